@@ -1,0 +1,95 @@
+// The fetcher contract: how bytes of one source are moved. fetchers/README.md shows how to write one.
+//
+// A fetcher writes the bytes [offset, offset + length) of one source into a sink, or throws Error. It has no
+// retries, no sleeps, no logging, no knowledge of the store. One object serves many lanes at once: read() is
+// thread-safe and keeps idle connections for the next call. A stop request ends read() within a second by
+// Error{interrupted}.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sabath/url.h"
+
+namespace sabath {
+
+// What tells one version of a source from another. Empty: the source does not say.
+struct Validators {
+  std::string etag;           // strong or weak, as the server wrote it
+  std::string last_modified;  // HTTP-date, or another opaque text of the protocol
+  [[nodiscard]] bool empty() const { return etag.empty() && last_modified.empty(); }
+  friend bool operator==(const Validators&, const Validators&) = default;
+};
+
+struct ReadRequest {
+  Url url;
+  std::uint64_t offset = 0;
+  std::optional<std::uint64_t> length;  // nullopt: to the end
+  Validators expected;                  // not empty: throw Error{changed} if the source has another version
+};
+
+struct ContentInfo {
+  std::optional<std::uint64_t> size_bytes;  // of the whole source, when it says so
+  bool ranges = false;                      // later reads may start anywhere
+  Validators validators;
+  std::string content_type;  // lower case, without parameters; empty if unknown
+  std::string final_url;     // after redirects, without query
+};
+
+class Sink {
+ public:
+  virtual ~Sink() = default;
+  // Once, before the first byte and also for an empty body. May throw to refuse the transfer.
+  virtual void begin(const ContentInfo& info) = 0;
+  // Bytes in order. May throw to end the transfer.
+  virtual void write(std::span<const std::byte> bytes) = 0;
+};
+
+// Counted where it happens: every request sent (redirects too) and every body byte received.
+struct Traffic {
+  std::atomic<std::uint64_t> requests{0};
+  std::atomic<std::uint64_t> bytes{0};
+};
+
+struct Scheme {
+  std::string name;       // "https"
+  bool built = false;     // false: known, but not in this build
+  bool ranges = false;    // byte ranges where the server has them
+  bool resolver = false;  // can list
+  bool command = false;   // done by an external program
+};
+
+class Fetcher {
+ public:
+  virtual ~Fetcher() = default;
+  [[nodiscard]] virtual std::vector<Scheme> schemes() const = 0;
+  virtual void read(const ReadRequest& request, Sink& sink, Traffic& traffic, std::stop_token stop) = 0;
+};
+
+struct FetcherSettings {
+  std::string user_agent;            // "sabath/0.1"
+  std::string ca_file;               // PEM bundle; empty: the system's
+  long connect_timeout_ms = 20'000;
+  long stall_timeout_ms = 30'000;    // no byte for so long: Error{network}
+};
+
+// The fetchers of this build, and which one serves a scheme.
+class FetcherSet {
+ public:
+  virtual ~FetcherSet() = default;
+  // nullptr if no fetcher of this build knows the scheme.
+  [[nodiscard]] virtual Fetcher* find(std::string_view scheme) const = 0;
+  [[nodiscard]] virtual std::vector<Scheme> schemes() const = 0;  // known ones too, built or not
+};
+
+[[nodiscard]] std::unique_ptr<FetcherSet> make_fetchers(const FetcherSettings& settings);
+
+}  // namespace sabath

@@ -1,0 +1,84 @@
+// A recipe: JSON data that says what an asset is, where its bytes may come from, how it runs. Never code.
+// Reference: docs/recipes.md. Values only; made by src/recipe, which checks everything that is said here.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sabath/digest.h"
+#include "sabath/path.h"
+#include "sabath/url.h"
+
+namespace sabath {
+
+enum class AssetKind { dataset, model, workflow };
+
+// Published whole-file checksums: lower-case hexadecimal, empty if not published.
+struct Checksums {
+  std::string md5, sha1, sha256;
+  [[nodiscard]] bool empty() const { return md5.empty() && sha1.empty() && sha256.empty(); }
+  friend bool operator==(const Checksums&, const Checksums&) = default;
+};
+
+enum class FragmentType { file, archive, file_list };
+
+struct Fragment {
+  std::string id;
+  FragmentType type = FragmentType::file;
+  std::optional<RelativePath> path;  // where it stands in the view; file: its name, else the directory; absent: the root
+  std::vector<Url> urls;             // mirrors of the same bytes, at least one
+  std::optional<std::uint64_t> size_bytes;
+  std::optional<std::uint64_t> limit;  // file_list: only the first so many files
+  Checksums checksum;
+};
+
+struct ManifestPin {
+  Sha256 digest;          // of the root
+  std::vector<Url> urls;  // where the manifest file may be had; may be empty
+};
+
+enum class AccessKind { open, login, restricted };
+
+struct Access {
+  AccessKind kind = AccessKind::open;  // JSON: "public", "login", "private"
+  std::vector<std::string> steps;      // what a person must do first
+};
+
+struct GitSource {
+  std::string origin;  // https, http, ssh, git or file URL
+  std::string branch, tag, commit;  // at most one is not empty; none: the default branch
+};
+
+struct Step {
+  std::vector<std::string> argv;  // one element and shell = true: a shell template of schema 0
+  bool shell = false;
+};
+
+struct Requirements {
+  std::string python;
+  std::vector<std::string> pip, conda, system_modules;
+};
+
+struct Recipe {
+  int schema = 1;
+  AssetKind kind = AssetKind::dataset;
+  std::string name;
+  std::string version, title, abstract_text, description, homepage, licence;  // empty: unknown (JSON null)
+  std::vector<std::string> references, citation;
+  Access access;
+  std::vector<Fragment> fragments;
+  std::optional<ManifestPin> manifest;
+  std::optional<GitSource> git;
+  std::vector<GitSource> forks;
+  std::string default_dataset;  // model: what `fetch MODEL` takes along; empty: the first run set
+  Requirements requirements;
+  std::map<std::string, std::string> env_vars;
+  std::vector<std::pair<std::string, std::vector<Step>>> run;  // by dataset name, in the recipe's order
+  std::map<std::string, std::string> metadata;  // free facts: samples, shapes, target, ...
+  std::string origin;                           // the file it was read from
+};
+
+}  // namespace sabath

@@ -1,0 +1,50 @@
+// Hash functions over bytes: thin, allocation-free owners of OpenSSL and xxHash states. The only OpenSSL in src/.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "sabath/digest.h"
+#include "sabath/recipe.h"
+
+namespace sabath {
+
+[[nodiscard]] Sha256 sha256(std::span<const std::byte> bytes);
+[[nodiscard]] inline Sha256 sha256(std::string_view text) { return sha256(std::as_bytes(std::span(text))); }
+
+// A streaming hash by OpenSSL's name: "md5", "sha1", "sha256".
+class StreamHash {
+ public:
+  explicit StreamHash(const char* algorithm);
+  void update(std::span<const std::byte> bytes);
+  [[nodiscard]] std::string finish_hex();  // once
+  [[nodiscard]] Sha256 finish_sha256();    // once; only for "sha256"
+
+ private:
+  struct Free { void operator()(void* context) const noexcept; };
+  std::unique_ptr<void, Free> context_;
+};
+
+// The whole-file checksums that a recipe publishes, computed side by side as the bytes pass.
+class ChecksumSet {
+ public:
+  explicit ChecksumSet(const Checksums& expected);
+  void update(std::span<const std::byte> bytes);
+  // Throws Error{content} naming the algorithm, both values and `what`; returns what was computed.
+  Checksums finish_and_compare(std::string_view what);
+  [[nodiscard]] bool empty() const { return expected_.empty(); }
+
+ private:
+  Checksums expected_;
+  std::unique_ptr<StreamHash> md5_, sha1_, sha256_;
+};
+
+// XXH3: guards bytes in flight and journal records; never names content.
+[[nodiscard]] std::uint64_t xxh3_64(std::span<const std::byte> bytes) noexcept;
+[[nodiscard]] inline std::uint64_t xxh3_64(std::string_view text) noexcept { return xxh3_64(std::as_bytes(std::span(text))); }
+
+}  // namespace sabath

@@ -1,0 +1,99 @@
+// A manifest: the resolved asset as a Merkle tree. Directories are nodes with sorted entries, paged by name, so
+// that a difference costs time in proportion to what changed. Format and test vectors: docs/manifest.md.
+//
+// A Manifest is an open manifest file (or the same bytes in memory). Nodes are read on demand, and each one's hash is
+// checked when it is read, so opening costs nothing and a lie is found where it stands: Error{invalid}.
+// Immutable; any thread may read.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sabath/digest.h"
+#include "sabath/path.h"
+#include "sabath/recipe.h"
+
+namespace sabath {
+
+enum class EntryType : std::uint8_t { file, executable, directory, symlink };
+
+struct Entry {
+  RelativePath path;  // full path inside the asset
+  EntryType type = EntryType::file;
+  Digest digest;             // file, executable; directory: its tree
+  std::uint64_t files = 0;   // directory: files below
+  std::string target;        // symlink
+  [[nodiscard]] bool is_file() const { return type == EntryType::file || type == EntryType::executable; }
+};
+
+struct Totals {
+  std::uint64_t files = 0, directories = 0, symlinks = 0, bytes = 0;
+};
+
+class Manifest {
+ public:
+  [[nodiscard]] static Manifest open(const std::filesystem::path& file);  // reads on demand; throws Error{invalid}, Error{storage}
+  [[nodiscard]] static Manifest parse(std::string bytes);                 // the same format, from memory
+  Manifest(Manifest&&) noexcept;
+  Manifest& operator=(Manifest&&) noexcept;
+  ~Manifest();
+
+  [[nodiscard]] const Sha256& root() const noexcept;  // the asset's identity
+  [[nodiscard]] Totals totals() const;                // from the root node alone
+  // Every entry below the root, depth first, in byte order of names: a directory before what is in it.
+  void for_each(const std::function<void(const Entry&)>& visit) const;
+  [[nodiscard]] std::optional<Entry> find(const RelativePath& path) const;  // reads O(depth) nodes
+  [[nodiscard]] std::vector<Sha256> chunks(const Entry& file) const;        // the chunk layer, checked against the digest
+  [[nodiscard]] std::map<std::string, Checksums> checksums() const;         // published whole-file checksums, by path; not part of the root
+  void check() const;  // reads and checks every node and total; throws Error{invalid}
+
+  struct Nodes;  // node access for diff, inside src/manifest
+  [[nodiscard]] const Nodes& nodes() const { return *nodes_; }
+
+ private:
+  explicit Manifest(std::unique_ptr<Nodes> nodes);
+  std::unique_ptr<Nodes> nodes_;
+};
+
+// Collects entries in any order and writes the canonical file. About 150 bytes an entry + the names + 32 bytes a chunk.
+class ManifestBuilder {
+ public:
+  ManifestBuilder();
+  ~ManifestBuilder();
+  // `chunks` may be empty if the file has at most one chunk. Parents are made as needed.
+  void add_file(const RelativePath& path, const Digest& digest, std::vector<Sha256> chunks, bool executable = false);
+  void add_directory(const RelativePath& path);  // for empty ones; harmless otherwise
+  void add_symlink(const RelativePath& path, std::string target);  // throws Error{invalid} if it leaves the asset
+  void add_checksums(const RelativePath& path, const Checksums& checksums);
+  // All entries of `other` below `prefix` (nullptr: at the root).
+  void add_all(const Manifest& other, const RelativePath* prefix);
+  // Writes the manifest file to `file` (created, fsynced) and returns the root.
+  // Throws Error{invalid} for a name twice or a file that is also a directory.
+  Sha256 write(const std::filesystem::path& file);
+  [[nodiscard]] std::string bytes();  // the same file in memory
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+struct Difference {
+  enum class Kind { added, removed, changed } kind;
+  std::optional<Entry> before, after;
+};
+// Entries that differ (files, symlinks, empty directories), in path order; equal sub-trees and pages are skipped by hash.
+void diff(const Manifest& before, const Manifest& after, const std::function<void(const Difference&)>& visit);
+
+// Hashes a directory on disk with `threads` workers (0: as many as cores): regular files, directories, relative symlinks inside it.
+// Throws Error{invalid} for a device, a socket or an escaping symlink. `on_bytes` may be empty.
+void add_directory_tree(ManifestBuilder& builder, const std::filesystem::path& directory, unsigned threads,
+                        const std::function<void(std::uint64_t)>& on_bytes);
+
+}  // namespace sabath

@@ -1,0 +1,39 @@
+// The recipes that can be found by name. Directories are searched in order, the first hit wins:
+//   ROOT/var/sabath/assets/*/{datasets,models,workflows}/...   the original's layout, flat or by first letter
+//   DIR/{datasets,models,workflows}/...                        a recipe path entry
+// A file's recipe may be called by its `name` or by its file name without ".json", in any case (exact case wins).
+// Reads files lazily; not thread-safe. Throws Error{not_found} with a suggestion, Error{invalid}.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sabath/recipe.h"
+
+namespace sabath {
+
+class Catalogue {
+ public:
+  Catalogue(std::vector<std::filesystem::path> roots, std::vector<std::filesystem::path> recipe_directories);
+
+  // A name, "name@version", or a path to a recipe file (it contains '/' or ends in .json).
+  [[nodiscard]] Recipe find(const std::string& name, std::optional<AssetKind> kind) const;
+
+  struct Listed {
+    std::optional<Recipe> recipe;
+    std::string file, problem;  // problem: why it cannot be read
+  };
+  [[nodiscard]] std::vector<Listed> all(std::optional<AssetKind> kind) const;  // by kind, then name; shadowed ones left out
+
+ private:
+  struct File {
+    std::filesystem::path path;
+    AssetKind kind;
+    std::string stem;
+  };
+  std::vector<File> files_;
+};
+
+}  // namespace sabath

@@ -1,0 +1,26 @@
+// File lists: one URL, or one path relative to the list, a line. Blank lines and lines that begin with '#' are skipped.
+// Pure; any thread. Lists come from servers and are hostile until checked.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sabath/path.h"
+#include "sabath/url.h"
+
+namespace sabath {
+
+struct ListedFile {
+  RelativePath path;  // where it stands below the fragment: the URL's last segment, or the relative path as given
+  Url url;
+};
+
+// The first `limit` files. Throws Error{invalid} with the line's number for: "..", an absolute path, an empty or unsafe
+// name, a scheme other than the list's own family (a list from the network may not name file: URLs), a name twice, a line
+// over 8192 bytes, more than 100 million lines, an empty list.
+[[nodiscard]] std::vector<ListedFile> parse_file_list(std::string_view text, const Url& list, std::optional<std::uint64_t> limit);
+
+}  // namespace sabath

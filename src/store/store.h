@@ -1,0 +1,104 @@
+// The store: the cache on disk. It holds verified, immutable content and nothing else. Format and invariants:
+// docs/store.md. Every on-disk name is made and parsed in layout.h.
+//
+// A Store object may be used by many threads; any number of processes on any number of nodes may use one directory.
+// No correctness rests on locks. Throws Error{space}, Error{storage}, Error{invalid} (not a store, newer version).
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "manifest/file_tree.h"
+#include "manifest/manifest.h"
+#include "sabath/digest.h"
+#include "sabath/fetcher.h"
+#include "store/object_writer.h"
+#include "store/partial.h"
+
+namespace sabath {
+
+struct Space {
+  std::uint64_t bytes_free = 0;   // for this user
+  std::uint64_t inodes_free = 0;  // UINT64_MAX where the filesystem does not count them
+};
+
+// How a root became trusted for a source: kept in refs/.
+struct Ref {
+  Sha256 root;                 // of the manifest
+  std::string trusted_by;      // "pinned", "checksum", "first use over TLS", "first use", "git commit"
+  Validators validators;       // of the source, when it had any
+  std::int64_t time = 0;       // seconds since 1970, for people
+  std::string source;          // display URL, for people
+  std::string note;            // e.g. the git commit
+};
+
+enum class ViewMethod { reflink, hardlink, symlink, copy };
+
+class Store {
+ public:
+  // Opens, and makes it if `create` and the directory is absent or empty. create = false on an absent one: Error{not_found}.
+  [[nodiscard]] static std::unique_ptr<Store> open(const std::filesystem::path& directory, bool create);
+  ~Store();
+  [[nodiscard]] const std::filesystem::path& directory() const noexcept;
+  [[nodiscard]] Space space() const;
+
+  // --- objects -----------------------------------------------------------------------------------------------
+  // Present: published, and its verification record still matches inode, size, mtime and ctime. An object without a
+  // matching record is read and hashed once; if it is wrong it goes to quarantine and false is returned.
+  [[nodiscard]] bool present(const Digest& file);
+  [[nodiscard]] std::filesystem::path object_path(const Digest& file) const;  // present or not
+  [[nodiscard]] std::unique_ptr<ObjectWriter> write_object();                 // content whose digest is not known yet
+  // Publishes finished writers: fsync, rename, fsync of directories; in one group.
+  void publish(std::vector<std::unique_ptr<ObjectWriter>> finished);
+  // A local file of the user becomes an object: hashed; copied (reflink first) or, with `link`, by symlink to its absolute path.
+  FileTree adopt(const std::filesystem::path& file, bool link, const std::function<void(std::span<const std::byte>)>& tee);
+
+  // --- partials ----------------------------------------------------------------------------------------------
+  // Known content: `chunks` are its chunk digests; shared by any number of writers.
+  [[nodiscard]] std::unique_ptr<Partial> open_partial(const Digest& digest, std::vector<Sha256> chunks);
+  // Content whose digests are not known: named by its source key. Adopts what a dead writer of this host left.
+  [[nodiscard]] std::unique_ptr<Partial> open_partial(const Sha256& source_key);
+
+  // --- names -------------------------------------------------------------------------------------------------
+  [[nodiscard]] std::optional<Manifest> manifest(const Sha256& root) const;
+  Sha256 put_manifest(ManifestBuilder& builder);
+  Sha256 put_manifest(const std::string& bytes, const Sha256& expected_root);  // checked wholly; throws Error{content}, Error{invalid}
+  [[nodiscard]] std::optional<Ref> ref(const Sha256& source_key) const;
+  void put_ref(const Sha256& source_key, const Ref& ref);
+  // Published whole-file checksum -> digest; `algorithm` "sha256", "sha1", "md5", "git".
+  [[nodiscard]] std::optional<Digest> alias(const std::string& algorithm, const std::string& hex) const;
+  void put_alias(const std::string& algorithm, const std::string& hex, const Digest& digest);
+
+  // --- views -------------------------------------------------------------------------------------------------
+  [[nodiscard]] std::filesystem::path view_path(const Sha256& root) const;
+  // True if the view stands and each of its files is the present object. No byte is read when records match.
+  [[nodiscard]] bool view_present(const Manifest& manifest);
+  // Makes or mends the view; every file must be present. Returns its path.
+  std::filesystem::path make_view(const Manifest& manifest);
+
+  // --- care --------------------------------------------------------------------------------------------------
+  struct BadChunk { Digest file; std::string path; std::uint64_t index; std::uint64_t offset; std::string what; };  // path: in the asset, if known
+  struct VerifyReport { std::uint64_t files = 0, bytes_read = 0, missing = 0; std::vector<BadChunk> bad; std::vector<std::string> missing_paths; };
+  // Reads everything of the manifest (nullptr: every object and manifest of the store) with `threads` workers;
+  // a wrong object goes to quarantine. `on_bytes` may be empty.
+  VerifyReport verify(const Manifest* manifest, unsigned threads, const std::function<void(std::uint64_t)>& on_bytes);
+  struct Usage { std::uint64_t objects = 0, object_bytes = 0, partial_bytes = 0, manifests = 0, views = 0, quarantined = 0, inodes = 0; };
+  [[nodiscard]] Usage usage() const;
+  void append_record(const std::string& json_line);  // the fetch log: records/<day>.<writer>.jsonl
+
+  [[nodiscard]] std::filesystem::path git_directory(const Sha256& source_key) const;  // bare clones
+  [[nodiscard]] std::filesystem::path make_temporary_directory();  // below tmp/, owned by this writer, removed when it is dead
+
+ private:
+  struct State;
+  explicit Store(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace sabath
