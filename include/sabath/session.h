@@ -1,0 +1,94 @@
+// The library's front door: recipes, a store and the fetchers of this build, wired together.
+//
+// A Session never prints, never reads the environment, and has no global state. One thread uses a Session at a time;
+// fetch() works with as many lanes as asked. Failures of one asset are in its record; Error is thrown only for what
+// concerns the whole call (usage, no such recipe, no store).
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sabath/error.h"
+#include "sabath/event.h"
+#include "sabath/fetcher.h"
+#include "sabath/recipe.h"
+
+namespace sabath {
+
+struct SessionSettings {
+  std::filesystem::path store;                            // made on first use
+  std::vector<std::filesystem::path> roots;               // trees of the original's layout (--root)
+  std::vector<std::filesystem::path> recipe_directories;  // searched in order
+  std::vector<std::pair<std::string, std::string>> rewrites;  // URL prefix -> prefix, first match wins
+  bool offline = false;                                   // open no socket
+  FetcherSettings fetchers;
+};
+
+struct FetchRequest {
+  std::vector<std::string> names;     // datasets or models, a model brings its default dataset
+  std::vector<std::string> models;    // -m: models only, without a dataset unless one is named
+  std::vector<std::string> datasets;  // -d
+  std::string manifest;               // file or URL that pins the (single) asset; empty: as the recipe says
+  std::vector<std::string> local_paths;  // --path: local copies of fragments, in order; verified and copied into the store
+  std::vector<std::string> local_links;  // --link: the same, linked instead of copied
+  bool force = false;    // do not believe what is there: fetch again
+  bool refresh = false;  // do not believe learnt roots: ask the source whether it changed
+  bool keep_archives = false;  // the archive file itself is kept in the store as well
+  bool dry_run = false;  // say what would be done and touch nothing
+  unsigned lanes = 0;    // 0: chosen
+  std::uint64_t rate_limit = 0;  // bytes a second, 0: none
+};
+
+struct SourceRecord {
+  std::string url;  // without query
+  std::uint64_t bytes = 0, requests = 0, failures = 0;  // counted where they happened
+  bool demoted = false;
+  std::string reason;  // the last failure
+};
+
+struct FileFailure {
+  std::string path;  // in the asset, or the fragment's id
+  Failure failure;
+};
+
+struct AssetRecord {
+  std::string name;
+  AssetKind kind = AssetKind::dataset;
+  std::string manifest;    // "sha256:<hex>", empty if it is not known
+  std::string path;        // of the view, empty if there is none
+  std::string trusted_by;  // how the root came to be trusted
+  bool packed = false;
+  std::uint64_t files = 0, bytes = 0;                  // in the view
+  std::uint64_t fetched_bytes = 0, reused_bytes = 0;   // payload on the wire; not moved again
+  std::optional<std::uint64_t> to_fetch_bytes;         // dry run: what would be moved, if known
+  double seconds = 0;
+  std::vector<SourceRecord> sources;
+  std::vector<FileFailure> failures;
+};
+
+struct FetchRecord {
+  std::vector<AssetRecord> assets;
+  int exit = 0;
+};
+
+class Session {
+ public:
+  explicit Session(SessionSettings settings);
+  ~Session();
+  // Fetches, verifies, publishes and makes the views. SIGINT and the like are the caller's: it requests stop.
+  FetchRecord fetch(const FetchRequest& request, EventSink& events, std::stop_token stop);
+  // Where a fetched asset stands; Error{offline} if it is not (wholly) present, Error{not_found} without a recipe.
+  [[nodiscard]] std::filesystem::path path(const std::string& name);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace sabath
