@@ -29,7 +29,8 @@ class RelativePath {
   std::string text_;
 };
 
-// True if a relative symlink standing at `link` with this target stays inside the asset, judged by text alone.
+// True if a relative symlink standing at `link` with this target stays inside the asset, judged by text alone: ".." may
+// stand only at its front, because behind a name it could climb from wherever another symlink leads.
 [[nodiscard]] bool symlink_stays_inside(const RelativePath& link, std::string_view target);
 
 // `text` with control bytes and invalid UTF-8 shown as \xNN, cut at `length_max` bytes: safe for a terminal.

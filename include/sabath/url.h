@@ -1,4 +1,5 @@
 // A URL split as RFC 3986 says, made only by parsing. Userinfo is refused: credentials never stand in a URL.
+// A plain value; any thread.
 #pragma once
 
 #include <compare>
@@ -11,14 +12,14 @@ namespace sabath {
 
 class Url {
  public:
-  // At most 8192 bytes, no control bytes or spaces. Throws Error{invalid}.
+  // At most 8192 bytes of UTF-8, no control bytes or spaces, an ASCII host. Throws Error{invalid}.
   [[nodiscard]] static Url parse(std::string_view text);
   [[nodiscard]] static std::optional<Url> try_parse(std::string_view text);
 
   [[nodiscard]] const std::string& text() const noexcept { return text_; }      // as given: may hold a signature
   [[nodiscard]] std::string display() const;                                    // without query and fragment: for people
   [[nodiscard]] const std::string& scheme() const noexcept { return scheme_; }  // lower case
-  [[nodiscard]] const std::string& host() const noexcept { return host_; }      // lower case, may be empty (file:)
+  [[nodiscard]] const std::string& host() const noexcept { return host_; }      // lower case, IPv6 in [], may be empty (file:)
   [[nodiscard]] std::optional<std::uint16_t> port() const noexcept { return port_; }  // as written
   [[nodiscard]] const std::string& path() const noexcept { return path_; }      // still percent-encoded
   [[nodiscard]] const std::string& query() const noexcept { return query_; }    // without '?'

@@ -1,6 +1,7 @@
 // Small text functions that several folders need.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -15,9 +16,14 @@ namespace sabath {
 [[nodiscard]] std::string to_hex(std::span<const std::uint8_t> bytes);
 [[nodiscard]] std::string to_lower(std::string_view text);
 [[nodiscard]] std::string_view trim(std::string_view text);
-[[nodiscard]] std::optional<std::uint64_t> parse_size(std::string_view text);  // "10", "4k", "2.5MiB", "1GB"
-// The candidate nearest to `word` (edit distance at most a third of its length), or nullopt.
+[[nodiscard]] std::optional<std::uint64_t> parse_size(std::string_view text);  // "10", "4k" = 4000, "2.5MiB", "1GB"
+// The candidate nearest to `word` without regard to case (edit distance at most a third of its length, a swap of two
+// neighbours counts once), or nullopt. The first of equals.
 [[nodiscard]] std::optional<std::string> nearest(std::string_view word, std::span<const std::string> candidates);
 [[nodiscard]] bool is_utf8(std::string_view text);
+// Length of the well-formed UTF-8 sequence at the front (Unicode 15, table 3-7); 0 if there is none.
+[[nodiscard]] std::size_t utf8_sequence(std::string_view text) noexcept;
+// True if the text begins with a control character: C0, DEL, or C1 in its UTF-8 form.
+[[nodiscard]] bool begins_with_control(std::string_view text) noexcept;
 
 }  // namespace sabath

@@ -1,0 +1,116 @@
+#include "sabath/path.h"
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "sabath/error.h"
+
+namespace sabath {
+namespace {
+
+constexpr std::size_t path_length_max = 4095;
+constexpr std::size_t name_length_max = 255;
+constexpr std::size_t component_count_max = 128;
+
+std::string_view take_component(std::string_view& rest) {
+  const std::size_t slash = rest.find('/');
+  const std::string_view component = rest.substr(0, slash);
+  rest.remove_prefix(slash == std::string_view::npos ? rest.size() : slash + 1);
+  return component;
+}
+
+// Why `text` is no relative path, or "" if it is one.
+std::string_view fault(std::string_view text) {
+  if (text.empty()) return "it is empty";
+  if (text.size() > path_length_max) return "it is longer than 4095 bytes";
+  if (text.front() == '/') return "it is absolute";
+  if (text.back() == '/') return "it ends with '/'";
+  for (std::string_view rest = text; !rest.empty();) {
+    const std::size_t length = utf8_sequence(rest);
+    if (length == 0) return "it is not UTF-8";
+    if (begins_with_control(rest)) return "it holds a control character";
+    rest.remove_prefix(length);
+  }
+  std::size_t count = 0;
+  for (std::string_view rest = text; !rest.empty();) {
+    const std::string_view component = take_component(rest);
+    if (component.empty()) return "it has an empty component";
+    if (component == "." || component == "..") return "it has a \".\" or \"..\" component";
+    if (component.size() > name_length_max) return "a component is longer than 255 bytes";
+    if (++count > component_count_max) return "it has more than 128 components";
+  }
+  return {};
+}
+
+}  // namespace
+
+RelativePath RelativePath::parse(std::string_view text) {
+  if (const std::string_view why = fault(text); !why.empty()) {
+    throw Error(FailureKind::invalid, fmt::format("unsafe path \"{}\": {}", printable(text), why),
+                "a path inside an asset is relative, without \"..\", in UTF-8 without control characters");
+  }
+  return RelativePath(std::string(text));
+}
+
+std::optional<RelativePath> RelativePath::try_parse(std::string_view text) {
+  if (!fault(text).empty()) return std::nullopt;
+  return RelativePath(std::string(text));
+}
+
+std::string_view RelativePath::name() const noexcept {
+  const std::string_view text = text_;
+  const std::size_t slash = text.rfind('/');
+  return slash == std::string_view::npos ? text : text.substr(slash + 1);
+}
+
+std::string_view RelativePath::parent() const noexcept {
+  const std::string_view text = text_;
+  const std::size_t slash = text.rfind('/');
+  return slash == std::string_view::npos ? std::string_view{} : text.substr(0, slash);
+}
+
+RelativePath RelativePath::operator/(const RelativePath& below) const { return parse(text_ + '/' + below.text_); }
+
+bool symlink_stays_inside(const RelativePath& link, std::string_view target) {
+  if (target.empty() || target.size() > path_length_max || target.front() == '/') return false;
+  if (target.find('\0') != std::string_view::npos) return false;
+  std::size_t depth = 0;  // of the directory reached; of the link's own to begin with
+  for (std::string_view rest = link.parent(); !rest.empty(); ++depth) take_component(rest);
+  bool named = false;
+  for (std::string_view rest = target; !rest.empty();) {
+    const std::string_view component = take_component(rest);
+    if (component.empty() || component == ".") continue;
+    if (component.size() > name_length_max) return false;
+    if (component != "..") {
+      named = true;
+    } else if (named || depth-- == 0) {
+      return false;
+    }
+  }
+  return true;
+}
+
+std::string printable(std::string_view text, std::size_t length_max) {
+  constexpr std::string_view cut = "...";
+  std::string shown;
+  std::size_t fits = 0;  // length of what may stay if the text must be cut
+  while (!text.empty()) {
+    const std::size_t length = utf8_sequence(text);
+    if (length == 0 || begins_with_control(text)) {
+      const std::size_t bytes = length == 0 ? 1 : length;
+      for (std::size_t i = 0; i < bytes; ++i) shown += fmt::format("\\x{:02x}", static_cast<std::uint8_t>(text[i]));
+      text.remove_prefix(bytes);
+    } else {
+      shown += text.substr(0, length);
+      text.remove_prefix(length);
+    }
+    if (shown.size() > length_max) {
+      shown.resize(fits);
+      return length_max >= cut.size() ? shown.append(cut) : shown;
+    }
+    if (shown.size() + cut.size() <= length_max) fits = shown.size();
+  }
+  return shown;
+}
+
+}  // namespace sabath
