@@ -16,6 +16,10 @@ namespace sabath {
 [[nodiscard]] Sha256 sha256(std::span<const std::byte> bytes);
 [[nodiscard]] inline Sha256 sha256(std::string_view text) { return sha256(std::as_bytes(std::span(text))); }
 
+// hashes[i] = SHA-256 of the i-th piece of `piece_size` bytes; the last piece may be shorter, none is empty.
+// hashes.size() == ceil(bytes.size() / piece_size). The pieces are independent: they may be hashed side by side.
+void sha256_pieces(std::span<const std::byte> bytes, std::size_t piece_size, std::span<Sha256> hashes);
+
 // A streaming hash by OpenSSL's name: "md5", "sha1", "sha256".
 class StreamHash {
  public:
@@ -25,7 +29,9 @@ class StreamHash {
   [[nodiscard]] Sha256 finish_sha256();    // once; only for "sha256"
 
  private:
-  struct Free { void operator()(void* context) const noexcept; };
+  struct Free {
+    void operator()(void* context) const noexcept;
+  };
   std::unique_ptr<void, Free> context_;
 };
 
@@ -45,6 +51,8 @@ class ChecksumSet {
 
 // XXH3: guards bytes in flight and journal records; never names content.
 [[nodiscard]] std::uint64_t xxh3_64(std::span<const std::byte> bytes) noexcept;
-[[nodiscard]] inline std::uint64_t xxh3_64(std::string_view text) noexcept { return xxh3_64(std::as_bytes(std::span(text))); }
+[[nodiscard]] inline std::uint64_t xxh3_64(std::string_view text) noexcept {
+  return xxh3_64(std::as_bytes(std::span(text)));
+}
 
 }  // namespace sabath

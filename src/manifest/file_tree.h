@@ -4,7 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
+#include <filesystem>
 #include <span>
 #include <vector>
 
@@ -38,6 +38,8 @@ class FileHasher {
   std::uint64_t size_bytes_ = 0;
 };
 
-[[nodiscard]] FileTree hash_file(int fd, std::uint64_t size_bytes);  // by pread; throws Error{storage}, Error{changed} if shorter
+// The first `size_bytes` of an open file, by pread; `name` is for messages. Throws Error{storage}, Error{changed} if it
+// is shorter.
+[[nodiscard]] FileTree hash_file(int fd, std::uint64_t size_bytes, const std::filesystem::path& name = "a file");
 
 }  // namespace sabath

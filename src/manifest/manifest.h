@@ -27,9 +27,9 @@ enum class EntryType : std::uint8_t { file, executable, directory, symlink };
 struct Entry {
   RelativePath path;  // full path inside the asset
   EntryType type = EntryType::file;
-  Digest digest;             // file, executable; directory: its tree
-  std::uint64_t files = 0;   // directory: files below
-  std::string target;        // symlink
+  Digest digest;            // file, executable; directory: its tree
+  std::uint64_t files = 0;  // directory: files below
+  std::string target;       // symlink
   [[nodiscard]] bool is_file() const { return type == EntryType::file || type == EntryType::executable; }
 };
 
@@ -39,8 +39,9 @@ struct Totals {
 
 class Manifest {
  public:
-  [[nodiscard]] static Manifest open(const std::filesystem::path& file);  // reads on demand; throws Error{invalid}, Error{storage}
-  [[nodiscard]] static Manifest parse(std::string bytes);                 // the same format, from memory
+  [[nodiscard]] static Manifest open(
+      const std::filesystem::path& file);                  // reads on demand; throws Error{invalid}, Error{storage}
+  [[nodiscard]] static Manifest parse(std::string bytes);  // the same format, from memory
   Manifest(Manifest&&) noexcept;
   Manifest& operator=(Manifest&&) noexcept;
   ~Manifest();
@@ -50,8 +51,9 @@ class Manifest {
   // Every entry below the root, depth first, in byte order of names: a directory before what is in it.
   void for_each(const std::function<void(const Entry&)>& visit) const;
   [[nodiscard]] std::optional<Entry> find(const RelativePath& path) const;  // reads O(depth) nodes
-  [[nodiscard]] std::vector<Sha256> chunks(const Entry& file) const;        // the chunk layer, checked against the digest
-  [[nodiscard]] std::map<std::string, Checksums> checksums() const;         // published whole-file checksums, by path; not part of the root
+  [[nodiscard]] std::vector<Sha256> chunks(const Entry& file) const;  // the chunk layer, checked against the digest
+  [[nodiscard]] std::map<std::string, Checksums> checksums()
+      const;           // published whole-file checksums, by path; not part of the root
   void check() const;  // reads and checks every node and total; throws Error{invalid}
 
   struct Nodes;  // node access for diff, inside src/manifest
@@ -69,7 +71,7 @@ class ManifestBuilder {
   ~ManifestBuilder();
   // `chunks` may be empty if the file has at most one chunk. Parents are made as needed.
   void add_file(const RelativePath& path, const Digest& digest, std::vector<Sha256> chunks, bool executable = false);
-  void add_directory(const RelativePath& path);  // for empty ones; harmless otherwise
+  void add_directory(const RelativePath& path);                    // for empty ones; harmless otherwise
   void add_symlink(const RelativePath& path, std::string target);  // throws Error{invalid} if it leaves the asset
   void add_checksums(const RelativePath& path, const Checksums& checksums);
   // All entries of `other` below `prefix` (nullptr: at the root).
@@ -88,11 +90,12 @@ struct Difference {
   enum class Kind { added, removed, changed } kind;
   std::optional<Entry> before, after;
 };
-// Entries that differ (files, symlinks, empty directories), in path order; equal sub-trees and pages are skipped by hash.
+// Entries that differ (files, symlinks, empty directories), in path order; equal sub-trees and pages are skipped by
+// hash.
 void diff(const Manifest& before, const Manifest& after, const std::function<void(const Difference&)>& visit);
 
-// Hashes a directory on disk with `threads` workers (0: as many as cores): regular files, directories, relative symlinks inside it.
-// Throws Error{invalid} for a device, a socket or an escaping symlink. `on_bytes` may be empty.
+// Hashes a directory on disk with `threads` workers (0: as many as cores): regular files, directories, relative
+// symlinks inside it. Throws Error{invalid} for a device, a socket or an escaping symlink. `on_bytes` may be empty.
 void add_directory_tree(ManifestBuilder& builder, const std::filesystem::path& directory, unsigned threads,
                         const std::function<void(std::uint64_t)>& on_bytes);
 

@@ -1,0 +1,68 @@
+#include "manifest/file_tree.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/file.h"
+#include "base/hash.h"
+#include "manifest/file_node.h"
+#include "sabath/error.h"
+
+namespace sabath {
+
+Sha256 hash_chunk(std::span<const std::byte> bytes) {
+  std::array<Sha256, leaves_per_chunk> leaves;
+  const std::size_t count = (bytes.size() + leaf_size_bytes - 1) / leaf_size_bytes;
+  if (count == 0 || count > leaves.size()) throw Error(FailureKind::internal, "hash_chunk: not the length of a chunk");
+  const auto used = std::span(leaves).first(count);
+  sha256_pieces(bytes, leaf_size_bytes, used);
+  return count == 1 ? leaves[0] : sha256(encode_file_node(1, bytes.size(), used));
+}
+
+Digest digest_of_chunks(std::uint64_t size_bytes, std::span<const Sha256> chunks) {
+  return {ContentKind::file, size_bytes, build_file_nodes(size_bytes, chunks, [](const Sha256&, std::string_view) {})};
+}
+
+FileHasher::FileHasher() = default;
+
+void FileHasher::update(std::span<const std::byte> bytes) {
+  size_bytes_ += bytes.size();
+  while (!bytes.empty()) {
+    if (buffer_.empty() && bytes.size() >= chunk_size_bytes) {  // nothing to join: hash it where it stands
+      chunks_.push_back(hash_chunk(bytes.first(chunk_size_bytes)));
+      bytes = bytes.subspan(chunk_size_bytes);
+      continue;
+    }
+    const auto piece = bytes.first(std::min<std::size_t>(bytes.size(), chunk_size_bytes - buffer_.size()));
+    buffer_.insert(buffer_.end(), piece.begin(), piece.end());
+    bytes = bytes.subspan(piece.size());
+    if (buffer_.size() == chunk_size_bytes) {
+      chunks_.push_back(hash_chunk(buffer_));
+      buffer_.clear();
+    }
+  }
+}
+
+FileTree FileHasher::finish() {
+  if (!buffer_.empty()) chunks_.push_back(hash_chunk(buffer_));
+  buffer_ = {};
+  const Digest digest = digest_of_chunks(size_bytes_, chunks_);
+  return {digest, std::move(chunks_)};
+}
+
+FileTree hash_file(int fd, std::uint64_t size_bytes, const std::filesystem::path& name) {
+  FileTree tree;
+  std::vector<std::byte> buffer(std::min(size_bytes, chunk_size_bytes));
+  for (std::uint64_t i = 0; i < chunk_count(size_bytes); ++i) {
+    const auto chunk = std::span(buffer).first(chunk_length(size_bytes, i));
+    if (read_at(fd, chunk, i * chunk_size_bytes, name) != chunk.size()) {
+      throw Error(FailureKind::changed, name.string() + " became shorter while it was read",
+                  "let its writer finish, then try again");
+    }
+    tree.chunks.push_back(hash_chunk(chunk));
+  }
+  tree.digest = digest_of_chunks(size_bytes, tree.chunks);
+  return tree;
+}
+
+}  // namespace sabath
