@@ -1,0 +1,92 @@
+// A strict reader of JSON that people wrote: small documents, every value with its line, every error with its place.
+// Duplicate keys, NaN, invalid UTF-8, depth and size beyond the limits are refused.
+//
+// parse_json gives a tree of plain values. JsonObject then takes the expected keys out of one object and refuses what
+// is left over, so that a misspelt key is an error and not a silent default. It only refers to the tree and to
+// `origin`, which must outlive it; one thread. Throws Error{invalid} as "file:line: what is wrong".
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace sabath {
+
+struct JsonLimits {
+  std::size_t size_max = 4 * 1024 * 1024;  // bytes of text
+  unsigned depth_max = 32;                 // nested arrays and objects
+  std::size_t values_max = 1'000'000;
+};
+
+struct JsonMember;
+
+// A number that is negative, has a fraction, or does not fit 64 bits; `text` as it was written.
+struct JsonNumber {
+  double value = 0;
+  std::string text;
+};
+
+struct JsonValue {
+  using Array = std::vector<JsonValue>;
+  using Object = std::vector<JsonMember>;  // in the order of the text, each key once
+  std::variant<std::monostate, bool, std::uint64_t, JsonNumber, std::string, Array, Object> data;
+  std::size_t line = 0;
+
+  template <typename T>
+  [[nodiscard]] const T* get() const noexcept {
+    return std::get_if<T>(&data);
+  }
+  [[nodiscard]] bool is_null() const noexcept { return get<std::monostate>() != nullptr; }
+};
+
+struct JsonMember {
+  std::string key;
+  std::size_t line = 0;
+  JsonValue value;
+};
+
+[[nodiscard]] JsonValue parse_json(std::string_view text, std::string_view origin, const JsonLimits& limits = {});
+
+// Throws Error{invalid}: "origin:line: message".
+[[noreturn]] void throw_at(std::string_view origin, std::size_t line, std::string_view message, std::string hint = {});
+
+class JsonObject {
+ public:
+  // Throws if `value` is no object; `what` names it for messages: "a fragment".
+  JsonObject(const JsonValue& value, std::string_view origin, std::string what);
+
+  // Each of these makes `key` a known one. null counts as absent.
+  [[nodiscard]] const JsonValue* find(std::string_view key);
+  [[nodiscard]] const JsonValue& require(std::string_view key);
+  [[nodiscard]] std::string text(std::string_view key);                     // required, not empty
+  [[nodiscard]] std::optional<std::string> try_text(std::string_view key);  // not empty if present
+  [[nodiscard]] std::optional<std::uint64_t> try_uint(std::string_view key);
+  [[nodiscard]] std::vector<std::string> texts(std::string_view key);  // array of strings; absent: none
+  [[nodiscard]] const JsonValue::Array* try_array(std::string_view key);
+  [[nodiscard]] std::optional<JsonObject> try_object(std::string_view key, std::string what);
+
+  // Refuses keys that nobody took, with the nearest known key as a suggestion.
+  void finish() const;
+
+  [[nodiscard]] const JsonValue::Object& members() const noexcept { return *members_; }
+  [[nodiscard]] std::string_view origin() const noexcept { return origin_; }
+  [[nodiscard]] std::size_t line() const noexcept { return line_; }
+  [[nodiscard]] std::size_t line_of(std::string_view key) const noexcept;  // the object's own if absent
+  [[noreturn]] void fail(std::string_view key, std::string_view why, std::string hint = {}) const;  // at that key
+
+ private:
+  const JsonValue::Object* members_;
+  std::string_view origin_;
+  std::size_t line_;
+  std::string what_;
+  std::vector<std::string> known_;
+};
+
+// A string value without control characters except tab and newline, checked; `name` is for messages.
+[[nodiscard]] const std::string& checked_text(const JsonValue& value, std::string_view origin, std::string_view name);
+
+}  // namespace sabath
