@@ -2,7 +2,9 @@
 //   ROOT/var/sabath/assets/*/{datasets,models,workflows}/...   the original's layout, flat or by first letter
 //   DIR/{datasets,models,workflows}/...                        a recipe path entry
 // A file's recipe may be called by its `name` or by its file name without ".json", in any case (exact case wins).
-// Reads files lazily; not thread-safe. Throws Error{not_found} with a suggestion, Error{invalid}.
+// Below a kind's folder one level of folders is searched, so links that form a loop do no harm; at most 100,000
+// entries. Files are read when they are asked for; not thread-safe. Throws Error{not_found} with a suggestion,
+// Error{invalid}, Error{storage}.
 #pragma once
 
 #include <filesystem>
@@ -18,14 +20,16 @@ class Catalogue {
  public:
   Catalogue(std::vector<std::filesystem::path> roots, std::vector<std::filesystem::path> recipe_directories);
 
-  // A name, "name@version", or a path to a recipe file (it contains '/' or ends in .json).
+  // A name, "name@version", or a path to a recipe file (it contains '/' or ends in .json). Without `kind`, datasets
+  // come before models, models before workflows, within each directory. An unreadable recipe hides nothing but itself.
   [[nodiscard]] Recipe find(const std::string& name, std::optional<AssetKind> kind) const;
 
   struct Listed {
     std::optional<Recipe> recipe;
     std::string file, problem;  // problem: why it cannot be read
   };
-  [[nodiscard]] std::vector<Listed> all(std::optional<AssetKind> kind) const;  // by kind, then name; shadowed ones left out
+  [[nodiscard]] std::vector<Listed> all(
+      std::optional<AssetKind> kind) const;  // by kind, then name; shadowed ones left out
 
  private:
   struct File {
@@ -33,7 +37,11 @@ class Catalogue {
     AssetKind kind;
     std::string stem;
   };
-  std::vector<File> files_;
+  [[nodiscard]] static Recipe read(const File& file);
+  [[noreturn]] void throw_not_found(const std::string& name, const std::vector<std::string>& names,
+                                    const std::string& problem) const;
+
+  std::vector<File> files_;  // in the order of the search
 };
 
 }  // namespace sabath

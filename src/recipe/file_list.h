@@ -19,8 +19,9 @@ struct ListedFile {
 };
 
 // The first `limit` files. Throws Error{invalid} with the line's number for: "..", an absolute path, an empty or unsafe
-// name, a scheme other than the list's own family (a list from the network may not name file: URLs), a name twice, a line
-// over 8192 bytes, more than 100 million lines, an empty list.
-[[nodiscard]] std::vector<ListedFile> parse_file_list(std::string_view text, const Url& list, std::optional<std::uint64_t> limit);
+// name, a scheme other than the list's own family (a list from the network may not name file: URLs), a name twice, a
+// line over 8192 bytes, more than 100 million lines, an empty list.
+[[nodiscard]] std::vector<ListedFile> parse_file_list(std::string_view text, const Url& list,
+                                                      std::optional<std::uint64_t> limit);
 
 }  // namespace sabath

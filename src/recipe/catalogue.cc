@@ -1,0 +1,178 @@
+#include "recipe/catalogue.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <tuple>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "recipe/parse.h"
+#include "sabath/error.h"
+
+namespace sabath {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t entries_max = 100'000;
+constexpr std::array<std::pair<std::string_view, AssetKind>, 3> folders{
+    {{"datasets", AssetKind::dataset}, {"models", AssetKind::model}, {"workflows", AssetKind::workflow}}};
+
+std::string_view folder_of(AssetKind kind) { return folders[static_cast<std::size_t>(kind)].first; }
+
+// Entries of a directory in byte order of their names, hidden ones left out; none if it is absent.
+std::vector<fs::path> sorted_entries(const fs::path& directory, std::size_t& seen) {
+  std::vector<fs::path> entries;
+  std::error_code error;
+  fs::directory_iterator it(directory, error);
+  for (const fs::directory_iterator end; !error && it != end; it.increment(error)) {
+    if (++seen > entries_max) {
+      throw Error(FailureKind::invalid,
+                  fmt::format("more than {} files where recipes are searched, in {}", entries_max,
+                              printable(directory.native(), 1000)),
+                  "name a directory that holds recipes only");
+    }
+    if (!it->path().filename().native().starts_with('.')) entries.push_back(it->path());
+  }
+  if (error && error != std::errc::no_such_file_or_directory && error != std::errc::not_a_directory) {
+    throw_errno("list", directory, error.value());
+  }
+  std::sort(entries.begin(), entries.end());
+  return entries;
+}
+
+std::string read_text(const fs::path& path) {
+  const auto status = try_stat(path);
+  if (!status) throw Error(FailureKind::not_found, fmt::format("no recipe file {}", printable(path.native(), 1000)));
+  if (!S_ISREG(status->st_mode)) {  // a pipe or a device would never end
+    throw Error(FailureKind::invalid, fmt::format("{} is no regular file", printable(path.native(), 1000)));
+  }
+  std::optional<std::string> text = try_read_text(path, recipe_size_max);
+  if (!text) throw Error(FailureKind::not_found, fmt::format("no recipe file {}", printable(path.native(), 1000)));
+  return std::move(*text);
+}
+
+// The kind that a file's folders tell, the innermost first.
+std::optional<AssetKind> kind_of_folder(const fs::path& file) {
+  for (fs::path folder = fs::absolute(file).parent_path(); folder.has_relative_path(); folder = folder.parent_path()) {
+    for (const auto& [name, kind] : folders) {
+      if (folder.filename() == name) return kind;
+    }
+  }
+  return std::nullopt;
+}
+
+Recipe read_path(const fs::path& path, std::optional<AssetKind> kind) {
+  Recipe recipe =
+      parse_recipe(read_text(path), path.native(), kind_of_folder(path).value_or(kind.value_or(AssetKind::dataset)));
+  if (kind && recipe.kind != *kind) {
+    throw Error(FailureKind::not_found, fmt::format("{} describes \"{}\", which is not one of the {}",
+                                                    printable(path.native(), 1000), recipe.name, folder_of(*kind)));
+  }
+  return recipe;
+}
+
+}  // namespace
+
+Catalogue::Catalogue(std::vector<fs::path> roots, std::vector<fs::path> recipe_directories) {
+  std::size_t seen = 0;
+  std::vector<fs::path> directories;
+  for (const fs::path& root : roots) {
+    for (fs::path& assets : sorted_entries(root / "var" / "sabath" / "assets", seen))
+      directories.push_back(std::move(assets));
+  }
+  directories.insert(directories.end(), recipe_directories.begin(), recipe_directories.end());
+  for (const fs::path& directory : directories) {
+    for (const auto& [folder, kind] : folders) {
+      const auto add = [&, kind = kind](const fs::path& path) {
+        if (path.extension() == ".json") files_.push_back({path, kind, path.stem().native()});
+      };
+      for (const fs::path& entry : sorted_entries(directory / folder, seen)) {
+        std::error_code unreadable;  // a link to itself, say: then its reading will tell
+        if (!fs::is_directory(entry, unreadable)) {
+          add(entry);
+          continue;
+        }
+        for (const fs::path& inner : sorted_entries(entry, seen)) add(inner);
+      }
+    }
+  }
+}
+
+Recipe Catalogue::read(const File& file) {
+  Recipe recipe = parse_recipe(read_text(file.path), file.path.native(), file.kind);
+  if (recipe.kind != file.kind) {
+    throw Error(FailureKind::invalid,
+                fmt::format("{} lies among the {}, but its \"kind\" says otherwise",
+                            printable(file.path.native(), 1000), folder_of(file.kind)),
+                fmt::format("move it to {}/", folder_of(recipe.kind)));
+  }
+  return recipe;
+}
+
+Recipe Catalogue::find(const std::string& name, std::optional<AssetKind> kind) const {
+  if (name.find('/') != std::string::npos || name.ends_with(".json")) return read_path(name, kind);
+  const std::size_t at = name.find('@');
+  const std::string wanted = name.substr(0, at), wanted_lower = to_lower(wanted);
+  const std::string version = at == std::string::npos ? std::string() : name.substr(at + 1);
+  std::optional<Recipe> second_choice;  // right but for its case
+  std::vector<std::string> names;
+  std::string problem;
+  for (const File& file : files_) {
+    if (kind && file.kind != *kind) continue;
+    std::optional<Recipe> recipe;
+    try {
+      recipe = read(file);
+    } catch (const Error& error) {
+      if (file.stem == wanted) throw;
+      if (problem.empty()) problem = error.failure().message;
+      continue;
+    }
+    const bool has_version = at == std::string::npos || recipe->version == version;
+    if (has_version && (recipe->name == wanted || file.stem == wanted)) return std::move(*recipe);
+    const bool alike = to_lower(recipe->name) == wanted_lower || to_lower(file.stem) == wanted_lower;
+    names.push_back(recipe->name);
+    if (at != std::string::npos) names.push_back(fmt::format("{}@{}", recipe->name, recipe->version));
+    if (alike && has_version && !second_choice) second_choice = std::move(recipe);
+  }
+  if (second_choice) return std::move(*second_choice);
+  throw_not_found(name, names, problem);
+}
+
+void Catalogue::throw_not_found(const std::string& name, const std::vector<std::string>& names,
+                                const std::string& problem) const {
+  std::string hint = "\"sabath list\" shows all that are known here";
+  if (const auto meant = nearest(name, names)) hint = fmt::format("did you mean \"{}\"? {}", *meant, hint);
+  if (files_.empty()) hint = "no recipe was found at all: name a directory of recipes in SABATH_RECIPES, or --root";
+  if (!problem.empty()) hint += fmt::format("; not readable: {}", problem);
+  throw Error(FailureKind::not_found, fmt::format("no recipe named \"{}\"", printable(name)), hint);
+}
+
+std::vector<Catalogue::Listed> Catalogue::all(std::optional<AssetKind> kind) const {
+  std::vector<Listed> listed;
+  std::set<std::tuple<AssetKind, std::string, std::string>> shown;
+  std::vector<std::pair<AssetKind, std::string>> order;
+  for (const File& file : files_) {
+    if (kind && file.kind != *kind) continue;
+    Listed entry{std::nullopt, file.path.native(), {}};
+    try {
+      entry.recipe = read(file);
+    } catch (const Error& error) {
+      entry.problem = error.failure().message;
+    }
+    if (entry.recipe && !shown.emplace(file.kind, to_lower(entry.recipe->name), entry.recipe->version).second) continue;
+    order.emplace_back(file.kind, to_lower(entry.recipe ? entry.recipe->name : file.stem));
+    listed.push_back(std::move(entry));
+  }
+  std::vector<std::size_t> index(listed.size());
+  for (std::size_t i = 0; i < index.size(); ++i) index[i] = i;
+  std::stable_sort(index.begin(), index.end(), [&](std::size_t a, std::size_t b) { return order[a] < order[b]; });
+  std::vector<Listed> sorted;
+  for (const std::size_t i : index) sorted.push_back(std::move(listed[i]));
+  return sorted;
+}
+
+}  // namespace sabath

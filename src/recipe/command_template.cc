@@ -1,0 +1,86 @@
+#include "recipe/command_template.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "base/text.h"
+#include "sabath/error.h"
+#include "sabath/path.h"
+
+namespace sabath {
+namespace {
+
+using Kind = TemplatePiece::Kind;
+
+bool starts_identifier(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+
+bool continues_identifier(char c) {
+  return starts_identifier(c) || (c >= '0' && c <= '9') || c == '.' || c == '+' || c == '-';
+}
+
+// The identifier of "{identifier}" at the front of `text`; empty if there is none.
+std::string_view braced_identifier(std::string_view text) {
+  if (text.size() < 3 || text[0] != '{' || !starts_identifier(text[1])) return {};
+  const auto end = std::find_if_not(text.begin() + 1, text.end(), continues_identifier);
+  if (end == text.end() || *end != '}') return {};
+  return text.substr(1, static_cast<std::size_t>(end - text.begin()) - 1);
+}
+
+TemplatePiece parse_placeholder(std::string_view name) {
+  constexpr std::string_view dataset = "dataset.", directory = ".dir", config = "config.";
+  if (name == "source") return {Kind::source, {}};
+  if (name == "dataset") return {Kind::dataset, {}};
+  if (name == "nodes") return {Kind::nodes, {}};
+  if (name == "ranks") return {Kind::ranks, {}};
+  if (name.starts_with(config) && name.size() > config.size()) {
+    return {Kind::config, std::string(name.substr(config.size()))};
+  }
+  if (name.starts_with(dataset) && name.size() > dataset.size()) {
+    const std::string_view id = name.substr(dataset.size());
+    if (id.size() > directory.size() && id.ends_with(directory)) {
+      return {Kind::dataset_fragment_directory, std::string(id.substr(0, id.size() - directory.size()))};
+    }
+    return {Kind::dataset_fragment, std::string(id)};
+  }
+  static const std::array<std::string, 5> known{"source", "dataset", "nodes", "ranks", "config"};
+  const std::string_view head = name.substr(0, name.find('.'));
+  const auto meant = nearest(head, known);
+  throw Error(
+      FailureKind::invalid,
+      fmt::format("unknown placeholder {{{}}}{}", printable(name),
+                  meant && *meant != head ? fmt::format(" (did you mean {{{}}}?)", *meant) : ""),
+      "known are {source} {dataset} {dataset.ID} {dataset.ID.dir} {config.KEY} {nodes} {ranks}; write {{name}} for a "
+      "literal {name}");
+}
+
+}  // namespace
+
+std::vector<TemplatePiece> parse_template(std::string_view text) {
+  std::vector<TemplatePiece> pieces;
+  const auto add_literal = [&](std::string_view literal) {
+    if (pieces.empty() || pieces.back().kind != Kind::literal) pieces.push_back({});
+    pieces.back().text += literal;
+  };
+  char before = '\0';
+  while (!text.empty()) {
+    std::size_t taken = 1;
+    const std::string_view doubled = text.starts_with("{{") ? braced_identifier(text.substr(1)) : std::string_view{};
+    const std::string_view name = before == '$' ? std::string_view{} : braced_identifier(text);
+    if (!doubled.empty() && text.substr(doubled.size() + 3).starts_with('}')) {
+      add_literal(text.substr(1, doubled.size() + 2));
+      taken = doubled.size() + 4;
+    } else if (!name.empty()) {
+      pieces.push_back(parse_placeholder(name));
+      taken = name.size() + 2;
+    } else {
+      add_literal(text.substr(0, 1));
+    }
+    before = text[taken - 1];
+    text.remove_prefix(taken);
+  }
+  return pieces;
+}
+
+}  // namespace sabath

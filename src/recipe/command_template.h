@@ -1,0 +1,23 @@
+// The placeholders of run commands: {source} {dataset} {dataset.ID} {dataset.ID.dir} {config.KEY} {nodes} {ranks}.
+// Any other {identifier} is refused, so that a typing error never reaches a command; braces that hold no identifier
+// (shell, awk) and ${NAME} are literal, and {{name}} stands for a literal {name}. Plain values; any thread. Throws
+// Error{invalid}.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace sabath {
+
+struct TemplatePiece {
+  enum class Kind { literal, source, dataset, dataset_fragment, dataset_fragment_directory, config, nodes, ranks };
+  Kind kind = Kind::literal;
+  std::string text;  // literal: the text; dataset_fragment*: the fragment's id; config: the key
+
+  friend bool operator==(const TemplatePiece&, const TemplatePiece&) = default;
+};
+
+[[nodiscard]] std::vector<TemplatePiece> parse_template(std::string_view text);
+
+}  // namespace sabath

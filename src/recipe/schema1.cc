@@ -1,0 +1,235 @@
+// Schema 1. Reference: docs/recipes.md.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "recipe/fields.h"
+#include "sabath/error.h"
+
+namespace sabath {
+namespace {
+
+AssetKind take_kind(JsonObject& object) {
+  const std::string kind = object.text("kind");
+  if (kind == "dataset") return AssetKind::dataset;
+  if (kind == "model") return AssetKind::model;
+  if (kind == "workflow") return AssetKind::workflow;
+  object.fail("kind", fmt::format("is \"{}\", but must be \"dataset\", \"model\" or \"workflow\"", printable(kind)));
+}
+
+// Optional keys that hold a name or nothing.
+std::string try_take_name(JsonObject& object, std::string_view key) {
+  return object.find(key) == nullptr ? std::string() : take_name(object, key);
+}
+
+std::string take_homepage(JsonObject& object) {
+  const JsonValue* value = object.find("homepage");
+  return value == nullptr ? std::string() : parse_url_at(*value, object.origin()).text();
+}
+
+std::string take_licence(JsonObject& object) {
+  std::string licence = take_line(object, "licence");
+  const auto allowed = [](char c) {
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+           std::string_view(".+-:() ").find(c) != std::string_view::npos;
+  };
+  if (licence.size() > 256 || !std::all_of(licence.begin(), licence.end(), allowed)) {
+    object.fail("licence", "is no SPDX expression",
+                "write an identifier such as \"BSD-3-Clause\", or null if it is not known");
+  }
+  return licence;
+}
+
+std::vector<Url> take_urls(JsonObject& object) {
+  std::vector<Url> urls;
+  if (const JsonValue::Array* array = object.try_array("urls")) {
+    for (const JsonValue& value : *array) urls.push_back(parse_url_at(value, object.origin()));
+  }
+  return urls;
+}
+
+Access take_access(JsonObject& object) {
+  Access access;
+  if (auto inner = object.try_object("access", "\"access\"")) {
+    const std::string kind = inner->text("kind");
+    if (kind == "login") {
+      access.kind = AccessKind::login;
+    } else if (kind == "private") {
+      access.kind = AccessKind::restricted;
+    } else if (kind != "public") {
+      inner->fail("kind", fmt::format("is \"{}\", but must be \"public\", \"login\" or \"private\"", printable(kind)));
+    }
+    access.steps = take_lines(*inner, "steps");
+    inner->finish();
+  }
+  return access;
+}
+
+std::optional<RelativePath> take_path(JsonObject& object, const Fragment& fragment) {
+  if (const std::optional<std::string> text = object.try_text("path")) {
+    std::optional<RelativePath> path = RelativePath::try_parse(*text);
+    if (!path) object.fail("path", fmt::format("\"{}\" is no relative path inside the asset", printable(*text)));
+    return path;
+  }
+  if (fragment.type != FragmentType::file) return std::nullopt;
+  std::optional<RelativePath> path = default_file_path(fragment);
+  if (!path) object.fail("urls", "end in no usable file name", "give the fragment a \"path\"");
+  return path;
+}
+
+Fragment read_fragment(const JsonValue& value, std::string_view origin) {
+  JsonObject object(value, origin, "a fragment");
+  Fragment fragment;
+  fragment.id = take_name(object, "id");
+  if (fragment.id.ends_with(".dir")) object.fail("id", "ends in \".dir\", which {dataset.ID.dir} could not tell apart");
+  fragment.type = take_fragment_type(object);
+  fragment.urls = take_urls(object);
+  if (fragment.urls.empty()) object.fail("urls", "must name at least one URL");
+  fragment.path = take_path(object, fragment);
+  fragment.size_bytes = object.try_uint("size");
+  fragment.limit = object.try_uint("limit");
+  if (fragment.limit && fragment.type != FragmentType::file_list)
+    object.fail("limit", "is only for type \"file_list\"");
+  if (fragment.limit == 0u) object.fail("limit", "must be at least 1");
+  fragment.checksum = take_checksums(object);
+  object.finish();
+  return fragment;
+}
+
+void read_fragments(JsonObject& object, Recipe& recipe) {
+  std::vector<std::size_t> lines;
+  if (const JsonValue::Array* array = object.try_array("fragments")) {
+    for (const JsonValue& value : *array) {
+      recipe.fragments.push_back(read_fragment(value, object.origin()));
+      lines.push_back(value.line);
+    }
+  }
+  check_places(recipe.fragments, lines, object.origin());
+  const bool by_hand = recipe.access.kind != AccessKind::open && !recipe.access.steps.empty();
+  if (recipe.kind == AssetKind::dataset && recipe.fragments.empty() && !by_hand) {
+    object.fail("fragments", "must not be empty",
+                "only a dataset whose \"access\" is \"login\" or \"private\", with steps, may have none");
+  }
+}
+
+std::optional<ManifestPin> take_manifest(JsonObject& object) {
+  auto inner = object.try_object("manifest", "\"manifest\"");
+  if (!inner) return std::nullopt;
+  ManifestPin pin;
+  const std::string digest = inner->text("digest");
+  const std::optional<Sha256> parsed = digest.starts_with("sha256:") ? Sha256::try_parse(digest) : std::nullopt;
+  if (!parsed) inner->fail("digest", "must be \"sha256:\" and 64 hexadecimal digits");
+  pin.digest = *parsed;
+  pin.urls = take_urls(*inner);
+  inner->finish();
+  return pin;
+}
+
+void read_git_and_forks(JsonObject& object, Recipe& recipe) {
+  if (auto git = object.try_object("git", "\"git\"")) {
+    recipe.git = read_git(*git);
+    git->finish();
+  }
+  if (const JsonValue::Array* forks = object.try_array("forks")) {
+    for (const JsonValue& value : *forks) {
+      JsonObject fork(value, object.origin(), "a fork");
+      recipe.forks.push_back(read_git(fork));
+      fork.finish();
+    }
+  }
+}
+
+Step read_step(const JsonValue& value, std::string_view origin) {
+  JsonObject object(value, origin, "a step");
+  Step step;
+  const JsonValue::Array* argv = object.try_array("argv");
+  const JsonValue* shell = object.find("shell");
+  if ((argv == nullptr) == (shell == nullptr))
+    throw_at(origin, value.line, "a step needs either \"argv\" or \"shell\"");
+  if (shell != nullptr) {
+    check_template(*shell, origin);
+    step = {{object.text("shell")}, true};
+  } else {
+    for (const JsonValue& word : *argv) {
+      check_template(word, origin);
+      step.argv.push_back(*word.get<std::string>());
+    }
+    if (step.argv.empty() || step.argv[0].empty()) object.fail("argv", "names no command");
+  }
+  object.finish();
+  return step;
+}
+
+void read_run(JsonObject& object, Recipe& recipe) {
+  if (const auto run = object.try_object("run", "\"run\"")) {
+    for (const JsonMember& set : run->members()) {
+      if (!is_name(set.key)) throw_at(object.origin(), set.line, "the key of a run set must be the name of a dataset");
+      const auto* array = set.value.get<JsonValue::Array>();
+      if (array == nullptr || array->empty()) {
+        throw_at(object.origin(), set.line, fmt::format("run set \"{}\" must be a list of steps, not empty", set.key));
+      }
+      std::vector<Step> steps;
+      for (const JsonValue& value : *array) steps.push_back(read_step(value, object.origin()));
+      recipe.run.emplace_back(set.key, std::move(steps));
+    }
+    if (recipe.kind == AssetKind::dataset) object.fail("run", "is only for models and workflows");
+  }
+  recipe.default_dataset = try_take_name(object, "default_dataset");
+  if (recipe.default_dataset.empty()) return;
+  if (recipe.kind == AssetKind::dataset) object.fail("default_dataset", "is only for models and workflows");
+  const auto is_default = [&](const auto& set) { return set.first == recipe.default_dataset; };
+  if (!recipe.run.empty() && std::none_of(recipe.run.begin(), recipe.run.end(), is_default)) {
+    object.fail("default_dataset", fmt::format("\"{}\" is no key of \"run\"", recipe.default_dataset));
+  }
+}
+
+void read_metadata(JsonObject& object, Recipe& recipe) {
+  const auto metadata = object.try_object("metadata", "\"metadata\"");
+  if (!metadata) return;
+  for (const JsonMember& fact : metadata->members()) {
+    if (!is_name(fact.key)) throw_at(object.origin(), fact.line, "a key of \"metadata\" must be a name");
+    if (fact.value.is_null()) continue;  // not known
+    std::string& text = recipe.metadata[fact.key];
+    if (const bool* flag = fact.value.get<bool>()) {
+      text = *flag ? "true" : "false";
+    } else if (const std::uint64_t* number = fact.value.get<std::uint64_t>()) {
+      text = fmt::to_string(*number);
+    } else if (const JsonNumber* real = fact.value.get<JsonNumber>()) {
+      text = real->text;
+    } else {
+      text = checked_text(fact.value, object.origin(), fmt::format("\"{}\"", fact.key));
+    }
+  }
+}
+
+}  // namespace
+
+Recipe read_schema_1(const JsonValue& document, std::string_view origin) {
+  JsonObject object(document, origin, "a recipe of schema 1");
+  (void)object.require("schema");
+  (void)take_line(object, "$schema");  // for editors
+  Recipe recipe;
+  recipe.origin = origin;
+  recipe.kind = take_kind(object);
+  recipe.name = take_name(object, "name");
+  recipe.version = try_take_name(object, "version");
+  recipe.title = take_line(object, "title");
+  recipe.abstract_text = object.try_text("abstract").value_or("");
+  recipe.description = object.try_text("description").value_or("");
+  recipe.homepage = take_homepage(object);
+  recipe.licence = take_licence(object);
+  recipe.citation = object.texts("citation");
+  recipe.references = take_lines(object, "references");
+  recipe.access = take_access(object);
+  read_fragments(object, recipe);
+  recipe.manifest = take_manifest(object);
+  read_git_and_forks(object, recipe);
+  recipe.requirements = take_requirements(object, true);
+  recipe.env_vars = take_env_vars(object);
+  read_run(object, recipe);
+  read_metadata(object, recipe);
+  object.finish();
+  return recipe;
+}
+
+}  // namespace sabath
