@@ -1,0 +1,95 @@
+#include "curl/failure.h"
+
+#include <fmt/core.h>
+
+#include "sabath/path.h"
+
+namespace sabath {
+namespace {
+
+struct Meaning {
+  FailureKind kind;
+  const char* hint;
+};
+
+constexpr const char* tls_hint =
+    "check the URL's host name and this machine's clock; if a site's own authority signed the certificate, give its "
+    "PEM bundle as the CA file";
+
+// A TLS handshake that the network cut short is worth a retry, one that the peers could not agree on is not.
+bool handshake_was_cut(CURL* easy, std::string_view detail) {
+  long os_error = 0;
+  curl_easy_getinfo(easy, CURLINFO_OS_ERRNO, &os_error);
+  return os_error != 0 || detail.find("SSL_ERROR_SYSCALL") != detail.npos ||
+         detail.find("unexpected eof") != detail.npos;
+}
+
+// A proxy's answer to CONNECT is not the source's, and libcurl tells it only as a failed receive.
+Meaning after_receive_error(CURL* easy) {
+  long connect_status = 0;
+  curl_easy_getinfo(easy, CURLINFO_HTTP_CONNECTCODE, &connect_status);
+  if (connect_status == 407) return {FailureKind::access, "the proxy wants a login: see https_proxy and http_proxy"};
+  if (connect_status >= 400) return {FailureKind::network, "the proxy refused the connection: see https_proxy"};
+  return {FailureKind::network, ""};
+}
+
+Meaning meaning_of(CURLcode code, CURL* easy, std::string_view detail) {
+  switch (code) {
+    case CURLE_COULDNT_RESOLVE_HOST:
+      return {FailureKind::unavailable, "check the host name and this machine's name service"};
+    case CURLE_COULDNT_RESOLVE_PROXY:
+    case CURLE_PROXY:
+      return {FailureKind::unavailable, "check http_proxy, https_proxy and no_proxy"};
+    case CURLE_COULDNT_CONNECT:
+      return {FailureKind::network, "if this machine needs a proxy, set https_proxy"};
+    case CURLE_OPERATION_TIMEDOUT:
+      return {FailureKind::network, "the host did not answer; if this machine needs a proxy, set https_proxy"};
+    case CURLE_SSL_CONNECT_ERROR:
+      if (handshake_was_cut(easy, detail)) return {FailureKind::network, ""};
+      return {FailureKind::unavailable, tls_hint};
+    case CURLE_PEER_FAILED_VERIFICATION:
+    case CURLE_SSL_ISSUER_ERROR:
+    case CURLE_SSL_CERTPROBLEM:
+    case CURLE_SSL_CIPHER:
+    case CURLE_SSL_INVALIDCERTSTATUS:
+    case CURLE_SSL_PINNEDPUBKEYNOTMATCH:
+      return {FailureKind::unavailable, tls_hint};
+    case CURLE_SSL_CACERT_BADFILE:
+    case CURLE_SSL_CRL_BADFILE:
+      return {FailureKind::unavailable, "the CA file cannot be read as PEM: check the setting"};
+    case CURLE_RECV_ERROR:
+      return after_receive_error(easy);
+    case CURLE_LOGIN_DENIED:
+    case CURLE_REMOTE_ACCESS_DENIED:
+      return {FailureKind::access, "the server wants a login that SABATH does not have for it"};
+    case CURLE_REMOTE_FILE_NOT_FOUND:
+    case CURLE_FTP_COULDNT_RETR_FILE:
+      return {FailureKind::unavailable, "check the path, or use another mirror"};
+    case CURLE_FTP_COULDNT_USE_REST:
+      return {FailureKind::no_ranges, ""};
+    case CURLE_BAD_DOWNLOAD_RESUME:
+      return {FailureKind::unavailable, "the source is shorter than the offset that was asked for"};
+    case CURLE_UNSUPPORTED_PROTOCOL:
+    case CURLE_URL_MALFORMAT:
+    case CURLE_HTTP_RETURNED_ERROR:
+      return {FailureKind::unavailable, ""};
+    case CURLE_FAILED_INIT:
+    case CURLE_OUT_OF_MEMORY:
+    case CURLE_BAD_FUNCTION_ARGUMENT:
+    case CURLE_UNKNOWN_OPTION:
+      return {FailureKind::internal, ""};
+    default:  // resets, short bodies, half-spoken protocols: another try may find a better moment
+      return {FailureKind::network, ""};
+  }
+}
+
+}  // namespace
+
+Failure failure_of(CURLcode code, CURL* easy, std::string_view detail, const Url& url) {
+  const Meaning meaning = meaning_of(code, easy, detail);
+  const std::string what = printable(detail.empty() ? std::string_view(curl_easy_strerror(code)) : detail);
+  const char* cut = code == CURLE_PARTIAL_FILE ? "truncated: " : "";
+  return {meaning.kind, fmt::format("cannot read {}: {}{}", url.display(), cut, what), meaning.hint, std::nullopt};
+}
+
+}  // namespace sabath

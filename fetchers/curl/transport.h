@@ -1,0 +1,57 @@
+// One request by libcurl, whatever the protocol: the only door to that library. http/ and ftp/ stand on it.
+//
+// A Transport is shared by all fetchers and used by any number of threads; it keeps idle connections by origin.
+// What the peer or the network did wrong comes back as a Failure; what the Receiver throws leaves perform() unchanged.
+#pragma once
+
+#include <cstddef>
+#include <ctime>
+#include <memory>
+#include <optional>
+#include <span>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sabath/error.h"
+#include "sabath/fetcher.h"
+#include "sabath/url.h"
+
+namespace sabath {
+
+struct TransferRequest {
+  const Url& url;                    // no other protocol than its scheme is spoken
+  std::vector<std::string> headers;  // "Name: value", without control bytes
+  std::uint64_t resume_from = 0;     // for protocols that have no range header
+};
+
+// Hears one transfer, on the thread that called perform(). Any function may throw: the transfer then ends.
+class Receiver {
+ public:
+  virtual ~Receiver() = default;
+  // The connection to `address` (of the proxy, if there is one) stands, the request is about to be sent.
+  virtual void connected(std::string_view address) = 0;
+  // One line that the server said, without its line end; the empty line that ends a head is heard too.
+  virtual void header(std::string_view line) = 0;
+  // Payload. False: enough, end the transfer here and call it good.
+  [[nodiscard]] virtual bool body(std::span<const std::byte> bytes) = 0;
+};
+
+class Transport {
+ public:
+  explicit Transport(const FetcherSettings& settings);
+  ~Transport();
+  // nullopt: the whole answer was received, or the receiver had enough. A stop request ends it at once.
+  [[nodiscard]] std::optional<Failure> perform(const TransferRequest& request, Receiver& receiver, Traffic& traffic,
+                                               std::stop_token stop);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+// RFC 9110 section 5.6.7, all three forms; nullopt if it is none.
+[[nodiscard]] std::optional<std::time_t> parse_http_date(const std::string& text);
+
+}  // namespace sabath

@@ -1,0 +1,116 @@
+#include "ftp/ftp.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "ftp/replies.h"
+
+namespace sabath {
+namespace {
+
+// One retrieval. The replies tell size and version before the first byte; an empty file has no first byte, so that
+// begin() may have to wait for the end.
+class Retrieval : public Receiver {
+ public:
+  Retrieval(const ReadRequest& request, Sink& sink) : request_(request), sink_(sink) {}
+
+  void connected(std::string_view) override { facts_ = {}; }
+  void header(std::string_view line) override {
+    if (!begun_) note_reply(facts_, line);
+  }
+  bool body(std::span<const std::byte> bytes) override {
+    begin();
+    const std::uint64_t take = std::min<std::uint64_t>(bytes.size(), limit_ - delivered_);
+    if (take > 0) sink_.write(bytes.first(take));
+    delivered_ += take;
+    return delivered_ < limit_;
+  }
+
+  void finish(const std::optional<Failure>& failure) {
+    if (failure) {
+      if (begun_ && delivered_ == limit_) return;
+      throw Error(explained(*failure));
+    }
+    begin();
+    if (facts_.size_bytes && delivered_ < limit_) {
+      throw Error(FailureKind::network, fmt::format("cannot read {}: truncated: {} of {} bytes came",
+                                                    request_.url.display(), delivered_, limit_));
+    }
+  }
+
+ private:
+  void begin() {
+    if (begun_) return;
+    begun_ = true;
+    const Validators found{.etag = {}, .last_modified = version()};
+    const Validators& expected = request_.expected;
+    if (!expected.last_modified.empty() && !found.last_modified.empty() &&
+        expected.last_modified != found.last_modified) {
+      throw Error(FailureKind::changed,
+                  fmt::format("cannot read {}: the source has another version than the one that was begun",
+                              request_.url.display()));
+    }
+    limit_ = request_.length.value_or(UINT64_MAX);
+    if (facts_.size_bytes)
+      limit_ = std::min(limit_, *facts_.size_bytes - std::min(*facts_.size_bytes, request_.offset));
+    sink_.begin({.size_bytes = facts_.size_bytes,
+                 .ranges = facts_.size_bytes.has_value(),
+                 .validators = found,
+                 .content_type = {},
+                 .final_url = request_.url.display()});
+  }
+
+  // MDTM counts whole seconds: the length tells apart what was written within one.
+  std::string version() const {
+    if (facts_.modified.empty()) return {};
+    return facts_.size_bytes ? fmt::format("{}/{}", facts_.modified, *facts_.size_bytes) : facts_.modified;
+  }
+
+  // A source that has become shorter than what was begun has changed.
+  Failure explained(Failure failure) const {
+    const bool shorter = facts_.size_bytes && *facts_.size_bytes < request_.offset;
+    if (shorter && !request_.expected.empty()) failure.kind = FailureKind::changed;
+    return failure;
+  }
+
+  const ReadRequest& request_;
+  Sink& sink_;
+  FileFacts facts_;
+  bool begun_ = false;
+  std::uint64_t delivered_ = 0;
+  std::uint64_t limit_ = 0;  // bytes that the sink may get, once begun
+};
+
+class FtpFetcher : public Fetcher {
+ public:
+  explicit FtpFetcher(std::shared_ptr<Transport> transport) : transport_(std::move(transport)) {}
+
+  std::vector<Scheme> schemes() const override { return {{.name = "ftp", .built = true, .ranges = true}}; }
+
+  void read(const ReadRequest& request, Sink& sink, Traffic& traffic, std::stop_token stop) override {
+    const std::string& path = request.url.path();
+    if (path.empty() || path.ends_with('/') || path.find(';') != path.npos) {
+      throw Error(FailureKind::unavailable, fmt::format("cannot read {}: not the URL of a file", request.url.display()),
+                  "a directory cannot be read, and a transfer type after ';' is not taken");
+    }
+    if (request.offset > INT64_MAX) {
+      throw Error(FailureKind::unavailable,
+                  fmt::format("cannot read {}: no file has {} bytes", request.url.display(), request.offset));
+    }
+    Retrieval retrieval(request, sink);
+    const TransferRequest transfer{.url = request.url, .headers = {}, .resume_from = request.offset};
+    retrieval.finish(transport_->perform(transfer, retrieval, traffic, stop));
+  }
+
+ private:
+  std::shared_ptr<Transport> transport_;
+};
+
+}  // namespace
+
+std::unique_ptr<Fetcher> make_ftp_fetcher(std::shared_ptr<Transport> transport) {
+  return std::make_unique<FtpFetcher>(std::move(transport));
+}
+
+}  // namespace sabath

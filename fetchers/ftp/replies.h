@@ -1,0 +1,19 @@
+// What the server's replies say about the file: SIZE and MDTM (RFC 3659), both answered by code 213. Pure.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace sabath {
+
+struct FileFacts {
+  std::optional<std::uint64_t> size_bytes;
+  std::string modified;  // YYYYMMDDHHMMSS as the server wrote it; empty if it did not say
+};
+
+// One reply line. MDTM is asked before SIZE, and a file whose length reads like a time is improbable enough.
+void note_reply(FileFacts& facts, std::string_view line);
+
+}  // namespace sabath

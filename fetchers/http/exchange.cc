@@ -1,0 +1,63 @@
+#include "http/exchange.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <ctime>
+
+namespace sabath {
+namespace {
+
+// Reading a short rest keeps the connection for the next request; a long one costs more than a new connection.
+constexpr std::uint64_t drain_max = 64 * 1024;  // bytes
+
+}  // namespace
+
+Exchange::Exchange(const ReadRequest& request, Redirects& redirects, Sink& sink)
+    : request_(request), redirects_(redirects), sink_(sink), source_(redirects.current().display()), parser_(source_) {}
+
+void Exchange::connected(std::string_view address) {
+  redirects_.check_address(address);
+  parser_ = HeadParser(source_);  // libcurl sends again, unasked, when a kept connection turns out to be dead
+}
+
+void Exchange::header(std::string_view line) {
+  if (verdict_ || !parser_.feed(line)) return;  // after the head come trailers: they say nothing that we need
+  verdict_ = judge(request_, parser_.head(), source_, std::time(nullptr));
+  if (!delivering()) return;
+  limit_ = std::min(verdict_->wanted.value_or(UINT64_MAX), request_.length.value_or(UINT64_MAX));
+  verdict_->info.final_url = source_;
+  sink_.begin(verdict_->info);
+}
+
+bool Exchange::body(std::span<const std::byte> bytes) {
+  received_ += bytes.size();
+  if (!delivering()) return worth_draining();
+  const std::uint64_t take = std::min<std::uint64_t>(bytes.size(), limit_ - delivered_);
+  if (take > 0) {
+    sink_.write(bytes.first(take));
+    delivered_ += take;
+  }
+  return delivered_ < limit_ || worth_draining();
+}
+
+bool Exchange::worth_draining() const {
+  const auto length = parser_.head().content_length;
+  const std::uint64_t unwanted = length.value_or(received_) - delivered_;
+  return unwanted <= drain_max;
+}
+
+std::optional<std::string> Exchange::finish(const std::optional<Failure>& transport_failure) const {
+  if (verdict_ && verdict_->action == Verdict::Action::refuse) throw Error(verdict_->failure);
+  if (verdict_ && verdict_->action == Verdict::Action::redirect) return parser_.head().location;
+  if (verdict_ && delivered_ == limit_) return std::nullopt;
+  if (transport_failure) throw Error(*transport_failure);
+  if (!verdict_) throw Error(FailureKind::network, fmt::format("cannot read {}: the response has no head", source_));
+  if (verdict_->wanted) {
+    throw Error(FailureKind::network,
+                fmt::format("cannot read {}: truncated: {} of {} bytes came", source_, delivered_, *verdict_->wanted));
+  }
+  return std::nullopt;
+}
+
+}  // namespace sabath

@@ -1,0 +1,75 @@
+#include "http/redirects.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "sabath/error.h"
+#include "sabath/path.h"
+
+namespace sabath {
+namespace {
+
+[[noreturn]] void refuse(const Url& from, const std::string& why, std::string hint) {
+  throw Error(FailureKind::unavailable, fmt::format("cannot read {}: redirect refused: {}", from.display(), why),
+              std::move(hint));
+}
+
+// Servers write raw spaces and UTF-8 into Location; a URL has them percent-encoded.
+std::string encoded(std::string_view location) {
+  std::string text;
+  for (const char c : location) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte == ' ' || byte >= 0x80) {
+      text += fmt::format("%{:02X}", byte);
+    } else {
+      text += c;
+    }
+  }
+  return text;
+}
+
+Url resolved(const Url& from, const std::string& location) {
+  try {
+    return from.resolve(encoded(location));
+  } catch (const Error&) {
+    refuse(from, "the Location is not a URL: " + printable(location),
+           "the server is misconfigured; use another mirror");
+  }
+}
+
+}  // namespace
+
+void Redirects::follow(const std::string& location) {
+  const Url from = current();
+  Url to = resolved(from, location);
+  if (to.scheme() != "http" && to.scheme() != "https") {
+    refuse(from, "it leads to " + printable(to.display()), "only http and https may be the target of a redirect");
+  }
+  if (from.scheme() == "https" && to.scheme() == "http") {
+    refuse(from, "it leads from https to " + to.display(),
+           "name the http URL itself if its content is pinned by a hash");
+  }
+  if (std::find(hops_.begin(), hops_.end(), to) != hops_.end()) {
+    refuse(from, "it leads in a loop, back to " + to.display(), "the server is misconfigured or wants a login");
+  }
+  if (hops_.size() > redirects_max) {
+    refuse(hops_.front(), fmt::format("more than {} in a row, the last to {}", redirects_max, to.display()),
+           "the server is misconfigured or wants a login");
+  }
+  hops_.push_back(std::move(to));
+}
+
+void Redirects::check_address(std::string_view address) {
+  // The name's own reach counts too: through a proxy the address is the proxy's.
+  const Reach reach = std::max(reach_of(address), reach_of(current().host()));
+  if (hops_.size() == 1) {
+    original_reach_ = reach;
+  } else if (reach > original_reach_) {
+    refuse(hops_[hops_.size() - 2],
+           fmt::format("it leads to {} at the private address {}", current().display(), printable(address)),
+           "a public source may not point into this network; name the target itself if it is meant");
+  }
+}
+
+}  // namespace sabath

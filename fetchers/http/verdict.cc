@@ -1,0 +1,209 @@
+#include "http/verdict.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "curl/transport.h"
+#include "sabath/path.h"
+
+namespace sabath {
+namespace {
+
+constexpr std::chrono::seconds retry_after_max{3600};
+constexpr std::size_t validator_size_max = 1024;
+
+// A validator that came from a server is sent back to one: it must not be able to carry another header.
+bool may_stand_in_header(std::string_view text) {
+  return !text.empty() && text.size() <= validator_size_max &&
+         std::none_of(text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; });
+}
+
+// The last byte to ask for. A read of nothing asks for one byte, because that is how HTTP says size and version
+// in one request that the server may keep alive.
+std::optional<std::uint64_t> last_asked(const ReadRequest& request) {
+  if (!request.length) return std::nullopt;
+  const std::uint64_t length = std::max<std::uint64_t>(*request.length, 1);
+  return length > UINT64_MAX - request.offset ? UINT64_MAX : request.offset + length - 1;
+}
+
+Validators validators_of(const ResponseHead& head) {
+  return {may_stand_in_header(head.etag) ? head.etag : "",
+          may_stand_in_header(head.last_modified) ? head.last_modified : ""};
+}
+
+// Silence is not a contradiction: content is named by its hash, and that decides in the end.
+bool contradicts(const Validators& expected, const Validators& found) {
+  if (!expected.etag.empty() && !found.etag.empty()) return expected.etag != found.etag;
+  return !expected.last_modified.empty() && !found.last_modified.empty() &&
+         expected.last_modified != found.last_modified;
+}
+
+class Judge {
+ public:
+  Judge(const ReadRequest& request, const ResponseHead& head, const std::string& source, std::int64_t now)
+      : request_(request), head_(head), source_(source), now_(now) {}
+
+  Verdict verdict() const {
+    switch (head_.status) {
+      case 200:
+        return whole();
+      case 206:
+        return part();
+      case 301:
+      case 302:
+      case 303:
+      case 307:
+      case 308:
+        return redirect();
+      case 416:
+        return beyond();
+      default:
+        return refuse_status();
+    }
+  }
+
+ private:
+  Verdict whole() const {
+    Verdict verdict = deliver(head_.content_length);
+    if (verdict.action == Verdict::Action::refuse) return verdict;
+    if (request_.offset > 0) return refuse(FailureKind::no_ranges, "the byte range was ignored");
+    verdict.wanted = head_.content_length;
+    if (request_.length) verdict.wanted = std::min(*request_.length, head_.content_length.value_or(*request_.length));
+    // Without a length of its own a body may end before all that was asked has come, and still be whole.
+    if (!head_.content_length) verdict.wanted.reset();
+    return verdict;
+  }
+
+  Verdict part() const {
+    if (!asks_range(request_))
+      return refuse(FailureKind::unavailable, "a part was sent though the whole was asked for");
+    const auto range = try_parse_content_range(head_.content_range);
+    if (!range || !range->first) return refuse_range();
+    const std::uint64_t source_last = range->total ? *range->total - 1 : UINT64_MAX;
+    const std::uint64_t last = std::min(last_asked(request_).value_or(UINT64_MAX), source_last);
+    const bool exact = range->last == last || (!range->total && !request_.length);  // "bytes=5-" answered "5-9/*"
+    if (range->first != request_.offset || !exact) return refuse_range();
+    const std::uint64_t length = *range->last - *range->first + 1;
+    if (head_.content_length && head_.content_length != length) return refuse_range();
+    Verdict verdict = deliver(range->total);
+    verdict.info.ranges = true;
+    verdict.wanted = std::min(length, request_.length.value_or(length));
+    return verdict;
+  }
+
+  Verdict redirect() const {
+    if (head_.location.empty()) return refuse(FailureKind::unavailable, "a redirect without a Location");
+    Verdict verdict;
+    verdict.action = Verdict::Action::redirect;
+    return verdict;
+  }
+
+  // The range begins where the source ends: there is nothing to send, and that is what was asked for.
+  Verdict beyond() const {
+    const auto range = try_parse_content_range(head_.content_range);
+    const auto total = range ? range->total : std::nullopt;
+    if (total && *total == request_.offset) {
+      Verdict verdict = deliver(total);
+      verdict.info.ranges = true;
+      verdict.wanted = 0;
+      return verdict;
+    }
+    const std::string what =
+        fmt::format("it ends {}before offset {}", total ? fmt::format("at byte {}, ", *total) : "", request_.offset);
+    return refuse(request_.expected.empty() ? FailureKind::unavailable : FailureKind::changed, what);
+  }
+
+  Verdict deliver(std::optional<std::uint64_t> size_bytes) const {
+    Verdict verdict;
+    verdict.action = Verdict::Action::deliver;
+    verdict.info.size_bytes = size_bytes;
+    verdict.info.ranges = head_.accepts_ranges;
+    verdict.info.validators = validators_of(head_);
+    verdict.info.content_type = head_.content_type;
+    if (contradicts(request_.expected, verdict.info.validators)) {
+      return refuse(FailureKind::changed, "the source has another version than the one that was begun");
+    }
+    return verdict;
+  }
+
+  Verdict refuse_status() const {
+    const int status = head_.status;
+    const std::string what = fmt::format("HTTP {} {}", status, printable(head_.reason, 80));
+    if (status == 401)
+      return refuse(FailureKind::access, what, "log in as the asset's access steps say, then try again");
+    if (status == 403)
+      return refuse(FailureKind::access, what, "no permission; some servers say so for a wrong path too");
+    if (status == 407)
+      return refuse(FailureKind::access, what, "the proxy wants a login: see https_proxy and http_proxy");
+    if (status == 412) return refuse(FailureKind::changed, what + ": another version than the one that was begun");
+    if (status == 404 || status == 410)
+      return refuse(FailureKind::unavailable, what, "check the path, or use another mirror");
+    if (status == 408 || status == 425 || status == 429 || status >= 500) {
+      return refuse(FailureKind::network, what,
+                    "the server is overloaded or out of order; another mirror may do better");
+    }
+    return refuse(FailureKind::unavailable, what);
+  }
+
+  Verdict refuse_range() const {
+    const std::string last = request_.length ? std::to_string(*last_asked(request_)) : "";
+    const std::string said = head_.content_range.empty() ? "no Content-Range" : printable(head_.content_range, 80);
+    return refuse(FailureKind::no_ranges,
+                  fmt::format("bytes {}-{} were asked for, {} came", request_.offset, last, said),
+                  "its answers to ranges cannot be trusted; it can be read from its start");
+  }
+
+  Verdict refuse(FailureKind kind, const std::string& what, std::string hint = {}) const {
+    Verdict verdict;
+    verdict.failure = {kind, fmt::format("cannot read {}: {}", source_, what), std::move(hint), std::nullopt};
+    if (kind == FailureKind::network) verdict.failure.retry_after = try_parse_retry_after(head_.retry_after, now_);
+    return verdict;
+  }
+
+  const ReadRequest& request_;
+  const ResponseHead& head_;
+  const std::string& source_;
+  std::int64_t now_;
+};
+
+}  // namespace
+
+bool asks_range(const ReadRequest& request) { return request.offset > 0 || request.length; }
+
+std::vector<std::string> headers_for(const ReadRequest& request) {
+  std::vector<std::string> headers = {"Accept-Encoding: identity"};
+  if (asks_range(request)) {
+    const auto last = last_asked(request);
+    headers.push_back(fmt::format("Range: bytes={}-{}", request.offset, last ? std::to_string(*last) : ""));
+  }
+  // If-Match rather than If-Range: a changed source then answers in a few bytes, and the connection lives on.
+  const Validators& expected = request.expected;
+  if (may_stand_in_header(expected.etag)) {
+    if (!expected.etag.starts_with("W/")) headers.push_back("If-Match: " + expected.etag);  // weak ones never match
+  } else if (may_stand_in_header(expected.last_modified)) {
+    headers.push_back("If-Unmodified-Since: " + expected.last_modified);
+  }
+  return headers;
+}
+
+Verdict judge(const ReadRequest& request, const ResponseHead& head, const std::string& source, std::int64_t now) {
+  return Judge(request, head, source, now).verdict();
+}
+
+std::optional<std::chrono::milliseconds> try_parse_retry_after(const std::string& text, std::int64_t now) {
+  if (text.empty()) return std::nullopt;
+  std::int64_t seconds = 0;
+  if (std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; })) {
+    const auto parsed = std::from_chars(text.data(), text.data() + text.size(), seconds);
+    if (parsed.ec != std::errc()) return retry_after_max;  // more seconds than an integer holds
+  } else {
+    const auto date = parse_http_date(text);
+    if (!date) return std::nullopt;
+    seconds = static_cast<std::int64_t>(*date) - now;
+  }
+  return std::chrono::seconds(std::clamp<std::int64_t>(seconds, 0, retry_after_max.count()));
+}
+
+}  // namespace sabath

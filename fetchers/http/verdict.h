@@ -1,0 +1,38 @@
+// What a response means for the read that asked for it: a pure function, tested from a table.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "http/response_head.h"
+#include "sabath/error.h"
+#include "sabath/fetcher.h"
+
+namespace sabath {
+
+struct Verdict {
+  enum class Action { deliver, redirect, refuse };
+  Action action = Action::refuse;
+  ContentInfo info;                     // deliver: final_url is left to the caller
+  std::optional<std::uint64_t> wanted;  // deliver: bytes of the body that the sink must get; nullopt: as many as come
+  Failure failure;                      // refuse
+};
+
+// The request's own headers for one hop. They are made anew for each: nothing that a server could learn from another is
+// sent.
+[[nodiscard]] std::vector<std::string> headers_for(const ReadRequest& request);
+
+// True if the request is sent with a Range header: then only 206 may answer an offset.
+[[nodiscard]] bool asks_range(const ReadRequest& request);
+
+// `source` is the name of the source for messages, `now` seconds since 1970 for a Retry-After that is a date.
+[[nodiscard]] Verdict judge(const ReadRequest& request, const ResponseHead& head, const std::string& source,
+                            std::int64_t now);
+
+// Delay in seconds or an HTTP-date; never negative, at most an hour. nullopt if it is neither.
+[[nodiscard]] std::optional<std::chrono::milliseconds> try_parse_retry_after(const std::string& text, std::int64_t now);
+
+}  // namespace sabath
