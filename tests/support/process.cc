@@ -1,0 +1,139 @@
+#include "support/process.h"
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+#include <stdexcept>
+#include <thread>
+
+namespace sabath::test {
+namespace {
+
+sockaddr_in loopback(std::uint16_t port) {
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(port);
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  return address;
+}
+
+std::string text_of(const std::filesystem::path& file) {
+  std::ostringstream text;
+  text << std::ifstream(file).rdbuf();
+  return text.str();
+}
+
+}  // namespace
+
+ChildProcess::ChildProcess(const std::vector<std::string>& argv, const std::filesystem::path& log) {
+  const std::string program = find_program(argv.at(0));
+  if (program.empty()) throw std::runtime_error("no such program: " + argv[0]);
+  std::vector<char*> arguments;
+  for (const std::string& argument : argv) arguments.push_back(const_cast<char*>(argument.c_str()));
+  arguments.push_back(nullptr);
+  pid_ = fork();
+  if (pid_ < 0) throw std::runtime_error("cannot fork");
+  if (pid_ == 0) {  // only async-signal-safe calls from here on
+    setpgid(0, 0);
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    const int output = open(log.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0644);
+    const int input = open("/dev/null", O_RDONLY);
+    if (output < 0 || input < 0) _exit(126);
+    dup2(input, 0);
+    dup2(output, 1);
+    dup2(output, 2);
+    execv(program.c_str(), arguments.data());
+    _exit(127);
+  }
+  setpgid(pid_, pid_);  // in both, so that neither has to wait for the other
+}
+
+void ChildProcess::reap(bool block) {
+  int status = 0;
+  if (pid_ <= 0 || waitpid(pid_, &status, block ? 0 : WNOHANG) != pid_) return;
+  exit_code_ = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  pid_ = -1;
+}
+
+bool ChildProcess::running() {
+  reap(false);
+  return pid_ > 0;
+}
+
+void ChildProcess::kill() {
+  if (pid_ > 0) ::kill(-pid_, SIGKILL);
+  reap(true);
+}
+
+void ChildProcess::stop() {
+  if (pid_ <= 0) return;
+  const pid_t group = pid_;
+  ::kill(-group, SIGTERM);
+  if (!wait_until([&] { return !running(); }, std::chrono::seconds(5))) kill();
+  ::kill(-group, SIGKILL);  // whoever of the group outlived its leader
+}
+
+int ChildProcess::wait() {
+  reap(true);
+  return exit_code_;
+}
+
+std::string find_program(const std::string& name) {
+  if (name.find('/') != name.npos) return access(name.c_str(), X_OK) == 0 ? name : "";
+  const char* path = std::getenv("PATH");
+  std::istringstream directories(std::string(path != nullptr ? path : "") + ":/usr/sbin:/sbin:/usr/bin");
+  for (std::string directory; std::getline(directories, directory, ':');) {
+    const std::string file = directory + '/' + name;
+    if (access(file.c_str(), X_OK) == 0) return file;
+  }
+  return "";
+}
+
+bool wait_until(const std::function<bool()>& ready, std::chrono::milliseconds limit) {
+  const auto deadline = std::chrono::steady_clock::now() + limit;
+  while (!ready()) {
+    if (std::chrono::steady_clock::now() > deadline) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+  return true;
+}
+
+std::uint16_t free_port() {
+  const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in address = loopback(0);
+  socklen_t size = sizeof address;
+  const bool bound = bind(fd, reinterpret_cast<sockaddr*>(&address), size) == 0 &&
+                     getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size) == 0;
+  close(fd);
+  if (!bound) throw std::runtime_error("no free port");
+  return ntohs(address.sin_port);
+}
+
+bool accepts(std::uint16_t port) {
+  const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const sockaddr_in address = loopback(port);
+  const bool connected = connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
+  close(fd);
+  return connected;
+}
+
+ServerProcess start_server(const std::function<std::vector<std::string>(std::uint16_t)>& prepare,
+                           const std::filesystem::path& log) {
+  for (int attempt = 0; attempt < 3; ++attempt) {
+    const std::uint16_t port = free_port();
+    auto child = std::make_unique<ChildProcess>(prepare(port), log);
+    if (wait_until([&] { return !child->running() || accepts(port); }) && child->running())
+      return {std::move(child), port};
+  }
+  throw std::runtime_error("the server did not start: " + text_of(log));
+}
+
+}  // namespace sabath::test

@@ -1,0 +1,33 @@
+// A real vsftpd on a free loopback port: anonymous, read-only, chrooted to a directory. It must be started by root.
+// Throws std::runtime_error when it does not start.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+
+#include "support/process.h"
+#include "support/temp_dir.h"
+
+namespace sabath::test {
+
+struct VsftpdOptions {
+  std::filesystem::path root;  // below directories that everybody may enter
+  std::uint64_t rate_max = 0;  // bytes a second of each connection, 0: none
+  bool anonymous = true;       // false: every login is refused
+};
+
+class Vsftpd {
+ public:
+  explicit Vsftpd(VsftpdOptions options);
+  [[nodiscard]] static std::string unavailable_because();      // empty: it can be started here
+  [[nodiscard]] std::string url(std::string_view path) const;  // path begins with '/'
+  void kill() { server_.child->kill(); }                       // with its sessions
+
+ private:
+  VsftpdOptions options_;
+  TempDir directory_;
+  ServerProcess server_;
+};
+
+}  // namespace sabath::test
