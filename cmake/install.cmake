@@ -1,0 +1,53 @@
+# What `cmake --install` puts where: the library with its headers, a CMake package, a pkg-config file, the program,
+# and the data it reads. Everything may be moved afterwards.
+include(CMakePackageConfigHelpers)
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/sabath)
+
+target_compile_features(sabath PUBLIC cxx_std_20)
+install(TARGETS sabath EXPORT sabathTargets)
+install(TARGETS sabath-cli)
+file(RELATIVE_PATH bin_to_lib /${CMAKE_INSTALL_BINDIR} /${CMAKE_INSTALL_LIBDIR})
+set_target_properties(sabath-cli PROPERTIES INSTALL_RPATH "$ORIGIN/${bin_to_lib}")
+install(DIRECTORY include/sabath DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
+
+install(EXPORT sabathTargets NAMESPACE sabath:: DESTINATION ${package_dir})
+get_target_property(library_type sabath TYPE)
+configure_package_config_file(cmake/sabathConfig.cmake.in sabathConfig.cmake INSTALL_DESTINATION ${package_dir})
+write_basic_package_version_file(sabathConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/sabathConfig.cmake ${PROJECT_BINARY_DIR}/sabathConfigVersion.cmake
+  DESTINATION ${package_dir})
+
+# A static libsabath leaves its users to link what it needs: only what it calls itself, not what that needs in turn.
+set(private_libraries -lcurl -lcrypto -lfmt -pthread)
+foreach(library XXHASH ARCHIVE HDF5)
+  list(APPEND private_libraries ${${library}_LDFLAGS})
+endforeach()
+if(SABATH_MPI)
+  list(APPEND private_libraries ${MPI_CXX_LIBRARIES})
+endif()
+if(SABATH_SANITIZE)
+  list(APPEND private_libraries -fsanitize=${SABATH_SANITIZE})
+endif()
+list(REMOVE_DUPLICATES private_libraries)
+list(JOIN private_libraries " " private_libraries)
+file(RELATIVE_PATH pc_to_prefix /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
+configure_file(cmake/sabath.pc.in sabath.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/sabath.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+# Data and documents: what is there today.
+function(install_if_there source destination)
+  if(EXISTS ${PROJECT_SOURCE_DIR}/${source})
+    install(DIRECTORY ${source}/ DESTINATION ${destination} ${ARGN})
+  endif()
+endfunction()
+install_if_there(recipes ${CMAKE_INSTALL_DATADIR}/sabath/recipes FILES_MATCHING PATTERN "*.json")
+install_if_there(docs ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTERN "*.md")
+install_if_there(etc/man ${CMAKE_INSTALL_MANDIR})
+install_if_there(etc/completions/bash ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+install_if_there(etc/completions/zsh ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+install_if_there(etc/completions/fish ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+foreach(document README.md DESIGN.md LICENSE)
+  if(EXISTS ${PROJECT_SOURCE_DIR}/${document})
+    install(FILES ${document} DESTINATION ${CMAKE_INSTALL_DOCDIR})
+  endif()
+endforeach()

@@ -1,0 +1,228 @@
+#!/usr/bin/python3
+"""The house rules that a reader relies on, checked: who may include whom, where a third-party library may appear, what
+core code may not do, and how long things may be. Usage: check_layers.py [TREE]; check_layers.py --self-test.
+
+Each finding is one line, FILE:LINE: what is wrong, what to do instead. The rules are DESIGN.md's.
+"""
+
+import pathlib
+import re
+import sys
+import tempfile
+
+# Folders below src/ that a folder may include, besides itself and include/sabath.
+BELOW = {
+    "base": set(),
+    "recipe": {"base"},
+    "manifest": {"base"},
+    "store": {"base", "recipe", "manifest"},
+    "fetch": {"base", "recipe", "manifest", "store"},
+    "hdf5": {"base", "recipe", "manifest", "store"},
+    "run": {"base", "recipe", "manifest", "store"},
+    "mpi": {"base"},
+}
+BELOW["stage"] = BELOW["fetch"] | {"fetch", "hdf5", "run"}
+BELOW["session"] = BELOW["stage"] | {"stage", "mpi"}
+BELOW["cli"] = BELOW["session"] | {"session"}
+COMM = "stage/comm.h"  # the one header that mpi implements
+
+# Third-party headers and the folders that may include them.
+THIRD_PARTY = {
+    r"mpi\.h": {"src/mpi"},
+    r"hdf5\.h|H5\w+\.h|hdf5_hl\.h": {"src/hdf5"},
+    r"curl/.*": {"fetchers/curl"},
+    r"libssh2(_sftp)?\.h": {"fetchers/sftp"},
+    r"openssl/.*": {"src/base"},
+    r"xxhash\.h": {"src/base"},
+    r"archive(_entry)?\.h": {"src/fetch"},
+    r"zstd\.h": {"src/manifest", "src/store", "src/fetch"},
+    r"CLI/.*": {"src/cli"},
+}
+ANY_SOURCE = r"fmt/.*|nlohmann/.*"
+SYSTEM = re.compile(
+    r"(sys|linux|netinet|arpa|net|asm)/[\w/]+\.h|(unistd|fcntl|dirent|signal|poll|spawn|termios|pwd|grp|sched|pthread|netdb"
+    r"|immintrin|cpuid|arm_neon|dlfcn|glob|fnmatch|mntent|getopt|ftw|ifaddrs|langinfo|locale|endian|byteswap|sysexits)\.h"
+)
+BANNED = (  # in src/ but for cli, and in fetchers/
+    (r"\bstd::(cout|cerr|clog)\b|\bf?printf\s*\(|\bputs\s*\(|fmt::print\b", "core code does not print: emit an event"),
+    (r"\b(getenv|secure_getenv|setenv|putenv)\s*\(", "core code does not read the environment: take a setting"),
+    (r"\b(system|popen|rand|srand|tmpnam|strtok|gethostbyname)\s*\(", "not here: base/process.h, <random>, base/file.h"),
+)
+EVERYWHERE = (
+    (r"\b(TODO|FIXME|XXX)\b", "say it in an issue, or do it"),
+    (r"/work/(?:main|shared|\.library)", "a path of one machine"),
+)
+FILE_NAMES = re.compile(r"(utils?|common|misc|helpers?)\.\w+")
+FILE_LINES_MAX, HEADER_LINES_MAX, FUNCTION_LINES_MAX = 400, 150, 80
+INCLUDE = re.compile(r'^\s*#\s*include\s+(?:"([^"]+)"|<([^>]+)>)')
+FUNCTION = re.compile(r"(?!namespace\b|extern\b|class\b|struct\b|union\b|enum\b|[/{])")
+
+
+def folder_of(path):
+    """`src/base`, `fetchers/http`, `include/sabath`, `tests/...`: what the rules speak of."""
+    parts = path.parts
+    return "/".join(parts[:2]) if len(parts) > 2 else parts[0]
+
+
+class House:
+    def __init__(self, tree):
+        self.tree = pathlib.Path(tree)
+        self.findings = []
+
+    def find(self, path, line, message):
+        self.findings.append(f"{path}:{line}: {message}")
+
+    def check(self):
+        for top in ("include", "src", "fetchers", "tests", "bench", "scripts", ".ci"):
+            for file in sorted((self.tree / top).rglob("*")):
+                path = file.relative_to(self.tree)
+                if file.is_file() and "corpus" not in path.parts and "__pycache__" not in path.parts:
+                    self.check_file(path, file)
+        return self.findings
+
+    def check_file(self, path, file):
+        code = path.suffix in (".cc", ".h")
+        script = path.suffix in (".py", ".sh") or (not path.suffix and path.parts[0] in ("scripts", ".ci"))
+        if not (code or script):
+            return
+        lines = file.read_text(encoding="utf-8").splitlines()
+        if FILE_NAMES.fullmatch(path.name):
+            self.find(path, 1, "this name says nothing: name the file by what is in it")
+        longest = HEADER_LINES_MAX if path.suffix == ".h" else FILE_LINES_MAX
+        if len(lines) > longest:
+            self.find(path, longest, f"{len(lines)} lines, at most {longest}: split it by its nouns")
+        if path.name != "check_layers.py":
+            self.check_words(path, lines, EVERYWHERE)
+        if not code:
+            return
+        if path.suffix == ".h" and not any(line == "#pragma once" for line in lines):
+            self.find(path, 1, "a header needs #pragma once")
+        if path.parts[0] in ("src", "fetchers") and folder_of(path) != "src/cli":
+            self.check_words(path, lines, BANNED)
+        for number, line in enumerate(lines, 1):
+            if match := INCLUDE.match(line):
+                self.check_include(path, number, match.group(1), match.group(2))
+        self.check_functions(path, lines)
+
+    def check_words(self, path, lines, bans):
+        for number, line in enumerate(lines, 1):
+            text = line if bans is EVERYWHERE else re.sub(r'"(\\.|[^"\\])*"', '""', line.split("//")[0])
+            for pattern, advice in bans:
+                if match := re.search(pattern, text):
+                    self.find(path, number, f"{match.group(0).strip()}: {advice}")
+
+    def check_include(self, path, number, quoted, angled):
+        folder = folder_of(path)
+        if folder.split("/")[0] in ("tests", "bench"):
+            return
+        if angled:
+            self.check_angled(path, number, folder, angled)
+        elif not self.may_include(path, folder, quoted):
+            self.find(path, number, f'{folder} may not include "{quoted}": see the include direction in DESIGN.md')
+
+    def may_include(self, path, folder, quoted):
+        target = quoted.split("/")[0]
+        if target == "sabath":
+            return True
+        if "/" not in quoted or folder == "include/sabath":
+            return False  # always name the folder; the vocabulary stands on its own
+        if folder.startswith("src/"):
+            own = path.parts[1]
+            return target == own or target in BELOW.get(own, set()) or (own == "mpi" and quoted == COMM)
+        if path == pathlib.Path("fetchers/all.cc"):
+            return target == "base" or (self.tree / "fetchers" / target).is_dir()
+        # A fetcher sees base, its own folder, and the transport that several share.
+        return target in ("base", "curl", path.parts[1])
+
+    def check_angled(self, path, number, folder, header):
+        if "." not in header and "/" not in header:
+            return  # the standard library
+        if folder == "include/sabath":
+            self.find(path, number, f"<{header}>: include/sabath uses the standard library only")
+            return
+        for pattern, owners in THIRD_PARTY.items():
+            if re.fullmatch(pattern, header):
+                if folder not in owners:
+                    self.find(path, number, f"<{header}> belongs to {' and '.join(sorted(owners))}: call that folder")
+                return
+        if re.fullmatch(ANY_SOURCE, header):
+            if path.suffix == ".h" and header == "nlohmann/json.hpp":
+                self.find(path, number, f"<{header}> is slow to read: <nlohmann/json_fwd.hpp> in a header")
+        elif not SYSTEM.fullmatch(header):
+            self.find(path, number, f"<{header}>: no folder owns this library: say which in tests/house/check_layers.py")
+
+    def check_functions(self, path, lines):
+        """A function begins at the left edge (clang-format sees to that) and ends with the first `}` there."""
+        begin = None
+        for number, line in enumerate(lines, 1):
+            if line.startswith("}"):
+                if begin and number - begin >= FUNCTION_LINES_MAX:
+                    length = f"{number - begin + 1} lines, at most {FUNCTION_LINES_MAX}"
+                    self.find(path, begin, f"{length}: {lines[begin - 1].strip()}")
+                begin = None
+            elif line and not line[0].isspace() and line[0] != "#":
+                begin = number if FUNCTION.match(line) else None
+
+
+SAMPLES = {  # path: (text, what the finding must say); None: a good one
+    "include/sabath/good.h": ("#pragma once\n#include <string>\n", None),
+    "include/sabath/json.h": ("#pragma once\n#include <nlohmann/json.hpp>\n", "standard library only"),
+    "include/sabath/up.h": ('#pragma once\n#include "base/text.h"\n', "may not include"),
+    "include/sabath/bare.h": ("#include <string>\n", "#pragma once"),
+    "src/base/good.cc": ('#include "base/text.h"\n#include <openssl/evp.h>\n#include <sys/stat.h>\n', None),
+    "src/base/up.cc": ('#include "store/store.h"\n', "may not include"),
+    "src/recipe/sibling.cc": ('#include "manifest/manifest.h"\n', "may not include"),
+    "src/store/hash.cc": ("#include <openssl/sha.h>\n", "belongs to src/base"),
+    "src/store/unknown.cc": ("#include <boost/any.hpp>\n", "no folder owns"),
+    "src/fetch/good.cc": ('#include "store/store.h"\n#include <archive.h>\n#include <fmt/core.h>\n', None),
+    "src/fetch/mpi.cc": ("#include <mpi.h>\n", "belongs to src/mpi"),
+    "src/mpi/good.cc": ('#include "stage/comm.h"\n#include <mpi.h>\n', None),
+    "src/mpi/up.cc": ('#include "stage/exchange.h"\n', "may not include"),
+    "src/stage/hdf5.cc": ("#include <hdf5.h>\n", "belongs to src/hdf5"),
+    "src/session/good.cc": ('#include "fetch/job.h"\n#include "sabath/fetcher.h"\n', None),
+    "src/session/parser.cc": ("#include <CLI/CLI.hpp>\n", "belongs to src/cli"),
+    "src/session/utils.cc": ("", "says nothing"),
+    "src/base/slow.h": ("#pragma once\n#include <nlohmann/json.hpp>\n", "json_fwd"),
+    "src/cli/good.cc": ('#include "session/x.h"\nvoid f() { std::cout << getenv("X"); }\n', None),
+    "fetchers/http/good.cc": ('#include "curl/transport.h"\n#include "http/http.h"\n#include "base/text.h"\n', None),
+    "fetchers/http/curl.cc": ("#include <curl/curl.h>\n", "belongs to fetchers/curl"),
+    "fetchers/http/store.cc": ('#include "store/store.h"\n', "may not include"),
+    "fetchers/http/other.cc": ('#include "ftp/ftp.h"\n', "may not include"),
+    "src/base/print.cc": ('void f() { std::cerr << 1; }\n', "does not print"),
+    "src/base/format.cc": ('// printf(x)\nvoid f() { snprintf(b, 2, "printf("); }\n', None),
+    "src/base/environment.cc": ('auto x = std::getenv("HOME");\n', "environment"),
+    "src/base/later.cc": ("// TO" + "DO: all\n", "in an issue"),
+    "src/base/long.cc": ("int x;\n" * 401, "401 lines"),
+    "src/base/long.h": ("#pragma once\n" + "int x;\n" * 150, "151 lines"),
+    "src/base/function.cc": ("void f() {\n" + "  g();\n\n" * 40 + "}\n", "82 lines"),
+    "src/base/functions.cc": ("namespace a {\n" + ("void f() {\n" + "  g();\n" * 70 + "}\n") * 2 + "}\n", None),
+    "scripts/long": ("#!/bin/sh\n" + ":\n" * 400, "401 lines"),
+}
+
+
+def self_test():
+    failures = 0
+    for name, (text, expected) in SAMPLES.items():
+        with tempfile.TemporaryDirectory() as tree:
+            file = pathlib.Path(tree, name)
+            file.parent.mkdir(parents=True)
+            file.write_text(text, encoding="utf-8")
+            findings = House(tree).check()
+        right = len(findings) == 1 and expected in findings[0] if expected else not findings
+        if not right:
+            failures += 1
+            print(f"{name}: expected {expected or 'no finding'}, found {findings}")
+    print(f"self-test: {len(SAMPLES)} samples, {failures} failures")
+    return failures
+
+
+def main():
+    if sys.argv[1:] == ["--self-test"]:
+        return 1 if self_test() else 0
+    findings = House(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parents[2]).check()
+    print("\n".join(findings) if findings else "check_layers: no findings")
+    return 1 if findings else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
