@@ -40,6 +40,8 @@ void write_all_at(int fd, std::span<const std::byte> bytes, std::uint64_t offset
 [[nodiscard]] std::size_t read_at(int fd, std::span<std::byte> bytes, std::uint64_t offset, const std::filesystem::path& name);
 void sync_file(int fd, const std::filesystem::path& name);       // fsync; a failure is final
 void sync_directory(const std::filesystem::path& directory);
+void close_file(Fd fd, const std::filesystem::path& name);       // where lost writes may be reported
+void rename_path(const std::filesystem::path& from, const std::filesystem::path& to);
 
 // Whole small file; throws Error{invalid} when it is longer than `size_max`, nullopt when it is absent.
 [[nodiscard]] std::optional<std::string> try_read_text(const std::filesystem::path& path, std::uint64_t size_max);
