@@ -35,12 +35,13 @@ struct Entry {
 
 struct Totals {
   std::uint64_t files = 0, directories = 0, symlinks = 0, bytes = 0;
+  friend bool operator==(const Totals&, const Totals&) = default;
 };
 
 class Manifest {
  public:
-  [[nodiscard]] static Manifest open(
-      const std::filesystem::path& file);                  // reads on demand; throws Error{invalid}, Error{storage}
+  // Reads on demand; throws Error{invalid}, Error{storage}.
+  [[nodiscard]] static Manifest open(const std::filesystem::path& file);
   [[nodiscard]] static Manifest parse(std::string bytes);  // the same format, from memory
   Manifest(Manifest&&) noexcept;
   Manifest& operator=(Manifest&&) noexcept;
@@ -52,9 +53,9 @@ class Manifest {
   void for_each(const std::function<void(const Entry&)>& visit) const;
   [[nodiscard]] std::optional<Entry> find(const RelativePath& path) const;  // reads O(depth) nodes
   [[nodiscard]] std::vector<Sha256> chunks(const Entry& file) const;  // the chunk layer, checked against the digest
-  [[nodiscard]] std::map<std::string, Checksums> checksums()
-      const;           // published whole-file checksums, by path; not part of the root
-  void check() const;  // reads and checks every node and total; throws Error{invalid}
+  // Published whole-file checksums, by path. Not part of the root: never a proof that content is equal.
+  [[nodiscard]] std::map<std::string, Checksums> checksums() const;
+  void check() const;  // passes only what a builder would write, byte for byte; throws Error{invalid}
 
   struct Nodes;  // node access for diff, inside src/manifest
   [[nodiscard]] const Nodes& nodes() const { return *nodes_; }
@@ -76,7 +77,7 @@ class ManifestBuilder {
   void add_checksums(const RelativePath& path, const Checksums& checksums);
   // All entries of `other` below `prefix` (nullptr: at the root).
   void add_all(const Manifest& other, const RelativePath* prefix);
-  // Writes the manifest file to `file` (created, fsynced) and returns the root.
+  // Writes the manifest file to `file` (created, fsynced; taken away again after a failure) and returns the root.
   // Throws Error{invalid} for a name twice or a file that is also a directory.
   Sha256 write(const std::filesystem::path& file);
   [[nodiscard]] std::string bytes();  // the same file in memory
@@ -90,12 +91,14 @@ struct Difference {
   enum class Kind { added, removed, changed } kind;
   std::optional<Entry> before, after;
 };
-// Entries that differ (files, symlinks, empty directories), in path order; equal sub-trees and pages are skipped by
+// What differs, in tree order, by path: files, symlinks, empty directories. Equal sub-trees and pages are skipped by
 // hash.
 void diff(const Manifest& before, const Manifest& after, const std::function<void(const Difference&)>& visit);
 
 // Hashes a directory on disk with `threads` workers (0: as many as cores): regular files, directories, relative
-// symlinks inside it. Throws Error{invalid} for a device, a socket or an escaping symlink. `on_bytes` may be empty.
+// symlinks inside it. Throws Error{invalid} for a device, a socket or an escaping symlink, Error{changed} for a file
+// that is being written. `on_bytes` may be empty; it is called from the workers, one at a time. After a failure the
+// builder is spoilt.
 void add_directory_tree(ManifestBuilder& builder, const std::filesystem::path& directory, unsigned threads,
                         const std::function<void(std::uint64_t)>& on_bytes);
 

@@ -1,0 +1,25 @@
+// The annotations of a manifest: whole-file checksums that someone published, by path. They stand outside the root's
+// hash, so they may be said by anyone and must never decide that content is equal. Format: docs/manifest.md.
+// Pure; any thread. Throws Error{invalid}.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "sabath/recipe.h"
+
+namespace sabath {
+
+// The checksums as bytes: one byte that says which (1 md5, 2 sha1, 4 sha256), then those, in this order.
+[[nodiscard]] std::string encode_checksums(const Checksums& checksums);
+
+void put_annotation(std::string& out, std::string_view path, std::string_view encoded);
+
+// In tree order; refuses anything that a builder would not write.
+void parse_annotations(std::string_view bytes,
+                       const std::function<void(std::string_view path, const Checksums&)>& visit);
+
+}  // namespace sabath
