@@ -1,6 +1,5 @@
 #!/usr/bin/python3
-"""Prints the test vectors of docs/manifest.md. Written from that document alone, with hashlib only; it knows one page
-a directory, so it makes no use of XXH3."""
+"""Prints the test vectors of docs/manifest.md. Written from that document alone, with hashlib only."""
 
 import hashlib
 import struct
@@ -44,37 +43,111 @@ def file_tree(data, keep=None):
     return leaves[0]
 
 
-def page(entries):
-    return b"SABATH-tree-v1\0\0" + b"".join(entries)
+def xxh3_64(name):
+    """Of 1 to 8 bytes with seed 0: the two shortest cases of the XXH3 specification."""
+    mask, size = 2**64 - 1, len(name)
+    secret = bytes.fromhex("b8fe6c3923a44bbe7c01812cf721ad1cded46de9839097db")
+    word = lambda data, at, width: int.from_bytes(data[at : at + width], "little")
+    rotated = lambda value, by: (value << by | value >> (64 - by)) & mask
+    if size <= 3:
+        value = name[0] << 16 | name[size >> 1] << 24 | name[-1] | size << 8
+        value ^= word(secret, 0, 4) ^ word(secret, 4, 4)
+        value = (value ^ value >> 33) * 0xC2B2AE3D27D4EB4F & mask
+        value = (value ^ value >> 29) * 0x165667B19E3779F9 & mask
+        return value ^ value >> 32
+    value = word(name, size - 4, 4) + (word(name, 0, 4) << 32) ^ word(secret, 8, 8) ^ word(secret, 16, 8)
+    value = (value ^ rotated(value, 49) ^ rotated(value, 24)) * 0x9FB21C651E98DF25 & mask
+    value = (value ^ (value >> 35) + size) * 0x9FB21C651E98DF25 & mask
+    return value ^ value >> 28
+
+
+class Writer:
+    """Nodes in the order in which they are kept, each once; then the manifest file."""
+
+    def __init__(self):
+        self.nodes = {}
+
+    def keep(self, node):
+        self.nodes.setdefault(sha(node), node)
+        return sha(node)
+
+    def directory(self, entries):
+        """`entries`: (name, totals, bytes), sorted by name. The top node's hash and the totals."""
+        total = lambda items: tuple(map(sum, zip(*(item[1] for item in items)))) or (0, 0, 0, 0)
+        # The walk keeps a page, then whatever index nodes end with it; so all levels grow side by side.
+        open_nodes = [[]]
+
+        def close(level):
+            items = open_nodes[level]
+            top = self.keep(b"SABATH-tree-v1\0" + bytes([level]) + b"".join(item[2] for item in items))
+            open_nodes[level] = []
+            return items[0][0] if items else b"", total(items), top
+
+        def add(level, item):
+            if level == len(open_nodes):
+                open_nodes.append([])
+            items = open_nodes[level]
+            items.append(item)
+            ends = len(items) >= 2 and level < 8 and xxh3_64(item[0]) >> 8 * level & 0xFF == 0
+            if len(items) == 1024 or ends:
+                rise(level)
+
+        def rise(level):
+            key, totals, node = close(level)
+            add(level + 1, (key, totals, text(key) + u64(*totals) + node))
+
+        for entry in entries:
+            add(0, entry)
+        level = 0
+        while level + 1 < len(open_nodes):
+            if open_nodes[level]:
+                rise(level)
+            level += 1
+        if level > 0 and len(open_nodes[level]) == 1:  # a lone child is the top itself
+            _, totals, child = open_nodes[level][0]
+            return child[-32:], totals
+        _, totals, top = close(level)
+        return top, totals
+
+    def file(self, root, notes=b""):
+        body, table = b"SABATH-pack-v1\0\0", []
+        for node_hash, node in self.nodes.items():
+            table.append(node_hash + u64(len(body), len(node)))
+            body += node
+        body += b"".join(sorted(table)) + notes + root + sha(notes) + u64(len(table), len(notes))
+        return body + u64(len(body) + 24) + b"SABATH-pack-v1\0\x01"
+
+
+def file_entry(kind, name, size, keep=None):
+    return name, (1, 0, 0, size), kind + text(name) + u64(size) + file_tree(pattern(size), keep)
+
+
+def directory_entry(name, made):
+    top, (files, directories, symlinks, size) = made
+    below = u64(files, directories, symlinks, size)
+    return name, (files, directories + 1, symlinks, size), b"d" + text(name) + below + top
 
 
 def small_tree():
-    nodes = []
-
-    def keep(node):
-        nodes.append(node)
-        return sha(node)
-
-    def entry(kind, name, size, keep=None):
-        return kind + text(name) + u64(size) + file_tree(pattern(size), keep)
-
-    big = entry(b"f", b"big", CHUNK + 1, keep)
-    data = keep(page([b"l" + text(b"link") + text(b"one"), entry(b"f", b"one", 1), entry(b"x", b"run", LEAF + 1)]))
-    empty = keep(page([]))
-    data_entry = b"d" + text(b"data") + u64(2, 0, 1, 1 + LEAF + 1) + data
-    root = keep(page([big, data_entry, b"d" + text(b"empty") + u64(0, 0, 0, 0) + empty]))
-
-    body, table = b"SABATH-pack-v1\0\0", []
-    for node in nodes:
-        table.append(sha(node) + u64(len(body), len(node)))
-        body += node
+    writer = Writer()
+    big = file_entry(b"f", b"big", CHUNK + 1, writer.keep)
+    link = b"link", (0, 0, 1, 0), b"l" + text(b"link") + text(b"one")
+    data = writer.directory([link, file_entry(b"f", b"one", 1), file_entry(b"x", b"run", LEAF + 1)])
+    empty = writer.directory([])
+    root, _ = writer.directory([big, directory_entry(b"data", data), directory_entry(b"empty", empty)])
     notes = text(b"data/one") + b"\x01" + hashlib.md5(pattern(1), usedforsecurity=False).digest()
-    body += b"".join(sorted(table)) + notes + root + sha(notes) + u64(len(nodes), len(notes))
-    return root, body + u64(len(body) + 24) + b"SABATH-pack-v1\0\x01"
+    return root, writer.file(root, notes)
+
+
+def paged_tree():
+    writer = Writer()
+    files = writer.directory([file_entry(b"f", name, 0) for name in sorted(b"%d" % i for i in range(100_000))])
+    root, _ = writer.directory([directory_entry(b"d", files)])
+    return root, writer.file(root)
 
 
 for size in (0, 1, LEAF, LEAF + 1, CHUNK, CHUNK + 1, 64 * CHUNK + 1):
     print("file", size, file_tree(pattern(size)).hex())
-small_root, small_file = small_tree()
-print("small-root", small_root.hex())
-print("small-manifest", sha(small_file).hex())
+for kind, (tree_root, manifest) in (("small", small_tree()), ("paged", paged_tree())):
+    print(f"{kind}-root", tree_root.hex())
+    print(f"{kind}-manifest", sha(manifest).hex())
