@@ -1,0 +1,244 @@
+#include "recipe_cases.h"
+
+namespace sabath::test {
+namespace {
+
+const std::string fragment_head = R"({"id":"main","type":"file","urls":["https://a.example/f.bin"])";
+
+std::string repeat(const std::string& text, int times) {
+  std::string all;
+  for (int i = 0; i < times; ++i) all += text;
+  return all;
+}
+
+std::string run_with(const std::string& step) { return model_with(R"("run":{"one":[)" + step + "]}"); }
+
+std::string git_with(const std::string& members) { return model_with(R"("git":{)" + members + "}"); }
+
+std::string url(const std::string& text) {
+  return dataset_with(R"("fragments":[{"id":"main","type":"file","path":"f","urls":[")" + text + R"("]}])");
+}
+
+std::string path(const std::string& text) { return fragment_with(R"("path":")" + text + '"'); }
+
+}  // namespace
+
+std::string dataset_with(const std::string& members) {
+  return R"({"schema":1,"kind":"dataset","name":"one",)" + members + "}";
+}
+
+std::string fragment_with(const std::string& members) {
+  return dataset_with(R"("fragments":[)" + fragment_head + (members.empty() ? "" : ",") + members + "}]");
+}
+
+std::string model_with(const std::string& members) {
+  return R"({"schema":1,"kind":"model","name":"m",)" + members + "}";
+}
+
+const std::vector<RecipeCase>& schema_1_cases() {
+  static const std::vector<RecipeCase> cases{
+      // The recipe of the design, and the least of each kind.
+      {R"({"schema":1,"kind":"dataset","name":"one","version":"1","fragments":[{"id":"main","type":"file","path":"f.bin",
+        "urls":["https://a.example/f.bin","sftp://b.example/f.bin"],"size":123,"checksum":{"sha256":")" +
+           repeat("ab", 32) + R"("}}],
+        "manifest":{"digest":"sha256:)" +
+           repeat("0", 64) + R"(","urls":["https://a.example/one.manifest"]}})",
+       ""},
+      {fragment_with(""), ""},
+      {R"({"schema":1,"kind":"model","name":"m"})", ""},
+      {R"({"schema":1,"kind":"workflow","name":"w"})", ""},
+      {fragment_with(R"("path":null,"size":null,"limit":null,"checksum":null)"), ""},
+      {dataset_with(
+           R"("version":null,"title":null,"abstract":null,"description":null,"homepage":null,"licence":null,"citation":null,
+        "references":null,"access":null,"manifest":null,"git":null,"forks":null,"default_dataset":null,"requirements":null,
+        "env_vars":null,"run":null,"metadata":null,"fragments":[)" +
+           fragment_head + "}]"),
+       ""},
+      {dataset_with(R"("access":{"kind":"login","steps":["log in"]},"fragments":[])"), ""},
+      {dataset_with(R"("access":{"kind":"private","steps":["ask"]})"), ""},
+
+      // Top level.
+      {R"([])", "must be an object", false},
+      {R"({"schema":1,"kind":"model"})", "needs the key \"name\""},
+      {R"({"schema":1,"name":"m"})", "needs the key \"kind\""},
+      {R"({"schema":1,"kind":"program","name":"m"})", "must be \"dataset\", \"model\" or \"workflow\""},
+      {model_with(R"("licens":"MIT")"), "unknown key \"licens\" (did you mean \"licence\"?)"},
+      {model_with(R"("license":"MIT")"), "did you mean \"licence\"?"},
+      {model_with(R"("licence":"MIT AND BSD-3-Clause")"), ""},
+      {model_with(R"("licence":"MIT\u001b")"), "control character"},
+      {model_with(R"("licence":"see the file!")"), "no SPDX expression"},
+      {model_with(R"("version":"../1")"), "is no name"},
+      {model_with(R"("title":"two\nlines")"), "one line"},
+      {model_with(R"("description":"two\nlines")"), ""},
+      {model_with(R"("description":"\u0007")"), "control character"},
+      {model_with(R"("homepage":"not a url")"), "malformed URL"},
+      {model_with(R"("references":"one")"), "must be an array"},
+      {model_with(R"("references":[""])"), "is empty"},
+      {model_with(R"("citation":["@misc{a,\n title={b}}"])"), ""},
+      {R"({"schema":1,"kind":"model","name":"-m"})", "is no name"},
+      {R"({"schema":1,"kind":"model","name":"a/b"})", "is no name"},
+      {R"({"schema":1,"kind":"model","name":")" + repeat("x", 129) + "\"}", "is no name"},
+
+      // Fragments.
+      {dataset_with(R"("fragments":[])"), "must not be empty"},
+      {dataset_with(R"("version":"1")"), "must not be empty"},
+      {dataset_with(R"("access":{"kind":"login","steps":[]},"fragments":[])"), "must not be empty"},
+      {dataset_with(R"("access":{"kind":"public","steps":["x"]},"fragments":[])"), "must not be empty"},
+      {dataset_with(R"("access":{"steps":["x"]},"fragments":[])"), "needs the key \"kind\""},
+      {dataset_with(R"("fragments":[{"id":"a","type":"file"}])"), "at least one URL"},
+      {dataset_with(R"("fragments":[{"id":"a","type":"file","urls":[]}])"), "at least one URL"},
+      {dataset_with(R"("fragments":[{"id":"a","type":"folder","urls":["https://a.example/f"]}])"), "must be \"file\""},
+      {dataset_with(R"("fragments":[{"id":"a.dir","type":"file","urls":["https://a.example/f"]}])"), "\".dir\""},
+      {dataset_with(R"("fragments":[{"id":"a","type":"file","urls":["https://a.example/"]}])"), "no usable file name"},
+      {dataset_with(R"("fragments":[{"id":"a","type":"file","urls":["https://a.example/%2e%2e"]}])"),
+       "no usable file name", false},
+      {dataset_with(R"("fragments":[{"id":"a","type":"archive","urls":["https://a.example/"]}])"), ""},
+      {dataset_with(R"("fragments":[{"id":"a","type":"file_list","urls":["https://a.example/l"],"limit":100}])"), ""},
+      {dataset_with(R"("fragments":[{"id":"a","type":"file_list","urls":["https://a.example/l"],"limit":0}])"),
+       "at least 1"},
+      {fragment_with(R"("limit":3)"), "only for type \"file_list\""},
+      {fragment_with(R"("checksun":{"md5":null})"), "unknown key \"checksun\" (did you mean \"checksum\"?)"},
+      {fragment_with(R"("size":-1)"), "at least 0"},
+      {fragment_with(R"("size":"5 GB")"), "must be a whole number"},
+      {fragment_with(R"("size":1.5)"), "must be a whole number"},
+      {fragment_with(R"("size":18446744073709551615)"), ""},
+      {fragment_with(R"("size":18446744073709551616)"), "must be a whole number"},
+      {fragment_with(R"("checksum":{"sha256":"abc"})"), "64 hexadecimal digits"},
+      {fragment_with(R"("checksum":{"md5":")" + repeat("g", 32) + R"("})"), "32 hexadecimal digits"},
+      {fragment_with(R"("checksum":{"sha1":")" + repeat("A", 40) + R"("})"), ""},
+      {fragment_with(R"("checksum":{"sha512":"00"})"), "unknown key \"sha512\""},
+      {fragment_with(R"("checksum":"00")"), "must be an object"},
+      {path("d/f.bin"), ""},
+      {path(""), "is empty"},
+      {path("/etc/passwd"), "no relative path"},
+      {path("../f"), "no relative path"},
+      {path("a/../f"), "no relative path"},
+      {path("a/./f"), "no relative path"},
+      {path("a//f"), "no relative path"},
+      {path("a/"), "no relative path"},
+      {path("a\\u0000b"), "control character"},
+      {path("a\\nb"), "no relative path"},
+      {path("..."), ""},
+      {path(repeat("x", 256)), "no relative path", false},
+      {dataset_with("\"fragments\":[" + fragment_head + "}," + fragment_head + "}]"), "stands twice", false},
+      {dataset_with("\"fragments\":[" + fragment_head +
+                    R"(},{"id":"b","type":"file","urls":["https://b.example/d/f.bin"]}])"),
+       "the same path \"f.bin\"", false},
+      {dataset_with("\"fragments\":[" + fragment_head +
+                    R"(},{"id":"b","type":"archive","path":"f.bin/x","urls":["https://b.example/a.tar"]}])"),
+       "below the file of \"main\"", false},
+      {dataset_with("\"fragments\":[" + fragment_head +
+                    R"(},{"id":"b","type":"archive","path":"d","urls":["https://b.example/a.tar"]},
+        {"id":"c","type":"file","path":"d/c","urls":["https://b.example/c"]}])"),
+       ""},
+
+      // URLs.
+      {url("s3://bucket/prefix/"), ""},
+      {url("globus://0b226e2c-4de0-11ea-971a-021304b0cca7/All-Hist/"), ""},
+      {url("file:///data/f"), ""},
+      {url("https://user:secret@a.example/f"), "user name or password"},
+      {url("https:///f"), "names no host"},
+      {url("a.example/f"), "no scheme"},
+      {url("https://a.example/a b"), "a space"},
+      {url("https://a.example/a\\u0007"), "control character"},
+      {url("https://a.example:0/"), "host or port", false},
+
+      // Manifest.
+      {fragment_with("").substr(0, fragment_with("").size() - 1) + R"(,"manifest":{"digest":"sha256:00"}})",
+       "64 hexadecimal digits"},
+      {fragment_with("").substr(0, fragment_with("").size() - 1) + R"(,"manifest":{"digest":")" + repeat("0", 64) +
+           R"("}})",
+       "\"sha256:\""},
+      {fragment_with("").substr(0, fragment_with("").size() - 1) + R"(,"manifest":{"digest":"sha256:)" +
+           repeat("0", 64) + R"("}})",
+       ""},
+      {fragment_with("").substr(0, fragment_with("").size() - 1) + R"(,"manifest":{"urls":[]}})",
+       "needs the key \"digest\""},
+
+      // Git.
+      {git_with(R"("origin":"https://a.example/r","commit":"559eafb")"), ""},
+      {git_with(R"("origin":"ssh://git@a.example/r.git","tag":"v1.0")"), ""},
+      {git_with(R"("origin":"file:///r.git","branch":"feature/x")"), ""},
+      {git_with(R"("branch":"main")"), "needs the key \"origin\""},
+      {git_with(R"("origin":"git@a.example:r")"), "no git origin"},
+      {git_with(R"("origin":"https://user@a.example/r")"), "no git origin"},
+      {git_with(R"("origin":"ssh://u:secret@a.example/r")"), "no git origin"},
+      {git_with(R"("origin":"ext::sh -c id")"), "no git origin"},
+      {git_with(R"("origin":"--upload-pack=id")"), "no git origin"},
+      {git_with(R"("origin":"https://a.example/r","branch":"main","tag":"v1")"), "more than one of"},
+      {git_with(R"("origin":"https://a.example/r","branch":"--exec=id")"), "no name of a branch"},
+      {git_with(R"("origin":"https://a.example/r","tag":"../x")"), "no name of a tag"},
+      {git_with(R"("origin":"https://a.example/r","commit":"master")"), "7 to 64 hexadecimal digits"},
+      {git_with(R"("origin":"https://a.example/r","commit":null)"), ""},
+      {model_with(R"("forks":[{"origin":"https://a.example/r"}])"), ""},
+      {model_with(R"("forks":["https://a.example/r"])"), "must be an object"},
+
+      // Requirements and environment.
+      {model_with(R"("requirements":{"python":">=3.8","pip":["a==1"],"conda":["b"],"system_modules":["gcc/11"]})"), ""},
+      {model_with(R"("requirements":{"pip":["--index-url=http://evil.example"]})"), "holds an option"},
+      {model_with(R"("requirements":{"pip":["a\nb"]})"), "one line"},
+      {model_with(R"("requirements":{"apt":["a"]})"), "unknown key \"apt\""},
+      {model_with(R"("env_vars":{"A_1":"x=y z"})"), ""},
+      {model_with(R"("env_vars":{"1A":"x"})"), "no name of an environment variable"},
+      {model_with(R"("env_vars":{"A=B":"x"})"), "no name of an environment variable"},
+      {model_with(R"("env_vars":{"A":1})"), "must be a string"},
+
+      // Run.
+      {run_with(
+           R"({"argv":["mpirun","-n","{ranks}","a","{source}/b","{dataset}","{dataset.main}","{dataset.main.dir}","{config.lr}","{nodes}"]})"),
+       ""},
+      {run_with(R"({"shell":"a | b > c; echo ${HOME} {a,b} '{print $1}' {}"})"), ""},
+      {run_with(R"({"argv":["echo","{{name}}"]})"), ""},
+      {run_with(R"({"argv":["a","{sorce}"]})"), "unknown placeholder {sorce} (did you mean {source}?)"},
+      {run_with(R"({"argv":["a","{dataset.}"]})"), "unknown placeholder {dataset.}"},
+      {run_with(R"({"shell":"awk {print}"})"), "unknown placeholder {print}"},
+      {run_with(R"({"argv":[]})"), "names no command"},
+      {run_with(R"({"argv":[""]})"), "names no command"},
+      {run_with(R"({"argv":["a",""]})"), ""},
+      {run_with(R"({"argv":["a"],"shell":"a"})"), "either \"argv\" or \"shell\""},
+      {run_with(R"({})"), "either \"argv\" or \"shell\""},
+      {run_with(R"({"shell":""})"), "is empty"},
+      {run_with(R"("a b")"), "must be an object"},
+      {run_with(R"({"argv":"a b"})"), "must be an array"},
+      {run_with(""), "not empty"},
+      {run_with(R"({"argv":["a"],"cwd":"/"})"), "unknown key \"cwd\""},
+      {model_with(R"("run":{"a b":[{"argv":["a"]}]})"), "name of a dataset"},
+      {model_with(R"("run":{"one":[{"argv":["a"]}]},"default_dataset":"two")"), "is no key of \"run\"", false},
+      {model_with(R"("run":{"one":[{"argv":["a"]}]},"default_dataset":"one")"), ""},
+      {fragment_with("").substr(0, fragment_with("").size() - 1) + R"(,"run":{"one":[{"argv":["a"]}]}})",
+       "only for models"},
+      {fragment_with("").substr(0, fragment_with("").size() - 1) + R"(,"default_dataset":"one"})", "only for models"},
+
+      // Metadata.
+      {model_with(R"("metadata":{"samples.train":1024,"target":0.124,"gzip":true,"unknown":null,"text":"x","low":-1})"),
+       ""},
+      {model_with(R"("metadata":{"a":[1]})"), "must be a string"},
+      {model_with(R"("metadata":{"a b":1})"), "must be a name"},
+  };
+  return cases;
+}
+
+const std::vector<RecipeCase>& schema_0_cases() {
+  static const std::vector<RecipeCase> cases{
+      {R"({"name":"a","fragments":[{"id":"main","url":"https://a.example/f","type":"file"}]})", ""},
+      {R"({"schema":0,"name":"a","fragments":[{"id":"main","url":["https://a.example/f","https://b.example/f"],"type":"archive","size":1}]})",
+       ""},
+      {R"({"name":"a","fragments":[{"id":"main","url":[],"type":"file"}]})", "is an empty list"},
+      {R"({"name":"a","fragments":[{"id":"main","urls":["https://a.example/f"],"type":"file"}]})",
+       "needs the key \"url\""},
+      {R"({"name":"a","fragments":[{"id":"main","url":"https://a.example/f"}]})", "needs the key \"type\""},
+      {R"({"name":"a","fragments":[{"id":"main","url":"https://a.example/f","type":"file","path":"x"}]})",
+       "unknown key \"path\""},
+      {R"({"name":"a","fragments":[{"id":"main","url":"https://a.example/f","type":"file","limit":0}]})", "at least 1"},
+      {R"({"name":"a","fragments":[]})", "is empty"},
+      {R"({"fragments":[{"id":"main","url":"https://a.example/f","type":"file"}]})", "needs the key \"name\""},
+      {R"({"name":"a","version":"1","fragments":[{"id":"main","url":"https://a.example/f","type":"file"}]})",
+       "unknown key \"version\""},
+      {R"({"name":"a","fragments":[{"id":"m","url":"https://a.example/f","type":"file"},{"id":"m","url":"https://a.example/g","type":"file"}]})",
+       "stands twice", false},
+      {R"({"name":"a"})", "needs the key \"fragments\"", false},
+  };
+  return cases;
+}
+
+}  // namespace sabath::test
