@@ -102,7 +102,8 @@ class House:
         for number, line in enumerate(lines, 1):
             if match := INCLUDE.match(line):
                 self.check_include(path, number, match.group(1), match.group(2))
-        self.check_functions(path, lines)
+        if path.parts[0] != "tests":  # there a function may be one long table of cases
+            self.check_functions(path, lines)
 
     def check_words(self, path, lines, bans):
         for number, line in enumerate(lines, 1):
