@@ -3,12 +3,14 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <map>
 #include <set>
 
 #include "base/text.h"
 #include "recipe/catalogue.h"
 #include "recipe/command_template.h"
+#include "recipe/parse.h"
 
 namespace sabath {
 namespace {
@@ -91,6 +93,15 @@ TEST(ShippedRecipes, AnswerToTheNamesOfTheOriginal) {
   EXPECT_EQ(catalogue.find("cosmoflow", std::nullopt).default_dataset, "cosmoUniverse_2019_05_4parE_tf_v2_mini");
   EXPECT_EQ(catalogue.find("miniWeatherML", std::nullopt).kind, AssetKind::dataset);
   EXPECT_EQ(catalogue.find("miniWeatherML", AssetKind::model).name, "miniweatherml");
+}
+
+TEST(Documentation, ItsFirstRecipeIsGood) {
+  std::ifstream page(fs::path(SABATH_SOURCE_DIR) / "docs/recipes.md");
+  std::string json;
+  for (std::string line; std::getline(page, line) && trim(line) != "}";) {
+    if (trim(line) == "{" || !json.empty()) json += line + '\n';
+  }
+  EXPECT_EQ(parse_recipe(json + "}", "docs/recipes.md", AssetKind::dataset).name, "one");
 }
 
 }  // namespace
