@@ -13,6 +13,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "base/file.h"
@@ -22,11 +23,13 @@
 namespace sabath {
 
 struct FileJob {
+  FileJob(RelativePath at, std::shared_ptr<const Fd> in) : path(std::move(at)), directory(std::move(in)) {}
+
   RelativePath path;
   std::shared_ptr<const Fd> directory;  // where it stands
-  Fd fd = {};                           // the rest is known once it is open
-  struct stat status = {};
-  std::vector<Sha256> chunks = {};
+  Fd fd;                                // the rest is known once it is open
+  struct stat status {};
+  std::vector<Sha256> chunks;
   std::uint64_t next_chunk = 0;  // the queue's
   std::atomic<std::uint64_t> chunks_left{0};
 };
