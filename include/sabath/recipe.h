@@ -53,8 +53,8 @@ struct GitSource {
 };
 
 struct Step {
-  std::vector<std::string> argv;  // one element and shell = true: a shell template of schema 0
-  bool shell = false;
+  std::vector<std::string> argv;  // with placeholders: recipe/command_template.h
+  bool shell = false;             // argv has one element: text for a shell
 };
 
 struct Requirements {
@@ -69,7 +69,7 @@ struct Recipe {
   std::string version, title, abstract_text, description, homepage, licence;  // empty: unknown (JSON null)
   std::vector<std::string> references, citation;
   Access access;
-  std::vector<Fragment> fragments;
+  std::vector<Fragment> fragments;  // may be empty for a dataset that is had by hand: access.steps
   std::optional<ManifestPin> manifest;
   std::optional<GitSource> git;
   std::vector<GitSource> forks;
