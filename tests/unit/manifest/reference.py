@@ -28,7 +28,7 @@ def pieces(items, count):
 
 
 def file_tree(data, keep=None):
-    """The file's hash; its nodes of level 2 and up go to `keep`, children first (right for up to two levels of them)."""
+    """The file's hash; its nodes of level 2 and up go to `keep`, children first, right for at most two such levels."""
     leaves = [sha(data[i : i + LEAF]) for i in range(0, len(data), LEAF)] or [sha(b"")]
     level, span = 0, LEAF
     while len(leaves) > 1 or (level == 0 and len(data) > LEAF):
