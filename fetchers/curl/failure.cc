@@ -33,6 +33,14 @@ Meaning after_receive_error(CURL* easy) {
   return {FailureKind::network, ""};
 }
 
+// FTP: 5xx is for good (RFC 959 section 4.2.1), 4xx ("too many users") may be otherwise in a minute.
+Meaning after_refused_login(CURL* easy) {
+  long reply = 0;
+  curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &reply);
+  if (reply >= 400 && reply < 500) return {FailureKind::network, "the server takes no more users now"};
+  return {FailureKind::access, "the server wants a login that SABATH does not have for it"};
+}
+
 Meaning meaning_of(CURLcode code, CURL* easy, std::string_view detail) {
   switch (code) {
     case CURLE_COULDNT_RESOLVE_HOST:
@@ -61,7 +69,7 @@ Meaning meaning_of(CURLcode code, CURL* easy, std::string_view detail) {
       return after_receive_error(easy);
     case CURLE_LOGIN_DENIED:
     case CURLE_REMOTE_ACCESS_DENIED:
-      return {FailureKind::access, "the server wants a login that SABATH does not have for it"};
+      return after_refused_login(easy);
     case CURLE_REMOTE_FILE_NOT_FOUND:
     case CURLE_FTP_COULDNT_RETR_FILE:
       return {FailureKind::unavailable, "check the path, or use another mirror"};
@@ -69,7 +77,6 @@ Meaning meaning_of(CURLcode code, CURL* easy, std::string_view detail) {
       return {FailureKind::no_ranges, ""};
     case CURLE_BAD_DOWNLOAD_RESUME:
       return {FailureKind::unavailable, "the source is shorter than the offset that was asked for"};
-    case CURLE_UNSUPPORTED_PROTOCOL:
     case CURLE_URL_MALFORMAT:
     case CURLE_HTTP_RETURNED_ERROR:
       return {FailureKind::unavailable, ""};
@@ -78,7 +85,9 @@ Meaning meaning_of(CURLcode code, CURL* easy, std::string_view detail) {
     case CURLE_BAD_FUNCTION_ARGUMENT:
     case CURLE_UNKNOWN_OPTION:
       return {FailureKind::internal, ""};
-    default:  // resets, short bodies, half-spoken protocols: another try may find a better moment
+    // Resets, short bodies, half-spoken protocols: another try may find a better moment. Words that are not HTTP's are
+    // among them: they may be what a server sent too much of before, and a new connection is rid of that.
+    default:
       return {FailureKind::network, ""};
   }
 }

@@ -67,13 +67,13 @@ bool HeadParser::feed(std::string_view line) {
 }
 
 void HeadParser::feed_status_line(std::string_view line) {
-  const std::size_t space = line.find(' ');
-  const auto status = space == line.npos ? std::nullopt : try_parse_number(line.substr(space + 1, 3));
-  if (!line.starts_with("HTTP/") || !status || *status < 100 || *status > 599) {
+  const std::size_t code = std::min(line.find(' '), line.size() - 1) + 1;
+  const std::uint64_t status = try_parse_number(line.substr(code, 3)).value_or(0);
+  if (!line.starts_with("HTTP/") || status < 100 || status > 599) {
     refuse("it does not begin as HTTP does: " + printable(line, 60));
   }
-  head_.status = static_cast<int>(*status);
-  head_.reason = trim(line.substr(std::min(line.size(), space + 4)));
+  head_.status = static_cast<int>(status);
+  head_.reason = trim(line.substr(std::min(line.size(), code + 3)));
 }
 
 void HeadParser::feed_field(std::string_view name, std::string_view value) {

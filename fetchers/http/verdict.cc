@@ -20,12 +20,14 @@ bool may_stand_in_header(std::string_view text) {
          std::none_of(text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; });
 }
 
-// The last byte to ask for. A read of nothing asks for one byte, because that is how HTTP says size and version
-// in one request that the server may keep alive.
+// The last byte to ask for; nullopt: the source's. A read of nothing asks for one byte, because that is how HTTP says
+// size and version in one request whose connection lives on.
 std::optional<std::uint64_t> last_asked(const ReadRequest& request) {
-  if (!request.length) return std::nullopt;
+  constexpr std::uint64_t position_max = INT64_MAX - 1;  // servers hold positions in signed integers
+  if (!request.length || request.offset > position_max) return std::nullopt;
   const std::uint64_t length = std::max<std::uint64_t>(*request.length, 1);
-  return length > UINT64_MAX - request.offset ? UINT64_MAX : request.offset + length - 1;
+  if (length - 1 > position_max - request.offset) return std::nullopt;
+  return request.offset + length - 1;
 }
 
 Validators validators_of(const ResponseHead& head) {
@@ -83,7 +85,7 @@ class Judge {
     if (!range || !range->first) return refuse_range();
     const std::uint64_t source_last = range->total ? *range->total - 1 : UINT64_MAX;
     const std::uint64_t last = std::min(last_asked(request_).value_or(UINT64_MAX), source_last);
-    const bool exact = range->last == last || (!range->total && !request_.length);  // "bytes=5-" answered "5-9/*"
+    const bool exact = range->last == last || (!range->total && !last_asked(request_));  // "bytes=5-" answered "5-9/*"
     if (range->first != request_.offset || !exact) return refuse_range();
     const std::uint64_t length = *range->last - *range->first + 1;
     if (head_.content_length && head_.content_length != length) return refuse_range();
@@ -148,7 +150,8 @@ class Judge {
   }
 
   Verdict refuse_range() const {
-    const std::string last = request_.length ? std::to_string(*last_asked(request_)) : "";
+    const auto asked = last_asked(request_);
+    const std::string last = asked ? std::to_string(*asked) : "";
     const std::string said = head_.content_range.empty() ? "no Content-Range" : printable(head_.content_range, 80);
     return refuse(FailureKind::no_ranges,
                   fmt::format("bytes {}-{} were asked for, {} came", request_.offset, last, said),
