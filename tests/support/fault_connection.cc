@@ -37,6 +37,8 @@ std::string decoded(std::string_view text) {
 }
 
 void parse_target(FaultRequest& request, std::string_view target) {
+  if (target.starts_with("http://"))
+    target.remove_prefix(std::min(target.find('/', 7), target.size()));  // as to a proxy
   const std::size_t mark = target.find('?');
   request.path = target.substr(0, mark);
   if (mark == target.npos) return;

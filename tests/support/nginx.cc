@@ -17,7 +17,7 @@ constexpr const char* config_template =
     R"(daemon off; master_process off; pid {dir}/pid; error_log {dir}/error.log warn;
 events {{ worker_connections 512; }}
 http {{
-  log_format test '$request_method\t$request_uri\t$status\t$body_bytes_sent\t$http_range';
+  log_format test '$request_method\t$request_uri\t$status\t$body_bytes_sent\t$connection\t$http_range';
   access_log {dir}/access.log test;
   client_body_temp_path {dir}/body; proxy_temp_path {dir}/proxy; fastcgi_temp_path {dir}/fastcgi;
   uwsgi_temp_path {dir}/uwsgi; scgi_temp_path {dir}/scgi;
@@ -91,14 +91,16 @@ std::vector<LoggedRequest> Nginx::log(std::size_t count) {
     for (std::string line; std::getline(file, line) && !file.eof();) {
       std::istringstream fields(line);
       LoggedRequest request;
-      std::string status, bytes;
+      std::string status, bytes, connection;
       std::getline(fields, request.method, '\t');
       std::getline(fields, request.uri, '\t');
       std::getline(fields, status, '\t');
       std::getline(fields, bytes, '\t');
+      std::getline(fields, connection, '\t');
       std::getline(fields, request.range, '\t');
       request.status = std::stoi(status);
       request.body_bytes = std::stoull(bytes);
+      request.connection = std::stoull(connection);
       requests.push_back(std::move(request));
     }
     return requests.size() >= count;

@@ -15,19 +15,20 @@ namespace sabath::test {
 
 struct NginxOptions {
   std::filesystem::path root;  // what it serves
-  std::string tls_name;        // not empty: https, with a certificate of its own for this name
-  std::string limit_rate;      // bytes a second of each connection: "1m"
+  std::string tls_name{};      // not empty: https, with a certificate of its own for this name
+  std::string limit_rate{};    // bytes a second of each connection: "1m"
   bool autoindex = false;
-  std::vector<std::pair<std::string, std::string>> redirects;  // path -> target, by 302
-  std::string denied;                                          // path prefix that answers 403
-  std::string login;                                           // path prefix that answers 401 but to tester:secret
-  std::string extra;                                           // more text for the server block
+  std::vector<std::pair<std::string, std::string>> redirects{};  // path -> target, by 302
+  std::string denied{};                                          // path prefix that answers 403
+  std::string login{};                                           // path prefix that answers 401 but to tester:secret
+  std::string extra{};                                           // more text for the server block
 };
 
 struct LoggedRequest {
   std::string method, uri, range;
   int status = 0;
   std::uint64_t body_bytes = 0;
+  std::uint64_t connection = 0;  // equal numbers: the same connection
 };
 
 class Nginx {

@@ -25,6 +25,18 @@ sockaddr_in loopback(std::uint16_t port) {
   return address;
 }
 
+// Children of children too: a server's sessions may have left its process group.
+std::vector<pid_t> descendants_of(pid_t pid) {
+  std::vector<pid_t> found = {pid};
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    const std::string id = std::to_string(found[i]);
+    std::ifstream children("/proc/" + id + "/task/" + id + "/children");
+    for (pid_t child = 0; children >> child;) found.push_back(child);
+  }
+  found.erase(found.begin());
+  return found;
+}
+
 std::string text_of(const std::filesystem::path& file) {
   std::ostringstream text;
   text << std::ifstream(file).rdbuf();
@@ -69,16 +81,19 @@ bool ChildProcess::running() {
 }
 
 void ChildProcess::kill() {
-  if (pid_ > 0) ::kill(-pid_, SIGKILL);
+  if (pid_ <= 0) return;
+  const std::vector<pid_t> descendants = descendants_of(pid_);
+  ::kill(-pid_, SIGKILL);
+  for (const pid_t descendant : descendants) ::kill(descendant, SIGKILL);
   reap(true);
 }
 
 void ChildProcess::stop() {
-  if (pid_ <= 0) return;
-  const pid_t group = pid_;
-  ::kill(-group, SIGTERM);
+  if (!running()) return;
+  const std::vector<pid_t> descendants = descendants_of(pid_);
+  ::kill(-pid_, SIGTERM);
+  for (const pid_t descendant : descendants) ::kill(descendant, SIGTERM);
   if (!wait_until([&] { return !running(); }, std::chrono::seconds(5))) kill();
-  ::kill(-group, SIGKILL);  // whoever of the group outlived its leader
 }
 
 int ChildProcess::wait() {

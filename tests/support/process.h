@@ -24,7 +24,7 @@ class ChildProcess {
   ChildProcess& operator=(const ChildProcess&) = delete;
 
   [[nodiscard]] bool running();
-  void kill();  // SIGKILL to the group, and waits: as a crash
+  void kill();  // SIGKILL to it and its descendants, and waits: as a crash
   void stop();
   [[nodiscard]] int wait();  // exit code, 128 + signal
 

@@ -11,15 +11,26 @@
 namespace sabath::test {
 namespace {
 
-std::string config_of(const VsftpdOptions& options, const std::filesystem::path& directory, std::uint16_t port) {
-  return fmt::format(
-      "listen=YES\nlisten_ipv6=NO\nlisten_address=127.0.0.1\nlisten_port={}\nbackground=NO\nseccomp_sandbox=NO\n"
-      "anonymous_enable={}\nlocal_enable=NO\nno_anon_password=YES\nanon_root={}\nanon_max_rate={}\nftp_username="
-      "nobody\n"
-      "nopriv_user=nobody\nsecure_chroot_dir={}\nxferlog_enable=NO\nhide_ids=YES\nmdtm_write=NO\nisolate=NO\nisolate_"
-      "network=NO\n",
-      port, options.anonymous ? "YES" : "NO", options.root.string(), options.rate_max, (directory / "empty").string());
-}
+// The anonymous user is daemon: vsftpd wants one whose home directory exists.
+constexpr const char* config_template = R"(listen=YES
+listen_ipv6=NO
+listen_address=127.0.0.1
+listen_port={port}
+background=NO
+seccomp_sandbox=NO
+isolate=NO
+isolate_network=NO
+anonymous_enable={anonymous}
+local_enable={local}
+userlist_enable={local}
+userlist_file={dir}/refused
+no_anon_password=YES
+ftp_username=daemon
+nopriv_user=nobody
+secure_chroot_dir={dir}/empty
+anon_root={root}
+anon_max_rate={rate}
+)";
 
 }  // namespace
 
@@ -31,10 +42,15 @@ std::string Vsftpd::unavailable_because() {
 
 Vsftpd::Vsftpd(VsftpdOptions options) : options_(std::move(options)) {
   std::filesystem::create_directory(directory_ / "empty");
+  write_file(directory_ / "refused", "anonymous\n");
   const std::filesystem::path config = directory_ / "vsftpd.conf";
   server_ = start_server(
       [&](std::uint16_t port) {
-        write_file(config, config_of(options_, directory_.path(), port));
+        write_file(config,
+                   fmt::format(config_template, fmt::arg("port", port), fmt::arg("root", options_.root.string()),
+                               fmt::arg("dir", directory_.path().string()), fmt::arg("rate", options_.rate_max),
+                               fmt::arg("anonymous", options_.anonymous ? "YES" : "NO"),
+                               fmt::arg("local", options_.anonymous ? "NO" : "YES")));
         return std::vector<std::string>{"vsftpd", config};
       },
       directory_ / "output.log");

@@ -1,0 +1,156 @@
+#include "http/verdict.h"
+
+#include <gtest/gtest.h>
+
+namespace sabath {
+namespace {
+
+using Action = Verdict::Action;
+constexpr std::optional<std::uint64_t> none;
+
+ReadRequest request(std::uint64_t offset, std::optional<std::uint64_t> length, Validators expected = {}) {
+  return {Url::parse("https://a.example/f"), offset, length, std::move(expected)};
+}
+
+ResponseHead head(int status, std::string content_range = {}, std::optional<std::uint64_t> length = {}) {
+  ResponseHead head;
+  head.status = status;
+  head.content_range = std::move(content_range);
+  head.content_length = length;
+  return head;
+}
+
+Verdict verdict(const ReadRequest& asked, const ResponseHead& said) { return judge(asked, said, "source", 0); }
+
+TEST(Verdict, Delivers) {
+  struct Case {
+    ReadRequest asked;
+    ResponseHead said;
+    std::optional<std::uint64_t> wanted, size;
+  };
+  const Case cases[] = {
+      {request(0, none), head(200, "", 100), 100, 100},
+      {request(0, none), head(200), none, none},
+      {request(0, 10), head(200, "", 100), 10, 100},  // the range was ignored, but it begins where the body does
+      {request(0, 200), head(200, "", 100), 100, 100},
+      {request(0, 10), head(200), none, none},
+      {request(0, 10), head(206, "bytes 0-9/100", 10), 10, 100},
+      {request(0, 10), head(206, "bytes 0-9/*"), 10, none},
+      {request(90, 20), head(206, "bytes 90-99/100"), 10, 100},
+      {request(90, none), head(206, "bytes 90-99/100"), 10, 100},
+      {request(90, none), head(206, "bytes 90-99/*"), 10, none},
+      {request(5, 0), head(206, "bytes 5-5/100"), 0, 100},
+      {request(100, none), head(416, "bytes */100"), 0, 100},
+      {request(0, 10), head(416, "bytes */0"), 0, 0},
+  };
+  for (const Case& c : cases) {
+    const Verdict v = verdict(c.asked, c.said);
+    EXPECT_EQ(v.action, Action::deliver) << c.said.content_range << v.failure.message;
+    EXPECT_EQ(v.wanted, c.wanted) << c.said.content_range;
+    EXPECT_EQ(v.info.size_bytes, c.size) << c.said.content_range;
+    EXPECT_EQ(v.info.ranges, c.said.status != 200);
+  }
+}
+
+TEST(Verdict, Refuses) {
+  struct Case {
+    ReadRequest asked;
+    ResponseHead said;
+    FailureKind kind;
+  };
+  const Validators begun{"\"a\"", ""};
+  const Case cases[] = {
+      {request(1, none), head(200, "", 100), FailureKind::no_ranges},
+      {request(0, none), head(206, "bytes 0-9/100"), FailureKind::unavailable},
+      {request(0, 10), head(206), FailureKind::no_ranges},
+      {request(0, 10), head(206, "bytes 1-10/100"), FailureKind::no_ranges},
+      {request(0, 10), head(206, "bytes 0-8/100"), FailureKind::no_ranges},
+      {request(0, 10), head(206, "bytes 0-10/100"), FailureKind::no_ranges},
+      {request(0, 10), head(206, "bytes 0-9/100", 11), FailureKind::no_ranges},
+      {request(0, 10), head(206, "bytes 0-4/*"), FailureKind::no_ranges},
+      {request(0, 10), head(206, "bytes */100"), FailureKind::no_ranges},
+      {request(5, none), head(206, "bytes 5-98/100"), FailureKind::no_ranges},
+      {request(101, none), head(416, "bytes */100"), FailureKind::unavailable},
+      {request(101, none, begun), head(416, "bytes */100"), FailureKind::changed},
+      {request(101, none), head(416), FailureKind::unavailable},
+      {request(1, none, begun), head(412), FailureKind::changed},
+      {request(0, none), head(401), FailureKind::access},
+      {request(0, none), head(403), FailureKind::access},
+      {request(0, none), head(407), FailureKind::access},
+      {request(0, none), head(404), FailureKind::unavailable},
+      {request(0, none), head(410), FailureKind::unavailable},
+      {request(0, none), head(451), FailureKind::unavailable},
+      {request(0, none), head(204), FailureKind::unavailable},
+      {request(0, none), head(304), FailureKind::unavailable},
+      {request(0, none), head(302), FailureKind::unavailable},  // without Location
+      {request(0, none), head(408), FailureKind::network},
+      {request(0, none), head(429), FailureKind::network},
+      {request(0, none), head(500), FailureKind::network},
+      {request(0, none), head(503), FailureKind::network},
+  };
+  for (const Case& c : cases) {
+    const Verdict v = verdict(c.asked, c.said);
+    EXPECT_EQ(v.action, Action::refuse) << c.said.status;
+    EXPECT_EQ(v.failure.kind, c.kind) << c.said.status << ' ' << c.said.content_range << ' ' << v.failure.message;
+  }
+}
+
+TEST(Verdict, ComparesVersions) {
+  struct Case {
+    Validators expected, found;
+    bool changed;
+  };
+  const Case cases[] = {
+      {{"\"a\"", "x"}, {"\"a\"", "y"}, false},  // an entity tag is exact, a date is not
+      {{"\"a\"", "x"}, {"\"b\"", "x"}, true},  {{"\"a\"", "x"}, {"", "x"}, false}, {{"\"a\"", "x"}, {"", "y"}, true},
+      {{"\"a\"", ""}, {"", ""}, false},        {{"", "x"}, {"\"a\"", "x"}, false}, {{"", ""}, {"\"a\"", "x"}, false},
+  };
+  for (const Case& c : cases) {
+    for (const int status : {200, 206}) {
+      ResponseHead said = head(status, "bytes 0-9/10", 10);
+      said.etag = c.found.etag;
+      said.last_modified = c.found.last_modified;
+      const Verdict v = verdict(request(0, 10, c.expected), said);
+      EXPECT_EQ(v.action == Action::refuse && v.failure.kind == FailureKind::changed, c.changed)
+          << c.expected.etag << c.found.etag;
+    }
+  }
+}
+
+TEST(Verdict, RequestHeaders) {
+  using Lines = std::vector<std::string>;
+  const std::string identity = "Accept-Encoding: identity";
+  EXPECT_EQ(headers_for(request(0, none)), Lines{identity});
+  EXPECT_EQ(headers_for(request(5, none)), (Lines{identity, "Range: bytes=5-"}));
+  EXPECT_EQ(headers_for(request(5, 10)), (Lines{identity, "Range: bytes=5-14"}));
+  EXPECT_EQ(headers_for(request(5, 0)), (Lines{identity, "Range: bytes=5-5"}));
+  EXPECT_EQ(headers_for(request(5, UINT64_MAX)), (Lines{identity, "Range: bytes=5-"}));
+  EXPECT_EQ(headers_for(request(0, none, {"\"a\"", "d"})), (Lines{identity, "If-Match: \"a\""}));
+  EXPECT_EQ(headers_for(request(0, none, {"W/\"a\"", "d"})), Lines{identity});
+  EXPECT_EQ(headers_for(request(0, none, {"", "d"})), (Lines{identity, "If-Unmodified-Since: d"}));
+  EXPECT_EQ(headers_for(request(0, none, {"a\r\nX: y", ""})), Lines{identity});
+}
+
+TEST(RetryAfter, SecondsAndDates) {
+  using std::chrono::seconds;
+  const std::int64_t now = 784'111'777;  // Sun, 06 Nov 1994 08:49:37 GMT
+  EXPECT_EQ(try_parse_retry_after("2", now), seconds(2));
+  EXPECT_EQ(try_parse_retry_after("0", now), seconds(0));
+  EXPECT_EQ(try_parse_retry_after("999999999", now), seconds(3600));
+  EXPECT_EQ(try_parse_retry_after("99999999999999999999999", now), seconds(3600));
+  EXPECT_EQ(try_parse_retry_after("Sun, 06 Nov 1994 08:50:00 GMT", now), seconds(23));
+  EXPECT_EQ(try_parse_retry_after("Sun, 06 Nov 1994 08:00:00 GMT", now), seconds(0));
+  EXPECT_EQ(try_parse_retry_after("Wed, 21 Oct 2099 07:28:00 GMT", now), seconds(3600));
+  EXPECT_EQ(try_parse_retry_after("soon", now), std::nullopt);
+  EXPECT_EQ(try_parse_retry_after("-5", now), std::nullopt);
+  EXPECT_EQ(try_parse_retry_after("", now), std::nullopt);
+}
+
+TEST(Verdict, RetryAfterReachesTheFailure) {
+  ResponseHead said = head(429);
+  said.retry_after = std::string(1, '7');
+  EXPECT_EQ(verdict(request(0, none), said).failure.retry_after, std::chrono::seconds(7));
+}
+
+}  // namespace
+}  // namespace sabath
