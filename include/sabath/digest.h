@@ -28,7 +28,7 @@ class Sha256 {
   [[nodiscard]] static std::optional<Sha256> try_parse(std::string_view text) noexcept;
   [[nodiscard]] static Sha256 parse(std::string_view text);
 
-  [[nodiscard]] std::string hex() const;     // 64 lower-case digits
+  [[nodiscard]] std::string hex() const;       // 64 lower-case digits
   [[nodiscard]] std::string prefixed() const;  // "sha256:" + hex()
   [[nodiscard]] constexpr const std::array<std::uint8_t, size>& bytes() const { return bytes_; }
   friend constexpr auto operator<=>(const Sha256&, const Sha256&) = default;

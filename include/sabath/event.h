@@ -9,17 +9,47 @@
 namespace sabath {
 
 namespace event {
-struct AssetStarted { std::string name; std::optional<std::uint64_t> bytes_total; std::uint64_t files_total = 0; };
-struct TotalKnown { std::uint64_t bytes_total = 0; std::uint64_t files_total = 0; };  // replaces the earlier estimate
-struct BytesReceived { std::uint32_t source = 0; std::uint64_t bytes = 0; };          // payload on the wire
-struct BytesReused { std::uint64_t bytes = 0; };                                      // not moved again
-struct SourceNamed { std::uint32_t source = 0; std::string url; };                    // precedes its BytesReceived
-struct SourceFailed { std::uint32_t source = 0; std::string reason; bool demoted = false; };
-struct FileDone { std::string path; std::uint64_t bytes = 0; };
-struct PhaseChanged { std::string phase; };  // "resolve", "fetch", "extract", "publish", "verify"
-struct Note { std::string text; };           // shown with -v
-struct Warning { std::string text; };        // always shown
-struct AssetFinished { std::string name; };
+struct AssetStarted {
+  std::string name;
+  std::optional<std::uint64_t> bytes_total;
+  std::uint64_t files_total = 0;
+};
+struct TotalKnown {
+  std::uint64_t bytes_total = 0;
+  std::uint64_t files_total = 0;
+};  // replaces the earlier estimate
+struct BytesReceived {
+  std::uint32_t source = 0;
+  std::uint64_t bytes = 0;
+};  // payload on the wire
+struct BytesReused {
+  std::uint64_t bytes = 0;
+};  // not moved again
+struct SourceNamed {
+  std::uint32_t source = 0;
+  std::string url;
+};  // precedes its BytesReceived
+struct SourceFailed {
+  std::uint32_t source = 0;
+  std::string reason;
+  bool demoted = false;
+};
+struct FileDone {
+  std::string path;
+  std::uint64_t bytes = 0;
+};
+struct PhaseChanged {
+  std::string phase;
+};  // "resolve", "fetch", "extract", "publish", "verify"
+struct Note {
+  std::string text;
+};  // shown with -v
+struct Warning {
+  std::string text;
+};  // always shown
+struct AssetFinished {
+  std::string name;
+};
 }  // namespace event
 
 using Event = std::variant<event::AssetStarted, event::TotalKnown, event::BytesReceived, event::BytesReused,

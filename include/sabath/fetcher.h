@@ -75,10 +75,10 @@ class Fetcher {
 };
 
 struct FetcherSettings {
-  std::string user_agent;            // "sabath/0.1"
-  std::string ca_file;               // PEM bundle; empty: the system's
+  std::string user_agent;  // "sabath/0.1"
+  std::string ca_file;     // PEM bundle; empty: the system's
   long connect_timeout_ms = 20'000;
-  long stall_timeout_ms = 30'000;    // no byte for so long: Error{network}
+  long stall_timeout_ms = 30'000;  // no byte for so long: Error{network}
 };
 
 // The fetchers of this build, and which one serves a scheme.

@@ -19,8 +19,8 @@ class RelativePath {
   [[nodiscard]] static std::optional<RelativePath> try_parse(std::string_view text);
 
   [[nodiscard]] const std::string& text() const noexcept { return text_; }
-  [[nodiscard]] std::string_view name() const noexcept;    // last component
-  [[nodiscard]] std::string_view parent() const noexcept;  // everything before it, "" at the top
+  [[nodiscard]] std::string_view name() const noexcept;                   // last component
+  [[nodiscard]] std::string_view parent() const noexcept;                 // everything before it, "" at the top
   [[nodiscard]] RelativePath operator/(const RelativePath& below) const;  // throws Error{invalid} if too long
   friend auto operator<=>(const RelativePath&, const RelativePath&) = default;
 

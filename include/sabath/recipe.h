@@ -28,8 +28,9 @@ enum class FragmentType { file, archive, file_list };
 struct Fragment {
   std::string id;
   FragmentType type = FragmentType::file;
-  std::optional<RelativePath> path;  // where it stands in the view; file: its name, else the directory; absent: the root
-  std::vector<Url> urls;             // mirrors of the same bytes, at least one
+  std::optional<RelativePath>
+      path;               // where it stands in the view; file: its name, else the directory; absent: the root
+  std::vector<Url> urls;  // mirrors of the same bytes, at least one
   std::optional<std::uint64_t> size_bytes;
   std::optional<std::uint64_t> limit;  // file_list: only the first so many files
   Checksums checksum;
@@ -48,7 +49,7 @@ struct Access {
 };
 
 struct GitSource {
-  std::string origin;  // https, http, ssh, git or file URL
+  std::string origin;               // https, http, ssh, git or file URL
   std::string branch, tag, commit;  // at most one is not empty; none: the default branch
 };
 
@@ -77,8 +78,8 @@ struct Recipe {
   Requirements requirements;
   std::map<std::string, std::string> env_vars;
   std::vector<std::pair<std::string, std::vector<Step>>> run;  // by dataset name, in the recipe's order
-  std::map<std::string, std::string> metadata;  // free facts: samples, shapes, target, ...
-  std::string origin;                           // the file it was read from
+  std::map<std::string, std::string> metadata;                 // free facts: samples, shapes, target, ...
+  std::string origin;                                          // the file it was read from
 };
 
 }  // namespace sabath

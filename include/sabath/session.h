@@ -22,11 +22,11 @@
 namespace sabath {
 
 struct SessionSettings {
-  std::filesystem::path store;                            // made on first use
-  std::vector<std::filesystem::path> roots;               // trees of the original's layout (--root)
-  std::vector<std::filesystem::path> recipe_directories;  // searched in order
+  std::filesystem::path store;                                // made on first use
+  std::vector<std::filesystem::path> roots;                   // trees of the original's layout (--root)
+  std::vector<std::filesystem::path> recipe_directories;      // searched in order
   std::vector<std::pair<std::string, std::string>> rewrites;  // URL prefix -> prefix, first match wins
-  bool offline = false;                                   // open no socket
+  bool offline = false;                                       // open no socket
   FetcherSettings fetchers;
 };
 
@@ -35,18 +35,19 @@ struct FetchRequest {
   std::vector<std::string> models;    // -m: models only, without a dataset unless one is named
   std::vector<std::string> datasets;  // -d
   std::string manifest;               // file or URL that pins the (single) asset; empty: as the recipe says
-  std::vector<std::string> local_paths;  // --path: local copies of fragments, in order; verified and copied into the store
+  std::vector<std::string>
+      local_paths;  // --path: local copies of fragments, in order; verified and copied into the store
   std::vector<std::string> local_links;  // --link: the same, linked instead of copied
-  bool force = false;    // do not believe what is there: fetch again
-  bool refresh = false;  // do not believe learnt roots: ask the source whether it changed
-  bool keep_archives = false;  // the archive file itself is kept in the store as well
-  bool dry_run = false;  // say what would be done and touch nothing
-  unsigned lanes = 0;    // 0: chosen
-  std::uint64_t rate_limit = 0;  // bytes a second, 0: none
+  bool force = false;                    // do not believe what is there: fetch again
+  bool refresh = false;                  // do not believe learnt roots: ask the source whether it changed
+  bool keep_archives = false;            // the archive file itself is kept in the store as well
+  bool dry_run = false;                  // say what would be done and touch nothing
+  unsigned lanes = 0;                    // 0: chosen
+  std::uint64_t rate_limit = 0;          // bytes a second, 0: none
 };
 
 struct SourceRecord {
-  std::string url;  // without query
+  std::string url;                                      // without query
   std::uint64_t bytes = 0, requests = 0, failures = 0;  // counted where they happened
   bool demoted = false;
   std::string reason;  // the last failure
@@ -64,9 +65,9 @@ struct AssetRecord {
   std::string path;        // of the view, empty if there is none
   std::string trusted_by;  // how the root came to be trusted
   bool packed = false;
-  std::uint64_t files = 0, bytes = 0;                  // in the view
-  std::uint64_t fetched_bytes = 0, reused_bytes = 0;   // payload on the wire; not moved again
-  std::optional<std::uint64_t> to_fetch_bytes;         // dry run: what would be moved, if known
+  std::uint64_t files = 0, bytes = 0;                 // in the view
+  std::uint64_t fetched_bytes = 0, reused_bytes = 0;  // payload on the wire; not moved again
+  std::optional<std::uint64_t> to_fetch_bytes;        // dry run: what would be moved, if known
   double seconds = 0;
   std::vector<SourceRecord> sources;
   std::vector<FileFailure> failures;

@@ -16,13 +16,15 @@ class Url {
   [[nodiscard]] static Url parse(std::string_view text);
   [[nodiscard]] static std::optional<Url> try_parse(std::string_view text);
 
-  [[nodiscard]] const std::string& text() const noexcept { return text_; }      // as given: may hold a signature
-  [[nodiscard]] std::string display() const;                                    // without query and fragment: for people
+  [[nodiscard]] const std::string& text() const noexcept { return text_; }  // as given: may hold a signature
+  [[nodiscard]] std::string display() const;                                // without query and fragment: for people
   [[nodiscard]] const std::string& scheme() const noexcept { return scheme_; }  // lower case
-  [[nodiscard]] const std::string& host() const noexcept { return host_; }      // lower case, IPv6 in [], may be empty (file:)
+  [[nodiscard]] const std::string& host() const noexcept {
+    return host_;
+  }  // lower case, IPv6 in [], may be empty (file:)
   [[nodiscard]] std::optional<std::uint16_t> port() const noexcept { return port_; }  // as written
-  [[nodiscard]] const std::string& path() const noexcept { return path_; }      // still percent-encoded
-  [[nodiscard]] const std::string& query() const noexcept { return query_; }    // without '?'
+  [[nodiscard]] const std::string& path() const noexcept { return path_; }            // still percent-encoded
+  [[nodiscard]] const std::string& query() const noexcept { return query_; }          // without '?'
   [[nodiscard]] std::string origin() const;     // scheme://host[:port], default port left out
   [[nodiscard]] std::string file_name() const;  // last path segment, percent-decoded; may be empty or unsafe
   [[nodiscard]] Url resolve(std::string_view reference) const;  // RFC 3986 section 5.2

@@ -1,0 +1,298 @@
+#include "fetch/asset.h"
+
+#include <chrono>
+
+#include <fmt/format.h>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "fetch/fragments.h"
+#include "fetch/git.h"
+#include "fetch/source_key.h"
+#include "fetch/swarm.h"
+
+namespace sabath {
+namespace {
+
+constexpr std::uint64_t manifest_size_max = 4ULL << 30;
+
+// Counts what is reused where it is said, and passes everything on.
+class ReuseCounter : public EventSink {
+ public:
+  explicit ReuseCounter(EventSink& next) : next_(next) {}
+  void on(const Event& event) override {
+    if (const auto* reused = std::get_if<event::BytesReused>(&event)) bytes += reused->bytes;
+    next_.on(event);
+  }
+  std::atomic<std::uint64_t> bytes{0};
+
+ private:
+  EventSink& next_;
+};
+
+class AssetFetch {
+ public:
+  AssetFetch(FetchContext& context, const Recipe& recipe, AssetRequest& request, AssetRecord& record)
+      : context_(context),
+        recipe_(recipe),
+        request_(request),
+        record_(record),
+        pin_(request.pin ? request.pin : recipe.manifest) {}
+
+  void run() {
+    const bool pinned = pin_ || !request_.manifest_file.empty();
+    std::optional<Manifest> manifest = pinned ? pinned_manifest() : learnt_manifest();
+    if (manifest && !context_.force && request_.locals.empty()) {
+      if (!request_.refresh || pinned) {
+        if (all_present(context_.store, *manifest)) {
+          context_.events.on(event::BytesReused{manifest->totals().bytes});
+          return finish(*manifest);
+        }
+      }
+    }
+    if (request_.offline && request_.locals.empty()) refuse_offline(manifest);
+    refuse_without_sources();
+    // A learnt root that only lost bytes is fetched by its chunks; one that is doubted is learnt anew.
+    const bool expect = manifest && (pinned || (!context_.force && !request_.refresh));
+    const auto root = fetch(expect ? &*manifest : nullptr);
+    if (!root) return;
+    if (expect && *root != manifest->root()) return refuse_other_root(*manifest, *root);
+    const auto result = context_.store.manifest(*root);
+    if (!result) throw Error(FailureKind::internal, "a manifest vanished as it was written");
+    if (!pinned) learn(*root);
+    finish(*result);
+  }
+
+ private:
+  std::optional<Manifest> learnt_manifest() {
+    const auto ref = context_.store.ref(source_key(recipe_));
+    if (!ref) return std::nullopt;
+    record_.trusted_by = ref->trusted_by;
+    return context_.store.manifest(ref->root);
+  }
+
+  // The manifest of the pin: from the store, a local file, or any of its URLs, which need not be trusted.
+  std::optional<Manifest> pinned_manifest() {
+    record_.trusted_by = "pinned";
+    if (!request_.manifest_file.empty()) {
+      const auto bytes = try_read_text(request_.manifest_file, manifest_size_max);
+      if (!bytes)
+        throw Error(FailureKind::usage, fmt::format("there is no manifest file {}", request_.manifest_file),
+                    "`sabath manifest create` makes one");
+      const Sha256 root = Manifest::parse(*bytes).root();
+      if (pin_ && pin_->digest != root) {
+        throw Error(FailureKind::content, fmt::format("{} has the root {}, and the recipe pins {}",
+                                                      request_.manifest_file, root.hex(), pin_->digest.hex()));
+      }
+      context_.store.put_manifest(*bytes, root);
+      return context_.store.manifest(root);
+    }
+    if (auto manifest = context_.store.manifest(pin_->digest)) return manifest;
+    if (request_.offline) return std::nullopt;
+    if (pin_->urls.empty()) return std::nullopt;  // the sources are read, and must give this root
+    FileJob job;
+    job.name = fmt::format("the manifest of {}", recipe_.name);
+    for (const auto& url : pin_->urls) job.urls.push_back(rewritten(url, context_.rewrites));
+    const auto outcome = fetch_all(context_, {job}).front();
+    if (outcome.failure) throw Error(*outcome.failure);
+    const auto bytes = try_read_text(context_.store.object_path(outcome.tree.digest), manifest_size_max);
+    context_.store.put_manifest(bytes.value_or(""), pin_->digest);
+    return context_.store.manifest(pin_->digest);
+  }
+
+  std::optional<Sha256> fetch(const Manifest* expected) {
+    std::optional<std::uint64_t> total = 0;
+    if (expected != nullptr)
+      total = expected->totals().bytes;
+    else
+      for (const auto& fragment : recipe_.fragments) {
+        total = total && fragment.size_bytes ? std::optional(*total + *fragment.size_bytes) : std::nullopt;
+      }
+    context_.events.on(event::AssetStarted{recipe_.name, total,
+                                           expected != nullptr ? expected->totals().files : recipe_.fragments.size()});
+    ManifestBuilder builder;
+    if (recipe_.git) fetch_source_tree(builder);
+    FragmentFetch fragments(context_, recipe_, expected, request_);
+    fragments.run(builder);
+    if (record_.trusted_by.empty() || !fragments.trusted_by().empty()) {
+      record_.trusted_by = pin_ || !request_.manifest_file.empty() ? "pinned"
+                           : fragments.trusted_by().empty()        ? record_.trusted_by
+                                                                   : fragments.trusted_by();
+    }
+    if (!fragments.failures().empty()) {
+      record_.failures = fragments.failures();
+      record_.files = fragments.files_done();
+      return std::nullopt;
+    }
+    const Sha256 root = context_.store.put_manifest(builder);
+    if (pin_ && expected == nullptr && root != pin_->digest) {
+      throw Error(FailureKind::content,
+                  fmt::format("the sources of {} give the root {}, and the recipe pins {}", recipe_.name, root.hex(),
+                              pin_->digest.hex()),
+                  "the sources hold another version: ask the recipe's author, or pin the one you want");
+    }
+    return root;
+  }
+
+  void fetch_source_tree(ManifestBuilder& builder) {
+    GitSource git = *recipe_.git;
+    if (!request_.locals.empty()) {
+      git.origin = std::filesystem::absolute(request_.locals.front().path).string();
+      request_.locals.pop_front();
+    } else {
+      git.origin = rewritten_origin(git.origin);
+    }
+    context_.events.on(event::PhaseChanged{"clone"});
+    const std::string commit = fetch_git(context_, git, resolve_commit(context_, git), builder);
+    record_.trusted_by = "git commit " + commit;
+    commit_ = commit;
+  }
+
+  std::string rewritten_origin(const std::string& origin) const {
+    const auto url = Url::try_parse(origin);
+    return url ? rewritten(*url, context_.rewrites).text() : origin;
+  }
+
+  void learn(const Sha256& root) {
+    const std::string source = recipe_.git                 ? recipe_.git->origin
+                               : recipe_.fragments.empty() ? ""
+                                                           : recipe_.fragments.front().urls.front().display();
+    context_.store.put_ref(source_key(recipe_), {root, record_.trusted_by, {}, 0, source, commit_});
+    context_.events.on(event::Note{
+        fmt::format("{} is {} (trusted by: {}); to pin it, add to the recipe: \"manifest\": {{\"digest\": \"{}\"}}",
+                    recipe_.name, root.prefixed(), record_.trusted_by, root.prefixed())});
+  }
+
+  void finish(const Manifest& manifest) {
+    context_.events.on(event::PhaseChanged{"view"});
+    record_.manifest = manifest.root().prefixed();
+    record_.files = manifest.totals().files;
+    record_.bytes = manifest.totals().bytes;
+    record_.path = (context_.store.view_present(manifest) ? context_.store.view_path(manifest.root())
+                                                          : context_.store.make_view(manifest))
+                       .string();
+  }
+
+  [[noreturn]] void refuse_offline(const std::optional<Manifest>& manifest) {
+    std::string missing;
+    std::size_t count = 0;
+    if (manifest) {
+      manifest->for_each([&](const Entry& entry) {
+        if (!entry.is_file() || context_.store.present(entry.digest)) return;
+        if (count++ < 10) missing += (missing.empty() ? "" : ", ") + entry.path.text();
+      });
+    }
+    throw Error(FailureKind::offline,
+                manifest ? fmt::format("{} is not wholly present: {} files are missing ({}{})", recipe_.name, count,
+                                       missing, count > 10 ? ", ..." : "")
+                         : fmt::format("{} is not present, and the network may not be used", recipe_.name),
+                "fetch it where there is a network, without --offline and SABATH_OFFLINE");
+  }
+
+  void refuse_without_sources() const {
+    if (!recipe_.fragments.empty() || recipe_.git) return;
+    std::string steps;
+    for (const auto& step : recipe_.access.steps) steps += "\n    " + step;
+    throw Error(FailureKind::access, fmt::format("{} has no source that a program can read", recipe_.name),
+                steps.empty() ? "see `sabath info`" : "do this first:" + steps);
+  }
+
+  void refuse_other_root(const Manifest& expected, const Sha256& got) {
+    const auto manifest = context_.store.manifest(got);
+    std::string first;
+    std::size_t count = 0;
+    if (manifest) {
+      diff(expected, *manifest, [&](const Difference& difference) {
+        const Entry& entry = difference.before ? *difference.before : *difference.after;
+        if (count++ < 5) first += (first.empty() ? "" : ", ") + entry.path.text();
+      });
+    }
+    throw Error(FailureKind::content,
+                fmt::format("the sources of {} do not give what its manifest names: {} entries differ ({}{})",
+                            recipe_.name, count, first, count > 5 ? ", ..." : ""),
+                "the sources hold another version; --refresh learns it anew where nothing is pinned");
+  }
+
+  FetchContext& context_;
+  const Recipe& recipe_;
+  AssetRequest& request_;
+  AssetRecord& record_;
+  std::optional<ManifestPin> pin_;
+  std::string commit_;
+};
+
+}  // namespace
+
+bool all_present(Store& store, const Manifest& manifest) {
+  bool present = true;
+  manifest.for_each([&](const Entry& entry) {
+    if (present && entry.is_file()) present = store.present(entry.digest);
+  });
+  return present;
+}
+
+std::optional<Sha256> known_root(const Store& store, const Recipe& recipe, const std::optional<ManifestPin>& pin) {
+  if (pin) return pin->digest;
+  if (recipe.manifest) return recipe.manifest->digest;
+  const auto ref = store.ref(source_key(recipe));
+  return ref ? std::optional(ref->root) : std::nullopt;
+}
+
+AssetRecord fetch_asset(FetchContext& context, const Recipe& recipe, AssetRequest& request) {
+  AssetRecord record;
+  record.name = recipe.name;
+  record.kind = recipe.kind;
+  const auto begin = std::chrono::steady_clock::now();
+  ReuseCounter events(context.events);
+  Ledger ledger(events);
+  FetchContext own{context.store,   context.fetchers, events,        ledger,        context.space,
+                   context.limiter, context.rewrites, context.lanes, context.force, context.stop};
+  try {
+    AssetFetch(own, recipe, request, record).run();
+  } catch (const Error& error) {
+    record.failures.push_back({recipe.name, error.failure()});
+  }
+  record.sources = ledger.records();
+  record.fetched_bytes = ledger.bytes();
+  record.reused_bytes = events.bytes;
+  record.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  context.events.on(event::AssetFinished{recipe.name});
+  return record;
+}
+
+AssetRecord plan_asset(Store* store, const Recipe& recipe, const AssetRequest& request) {
+  AssetRecord record;
+  record.name = recipe.name;
+  record.kind = recipe.kind;
+  const auto root = store != nullptr ? known_root(*store, recipe, request.pin) : std::nullopt;
+  const auto manifest = root ? store->manifest(*root) : std::nullopt;
+  if (manifest) {
+    record.manifest = root->prefixed();
+    record.files = manifest->totals().files;
+    record.bytes = manifest->totals().bytes;
+    std::uint64_t missing = 0;
+    manifest->for_each([&](const Entry& entry) {
+      if (!entry.is_file()) return;
+      if (try_stat(store->object_path(entry.digest)))
+        record.reused_bytes += entry.digest.size_bytes;
+      else
+        missing += entry.digest.size_bytes;
+    });
+    record.to_fetch_bytes = missing;
+  } else {
+    record.to_fetch_bytes = recipe.git ? std::nullopt : std::optional<std::uint64_t>(0);
+    for (const auto& fragment : recipe.fragments) {
+      ++record.files;
+      const bool sized = fragment.size_bytes && fragment.type != FragmentType::file_list && record.to_fetch_bytes;
+      record.to_fetch_bytes = sized ? std::optional(*record.to_fetch_bytes + *fragment.size_bytes) : std::nullopt;
+      record.bytes += fragment.size_bytes.value_or(0);
+    }
+  }
+  for (const auto& fragment : recipe.fragments) {
+    for (const auto& url : fragment.urls) record.sources.push_back({url.display(), 0, 0, 0, false, ""});
+  }
+  if (recipe.git) record.sources.push_back({recipe.git->origin, 0, 0, 0, false, ""});
+  return record;
+}
+
+}  // namespace sabath

@@ -1,0 +1,41 @@
+// One asset, from its recipe to its view: what is known is looked up, what is missing is fetched, what arrived is
+// named by a manifest, and only then anything becomes visible. One thread; the lanes work inside.
+#pragma once
+
+#include <deque>
+#include <optional>
+#include <string>
+
+#include "fetch/context.h"
+#include "sabath/recipe.h"
+#include "sabath/session.h"
+
+namespace sabath {
+
+struct LocalFile {
+  std::string path;
+  bool link = false;
+};
+
+struct AssetRequest {
+  std::optional<ManifestPin> pin;  // instead of the recipe's
+  std::string manifest_file;       // a local manifest file that pins; empty: none
+  std::deque<LocalFile> locals;    // local copies of the fragments, in order; what is used is taken away
+  bool refresh = false;
+  bool keep_archives = false;
+  bool offline = false;
+};
+
+// The asset's failures are in the record; throws what concerns the whole call (no space, storage, a stop request).
+[[nodiscard]] AssetRecord fetch_asset(FetchContext& context, const Recipe& recipe, AssetRequest& request);
+
+// What fetch_asset would do, by what is in `store` (nullptr: there is none yet). Touches nothing, asks nobody.
+[[nodiscard]] AssetRecord plan_asset(Store* store, const Recipe& recipe, const AssetRequest& request);
+
+// The root that is known for this recipe without asking anybody: pinned, or learnt earlier.
+[[nodiscard]] std::optional<Sha256> known_root(const Store& store, const Recipe& recipe,
+                                               const std::optional<ManifestPin>& pin);
+
+[[nodiscard]] bool all_present(Store& store, const Manifest& manifest);
+
+}  // namespace sabath

@@ -1,0 +1,29 @@
+// What every part of one fetch shares. Owned by fetch_asset for its time; all members are thread-safe.
+#pragma once
+
+#include <stop_token>
+
+#include "fetch/ledger.h"
+#include "fetch/rate_limit.h"
+#include "fetch/rewrite.h"
+#include "fetch/space_guard.h"
+#include "sabath/event.h"
+#include "sabath/fetcher.h"
+#include "store/store.h"
+
+namespace sabath {
+
+struct FetchContext {
+  Store& store;
+  const FetcherSet& fetchers;
+  EventSink& events;
+  Ledger& ledger;
+  SpaceGuard& space;
+  RateLimiter& limiter;
+  const RewriteRules& rewrites;
+  unsigned lanes;
+  bool force;  // believe nothing that an earlier fetch left
+  std::stop_token stop;
+};
+
+}  // namespace sabath

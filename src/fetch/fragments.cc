@@ -1,0 +1,392 @@
+#include "fetch/fragments.h"
+
+#include <fcntl.h>
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+#include "base/file.h"
+#include "base/hash.h"
+#include "fetch/retry.h"
+#include "fetch/source_key.h"
+#include "fetch/swarm.h"
+#include "recipe/file_list.h"
+
+namespace sabath {
+namespace {
+
+constexpr std::uint64_t list_size_max = 1ULL << 30;
+
+// From the strongest to the weakest reason to believe.
+constexpr std::array<std::string_view, 5> trust_order = {"pinned", "checksum", "local copy", "first use over TLS",
+                                                         "first use"};
+
+std::string weaker(const std::string& a, const std::string& b) {
+  const auto rank = [](const std::string& t) {
+    return std::find(trust_order.begin(), trust_order.end(), t) - trust_order.begin();
+  };
+  if (a.empty()) return b;
+  return rank(a) >= rank(b) ? a : b;
+}
+
+// Where the list itself stands in the view: beside its files, unchanged.
+RelativePath list_path(const Fragment& fragment) {
+  const RelativePath name = RelativePath::parse(fragment.urls.front().file_name());
+  return fragment.path ? *fragment.path / name : name;
+}
+
+std::string read_object(Store& store, const Digest& digest, const std::string& name) {
+  if (digest.size_bytes > list_size_max) {
+    throw Error(FailureKind::invalid,
+                fmt::format("the list {} has {} bytes; {} are allowed", name, digest.size_bytes, list_size_max));
+  }
+  return try_read_text(store.object_path(digest), list_size_max).value_or("");
+}
+
+}  // namespace
+
+FragmentFetch::FragmentFetch(FetchContext& context, const Recipe& recipe, const Manifest* expected,
+                             AssetRequest& request)
+    : context_(context), recipe_(recipe), expected_(expected), request_(request) {}
+
+FragmentFetch::~FragmentFetch() {
+  for (auto& part : parts_) {
+    if (part->follower) part->follower->abandon();
+  }
+}
+
+void FragmentFetch::run(ManifestBuilder& builder) {
+  for (const auto& fragment : recipe_.fragments) {
+    auto part = std::make_unique<Part>();
+    part->fragment = &fragment;
+    if (!request_.locals.empty()) {
+      part->local = request_.locals.front();
+      request_.locals.pop_front();
+    } else if (reuse_learnt(*part, builder)) {
+      continue;
+    }
+    prepare(*part);
+    parts_.push_back(std::move(part));
+  }
+  fetch_parts();
+  for (auto& part : parts_) settle(*part, builder);
+}
+
+// Fills in the job; what is here already, or comes from a local file, is settled at once.
+void FragmentFetch::prepare(Part& part) {
+  const Fragment& fragment = *part.fragment;
+  FileJob& job = part.job;
+  job.name = fragment.type == FragmentType::file && fragment.path ? fragment.path->text() : fragment.id;
+  job.urls = rewritten_all(fragment.urls);
+  job.size_bytes = fragment.size_bytes;
+  job.checksum = fragment.checksum;
+  if (fragment.type != FragmentType::archive) {
+    expect(job, fragment.type == FragmentType::file ? fragment.path->text() : list_path(fragment).text());
+  }
+  if (request_.refresh && !part.local && !expected_) {
+    if (const auto ref = context_.store.ref(source_key(fragment))) job.unless = ref->validators;
+  }
+  if (part.local) {
+    adopt_local(part);
+  } else if (fragment.type != FragmentType::archive && have(job, part.outcome)) {
+    part.settled = true;
+  } else if (fragment.type == FragmentType::archive) {
+    start_unpacker(part);
+  }
+}
+
+// A fragment whose tree was learnt before, by this or another asset, and whose objects are all here.
+bool FragmentFetch::reuse_learnt(Part& part, ManifestBuilder& builder) {
+  if (expected_ || context_.force || request_.refresh) return false;
+  const auto ref = context_.store.ref(source_key(*part.fragment));
+  if (!ref) return false;
+  const auto manifest = context_.store.manifest(ref->root);
+  if (!manifest || !all_present(context_.store, *manifest)) return false;
+  builder.add_all(*manifest, nullptr);
+  context_.events.on(event::BytesReused{manifest->totals().bytes});
+  files_done_ += manifest->totals().files;
+  trusted_by_ = weaker(trusted_by_, ref->trusted_by);
+  return true;
+}
+
+void FragmentFetch::expect(FileJob& job, const std::string& path) {
+  if (expected_ == nullptr) return;
+  const auto entry = expected_->find(RelativePath::parse(path));
+  if (!entry || !entry->is_file()) return;  // the roots will differ, and that is told
+  job.known = FileTree{entry->digest, expected_->chunks(*entry)};
+  job.size_bytes = entry->digest.size_bytes;
+}
+
+// Content that is in the store already: by its pinned digest, or by a published checksum computed here before.
+bool FragmentFetch::have(const FileJob& job, FileOutcome& outcome) {
+  if (context_.force) return false;
+  std::optional<Digest> digest;
+  if (job.known) {
+    digest = job.known->digest;
+  } else {
+    const std::array<std::pair<const char*, const std::string*>, 3> sums = {
+        {{"sha256", &job.checksum.sha256}, {"sha1", &job.checksum.sha1}, {"md5", &job.checksum.md5}}};
+    for (const auto& [algorithm, hex] : sums) {
+      if (!digest && !hex->empty()) digest = context_.store.alias(algorithm, *hex);
+    }
+  }
+  if (!digest || !context_.store.present(*digest)) return false;
+  if (job.known) {
+    outcome.tree = *job.known;
+  } else if (digest->size_bytes <= chunk_size_bytes) {
+    outcome.tree = {*digest, digest->size_bytes == 0 ? std::vector<Sha256>{} : std::vector<Sha256>{digest->hash}};
+  } else {
+    const auto path = context_.store.object_path(*digest);  // its chunk layer is not at hand: read once
+    const Fd fd = open_file(path, O_RDONLY);
+    outcome.tree = hash_file(fd.get(), digest->size_bytes);
+    if (outcome.tree.digest != *digest) return false;
+  }
+  context_.events.on(event::BytesReused{digest->size_bytes});
+  return true;
+}
+
+void FragmentFetch::adopt_local(Part& part) {
+  const Fragment& fragment = *part.fragment;
+  part.settled = true;
+  try {
+    const auto size = try_stat(part.local->path);
+    if (!size)
+      throw Error(FailureKind::usage, fmt::format("there is no file {}", part.local->path),
+                  "--path and --link take local copies of the fragments, in order");
+    if (fragment.size_bytes && *fragment.size_bytes != static_cast<std::uint64_t>(size->st_size)) {
+      throw Error(FailureKind::content, fmt::format("{} has {} bytes, and the recipe says {}", part.local->path,
+                                                    size->st_size, *fragment.size_bytes));
+    }
+    ChecksumSet sums(fragment.checksum);
+    const auto tee = [&](std::span<const std::byte> bytes) { sums.update(bytes); };
+    if (fragment.type == FragmentType::archive) {
+      const Fd fd = open_file(part.local->path, O_RDONLY);
+      const std::filesystem::path name = part.local->path;
+      const ReadAt read = [&](std::uint64_t offset, std::span<std::byte> bytes) {
+        const std::size_t n = read_at(fd.get(), bytes, offset, name);
+        sums.update(bytes.first(n));
+        return n;
+      };
+      part.unpacked = unpack_archive(part.job.name, read, context_.store, context_.space, context_.stop);
+      part.outcome.computed = sums.finish_and_compare(part.local->path);
+    } else {
+      part.outcome.tree = context_.store.adopt(part.local->path, part.local->link, tee);
+      part.outcome.computed = sums.finish_and_compare(part.local->path);
+    }
+    if (part.job.known && part.outcome.tree.digest != part.job.known->digest) {
+      throw Error(FailureKind::content, fmt::format("{} is not what the manifest names", part.local->path));
+    }
+  } catch (const Error& error) {
+    if (verdict(error.failure().kind) == Verdict::fatal) throw;
+    part.outcome.failure = error.failure();
+  }
+}
+
+void FragmentFetch::start_unpacker(Part& part) {
+  part.follower = std::make_unique<SpoolFollower>();
+  part.job.follower = part.follower.get();
+  part.unpacker = std::jthread([this, &part] { unpack(part); });
+}
+
+// Runs in the part's own thread, once more if the archive was fetched anew meanwhile.
+void FragmentFetch::unpack(Part& part) {
+  const ReadAt read = [&](std::uint64_t offset, std::span<std::byte> bytes) {
+    return part.follower->read(offset, bytes);
+  };
+  for (;;) {
+    part.follower->begin();
+    try {
+      part.unpack_failure = nullptr;
+      part.unpacked = unpack_archive(part.job.name, read, context_.store, context_.space, context_.stop);
+      return;
+    } catch (const Error& error) {
+      part.unpacked = {};
+      if (error.failure().kind == FailureKind::changed) continue;
+      part.unpack_failure = std::current_exception();
+      return;
+    } catch (...) {
+      part.unpack_failure = std::current_exception();
+      return;
+    }
+  }
+}
+
+// Room for all that is known to be missing, before byte one.
+void FragmentFetch::reserve(const std::vector<FileJob>& jobs) {
+  std::uint64_t bytes = 0;
+  for (const auto& job : jobs) bytes += job.size_bytes.value_or(0);
+  context_.space.reserve(bytes, jobs.size(), recipe_.name);
+}
+
+void FragmentFetch::fetch_parts() {
+  std::vector<FileJob> jobs;
+  std::vector<Part*> owners;
+  for (auto& part : parts_) {
+    if (part->settled) continue;
+    jobs.push_back(part->job);
+    owners.push_back(part.get());
+  }
+  if (jobs.empty()) return;
+  reserve(jobs);
+  auto outcomes = fetch_all(context_, jobs);
+  for (std::size_t i = 0; i < owners.size(); ++i) {
+    owners[i]->outcome = std::move(outcomes[i]);
+    if (owners[i]->follower && (owners[i]->outcome.failure || owners[i]->outcome.unchanged))
+      owners[i]->follower->abandon();
+  }
+}
+
+// What became of one fragment goes into the asset, or into the failures.
+void FragmentFetch::settle(Part& part, ManifestBuilder& builder) {
+  if (part.unpacker.joinable()) part.unpacker.join();
+  const Fragment& fragment = *part.fragment;
+  try {
+    if (part.outcome.failure) throw Error(*part.outcome.failure);
+    if (part.outcome.unchanged) {
+      const auto ref = context_.store.ref(source_key(fragment));
+      const auto manifest = ref ? context_.store.manifest(ref->root) : std::nullopt;
+      if (!manifest || !all_present(context_.store, *manifest)) {
+        throw Error(FailureKind::content,
+                    fmt::format("{} has not changed at its source, but is damaged here", fragment.id),
+                    "fetch it with --force");
+      }
+      builder.add_all(*manifest, nullptr);
+      trusted_by_ = weaker(trusted_by_, ref->trusted_by);
+      return;
+    }
+    remember_aliases(part.outcome);
+    note_trust(part, part.outcome);
+    switch (fragment.type) {
+      case FragmentType::file:
+        part.entries.add_file(*fragment.path, part.outcome.tree.digest, part.outcome.tree.chunks);
+        part.entries.add_checksums(*fragment.path, part.outcome.computed);
+        ++files_done_;
+        break;
+      case FragmentType::archive:
+        take_unpacked(part);
+        break;
+      case FragmentType::file_list:
+        take_list(part);
+        break;
+    }
+    learn(part, part.outcome, builder);
+  } catch (const Error& error) {
+    if (verdict(error.failure().kind) == Verdict::fatal) throw;
+    failures_.push_back({part.job.name, error.failure()});
+  }
+}
+
+void FragmentFetch::take_unpacked(Part& part) {
+  if (part.unpack_failure) std::rethrow_exception(part.unpack_failure);
+  const Fragment& fragment = *part.fragment;
+  const auto place = [&](const RelativePath& path) { return fragment.path ? *fragment.path / path : path; };
+  for (const auto& entry : part.unpacked.entries) {
+    const RelativePath path = place(entry.path);
+    switch (entry.type) {
+      case EntryType::directory:
+        part.entries.add_directory(path);
+        break;
+      case EntryType::symlink:
+        part.entries.add_symlink(path, entry.target);
+        break;
+      default:
+        part.entries.add_file(path, entry.tree.digest, entry.tree.chunks, entry.type == EntryType::executable);
+        ++files_done_;
+    }
+  }
+  if (fragment.path) part.entries.add_directory(*fragment.path);
+  context_.events.on(event::PhaseChanged{"publish"});
+  context_.store.publish(std::move(part.unpacked.objects));
+  if (!part.follower) return;
+  const auto spool = part.follower->take();
+  if (!spool) return;
+  if (request_.keep_archives)
+    spool->publish();
+  else
+    spool->discard();
+}
+
+void FragmentFetch::take_list(Part& part) {
+  const Fragment& fragment = *part.fragment;
+  const auto listed = parse_file_list(read_object(context_.store, part.outcome.tree.digest, part.job.name),
+                                      part.fragment->urls.front(), fragment.limit);
+  part.entries.add_file(list_path(fragment), part.outcome.tree.digest, part.outcome.tree.chunks);
+  std::vector<FileJob> jobs;
+  std::vector<RelativePath> paths;
+  std::vector<FileOutcome> outcomes(listed.size());
+  std::vector<std::size_t> owners;
+  for (const auto& file : listed) {
+    FileJob job;
+    const RelativePath path = fragment.path ? *fragment.path / file.path : file.path;
+    job.name = path.text();
+    job.urls = rewritten_all({file.url});
+    job.listed = true;
+    expect(job, path.text());
+    if (!have(job, outcomes[paths.size()])) {
+      owners.push_back(paths.size());
+      jobs.push_back(std::move(job));
+    }
+    paths.push_back(path);
+  }
+  context_.events.on(event::TotalKnown{0, listed.size()});
+  reserve(jobs);
+  auto fetched = fetch_all(context_, jobs);
+  for (std::size_t i = 0; i < owners.size(); ++i) outcomes[owners[i]] = std::move(fetched[i]);
+  const std::size_t failed_before = failures_.size();
+  for (std::size_t i = 0; i < paths.size(); ++i) {
+    if (outcomes[i].failure) {
+      failures_.push_back({paths[i].text(), *outcomes[i].failure});
+      continue;
+    }
+    note_trust(part, outcomes[i]);
+    part.entries.add_file(paths[i], outcomes[i].tree.digest, outcomes[i].tree.chunks);
+    ++files_done_;
+  }
+  part.outcome.validators = {};  // those of the list say nothing about its files
+  part.settled = failures_.size() == failed_before;
+  ++files_done_;
+}
+
+void FragmentFetch::note_trust(const Part& part, const FileOutcome& outcome) {
+  std::string by = "first use";
+  if (expected_)
+    by = "pinned";
+  else if (!outcome.computed.empty() ||
+           (!part.fragment->checksum.empty() && part.fragment->type != FragmentType::file_list))
+    by = "checksum";
+  else if (part.local)
+    by = "local copy";
+  else if (outcome.over_tls)
+    by = "first use over TLS";
+  trusted_by_ = weaker(trusted_by_, by);
+}
+
+// Keeps what this fragment turned out to be, so that it is not asked for again.
+void FragmentFetch::learn(Part& part, const FileOutcome& outcome, ManifestBuilder& builder) {
+  if (part.fragment->type == FragmentType::file_list && !part.settled) return;  // some of its files failed
+  const Sha256 root = context_.store.put_manifest(part.entries);
+  const auto manifest = context_.store.manifest(root);
+  if (!manifest) throw Error(FailureKind::internal, "a manifest vanished as it was written");
+  builder.add_all(*manifest, nullptr);
+  if (part.fragment->urls.empty()) return;
+  context_.store.put_ref(source_key(*part.fragment),
+                         {root, trusted_by_, outcome.validators, 0, part.fragment->urls.front().display(), ""});
+}
+
+void FragmentFetch::remember_aliases(const FileOutcome& outcome) {
+  if (outcome.tree.digest.hash == Sha256{}) return;  // an archive: it is not kept
+  if (!outcome.computed.sha256.empty())
+    context_.store.put_alias("sha256", outcome.computed.sha256, outcome.tree.digest);
+  if (!outcome.computed.sha1.empty()) context_.store.put_alias("sha1", outcome.computed.sha1, outcome.tree.digest);
+  if (!outcome.computed.md5.empty()) context_.store.put_alias("md5", outcome.computed.md5, outcome.tree.digest);
+}
+
+std::vector<Url> FragmentFetch::rewritten_all(const std::vector<Url>& urls) const {
+  std::vector<Url> result;
+  for (const auto& url : urls) result.push_back(rewritten(url, context_.rewrites));
+  return result;
+}
+
+}  // namespace sabath

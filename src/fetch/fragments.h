@@ -1,0 +1,72 @@
+// The fragments of one asset, fetched together: files and lists by the lanes, archives unpacked as they arrive, then
+// what the lists name. One thread; the lanes work inside.
+#pragma once
+
+#include <exception>
+#include <memory>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "fetch/archive.h"
+#include "fetch/asset.h"
+#include "fetch/context.h"
+#include "fetch/job.h"
+#include "fetch/spool.h"
+
+namespace sabath {
+
+class FragmentFetch {
+ public:
+  // `expected`: the pinned or learnt manifest, whose digests every file must have; nullptr: they are learnt.
+  FragmentFetch(FetchContext& context, const Recipe& recipe, const Manifest* expected, AssetRequest& request);
+  ~FragmentFetch();
+
+  // Adds the entries of all fragments to `builder`. Failures of single files are collected.
+  void run(ManifestBuilder& builder);
+  [[nodiscard]] const std::vector<FileFailure>& failures() const { return failures_; }
+  [[nodiscard]] std::uint64_t files_done() const { return files_done_; }
+  [[nodiscard]] const std::string& trusted_by() const { return trusted_by_; }  // the weakest of all fragments
+
+ private:
+  struct Part {  // one fragment on its way
+    const Fragment* fragment = nullptr;
+    FileJob job;
+    FileOutcome outcome;
+    std::optional<LocalFile> local;
+    bool settled = false;  // nothing to fetch
+    std::unique_ptr<SpoolFollower> follower;
+    Unpacked unpacked;
+    std::exception_ptr unpack_failure;
+    ManifestBuilder entries;
+    std::jthread unpacker;  // last: joined before what it uses goes
+  };
+
+  void prepare(Part& part);
+  bool reuse_learnt(Part& part, ManifestBuilder& builder);
+  void expect(FileJob& job, const std::string& path);
+  bool have(const FileJob& job, FileOutcome& outcome);
+  void adopt_local(Part& part);
+  void reserve(const std::vector<FileJob>& jobs);
+  void start_unpacker(Part& part);
+  void unpack(Part& part);
+  void fetch_parts();
+  void settle(Part& part, ManifestBuilder& builder);
+  void take_unpacked(Part& part);
+  void take_list(Part& part);
+  void note_trust(const Part& part, const FileOutcome& outcome);
+  void learn(Part& part, const FileOutcome& outcome, ManifestBuilder& builder);
+  void remember_aliases(const FileOutcome& outcome);
+  [[nodiscard]] std::vector<Url> rewritten_all(const std::vector<Url>& urls) const;
+
+  FetchContext& context_;
+  const Recipe& recipe_;
+  const Manifest* expected_;
+  AssetRequest& request_;
+  std::vector<std::unique_ptr<Part>> parts_;
+  std::vector<FileFailure> failures_;
+  std::uint64_t files_done_ = 0;
+  std::string trusted_by_;
+};
+
+}  // namespace sabath

@@ -1,0 +1,215 @@
+#include "fetch/git.h"
+
+#include <fcntl.h>
+
+#include <algorithm>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "base/file.h"
+#include "base/hash.h"
+#include "base/process.h"
+#include "base/text.h"
+#include "fetch/publisher.h"
+
+namespace sabath {
+namespace fs = std::filesystem;
+namespace {
+
+bool is_hexadecimal(std::string_view text) {
+  return text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+bool is_object_name(std::string_view text) { return (text.size() == 40 || text.size() == 64) && is_hexadecimal(text); }
+
+Command git_command(std::vector<std::string> arguments) {
+  Command command;
+  command.argv = {"git",
+                  "-c",
+                  "core.hooksPath=/dev/null",
+                  "-c",
+                  "core.autocrlf=false",
+                  "-c",
+                  "core.symlinks=true",
+                  "-c",
+                  "fetch.unpackLimit=1",
+                  "-c",
+                  "transfer.fsckObjects=true",
+                  "-c",
+                  "advice.detachedHead=false"};
+  command.argv.insert(command.argv.end(), arguments.begin(), arguments.end());
+  command.environment = {{"GIT_TERMINAL_PROMPT", "0"},
+                         {"GIT_CONFIG_NOSYSTEM", "1"},
+                         {"GIT_CONFIG_GLOBAL", "/dev/null"},
+                         {"GIT_ALLOW_PROTOCOL", "https:http:ssh:git:file"},
+                         {"GIT_ASKPASS", "true"},
+                         {"GIT_DIR", ""},
+                         {"GIT_WORK_TREE", ""},
+                         {"GIT_INDEX_FILE", ""},
+                         {"LC_ALL", "C"}};
+  return command;
+}
+
+Failure classify(const GitSource& git, const std::string& err) {
+  const std::string text = to_lower(err);
+  const auto has = [&](const char* word) { return text.find(word) != std::string::npos; };
+  const std::string message =
+      fmt::format("git could not read {}: {}", printable(git.origin), printable(std::string(trim(err)), 400));
+  if (has("authentication failed") || has("could not read username") || has("permission denied") ||
+      has("host key verification failed")) {
+    return {FailureKind::access, message,
+            "the repository wants a login: clone it by hand and give the clone with --path", std::nullopt};
+  }
+  if (has("not found") || has("does not exist") || has("not appear to be a git repository") ||
+      has("couldn't find remote ref") || has("not our ref")) {
+    return {FailureKind::unavailable, message, "check origin, branch, tag or commit in the recipe", std::nullopt};
+  }
+  return {FailureKind::network, message, "the same command tries again", std::nullopt};
+}
+
+std::string run_git(FetchContext& context, const GitSource& git, Command command, bool network) {
+  SourceLine& line = context.ledger.line(git.origin);
+  if (network) ++line.traffic.requests;
+  const CommandResult result = run_command(command, context.stop);
+  if (result.status == 0) return result.out;
+  const Failure failure = network
+                              ? classify(git, result.err)
+                              : Failure{FailureKind::command,
+                                        fmt::format("git failed: {}", printable(std::string(trim(result.err)), 400)),
+                                        "",
+                                        {}};
+  line.failed(failure, false);
+  throw Error(failure);
+}
+
+std::uint64_t pack_bytes(const fs::path& bare) {
+  std::uint64_t sum = 0;
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(bare / "objects" / "pack", ignored)) {
+    if (entry.path().extension() == ".pack") sum += entry.file_size(ignored);
+  }
+  return sum;
+}
+
+// A shallow clone of just this commit; where the server gives no commit by name, all its branches and tags.
+void clone_bare(FetchContext& context, const GitSource& git, const std::string& commit, const fs::path& bare) {
+  run_git(context, git, git_command({"init", "--quiet", "--bare", "--template=", bare.string()}), false);
+  const auto fetch = [&](std::vector<std::string> what) {
+    std::vector<std::string> arguments = {"--git-dir", bare.string(), "fetch", "--quiet", "--no-write-fetch-head"};
+    arguments.insert(arguments.end(), what.begin(), what.end());
+    run_git(context, git, git_command(arguments), true);
+  };
+  const auto fetch_all_refs = [&] {
+    fetch({"--", git.origin, "+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*"});
+  };
+  if (!is_object_name(commit)) {  // an abbreviated name can only be looked up among all
+    fetch_all_refs();
+  } else {
+    try {
+      fetch({"--depth", "1", "--", git.origin, commit + ":refs/heads/sabath"});
+    } catch (const Error& error) {
+      if (error.failure().kind == FailureKind::interrupted || error.failure().kind == FailureKind::access) throw;
+      fetch_all_refs();
+    }
+  }
+  SourceLine& line = context.ledger.line(git.origin);
+  const std::uint64_t bytes = pack_bytes(bare);
+  line.traffic.bytes += bytes;
+  line.received(bytes);
+}
+
+// The full name of a commit that the clone holds.
+std::string full_name(FetchContext& context, const GitSource& git, const std::string& commit, const fs::path& bare) {
+  const auto found =
+      run_command(git_command({"--git-dir", bare.string(), "rev-parse", "--verify", "--quiet", commit + "^{commit}"}),
+                  context.stop);
+  const std::string name(trim(found.out));
+  if (found.status == 0 && is_object_name(name)) return name;
+  throw Error(FailureKind::unavailable, fmt::format("{} has no commit {}", printable(git.origin), printable(commit)),
+              "check the commit in the recipe");
+}
+
+// Every file of a checked-out tree becomes an object.
+void take_tree(FetchContext& context, const fs::path& tree, ManifestBuilder& builder) {
+  Publisher publisher(context.store);
+  std::vector<std::byte> buffer(1 << 20);
+  for (const auto& entry : fs::recursive_directory_iterator(tree)) {
+    if (context.stop.stop_requested()) throw Error(FailureKind::interrupted, "stopped");
+    const RelativePath path = RelativePath::parse(entry.path().lexically_relative(tree).string());
+    if (entry.is_symlink()) {
+      builder.add_symlink(path, fs::read_symlink(entry.path()).string());
+    } else if (entry.is_directory()) {
+      builder.add_directory(path);
+    } else {
+      const Fd fd = open_file(entry.path(), O_RDONLY | O_NOFOLLOW);
+      auto writer = context.store.write_object();
+      std::uint64_t offset = 0;
+      while (const std::size_t n = read_at(fd.get(), buffer, offset, entry.path())) {
+        writer->write(std::span(buffer).first(n));
+        offset += n;
+      }
+      const FileTree& file = writer->finish();
+      const auto perms = entry.symlink_status().permissions();
+      builder.add_file(path, file.digest, file.chunks, (perms & fs::perms::owner_exec) != fs::perms::none);
+      context.events.on(event::FileDone{path.text(), file.digest.size_bytes});
+      publisher.add(std::move(writer));
+    }
+  }
+  publisher.flush();
+}
+
+}  // namespace
+
+std::string resolve_commit(FetchContext& context, const GitSource& git) {
+  if (!git.commit.empty()) {
+    if (is_hexadecimal(git.commit) && git.commit.size() >= 7 && git.commit.size() <= 64) return git.commit;
+    throw Error(FailureKind::invalid, fmt::format("{} is no commit", printable(git.commit)),
+                "a commit is 7 to 64 hexadecimal digits");
+  }
+  const std::string ref = !git.branch.empty() ? "refs/heads/" + git.branch
+                          : !git.tag.empty()  ? "refs/tags/" + git.tag
+                                              : "HEAD";
+  const std::string out = run_git(context, git, git_command({"ls-remote", "--", git.origin, ref, ref + "^{}"}), true);
+  std::string commit;  // of an annotated tag the peeled line comes last, and is the commit
+  for (std::size_t begin = 0; begin < out.size();) {
+    const std::size_t end = std::min(out.find('\n', begin), out.size());
+    const std::string line = out.substr(begin, end - begin);
+    if (const auto tab = line.find('\t'); tab != std::string::npos && is_object_name(line.substr(0, tab)))
+      commit = line.substr(0, tab);
+    begin = end + 1;
+  }
+  if (commit.empty()) {
+    throw Error(FailureKind::unavailable, fmt::format("{} has no {}", printable(git.origin), printable(ref)),
+                "check branch or tag in the recipe");
+  }
+  return commit;
+}
+
+std::string fetch_git(FetchContext& context, const GitSource& git, const std::string& asked, ManifestBuilder& builder) {
+  const fs::path bare = context.store.git_directory(sha256("git clone\n" + git.origin + "\n" + asked));
+  const fs::path work = context.store.make_temporary_directory();
+  if (!try_stat(bare)) {
+    clone_bare(context, git, asked, work / "bare");
+    full_name(context, git, asked, work / "bare");
+    make_directories(bare.parent_path());
+    std::error_code lost;  // another process was first: its clone serves as well
+    fs::rename(work / "bare", bare, lost);
+    if (lost && !try_stat(bare)) throw_errno("keep the clone", bare, lost.value());
+  }
+  const std::string commit = full_name(context, git, asked, bare);
+  const auto with_index = [&](std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), {"--git-dir", bare.string()});
+    Command command = git_command(arguments);
+    std::erase_if(command.environment, [](const auto& variable) { return variable.first == "GIT_INDEX_FILE"; });
+    command.environment.emplace_back("GIT_INDEX_FILE", (work / "index").string());
+    run_git(context, git, command, false);
+  };
+  make_directories(work / "tree");
+  with_index({"read-tree", commit});
+  with_index({"checkout-index", "--all", "--prefix=" + (work / "tree").string() + "/"});
+  take_tree(context, work / "tree", builder);
+  remove_tree(work);
+  return commit;
+}
+
+}  // namespace sabath

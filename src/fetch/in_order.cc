@@ -1,0 +1,191 @@
+#include "fetch/in_order.h"
+
+#include <chrono>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "fetch/source_key.h"
+
+namespace sabath {
+
+namespace {
+using Clock = std::chrono::steady_clock;
+double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
+
+struct Unchanged {};  // ends a transfer whose first header said enough
+}  // namespace
+
+InOrder::InOrder(FetchContext& context, Publisher& publisher, Lane& lane, const FileJob& job)
+    : context_(context),
+      publisher_(publisher),
+      lane_(lane),
+      job_(job),
+      mirrors_(job, context.ledger, false),
+      checksums_(std::make_unique<ChecksumSet>(job.checksum)) {
+  lane_.buffer.clear();
+}
+
+FileOutcome InOrder::run() {
+  FileOutcome outcome;
+  try {
+    resume_earlier();
+    for (;;) {
+      const auto pick = mirrors_.pick(context_.stop);
+      GuardedSink sink(
+          context_, *pick.line, *pick.url, [this](const ContentInfo& info) { on_begin(info); },
+          [this](std::span<const std::byte> bytes) { on_bytes(bytes); });
+      const auto begin = Clock::now();
+      try {
+        attempt(pick, sink);
+        outcome.validators = sink.info().validators;
+        outcome.over_tls = pick.url->scheme() == "https";
+        if (!unchanged_) finish(outcome);
+        outcome.unchanged = unchanged_;
+        mirrors_.succeeded(pick, sink.received(), seconds_since(begin));
+        return outcome;
+      } catch (const Error& error) {
+        const FailureKind kind = error.failure().kind;
+        if (kind == FailureKind::changed || kind == FailureKind::no_ranges || kind == FailureKind::content) restart();
+        mirrors_.failed(pick, error, sink.received() > 0 && kind == FailureKind::network);
+      }
+    }
+  } catch (const Error& error) {
+    if (verdict(error.failure().kind) == Verdict::fatal) throw;
+    outcome.failure = error.failure();
+    if (partial_ && error.failure().kind == FailureKind::content) partial_->discard();
+    if (reserved_ != 0) context_.space.give_back(reserved_, 1);
+    return outcome;
+  }
+}
+
+void InOrder::attempt(const MirrorSet::Pick& pick, GuardedSink& sink) {
+  // Bytes of two mirrors stand together only where the whole can be proved; bytes of two versions never do.
+  if (position() > 0 && holder_ != nullptr && holder_ != pick.line && !provable()) restart();
+  const bool same_source = holder_ == nullptr || holder_ == pick.line;
+  ReadRequest request{*pick.url, position(), std::nullopt, position() > 0 && same_source ? validators_ : Validators{}};
+  holder_ = pick.line;
+  try {
+    read_source(context_, request, *pick.line, sink);
+  } catch (const Unchanged&) {
+    unchanged_ = true;
+    return;
+  }
+  const auto size = job_.known ? std::optional(job_.known->digest.size_bytes) : job_.size_bytes;
+  if (size && position() != *size) {
+    throw Error(position() < *size ? FailureKind::network : FailureKind::content,
+                fmt::format("{} ended after {} bytes, and {} were expected", pick.url->display(), position(), *size));
+  }
+}
+
+void InOrder::on_begin(const ContentInfo& info) {
+  const auto expected = job_.known ? std::optional(job_.known->digest.size_bytes) : job_.size_bytes;
+  if (info.size_bytes && expected && *info.size_bytes != *expected) {
+    throw Error(
+        FailureKind::content,
+        fmt::format("{} is {} bytes long at its source, and {} were expected", job_.name, *info.size_bytes, *expected),
+        "the recipe is out of date or the source is another file: compare them, then mend the recipe");
+  }
+  if (job_.unless && !job_.unless->empty() && *job_.unless == info.validators && position() == 0) throw Unchanged{};
+  if (position() > 0 && !provable() && !validators_.empty() && validators_ != info.validators) {
+    throw Error(FailureKind::changed, fmt::format("{} changed at its source while it was fetched", job_.name));
+  }
+  validators_ = info.validators;
+  if (!expected && info.size_bytes && reserved_ == 0) {
+    context_.space.reserve(*info.size_bytes, 1, job_.name);
+    reserved_ = *info.size_bytes;
+  }
+  if (info.size_bytes.value_or(0) > chunk_size_bytes) open_partial();
+  if (partial_) partial_->note_validators(info.validators, info.size_bytes);
+}
+
+void InOrder::on_bytes(std::span<const std::byte> bytes) {
+  const auto limit = job_.known ? std::optional(job_.known->digest.size_bytes) : job_.size_bytes;
+  if (limit && position() + bytes.size() > *limit) {
+    throw Error(FailureKind::content,
+                fmt::format("{} is longer than the {} bytes that were expected", job_.name, *limit));
+  }
+  checksums_->update(bytes);
+  while (!bytes.empty()) {
+    // A full chunk is flushed only when more follows: a file of one chunk never needs a partial.
+    if (lane_.buffer.size() == chunk_size_bytes) flush_chunk();
+    const auto part = bytes.first(std::min<std::size_t>(bytes.size(), chunk_size_bytes - lane_.buffer.size()));
+    if (partial_) partial_->write_scratch(lane_.id, flushed_ / chunk_size_bytes, lane_.buffer.size(), part);
+    lane_.buffer.insert(lane_.buffer.end(), part.begin(), part.end());
+    bytes = bytes.subspan(part.size());
+  }
+}
+
+void InOrder::resume_earlier() {
+  const Sha256 key = source_key(job_);
+  if (context_.force || job_.known || job_.unless || !context_.store.has_partial(key)) return;
+  open_partial();
+  validators_ = partial_->validators_noted();
+  if (!provable() && validators_.empty()) return restart();  // nothing could tell a mixture from the file
+  partial_->adopt_front(validators_, [this](std::span<const std::byte> bytes) { checksums_->update(bytes); });
+  flushed_ = partial_->front();
+  const auto tail = partial_->adopt_scratch(flushed_ / chunk_size_bytes);
+  checksums_->update(tail);
+  lane_.buffer.assign(tail.begin(), tail.end());
+  context_.events.on(event::BytesReused{position()});
+  if (job_.follower != nullptr) job_.follower->advance(*partial_, flushed_);
+}
+
+void InOrder::open_partial() {
+  if (partial_ || job_.known) return;
+  partial_ = context_.store.open_partial(source_key(job_));
+}
+
+void InOrder::flush_chunk() {
+  open_partial();
+  if (!partial_) throw Error(FailureKind::internal, "a known file of several chunks is not read in order");
+  partial_->write_chunk(lane_.id, flushed_ / chunk_size_bytes, lane_.buffer, hash_chunk(lane_.buffer));
+  flushed_ += lane_.buffer.size();
+  lane_.buffer.clear();
+  if (job_.follower != nullptr) job_.follower->advance(*partial_, flushed_);
+}
+
+void InOrder::restart() {
+  if (++restarts_ > attempts_max) {
+    throw Error(FailureKind::unavailable, fmt::format("{} had to be begun anew {} times", job_.name, restarts_ - 1),
+                "the source changes, or ignores ranges and breaks off: try another mirror");
+  }
+  if (job_.follower != nullptr) job_.follower->restart();
+  if (partial_) partial_->restart();
+  checksums_ = std::make_unique<ChecksumSet>(job_.checksum);
+  lane_.buffer.clear();
+  flushed_ = 0;
+  validators_ = {};
+  holder_ = nullptr;
+}
+
+void InOrder::finish(FileOutcome& outcome) {
+  if (job_.follower != nullptr) open_partial();  // a spool stands in a file, however short it is
+  if (!partial_) return publish_small(outcome);
+  if (!lane_.buffer.empty()) flush_chunk();
+  outcome.computed = checksums_->finish_and_compare(job_.name);
+  if (job_.follower != nullptr) {
+    job_.follower->finish(std::move(partial_));
+    return;
+  }
+  outcome.tree = partial_->publish();
+  context_.events.on(event::FileDone{job_.name, outcome.tree.digest.size_bytes});
+}
+
+void InOrder::publish_small(FileOutcome& outcome) {
+  outcome.computed = checksums_->finish_and_compare(job_.name);
+  auto writer = context_.store.write_object();
+  writer->write(lane_.buffer);
+  outcome.tree = writer->finish();
+  if (job_.known && outcome.tree.digest != job_.known->digest) {
+    throw Error(FailureKind::content,
+                fmt::format("{} has the hash {}, and the manifest says {}", job_.name, outcome.tree.digest.hash.hex(),
+                            job_.known->digest.hash.hex()),
+                "the source holds another version, or it lies: try another mirror");
+  }
+  lane_.buffer.clear();
+  publisher_.add(std::move(writer));
+  context_.events.on(event::FileDone{job_.name, outcome.tree.digest.size_bytes});
+}
+
+}  // namespace sabath

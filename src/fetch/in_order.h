@@ -1,0 +1,53 @@
+// One file read by one lane from its start to its end: content whose chunk digests are not known, and small files.
+//
+// Up to one chunk stays in memory and is written once; longer content goes to a resumable partial. Whole-file
+// checksums are computed as the bytes pass. Used by one thread.
+#pragma once
+
+#include <memory>
+
+#include "base/hash.h"
+#include "fetch/context.h"
+#include "fetch/guarded_sink.h"
+#include "fetch/job.h"
+#include "fetch/lane.h"
+#include "fetch/mirrors.h"
+#include "fetch/publisher.h"
+#include "fetch/spool.h"
+
+namespace sabath {
+
+class InOrder {
+ public:
+  InOrder(FetchContext& context, Publisher& publisher, Lane& lane, const FileJob& job);
+  FileOutcome run();  // throws what is fatal; the file's own failure is in the outcome
+
+ private:
+  void attempt(const MirrorSet::Pick& pick, GuardedSink& sink);
+  void on_begin(const ContentInfo& info);
+  void on_bytes(std::span<const std::byte> bytes);
+  void resume_earlier();  // what another process left
+  void open_partial();
+  void flush_chunk();
+  void restart();
+  void finish(FileOutcome& outcome);
+  void publish_small(FileOutcome& outcome);
+  [[nodiscard]] std::uint64_t position() const { return flushed_ + lane_.buffer.size(); }
+  [[nodiscard]] bool provable() const { return !job_.checksum.empty() || job_.known.has_value(); }
+
+  FetchContext& context_;
+  Publisher& publisher_;
+  Lane& lane_;
+  const FileJob& job_;
+  MirrorSet mirrors_;
+  std::unique_ptr<Partial> partial_;
+  std::unique_ptr<ChecksumSet> checksums_;
+  std::uint64_t flushed_ = 0;           // bytes of whole chunks in the partial
+  std::uint64_t reserved_ = 0;          // of the disk
+  Validators validators_;               // of the version we hold bytes of
+  const SourceLine* holder_ = nullptr;  // who gave them; nullptr: an earlier process
+  unsigned restarts_ = 0;
+  bool unchanged_ = false;
+};
+
+}  // namespace sabath

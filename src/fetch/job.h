@@ -1,0 +1,39 @@
+// One file to be had, and what became of it. Plain values.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "manifest/file_tree.h"
+#include "sabath/error.h"
+#include "sabath/fetcher.h"
+#include "sabath/recipe.h"
+#include "sabath/url.h"
+
+namespace sabath {
+
+class SpoolFollower;
+
+struct FileJob {
+  std::string name;               // for people: path in the asset, or the fragment's id
+  std::vector<Url> urls;          // mirrors
+  bool listed = false;            // one of many of a list: its sources are counted by origin
+  std::optional<FileTree> known;  // pinned: digest and chunk layer
+  std::optional<std::uint64_t> size_bytes;
+  Checksums checksum;
+  std::optional<Validators> unless;   // the version that we have: the answer `unchanged` is enough
+  SpoolFollower* follower = nullptr;  // an archive: read as it arrives, not published
+};
+
+struct FileOutcome {
+  FileTree tree;          // valid unless `failure`
+  Validators validators;  // of the source that gave it
+  Checksums computed;     // whole-file checksums that were compared
+  bool over_tls = false;
+  bool unchanged = false;  // the source still has the version of `unless`
+  std::optional<Failure> failure;
+};
+
+}  // namespace sabath

@@ -1,0 +1,72 @@
+#include "fetch/ledger.h"
+
+namespace sabath {
+
+namespace {
+constexpr unsigned give_up_after = 12;  // failures in a row over all files: the host is down, do not ask for each file
+constexpr double rate_memory = 0.7;     // weight of the past in the moving average
+}  // namespace
+
+void SourceLine::received(std::uint64_t bytes) { events_.on(event::BytesReceived{id_, bytes}); }
+
+void SourceLine::succeeded(std::uint64_t bytes, double seconds) {
+  const std::lock_guard lock(mutex_);
+  failures_in_a_row_ = 0;
+  if (bytes == 0 || seconds <= 0) return;
+  const double now = static_cast<double>(bytes) / seconds;
+  rate_ = rate_ == 0 ? now : rate_memory * rate_ + (1 - rate_memory) * now;
+}
+
+void SourceLine::failed(const Failure& failure, bool demote) {
+  {
+    const std::lock_guard lock(mutex_);
+    ++failures_;
+    if (failure.kind == FailureKind::network) ++failures_in_a_row_;
+    demoted_ = demoted_ || demote;
+    last_ = failure;
+  }
+  events_.on(event::SourceFailed{id_, failure.message, demote});
+}
+
+double SourceLine::rate() const {
+  const std::lock_guard lock(mutex_);
+  return rate_;
+}
+
+std::optional<Failure> SourceLine::given_up() const {
+  const std::lock_guard lock(mutex_);
+  if (failures_in_a_row_ < give_up_after) return std::nullopt;
+  return last_;
+}
+
+SourceRecord SourceLine::record() const {
+  const std::lock_guard lock(mutex_);
+  return {label_, traffic.bytes.load(), traffic.requests.load(), failures_, demoted_, last_.message};
+}
+
+SourceLine& Ledger::line(const std::string& label) {
+  const std::lock_guard lock(mutex_);
+  SourceLine*& line = by_label_[label];
+  if (line == nullptr) {
+    const auto id = static_cast<std::uint32_t>(lines_.size());
+    line = &lines_.emplace_back(id, label, events_);
+    events_.on(event::SourceNamed{id, label});
+  }
+  return *line;
+}
+
+std::vector<SourceRecord> Ledger::records() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<SourceRecord> records;
+  for (const auto& line : lines_) records.push_back(line.record());
+  return records;
+}
+
+std::uint64_t Ledger::bytes() const {
+  const std::lock_guard lock(mutex_);
+  std::uint64_t sum = 0;
+  for (const auto& line : lines_) sum += line.traffic.bytes.load();
+  return sum;
+}
+
+}  // namespace sabath

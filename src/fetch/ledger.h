@@ -1,0 +1,59 @@
+// Who gave what: one line for each source, counted where it happens. Thread-safe; sources live as long as the ledger.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sabath/event.h"
+#include "sabath/fetcher.h"
+#include "sabath/session.h"
+
+namespace sabath {
+
+class Ledger;
+
+class SourceLine {
+ public:
+  SourceLine(std::uint32_t id, std::string label, EventSink& events)
+      : id_(id), label_(std::move(label)), events_(events) {}
+  Traffic traffic;  // fetchers count here
+
+  void received(std::uint64_t bytes);                   // tells the display
+  void succeeded(std::uint64_t bytes, double seconds);  // measured rate, end of a row of failures
+  void failed(const Failure& failure, bool demote);
+  [[nodiscard]] double rate() const;                      // bytes a second, 0: not measured yet
+  [[nodiscard]] std::optional<Failure> given_up() const;  // failed many times in a row, over all files
+  [[nodiscard]] SourceRecord record() const;
+
+ private:
+  const std::uint32_t id_;
+  const std::string label_;
+  EventSink& events_;
+  mutable std::mutex mutex_;
+  std::uint64_t failures_ = 0;
+  unsigned failures_in_a_row_ = 0;
+  bool demoted_ = false;
+  double rate_ = 0;
+  Failure last_;
+};
+
+class Ledger {
+ public:
+  explicit Ledger(EventSink& events) : events_(events) {}
+  // The line of this label, made at its first use. A listed file's label is its origin, another's is its URL.
+  SourceLine& line(const std::string& label);
+  [[nodiscard]] std::vector<SourceRecord> records() const;  // in the order of first use
+  [[nodiscard]] std::uint64_t bytes() const;                // payload of all sources
+
+ private:
+  EventSink& events_;
+  mutable std::mutex mutex_;
+  std::deque<SourceLine> lines_;
+  std::map<std::string, SourceLine*> by_label_;
+};
+
+}  // namespace sabath

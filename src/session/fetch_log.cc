@@ -1,0 +1,70 @@
+#include "session/fetch_log.h"
+
+#include <chrono>
+
+#include <nlohmann/json.hpp>
+
+#include "store/store.h"
+
+namespace sabath {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json text_or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
+
+std::string_view kind_text(AssetKind kind) {
+  switch (kind) {
+    case AssetKind::dataset:
+      return "dataset";
+    case AssetKind::model:
+      return "model";
+    default:
+      return "workflow";
+  }
+}
+
+}  // namespace
+
+Json to_json(const AssetRecord& record) {
+  Json sources = Json::array(), failures = Json::array();
+  for (const auto& source : record.sources) {
+    sources.push_back({{"url", source.url},
+                       {"bytes", source.bytes},
+                       {"requests", source.requests},
+                       {"failures", source.failures},
+                       {"demoted", source.demoted},
+                       {"reason", text_or_null(source.reason)}});
+  }
+  for (const auto& [path, failure] : record.failures) {
+    failures.push_back({{"path", path},
+                        {"kind", name(failure.kind)},
+                        {"message", failure.message},
+                        {"hint", text_or_null(failure.hint)}});
+  }
+  return {{"name", record.name},
+          {"kind", kind_text(record.kind)},
+          {"manifest", text_or_null(record.manifest)},
+          {"path", text_or_null(record.path)},
+          {"trusted_by", text_or_null(record.trusted_by)},
+          {"packed", record.packed},
+          {"files", record.files},
+          {"bytes", record.bytes},
+          {"fetched_bytes", record.fetched_bytes},
+          {"reused_bytes", record.reused_bytes},
+          {"to_fetch_bytes", record.to_fetch_bytes ? Json(*record.to_fetch_bytes) : Json(nullptr)},
+          {"seconds", record.seconds},
+          {"sources", sources},
+          {"failures", failures}};
+}
+
+void append_to_log(Store& store, const AssetRecord& record) {
+  Json line = {
+      {"time",
+       std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch()).count()}};
+  line.update(to_json(record));
+  store.append_record(line.dump(-1, ' ', false, Json::error_handler_t::replace));
+}
+
+}  // namespace sabath

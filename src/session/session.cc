@@ -1,0 +1,188 @@
+#include "sabath/session.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "base/text.h"
+#include "fetch/asset.h"
+#include "recipe/catalogue.h"
+#include "session/fetch_log.h"
+#include "store/store.h"
+
+namespace sabath {
+namespace {
+
+constexpr unsigned lanes_default = 8;
+
+std::optional<Recipe> try_find(const Catalogue& catalogue, const std::string& name, AssetKind kind) {
+  try {
+    return catalogue.find(name, kind);
+  } catch (const Error& error) {
+    if (error.failure().kind != FailureKind::not_found) throw;
+    return std::nullopt;
+  }
+}
+
+// The dataset that a model brings: as its recipe says, else its first run set that is one, else the one of its name.
+std::optional<Recipe> default_dataset(const Catalogue& catalogue, const Recipe& model) {
+  if (!model.default_dataset.empty()) return catalogue.find(model.default_dataset, AssetKind::dataset);
+  for (const auto& [name, steps] : model.run) {
+    if (auto dataset = try_find(catalogue, name, AssetKind::dataset)) return dataset;
+  }
+  return try_find(catalogue, model.name, AssetKind::dataset);
+}
+
+// One kind of failure gives its code; 8 only when some is done and the codes differ.
+int exit_of(const std::vector<AssetRecord>& assets) {
+  std::set<int> codes;
+  bool some_done = false;
+  for (const auto& asset : assets) {
+    some_done = some_done || asset.files > 0;
+    for (const auto& failure : asset.failures) codes.insert(exit_code(failure.failure.kind));
+  }
+  for (const int stopping : {130, 143, 5, 70}) {
+    if (codes.contains(stopping)) return stopping;
+  }
+  if (codes.empty()) return 0;
+  if (codes.size() == 1) return *codes.begin();
+  return some_done ? exit_code(FailureKind::partial) : *codes.rbegin();
+}
+
+bool ends_the_call(const AssetRecord& record) {
+  return std::any_of(record.failures.begin(), record.failures.end(), [](const FileFailure& f) {
+    return f.failure.kind == FailureKind::interrupted || f.failure.kind == FailureKind::terminated ||
+           f.failure.kind == FailureKind::space;
+  });
+}
+
+}  // namespace
+
+struct Session::State {
+  explicit State(SessionSettings given)
+      : settings(std::move(given)), catalogue(settings.roots, settings.recipe_directories) {}
+
+  Store& open_store() {
+    if (!store) store = Store::open(settings.store, true);
+    return *store;
+  }
+
+  std::vector<Recipe> wanted(const FetchRequest& request, EventSink& events) const;
+
+  SessionSettings settings;
+  Catalogue catalogue;
+  std::unique_ptr<Store> store;
+  std::unique_ptr<FetcherSet> fetchers;
+};
+
+std::vector<Recipe> Session::State::wanted(const FetchRequest& request, EventSink& events) const {
+  std::vector<Recipe> recipes;
+  const auto add = [&](Recipe recipe) {
+    const auto same = [&](const Recipe& other) { return other.kind == recipe.kind && other.name == recipe.name; };
+    if (std::none_of(recipes.begin(), recipes.end(), same)) recipes.push_back(std::move(recipe));
+  };
+  for (const auto& name : request.names) {
+    if (auto model = try_find(catalogue, name, AssetKind::model)) {
+      auto dataset = request.datasets.empty() ? default_dataset(catalogue, *model) : std::nullopt;
+      if (!dataset && request.datasets.empty()) {
+        events.on(event::Warning{
+            fmt::format("the recipe of {} names no dataset that is known: name one with -d", model->name)});
+      }
+      add(std::move(*model));
+      if (dataset) add(std::move(*dataset));
+    } else {
+      add(catalogue.find(name, std::nullopt));
+    }
+  }
+  for (const auto& name : request.models) add(catalogue.find(name, AssetKind::model));
+  for (const auto& name : request.datasets) add(catalogue.find(name, AssetKind::dataset));
+  if (recipes.empty())
+    throw Error(FailureKind::usage, "nothing was named to fetch",
+                "e.g. `sabath fetch cosmoflow`; `sabath list` shows what there is");
+  return recipes;
+}
+
+Session::Session(SessionSettings settings) : state_(std::make_unique<State>(std::move(settings))) {}
+Session::~Session() = default;
+
+FetchRecord Session::fetch(const FetchRequest& request, EventSink& events, std::stop_token stop) {
+  const auto recipes = state_->wanted(request, events);
+  const bool single = !request.manifest.empty() || !request.local_paths.empty() || !request.local_links.empty();
+  if (single && recipes.size() != 1) {
+    throw Error(FailureKind::usage,
+                fmt::format("--manifest, --path and --link are for one asset, and {} were named", recipes.size()),
+                "name the dataset or the model alone, with -d or -m");
+  }
+  AssetRequest asset;
+  asset.refresh = request.refresh;
+  asset.keep_archives = request.keep_archives;
+  asset.offline = state_->settings.offline;
+  for (const auto& path : request.local_paths) asset.locals.push_back({path, false});
+  for (const auto& path : request.local_links) asset.locals.push_back({path, true});
+  if (request.manifest.find("://") != std::string::npos) {
+    throw Error(FailureKind::usage, "--manifest takes a file",
+                "a recipe pins by URL: \"manifest\": {\"digest\": ..., \"urls\": [...]}");
+  }
+  asset.manifest_file = request.manifest;
+
+  FetchRecord record;
+  if (request.dry_run) {
+    std::unique_ptr<Store> store;
+    try {
+      store = Store::open(state_->settings.store, false);
+    } catch (const Error& error) {
+      if (error.failure().kind != FailureKind::not_found) throw;
+    }
+    for (const auto& recipe : recipes) record.assets.push_back(plan_asset(store.get(), recipe, asset));
+    return record;
+  }
+
+  Store& store = state_->open_store();
+  if (!state_->fetchers) state_->fetchers = make_fetchers(state_->settings.fetchers);
+  SpaceGuard space(store.space(), store.directory().string());
+  RateLimiter limiter(request.rate_limit);
+  Ledger unused(events);
+  FetchContext context{store,
+                       *state_->fetchers,
+                       events,
+                       unused,
+                       space,
+                       limiter,
+                       state_->settings.rewrites,
+                       request.lanes == 0 ? lanes_default : request.lanes,
+                       request.force,
+                       stop};
+  for (const auto& recipe : recipes) {
+    record.assets.push_back(fetch_asset(context, recipe, asset));
+    append_to_log(store, record.assets.back());
+    if (ends_the_call(record.assets.back())) break;
+  }
+  if (!asset.locals.empty())
+    events.on(event::Warning{"more local files were given with --path or --link than the recipe has fragments"});
+  record.exit = exit_of(record.assets);
+  return record;
+}
+
+std::filesystem::path Session::path(const std::string& name) {
+  const auto dataset = try_find(state_->catalogue, name, AssetKind::dataset);
+  const Recipe recipe = dataset ? *dataset : state_->catalogue.find(name, std::nullopt);
+  const Failure missing{FailureKind::offline,
+                        fmt::format("{} is not in the store {}", name, state_->settings.store.string()),
+                        fmt::format("`sabath fetch {}` brings it", name), std::nullopt};
+  std::unique_ptr<Store> opened;
+  try {
+    opened = Store::open(state_->settings.store, false);
+  } catch (const Error& error) {
+    if (error.failure().kind == FailureKind::not_found) throw Error(missing);
+    throw;
+  }
+  const auto root = known_root(*opened, recipe, std::nullopt);
+  const auto manifest = root ? opened->manifest(*root) : std::nullopt;
+  if (!manifest || !opened->view_present(*manifest)) throw Error(missing);
+  return opened->view_path(*root);
+}
+
+}  // namespace sabath
