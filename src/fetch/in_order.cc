@@ -62,7 +62,9 @@ FileOutcome InOrder::run() {
 void InOrder::attempt(const MirrorSet::Pick& pick, GuardedSink& sink) {
   // Bytes of two mirrors stand together only where the whole can be proved; bytes of two versions never do.
   if (position() > 0 && holder_ != nullptr && holder_ != pick.line && !provable()) restart();
-  const bool same_source = holder_ == nullptr || holder_ == pick.line;
+  // What an earlier process left came from any mirror; where the whole can be proved, another one's validators say
+  // nothing.
+  const bool same_source = holder_ == pick.line || (holder_ == nullptr && (job_.urls.size() == 1 || !provable()));
   ReadRequest request{*pick.url, position(), std::nullopt, position() > 0 && same_source ? validators_ : Validators{}};
   holder_ = pick.line;
   try {
