@@ -1,8 +1,9 @@
 // Content on its way into the store: resumable by anyone, after any end. docs/store.md, "Partials".
 //
-// Known content (its chunk digests are given): any number of writers share one data file, and only bytes whose chunk hash
-// matched are written to it. Unknown content: this writer owns its data file, which holds the front [0, front) of the source.
-// Bytes of a chunk on its way stand in this writer's scratch file, so that kill -9 loses little. Thread-safe.
+// Known content (its chunk digests are given): any number of writers share one data file, and only bytes whose chunk
+// hash matched are written to it. Unknown content: this writer owns its data file, which holds the front [0, front) of
+// the source. Bytes of a chunk on its way stand in this writer's scratch file, so that kill -9 loses little.
+// Thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +28,7 @@ class Partial {
   [[nodiscard]] virtual std::vector<bool> chunks_done() = 0;  // ours and, as their journals say, the other writers'
   // Bytes of chunk `index` that a dead writer left in its scratch file, as a start of ours; unverified. Empty if none.
   [[nodiscard]] virtual std::vector<std::byte> adopt_scratch(std::uint64_t index) = 0;
-  virtual void claim(std::uint64_t index) = 0;                // tells the others; a claim is a wish, not a lock
+  virtual void claim(std::uint64_t index) = 0;  // tells the others; a claim is a wish, not a lock
   [[nodiscard]] virtual bool claimed_by_other(std::uint64_t index) = 0;  // and that claim still advances
 
   // --- unknown content ---------------------------------------------------------------------------------------
@@ -41,12 +42,14 @@ class Partial {
 
   // --- both --------------------------------------------------------------------------------------------------
   // Bytes of a chunk on its way, at `offset` within it, for a kill's sake. One slot for each lane.
-  virtual void write_scratch(unsigned lane, std::uint64_t index, std::uint64_t offset, std::span<const std::byte> bytes) = 0;
+  virtual void write_scratch(unsigned lane, std::uint64_t index, std::uint64_t offset,
+                             std::span<const std::byte> bytes) = 0;
   // A whole chunk. Known: the caller has compared its hash. Journaled once written.
-  virtual void write_chunk(unsigned lane, std::uint64_t index, std::span<const std::byte> bytes, const Sha256& hash) = 0;
+  virtual void write_chunk(unsigned lane, std::uint64_t index, std::span<const std::byte> bytes,
+                           const Sha256& hash) = 0;
   [[nodiscard]] virtual std::size_t read(std::uint64_t offset, std::span<std::byte> bytes) = 0;  // of what is done
-  // All chunks are done: fsync, publish under the digest, remove the rest. Known: the digest must equal. Returns the tree.
-  // A process that finds it published by another has succeeded too.
+  // All chunks are done: fsync, publish under the digest, remove the rest. Known: the digest must equal. Returns the
+  // tree. A process that finds it published by another has succeeded too.
   virtual FileTree publish() = 0;
   virtual void discard() = 0;  // wrong content: remove everything of it
 };

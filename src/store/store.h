@@ -30,19 +30,21 @@ struct Space {
 
 // How a root became trusted for a source: kept in refs/.
 struct Ref {
-  Sha256 root;                 // of the manifest
-  std::string trusted_by;      // "pinned", "checksum", "first use over TLS", "first use", "git commit"
-  Validators validators;       // of the source, when it had any
-  std::int64_t time = 0;       // seconds since 1970, for people
-  std::string source;          // display URL, for people
-  std::string note;            // e.g. the git commit
+  Sha256 root;             // of the manifest
+  std::string trusted_by;  // "pinned", "checksum", "first use over TLS", "first use", "git commit"
+  Validators validators;   // of the source, when it had any
+  std::int64_t time = 0;   // seconds since 1970, for people
+  std::string source;      // display URL, for people
+  std::string note;        // e.g. the git commit
 };
 
 enum class ViewMethod { reflink, hardlink, symlink, copy };
 
 class Store {
  public:
-  // Opens, and makes it if `create` and the directory is absent or empty. create = false on an absent one: Error{not_found}.
+  struct State;  // of src/store alone
+  // Opens, and makes it if `create` and the directory is absent or empty. create = false on an absent one:
+  // Error{not_found}.
   [[nodiscard]] static std::unique_ptr<Store> open(const std::filesystem::path& directory, bool create);
   ~Store();
   [[nodiscard]] const std::filesystem::path& directory() const noexcept;
@@ -52,23 +54,28 @@ class Store {
   // Present: published, and its verification record still matches inode, size, mtime and ctime. An object without a
   // matching record is read and hashed once; if it is wrong it goes to quarantine and false is returned.
   [[nodiscard]] bool present(const Digest& file);
+  void distrust(const Digest& file);  // forget the record: the next present() reads the object
   [[nodiscard]] std::filesystem::path object_path(const Digest& file) const;  // present or not
   [[nodiscard]] std::unique_ptr<ObjectWriter> write_object();                 // content whose digest is not known yet
   // Publishes finished writers: fsync, rename, fsync of directories; in one group.
   void publish(std::vector<std::unique_ptr<ObjectWriter>> finished);
-  // A local file of the user becomes an object: hashed; copied (reflink first) or, with `link`, by symlink to its absolute path.
-  FileTree adopt(const std::filesystem::path& file, bool link, const std::function<void(std::span<const std::byte>)>& tee);
+  // A local file of the user becomes an object: hashed; copied (reflink first) or, with `link`, by symlink to its
+  // absolute path.
+  FileTree adopt(const std::filesystem::path& file, bool link,
+                 const std::function<void(std::span<const std::byte>)>& tee);
 
   // --- partials ----------------------------------------------------------------------------------------------
   // Known content: `chunks` are its chunk digests; shared by any number of writers.
   [[nodiscard]] std::unique_ptr<Partial> open_partial(const Digest& digest, std::vector<Sha256> chunks);
   // Content whose digests are not known: named by its source key. Adopts what a dead writer of this host left.
   [[nodiscard]] std::unique_ptr<Partial> open_partial(const Sha256& source_key);
+  [[nodiscard]] bool has_partial(const Sha256& source_key) const;  // something to adopt
 
   // --- names -------------------------------------------------------------------------------------------------
   [[nodiscard]] std::optional<Manifest> manifest(const Sha256& root) const;
   Sha256 put_manifest(ManifestBuilder& builder);
-  Sha256 put_manifest(const std::string& bytes, const Sha256& expected_root);  // checked wholly; throws Error{content}, Error{invalid}
+  Sha256 put_manifest(const std::string& bytes,
+                      const Sha256& expected_root);  // checked wholly; throws Error{content}, Error{invalid}
   [[nodiscard]] std::optional<Ref> ref(const Sha256& source_key) const;
   void put_ref(const Sha256& source_key, const Ref& ref);
   // Published whole-file checksum -> digest; `algorithm` "sha256", "sha1", "md5", "git".
@@ -83,20 +90,33 @@ class Store {
   std::filesystem::path make_view(const Manifest& manifest);
 
   // --- care --------------------------------------------------------------------------------------------------
-  struct BadChunk { Digest file; std::string path; std::uint64_t index; std::uint64_t offset; std::string what; };  // path: in the asset, if known
-  struct VerifyReport { std::uint64_t files = 0, bytes_read = 0, missing = 0; std::vector<BadChunk> bad; std::vector<std::string> missing_paths; };
+  struct BadChunk {
+    Digest file;
+    std::string path;
+    std::uint64_t index;
+    std::uint64_t offset;
+    std::string what;
+  };  // path: in the asset, if known
+  struct VerifyReport {
+    std::uint64_t files = 0, bytes_read = 0, missing = 0;
+    std::vector<BadChunk> bad;
+    std::vector<std::string> missing_paths;
+  };
   // Reads everything of the manifest (nullptr: every object and manifest of the store) with `threads` workers;
   // a wrong object goes to quarantine. `on_bytes` may be empty.
   VerifyReport verify(const Manifest* manifest, unsigned threads, const std::function<void(std::uint64_t)>& on_bytes);
-  struct Usage { std::uint64_t objects = 0, object_bytes = 0, partial_bytes = 0, manifests = 0, views = 0, quarantined = 0, inodes = 0; };
+  struct Usage {
+    std::uint64_t objects = 0, object_bytes = 0, partial_bytes = 0, manifests = 0, views = 0, quarantined = 0,
+                  inodes = 0;
+  };
   [[nodiscard]] Usage usage() const;
   void append_record(const std::string& json_line);  // the fetch log: records/<day>.<writer>.jsonl
 
   [[nodiscard]] std::filesystem::path git_directory(const Sha256& source_key) const;  // bare clones
-  [[nodiscard]] std::filesystem::path make_temporary_directory();  // below tmp/, owned by this writer, removed when it is dead
+  [[nodiscard]] std::filesystem::path
+  make_temporary_directory();  // below tmp/, owned by this writer, removed when it is dead
 
  private:
-  struct State;
   explicit Store(std::unique_ptr<State> state);
   std::unique_ptr<State> state_;
 };

@@ -1,0 +1,56 @@
+#include "store/clone.h"
+
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <vector>
+
+#include "store/state.h"
+
+namespace sabath {
+
+bool try_clone(int from, int to, const std::filesystem::path& name) {
+  if (::ioctl(to, FICLONE, from) == 0) return true;
+  if (errno == ENOSPC || errno == EDQUOT || errno == EIO) throw_errno("clone into", name, errno);
+  return false;
+}
+
+std::uint64_t read_through(int fd, const std::filesystem::path& name,
+                           const std::function<void(std::span<const std::byte>)>& visit) {
+  std::vector<std::byte> buffer(chunk_size_bytes);
+  std::uint64_t offset = 0;
+  while (const std::size_t n = read_at(fd, buffer, offset, name)) {
+    visit(std::span(buffer).first(n));
+    offset += n;
+  }
+  return offset;
+}
+
+FileTree copy_hashed(int from, const std::filesystem::path& from_name, int to, const std::filesystem::path& to_name) {
+  FileHasher hasher;
+  read_through(from, from_name, [&](std::span<const std::byte> bytes) {
+    write_all(to, bytes, to_name);
+    hasher.update(bytes);
+  });
+  return hasher.finish();
+}
+
+bool Store::State::reflinks() {
+  const std::lock_guard lock(mutex);
+  if (reflinks_known) return *reflinks_known;
+  const auto from = temporaries.new_name(), to = temporaries.new_name();
+  {
+    const Fd source = open_file(from, O_RDWR | O_CREAT | O_EXCL), target = open_file(to, O_RDWR | O_CREAT | O_EXCL);
+    const std::string block(4096, 'x');
+    write_all(source.get(), std::as_bytes(std::span(block)), from);
+    reflinks_known = try_clone(source.get(), target.get(), to);
+  }
+  ::unlink(from.c_str());
+  ::unlink(to.c_str());
+  return *reflinks_known;
+}
+
+}  // namespace sabath

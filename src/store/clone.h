@@ -1,0 +1,25 @@
+// Copies of files that share their blocks, where the filesystem can; else copies that are hashed as they are written.
+// Any thread. Throws Error{space}, Error{storage}.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <span>
+
+#include "base/file.h"
+#include "manifest/file_tree.h"
+
+namespace sabath {
+
+// ioctl_ficlone(2); false if this pair of files cannot share blocks.
+[[nodiscard]] bool try_clone(int from, int to, const std::filesystem::path& name);
+
+// Reads to the end, in pieces of at most a chunk; returns how many bytes there were.
+std::uint64_t read_through(int fd, const std::filesystem::path& name,
+                           const std::function<void(std::span<const std::byte>)>& visit);
+
+// Writes what `from` holds to `to`, and returns the tree of what was written.
+[[nodiscard]] FileTree copy_hashed(int from, const std::filesystem::path& from_name, int to,
+                                   const std::filesystem::path& to_name);
+
+}  // namespace sabath

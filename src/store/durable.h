@@ -1,0 +1,64 @@
+// Getting files onto the disk, many at once where the filesystem can, and names into place. Any thread.
+// Throws Error{space}, Error{storage}.
+#pragma once
+
+#include <atomic>
+#include <filesystem>
+#include <memory>
+#include <mutex>
+
+#include "base/file.h"
+#include "sabath/error.h"
+
+namespace sabath {
+
+// Files that are made durable together by one syncfs(2). It reports a write-back error once to each descriptor that
+// was open before the error, so the group holds one from before its first file was made, and remembers a failure for
+// all of its files.
+class SyncGroup {
+ public:
+  explicit SyncGroup(const std::filesystem::path& directory);
+  // False: this kernel or filesystem does not sync, or does not report; each file needs its own fsync.
+  [[nodiscard]] bool whole() const noexcept { return whole_; }
+  void sync();
+  // True for the first few callers: so many finished files may stay open, to be fsynced one by one.
+  [[nodiscard]] bool may_stay_open() noexcept { return open_files_.fetch_add(1) < open_files_max; }
+
+  static constexpr unsigned open_files_max = 16;
+
+ private:
+  const std::filesystem::path directory_;
+  Fd fd_;
+  bool whole_ = false;
+  std::atomic<unsigned> open_files_{0};
+  std::mutex mutex_;
+  bool failed_ = false;
+};
+
+// Takes the write permissions from a file that is whole; what the umask left of the others stays.
+void seal_file(int fd, const std::filesystem::path& name);
+
+// rename(2) that never replaces; false if `to` is there. Error{storage} with ENOENT's text if `from` or a directory is
+// not.
+[[nodiscard]] bool rename_unless_there(const std::filesystem::path& from, const std::filesystem::path& to);
+
+// The same for an open file that others may rename or replace: exactly this inode gets the name, or nothing happens.
+// `from` is a name that it should have, and may keep.
+enum class Move { done, occupied, vanished };
+[[nodiscard]] Move publish_open_file(int fd, const std::filesystem::path& from, const std::filesystem::path& to);
+
+// Runs `make` a few times while it fails with Error{storage}: the last user of a directory may remove it between two of
+// our steps, and then it has to be made anew.
+template <class Make>
+void retry_lost_directory(Make&& make) {
+  constexpr int attempts = 5;
+  for (int attempt = 1;; ++attempt) {
+    try {
+      return make();
+    } catch (const Error& error) {
+      if (attempt == attempts || error.failure().kind != FailureKind::storage) throw;
+    }
+  }
+}
+
+}  // namespace sabath

@@ -1,0 +1,151 @@
+#include "store/evidence.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <system_error>
+
+#include "base/hash.h"
+#include "manifest/wire.h"
+#include "sabath/error.h"
+#include "store/layout.h"
+
+namespace sabath {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr auto refresh_interval = std::chrono::milliseconds(50);
+constexpr std::size_t pending_max = 4096 * fact_record_size;
+constexpr std::size_t logs_before_folding = 8;
+
+std::int64_t seconds_now() {
+  return std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+std::uint64_t size_of(const std::filesystem::path& file) {
+  std::error_code error;
+  const auto size = std::filesystem::file_size(file, error);
+  return error ? 0 : size;
+}
+
+}  // namespace
+
+Evidence::Evidence(std::filesystem::path directory, WriterId writer)
+    : directory_(std::move(directory)), writer_(std::move(writer)) {}
+
+Evidence::~Evidence() { flush(); }
+
+Evidence::Key Evidence::key_of(const Fact& fact) {
+  std::string rest;
+  rest.reserve(fact_record_size);
+  put_fact(rest, fact, 0);
+  Key key{0, xxh3_64(rest)};
+  std::memcpy(&key.content, fact.digest.hash.bytes().data(), sizeof key.content);
+  return key;
+}
+
+bool Evidence::matches(const Digest& digest, const struct stat& file) {
+  if (static_cast<std::uint64_t>(file.st_size) != digest.size_bytes) return false;
+  const Key key = key_of(Fact::of(digest, file));
+  const std::lock_guard lock(mutex_);
+  if (distrusted_.contains(digest.hash)) return false;
+  if (facts_.contains(key)) return true;
+  // Another process may have linked the file since, and said so.
+  if (loaded_ && Clock::now() - refreshed_ < refresh_interval) return false;
+  refresh();
+  return facts_.contains(key);
+}
+
+void Evidence::add(const Digest& digest, const struct stat& file) {
+  const Fact fact = Fact::of(digest, file);
+  const std::lock_guard lock(mutex_);
+  distrusted_.erase(digest.hash);
+  if (!facts_.insert(key_of(fact)).second) return;
+  put_fact(pending_, fact, seconds_now());
+  if (pending_.size() >= pending_max) flush_locked();
+}
+
+void Evidence::distrust(const Digest& digest) {
+  const std::lock_guard lock(mutex_);
+  distrusted_.insert(digest.hash);
+}
+
+void Evidence::flush() {
+  const std::lock_guard lock(mutex_);
+  flush_locked();
+}
+
+void Evidence::refresh() {
+  const std::string own = writer_.text();
+  std::vector<std::filesystem::path> dead;
+  std::error_code error;
+  for (std::filesystem::directory_iterator it(directory_, error), end; !error && it != end; it.increment(error)) {
+    const std::string name = it->path().filename().native();
+    if (!name.ends_with(verified_suffix)) continue;
+    const std::string author = name.substr(0, name.size() - verified_suffix.size());
+    if (author == own) continue;  // all of it is in memory
+    std::uint64_t& offset = offsets_[name];
+    try {
+      offset = read_facts(it->path(), offset, [this](const Fact& fact) { facts_.insert(key_of(fact)); });
+    } catch (const Error&) {
+      continue;  // another user's, or damaged: a hint lost
+    }
+    if (loaded_) continue;
+    const auto writer = WriterId::try_parse(author);
+    if (writer && life_of(*writer, writer_.host) == Life::dead) dead.push_back(it->path());
+  }
+  if (!loaded_ && dead.size() > logs_before_folding) fold(dead);
+  loaded_ = true;
+  refreshed_ = Clock::now();
+}
+
+// Takes the facts of dead writers over into our log, then removes theirs: at every moment each fact stands somewhere.
+// The largest log is left alone until the others outgrow it, so that a fact is copied a logarithmic number of times.
+void Evidence::fold(const std::vector<std::filesystem::path>& logs) {
+  const auto largest = std::ranges::max_element(logs, {}, size_of);
+  std::uint64_t others = 0;
+  for (auto log = logs.begin(); log != logs.end(); ++log) others += log == largest ? 0 : size_of(*log);
+  const bool all = others > size_of(*largest);
+  std::map<std::pair<std::uint64_t, Sha256>, Fact> newest;  // of each file: what it was before is of no use
+  for (auto log = logs.begin(); log != logs.end(); ++log) {
+    if (log == largest && !all) continue;
+    read_facts(*log, 0, [&](const Fact& fact) {
+      Fact& kept = newest.try_emplace({fact.inode, fact.digest.hash}, fact).first->second;
+      if (fact.ctime_ns > kept.ctime_ns) kept = fact;
+    });
+  }
+  std::string records;
+  for (const auto& [key, fact] : newest) put_fact(records, fact, seconds_now());
+  if (!append(records)) return;
+  for (auto log = logs.begin(); log != logs.end(); ++log) {
+    if (log != largest || all) ::unlink(log->c_str());
+  }
+}
+
+void Evidence::flush_locked() {
+  if (!pending_.empty()) append(pending_);
+  pending_.clear();
+}
+
+// A failure only costs a re-hash some day, so it is no error; but nothing is appended after a torn record.
+bool Evidence::append(std::string_view records) {
+  if (read_only_) return false;
+  try {
+    if (!log_) {
+      make_directories(directory_);
+      const auto file = directory_ / fmt::format("{}{}", writer_.text(), verified_suffix);
+      log_ = open_file(file, O_WRONLY | O_CREAT | O_EXCL);
+    }
+    write_all_at(log_.get(), std::as_bytes(std::span(records)), log_size_, directory_);
+    log_size_ += records.size();
+    return true;
+  } catch (const Error&) {
+    read_only_ = true;
+    return false;
+  }
+}
+
+}  // namespace sabath

@@ -1,0 +1,64 @@
+// A partial whose chunk digests are known: one data file, any number of writers. docs/store.md, "Partials".
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "store/journal.h"
+#include "store/other_writers.h"
+#include "store/partial.h"
+#include "store/scratch.h"
+#include "store/state.h"
+
+namespace sabath {
+
+class KnownPartial final : public Partial {
+ public:
+  KnownPartial(Store::State& store, const Digest& digest, std::vector<Sha256> chunks,
+               SteadyNow now = std::chrono::steady_clock::now);
+  ~KnownPartial() override;
+
+  std::vector<bool> chunks_done() override;
+  std::vector<std::byte> adopt_scratch(std::uint64_t index) override;
+  void claim(std::uint64_t index) override;
+  bool claimed_by_other(std::uint64_t index) override;
+
+  void adopt_front(const Validators& expected, const std::function<void(std::span<const std::byte>)>& tee) override;
+  Validators validators_noted() const override;
+  void note_validators(const Validators& validators, std::optional<std::uint64_t> size_bytes) override;
+  std::uint64_t front() const override;
+  void restart() override;
+
+  void write_scratch(unsigned lane, std::uint64_t index, std::uint64_t offset,
+                     std::span<const std::byte> bytes) override;
+  void write_chunk(unsigned lane, std::uint64_t index, std::span<const std::byte> bytes, const Sha256& hash) override;
+  std::size_t read(std::uint64_t offset, std::span<std::byte> bytes) override;
+  FileTree publish() override;
+  void discard() override;
+
+ private:
+  void open_data();
+  [[nodiscard]] bool at_its_name() const;   // the data file is still the one that we opened
+  [[nodiscard]] bool published_by_other();  // and then there is nothing left to do
+  // Reads the chunks that others report, all or only inactive writers'; what is not so is missing again.
+  void check_reported(bool all);
+  [[nodiscard]] FileTree tree() const { return {digest_, chunks_}; }
+
+  Store::State& store_;
+  const Digest digest_;
+  const std::vector<Sha256> chunks_;
+  const std::filesystem::path directory_, data_path_;
+  Fd data_;
+
+  std::mutex mutex_;  // of what follows
+  JournalWriter journal_;
+  OtherWriters others_;
+  std::vector<bool> done_;  // by us, or read and found right
+  bool published_ = false, discarded_ = false;
+
+  ScratchLanes scratch_;  // has its own mutex
+};
+
+}  // namespace sabath

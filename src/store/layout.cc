@@ -1,0 +1,105 @@
+#include "store/layout.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+#include "sabath/error.h"
+#include "sabath/path.h"
+
+namespace sabath {
+namespace {
+
+constexpr std::size_t fan_out_digits = 2;
+constexpr std::string_view journal_prefix = "journal.";
+constexpr std::string_view scratch_prefix = "scratch.";
+
+bool is_hex(std::string_view text) {
+  return std::ranges::all_of(text, [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); });
+}
+
+std::filesystem::path fanned(const std::filesystem::path& directory, std::string_view hex, std::string_view suffix) {
+  return directory / hex.substr(0, fan_out_digits) / fmt::format("{}{}", hex.substr(fan_out_digits), suffix);
+}
+
+// Decimal as fmt writes it: no sign, no leading zero.
+std::optional<std::uint64_t> try_parse_decimal(std::string_view text) {
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  if (text.size() > 1 && text.front() == '0') return std::nullopt;
+  return value;
+}
+
+}  // namespace
+
+std::filesystem::path Layout::object(const Digest& file) const {
+  return fanned(objects(), file.hash.hex(), fmt::format(".{}", file.size_bytes));
+}
+
+std::filesystem::path Layout::manifest(const Sha256& root) const { return fanned(manifests(), root.hex(), ""); }
+
+std::filesystem::path Layout::ref(const Sha256& source_key) const { return fanned(refs(), source_key.hex(), ".json"); }
+
+std::filesystem::path Layout::alias(std::string_view algorithm, std::string_view hex) const {
+  return fanned(aliases() / algorithm, hex, "");
+}
+
+std::filesystem::path Layout::partial(const Digest& file) const {
+  return partials() / fmt::format("{}.{}", file.hash.hex(), file.size_bytes);
+}
+
+std::filesystem::path Layout::partial(const Sha256& source_key) const { return partials() / source_key.hex(); }
+
+std::optional<Digest> try_parse_object_name(std::string_view directory, std::string_view name) {
+  const std::size_t dot = name.find('.');
+  if (dot == std::string_view::npos) return std::nullopt;
+  const auto hash = try_parse_hash_name(directory, name.substr(0, dot), "");
+  const auto size = try_parse_decimal(name.substr(dot + 1));
+  if (!hash || !size) return std::nullopt;
+  return Digest{ContentKind::file, *size, *hash};
+}
+
+std::optional<Sha256> try_parse_hash_name(std::string_view directory, std::string_view name, std::string_view suffix) {
+  constexpr std::size_t digits = 2 * Sha256::size - fan_out_digits;
+  if (directory.size() != fan_out_digits || name.size() != digits + suffix.size() || !name.ends_with(suffix)) {
+    return std::nullopt;
+  }
+  const std::string hex = fmt::format("{}{}", directory, name.substr(0, digits));
+  return is_hex(hex) ? Sha256::try_parse(hex) : std::nullopt;
+}
+
+void check_alias_name(std::string_view algorithm, std::string_view hex) {
+  constexpr std::array<std::pair<std::string_view, std::size_t>, 4> digits{
+      {{"sha256", 64}, {"sha1", 40}, {"md5", 32}, {"git", 40}}};
+  const bool known = std::ranges::any_of(
+      digits, [&](const auto& d) { return d.first == algorithm && d.second == hex.size() && is_hex(hex); });
+  if (!known) {
+    throw Error(FailureKind::invalid,
+                fmt::format("{}:{} is no checksum that names content", printable(algorithm), printable(hex)),
+                "give sha256, sha1, md5 or git, and all its digits in lower case");
+  }
+}
+
+std::string journal_name(std::string_view writer) { return fmt::format("{}{}", journal_prefix, writer); }
+
+std::string scratch_name(std::string_view writer, unsigned lane) {
+  return fmt::format("{}{}.{}", scratch_prefix, writer, lane);
+}
+
+std::optional<std::string_view> try_parse_journal_name(std::string_view name) {
+  if (!name.starts_with(journal_prefix)) return std::nullopt;
+  return name.substr(journal_prefix.size());
+}
+
+std::optional<std::string_view> try_parse_scratch_name(std::string_view name) {
+  const std::size_t dot = name.rfind('.');
+  if (!name.starts_with(scratch_prefix) || dot < scratch_prefix.size() || !try_parse_decimal(name.substr(dot + 1))) {
+    return std::nullopt;
+  }
+  return name.substr(scratch_prefix.size(), dot - scratch_prefix.size());
+}
+
+}  // namespace sabath

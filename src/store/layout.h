@@ -1,0 +1,62 @@
+// Every name on disk, made and parsed in one place. docs/store.md, "Layout". Pure; any thread.
+//
+// Parsing is strict: a name that this version would not make is no name of the store.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "sabath/digest.h"
+
+namespace sabath {
+
+class Layout {
+ public:
+  explicit Layout(std::filesystem::path root) : root_(std::move(root)) {}
+  [[nodiscard]] const std::filesystem::path& root() const noexcept { return root_; }
+
+  [[nodiscard]] std::filesystem::path format_file() const { return root_ / "format"; }
+  [[nodiscard]] std::filesystem::path objects() const { return root_ / "objects"; }
+  [[nodiscard]] std::filesystem::path object(const Digest& file) const;  // objects/ab/<62 hex>.<size>
+  [[nodiscard]] std::filesystem::path manifests() const { return root_ / "manifests"; }
+  [[nodiscard]] std::filesystem::path manifest(const Sha256& root) const;  // manifests/ab/<62 hex>
+  [[nodiscard]] std::filesystem::path refs() const { return root_ / "refs"; }
+  [[nodiscard]] std::filesystem::path ref(const Sha256& source_key) const;  // refs/ab/<62 hex>.json
+  [[nodiscard]] std::filesystem::path aliases() const { return root_ / "alias"; }
+  [[nodiscard]] std::filesystem::path alias(std::string_view algorithm, std::string_view hex) const;
+  [[nodiscard]] std::filesystem::path partials() const { return root_ / "partial"; }
+  [[nodiscard]] std::filesystem::path partial(const Digest& file) const;        // partial/<64 hex>.<size>
+  [[nodiscard]] std::filesystem::path partial(const Sha256& source_key) const;  // partial/<64 hex>
+  [[nodiscard]] std::filesystem::path views() const { return root_ / "views"; }
+  [[nodiscard]] std::filesystem::path view(const Sha256& root) const { return views() / root.hex(); }
+  [[nodiscard]] std::filesystem::path verified() const { return root_ / "verified"; }
+  [[nodiscard]] std::filesystem::path records() const { return root_ / "records"; }
+  [[nodiscard]] std::filesystem::path git(const Sha256& source_key) const { return root_ / "git" / source_key.hex(); }
+  [[nodiscard]] std::filesystem::path temporaries() const { return root_ / "tmp"; }
+  [[nodiscard]] std::filesystem::path quarantine() const { return root_ / "quarantine"; }
+
+ private:
+  std::filesystem::path root_;
+};
+
+// `directory` and `name`: the last two components of a path below objects/, or below manifests/ and refs/.
+[[nodiscard]] std::optional<Digest> try_parse_object_name(std::string_view directory, std::string_view name);
+[[nodiscard]] std::optional<Sha256> try_parse_hash_name(std::string_view directory, std::string_view name,
+                                                        std::string_view suffix);
+
+// What an alias may be called by: a known algorithm, and as many lower-case digits as it has. Throws Error{invalid}.
+void check_alias_name(std::string_view algorithm, std::string_view hex);
+
+// The files of a partial. `writer` is a WriterId's text.
+[[nodiscard]] std::string journal_name(std::string_view writer);                              // journal.<writer>
+[[nodiscard]] std::string scratch_name(std::string_view writer, unsigned lane);               // scratch.<writer>.<lane>
+[[nodiscard]] std::optional<std::string_view> try_parse_journal_name(std::string_view name);  // the writer
+[[nodiscard]] std::optional<std::string_view> try_parse_scratch_name(std::string_view name);  // the writer
+inline constexpr std::string_view partial_data_name = "data";
+inline constexpr std::string_view partial_source_name = "source.json";
+inline constexpr std::string_view verified_suffix = ".log";
+
+}  // namespace sabath

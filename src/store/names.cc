@@ -1,0 +1,164 @@
+// Small files that name content: manifests, refs, aliases. Each is written whole and renamed into place.
+#include <fcntl.h>
+#include <fmt/format.h>
+
+#include <charconv>
+#include <nlohmann/json.hpp>
+
+#include "base/hash.h"
+#include "sabath/error.h"
+#include "store/ref_file.h"
+#include "store/state.h"
+
+namespace sabath {
+namespace {
+
+constexpr std::uint64_t small_file_max = 64 * 1024;
+
+// Absent, too long and damaged are one here: what is lost is learnt again.
+std::optional<std::string> try_read_small(const std::filesystem::path& file) {
+  try {
+    return try_read_text(file, small_file_max);
+  } catch (const Error& error) {
+    if (error.failure().kind != FailureKind::invalid) throw;
+    return std::nullopt;
+  }
+}
+
+}  // namespace
+
+std::string encode_ref(const Ref& ref) {
+  nlohmann::ordered_json json{{"root", ref.root.prefixed()},
+                              {"trusted_by", ref.trusted_by},
+                              {"etag", ref.validators.etag},
+                              {"last_modified", ref.validators.last_modified},
+                              {"time", ref.time},
+                              {"source", ref.source},
+                              {"note", ref.note}};
+  const auto dump = [&] { return json.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace); };
+  json["xxh3"] = fmt::format("{:016x}", xxh3_64(dump()));
+  return dump() + "\n";
+}
+
+std::optional<Ref> try_decode_ref(std::string_view text) {
+  const auto json = nlohmann::ordered_json::parse(text, nullptr, false);
+  if (!json.is_object()) return std::nullopt;
+  try {
+    const auto root = Sha256::try_parse(json.at("root").get<std::string>());
+    if (!root) return std::nullopt;
+    Ref ref{*root,           json.at("trusted_by"), {json.at("etag"), json.at("last_modified")},
+            json.at("time"), json.at("source"),     json.at("note")};
+    if (encode_ref(ref) != text) return std::nullopt;  // one spelling, and its checksum agrees
+    return ref;
+  } catch (const nlohmann::json::exception&) {
+    return std::nullopt;
+  }
+}
+
+std::optional<Ref> Store::ref(const Sha256& source_key) const {
+  const auto text = try_read_small(state_->layout.ref(source_key));
+  return text ? try_decode_ref(*text) : std::nullopt;
+}
+
+void Store::put_ref(const Sha256& source_key, const Ref& ref) {
+  const auto file = state_->layout.ref(source_key);
+  make_directories(file.parent_path());
+  write_text_atomically(file, encode_ref(ref));
+}
+
+std::string encode_alias(const Digest& digest) {
+  const std::string text = fmt::format("{} {}", digest.hash.prefixed(), digest.size_bytes);
+  return fmt::format("{} {:016x}\n", text, xxh3_64(text));
+}
+
+std::optional<Digest> try_decode_alias(std::string_view text) {
+  const std::size_t first = text.find(' ');
+  if (first == std::string_view::npos) return std::nullopt;
+  const auto hash = Sha256::try_parse(text.substr(0, first));
+  Digest digest;
+  std::from_chars(text.data() + first + 1, text.data() + text.size(), digest.size_bytes);
+  if (!hash) return std::nullopt;
+  digest.hash = *hash;
+  if (encode_alias(digest) != text) return std::nullopt;
+  return digest;
+}
+
+std::optional<Digest> Store::alias(const std::string& algorithm, const std::string& hex) const {
+  check_alias_name(algorithm, hex);
+  const auto text = try_read_small(state_->layout.alias(algorithm, hex));
+  return text ? try_decode_alias(*text) : std::nullopt;
+}
+
+void Store::put_alias(const std::string& algorithm, const std::string& hex, const Digest& digest) {
+  check_alias_name(algorithm, hex);
+  if (alias(algorithm, hex) == digest) return;
+  // No fsync: there may be one for each of many files, and a torn one is seen and costs a fetch at most.
+  const auto temporary = state_->temporaries.new_name();
+  const std::string text = encode_alias(digest);
+  Fd fd = open_file(temporary, O_WRONLY | O_CREAT | O_EXCL);
+  write_all(fd.get(), std::as_bytes(std::span(text)), temporary);
+  close_file(std::move(fd), temporary);
+  const auto file = state_->layout.alias(algorithm, hex);
+  make_directories(file.parent_path());
+  rename_path(temporary, file);
+}
+
+std::optional<Manifest> Store::manifest(const Sha256& root) const {
+  const auto file = state_->layout.manifest(root);
+  if (!try_stat(file)) return std::nullopt;
+  const auto damaged = [&](const std::string& why) {
+    return Error(FailureKind::invalid, fmt::format("the manifest {} is damaged: {}", file.native(), why),
+                 "`sabath verify` puts it aside; then fetch again");
+  };
+  try {
+    auto manifest = Manifest::open(file);
+    if (manifest.root() != root) throw damaged("it is another asset's");
+    return manifest;
+  } catch (const Error& error) {
+    if (error.failure().kind != FailureKind::invalid) throw;
+    throw damaged(error.what());
+  }
+}
+
+namespace {
+
+void place_manifest(const Layout& layout, const std::filesystem::path& temporary, const Sha256& root) {
+  {
+    const Fd fd = open_file(temporary, O_RDONLY);
+    seal_file(fd.get(), temporary);
+    sync_file(fd.get(), temporary);
+  }
+  const auto file = layout.manifest(root);
+  make_directories(file.parent_path());
+  rename_path(temporary, file);
+  sync_directory(file.parent_path());
+  sync_directory(layout.manifests());
+}
+
+}  // namespace
+
+Sha256 Store::put_manifest(ManifestBuilder& builder) {
+  const auto temporary = state_->temporaries.new_name();
+  const Sha256 root = builder.write(temporary);
+  place_manifest(state_->layout, temporary, root);
+  return root;
+}
+
+Sha256 Store::put_manifest(const std::string& bytes, const Sha256& expected_root) {
+  const auto manifest = Manifest::parse(bytes);
+  if (manifest.root() != expected_root) {
+    throw Error(FailureKind::content,
+                fmt::format("the manifest has the root {}, and {} was expected", manifest.root().prefixed(),
+                            expected_root.prefixed()),
+                "get the manifest of this version, or correct the pin");
+  }
+  manifest.check();
+  const auto temporary = state_->temporaries.new_name();
+  Fd fd = open_file(temporary, O_WRONLY | O_CREAT | O_EXCL);
+  write_all(fd.get(), std::as_bytes(std::span(bytes)), temporary);
+  close_file(std::move(fd), temporary);
+  place_manifest(state_->layout, temporary, expected_root);
+  return expected_root;
+}
+
+}  // namespace sabath

@@ -1,0 +1,114 @@
+#include "store/objects.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "manifest/file_tree.h"
+#include "sabath/error.h"
+#include "store/durable.h"
+
+namespace sabath {
+namespace {
+constexpr unsigned attempts_max = 3;  // another process may put a wrong object there again
+}  // namespace
+
+bool holds(Evidence& evidence, const std::filesystem::path& path, const Digest& digest) {
+  const auto there = try_stat(path);
+  if (!there || !S_ISREG(there->st_mode) || static_cast<std::uint64_t>(there->st_size) != digest.size_bytes)
+    return false;
+  if (evidence.matches(digest, *there)) return true;
+  const auto fd = try_open_file(path, O_RDONLY | O_NONBLOCK);
+  if (!fd) return false;
+  struct stat before {
+  }, after{};
+  if (::fstat(fd->get(), &before) != 0) throw_errno("stat", path, errno);
+  try {
+    if (hash_file(fd->get(), digest.size_bytes, path).digest != digest) return false;
+  } catch (const Error& error) {
+    if (error.failure().kind == FailureKind::changed) return false;  // it became shorter
+    throw;
+  }
+  if (::fstat(fd->get(), &after) != 0) throw_errno("stat", path, errno);
+  if (Fact::of(digest, before) != Fact::of(digest, after) || after.st_size != before.st_size) return false;
+  evidence.add(digest, after);
+  return true;
+}
+
+bool Objects::present(const Digest& file) {
+  const auto path = layout_.object(file);
+  if (holds(evidence_, path, file)) return true;
+  // A file that stands where this object belongs, and is not it, must not stand there.
+  if (!try_lstat(path)) return false;
+  const auto aside = quarantine(path);
+  // Somebody may have put the right one there a moment ago: then it goes back.
+  if (!aside || !holds(evidence_, *aside, file)) return false;
+  if (!rename_unless_there(*aside, path)) return true;
+  attest(file);
+  return true;
+}
+
+Objects::Placed Objects::place(const Digest& digest, std::set<std::filesystem::path>& touched,
+                               const std::function<Move(const std::filesystem::path& to)>& move) {
+  const auto to = layout_.object(digest);
+  const auto directory = to.parent_path();
+  if (!try_lstat(directory)) {
+    make_directories(directory);
+    touched.insert({layout_.root(), layout_.objects()});
+  }
+  for (unsigned attempt = 0; attempt < attempts_max; ++attempt) {
+    switch (move(to)) {
+      case Move::vanished:
+        return Placed::vanished;
+      case Move::done:
+        touched.insert(directory);
+        return Placed::here;
+      case Move::occupied:
+        break;
+    }
+    if (present(digest)) return Placed::was_there;  // and if it is wrong, it has been put aside now
+  }
+  throw Error(FailureKind::storage, fmt::format("{} is wrong and cannot be put aside", to.native()),
+              "remove it by hand, then run again");
+}
+
+void Objects::publish_data(int fd, const std::filesystem::path& path, const Digest& digest) {
+  seal_file(fd, path);
+  try {
+    sync_file(fd, path);
+  } catch (const Error& error) {
+    throw SyncFailed(error.failure());
+  }
+  std::set<std::filesystem::path> touched;
+  const auto placed = place(digest, touched, [&](const auto& to) { return publish_open_file(fd, path, to); });
+  if (placed == Placed::was_there) return;
+  if (placed == Placed::vanished) {
+    if (present(digest)) return;
+    throw Error(FailureKind::storage, fmt::format("{} was removed while it was written", path.native()),
+                "run again, and keep purges away from the store");
+  }
+  for (const auto& directory : touched) sync_directory(directory);
+  // Both change the ctime, so they precede the evidence. (One who found the file sealed may have made it writable.)
+  ::unlink(path.c_str());
+  seal_file(fd, path);
+  attest(digest);
+  evidence_.flush();
+}
+
+void Objects::attest(const Digest& digest) {
+  if (const auto placed = try_stat(layout_.object(digest))) evidence_.add(digest, *placed);
+}
+
+std::optional<std::filesystem::path> Objects::quarantine(const std::filesystem::path& path) noexcept {
+  try {
+    make_directories(layout_.quarantine());
+    auto to = layout_.quarantine() / fmt::format("{}{}+{}+{}", path.parent_path().filename().native(),
+                                                 path.filename().native(), writer_.text(), quarantined_++);
+    rename_path(path, to);
+    return to;
+  } catch (const std::exception&) {
+    return std::nullopt;
+  }
+}
+
+}  // namespace sabath

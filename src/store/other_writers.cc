@@ -1,0 +1,104 @@
+#include "store/other_writers.h"
+
+#include <algorithm>
+#include <system_error>
+
+#include "base/file.h"
+#include "sabath/error.h"
+#include "store/layout.h"
+#include "store/scratch.h"
+
+namespace sabath {
+namespace {
+
+constexpr std::size_t writers_max = 65'536;  // more journals in one partial are no work of ours
+
+template <class Visit>
+void for_each_name(const std::filesystem::path& directory, Visit&& visit) {
+  std::error_code error;  // the directory may go at any moment: published, or discarded
+  for (std::filesystem::directory_iterator it(directory, error), end; !error && it != end; it.increment(error)) {
+    visit(it->path());
+  }
+}
+
+}  // namespace
+
+OtherWriters::OtherWriters(std::filesystem::path directory, WriterId self, const Sha256& key,
+                           std::vector<Sha256> expected, SteadyNow now)
+    : directory_(std::move(directory)),
+      self_(std::move(self)),
+      self_text_(self_.text()),
+      expected_(std::move(expected)),
+      key_(key),
+      now_(std::move(now)),
+      reporter_(expected_.size(), nobody),
+      claimant_(expected_.size(), nobody) {}
+
+bool OtherWriters::refresh(bool at_once) {
+  if (ever_ && !at_once && now_() - refreshed_ < refresh_interval) return false;
+  ever_ = true;
+  refreshed_ = now_();
+  for (Writer& writer : writers_) writer.scratch_bytes = 0;
+  for_each_name(directory_, [this](const std::filesystem::path& file) {
+    const std::string name = file.filename();
+    if (const auto author = try_parse_journal_name(name)) writer_named(std::string(*author));
+    const auto author = try_parse_scratch_name(name);
+    const auto known = author ? by_name_.find(std::string(*author)) : by_name_.end();
+    if (known == by_name_.end()) return;
+    if (const auto s = try_lstat(file)) writers_[known->second].scratch_bytes += static_cast<std::uint64_t>(s->st_size);
+  });
+  for (Writer& writer : writers_) take_news(writer);
+  return true;
+}
+
+std::uint32_t OtherWriters::writer_named(const std::string& name) {
+  if (name == self_text_ || writers_.size() >= writers_max) return nobody;
+  const auto [at, fresh] = by_name_.try_emplace(name, static_cast<std::uint32_t>(writers_.size()));
+  if (fresh) {
+    JournalReader journal(directory_ / journal_name(name), key_, expected_.size());
+    writers_.push_back({at->second, WriterId::try_parse(name), std::move(journal)});
+    Writer& writer = writers_.back();
+    writer.advanced = now_();
+    writer.dead = writer.id && life_of(*writer.id, self_.host) == Life::dead;
+  }
+  return at->second;
+}
+
+void OtherWriters::take_news(Writer& writer) {
+  const std::uint32_t number = writer.number;
+  writer.dead = writer.dead || (writer.id && life_of(*writer.id, self_.host) == Life::dead);
+  const bool grown = writer.journal.read_more();
+  if (grown || writer.scratch_bytes != writer.scratch_bytes_before) writer.advanced = now_();
+  writer.scratch_bytes_before = writer.scratch_bytes;
+  const auto& done = writer.journal.state().done();
+  for (; writer.done_seen < done.size(); ++writer.done_seen) {
+    const auto& record = done[writer.done_seen];
+    if (record.hash == expected_[record.index]) reporter_[record.index] = number;
+  }
+  const auto& claims = writer.journal.state().claims();
+  for (; writer.claims_seen < claims.size(); ++writer.claims_seen) claimant_[claims[writer.claims_seen]] = number;
+}
+
+bool OtherWriters::active(std::uint32_t number) const {
+  return !writers_[number].dead && now_() - writers_[number].advanced < quiet_max;
+}
+
+std::vector<std::byte> OtherWriters::take_scratch(std::uint64_t index, std::uint64_t length_max) {
+  std::vector<std::byte> best;
+  std::string best_name;
+  for_each_name(directory_, [&](const std::filesystem::path& file) {
+    const std::string name = file.filename();
+    const auto author = try_parse_scratch_name(name);
+    if (!author || *author == self_text_ || scratch_taken_.contains({name, index})) return;
+    const std::uint32_t writer = writer_named(std::string(*author));
+    if (writer == nobody || active(writer)) return;
+    auto start = read_scratch(file, index, length_max);
+    if (start.size() <= best.size()) return;
+    best = std::move(start);
+    best_name = name;
+  });
+  if (!best.empty()) scratch_taken_.insert({best_name, index});
+  return best;
+}
+
+}  // namespace sabath

@@ -1,0 +1,78 @@
+// The other writers of a shared partial, as their journals and scratch files show them. Owned by a KnownPartial, under
+// its mutex. Throws Error{storage}.
+//
+// A writer is active while what it writes grows: seen here, by this clock, so no clocks are compared. A dead process
+// of this machine is not active, however lately it wrote; a stopped one ceases to be after `quiet_max`.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "store/journal.h"
+#include "store/writer.h"
+
+namespace sabath {
+
+using SteadyNow = std::function<std::chrono::steady_clock::time_point()>;
+
+class OtherWriters {
+ public:
+  OtherWriters(std::filesystem::path directory, WriterId self, const Sha256& key, std::vector<Sha256> expected,
+               SteadyNow now);
+
+  static constexpr auto quiet_max = std::chrono::seconds(10);
+  static constexpr auto refresh_interval = std::chrono::milliseconds(100);
+
+  bool refresh(bool at_once);  // otherwise at most once in the interval; true if it looked
+  [[nodiscard]] bool any() const { return !writers_.empty(); }
+  // Somebody's journal says that the chunk, with the right hash, is in the data file.
+  [[nodiscard]] bool reports_done(std::uint64_t index) const { return reporter_[index] != nobody; }
+  [[nodiscard]] bool reported_by_active(std::uint64_t index) const {
+    return reports_done(index) && active(reporter_[index]);
+  }
+  void disbelieve(std::uint64_t index) { reporter_[index] = nobody; }  // the chunk was read, and it is not so
+  [[nodiscard]] bool claims(std::uint64_t index) const {
+    return claimant_[index] != nobody && active(claimant_[index]);
+  }
+  // The longest start of the chunk that an inactive writer left. Each file is given once for each chunk: should it be
+  // wrong, it must not come back.
+  [[nodiscard]] std::vector<std::byte> take_scratch(std::uint64_t index, std::uint64_t length_max);
+
+ private:
+  static constexpr std::uint32_t nobody = UINT32_MAX;
+  struct Writer {
+    std::uint32_t number;
+    std::optional<WriterId> id;
+    JournalReader journal;
+    std::size_t done_seen = 0, claims_seen = 0;
+    std::uint64_t scratch_bytes = 0, scratch_bytes_before = 0;
+    std::chrono::steady_clock::time_point advanced{};
+    bool dead = false;
+  };
+  std::uint32_t writer_named(const std::string& name);
+  void take_news(Writer& writer);
+  [[nodiscard]] bool active(std::uint32_t number) const;
+
+  const std::filesystem::path directory_;
+  const WriterId self_;
+  const std::string self_text_;
+  const std::vector<Sha256> expected_;
+  const Sha256 key_;
+  const SteadyNow now_;
+  std::chrono::steady_clock::time_point refreshed_{};
+  bool ever_ = false;
+  std::deque<Writer> writers_;
+  std::map<std::string, std::uint32_t> by_name_;
+  std::vector<std::uint32_t> reporter_, claimant_;  // by chunk
+  std::set<std::pair<std::string, std::uint64_t>> scratch_taken_;
+};
+
+}  // namespace sabath

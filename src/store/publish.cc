@@ -1,0 +1,65 @@
+// From finished temporaries to objects: durable first, then in place, then the names durable, then the evidence.
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "sabath/error.h"
+#include "store/state.h"
+
+namespace sabath {
+namespace {
+// So many single fsyncs cost less than one sync of the whole filesystem with its strangers' writes.
+constexpr std::size_t single_syncs_max = SyncGroup::open_files_max;
+}  // namespace
+
+std::shared_ptr<SyncGroup> Store::State::current_group() {
+  const std::lock_guard lock(mutex);
+  if (!group) group = std::make_shared<SyncGroup>(layout.root());
+  return group;
+}
+
+void Store::State::begin_new_group() {
+  const std::lock_guard lock(mutex);
+  group.reset();
+}
+
+std::unique_ptr<ObjectWriter> Store::write_object() {
+  auto group = state_->current_group();  // before the file is made: see SyncGroup
+  return std::make_unique<ObjectWriter>(state_->temporaries.new_name(), std::move(group));
+}
+
+void Store::publish(std::vector<std::unique_ptr<ObjectWriter>> finished) {
+  state_->begin_new_group();
+  for (const auto& writer : finished) {
+    if (!writer->finished_) throw Error(FailureKind::internal, "an object was published before it was finished");
+  }
+  const auto still_open = [](const auto& writer) { return static_cast<bool>(writer->fd_); };
+  const bool single = finished.size() <= single_syncs_max && std::ranges::all_of(finished, still_open);
+  std::set<SyncGroup*> groups;
+  for (const auto& writer : finished) {
+    if (single) {
+      sync_file(writer->fd_.get(), writer->temporary_);
+    } else if (writer->group_->whole()) {
+      groups.insert(writer->group_.get());
+    }
+    close_file(std::move(writer->fd_), writer->temporary_);
+  }
+  for (SyncGroup* group : groups) group->sync();
+
+  std::set<std::filesystem::path> touched;
+  for (const auto& writer : finished) {
+    const auto placed = state_->objects.place(writer->tree_.digest, touched, [&](const std::filesystem::path& to) {
+      return rename_unless_there(writer->temporary_, to) ? Move::done : Move::occupied;
+    });
+    writer->published_ = placed == Objects::Placed::here;
+    if (writer->published_) state_->objects.attest(writer->tree_.digest);
+  }
+  if (touched.size() > single_syncs_max && !groups.empty()) {
+    (*groups.begin())->sync();
+  } else {
+    for (const auto& directory : touched) sync_directory(directory);
+  }
+  state_->evidence.flush();
+}
+
+}  // namespace sabath

@@ -1,0 +1,20 @@
+// The texts of refs/ and alias/ files. Each carries a checksum, and has one spelling: anything else is damage.
+// Pure; any thread.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "sabath/digest.h"
+#include "store/store.h"
+
+namespace sabath {
+
+[[nodiscard]] std::string encode_ref(const Ref& ref);
+[[nodiscard]] std::optional<Ref> try_decode_ref(std::string_view text);
+
+[[nodiscard]] std::string encode_alias(const Digest& digest);  // "sha256:<hex> <size> <xxh3>\n"
+[[nodiscard]] std::optional<Digest> try_decode_alias(std::string_view text);
+
+}  // namespace sabath

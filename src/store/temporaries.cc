@@ -1,0 +1,48 @@
+#include "store/temporaries.h"
+
+#include <fmt/format.h>
+
+#include <system_error>
+
+#include "base/file.h"
+
+namespace sabath {
+namespace {
+constexpr unsigned leftovers_max = 64;  // looked at in one process: an open must stay quick
+}  // namespace
+
+Temporaries::Temporaries(const Layout& layout, WriterId writer)
+    : all_(layout.temporaries()), writer_(std::move(writer)), directory_(all_ / writer_.text()) {}
+
+Temporaries::~Temporaries() {
+  if (next_ > 0) remove_tree(directory_);
+}
+
+std::filesystem::path Temporaries::new_name() {
+  std::call_once(used_, [this] { remove_leftovers(); });
+  const auto name = directory_ / fmt::format("{}", next_++);
+  // Looked for each time: scratch purges take old directories away behind our back.
+  if (!try_lstat(directory_)) make_directories(directory_);
+  return name;
+}
+
+std::filesystem::path Temporaries::new_directory() {
+  auto name = new_name();
+  make_directories(name);
+  return name;
+}
+
+void Temporaries::remove_leftovers() noexcept {
+  try {
+    unsigned looked_at = 0;
+    std::error_code error;
+    for (std::filesystem::directory_iterator it(all_, error), end; !error && it != end; it.increment(error)) {
+      if (++looked_at > leftovers_max) return;
+      const auto writer = WriterId::try_parse(it->path().filename().native());
+      if (writer && life_of(*writer, writer_.host) == Life::dead) remove_tree(it->path());
+    }
+  } catch (const std::exception&) {  // leftovers harm nobody
+  }
+}
+
+}  // namespace sabath

@@ -1,0 +1,33 @@
+// tmp/<writer>/: what this writer has not published yet. Owned by the Store; any thread. Throws Error{space},
+// Error{storage}.
+//
+// The first use removes what dead writers of this machine left, a bounded number of them.
+#pragma once
+
+#include <atomic>
+#include <filesystem>
+#include <mutex>
+
+#include "store/layout.h"
+#include "store/writer.h"
+
+namespace sabath {
+
+class Temporaries {
+ public:
+  Temporaries(const Layout& layout, WriterId writer);
+  ~Temporaries();                                  // removes the directory
+  [[nodiscard]] std::filesystem::path new_name();  // in a directory that exists; nothing has this name yet
+  [[nodiscard]] std::filesystem::path new_directory();
+
+ private:
+  void remove_leftovers() noexcept;
+
+  const std::filesystem::path all_;  // tmp/
+  const WriterId writer_;
+  const std::filesystem::path directory_;
+  std::atomic<std::uint64_t> next_{0};
+  std::once_flag used_;
+};
+
+}  // namespace sabath

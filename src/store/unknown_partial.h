@@ -1,0 +1,65 @@
+// A partial whose digests are not known: this writer's own directory, written at the front in order. It may begin with
+// what a dead writer of this machine left. docs/store.md, "Partials". write_chunk and publish: one thread; read: any.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "store/journal.h"
+#include "store/partial.h"
+#include "store/scratch.h"
+#include "store/state.h"
+
+namespace sabath {
+
+class UnknownPartial final : public Partial {
+ public:
+  UnknownPartial(Store::State& store, const Sha256& key);
+  ~UnknownPartial() override;
+  // Directories below partial/<key>/ that somebody may take over, the one with the most data first.
+  [[nodiscard]] static std::vector<std::filesystem::path> ownerless(Store::State& store, const Sha256& key);
+
+  std::vector<bool> chunks_done() override;
+  std::vector<std::byte> adopt_scratch(std::uint64_t index) override;
+  void claim(std::uint64_t index) override;
+  bool claimed_by_other(std::uint64_t index) override;
+
+  void adopt_front(const Validators& expected, const std::function<void(std::span<const std::byte>)>& tee) override;
+  Validators validators_noted() const override;
+  void note_validators(const Validators& validators, std::optional<std::uint64_t> size_bytes) override;
+  std::uint64_t front() const override;
+  void restart() override;
+
+  void write_scratch(unsigned lane, std::uint64_t index, std::uint64_t offset,
+                     std::span<const std::byte> bytes) override;
+  void write_chunk(unsigned lane, std::uint64_t index, std::span<const std::byte> bytes, const Sha256& hash) override;
+  std::size_t read(std::uint64_t offset, std::span<std::byte> bytes) override;
+  FileTree publish() override;
+  void discard() override;
+
+ private:
+  void take_directory();
+  void begin_journal();
+  void remove_foreign(std::string_view prefix) noexcept;  // what its earlier owners called journal., scratch.
+  [[nodiscard]] std::multimap<std::uint64_t, Sha256> journaled() const;  // by its earlier owners
+  void forget_earlier();                                                 // adopted, but never looked at: begin anew
+
+  Store::State& store_;
+  const Sha256 key_;
+  const std::filesystem::path directory_, data_path_;
+  const std::string name_;  // the directory's own: of its journal and scratch files too
+  Fd data_;
+  bool unexamined_ = false;  // it holds what an earlier owner left
+  bool over_ = false;        // published or discarded
+  JournalWriter journal_;
+  std::vector<std::byte> tail_;  // bytes after the front that an earlier owner had journaled as the short last chunk
+  ScratchLanes scratch_;
+
+  mutable std::mutex mutex_;  // of what follows
+  std::uint64_t front_ = 0;
+  std::vector<Sha256> hashes_;
+};
+
+}  // namespace sabath

@@ -1,0 +1,39 @@
+// Who writes: one open store of one process. The text stands in file names, and tells others whether that writer can
+// still come back. Values; any thread.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace sabath {
+
+// The machine, as long as it has not been started anew.
+struct HostId {
+  std::string name;           // [A-Za-z0-9_-.], at most 64, does not begin with '.'
+  std::uint64_t machine = 0;  // of the installation; 0: it has none, then only the boot tells hosts apart
+  std::uint64_t boot = 0;     // of this start of it
+  std::uint64_t pid_namespace = 0;
+  friend bool operator==(const HostId&, const HostId&) = default;
+};
+
+struct WriterId {
+  HostId host;
+  std::int64_t pid = 0;
+  std::uint64_t start_time = 0;  // of the process, in clock ticks since the boot
+  std::uint64_t nonce = 0;       // one process may open the store twice
+
+  [[nodiscard]] std::string text() const;  // at most 180 bytes, no '/', no '+'
+  [[nodiscard]] static std::optional<WriterId> try_parse(std::string_view text);
+  [[nodiscard]] static WriterId of_this_process();  // reads /proc; without it nobody can judge this writer
+  friend bool operator==(const WriterId&, const WriterId&) = default;
+};
+
+enum class Life { alive, dead, unknown };
+
+// Only what this machine can know is said: a process of the same boot and pid namespace is looked up; one from before
+// this machine's last start is dead; anything else is unknown.
+[[nodiscard]] Life life_of(const WriterId& writer, const HostId& here);
+
+}  // namespace sabath
