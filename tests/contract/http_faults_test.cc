@@ -1,6 +1,9 @@
 // What servers of HTTP do wrong, each with the one kind of failure that it must become.
 
+#include <arpa/inet.h>
 #include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <cstdlib>
@@ -27,6 +30,39 @@ class HttpFaults : public testing::Test {
   FaultServer server;
   std::unique_ptr<FetcherSet> fetchers =
       make_fetchers({.user_agent = "sabath-test", .ca_file = {}, .stall_timeout_ms = 400});
+};
+
+// Its queue is full and nobody takes from it, so that the kernel leaves a further attempt to connect without an answer.
+class ListenerThatIsFull {
+ public:
+  ListenerThatIsFull() : listener_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    address_.sin_family = AF_INET;
+    address_.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t length = sizeof address_;
+    auto* generic = reinterpret_cast<sockaddr*>(&address_);
+    if (bind(listener_, generic, length) != 0 || listen(listener_, 0) != 0 ||
+        getsockname(listener_, generic, &length) != 0) {
+      ADD_FAILURE() << "cannot listen";
+    }
+    for (int& fd : waiting_) {
+      fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+      static_cast<void>(connect(fd, generic, length));
+    }
+  }
+  ~ListenerThatIsFull() {
+    for (const int fd : waiting_) close(fd);
+    close(listener_);
+  }
+  ListenerThatIsFull(const ListenerThatIsFull&) = delete;
+  ListenerThatIsFull& operator=(const ListenerThatIsFull&) = delete;
+  [[nodiscard]] std::string url() const {
+    return "http://127.0.0.1:" + std::to_string(ntohs(address_.sin_port)) + "/f";
+  }
+
+ private:
+  int listener_;
+  int waiting_[4] = {-1, -1, -1, -1};
+  sockaddr_in address_{};
 };
 
 struct Case {
@@ -215,6 +251,24 @@ TEST_F(HttpFaults, NobodyListens) {
   const Reading reading = read(*fetchers, url);
   EXPECT_EQ(reading.kind(), FailureKind::network) << reading.message();
   EXPECT_EQ(reading.requests, 0u);
+}
+
+TEST_F(HttpFaults, AHostThatDoesNotAnswer) {
+  const ListenerThatIsFull full;
+  fetchers = make_fetchers({.user_agent = "sabath-test", .ca_file = {}, .connect_timeout_ms = 200});
+  const Reading reading = read(*fetchers, full.url());
+  EXPECT_EQ(reading.kind(), FailureKind::network) << reading.message();
+  EXPECT_EQ(reading.requests, 0u);
+
+  fetchers = make_fetchers({.user_agent = "sabath-test", .ca_file = {}});
+  std::stop_source source;
+  std::jthread stopper([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));  // into the attempt; earlier would be right as well
+    source.request_stop();
+  });
+  const auto start = std::chrono::steady_clock::now();
+  EXPECT_EQ(read(*fetchers, full.url(), {.stop = source.get_token()}).kind(), FailureKind::interrupted);
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(1));
 }
 
 TEST_F(HttpFaults, NoSuchHost) {
