@@ -1,0 +1,58 @@
+// Reads files whole and compares what they hold with what they must hold, several files and several parts of a file at
+// once. Counts the bytes where they are read. Used by Store::verify: add() everything, then run() once.
+// Throws only what no file is to blame for; a file that cannot be read is a finding.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "manifest/manifest.h"
+#include "store/state.h"
+
+namespace sabath {
+
+class Scrub {
+ public:
+  struct Item {
+    Digest digest;
+    std::string path;              // in the asset; empty if it is not known
+    bool in_view = false;          // a copy in the manifest's view, not the object
+    const Manifest* of = nullptr;  // knows the chunk layer; outlives the scrub
+  };
+  Scrub(Store::State& store, Store::VerifyReport& report, std::function<void(std::uint64_t)> on_bytes)
+      : store_(store), report_(report), on_bytes_(std::move(on_bytes)) {}
+  void add(Item item) { items_.push_back(std::move(item)); }
+  void run(unsigned threads);
+  void blame(const Digest& file, const std::string& path, std::uint64_t chunk, std::string what);
+
+ private:
+  struct Reading;
+  struct Task {
+    std::shared_ptr<Reading> reading;
+    std::uint64_t first = 0, end = 0;  // chunks
+  };
+  [[nodiscard]] std::optional<Task> next();
+  void work();
+  void read(Reading& reading, std::uint64_t first, std::uint64_t end, std::vector<std::byte>& buffer);
+  void judge(Reading& reading);
+  void name_bad_chunks(const Reading& reading, const std::string& aside);
+  [[nodiscard]] std::string put_aside(const Reading& reading);  // what to say of it
+  void remove_from_views();                                     // hard links of what was put aside
+
+  Store::State& store_;
+  Store::VerifyReport& report_;
+  const std::function<void(std::uint64_t)> on_bytes_;
+  std::vector<Item> items_;
+  std::mutex mutex_;  // of the report and of what follows
+  std::size_t next_item_ = 0;
+  Task current_;
+  std::set<std::uint64_t> bad_inodes_;
+  std::exception_ptr failure_;
+};
+
+}  // namespace sabath

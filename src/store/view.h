@@ -1,0 +1,43 @@
+// views/<root>/: an asset as training code wants to see it. Entries are clones, hard links or copies of objects, or
+// symlinks to adopted files. docs/store.md, "Views". One thread. Throws Error{space}, Error{storage}, Error{content}.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "manifest/manifest.h"
+#include "store/open_directories.h"
+#include "store/state.h"
+
+namespace sabath {
+
+// Entries of one tree: is this one right, make it.
+class ViewEntries {
+ public:
+  ViewEntries(Store::State& store, const std::filesystem::path& root) : store_(store), at_(root) {}
+
+  [[nodiscard]] bool right(const Entry& entry);
+  void make(const Entry& entry);  // where nothing stands
+  void mend(const Entry& entry);  // whatever stands there
+  // A hard link gone changes the ctime of its object: this keeps the object's evidence true.
+  void remove_file(const Entry& entry);
+  void finish();  // what was copied is on the disk
+
+ private:
+  struct Place {
+    int directory;
+    std::string name;
+  };
+  [[nodiscard]] Place place(const Entry& entry);  // throws if there is no directory for it
+  void make_at(const Place& place, const Entry& entry);
+  void make_file(const Place& place, const Entry& entry);
+  [[nodiscard]] bool try_link(const Place& place, const Entry& entry, const std::filesystem::path& object);
+  void copy(const Place& place, const Entry& entry, const std::filesystem::path& object);
+  [[nodiscard]] std::filesystem::path path_of(const Entry& entry) const { return at_.root() / entry.path.text(); }
+
+  Store::State& store_;
+  OpenDirectories at_;
+  std::shared_ptr<SyncGroup> group_;  // of the copies; nullptr: there are none
+};
+
+}  // namespace sabath
