@@ -1,0 +1,10 @@
+// Which HDF5 this process runs with. Any thread.
+#pragma once
+
+#include <string>
+
+namespace sabath {
+
+[[nodiscard]] std::string hdf5_library();  // "1.10.8"
+
+}  // namespace sabath
