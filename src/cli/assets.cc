@@ -1,0 +1,126 @@
+#include "cli/assets.h"
+
+#include <fmt/format.h>
+
+#include "base/file.h"
+#include "fetch/source_key.h"
+#include "sabath/error.h"
+#include "sabath/path.h"
+
+namespace sabath::cli {
+
+Catalogue make_catalogue(const SessionSettings& settings) { return {settings.roots, settings.recipe_directories}; }
+
+std::unique_ptr<Store> try_open_store(const SessionSettings& settings) {
+  if (!try_stat(settings.store)) return nullptr;
+  return Store::open(settings.store, false);
+}
+
+Holding holding_of(const Recipe& recipe, const Store* store) {
+  Holding holding;
+  if (recipe.manifest) {
+    holding.root = recipe.manifest->digest;
+    holding.trusted_by = "pinned";
+  }
+  if (store == nullptr) return holding;
+  if (const auto ref = store->ref(source_key(recipe)); ref && (!holding.root || ref->root == *holding.root)) {
+    holding.root = ref->root;
+    holding.trusted_by = ref->trusted_by;
+    holding.source = ref->source;
+  }
+  if (!holding.root) return holding;
+  holding.has_manifest = store->manifest(*holding.root).has_value();
+  if (const auto view = store->view_path(*holding.root); try_lstat(view)) holding.view = view;
+  return holding;
+}
+
+Manifest manifest_of(const Recipe& recipe, const Store* store) {
+  const Holding holding = holding_of(recipe, store);
+  if (holding.root && store != nullptr) {
+    if (auto manifest = store->manifest(*holding.root)) return std::move(*manifest);
+  }
+  throw Error(FailureKind::offline, fmt::format("the store does not hold {}", printable(recipe.name)),
+              fmt::format("sabath fetch {}", recipe.name));
+}
+
+Manifest find_manifest(const std::string& text, const SessionSettings& settings) {
+  if (text.starts_with("sha256:")) {
+    const Sha256 root = Sha256::parse(text);
+    const auto store = try_open_store(settings);
+    if (store) {
+      if (auto manifest = store->manifest(root)) return std::move(*manifest);
+    }
+    throw Error(FailureKind::offline, fmt::format("the store {} has no manifest {}", settings.store.string(), text),
+                "fetch the asset first, or name a manifest file");
+  }
+  if (const auto status = try_stat(text); status && S_ISREG(status->st_mode) && !text.ends_with(".json")) {
+    return Manifest::open(text);
+  }
+  const Recipe recipe = [&] {
+    try {
+      return make_catalogue(settings).find(text, std::nullopt);
+    } catch (const Error& error) {
+      if (error.failure().kind != FailureKind::not_found) throw;
+      throw Error(FailureKind::not_found,
+                  fmt::format("there is neither a manifest file nor an asset '{}'", printable(text)),
+                  error.failure().hint);
+    }
+  }();
+  return manifest_of(recipe, try_open_store(settings).get());
+}
+
+std::string_view kind_name(AssetKind kind) {
+  switch (kind) {
+    case AssetKind::dataset:
+      return "dataset";
+    case AssetKind::model:
+      return "model";
+    case AssetKind::workflow:
+      break;
+  }
+  return "workflow";
+}
+
+std::optional<AssetKind> try_parse_kind(std::string_view text) {
+  for (const AssetKind kind : {AssetKind::dataset, AssetKind::model, AssetKind::workflow}) {
+    if (kind_name(kind) == text) return kind;
+  }
+  return std::nullopt;
+}
+
+std::string_view access_name(AccessKind kind) {
+  switch (kind) {
+    case AccessKind::open:
+      return "public";
+    case AccessKind::login:
+      return "login";
+    case AccessKind::restricted:
+      break;
+  }
+  return "private";
+}
+
+std::string_view fragment_type_name(FragmentType type) {
+  switch (type) {
+    case FragmentType::file:
+      return "file";
+    case FragmentType::archive:
+      return "archive";
+    case FragmentType::file_list:
+      break;
+  }
+  return "file_list";
+}
+
+std::optional<std::uint64_t> known_size(const Recipe& recipe) {
+  std::uint64_t sum = 0;
+  for (const Fragment& fragment : recipe.fragments) {
+    // The size of a list is that of the list itself, not of what it lists.
+    if (!fragment.size_bytes || fragment.type == FragmentType::file_list) return std::nullopt;
+    sum += *fragment.size_bytes;
+  }
+  if (recipe.fragments.empty()) return std::nullopt;
+  return sum;
+}
+
+}  // namespace sabath::cli

@@ -1,0 +1,43 @@
+// What the verbs ask about assets: their recipes, and what this store holds of them. One thread.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "manifest/manifest.h"
+#include "recipe/catalogue.h"
+#include "sabath/recipe.h"
+#include "sabath/session.h"
+#include "store/store.h"
+
+namespace sabath::cli {
+
+[[nodiscard]] Catalogue make_catalogue(const SessionSettings& settings);
+// nullptr when there is none yet: asking never makes one.
+[[nodiscard]] std::unique_ptr<Store> try_open_store(const SessionSettings& settings);
+
+// What a store knows of a recipe's asset.
+struct Holding {
+  std::optional<Sha256> root;  // pinned by the recipe, or learnt
+  std::string trusted_by, source;
+  bool has_manifest = false;
+  std::filesystem::path view;  // empty: there is none
+};
+[[nodiscard]] Holding holding_of(const Recipe& recipe, const Store* store);  // a few lookups; reads no content
+
+// A manifest by file name, "sha256:<hex>", or asset name. Throws Error{not_found}, Error{offline}, Error{invalid}.
+[[nodiscard]] Manifest find_manifest(const std::string& text, const SessionSettings& settings);
+// Of an asset in the store. Throws Error{offline} with what to do when the store has none.
+[[nodiscard]] Manifest manifest_of(const Recipe& recipe, const Store* store);
+
+[[nodiscard]] std::string_view kind_name(AssetKind kind);
+[[nodiscard]] std::optional<AssetKind> try_parse_kind(std::string_view text);
+[[nodiscard]] std::string_view access_name(AccessKind kind);
+[[nodiscard]] std::string_view fragment_type_name(FragmentType type);
+[[nodiscard]] std::optional<std::uint64_t> known_size(const Recipe& recipe);  // of all fragments, when each says
+
+}  // namespace sabath::cli

@@ -1,0 +1,58 @@
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/render.h"
+#include "cli/verbs.h"
+#include "sabath/path.h"
+
+namespace sabath::cli {
+namespace {
+
+int run(Context& context) {
+  const auto& settings = context.configuration.settings;
+  if (context.presentation.json) {
+    nlohmann::ordered_json values = nlohmann::ordered_json::object();
+    for (const Setting& setting : settings) {
+      nlohmann::ordered_json value = nullptr;
+      if (setting.list) {
+        value = setting.values;
+      } else if (!setting.values.empty()) {
+        value = setting.values.front();
+      }
+      values[setting.key] = {{"value", value}, {"origin", setting.origin}};
+    }
+    context.out.record({{"schema", 1}, {"settings", values}, {"exit", 0}});
+    return 0;
+  }
+  Table table({"SETTING", "VALUE", "FROM"});
+  for (const Setting& setting : settings) {
+    std::string key = setting.key;
+    for (const std::string& value : setting.values) {
+      table.add({key, printable(value, 1000), key.empty() ? "" : setting.origin});
+      key.clear();
+    }
+    if (setting.values.empty()) table.add({key, "-", setting.origin});
+  }
+  context.out.print(table.text({}, 0));
+  return 0;
+}
+
+Action declare(OptionSet&) { return run; }
+
+}  // namespace
+
+constexpr Verb config_verb{
+    "config",
+    "every setting in force, and where it came from",
+    "sabath config                    as a table\n"
+    "sabath config --store /tmp/s     what a flag would change",
+    "A flag wins over the environment, that over the user's file ($XDG_CONFIG_HOME/sabath/config.json), that over the "
+    "site's (etc/sabath/config.json beside the program's bin, or /etc/sabath/config.json), that over the default. The "
+    "files are JSON with the keys store, roots, recipes, rewrites ([{\"from\", \"to\"}]), lanes, limit_rate, offline, "
+    "ca_file, connect_timeout_s and stall_timeout_s; their paths may use ~ and $VARIABLES.",
+    false,
+    declare,
+};
+
+}  // namespace sabath::cli

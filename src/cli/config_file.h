@@ -1,0 +1,29 @@
+// One configuration file as written: what it does not say is absent. Format: see configuration.h.
+// Pure but for reading the file; any thread. Throws Error{invalid} as "file:line: what is wrong".
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cli/environment.h"
+
+namespace sabath::cli {
+
+struct ConfigFile {
+  std::string name;  // empty: there is no such file
+  std::optional<std::filesystem::path> store, ca_file;
+  std::vector<std::filesystem::path> roots, recipes;
+  std::vector<std::pair<std::string, std::string>> rewrites;
+  std::optional<std::uint64_t> lanes, limit_rate, connect_timeout_s, stall_timeout_s;
+  std::optional<bool> offline;
+};
+
+[[nodiscard]] ConfigFile read_config_file(const std::filesystem::path& file, const Environment& environment);
+[[nodiscard]] ConfigFile parse_config(const std::string& text, const std::filesystem::path& file,
+                                      const Environment& environment);
+
+}  // namespace sabath::cli

@@ -1,0 +1,250 @@
+#include "cli/configuration.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "cli/config_file.h"
+#include "sabath/error.h"
+#include "sabath/path.h"
+
+namespace sabath::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+fs::path absolute(const std::string& text) { return fs::absolute(text).lexically_normal(); }
+
+std::vector<fs::path> path_list(std::string_view text) {
+  std::vector<fs::path> paths;
+  while (!text.empty()) {
+    const auto colon = text.find(':');
+    const std::string_view entry = text.substr(0, colon);
+    if (!entry.empty()) paths.push_back(absolute(std::string(entry)));
+    text.remove_prefix(colon == std::string_view::npos ? text.size() : colon + 1);
+  }
+  return paths;
+}
+
+bool parse_switch(const std::string& name, const std::string& text) {
+  const std::string word = to_lower(text);
+  for (const char* yes : {"1", "true", "yes", "on"}) {
+    if (word == yes) return true;
+  }
+  for (const char* no : {"0", "false", "no", "off"}) {
+    if (word == no) return false;
+  }
+  throw Error(FailureKind::usage, fmt::format("{} cannot be '{}'", name, printable(text)), "set it to 1 or 0");
+}
+
+// An XDG base directory of the user; empty when neither the variable nor a home is known.
+fs::path xdg(const Environment& environment, const char* variable, const char* below_home) {
+  if (const auto directory = environment.get(variable); directory && fs::path(*directory).is_absolute()) {
+    return *directory;
+  }
+  return environment.home.empty() ? fs::path() : environment.home / below_home;
+}
+
+class Loader {
+ public:
+  Loader(const GlobalOptions& globals, const Environment& environment) : globals_(globals), environment_(environment) {}
+
+  Configuration load() {
+    read_files();
+    store();
+    roots();
+    recipes();
+    rewrites();
+    numbers();
+    return std::move(result_);
+  }
+
+ private:
+  void read_files() {
+    const auto named = globals_.config ? globals_.config : environment_.get("SABATH_CONFIG");
+    if (named) {
+      user_ = read_config_file(absolute(*named), environment_);
+      if (user_.name.empty()) {
+        throw Error(FailureKind::usage,
+                    fmt::format("cannot read the configuration {}: no such file", printable(*named)),
+                    fmt::format("{} names it", globals_.config ? "--config" : "SABATH_CONFIG"));
+      }
+    } else if (const fs::path directory = xdg(environment_, "XDG_CONFIG_HOME", ".config"); !directory.empty()) {
+      user_ = read_config_file(directory / "sabath/config.json", environment_);
+    }
+    if (!environment_.executable.empty()) {
+      const fs::path prefix = environment_.executable.parent_path().parent_path();
+      site_ = read_config_file(prefix / "etc/sabath/config.json", environment_);
+    }
+    if (site_.name.empty()) site_ = read_config_file("/etc/sabath/config.json", environment_);
+    note("config", user_.name.empty() ? std::vector<std::string>{} : std::vector{user_.name},
+         globals_.config ? "--config"
+         : named         ? "SABATH_CONFIG"
+                         : "default");
+    note("site_config", site_.name.empty() ? std::vector<std::string>{} : std::vector{site_.name}, "default");
+  }
+
+  void note(std::string key, std::vector<std::string> values, std::string origin, bool list = false) {
+    result_.settings.push_back({std::move(key), std::move(values), std::move(origin), list});
+  }
+
+  void store() {
+    const auto [path, origin] = choose_store();
+    result_.session.store = path;
+    note("store", {path.string()}, origin);
+  }
+
+  std::pair<fs::path, std::string> choose_store() const {
+    if (globals_.store) return {absolute(*globals_.store), "--store"};
+    if (const auto text = environment_.get("SABATH_CACHE")) return {absolute(*text), "SABATH_CACHE"};
+    for (const ConfigFile* file : {&user_, &site_}) {
+      if (file->store) return {*file->store, file->name};
+    }
+    if (const auto scratch = environment_.get("SCRATCH"); scratch && fs::path(*scratch).is_absolute()) {
+      return {fs::path(*scratch) / ".sabath", "default: SCRATCH"};
+    }
+    const fs::path cache = xdg(environment_, "XDG_CACHE_HOME", ".cache");
+    if (cache.empty()) {
+      throw Error(FailureKind::usage, "cannot tell where the store is: neither HOME nor SCRATCH is set",
+                  "say --store DIR or set SABATH_CACHE");
+    }
+    return {cache / "sabath", "default"};
+  }
+
+  void note_paths(const char* key, const std::vector<fs::path>& paths, std::string origin) {
+    std::vector<std::string> values;
+    for (const fs::path& path : paths) values.push_back(path.string());
+    note(key, std::move(values), std::move(origin), true);
+  }
+
+  void roots() {
+    auto& roots = result_.session.roots;
+    std::string origin = "default";
+    if (!globals_.roots.empty()) {
+      for (const std::string& text : globals_.roots) roots.push_back(absolute(text));
+      origin = "--root";
+    } else if (const auto text = environment_.get("SABATH_ROOT")) {
+      roots.push_back(absolute(*text));
+      origin = "SABATH_ROOT";
+    } else if (const ConfigFile& file = user_.roots.empty() ? site_ : user_; !file.roots.empty()) {
+      roots = file.roots;
+      origin = file.name;
+    }
+    note_paths("roots", roots, origin);
+  }
+
+  void add_recipes(const std::vector<fs::path>& paths, const std::string& origin) {
+    auto& all = result_.session.recipe_directories;
+    for (const fs::path& path : paths) {
+      if (std::ranges::find(all, path) != all.end()) continue;
+      all.push_back(path);
+      if (!recipe_origins_.ends_with(origin)) recipe_origins_ += (recipe_origins_.empty() ? "" : ", ") + origin;
+    }
+  }
+
+  void recipes() {
+    if (const auto text = environment_.get("SABATH_RECIPES")) add_recipes(path_list(*text), "SABATH_RECIPES");
+    add_recipes(user_.recipes, user_.name);
+    std::vector<fs::path> usual;
+    if (const fs::path data = xdg(environment_, "XDG_DATA_HOME", ".local/share"); !data.empty()) {
+      usual.push_back(data / "sabath/recipes");
+    }
+    add_recipes(existing(usual), "default");
+    add_recipes(site_.recipes, site_.name);
+    add_recipes(existing(shipped_recipes()), "default");
+    note_paths("recipes", result_.session.recipe_directories, recipe_origins_.empty() ? "default" : recipe_origins_);
+  }
+
+  static std::vector<fs::path> existing(const std::vector<fs::path>& paths) {
+    std::vector<fs::path> found;
+    for (const fs::path& path : paths) {
+      if (const auto status = try_stat(path); status && S_ISDIR(status->st_mode)) found.push_back(path);
+    }
+    return found;
+  }
+
+  // Installed as PREFIX/bin/sabath, or built as SOURCE/build/NAME/bin/sabath. The first that exists.
+  std::vector<fs::path> shipped_recipes() const {
+    if (environment_.executable.empty()) return {};
+    const fs::path bin = environment_.executable.parent_path();
+    const fs::path installed = (bin / "../share/sabath/recipes").lexically_normal();
+    if (!existing({installed}).empty()) return {installed};
+    if (bin.parent_path().parent_path().filename() != "build") return {};
+    return {(bin / "../../../recipes").lexically_normal()};
+  }
+
+  void rewrites() {
+    auto& rules = result_.session.rewrites;
+    std::vector<std::string> values;
+    std::string origin;
+    for (const ConfigFile* file : {&user_, &site_}) {
+      if (file->rewrites.empty()) continue;
+      rules.insert(rules.end(), file->rewrites.begin(), file->rewrites.end());
+      origin += (origin.empty() ? "" : ", ") + file->name;
+    }
+    for (const auto& [from, to] : rules) values.push_back(fmt::format("{}={}", from, to));
+    note("rewrites", std::move(values), origin.empty() ? "default" : origin, true);
+  }
+
+  // The first file that has the value, and its name.
+  template <typename T>
+  std::pair<T, std::string> from_files(std::optional<T> ConfigFile::*member, T fallback) const {
+    for (const ConfigFile* file : {&user_, &site_}) {
+      if (file->*member) return {*(file->*member), file->name};
+    }
+    return {std::move(fallback), "default"};
+  }
+
+  void numbers() {
+    const auto [lanes, lanes_origin] = from_files<std::uint64_t>(&ConfigFile::lanes, 0);
+    result_.lanes = static_cast<unsigned>(lanes);
+    note("lanes", {lanes == 0 ? "chosen" : fmt::format("{}", lanes)}, lanes_origin);
+    const auto [rate, rate_origin] = from_files<std::uint64_t>(&ConfigFile::limit_rate, 0);
+    result_.limit_rate = rate;
+    note("limit_rate", {rate == 0 ? "none" : fmt::format("{}", rate)}, rate_origin);
+
+    auto [offline, offline_origin] = from_files<bool>(&ConfigFile::offline, false);
+    if (const auto text = environment_.get("SABATH_OFFLINE")) {
+      offline = parse_switch("SABATH_OFFLINE", *text);
+      offline_origin = "SABATH_OFFLINE";
+    }
+    if (globals_.offline) {
+      offline = true;
+      offline_origin = "--offline";
+    }
+    result_.session.offline = offline;
+    note("offline", {offline ? "true" : "false"}, offline_origin);
+
+    FetcherSettings& fetchers = result_.session.fetchers;
+    fetchers.user_agent = "sabath/" SABATH_VERSION;
+    const auto [ca_file, ca_origin] = from_files<fs::path>(&ConfigFile::ca_file, {});
+    fetchers.ca_file = ca_file.string();
+    note("ca_file", ca_file.empty() ? std::vector<std::string>{} : std::vector{ca_file.string()}, ca_origin);
+    timeout("connect_timeout_s", &ConfigFile::connect_timeout_s, fetchers.connect_timeout_ms);
+    timeout("stall_timeout_s", &ConfigFile::stall_timeout_s, fetchers.stall_timeout_ms);
+  }
+
+  void timeout(const char* key, std::optional<std::uint64_t> ConfigFile::*member, long& target_ms) {
+    const auto [seconds, origin] = from_files<std::uint64_t>(member, static_cast<std::uint64_t>(target_ms / 1000));
+    target_ms = static_cast<long>(seconds * 1000);
+    note(key, {fmt::format("{}", seconds)}, origin);
+  }
+
+  const GlobalOptions& globals_;
+  const Environment& environment_;
+  ConfigFile user_, site_;
+  Configuration result_;
+  std::string recipe_origins_;
+};
+
+}  // namespace
+
+Configuration load_configuration(const GlobalOptions& globals, const Environment& environment) {
+  return Loader(globals, environment).load();
+}
+
+}  // namespace sabath::cli

@@ -1,0 +1,37 @@
+// The settings of this call and where each came from: flag, environment, user file, site file, default, in this order.
+//
+// Configuration files are JSON with the keys store, roots, recipes, rewrites, lanes, limit_rate, offline, ca_file,
+// connect_timeout_s, stall_timeout_s; an unknown key is refused. In their paths a leading ~ and $NAME are replaced, and
+// a relative path starts at the file. Lists of `recipes` and `rewrites` are joined, user's first; all else is replaced.
+// Made by one thread, then constant. Throws Error{usage}, Error{invalid}.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/environment.h"
+#include "cli/global_options.h"
+#include "sabath/session.h"
+
+namespace sabath::cli {
+
+struct Setting {
+  std::string key;
+  std::vector<std::string> values;
+  std::string origin;  // "--store", "SABATH_CACHE", a file's name, "default"
+  bool list = false;
+};
+
+struct Configuration {
+  SessionSettings session;
+  unsigned lanes = 0;             // 0: chosen
+  std::uint64_t limit_rate = 0;   // bytes a second, 0: none
+  std::vector<Setting> settings;  // for `sabath config` and `doctor`
+};
+
+[[nodiscard]] Configuration load_configuration(const GlobalOptions& globals, const Environment& environment);
+
+}  // namespace sabath::cli

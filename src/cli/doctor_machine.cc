@@ -1,0 +1,175 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <sched.h>
+#include <sys/resource.h>
+
+#include <chrono>
+#include <ctime>
+#include <stop_token>
+#include <thread>
+#include <vector>
+
+#include "base/file.h"
+#include "base/process.h"
+#include "base/text.h"
+#include "cli/doctor.h"
+#include "cli/version.h"
+#include "manifest/file_tree.h"
+#include "mpi/library.h"
+#include "sabath/fetcher.h"
+#include "sabath/path.h"
+
+namespace sabath::cli {
+namespace {
+
+// The first line that a program says of its version; nothing when it is not there or does not answer.
+std::optional<std::string> version_line(const char* program) {
+  Command command;
+  command.argv = {program, "--version"};
+  command.deadline = std::chrono::seconds(5);
+  try {
+    const CommandResult result = run_command(command, {});
+    if (result.status != 0) return std::nullopt;
+    return printable(trim(std::string_view(result.out).substr(0, result.out.find('\n'))));
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
+enum class Family { open_mpi, mpich, other };
+
+Family family(const std::string& text) {
+  const std::string lower = to_lower(text);
+  if (lower.find("open mpi") != std::string::npos || lower.find("openrte") != std::string::npos)
+    return Family::open_mpi;
+  for (const char* name : {"mpich", "hydra", "intel"}) {
+    if (lower.find(name) != std::string::npos) return Family::mpich;
+  }
+  return Family::other;
+}
+
+// Started by the wrong launcher, every process would take itself for the only one.
+void check_launcher(const Context& context, const std::string& library, Findings& findings) {
+  const Family ours = family(library);
+  const bool by_hydra = context.environment.get("PMI_RANK") && !context.environment.get("PMIX_RANK");
+  if (ours == Family::open_mpi && by_hydra) {
+    findings.fail("launcher", fmt::format("this process was launched for MPICH, but sabath was built with {}", library),
+                  "use the mpirun of the MPI that sabath was built with, or `srun --mpi=pmix`", FailureKind::usage);
+    return;
+  }
+  const auto launcher = version_line("mpirun");
+  if (!launcher) {
+    findings.warn("launcher", "no mpirun in PATH",
+                  "load the module of the MPI that sabath was built with, or use srun");
+  } else if (family(*launcher) != ours && ours != Family::other && family(*launcher) != Family::other) {
+    findings.fail("launcher", fmt::format("mpirun is {}, but sabath was built with {}", *launcher, library),
+                  "put the matching mpirun first in PATH", FailureKind::usage);
+  } else {
+    findings.ok("launcher", *launcher);
+  }
+}
+
+void check_hash_rate(Findings& findings) {
+  const std::vector<std::byte> chunk(chunk_size_bytes, std::byte{0x5a});
+  const auto begin = std::chrono::steady_clock::now();
+  std::chrono::duration<double> passed{};
+  std::uint64_t bytes = 0;
+  while (passed.count() < 0.2) {
+    if (hash_chunk(chunk) == Sha256{}) break;  // keeps the compiler from leaving the work out
+    bytes += chunk.size();
+    passed = std::chrono::steady_clock::now() - begin;
+  }
+  const double rate = static_cast<double>(bytes) / passed.count();
+  const std::string text = fmt::format("{}/s of SHA-256 on one core", format_bytes(static_cast<std::uint64_t>(rate)));
+  if (rate < 100e6) {
+    findings.warn("hash rate", text, "was this a debug build? verification will be slower than the disk");
+  } else {
+    findings.ok("hash rate", text);
+  }
+}
+
+void check_descriptors(Findings& findings) {
+  struct rlimit limit {};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  const std::string text = limit.rlim_cur == RLIM_INFINITY ? "unlimited" : fmt::format("{} open files", limit.rlim_cur);
+  if (limit.rlim_cur < 1024) {
+    findings.warn("descriptors", text, "ulimit -n 4096, before sabath");
+  } else {
+    findings.ok("descriptors", text);
+  }
+}
+
+// Certificates are judged by the clock: one that stands in the past fails every TLS connection.
+void check_clock(Findings& findings) {
+  constexpr std::time_t written = 1'763'000'000;  // November 2025: this program is younger
+  const std::time_t now = std::time(nullptr);
+  if (now < written) {
+    findings.fail("clock", fmt::format("the clock stands at {} s after 1970, before this program was written", now),
+                  "set the clock (chrony, ntp): certificates will be refused", FailureKind::internal);
+  } else {
+    findings.ok("clock", "plausible");
+  }
+}
+
+// Userinfo in a proxy's URL may hold a password.
+std::string without_userinfo(const std::string& proxy) {
+  const auto scheme = proxy.find("://");
+  const auto begin = scheme == std::string::npos ? 0 : scheme + 3;
+  const auto at = proxy.find('@', begin);
+  return at == std::string::npos ? proxy : proxy.substr(0, begin) + "***@" + proxy.substr(at + 1);
+}
+
+}  // namespace
+
+void check_libraries(const Context& context, Findings& findings) {
+  findings.ok("sabath", SABATH_VERSION);
+  for (const auto& [name, text] : library_versions()) findings.ok(name, text);
+  if (const auto library = mpi_library()) check_launcher(context, *library, findings);
+  if (const auto git = version_line("git")) {
+    findings.ok("git", *git);
+  } else {
+    findings.warn("git", "no git program in PATH", "install git: models are fetched with it");
+  }
+}
+
+void check_machine(const Context&, Findings& findings) {
+  cpu_set_t set;
+  const int allowed = ::sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 0;
+  const unsigned all = std::thread::hardware_concurrency();
+  findings.ok("cores", allowed > 0 && static_cast<unsigned>(allowed) != all ? fmt::format("{} of {}", allowed, all)
+                                                                            : fmt::format("{}", all));
+  check_hash_rate(findings);
+  check_descriptors(findings);
+  check_clock(findings);
+}
+
+void check_network(const Context& context, Findings& findings) {
+  std::vector<std::string> proxies;
+  for (const char* name :
+       {"http_proxy", "https_proxy", "HTTPS_PROXY", "ftp_proxy", "all_proxy", "ALL_PROXY", "no_proxy", "NO_PROXY"}) {
+    if (const auto value = context.environment.get(name)) {
+      proxies.push_back(fmt::format("{}={}", name, without_userinfo(*value)));
+    }
+  }
+  findings.ok("proxies", proxies.empty() ? "none set" : fmt::format("{}", fmt::join(proxies, " ")));
+  if (context.environment.get("HTTP_PROXY") && !context.environment.get("http_proxy")) {
+    findings.warn("proxies", "HTTP_PROXY is set, but only http_proxy counts", "export http_proxy=\"$HTTP_PROXY\"");
+  }
+  const std::string& ca_file = context.configuration.session.fetchers.ca_file;
+  if (!ca_file.empty() && !try_stat(ca_file)) {
+    findings.fail("certificates", fmt::format("the configured ca_file {} is not there", ca_file),
+                  "sabath config tells which file names it", FailureKind::usage);
+  } else {
+    findings.ok("certificates", ca_file.empty() ? "the system's" : ca_file);
+  }
+  std::vector<std::string> built;
+  for (const Scheme& scheme : make_fetchers(context.configuration.session.fetchers)->schemes()) {
+    if (scheme.built) built.push_back(scheme.name);
+  }
+  findings.ok("fetchers", fmt::format("{}", fmt::join(built, " ")));
+  if (context.configuration.session.offline) {
+    findings.warn("offline", "no connection will be opened", "sabath config tells what asks for it");
+  }
+}
+
+}  // namespace sabath::cli

@@ -1,0 +1,42 @@
+#include "cli/environment.h"
+
+#include <pwd.h>
+#include <unistd.h>
+
+#include <string_view>
+#include <system_error>
+
+namespace sabath::cli {
+namespace {
+
+std::filesystem::path home_of_user() {
+  struct passwd entry {};
+  struct passwd* found = nullptr;
+  std::string buffer(16384, '\0');
+  if (::getpwuid_r(::getuid(), &entry, buffer.data(), buffer.size(), &found) != 0 || found == nullptr) return {};
+  return found->pw_dir;
+}
+
+}  // namespace
+
+std::optional<std::string> Environment::get(const std::string& name) const {
+  const auto found = variables.find(name);
+  if (found == variables.end() || found->second.empty()) return std::nullopt;
+  return found->second;
+}
+
+Environment Environment::of_process() {
+  Environment environment;
+  for (char** entry = ::environ; entry != nullptr && *entry != nullptr; ++entry) {
+    const std::string_view text(*entry);
+    const auto equals = text.find('=');
+    if (equals == std::string_view::npos) continue;
+    environment.variables.emplace(text.substr(0, equals), text.substr(equals + 1));
+  }
+  environment.home = environment.get("HOME").value_or(home_of_user().string());
+  std::error_code unknown;
+  environment.executable = std::filesystem::read_symlink("/proc/self/exe", unknown);
+  return environment;
+}
+
+}  // namespace sabath::cli

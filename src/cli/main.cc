@@ -1,0 +1,29 @@
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <string>
+#include <vector>
+
+#include "cli/environment.h"
+#include "cli/program.h"
+#include "cli/signals.h"
+
+namespace {
+
+// A closed standard stream would be the number of the next file that is opened, and be written to. It is held by one
+// that refuses instead: writing to standard output then fails, as it should.
+void hold_standard_streams() {
+  for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (::fcntl(fd, F_GETFD) >= 0) continue;
+    [[maybe_unused]] const int held = ::open("/dev/null", fd == STDOUT_FILENO ? O_RDONLY : O_WRONLY);
+  }
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  hold_standard_streams();
+  sabath::cli::Signals signals;
+  return sabath::cli::run_program(std::vector<std::string>(arguments + (count > 0 ? 1 : 0), arguments + count),
+                                  sabath::cli::Environment::of_process(), signals);
+}

@@ -1,0 +1,101 @@
+#include "cli/options.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+#include "base/text.h"
+#include "sabath/error.h"
+#include "sabath/path.h"
+
+namespace sabath::cli {
+
+std::uint64_t parse_count(const std::string& text, std::uint64_t maximum, const std::string& what) {
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || value > maximum) {
+    throw Error(FailureKind::usage, fmt::format("{} cannot be '{}'", what, printable(text)),
+                fmt::format("give a whole number from 0 to {}", maximum));
+  }
+  return value;
+}
+
+std::uint64_t parse_bytes(const std::string& text, const std::string& what) {
+  if (const auto bytes = parse_size(text)) return *bytes;
+  throw Error(FailureKind::usage, fmt::format("{} cannot be '{}'", what, printable(text)),
+              "give bytes such as 500k, 10M or 2.5GiB");
+}
+
+void OptionSet::add(std::string names, std::string value, std::string help,
+                    std::function<void(const std::string&)> set) {
+  Option option;
+  option.names = std::move(names);
+  option.value = std::move(value);
+  option.help = std::move(help);
+  option.set = std::move(set);
+  options_.push_back(std::move(option));
+}
+
+void OptionSet::flag(std::string names, bool& target, std::string help) {
+  add(std::move(names), "", std::move(help), [&target](const std::string&) { target = true; });
+}
+
+void OptionSet::option(std::string names, std::string value, std::string& target, std::string help) {
+  add(std::move(names), std::move(value), std::move(help), [&target](const std::string& text) { target = text; });
+}
+
+void OptionSet::option(std::string names, std::string value, std::optional<std::string>& target, std::string help) {
+  add(std::move(names), std::move(value), std::move(help), [&target](const std::string& text) { target = text; });
+}
+
+void OptionSet::option(std::string names, std::string value, std::vector<std::string>& target, std::string help) {
+  add(std::move(names), std::move(value), std::move(help),
+      [&target](const std::string& text) { target.push_back(text); });
+  options_.back().repeats = true;
+}
+
+void OptionSet::choice(std::string names, std::vector<std::string> choices, std::string& target, std::string help) {
+  std::string value = fmt::format("{}", fmt::join(choices, "|"));
+  std::string what = names;
+  add(std::move(names), std::move(value), std::move(help),
+      [&target, choices = std::move(choices), what = std::move(what)](const std::string& text) {
+        if (std::ranges::find(choices, text) == choices.end()) {
+          const auto meant = nearest(text, choices);
+          throw Error(FailureKind::usage, fmt::format("{} cannot be '{}'", what, printable(text)),
+                      meant ? fmt::format("did you mean {}?", *meant)
+                            : fmt::format("give one of {}", fmt::join(choices, ", ")));
+        }
+        target = text;
+      });
+}
+
+void OptionSet::count(std::string names, std::string value, std::uint64_t maximum, std::optional<std::uint64_t>& target,
+                      std::string help) {
+  std::string what = names;
+  add(std::move(names), std::move(value), std::move(help),
+      [&target, maximum, what = std::move(what)](const std::string& text) {
+        target = parse_count(text, maximum, what);
+      });
+}
+
+void OptionSet::size(std::string names, std::string value, std::optional<std::uint64_t>& target, std::string help) {
+  std::string what = names;
+  add(std::move(names), std::move(value), std::move(help),
+      [&target, what = std::move(what)](const std::string& text) { target = parse_bytes(text, what); });
+}
+
+void OptionSet::argument(std::string name, std::string& target, std::string help) {
+  add(std::move(name), "", std::move(help), [&target](const std::string& text) { target = text; });
+  options_.back().required = true;
+}
+
+void OptionSet::arguments(std::string name, std::vector<std::string>& target, bool required, std::string help) {
+  add(std::move(name), "", std::move(help), [&target](const std::string& text) { target.push_back(text); });
+  options_.back().required = required;
+  options_.back().repeats = true;
+}
+
+}  // namespace sabath::cli

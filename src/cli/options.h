@@ -1,0 +1,51 @@
+// What a verb accepts, as data declared beside the verb: the parser, the help text and the suggestions all read it.
+// The targets of an OptionSet outlive it and are filled while the command line is parsed. One thread.
+// Setters throw Error{usage} for a value that makes no sense.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace sabath::cli {
+
+struct Option {
+  std::string names;  // "-d,--dataset"; an argument has no dash: "NAME"
+  std::string value;  // "DIR"; empty for a flag
+  std::string help;
+  bool repeats = false;
+  bool required = false;                        // arguments only
+  std::function<void(const std::string&)> set;  // called for each value in order; a flag gives ""
+
+  [[nodiscard]] bool is_argument() const { return names.front() != '-'; }
+};
+
+class OptionSet {
+ public:
+  void flag(std::string names, bool& target, std::string help);
+  void option(std::string names, std::string value, std::string& target, std::string help);
+  void option(std::string names, std::string value, std::optional<std::string>& target, std::string help);
+  void option(std::string names, std::string value, std::vector<std::string>& target, std::string help);  // repeats
+  void choice(std::string names, std::vector<std::string> choices, std::string& target, std::string help);
+  void count(std::string names, std::string value, std::uint64_t maximum, std::optional<std::uint64_t>& target,
+             std::string help);
+  void size(std::string names, std::string value, std::optional<std::uint64_t>& target, std::string help);  // "10M"
+  void argument(std::string name, std::string& target, std::string help);                                   // required
+  void arguments(std::string name, std::vector<std::string>& target, bool required, std::string help);
+
+  [[nodiscard]] const std::vector<Option>& options() const { return options_; }
+
+ private:
+  void add(std::string names, std::string value, std::string help, std::function<void(const std::string&)> set);
+  std::vector<Option> options_;
+};
+
+// A whole number in decimal; throws Error{usage} naming `what`.
+[[nodiscard]] std::uint64_t parse_count(const std::string& text, std::uint64_t maximum, const std::string& what);
+// Bytes, "10M" or "2.5GiB"; throws Error{usage} naming `what`.
+[[nodiscard]] std::uint64_t parse_bytes(const std::string& text, const std::string& what);
+
+}  // namespace sabath::cli

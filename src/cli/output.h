@@ -1,0 +1,26 @@
+// Standard output: what other programs read. Buffered; a write that fails is an error, never silence.
+// Main thread only. Throws Error{storage}.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <string_view>
+
+namespace sabath::cli {
+
+class Output {
+ public:
+  explicit Output(int fd) : fd_(fd) {}
+  void print(std::string_view text);                  // as it is; the caller has made it printable
+  void record(const nlohmann::ordered_json& record);  // the one record of --json; the second one is a defect
+  void begin_record(std::string_view text);           // a record that is printed piece by piece
+  [[nodiscard]] bool has_record() const { return has_record_; }
+  void flush();
+
+ private:
+  int fd_;
+  std::string buffer_;
+  bool has_record_ = false;
+};
+
+}  // namespace sabath::cli

@@ -1,0 +1,177 @@
+#include "cli/parser.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <optional>
+
+#include "base/text.h"
+#include "sabath/error.h"
+#include "sabath/path.h"
+
+namespace sabath::cli {
+namespace {
+
+void add_option(CLI::App& app, const Option& option) {
+  const auto set = option.set;
+  if (!option.is_argument() && option.value.empty()) {
+    app.add_flag_function(option.names, [set](std::int64_t) { set(""); });
+    return;
+  }
+  const auto set_all = [set](const std::vector<std::string>& values) {
+    for (const std::string& value : values) set(value);
+  };
+  CLI::Option* added = app.add_option_function<std::vector<std::string>>(option.names, set_all);
+  if (option.is_argument()) {
+    added->expected(option.required ? 1 : 0, option.repeats ? CLI::detail::expected_max_vector_size : 1);
+    added->required(option.required);
+    return;
+  }
+  // One value each time: `-d X NAME` leaves NAME alone. Of an option that does not repeat the last one counts.
+  added->expected(1)->allow_extra_args(false);
+  added->multi_option_policy(option.repeats ? CLI::MultiOptionPolicy::TakeAll : CLI::MultiOptionPolicy::TakeLast);
+}
+
+// One verb's CLI11 application with what its options fill.
+struct Branch {
+  const Verb* verb;
+  CLI::App* app;
+  OptionSet options;
+  Action action;
+};
+
+class Line {
+ public:
+  explicit Line(std::span<const Verb* const> verbs) {
+    prepare(app_);
+    declare_global_options(globals_, parsed_.globals);
+    for (const Option& option : globals_.options()) add_option(app_, option);
+    for (const Verb* verb : verbs) add_verb(*verb);
+  }
+
+  ParsedLine parse(std::vector<std::string> arguments) {
+    std::ranges::reverse(arguments);  // CLI11 takes them from the back
+    try {
+      app_.parse(std::move(arguments));
+    } catch (const CLI::CallForHelp&) {
+      parsed_.help = true;
+    } catch (const CLI::ExtrasError&) {
+      explain_extras();
+    } catch (const CLI::ParseError& error) {
+      throw Error(FailureKind::usage, fmt::format("{}{}", command_words(), lower_first(error.what())), see_help());
+    }
+    if (const Branch* branch = chosen()) {
+      parsed_.verb = branch->verb;
+      parsed_.action = branch->action;
+    } else {
+      parsed_.group = group();
+    }
+    return std::move(parsed_);
+  }
+
+ private:
+  static void prepare(CLI::App& app) {
+    app.set_help_flag("-h,--help");
+    app.require_subcommand(0, 1);
+    app.fallthrough();
+  }
+
+  static std::string lower_first(std::string text) {
+    if (text.size() > 1 && std::islower(static_cast<unsigned char>(text[1])))
+      text[0] = static_cast<char>(text[0] | 0x20);
+    return printable(text, 400);
+  }
+
+  void add_verb(const Verb& verb) {
+    CLI::App* parent = &app_;
+    std::string name(verb.name);
+    if (const auto space = name.find(' '); space != std::string::npos) {
+      const std::string group_name = name.substr(0, space);
+      CLI::App*& group = groups_[group_name];
+      if (group == nullptr) prepare(*(group = app_.add_subcommand(group_name)));
+      parent = group;
+      name.erase(0, space + 1);
+    }
+    CLI::App* app = parent->add_subcommand(name);
+    prepare(*app);
+    auto branch = std::make_unique<Branch>(Branch{&verb, app, {}, {}});
+    branch->action = verb.declare(branch->options);
+    for (const Option& option : branch->options.options()) add_option(*app, option);
+    branches_.push_back(std::move(branch));
+  }
+
+  const Branch* chosen() const {
+    const auto found = std::ranges::find_if(branches_, [](const auto& branch) { return branch->app->parsed(); });
+    return found == branches_.end() ? nullptr : found->get();
+  }
+
+  std::string group() const {
+    const auto parsed = app_.get_subcommands();
+    return parsed.empty() ? "" : parsed.front()->get_name();
+  }
+
+  std::string command_words() const {
+    if (const Branch* branch = chosen()) return fmt::format("sabath {}: ", branch->verb->name);
+    return group().empty() ? "" : fmt::format("sabath {}: ", group());
+  }
+
+  std::string see_help() const {
+    const Branch* branch = chosen();
+    const std::string words = branch != nullptr ? std::string(branch->verb->name) : group();
+    return fmt::format("see: sabath {}{}--help", words, words.empty() ? "" : " ");
+  }
+
+  // The names that could have stood where the unknown word stands.
+  std::vector<std::string> candidates(bool dashed) const {
+    std::vector<std::string> names;
+    if (dashed) {
+      for (const Option& option : globals_.options()) append_names(option, names);
+      if (const Branch* branch = chosen()) {
+        for (const Option& option : branch->options.options()) append_names(option, names);
+      }
+      names.emplace_back("--help");
+      return names;
+    }
+    const std::string prefix = group().empty() ? "" : group() + " ";
+    for (const auto& branch : branches_) {
+      if (!branch->verb->name.starts_with(prefix)) continue;
+      std::string word(branch->verb->name.substr(prefix.size()));
+      names.push_back(word.substr(0, word.find(' ')));
+    }
+    return names;
+  }
+
+  static void append_names(const Option& option, std::vector<std::string>& names) {
+    if (option.is_argument()) return;
+    for (std::string& name : CLI::detail::split_names(option.names)) names.push_back(std::move(name));
+  }
+
+  [[noreturn]] void explain_extras() const {
+    const std::vector<std::string> extras = app_.remaining(true);
+    const std::string word = extras.empty() ? "" : extras.front();
+    const bool dashed = word.starts_with("-");
+    const bool surplus = !dashed && chosen() != nullptr;
+    const std::string option = word.substr(0, word.find('='));
+    const char* what = dashed ? "no such option" : surplus ? "one argument too many" : "no such command";
+    const auto meant = surplus ? std::nullopt : nearest(dashed ? option : word, candidates(dashed));
+    throw Error(FailureKind::usage, fmt::format("{}{}: '{}'", command_words(), what, printable(dashed ? option : word)),
+                meant ? fmt::format("did you mean {}?", *meant) : see_help());
+  }
+
+  CLI::App app_;
+  OptionSet globals_;
+  ParsedLine parsed_;
+  std::map<std::string, CLI::App*> groups_;  // owned by app_
+  std::vector<std::unique_ptr<Branch>> branches_;
+};
+
+}  // namespace
+
+ParsedLine parse_line(const std::vector<std::string>& arguments, std::span<const Verb* const> verbs) {
+  return Line(verbs).parse(arguments);
+}
+
+}  // namespace sabath::cli

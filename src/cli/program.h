@@ -1,0 +1,15 @@
+// The whole program but for main(): from a command line to an exit code. Main thread only; throws nothing.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/environment.h"
+#include "cli/signals.h"
+
+namespace sabath::cli {
+
+[[nodiscard]] int run_program(const std::vector<std::string>& arguments, const Environment& environment,
+                              Signals& signals);
+
+}  // namespace sabath::cli

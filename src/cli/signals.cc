@@ -1,0 +1,86 @@
+#include "cli/signals.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <string_view>
+
+#include "base/file.h"
+
+namespace sabath::cli {
+namespace {
+
+constexpr std::array asking{SIGINT, SIGTERM, SIGHUP};
+
+// A handler may only touch what is async-signal-safe: it passes the number on through a pipe.
+volatile sig_atomic_t pipe_write = -1;
+
+void pass_on(int signal) {
+  const int saved = errno;
+  const auto byte = static_cast<unsigned char>(signal);
+  [[maybe_unused]] const auto written = ::write(pipe_write, &byte, 1);
+  errno = saved;
+}
+
+void install(int signal, void (*handler)(int)) {
+  struct sigaction action {};
+  action.sa_handler = handler;
+  action.sa_flags = SA_RESTART;
+  sigemptyset(&action.sa_mask);
+  if (::sigaction(signal, &action, nullptr) != 0) throw_errno("install a signal handler for", "the process", errno);
+}
+
+// nohup and the like: a signal that the caller ignores stays ignored.
+bool is_ignored(int signal) {
+  struct sigaction action {};
+  return ::sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
+void say(std::string_view text) {
+  [[maybe_unused]] const auto written = ::write(STDERR_FILENO, text.data(), text.size());
+}
+
+}  // namespace
+
+int exit_code_of_signal(int signal) noexcept { return signal == SIGINT ? 130 : 143; }
+
+Signals::Signals() {
+  std::array<int, 2> ends{-1, -1};
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) throw_errno("make a pipe for", "signals", errno);
+  pipe_read_ = ends[0];
+  ::fcntl(ends[1], F_SETFL, O_NONBLOCK);
+  pipe_write = ends[1];
+  thread_ = std::thread([this] { answer(); });
+  for (const int signal : asking) {
+    if (!is_ignored(signal)) install(signal, pass_on);
+  }
+  install(SIGPIPE, [](int) {});  // not SIG_IGN, which a child would inherit
+}
+
+Signals::~Signals() {
+  for (const int signal : asking) {
+    if (!is_ignored(signal)) install(signal, SIG_DFL);
+  }
+  ::close(pipe_write);  // the thread reads the end of it
+  pipe_write = -1;
+  thread_.join();
+  ::close(pipe_read_);
+}
+
+void Signals::answer() {
+  unsigned char signal = 0;
+  while (true) {
+    const ssize_t count = ::read(pipe_read_, &signal, 1);
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) return;
+    if (received_ != 0 || !graceful_) ::_exit(exit_code_of_signal(signal));
+    received_ = signal;
+    say("\nstopping: what is verified is kept (again to end at once)\n");
+    stop_.request_stop();
+  }
+}
+
+}  // namespace sabath::cli

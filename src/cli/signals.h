@@ -1,0 +1,36 @@
+// SIGINT, SIGTERM and SIGHUP as a stop request: the first one lets a verb that keeps state finish cleanly, the second
+// one ends the process at once. Handlers, not a mask: a child process (git, a launcher) starts with the ordinary
+// signals.
+#pragma once
+
+#include <atomic>
+#include <stop_token>
+#include <thread>
+
+namespace sabath::cli {
+
+class Signals {
+ public:
+  // Installs the handlers and a thread that answers them; SIGPIPE becomes a write error. Once a process, from main.
+  Signals();
+  ~Signals();
+  Signals(const Signals&) = delete;
+  Signals& operator=(const Signals&) = delete;
+
+  void let_finish() noexcept { graceful_ = true; }  // from here on the first signal only asks
+  [[nodiscard]] std::stop_token token() const { return stop_.get_token(); }
+  [[nodiscard]] int received() const noexcept { return received_; }  // the first signal's number, or 0
+
+ private:
+  void answer();
+  std::stop_source stop_;
+  std::atomic<bool> graceful_{false};
+  std::atomic<int> received_{0};
+  int pipe_read_ = -1;
+  std::thread thread_;
+};
+
+// The exit code of a process that a signal ended: 130 for SIGINT, 143 for the others.
+[[nodiscard]] int exit_code_of_signal(int signal) noexcept;
+
+}  // namespace sabath::cli

@@ -1,0 +1,25 @@
+#include "cli/verb.h"
+
+#include <cstdio>
+
+#include "cli/progress.h"
+#include "cli/render.h"
+
+namespace sabath::cli {
+
+std::unique_ptr<EventSink> Context::make_progress() const {
+  return std::make_unique<Progress>(presentation, make_world_of_stderr(environment), Progress::Ticks::by_thread);
+}
+
+void Context::say(std::string_view line) const {
+  if (presentation.quiet) return;
+  const std::string text = std::string(line) + "\n";
+  std::fwrite(text.data(), 1, text.size(), stderr);
+}
+
+void Context::warn(std::string_view text) const {
+  const std::string rendered = render_warning(text, presentation.color);
+  std::fwrite(rendered.data(), 1, rendered.size(), stderr);
+}
+
+}  // namespace sabath::cli

@@ -1,0 +1,46 @@
+// A verb of the command line: its name, its help, what it accepts and what it does. Each cmd_<name>.cc defines its own
+// as a constant; verbs.cc lists them all by hand.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <stop_token>
+#include <string_view>
+
+#include "cli/configuration.h"
+#include "cli/options.h"
+#include "cli/output.h"
+#include "cli/presentation.h"
+#include "sabath/event.h"
+
+namespace sabath::cli {
+
+// All that a verb may use. Lives as long as the verb runs; it belongs to the main thread.
+struct Context {
+  const Configuration& configuration;  // .session is what Session, Store and Catalogue are made from
+  const Presentation& presentation;    // -v, -q, --json, colours, the terminal
+  Output& out;                         // standard output
+  const Environment& environment;
+  std::stop_token stop;  // requested by the first SIGINT, SIGTERM or SIGHUP
+
+  // Renders events on standard error as the presentation says, until it is destroyed.
+  [[nodiscard]] std::unique_ptr<EventSink> make_progress() const;
+  void say(std::string_view line) const;  // to people, on standard error; not with -q
+  void warn(std::string_view text) const;
+};
+
+using Action = std::function<int(Context&)>;  // returns the exit code, or throws
+
+struct Verb {
+  std::string_view name;      // "list"; of a group: "manifest create"
+  std::string_view summary;   // one line, no full stop
+  std::string_view examples;  // lines of "command    what it does", shown first
+  std::string_view details;   // paragraphs; may be empty
+  bool keeps_state = false;   // the first signal is left to it; otherwise a signal ends the process at once
+  Action (*declare)(OptionSet& options) = nullptr;  // the returned action owns the options' targets
+};
+
+[[nodiscard]] std::span<const Verb* const> verbs();
+
+}  // namespace sabath::cli
