@@ -1,3 +1,11 @@
+#include "cli/verbs.h"
+
+#include <array>
+
+namespace sabath::cli {
+
+std::span<const Verb* const> verbs() {
+  static constexpr std::array all{
       &fetch_verb,
       &list_verb,
       &search_verb,
