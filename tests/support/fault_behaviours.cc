@@ -191,6 +191,7 @@ const std::map<std::string, Behaviour, std::less<>> behaviours = {
 
 // The first segment chooses: what follows it is free, so that two tests need not share a count.
 void answer(FaultConnection& connection, const FaultRequest& request) {
+  if (request.number > request.value("times", UINT64_MAX)) return ok(connection, request);
   const auto found = behaviours.find(request.path.substr(0, request.path.find('/', 1)));
   if (found == behaviours.end()) return status_only(connection, "404 Not Found", "", "no such fault");
   found->second(connection, request);

@@ -1,6 +1,7 @@
 // A small HTTP/1.1 server that misbehaves on request, the same way every time. The path chooses the fault (the table
-// is in fault_behaviours.cc), ?size= and ?seed= choose the body (support/seeded.h). It counts what it was asked and
-// what it sent. In-process for gtest; as the program sabath-fault-server for tests in other languages.
+// is in fault_behaviours.cc), ?size= and ?seed= choose the body (support/seeded.h), ?times= how many requests of a path
+// meet its fault before all is well. It counts what it was asked and what it sent. In-process for gtest; as the
+// program sabath-fault-server for tests in other languages.
 //
 // Threads: one accepts, one for each connection. All functions may be called from any thread.
 #pragma once
