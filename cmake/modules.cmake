@@ -3,6 +3,9 @@
 
 add_library(sabath_options INTERFACE)
 target_compile_options(sabath_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+  target_compile_options(sabath_options INTERFACE -Wno-restrict)  # false alarms on std::string + (gcc bug 105329)
+endif()
 target_compile_definitions(sabath_options INTERFACE SABATH_VERSION="${PROJECT_VERSION}" _FILE_OFFSET_BITS=64)
 if(SABATH_SANITIZE)
   target_compile_options(sabath_options INTERFACE -fsanitize=${SABATH_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
