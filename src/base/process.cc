@@ -7,9 +7,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <map>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -86,7 +88,9 @@ pid_t spawn(const Command& command, const Pipe& out, const Pipe& err) {
   posix_spawnattr_destroy(&attributes);
   if (error != 0) {
     throw Error(FailureKind::command, fmt::format("cannot start `{}`: {}", command.argv[0], std::strerror(error)),
-                error == ENOENT ? fmt::format("install {} or add it to PATH", command.argv[0]) : "");
+                error == ENOENT && command.directory.empty()
+                    ? fmt::format("install {} or add it to PATH", command.argv[0])
+                    : "");
   }
   return pid;
 }
@@ -100,11 +104,45 @@ bool drain(int fd, std::string& text, std::size_t max) {
   return n > 0;
 }
 
-int wait_for(pid_t pid) {
+// The child has ended; it stays a zombie, so that its process group cannot be anybody else's yet.
+bool has_ended(pid_t pid) {
+  siginfo_t info{};
+  return ::waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOHANG | WNOWAIT) != 0 ? errno == ECHILD
+                                                                                          : info.si_pid == pid;
+}
+
+int status_of(pid_t pid, const std::string& program) {
   int status = 0;
-  while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {}
+  pid_t got = 0;
+  while ((got = ::waitpid(pid, &status, 0)) < 0 && errno == EINTR) {}
+  if (got != pid) {  // never success: SIGCHLD is ignored, or somebody else waits for all children
+    throw Error(FailureKind::command, fmt::format("cannot learn how `{}` ended: {}", program, std::strerror(errno)),
+                "start this program without SIGCHLD ignored");
+  }
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
+
+// The streams of a child as they are read.
+class Output {
+ public:
+  Output(Pipe& out, Pipe& err, CommandResult& result, std::size_t max)
+      : out_(out), err_(err), result_(result), max_(max) {}
+  [[nodiscard]] bool open() const { return out_open_ || err_open_; }
+  bool read_more(int timeout_ms) {  // false: nothing came
+    std::array<pollfd, 2> fds{
+        {{out_open_ ? out_.read.get() : -1, POLLIN, 0}, {err_open_ ? err_.read.get() : -1, POLLIN, 0}}};
+    if (::poll(fds.data(), fds.size(), timeout_ms) <= 0) return false;
+    if (fds[0].revents != 0) out_open_ = drain(out_.read.get(), result_.out, max_);
+    if (fds[1].revents != 0) err_open_ = drain(err_.read.get(), result_.err, max_);
+    return true;
+  }
+
+ private:
+  Pipe &out_, &err_;
+  CommandResult& result_;
+  std::size_t max_;
+  bool out_open_ = true, err_open_ = true;
+};
 
 }  // namespace
 
@@ -116,26 +154,28 @@ CommandResult run_command(const Command& command, std::stop_token stop) {
   err.write.reset();
 
   CommandResult result;
+  Output output(out, err, result, command.output_max);
   const auto deadline = Clock::now() + command.deadline;
   std::optional<Clock::time_point> kill_at;
-  bool stopped = false, late = false, out_open = true, err_open = true;
-  while (out_open || err_open) {
-    std::array<pollfd, 2> fds{
-        {{out_open ? out.read.get() : -1, POLLIN, 0}, {err_open ? err.read.get() : -1, POLLIN, 0}}};
-    ::poll(fds.data(), fds.size(), 100);
-    if (fds[0].revents != 0) out_open = drain(out.read.get(), result.out, command.output_max);
-    if (fds[1].revents != 0) err_open = drain(err.read.get(), result.err, command.output_max);
+  bool stopped = false, late = false;
+  int idle_ms = 1;  // a short command is answered at once, a long one is not asked often
+  // Its end is the child's own: a descendant may keep the streams open for hours.
+  for (bool ended = false; !ended;) {
+    const bool news = output.read_more(idle_ms);
+    idle_ms = news ? 1 : std::min(idle_ms * 2, 100);
+    ended = !(news && output.open()) && has_ended(pid);
     stopped = stopped || stop.stop_requested();
     late = late || Clock::now() > deadline;
     if ((stopped || late) && !kill_at) {
       ::kill(-pid, SIGTERM);
       kill_at = Clock::now() + std::chrono::seconds(2);
     } else if (kill_at && Clock::now() > *kill_at) {
-      ::kill(-pid, SIGKILL);
       break;
     }
   }
-  result.status = wait_for(pid);
+  if (stopped || late) ::kill(-pid, SIGKILL);
+  for (int i = 0; i < 32 && output.open() && output.read_more(0); ++i) {}  // what a pipe can hold
+  result.status = status_of(pid, command.argv[0]);
   if (stopped) throw Error(FailureKind::interrupted, fmt::format("stopped while `{}` ran", command.argv[0]));
   if (late) throw Error(FailureKind::command, fmt::format("`{}` did not end within its deadline", command.argv[0]));
   return result;
