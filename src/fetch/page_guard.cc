@@ -21,6 +21,12 @@ bool begins_like_a_page(std::string_view text) {
   return head.starts_with("<!doctype html") || head.starts_with("<html") || head.starts_with("<head");
 }
 
+// Scripts that hand out files often leave the type that pages have. No page holds a NUL, but in UTF-16.
+bool is_binary(std::string_view text) {
+  if (text.starts_with("\xFF\xFE") || text.starts_with("\xFE\xFF")) return false;
+  return text.substr(0, 512).find('\0') != std::string_view::npos;
+}
+
 std::string hint_for(const Url& url, const std::string& final_url, std::string_view body) {
   const std::string page = to_lower(body);
   if (url.path().find("/blob/") != std::string::npos) {
@@ -41,7 +47,7 @@ std::optional<Failure> refuse_page(const Url& url, const ContentInfo& info, std:
   if (first.empty() || names_a_page(url)) return std::nullopt;
   const std::string_view body(reinterpret_cast<const char*>(first.data()), std::min<std::size_t>(first.size(), 16384));
   const bool declared = info.content_type == "text/html" || info.content_type == "application/xhtml+xml";
-  if (!begins_like_a_page(body) && !declared) return std::nullopt;
+  if (!begins_like_a_page(body) && (!declared || is_binary(body))) return std::nullopt;
   return Failure{FailureKind::access, fmt::format("{} sent a web page instead of data", url.display()),
                  hint_for(url, info.final_url, body), std::nullopt};
 }

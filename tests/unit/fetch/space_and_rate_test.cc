@@ -1,0 +1,112 @@
+// What a fetch may still write, and how fast it may read.
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <thread>
+#include <vector>
+
+#include "fetch/rate_limit.h"
+#include "fetch/space_guard.h"
+#include "sabath/error.h"
+
+namespace sabath {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+constexpr auto uncounted = std::numeric_limits<std::uint64_t>::max();
+
+Failure refusal(SpaceGuard& guard, std::uint64_t bytes, std::uint64_t inodes) {
+  try {
+    guard.reserve(bytes, inodes, "the asset");
+  } catch (const Error& error) {
+    return error.failure();
+  }
+  ADD_FAILURE() << "room for " << bytes << " bytes and " << inodes << " inodes";
+  return {};
+}
+
+TEST(SpaceGuard, TheLastByteAndNoMore) {
+  SpaceGuard guard({1000, 10}, "/the/store");
+  guard.reserve(400, 4, "a");
+  guard.reserve(600, 6, "b");
+  guard.reserve(0, 0, "nothing");
+  EXPECT_EQ(refusal(guard, 1, 0).kind, FailureKind::space);
+  EXPECT_EQ(refusal(guard, 0, 1).kind, FailureKind::space);
+  guard.give_back(5, 1);
+  guard.reserve(5, 1, "c");
+}
+
+TEST(SpaceGuard, TheMessageHasTheNumbersAndTheHintAWayOut) {
+  SpaceGuard guard({1'234'567, 3}, "/the/store");
+  const Failure bytes = refusal(guard, 7'654'321, 1);
+  for (const char* part : {"the asset", "/the/store", "7654321", "1234567", "7.65 MB", "1.23 MB"}) {
+    EXPECT_NE(bytes.message.find(part), std::string::npos) << part << " in " << bytes.message;
+  }
+  EXPECT_NE(bytes.hint.find("--store"), std::string::npos);
+  const Failure inodes = refusal(guard, 0, 40);
+  EXPECT_NE(inodes.message.find("40 inodes"), std::string::npos) << inodes.message;
+  EXPECT_NE(inodes.message.find("3 are free"), std::string::npos) << inodes.message;
+}
+
+TEST(SpaceGuard, UncountedInodesAreNeverUsedUp) {
+  SpaceGuard guard({10, uncounted}, "/the/store");
+  guard.reserve(0, 1'000'000'000, "many");
+  guard.reserve(0, uncounted, "all");
+  guard.give_back(0, 17);
+  guard.reserve(0, uncounted, "all again");
+}
+
+TEST(SpaceGuard, ARefusalPromisesNothing) {
+  SpaceGuard guard({100, 1}, "/the/store");
+  EXPECT_EQ(refusal(guard, 100, 2).kind, FailureKind::space);
+  guard.reserve(100, 1, "all that was there");
+}
+
+TEST(SpaceGuard, ManyThreadsShareIt) {
+  SpaceGuard guard({8000, 8000}, "/the/store");
+  {
+    std::vector<std::jthread> threads;
+    for (int i = 0; i < 8; ++i) {
+      threads.emplace_back([&] {
+        for (int n = 0; n < 1000; ++n) guard.reserve(1, 1, "x");
+      });
+    }
+  }
+  EXPECT_EQ(refusal(guard, 1, 0).kind, FailureKind::space);
+}
+
+TEST(RateLimiter, HoldsTheRateOverAllLanes) {
+  RateLimiter limiter(1'000'000);
+  const auto begin = Clock::now();
+  {
+    std::vector<std::jthread> lanes;
+    for (int i = 0; i < 4; ++i) {
+      lanes.emplace_back([&] {
+        for (int n = 0; n < 10; ++n) limiter.take(10'000, {});
+      });
+    }
+  }
+  EXPECT_GE(Clock::now() - begin, milliseconds(290));  // 400,000 bytes, a tenth of a second of them saved up
+}
+
+TEST(RateLimiter, ZeroIsNoLimit) {
+  RateLimiter limiter(0);
+  const auto begin = Clock::now();
+  for (int n = 0; n < 1000; ++n) limiter.take(uncounted, {});
+  EXPECT_LT(Clock::now() - begin, milliseconds(500));
+}
+
+TEST(RateLimiter, AStopRequestEndsTheWait) {
+  RateLimiter limiter(1);
+  std::stop_source stop;
+  const auto begin = Clock::now();
+  std::jthread stopper([&] { stop.request_stop(); });
+  limiter.take(1'000'000, stop.get_token());
+  EXPECT_LT(Clock::now() - begin, milliseconds(1000));
+  EXPECT_FALSE(sleep_unless_stopped(std::chrono::hours(1), stop.get_token()));
+  EXPECT_TRUE(sleep_unless_stopped(milliseconds(1), {}));
+}
+
+}  // namespace
+}  // namespace sabath
