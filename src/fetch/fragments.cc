@@ -216,7 +216,16 @@ void FragmentFetch::unpack(Part& part) {
 // Room for all that is known to be missing, before byte one.
 void FragmentFetch::reserve(const std::vector<FileJob>& jobs) {
   std::uint64_t bytes = 0;
-  for (const auto& job : jobs) bytes += job.size_bytes.value_or(0);
+  for (const auto& job : jobs) {
+    const std::uint64_t size = job.size_bytes.value_or(0);
+    if (size <= chunk_size_bytes) {
+      bytes += size;
+      continue;
+    }
+    const std::uint64_t held =
+        job.known ? context_.store.held(job.known->digest) : context_.store.held(source_key(job));
+    bytes += size - std::min(size, held);
+  }
   context_.space.reserve(bytes, jobs.size(), recipe_.name);
 }
 

@@ -157,7 +157,9 @@ FetchRecord Session::fetch(const FetchRequest& request, EventSink& events, std::
                        stop};
   for (const auto& recipe : recipes) {
     record.assets.push_back(fetch_asset(context, recipe, asset));
-    append_to_log(store, record.assets.back());
+    // A fetch that found all in place writes nothing: it works on a read-only store, and costs no inode.
+    const AssetRecord& done = record.assets.back();
+    if (done.fetched_bytes > 0 || !done.failures.empty()) append_to_log(store, done);
     if (ends_the_call(record.assets.back())) break;
   }
   if (!asset.locals.empty())

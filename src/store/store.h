@@ -69,6 +69,9 @@ class Store {
   [[nodiscard]] std::unique_ptr<Partial> open_partial(const Digest& digest, std::vector<Sha256> chunks);
   // Content whose digests are not known: named by its source key. Adopts what a dead writer of this host left.
   [[nodiscard]] std::unique_ptr<Partial> open_partial(const Sha256& source_key);
+  // Bytes of the disk that partials of this content hold already.
+  [[nodiscard]] std::uint64_t held(const Digest& digest) const;
+  [[nodiscard]] std::uint64_t held(const Sha256& source_key) const;
   [[nodiscard]] bool has_partial(const Sha256& source_key) const;  // something to adopt
 
   // --- names -------------------------------------------------------------------------------------------------
