@@ -22,7 +22,8 @@ InOrder::InOrder(FetchContext& context, Publisher& publisher, Lane& lane, const 
       lane_(lane),
       job_(job),
       mirrors_(job, context.ledger, false),
-      checksums_(std::make_unique<ChecksumSet>(job.checksum)) {
+      checksums_(std::make_unique<ChecksumSet>(job.checksum)),
+      mixable_(provable()) {
   lane_.buffer.clear();
 }
 
@@ -34,10 +35,16 @@ FileOutcome InOrder::run() {
       const auto pick = mirrors_.pick(context_.stop);
       GuardedSink sink(
           context_, *pick.line, *pick.url, [this](const ContentInfo& info) { on_begin(info); },
-          [this](std::span<const std::byte> bytes) { on_bytes(bytes); });
+          [this, &pick](std::span<const std::byte> bytes) {
+            mixed_ = mixed_ || (position() > 0 && holder_ != pick.line);
+            holder_ = pick.line;
+            on_bytes(bytes);
+          });
       const auto begin = Clock::now();
+      bool complete = false;
       try {
         attempt(pick, sink);
+        complete = true;
         outcome.validators = sink.info().validators;
         outcome.over_tls = pick.url->scheme() == "https";
         if (!unchanged_) finish(outcome);
@@ -45,9 +52,7 @@ FileOutcome InOrder::run() {
         mirrors_.succeeded(pick, sink.received(), seconds_since(begin));
         return outcome;
       } catch (const Error& error) {
-        const FailureKind kind = error.failure().kind;
-        if (kind == FailureKind::changed || kind == FailureKind::no_ranges || kind == FailureKind::content) restart();
-        mirrors_.failed(pick, error, sink.received() > 0 && kind == FailureKind::network);
+        after_failure(pick, error, complete, sink.received() > 0);
       }
     }
   } catch (const Error& error) {
@@ -59,14 +64,31 @@ FileOutcome InOrder::run() {
   }
 }
 
+// Decides whether the bytes held are still of use, and tells the mirrors.
+void InOrder::after_failure(const MirrorSet::Pick& pick, const Error& error, bool complete, bool received) {
+  const FailureKind kind = error.failure().kind;
+  const bool several = position() > 0 && (mixed_ || holder_ != pick.line);
+  if (kind == FailureKind::content && complete && several) {
+    // Nobody knows whose bytes are wrong: each source is heard alone from here on.
+    mixable_ = false;
+    restart();
+    return mirrors_.failed(
+        pick, Error(FailureKind::changed, fmt::format("{}, read from several sources, does not match", job_.name)),
+        false);
+  }
+  const bool spoilt = kind == FailureKind::content && (complete || received);
+  if (spoilt || kind == FailureKind::changed || kind == FailureKind::no_ranges) restart();
+  mirrors_.failed(pick, error, received && kind == FailureKind::network && !mirrors_.rangeless(pick));
+}
+
 void InOrder::attempt(const MirrorSet::Pick& pick, GuardedSink& sink) {
   // Bytes of two mirrors stand together only where the whole can be proved; bytes of two versions never do.
-  if (position() > 0 && holder_ != nullptr && holder_ != pick.line && !provable()) restart();
+  const bool others = holder_ != nullptr && holder_ != pick.line;
+  if (position() > 0 && ((others && !mixable_) || mirrors_.rangeless(pick))) restart();
   // What an earlier process left came from any mirror; where the whole can be proved, another one's validators say
   // nothing.
   const bool same_source = holder_ == pick.line || (holder_ == nullptr && (job_.urls.size() == 1 || !provable()));
   ReadRequest request{*pick.url, position(), std::nullopt, position() > 0 && same_source ? validators_ : Validators{}};
-  holder_ = pick.line;
   try {
     read_source(context_, request, *pick.line, sink);
   } catch (const Unchanged&) {
@@ -94,8 +116,8 @@ void InOrder::on_begin(const ContentInfo& info) {
   }
   validators_ = info.validators;
   if (!expected && info.size_bytes && reserved_ == 0) {
-    context_.space.reserve(*info.size_bytes, 1, job_.name);
-    reserved_ = *info.size_bytes;
+    reserved_ = *info.size_bytes - std::min(*info.size_bytes, position());
+    context_.space.reserve(reserved_, 1, job_.name);
   }
   if (info.size_bytes.value_or(0) > chunk_size_bytes) open_partial();
   if (partial_) partial_->note_validators(info.validators, info.size_bytes);
@@ -148,10 +170,6 @@ void InOrder::flush_chunk() {
 }
 
 void InOrder::restart() {
-  if (++restarts_ > attempts_max) {
-    throw Error(FailureKind::unavailable, fmt::format("{} had to be begun anew {} times", job_.name, restarts_ - 1),
-                "the source changes, or ignores ranges and breaks off: try another mirror");
-  }
   if (job_.follower != nullptr) job_.follower->restart();
   if (partial_) partial_->restart();
   checksums_ = std::make_unique<ChecksumSet>(job_.checksum);
@@ -159,6 +177,7 @@ void InOrder::restart() {
   flushed_ = 0;
   validators_ = {};
   holder_ = nullptr;
+  mixed_ = false;
 }
 
 void InOrder::finish(FileOutcome& outcome) {
