@@ -107,10 +107,11 @@ void Scrub::judge(Reading& reading) {
     ++report_.files;
   }
   const bool still = reading.fd && Fact::of(digest, reading.before) == Fact::of(digest, after);
-  const bool right = still && reading.trouble.empty() &&
+  const bool right = reading.fd && reading.trouble.empty() &&
                      digest_of_chunks(digest.size_bytes, reading.hashes) == digest &&
                      static_cast<std::uint64_t>(after.st_size) == digest.size_bytes;
-  if (right) return store_.evidence.add(digest, after);
+  if (right && still) store_.evidence.add(digest, after);
+  if (right) return;  // another process's link or unlink is no change of the bytes
   const std::string& path = reading.item.path;
   if (!reading.fd) return blame(digest, path, 0, reading.trouble);
   if (reading.trouble.empty() && !still) return blame(digest, path, 0, "it changed while it was read: verify again");

@@ -1,0 +1,151 @@
+// What the crash tests kill: fills one partial, or writes one object, of bytes that the test can make again.
+//   test_store_child known   STORE SEED SIZE PAUSE_US   a shared partial, by whoever is there
+//   test_store_child unknown STORE SEED SIZE PAUSE_US   a partial of its own, resumed; the bytes it had to write go to
+//                                                       standard output
+//   test_store_child adopt   STORE SEED                 takes a dead one's partial over; how much goes to standard
+//   output test_store_child sleeper STORE SEED SIZE READY      stops itself with chunk 0 in hand test_store_child
+//   object  STORE SEED SIZE
+// Exit 0: published. 5: no space. 1: another failure.
+#include <signal.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "base/file.h"
+#include "base/hash.h"
+#include "sabath/error.h"
+#include "store/store.h"
+#include "support/seeded.h"
+
+namespace {
+
+using namespace sabath;
+using sabath::test::seeded_bytes;
+
+constexpr std::size_t piece_size = 256 * 1024;
+const Validators version{"\"one\"", ""};
+
+std::span<const std::byte> bytes_of(std::string_view text) { return std::as_bytes(std::span(text)); }
+
+FileTree tree_of(std::uint64_t seed, std::uint64_t size) {
+  FileHasher hasher;
+  for (std::uint64_t at = 0; at < size; at += chunk_size_bytes) {
+    hasher.update(bytes_of(seeded_bytes(seed, at, std::min(chunk_size_bytes, size - at))));
+  }
+  return hasher.finish();
+}
+
+// The chunk in pieces as a network brings them, after what was adopted; returns how many bytes "came".
+std::uint64_t bring_chunk(Partial& partial, std::uint64_t index, std::string& chunk, std::vector<std::byte> start,
+                          useconds_t pause_us) {
+  std::uint64_t brought = 0;
+  for (std::size_t at = start.size(); at < chunk.size(); at += piece_size) {
+    const auto piece = bytes_of(chunk).subspan(at, std::min(piece_size, chunk.size() - at));
+    partial.write_scratch(0, index, at, piece);
+    brought += piece.size();
+    if (pause_us > 0) ::usleep(pause_us);
+  }
+  std::copy(start.begin(), start.end(), reinterpret_cast<std::byte*>(chunk.data()));  // what was adopted counts
+  return brought;
+}
+
+void fill_known(Store& store, std::uint64_t seed, std::uint64_t size, useconds_t pause_us) {
+  const FileTree tree = tree_of(seed, size);
+  const auto partial = store.open_partial(tree.digest, tree.chunks);
+  for (;;) {
+    const auto done = partial->chunks_done();
+    bool missing = false, took = false;
+    for (std::uint64_t i = 0; i < done.size(); ++i) {
+      if (done[i]) continue;
+      missing = true;
+      if (partial->claimed_by_other(i)) continue;
+      took = true;
+      partial->claim(i);
+      std::string chunk = seeded_bytes(seed, i * chunk_size_bytes, chunk_length(size, i));
+      bring_chunk(*partial, i, chunk, partial->adopt_scratch(i), pause_us);
+      if (hash_chunk(bytes_of(chunk)) != tree.chunks[i]) throw Error(FailureKind::content, "adopted bytes are wrong");
+      partial->write_chunk(0, i, bytes_of(chunk), tree.chunks[i]);
+      break;
+    }
+    if (!missing) break;
+    if (!took) ::usleep(1000);
+  }
+  partial->publish();
+}
+
+void fill_unknown(Store& store, std::uint64_t seed, std::uint64_t size, useconds_t pause_us) {
+  const auto partial = store.open_partial(sha256(std::to_string(seed)));
+  partial->adopt_front(version, [](std::span<const std::byte>) {});
+  partial->note_validators(version, size);
+  std::uint64_t brought = 0;
+  while (partial->front() < size) {
+    const std::uint64_t index = partial->front() / chunk_size_bytes;
+    std::string chunk = seeded_bytes(seed, partial->front(), chunk_length(size, index));
+    brought += bring_chunk(*partial, index, chunk, partial->adopt_scratch(index), pause_us);
+    partial->write_chunk(0, index, bytes_of(chunk), hash_chunk(bytes_of(chunk)));
+  }
+  partial->publish();
+  std::printf("%llu\n", static_cast<unsigned long long>(brought));
+}
+
+void adopt(Store& store, std::uint64_t seed) {
+  const auto partial = store.open_partial(sha256(std::to_string(seed)));
+  partial->adopt_front(version, [](std::span<const std::byte>) {});
+  std::printf("%llu\n", static_cast<unsigned long long>(partial->front()));
+  std::fflush(stdout);
+  ::usleep(300'000);  // alive while the others try
+}
+
+void sleep_over(Store& store, std::uint64_t seed, std::uint64_t size, const std::string& ready) {
+  const FileTree tree = tree_of(seed, size);
+  const auto partial = store.open_partial(tree.digest, tree.chunks);
+  std::string chunk = seeded_bytes(seed, 0, chunk_length(size, 0));
+  partial->claim(0);
+  partial->write_scratch(0, 0, 0, bytes_of(chunk).first(piece_size));
+  test::write_file(ready, std::to_string(::getpid()));
+  ::raise(SIGSTOP);
+  partial->write_scratch(0, 0, piece_size, bytes_of(chunk).subspan(piece_size, piece_size));
+  std::string wrong = chunk;
+  wrong[5] = static_cast<char>(wrong[5] ^ 1);
+  try {
+    partial->write_chunk(0, 0, bytes_of(wrong), hash_chunk(bytes_of(wrong)));
+    std::exit(3);
+  } catch (const Error& error) {
+    if (error.failure().kind != FailureKind::internal) throw;
+  }
+  partial->write_chunk(0, 0, bytes_of(chunk), tree.chunks[0]);
+  partial->publish();
+}
+
+void write_one(Store& store, std::uint64_t seed, std::uint64_t size) {
+  auto writer = store.write_object();
+  writer->write(bytes_of(seeded_bytes(seed, 0, size)));
+  writer->finish();
+  std::vector<std::unique_ptr<ObjectWriter>> group;
+  group.push_back(std::move(writer));
+  store.publish(std::move(group));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::vector<std::string> args(argv + 1, argv + argc);
+  if (args.size() < 3) return 2;
+  try {
+    const auto store = Store::open(args[1], true);
+    const std::uint64_t seed = std::stoull(args[2]);
+    const std::uint64_t size = args.size() > 3 ? std::stoull(args[3]) : 0;
+    const auto pause = [&] { return static_cast<useconds_t>(std::stoul(args.at(4))); };
+    if (args[0] == "known") fill_known(*store, seed, size, pause());
+    if (args[0] == "unknown") fill_unknown(*store, seed, size, pause());
+    if (args[0] == "adopt") adopt(*store, seed);
+    if (args[0] == "sleeper") sleep_over(*store, seed, size, args.at(4));
+    if (args[0] == "object") write_one(*store, seed, size);
+    return 0;
+  } catch (const Error& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    return error.failure().kind == FailureKind::space ? 5 : 1;
+  }
+}

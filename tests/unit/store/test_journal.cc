@@ -1,0 +1,181 @@
+#include "store/journal.h"
+
+#include <fcntl.h>
+
+#include "store/evidence_log.h"
+#include "store/layout.h"
+#include "store/scratch.h"
+#include "store/writer.h"
+#include "store_fixture.h"
+
+namespace sabath::test {
+namespace {
+
+std::string journal_bytes() {
+  std::string bytes;
+  put_journal_record(bytes, {JournalRecordType::header, 0, journal_version, tree_of("key").digest.hash, 7});
+  put_journal_record(bytes, {JournalRecordType::claim, 1, 3, {}, 0});
+  put_journal_record(bytes, {JournalRecordType::done, 2, 3, tree_of("chunk").digest.hash, 0});
+  put_journal_record(bytes, {JournalRecordType::done, 3, 4, tree_of("other").digest.hash, 0});
+  return bytes;
+}
+
+JournalState state_of(std::string_view bytes) {
+  JournalState state(tree_of("key").digest.hash, 10);
+  state.take(bytes);
+  return state;
+}
+
+TEST(Journal, SaysWhatWasWritten) {
+  const auto state = state_of(journal_bytes());
+  ASSERT_EQ(state.claims().size(), 1U);
+  EXPECT_EQ(state.claims()[0], 3U);
+  ASSERT_EQ(state.done().size(), 2U);
+  EXPECT_EQ(state.done()[1].index, 4U);
+  EXPECT_EQ(state.done()[1].hash, tree_of("other").digest.hash);
+}
+
+TEST(Journal, EveryFlippedBitTakesItsRecordOnly) {
+  const std::string good = journal_bytes();
+  for (std::size_t bit = 0; bit < 8 * good.size(); ++bit) {
+    std::string bad = good;
+    bad[bit / 8] = static_cast<char>(bad[bit / 8] ^ (1 << (bit % 8)));
+    const auto state = state_of(bad);
+    const std::size_t record = bit / 8 / journal_record_size;
+    EXPECT_EQ(state.claims().size(), record < 2 ? 0U : 1U);
+    EXPECT_EQ(state.done().size(), record == 0 ? 0U : record == 1 ? 2U : 1U);
+  }
+}
+
+TEST(Journal, RefusesRecordsOfOtherPlacesPartialsAndSizes) {
+  const std::string good = journal_bytes();
+  EXPECT_TRUE(state_of(std::string_view(good).substr(journal_record_size)).done().empty());  // no header
+  std::string moved = good;
+  moved.replace(2 * journal_record_size, journal_record_size, good, 3 * journal_record_size, journal_record_size);
+  EXPECT_EQ(state_of(moved).done().size(), 1U);
+  JournalState other(tree_of("another key").digest.hash, 10), small(tree_of("key").digest.hash, 4);
+  other.take(good);
+  small.take(good);
+  EXPECT_TRUE(other.done().empty());
+  EXPECT_EQ(small.done().size(), 1U);
+  EXPECT_TRUE(state_of(std::string_view(good).substr(0, 63)).done().empty());
+}
+
+TEST(Journal, ReaderFollowsWriter) {
+  const TempDir temp;
+  const Sha256 of = tree_of("key").digest.hash;
+  JournalWriter writer(temp / "journal", of, 1);
+  JournalReader reader(temp / "journal", of, 10);
+  EXPECT_TRUE(reader.read_more());
+  EXPECT_FALSE(reader.read_more());
+  writer.append(JournalRecordType::done, 2, of);
+  EXPECT_TRUE(reader.read_more());
+  EXPECT_EQ(reader.state().done().size(), 1U);
+}
+
+TEST(EvidenceLog, SkipsDamage) {
+  std::string bytes;
+  struct stat s {};
+  s.st_ino = 5;
+  const Fact fact = Fact::of(tree_of("x").digest, s);
+  for (int i = 0; i < 3; ++i) put_fact(bytes, fact, 1);
+  ASSERT_EQ(bytes.size(), 3 * fact_record_size);
+  EXPECT_EQ(try_parse_fact(std::string_view(bytes).substr(0, fact_record_size)), fact);
+  bytes[fact_record_size + 20] ^= 1;
+  bytes += "torn";
+  const TempDir temp;
+  write_file(temp / "log", bytes);
+  int seen = 0;
+  EXPECT_EQ(read_facts(temp / "log", 0, [&](const Fact&) { ++seen; }), 3 * fact_record_size);
+  EXPECT_EQ(seen, 2);
+}
+
+TEST(Scratch, GivesWhatCameInOrder) {
+  const TempDir temp;
+  const std::string chunk = seeded_bytes(1, 0, 1'000'000);
+  ScratchLanes lanes(temp.path(), "me");
+  for (std::size_t at = 0; at < 500'000; at += 100'000) lanes.write(2, 9, at, bytes_of(chunk).subspan(at, 100'000));
+  const auto file = temp / scratch_name("me", 2);
+  const auto start = read_scratch(file, 9, chunk_size_bytes);
+  ASSERT_EQ(start.size(), 500'000U);
+  EXPECT_TRUE(std::ranges::equal(start, bytes_of(chunk).first(500'000)));
+  EXPECT_TRUE(read_scratch(file, 8, chunk_size_bytes).empty());  // another chunk
+  EXPECT_EQ(read_scratch(file, 9, 250'000).size(), 200'000U);    // no more than the chunk has
+  std::filesystem::resize_file(file, std::filesystem::file_size(file) - 1);
+  EXPECT_EQ(read_scratch(file, 9, chunk_size_bytes).size(), 400'000U);  // a torn piece
+  std::string bytes = read_file(file);
+  bytes[150'000] ^= 1;
+  write_file(file, bytes);
+  EXPECT_EQ(read_scratch(file, 9, chunk_size_bytes).size(), 100'000U);
+}
+
+TEST(Scratch, HoldsAdoptedBytesOnceTheChunkGoesOn) {
+  const TempDir temp;
+  const std::string chunk = seeded_bytes(1, 0, 1000);
+  ScratchLanes lanes(temp.path(), "me");
+  const auto start = bytes_of(chunk).first(600);
+  lanes.adopt(4, {start.begin(), start.end()});
+  lanes.write(0, 4, 600, bytes_of(chunk).subspan(600, 400));
+  EXPECT_EQ(read_scratch(temp / scratch_name("me", 0), 4, 1000).size(), 1000U);
+}
+
+TEST(Scratch, SparesAQuickLane) {
+  const TempDir temp;
+  const std::string chunk = seeded_bytes(1, 0, 1000);
+  ScratchLanes lanes(temp.path(), "me");
+  lanes.write(0, 1, 0, bytes_of(chunk));
+  lanes.chunk_done(0, 1);
+  lanes.write(0, 2, 0, bytes_of(chunk));
+  EXPECT_EQ(std::filesystem::file_size(temp / scratch_name("me", 0)), 0U);
+}
+
+TEST(Writer, IsReadBackFromItsText) {
+  const auto self = WriterId::of_this_process();
+  EXPECT_LE(self.text().size(), 180U);
+  EXPECT_EQ(WriterId::try_parse(self.text()), self);
+  WriterId dotted = self;
+  dotted.host.name = "node1.cluster.example";
+  EXPECT_EQ(WriterId::try_parse(dotted.text()), dotted);
+  for (const std::string& bad :
+       std::vector<std::string>{"", "host", "host.1.2.3.4.5", "host.1.2.3.4.5.zz", "host.01.2.3.4.5.6", ".1.2.3.4.5.6",
+                                "host.1.2.3.-4.5.6", "host.1.2.3.4.5.6+0"}) {
+    EXPECT_FALSE(WriterId::try_parse(bad)) << bad;
+  }
+}
+
+TEST(Writer, IsJudgedOnlyWhereItCanBe) {
+  const auto self = WriterId::of_this_process();
+  const auto life = [&](auto change) {
+    WriterId other = self;
+    change(other);
+    return life_of(other, self.host);
+  };
+  EXPECT_EQ(life([](WriterId&) {}), Life::alive);
+  EXPECT_EQ(life([](WriterId& w) { ++w.start_time; }), Life::dead);
+  EXPECT_EQ(life([](WriterId& w) { w.pid = 0x3fffffff; }), Life::dead);
+  EXPECT_EQ(life([](WriterId& w) { w.host.name = "elsewhere"; }), Life::unknown);
+  EXPECT_EQ(life([](WriterId& w) { ++w.host.machine; }), Life::unknown);
+  EXPECT_EQ(life([](WriterId& w) { ++w.host.pid_namespace; }), Life::unknown);
+  EXPECT_EQ(life([](WriterId& w) { ++w.host.boot; }), self.host.machine != 0 ? Life::dead : Life::unknown);
+}
+
+TEST(Layout, ParsesOnlyItsOwnNames) {
+  const Digest digest = tree_of("abc").digest;
+  const auto path = Layout("/s").object(digest);
+  const std::string directory = path.parent_path().filename(), name = path.filename();
+  EXPECT_EQ(try_parse_object_name(directory, name), digest);
+  for (const std::string& bad :
+       std::vector<std::string>{name + "0x", "0" + name, name.substr(1), name.substr(0, 62), name.substr(0, 62) + ".",
+                                name.substr(0, 62) + ".03", name.substr(0, 62) + ".-3",
+                                std::string("A") + name.substr(1), name.substr(0, 62) + ".99999999999999999999"}) {
+    EXPECT_FALSE(try_parse_object_name(directory, bad)) << bad;
+  }
+  EXPECT_FALSE(try_parse_object_name("a", name));
+  EXPECT_EQ(try_parse_scratch_name("scratch.a.b.7"), "a.b");
+  EXPECT_FALSE(try_parse_scratch_name("scratch.x"));
+  EXPECT_FALSE(try_parse_scratch_name("data"));
+  EXPECT_EQ(try_parse_journal_name("journal.a.b"), "a.b");
+}
+
+}  // namespace
+}  // namespace sabath::test
