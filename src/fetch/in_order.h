@@ -24,6 +24,7 @@ class InOrder {
 
  private:
   void attempt(const MirrorSet::Pick& pick, GuardedSink& sink);
+  void after_failure(const MirrorSet::Pick& pick, const Error& error, bool complete, bool received);
   void on_begin(const ContentInfo& info);
   void on_bytes(std::span<const std::byte> bytes);
   void resume_earlier();  // what another process left
@@ -46,7 +47,8 @@ class InOrder {
   std::uint64_t reserved_ = 0;          // of the disk
   Validators validators_;               // of the version we hold bytes of
   const SourceLine* holder_ = nullptr;  // who gave them; nullptr: an earlier process
-  unsigned restarts_ = 0;
+  bool mixed_ = false;                  // the bytes held are not all of one source
+  bool mixable_;                        // and may be so: the whole can be proved, and no mixture was wrong yet
   bool unchanged_ = false;
 };
 

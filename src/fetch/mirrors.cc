@@ -75,11 +75,18 @@ void MirrorSet::failed(const Pick& pick, const Error& error, bool progress) {
   if (what == Verdict::fatal) throw error;
   mirror.last = failure;
   mirror.state.failures = progress ? 1 : mirror.state.failures + 1;
+  if (failure.kind == FailureKind::changed) ++mirror.restarts;
+  if (failure.kind == FailureKind::no_ranges) mirror.rangeless = true;
   mirror.state.dead = what == Verdict::give_up || mirror.state.failures >= attempts_max ||
-                      (failure.kind == FailureKind::no_ranges && ranges_needed_);
+                      mirror.restarts >= attempts_max || (failure.kind == FailureKind::no_ranges && ranges_needed_);
   const bool at_once = failure.kind == FailureKind::changed || failure.kind == FailureKind::no_ranges;
   mirror.ready_at = Clock::now() + (at_once ? std::chrono::milliseconds(0)
                                             : pause_after(mirror.state.failures, failure.retry_after, random_jitter()));
+}
+
+bool MirrorSet::rangeless(const Pick& pick) const {
+  const std::lock_guard lock(mutex_);
+  return mirrors_[pick.index].rangeless;
 }
 
 bool MirrorSet::only_rangeless() const {

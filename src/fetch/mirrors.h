@@ -29,6 +29,7 @@ class MirrorSet {
   void succeeded(const Pick& pick, std::uint64_t bytes, double seconds);
   // `progress`: bytes were kept, so the row of failures starts anew. Rethrows what is fatal.
   void failed(const Pick& pick, const Error& error, bool progress);
+  [[nodiscard]] bool rangeless(const Pick& pick) const;  // it has ignored a range
   void revive_rangeless();  // mirrors that died for want of ranges may be read from their start
   [[nodiscard]] bool only_rangeless() const;
 
@@ -40,6 +41,8 @@ class MirrorSet {
     MirrorState state;
     Clock::time_point ready_at;
     std::optional<Failure> last;
+    unsigned restarts = 0;  // whatever progress was between them
+    bool rangeless = false;
   };
   mutable std::mutex mutex_;
   std::vector<Mirror> mirrors_;

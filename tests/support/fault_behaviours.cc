@@ -75,7 +75,7 @@ void chunked(Connection& c, const Request& r) {
     c.send_text(fmt::format("{:x}\r\n", end - at), false);
     c.send_body(r, at, end);
     c.send_text("\r\n", false);
-    if (r.path == "/chunkcut") return c.close();
+    if (r.path.starts_with("/chunkcut")) return c.close();
   }
   c.send_text("0\r\nX-Trailer: after\r\n\r\n", false);
 }
