@@ -48,8 +48,7 @@ void check_recipes(const Context& context, Findings& findings) {
     if (count == 0) {
       findings.warn("recipes", "none was found", "set SABATH_RECIPES to a directory with datasets/ or models/ in it");
     } else {
-      findings.ok("recipes",
-                  fmt::format("{} in {} places", count, settings.roots.size() + settings.recipe_directories.size()));
+      findings.ok("recipes", fmt::format("{} can be read", count));
     }
   } catch (const Error& error) {
     findings.fail("recipes", error.failure().message, error.failure().hint, error.failure().kind);

@@ -1,9 +1,12 @@
 #include "cli/output.h"
 
-#include <nlohmann/json.hpp>
-#include <span>
+#include <fmt/format.h>
+#include <unistd.h>
 
-#include "base/file.h"
+#include <cerrno>
+#include <cstring>
+#include <nlohmann/json.hpp>
+
 #include "sabath/error.h"
 
 namespace sabath::cli {
@@ -33,7 +36,17 @@ void Output::record(const nlohmann::ordered_json& record) {
 void Output::flush() {
   std::string taken;
   taken.swap(buffer_);  // a failed write is not tried again at the end
-  if (!taken.empty()) write_all(fd_, std::as_bytes(std::span(taken)), "standard output");
+  std::string_view rest = taken;
+  while (!rest.empty()) {
+    const ssize_t count = ::write(fd_, rest.data(), rest.size());
+    if (count >= 0) {
+      rest.remove_prefix(static_cast<std::size_t>(count));
+    } else if (errno != EINTR) {
+      reader_gone_ = errno == EPIPE;
+      throw Error(FailureKind::storage, fmt::format("cannot write to standard output: {}", std::strerror(errno)),
+                  "what was printed is not whole; what the command did is done");
+    }
+  }
 }
 
 }  // namespace sabath::cli

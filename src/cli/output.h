@@ -15,12 +15,14 @@ class Output {
   void record(const nlohmann::ordered_json& record);  // the one record of --json; the second one is a defect
   void begin_record(std::string_view text);           // a record that is printed piece by piece
   [[nodiscard]] bool has_record() const { return has_record_; }
+  [[nodiscard]] bool reader_gone() const { return reader_gone_; }  // `| head` has seen enough: no word about it
   void flush();
 
  private:
   int fd_;
   std::string buffer_;
   bool has_record_ = false;
+  bool reader_gone_ = false;
 };
 
 }  // namespace sabath::cli

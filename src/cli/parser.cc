@@ -18,18 +18,19 @@ namespace {
 void add_option(CLI::App& app, const Option& option) {
   const auto set = option.set;
   if (!option.is_argument() && option.value.empty()) {
-    app.add_flag_function(option.names, [set](std::int64_t) { set(""); });
+    app.add_flag_function(option.names, [set](std::int64_t) { set(""); })->disable_flag_override();
     return;
   }
   const auto set_all = [set](const std::vector<std::string>& values) {
     for (const std::string& value : values) set(value);
   };
-  CLI::Option* added = app.add_option_function<std::vector<std::string>>(option.names, set_all);
   if (option.is_argument()) {
-    added->expected(option.required ? 1 : 0, option.repeats ? CLI::detail::expected_max_vector_size : 1);
+    CLI::Option* added = option.repeats ? app.add_option_function<std::vector<std::string>>(option.names, set_all)
+                                        : app.add_option_function<std::string>(option.names, set);
     added->required(option.required);
     return;
   }
+  CLI::Option* added = app.add_option_function<std::vector<std::string>>(option.names, set_all);
   // One value each time: `-d X NAME` leaves NAME alone. Of an option that does not repeat the last one counts.
   added->expected(1)->allow_extra_args(false);
   added->multi_option_policy(option.repeats ? CLI::MultiOptionPolicy::TakeAll : CLI::MultiOptionPolicy::TakeLast);
@@ -60,6 +61,11 @@ class Line {
       parsed_.help = true;
     } catch (const CLI::ExtrasError&) {
       explain_extras();
+    } catch (const CLI::ArgumentMismatch& error) {
+      const std::string text = error.what();  // "--store: 1 required TEXT missing"
+      const std::string option = text.substr(0, text.find(':'));
+      throw Error(FailureKind::usage, fmt::format("{}{} needs one value", command_words(), printable(option)),
+                  see_help());
     } catch (const CLI::ParseError& error) {
       throw Error(FailureKind::usage, fmt::format("{}{}", command_words(), lower_first(error.what())), see_help());
     }

@@ -104,7 +104,7 @@ class Program {
     if (failure.kind == FailureKind::interrupted && signals_.received() != 0) {
       code = exit_code_of_signal(signals_.received());
     }
-    say(render_failure(failure, presentation_.verbose, presentation_.color));
+    if (!out_.reader_gone()) say(render_failure(failure, presentation_.verbose, presentation_.color));
     if (presentation_.json && !out_.has_record()) {
       try {
         out_.record(failure_record(failure, code));

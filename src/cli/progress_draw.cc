@@ -39,7 +39,8 @@ std::string amount_text(const ProgressState& state) {
 std::string remaining_text(const ProgressState& state) {
   const double rate = state.meter.rate();
   if (!state.bytes_total || rate < 1 || bytes_done(state) >= *state.bytes_total) return "";
-  return format_duration(std::ceil(static_cast<double>(*state.bytes_total - bytes_done(state)) / rate)) + " left";
+  const double left_s = std::ceil(static_cast<double>(*state.bytes_total - bytes_done(state)) / rate);
+  return (left_s < 60 ? fmt::format("{:.0f} s", left_s) : format_duration(left_s)) + " left";
 }
 
 std::string files_text(const ProgressState& state) {
@@ -95,16 +96,32 @@ std::string second_line(const ProgressState& state, const DrawStyle& style, std:
   return bar(*part, std::min<std::size_t>(room, bar_width_max), style) + " " + figures;
 }
 
-std::string source_line(const SourceProgress& source, const DrawStyle& style, std::size_t columns) {
-  std::string figures = fmt::format("{:>9}  {:>7}", rate_text(source.meter.rate()), format_bytes(source.bytes));
-  if (source.failures > 0) figures += fmt::format("  {} failed", source.failures);
-  if (source.demoted) figures += ", avoided";
-  if (display_width(figures) + 14 > columns) figures = rate_text(source.meter.rate());
-  const std::size_t room = columns - std::min(columns, display_width(figures) + 4);
-  const std::string url = shorten(printable(source.url, 8192), room, style.utf8, true);
-  const std::string padding(room - std::min(room, display_width(url)), ' ');
-  const std::string line = "  " + url + padding + "  " + figures;
-  return source.demoted ? paint(line, Colour::yellow, style.color) : line;
+std::string source_troubles(const SourceProgress& source) {
+  std::string text = source.failures > 0 ? fmt::format("  {} failed", source.failures) : "";
+  if (source.demoted) text += ", avoided";
+  return text;
+}
+
+// One line a source, their columns aligned; a narrow terminal keeps the rate alone.
+std::vector<std::string> source_lines(const std::vector<const SourceProgress*>& sources, const DrawStyle& style,
+                                      std::size_t columns) {
+  constexpr std::size_t rate_width = 9, bytes_width = 7, url_width_min = 14;
+  std::size_t troubles = 0;
+  for (const SourceProgress* source : sources) troubles = std::max(troubles, source_troubles(*source).size());
+  const bool roomy = columns >= url_width_min + rate_width + bytes_width + troubles + 6;
+  const std::size_t figures = rate_width + 2 + (roomy ? 2 + bytes_width + troubles : 0);
+  const std::size_t room = columns - std::min(columns, figures + 2);
+  std::vector<std::string> lines;
+  for (const SourceProgress* source : sources) {
+    const std::string url = shorten(printable(source->url, 8192), room, style.utf8, true);
+    std::string line = fmt::format("  {}{:{}}  {:>{}}", url, "", room - std::min(room, display_width(url)),
+                                   rate_text(source->meter.rate()), rate_width);
+    if (roomy) {
+      line += fmt::format("  {:>{}}{}", format_bytes(source->bytes), bytes_width, source_troubles(*source));
+    }
+    lines.push_back(source->demoted ? paint(line, Colour::yellow, style.color) : line);
+  }
+  return lines;
 }
 
 }  // namespace
@@ -120,10 +137,12 @@ std::vector<std::string> draw_block(const ProgressState& state, const DrawStyle&
   if (sources.size() > source_lines_max) {
     std::ranges::stable_sort(sources, std::ranges::greater{}, [](const auto* source) { return source->bytes; });
   }
-  const std::size_t shown = std::min(sources.size(), source_lines_max);
-  const DrawStyle narrower{std::min(style.width, 120U), style.utf8, style.color};
-  for (std::size_t i = 0; i < shown; ++i) lines.push_back(source_line(*sources[i], narrower, narrower.width - 1));
-  if (shown < sources.size()) lines.push_back(fmt::format("  and {} more sources", sources.size() - shown));
+  const std::size_t hidden = sources.size() - std::min(sources.size(), source_lines_max);
+  sources.resize(sources.size() - hidden);
+  const std::size_t columns_of_sources =
+      std::min<std::size_t>(columns, 119);  // rates far from their names are hard to read
+  for (std::string& line : source_lines(sources, style, columns_of_sources)) lines.push_back(std::move(line));
+  if (hidden > 0) lines.push_back(fmt::format("  and {} more sources", hidden));
   return lines;
 }
 
