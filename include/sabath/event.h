@@ -15,9 +15,12 @@ struct AssetStarted {
   std::uint64_t files_total = 0;
 };
 struct TotalKnown {
-  std::uint64_t bytes_total = 0;
+  std::optional<std::uint64_t> bytes_total;
   std::uint64_t files_total = 0;
 };  // replaces the earlier estimate
+struct SizeLearnt {
+  std::uint64_t bytes = 0;
+};  // of one file, from its source: the recipe did not say
 struct BytesReceived {
   std::uint32_t source = 0;
   std::uint64_t bytes = 0;
@@ -52,9 +55,9 @@ struct AssetFinished {
 };
 }  // namespace event
 
-using Event = std::variant<event::AssetStarted, event::TotalKnown, event::BytesReceived, event::BytesReused,
-                           event::SourceNamed, event::SourceFailed, event::FileDone, event::PhaseChanged, event::Note,
-                           event::Warning, event::AssetFinished>;
+using Event = std::variant<event::AssetStarted, event::TotalKnown, event::SizeLearnt, event::BytesReceived,
+                           event::BytesReused, event::SourceNamed, event::SourceFailed, event::FileDone,
+                           event::PhaseChanged, event::Note, event::Warning, event::AssetFinished>;
 
 class EventSink {
  public:

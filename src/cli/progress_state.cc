@@ -34,6 +34,7 @@ struct Apply {
     state.received += received.bytes;
     if (SourceProgress* source = source_of(state, received.source)) source->bytes += received.bytes;
   }
+  void operator()(const event::SizeLearnt&) const {}  // TotalKnown follows when all are known
   void operator()(const event::BytesReused& reused) const { state.reused += reused.bytes; }
   void operator()(const event::SourceNamed& named) const {
     SourceProgress* source = source_of(state, named.source);

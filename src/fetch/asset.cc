@@ -1,6 +1,8 @@
 #include "fetch/asset.h"
 
+#include <atomic>
 #include <chrono>
+#include <mutex>
 
 #include <fmt/format.h>
 
@@ -16,24 +18,42 @@ namespace {
 
 constexpr std::uint64_t manifest_size_max = 4ULL << 30;
 
-// Counts what is reused where it is said, and passes everything on.
-class ReuseCounter : public EventSink {
+// Counts what is reused where it is said, tells the total as soon as every size is known, and passes everything on.
+class AssetMeter : public EventSink {
  public:
-  explicit ReuseCounter(EventSink& next) : next_(next) {}
-  void on(const Event& event) override {
-    if (const auto* reused = std::get_if<event::BytesReused>(&event)) bytes += reused->bytes;
-    next_.on(event);
+  explicit AssetMeter(EventSink& next) : next_(next) {}
+
+  void expect(std::uint64_t known_bytes, std::uint64_t files_of_unknown_size, std::uint64_t files) {
+    const std::lock_guard lock(mutex_);
+    total_ = known_bytes;
+    unknown_ = files_of_unknown_size;
+    files_ = files;
   }
-  std::atomic<std::uint64_t> bytes{0};
+
+  void on(const Event& event) override {
+    if (const auto* reused = std::get_if<event::BytesReused>(&event)) bytes_reused += reused->bytes;
+    next_.on(event);
+    if (const auto* learnt = std::get_if<event::SizeLearnt>(&event)) add(learnt->bytes);
+  }
+  std::atomic<std::uint64_t> bytes_reused{0};
 
  private:
+  void add(std::uint64_t bytes) {
+    const std::lock_guard lock(mutex_);
+    total_ += bytes;
+    if (unknown_ > 0 && --unknown_ == 0) next_.on(event::TotalKnown{total_, files_});
+  }
+
   EventSink& next_;
+  std::mutex mutex_;
+  std::uint64_t total_ = 0, unknown_ = 0, files_ = 0;
 };
 
 class AssetFetch {
  public:
-  AssetFetch(FetchContext& context, const Recipe& recipe, AssetRequest& request, AssetRecord& record)
+  AssetFetch(FetchContext& context, AssetMeter& meter, const Recipe& recipe, AssetRequest& request, AssetRecord& record)
       : context_(context),
+        meter_(meter),
         recipe_(recipe),
         request_(request),
         record_(record),
@@ -101,15 +121,7 @@ class AssetFetch {
   }
 
   std::optional<Sha256> fetch(const Manifest* expected) {
-    std::optional<std::uint64_t> total = 0;
-    if (expected != nullptr)
-      total = expected->totals().bytes;
-    else
-      for (const auto& fragment : recipe_.fragments) {
-        total = total && fragment.size_bytes ? std::optional(*total + *fragment.size_bytes) : std::nullopt;
-      }
-    context_.events.on(event::AssetStarted{recipe_.name, total,
-                                           expected != nullptr ? expected->totals().files : recipe_.fragments.size()});
+    announce(expected);
     ManifestBuilder builder;
     if (recipe_.git) fetch_source_tree(builder);
     FragmentFetch fragments(context_, recipe_, expected, request_);
@@ -132,6 +144,21 @@ class AssetFetch {
                   "the sources hold another version: ask the recipe's author, or pin the one you want");
     }
     return root;
+  }
+
+  void announce(const Manifest* expected) {
+    std::uint64_t known = 0, unknown = 0, files = recipe_.fragments.size();
+    if (expected != nullptr) {
+      known = expected->totals().bytes;
+      files = expected->totals().files;
+    } else {
+      for (const auto& fragment : recipe_.fragments) {
+        known += fragment.size_bytes.value_or(0);
+        unknown += fragment.size_bytes ? 0 : 1;
+      }
+    }
+    meter_.expect(known, unknown, files);
+    context_.events.on(event::AssetStarted{recipe_.name, unknown == 0 ? std::optional(known) : std::nullopt, files});
   }
 
   void fetch_source_tree(ManifestBuilder& builder) {
@@ -214,6 +241,7 @@ class AssetFetch {
   }
 
   FetchContext& context_;
+  AssetMeter& meter_;
   const Recipe& recipe_;
   AssetRequest& request_;
   AssetRecord& record_;
@@ -223,75 +251,25 @@ class AssetFetch {
 
 }  // namespace
 
-bool all_present(Store& store, const Manifest& manifest) {
-  bool present = true;
-  manifest.for_each([&](const Entry& entry) {
-    if (present && entry.is_file()) present = store.present(entry.digest);
-  });
-  return present;
-}
-
-std::optional<Sha256> known_root(const Store& store, const Recipe& recipe, const std::optional<ManifestPin>& pin) {
-  if (pin) return pin->digest;
-  if (recipe.manifest) return recipe.manifest->digest;
-  const auto ref = store.ref(source_key(recipe));
-  return ref ? std::optional(ref->root) : std::nullopt;
-}
-
 AssetRecord fetch_asset(FetchContext& context, const Recipe& recipe, AssetRequest& request) {
   AssetRecord record;
   record.name = recipe.name;
   record.kind = recipe.kind;
   const auto begin = std::chrono::steady_clock::now();
-  ReuseCounter events(context.events);
+  AssetMeter events(context.events);
   Ledger ledger(events);
   FetchContext own{context.store,   context.fetchers, events,        ledger,        context.space,
                    context.limiter, context.rewrites, context.lanes, context.force, context.stop};
   try {
-    AssetFetch(own, recipe, request, record).run();
+    AssetFetch(own, events, recipe, request, record).run();
   } catch (const Error& error) {
     record.failures.push_back({recipe.name, error.failure()});
   }
   record.sources = ledger.records();
   record.fetched_bytes = ledger.bytes();
-  record.reused_bytes = events.bytes;
+  record.reused_bytes = events.bytes_reused;
   record.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   context.events.on(event::AssetFinished{recipe.name});
-  return record;
-}
-
-AssetRecord plan_asset(Store* store, const Recipe& recipe, const AssetRequest& request) {
-  AssetRecord record;
-  record.name = recipe.name;
-  record.kind = recipe.kind;
-  const auto root = store != nullptr ? known_root(*store, recipe, request.pin) : std::nullopt;
-  const auto manifest = root ? store->manifest(*root) : std::nullopt;
-  if (manifest) {
-    record.manifest = root->prefixed();
-    record.files = manifest->totals().files;
-    record.bytes = manifest->totals().bytes;
-    std::uint64_t missing = 0;
-    manifest->for_each([&](const Entry& entry) {
-      if (!entry.is_file()) return;
-      if (try_stat(store->object_path(entry.digest)))
-        record.reused_bytes += entry.digest.size_bytes;
-      else
-        missing += entry.digest.size_bytes;
-    });
-    record.to_fetch_bytes = missing;
-  } else {
-    record.to_fetch_bytes = recipe.git ? std::nullopt : std::optional<std::uint64_t>(0);
-    for (const auto& fragment : recipe.fragments) {
-      ++record.files;
-      const bool sized = fragment.size_bytes && fragment.type != FragmentType::file_list && record.to_fetch_bytes;
-      record.to_fetch_bytes = sized ? std::optional(*record.to_fetch_bytes + *fragment.size_bytes) : std::nullopt;
-      record.bytes += fragment.size_bytes.value_or(0);
-    }
-  }
-  for (const auto& fragment : recipe.fragments) {
-    for (const auto& url : fragment.urls) record.sources.push_back({url.display(), 0, 0, 0, false, ""});
-  }
-  if (recipe.git) record.sources.push_back({recipe.git->origin, 0, 0, 0, false, ""});
   return record;
 }
 

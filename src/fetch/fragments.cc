@@ -339,7 +339,7 @@ void FragmentFetch::take_list(Part& part) {
     }
     paths.push_back(path);
   }
-  context_.events.on(event::TotalKnown{0, listed.size()});
+  context_.events.on(event::TotalKnown{std::nullopt, listed.size()});
   reserve(jobs);
   auto fetched = fetch_all(context_, jobs);
   for (std::size_t i = 0; i < owners.size(); ++i) outcomes[owners[i]] = std::move(fetched[i]);
