@@ -6,23 +6,42 @@
 
 namespace sabath {
 
+namespace {
+constexpr std::size_t head_size = 512;  // enough to know a page by; a server may send it byte by byte
+}
+
 void GuardedSink::begin(const ContentInfo& info) {
   info_ = info;
+  may_be_page_ = offset_ == 0 && !(proved_size_ && info.size_bytes == proved_size_);
   // A page is refused at its first bytes, which say why: so the size it has is not held against it here.
   const bool page = info.content_type == "text/html" || info.content_type == "application/xhtml+xml";
-  if (!page) on_begin_(info);
+  if (page && may_be_page_) return;
+  begun_ = true;
+  on_begin_(info_);
 }
 
 void GuardedSink::write(std::span<const std::byte> bytes) {
-  if (received_ == 0) {
-    if (auto failure = refuse_page(url_, info_, bytes)) throw Error(*failure);
-    if (info_.content_type == "text/html" || info_.content_type == "application/xhtml+xml") on_begin_(info_);
-  }
   received_ += bytes.size();
   line_.received(bytes.size());
   context_.limiter.take(bytes.size(), context_.stop);
   if (context_.stop.stop_requested()) throw Error(FailureKind::interrupted, "stopped");
-  on_write_(bytes);
+  if (!may_be_page_ || (head_.empty() && bytes.size() >= head_size)) return pass(bytes);
+  head_.insert(head_.end(), bytes.begin(), bytes.end());
+  if (head_.size() >= head_size) finish();
+}
+
+void GuardedSink::finish() {
+  const auto held = std::exchange(head_, {});
+  if (!held.empty() || !begun_) pass(held);
+}
+
+void GuardedSink::pass(std::span<const std::byte> bytes) {
+  if (may_be_page_) {
+    if (auto failure = refuse_page(url_, info_, bytes)) throw Error(*failure);
+    may_be_page_ = false;
+  }
+  if (!std::exchange(begun_, true)) on_begin_(info_);
+  if (!bytes.empty()) on_write_(bytes);
 }
 
 void read_source(FetchContext& context, const ReadRequest& request, SourceLine& line, GuardedSink& sink) {
@@ -32,7 +51,14 @@ void read_source(FetchContext& context, const ReadRequest& request, SourceLine& 
                 fmt::format("no fetcher of this build reads {}:// ({})", request.url.scheme(), request.url.display()),
                 "`sabath fetchers` lists the schemes; or fetch the file by hand and give it with --path");
   }
-  fetcher->read(request, sink, line.traffic, context.stop);
+  sink.start(request.offset);
+  try {
+    fetcher->read(request, sink, line.traffic, context.stop);
+  } catch (const Error& error) {
+    if (error.failure().kind == FailureKind::network && sink.received() > 0) sink.finish();  // it came, and is kept
+    throw;
+  }
+  sink.finish();
 }
 
 }  // namespace sabath

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <functional>
+#include <optional>
+#include <vector>
 
 #include "fetch/context.h"
 
@@ -12,21 +14,35 @@ class GuardedSink : public Sink {
  public:
   using Begin = std::function<void(const ContentInfo&)>;
   using Write = std::function<void(std::span<const std::byte>)>;
-  GuardedSink(FetchContext& context, SourceLine& line, const Url& url, Begin on_begin, Write on_write)
-      : context_(context), line_(line), url_(url), on_begin_(std::move(on_begin)), on_write_(std::move(on_write)) {}
+  // `proved_size`: the length of content whose hash is compared later: a page of just this length is what was asked.
+  GuardedSink(FetchContext& context, SourceLine& line, const Url& url, std::optional<std::uint64_t> proved_size,
+              Begin on_begin, Write on_write)
+      : context_(context),
+        line_(line),
+        url_(url),
+        proved_size_(proved_size),
+        on_begin_(std::move(on_begin)),
+        on_write_(std::move(on_write)) {}
+  void start(std::uint64_t offset) { offset_ = offset; }
   void begin(const ContentInfo& info) override;
   void write(std::span<const std::byte> bytes) override;
+  void finish();  // there is no more: what was held back goes on
   [[nodiscard]] const ContentInfo& info() const { return info_; }
   [[nodiscard]] std::uint64_t received() const { return received_; }
 
  private:
+  void pass(std::span<const std::byte> bytes);
+
   FetchContext& context_;
   SourceLine& line_;
   const Url& url_;
+  const std::optional<std::uint64_t> proved_size_;
   Begin on_begin_;
   Write on_write_;
   ContentInfo info_;
-  std::uint64_t received_ = 0;
+  std::uint64_t offset_ = 0, received_ = 0;
+  bool may_be_page_ = true, begun_ = false;
+  std::vector<std::byte> head_;  // held back until it can be judged
 };
 
 // Reads a range of `url` into `sink` with the fetcher of its scheme. Throws Error{unavailable} for an unknown scheme.

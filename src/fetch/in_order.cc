@@ -27,6 +27,11 @@ InOrder::InOrder(FetchContext& context, Publisher& publisher, Lane& lane, const 
   lane_.buffer.clear();
 }
 
+// Whoever reads the archive as it arrives must not read a partial that is gone.
+InOrder::~InOrder() {
+  if (job_.follower != nullptr) job_.follower->abandon();
+}
+
 FileOutcome InOrder::run() {
   FileOutcome outcome;
   try {
@@ -34,7 +39,8 @@ FileOutcome InOrder::run() {
     for (;;) {
       const auto pick = mirrors_.pick(context_.stop);
       GuardedSink sink(
-          context_, *pick.line, *pick.url, [this](const ContentInfo& info) { on_begin(info); },
+          context_, *pick.line, *pick.url, provable() ? size_expected() : std::nullopt,
+          [this](const ContentInfo& info) { on_begin(info); },
           [this, &pick](std::span<const std::byte> bytes) {
             mixed_ = mixed_ || (position() > 0 && holder_ != pick.line);
             holder_ = pick.line;
@@ -95,7 +101,7 @@ void InOrder::attempt(const MirrorSet::Pick& pick, GuardedSink& sink) {
     unchanged_ = true;
     return;
   }
-  const auto size = job_.known ? std::optional(job_.known->digest.size_bytes) : job_.size_bytes;
+  const auto size = size_expected();
   if (size && position() != *size) {
     throw Error(position() < *size ? FailureKind::network : FailureKind::content,
                 fmt::format("{} ended after {} bytes, and {} were expected", pick.url->display(), position(), *size));
@@ -103,7 +109,7 @@ void InOrder::attempt(const MirrorSet::Pick& pick, GuardedSink& sink) {
 }
 
 void InOrder::on_begin(const ContentInfo& info) {
-  const auto expected = job_.known ? std::optional(job_.known->digest.size_bytes) : job_.size_bytes;
+  const auto expected = size_expected();
   if (info.size_bytes && expected && *info.size_bytes != *expected) {
     throw Error(
         FailureKind::content,
@@ -118,13 +124,14 @@ void InOrder::on_begin(const ContentInfo& info) {
   if (!expected && info.size_bytes && reserved_ == 0) {
     reserved_ = *info.size_bytes - std::min(*info.size_bytes, position());
     context_.space.reserve(reserved_, 1, job_.name);
+    context_.events.on(event::SizeLearnt{*info.size_bytes});
   }
   if (info.size_bytes.value_or(0) > chunk_size_bytes) open_partial();
   if (partial_) partial_->note_validators(info.validators, info.size_bytes);
 }
 
 void InOrder::on_bytes(std::span<const std::byte> bytes) {
-  const auto limit = job_.known ? std::optional(job_.known->digest.size_bytes) : job_.size_bytes;
+  const auto limit = size_expected();
   if (limit && position() + bytes.size() > *limit) {
     throw Error(FailureKind::content,
                 fmt::format("{} is longer than the {} bytes that were expected", job_.name, *limit));

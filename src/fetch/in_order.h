@@ -20,6 +20,7 @@ namespace sabath {
 class InOrder {
  public:
   InOrder(FetchContext& context, Publisher& publisher, Lane& lane, const FileJob& job);
+  ~InOrder();
   FileOutcome run();  // throws what is fatal; the file's own failure is in the outcome
 
  private:
@@ -34,6 +35,9 @@ class InOrder {
   void finish(FileOutcome& outcome);
   void publish_small(FileOutcome& outcome);
   [[nodiscard]] std::uint64_t position() const { return flushed_ + lane_.buffer.size(); }
+  [[nodiscard]] std::optional<std::uint64_t> size_expected() const {
+    return job_.known ? std::optional(job_.known->digest.size_bytes) : job_.size_bytes;
+  }
   [[nodiscard]] bool provable() const { return !job_.checksum.empty() || job_.known.has_value(); }
 
   FetchContext& context_;

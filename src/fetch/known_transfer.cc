@@ -131,7 +131,7 @@ void KnownTransfer::read_run(Lane& lane, const Run& run, const MirrorSet::Pick& 
     lane.buffer.clear();
   };
   GuardedSink sink(
-      context_, *pick.line, *pick.url,
+      context_, *pick.line, *pick.url, size,
       [&](const ContentInfo& info) {
         if (info.size_bytes && *info.size_bytes != size) {
           throw Error(FailureKind::content, fmt::format("{} is {} bytes long at its source, and the manifest says {}",

@@ -1,0 +1,65 @@
+// A store in a temporary directory, an origin in memory, and what a fetch needs besides: the bench of these tests.
+#pragma once
+
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "fetch/context.h"
+#include "fetch/job.h"
+#include "fetch/swarm.h"
+#include "memory_origin.h"
+#include "store/store.h"
+#include "support/temp_dir.h"
+
+namespace sabath::test {
+
+class EventLog : public EventSink {
+ public:
+  void on(const Event& event) override;
+  [[nodiscard]] std::uint64_t received() const;
+  [[nodiscard]] std::uint64_t reused() const;
+  [[nodiscard]] std::uint64_t files_done() const;
+
+ private:
+  mutable std::mutex mutex_;
+  std::uint64_t received_ = 0, reused_ = 0, files_done_ = 0;
+};
+
+class FetchBench {
+ public:
+  explicit FetchBench(std::uint64_t bytes_free = 1ULL << 40);
+
+  // The context of one fetch; its ledger and events are those of the last begin().
+  [[nodiscard]] FetchContext context();
+  void begin();   // new books, the same store
+  void reopen();  // the store as it is found after this process has died
+  [[nodiscard]] std::vector<FileOutcome> fetch(const std::vector<FileJob>& jobs) {
+    FetchContext now = context();
+    return fetch_all(now, jobs);
+  }
+  [[nodiscard]] FileOutcome fetch(const FileJob& job) { return fetch(std::vector{job}).front(); }
+
+  [[nodiscard]] SourceRecord record(const std::string& url) const;
+  [[nodiscard]] std::string content(const FileOutcome& outcome) const;  // of the published object
+  [[nodiscard]] bool partials_left() const;
+
+  TempDir directory;
+  std::unique_ptr<Store> store;
+  MemoryOrigin origin;
+  std::unique_ptr<EventLog> events;
+  std::unique_ptr<Ledger> ledger;
+  SpaceGuard space;
+  RateLimiter limiter{0};
+  RewriteRules rewrites;
+  unsigned lanes = 4;
+  bool force = false;
+  std::stop_source stop;
+};
+
+[[nodiscard]] FileTree tree_of(const std::string& bytes);
+[[nodiscard]] FileJob job_for(const std::vector<std::string>& urls);                               // nothing is known
+[[nodiscard]] FileJob known_job(const std::vector<std::string>& urls, const std::string& bytes);   // pinned
+[[nodiscard]] FileJob summed_job(const std::vector<std::string>& urls, const std::string& bytes);  // size and sha256
+
+}  // namespace sabath::test
