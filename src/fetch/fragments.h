@@ -16,6 +16,11 @@
 
 namespace sabath {
 
+// Where a list itself stands in the view: beside its files, unchanged.
+[[nodiscard]] RelativePath list_path(const Fragment& fragment);
+// The weaker of two reasons to believe; "" is none yet.
+[[nodiscard]] std::string weaker_trust(const std::string& a, const std::string& b);
+
 class FragmentFetch {
  public:
   // `expected`: the pinned or learnt manifest, whose digests every file must have; nullptr: they are learnt.

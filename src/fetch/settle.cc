@@ -1,0 +1,192 @@
+// The second half of FragmentFetch: what became of each fragment goes into the asset, or into the failures.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "base/file.h"
+#include "fetch/fragments.h"
+#include "fetch/retry.h"
+#include "fetch/source_key.h"
+#include "fetch/swarm.h"
+#include "recipe/file_list.h"
+
+namespace sabath {
+namespace {
+
+// From the strongest to the weakest reason to believe.
+constexpr std::array<std::string_view, 5> trust_order = {"pinned", "checksum", "local copy", "first use over TLS",
+                                                         "first use"};
+
+constexpr std::uint64_t list_size_max = 1ULL << 30;
+
+std::string read_object(Store& store, const Digest& digest, const std::string& name) {
+  if (digest.size_bytes > list_size_max) {
+    throw Error(FailureKind::invalid,
+                fmt::format("the list {} has {} bytes; {} are allowed", name, digest.size_bytes, list_size_max));
+  }
+  return try_read_text(store.object_path(digest), list_size_max).value_or("");
+}
+
+}  // namespace
+
+std::string weaker_trust(const std::string& a, const std::string& b) {
+  const auto rank = [](const std::string& t) {
+    return std::find(trust_order.begin(), trust_order.end(), t) - trust_order.begin();
+  };
+  if (a.empty()) return b;
+  return rank(a) >= rank(b) ? a : b;
+}
+
+// Where the list itself stands in the view: beside its files, unchanged.
+RelativePath list_path(const Fragment& fragment) {
+  const RelativePath name = RelativePath::parse(fragment.urls.front().file_name());
+  return fragment.path ? *fragment.path / name : name;
+}
+
+// What became of one fragment goes into the asset, or into the failures.
+void FragmentFetch::settle(Part& part, ManifestBuilder& builder) {
+  if (part.unpacker.joinable()) part.unpacker.join();
+  const Fragment& fragment = *part.fragment;
+  try {
+    if (part.outcome.failure) throw Error(*part.outcome.failure);
+    if (part.outcome.unchanged) {
+      const auto ref = context_.store.ref(source_key(fragment));
+      const auto manifest = ref ? context_.store.manifest(ref->root) : std::nullopt;
+      if (!manifest || !all_present(context_.store, *manifest)) {
+        throw Error(FailureKind::content,
+                    fmt::format("{} has not changed at its source, but is damaged here", fragment.id),
+                    "fetch it with --force");
+      }
+      builder.add_all(*manifest, nullptr);
+      trusted_by_ = weaker_trust(trusted_by_, ref->trusted_by);
+      return;
+    }
+    remember_aliases(part.outcome);
+    note_trust(part, part.outcome);
+    switch (fragment.type) {
+      case FragmentType::file:
+        part.entries.add_file(*fragment.path, part.outcome.tree.digest, part.outcome.tree.chunks);
+        part.entries.add_checksums(*fragment.path, part.outcome.computed);
+        ++files_done_;
+        break;
+      case FragmentType::archive:
+        take_unpacked(part);
+        break;
+      case FragmentType::file_list:
+        take_list(part);
+        break;
+    }
+    learn(part, part.outcome, builder);
+  } catch (const Error& error) {
+    if (verdict(error.failure().kind) == Verdict::fatal) throw;
+    failures_.push_back({part.job.name, error.failure()});
+  }
+}
+
+void FragmentFetch::take_unpacked(Part& part) {
+  if (part.unpack_failure) std::rethrow_exception(part.unpack_failure);
+  const Fragment& fragment = *part.fragment;
+  const auto place = [&](const RelativePath& path) { return fragment.path ? *fragment.path / path : path; };
+  for (const auto& entry : part.unpacked.entries) {
+    const RelativePath path = place(entry.path);
+    switch (entry.type) {
+      case EntryType::directory:
+        part.entries.add_directory(path);
+        break;
+      case EntryType::symlink:
+        part.entries.add_symlink(path, entry.target);
+        break;
+      default:
+        part.entries.add_file(path, entry.tree.digest, entry.tree.chunks, entry.type == EntryType::executable);
+        ++files_done_;
+    }
+  }
+  if (fragment.path) part.entries.add_directory(*fragment.path);
+  context_.events.on(event::PhaseChanged{"publish"});
+  context_.store.publish(std::move(part.unpacked.objects));
+  if (!part.follower) return;
+  const auto spool = part.follower->take();
+  if (!spool) return;
+  if (request_.keep_archives)
+    spool->publish();
+  else
+    spool->discard();
+}
+
+void FragmentFetch::take_list(Part& part) {
+  const Fragment& fragment = *part.fragment;
+  const auto listed = parse_file_list(read_object(context_.store, part.outcome.tree.digest, part.job.name),
+                                      part.fragment->urls.front(), fragment.limit);
+  part.entries.add_file(list_path(fragment), part.outcome.tree.digest, part.outcome.tree.chunks);
+  std::vector<FileJob> jobs;
+  std::vector<RelativePath> paths;
+  std::vector<FileOutcome> outcomes(listed.size());
+  std::vector<std::size_t> owners;
+  for (const auto& file : listed) {
+    FileJob job;
+    const RelativePath path = fragment.path ? *fragment.path / file.path : file.path;
+    job.name = path.text();
+    job.urls = rewritten_all({file.url});
+    job.listed = true;
+    expect(job, path.text());
+    if (!have(job, outcomes[paths.size()])) {
+      owners.push_back(paths.size());
+      jobs.push_back(std::move(job));
+    }
+    paths.push_back(path);
+  }
+  context_.events.on(event::TotalKnown{std::nullopt, listed.size()});
+  reserve(jobs);
+  auto fetched = fetch_all(context_, jobs);
+  for (std::size_t i = 0; i < owners.size(); ++i) outcomes[owners[i]] = std::move(fetched[i]);
+  const std::size_t failed_before = failures_.size();
+  for (std::size_t i = 0; i < paths.size(); ++i) {
+    if (outcomes[i].failure) {
+      failures_.push_back({paths[i].text(), *outcomes[i].failure});
+      continue;
+    }
+    note_trust(part, outcomes[i]);
+    part.entries.add_file(paths[i], outcomes[i].tree.digest, outcomes[i].tree.chunks);
+    ++files_done_;
+  }
+  part.outcome.validators = {};  // those of the list say nothing about its files
+  part.settled = failures_.size() == failed_before;
+  ++files_done_;
+}
+
+void FragmentFetch::note_trust(const Part& part, const FileOutcome& outcome) {
+  std::string by = "first use";
+  if (expected_)
+    by = "pinned";
+  else if (!outcome.computed.empty() ||
+           (!part.fragment->checksum.empty() && part.fragment->type != FragmentType::file_list))
+    by = "checksum";
+  else if (part.local)
+    by = "local copy";
+  else if (outcome.over_tls)
+    by = "first use over TLS";
+  trusted_by_ = weaker_trust(trusted_by_, by);
+}
+
+// Keeps what this fragment turned out to be, so that it is not asked for again.
+void FragmentFetch::learn(Part& part, const FileOutcome& outcome, ManifestBuilder& builder) {
+  if (part.fragment->type == FragmentType::file_list && !part.settled) return;  // some of its files failed
+  const Sha256 root = context_.store.put_manifest(part.entries);
+  const auto manifest = context_.store.manifest(root);
+  if (!manifest) throw Error(FailureKind::internal, "a manifest vanished as it was written");
+  builder.add_all(*manifest, nullptr);
+  if (part.fragment->urls.empty()) return;
+  context_.store.put_ref(source_key(*part.fragment),
+                         {root, trusted_by_, outcome.validators, 0, part.fragment->urls.front().display(), ""});
+}
+
+void FragmentFetch::remember_aliases(const FileOutcome& outcome) {
+  if (outcome.tree.digest.hash == Sha256{}) return;  // an archive: it is not kept
+  if (!outcome.computed.sha256.empty())
+    context_.store.put_alias("sha256", outcome.computed.sha256, outcome.tree.digest);
+  if (!outcome.computed.sha1.empty()) context_.store.put_alias("sha1", outcome.computed.sha1, outcome.tree.digest);
+  if (!outcome.computed.md5.empty()) context_.store.put_alias("md5", outcome.computed.md5, outcome.tree.digest);
+}
+
+}  // namespace sabath
