@@ -117,8 +117,11 @@ Checksums ChecksumSet::finish_and_compare(std::string_view what) {
                 fmt::format("{}: its {} is {}, published is {}", what, algorithm, computed, expected),
                 "the source serves other bytes than the recipe describes: try another mirror, or ask the publisher");
   };
-  return {finish(md5_.get(), "md5", expected_.md5), finish(sha1_.get(), "sha1", expected_.sha1),
-          finish(sha256_.get(), "sha256", expected_.sha256)};
+  Checksums computed;  // the strongest first: it is the one to tell of
+  computed.sha256 = finish(sha256_.get(), "sha256", expected_.sha256);
+  computed.sha1 = finish(sha1_.get(), "sha1", expected_.sha1);
+  computed.md5 = finish(md5_.get(), "md5", expected_.md5);
+  return computed;
 }
 
 std::uint64_t xxh3_64(std::span<const std::byte> bytes) noexcept { return XXH3_64bits(bytes.data(), bytes.size()); }
