@@ -30,11 +30,11 @@ struct Apply {
     state.bytes_total = total.bytes_total;
     state.files_total = total.files_total;
   }
+  void operator()(const event::SizeLearnt&) const {}  // the total follows, once all sizes are known
   void operator()(const event::BytesReceived& received) const {
     state.received += received.bytes;
     if (SourceProgress* source = source_of(state, received.source)) source->bytes += received.bytes;
   }
-  void operator()(const event::SizeLearnt&) const {}  // TotalKnown follows when all are known
   void operator()(const event::BytesReused& reused) const { state.reused += reused.bytes; }
   void operator()(const event::SourceNamed& named) const {
     SourceProgress* source = source_of(state, named.source);
