@@ -158,7 +158,7 @@ void InOrder::resume_earlier() {
   const auto tail = partial_->adopt_scratch(flushed_ / chunk_size_bytes);
   checksums_->update(tail);
   lane_.buffer.assign(tail.begin(), tail.end());
-  context_.events.on(event::BytesReused{position()});
+  reused_ = position();
   if (job_.follower != nullptr) job_.follower->advance(*partial_, flushed_);
 }
 
@@ -168,7 +168,10 @@ void InOrder::open_partial() {
 }
 
 void InOrder::flush_chunk() {
-  open_partial();
+  if (!partial_) {  // the source did not say how long it is
+    open_partial();
+    if (partial_) partial_->note_validators(validators_, std::nullopt);
+  }
   if (!partial_) throw Error(FailureKind::internal, "a known file of several chunks is not read in order");
   partial_->write_chunk(lane_.id, flushed_ / chunk_size_bytes, lane_.buffer, hash_chunk(lane_.buffer));
   flushed_ += lane_.buffer.size();
@@ -185,6 +188,7 @@ void InOrder::restart() {
   validators_ = {};
   holder_ = nullptr;
   mixed_ = false;
+  reused_ = 0;
 }
 
 void InOrder::finish(FileOutcome& outcome) {
@@ -192,6 +196,7 @@ void InOrder::finish(FileOutcome& outcome) {
   if (!partial_) return publish_small(outcome);
   if (!lane_.buffer.empty()) flush_chunk();
   outcome.computed = checksums_->finish_and_compare(job_.name);
+  if (reused_ > 0) context_.events.on(event::BytesReused{reused_});  // said now: until here it could be thrown away
   if (job_.follower != nullptr) {
     job_.follower->finish(std::move(partial_));
     return;

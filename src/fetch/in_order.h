@@ -48,6 +48,7 @@ class InOrder {
   std::unique_ptr<Partial> partial_;
   std::unique_ptr<ChecksumSet> checksums_;
   std::uint64_t flushed_ = 0;           // bytes of whole chunks in the partial
+  std::uint64_t reused_ = 0;            // of what an earlier process left, and still held
   std::uint64_t reserved_ = 0;          // of the disk
   Validators validators_;               // of the version we hold bytes of
   const SourceLine* holder_ = nullptr;  // who gave them; nullptr: an earlier process
