@@ -64,6 +64,7 @@ std::string format_bytes(std::uint64_t bytes) {
 
 std::string format_duration(double seconds) {
   if (!(seconds >= 0) || seconds > 1e12) return "?";
+  if (seconds < 0.9995) return fmt::format("{:.0f} ms", seconds * 1000);
   if (seconds < 9.95) return fmt::format("{:.1f} s", seconds);
   const auto whole = static_cast<std::uint64_t>(std::llround(seconds));
   if (whole < 60) return fmt::format("{} s", whole);

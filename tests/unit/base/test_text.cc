@@ -26,7 +26,7 @@ TEST(Text, FormatsBytes) {
 }
 
 TEST(Text, FormatsDurations) {
-  EXPECT_EQ(format_duration(0.04), "0.0 s");
+  EXPECT_EQ(format_duration(0.04), "40 ms");
   EXPECT_EQ(format_duration(4.25), "4.2 s");
   EXPECT_EQ(format_duration(9.97), "10 s");
   EXPECT_EQ(format_duration(59.6), "1 m 00 s");
