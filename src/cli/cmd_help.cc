@@ -1,8 +1,10 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
 #include "base/text.h"
+#include "cli/global_options.h"
 #include "cli/help.h"
 #include "cli/verbs.h"
 #include "sabath/error.h"
@@ -11,11 +13,49 @@
 namespace sabath::cli {
 namespace {
 
-int run(Context& context, const std::vector<std::string>& words) {
-  std::string name;
-  for (const std::string& word : words) name += (name.empty() ? "" : " ") + word;
-  if (name.empty()) {
-    context.out.print(help_of_program(verbs()));
+struct Options {
+  std::vector<std::string> words;
+  bool bare = false;
+};
+
+std::string names_of(const Option& option) {
+  std::string lines = option.names + "\n";
+  std::ranges::replace(lines, ',', '\n');
+  return lines;
+}
+
+// What may stand next, one word a line: for completion.
+std::string words_after(const std::string& name) {
+  std::string lines;
+  const auto add = [&lines](const OptionSet& set) {
+    for (const Option& option : set.options()) {
+      if (!option.is_argument()) lines += names_of(option);
+    }
+  };
+  std::string last;
+  for (const Verb* verb : verbs()) {
+    if (verb->name == name) {
+      OptionSet set;
+      const Action action = verb->declare(set);  // keeps the targets of `set`
+      add(set);
+    } else if (name.empty() || verb->name.starts_with(name + " ")) {
+      std::string word(verb->name.substr(name.empty() ? 0 : name.size() + 1));
+      word.resize(std::min(word.size(), word.find(' ')));
+      if (word != last) lines += fmt::format("{}\n", word);
+      last = word;
+    }
+  }
+  GlobalOptions globals;
+  OptionSet set;
+  declare_global_options(set, globals);
+  add(set);
+  return lines + "-h\n--help\n";
+}
+
+int run(Context& context, const Options& options) {
+  const std::string name = fmt::format("{}", fmt::join(options.words, " "));
+  if (options.bare || name.empty()) {
+    context.out.print(options.bare ? words_after(name) : help_of_program(verbs()));
     return 0;
   }
   std::vector<std::string> names;
@@ -36,9 +76,10 @@ int run(Context& context, const std::vector<std::string>& words) {
 }
 
 Action declare(OptionSet& set) {
-  const auto words = std::make_shared<std::vector<std::string>>();
-  set.arguments("COMMAND", *words, false, "the command to explain");
-  return [words](Context& context) { return run(context, *words); };
+  const auto options = std::make_shared<Options>();
+  set.arguments("COMMAND", options->words, false, "the command to explain");
+  set.flag("--words", options->bare, "only the words that may follow, one a line: for completion");
+  return [options](Context& context) { return run(context, *options); };
 }
 
 }  // namespace

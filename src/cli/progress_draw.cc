@@ -13,7 +13,7 @@
 namespace sabath::cli {
 namespace {
 
-constexpr std::size_t source_lines_max = 6;
+constexpr std::size_t source_lines_max = 6, url_bytes_max = 8192;
 constexpr unsigned bar_width_min = 10, bar_width_max = 60;
 
 std::uint64_t bytes_done(const ProgressState& state) { return state.received + state.reused; }
@@ -105,15 +105,18 @@ std::string source_troubles(const SourceProgress& source) {
 // One line a source, their columns aligned; a narrow terminal keeps the rate alone.
 std::vector<std::string> source_lines(const std::vector<const SourceProgress*>& sources, const DrawStyle& style,
                                       std::size_t columns) {
-  constexpr std::size_t rate_width = 9, bytes_width = 7, url_width_min = 14;
-  std::size_t troubles = 0;
-  for (const SourceProgress* source : sources) troubles = std::max(troubles, source_troubles(*source).size());
+  constexpr std::size_t rate_width = 9, bytes_width = 7, url_width_min = 24;
+  std::size_t troubles = 0, longest = 0;
+  for (const SourceProgress* source : sources) {
+    troubles = std::max(troubles, source_troubles(*source).size());
+    longest = std::max(longest, display_width(printable(source->url, url_bytes_max)));
+  }
   const bool roomy = columns >= url_width_min + rate_width + bytes_width + troubles + 6;
   const std::size_t figures = rate_width + 2 + (roomy ? 2 + bytes_width + troubles : 0);
-  const std::size_t room = columns - std::min(columns, figures + 2);
+  const std::size_t room = std::min(longest, columns - std::min(columns, figures + 2));
   std::vector<std::string> lines;
   for (const SourceProgress* source : sources) {
-    const std::string url = shorten(printable(source->url, 8192), room, style.utf8, true);
+    const std::string url = shorten(printable(source->url, url_bytes_max), room, style.utf8, true);
     std::string line = fmt::format("  {}{:{}}  {:>{}}", url, "", room - std::min(room, display_width(url)),
                                    rate_text(source->meter.rate()), rate_width);
     if (roomy) {
@@ -139,10 +142,8 @@ std::vector<std::string> draw_block(const ProgressState& state, const DrawStyle&
   }
   const std::size_t hidden = sources.size() - std::min(sources.size(), source_lines_max);
   sources.resize(sources.size() - hidden);
-  const std::size_t columns_of_sources =
-      std::min<std::size_t>(columns, 119);  // rates far from their names are hard to read
-  for (std::string& line : source_lines(sources, style, columns_of_sources)) lines.push_back(std::move(line));
-  if (hidden > 0) lines.push_back(fmt::format("  and {} more sources", hidden));
+  for (std::string& line : source_lines(sources, style, columns)) lines.push_back(std::move(line));
+  if (hidden > 0) lines.push_back(shorten(fmt::format("  and {} more sources", hidden), columns, style.utf8));
   return lines;
 }
 

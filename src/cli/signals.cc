@@ -57,7 +57,9 @@ Signals::Signals() {
   for (const int signal : asking) {
     if (!is_ignored(signal)) install(signal, pass_on);
   }
-  install(SIGPIPE, [](int) {});  // not SIG_IGN, which a child would inherit
+  for (const int signal : {SIGPIPE, SIGXFSZ}) {  // the call that raised it fails with EPIPE, EFBIG instead
+    install(signal, [](int) {});                 // not SIG_IGN, which a child would inherit
+  }
 }
 
 Signals::~Signals() {

@@ -11,7 +11,8 @@ namespace sabath::cli {
 
 class Signals {
  public:
-  // Installs the handlers and a thread that answers them; SIGPIPE becomes a write error. Once a process, from main.
+  // Installs the handlers and a thread that answers them; SIGPIPE and SIGXFSZ become write errors. Once a process, from
+  // main.
   Signals();
   ~Signals();
   Signals(const Signals&) = delete;

@@ -1,0 +1,188 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "cli/help.h"
+#include "cli/parser.h"
+#include "cli/verbs.h"
+#include "golden.h"
+#include "sabath/error.h"
+
+namespace sabath::cli {
+namespace {
+
+struct Seen {
+  std::vector<std::string> names, datasets;
+  std::string kind, single;
+  std::optional<std::uint64_t> lanes, rate;
+  bool force = false;
+};
+Seen seen;  // what the verb below was given
+
+Action declare(OptionSet& set) {
+  seen = {};
+  set.arguments("NAME", seen.names, false, "an asset");
+  set.option("-d,--dataset", "NAME", seen.datasets, "a dataset");
+  set.option("--single", "X", seen.single, "the last one counts");
+  set.choice("--kind", {"dataset", "model"}, seen.kind, "a kind");
+  set.count("--lanes", "N", 256, seen.lanes, "lanes");
+  set.size("--limit-rate", "RATE", seen.rate, "a rate");
+  set.flag("-f,--force", seen.force, "force");
+  return [](Context&) { return 0; };
+}
+
+constexpr Verb fetch{"fetch", "get it", "sabath fetch one    one asset", "Details.", true, declare};
+constexpr Verb create{"manifest create", "make it", "sabath manifest create", "", false, declare};
+constexpr Verb show{"manifest show", "show it", "sabath manifest show", "", false, declare};
+constexpr std::array verbs_here{&fetch, &create, &show};
+
+ParsedLine parse(const std::vector<std::string>& line) { return parse_line(line, verbs_here); }
+
+Failure failure_of(const std::vector<std::string>& line) {
+  try {
+    (void)parse(line);
+  } catch (const Error& error) {
+    return error.failure();
+  }
+  return {FailureKind::internal, "it was accepted", "", {}};
+}
+
+TEST(Parser, TakesGlobalOptionsBeforeAndAfterTheVerb) {
+  for (const auto& line : {std::vector<std::string>{"--json", "--store", "/s", "-v", "fetch", "one"},
+                           {"fetch", "--json", "one", "--store=/s", "-v"},
+                           {"fetch", "one", "--cache", "/s", "--json", "--verbose"}}) {
+    const ParsedLine parsed = parse(line);
+    EXPECT_EQ(parsed.verb, &fetch);
+    EXPECT_TRUE(parsed.globals.json && parsed.globals.verbose);
+    EXPECT_EQ(parsed.globals.store, "/s");
+    EXPECT_EQ(seen.names, std::vector<std::string>{"one"});
+  }
+}
+
+TEST(Parser, AnOptionTakesOneValueAndLeavesTheArguments) {
+  (void)parse(
+      {"fetch", "-d", "a", "one", "-d", "b", "two", "-f", "--lanes", "8", "--limit-rate=10M", "--kind", "model"});
+  EXPECT_EQ(seen.names, (std::vector<std::string>{"one", "two"}));
+  EXPECT_EQ(seen.datasets, (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(seen.lanes, 8U);
+  EXPECT_EQ(seen.rate, 10'000'000U);
+  EXPECT_EQ(seen.kind, "model");
+  EXPECT_TRUE(seen.force);
+}
+
+TEST(Parser, TheLastOfASingleOptionCounts) {
+  (void)parse({"fetch", "--single", "a", "--single", "b"});
+  EXPECT_EQ(seen.single, "b");
+}
+
+TEST(Parser, AfterTwoDashesAllAreArguments) {
+  (void)parse({"fetch", "--", "-x", "--json"});
+  EXPECT_EQ(seen.names, (std::vector<std::string>{"-x", "--json"}));
+}
+
+TEST(Parser, AnAssetMayBeCalledLikeAVerb) {
+  (void)parse({"fetch", "fetch", "manifest"});
+  EXPECT_EQ(seen.names, (std::vector<std::string>{"fetch", "manifest"}));
+}
+
+TEST(Parser, KnowsVerbsOfAGroup) {
+  EXPECT_EQ(parse({"manifest", "show"}).verb, &show);
+  const ParsedLine group = parse({"manifest"});
+  EXPECT_EQ(group.verb, nullptr);
+  EXPECT_EQ(group.group, "manifest");
+  EXPECT_EQ(parse({}).group, "");
+}
+
+TEST(Parser, HelpNeedsNothingElse) {
+  EXPECT_TRUE(parse({"-h"}).help);
+  EXPECT_EQ(parse({"fetch", "--help"}).verb, &fetch);
+  EXPECT_TRUE(parse({"manifest", "--help"}).help);
+}
+
+struct Wrong {
+  std::vector<std::string> line;
+  std::string message, hint;
+};
+
+TEST(Parser, SaysWhatIsWrongAndWhatWasMeant) {
+  const Wrong wrong[] = {
+      {{"fech"}, "no such command: 'fech'", "did you mean fetch?"},
+      {{"manifest", "shwo"}, "sabath manifest: no such command: 'shwo'", "did you mean show?"},
+      {{"qqqq"}, "no such command: 'qqqq'", "see: sabath --help"},
+      {{"fetch", "--datset", "x"}, "sabath fetch: no such option: '--datset'", "did you mean --dataset?"},
+      {{"fetch", "--jsn"}, "sabath fetch: no such option: '--jsn'", "did you mean --json?"},
+      {{"--stroe=/x", "fetch"}, "sabath fetch: no such option: '--stroe'", "did you mean --store?"},
+      {{"fetch", "--kind", "modle"}, "--kind cannot be 'modle'", "did you mean model?"},
+      {{"fetch", "--lanes", "-1"}, "--lanes cannot be '-1'", "give a whole number from 0 to 256"},
+      {{"fetch", "--lanes", "257"}, "--lanes cannot be '257'", "give a whole number from 0 to 256"},
+      {{"fetch", "--limit-rate", "fast"}, "--limit-rate cannot be 'fast'", "give bytes such as 500k, 10M or 2.5GiB"},
+      {{"fetch", "-d"}, "sabath fetch: --dataset needs one value", "see: sabath fetch --help"},
+      {{"fetch", "\x1b[2Jx"}, "", ""},
+      {{"\x1b[2Jx"}, "no such command: '\\x1b[2Jx'", "see: sabath --help"},
+  };
+  for (const Wrong& one : wrong) {
+    if (one.message.empty()) {
+      EXPECT_NO_THROW((void)parse(one.line));
+      continue;
+    }
+    const Failure failure = failure_of(one.line);
+    EXPECT_EQ(failure.kind, FailureKind::usage) << one.message;
+    EXPECT_EQ(failure.message, one.message);
+    EXPECT_EQ(failure.hint, one.hint);
+  }
+}
+
+TEST(Parser, TheProgramsOwnVerbsAllParse) {
+  for (const Verb* verb : verbs()) {
+    std::vector<std::string> line;
+    std::string word;
+    for (const char c : std::string(verb->name) + " ") {
+      c == ' ' ? line.push_back(std::exchange(word, "")) : word.push_back(c);
+    }
+    line.emplace_back("--help");
+    EXPECT_EQ(parse_line(line, verbs()).verb, verb) << verb->name;
+  }
+}
+
+TEST(Help, ShowsExamplesFirst) {
+  EXPECT_EQ(help_of_verb(fetch),
+            "sabath fetch: get it\n"
+            "\n"
+            "Examples\n"
+            "  sabath fetch one    one asset\n"
+            "\n"
+            "Usage: sabath fetch [OPTION]... [NAME]...\n"
+            "\n"
+            "Details.\n"
+            "\n"
+            "Arguments\n"
+            "  NAME  an asset\n"
+            "\n"
+            "Options\n"
+            "  -d, --dataset NAME    a dataset (repeatable)\n"
+            "  --single X            the last one counts\n"
+            "  --kind dataset|model  a kind\n"
+            "  --lanes N             lanes\n"
+            "  --limit-rate RATE     a rate\n"
+            "  -f, --force           force\n"
+            "\n"
+            "Options of every command: sabath --help\n");
+}
+
+TEST(Help, OfTheProgramAndOfAGroup) {
+  test::expect_golden("help_manifest", help_of_group("manifest", verbs()));
+  test::expect_golden("help_manifest_create", help_of_verb(manifest_create_verb));
+  test::expect_golden("help_config", help_of_verb(config_verb));
+}
+
+TEST(Help, FitsATerminal) {
+  for (const Verb* verb : verbs()) {
+    const std::string text = help_of_verb(*verb);
+    for (std::size_t begin = 0; begin < text.size(); begin = text.find('\n', begin) + 1) {
+      EXPECT_LE(text.find('\n', begin) - begin, 100U) << text.substr(begin, text.find('\n', begin) - begin);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace sabath::cli
