@@ -53,6 +53,7 @@ bool may_become_store(const fs::path& directory) {
 void make_store(const Layout& layout) {
   make_directories(layout.root());
   if (!may_become_store(layout.root())) {
+    if (try_lstat(layout.format_file())) return;  // another process has just made it
     const bool git = try_lstat(layout.root() / ".git").has_value();
     throw Error(FailureKind::invalid,
                 fmt::format("{} is not a store, and it is not empty{}", quoted(layout.root()),

@@ -89,7 +89,7 @@ TEST_F(Crash, AKillTakesOnlyThePieceOnItsWay) {
   child->kill();
   std::string log;
   EXPECT_EQ(start("unknown", "0", &log)->wait(), 0);
-  EXPECT_LE(std::stoull(read_file(log)), size - 1'900'000);
+  EXPECT_LE(std::stoull(read_file(log)), size - 1'800'000);  // but for a piece whose head was missing yet
   expect_whole();
 }
 
@@ -134,7 +134,7 @@ TEST_F(Crash, OneOfEightTakesADeadWritersPartialOver) {
     ASSERT_TRUE(wait_until([&] {
       for (const auto& name : fs::exists(partial) ? files_below(partial) : std::vector<std::string>()) {
         std::error_code error;
-        if (name.ends_with("/data") && fs::file_size(partial / name, error) >= chunk_size_bytes) return true;
+        if (name.ends_with("/data") && fs::file_size(partial / name, error) >= 2 * chunk_size_bytes) return true;
       }
       return false;
     }));
@@ -157,8 +157,17 @@ TEST_F(Crash, OneOfEightTakesADeadWritersPartialOver) {
 TEST_F(Crash, AFailedFsyncPublishesNothing) {
   if (find_program("strace").empty()) GTEST_SKIP() << "strace is not installed";
   for (const std::string mode : {"known", "unknown", "object"}) {
-    std::vector<std::string> command{
-        "strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=fsync", "-e", "inject=fsync:error=EIO"};
+    std::vector<std::string> command{"strace",
+                                     "-f",
+                                     "-qq",
+                                     "-o",
+                                     "/dev/null",
+                                     "-e",
+                                     "trace=fsync",
+                                     "-e",
+                                     "inject=fsync:error=EIO",
+                                     "-E",
+                                     "ASAN_OPTIONS=detect_leaks=0"};  // it cannot look for leaks under ptrace
     for (const auto& word : child_command({mode, directory, "9", std::to_string(size), "0"})) command.push_back(word);
     ChildProcess child(command, temp / ("strace." + mode));
     const int status = child.wait();
