@@ -3,11 +3,16 @@
 namespace sabath {
 
 namespace {
-constexpr unsigned give_up_after = 12;  // failures in a row over all files: the host is down, do not ask for each file
-constexpr double rate_memory = 0.7;     // weight of the past in the moving average
+// Failures in a row over all files and lanes, for so long: the host is down, do not ask for each file.
+constexpr unsigned give_up_after = 12;
+constexpr std::chrono::seconds give_up_after_time(10);
+constexpr double rate_memory = 0.7;  // weight of the past in the moving average
 }  // namespace
 
-void SourceLine::received(std::uint64_t bytes) { events_.on(event::BytesReceived{id_, bytes}); }
+void SourceLine::received(std::uint64_t bytes) {
+  failures_in_a_row_ = 0;
+  events_.on(event::BytesReceived{id_, bytes});
+}
 
 void SourceLine::succeeded(std::uint64_t bytes, double seconds) {
   const std::lock_guard lock(mutex_);
@@ -21,7 +26,7 @@ void SourceLine::failed(const Failure& failure, bool demote) {
   {
     const std::lock_guard lock(mutex_);
     ++failures_;
-    if (failure.kind == FailureKind::network) ++failures_in_a_row_;
+    if (failure.kind == FailureKind::network && failures_in_a_row_++ == 0) row_began_ = Clock::now();
     demoted_ = demoted_ || demote;
     last_ = failure;
   }
@@ -35,7 +40,7 @@ double SourceLine::rate() const {
 
 std::optional<Failure> SourceLine::given_up() const {
   const std::lock_guard lock(mutex_);
-  if (failures_in_a_row_ < give_up_after) return std::nullopt;
+  if (failures_in_a_row_ < give_up_after || Clock::now() - row_began_ < give_up_after_time) return std::nullopt;
   return last_;
 }
 

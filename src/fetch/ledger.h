@@ -1,6 +1,8 @@
 // Who gave what: one line for each source, counted where it happens. Thread-safe; sources live as long as the ledger.
 #pragma once
 
+#include <atomic>
+#include <chrono>
 #include <deque>
 #include <map>
 #include <mutex>
@@ -30,12 +32,14 @@ class SourceLine {
   [[nodiscard]] SourceRecord record() const;
 
  private:
+  using Clock = std::chrono::steady_clock;
   const std::uint32_t id_;
   const std::string label_;
   EventSink& events_;
   mutable std::mutex mutex_;
   std::uint64_t failures_ = 0;
-  unsigned failures_in_a_row_ = 0;
+  std::atomic<unsigned> failures_in_a_row_{0};
+  Clock::time_point row_began_;
   bool demoted_ = false;
   double rate_ = 0;
   Failure last_;

@@ -17,7 +17,7 @@ double random_jitter() {
 MirrorSet::MirrorSet(const FileJob& job, Ledger& ledger, bool ranges_needed) : ranges_needed_(ranges_needed) {
   for (const auto& url : job.urls) {
     SourceLine& line = ledger.line(job.listed ? url.origin() + "/" : url.display());
-    mirrors_.push_back({url, &line, {}, Clock::now(), std::nullopt});
+    mirrors_.push_back({url, &line, {}, Clock::now(), {}, std::nullopt});
   }
 }
 
@@ -42,7 +42,7 @@ MirrorSet::Pick MirrorSet::pick(std::stop_token stop) {
       }
       if (const auto index = choose_mirror(states)) {
         ++mirrors_[*index].state.lanes;
-        return {*index, &mirrors_[*index].url, mirrors_[*index].line};
+        return {*index, &mirrors_[*index].url, mirrors_[*index].line, now};
       }
       if (!earliest) {
         const Failure* most = nullptr;
@@ -74,14 +74,34 @@ void MirrorSet::failed(const Pick& pick, const Error& error, bool progress) {
   --mirror.state.lanes;
   if (what == Verdict::fatal) throw error;
   mirror.last = failure;
-  mirror.state.failures = progress ? 1 : mirror.state.failures + 1;
+  // Lanes that one hiccup threw out together have seen one failure, not one each.
+  const bool news = pick.at >= mirror.failed_at;
+  mirror.failed_at = Clock::now();
+  if (progress)
+    mirror.state.failures = 1;
+  else if (news)
+    ++mirror.state.failures;
   if (failure.kind == FailureKind::changed) ++mirror.restarts;
   if (failure.kind == FailureKind::no_ranges) mirror.rangeless = true;
-  mirror.state.dead = what == Verdict::give_up || mirror.state.failures >= attempts_max ||
-                      mirror.restarts >= attempts_max || (failure.kind == FailureKind::no_ranges && ranges_needed_);
-  const bool at_once = failure.kind == FailureKind::changed || failure.kind == FailureKind::no_ranges;
-  mirror.ready_at = Clock::now() + (at_once ? std::chrono::milliseconds(0)
-                                            : pause_after(mirror.state.failures, failure.retry_after, random_jitter()));
+  // While it serves another lane it is only crowded.
+  const bool hopeless = mirror.state.failures >= attempts_max && mirror.state.lanes == 0;
+  mirror.state.dead = mirror.state.dead || what == Verdict::give_up || hopeless || mirror.restarts >= attempts_max ||
+                      (failure.kind == FailureKind::no_ranges && ranges_needed_);
+  if (failure.kind == FailureKind::changed || failure.kind == FailureKind::no_ranges) return;
+  const auto ready_at = mirror.failed_at + pause_after(mirror.state.failures, failure.retry_after, random_jitter());
+  if (news || failure.retry_after) mirror.ready_at = std::max(mirror.ready_at, ready_at);
+}
+
+void MirrorSet::released(const Pick& pick) {
+  const std::lock_guard lock(mutex_);
+  --mirrors_[pick.index].state.lanes;
+}
+
+void MirrorSet::demote(std::size_t index, const Failure& failure) {
+  const std::lock_guard lock(mutex_);
+  mirrors_[index].line->failed(failure, true);
+  mirrors_[index].last = failure;
+  mirrors_[index].state.dead = true;
 }
 
 bool MirrorSet::rangeless(const Pick& pick) const {
@@ -94,7 +114,7 @@ bool MirrorSet::only_rangeless() const {
   bool some = false;
   for (const auto& mirror : mirrors_) {
     if (!mirror.state.dead) return false;
-    some = some || (mirror.last && mirror.last->kind == FailureKind::no_ranges);
+    some = some || mirror.rangeless;
   }
   return some && ranges_needed_;
 }
@@ -103,7 +123,7 @@ void MirrorSet::revive_rangeless() {
   const std::lock_guard lock(mutex_);
   ranges_needed_ = false;
   for (auto& mirror : mirrors_) {
-    if (mirror.last && mirror.last->kind == FailureKind::no_ranges) {
+    if (mirror.rangeless && mirror.last->kind == FailureKind::no_ranges) {
       mirror.state.dead = false;
       mirror.state.failures = 0;
     }

@@ -35,7 +35,7 @@ std::optional<std::size_t> choose_mirror(std::span<const MirrorState> mirrors) n
   const auto better = [&](const MirrorState& a, const MirrorState& b) {
     if ((a.failures == 0) != (b.failures == 0)) return a.failures == 0;
     const bool a_new = a.rate == 0, b_new = b.rate == 0;
-    if (a_new != b_new) return a_new && a.lanes == 0;
+    if (a_new != b_new) return a_new ? a.lanes == 0 : b.lanes > 0;
     if (a_new) return a.lanes < b.lanes;
     return a.rate / (1.0 + a.lanes) > b.rate / (1.0 + b.lanes);
   };

@@ -4,7 +4,9 @@
 #include <deque>
 #include <exception>
 #include <mutex>
+#include <optional>
 #include <thread>
+#include <unordered_map>
 
 #include "fetch/in_order.h"
 #include "fetch/known_transfer.h"
@@ -109,12 +111,59 @@ class Swarm {
   std::exception_ptr fatal_;
 };
 
+// Content that several jobs name is fetched once: by the first of them, and if that fails by the next. Each entry is
+// the first job with the same content, maybe the job itself; nullopt if no two jobs name the same.
+std::optional<std::vector<std::size_t>> first_of_each(const std::vector<FileJob>& jobs) {
+  std::unordered_map<Digest, std::size_t> seen;
+  std::vector<std::size_t> first(jobs.size());
+  bool twice = false;
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    first[i] = jobs[i].known ? seen.try_emplace(jobs[i].known->digest, i).first->second : i;
+    twice = twice || first[i] != i;
+  }
+  return twice ? std::optional(std::move(first)) : std::nullopt;
+}
+
+// The outcomes of all jobs from those of the first of each content.
+std::vector<FileOutcome> share(FetchContext& context, const std::vector<FileJob>& jobs,
+                               const std::vector<std::size_t>& first, std::vector<FileOutcome> fetched) {
+  std::vector<FileOutcome> outcomes(jobs.size());
+  std::vector<FileJob> again;
+  std::vector<std::size_t> owners;
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    if (first[i] == i) {
+      outcomes[i] = std::move(fetched[next++]);
+    } else if (!outcomes[first[i]].failure) {
+      outcomes[i] = outcomes[first[i]];
+      context.events.on(event::BytesReused{jobs[i].known->digest.size_bytes});
+      context.events.on(event::FileDone{jobs[i].name, jobs[i].known->digest.size_bytes});
+    } else {
+      again.push_back(jobs[i]);
+      owners.push_back(i);
+    }
+  }
+  if (again.empty()) return outcomes;
+  auto late = fetch_all(context, again);  // fewer each time: the first of each content is done with
+  for (std::size_t i = 0; i < owners.size(); ++i) outcomes[owners[i]] = std::move(late[i]);
+  return outcomes;
+}
+
 }  // namespace
 
 std::vector<FileOutcome> fetch_all(FetchContext& context, const std::vector<FileJob>& jobs) {
-  FetchContext own = context;
   if (context.stop.stop_requested()) throw Error(FailureKind::interrupted, "stopped");
-  auto outcomes = Swarm(own, jobs).run(context.stop);
+  FetchContext own = context;
+  std::vector<FileOutcome> outcomes;
+  if (const auto first = first_of_each(jobs)) {
+    std::vector<FileJob> once;
+    for (std::size_t i = 0; i < jobs.size(); ++i) {
+      if ((*first)[i] == i) once.push_back(jobs[i]);
+    }
+    outcomes = share(context, jobs, *first, Swarm(own, once).run(context.stop));
+  } else {
+    outcomes = Swarm(own, jobs).run(context.stop);
+  }
   if (context.stop.stop_requested()) throw Error(FailureKind::interrupted, "stopped");
   return outcomes;
 }

@@ -95,6 +95,21 @@ bool FetchBench::partials_left() const {
   return std::filesystem::exists(partials) && !std::filesystem::is_empty(partials);
 }
 
+void rot(const std::filesystem::path& file, std::uint64_t at) {
+  const auto time = std::filesystem::last_write_time(file);
+  const auto before = std::filesystem::status(file).permissions();
+  std::filesystem::permissions(file, std::filesystem::perms::owner_write, std::filesystem::perm_options::add);
+  {
+    std::fstream stream(file, std::ios::in | std::ios::out | std::ios::binary);
+    stream.seekg(static_cast<std::streamoff>(at));
+    const char byte = static_cast<char>(stream.peek() ^ 1);
+    stream.seekp(static_cast<std::streamoff>(at));
+    stream.put(byte);
+  }
+  std::filesystem::permissions(file, before);
+  std::filesystem::last_write_time(file, time);
+}
+
 FileTree tree_of(const std::string& bytes) {
   FileHasher hasher;
   hasher.update(std::as_bytes(std::span(bytes)));

@@ -57,6 +57,10 @@ class FetchBench {
   std::stop_source stop;
 };
 
+// Changes one byte of a published object so that neither size nor times show it. The ctime does; the store's record is
+// believed where a filesystem keeps none, and --force is for just that.
+void rot(const std::filesystem::path& file, std::uint64_t at);
+
 [[nodiscard]] FileTree tree_of(const std::string& bytes);
 [[nodiscard]] FileJob job_for(const std::vector<std::string>& urls);                               // nothing is known
 [[nodiscard]] FileJob known_job(const std::vector<std::string>& urls, const std::string& bytes);   // pinned

@@ -74,6 +74,8 @@ TEST(ChooseMirror, Table) {
       Case{"the faster", {slow, fast}, 1},
       Case{"an unmeasured one is tried", {fast, fresh}, 1},
       Case{"but by one lane", {fast, MirrorState{.lanes = 1}}, 0},
+      Case{"whichever comes first", {MirrorState{.lanes = 1}, fast}, 1},
+      Case{"also when it comes first", {fresh, fast}, 0},
       Case{"unmeasured ones share the lanes", {MirrorState{.lanes = 2}, MirrorState{.lanes = 1}}, 1},
       Case{"one that failed comes last, however fast", {hurt, slow}, 1},
       Case{"unless it is alone", {dead, hurt}, 1},
