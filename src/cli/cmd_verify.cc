@@ -19,6 +19,12 @@ struct Options {
   std::optional<std::uint64_t> threads;
 };
 
+// Thrown out of Store::verify, which takes any Error of a reading for a fault of the object that was read.
+struct Stopped {};
+
+// The store also names the views' links that it took away together with a bad object.
+bool is_link(const Store::BadChunk& bad) { return bad.file == Digest{}; }
+
 // Bad content outweighs missing content: a reader would have believed it. 9: nothing is there; 8: something is.
 int exit_of(const Store::VerifyReport& report) {
   if (!report.bad.empty()) return exit_code(FailureKind::content);
@@ -31,7 +37,12 @@ Json record_of(const std::string& name, const std::string& root, const Store::Ve
               {"files", report.files},      {"bytes_read", report.bytes_read},
               {"missing", report.missing},  {"missing_paths", report.missing_paths}};
   record["bad"] = Json::array();
+  record["removed_links"] = Json::array();
   for (const Store::BadChunk& bad : report.bad) {
+    if (is_link(bad)) {
+      record["removed_links"].push_back(bad.path);
+      continue;
+    }
     record["bad"].push_back({{"path", text_or_null(bad.path)},
                              {"digest", bad.file.hash.prefixed()},
                              {"size", bad.file.size_bytes},
@@ -43,19 +54,25 @@ Json record_of(const std::string& name, const std::string& root, const Store::Ve
 }
 
 void tell(const Context& context, const std::string& name, const Store::VerifyReport& report) {
+  std::size_t chunks = 0;
   for (const Store::BadChunk& bad : report.bad) {
+    if (is_link(bad)) {
+      if (context.presentation.verbose) context.say(fmt::format("note: {}: {}", printable(bad.path, 4096), bad.what));
+      continue;
+    }
     const std::string place = bad.path.empty() ? bad.file.hash.prefixed() : bad.path;
     context.warn(fmt::format("{}: chunk {} at byte {}: {}", printable(place, 4096), bad.index, bad.offset, bad.what));
+    ++chunks;
   }
   for (const std::string& path : report.missing_paths) context.warn(fmt::format("{}: missing", printable(path, 4096)));
-  const std::string what = name.empty() ? "the store" : printable(name);
   std::string result = "verified";
   if (!report.bad.empty() || report.missing > 0) {
-    result = fmt::format("{} bad chunks, {} files missing", report.bad.size(), report.missing);
-    const std::string again = name.empty() ? "NAME" : name;
-    context.say(fmt::format("hint: bad content was put aside; sabath fetch {} gets again what lacks", again));
+    result = fmt::format("{} bad chunks, {} files missing", chunks, report.missing);
+    context.say(fmt::format("hint: bad content was put aside; sabath fetch {} gets again what lacks",
+                            name.empty() ? "NAME" : name));
   }
-  context.say(fmt::format("{}: {} files, {} read: {}", what, report.files, format_bytes(report.bytes_read), result));
+  context.say(fmt::format("{}: {} files, {} read: {}", name.empty() ? "the store" : printable(name), report.files,
+                          format_bytes(report.bytes_read), result));
 }
 
 class Verifier {
@@ -83,16 +100,7 @@ class Verifier {
     } else {
       total = store_->usage().object_bytes;
     }
-    Store::VerifyReport report;
-    {
-      const auto progress = context_.make_progress();
-      progress->on(event::AssetStarted{name.empty() ? "the store" : name, total, 0});
-      progress->on(event::PhaseChanged{"verify"});
-      report = store_->verify(manifest ? &*manifest : nullptr, threads_, [&](std::uint64_t bytes) {
-        if (context_.stop.stop_requested()) throw Error(FailureKind::interrupted, "verify was stopped");
-        progress->on(event::BytesReceived{0, bytes});
-      });
-    }
+    const Store::VerifyReport report = read_all(name, manifest ? &*manifest : nullptr, total);
     tell(context_, name, report);
     exits_.push_back(exit_of(report));
     records_.push_back(record_of(name, root, report));
@@ -109,6 +117,21 @@ class Verifier {
   }
 
  private:
+  Store::VerifyReport read_all(const std::string& name, const Manifest* manifest, std::optional<std::uint64_t> total) {
+    const auto progress = context_.make_progress();
+    progress->on(event::AssetStarted{name.empty() ? "the store" : name, total, 0});
+    progress->on(event::PhaseChanged{"verify"});
+    try {
+      return store_->verify(manifest, threads_, [&](std::uint64_t bytes) {
+        if (context_.stop.stop_requested()) throw Stopped{};
+        progress->on(event::BytesReceived{0, bytes});
+      });
+    } catch (const Stopped&) {
+      throw Error(FailureKind::interrupted, "verify was stopped before everything was read",
+                  "the same command reads it again from the start");
+    }
+  }
+
   Context& context_;
   const unsigned threads_;
   std::unique_ptr<Store> store_;
