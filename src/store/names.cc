@@ -25,6 +25,18 @@ std::optional<std::string> try_read_small(const std::filesystem::path& file) {
   }
 }
 
+// By way of tmp/, so that what a kill leaves is cleaned up.
+void replace_file(Store::State& store, const std::filesystem::path& file, const std::string& text, bool sync) {
+  const auto temporary = store.temporaries.new_name();
+  Fd fd = open_file(temporary, O_WRONLY | O_CREAT | O_EXCL);
+  write_all(fd.get(), std::as_bytes(std::span(text)), temporary);
+  if (sync) sync_file(fd.get(), temporary);
+  close_file(std::move(fd), temporary);
+  make_directories(file.parent_path());
+  rename_path(temporary, file);
+  if (sync) sync_directory(file.parent_path());
+}
+
 }  // namespace
 
 std::string encode_ref(const Ref& ref) {
@@ -61,9 +73,7 @@ std::optional<Ref> Store::ref(const Sha256& source_key) const {
 }
 
 void Store::put_ref(const Sha256& source_key, const Ref& ref) {
-  const auto file = state_->layout.ref(source_key);
-  make_directories(file.parent_path());
-  write_text_atomically(file, encode_ref(ref));
+  replace_file(*state_, state_->layout.ref(source_key), encode_ref(ref), true);
 }
 
 std::string encode_alias(const Digest& digest) {
@@ -93,14 +103,7 @@ void Store::put_alias(const std::string& algorithm, const std::string& hex, cons
   check_alias_name(algorithm, hex);
   if (alias(algorithm, hex) == digest) return;
   // No fsync: there may be one for each of many files, and a torn one is seen and costs a fetch at most.
-  const auto temporary = state_->temporaries.new_name();
-  const std::string text = encode_alias(digest);
-  Fd fd = open_file(temporary, O_WRONLY | O_CREAT | O_EXCL);
-  write_all(fd.get(), std::as_bytes(std::span(text)), temporary);
-  close_file(std::move(fd), temporary);
-  const auto file = state_->layout.alias(algorithm, hex);
-  make_directories(file.parent_path());
-  rename_path(temporary, file);
+  replace_file(*state_, state_->layout.alias(algorithm, hex), encode_alias(digest), false);
 }
 
 std::optional<Manifest> Store::manifest(const Sha256& root) const {

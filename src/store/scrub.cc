@@ -125,7 +125,8 @@ void Scrub::judge(Reading& reading) {
 }
 
 void Scrub::name_bad_chunks(const Reading& reading, const std::string& aside) {
-  const Item& item = reading.item;
+  const Item item =
+      reading.item.of != nullptr ? reading.item : try_recognise(reading.item.digest).value_or(reading.item);
   std::vector<Sha256> layer;
   if (chunk_count(item.digest.size_bytes) == 1) layer = {item.digest.hash};
   if (layer.empty() && item.of != nullptr) {
@@ -140,6 +141,18 @@ void Scrub::name_bad_chunks(const Reading& reading, const std::string& aside) {
     if (layer[i] == reading.hashes[i]) continue;
     blame(item.digest, item.path, i, fmt::format("{} not match the chunk's hash{}", whose, aside));
   }
+}
+
+std::optional<Scrub::Item> Scrub::try_recognise(const Digest& digest) const {
+  std::optional<Item> found;
+  for (std::size_t i = 0; manifests_ != nullptr && i < manifests_->size() && !found; ++i) {
+    const Manifest& manifest = (*manifests_)[i];
+    manifest.for_each([&](const Entry& entry) {
+      if (!found && entry.is_file() && entry.digest == digest)
+        found = Item{digest, entry.path.text(), false, &manifest};
+    });
+  }
+  return found;
 }
 
 std::string Scrub::put_aside(const Reading& reading) {

@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -27,6 +28,8 @@ class Scrub {
   Scrub(Store::State& store, Store::VerifyReport& report, std::function<void(std::uint64_t)> on_bytes)
       : store_(store), report_(report), on_bytes_(std::move(on_bytes)) {}
   void add(Item item) { items_.push_back(std::move(item)); }
+  // Where to look for the path and the chunk layer of bad content that was added without; they outlive the scrub.
+  void ask(const std::vector<Manifest>& manifests) { manifests_ = &manifests; }
   void run(unsigned threads);
   void blame(const Digest& file, const std::string& path, std::uint64_t chunk, std::string what);
 
@@ -41,6 +44,7 @@ class Scrub {
   void read(Reading& reading, std::uint64_t first, std::uint64_t end, std::vector<std::byte>& buffer);
   void judge(Reading& reading);
   void name_bad_chunks(const Reading& reading, const std::string& aside);
+  [[nodiscard]] std::optional<Item> try_recognise(const Digest& digest) const;
   [[nodiscard]] std::string put_aside(const Reading& reading);  // what to say of it
   void remove_from_views();                                     // hard links of what was put aside
 
@@ -48,6 +52,7 @@ class Scrub {
   Store::VerifyReport& report_;
   const std::function<void(std::uint64_t)> on_bytes_;
   std::vector<Item> items_;
+  const std::vector<Manifest>* manifests_ = nullptr;
   std::mutex mutex_;  // of the report and of what follows
   std::size_t next_item_ = 0;
   Task current_;

@@ -118,6 +118,7 @@ Store::VerifyReport Store::verify(const Manifest* manifest, unsigned threads,
   check_small(*state_, state_->layout.refs(), "ref", scrub, try_decode_ref);
   check_small(*state_, state_->layout.aliases(), "alias", scrub, try_decode_alias);
   add_objects(*state_, scrub);
+  scrub.ask(manifests);
   for (const auto& one : manifests) add_view_copies(*state_, one, scrub);
   scrub.run(threads);
   return report;

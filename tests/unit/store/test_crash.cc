@@ -178,6 +178,48 @@ TEST_F(Crash, AFailedFsyncPublishesNothing) {
   }
 }
 
+// The n-th call of each kind that changes the store is the process's last, for every n.
+TEST_F(Crash, AKillAtAnyChangeLeavesAStoreThatGoesOn) {
+  if (find_program("strace").empty()) GTEST_SKIP() << "strace is not installed";
+  constexpr int sweep_max = 40;
+  const std::uint64_t length = 70'000;
+  const Digest digest = tree_of(seeded_bytes(9, 0, length)).digest;
+  int points = 0;
+  for (const std::string mode : {"known", "unknown", "object"}) {
+    for (const std::string call : {"mkdir", "fallocate", "ftruncate", "rename", "renameat2", "linkat", "unlink",
+                                   "unlinkat", "fsync", "fchmod", "rmdir", "pwrite64"}) {
+      for (int n = 1; n <= sweep_max; ++n) {
+        const fs::path at = temp / "swept";
+        fs::remove_all(at);
+        const auto work = child_command({mode, at, "9", std::to_string(length), "0"});
+        std::vector<std::string> command{"strace",
+                                         "-f",
+                                         "-qq",
+                                         "-o",
+                                         "/dev/null",
+                                         "-E",
+                                         "ASAN_OPTIONS=detect_leaks=0",
+                                         "-e",
+                                         "trace=" + call,
+                                         "-e",
+                                         "inject=" + call + ":signal=KILL:when=" + std::to_string(n)};
+        command.insert(command.end(), work.begin(), work.end());
+        if (ChildProcess(command, temp / "log").wait() == 0) break;  // there is no n-th
+        if (read_file(temp / "log").find("ptrace") != std::string::npos) GTEST_SKIP() << "ptrace is refused";
+        ++points;
+        ASSERT_EQ(ChildProcess(work, temp / "log").wait(), 0) << mode << ' ' << call << ' ' << n;
+        const auto swept = Store::open(at, false);
+        EXPECT_TRUE(swept->present(digest)) << mode << ' ' << call << ' ' << n;
+        EXPECT_TRUE(swept->verify(nullptr, 1, {}).bad.empty());
+        EXPECT_TRUE(files_below(at / "partial").empty()) << mode << ' ' << call << ' ' << n;
+        EXPECT_TRUE(files_below(at / "tmp").empty()) << mode << ' ' << call << ' ' << n;
+      }
+    }
+  }
+  std::printf("killed at %d points\n", points);
+  EXPECT_GT(points, 50);
+}
+
 // A small filesystem, below the store. Unmounted when the test ends.
 struct Tmpfs {
   explicit Tmpfs(const fs::path& at, const std::string& options) : path(at) {

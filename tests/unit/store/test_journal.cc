@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 
+#include "store/evidence.h"
 #include "store/evidence_log.h"
 #include "store/layout.h"
 #include "store/scratch.h"
@@ -88,6 +89,28 @@ TEST(EvidenceLog, SkipsDamage) {
   int seen = 0;
   EXPECT_EQ(read_facts(temp / "log", 0, [&](const Fact&) { ++seen; }), 3 * fact_record_size);
   EXPECT_EQ(seen, 2);
+}
+
+TEST(EvidenceLog, LogsOfTheDeadAreFoldedAndNoFactIsLost) {
+  const TempDir temp;
+  const Digest digest = tree_of("x").digest;
+  struct stat s {};
+  s.st_size = static_cast<off_t>(digest.size_bytes);
+  WriterId writer = WriterId::of_this_process();
+  ++writer.start_time;  // a dead process
+  for (ino_t i = 1; i <= 12; ++i) {
+    writer.nonce = i;
+    s.st_ino = i;
+    Evidence(temp.path(), writer).add(digest, s);
+  }
+  ASSERT_EQ(files_below(temp.path()).size(), 12U);
+  for (int again = 0; again < 2; ++again) {
+    Evidence evidence(temp.path(), WriterId::of_this_process());
+    for (s.st_ino = 1; s.st_ino <= 12; ++s.st_ino) EXPECT_TRUE(evidence.matches(digest, s)) << s.st_ino;
+    s.st_ino = 13;
+    EXPECT_FALSE(evidence.matches(digest, s));
+  }
+  EXPECT_EQ(files_below(temp.path()).size(), 1U);
 }
 
 TEST(Scratch, GivesWhatCameInOrder) {
