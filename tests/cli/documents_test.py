@@ -1,0 +1,88 @@
+#!/usr/bin/python3
+"""What the documents and the completions say is what the program does. SABATH_ACCEPT=1 writes the manual page anew."""
+
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+
+from support import program
+from support.case import Case, main
+from support.content import fragment
+from support.man_page import man_page
+
+TREE = pathlib.Path(__file__).resolve().parents[2]
+MAN = TREE / "etc/man/man1/sabath.1"
+BASH = TREE / "etc/completions/bash/sabath"
+CODES = TREE / "docs/exit-codes.md"
+
+
+class Documents(Case):
+    def sabath_text(self, *arguments):
+        return self.expect(self.sabath.run(*arguments)).out
+
+    def test_the_manual_page(self):
+        page = man_page(self.sabath_text, CODES.read_text())
+        if os.environ.get("SABATH_ACCEPT"):
+            MAN.parent.mkdir(parents=True, exist_ok=True)
+            MAN.write_text(page)
+        self.assertTrue(MAN.read_text() == page, "etc/man is not what the program says: SABATH_ACCEPT=1, and run again")
+        if shutil.which("groff"):
+            result = subprocess.run(["groff", "-man", "-ww", "-Tutf8", str(MAN)], capture_output=True, text=True, check=True)
+            self.assertEqual(result.stderr, "")
+
+    def test_every_exit_code_has_a_line(self):
+        codes = {int(code) for code in re.findall(r"^\| (\d+) \|", CODES.read_text(), re.M)}
+        self.assertEqual(codes, {0, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 70, 130, 143})
+
+    def test_every_command_explains_itself(self):
+        for line in re.search(r"Commands\n(.*?)\n\n", self.sabath_text("--help"), re.S).group(1).split("\n"):
+            name = re.match(r"  (\S+(?: \S+)?)  ", line).group(1).split()
+            text = self.sabath_text("help", *name)
+            self.assertEqual(text, self.sabath_text(*name, "-h"))
+            self.assertEqual(text.split("\n")[2], "Examples")
+
+    def test_words_of_the_shells(self):
+        for shell, file in (("bash", BASH), ("zsh", TREE / "etc/completions/zsh/_sabath"),
+                            ("fish", TREE / "etc/completions/fish/sabath.fish")):  # fmt: skip
+            if shutil.which(shell):
+                subprocess.run([shell, "-n", file], check=True)
+
+
+class Completion(Case):
+    def complete(self, *words):
+        script = f'source {BASH}; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); compopt() {{ :; }}; _sabath; '
+        script += 'printf "%s\\n" "${COMPREPLY[@]}"'
+        result = subprocess.run(
+            ["bash", "-c", script, "bash", program.BINARY, *words],
+            env=self.sabath.environment, capture_output=True, text=True, check=True,
+        )  # fmt: skip
+        self.assertEqual(result.stderr, "")
+        return result.stdout.split()
+
+    def setUp(self):
+        super().setUp()
+        if shutil.which("bash") is None:
+            self.skipTest("there is no bash")
+        self.sabath.add("zebra_one", [fragment("http://a.example/f")])
+        self.sabath.add("zebra_two", [fragment("http://a.example/f")])
+
+    def test_commands(self):
+        self.assertEqual(self.complete("fetc"), ["fetch", "fetchers"])
+        self.assertEqual(self.complete("manifest", "d"), ["diff"])
+        self.assertIn("doctor", self.complete("--json", ""))
+
+    def test_options(self):
+        self.assertEqual(self.complete("list", "--k"), ["--kind"])
+        self.assertEqual(self.complete("list", "--off"), ["--offline"])
+        self.assertEqual(self.complete("list", "--kind", "mo"), ["model"])
+        self.assertEqual(self.complete("manifest", "diff", "--ex"), ["--exit-code"])
+
+    def test_names_of_assets(self):
+        self.assertEqual(self.complete("fetch", "zeb"), ["zebra_one", "zebra_two"])
+        self.assertEqual(self.complete("-q", "info", "zebra_t"), ["zebra_two"])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,130 @@
+"""The manual page, made from what `sabath help` says of itself and from docs/exit-codes.md."""
+
+import re
+
+HEAD = """\
+.\\" Made by tests/cli/documents_test.py from the program's own help; SABATH_ACCEPT=1 makes it anew.
+.TH SABATH 1 "" "sabath {version}" "User Commands"
+.SH NAME
+sabath \\- put the right bytes where training will read them, and prove that they are the right bytes
+.SH SYNOPSIS
+.B sabath
+.I COMMAND
+.RI [ OPTION ]...
+.RI [ ARGUMENT ]...
+.SH DESCRIPTION
+.B sabath
+fetches datasets and models that recipes describe, from any of their mirrors, into a store that holds verified content
+and nothing else. Success means that every byte that was asked for is there and that its hash was computed from what was
+written. A fetch that was interrupted goes on where it stopped when the same command is given again.
+.PP
+Data goes to standard output; what is said to people goes to standard error. With
+.B \\-\\-json
+exactly one JSON record is printed on standard output, also when a command fails.
+"""
+
+TAIL = """\
+.SH ENVIRONMENT
+.TP
+.B SABATH_CACHE
+The store. Without it: the configuration's, else
+.IR $SCRATCH/.sabath ,
+else
+.IR $XDG_CACHE_HOME/sabath ,
+else
+.IR ~/.cache/sabath .
+.TP
+.B SABATH_ROOT
+A tree of the original SABATH, searched for recipes in
+.IR var/sabath/assets .
+.TP
+.B SABATH_RECIPES
+Directories of recipes, separated by colons, searched before all others.
+.TP
+.B SABATH_CONFIG
+A configuration file in place of the user's.
+.TP
+.B SABATH_OFFLINE
+1: open no network connection.
+.TP
+.BR http_proxy ", " https_proxy ", " all_proxy ", " no_proxy
+Proxies, as curl reads them.
+.TP
+.BR NO_COLOR ", " TERM ", " COLUMNS
+Whether and how wide to draw.
+.SH FILES
+.TP
+.I $XDG_CONFIG_HOME/sabath/config.json
+The user's configuration;
+.I ~/.config
+without the variable. See
+.BR "sabath help config" .
+.TP
+.I PREFIX/etc/sabath/config.json, /etc/sabath/config.json
+The site's configuration; the first that exists.
+.TP
+.I $XDG_DATA_HOME/sabath/recipes
+The user's recipes;
+.I ~/.local/share
+without the variable.
+.TP
+.I PREFIX/share/sabath/recipes
+The recipes that came with the program.
+.SH EXIT STATUS
+"""
+
+
+def escape(text):
+    text = text.replace("\\", "\\e").replace("-", "\\-").replace("`", "\\(ga")
+    return re.sub(r"^([.'])", r"\\&\1", text, flags=re.M)
+
+
+def options(lines):
+    """Lines of `  -x, --long VALUE  what it does`, perhaps continued below, as tagged paragraphs."""
+    out = []
+    for line in lines:
+        if line.startswith("   "):
+            out.append(escape(line.strip()))
+            continue
+        names, text = re.fullmatch(r"  (\S.*?)(?:  +(.*))?", line).groups()
+        out += [".TP", f".B {escape(names)}"] + ([escape(text)] if text else [])
+    return out
+
+
+def section(name, text):
+    blocks = text.rstrip("\n").split("\n\n")
+    out = [f'.SS "sabath {name}"', escape(blocks[0].split(": ", 1)[1][:1].upper() + blocks[0].split(": ", 1)[1][1:]) + "."]
+    for block in blocks[1:]:
+        first, *rest = block.split("\n")
+        if first.startswith("Options of every command"):
+            continue
+        if first == "Examples":
+            out += [".PP", ".nf", ".RS 2", *(escape(line[2:]) for line in rest), ".RE", ".fi"]
+        elif first.startswith("Usage: "):
+            out += [".PP", f".B {escape(first[7:])}"]
+        elif first in ("Arguments", "Options"):
+            out += options(rest)
+        else:
+            out += [".PP", *map(escape, block.split("\n"))]
+    return out
+
+
+def exit_codes(markdown):
+    out = []
+    for code, meaning, remedy in re.findall(r"^\| (\d+) \| (.*?) \| (.*?) \|$", markdown, re.M):
+        text = f"{meaning[:1].upper()}{meaning[1:]}. {remedy[:1].upper()}{remedy[1:]}."
+        out += [".TP", f".B {code}", escape(text.replace("`", ""))]
+    return out
+
+
+def man_page(sabath, markdown):
+    """`sabath`: a function from arguments to the program's output."""
+    version = sabath("--version").split()[1]
+    top = sabath("--help")
+    commands, global_options = re.search(r"Commands\n(.*?)\n\n.*?\n(.*?)\n\n", top, re.S).groups()
+    out = [HEAD.format(version=version) + ".SH OPTIONS OF EVERY COMMAND"]
+    out += options(global_options.split("\n")) + [".SH COMMANDS"]
+    for line in commands.split("\n"):
+        name = re.match(r"  (\S+(?: \S+)?)  ", line).group(1)
+        out += section(name, sabath("help", *name.split()))
+    return "\n".join(out) + "\n" + TAIL + "\n".join(exit_codes(markdown)) + "\n"
