@@ -2,6 +2,7 @@
 
 #include <archive.h>
 #include <archive_entry.h>
+#include <locale.h>
 
 #include <array>
 #include <exception>
@@ -45,6 +46,25 @@ struct CloseArchive {
   void operator()(archive* a) const { archive_read_free(a); }
 };
 
+// libarchive turns names into the thread's character set, and loses those that have no place in it: so this thread has
+// UTF-8 for as long as it reads names.
+class Utf8Names {
+ public:
+  Utf8Names() : utf8_(newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr)) {
+    if (utf8_ != nullptr) before_ = uselocale(utf8_);
+  }
+  ~Utf8Names() {
+    if (utf8_ == nullptr) return;
+    uselocale(before_);
+    freelocale(utf8_);
+  }
+  Utf8Names(const Utf8Names&) = delete;
+  Utf8Names& operator=(const Utf8Names&) = delete;
+
+ private:
+  locale_t utf8_, before_ = nullptr;
+};
+
 class Unpacker {
  public:
   Unpacker(const std::string& name, const ReadAt& read, Store& store, SpaceGuard& space, std::stop_token stop)
@@ -55,6 +75,7 @@ class Unpacker {
         stop_(std::move(stop)) {}
 
   Unpacked run() {
+    const Utf8Names utf8;
     open();
     archive_entry* entry = nullptr;
     for (;;) {
@@ -82,7 +103,10 @@ class Unpacker {
 
   void take(archive_entry* entry) {
     const char* raw = archive_entry_pathname(entry);
-    const auto path = archive_path(raw == nullptr ? "" : raw);
+    if (raw == nullptr) raw = archive_entry_pathname_utf8(entry);
+    if (raw == nullptr) refuse(fmt::format("has an entry, after {} others, whose name is no text", taken_));
+    ++taken_;
+    const auto path = archive_path(raw);
     if (!path) return;
     if (const char* link = archive_entry_hardlink(entry)) return take_hard_link(*path, link);
     const auto type = archive_entry_filetype(entry);
@@ -96,13 +120,13 @@ class Unpacker {
       }
       result_.entries.push_back({*path, EntryType::symlink, {}, target});
     } else if (type == AE_IFREG) {
-      take_file(*path, (archive_entry_perm(entry) & 0111) != 0);
+      take_file(entry, *path);
     } else {
       refuse(fmt::format("holds {}, which is neither a file, a directory nor a symlink", printable(path->text())));
     }
   }
 
-  void take_file(const RelativePath& path, bool executable) {
+  void take_file(archive_entry* entry, const RelativePath& path) {
     space_.reserve(0, 1, name_);
     auto writer = store_.write_object();
     const void* block = nullptr;
@@ -117,12 +141,18 @@ class Unpacker {
       const auto begin = static_cast<std::uint64_t>(offset);
       if (begin < written) refuse(fmt::format("holds overlapping data in {}", printable(path.text())));
       pad(*writer, begin - written);
-      count(begin - written + length);
+      count(length);
       writer->write({static_cast<const std::byte*>(block), length});
       written = begin + length;
     }
+    if (archive_entry_size_is_set(entry)) {  // a sparse file may end in a hole, which is no block
+      const auto size = static_cast<std::uint64_t>(archive_entry_size(entry));
+      if (written > size) refuse(fmt::format("holds more of {} than it says", printable(path.text())));
+      pad(*writer, size - written);
+    }
     const FileTree& tree = writer->finish();
     files_[path.text()] = result_.entries.size();
+    const bool executable = (archive_entry_perm(entry) & 0111) != 0;
     result_.entries.push_back({path, executable ? EntryType::executable : EntryType::file, tree, {}});
     result_.objects.push_back(std::move(writer));
   }
@@ -130,7 +160,7 @@ class Unpacker {
   // A hole of a sparse file.
   void pad(ObjectWriter& writer, std::uint64_t zeros) {
     static const std::vector<std::byte> nothing(leaf_size_bytes);
-    if (zeros > 0) count(0);
+    count(zeros);  // before they are written
     for (std::uint64_t left = zeros; left > 0;) {
       const auto part = std::min<std::uint64_t>(left, nothing.size());
       writer.write(std::span(nothing).first(part));
@@ -141,10 +171,10 @@ class Unpacker {
 
   void count(std::uint64_t bytes) {
     unpacked_ += bytes;
-    space_.reserve(bytes, 0, name_);
     if (unpacked_ > ratio_free && unpacked_ / ratio_max > source_.offset) {
       refuse(fmt::format("grows more than {} times when it is unpacked", ratio_max));
     }
+    space_.reserve(bytes, 0, name_);
   }
 
   void take_hard_link(const RelativePath& path, const char* target) {
@@ -186,7 +216,7 @@ class Unpacker {
   std::stop_token stop_;
   std::unique_ptr<archive, CloseArchive> archive_;
   std::unordered_map<std::string, std::size_t> files_;  // path -> entry, for hard links
-  std::uint64_t unpacked_ = 0;
+  std::uint64_t unpacked_ = 0, taken_ = 0;
   Unpacked result_;
 };
 

@@ -197,16 +197,18 @@ std::string fetch_git(FetchContext& context, const GitSource& git, const std::st
     if (lost && !try_stat(bare)) throw_errno("keep the clone", bare, lost.value());
   }
   const std::string commit = full_name(context, git, asked, bare);
-  const auto with_index = [&](std::vector<std::string> arguments) {
-    arguments.insert(arguments.begin(), {"--git-dir", bare.string()});
+  // The clone is bare, and git checks nothing out of such a one without being told where.
+  const auto with_tree = [&](std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), {"--git-dir", bare.string(), "--work-tree", (work / "tree").string()});
     Command command = git_command(arguments);
-    std::erase_if(command.environment, [](const auto& variable) { return variable.first == "GIT_INDEX_FILE"; });
-    command.environment.emplace_back("GIT_INDEX_FILE", (work / "index").string());
+    for (auto& [name, value] : command.environment) {
+      if (name == "GIT_INDEX_FILE") value = (work / "index").string();
+    }
     run_git(context, git, command, false);
   };
   make_directories(work / "tree");
-  with_index({"read-tree", commit});
-  with_index({"checkout-index", "--all", "--prefix=" + (work / "tree").string() + "/"});
+  with_tree({"read-tree", commit});
+  with_tree({"checkout-index", "--all"});
   take_tree(context, work / "tree", builder);
   remove_tree(work);
   return commit;
