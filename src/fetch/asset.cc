@@ -16,8 +16,6 @@
 namespace sabath {
 namespace {
 
-constexpr std::uint64_t manifest_size_max = 4ULL << 30;
-
 // Counts what is reused where it is said, tells the total as soon as every size is known, and passes everything on.
 class AssetMeter : public EventSink {
  public:
@@ -95,17 +93,11 @@ class AssetFetch {
   std::optional<Manifest> pinned_manifest() {
     record_.trusted_by = "pinned";
     if (!request_.manifest_file.empty()) {
-      const auto bytes = try_read_text(request_.manifest_file, manifest_size_max);
+      auto bytes = try_read_text(request_.manifest_file, document_size_max);
       if (!bytes)
         throw Error(FailureKind::usage, fmt::format("there is no manifest file {}", request_.manifest_file),
                     "`sabath manifest create` makes one");
-      const Sha256 root = Manifest::parse(*bytes).root();
-      if (pin_ && pin_->digest != root) {
-        throw Error(FailureKind::content, fmt::format("{} has the root {}, and the recipe pins {}",
-                                                      request_.manifest_file, root.hex(), pin_->digest.hex()));
-      }
-      context_.store.put_manifest(*bytes, root);
-      return context_.store.manifest(root);
+      return context_.store.manifest(take_manifest(std::move(*bytes), request_.manifest_file));
     }
     if (auto manifest = context_.store.manifest(pin_->digest)) return manifest;
     if (request_.offline) return std::nullopt;
@@ -113,11 +105,30 @@ class AssetFetch {
     FileJob job;
     job.name = fmt::format("the manifest of {}", recipe_.name);
     for (const auto& url : pin_->urls) job.urls.push_back(rewritten(url, context_.rewrites));
+    job.inspect = [this](std::string bytes, const std::string& source) {
+      static_cast<void>(take_manifest(std::move(bytes), source));
+      return false;
+    };
     const auto outcome = fetch_all(context_, {job}).front();
     if (outcome.failure) throw Error(*outcome.failure);
-    const auto bytes = try_read_text(context_.store.object_path(outcome.tree.digest), manifest_size_max);
-    context_.store.put_manifest(bytes.value_or(""), pin_->digest);
     return context_.store.manifest(pin_->digest);
+  }
+
+  // Checked wholly, and kept.
+  Sha256 take_manifest(std::string bytes, const std::string& source) {
+    try {
+      const Sha256 root = Manifest::parse(bytes).root();
+      if (pin_ && pin_->digest != root) {
+        throw Error(FailureKind::content,
+                    fmt::format("it has the root {}, and the recipe pins {}", root.hex(), pin_->digest.hex()),
+                    "get the manifest of this version, or correct the pin");
+      }
+      return context_.store.put_manifest(bytes, root);
+    } catch (const Error& error) {
+      Failure failure = error.failure();
+      failure.message = fmt::format("{}: {}", source, failure.message);
+      throw Error(failure);
+    }
   }
 
   std::optional<Sha256> fetch(const Manifest* expected) {

@@ -56,6 +56,12 @@ void FragmentFetch::prepare(Part& part) {
   if (request_.refresh && !part.local && !expected_) {
     if (const auto ref = context_.store.ref(source_key(fragment))) job.unless = ref->validators;
   }
+  if (fragment.type == FragmentType::file_list) {
+    job.inspect = [&part](const std::string& text, const std::string&) {
+      part.listed = parse_file_list(text, part.fragment->urls.front(), part.fragment->limit);
+      return true;
+    };
+  }
   if (part.local) {
     adopt_local(part);
   } else if (fragment.type != FragmentType::archive && have(job, part.outcome)) {
@@ -127,21 +133,33 @@ void FragmentFetch::adopt_local(Part& part) {
       throw Error(FailureKind::content, fmt::format("{} has {} bytes, and the recipe says {}", part.local->path,
                                                     size->st_size, *fragment.size_bytes));
     }
+    if (part.job.inspect)
+      part.job.inspect(try_read_text(part.local->path, document_size_max).value_or(""), part.local->path);
     ChecksumSet sums(fragment.checksum);
-    const auto tee = [&](std::span<const std::byte> bytes) { sums.update(bytes); };
+    auto left = static_cast<std::uint64_t>(size->st_size);
+    const auto tee = [&](std::span<const std::byte> bytes) {
+      sums.update(bytes);
+      if (left == 0) return;  // it grew, and is refused for that
+      left -= std::min<std::uint64_t>(left, bytes.size());
+      if (left == 0) part.outcome.computed = sums.finish_and_compare(part.local->path);  // before it is published
+    };
     if (fragment.type == FragmentType::archive) {
       const Fd fd = open_file(part.local->path, O_RDONLY);
       const std::filesystem::path name = part.local->path;
+      std::uint64_t summed = 0;
       const ReadAt read = [&](std::uint64_t offset, std::span<std::byte> bytes) {
         const std::size_t n = read_at(fd.get(), bytes, offset, name);
-        sums.update(bytes.first(n));
+        if (offset <= summed && offset + n > summed) {  // each byte once, however often it is read
+          sums.update(bytes.first(n).subspan(summed - offset));
+          summed = offset + n;
+        }
         return n;
       };
       part.unpacked = unpack_archive(part.job.name, read, context_.store, context_.space, context_.stop);
       part.outcome.computed = sums.finish_and_compare(part.local->path);
     } else {
       part.outcome.tree = context_.store.adopt(part.local->path, part.local->link, tee);
-      part.outcome.computed = sums.finish_and_compare(part.local->path);
+      if (size->st_size == 0) part.outcome.computed = sums.finish_and_compare(part.local->path);
     }
     if (part.job.known && part.outcome.tree.digest != part.job.known->digest) {
       throw Error(FailureKind::content, fmt::format("{} is not what the manifest names", part.local->path));
@@ -173,7 +191,8 @@ void FragmentFetch::unpack(Part& part) {
       part.unpacked = {};
       if (error.failure().kind == FailureKind::changed) continue;
       part.unpack_failure = std::current_exception();
-      return;
+      // The source that gave it may turn out to be wrong, and another to be right.
+      if (error.failure().kind != FailureKind::invalid || !part.follower->comes_anew()) return;
     } catch (...) {
       part.unpack_failure = std::current_exception();
       return;

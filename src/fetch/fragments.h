@@ -13,6 +13,7 @@
 #include "fetch/context.h"
 #include "fetch/job.h"
 #include "fetch/spool.h"
+#include "recipe/file_list.h"
 
 namespace sabath {
 
@@ -42,6 +43,7 @@ class FragmentFetch {
     bool settled = false;  // nothing to fetch
     std::unique_ptr<SpoolFollower> follower;
     Unpacked unpacked;
+    std::vector<ListedFile> listed;
     std::exception_ptr unpack_failure;
     ManifestBuilder entries;
     std::jthread unpacker;  // last: joined before what it uses goes
@@ -58,6 +60,7 @@ class FragmentFetch {
   void fetch_parts();
   void settle(Part& part, ManifestBuilder& builder);
   void take_unpacked(Part& part);
+  void publish_unpacked(Part& part);
   void take_list(Part& part);
   void note_trust(const Part& part, const FileOutcome& outcome);
   void learn(Part& part, const FileOutcome& outcome, ManifestBuilder& builder);

@@ -16,8 +16,14 @@ void GuardedSink::begin(const ContentInfo& info) {
   // A page is refused at its first bytes, which say why: so the size it has is not held against it here.
   const bool page = info.content_type == "text/html" || info.content_type == "application/xhtml+xml";
   if (page && may_be_page_) return;
-  begun_ = true;
-  on_begin_(info_);
+  try {
+    on_begin_(info_);
+    begun_ = true;
+  } catch (const Error& error) {
+    // Nor is it, where the server calls a page data: its first bytes are waited for, and the objection made then.
+    const bool unread = may_be_page_ && info.size_bytes.value_or(1) > 0;
+    if (!unread || error.failure().kind != FailureKind::content) throw;
+  }
 }
 
 void GuardedSink::write(std::span<const std::byte> bytes) {

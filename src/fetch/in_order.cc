@@ -1,5 +1,6 @@
 #include "fetch/in_order.h"
 
+#include <algorithm>
 #include <chrono>
 
 #include <fmt/format.h>
@@ -12,6 +13,9 @@ namespace sabath {
 namespace {
 using Clock = std::chrono::steady_clock;
 double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
+
+// Of bytes, not of a source: to keep them would be of no use.
+bool is_wrong(FailureKind kind) { return kind == FailureKind::content || kind == FailureKind::invalid; }
 
 struct Unchanged {};  // ends a transfer whose first header said enough
 }  // namespace
@@ -38,12 +42,14 @@ FileOutcome InOrder::run() {
     resume_earlier();
     for (;;) {
       const auto pick = mirrors_.pick(context_.stop);
+      source_ = pick.url->display();
       GuardedSink sink(
           context_, *pick.line, *pick.url, provable() ? size_expected() : std::nullopt,
           [this](const ContentInfo& info) { on_begin(info); },
           [this, &pick](std::span<const std::byte> bytes) {
             mixed_ = mixed_ || (position() > 0 && holder_ != pick.line);
             holder_ = pick.line;
+            givers_.insert(pick.index);
             on_bytes(bytes);
           });
       const auto begin = Clock::now();
@@ -56,6 +62,7 @@ FileOutcome InOrder::run() {
         if (!unchanged_) finish(outcome);
         outcome.unchanged = unchanged_;
         mirrors_.succeeded(pick, sink.received(), seconds_since(begin));
+        blame_suspects(pick.index);
         return outcome;
       } catch (const Error& error) {
         after_failure(pick, error, complete, sink.received() > 0);
@@ -64,7 +71,7 @@ FileOutcome InOrder::run() {
   } catch (const Error& error) {
     if (verdict(error.failure().kind) == Verdict::fatal) throw;
     outcome.failure = error.failure();
-    if (partial_ && error.failure().kind == FailureKind::content) partial_->discard();
+    if (partial_ && is_wrong(error.failure().kind)) partial_->discard();
     if (reserved_ != 0) context_.space.give_back(reserved_, 1);
     return outcome;
   }
@@ -74,17 +81,25 @@ FileOutcome InOrder::run() {
 void InOrder::after_failure(const MirrorSet::Pick& pick, const Error& error, bool complete, bool received) {
   const FailureKind kind = error.failure().kind;
   const bool several = position() > 0 && (mixed_ || holder_ != pick.line);
-  if (kind == FailureKind::content && complete && several) {
-    // Nobody knows whose bytes are wrong: each source is heard alone from here on.
+  if (is_wrong(kind) && complete && several) {
+    // Nobody knows yet whose bytes are wrong: each source is heard alone from here on.
     mixable_ = false;
+    suspects_ = givers_;
     restart();
-    return mirrors_.failed(
-        pick, Error(FailureKind::changed, fmt::format("{}, read from several sources, does not match", job_.name)),
-        false);
+    return mirrors_.released(pick);
   }
-  const bool spoilt = kind == FailureKind::content && (complete || received);
+  const bool spoilt = is_wrong(kind) && (complete || received);
   if (spoilt || kind == FailureKind::changed || kind == FailureKind::no_ranges) restart();
   mirrors_.failed(pick, error, received && kind == FailureKind::network && !mirrors_.rangeless(pick));
+}
+
+// One source has proved to be right: if it shared a wrong file with just one other, that one was wrong.
+void InOrder::blame_suspects(std::size_t right) {
+  suspects_.erase(right);
+  if (suspects_.size() != 1) return;
+  mirrors_.demote(*suspects_.begin(),
+                  {FailureKind::content, fmt::format("the part of {} that it sent does not match", job_.name),
+                   "it holds another version, or it lies", std::nullopt});
 }
 
 void InOrder::attempt(const MirrorSet::Pick& pick, GuardedSink& sink) {
@@ -104,17 +119,16 @@ void InOrder::attempt(const MirrorSet::Pick& pick, GuardedSink& sink) {
   const auto size = size_expected();
   if (size && position() != *size) {
     throw Error(position() < *size ? FailureKind::network : FailureKind::content,
-                fmt::format("{} ended after {} bytes, and {} were expected", pick.url->display(), position(), *size));
+                fmt::format("{} ended after {} bytes, and {} were expected", source_, position(), *size));
   }
 }
 
 void InOrder::on_begin(const ContentInfo& info) {
   const auto expected = size_expected();
   if (info.size_bytes && expected && *info.size_bytes != *expected) {
-    throw Error(
-        FailureKind::content,
-        fmt::format("{} is {} bytes long at its source, and {} were expected", job_.name, *info.size_bytes, *expected),
-        "the recipe is out of date or the source is another file: compare them, then mend the recipe");
+    throw Error(FailureKind::content,
+                fmt::format("{} is {} bytes long, and {} were expected", source_, *info.size_bytes, *expected),
+                "the recipe is out of date or the source is another file: compare them, then mend the recipe");
   }
   if (job_.unless && !job_.unless->empty() && *job_.unless == info.validators && position() == 0) throw Unchanged{};
   if (position() > 0 && !provable() && !validators_.empty() && validators_ != info.validators) {
@@ -134,7 +148,11 @@ void InOrder::on_bytes(std::span<const std::byte> bytes) {
   const auto limit = size_expected();
   if (limit && position() + bytes.size() > *limit) {
     throw Error(FailureKind::content,
-                fmt::format("{} is longer than the {} bytes that were expected", job_.name, *limit));
+                fmt::format("{} is longer than the {} bytes that were expected", source_, *limit));
+  }
+  if (job_.inspect && position() + bytes.size() > document_size_max) {
+    throw Error(FailureKind::invalid, fmt::format("{} is longer than {}, the most that is read of a list or a manifest",
+                                                  source_, format_bytes(document_size_max)));
   }
   checksums_->update(bytes);
   while (!bytes.empty()) {
@@ -187,15 +205,20 @@ void InOrder::restart() {
   flushed_ = 0;
   validators_ = {};
   holder_ = nullptr;
+  givers_.clear();
   mixed_ = false;
   reused_ = 0;
 }
 
 void InOrder::finish(FileOutcome& outcome) {
   if (job_.follower != nullptr) open_partial();  // a spool stands in a file, however short it is
+  outcome.computed = checksums_->finish_and_compare(source_);
+  if (job_.inspect && !job_.inspect(whole_text(), source_)) {
+    if (partial_) partial_->discard();
+    return;
+  }
   if (!partial_) return publish_small(outcome);
   if (!lane_.buffer.empty()) flush_chunk();
-  outcome.computed = checksums_->finish_and_compare(job_.name);
   if (reused_ > 0) context_.events.on(event::BytesReused{reused_});  // said now: until here it could be thrown away
   if (job_.follower != nullptr) {
     job_.follower->finish(std::move(partial_));
@@ -205,14 +228,25 @@ void InOrder::finish(FileOutcome& outcome) {
   context_.events.on(event::FileDone{job_.name, outcome.tree.digest.size_bytes});
 }
 
+std::string InOrder::whole_text() {
+  std::string text(position(), '\0');
+  const auto bytes = std::as_writable_bytes(std::span(text));
+  for (std::uint64_t at = 0; at < flushed_;) {
+    const std::size_t n = partial_->read(at, bytes.subspan(at, std::min(flushed_ - at, chunk_size_bytes)));
+    if (n == 0) throw Error(FailureKind::internal, fmt::format("the partial of {} is cut", job_.name));
+    at += n;
+  }
+  std::copy(lane_.buffer.begin(), lane_.buffer.end(), bytes.begin() + static_cast<std::ptrdiff_t>(flushed_));
+  return text;
+}
+
 void InOrder::publish_small(FileOutcome& outcome) {
-  outcome.computed = checksums_->finish_and_compare(job_.name);
   auto writer = context_.store.write_object();
   writer->write(lane_.buffer);
   outcome.tree = writer->finish();
   if (job_.known && outcome.tree.digest != job_.known->digest) {
     throw Error(FailureKind::content,
-                fmt::format("{} has the hash {}, and the manifest says {}", job_.name, outcome.tree.digest.hash.hex(),
+                fmt::format("{} has the hash {}, and the manifest says {}", source_, outcome.tree.digest.hash.hex(),
                             job_.known->digest.hash.hex()),
                 "the source holds another version, or it lies: try another mirror");
   }

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <memory>
+#include <set>
 
 #include "base/hash.h"
 #include "fetch/context.h"
@@ -25,6 +26,7 @@ class InOrder {
 
  private:
   void attempt(const MirrorSet::Pick& pick, GuardedSink& sink);
+  void blame_suspects(std::size_t right);
   void after_failure(const MirrorSet::Pick& pick, const Error& error, bool complete, bool received);
   void on_begin(const ContentInfo& info);
   void on_bytes(std::span<const std::byte> bytes);
@@ -33,6 +35,7 @@ class InOrder {
   void flush_chunk();
   void restart();
   void finish(FileOutcome& outcome);
+  [[nodiscard]] std::string whole_text();
   void publish_small(FileOutcome& outcome);
   [[nodiscard]] std::uint64_t position() const { return flushed_ + lane_.buffer.size(); }
   [[nodiscard]] std::optional<std::uint64_t> size_expected() const {
@@ -52,6 +55,9 @@ class InOrder {
   std::uint64_t reserved_ = 0;          // of the disk
   Validators validators_;               // of the version we hold bytes of
   const SourceLine* holder_ = nullptr;  // who gave them; nullptr: an earlier process
+  std::string source_;                  // the one that is read, for messages
+  std::set<std::size_t> givers_;        // mirrors whose bytes are held
+  std::set<std::size_t> suspects_;      // mirrors whose bytes together were wrong
   bool mixed_ = false;                  // the bytes held are not all of one source
   bool mixable_;                        // and may be so: the whole can be proved, and no mixture was wrong yet
   bool unchanged_ = false;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,6 +17,8 @@ namespace sabath {
 
 class SpoolFollower;
 
+inline constexpr std::uint64_t document_size_max = 4ULL << 30;
+
 struct FileJob {
   std::string name;               // for people: path in the asset, or the fragment's id
   std::vector<Url> urls;          // mirrors
@@ -25,6 +28,9 @@ struct FileJob {
   Checksums checksum;
   std::optional<Validators> unless;   // the version that we have: the answer `unchanged` is enough
   SpoolFollower* follower = nullptr;  // an archive: read as it arrives, not published
+  // A document, of document_size_max bytes at most, that is read before it is believed: throws Error to refuse this
+  // source. `source` is for its messages. False: it is not to be published.
+  std::function<bool(std::string text, const std::string& source)> inspect;
 };
 
 struct FileOutcome {

@@ -18,16 +18,6 @@ namespace {
 constexpr std::array<std::string_view, 5> trust_order = {"pinned", "checksum", "local copy", "first use over TLS",
                                                          "first use"};
 
-constexpr std::uint64_t list_size_max = 1ULL << 30;
-
-std::string read_object(Store& store, const Digest& digest, const std::string& name) {
-  if (digest.size_bytes > list_size_max) {
-    throw Error(FailureKind::invalid,
-                fmt::format("the list {} has {} bytes; {} are allowed", name, digest.size_bytes, list_size_max));
-  }
-  return try_read_text(store.object_path(digest), list_size_max).value_or("");
-}
-
 }  // namespace
 
 std::string weaker_trust(const std::string& a, const std::string& b) {
@@ -81,6 +71,8 @@ void FragmentFetch::settle(Part& part, ManifestBuilder& builder) {
   } catch (const Error& error) {
     if (verdict(error.failure().kind) == Verdict::fatal) throw;
     failures_.push_back({part.job.name, error.failure()});
+    const auto spool = part.follower ? part.follower->take() : nullptr;
+    if (spool) spool->discard();  // whole, and refused all the same
   }
 }
 
@@ -99,14 +91,16 @@ void FragmentFetch::take_unpacked(Part& part) {
         break;
       default:
         part.entries.add_file(path, entry.tree.digest, entry.tree.chunks, entry.type == EntryType::executable);
-        ++files_done_;
     }
   }
   if (fragment.path) part.entries.add_directory(*fragment.path);
+}
+
+void FragmentFetch::publish_unpacked(Part& part) {
   context_.events.on(event::PhaseChanged{"publish"});
+  files_done_ += part.unpacked.objects.size();
   context_.store.publish(std::move(part.unpacked.objects));
-  if (!part.follower) return;
-  const auto spool = part.follower->take();
+  const auto spool = part.follower ? part.follower->take() : nullptr;
   if (!spool) return;
   if (request_.keep_archives)
     spool->publish();
@@ -116,8 +110,11 @@ void FragmentFetch::take_unpacked(Part& part) {
 
 void FragmentFetch::take_list(Part& part) {
   const Fragment& fragment = *part.fragment;
-  const auto listed = parse_file_list(read_object(context_.store, part.outcome.tree.digest, part.job.name),
-                                      part.fragment->urls.front(), fragment.limit);
+  if (part.listed.empty()) {  // the list was here already
+    const auto path = context_.store.object_path(part.outcome.tree.digest);
+    part.job.inspect(try_read_text(path, document_size_max).value_or(""), path);
+  }
+  const auto& listed = part.listed;
   part.entries.add_file(list_path(fragment), part.outcome.tree.digest, part.outcome.tree.chunks);
   std::vector<FileJob> jobs;
   std::vector<RelativePath> paths;
@@ -172,7 +169,8 @@ void FragmentFetch::note_trust(const Part& part, const FileOutcome& outcome) {
 // Keeps what this fragment turned out to be, so that it is not asked for again.
 void FragmentFetch::learn(Part& part, const FileOutcome& outcome, ManifestBuilder& builder) {
   if (part.fragment->type == FragmentType::file_list && !part.settled) return;  // some of its files failed
-  const Sha256 root = context_.store.put_manifest(part.entries);
+  const Sha256 root = context_.store.put_manifest(part.entries);                // refuses what no tree can hold
+  if (part.fragment->type == FragmentType::archive) publish_unpacked(part);
   const auto manifest = context_.store.manifest(root);
   if (!manifest) throw Error(FailureKind::internal, "a manifest vanished as it was written");
   builder.add_all(*manifest, nullptr);

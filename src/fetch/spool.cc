@@ -51,6 +51,12 @@ void SpoolFollower::begin() {
   restarted_ = false;
 }
 
+bool SpoolFollower::comes_anew() {
+  std::unique_lock lock(mutex_);
+  moved_.wait(lock, [&] { return restarted_ || abandoned_ || finished_; });
+  return restarted_ && !abandoned_;
+}
+
 std::unique_ptr<Partial> SpoolFollower::take() {
   const std::lock_guard lock(mutex_);
   partial_ = nullptr;

@@ -24,6 +24,8 @@ class SpoolFollower {
   // Error{changed} after restart() until begin() is called.
   [[nodiscard]] std::size_t read(std::uint64_t offset, std::span<std::byte> bytes);
   void begin();
+  // For a reader that found fault: waits until no more will come. True: it is fetched anew, perhaps without the fault.
+  [[nodiscard]] bool comes_anew();
   // After finish(): the whole spool, to be kept or thrown away. nullptr if it was abandoned.
   [[nodiscard]] std::unique_ptr<Partial> take();
   [[nodiscard]] bool whole();

@@ -59,6 +59,15 @@ bool ends_the_call(const AssetRecord& record) {
   });
 }
 
+// What was fetched is there, or why it is not is known, whether or not the log has room for it.
+void try_append_to_log(Store& store, const AssetRecord& record, EventSink& events) {
+  try {
+    append_to_log(store, record);
+  } catch (const Error& error) {
+    events.on(event::Warning{fmt::format("the fetch of {} is not in the store's log: {}", record.name, error.what())});
+  }
+}
+
 }  // namespace
 
 struct Session::State {
@@ -159,7 +168,7 @@ FetchRecord Session::fetch(const FetchRequest& request, EventSink& events, std::
     record.assets.push_back(fetch_asset(context, recipe, asset));
     // A fetch that found all in place writes nothing: it works on a read-only store, and costs no inode.
     const AssetRecord& done = record.assets.back();
-    if (done.fetched_bytes > 0 || !done.failures.empty()) append_to_log(store, done);
+    if (done.fetched_bytes > 0 || !done.failures.empty()) try_append_to_log(store, done, events);
     if (ends_the_call(record.assets.back())) break;
   }
   if (!asset.locals.empty())
