@@ -4,9 +4,12 @@
 #include <archive_entry.h>
 #include <locale.h>
 
+#include <algorithm>
 #include <array>
+#include <cstdio>
 #include <exception>
 #include <unordered_map>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -25,20 +28,48 @@ constexpr std::size_t block_size = 1 << 20;
 struct Source {
   const ReadAt& read;
   std::uint64_t offset = 0;
+  std::uint64_t seen = 0;  // [0, seen) has been read
   std::vector<std::byte> block = std::vector<std::byte>(block_size);
-  std::exception_ptr thrown;
+  std::exception_ptr thrown{};
+
+  std::size_t next() {
+    const std::size_t n = read(offset, block);
+    offset += n;
+    seen = std::max(seen, offset);
+    return n;
+  }
+  // Reads the rest, so that a truncated or padded source is seen wholly; the length of it all.
+  std::uint64_t drain() {
+    const std::uint64_t before = std::exchange(offset, seen);
+    while (next() > 0) {}
+    offset = before;
+    return seen;
+  }
 };
 
 la_ssize_t on_read(archive*, void* data, const void** buffer) {
   auto& source = *static_cast<Source*>(data);
   try {
-    const std::size_t n = source.read(source.offset, source.block);
-    source.offset += n;
+    const std::size_t n = source.next();
     *buffer = source.block.data();
     return static_cast<la_ssize_t>(n);
   } catch (...) {
     source.thrown = std::current_exception();
     return -1;
+  }
+}
+
+la_int64_t on_seek(archive*, void* data, la_int64_t offset, int whence) {
+  auto& source = *static_cast<Source*>(data);
+  try {
+    const std::uint64_t base = whence == SEEK_SET ? 0 : whence == SEEK_CUR ? source.offset : source.drain();
+    const auto to = static_cast<la_int64_t>(base) + offset;
+    if (to < 0) return ARCHIVE_FATAL;
+    source.offset = static_cast<std::uint64_t>(to);
+    return to;
+  } catch (...) {
+    source.thrown = std::current_exception();
+    return ARCHIVE_FATAL;
   }
 }
 
@@ -68,11 +99,10 @@ class Utf8Names {
 class Unpacker {
  public:
   Unpacker(const std::string& name, const ReadAt& read, Store& store, SpaceGuard& space, std::stop_token stop)
-      : name_(name),
-        source_{read, 0, std::vector<std::byte>(block_size), {}},
-        store_(store),
-        space_(space),
-        stop_(std::move(stop)) {}
+      : name_(name), source_{read}, store_(store), space_(space), stop_(std::move(stop)) {}
+  ~Unpacker() { space_.give_back(reserved_bytes_, reserved_inodes_); }
+  Unpacker(const Unpacker&) = delete;
+  Unpacker& operator=(const Unpacker&) = delete;
 
   Unpacked run() {
     const Utf8Names utf8;
@@ -86,19 +116,39 @@ class Unpacker {
       if (result_.entries.size() >= entries_max) refuse(fmt::format("has more than {} entries", entries_max));
       take(entry);
     }
-    drain();
+    source_.drain();
+    reserved_bytes_ = reserved_inodes_ = 0;
     return std::move(result_);
   }
 
  private:
   void open() {
     archive_.reset(archive_read_new());
-    archive_read_support_filter_all(archive_.get());
-    for (const auto support : {archive_read_support_format_tar, archive_read_support_format_gnutar,
-                               archive_read_support_format_zip_streamable}) {
-      support(archive_.get());
+    archive* a = archive_.get();
+    if (is_zip()) {
+      // What a zip holds stands at its end: what stands before may be deleted, and has neither symlinks nor modes.
+      archive_read_support_format_zip_seekable(a);
+      archive_read_set_seek_callback(a, on_seek);
+    } else {
+      archive_read_support_format_tar(a);
+      // Not all filters: some of libarchive's are programs that it starts.
+      for (const auto support : {archive_read_support_filter_gzip, archive_read_support_filter_bzip2,
+                                 archive_read_support_filter_xz, archive_read_support_filter_zstd}) {
+        support(a);
+      }
     }
-    if (archive_read_open(archive_.get(), &source_, nullptr, on_read, nullptr) != ARCHIVE_OK) fail();
+    if (archive_read_open(a, &source_, nullptr, on_read, nullptr) != ARCHIVE_OK) fail();
+  }
+
+  bool is_zip() {
+    std::array<std::byte, 4> magic{};
+    for (std::size_t have = 0; have < magic.size();) {
+      const std::size_t n = source_.read(have, std::span(magic).subspan(have));
+      if (n == 0) return false;
+      have += n;
+    }
+    const std::string_view text(reinterpret_cast<const char*>(magic.data()), magic.size());
+    return text == "PK\3\4" || text == "PK\5\6";
   }
 
   void take(archive_entry* entry) {
@@ -111,14 +161,14 @@ class Unpacker {
     if (const char* link = archive_entry_hardlink(entry)) return take_hard_link(*path, link);
     const auto type = archive_entry_filetype(entry);
     if (type == AE_IFDIR) {
-      result_.entries.push_back({*path, EntryType::directory, {}, {}});
+      add({*path, EntryType::directory, {}, {}});
     } else if (type == AE_IFLNK) {
       const char* target = archive_entry_symlink(entry);
       if (target == nullptr || !symlink_stays_inside(*path, target)) {
         refuse(fmt::format("holds a symlink that leaves it: {} -> {}", printable(path->text()),
                            printable(target == nullptr ? "" : target)));
       }
-      result_.entries.push_back({*path, EntryType::symlink, {}, target});
+      add({*path, EntryType::symlink, {}, target});
     } else if (type == AE_IFREG) {
       take_file(entry, *path);
     } else {
@@ -128,6 +178,7 @@ class Unpacker {
 
   void take_file(archive_entry* entry, const RelativePath& path) {
     space_.reserve(0, 1, name_);
+    ++reserved_inodes_;
     auto writer = store_.write_object();
     const void* block = nullptr;
     std::size_t length = 0;
@@ -136,7 +187,7 @@ class Unpacker {
     for (;;) {
       const int code = archive_read_data_block(archive_.get(), &block, &length, &offset);
       if (code == ARCHIVE_EOF) break;
-      if (code < ARCHIVE_WARN) fail();
+      if (code != ARCHIVE_OK) fail();  // a warning is a wrong checksum or length
       if (stop_.stop_requested()) throw Error(FailureKind::interrupted, "stopped");
       const auto begin = static_cast<std::uint64_t>(offset);
       if (begin < written) refuse(fmt::format("holds overlapping data in {}", printable(path.text())));
@@ -151,9 +202,8 @@ class Unpacker {
       pad(*writer, size - written);
     }
     const FileTree& tree = writer->finish();
-    files_[path.text()] = result_.entries.size();
     const bool executable = (archive_entry_perm(entry) & 0111) != 0;
-    result_.entries.push_back({path, executable ? EntryType::executable : EntryType::file, tree, {}});
+    add({path, executable ? EntryType::executable : EntryType::file, tree, {}});
     result_.objects.push_back(std::move(writer));
   }
 
@@ -171,28 +221,58 @@ class Unpacker {
 
   void count(std::uint64_t bytes) {
     unpacked_ += bytes;
-    if (unpacked_ > ratio_free && unpacked_ / ratio_max > source_.offset) {
+    if (unpacked_ > ratio_free && unpacked_ / ratio_max > source_.seen) {
       refuse(fmt::format("grows more than {} times when it is unpacked", ratio_max));
     }
     space_.reserve(bytes, 0, name_);
+    reserved_bytes_ += bytes;
   }
 
   void take_hard_link(const RelativePath& path, const char* target) {
     const auto to = archive_path(target);
-    const auto found = to ? files_.find(to->text()) : files_.end();
-    if (found == files_.end()) {
+    if (to == path) return;  // as tar writes a name that it was given twice
+    const auto found = to ? names_.find(to->text()) : names_.end();
+    if (found == names_.end() || !is_file(found->second)) {
       refuse(fmt::format("holds a hard link to what is not before it: {} -> {}", printable(path.text()),
                          printable(target)));
     }
     UnpackedEntry same = result_.entries[found->second];
     same.path = path;
-    files_[path.text()] = result_.entries.size();
-    result_.entries.push_back(std::move(same));
+    add(std::move(same));
   }
 
-  // Reads what stands behind the archive's end, so that a truncated or padded source is seen wholly.
-  void drain() {
-    while (const std::size_t n = source_.read(source_.offset, source_.block)) source_.offset += n;
+  [[nodiscard]] bool is_file(std::size_t index) const {
+    if (index == implied) return false;
+    const EntryType type = result_.entries[index].type;
+    return type == EntryType::file || type == EntryType::executable;
+  }
+  [[nodiscard]] bool is_directory(std::size_t index) const {
+    return index == implied || result_.entries[index].type == EntryType::directory;
+  }
+
+  // Each name stands for one thing, and only directories have names below them.
+  void add(UnpackedEntry entry) {
+    for (std::string_view above = entry.path.parent(); !above.empty(); above = parent(above)) {
+      const auto [found, fresh] = names_.try_emplace(std::string(above), implied);
+      if (!is_directory(found->second)) {
+        refuse(fmt::format("holds {}, below what is no directory", printable(entry.path.text())));
+      }
+      if (!fresh) break;
+    }
+    const auto [found, fresh] = names_.try_emplace(entry.path.text(), result_.entries.size());
+    if (!fresh) {
+      if (entry.type != EntryType::directory || !is_directory(found->second)) {
+        refuse(fmt::format("holds {} twice", printable(entry.path.text())));
+      }
+      if (found->second != implied) return;
+      found->second = result_.entries.size();
+    }
+    result_.entries.push_back(std::move(entry));
+  }
+
+  static std::string_view parent(std::string_view path) {
+    const auto slash = path.rfind('/');
+    return slash == std::string_view::npos ? std::string_view() : path.substr(0, slash);
   }
 
   [[noreturn]] void refuse(const std::string& why) {
@@ -215,7 +295,9 @@ class Unpacker {
   SpaceGuard& space_;
   std::stop_token stop_;
   std::unique_ptr<archive, CloseArchive> archive_;
-  std::unordered_map<std::string, std::size_t> files_;  // path -> entry, for hard links
+  static constexpr std::size_t implied = SIZE_MAX;      // a directory that is only the beginning of other names
+  std::unordered_map<std::string, std::size_t> names_;  // -> entry
+  std::uint64_t reserved_bytes_ = 0, reserved_inodes_ = 0;
   std::uint64_t unpacked_ = 0, taken_ = 0;
   Unpacked result_;
 };
@@ -223,13 +305,19 @@ class Unpacker {
 }  // namespace
 
 std::optional<RelativePath> archive_path(std::string_view name) {
-  while (name.starts_with("./")) {
-    name.remove_prefix(2);
-    while (name.starts_with('/')) name.remove_prefix(1);
+  if (name.starts_with('/')) return RelativePath::parse(name);  // refuses it
+  std::string path;
+  for (std::size_t begin = 0; begin < name.size();) {
+    const std::size_t end = std::min(name.find('/', begin), name.size());
+    const std::string_view part = name.substr(begin, end - begin);
+    if (!part.empty() && part != ".") {
+      if (!path.empty()) path += '/';
+      path += part;
+    }
+    begin = end + 1;
   }
-  while (name.size() > 1 && name.ends_with('/')) name.remove_suffix(1);
-  if (name.empty() || name == ".") return std::nullopt;
-  return RelativePath::parse(name);
+  if (path.empty()) return std::nullopt;
+  return RelativePath::parse(path);
 }
 
 Unpacked unpack_archive(const std::string& name, const ReadAt& read, Store& store, SpaceGuard& space,
