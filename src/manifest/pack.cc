@@ -9,6 +9,7 @@
 #include "base/hash.h"
 #include "manifest/wire.h"
 #include "sabath/error.h"
+#include "sabath/path.h"
 
 namespace sabath {
 namespace {
@@ -61,24 +62,29 @@ Pack Pack::parse(std::string bytes) {
 
 Pack::Pack(std::string memory, Fd fd, std::filesystem::path name, std::uint64_t size_bytes)
     : memory_(std::move(memory)), fd_(std::move(fd)), name_(std::move(name)) {
-  if (size_bytes < head_size + foot_size) wire::refuse(fmt::format("{} bytes are too few", size_bytes));
+  if (size_bytes < head_size + foot_size) refuse(fmt::format("{} bytes are too few", size_bytes));
   std::string scratch;
-  wire::Reader head(view(0, head_size, scratch));
-  if (head.tag(tag) != head_mark) wire::refuse("its head is not one");
+  const std::string_view head = view(0, head_size, scratch);
+  if (!head.starts_with(tag)) refuse("it does not begin as one");
+  if (wire::Reader(head).tag(tag) != head_mark) refuse("its head is not one");
   wire::Reader foot(view(size_bytes - foot_size, foot_size, scratch));
   root_ = foot.hash();
   annotations_hash_ = foot.hash();
   node_count_ = foot.get<std::uint64_t>();
   annotations_size_ = foot.get<std::uint64_t>();
   const auto stated_size = foot.get<std::uint64_t>();
-  if (foot.tag(tag) != foot_mark) wire::refuse("its foot is not one: the file is cut short");
-  if (stated_size != size_bytes) wire::refuse(fmt::format("{} bytes long, but {} are stated", size_bytes, stated_size));
+  if (foot.tag(tag) != foot_mark) refuse("its foot is not one: the file is cut short");
+  if (stated_size != size_bytes) refuse(fmt::format("{} bytes long, but {} are stated", size_bytes, stated_size));
   const std::uint64_t body = size_bytes - head_size - foot_size;
   if (annotations_size_ > body || node_count_ > (body - annotations_size_) / row_size) {
-    wire::refuse("its sections are longer than the file");
+    refuse("its sections are longer than the file");
   }
   annotations_ = size_bytes - foot_size - annotations_size_;
   table_ = annotations_ - node_count_ * row_size;
+}
+
+void Pack::refuse(const std::string& what) const {
+  wire::refuse(name_.empty() ? what : fmt::format("{}: {}", printable(name_.native(), 1000), what));
 }
 
 std::uint64_t Pack::nodes_begin() const noexcept { return head_size; }
@@ -87,7 +93,7 @@ std::string_view Pack::view(std::uint64_t offset, std::uint64_t length, std::str
   if (!fd_) return std::string_view(memory_).substr(offset, length);
   scratch.resize(length);
   if (read_at(fd_.get(), std::as_writable_bytes(std::span(scratch)), offset, name_) != length) {
-    wire::refuse("the file became shorter");
+    refuse("the file became shorter");
   }
   return scratch;
 }
@@ -118,26 +124,26 @@ Pack::Place Pack::find(const Sha256& hash) const {
       place.length = in.get<std::uint64_t>();
       if (place.length > node_size_max || place.offset < head_size || place.offset > table_ ||
           place.length > table_ - place.offset) {
-        wire::refuse(fmt::format("the table places node {} outside the nodes", hash.hex()));
+        refuse(fmt::format("the table places node {} outside the nodes", hash.hex()));
       }
       return place;
     }
   }
-  wire::refuse(fmt::format("node {} is missing", hash.hex()));
+  refuse(fmt::format("node {} is missing", hash.hex()));
 }
 
 std::string Pack::read(const Sha256& hash) const {
   const Place place = find(hash);
   std::string scratch;
   const std::string_view node = view(place.offset, place.length, scratch);
-  if (sha256(node) != hash) wire::refuse(fmt::format("the bytes of node {} have another hash", hash.hex()));
+  if (sha256(node) != hash) refuse(fmt::format("the bytes of node {} have another hash", hash.hex()));
   return fd_ ? std::move(scratch) : std::string(node);
 }
 
 std::string Pack::annotations() const {
   std::string scratch;
   const std::string_view bytes = view(annotations_, annotations_size_, scratch);
-  if (sha256(bytes) != annotations_hash_) wire::refuse("its annotations have another hash than the footer says");
+  if (sha256(bytes) != annotations_hash_) refuse("its annotations have another hash than the footer says");
   return fd_ ? std::move(scratch) : std::string(bytes);
 }
 
@@ -149,7 +155,7 @@ void Pack::check_table() const {
     const std::string_view rows = view(table_ + begin * row_size, count * row_size, scratch);
     for (std::uint64_t i = 0; i < count; ++i) {
       const Sha256 hash = row_hash(rows, i);
-      if (begin + i > 0 && hash <= before) wire::refuse("its table is not sorted");
+      if (begin + i > 0 && hash <= before) refuse("its table is not sorted");
       before = hash;
     }
   }

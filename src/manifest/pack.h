@@ -41,6 +41,7 @@ class Pack {
   void check_table() const;  // its hashes ascend
 
  private:
+  [[noreturn]] void refuse(const std::string& what) const;
   Pack(std::string memory, Fd fd, std::filesystem::path name, std::uint64_t size_bytes);
   // Bytes of the file: in `scratch`, or where they stand in memory.
   [[nodiscard]] std::string_view view(std::uint64_t offset, std::uint64_t length, std::string& scratch) const;

@@ -9,7 +9,8 @@ namespace sabath::wire {
 void refuse(std::string what) {
   throw Error(
       FailureKind::invalid, "bad manifest: " + std::move(what),
-      "it is damaged or was not made by this format's rules: get it again, from another source if there is one");
+      "it is damaged or was not made by this format's rules: get it again, from another source if there is one; "
+      "`sabath verify` puts a damaged one of the store aside");
 }
 
 void put_hash(std::string& out, const Sha256& hash) {
