@@ -1,0 +1,186 @@
+"""Disks that are full, without inodes, without permission, and file-size limits: exit 5, before byte one where it can be
+known. Each disk is a small tmpfs in a mount namespace of this test's own, which ends with it."""
+import os
+import pathlib
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+
+from ground import SKIPPED, FaultCase, Ground, main, seeded_bytes
+from origin import Origin, Page
+
+MIB = 1 << 20
+
+
+def mount(directory, options, remount=False):
+    words = ["mount", "-t", "tmpfs", "-o", ("remount," if remount else "") + options, "tmpfs", str(directory)]
+    return subprocess.run(words, capture_output=True, text=True, check=False)
+
+
+def enter_own_namespace():
+    """Starts this file again where it may mount; says SKIP where nothing lets it."""
+    if os.environ.get("SABATH_TEST_NAMESPACE") != "entered":
+        ways = [["-m"]] if os.geteuid() == 0 else []
+        for way in [*ways, ["-Urm"]]:
+            if subprocess.run(["unshare", *way, "mount", "-t", "tmpfs", "tmpfs", "/mnt"], capture_output=True,
+                              check=False).returncode == 0:
+                os.environ["SABATH_TEST_NAMESPACE"] = "entered"
+                os.execvp("unshare", ["unshare", *way, sys.executable, *sys.argv])
+        print("SKIP: no mount namespace can be had here (unshare -m, unshare -Urm)")
+        sys.exit(SKIPPED)
+
+
+class SmallDisk(FaultCase):
+    """A store on a disk of 8 MiB."""
+
+    options = "size=8m"
+
+    def setUp(self):
+        directory = pathlib.Path(tempfile.mkdtemp(prefix="sabath-disk-"))
+        self.addCleanup(shutil.rmtree, directory, ignore_errors=True)
+        self.disk = directory / "disk"
+        self.disk.mkdir()
+        mounted = mount(self.disk, self.options)
+        self.assertEqual(mounted.returncode, 0, mounted.stderr)
+        self.addCleanup(subprocess.run, ["umount", "-l", str(self.disk)], check=False)
+        self.ground = Ground(self, directory / "user")
+        self.ground.store = self.disk / "store"
+        self.ground.have_before(self.server.url("/ok?size=5000&seed=7"), self.before)
+
+    def enlarge(self, options):
+        mounted = mount(self.disk, options, remount=True)
+        self.assertEqual(mounted.returncode, 0, mounted.stderr)
+
+
+class Bytes(SmallDisk):
+    def test_size_of_the_recipe_is_refused_before_byte_one(self):
+        origin = Origin({"/f": Page(bytes(1000))})
+        self.addCleanup(origin.stop)
+        self.ground.recipe("bad", self.ground.fragment(origin.url("/f"), size=64 * MIB))
+        self.ground.refused(5, "bad", str(64 * MIB), "are free", hint="--store")
+        self.assertEqual(origin.log, [])
+
+    def test_size_of_the_server_is_refused_before_byte_one(self):
+        url = self.server.url(f"/ok?size={64 * MIB}")
+        self.ground.recipe("bad", self.ground.fragment(url))
+        result = self.ground.refused(5, str(64 * MIB), "are free", hint="--store")
+        self.assertEqual(list((self.ground.store / "partial").glob("*/data")), [], result)
+
+    def test_unknown_size_ends_mid_way_and_goes_on_where_there_is_room(self):
+        url = self.server.url(f"/chunked?size={12 * MIB}")
+        self.ground.recipe("bad", self.ground.fragment(url))
+        self.ground.refused(5, "No space left", hint="free")
+        self.enlarge("size=64m")
+        self.ground.succeeds("bad")
+        self.ground.verified()
+
+    def test_an_archive_that_grows_too_large(self):
+        import archives_test
+        origin = Origin({"/f.tar": Page(archives_test.bomb(64 * MIB), Content_Type="application/x-tar")})
+        self.addCleanup(origin.stop)
+        self.ground.recipe("bad", self.ground.fragment(origin.url("/f.tar"), "archive"))
+        self.ground.refused(5, "are free", hint="--store")
+        self.enlarge("size=256m")
+        self.ground.succeeds("bad")
+
+    def test_a_full_disk_still_serves_what_it_has(self):
+        filler = self.disk / "filler"
+        try:
+            filler.write_bytes(bytes(16 * MIB))
+        except OSError:
+            pass
+        self.ground.succeeds("before", self.before)
+        self.ground.recipe("bad", self.ground.fragment(self.server.url("/ok?size=50000")))
+        self.ground.refused(5, hint="--store")
+        filler.unlink()
+        self.ground.succeeds("bad", seeded_bytes(50_000))
+
+    def test_file_size_limit(self):
+        self.enlarge("size=64m")
+        self.ground.recipe("bad", self.ground.fragment(self.server.url(f"/ok?size={5 * MIB}")))
+
+        def limit():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (MIB, MIB))
+        self.ground.refused(5, "File too large", hint="ulimit -f", preexec_fn=limit)
+        self.ground.succeeds("bad")
+
+
+class Inodes(SmallDisk):
+    options = "size=64m,nr_inodes=150"
+
+    def setUp(self):
+        super().setUp()
+        self.files = 200
+        self.origin = Origin({f"/{i}": Page(b"file %d" % i) for i in range(self.files)})
+        self.addCleanup(self.origin.stop)
+        self.origin.pages["/list"] = Page("".join(f"{i}\n" for i in range(self.files)))
+        self.ground.recipe("bad", self.ground.fragment(self.origin.url("/list"), "file_list"))
+
+    def test_too_few_are_refused_before_the_first_file(self):
+        result = self.ground.fetch("bad")
+        self.assertEqual(result.exit, 5, result)
+        self.ground.clean(result)
+        self.assertIn("inodes", result.stderr)
+        self.assertEqual([path for path, _ in self.origin.log], ["/list"])
+        self.assertFalse([name for name in self.ground.visible() if name.startswith("views/") and "f.bin" not in name])
+        self.ground.verified()
+
+    def test_as_many_as_files_do_not_suffice(self):
+        """Directories take inodes as well: wherever it ends, it ends well."""
+        for inodes in (230, 300, 450, 600):
+            self.enlarge(f"size=64m,nr_inodes={inodes}")
+            result = self.ground.fetch("bad")
+            self.assertIn(result.exit, (0, 5), result)
+            if result.exit == 5:
+                self.assertIn("inodes", result.stderr)
+            self.ground.clean(result)
+            self.ground.verified()
+        self.enlarge("size=64m,nr_inodes=5000")
+        self.ground.succeeds("bad")
+
+
+class Permission(FaultCase):
+    """Another user's store: what is in it can be used, nothing can be added."""
+
+    def setUp(self):
+        super().setUp()
+        if os.geteuid() != 0 or subprocess.run(["setpriv", "--reuid", "65534", "--clear-groups", "true"], check=False,
+                                               capture_output=True).returncode != 0:
+            self.skipTest("needs root and setpriv, to become another user")
+        self.ground.directory.chmod(0o755)
+        self.stranger = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"]
+        self.ground.environment()
+
+    def as_stranger(self):
+        self.ground.prefix = self.stranger
+
+    def test_what_is_there_is_served(self):
+        self.as_stranger()
+        self.ground.succeeds("before", self.before)
+        self.ground.verified()
+
+    def test_nothing_can_be_added(self):
+        self.ground.recipe("bad", self.ground.fragment(self.server.url("/ok")))
+        self.as_stranger()
+        self.ground.refused(70, "Permission denied", str(self.ground.store), hint="permissions")
+        self.ground.prefix = []
+        self.ground.succeeds("bad")
+
+    def test_no_store_can_be_made(self):
+        self.as_stranger()
+        place = self.ground.directory / "none" / "store"
+        self.ground.fails(70, "Permission denied", str(place.parent), hint="permissions",
+                          command=("fetch", "--json", "before", "--store", place))
+
+    def test_a_recipe_that_may_not_be_read(self):
+        self.ground.recipe("bad", self.ground.fragment(self.server.url("/ok"))).chmod(0)
+        self.as_stranger()
+        self.ground.fails(70, "Permission denied", "bad.json")
+        self.ground.succeeds("before", self.before)
+
+
+if __name__ == "__main__":
+    enter_own_namespace()
+    main()
