@@ -1,4 +1,4 @@
-// Unpacks an archive (tar, also gzip, zstd, xz; zip) into new objects, with a policy stricter than libarchive's flags.
+// Unpacks an archive (tar, also gzip, bzip2, xz, zstd; zip) into new objects, with a policy stricter than libarchive's flags.
 //
 // Taken: regular files, directories, relative symlinks inside the archive, hard links to files before them. Anything
 // else, a name that leaves (docs: RelativePath), a file twice, or a bomb is Error{invalid}. Nothing is ever written
@@ -30,13 +30,14 @@ struct Unpacked {
   std::vector<std::unique_ptr<ObjectWriter>> objects;  // finished, not yet published
 };
 
-// `read`: up to so many bytes at an offset, 0 at the end; its exceptions pass through unchanged.
+// `read`: up to so many bytes at an offset, 0 at the end; its exceptions pass through unchanged. The whole is read, in
+// order; of a zip some is read again after that.
 using ReadAt = std::function<std::size_t(std::uint64_t, std::span<std::byte>)>;
 
 [[nodiscard]] Unpacked unpack_archive(const std::string& name, const ReadAt& read, Store& store, SpaceGuard& space,
                                       std::stop_token stop);
 
-// The path of an entry as archives write it: "./a/b/" is a/b; nullopt for the archive's own root ("." or "./").
+// The path of an entry as archives write it: "./a//b/" is a/b; nullopt for the archive's own root ("." or "./").
 [[nodiscard]] std::optional<RelativePath> archive_path(std::string_view name);
 
 }  // namespace sabath

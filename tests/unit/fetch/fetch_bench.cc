@@ -83,8 +83,8 @@ SourceRecord FetchBench::record(const std::string& url) const {
   return {};
 }
 
-std::string FetchBench::content(const FileOutcome& outcome) const {
-  std::ifstream file(store->object_path(outcome.tree.digest), std::ios::binary);
+std::string FetchBench::content(const Digest& digest) const {
+  std::ifstream file(store->object_path(digest), std::ios::binary);
   std::ostringstream text;
   text << file.rdbuf();
   return file ? text.str() : "no such object";

@@ -41,7 +41,8 @@ class FetchBench {
   [[nodiscard]] FileOutcome fetch(const FileJob& job) { return fetch(std::vector{job}).front(); }
 
   [[nodiscard]] SourceRecord record(const std::string& url) const;
-  [[nodiscard]] std::string content(const FileOutcome& outcome) const;  // of the published object
+  [[nodiscard]] std::string content(const Digest& digest) const;  // of the published object
+  [[nodiscard]] std::string content(const FileOutcome& outcome) const { return content(outcome.tree.digest); }
   [[nodiscard]] bool partials_left() const;
 
   TempDir directory;
