@@ -31,19 +31,25 @@ ProgressWorld make_world_of_stderr(const Environment& environment) {
           write_stderr};
 }
 
-Progress::Progress(const Presentation& presentation, ProgressWorld world, Ticks ticks)
+Progress::Progress(const Presentation& presentation, ProgressWorld world, Ticks ticks, std::stop_token stop)
     : presentation_(presentation), world_(std::move(world)) {
-  if (ticks == Ticks::by_caller || presentation_.quiet) return;
-  thread_ = std::jthread([this](const std::stop_token& stop) {
-    while (!stop.stop_requested()) {
+  if (presentation_.quiet) return;
+  stopping_.emplace(std::move(stop), [this] {
+    const std::scoped_lock lock(mutex_);
+    say("stopping: what is verified is kept, and the same command goes on (again to end at once)\n");
+  });
+  if (ticks == Ticks::by_caller) return;
+  thread_ = std::jthread([this](const std::stop_token& end) {
+    while (!end.stop_requested()) {
       tick();
       std::unique_lock lock(mutex_);
-      wake_.wait_for(lock, stop, live_interval, [] { return false; });
+      wake_.wait_for(lock, end, live_interval, [] { return false; });
     }
   });
 }
 
 Progress::~Progress() {
+  stopping_.reset();
   thread_ = std::jthread();  // asks it to stop, and waits
   const std::scoped_lock lock(mutex_);
   write_cleared("");

@@ -8,6 +8,7 @@
 #include <ctime>
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -32,7 +33,8 @@ struct ProgressWorld {
 class Progress final : public EventSink {
  public:
   enum class Ticks { by_thread, by_caller };
-  Progress(const Presentation& presentation, ProgressWorld world, Ticks ticks);
+  // A request through `stop` is answered with a word, so that nobody takes the orderly end for a hang.
+  Progress(const Presentation& presentation, ProgressWorld world, Ticks ticks, std::stop_token stop = {});
   ~Progress() override;
   void on(const Event& event) override;
   void tick();  // draws if there is something to draw and it is time
@@ -51,7 +53,8 @@ class Progress final : public EventSink {
   double next_line_s_ = 0;
   std::size_t lines_shown_ = 0;
   std::condition_variable_any wake_;
-  std::jthread thread_;  // last: it uses all the others
+  std::jthread thread_;  // these two use all the others
+  std::optional<std::stop_callback<std::function<void()>>> stopping_;
 };
 
 }  // namespace sabath::cli

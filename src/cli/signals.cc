@@ -6,7 +6,6 @@
 
 #include <array>
 #include <cerrno>
-#include <string_view>
 
 #include "base/file.h"
 
@@ -37,10 +36,6 @@ void install(int signal, void (*handler)(int)) {
 bool is_ignored(int signal) {
   struct sigaction action {};
   return ::sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
-}
-
-void say(std::string_view text) {
-  [[maybe_unused]] const auto written = ::write(STDERR_FILENO, text.data(), text.size());
 }
 
 }  // namespace
@@ -80,7 +75,6 @@ void Signals::answer() {
     if (count <= 0) return;
     if (received_ != 0 || !graceful_) ::_exit(exit_code_of_signal(signal));
     received_ = signal;
-    say("\nstopping: what is verified is kept (again to end at once)\n");
     stop_.request_stop();
   }
 }

@@ -8,7 +8,7 @@
 namespace sabath::cli {
 
 std::unique_ptr<EventSink> Context::make_progress() const {
-  return std::make_unique<Progress>(presentation, make_world_of_stderr(environment), Progress::Ticks::by_thread);
+  return std::make_unique<Progress>(presentation, make_world_of_stderr(environment), Progress::Ticks::by_thread, stop);
 }
 
 void Context::say(std::string_view line) const {

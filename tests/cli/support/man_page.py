@@ -112,7 +112,7 @@ def section(name, text):
 def exit_codes(markdown):
     out = []
     for code, meaning, remedy in re.findall(r"^\| (\d+) \| (.*?) \| (.*?) \|$", markdown, re.M):
-        text = f"{meaning[:1].upper()}{meaning[1:]}. {remedy[:1].upper()}{remedy[1:]}."
+        text = "".join(f"{part[:1].upper()}{part[1:]}. " for part in (meaning, remedy) if part != "nothing").strip()
         out += [".TP", f".B {code}", escape(text.replace("`", ""))]
     return out
 

@@ -104,6 +104,19 @@ TEST(Progress, QuietSaysWarningsOnlyAndVerboseSaysNotes) {
   EXPECT_EQ(desk.take(), "note: a note\nnote: http://a.example/: 503; avoided from now on\n");
 }
 
+TEST(Progress, AnswersAStopRequestOnce) {
+  Desk desk;
+  std::stop_source stop;
+  Progress progress(live(), desk.world(), Progress::Ticks::by_caller, stop.get_token());
+  progress.on(event::AssetStarted{"one", 100, 0});
+  progress.tick();
+  desk.take();
+  stop.request_stop();
+  stop.request_stop();
+  EXPECT_TRUE(desk.take().starts_with("\r\x1b[2A\x1b[Jstopping: "));
+  EXPECT_EQ(desk.take(), "");
+}
+
 TEST(Progress, TakesEventsFromManyThreads) {
   Desk desk;
   desk.now_s = 1;
