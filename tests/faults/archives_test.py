@@ -135,6 +135,13 @@ class Archives(FaultCase):
         self.ground.refused(7, "sha256")
         self.nothing_left(self.ground)
 
+    def test_a_hostile_mirror_beside_a_good_one(self):
+        bad, good = self.serve("/lies.tar", HOSTILE[0].data), self.serve("/good.tar", GOOD)
+        self.ground.recipe("two", self.ground.fragment([bad, good], "archive", checksum=checksums(GOOD)))
+        result = self.ground.succeeds("two", b"good")
+        self.assertTrue(result.sources()[bad]["demoted"], result)
+        self.nothing_left(self.ground)
+
     def test_one_bad_fragment_does_not_spoil_the_other(self):
         good, bad = self.serve("/good.tar", GOOD), self.serve("/bad.tar", HOSTILE[0].data)
         self.ground.recipe("two", self.ground.fragment(good, "archive", id="good", path="good"),
@@ -177,6 +184,13 @@ class Lists(FaultCase):
                 result = self.ground.refused(12, *case.says)
                 self.assertNotIn("secret", result.stderr + result.stdout)
                 self.assertEqual([path for path, _ in origin.log if path == "/ok"], [], "asked for files of the list")
+
+    def test_a_hostile_mirror_beside_a_good_one(self):
+        origin = Origin({"/lies": Page("../evil\n"), "/list": Page("f.bin\n"), "/f.bin": Page(b"good")})
+        self.addCleanup(origin.stop)
+        self.ground.recipe("two", self.ground.fragment([origin.url("/lies"), origin.url("/list")], "file_list"))
+        result = self.ground.succeeds("two", b"good")
+        self.assertEqual(result.sources()[origin.url("/lies")]["failures"], 1, result)
 
     def test_some_of_a_list_cannot_be_had(self):
         origin = Origin({"/list": Page("a\nb\nc\n"), "/a": Page(b"A"), "/c": Page("", 403)})
