@@ -38,8 +38,6 @@ struct Ref {
   std::string note;        // e.g. the git commit
 };
 
-enum class ViewMethod { reflink, hardlink, symlink, copy };
-
 class Store {
  public:
   struct State;  // of src/store alone
@@ -77,8 +75,8 @@ class Store {
   // --- names -------------------------------------------------------------------------------------------------
   [[nodiscard]] std::optional<Manifest> manifest(const Sha256& root) const;
   Sha256 put_manifest(ManifestBuilder& builder);
-  Sha256 put_manifest(const std::string& bytes,
-                      const Sha256& expected_root);  // checked wholly; throws Error{content}, Error{invalid}
+  // Checked wholly; throws Error{content}, Error{invalid}.
+  Sha256 put_manifest(const std::string& bytes, const Sha256& expected_root);
   [[nodiscard]] std::optional<Ref> ref(const Sha256& source_key) const;
   void put_ref(const Sha256& source_key, const Ref& ref);
   // Published whole-file checksum -> digest; `algorithm` "sha256", "sha1", "md5", "git".
@@ -95,29 +93,28 @@ class Store {
   // --- care --------------------------------------------------------------------------------------------------
   struct BadChunk {
     Digest file;
-    std::string path;
-    std::uint64_t index;
-    std::uint64_t offset;
-    std::string what;
-  };  // path: in the asset, if known
+    std::string path;  // in the asset, or below the store; empty if it is not known
+    std::uint64_t index, offset;
+    std::string what;  // is wrong, and what was done about it
+  };
   struct VerifyReport {
     std::uint64_t files = 0, bytes_read = 0, missing = 0;
     std::vector<BadChunk> bad;
     std::vector<std::string> missing_paths;
   };
   // Reads everything of the manifest (nullptr: every object and manifest of the store) with `threads` workers;
-  // a wrong object goes to quarantine. `on_bytes` may be empty.
+  // a wrong object goes to quarantine, its hard links in views go away. `on_bytes` may be empty; one call at a time.
   VerifyReport verify(const Manifest* manifest, unsigned threads, const std::function<void(std::uint64_t)>& on_bytes);
   struct Usage {
-    std::uint64_t objects = 0, object_bytes = 0, partial_bytes = 0, manifests = 0, views = 0, quarantined = 0,
-                  inodes = 0;
+    std::uint64_t objects = 0, object_bytes = 0, partial_bytes = 0;  // blocks on the disk
+    std::uint64_t manifests = 0, views = 0, quarantined = 0, inodes = 0;
   };
   [[nodiscard]] Usage usage() const;
   void append_record(const std::string& json_line);  // the fetch log: records/<day>.<writer>.jsonl
 
   [[nodiscard]] std::filesystem::path git_directory(const Sha256& source_key) const;  // bare clones
-  [[nodiscard]] std::filesystem::path
-  make_temporary_directory();  // below tmp/, owned by this writer, removed when it is dead
+  // Below tmp/, owned by this writer, removed with it.
+  [[nodiscard]] std::filesystem::path make_temporary_directory();
 
  private:
   explicit Store(std::unique_ptr<State> state);
