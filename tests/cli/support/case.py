@@ -1,0 +1,81 @@
+"""The test case that all end-to-end tests are: a temporary directory, a program in it, servers that stop by themselves."""
+
+import os
+import pathlib
+import shutil
+import sys
+import tempfile
+import unittest
+
+from support import program
+from support.content import read_tree
+from support.origin import Nginx, body_bytes
+from support.program import Sabath
+
+SKIPPED = 77
+
+
+class Case(unittest.TestCase):
+    maxDiff = 2000
+
+    def setUp(self):
+        self.home = pathlib.Path(tempfile.mkdtemp(prefix="sabath-test-"))
+        self.addCleanup(remove, self.home)
+        self.sabath = Sabath(self.home)
+
+    def serve(self, files=None, name="origin", **options):
+        """An nginx that serves `files` (path -> bytes)."""
+        server = Nginx(self.home / name, **options)
+        self.addCleanup(server.stop)
+        for path, data in (files or {}).items():
+            place(server.root / path, data)
+        return server
+
+    def expect(self, result, code=0):
+        self.assertEqual(result.exit, code, f"\n{result.out}\n{result.err}")
+        return result
+
+    def fetch(self, *arguments, code=0, **options):
+        """`fetch --json` of one asset with this exit code: its part of the record, as it must always be."""
+        result = self.expect(self.sabath.fetch(*arguments, **options), code)
+        asset = result.asset
+        self.assertEqual(result.record["exit"], code)
+        self.assertEqual(asset["fetched_bytes"], sum(source["bytes"] for source in asset["sources"]))
+        asset["err"] = result.err
+        return asset
+
+    def expect_tree(self, path, tree):
+        found = read_tree(path)
+        self.assertEqual(sorted(found), sorted(tree))
+        for name, data in tree.items():
+            self.assertTrue(found[name] == data, f"{name} differs: {len(found[name])} bytes for {len(data)}")
+
+    def expect_log(self, asset, requests):
+        """The record says what the server's log says."""
+        self.assertEqual(asset["fetched_bytes"], body_bytes(requests), requests)
+        self.assertEqual(sum(source["requests"] for source in asset["sources"]), len(requests), requests)
+
+
+def place(file, data):
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(data)
+
+
+def remove(directory):
+    shutil.rmtree(directory, ignore_errors=True)
+
+
+def main():
+    """unittest.main, but a run in which nothing could run ends with 77, and says why."""
+    if not program.BINARY:
+        print("SKIP: SABATH_BINARY does not name the program")
+        sys.exit(SKIPPED)
+    if not os.access(program.BINARY, os.X_OK):
+        print(f"SABATH_BINARY names no program: {program.BINARY}")
+        sys.exit(1)
+    result = unittest.main(exit=False, verbosity=2).result
+    for _, reason in result.skipped:
+        print(f"SKIP: {reason}")
+    if result.testsRun > 0 and len(result.skipped) == result.testsRun:
+        sys.exit(SKIPPED)
+    sys.exit(0 if result.wasSuccessful() else 1)
