@@ -3,6 +3,9 @@
 #include <fcntl.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <optional>
 #include <vector>
 
 #include <fmt/format.h>
@@ -12,6 +15,7 @@
 #include "base/process.h"
 #include "base/text.h"
 #include "fetch/publisher.h"
+#include "fetch/retry.h"
 
 namespace sabath {
 namespace fs = std::filesystem;
@@ -24,19 +28,12 @@ bool is_object_name(std::string_view text) { return (text.size() == 40 || text.s
 
 Command git_command(std::vector<std::string> arguments) {
   Command command;
-  command.argv = {"git",
-                  "-c",
-                  "core.hooksPath=/dev/null",
-                  "-c",
-                  "core.autocrlf=false",
-                  "-c",
-                  "core.symlinks=true",
-                  "-c",
-                  "fetch.unpackLimit=1",
-                  "-c",
-                  "transfer.fsckObjects=true",
-                  "-c",
-                  "advice.detachedHead=false"};
+  command.argv = {"git", "-c", "core.hooksPath=/dev/null", "-c", "core.autocrlf=false", "-c", "core.symlinks=true",
+                  "-c", "fetch.unpackLimit=1", "-c", "transfer.fsckObjects=true", "-c", "advice.detachedHead=false",
+                  "-c", "core.attributesFile=/dev/null", "-c", "core.fsmonitor=false",
+                  // Nobody is there to answer, and a connection that says nothing for a minute is dead.
+                  "-c", "core.sshCommand=ssh -oBatchMode=yes -oServerAliveInterval=20", "-c", "http.lowSpeedLimit=1",
+                  "-c", "http.lowSpeedTime=60"};
   command.argv.insert(command.argv.end(), arguments.begin(), arguments.end());
   command.environment = {{"GIT_TERMINAL_PROMPT", "0"},
                          {"GIT_CONFIG_NOSYSTEM", "1"},
@@ -48,6 +45,10 @@ Command git_command(std::vector<std::string> arguments) {
                          {"GIT_INDEX_FILE", ""},
                          {"LC_ALL", "C"}};
   return command;
+}
+
+bool says_no_space(const std::string& text) {
+  return text.find("no space left") != std::string::npos || text.find("disk quota exceeded") != std::string::npos;
 }
 
 Failure classify(const GitSource& git, const std::string& err) {
@@ -72,13 +73,13 @@ std::string run_git(FetchContext& context, const GitSource& git, Command command
   if (network) ++line.traffic.requests;
   const CommandResult result = run_command(command, context.stop);
   if (result.status == 0) return result.out;
-  const Failure failure = network
-                              ? classify(git, result.err)
-                              : Failure{FailureKind::command,
-                                        fmt::format("git failed: {}", printable(std::string(trim(result.err)), 400)),
-                                        "",
-                                        {}};
-  line.failed(failure, false);
+  Failure failure = classify(git, result.err);
+  if (says_no_space(to_lower(result.err))) {
+    failure = {FailureKind::space, failure.message, "free some room, or choose another place with --store DIR", {}};
+  } else if (!network) {
+    failure = {FailureKind::command, failure.message, "", {}};
+  }
+  if (network) line.failed(failure, false);
   throw Error(failure);
 }
 
@@ -94,6 +95,9 @@ std::uint64_t pack_bytes(const fs::path& bare) {
 // A shallow clone of just this commit; where the server gives no commit by name, all its branches and tags.
 void clone_bare(FetchContext& context, const GitSource& git, const std::string& commit, const fs::path& bare) {
   run_git(context, git, git_command({"init", "--quiet", "--bare", "--template=", bare.string()}), false);
+  // The files are had as they were committed: these win over the attributes that the tree itself brings.
+  make_directories(bare / "info");
+  write_text_atomically(bare / "info" / "attributes", "* -text -crlf !eol -ident -filter -working-tree-encoding\n");
   const auto fetch = [&](std::vector<std::string> what) {
     std::vector<std::string> arguments = {"--git-dir", bare.string(), "fetch", "--quiet", "--no-write-fetch-head"};
     arguments.insert(arguments.end(), what.begin(), what.end());
@@ -108,7 +112,8 @@ void clone_bare(FetchContext& context, const GitSource& git, const std::string& 
     try {
       fetch({"--depth", "1", "--", git.origin, commit + ":refs/heads/sabath"});
     } catch (const Error& error) {
-      if (error.failure().kind == FailureKind::interrupted || error.failure().kind == FailureKind::access) throw;
+      const FailureKind kind = error.failure().kind;
+      if (verdict(kind) == Verdict::fatal || kind == FailureKind::access) throw;
       fetch_all_refs();
     }
   }
@@ -118,15 +123,18 @@ void clone_bare(FetchContext& context, const GitSource& git, const std::string& 
   line.received(bytes);
 }
 
-// The full name of a commit that the clone holds.
-std::string full_name(FetchContext& context, const GitSource& git, const std::string& commit, const fs::path& bare) {
-  const auto found =
-      run_command(git_command({"--git-dir", bare.string(), "rev-parse", "--verify", "--quiet", commit + "^{commit}"}),
-                  context.stop);
+// The full name of a commit, if the clone holds it with all that it names.
+std::optional<std::string> full_name(FetchContext& context, const std::string& commit, const fs::path& bare) {
+  const auto ask = [&](std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), {"--git-dir", bare.string()});
+    return run_command(git_command(arguments), context.stop);
+  };
+  const auto found = ask({"rev-parse", "--verify", "--quiet", commit + "^{commit}"});
   const std::string name(trim(found.out));
-  if (found.status == 0 && is_object_name(name)) return name;
-  throw Error(FailureKind::unavailable, fmt::format("{} has no commit {}", printable(git.origin), printable(commit)),
-              "check the commit in the recipe");
+  // A branch may be called like a short commit, and would be found first.
+  if (found.status != 0 || !is_object_name(name) || !name.starts_with(commit)) return std::nullopt;
+  if (ask({"ls-tree", "-r", "-t", "--name-only", "-z", name}).status != 0) return std::nullopt;
+  return name;
 }
 
 // Every file of a checked-out tree becomes an object.
@@ -174,8 +182,10 @@ std::string resolve_commit(FetchContext& context, const GitSource& git) {
   for (std::size_t begin = 0; begin < out.size();) {
     const std::size_t end = std::min(out.find('\n', begin), out.size());
     const std::string line = out.substr(begin, end - begin);
-    if (const auto tab = line.find('\t'); tab != std::string::npos && is_object_name(line.substr(0, tab)))
-      commit = line.substr(0, tab);
+    const auto tab = std::min(line.find('\t'), line.size());
+    // ls-remote also lists what only ends like this: refs/remotes/origin/HEAD.
+    const bool meant = line.substr(tab) == "\t" + ref || line.substr(tab) == "\t" + ref + "^{}";
+    if (meant && is_object_name(line.substr(0, tab))) commit = line.substr(0, tab);
     begin = end + 1;
   }
   if (commit.empty()) {
@@ -188,15 +198,19 @@ std::string resolve_commit(FetchContext& context, const GitSource& git) {
 std::string fetch_git(FetchContext& context, const GitSource& git, const std::string& asked, ManifestBuilder& builder) {
   const fs::path bare = context.store.git_directory(sha256("git clone\n" + git.origin + "\n" + asked));
   const fs::path work = context.store.make_temporary_directory();
-  if (!try_stat(bare)) {
+  std::optional<std::string> commit = try_stat(bare) ? full_name(context, asked, bare) : std::nullopt;
+  if (!commit) {  // there is none, or it lost something
     clone_bare(context, git, asked, work / "bare");
-    full_name(context, git, asked, work / "bare");
+    commit = full_name(context, asked, work / "bare");
+    if (!commit) {
+      throw Error(FailureKind::unavailable, fmt::format("{} has no commit {}", printable(git.origin), printable(asked)),
+                  "check the commit in the recipe");
+    }
     make_directories(bare.parent_path());
-    std::error_code lost;  // another process was first: its clone serves as well
-    fs::rename(work / "bare", bare, lost);
-    if (lost && !try_stat(bare)) throw_errno("keep the clone", bare, lost.value());
+    if (::rename(bare.c_str(), (work / "lost").c_str()) != 0 && errno != ENOENT) throw_errno("replace", bare, errno);
+    // Another process may have been first: its clone serves as well.
+    if (::rename((work / "bare").c_str(), bare.c_str()) != 0 && !try_stat(bare)) throw_errno("keep", bare, errno);
   }
-  const std::string commit = full_name(context, git, asked, bare);
   // The clone is bare, and git checks nothing out of such a one without being told where.
   const auto with_tree = [&](std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), {"--git-dir", bare.string(), "--work-tree", (work / "tree").string()});
@@ -207,11 +221,11 @@ std::string fetch_git(FetchContext& context, const GitSource& git, const std::st
     run_git(context, git, command, false);
   };
   make_directories(work / "tree");
-  with_tree({"read-tree", commit});
+  with_tree({"read-tree", *commit});
   with_tree({"checkout-index", "--all"});
   take_tree(context, work / "tree", builder);
   remove_tree(work);
-  return commit;
+  return *commit;
 }
 
 }  // namespace sabath
