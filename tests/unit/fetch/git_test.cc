@@ -207,7 +207,8 @@ TEST_F(GitTest, NothingOfTheRepositoryIsExecutedAndNoAttributeChangesAByte) {
   commit("as they are");
   write(".gitattributes",
         "*.txt text eol=crlf ident filter=evil\n*.bin working-tree-encoding=UTF-16LE-BOM diff=evil\n");
-  commit("attributes");
+  git({"add", ".gitattributes"});  // no other file: git would convert it
+  git({"commit", "--quiet", "-m", "attributes"});
   git({"config", "filter.evil.smudge", command});
   git({"config", "filter.evil.process", command});
   git({"config", "core.fsmonitor", command});
