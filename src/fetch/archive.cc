@@ -156,7 +156,7 @@ class Unpacker {
     if (raw == nullptr) raw = archive_entry_pathname_utf8(entry);
     if (raw == nullptr) refuse(fmt::format("has an entry, after {} others, whose name is no text", taken_));
     ++taken_;
-    const auto path = archive_path(raw);
+    const auto path = path_in_archive(raw);
     if (!path) return;
     if (const char* link = archive_entry_hardlink(entry)) return take_hard_link(*path, link);
     const auto type = archive_entry_filetype(entry);
@@ -229,7 +229,7 @@ class Unpacker {
   }
 
   void take_hard_link(const RelativePath& path, const char* target) {
-    const auto to = archive_path(target);
+    const auto to = path_in_archive(target);
     if (to == path) return;  // as tar writes a name that it was given twice
     const auto found = to ? names_.find(to->text()) : names_.end();
     if (found == names_.end() || !is_file(found->second)) {
@@ -273,6 +273,14 @@ class Unpacker {
   static std::string_view parent(std::string_view path) {
     const auto slash = path.rfind('/');
     return slash == std::string_view::npos ? std::string_view() : path.substr(0, slash);
+  }
+
+  std::optional<RelativePath> path_in_archive(const char* name) {
+    try {
+      return archive_path(name);
+    } catch (const Error& error) {
+      refuse(fmt::format("holds an {}", error.what()));  // "unsafe path ..."
+    }
   }
 
   [[noreturn]] void refuse(const std::string& why) {

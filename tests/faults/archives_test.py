@@ -118,7 +118,7 @@ class Archives(FaultCase):
             with self.subTest(case.name):
                 url = self.serve(f"/{number}.tar", case.data)
                 self.ground.recipe("bad", self.ground.fragment(url, "archive"))
-                self.ground.refused(12, *case.says)
+                self.ground.refused(12, "main", *case.says)
                 self.nothing_left(self.ground)
         self.ground.recipe("bad", self.ground.fragment(self.serve("/good.tar", GOOD), "archive"))
         self.ground.succeeds("bad", b"good")
