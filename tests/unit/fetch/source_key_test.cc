@@ -1,0 +1,94 @@
+// Names of sources are on disk: a change of these values makes every store forget what it learnt.
+#include "fetch/source_key.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+namespace sabath {
+namespace {
+
+Fragment fragment() {
+  Fragment fragment;
+  fragment.id = "main";
+  fragment.type = FragmentType::archive;
+  fragment.path = RelativePath::parse("train/data");
+  fragment.urls = {Url::parse("https://a.example/f.tar"), Url::parse("https://b.example/f.tar")};
+  fragment.size_bytes = 123;
+  fragment.limit = 7;
+  fragment.checksum.sha256 = std::string(64, 'a');
+  return fragment;
+}
+
+FileJob job() {
+  FileJob job;
+  job.name = "f";
+  job.urls = {Url::parse("https://a.example/f?x=1"), Url::parse("https://b.example/f")};
+  job.size_bytes = 123;
+  job.checksum.md5 = std::string(32, 'b');
+  return job;
+}
+
+GitSource git() {
+  GitSource git;
+  git.origin = "https://git.example/r";
+  git.tag = "v1";
+  return git;
+}
+
+TEST(SourceKey, Golden) {
+  Recipe recipe;
+  recipe.name = "r";
+  recipe.fragments = {fragment()};
+  recipe.git = git();
+  EXPECT_EQ(source_key(job()).hex(), "5d2c1a503d225fdd8877a5d556d5184a7e62606a3735d4f1b1ea168245ee88be");
+  EXPECT_EQ(source_key(fragment()).hex(), "31a271918674fe738615b42d7df7bc36c5c0707db22c64974cd6bac7232da220");
+  EXPECT_EQ(source_key(git()).hex(), "d082b20f75a07fc3f64b116a161e3a2b4c8924392875b219f21d1e7ee6646f9a");
+  EXPECT_EQ(source_key(recipe).hex(), "89f2b209a5bba97417926197ceac8131b018daa60070a441ebe964e1b85b75b2");
+}
+
+TEST(SourceKey, WhatIsAskedForDecidesAndNothingElse) {
+  Fragment same = fragment();
+  same.id = "other";
+  same.urls.pop_back();  // a mirror has the same bytes
+  EXPECT_EQ(source_key(same), source_key(fragment()));
+  FileJob same_job = job();
+  same_job.name = "g";
+  same_job.urls.pop_back();
+  same_job.listed = true;
+  EXPECT_EQ(source_key(same_job), source_key(job()));
+
+  std::set<Sha256> keys = {source_key(fragment()), source_key(job()), source_key(git())};
+  const auto differs = [&](const auto& change) {
+    Fragment other = fragment();
+    change(other);
+    EXPECT_TRUE(keys.insert(source_key(other)).second);
+  };
+  differs([](Fragment& f) { f.urls.front() = Url::parse("https://a.example/f.tar?v=2"); });
+  differs([](Fragment& f) { f.type = FragmentType::file; });
+  differs([](Fragment& f) { f.path.reset(); });
+  differs([](Fragment& f) { f.path = RelativePath::parse("train"); });
+  differs([](Fragment& f) { f.size_bytes.reset(); });
+  differs([](Fragment& f) { f.size_bytes = 0; });
+  differs([](Fragment& f) { f.limit.reset(); });
+  differs([](Fragment& f) { f.checksum.sha256.clear(); });
+  differs([](Fragment& f) { f.checksum.md5 = std::string(32, 'a'); });
+}
+
+TEST(SourceKey, ARecipeIsItsFragmentsInTheirOrder) {
+  Recipe one, two;
+  Fragment other = fragment();
+  other.limit = 8;
+  one.fragments = {fragment(), other};
+  two.fragments = {other, fragment()};
+  EXPECT_NE(source_key(one), source_key(two));
+  two = one;
+  two.name = "renamed";
+  two.version = "2";
+  EXPECT_EQ(source_key(one), source_key(two));
+  two.git = git();
+  EXPECT_NE(source_key(one), source_key(two));
+}
+
+}  // namespace
+}  // namespace sabath

@@ -1,0 +1,197 @@
+// The lanes together: many files of every kind, and what ends them all.
+#include "fetch/swarm.h"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "fetch_bench.h"
+#include "support/seeded.h"
+
+namespace sabath::test {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+
+std::string url(int i, const char* host = "a") {
+  return "https://" + std::string(host) + ".example/" + std::to_string(i);
+}
+
+// Runs the fetch until it is stopped from another thread, and returns how long it took from there.
+template <typename Fetch>
+std::chrono::nanoseconds time_to_stop(FetchBench& bench, const Fetch& fetch) {
+  Clock::time_point stopped;
+  std::jthread stopper([&] {
+    std::this_thread::sleep_for(milliseconds(150));  // it is under way, or it is not: both must end
+    stopped = Clock::now();
+    bench.stop.request_stop();
+  });
+  try {
+    fetch();
+    ADD_FAILURE() << "it was not stopped";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.failure().kind, FailureKind::interrupted) << error.failure().message;
+  }
+  stopper.join();
+  return Clock::now() - stopped;
+}
+
+TEST(Swarm, NothingToDo) {
+  FetchBench bench;
+  EXPECT_TRUE(bench.fetch(std::vector<FileJob>{}).empty());
+}
+
+TEST(Swarm, FiveHundredTinyFilesInTheirOrder) {
+  FetchBench bench;
+  bench.lanes = 8;
+  std::vector<FileJob> jobs;
+  for (int i = 0; i < 500; ++i) {
+    bench.origin.put(url(i), {.bytes = "content of " + std::to_string(i)});
+    jobs.push_back(job_for({url(i)}));
+    jobs.back().listed = true;
+  }
+  const auto outcomes = bench.fetch(jobs);
+  ASSERT_EQ(outcomes.size(), 500U);
+  std::uint64_t bytes = 0;
+  for (int i = 0; i < 500; ++i) {
+    const std::string expected = "content of " + std::to_string(i);
+    ASSERT_FALSE(outcomes[i].failure);
+    EXPECT_EQ(bench.content(outcomes[i]), expected);
+    EXPECT_TRUE(bench.store->present(outcomes[i].tree.digest));
+    bytes += expected.size();
+  }
+  ASSERT_EQ(bench.ledger->records().size(), 1U) << "one line for the origin of a list";
+  EXPECT_EQ(bench.record("https://a.example/").requests, 500U);
+  EXPECT_EQ(bench.ledger->bytes(), bytes);
+  EXPECT_EQ(bench.events->files_done(), 500U);
+}
+
+TEST(Swarm, FilesOfEveryKindSideBySide) {
+  for (const unsigned lanes : {1U, 8U}) {
+    FetchBench bench;
+    bench.lanes = lanes;
+    std::vector<FileJob> jobs;
+    std::vector<std::string> contents;
+    for (int i = 0; i < 24; ++i) {
+      const std::uint64_t sizes[] = {0, 1000, chunk_size_bytes, chunk_size_bytes + 1, 3 * chunk_size_bytes};
+      contents.push_back(seeded_bytes(static_cast<std::uint64_t>(i), 0, sizes[i % 5]));
+      bench.origin.put(url(i), {.bytes = contents.back(), .break_after = 2'000'000, .break_times = 1});
+      jobs.push_back(i % 3 == 0   ? known_job({url(i)}, contents.back())
+                     : i % 3 == 1 ? summed_job({url(i)}, contents.back())
+                                  : job_for({url(i)}));
+    }
+    const auto outcomes = bench.fetch(jobs);
+    for (std::size_t i = 0; i < jobs.size(); ++i) {
+      ASSERT_FALSE(outcomes[i].failure) << i << outcomes[i].failure->message;
+      EXPECT_EQ(outcomes[i].tree.digest, tree_of(contents[i]).digest) << i;
+      EXPECT_TRUE(bench.store->present(outcomes[i].tree.digest)) << i;
+    }
+    EXPECT_EQ(bench.ledger->bytes(), bench.origin.sent());
+    EXPECT_EQ(bench.events->received(), bench.origin.sent());
+    EXPECT_FALSE(bench.partials_left());
+  }
+}
+
+TEST(Swarm, OneFileThatCannotBeHadIsItsOwnFailure) {
+  FetchBench bench;
+  bench.origin.put(url(1), {.bytes = "one"});
+  bench.origin.put(url(3), {.bytes = "three"});
+  const auto outcomes = bench.fetch(std::vector{job_for({url(1)}), job_for({url(2)}), job_for({url(3)})});
+  EXPECT_FALSE(outcomes[0].failure);
+  ASSERT_TRUE(outcomes[1].failure);
+  EXPECT_EQ(outcomes[1].failure->kind, FailureKind::unavailable);
+  EXPECT_FALSE(outcomes[2].failure);
+}
+
+TEST(Swarm, AFatalFailureEndsEveryLaneAndKeepsWhatIsWhole) {
+  FetchBench bench(50'000'000);
+  bench.lanes = 4;
+  bench.origin.put(url(0), {.bytes = "whole"});
+  bench.origin.put(url(1), {.bytes = seeded_bytes(1, 0, 60'000'000)});  // more than there is room for
+  std::vector<FileJob> jobs = {job_for({url(0)})};
+  for (int i = 2; i < 5; ++i) {
+    bench.origin.put(url(i), {.bytes = std::string(1'000'000, 'x'), .piece_size = 1000, .pause = milliseconds(20)});
+    jobs.push_back(job_for({url(i)}));
+  }
+  jobs.push_back(job_for({url(1)}));
+  const auto begin = Clock::now();
+  try {
+    (void)bench.fetch(jobs);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.failure().kind, FailureKind::space) << error.failure().message;
+  }
+  EXPECT_LT(Clock::now() - begin, std::chrono::seconds(5)) << "the slow ones would take twenty";
+  EXPECT_TRUE(bench.store->present(tree_of("whole").digest));
+}
+
+TEST(Swarm, WhatIsNoErrorOfOursReachesTheCallerToo) {
+  FetchBench bench;
+  bench.origin.put(url(1), {.bytes = "x", .on_read = [](Behaviour&) { throw std::runtime_error("a defect"); }});
+  EXPECT_THROW((void)bench.fetch(job_for({url(1)})), std::runtime_error);
+  const std::string big = seeded_bytes(1, 0, 3 * chunk_size_bytes);
+  bench.origin.put(url(1), {.bytes = big, .on_read = [](Behaviour&) { throw std::runtime_error("a defect"); }});
+  EXPECT_THROW((void)bench.fetch(known_job({url(1)}, big)), std::runtime_error);
+}
+
+TEST(Swarm, AStopBeforeItBeginsAsksNobody) {
+  FetchBench bench;
+  bench.origin.put(url(1), {.bytes = "x"});
+  bench.stop.request_stop();
+  EXPECT_THROW((void)bench.fetch(job_for({url(1)})), Error);
+  EXPECT_TRUE(bench.origin.reads(url(1)).empty());
+}
+
+TEST(Swarm, AStopEndsTransfersWithinASecond) {
+  const std::string bytes = seeded_bytes(1, 0, 4 * chunk_size_bytes);
+  FetchBench bench;
+  bench.origin.put(url(1), {.bytes = bytes, .piece_size = 1000, .pause = milliseconds(10)});
+  const auto took = time_to_stop(bench, [&] {
+    (void)bench.fetch(std::vector{job_for({url(1)}), known_job({url(1)}, bytes)});
+  });
+  EXPECT_LT(took, std::chrono::seconds(1));
+}
+
+TEST(Swarm, AStopEndsPausesWithinASecond) {
+  FetchBench bench;
+  const Failure busy{FailureKind::network, "503", "", std::chrono::milliseconds(200'000)};
+  bench.origin.put(url(1), {.bytes = "x", .refusal = busy});
+  const std::string big = seeded_bytes(1, 0, 3 * chunk_size_bytes);
+  const auto took = time_to_stop(bench, [&] {
+    (void)bench.fetch(std::vector{job_for({url(1)}), known_job({url(1)}, big)});
+  });
+  EXPECT_LT(took, std::chrono::seconds(1));
+}
+
+TEST(Swarm, AStopEndsARateLimitWithinASecond) {
+  FetchBench bench;
+  RateLimiter slow(1000);
+  bench.origin.put(url(1), {.bytes = std::string(1'000'000, 'x')});
+  const auto took = time_to_stop(bench, [&] {
+    FetchContext usual = bench.context();
+    FetchContext context{usual.store, usual.fetchers, usual.events, usual.ledger, usual.space, slow, usual.rewrites,
+                         4,           false,          usual.stop};
+    (void)fetch_all(context, {job_for({url(1)})});
+  });
+  EXPECT_LT(took, std::chrono::seconds(1));
+}
+
+TEST(Swarm, WhatAStopLeftIsTakenUp) {
+  const std::string bytes = seeded_bytes(1, 0, 4 * chunk_size_bytes);
+  FetchBench bench;
+  bench.lanes = 1;
+  bench.origin.put(url(1), {.bytes = bytes, .etag = "\"1\"", .piece_size = 500'000, .pause = milliseconds(10)});
+  (void)time_to_stop(bench, [&] { (void)bench.fetch(job_for({url(1)})); });
+  const auto before = bench.record(url(1)).bytes;
+  ASSERT_LT(before, bytes.size());
+  bench.reopen();
+  bench.stop = std::stop_source();
+  const auto outcome = bench.fetch(job_for({url(1)}));
+  ASSERT_FALSE(outcome.failure);
+  EXPECT_TRUE(bench.content(outcome) == bytes);
+  EXPECT_LE(bench.record(url(1)).bytes, bytes.size() - before / chunk_size_bytes * chunk_size_bytes);
+}
+
+}  // namespace
+}  // namespace sabath::test
