@@ -1,8 +1,8 @@
 // The fetcher contract: how bytes of one source are moved. fetchers/README.md shows how to write one.
 //
 // A fetcher writes the bytes [offset, offset + length) of one source into a sink, or throws Error. As with pread, a
-// range is cut at the source's end, may be empty there, and is an error beyond it; length 0 asks for the facts alone. It
-// has no retries, no sleeps, no logging, no knowledge of the store. One object serves many lanes at once: read() is
+// range is cut at the source's end, may be empty there, and is an error beyond it; length 0 asks for the facts alone.
+// It has no retries, no sleeps, no logging, no knowledge of the store. One object serves many lanes at once: read() is
 // thread-safe and keeps idle connections for the next call. A stop request ends read() within a second by
 // Error{interrupted}.
 #pragma once

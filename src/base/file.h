@@ -37,10 +37,11 @@ class Fd {
 void write_all(int fd, std::span<const std::byte> bytes, const std::filesystem::path& name);
 void write_all_at(int fd, std::span<const std::byte> bytes, std::uint64_t offset, const std::filesystem::path& name);
 // Reads up to bytes.size() at offset; fewer only at the end of the file.
-[[nodiscard]] std::size_t read_at(int fd, std::span<std::byte> bytes, std::uint64_t offset, const std::filesystem::path& name);
-void sync_file(int fd, const std::filesystem::path& name);       // fsync; a failure is final
+[[nodiscard]] std::size_t read_at(int fd, std::span<std::byte> bytes, std::uint64_t offset,
+                                  const std::filesystem::path& name);
+void sync_file(int fd, const std::filesystem::path& name);  // fsync; a failure is final
 void sync_directory(const std::filesystem::path& directory);
-void close_file(Fd fd, const std::filesystem::path& name);       // where lost writes may be reported
+void close_file(Fd fd, const std::filesystem::path& name);  // where lost writes may be reported
 void rename_path(const std::filesystem::path& from, const std::filesystem::path& to);
 
 // Whole small file; throws Error{invalid} when it is longer than `size_max`, nullopt when it is absent.
@@ -49,7 +50,8 @@ void rename_path(const std::filesystem::path& from, const std::filesystem::path&
 void write_text_atomically(const std::filesystem::path& path, std::string_view text, mode_t mode = 0644);
 
 void make_directories(const std::filesystem::path& path);
-[[nodiscard]] std::optional<struct stat> try_stat(const std::filesystem::path& path);   // follows symlinks; nullopt: ENOENT, ENOTDIR
+[[nodiscard]] std::optional<struct stat> try_stat(
+    const std::filesystem::path& path);  // follows symlinks; nullopt: ENOENT, ENOTDIR
 [[nodiscard]] std::optional<struct stat> try_lstat(const std::filesystem::path& path);
 void remove_tree(const std::filesystem::path& path) noexcept;  // makes directories writable first; best effort
 
