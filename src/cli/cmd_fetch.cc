@@ -67,6 +67,7 @@ int run(Context& context, Options& options) {
     const auto progress = context.make_progress();
     record = Session(settings).fetch(options.request, *progress, context.stop);
   }
+  record.exit = context.signals.code_after(record.exit);
   nlohmann::ordered_json assets = nlohmann::ordered_json::array();
   for (const auto& asset : record.assets) {
     assets.push_back(to_json(asset));

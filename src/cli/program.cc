@@ -65,11 +65,8 @@ class Program {
     }
     const Configuration configuration = load_configuration(line.globals, environment_);
     if (line.verb->keeps_state) signals_.let_finish();
-    Context context{configuration, presentation_, out_, environment_, signals_.token()};
-    const int code = line.action(context);
-    return code == exit_code(FailureKind::interrupted) && signals_.received() != 0
-               ? exit_code_of_signal(signals_.received())
-               : code;
+    Context context{configuration, presentation_, out_, environment_, signals_};
+    return signals_.code_after(line.action(context));
   }
 
   int help(const ParsedLine& line) {
@@ -100,10 +97,7 @@ class Program {
   }
 
   int fail(const Failure& failure) {
-    int code = exit_code(failure.kind);
-    if (failure.kind == FailureKind::interrupted && signals_.received() != 0) {
-      code = exit_code_of_signal(signals_.received());
-    }
+    const int code = signals_.code_after(exit_code(failure.kind));
     if (!out_.reader_gone()) say(render_failure(failure, presentation_.verbose, presentation_.color));
     if (presentation_.json && !out_.has_record()) {
       try {

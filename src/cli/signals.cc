@@ -42,6 +42,11 @@ bool is_ignored(int signal) {
 
 int exit_code_of_signal(int signal) noexcept { return signal == SIGINT ? 130 : 143; }
 
+int Signals::code_after(int code) const noexcept {
+  const bool stopped = code == exit_code_of_signal(SIGINT) && received_ != 0;
+  return stopped ? exit_code_of_signal(received_) : code;
+}
+
 Signals::Signals() {
   std::array<int, 2> ends{-1, -1};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) throw_errno("make a pipe for", "signals", errno);

@@ -21,6 +21,8 @@ class Signals {
   void let_finish() noexcept { graceful_ = true; }  // from here on the first signal only asks
   [[nodiscard]] std::stop_token token() const { return stop_.get_token(); }
   [[nodiscard]] int received() const noexcept { return received_; }  // the first signal's number, or 0
+  // The library ends a stop with SIGINT's code; only here is known which signal asked for it.
+  [[nodiscard]] int code_after(int code) const noexcept;
 
  private:
   void answer();

@@ -12,6 +12,7 @@
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/presentation.h"
+#include "cli/signals.h"
 #include "sabath/event.h"
 
 namespace sabath::cli {
@@ -22,7 +23,8 @@ struct Context {
   const Presentation& presentation;    // -v, -q, --json, colours, the terminal
   Output& out;                         // standard output
   const Environment& environment;
-  std::stop_token stop;  // requested by the first SIGINT, SIGTERM or SIGHUP
+  const Signals& signals;
+  std::stop_token stop = signals.token();  // requested by the first SIGINT, SIGTERM or SIGHUP
 
   // Renders events on standard error as the presentation says, until it is destroyed.
   [[nodiscard]] std::unique_ptr<EventSink> make_progress() const;
