@@ -216,6 +216,17 @@ void FragmentFetch::reserve(const std::vector<FileJob>& jobs) {
   context_.space.reserve(bytes, jobs.size(), recipe_.name);
 }
 
+std::vector<FileOutcome> FragmentFetch::fetch_jobs(const std::vector<FileJob>& jobs) {
+  if (request_.offline && !jobs.empty()) {
+    throw Error(FailureKind::offline,
+                fmt::format("{} of {}{} not present, and the network may not be used", jobs.front().name, recipe_.name,
+                            jobs.size() > 1 ? fmt::format(" and {} more files are", jobs.size() - 1) : " is"),
+                "give a local copy of it, too, with --path or --link, or leave out --offline");
+  }
+  reserve(jobs);
+  return fetch_all(context_, jobs);
+}
+
 void FragmentFetch::fetch_parts() {
   std::vector<FileJob> jobs;
   std::vector<Part*> owners;
@@ -225,8 +236,7 @@ void FragmentFetch::fetch_parts() {
     owners.push_back(part.get());
   }
   if (jobs.empty()) return;
-  reserve(jobs);
-  auto outcomes = fetch_all(context_, jobs);
+  auto outcomes = fetch_jobs(jobs);
   for (std::size_t i = 0; i < owners.size(); ++i) {
     owners[i]->outcome = std::move(outcomes[i]);
     if (owners[i]->follower && (owners[i]->outcome.failure || owners[i]->outcome.unchanged))

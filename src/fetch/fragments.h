@@ -57,6 +57,7 @@ class FragmentFetch {
   void reserve(const std::vector<FileJob>& jobs);
   void start_unpacker(Part& part);
   void unpack(Part& part);
+  [[nodiscard]] std::vector<FileOutcome> fetch_jobs(const std::vector<FileJob>& jobs);
   void fetch_parts();
   void settle(Part& part, ManifestBuilder& builder);
   void take_unpacked(Part& part);

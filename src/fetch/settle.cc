@@ -134,8 +134,7 @@ void FragmentFetch::take_list(Part& part) {
     paths.push_back(path);
   }
   context_.events.on(event::TotalKnown{std::nullopt, listed.size()});
-  reserve(jobs);
-  auto fetched = fetch_all(context_, jobs);
+  auto fetched = fetch_jobs(jobs);
   for (std::size_t i = 0; i < owners.size(); ++i) outcomes[owners[i]] = std::move(fetched[i]);
   const std::size_t failed_before = failures_.size();
   for (std::size_t i = 0; i < paths.size(); ++i) {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -10,6 +9,7 @@
 #include "base/text.h"
 #include "fetch/asset.h"
 #include "recipe/catalogue.h"
+#include "session/exit_of.h"
 #include "session/fetch_log.h"
 #include "store/store.h"
 
@@ -34,22 +34,6 @@ std::optional<Recipe> default_dataset(const Catalogue& catalogue, const Recipe& 
     if (auto dataset = try_find(catalogue, name, AssetKind::dataset)) return dataset;
   }
   return try_find(catalogue, model.name, AssetKind::dataset);
-}
-
-// One kind of failure gives its code; 8 only when some is done and the codes differ.
-int exit_of(const std::vector<AssetRecord>& assets) {
-  std::set<int> codes;
-  bool some_done = false;
-  for (const auto& asset : assets) {
-    some_done = some_done || asset.files > 0;
-    for (const auto& failure : asset.failures) codes.insert(exit_code(failure.failure.kind));
-  }
-  for (const int stopping : {130, 143, 5, 70}) {
-    if (codes.contains(stopping)) return stopping;
-  }
-  if (codes.empty()) return 0;
-  if (codes.size() == 1) return *codes.begin();
-  return some_done ? exit_code(FailureKind::partial) : *codes.rbegin();
 }
 
 bool ends_the_call(const AssetRecord& record) {
