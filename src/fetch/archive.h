@@ -3,16 +3,16 @@
 //
 // Taken: regular files, directories, relative symlinks inside the archive, hard links to files before them. Anything
 // else, a name that leaves (docs: RelativePath), a file twice, or a bomb is Error{invalid}. Nothing is ever written
-// under a name from the archive. The only libarchive in the tree. One thread.
+// under a name from the archive. One thread.
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <stop_token>
 #include <string>
 #include <vector>
 
+#include "fetch/archive_stream.h"
 #include "fetch/space_guard.h"
 #include "sabath/path.h"
 #include "store/store.h"
@@ -31,10 +31,7 @@ struct Unpacked {
   std::vector<std::unique_ptr<ObjectWriter>> objects;  // finished, not yet published
 };
 
-// `read`: up to so many bytes at an offset, 0 at the end; its exceptions pass through unchanged. The whole is read, in
-// order; of a zip some is read again after that.
-using ReadAt = std::function<std::size_t(std::uint64_t, std::span<std::byte>)>;
-
+// The whole source is read, in order; of a zip some is read again after that. What `read` throws passes unchanged.
 [[nodiscard]] Unpacked unpack_archive(const std::string& name, const ReadAt& read, Store& store, SpaceGuard& space,
                                       std::stop_token stop);
 

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <ctime>
 #include <mutex>
 
 #include <fmt/format.h>
@@ -195,7 +196,7 @@ class AssetFetch {
     const std::string source = recipe_.git                 ? recipe_.git->origin
                                : recipe_.fragments.empty() ? ""
                                                            : recipe_.fragments.front().urls.front().display();
-    context_.store.put_ref(source_key(recipe_), {root, record_.trusted_by, {}, 0, source, commit_});
+    context_.store.put_ref(source_key(recipe_), {root, record_.trusted_by, {}, std::time(nullptr), source, commit_});
     context_.events.on(event::Note{
         fmt::format("{} is {} (trusted by: {}); to pin it, add to the recipe: \"manifest\": {{\"digest\": \"{}\"}}",
                     recipe_.name, root.prefixed(), record_.trusted_by, root.prefixed())});

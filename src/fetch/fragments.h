@@ -40,7 +40,8 @@ class FragmentFetch {
     FileJob job;
     FileOutcome outcome;
     std::optional<LocalFile> local;
-    bool settled = false;  // nothing to fetch
+    bool settled = false;    // nothing to fetch
+    std::string trusted_by;  // the weakest of its files
     std::unique_ptr<SpoolFollower> follower;
     Unpacked unpacked;
     std::vector<ListedFile> listed;
@@ -63,7 +64,7 @@ class FragmentFetch {
   void take_unpacked(Part& part);
   void publish_unpacked(Part& part);
   void take_list(Part& part);
-  void note_trust(const Part& part, const FileOutcome& outcome);
+  void note_trust(Part& part, const FileOutcome& outcome);
   void learn(Part& part, const FileOutcome& outcome, ManifestBuilder& builder);
   void remember_aliases(const FileOutcome& outcome);
   [[nodiscard]] std::vector<Url> rewritten_all(const std::vector<Url>& urls) const;

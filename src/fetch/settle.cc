@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <ctime>
 
 #include "base/file.h"
 #include "fetch/fragments.h"
@@ -151,7 +152,7 @@ void FragmentFetch::take_list(Part& part) {
   ++files_done_;
 }
 
-void FragmentFetch::note_trust(const Part& part, const FileOutcome& outcome) {
+void FragmentFetch::note_trust(Part& part, const FileOutcome& outcome) {
   std::string by = "first use";
   if (expected_)
     by = "pinned";
@@ -162,6 +163,7 @@ void FragmentFetch::note_trust(const Part& part, const FileOutcome& outcome) {
     by = "local copy";
   else if (outcome.over_tls)
     by = "first use over TLS";
+  part.trusted_by = weaker_trust(part.trusted_by, by);
   trusted_by_ = weaker_trust(trusted_by_, by);
 }
 
@@ -174,8 +176,8 @@ void FragmentFetch::learn(Part& part, const FileOutcome& outcome, ManifestBuilde
   if (!manifest) throw Error(FailureKind::internal, "a manifest vanished as it was written");
   builder.add_all(*manifest, nullptr);
   if (part.fragment->urls.empty()) return;
-  context_.store.put_ref(source_key(*part.fragment),
-                         {root, trusted_by_, outcome.validators, 0, part.fragment->urls.front().display(), ""});
+  context_.store.put_ref(source_key(*part.fragment), {root, part.trusted_by, outcome.validators, std::time(nullptr),
+                                                      part.fragment->urls.front().display(), ""});
 }
 
 void FragmentFetch::remember_aliases(const FileOutcome& outcome) {

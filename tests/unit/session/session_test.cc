@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <fstream>
 
 #include "archive_maker.h"
 #include "base/hash.h"
@@ -64,6 +65,23 @@ TEST(Session, FilesArchivesAndListsInOneView) {
   EXPECT_EQ(again.assets.front().fetched_bytes, 0U);
   EXPECT_TRUE(again.assets.front().sources.empty()) << "nobody was asked";
   EXPECT_EQ(again.assets.front().reused_bytes, asset.bytes);
+}
+
+TEST(Session, EachFragmentIsRememberedWithItsOwnTrust) {
+  Site site;
+  site.dataset("d", {file_fragment("a", "a", {site.serve("a", "a")}),
+                     summed(file_fragment("b", "b", {site.serve("b", "b")}), "b")});
+  ASSERT_EQ(site.fetch("d").exit, 0);
+  std::map<std::string, std::string> trusted_by;  // by the source's last letter; the asset's own ref is its first's
+  for (const auto& entry : fs::recursive_directory_iterator(site / "store/refs")) {
+    if (entry.is_directory()) continue;
+    std::ifstream file(entry.path());
+    const Json ref = Json::parse(file);
+    EXPECT_GT(ref.at("time").get<std::int64_t>(), 1'700'000'000);
+    trusted_by[ref.at("source").get<std::string>().substr(ref.at("source").get<std::string>().size() - 1)] =
+        ref.at("trusted_by");
+  }
+  EXPECT_EQ(trusted_by, (Tree{{"a", "first use"}, {"b", "checksum"}}));
 }
 
 TEST(Session, TheRecordCountsWhatTheServerSent) {
