@@ -13,7 +13,7 @@ namespace sabath::cli {
 namespace {
 
 constexpr std::size_t pattern_bytes_max = 200;
-constexpr std::size_t line_bytes_max = 4096;
+constexpr std::size_t line_bytes_max = 2048;
 
 struct Options {
   std::string pattern, kind;

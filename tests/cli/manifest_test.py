@@ -4,6 +4,7 @@
 import hashlib
 import os
 import shutil
+import signal
 import time
 
 from support.case import Case, main, place
@@ -188,7 +189,7 @@ class Stored(Case):
             self.assertEqual(result.lines, found)
         self.sabath.add("long", [fragment("http://a.example/f")], description="q" * 60000)
         result = self.expect(self.sabath.run("search", "--names", "(q*)*(q*)*qz"), 3)
-        self.assertLess(result.seconds, 10)
+        self.assertLess(result.seconds, 40)  # some seconds; an instrumented build takes ten times as long
 
     def test_manifest_of_an_asset(self):
         record = self.expect(self.sabath.run("manifest", "show", "two", "--json")).record
@@ -224,7 +225,7 @@ class Stored(Case):
         process = self.sabath.start("verify", "-j", "1")
         time.sleep(0.05)  # where it is then does not matter
         result = interrupt(process)
-        self.assertIn(result.exit, (0, 130), result.err)
+        self.assertIn(result.exit, (0, 130, -signal.SIGINT), result.err)  # the last: before its handlers stood
         self.expect(self.sabath.run("verify"))
         self.assertEqual((self.home / path / "big.bin").stat().st_size, 40 * CHUNK)
 
