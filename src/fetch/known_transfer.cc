@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -156,6 +157,7 @@ void KnownTransfer::fetch_run(Lane& lane, Run& run) {
   if (!run.whole) {
     const auto start = partial_->adopt_scratch(run.next);
     lane.buffer.assign(start.begin(), start.end());
+    run.adopted = start.size();
   }
   try {
     while (run.next < run.end) {
@@ -188,7 +190,7 @@ void KnownTransfer::fetch_run(Lane& lane, Run& run) {
 void KnownTransfer::after_failure(Lane& lane, Run& run, const MirrorSet::Pick& pick, const Error& error,
                                   bool progress) {
   const FailureKind kind = error.failure().kind;
-  if (kind != FailureKind::network || run.whole) lane.buffer.clear();
+  if (kind != FailureKind::network || run.whole) drop(lane, run);
   if (run.stop.stop_requested() && !context_.stop.stop_requested()) {
     mirrors_.released(pick);
     throw error;
@@ -203,9 +205,14 @@ void KnownTransfer::after_failure(Lane& lane, Run& run, const MirrorSet::Pick& p
   }
 }
 
+void KnownTransfer::drop(Lane& lane, Run& run) {
+  lane.buffer.clear();
+  run.adopted = 0;
+}
+
 void KnownTransfer::read_run(Lane& lane, Run& run, const MirrorSet::Pick& pick) {
   const std::uint64_t end = std::min(size(), run.end * chunk_size_bytes);
-  if (!run.mixable && run.giver != pick.line) lane.buffer.clear();
+  if (!run.mixable && run.giver != pick.line) drop(lane, run);
   if (!lane.buffer.empty() && lane.buffer.size() == chunk_length(size(), run.next)) {  // the scratch held all of it
     run.mixed = true;
     finish_chunk(lane, run, pick);
@@ -244,6 +251,7 @@ void KnownTransfer::take_bytes(Lane& lane, Run& run, const MirrorSet::Pick& pick
 
 void KnownTransfer::finish_chunk(Lane& lane, Run& run, const MirrorSet::Pick& pick) {
   const std::uint64_t index = run.next;
+  const std::uint64_t adopted = std::exchange(run.adopted, 0);
   bool done = false;
   {
     const std::lock_guard lock(mutex_);
@@ -263,6 +271,7 @@ void KnownTransfer::finish_chunk(Lane& lane, Run& run, const MirrorSet::Pick& pi
                   "the source holds another version, or it lies: it is not asked again for this file");
     }
     partial_->write_chunk(lane.id, index, lane.buffer, hash);
+    if (adopted > 0) context_.events.on(event::BytesReused{adopted});
   }
   lane.buffer.clear();
   note_done(run);

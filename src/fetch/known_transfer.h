@@ -45,6 +45,7 @@ class KnownTransfer {
     // The bytes of chunk `next` that the lane holds: an earlier process's, or of these sources.
     const SourceLine* giver = nullptr;
     bool mixed = false, mixable = true;
+    std::uint64_t adopted = 0;  // of them, an earlier process's
   };
   using Place = std::list<Run>::iterator;
 
@@ -53,6 +54,7 @@ class KnownTransfer {
   [[nodiscard]] std::optional<Place> take_second();
   void take_news();
   void fetch_run(Lane& lane, Run& run);
+  void drop(Lane& lane, Run& run);  // what the lane holds of the chunk: it may be wrong
   void read_run(Lane& lane, Run& run, const MirrorSet::Pick& pick);
   void take_bytes(Lane& lane, Run& run, const MirrorSet::Pick& pick, std::span<const std::byte> bytes);
   void finish_chunk(Lane& lane, Run& run, const MirrorSet::Pick& pick);
