@@ -93,7 +93,8 @@ void FragmentFetch::expect(FileJob& job, const std::string& path) {
   job.size_bytes = entry->digest.size_bytes;
 }
 
-// Content that is in the store already: by its pinned digest, or by a published checksum computed here before.
+// Content that is in the store already: by its pinned digest, by a published checksum computed here before, or because
+// its source gave it to a fetch that was broken off.
 bool FragmentFetch::have(const FileJob& job, FileOutcome& outcome) {
   if (context_.force) return false;
   std::optional<Digest> digest;
@@ -104,6 +105,12 @@ bool FragmentFetch::have(const FileJob& job, FileOutcome& outcome) {
         {{"sha256", &job.checksum.sha256}, {"sha1", &job.checksum.sha1}, {"md5", &job.checksum.md5}}};
     for (const auto& [algorithm, hex] : sums) {
       if (!digest && !hex->empty()) digest = context_.store.alias(algorithm, *hex);
+    }
+    if (!digest && !request_.refresh) {
+      if (const auto arrival = context_.store.arrival(source_key(job))) {
+        digest = arrival->digest;
+        outcome.over_tls = arrival->over_tls;
+      }
     }
   }
   if (!digest || !context_.store.present(*digest)) return false;

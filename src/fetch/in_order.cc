@@ -225,7 +225,13 @@ void InOrder::finish(FileOutcome& outcome) {
     return;
   }
   outcome.tree = partial_->publish();
+  note_arrival(outcome);
   context_.events.on(event::FileDone{job_.name, outcome.tree.digest.size_bytes});
+}
+
+// Until the fragment is settled only this says where the object came from; content that is pinned needs it never.
+void InOrder::note_arrival(const FileOutcome& outcome) {
+  if (!job_.known) context_.store.note_arrival(source_key(job_), {outcome.tree.digest, outcome.over_tls});
 }
 
 std::string InOrder::whole_text() {
@@ -251,6 +257,7 @@ void InOrder::publish_small(FileOutcome& outcome) {
                 "the source holds another version, or it lies: try another mirror");
   }
   lane_.buffer.clear();
+  note_arrival(outcome);
   publisher_.add(std::move(writer));
   context_.events.on(event::FileDone{job_.name, outcome.tree.digest.size_bytes});
 }

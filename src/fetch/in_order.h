@@ -37,6 +37,7 @@ class InOrder {
   void finish(FileOutcome& outcome);
   [[nodiscard]] std::string whole_text();
   void publish_small(FileOutcome& outcome);
+  void note_arrival(const FileOutcome& outcome);
   [[nodiscard]] std::uint64_t position() const { return flushed_ + lane_.buffer.size(); }
   [[nodiscard]] std::optional<std::uint64_t> size_expected() const {
     return job_.known ? std::optional(job_.known->digest.size_bytes) : job_.size_bytes;

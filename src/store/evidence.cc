@@ -84,8 +84,8 @@ void Evidence::refresh() {
   std::error_code error;
   for (std::filesystem::directory_iterator it(directory_, error), end; !error && it != end; it.increment(error)) {
     const std::string name = it->path().filename().native();
-    if (!name.ends_with(verified_suffix)) continue;
-    const std::string author = name.substr(0, name.size() - verified_suffix.size());
+    if (!name.ends_with(log_suffix)) continue;
+    const std::string author = name.substr(0, name.size() - log_suffix.size());
     if (author == own) continue;  // all of it is in memory
     std::uint64_t& offset = offsets_[name];
     try {
@@ -136,7 +136,7 @@ bool Evidence::append(std::string_view records) {
   try {
     if (!log_) {
       make_directories(directory_);
-      const auto file = directory_ / fmt::format("{}{}", writer_.text(), verified_suffix);
+      const auto file = directory_ / fmt::format("{}{}", writer_.text(), log_suffix);
       log_ = open_file(file, O_WRONLY | O_CREAT | O_EXCL);
     }
     write_all_at(log_.get(), std::as_bytes(std::span(records)), log_size_, directory_);

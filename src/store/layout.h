@@ -33,6 +33,7 @@ class Layout {
   [[nodiscard]] std::filesystem::path views() const { return root_ / "views"; }
   [[nodiscard]] std::filesystem::path view(const Sha256& root) const { return views() / root.hex(); }
   [[nodiscard]] std::filesystem::path verified() const { return root_ / "verified"; }
+  [[nodiscard]] std::filesystem::path arrivals() const { return root_ / "arrivals"; }
   [[nodiscard]] std::filesystem::path records() const { return root_ / "records"; }
   [[nodiscard]] std::filesystem::path git(const Sha256& source_key) const { return root_ / "git" / source_key.hex(); }
   [[nodiscard]] std::filesystem::path temporaries() const { return root_ / "tmp"; }
@@ -57,6 +58,6 @@ void check_alias_name(std::string_view algorithm, std::string_view hex);
 [[nodiscard]] std::optional<std::string_view> try_parse_scratch_name(std::string_view name);  // the writer
 inline constexpr std::string_view partial_data_name = "data";
 inline constexpr std::string_view partial_source_name = "source.json";
-inline constexpr std::string_view verified_suffix = ".log";
+inline constexpr std::string_view log_suffix = ".log";  // of evidence and arrivals
 
 }  // namespace sabath

@@ -164,4 +164,10 @@ Sha256 Store::put_manifest(const std::string& bytes, const Sha256& expected_root
   return expected_root;
 }
 
+std::optional<Arrival> Store::arrival(const Sha256& source_key) const { return state_->arrivals.find(source_key); }
+
+void Store::note_arrival(const Sha256& source_key, const Arrival& arrival) {
+  state_->arrivals.add(source_key, arrival);
+}
+
 }  // namespace sabath

@@ -31,7 +31,7 @@ class ScratchLanes {
   [[nodiscard]] bool empty();  // nothing is kept
 
   // A lane whose last chunk took less than this has nothing worth keeping: what a kill takes comes again as quickly.
-  static constexpr auto worth_keeping = std::chrono::milliseconds(500);
+  static constexpr auto worth_keeping = std::chrono::milliseconds(100);
 
  private:
   struct Lane {

@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 
+#include "store/arrivals.h"
 #include "store/durable.h"
 #include "store/evidence.h"
 #include "store/layout.h"
@@ -22,6 +23,7 @@ struct Store::State {
       : layout(directory),
         writer(WriterId::of_this_process()),
         evidence(layout.verified(), writer),
+        arrivals(layout.arrivals(), writer),
         objects(layout, evidence, writer),
         temporaries(layout, writer) {}
 
@@ -33,6 +35,7 @@ struct Store::State {
   const Layout layout;
   const WriterId writer;
   Evidence evidence;
+  Arrivals arrivals;
   Objects objects;
   Temporaries temporaries;
   std::mutex mutex;  // of what follows

@@ -38,6 +38,13 @@ struct Ref {
   std::string note;        // e.g. the git commit
 };
 
+// What one source gave.
+struct Arrival {
+  Digest digest;
+  bool over_tls = false;
+  friend bool operator==(const Arrival&, const Arrival&) = default;
+};
+
 class Store {
  public:
   struct State;  // of src/store alone
@@ -82,6 +89,9 @@ class Store {
   // Published whole-file checksum -> digest; `algorithm` "sha256", "sha1", "md5", "git".
   [[nodiscard]] std::optional<Digest> alias(const std::string& algorithm, const std::string& hex) const;
   void put_alias(const std::string& algorithm, const std::string& hex, const Digest& digest);
+  // A hint for what was broken off: the file of this source was whole here once. Its object may be gone since.
+  [[nodiscard]] std::optional<Arrival> arrival(const Sha256& source_key) const;
+  void note_arrival(const Sha256& source_key, const Arrival& arrival);
 
   // --- views -------------------------------------------------------------------------------------------------
   [[nodiscard]] std::filesystem::path view_path(const Sha256& root) const;

@@ -1,10 +1,11 @@
-// Journals, scratch files, evidence, names and the small texts of a store: all of them lie on shared disks, where
-// anybody's crash may have left anything.
+// Journals, scratch files, evidence, arrivals, names and the small texts of a store: all of them lie on shared disks,
+// where anybody's crash may have left anything.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <string_view>
 
+#include "store/arrivals.h"
 #include "store/evidence_log.h"
 #include "store/journal.h"
 #include "store/layout.h"
@@ -50,6 +51,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   check_journal(text);
   check_made_journal(text);
   (void)sabath::try_parse_fact(text.substr(0, sabath::fact_record_size));
+  (void)sabath::try_parse_arrival(text.substr(0, sabath::arrival_record_size));
   if (const auto writer = sabath::WriterId::try_parse(text)) check(writer->text() == text);
   if (const auto ref = sabath::try_decode_ref(text)) check(sabath::encode_ref(*ref) == text);
   if (const auto digest = sabath::try_decode_alias(text)) check(sabath::encode_alias(*digest) == text);

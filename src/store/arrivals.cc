@@ -1,0 +1,145 @@
+#include "store/arrivals.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <functional>
+#include <system_error>
+
+#include "base/hash.h"
+#include "manifest/wire.h"
+#include "sabath/error.h"
+#include "store/layout.h"
+
+namespace sabath {
+namespace {
+
+constexpr std::uint64_t record_tag = 0x31'76'69'72'72'61'62'73;  // "sbarriv1"
+constexpr std::size_t records_per_read = 4096;
+constexpr std::size_t pending_max = 64 * arrival_record_size;  // what a kill may take: so many small files
+constexpr std::size_t logs_before_folding = 8;
+constexpr std::uint64_t flag_tls = 1;
+
+std::uint64_t guard(std::string_view body) { return xxh3_64(body) ^ record_tag; }
+
+std::int64_t now_ns() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch())
+      .count();
+}
+
+void read_notes(const std::filesystem::path& log, const std::function<void(const ArrivalNote&)>& visit) {
+  const auto fd = try_open_file(log, O_RDONLY);
+  if (!fd) return;  // folded into another log meanwhile
+  std::string buffer(records_per_read * arrival_record_size, '\0');
+  for (std::uint64_t offset = 0;;) {
+    const std::size_t n = read_at(fd->get(), std::as_writable_bytes(std::span(buffer)), offset, log);
+    for (std::size_t at = 0; at + arrival_record_size <= n; at += arrival_record_size) {
+      if (const auto note = try_parse_arrival(std::string_view(buffer).substr(at, arrival_record_size))) visit(*note);
+    }
+    if (n < buffer.size()) return;
+    offset += n;
+  }
+}
+
+}  // namespace
+
+void put_arrival(std::string& out, const ArrivalNote& note) {
+  std::string body;
+  wire::put_hash(body, note.source);
+  wire::put_hash(body, note.arrival.digest.hash);
+  wire::put(body, note.arrival.digest.size_bytes);
+  wire::put(body, static_cast<std::uint64_t>(note.time_ns));
+  wire::put(body, note.arrival.over_tls ? flag_tls : std::uint64_t{0});
+  wire::put(out, guard(body));
+  out += body;
+}
+
+std::optional<ArrivalNote> try_parse_arrival(std::string_view record) {
+  if (record.size() != arrival_record_size) return std::nullopt;
+  wire::Reader reader(record);
+  if (reader.get<std::uint64_t>() != guard(record.substr(8))) return std::nullopt;
+  ArrivalNote note;
+  note.source = reader.hash();
+  note.arrival.digest.hash = reader.hash();
+  note.arrival.digest.size_bytes = reader.get<std::uint64_t>();
+  note.time_ns = static_cast<std::int64_t>(reader.get<std::uint64_t>());
+  note.arrival.over_tls = (reader.get<std::uint64_t>() & flag_tls) != 0;
+  return note;
+}
+
+Arrivals::Arrivals(std::filesystem::path directory, WriterId writer)
+    : directory_(std::move(directory)), writer_(std::move(writer)) {}
+
+Arrivals::~Arrivals() { flush_locked(); }
+
+std::optional<Arrival> Arrivals::find(const Sha256& source) {
+  const std::lock_guard lock(mutex_);
+  if (!loaded_) load();
+  const auto found = notes_.find(source);
+  return found == notes_.end() ? std::nullopt : std::optional(found->second.arrival);
+}
+
+void Arrivals::add(const Sha256& source, const Arrival& arrival) {
+  const ArrivalNote note{source, arrival, now_ns()};
+  const std::lock_guard lock(mutex_);
+  if (loaded_) take(note);
+  put_arrival(pending_, note);
+  if (pending_.size() >= pending_max || arrival.digest.size_bytes > chunk_size_bytes) flush_locked();
+}
+
+void Arrivals::take(const ArrivalNote& note) {
+  Newest& newest = notes_[note.source];
+  if (note.time_ns >= newest.time_ns) newest = {note.arrival, note.time_ns};
+}
+
+void Arrivals::load() {
+  flush_locked();  // our own notes are read with the others'
+  std::vector<std::filesystem::path> dead;
+  std::error_code error;
+  for (std::filesystem::directory_iterator it(directory_, error), end; !error && it != end; it.increment(error)) {
+    const std::string name = it->path().filename().native();
+    if (!name.ends_with(log_suffix)) continue;
+    try {
+      read_notes(it->path(), [this](const ArrivalNote& note) { take(note); });
+    } catch (const Error&) {
+      continue;  // another user's, or damaged: hints lost
+    }
+    const auto author = WriterId::try_parse(std::string_view(name).substr(0, name.size() - log_suffix.size()));
+    if (author && life_of(*author, writer_.host) == Life::dead) dead.push_back(it->path());
+  }
+  loaded_ = true;
+  if (dead.size() > logs_before_folding) fold(dead);
+}
+
+// Takes over what dead writers noted, then removes their logs: at every moment each note stands somewhere.
+void Arrivals::fold(const std::vector<std::filesystem::path>& logs) {
+  std::string records;
+  for (const auto& [source, newest] : notes_) put_arrival(records, {source, newest.arrival, newest.time_ns});
+  if (!append(records)) return;
+  for (const auto& log : logs) ::unlink(log.c_str());
+}
+
+void Arrivals::flush_locked() {
+  if (!pending_.empty()) append(pending_);
+  pending_.clear();
+}
+
+// A failure only costs a fetch some day, so it is no error; but nothing is appended after a torn record.
+bool Arrivals::append(std::string_view records) {
+  if (read_only_) return false;
+  try {
+    if (!log_) {
+      make_directories(directory_);
+      log_ = open_file(directory_ / fmt::format("{}{}", writer_.text(), log_suffix), O_WRONLY | O_CREAT | O_EXCL);
+    }
+    write_all_at(log_.get(), std::as_bytes(std::span(records)), log_size_, directory_);
+    log_size_ += records.size();
+    return true;
+  } catch (const Error&) {
+    read_only_ = true;
+    return false;
+  }
+}
+
+}  // namespace sabath

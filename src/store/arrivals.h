@@ -1,0 +1,62 @@
+// What single sources gave, noted as soon as a file was whole: a list of files, or an asset of several, that was broken
+// off goes on where it stopped. docs/store.md, "Arrivals". Owned by the Store; any thread.
+//
+// Each writer appends to a log of its own; of several notes of one source the newest counts. They are hints: the object
+// must still be present, and a lost note costs a fetch. Throws nothing but std::bad_alloc.
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "base/file.h"
+#include "store/store.h"
+#include "store/writer.h"
+
+namespace sabath {
+
+struct ArrivalNote {
+  Sha256 source;
+  Arrival arrival;
+  std::int64_t time_ns = 0;  // since 1970: which note of a source is the newest
+};
+
+inline constexpr std::size_t arrival_record_size = 96;
+
+void put_arrival(std::string& out, const ArrivalNote& note);
+[[nodiscard]] std::optional<ArrivalNote> try_parse_arrival(std::string_view record);  // nullopt: torn, or not ours
+
+class Arrivals {
+ public:
+  Arrivals(std::filesystem::path directory, WriterId writer);
+  ~Arrivals();
+  [[nodiscard]] std::optional<Arrival> find(const Sha256& source);
+  void add(const Sha256& source, const Arrival& arrival);
+
+ private:
+  struct Newest {
+    Arrival arrival;
+    std::int64_t time_ns = 0;
+  };
+  void take(const ArrivalNote& note);
+  void load();
+  void fold(const std::vector<std::filesystem::path>& logs);
+  void flush_locked();
+  bool append(std::string_view records);
+
+  const std::filesystem::path directory_;
+  const WriterId writer_;
+  std::mutex mutex_;
+  bool loaded_ = false;
+  std::unordered_map<Sha256, Newest> notes_;
+  std::string pending_;
+  Fd log_;
+  std::uint64_t log_size_ = 0;
+  bool read_only_ = false;
+};
+
+}  // namespace sabath
