@@ -1,7 +1,7 @@
 // Publishes finished objects in groups, so that small files share their fsyncs. Thread-safe.
 //
-// What waits is lost to a kill: groups are as large as the disk makes them, because while one is published the next
-// one gathers, and bounded where it is slow.
+// What waits is lost to a kill, so groups are no larger than the disk makes them: a lane publishes what has gathered,
+// and rests twice as long as that took. A group is bounded all the same.
 #pragma once
 
 #include <chrono>
@@ -22,14 +22,16 @@ class Publisher {
 
  private:
   using Clock = std::chrono::steady_clock;
+  using Group = std::vector<std::unique_ptr<ObjectWriter>>;
   [[nodiscard]] bool due() const;  // the mutex is held
+  [[nodiscard]] Group take();      // the mutex is held
 
   Store& store_;
   std::mutex mutex_;
-  std::vector<std::unique_ptr<ObjectWriter>> waiting_;
+  Group waiting_;
   std::uint64_t waiting_bytes_ = 0;
-  unsigned publishing_ = 0;  // lanes that are at it
-  Clock::time_point published_ = Clock::now();
+  unsigned publishing_ = 0;                                                 // lanes that are at it
+  Clock::time_point next_ = Clock::now() + std::chrono::milliseconds(100);  // not before this, unless the group is full
 };
 
 }  // namespace sabath

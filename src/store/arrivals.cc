@@ -88,6 +88,11 @@ void Arrivals::add(const Sha256& source, const Arrival& arrival) {
   if (pending_.size() >= pending_max || arrival.digest.size_bytes > chunk_size_bytes) flush_locked();
 }
 
+void Arrivals::flush() {
+  const std::lock_guard lock(mutex_);
+  flush_locked();
+}
+
 void Arrivals::take(const ArrivalNote& note) {
   Newest& newest = notes_[note.source];
   if (note.time_ns >= newest.time_ns) newest = {note.arrival, note.time_ns};

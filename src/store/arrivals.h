@@ -36,6 +36,7 @@ class Arrivals {
   ~Arrivals();
   [[nodiscard]] std::optional<Arrival> find(const Sha256& source);
   void add(const Sha256& source, const Arrival& arrival);
+  void flush();  // appends what was added
 
  private:
   struct Newest {

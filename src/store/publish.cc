@@ -60,6 +60,7 @@ void Store::publish(std::vector<std::unique_ptr<ObjectWriter>> finished) {
     for (const auto& directory : touched) sync_directory(directory);
   }
   state_->evidence.flush();
+  state_->arrivals.flush();
 }
 
 }  // namespace sabath
