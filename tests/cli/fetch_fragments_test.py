@@ -5,7 +5,7 @@ import os
 import pathlib
 import unittest
 
-from support.case import Case, main
+from support.case import Case, main, place
 from support.content import archive_bytes, fragment, read_tree, seeded, sha256, small_tree
 
 
@@ -119,6 +119,61 @@ class Lists(Case):
         self.expect_tree(asset["path"], self.first(5))
         again = [request.uri for request in self.server.new_requests(before)]
         self.assertEqual([uri for uri in again if uri.endswith(".bin")], ["/l/03.bin"])
+
+
+class Pins(Case):
+    """A recipe that names the root of its manifest."""
+
+    def setUp(self):
+        super().setUp()
+        self.tree = {"a.bin": seeded(9_000_000, 1), "b.bin": seeded(10, 2)}
+        self.server = self.serve({f"t/{name}": data for name, data in self.tree.items()})
+        manifest = self.server.root / "t.manifest"
+        created = self.expect(self.sabath.run("manifest", "create", self.server.root / "t", "-o", manifest))
+        self.root = created.lines[0]
+
+    def pinned(self, name, digest, urls=(), host=None):
+        fragments = [fragment((host or self.server).url(f"t/{file}"), name=file) for file in self.tree]
+        self.sabath.add(name, fragments, manifest={"digest": digest, "urls": list(urls)})
+
+    def test_manifest_from_a_url(self):
+        self.pinned("asset", self.root, [self.server.url("none"), self.server.url("t.manifest")])
+        asset = self.fetch("asset")
+        self.assertEqual((asset["manifest"], asset["trusted_by"]), (self.root, "pinned"))
+        self.expect_tree(asset["path"], self.tree)
+        before = self.server.log()
+        self.expect_log(asset, before)
+        self.assertEqual(self.fetch("asset")["fetched_bytes"], 0)
+        self.assertEqual(self.server.new_requests(before), [])
+
+    def test_root_without_a_manifest(self):
+        """The sources must give the root."""
+        self.pinned("asset", self.root)
+        self.expect_tree(self.fetch("asset")["path"], self.tree)
+
+    def test_another_root_is_refused(self):
+        self.pinned("asset", "sha256:" + "1" * 64)
+        self.fetch("asset", code=7)
+        self.assertEqual(self.sabath.run("path", "asset").exit, 9)
+
+    def test_a_manifest_that_is_another_is_refused(self):
+        place(self.server.root / "u/c.bin", b"c")
+        self.expect(self.sabath.run("manifest", "create", self.server.root / "u", "-o", self.server.root / "u.manifest"))
+        self.pinned("asset", self.root, [self.server.url("u.manifest")])
+        self.fetch("asset", code=7)
+
+    def test_a_mirror_that_lies_costs_time_only(self):
+        liar = self.serve({"t/a.bin": seeded(9_000_000, 9)}, name="liar")
+        mirrors = [liar.url("t/a.bin"), self.server.url("t/a.bin")]
+        self.sabath.add(
+            "asset",
+            [fragment(mirrors, name="a"), fragment(self.server.url("t/b.bin"), name="b")],
+            manifest={"digest": self.root, "urls": [self.server.url("t.manifest")]},
+        )
+        asset = self.fetch("asset")
+        self.expect_tree(asset["path"], self.tree)
+        (lying,) = [source for source in asset["sources"] if source["url"] == mirrors[0]]
+        self.assertTrue(lying["demoted"] or lying["bytes"] == 0, lying)
 
 
 class Views(Case):

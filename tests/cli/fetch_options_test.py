@@ -273,6 +273,29 @@ class Together(Case):
                     self.assertEqual(asset["fetched_bytes"] + asset["reused_bytes"], self.size)
                     self.expect_tree(asset["path"], {"f.bin": self.data})
 
+    def test_what_was_whole_before_a_kill_is_kept(self):
+        """Of an asset of several files, and of a list, not only of the file that was on its way."""
+        small = {f"s/{i}.bin": seeded(3 * MIB, i) for i in range(8)}
+        for name, data in small.items():
+            place(self.server.root / name, data)
+        place(self.server.root / "s/list.txt", "".join(f"{i}.bin\n" for i in range(8)).encode())
+        files = [fragment(self.server.url(name), name=name) for name in ("f.bin", "s/0.bin", "s/1.bin")]
+        for entry in files:
+            entry["id"] = entry["id"].replace("/", "-")
+        cases = {"files": files, "list": [fragment(self.server.url("s/list.txt"), kind="file_list")]}
+        for name, fragments in cases.items():
+            with self.subTest(name):
+                self.sabath.add(name, fragments)
+                before = self.server.log()
+                process = self.sabath.start("fetch", name, "--lanes", 1, "--limit-rate", "16M")
+                self.assertTrue(poll(lambda: len(self.sabath.visible()) >= 2))
+                process.kill()
+                finish(process)
+                asset = self.fetch(name)
+                self.assertGreater(asset["reused_bytes"], 2 * MIB)
+                uris = [request.uri for request in self.server.new_requests(before) if request.status == 200]
+                self.assertLessEqual(len(uris) - len(set(uris)), 2, uris)
+
     def test_a_second_signal_ends_it_at_once(self):
         process = self.sabath.start("fetch", "one")
         self.assertTrue(poll(lambda: bytes_here(self.sabath.store) > 4 * MIB))

@@ -25,6 +25,7 @@ SEED = int(os.environ.get("SABATH_SEED", random.SystemRandom().randrange(1 << 32
 LANES = 8
 KILLS_EACH = 10  # of one fetch
 MOVED_MAX = 1.10  # of the file's size, all runs together
+SMALL_MOVED_MAX = 1.60
 
 
 class Kill(Case):
@@ -85,6 +86,30 @@ class Kill(Case):
         manifest = self.home / "big.manifest"
         self.expect(self.sabath.run("manifest", "create", self.data.parent, "-o", manifest))
         self.sweep(LANES, "--manifest", manifest, "--lanes", LANES)
+
+    def test_many_small_files(self):
+        """Lost is what the lanes hold, and what waits for the disk: on a slow one that is more than of a large file."""
+        count = self.size // (256 * 1024)
+        with open(self.data, "rb") as data:
+            for number in range(count):
+                (self.data.parent / f"{number}.bin").write_bytes(data.read(256 * 1024))
+        (self.data.parent / "list.txt").write_text("".join(f"{number}.bin\n" for number in range(count)))
+        pause = self.seconds * LANES / count  # the server takes so long for each file
+        server = self.serve(root=self.data.parent, extra=f"limit_rate {int(256 / pause)}k;")
+        self.sabath.add("many", [fragment(server.url("list.txt"), kind="file_list")])
+        kills = min(ROUNDS or 5, KILLS_EACH)
+        for _ in range(kills):
+            process = self.sabath.start("fetch", "-q", "many")
+            time.sleep(self.random.uniform(0.2, 1.8) * self.seconds / (kills + 1))
+            process.kill()
+            finish(process)
+        asset = self.fetch("many")
+        moved = body_bytes(server.log())
+        print(f"{kills} kills: {moved / self.size:.4f} of {count} files moved", flush=True)
+        self.assertLessEqual(moved, SMALL_MOVED_MAX * self.size)
+        for number in range(count):
+            name = f"{number}.bin"
+            self.assertEqual(sha256_file(pathlib.Path(asset["path"]) / name), sha256_file(self.data.parent / name))
 
 
 if __name__ == "__main__":
