@@ -106,6 +106,7 @@ class AssetFetch {
     FileJob job;
     job.name = fmt::format("the manifest of {}", recipe_.name);
     for (const auto& url : pin_->urls) job.urls.push_back(rewritten(url, context_.rewrites));
+    job.source = pin_->urls.front();
     job.inspect = [this](std::string bytes, const std::string& source) {
       static_cast<void>(take_manifest(std::move(bytes), source));
       return false;

@@ -48,6 +48,7 @@ void FragmentFetch::prepare(Part& part) {
   FileJob& job = part.job;
   job.name = fragment.type == FragmentType::file && fragment.path ? fragment.path->text() : fragment.id;
   job.urls = rewritten_all(fragment.urls);
+  job.source = fragment.urls.front();
   job.size_bytes = fragment.size_bytes;
   job.checksum = fragment.checksum;
   if (fragment.type != FragmentType::archive) {

@@ -21,7 +21,8 @@ inline constexpr std::uint64_t document_size_max = 4ULL << 30;
 
 struct FileJob {
   std::string name;               // for people: path in the asset, or the fragment's id
-  std::vector<Url> urls;          // mirrors
+  std::vector<Url> urls;          // mirrors, after rewrite rules
+  std::optional<Url> source;      // the first one before them: whoever reads by another rule goes on with this
   bool listed = false;            // one of many of a list: its sources are counted by origin
   std::optional<FileTree> known;  // pinned: digest and chunk layer
   std::optional<std::uint64_t> size_bytes;

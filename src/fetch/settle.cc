@@ -126,6 +126,7 @@ void FragmentFetch::take_list(Part& part) {
     const RelativePath path = fragment.path ? *fragment.path / file.path : file.path;
     job.name = path.text();
     job.urls = rewritten_all({file.url});
+    job.source = file.url;
     job.listed = true;
     expect(job, path.text());
     if (!have(job, outcomes[paths.size()])) {

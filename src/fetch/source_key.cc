@@ -32,8 +32,9 @@ Json to_json(const GitSource& git) {
 }  // namespace
 
 Sha256 source_key(const FileJob& job) {
-  const Json key = {
-      {"url", job.urls.front().text()}, {"size", or_null(job.size_bytes)}, {"checksum", to_json(job.checksum)}};
+  const Json key = {{"url", job.source.value_or(job.urls.front()).text()},
+                    {"size", or_null(job.size_bytes)},
+                    {"checksum", to_json(job.checksum)}};
   return sha256("file\n" + key.dump());
 }
 

@@ -296,6 +296,20 @@ class Together(Case):
                 uris = [request.uri for request in self.server.new_requests(before) if request.status == 200]
                 self.assertLessEqual(len(uris) - len(set(uris)), 2, uris)
 
+    def test_another_rewrite_rule_goes_on_with_what_is_here(self):
+        """A mirror that went away, or a test server on another port, costs nothing."""
+        data = {"checksum": fragment("http://site.invalid/f.bin", self.data)["checksum"], "size": self.size}
+        self.sabath.add("one", [fragment("http://site.invalid/f.bin", **data)])
+        rule = f"http://site.invalid/={self.server.url()}"
+        process = self.sabath.start("fetch", "--json", "one", "--rewrite", rule)
+        self.assertTrue(poll(lambda: bytes_here(self.sabath.store) > 9 * MIB))
+        interrupt(process, signal.SIGTERM)
+        other = self.serve(name="other", root=self.server.root)
+        asset = self.fetch("one", "--rewrite", f"http://site.invalid/={other.url()}")
+        self.assertGreater(asset["reused_bytes"], 8 * MIB)
+        self.expect_log(asset, other.log())
+        self.expect_tree(asset["path"], {"f.bin": self.data})
+
     def test_a_second_signal_ends_it_at_once(self):
         process = self.sabath.start("fetch", "one")
         self.assertTrue(poll(lambda: bytes_here(self.sabath.store) > 4 * MIB))

@@ -56,6 +56,8 @@ TEST(SourceKey, WhatIsAskedForDecidesAndNothingElse) {
   same_job.name = "g";
   same_job.urls.pop_back();
   same_job.listed = true;
+  same_job.source = same_job.urls.front();
+  same_job.urls.front() = Url::parse("http://127.0.0.1:8000/f");  // by a rewrite rule
   EXPECT_EQ(source_key(same_job), source_key(job()));
 
   std::set<Sha256> keys = {source_key(fragment()), source_key(job()), source_key(git())};
