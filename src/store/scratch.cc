@@ -83,7 +83,7 @@ void ScratchLanes::chunk_done(unsigned lane_number, std::uint64_t index) {
     const std::lock_guard lock(mutex_);
     starts_.erase(index);
   }
-  lane.last = Clock::now() - lane.begun;
+  lane.usual = std::max<Clock::duration>(Clock::now() - lane.begun, lane.usual / 2);
   lane.index = UINT64_MAX;
   // Cut at once: most of it has not been written back yet, and now never will be.
   if (lane.file_size > 0 && ::ftruncate(lane.fd.get(), 0) == 0) lane.file_size = 0;
@@ -119,7 +119,7 @@ void ScratchLanes::begin(Lane& lane, std::uint64_t index, std::uint64_t offset) 
     const std::lock_guard lock(mutex_);
     if (auto adopted = starts_.extract(index)) start = std::move(adopted.mapped());
   }
-  lane.skipping = lane.last < worth_keeping;
+  lane.skipping = lane.usual < worth_keeping;
   if (lane.skipping) return;
   if (!lane.fd) {
     auto fd = try_open_file(directory_ / scratch_name(writer_, lane.number), O_WRONLY | O_CREAT | O_TRUNC);

@@ -30,7 +30,8 @@ class ScratchLanes {
   void clear();                // removes the files
   [[nodiscard]] bool empty();  // nothing is kept
 
-  // A lane whose last chunk took less than this has nothing worth keeping: what a kill takes comes again as quickly.
+  // A lane whose chunks take less than this has nothing worth keeping: what a kill takes comes again as quickly. One
+  // quick chunk says little: a source that stood still catches up.
   static constexpr auto worth_keeping = std::chrono::milliseconds(100);
 
  private:
@@ -42,7 +43,7 @@ class ScratchLanes {
     std::uint64_t file_size = 0;
     bool skipping = false;
     std::chrono::steady_clock::time_point begun{};
-    std::chrono::steady_clock::duration last = std::chrono::steady_clock::duration::max();
+    std::chrono::steady_clock::duration usual = 2 * worth_keeping;  // the last chunk's time, or half of what was usual
   };
   Lane& lane_at(unsigned lane);
   void begin(Lane& lane, std::uint64_t index, std::uint64_t offset);
