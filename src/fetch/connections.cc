@@ -1,0 +1,109 @@
+#include "fetch/connections.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace sabath {
+namespace {
+
+constexpr double window_min_s = 0.12;   // a rate over less is noise ...
+constexpr double window_latencies = 3;  // ... and so is one over less than this many round trips
+constexpr double far_s = 0.005;         // a host this far away is bound by windows and waits, not by its rate
+constexpr unsigned far_start = 16;      // so it is asked by so many as soon as that is known
+constexpr double worth = 1.10;          // what twice the connections must bring
+constexpr double probe_worth = 1.04;    // what a quarter more must bring
+constexpr double hold_s = 3, hold_max_s = 60;
+constexpr double crowded_hold_s = 20;
+
+}  // namespace
+
+ConnectionPolicy::ConnectionPolicy(Limits limits)
+    : limits_(limits), target_(std::clamp(limits.start, 1U, std::max(1U, limits.max))), hold_for_(hold_s) {
+  limits_.max = std::max(1U, limits.max);
+}
+
+void ConnectionPolicy::open_window(const Seen& seen) {
+  window_ = seen;
+  window_open_ = true;
+}
+
+bool ConnectionPolicy::move_to(unsigned target, const char* why, double rate, double rate_of_all) {
+  target = std::clamp(target, 1U, limits_.max);
+  if (target == target_) return false;
+  reason_ = fmt::format("{} connections instead of {}: {} ({:.0f} kB/s, before {:.0f} kB/s)", target, target_, why,
+                        rate / 1e3, base_rate_ / 1e3);
+  before_ = std::exchange(target_, target);
+  base_rate_ = rate;
+  base_rate_of_all_ = rate_of_all;
+  window_open_ = settled_ = false;
+  return true;
+}
+
+bool ConnectionPolicy::observe(const Seen& seen) {
+  if (seen.latency <= 0) return false;  // nothing has come
+  if (phase_ == Phase::starting) {
+    phase_ = Phase::growing;
+    if (seen.latency >= far_s && target_ < far_start) return move_to(far_start, "the host is far away", 0, 0);
+  }
+  // Only what uses all its connections shows what more of them would bring.
+  if (seen.in_use < target_) {
+    window_open_ = false;
+    return false;
+  }
+  if (!window_open_) {
+    open_window(seen);
+    return false;
+  }
+  const double elapsed = seen.now - window_.now;
+  if (elapsed < std::max(window_min_s, window_latencies * seen.latency)) return false;
+  const double rate = static_cast<double>(seen.bytes - window_.bytes) / elapsed;
+  const double of_all = static_cast<double>(seen.bytes_of_all - window_.bytes_of_all) / elapsed;
+  open_window(seen);
+  return judge(rate, of_all, seen.now);
+}
+
+bool ConnectionPolicy::judge(double rate, double rate_of_all, double now) {
+  if (rate <= 0) return false;
+  const auto brought = [&](double factor) { return rate > factor * base_rate_ && rate_of_all > base_rate_of_all_; };
+  const unsigned quarter = std::max(1U, target_ / 4);
+  switch (phase_) {
+    case Phase::starting:
+      return false;
+    case Phase::growing:
+      if (brought(worth) && target_ < limits_.max) return move_to(target_ * 2, "more brought more", rate, rate_of_all);
+      if (!brought(worth) && !std::exchange(settled_, true)) return false;  // a connection needs a while to be quick
+      hold(now);
+      return !brought(worth) && move_to(before_, "more brought nothing", rate, rate_of_all);
+    case Phase::holding:
+      if (now < hold_until_ || target_ >= limits_.max) return false;
+      phase_ = Phase::probing;
+      return move_to(target_ + quarter, "to see whether more bring more", rate, rate_of_all);
+    case Phase::probing:
+      if (!brought(probe_worth)) {
+        hold_for_ = std::min(hold_max_s, 2 * hold_for_);
+        hold(now);
+        return move_to(before_, "more brought nothing", rate, rate_of_all);
+      }
+      hold_for_ = hold_s;
+      if (move_to(target_ + quarter, "more brought more", rate, rate_of_all)) return true;
+      hold(now);
+      return false;
+  }
+  return false;
+}
+
+void ConnectionPolicy::hold(double now) {
+  phase_ = Phase::holding;
+  hold_until_ = now + hold_for_;
+}
+
+bool ConnectionPolicy::crowded(double now, unsigned in_use) {
+  hold(now);
+  hold_until_ = now + crowded_hold_s;
+  window_open_ = false;
+  return move_to(std::max(1U, std::min(target_, in_use) / 2), "the host says that these are too many", 0, 0);
+}
+
+}  // namespace sabath

@@ -1,0 +1,47 @@
+// How many connections one host is given: grown while the bytes a second grow, taken back when they do not. Decisions
+// only, in any kind of time; one object for each host. The caller has a mutex.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace sabath {
+
+class ConnectionPolicy {
+ public:
+  struct Limits {
+    unsigned start = 8, max = 16;
+  };
+  explicit ConnectionPolicy(Limits limits);
+
+  // What was seen so far: bytes received from this host and from all, connections in use, and the shortest time
+  // from a request to its first byte (0: none came yet). True: the target changed, and reason() says why.
+  struct Seen {
+    double now = 0;  // seconds
+    std::uint64_t bytes = 0, bytes_of_all = 0;
+    unsigned in_use = 0;
+    double latency = 0;  // seconds
+  };
+  bool observe(const Seen& seen);
+  bool crowded(double now, unsigned in_use);  // the host said that it has too many of us: 429, 503, refused
+  [[nodiscard]] unsigned target() const { return target_; }
+  [[nodiscard]] const std::string& reason() const { return reason_; }
+
+ private:
+  enum class Phase : std::uint8_t { starting, growing, holding, probing };
+  void open_window(const Seen& seen);
+  bool move_to(unsigned target, const char* why, double rate, double rate_of_all);
+  bool judge(double rate, double rate_of_all, double now);
+  void hold(double now);
+
+  Limits limits_;
+  Phase phase_ = Phase::starting;
+  unsigned target_, before_ = 0;                 // connections: now, and before the last change
+  double base_rate_ = 0, base_rate_of_all_ = 0;  // measured before the last change
+  Seen window_;
+  bool window_open_ = false, settled_ = false;
+  double hold_until_ = 0, hold_for_;
+  std::string reason_;
+};
+
+}  // namespace sabath

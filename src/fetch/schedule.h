@@ -1,0 +1,83 @@
+// Which bytes of one file are read next, and by whom: decisions only, in any kind of time. No threads, no clock, no
+// I/O: the same object drives real transfers and the simulation in tests. The caller has a mutex.
+//
+// Bytes are free, or belong to one run, or are there. A run is one request: an interval that one lane reads in order
+// from one source. Runs begin as whole chunks. Only when nothing is free, the end of a late run is split: the rest of
+// its bytes that another lane can bring sooner is given to that lane (the endgame). No byte is ever in two runs.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <list>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "fetch/byte_set.h"
+
+namespace sabath {
+
+class Schedule {
+ public:
+  struct Limits {
+    std::uint64_t chunk_bytes = 4ULL << 20;
+    std::uint64_t run_chunks_max = 16;         // one request; the last ones are smaller
+    std::uint64_t split_bytes_min = 64 << 10;  // less is not worth a request
+    bool in_order = false;                     // from the front, chunk by chunk: a hash follows
+  };
+
+  // What one lane of a source can do, by what was measured.
+  struct Speed {
+    double rate = 0;     // bytes a second of one more lane; 0: not known yet
+    double latency = 0;  // seconds from a request to its first byte
+  };
+
+  struct Run {
+    std::size_t source = 0;
+    std::uint64_t position = 0, end = 0;  // the next byte, and where it stops: may shrink while it is read
+    double rate = 0;       // bytes a second: expected at first, then measured over the time before the mark
+    double mark_time = 0;  // seconds
+    std::uint64_t mark_position = 0;
+    [[nodiscard]] std::uint64_t left() const { return end - position; }
+  };
+  using Place = std::list<Run>::iterator;
+
+  Schedule(std::uint64_t size_bytes, const Limits& limits) : size_(size_bytes), limits_(limits) {}
+
+  void start_at(std::uint64_t position) { cursor_ = position; }  // several writers begin in different places
+  void add_free(ByteRange range);                                // is wanted: at first, given back, or to be read again
+  void remove_free(ByteRange range) { free_.remove(range); }     // somebody else has it
+
+  // The next run for a lane of `source`, or nullopt: there is nothing that it would bring sooner. `lanes`: how many are
+  // at work or could be. `taken(chunk)`: another process is at it. `whole(chunk)`: it may not be split.
+  using Ask = std::function<bool(std::uint64_t chunk)>;
+  [[nodiscard]] std::optional<Place> take(std::size_t source, Speed speed, unsigned lanes, double now,
+                                          const Ask& taken = {}, const Ask& whole = {});
+  // Bytes that came, at most left(): returns how many of them still belong to the run.
+  std::uint64_t advance(Place run, std::uint64_t bytes, double now);
+  void release(Place run);  // done, or given up: what it did not bring is free again
+
+  [[nodiscard]] bool complete() const { return free_.empty() && runs_.empty(); }
+  [[nodiscard]] std::uint64_t free_bytes() const { return free_.size(); }
+  [[nodiscard]] std::list<Run>& runs() { return runs_; }
+  [[nodiscard]] bool in_run(ByteRange range) const;
+  // Bytes a second over the last while, falling while nothing comes.
+  [[nodiscard]] double rate_of(const Run& run, double now) const;
+  [[nodiscard]] const std::string& reason() const { return reason_; }  // of the last split, with its rates
+
+ private:
+  [[nodiscard]] std::optional<ByteRange> next_free(unsigned lanes, const Ask& taken) const;
+  [[nodiscard]] std::optional<ByteRange> split_late(Speed speed, double now, const Ask& whole);
+  Place begin(std::size_t source, ByteRange range, Speed speed, double now);
+  [[nodiscard]] std::uint64_t chunk_of(std::uint64_t byte) const { return byte / limits_.chunk_bytes; }
+  [[nodiscard]] std::uint64_t chunk_end(std::uint64_t byte) const;
+
+  const std::uint64_t size_;
+  const Limits limits_;
+  ByteSet free_;
+  std::list<Run> runs_;
+  std::uint64_t cursor_ = 0;
+  std::string reason_;
+};
+
+}  // namespace sabath
