@@ -13,6 +13,13 @@
 
 namespace sabath {
 
+class Team;
+
+// Which part of a transfer that several ranks work on this process begins with.
+struct Share {
+  unsigned rank = 0, ranks = 1;
+};
+
 struct FetchContext {
   Store& store;
   const FetcherSet& fetchers;
@@ -24,6 +31,8 @@ struct FetchContext {
   unsigned lanes;
   bool force;  // believe nothing that an earlier fetch left
   std::stop_token stop;
+  Share share{};
+  Team* team = nullptr;  // the other ranks of an MPI job, where there are any; used by the thread that fetches assets
 };
 
 }  // namespace sabath
