@@ -272,7 +272,7 @@ AssetRecord fetch_asset(FetchContext& context, const Recipe& recipe, AssetReques
   AssetMeter events(context.events);
   Ledger ledger(events);
   FetchContext own{context.store,   context.fetchers, events,        ledger,        context.space,
-                   context.limiter, context.rewrites, context.lanes, context.force, context.stop};
+                   context.limiter, context.hosts, context.rewrites, context.lanes, context.force, context.stop};
   try {
     AssetFetch(own, events, recipe, request, record).run();
   } catch (const Error& error) {

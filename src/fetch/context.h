@@ -3,6 +3,7 @@
 
 #include <stop_token>
 
+#include "fetch/hosts.h"
 #include "fetch/ledger.h"
 #include "fetch/rate_limit.h"
 #include "fetch/rewrite.h"
@@ -27,8 +28,9 @@ struct FetchContext {
   Ledger& ledger;
   SpaceGuard& space;
   RateLimiter& limiter;
+  Hosts& hosts;
   const RewriteRules& rewrites;
-  unsigned lanes;
+  unsigned lanes;  // at most; 0: as many as help
   bool force;  // believe nothing that an earlier fetch left
   std::stop_token stop;
   Share share{};

@@ -2,11 +2,13 @@
 // One transfer, one thread.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <optional>
 #include <vector>
 
 #include "fetch/context.h"
+#include "fetch/hosts.h"
 
 namespace sabath {
 
@@ -16,14 +18,15 @@ class GuardedSink : public Sink {
   using Write = std::function<void(std::span<const std::byte>)>;
   // `proved_size`: the length of content whose hash is compared later: a page of just this length is what was asked.
   GuardedSink(FetchContext& context, SourceLine& line, const Url& url, std::optional<std::uint64_t> proved_size,
-              Begin on_begin, Write on_write)
+              Begin on_begin, Write on_write, Host* host = nullptr)
       : context_(context),
         line_(line),
         url_(url),
         proved_size_(proved_size),
         on_begin_(std::move(on_begin)),
-        on_write_(std::move(on_write)) {}
-  void start(std::uint64_t offset) { offset_ = offset; }
+        on_write_(std::move(on_write)),
+        host_(host) {}
+  void start(std::uint64_t offset);
   void begin(const ContentInfo& info) override;
   void write(std::span<const std::byte> bytes) override;
   void finish();  // there is no more: what was held back goes on
@@ -39,6 +42,8 @@ class GuardedSink : public Sink {
   const std::optional<std::uint64_t> proved_size_;
   Begin on_begin_;
   Write on_write_;
+  Host* const host_;  // is told how quick it is
+  std::chrono::steady_clock::time_point asked_{};
   ContentInfo info_;
   std::uint64_t offset_ = 0, received_ = 0;
   bool may_be_page_ = true, begun_ = false;

@@ -1,7 +1,6 @@
 #include "fetch/in_order.h"
 
 #include <algorithm>
-#include <chrono>
 
 #include <fmt/format.h>
 
@@ -11,13 +10,11 @@
 namespace sabath {
 
 namespace {
-using Clock = std::chrono::steady_clock;
-double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
-
 // Of bytes, not of a source: to keep them would be of no use.
 bool is_wrong(FailureKind kind) { return kind == FailureKind::content || kind == FailureKind::invalid; }
 
 struct Unchanged {};  // ends a transfer whose first header said enough
+struct NoShare {};    // and one of which a part was asked, where only the whole is to be had
 }  // namespace
 
 InOrder::InOrder(FetchContext& context, Publisher& publisher, Lane& lane, const FileJob& job)
@@ -25,15 +22,16 @@ InOrder::InOrder(FetchContext& context, Publisher& publisher, Lane& lane, const 
       publisher_(publisher),
       lane_(lane),
       job_(job),
-      mirrors_(job, context.ledger, false),
+      mirrors_(job, context.ledger, context.hosts, false),
       checksums_(std::make_unique<ChecksumSet>(job.checksum)),
-      mixable_(provable()) {
+      mixable_(provable()),
+      first_chunk_only_(!job.known && !job.inspect && job.size_bytes.value_or(UINT64_MAX) > chunk_size_bytes) {
   lane_.buffer.clear();
 }
 
 // Whoever reads the archive as it arrives must not read a partial that is gone.
 InOrder::~InOrder() {
-  if (job_.follower != nullptr) job_.follower->abandon();
+  if (job_.follower != nullptr && !size_to_share_) job_.follower->abandon();
 }
 
 FileOutcome InOrder::run() {
@@ -51,17 +49,18 @@ FileOutcome InOrder::run() {
             holder_ = pick.line;
             givers_.insert(pick.index);
             on_bytes(bytes);
-          });
-      const auto begin = Clock::now();
+          },
+          pick.host);
       bool complete = false;
       try {
         attempt(pick, sink);
         complete = true;
         outcome.validators = sink.info().validators;
         outcome.over_tls = pick.url->scheme() == "https";
-        if (!unchanged_) finish(outcome);
+        if (!unchanged_ && !size_to_share_) finish(outcome);
         outcome.unchanged = unchanged_;
-        mirrors_.succeeded(pick, sink.received(), seconds_since(begin));
+        mirrors_.succeeded(pick);
+        if (size_to_share_) return outcome;
         blame_suspects(pick.index);
         return outcome;
       } catch (const Error& error) {
@@ -109,14 +108,26 @@ void InOrder::attempt(const MirrorSet::Pick& pick, GuardedSink& sink) {
   // What an earlier process left came from any mirror; where the whole can be proved, another one's validators say
   // nothing.
   const bool same_source = holder_ == pick.line || (holder_ == nullptr && (job_.urls.size() == 1 || !provable()));
-  ReadRequest request{*pick.url, position(), std::nullopt, position() > 0 && same_source ? validators_ : Validators{}};
+  ReadRequest request{*pick.url, job_.offset + position(), std::nullopt,
+                      position() > 0 && same_source ? validators_ : Validators{}};
+  const auto size = size_expected();
+  if (first_chunk_only_) request.length = chunk_size_bytes - position() % chunk_size_bytes;
+  if (job_.offset > 0 && size && !first_chunk_only_) request.length = *size - position();
   try {
     read_source(context_, request, *pick.line, sink);
   } catch (const Unchanged&) {
     unchanged_ = true;
     return;
+  } catch (const NoShare&) {
+    first_chunk_only_ = false;
+    return attempt(pick, sink);
   }
-  const auto size = size_expected();
+  const auto whole = size ? size : sink.info().size_bytes;
+  if (first_chunk_only_ && position() > 0 && position() % chunk_size_bytes == 0 && position() < whole) {
+    flush_chunk();
+    size_to_share_ = whole;
+    return;
+  }
   if (size && position() != *size) {
     throw Error(position() < *size ? FailureKind::network : FailureKind::content,
                 fmt::format("{} ended after {} bytes, and {} were expected", source_, position(), *size));
@@ -125,7 +136,7 @@ void InOrder::attempt(const MirrorSet::Pick& pick, GuardedSink& sink) {
 
 void InOrder::on_begin(const ContentInfo& info) {
   const auto expected = size_expected();
-  if (info.size_bytes && expected && *info.size_bytes != *expected) {
+  if (job_.offset == 0 && info.size_bytes && expected && *info.size_bytes != *expected) {
     throw Error(FailureKind::content,
                 fmt::format("{} is {} bytes long, and {} were expected", source_, *info.size_bytes, *expected),
                 "the recipe is out of date or the source is another file: compare them, then mend the recipe");
@@ -133,6 +144,11 @@ void InOrder::on_begin(const ContentInfo& info) {
   if (job_.unless && !job_.unless->empty() && *job_.unless == info.validators && position() == 0) throw Unchanged{};
   if (position() > 0 && !provable() && !validators_.empty() && validators_ != info.validators) {
     throw Error(FailureKind::changed, fmt::format("{} changed at its source while it was fetched", job_.name));
+  }
+  const std::uint64_t length = expected ? *expected : info.size_bytes.value_or(UINT64_MAX);
+  const bool one_version = provable() || !info.validators.empty();  // or nothing could tell a mixture from the file
+  if (first_chunk_only_ && !(info.ranges && info.size_bytes && one_version) && length > position() + chunk_size_bytes) {
+    throw NoShare{};
   }
   validators_ = info.validators;
   if (!expected && info.size_bytes && reserved_ == 0) {

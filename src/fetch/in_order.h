@@ -1,6 +1,7 @@
 // One file read by one lane from its start to its end: content whose chunk digests are not known, and small files.
 //
-// Up to one chunk stays in memory and is written once; longer content goes to a resumable partial. Whole-file
+// Where the length is not known, only the first chunk is asked for, and the lanes share the rest. Up to one chunk stays
+// in memory and is written once; longer content goes to a resumable partial. Whole-file
 // checksums are computed as the bytes pass. Used by one thread.
 #pragma once
 
@@ -23,6 +24,9 @@ class InOrder {
   InOrder(FetchContext& context, Publisher& publisher, Lane& lane, const FileJob& job);
   ~InOrder();
   FileOutcome run();  // throws what is fatal; the file's own failure is in the outcome
+  // After run(): the file has several chunks and its source has ranges, so that the lanes may share it. What was read
+  // stands in the partial.
+  [[nodiscard]] std::optional<std::uint64_t> size_to_share() const { return size_to_share_; }
 
  private:
   void attempt(const MirrorSet::Pick& pick, GuardedSink& sink);
@@ -62,6 +66,8 @@ class InOrder {
   bool mixed_ = false;                  // the bytes held are not all of one source
   bool mixable_;                        // and may be so: the whole can be proved, and no mixture was wrong yet
   bool unchanged_ = false;
+  bool first_chunk_only_;  // it is not known whether the lanes may share the file
+  std::optional<std::uint64_t> size_to_share_;
 };
 
 }  // namespace sabath

@@ -6,7 +6,6 @@ namespace {
 // Failures in a row over all files and lanes, for so long: the host is down, do not ask for each file.
 constexpr unsigned give_up_after = 12;
 constexpr std::chrono::seconds give_up_after_time(10);
-constexpr double rate_memory = 0.7;  // weight of the past in the moving average
 }  // namespace
 
 void SourceLine::received(std::uint64_t bytes) {
@@ -14,13 +13,7 @@ void SourceLine::received(std::uint64_t bytes) {
   events_.on(event::BytesReceived{id_, bytes});
 }
 
-void SourceLine::succeeded(std::uint64_t bytes, double seconds) {
-  const std::lock_guard lock(mutex_);
-  failures_in_a_row_ = 0;
-  if (bytes == 0 || seconds <= 0) return;
-  const double now = static_cast<double>(bytes) / seconds;
-  rate_ = rate_ == 0 ? now : rate_memory * rate_ + (1 - rate_memory) * now;
-}
+void SourceLine::succeeded() { failures_in_a_row_ = 0; }
 
 void SourceLine::failed(const Failure& failure, bool demote) {
   {
@@ -31,11 +24,6 @@ void SourceLine::failed(const Failure& failure, bool demote) {
     last_ = failure;
   }
   events_.on(event::SourceFailed{id_, failure.message, demote});
-}
-
-double SourceLine::rate() const {
-  const std::lock_guard lock(mutex_);
-  return rate_;
 }
 
 std::optional<Failure> SourceLine::given_up() const {

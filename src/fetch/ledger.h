@@ -25,9 +25,8 @@ class SourceLine {
   Traffic traffic;  // fetchers count here
 
   void received(std::uint64_t bytes);                   // tells the display
-  void succeeded(std::uint64_t bytes, double seconds);  // measured rate, end of a row of failures
+  void succeeded();                                     // ends a row of failures
   void failed(const Failure& failure, bool demote);
-  [[nodiscard]] double rate() const;                      // bytes a second, 0: not measured yet
   [[nodiscard]] std::optional<Failure> given_up() const;  // failed many times in a row, over all files
   [[nodiscard]] SourceRecord record() const;
 
@@ -41,7 +40,6 @@ class SourceLine {
   std::atomic<unsigned> failures_in_a_row_{0};
   Clock::time_point row_began_;
   bool demoted_ = false;
-  double rate_ = 0;
   Failure last_;
 };
 

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <random>
 
-#include "fetch/rate_limit.h"
-
 namespace sabath {
 
 namespace {
@@ -14,54 +12,70 @@ double random_jitter() {
 }
 }  // namespace
 
-MirrorSet::MirrorSet(const FileJob& job, Ledger& ledger, bool ranges_needed) : ranges_needed_(ranges_needed) {
+MirrorSet::MirrorSet(const FileJob& job, Ledger& ledger, Hosts& hosts, bool ranges_needed)
+    : hosts_(hosts), ranges_needed_(ranges_needed) {
   for (const auto& url : job.urls) {
     SourceLine& line = ledger.line(job.listed ? url.origin() + "/" : url.display());
-    mirrors_.push_back({url, &line, {}, Clock::now(), {}, std::nullopt});
+    mirrors_.push_back({url, &line, &hosts.of(url.origin()), {}, Clock::now(), {}, std::nullopt});
   }
+}
+
+std::optional<MirrorSet::Pick> MirrorSet::try_pick(const Filter& allowed) {
+  const std::lock_guard lock(mutex_);
+  const auto now = Clock::now();
+  std::vector<MirrorState> states;
+  bool alive = false;
+  for (std::size_t i = 0; i < mirrors_.size(); ++i) {
+    Mirror& mirror = mirrors_[i];
+    if (auto failure = mirror.line->given_up(); failure && !mirror.state.dead) {
+      mirror.state.dead = true;
+      mirror.last = failure;
+    }
+    alive = alive || !mirror.state.dead;
+    MirrorState state = mirror.state;
+    state.ready = mirror.ready_at <= now && !state.dead && (!allowed || allowed(i)) && mirror.host->open();
+    state.rate = mirror.host->rate();
+    state.lanes = mirror.host->in_use();
+    states.push_back(state);
+  }
+  if (!alive) throw_most_telling();
+  while (const auto index = choose_mirror(states)) {
+    Mirror& mirror = mirrors_[*index];
+    if (mirror.host->try_connect()) {
+      ++mirror.state.lanes;
+      return Pick{*index, &mirror.url, mirror.line, mirror.host, now};
+    }
+    states[*index].ready = false;  // another lane was quicker
+  }
+  return std::nullopt;
+}
+
+void MirrorSet::throw_most_telling() const {
+  const Failure* most = nullptr;
+  for (const auto& mirror : mirrors_) {
+    if (mirror.last && (most == nullptr || tells_more(*mirror.last, *most))) most = &*mirror.last;
+  }
+  throw Error(most != nullptr ? *most : Failure{FailureKind::internal, "no source was tried", "", std::nullopt});
 }
 
 MirrorSet::Pick MirrorSet::pick(std::stop_token stop) {
   for (;;) {
     if (stop.stop_requested()) throw Error(FailureKind::interrupted, "stopped");
-    std::chrono::milliseconds wait(50);
-    {
-      const std::lock_guard lock(mutex_);
-      const auto now = Clock::now();
-      std::vector<MirrorState> states;
-      std::optional<Clock::time_point> earliest;
-      for (auto& mirror : mirrors_) {
-        if (auto failure = mirror.line->given_up(); failure && !mirror.state.dead) {
-          mirror.state.dead = true;
-          mirror.last = failure;
-        }
-        mirror.state.ready = mirror.ready_at <= now;
-        mirror.state.rate = mirror.line->rate();
-        states.push_back(mirror.state);
-        if (!mirror.state.dead) earliest = std::min(earliest.value_or(mirror.ready_at), mirror.ready_at);
-      }
-      if (const auto index = choose_mirror(states)) {
-        ++mirrors_[*index].state.lanes;
-        return {*index, &mirrors_[*index].url, mirrors_[*index].line, now};
-      }
-      if (!earliest) {
-        const Failure* most = nullptr;
-        for (const auto& mirror : mirrors_) {
-          if (mirror.last && (most == nullptr || tells_more(*mirror.last, *most))) most = &*mirror.last;
-        }
-        throw Error(most != nullptr ? *most : Failure{FailureKind::internal, "no source was tried", "", std::nullopt});
-      }
-      wait = std::chrono::duration_cast<std::chrono::milliseconds>(*earliest - now) + std::chrono::milliseconds(1);
-    }
-    sleep_unless_stopped(wait, stop);
+    if (auto pick = try_pick()) return *pick;
+    hosts_.wait(std::chrono::milliseconds(20));
   }
 }
 
-void MirrorSet::succeeded(const Pick& pick, std::uint64_t bytes, double seconds) {
-  pick.line->succeeded(bytes, seconds);
+void MirrorSet::give_back(Mirror& mirror) {
+  --mirror.state.lanes;
+  mirror.host->disconnect();
+}
+
+void MirrorSet::succeeded(const Pick& pick) {
+  pick.line->succeeded();
   const std::lock_guard lock(mutex_);
   auto& mirror = mirrors_[pick.index];
-  --mirror.state.lanes;
+  give_back(mirror);
   mirror.state.failures = 0;
 }
 
@@ -71,7 +85,7 @@ void MirrorSet::failed(const Pick& pick, const Error& error, bool progress) {
   if (what != Verdict::fatal) pick.line->failed(failure, failure.kind == FailureKind::content);
   const std::lock_guard lock(mutex_);
   auto& mirror = mirrors_[pick.index];
-  --mirror.state.lanes;
+  give_back(mirror);
   if (what == Verdict::fatal) throw error;
   mirror.last = failure;
   // Lanes that one hiccup threw out together have seen one failure, not one each.
@@ -90,11 +104,15 @@ void MirrorSet::failed(const Pick& pick, const Error& error, bool progress) {
   if (failure.kind == FailureKind::changed || failure.kind == FailureKind::no_ranges) return;
   const auto ready_at = mirror.failed_at + pause_after(mirror.state.failures, failure.retry_after, random_jitter());
   if (news || failure.retry_after) mirror.ready_at = std::max(mirror.ready_at, ready_at);
+  if (failure.retry_after) {  // said of the host, not of this file
+    mirror.host->crowded();
+    mirror.host->pause_until(mirror.failed_at + pause_after(0, failure.retry_after, 0));
+  }
 }
 
 void MirrorSet::released(const Pick& pick) {
   const std::lock_guard lock(mutex_);
-  --mirrors_[pick.index].state.lanes;
+  give_back(mirrors_[pick.index]);
 }
 
 void MirrorSet::demote(std::size_t index, const Failure& failure) {
@@ -102,6 +120,17 @@ void MirrorSet::demote(std::size_t index, const Failure& failure) {
   mirrors_[index].line->failed(failure, true);
   mirrors_[index].last = failure;
   mirrors_[index].state.dead = true;
+}
+
+void MirrorSet::revive(std::size_t index) {
+  const std::lock_guard lock(mutex_);
+  mirrors_[index].state.dead = false;
+  mirrors_[index].state.failures = 0;
+}
+
+bool MirrorSet::dead(std::size_t index) const {
+  const std::lock_guard lock(mutex_);
+  return mirrors_[index].state.dead;
 }
 
 bool MirrorSet::rangeless(const Pick& pick) const {

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <stop_token>
 #include <vector>
 
+#include "fetch/hosts.h"
 #include "fetch/job.h"
 #include "fetch/ledger.h"
 #include "fetch/retry.h"
@@ -16,18 +18,22 @@ namespace sabath {
 class MirrorSet {
  public:
   // `ranges_needed`: a mirror that ignores ranges is of no use (several lanes share the file).
-  MirrorSet(const FileJob& job, Ledger& ledger, bool ranges_needed);
+  MirrorSet(const FileJob& job, Ledger& ledger, Hosts& hosts, bool ranges_needed);
 
   struct Pick {
     std::size_t index = 0;
     const Url* url = nullptr;
     SourceLine* line = nullptr;
+    Host* host = nullptr;
     std::chrono::steady_clock::time_point at{};
   };
-  // Waits while every living mirror is in its pause; throws the most telling failure when all are dead, and
-  // Error{interrupted} on a stop request. Each pick is given back by succeeded(), failed() or released().
+  using Filter = std::function<bool(std::size_t index)>;
+  // The best mirror that is alive, ready and `allowed`, with a connection to its host; nullopt: none just now. Throws
+  // the most telling failure when all are dead. Each pick is given back by succeeded(), failed() or released().
+  [[nodiscard]] std::optional<Pick> try_pick(const Filter& allowed = {});
+  // Waits for one. Throws Error{interrupted} on a stop request.
   [[nodiscard]] Pick pick(std::stop_token stop);
-  void succeeded(const Pick& pick, std::uint64_t bytes, double seconds);
+  void succeeded(const Pick& pick);
   // `progress`: bytes were kept, so the row of failures starts anew. Rethrows what is fatal.
   void failed(const Pick& pick, const Error& error, bool progress);
   void released(const Pick& pick);                       // neither: it was ended from here
@@ -35,19 +41,29 @@ class MirrorSet {
   // What this mirror gave turned out to be wrong when another had given the whole.
   void demote(std::size_t index, const Failure& failure);
   void revive_rangeless();  // mirrors that died for want of ranges may be read from their start
+  void revive(std::size_t index);
   [[nodiscard]] bool only_rangeless() const;
+  [[nodiscard]] bool dead(std::size_t index) const;
+  [[nodiscard]] const Host& host(std::size_t index) const { return *mirrors_[index].host; }
+  [[nodiscard]] std::size_t size() const { return mirrors_.size(); }
+  [[nodiscard]] std::string name(std::size_t index) const { return mirrors_[index].url.display(); }
 
  private:
   using Clock = std::chrono::steady_clock;
   struct Mirror {
     Url url;
     SourceLine* line;
+    Host* host;
     MirrorState state;
     Clock::time_point ready_at, failed_at;
     std::optional<Failure> last;
     unsigned restarts = 0;  // whatever progress was between them
     bool rangeless = false;
   };
+  void give_back(Mirror& mirror);  // the mutex is held
+  [[noreturn]] void throw_most_telling() const;
+
+  Hosts& hosts_;
   mutable std::mutex mutex_;
   std::vector<Mirror> mirrors_;
   bool ranges_needed_;

@@ -1,5 +1,6 @@
 #include "fetch/swarm.h"
 
+#include <algorithm>
 #include <condition_variable>
 #include <deque>
 #include <exception>
@@ -7,15 +8,24 @@
 #include <optional>
 #include <thread>
 #include <unordered_map>
+#include <utility>
 
+#include "fetch/chunk_transfer.h"
 #include "fetch/in_order.h"
-#include "fetch/known_transfer.h"
 #include "fetch/publisher.h"
 
 namespace sabath {
 namespace {
 
-bool by_chunks(const FileJob& job) { return job.known && job.known->digest.size_bytes > chunk_size_bytes; }
+constexpr auto tick = std::chrono::milliseconds(30);
+
+// The size of content that lanes share from the start; nullopt: one lane reads it, or finds out how long it is.
+std::optional<std::uint64_t> size_to_share(const FileJob& job) {
+  const auto size = job.known ? std::optional(job.known->digest.size_bytes) : job.size_bytes;
+  // Without a proof of the whole, the first answer says whether two requests can be known to hear of one version.
+  const bool first_asks = !job.known && (job.unless || job.inspect || job.checksum.empty());
+  return size.value_or(0) > chunk_size_bytes && !first_asks ? size : std::nullopt;
+}
 
 class Swarm {
  public:
@@ -27,11 +37,7 @@ class Swarm {
 
   std::vector<FileOutcome> run(std::stop_token caller) {
     const std::stop_callback forward(caller, [this] { own_stop_.request_stop(); });
-    {
-      std::vector<std::jthread> lanes;
-      const unsigned count = std::max(1U, context_.lanes);
-      for (unsigned id = 0; id < count; ++id) lanes.emplace_back([this, id] { run_lane(id); });
-    }
+    lead_lanes();
     try {
       publisher_.flush();  // what is whole is kept, whatever happened
     } catch (...) {
@@ -42,45 +48,85 @@ class Swarm {
   }
 
  private:
+  // Watches the hosts, and starts lanes while all that there are have work and the hosts take more.
+  void lead_lanes() {
+    std::vector<std::jthread> lanes;
+    std::unique_lock lock(mutex_);
+    while (running_ > 0 || lanes.empty()) {
+      const unsigned wanted = context_.hosts.connections();
+      while (lanes.size() < wanted && idle_ == 0 && !over_ && !context_.stop.stop_requested()) {
+        ++running_;
+        const auto id = static_cast<unsigned>(lanes.size());
+        lanes.emplace_back([this, id] { run_lane(id); });
+        if (next_ + lanes.size() >= jobs_.size() && open_.empty()) break;  // no more than there is to do
+      }
+      changed_.wait_for(lock, tick);
+      lock.unlock();
+      for (auto& reason : context_.hosts.tick()) context_.events.on(event::Note{std::move(reason)});
+      lock.lock();
+    }
+  }
+
   void run_lane(unsigned id) {
     try {
       Lane lane{id, {}};
-      lane.buffer.reserve(chunk_size_bytes);
       while (!context_.stop.stop_requested() && step(lane)) {}
     } catch (...) {
       const std::lock_guard lock(mutex_);
       if (!fatal_) fatal_ = std::current_exception();
       own_stop_.request_stop();
-      changed_.notify_all();
     }
+    const std::lock_guard lock(mutex_);
+    if (--running_ == 0) changed_.notify_all();
   }
 
   // False when nothing is left to do.
   bool step(Lane& lane) {
     if (help_open_transfer(lane)) return true;
-    std::size_t index = 0;
-    KnownTransfer* opened = nullptr;
+    std::optional<std::size_t> index;
     {
       std::unique_lock lock(mutex_);
-      if (next_ == jobs_.size()) {
-        if (open_.empty()) return false;
-        changed_.wait_for(lock, std::chrono::milliseconds(100));
-        return true;
+      if (next_ == jobs_.size() && open_.empty() && reading_ == 0) {
+        if (!std::exchange(over_, true)) context_.hosts.wake();
+        return false;
       }
-      index = next_++;
-      if (by_chunks(jobs_[index])) {
-        opened = open_.emplace_back(index, std::make_shared<KnownTransfer>(context_, jobs_[index])).second.get();
+      if (next_ < jobs_.size()) {
+        index = next_++;
+        ++reading_;
+      } else {
+        ++idle_;
       }
     }
-    if (opened == nullptr) {
-      outcomes_[index] = InOrder(context_, publisher_, lane, jobs_[index]).run();
+    if (!index) {
+      context_.hosts.wait(tick);
+      const std::lock_guard lock(mutex_);
+      --idle_;
+      return true;
     }
+    begin(lane, *index);
+    const std::lock_guard lock(mutex_);
+    --reading_;
     return true;
   }
 
-  // Works on the first transfer that has something to take; removes those that are over.
+  void begin(Lane& lane, std::size_t index) {
+    if (const auto size = size_to_share(jobs_[index])) return open_transfer(index, *size);
+    InOrder reader(context_, publisher_, lane, jobs_[index]);
+    FileOutcome outcome = reader.run();
+    if (const auto size = reader.size_to_share()) return open_transfer(index, *size);
+    outcomes_[index] = std::move(outcome);
+  }
+
+  void open_transfer(std::size_t index, std::uint64_t size) {
+    auto transfer = std::make_shared<ChunkTransfer>(context_, buffers_, jobs_[index], size);
+    const std::lock_guard lock(mutex_);
+    open_.emplace_back(index, std::move(transfer));
+    changed_.notify_all();
+  }
+
+  // Works on the first transfer that has something to do; removes those that are over.
   bool help_open_transfer(Lane& lane) {
-    std::vector<std::shared_ptr<KnownTransfer>> open;
+    std::vector<std::shared_ptr<ChunkTransfer>> open;
     {
       const std::lock_guard lock(mutex_);
       std::erase_if(open_, [&](auto& entry) {
@@ -90,23 +136,21 @@ class Swarm {
       });
       for (const auto& entry : open_) open.push_back(entry.second);
     }
-    for (const auto& transfer : open) {
-      if (transfer->work(lane)) {
-        changed_.notify_all();
-        return true;
-      }
-    }
-    return false;
+    return std::any_of(open.begin(), open.end(), [&](const auto& transfer) { return transfer->work(lane); });
   }
 
   FetchContext& context_;
   const std::vector<FileJob>& jobs_;
   Publisher publisher_;
+  ChunkBuffers buffers_;
   std::stop_source own_stop_;
   std::mutex mutex_;
-  std::condition_variable changed_;
+  std::condition_variable changed_;  // for the leader
+  unsigned running_ = 0, idle_ = 0;  // lanes
+  unsigned reading_ = 0;             // that begin a file
+  bool over_ = false;
   std::size_t next_ = 0;
-  std::deque<std::pair<std::size_t, std::shared_ptr<KnownTransfer>>> open_;
+  std::deque<std::pair<std::size_t, std::shared_ptr<ChunkTransfer>>> open_;
   std::vector<FileOutcome> outcomes_;
   std::exception_ptr fatal_;
 };

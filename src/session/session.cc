@@ -16,8 +16,6 @@
 namespace sabath {
 namespace {
 
-constexpr unsigned lanes_default = 8;
-
 std::optional<Recipe> try_find(const Catalogue& catalogue, const std::string& name, AssetKind kind) {
   try {
     return catalogue.find(name, kind);
@@ -137,6 +135,7 @@ FetchRecord Session::fetch(const FetchRequest& request, EventSink& events, std::
   if (!state_->fetchers) state_->fetchers = make_fetchers(state_->settings.fetchers);
   SpaceGuard space(store.space(), store.directory().string());
   RateLimiter limiter(request.rate_limit);
+  Hosts hosts(request.lanes);
   Ledger unused(events);
   FetchContext context{store,
                        *state_->fetchers,
@@ -144,8 +143,9 @@ FetchRecord Session::fetch(const FetchRequest& request, EventSink& events, std::
                        unused,
                        space,
                        limiter,
+                       hosts,
                        state_->settings.rewrites,
-                       request.lanes == 0 ? lanes_default : request.lanes,
+                       request.lanes,
                        request.force,
                        stop};
   for (const auto& recipe : recipes) {

@@ -122,6 +122,11 @@ std::vector<std::byte> KnownPartial::adopt_scratch(std::uint64_t index) {
   return start;
 }
 
+bool KnownPartial::shared() {
+  const std::lock_guard lock(mutex_);
+  return others_.any();
+}
+
 void KnownPartial::claim(std::uint64_t index) {
   const std::lock_guard lock(mutex_);
   if (published_) return;

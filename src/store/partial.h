@@ -1,8 +1,7 @@
 // Content on its way into the store: resumable by anyone, after any end. docs/store.md, "Partials".
 //
 // Known content (its chunk digests are given): any number of writers share one data file, and only bytes whose chunk
-// hash matched are written to it. Unknown content: this writer owns its data file, which holds the front [0, front) of
-// the source. Bytes of a chunk on its way stand in this writer's scratch file, so that kill -9 loses little.
+// hash matched are written to it. Unknown content: this writer owns its data file; [0, front) of it has no gap. Bytes of a chunk on its way stand in this writer's scratch file, so that kill -9 loses little.
 // Thread-safe.
 #pragma once
 
@@ -24,15 +23,18 @@ class Partial {
  public:
   virtual ~Partial() = default;
 
+  // By chunk: ours and, as their journals say, the other writers'. Unknown content: may be shorter than the file.
+  [[nodiscard]] virtual std::vector<bool> chunks_done() = 0;
+
   // --- known content -----------------------------------------------------------------------------------------
-  [[nodiscard]] virtual std::vector<bool> chunks_done() = 0;  // ours and, as their journals say, the other writers'
   // Bytes of chunk `index` that a dead writer left in its scratch file, as a start of ours; unverified. Empty if none.
   [[nodiscard]] virtual std::vector<std::byte> adopt_scratch(std::uint64_t index) = 0;
+  [[nodiscard]] virtual bool shared() = 0;  // others work on it, or left something
   virtual void claim(std::uint64_t index) = 0;  // tells the others; a claim is a wish, not a lock
   [[nodiscard]] virtual bool claimed_by_other(std::uint64_t index) = 0;  // and that claim still advances
 
   // --- unknown content ---------------------------------------------------------------------------------------
-  // What an earlier process left, hashed again as it is read: calls `tee` with the bytes in order and sets front().
+  // What an earlier process left, hashed again as it is read; calls `tee` with the bytes of the front in order.
   // Nothing is adopted when `expected` differs from the validators noted then.
   virtual void adopt_front(const Validators& expected, const std::function<void(std::span<const std::byte>)>& tee) = 0;
   [[nodiscard]] virtual Validators validators_noted() const = 0;  // by the earlier process; empty if none

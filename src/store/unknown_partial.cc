@@ -54,11 +54,12 @@ UnknownPartial::UnknownPartial(Store::State& store, const Sha256& key)
   const auto there = try_lstat(data_path_);
   if (there && (there->st_mode & S_IWUSR) == 0) ::chmod(data_path_.c_str(), there->st_mode | S_IWUSR);
   data_ = open_file(data_path_, O_RDWR | O_CREAT | O_NOFOLLOW);
+  const std::lock_guard lock(mutex_);
   if (!unexamined_) begin_journal();
 }
 
 UnknownPartial::~UnknownPartial() {
-  if (!over_ && !unexamined_ && front_ == 0 && scratch_.empty()) remove_tree(directory_);
+  if (!over_ && !unexamined_ && end_ == 0 && scratch_.empty()) remove_tree(directory_);
   ::rmdir(directory_.parent_path().c_str());  // if it was the last
   const std::lock_guard lock(store_.mutex);
   store_.partials_open.erase(directory_);
@@ -93,8 +94,19 @@ void UnknownPartial::take_directory() {
 
 void UnknownPartial::begin_journal() {
   journal_ = JournalWriter(directory_ / journal_name(name_), key_, store_.writer.host.boot);
-  for (std::uint64_t i = 0; i < hashes_.size(); ++i) journal_.append(JournalRecordType::done, i, hashes_[i]);
+  for (std::uint64_t i = 0; i < hashes_.size(); ++i) {
+    if (hashes_[i]) journal_.append(JournalRecordType::done, i, *hashes_[i]);
+  }
 }
+
+void UnknownPartial::note_done(std::uint64_t index, std::uint64_t length, const Sha256& hash) {
+  if (hashes_.size() <= index) hashes_.resize(index + 1);
+  hashes_[index] = hash;
+  end_ = std::max(end_, index * chunk_size_bytes + length);
+  while (front_chunks_ < hashes_.size() && hashes_[front_chunks_]) ++front_chunks_;
+}
+
+std::uint64_t UnknownPartial::front_bytes() const { return std::min(end_, front_chunks_ * chunk_size_bytes); }
 
 void UnknownPartial::remove_foreign(std::string_view prefix) noexcept {
   for (const auto& file : list(directory_)) {
@@ -121,32 +133,38 @@ void UnknownPartial::adopt_front(const Validators& expected,
   const auto hashes = journaled();
   std::vector<std::byte> chunk(chunk_size_bytes);
   Sha256 tail_hash;
-  for (;;) {
-    const std::uint64_t index = front_ / chunk_size_bytes;
-    const auto bytes = std::span(chunk).first(read_at(data_.get(), chunk, front_, data_path_));
-    const auto [begin, end] = hashes.equal_range(index);
-    if (bytes.empty() || begin == end) break;
-    const Sha256 hash = hash_chunk(bytes);
-    if (std::none_of(begin, end, [&](const auto& journal) { return journal.second == hash; })) break;
+  const std::lock_guard lock(mutex_);
+  for (auto at = hashes.begin(); at != hashes.end();) {
+    const std::uint64_t index = at->first;
+    const auto after = hashes.upper_bound(index);
+    const auto bytes = std::span(chunk).first(read_at(data_.get(), chunk, index * chunk_size_bytes, data_path_));
+    const Sha256 hash = bytes.empty() ? Sha256() : hash_chunk(bytes);
+    const bool right = !bytes.empty() && std::any_of(at, after, [&](const auto& done) { return done.second == hash; });
+    at = after;
+    if (!right) continue;
     if (bytes.size() < chunk_size_bytes) {  // the short last one: it goes on as a chunk on its way
       tail_.assign(bytes.begin(), bytes.end());
+      tail_index_ = index;
       tail_hash = hash;
-      break;
+      continue;
     }
-    tee(bytes);
-    const std::lock_guard lock(mutex_);
-    hashes_.push_back(hash);
-    front_ += bytes.size();
+    if (index == front_chunks_) tee(bytes);
+    note_done(index, bytes.size(), hash);
   }
   begin_journal();
-  if (!tail_.empty()) journal_.append(JournalRecordType::done, front_ / chunk_size_bytes, tail_hash);
+  if (!tail_.empty()) journal_.append(JournalRecordType::done, tail_index_, tail_hash);
   remove_foreign("journal.");  // ours says what theirs said
   unexamined_ = false;
 }
 
 std::vector<std::byte> UnknownPartial::adopt_scratch(std::uint64_t index) {
-  if (unexamined_ || index * chunk_size_bytes != front_) return {};
-  std::vector<std::byte> best = std::exchange(tail_, {});
+  if (unexamined_) return {};
+  std::vector<std::byte> best;
+  {
+    const std::lock_guard lock(mutex_);
+    if (index < hashes_.size() && hashes_[index]) return {};
+    if (index == tail_index_) best = std::exchange(tail_, {});
+  }
   for (const auto& file : list(directory_)) {
     const std::string name = file.filename();
     const auto author = try_parse_scratch_name(name);
@@ -185,7 +203,7 @@ void UnknownPartial::note_validators(const Validators& validators, std::optional
 
 std::uint64_t UnknownPartial::front() const {
   const std::lock_guard lock(mutex_);
-  return front_;
+  return front_bytes();
 }
 
 void UnknownPartial::forget_earlier() {
@@ -200,12 +218,10 @@ void UnknownPartial::restart() {
   if (::ftruncate(data_.get(), 0) != 0) throw_errno("truncate", data_path_, errno);
   ::unlink((directory_ / partial_source_name).c_str());
   scratch_.clear();
+  const std::lock_guard lock(mutex_);
   tail_.clear();
-  {
-    const std::lock_guard lock(mutex_);
-    front_ = 0;
-    hashes_.clear();
-  }
+  front_chunks_ = end_ = 0;
+  hashes_.clear();
   unexamined_ = false;
   begin_journal();
 }
@@ -219,33 +235,43 @@ void UnknownPartial::write_scratch(unsigned lane, std::uint64_t index, std::uint
 void UnknownPartial::write_chunk(unsigned lane, std::uint64_t index, std::span<const std::byte> bytes,
                                  const Sha256& hash) {
   forget_earlier();
-  if (over_ || index * chunk_size_bytes != front_ || bytes.empty() || bytes.size() > chunk_size_bytes) {
-    throw Error(FailureKind::internal, fmt::format("chunk {} is not the next one of {}", index, directory_.native()));
+  if (over_ || bytes.empty() || bytes.size() > chunk_size_bytes) {
+    throw Error(FailureKind::internal, fmt::format("chunk {} of {} cannot be written", index, directory_.native()));
   }
-  write_all_at(data_.get(), bytes, front_, data_path_);
+  const std::uint64_t begin = index * chunk_size_bytes;
+  write_all_at(data_.get(), bytes, begin, data_path_);
   // Bytes of an earlier, longer short chunk must not follow this one.
-  if (bytes.size() < chunk_size_bytes && ::ftruncate(data_.get(), static_cast<off_t>(front_ + bytes.size())) != 0) {
+  if (bytes.size() < chunk_size_bytes && ::ftruncate(data_.get(), static_cast<off_t>(begin + bytes.size())) != 0) {
     throw_errno("truncate", data_path_, errno);
   }
-  journal_.append(JournalRecordType::done, index, hash);
   {
     const std::lock_guard lock(mutex_);
-    hashes_.push_back(hash);
-    front_ += bytes.size();
+    journal_.append(JournalRecordType::done, index, hash);
+    note_done(index, bytes.size(), hash);
   }
   scratch_.chunk_done(lane, index);
 }
 
 std::size_t UnknownPartial::read(std::uint64_t offset, std::span<std::byte> bytes) {
-  const std::uint64_t end = front();
-  if (offset >= end) return 0;
-  return read_at(data_.get(), bytes.first(std::min<std::uint64_t>(bytes.size(), end - offset)), offset, data_path_);
+  {
+    const std::lock_guard lock(mutex_);
+    const std::uint64_t index = offset / chunk_size_bytes;
+    if (offset >= end_ || index >= hashes_.size() || !hashes_[index]) return 0;
+    const std::uint64_t until = offset < front_bytes() ? front_bytes() : std::min(end_, (index + 1) * chunk_size_bytes);
+    bytes = bytes.first(std::min<std::uint64_t>(bytes.size(), until - offset));
+  }
+  return read_at(data_.get(), bytes, offset, data_path_);
 }
 
 FileTree UnknownPartial::publish() {
   forget_earlier();
-  FileTree tree{digest_of_chunks(front_, hashes_), hashes_};
-  if (::ftruncate(data_.get(), static_cast<off_t>(front_)) != 0) throw_errno("truncate", data_path_, errno);
+  FileTree tree;
+  for (const auto& hash : hashes_) {
+    if (!hash) throw Error(FailureKind::internal, fmt::format("{} has a gap", directory_.native()));
+    tree.chunks.push_back(*hash);
+  }
+  tree.digest = digest_of_chunks(end_, tree.chunks);
+  if (::ftruncate(data_.get(), static_cast<off_t>(end_)) != 0) throw_errno("truncate", data_path_, errno);
   try {
     store_.objects.publish_data(data_.get(), data_path_, tree.digest);
   } catch (const SyncFailed&) {
@@ -262,8 +288,15 @@ void UnknownPartial::discard() {
   remove_tree(directory_);
 }
 
+std::vector<bool> UnknownPartial::chunks_done() {
+  const std::lock_guard lock(mutex_);
+  std::vector<bool> done;
+  for (const auto& hash : hashes_) done.push_back(hash.has_value());
+  return done;
+}
+
 // Nobody shares it: these have nothing to tell.
-std::vector<bool> UnknownPartial::chunks_done() { return std::vector<bool>(hashes_.size(), true); }
+bool UnknownPartial::shared() { return false; }
 void UnknownPartial::claim(std::uint64_t) {}
 bool UnknownPartial::claimed_by_other(std::uint64_t) { return false; }
 

@@ -1,10 +1,13 @@
-// A partial whose digests are not known: this writer's own directory, written at the front in order. It may begin with
-// what a dead writer of this machine left. docs/store.md, "Partials". write_chunk and publish: one thread; read: any.
+// A partial whose digests are not known: this writer's own directory, whose lanes write chunks in any order. It may
+// begin with what a dead writer of this machine left. docs/store.md, "Partials". Different chunks may be written and
+// read by different threads; everything else by one at a time.
 #pragma once
 
+#include <atomic>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include "store/journal.h"
@@ -23,6 +26,7 @@ class UnknownPartial final : public Partial {
 
   std::vector<bool> chunks_done() override;
   std::vector<std::byte> adopt_scratch(std::uint64_t index) override;
+  bool shared() override;
   void claim(std::uint64_t index) override;
   bool claimed_by_other(std::uint64_t index) override;
 
@@ -41,7 +45,9 @@ class UnknownPartial final : public Partial {
 
  private:
   void take_directory();
-  void begin_journal();
+  void begin_journal();  // the mutex is held, as for the next two
+  void note_done(std::uint64_t index, std::uint64_t length, const Sha256& hash);
+  [[nodiscard]] std::uint64_t front_bytes() const;
   void remove_foreign(std::string_view prefix) noexcept;  // what its earlier owners called journal., scratch.
   [[nodiscard]] std::multimap<std::uint64_t, Sha256> journaled() const;  // by its earlier owners
   void forget_earlier();                                                 // adopted, but never looked at: begin anew
@@ -51,15 +57,17 @@ class UnknownPartial final : public Partial {
   const std::filesystem::path directory_, data_path_;
   const std::string name_;  // the directory's own: of its journal and scratch files too
   Fd data_;
-  bool unexamined_ = false;  // it holds what an earlier owner left
-  bool over_ = false;        // published or discarded
-  JournalWriter journal_;
-  std::vector<std::byte> tail_;  // bytes after the front that an earlier owner had journaled as the short last chunk
+  std::atomic<bool> unexamined_{false};  // it holds what an earlier owner left
+  bool over_ = false;                    // published or discarded
+  std::uint64_t tail_index_ = 0;
+  std::vector<std::byte> tail_;  // what an earlier owner had journaled as the short last chunk
   ScratchLanes scratch_;
 
   mutable std::mutex mutex_;  // of what follows
-  std::uint64_t front_ = 0;
-  std::vector<Sha256> hashes_;
+  JournalWriter journal_;
+  std::vector<std::optional<Sha256>> hashes_;  // by chunk; what is there
+  std::uint64_t front_chunks_ = 0;             // of them, without a gap from the first
+  std::uint64_t end_ = 0;                      // of the last chunk that is there
 };
 
 }  // namespace sabath

@@ -40,7 +40,8 @@ FetchBench::FetchBench(std::uint64_t bytes_free)
 }
 
 FetchContext FetchBench::context() {
-  return {*store, origin, *events, *ledger, space, limiter, rewrites, lanes, force, stop.get_token()};
+  hosts = std::make_unique<Hosts>(lanes);
+  return {*store, origin, *events, *ledger, space, limiter, *hosts, rewrites, lanes, force, stop.get_token()};
 }
 
 void FetchBench::begin() {

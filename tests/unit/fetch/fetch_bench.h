@@ -52,6 +52,7 @@ class FetchBench {
   std::unique_ptr<Ledger> ledger;
   SpaceGuard space;
   RateLimiter limiter{0};
+  std::unique_ptr<Hosts> hosts;
   RewriteRules rewrites;
   unsigned lanes = 4;
   bool force = false;

@@ -36,21 +36,6 @@ TEST(Ledger, OneLineForALabelInTheOrderOfFirstUse) {
   EXPECT_EQ(ledger.bytes(), 15U);
 }
 
-TEST(Ledger, TheRateIsAMovingAverage) {
-  EventLog events;
-  Ledger ledger(events);
-  SourceLine& line = ledger.line("a");
-  EXPECT_EQ(line.rate(), 0);
-  line.succeeded(0, 1);
-  line.succeeded(10, 0);
-  EXPECT_EQ(line.rate(), 0) << "nothing was measured";
-  line.succeeded(1000, 1);
-  EXPECT_EQ(line.rate(), 1000);
-  line.succeeded(2000, 1);
-  EXPECT_GT(line.rate(), 1000);
-  EXPECT_LT(line.rate(), 2000);
-}
-
 TEST(Ledger, OneBadMomentOfManyLanesIsNoReasonToGiveUpAHost) {
   EventLog events;
   Ledger ledger(events);
@@ -70,7 +55,7 @@ TEST(Ledger, ManyThreadsCountTogether) {
           SourceLine& line = ledger.line(std::to_string(n % 10));
           ++line.traffic.requests;
           line.received(3);
-          line.succeeded(3, 0.1);
+          line.succeeded();
           if (n % 50 == 0) line.failed(network, false);
           (void)ledger.records();
         }

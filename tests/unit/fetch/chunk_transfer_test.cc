@@ -23,21 +23,22 @@ void expect_whole(FetchBench& bench, const FileOutcome& outcome, const std::stri
   EXPECT_FALSE(bench.partials_left());
 }
 
-TEST(KnownTransfer, EachByteOnce) {
+TEST(ChunkTransfer, EachByteOnce) {
   const std::string bytes = bytes_of(9 * chunk + 1);
   for (const unsigned lanes : {1U, 3U, 8U}) {
     FetchBench bench;
     bench.lanes = lanes;
     bench.origin.put(a, {.bytes = bytes, .piece_size = 300'007});
     expect_whole(bench, bench.fetch(known_job({a}, bytes)), bytes);
-    EXPECT_EQ(bench.record(a).bytes, bytes.size());
-    EXPECT_EQ(bench.events->received(), bytes.size());
+    EXPECT_GE(bench.record(a).bytes, bytes.size());
+    EXPECT_LE(bench.record(a).bytes, bytes.size() + bytes.size() / 20) << "a lane that is held up is helped at the end";
+    EXPECT_EQ(bench.events->received(), bench.record(a).bytes);
     EXPECT_EQ(bench.events->files_done(), 1U);
     EXPECT_EQ(bench.record(a).failures, 0U);
   }
 }
 
-TEST(KnownTransfer, EverySizeAroundAChunk) {
+TEST(ChunkTransfer, EverySizeAroundAChunk) {
   FetchBench bench;
   for (const std::uint64_t size :
        {std::uint64_t{0}, std::uint64_t{1}, chunk - 1, chunk, chunk + 1, 2 * chunk, 2 * chunk + 1}) {
@@ -49,7 +50,7 @@ TEST(KnownTransfer, EverySizeAroundAChunk) {
   }
 }
 
-TEST(KnownTransfer, AMirrorThatLiesInOneChunkIsDemotedAndTheRestCompletes) {
+TEST(ChunkTransfer, AMirrorThatLiesInOneChunkIsDemotedAndTheRestCompletes) {
   FetchBench bench;
   const std::string bytes = bytes_of(12 * chunk);
   bench.origin.put(a, {.bytes = bytes, .flip_at = 5 * chunk + 77});
@@ -58,7 +59,7 @@ TEST(KnownTransfer, AMirrorThatLiesInOneChunkIsDemotedAndTheRestCompletes) {
   EXPECT_FALSE(bench.record(b).demoted);
 }
 
-TEST(KnownTransfer, OnlyALiarIsAContentFailure) {
+TEST(ChunkTransfer, OnlyALiarIsAContentFailure) {
   FetchBench bench;
   const std::string bytes = bytes_of(6 * chunk);
   bench.origin.put(a, {.bytes = bytes, .flip_at = 3 * chunk});
@@ -76,7 +77,7 @@ TEST(KnownTransfer, OnlyALiarIsAContentFailure) {
   EXPECT_EQ(bench.record(b).bytes + bench.events->reused(), bytes.size());
 }
 
-TEST(KnownTransfer, AWrongLengthIsHardlyRead) {
+TEST(ChunkTransfer, AWrongLengthIsHardlyRead) {
   FetchBench bench;
   const std::string bytes = bytes_of(3 * chunk);
   bench.origin.put(a, {.bytes = bytes_of(3 * chunk + 1)});
@@ -86,7 +87,7 @@ TEST(KnownTransfer, AWrongLengthIsHardlyRead) {
   EXPECT_LE(bench.record(a).bytes, 1U << 20) << "no more than shows that it is no page";
 }
 
-TEST(KnownTransfer, ConnectionsThatBreakWithinAChunkLoseNothing) {
+TEST(ChunkTransfer, ConnectionsThatBreakWithinAChunkLoseNothing) {
   FetchBench bench;
   const std::string bytes = bytes_of(5 * chunk + 5);
   bench.origin.put(a, {.bytes = bytes, .break_after = 1'500'000, .piece_size = 100'000});
@@ -94,7 +95,7 @@ TEST(KnownTransfer, ConnectionsThatBreakWithinAChunkLoseNothing) {
   EXPECT_EQ(bench.record(a).bytes, bytes.size());
 }
 
-TEST(KnownTransfer, ALiarsHalfChunkIsNotHeldAgainstTheHonestOne) {
+TEST(ChunkTransfer, ALiarsHalfChunkIsNotHeldAgainstTheHonestOne) {
   FetchBench bench;
   bench.lanes = 1;
   const std::string bytes = bytes_of(2 * chunk);
@@ -104,7 +105,7 @@ TEST(KnownTransfer, ALiarsHalfChunkIsNotHeldAgainstTheHonestOne) {
   EXPECT_FALSE(bench.record(b).demoted);
 }
 
-TEST(KnownTransfer, AHiccupOfTheServerIsSurvivedByManyLanes) {
+TEST(ChunkTransfer, AHiccupOfTheServerIsSurvivedByManyLanes) {
   FetchBench bench;
   bench.lanes = 16;
   const std::string bytes = bytes_of(24 * chunk);
@@ -117,7 +118,7 @@ TEST(KnownTransfer, AHiccupOfTheServerIsSurvivedByManyLanes) {
   expect_whole(bench, bench.fetch(known_job({a}, bytes)), bytes);
 }
 
-TEST(KnownTransfer, ACrowdedMirrorIsNotADeadOne) {
+TEST(ChunkTransfer, ACrowdedMirrorIsNotADeadOne) {
   FetchBench bench;
   bench.lanes = 8;
   const std::string bytes = bytes_of(8 * chunk);
@@ -130,7 +131,7 @@ TEST(KnownTransfer, ACrowdedMirrorIsNotADeadOne) {
   expect_whole(bench, bench.fetch(known_job({a}, bytes)), bytes);
 }
 
-TEST(KnownTransfer, NoMirrorHonoursRanges) {
+TEST(ChunkTransfer, NoMirrorHonoursRanges) {
   for (const unsigned lanes : {1U, 8U}) {
     FetchBench bench;
     bench.lanes = lanes;
@@ -140,7 +141,7 @@ TEST(KnownTransfer, NoMirrorHonoursRanges) {
   }
 }
 
-TEST(KnownTransfer, NoRangesAndOneBreak) {
+TEST(ChunkTransfer, NoRangesAndOneBreak) {
   FetchBench bench;
   bench.lanes = 8;
   const std::string bytes = bytes_of(6 * chunk);
@@ -148,7 +149,7 @@ TEST(KnownTransfer, NoRangesAndOneBreak) {
   expect_whole(bench, bench.fetch(known_job({a}, bytes)), bytes);
 }
 
-TEST(KnownTransfer, WhoHonoursRangesIsPreferredToWhoDoesNot) {
+TEST(ChunkTransfer, WhoHonoursRangesIsPreferredToWhoDoesNot) {
   FetchBench bench;
   const std::string bytes = bytes_of(10 * chunk);
   bench.origin.put(a, {.bytes = bytes, .ranges = false});
@@ -157,7 +158,7 @@ TEST(KnownTransfer, WhoHonoursRangesIsPreferredToWhoDoesNot) {
   EXPECT_LT(bench.record(a).bytes, bytes.size());
 }
 
-TEST(KnownTransfer, AMirrorThatDiesForGoodInTheMiddle) {
+TEST(ChunkTransfer, AMirrorThatDiesForGoodInTheMiddle) {
   FetchBench bench;
   const std::string bytes = bytes_of(16 * chunk);
   bench.origin.put(a, {.bytes = bytes, .on_read = [reads = 0](Behaviour& now) mutable {
@@ -168,7 +169,7 @@ TEST(KnownTransfer, AMirrorThatDiesForGoodInTheMiddle) {
   EXPECT_EQ(bench.record(a).bytes + bench.record(b).bytes, bytes.size());
 }
 
-TEST(KnownTransfer, ASlowMirrorDoesNotHoldTheEnd) {
+TEST(ChunkTransfer, ASlowMirrorDoesNotHoldTheEnd) {
   FetchBench bench;
   bench.lanes = 4;
   const std::string bytes = bytes_of(12 * chunk);
@@ -179,7 +180,7 @@ TEST(KnownTransfer, ASlowMirrorDoesNotHoldTheEnd) {
   EXPECT_LT(Clock::now() - begin, std::chrono::seconds(15));
 }
 
-TEST(KnownTransfer, WhatADeadProcessLeftIsNotFetchedAgain) {
+TEST(ChunkTransfer, WhatADeadProcessLeftIsNotFetchedAgain) {
   FetchBench bench;
   const std::string bytes = bytes_of(8 * chunk + 1);
   bench.lanes = 2;
@@ -196,7 +197,7 @@ TEST(KnownTransfer, WhatADeadProcessLeftIsNotFetchedAgain) {
   EXPECT_LE(bench.record(b).bytes, bytes.size() - before / chunk * chunk + chunk);
 }
 
-TEST(KnownTransfer, ForceReadsWhatIsThereAndMendsIt) {
+TEST(ChunkTransfer, ForceReadsWhatIsThereAndMendsIt) {
   FetchBench bench;
   const std::string bytes = bytes_of(3 * chunk);
   bench.origin.put(a, {.bytes = bytes});
@@ -212,7 +213,7 @@ TEST(KnownTransfer, ForceReadsWhatIsThereAndMendsIt) {
   EXPECT_EQ(bench.record(a).bytes, bytes.size());
 }
 
-TEST(KnownTransfer, TheSameContentTwiceIsFetchedOnce) {
+TEST(ChunkTransfer, TheSameContentTwiceIsFetchedOnce) {
   FetchBench bench;
   const std::string bytes = bytes_of(5 * chunk);
   bench.origin.put(a, {.bytes = bytes});
@@ -224,7 +225,7 @@ TEST(KnownTransfer, TheSameContentTwiceIsFetchedOnce) {
   EXPECT_EQ(bench.events->files_done(), 3U);
 }
 
-TEST(KnownTransfer, TheSameContentTwiceIsHadWhereEitherHasIt) {
+TEST(ChunkTransfer, TheSameContentTwiceIsHadWhereEitherHasIt) {
   FetchBench bench;
   const std::string bytes = bytes_of(2 * chunk);
   bench.origin.put(b, {.bytes = bytes});
@@ -233,14 +234,15 @@ TEST(KnownTransfer, TheSameContentTwiceIsHadWhereEitherHasIt) {
   expect_whole(bench, outcomes.at(1), bytes);
 }
 
-TEST(KnownTransfer, TwoStoresOfOneDirectoryShareTheWork) {
+TEST(ChunkTransfer, TwoStoresOfOneDirectoryShareTheWork) {
   FetchBench bench;
   const std::string bytes = bytes_of(24 * chunk);
   bench.origin.put(a, {.bytes = bytes, .pause = milliseconds(25)});
   const auto other = Store::open(bench.directory / "store", false);
   EventLog events;
   Ledger ledger(events);
-  FetchContext second{*other, bench.origin, events, ledger, bench.space, bench.limiter, bench.rewrites, 4, false, {}};
+  Hosts hosts(4);
+  FetchContext second{*other, bench.origin, events, ledger, bench.space, bench.limiter, hosts, bench.rewrites, 4, false, {}};
   FileOutcome theirs;
   std::jthread thread([&] { theirs = fetch_all(second, {known_job({a}, bytes)}).front(); });
   const auto ours = bench.fetch(known_job({a}, bytes));

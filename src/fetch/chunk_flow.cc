@@ -1,0 +1,304 @@
+// One request of a ChunkTransfer, in its lane: what comes is put into chunks, and what went wrong is told.
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "fetch/chunk_transfer.h"
+#include "fetch/spool.h"
+
+namespace sabath {
+
+namespace {
+
+constexpr std::uint64_t sample_bytes = 64 * 1024;
+
+}  // namespace
+
+void ChunkTransfer::run_flow(Lane& lane, Place flow) {
+  const std::stop_callback forward(context_.stop, [&] { flow->stop.request_stop(); });
+  try {
+    if (flow->check) {
+      compare_samples(*flow);
+    } else if (flow->has_run) {
+      read(lane, *flow);
+    } else {
+      read_whole(lane, *flow);
+    }
+    mirrors_.succeeded(flow->pick);
+  } catch (const Enough&) {
+    mirrors_.succeeded(flow->pick);
+  } catch (const Error& error) {
+    after_failure(*flow, error);
+  } catch (...) {
+    mirrors_.released(flow->pick);
+    throw;
+  }
+}
+
+void ChunkTransfer::read_into(Flow& flow, const ReadRequest& request, const GuardedSink::Write& write) {
+  FetchContext own = context_;
+  own.stop = flow.stop.get_token();
+  const MirrorSet::Pick& pick = flow.pick;
+  GuardedSink sink(
+      own, *pick.line, *pick.url, provable() ? std::optional(size_) : std::nullopt,
+      [&](const ContentInfo& info) { on_begin(flow, info); }, write, pick.host);
+  read_source(own, request, *pick.line, sink);
+}
+
+void ChunkTransfer::read(Lane& lane, Flow& flow) {
+  adopt_scratch(lane, flow);
+  ReadRequest request{*flow.pick.url, 0, std::nullopt, {}};
+  {
+    const std::lock_guard lock(mutex_);
+    if (flow.run->left() == 0) return;
+    flow.request_end = flow.run->end;
+    request.offset = job_.offset + flow.run->position;
+    request.length = flow.run->left();
+    if (const auto version = versions_.find(flow.pick.index); version != versions_.end()) {
+      request.expected = version->second;
+    }
+  }
+  read_into(flow, request, [&](std::span<const std::byte> bytes) { take_bytes(lane, flow, bytes); });
+  const std::lock_guard lock(mutex_);
+  if (flow.run->left() > 0) {
+    throw Error(FailureKind::network, fmt::format("{} ended early", flow.pick.url->display()));
+  }
+}
+
+// From the start to the end of a source that has no ranges: what is there already is skipped as it passes.
+void ChunkTransfer::read_whole(Lane& lane, Flow& flow) {
+  std::uint64_t at = 0;
+  read_into(flow, {*flow.pick.url, 0, std::nullopt, {}},
+            [&](std::span<const std::byte> bytes) { take_whole(lane, flow, at, bytes); });
+  if (at < size_) throw Error(FailureKind::network, fmt::format("{} ended early", flow.pick.url->display()));
+}
+
+// A mirror of content that is not known is believed with the others once it agrees with what they gave.
+void ChunkTransfer::compare_samples(Flow& flow) {
+  std::set<std::uint64_t> chunks;  // the first and the last that are there
+  {
+    const std::lock_guard lock(mutex_);
+    for (std::uint64_t i = 0; i < done_.size() && chunks.empty(); ++i) {
+      if (done_[i]) chunks.insert(i);
+    }
+    for (std::uint64_t i = done_.size(); i-- > 0 && chunks.size() < 2;) {
+      if (done_[i] && (chunks.empty() || i <= *chunks.begin() || chunks.insert(i).second)) break;
+    }
+  }
+  for (const std::uint64_t chunk : chunks) {
+    const ByteRange range = range_of(chunk);
+    const std::uint64_t begin = range.end - std::min(sample_bytes, range.size());
+    std::vector<std::byte> theirs, ours(range.end - begin);
+    read_into(flow, {*flow.pick.url, job_.offset + begin, ours.size(), {}},
+              [&](std::span<const std::byte> bytes) { theirs.insert(theirs.end(), bytes.begin(), bytes.end()); });
+    const std::size_t n = partial_->read(begin, ours);
+    if (n == ours.size() && theirs == ours) continue;
+    throw Error(FailureKind::content,
+                fmt::format("{} differs from the other sources in bytes {} to {}", flow.pick.url->display(), begin,
+                            range.end),
+                "it holds another version, or one of them lies");
+  }
+  const std::lock_guard lock(mutex_);
+  admitted_.insert(flow.pick.index);
+}
+
+void ChunkTransfer::on_begin(Flow& flow, const ContentInfo& info) {
+  if (job_.offset == 0 && info.size_bytes && *info.size_bytes != size_) {
+    throw Error(FailureKind::content,
+                fmt::format("{} is {} bytes long at {}, and {} were expected", job_.name, *info.size_bytes,
+                            flow.pick.url->display(), size_),
+                "the recipe is out of date or the source is another file: compare them, then mend the recipe");
+  }
+  if (known()) return;
+  const std::lock_guard lock(mutex_);
+  const auto [version, first] = versions_.try_emplace(flow.pick.index, info.validators);
+  if (version->second != info.validators) {
+    throw Error(FailureKind::changed, fmt::format("{} changed at its source while it was fetched", job_.name));
+  }
+  if (flow.pick.index == leader_) partial_->note_validators(info.validators, size_);
+}
+
+std::shared_ptr<ChunkTransfer::Flight> ChunkTransfer::flight_of(std::uint64_t chunk, std::size_t giver) {
+  auto& flight = flights_[chunk];
+  if (!flight) flight = std::make_shared<Flight>(Flight{buffers_.take(), 0, 0, {}});
+  flight->givers.insert(giver);
+  return flight;
+}
+
+void ChunkTransfer::take_bytes(Lane& lane, Flow& flow, std::span<const std::byte> bytes) {
+  for (;;) {
+    std::shared_ptr<Flight> flight;
+    std::uint64_t at = 0, n = 0;
+    {
+      const std::lock_guard lock(mutex_);
+      if (flow.run->left() == 0 && flow.run->position < flow.request_end) throw Enough{};
+      if (bytes.empty()) return;
+      if (flow.run->left() == 0) {
+        throw Error(FailureKind::content, fmt::format("{} sends more than was asked", flow.pick.url->display()));
+      }
+      at = flow.run->position;
+      n = schedule_->advance(flow.run, std::min(bytes.size(), range_of(at / chunk_size_bytes).end - at), now());
+      flight = flight_of(at / chunk_size_bytes, flow.pick.index);
+    }
+    put(lane, flow, at, flight, bytes.first(n), false);
+    bytes = bytes.subspan(n);
+  }
+}
+
+void ChunkTransfer::take_whole(Lane& lane, Flow& flow, std::uint64_t& at, std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    if (at == size_)
+      throw Error(FailureKind::content, fmt::format("{} is longer than the {} bytes that were expected",
+                                                    flow.pick.url->display(), size_));
+    const std::uint64_t chunk = at / chunk_size_bytes;
+    const auto part = bytes.first(std::min<std::uint64_t>(bytes.size(), range_of(chunk).end - at));
+    std::shared_ptr<Flight> flight;
+    {
+      const std::lock_guard lock(mutex_);
+      if (!done_[chunk]) flight = flight_of(chunk, flow.pick.index);
+    }
+    if (flight) put(lane, flow, at, flight, part, false);
+    at += part.size();
+    bytes = bytes.subspan(part.size());
+  }
+}
+
+void ChunkTransfer::put(Lane& lane, Flow& flow, std::uint64_t at, const std::shared_ptr<Flight>& flight,
+                        std::span<const std::byte> bytes, bool adopted) {
+  const std::uint64_t chunk = at / chunk_size_bytes, offset = at % chunk_size_bytes;
+  std::memcpy(flight->bytes.get() + offset, bytes.data(), bytes.size());
+  if (offset == 0 || at == flow.scratch_end) {  // the scratch holds the start of a chunk
+    if (!adopted) partial_->write_scratch(lane.id, chunk, offset, bytes);
+    flow.scratch_end = at + bytes.size();
+  }
+  bool whole = false;
+  {
+    const std::lock_guard lock(mutex_);
+    flow.received += bytes.size();
+    flight->covered += bytes.size();
+    if (adopted) flight->adopted += bytes.size();
+    whole = flight->covered == chunk_length(size_, chunk);
+  }
+  if (whole) finish_chunk(lane, flow, chunk, *flight);
+}
+
+// What a dead writer left of the chunk that the run begins with.
+void ChunkTransfer::adopt_scratch(Lane& lane, Flow& flow) {
+  std::uint64_t at = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    at = flow.run->position;
+    const std::uint64_t chunk = at / chunk_size_bytes;
+    if (at != range_of(chunk).begin || flow.run->end < range_of(chunk).end || alone_.contains(chunk)) return;
+  }
+  const auto start = partial_->adopt_scratch(at / chunk_size_bytes);
+  if (start.empty()) return;
+  std::shared_ptr<Flight> flight;
+  std::uint64_t n = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    n = schedule_->advance(flow.run, std::min<std::uint64_t>(start.size(), chunk_size_bytes), now());
+    flight = flight_of(at / chunk_size_bytes, flow.pick.index);
+  }
+  if (n > 0) put(lane, flow, at, flight, std::span(start).first(n), true);
+}
+
+void ChunkTransfer::finish_chunk(Lane& lane, Flow& flow, std::uint64_t chunk, const Flight& flight) {
+  const std::span<const std::byte> bytes(flight.bytes.get(), chunk_length(size_, chunk));
+  const ChunkBuffers::Buffer kept = flight.bytes;
+  const Sha256 hash = hash_chunk(bytes);
+  if (known() && hash != job_.known->chunks[chunk]) return refuse_chunk(flow, chunk, flight);
+  partial_->write_chunk(lane.id, chunk, bytes, hash);
+  if (known() && flight.adopted > 0) context_.events.on(event::BytesReused{flight.adopted});
+  if (front_hash_) front_hash_->offer(chunk, kept, flow.stop.get_token());
+  if (job_.follower != nullptr) job_.follower->advance(*partial_, partial_->front());
+  const std::lock_guard lock(mutex_);
+  if (done_[chunk]) return;
+  if (!known()) reused_ += flight.adopted;
+  givers_.insert(flight.givers.begin(), flight.givers.end());
+  alone_.erase(chunk);
+  flights_.erase(chunk);
+  schedule_->remove_free(range_of(chunk));  // had it been given up meanwhile
+  note_done(chunk);
+}
+
+// Of one source: it is blamed. Of several: nobody knows whose bytes are wrong, and one alone brings the whole chunk.
+void ChunkTransfer::refuse_chunk(Flow& flow, std::uint64_t chunk, const Flight& flight) {
+  const ByteRange range = range_of(chunk);
+  const std::set<std::size_t> givers = flight.givers;
+  const bool several = givers.size() > 1 || flight.adopted > 0;
+  {
+    const std::lock_guard lock(mutex_);
+    flights_.erase(chunk);
+    schedule_->add_free(range);
+    if (several) alone_.insert(chunk);
+  }
+  if (several) return;
+  const Error wrong(FailureKind::content,
+                    fmt::format("{}: chunk {} (bytes {} to {}) does not match its hash", mirrors_.name(*givers.begin()),
+                                chunk, range.begin, range.end),
+                    "the source holds another version, or it lies: it is not asked again for this file");
+  if (*givers.begin() == flow.pick.index) throw wrong;
+  mirrors_.demote(*givers.begin(), wrong.failure());
+  const std::lock_guard lock(mutex_);
+  after_death(*givers.begin(), FailureKind::content);
+}
+
+// --- after it ------------------------------------------------------------------------------------------------------
+
+void ChunkTransfer::after_failure(Flow& flow, const Error& error) {
+  const FailureKind kind = error.failure().kind;
+  if (flow.stop.stop_requested() && !context_.stop.stop_requested() && verdict(kind) == Verdict::fatal) {
+    return mirrors_.released(flow.pick);  // it was ended from here
+  }
+  if (kind == FailureKind::no_ranges && flow.has_run) {
+    const std::lock_guard lock(mutex_);
+    if (sequential_) return mirrors_.released(flow.pick);  // another lane has learnt that before
+    mirrors_.failed(flow.pick, error, false);
+    if (job_.offset == 0 && mirrors_.only_rangeless()) {
+      sequential_ = true;
+      mirrors_.revive_rangeless();
+      leader_.reset();
+      admitted_.clear();
+      stop_flows([](const Flow&) { return true; });
+    }
+    return;
+  }
+  mirrors_.failed(flow.pick, error, flow.received > 0 && kind == FailureKind::network && flow.has_run);
+  const std::lock_guard lock(mutex_);
+  if (flow.check) {
+    if (kind == FailureKind::content) differing_.insert(flow.pick.index);
+    return;
+  }
+  if (!known() && kind == FailureKind::changed) want_restart();
+  if (mirrors_.dead(flow.pick.index)) after_death(flow.pick.index, kind);
+}
+
+void ChunkTransfer::after_death(std::size_t mirror, FailureKind kind) {
+  stop_flows([&](const Flow& flow) { return flow.pick.index == mirror; });
+  if (known()) return;
+  const bool wrong = kind == FailureKind::content || kind == FailureKind::invalid;
+  const bool gave = givers_.contains(mirror) || std::any_of(flights_.begin(), flights_.end(), [&](const auto& flight) {
+                      return flight.second->givers.contains(mirror);
+                    });
+  const bool leads = leader_ == mirror;
+  if (leads) leader_.reset();
+  admitted_.erase(mirror);
+  if (gave && (wrong || (leads && !mixable_))) want_restart();
+}
+
+void ChunkTransfer::end_flow(Place flow) {
+  const std::lock_guard lock(mutex_);
+  if (flow->has_run) schedule_->release(flow->run);
+  if (flow->check) comparing_ = false;
+  const std::size_t mirror = flow->pick.index;
+  const bool dead = mirrors_.dead(mirror), passed = !flow->has_run && !flow->check;
+  forget_flights([&](std::uint64_t chunk, const Flight& flight) {
+    return passed || alone_.contains(chunk) || (dead && flight.givers.contains(mirror));
+  });
+  flows_.erase(flow);
+}
+
+}  // namespace sabath

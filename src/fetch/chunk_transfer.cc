@@ -1,0 +1,314 @@
+#include "fetch/chunk_transfer.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "fetch/source_key.h"
+#include "fetch/spool.h"
+
+namespace sabath {
+
+namespace {
+
+// Enough to fill any link with windows of a few MiB; more would only crowd the host.
+constexpr unsigned connections_max = 16;
+constexpr auto news_interval = std::chrono::milliseconds(100);
+
+}  // namespace
+
+ChunkTransfer::ChunkTransfer(FetchContext& context, ChunkBuffers& buffers, const FileJob& job,
+                             std::uint64_t size_bytes)
+    : context_(context),
+      buffers_(buffers),
+      job_(job),
+      size_(size_bytes),
+      mirrors_(job, context.ledger, context.hosts, true),
+      mixable_(provable()) {}
+
+// Whoever reads the archive as it arrives must not read a partial that is gone.
+ChunkTransfer::~ChunkTransfer() {
+  if (job_.follower != nullptr) job_.follower->abandon();
+}
+
+bool ChunkTransfer::work(Lane& lane) {
+  std::optional<Place> flow;
+  {
+    std::unique_lock lock(mutex_);
+    const bool fresh = phase_ == Phase::fresh;
+    if (!fresh && phase_ != Phase::open) return false;
+    if (fresh || restart_ || missing_ == 0) {
+      if (!flows_.empty()) return false;
+      const bool anew = restart_;
+      phase_ = Phase::busy;  // what takes long is done without the mutex: the other lanes have other files
+      lock.unlock();
+      fresh ? open() : anew ? begin_anew() : publish();
+      return true;
+    }
+    try {
+      flow = next_flow();
+    } catch (const Error& error) {
+      const auto failure = all_dead(error);
+      if (!failure) return true;
+      lock.unlock();
+      fail(*failure);
+      return true;
+    }
+  }
+  if (!flow) return false;
+  try {
+    run_flow(lane, *flow);
+  } catch (...) {
+    end_flow(*flow);
+    throw;
+  }
+  end_flow(*flow);
+  return true;
+}
+
+// --- phases --------------------------------------------------------------------------------------------------------
+
+void ChunkTransfer::open() {
+  if (known()) {
+    if (context_.force) context_.store.distrust(job_.known->digest);
+    partial_ = context_.store.open_partial(job_.known->digest, job_.known->chunks);
+  } else {
+    adopt_earlier();
+    front_hash_ = std::make_unique<FrontHash>(
+        job_.checksum, size_, buffers_,
+        [this](std::uint64_t offset, std::span<std::byte> bytes) { return partial_->read(offset, bytes); });
+  }
+  const std::lock_guard lock(mutex_);
+  plan();
+  if (known() && reused_ > 0) context_.events.on(event::BytesReused{std::exchange(reused_, 0)});
+  phase_ = Phase::open;
+}
+
+// What an earlier process left of content that is not known: bytes of one version, or nothing.
+void ChunkTransfer::adopt_earlier() {
+  partial_ = context_.store.open_partial(source_key(job_));
+  const Validators noted = partial_->validators_noted();
+  const bool nameless = !provable() && noted.empty();  // nothing could tell a mixture from the file
+  if (context_.force || job_.unless || nameless) return partial_->restart();
+  partial_->adopt_front(noted, [](std::span<const std::byte>) {});
+  // What was left came from any mirror; where the whole can be proved, another one's validators say nothing.
+  if (provable() && job_.urls.size() > 1) return;
+  for (std::size_t i = 0; i < mirrors_.size() && partial_->front() > 0; ++i) versions_[i] = noted;
+}
+
+void ChunkTransfer::plan() {
+  Schedule::Limits limits;
+  limits.chunk_bytes = chunk_size_bytes;
+  limits.in_order = !known();
+  if (known() && partial_->shared()) limits.run_chunks_max = 1;  // what others left is found chunk by chunk
+  schedule_ = std::make_unique<Schedule>(size_, limits);
+  schedule_->start_at(chunk_count(size_) * context_.share.rank / context_.share.ranks * chunk_size_bytes);
+  done_ = partial_->chunks_done();
+  done_.resize(chunk_count(size_));
+  missing_ = 0;
+  reused_ = 0;
+  for (std::uint64_t i = 0; i < done_.size(); ++i) {
+    if (!done_[i]) {
+      ++missing_;
+      schedule_->add_free(range_of(i));
+      continue;
+    }
+    reused_ += chunk_length(size_, i);
+    if (front_hash_) front_hash_->present(i);
+  }
+  if (job_.follower != nullptr) job_.follower->advance(*partial_, partial_->front());
+}
+
+// The source has another version, or what was brought together was wrong. No request is under way.
+void ChunkTransfer::begin_anew() {
+  if (job_.follower != nullptr) job_.follower->restart();
+  partial_->restart();
+  front_hash_->restart();
+  const std::lock_guard lock(mutex_);
+  flights_.clear();
+  alone_.clear();
+  versions_.clear();
+  givers_.clear();
+  admitted_.clear();
+  leader_.reset();
+  restart_ = false;
+  plan();
+  phase_ = Phase::open;
+}
+
+void ChunkTransfer::publish() {
+  try {
+    if (!known()) return publish_hashed();
+    outcome_.tree = partial_->publish();
+    context_.events.on(event::FileDone{job_.name, size_});
+  } catch (const Error& error) {
+    if (verdict(error.failure().kind) == Verdict::fatal) throw;
+    outcome_.failure = error.failure();
+  }
+  phase_ = Phase::over;
+}
+
+void ChunkTransfer::publish_hashed() {
+  std::string source;
+  {
+    const std::lock_guard lock(mutex_);
+    source = givers_.empty() ? job_.name : mirrors_.name(*givers_.begin());
+    outcome_.over_tls = std::all_of(givers_.begin(), givers_.end(),
+                                    [&](std::size_t giver) { return job_.urls[giver].scheme() == "https"; });
+    if (leader_) outcome_.validators = versions_[*leader_];
+  }
+  try {
+    outcome_.computed = front_hash_->finish(source, context_.stop);
+  } catch (const Error& error) {
+    if (error.failure().kind != FailureKind::content) throw;
+    return hear_each_alone(error.failure());
+  }
+  blame_suspects();
+  if (reused_ > 0) context_.events.on(event::BytesReused{reused_});  // said now: until here it could be thrown away
+  if (job_.follower != nullptr) {
+    job_.follower->finish(std::move(partial_));
+  } else {
+    outcome_.tree = partial_->publish();
+    context_.store.note_arrival(source_key(job_), {outcome_.tree.digest, outcome_.over_tls});
+    context_.events.on(event::FileDone{job_.name, size_});
+  }
+  phase_ = Phase::over;
+}
+
+// The whole is wrong. If one source gave all of it, that is the one; if several did, nobody knows yet.
+void ChunkTransfer::hear_each_alone(const Failure& failure) {
+  const std::lock_guard lock(mutex_);
+  if (givers_.size() == 1 && reused_ == 0) {
+    mirrors_.demote(*givers_.begin(), failure);
+  } else {
+    suspects_ = givers_;
+  }
+  mixable_ = false;
+  restart_ = true;
+  phase_ = Phase::open;
+}
+
+// One source has proved to be right: if it shared a wrong file with just one other, that one was wrong.
+void ChunkTransfer::blame_suspects() {
+  const std::lock_guard lock(mutex_);
+  if (suspects_.empty() || givers_.size() != 1) return;
+  suspects_.erase(*givers_.begin());
+  if (suspects_.size() != 1) return;
+  mirrors_.demote(*suspects_.begin(),
+                  {FailureKind::content, fmt::format("the part of {} that it sent does not match", job_.name),
+                   "it holds another version, or it lies", std::nullopt});
+}
+
+// nullopt: those that only differed from the others may yet be right.
+std::optional<Failure> ChunkTransfer::all_dead(const Error& error) {
+  if (verdict(error.failure().kind) == Verdict::fatal) throw error;
+  if (differing_.empty()) return error.failure();
+  for (const std::size_t mirror : std::exchange(differing_, {})) mirrors_.revive(mirror);
+  mixable_ = false;
+  want_restart();
+  return std::nullopt;
+}
+
+void ChunkTransfer::fail(const Failure& failure) {
+  const bool wrong = failure.kind == FailureKind::content || failure.kind == FailureKind::invalid;
+  if (!known() && wrong) partial_->discard();
+  const std::lock_guard lock(mutex_);
+  outcome_.failure = failure;
+  stop_flows([](const Flow&) { return true; });
+  phase_ = Phase::over;
+}
+
+// --- decisions; the mutex is held ----------------------------------------------------------------------------------
+
+bool ChunkTransfer::admissible(std::size_t mirror) const {
+  if (mirrors_.host(mirror).in_use() >= connections_max && context_.lanes == 0) return false;
+  if (known() || !leader_) return true;
+  if (!mixable_) return *leader_ == mirror;
+  return admitted_.contains(mirror) || (!comparing_ && missing_ < done_.size());
+}
+
+std::optional<ChunkTransfer::Place> ChunkTransfer::next_flow() {
+  if (sequential_ && !flows_.empty()) return std::nullopt;
+  const auto pick = mirrors_.try_pick([this](std::size_t mirror) { return admissible(mirror); });
+  if (!pick) return std::nullopt;
+  Flow flow{*pick, {}};
+  if (!known() && !leader_) {
+    leader_ = pick->index;
+    admitted_.insert(pick->index);
+  }
+  flow.check = !known() && !admitted_.contains(pick->index);
+  comparing_ = comparing_ || flow.check;
+  if (!flow.check && !sequential_ && !give_run(flow)) {
+    mirrors_.released(*pick);
+    take_news();
+    return std::nullopt;
+  }
+  return flows_.insert(flows_.end(), std::move(flow));
+}
+
+bool ChunkTransfer::give_run(Flow& flow) {
+  const bool endgame = schedule_->free_bytes() == 0;
+  const auto taken = [this](std::uint64_t chunk) { return known() && partial_->claimed_by_other(chunk); };
+  const auto whole = [this](std::uint64_t chunk) { return alone_.contains(chunk); };
+  const auto run =
+      schedule_->take(flow.pick.index, flow.pick.host->speed(), context_.hosts.connections(), now(), taken, whole);
+  if (!run) return false;
+  flow.run = *run;
+  flow.has_run = true;
+  flow.request_end = (*run)->end;
+  if (endgame) {
+    context_.events.on(event::Note{fmt::format("{}: {}", job_.name, schedule_->reason())});
+    stop_flows([](const Flow& late) {
+      return late.has_run && late.run->left() == 0 && late.run->position < late.request_end;
+    });
+  } else {
+    for (std::uint64_t at = (*run)->position; at < (*run)->end; at += chunk_size_bytes) {
+      partial_->claim(at / chunk_size_bytes);
+    }
+  }
+  return true;
+}
+
+// What is missing is claimed by others: sees what they have finished since.
+void ChunkTransfer::take_news() {
+  if (!known() || schedule_->free_bytes() == 0 || Clock::now() - looked_ < news_interval) return;
+  looked_ = Clock::now();
+  const auto done = partial_->chunks_done();
+  for (std::uint64_t i = 0; i < done_.size(); ++i) {
+    if (done_[i] || !done[i] || flights_.contains(i) || schedule_->in_run(range_of(i))) continue;
+    schedule_->remove_free(range_of(i));
+    note_done(i);
+    context_.events.on(event::BytesReused{chunk_length(size_, i)});
+  }
+}
+
+void ChunkTransfer::note_done(std::uint64_t chunk) {
+  done_[chunk] = true;
+  if (--missing_ == 0) {
+    stop_flows([](const Flow& flow) { return flow.check || (flow.has_run && flow.run->left() > 0); });
+  }
+}
+
+void ChunkTransfer::stop_flows(const std::function<bool(const Flow&)>& which) {
+  for (Flow& flow : flows_) {
+    if (which(flow)) flow.stop.request_stop();
+  }
+}
+
+void ChunkTransfer::want_restart() {
+  restart_ = true;
+  stop_flows([](const Flow&) { return true; });
+}
+
+// Their bytes may be wrong, and nobody is at work on them.
+void ChunkTransfer::forget_flights(const std::function<bool(std::uint64_t, const Flight&)>& which) {
+  std::erase_if(flights_, [&](const auto& entry) {
+    const auto& [chunk, flight] = entry;
+    if (schedule_->in_run(range_of(chunk)) || !which(chunk, *flight)) return false;
+    schedule_->add_free(range_of(chunk));
+    return true;
+  });
+}
+
+}  // namespace sabath

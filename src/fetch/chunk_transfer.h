@@ -1,0 +1,143 @@
+// One file of several chunks: any lane reads any of its bytes from any mirror that may be believed. Thread-safe.
+//
+// Which bytes, and from whom, a Schedule decides. A chunk's bytes meet in one buffer (a Flight), are hashed by the lane
+// that brings the last of them, and only then go to the partial. How they are believed:
+// - known (pinned): each chunk has its hash. A wrong one is thrown away and its giver is not asked again.
+// - provable (a published checksum): mirrors whose size, validators and samples agree are read together, and the whole
+//   is hashed in order as it comes. If it is wrong, each of them is heard alone.
+// - neither: one source, one version; another takes over from the start.
+// Other processes may work on a known partial: what they have done is not fetched, what they have claimed comes last.
+#pragma once
+
+#include <atomic>
+#include <list>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <stop_token>
+#include <vector>
+
+#include "fetch/chunk_buffers.h"
+#include "fetch/context.h"
+#include "fetch/front_hash.h"
+#include "fetch/guarded_sink.h"
+#include "fetch/job.h"
+#include "fetch/lane.h"
+#include "fetch/mirrors.h"
+#include "fetch/schedule.h"
+
+namespace sabath {
+
+class ChunkTransfer {
+ public:
+  // `size_bytes`: of the file; the job's, or what a source said.
+  ChunkTransfer(FetchContext& context, ChunkBuffers& buffers, const FileJob& job, std::uint64_t size_bytes);
+  ~ChunkTransfer();
+  // Does one thing that is to be done. False: there is nothing just now. Throws what is fatal.
+  bool work(Lane& lane);
+  [[nodiscard]] bool over() const { return phase_ == Phase::over; }
+  [[nodiscard]] FileOutcome& outcome() { return outcome_; }  // once over()
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  enum class Phase : std::uint8_t { fresh, busy, open, over };  // busy: one lane opens, begins anew or publishes
+
+  struct Flight {  // a chunk on its way
+    ChunkBuffers::Buffer bytes;
+    std::uint64_t covered = 0;
+    std::uint64_t adopted = 0;      // of them, an earlier process's
+    std::set<std::size_t> givers;   // mirrors
+  };
+  struct Flow {  // one request
+    MirrorSet::Pick pick;
+    Schedule::Place run;
+    bool check = false;  // compares samples only; has no run, as one that reads the whole has none
+    bool has_run = false;
+    std::stop_source stop{};
+    std::uint64_t request_end = 0;  // of the run when it was asked for
+    std::uint64_t scratch_end = 0;  // the scratch holds the chunk up to here
+    std::uint64_t received = 0;
+  };
+  using Place = std::list<Flow>::iterator;
+  struct Enough {};  // thrown through a fetcher: the rest belongs to another lane
+
+  // --- phases; one lane
+  void open();
+  void adopt_earlier();
+  void plan();  // what is missing; the mutex is held
+  void begin_anew();
+  void publish();
+  void publish_hashed();
+  void hear_each_alone(const Failure& failure);
+  void blame_suspects();
+  void fail(const Failure& failure);
+  [[nodiscard]] std::optional<Failure> all_dead(const Error& error);
+  // --- decisions; the mutex is held
+  [[nodiscard]] std::optional<Place> next_flow();
+  [[nodiscard]] bool admissible(std::size_t mirror) const;
+  [[nodiscard]] bool give_run(Flow& flow);
+  void take_news();
+  void note_done(std::uint64_t chunk);
+  void stop_flows(const std::function<bool(const Flow&)>& which);
+  void want_restart();
+  void forget_flights(const std::function<bool(std::uint64_t, const Flight&)>& which);
+  // --- one request, in its lane
+  void run_flow(Lane& lane, Place flow);
+  void read(Lane& lane, Flow& flow);
+  void read_whole(Lane& lane, Flow& flow);
+  void compare_samples(Flow& flow);
+  void read_into(Flow& flow, const ReadRequest& request, const GuardedSink::Write& write);
+  void on_begin(Flow& flow, const ContentInfo& info);
+  void take_bytes(Lane& lane, Flow& flow, std::span<const std::byte> bytes);
+  void take_whole(Lane& lane, Flow& flow, std::uint64_t& at, std::span<const std::byte> bytes);
+  void put(Lane& lane, Flow& flow, std::uint64_t at, const std::shared_ptr<Flight>& flight,
+           std::span<const std::byte> bytes, bool adopted);
+  void adopt_scratch(Lane& lane, Flow& flow);
+  void finish_chunk(Lane& lane, Flow& flow, std::uint64_t chunk, const Flight& flight);
+  void refuse_chunk(Flow& flow, std::uint64_t chunk, const Flight& flight);
+  void after_failure(Flow& flow, const Error& error);
+  void after_death(std::size_t mirror, FailureKind kind);  // the mutex is held
+  void end_flow(Place flow);
+  [[nodiscard]] std::shared_ptr<Flight> flight_of(std::uint64_t chunk, std::size_t giver);  // the mutex is held
+
+  [[nodiscard]] bool known() const { return job_.known.has_value(); }
+  [[nodiscard]] bool provable() const { return known() || !job_.checksum.empty(); }
+  [[nodiscard]] ByteRange range_of(std::uint64_t chunk) const {
+    return {chunk * chunk_size_bytes, chunk * chunk_size_bytes + chunk_length(size_, chunk)};
+  }
+  [[nodiscard]] double now() const { return std::chrono::duration<double>(Clock::now() - begun_).count(); }
+
+  FetchContext& context_;
+  ChunkBuffers& buffers_;
+  const FileJob& job_;
+  const std::uint64_t size_;
+  const Clock::time_point begun_ = Clock::now();
+  MirrorSet mirrors_;
+  std::atomic<Phase> phase_{Phase::fresh};  // changed under the mutex
+  FileOutcome outcome_;
+  std::unique_ptr<Partial> partial_;
+  std::unique_ptr<FrontHash> front_hash_;  // of unknown content
+
+  std::mutex mutex_;  // of what follows
+  std::unique_ptr<Schedule> schedule_;
+  std::vector<bool> done_;  // by chunk
+  std::uint64_t missing_ = 0;
+  std::map<std::uint64_t, std::shared_ptr<Flight>> flights_;
+  std::set<std::uint64_t> alone_;  // chunks that came wrong from several: one source brings the whole
+  std::list<Flow> flows_;
+  std::uint64_t reused_ = 0;  // adopted, of unknown content: said at the end
+  bool sequential_ = false;   // no mirror honours ranges: one lane reads the whole
+  bool restart_ = false;
+  Clock::time_point looked_{};  // for news of other processes
+
+  // Unknown content: who may be believed together.
+  bool mixable_;
+  std::optional<std::size_t> leader_;
+  std::set<std::size_t> admitted_, givers_, suspects_, differing_;
+  bool comparing_ = false;
+  std::map<std::size_t, Validators> versions_;  // by mirror
+};
+
+}  // namespace sabath

@@ -1,0 +1,79 @@
+// What is known of each host while a job runs: how many connections it is given, how quick it is, and whether it asked
+// for a pause. One table for all files of a job, so that a host is one host whatever is fetched from it. Thread-safe;
+// hosts live as long as the table.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "fetch/connections.h"
+#include "fetch/schedule.h"
+
+namespace sabath {
+
+class Hosts;
+
+class Host {
+ public:
+  using Clock = std::chrono::steady_clock;
+  Host(Hosts& table, std::string origin, ConnectionPolicy::Limits limits)
+      : table_(table), origin_(std::move(origin)), policy_(limits) {}
+
+  [[nodiscard]] bool try_connect();  // takes a connection if one is free and the host is not in a pause
+  [[nodiscard]] bool open() const;   // try_connect() would succeed now
+  void disconnect();                 // gives it back
+  void received(std::uint64_t bytes) { bytes_ += bytes; }
+  void answered(std::chrono::duration<double> latency);  // from a request to its first byte
+  void pause_until(Clock::time_point time);              // Retry-After and the like: for every lane and file
+  void crowded();                                        // it has too many of us
+  [[nodiscard]] Clock::time_point paused_until() const;
+  [[nodiscard]] unsigned in_use() const;
+  [[nodiscard]] double rate() const;             // bytes a second over the last while; 0: not known yet
+  [[nodiscard]] Schedule::Speed speed() const;   // of one more lane
+
+ private:
+  friend class Hosts;
+  Hosts& table_;
+  const std::string origin_;
+  std::atomic<std::uint64_t> bytes_{0};
+  // Under the table's mutex:
+  ConnectionPolicy policy_;
+  unsigned in_use_ = 0;
+  double latency_ = 0, rate_ = 0, rate_time_ = 0;
+  std::uint64_t rate_bytes_ = 0;
+  Clock::time_point paused_until_{};
+};
+
+class Hosts {
+ public:
+  // `lanes_max`: connections of all hosts together; 0: as many as help, within reason.
+  explicit Hosts(unsigned lanes_max);
+  [[nodiscard]] Host& of(const std::string& origin);
+  // Looks at what came since the last time; a reason for each host whose connections change. Every 50 ms or so.
+  [[nodiscard]] std::vector<std::string> tick();
+  [[nodiscard]] unsigned connections() const;  // that all hosts would take now, lanes_max at most
+  // Waits until a connection may be free, some host's pause is over, or `most` has passed.
+  void wait(std::chrono::milliseconds most);
+  void wake();
+
+ private:
+  friend class Host;
+  using Clock = Host::Clock;
+  [[nodiscard]] double now() const { return std::chrono::duration<double>(Clock::now() - begin_).count(); }
+  const ConnectionPolicy::Limits each_;
+  const unsigned lanes_max_;
+  const Clock::time_point begin_ = Clock::now();
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  unsigned in_use_ = 0;
+  std::deque<Host> hosts_;
+  std::map<std::string, Host*> by_origin_;
+};
+
+}  // namespace sabath
