@@ -140,9 +140,9 @@ void ChunkTransfer::take_bytes(Lane& lane, Flow& flow, std::span<const std::byte
       }
       at = flow.run->position;
       n = schedule_->advance(flow.run, std::min(bytes.size(), range_of(at / chunk_size_bytes).end - at), now());
-      flight = flight_of(at / chunk_size_bytes, flow.pick.index);
+      if (!done_[at / chunk_size_bytes]) flight = flight_of(at / chunk_size_bytes, flow.pick.index);
     }
-    put(lane, flow, at, flight, bytes.first(n), false);
+    if (flight) put(lane, flow, at, flight, bytes.first(n), false);
     bytes = bytes.subspan(n);
   }
 }
@@ -199,6 +199,7 @@ void ChunkTransfer::adopt_scratch(Lane& lane, Flow& flow) {
   std::uint64_t n = 0;
   {
     const std::lock_guard lock(mutex_);
+    if (done_[at / chunk_size_bytes]) return;
     n = schedule_->advance(flow.run, std::min<std::uint64_t>(start.size(), chunk_size_bytes), now());
     flight = flight_of(at / chunk_size_bytes, flow.pick.index);
   }
@@ -231,6 +232,7 @@ void ChunkTransfer::refuse_chunk(Flow& flow, std::uint64_t chunk, const Flight& 
   const bool several = givers.size() > 1 || flight.adopted > 0;
   {
     const std::lock_guard lock(mutex_);
+    if (const auto at = flights_.find(chunk); at == flights_.end() || at->second.get() != &flight) return;
     flights_.erase(chunk);
     schedule_->add_free(range);
     if (several) alone_.insert(chunk);

@@ -19,11 +19,12 @@ constexpr auto news_interval = std::chrono::milliseconds(100);
 }  // namespace
 
 ChunkTransfer::ChunkTransfer(FetchContext& context, ChunkBuffers& buffers, const FileJob& job,
-                             std::uint64_t size_bytes)
+                             std::uint64_t size_bytes, std::optional<std::uint64_t> begun)
     : context_(context),
       buffers_(buffers),
       job_(job),
       size_(size_bytes),
+      earlier_(begun),
       mirrors_(job, context.ledger, context.hosts, true),
       mixable_(provable()) {}
 
@@ -90,7 +91,7 @@ void ChunkTransfer::adopt_earlier() {
   partial_ = context_.store.open_partial(source_key(job_));
   const Validators noted = partial_->validators_noted();
   const bool nameless = !provable() && noted.empty();  // nothing could tell a mixture from the file
-  if (context_.force || job_.unless || nameless) return partial_->restart();
+  if (!earlier_ && (context_.force || job_.unless || nameless)) return partial_->restart();
   partial_->adopt_front(noted, [](std::span<const std::byte>) {});
   // What was left came from any mirror; where the whole can be proved, another one's validators say nothing.
   if (provable() && job_.urls.size() > 1) return;
@@ -117,6 +118,7 @@ void ChunkTransfer::plan() {
     reused_ += chunk_length(size_, i);
     if (front_hash_) front_hash_->present(i);
   }
+  if (earlier_) reused_ = *earlier_;
   if (job_.follower != nullptr) job_.follower->advance(*partial_, partial_->front());
 }
 
@@ -133,6 +135,7 @@ void ChunkTransfer::begin_anew() {
   admitted_.clear();
   leader_.reset();
   restart_ = false;
+  earlier_.reset();
   plan();
   phase_ = Phase::open;
 }
@@ -237,10 +240,11 @@ std::optional<ChunkTransfer::Place> ChunkTransfer::next_flow() {
     leader_ = pick->index;
     admitted_.insert(pick->index);
   }
+  if (sequential_) flights_.clear();
   flow.check = !known() && !admitted_.contains(pick->index);
   comparing_ = comparing_ || flow.check;
   if (!flow.check && !sequential_ && !give_run(flow)) {
-    mirrors_.released(*pick);
+    mirrors_.unused(*pick);
     take_news();
     return std::nullopt;
   }
@@ -305,7 +309,8 @@ void ChunkTransfer::want_restart() {
 void ChunkTransfer::forget_flights(const std::function<bool(std::uint64_t, const Flight&)>& which) {
   std::erase_if(flights_, [&](const auto& entry) {
     const auto& [chunk, flight] = entry;
-    if (schedule_->in_run(range_of(chunk)) || !which(chunk, *flight)) return false;
+    const bool whole = flight->covered == chunk_length(size_, chunk);  // a lane is hashing it
+    if (whole || schedule_->in_run(range_of(chunk)) || !which(chunk, *flight)) return false;
     schedule_->add_free(range_of(chunk));
     return true;
   });

@@ -32,8 +32,10 @@ namespace sabath {
 
 class ChunkTransfer {
  public:
-  // `size_bytes`: of the file; the job's, or what a source said.
-  ChunkTransfer(FetchContext& context, ChunkBuffers& buffers, const FileJob& job, std::uint64_t size_bytes);
+  // `size_bytes`: of the file; the job's, or what a source said. `begun`: the partial holds what this fetch has read,
+  // and so many bytes that an earlier one left.
+  ChunkTransfer(FetchContext& context, ChunkBuffers& buffers, const FileJob& job, std::uint64_t size_bytes,
+                std::optional<std::uint64_t> begun);
   ~ChunkTransfer();
   // Does one thing that is to be done. False: there is nothing just now. Throws what is fatal.
   bool work(Lane& lane);
@@ -113,6 +115,7 @@ class ChunkTransfer {
   ChunkBuffers& buffers_;
   const FileJob& job_;
   const std::uint64_t size_;
+  std::optional<std::uint64_t> earlier_;  // see `begun`
   const Clock::time_point begun_ = Clock::now();
   MirrorSet mirrors_;
   std::atomic<Phase> phase_{Phase::fresh};  // changed under the mutex

@@ -28,12 +28,14 @@ bool Host::try_connect() {
 }
 
 void Host::disconnect() {
-  {
-    const std::lock_guard lock(table_.mutex_);
-    --in_use_;
-    --table_.in_use_;
-  }
+  disconnect_unused();
   table_.changed_.notify_one();
+}
+
+void Host::disconnect_unused() {
+  const std::lock_guard lock(table_.mutex_);
+  --in_use_;
+  --table_.in_use_;
 }
 
 void Host::answered(std::chrono::duration<double> latency) {

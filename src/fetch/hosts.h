@@ -28,6 +28,7 @@ class Host {
   [[nodiscard]] bool try_connect();  // takes a connection if one is free and the host is not in a pause
   [[nodiscard]] bool open() const;   // try_connect() would succeed now
   void disconnect();                 // gives it back
+  void disconnect_unused();          // and nobody needs to look for work because of that
   void received(std::uint64_t bytes) { bytes_ += bytes; }
   void answered(std::chrono::duration<double> latency);  // from a request to its first byte
   void pause_until(Clock::time_point time);              // Retry-After and the like: for every lane and file

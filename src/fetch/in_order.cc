@@ -79,6 +79,7 @@ FileOutcome InOrder::run() {
 // Decides whether the bytes held are still of use, and tells the mirrors.
 void InOrder::after_failure(const MirrorSet::Pick& pick, const Error& error, bool complete, bool received) {
   const FailureKind kind = error.failure().kind;
+  if (kind == FailureKind::no_ranges) first_chunk_only_ = false;
   const bool several = position() > 0 && (mixed_ || holder_ != pick.line);
   if (is_wrong(kind) && complete && several) {
     // Nobody knows yet whose bytes are wrong: each source is heard alone from here on.

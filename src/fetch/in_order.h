@@ -27,6 +27,7 @@ class InOrder {
   // After run(): the file has several chunks and its source has ranges, so that the lanes may share it. What was read
   // stands in the partial.
   [[nodiscard]] std::optional<std::uint64_t> size_to_share() const { return size_to_share_; }
+  [[nodiscard]] std::uint64_t reused() const { return reused_; }  // bytes of an earlier fetch, still held
 
  private:
   void attempt(const MirrorSet::Pick& pick, GuardedSink& sink);

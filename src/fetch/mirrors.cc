@@ -115,6 +115,12 @@ void MirrorSet::released(const Pick& pick) {
   give_back(mirrors_[pick.index]);
 }
 
+void MirrorSet::unused(const Pick& pick) {
+  const std::lock_guard lock(mutex_);
+  --mirrors_[pick.index].state.lanes;
+  pick.host->disconnect_unused();
+}
+
 void MirrorSet::demote(std::size_t index, const Failure& failure) {
   const std::lock_guard lock(mutex_);
   mirrors_[index].line->failed(failure, true);

@@ -4,7 +4,6 @@
 // Bytes are free, or belong to one run, or are there. A run is one request: an interval that one lane reads in order
 // from one source. Runs begin as whole chunks. Only when nothing is free, the end of a late run is split: the rest of
 // its bytes that another lane can bring sooner is given to that lane (the endgame). No byte is ever in two runs.
-// A silent run can lose all that it has left: who reads for it looks at left() now and then, and ends at 0.
 #pragma once
 
 #include <cstdint>
@@ -36,9 +35,8 @@ class Schedule {
   struct Run {
     std::size_t source = 0;
     std::uint64_t position = 0, end = 0;  // the next byte, and where it stops: may shrink while it is read
-    double rate = 0;        // bytes a second: expected at first, then measured over the time before the mark
-    double mark_time = 0;   // seconds
-    double heard_time = 0;  // when bytes came last; at first, when the first ones are expected
+    double rate = 0;       // bytes a second: expected at first, then measured over the time before the mark
+    double mark_time = 0;  // seconds
     std::uint64_t mark_position = 0;
     [[nodiscard]] std::uint64_t left() const { return end - position; }
   };
@@ -68,17 +66,8 @@ class Schedule {
   [[nodiscard]] const std::string& reason() const { return reason_; }  // of the last split, with its rates
 
  private:
-  struct Cut {
-    Run* run = nullptr;
-    std::uint64_t at = 0;
-    double theirs = 0, ours = 0;  // bytes a second
-    double alone = 0, both = 0;   // seconds until it ends: as it is, and with us
-  };
-  [[nodiscard]] std::optional<ByteRange> next_free(Speed speed, unsigned lanes, double now, const Ask& taken) const;
-  [[nodiscard]] std::uint64_t run_chunks(Speed speed, unsigned lanes, double now) const;
+  [[nodiscard]] std::optional<ByteRange> next_free(unsigned lanes, const Ask& taken) const;
   [[nodiscard]] std::optional<ByteRange> split_late(Speed speed, double now, const Ask& whole);
-  [[nodiscard]] std::optional<Cut> cut_of(Run& run, Speed speed, double now, const Ask& whole) const;
-  [[nodiscard]] std::optional<std::uint64_t> cut_near(const Run& run, std::uint64_t given, const Ask& whole) const;
   Place begin(std::size_t source, ByteRange range, Speed speed, double now);
   [[nodiscard]] std::uint64_t chunk_of(std::uint64_t byte) const { return byte / limits_.chunk_bytes; }
   [[nodiscard]] std::uint64_t chunk_end(std::uint64_t byte) const;

@@ -110,15 +110,20 @@ class Swarm {
   }
 
   void begin(Lane& lane, std::size_t index) {
-    if (const auto size = size_to_share(jobs_[index])) return open_transfer(index, *size);
-    InOrder reader(context_, publisher_, lane, jobs_[index]);
-    FileOutcome outcome = reader.run();
-    if (const auto size = reader.size_to_share()) return open_transfer(index, *size);
-    outcomes_[index] = std::move(outcome);
+    if (const auto size = size_to_share(jobs_[index])) return open_transfer(index, *size, std::nullopt);
+    std::optional<std::uint64_t> size;
+    std::uint64_t reused = 0;
+    {
+      InOrder reader(context_, publisher_, lane, jobs_[index]);
+      outcomes_[index] = reader.run();
+      size = reader.size_to_share();
+      reused = reader.reused();
+    }  // gives its partial back
+    if (size) open_transfer(index, *size, reused);
   }
 
-  void open_transfer(std::size_t index, std::uint64_t size) {
-    auto transfer = std::make_shared<ChunkTransfer>(context_, buffers_, jobs_[index], size);
+  void open_transfer(std::size_t index, std::uint64_t size, std::optional<std::uint64_t> begun) {
+    auto transfer = std::make_shared<ChunkTransfer>(context_, buffers_, jobs_[index], size, begun);
     const std::lock_guard lock(mutex_);
     open_.emplace_back(index, std::move(transfer));
     changed_.notify_all();
