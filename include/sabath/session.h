@@ -78,11 +78,15 @@ struct FetchRecord {
   int exit = 0;
 };
 
+class Comm;
+
 class Session {
  public:
-  explicit Session(SessionSettings settings);
+  // `ranks`: the job that this process is a rank of; then fetch() is collective, into one store of all ranks.
+  explicit Session(SessionSettings settings, Comm* ranks = nullptr);
   ~Session();
   // Fetches, verifies, publishes and makes the views. SIGINT and the like are the caller's: it requests stop.
+  // With ranks: the record of rank 0 has the assets, every record the same exit code, and any rank's stop is for all.
   FetchRecord fetch(const FetchRequest& request, EventSink& events, std::stop_token stop);
   // Where a fetched asset stands; Error{offline} if it is not (wholly) present, Error{not_found} without a recipe.
   [[nodiscard]] std::filesystem::path path(const std::string& name);

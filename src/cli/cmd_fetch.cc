@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "cli/render.h"
 #include "cli/verbs.h"
+#include "comm/agree.h"
 #include "sabath/session.h"
 #include "session/fetch_log.h"
 
@@ -17,6 +18,7 @@ struct Options {
   FetchRequest request;
   std::optional<std::uint64_t> lanes, rate_limit;
   std::vector<std::string> rewrites;
+  bool alone = false;  // seen before the line is parsed: cli/ranks.h
 };
 
 std::pair<std::string, std::string> parse_rewrite(const std::string& text) {
@@ -65,7 +67,10 @@ int run(Context& context, Options& options) {
   FetchRecord record;
   {
     const auto progress = context.make_progress();
-    record = Session(settings).fetch(options.request, *progress, context.stop);
+    std::optional<Session> session;
+    const auto open = [&] { session.emplace(settings, context.ranks); };
+    context.ranks == nullptr ? open() : run_agreed(*context.ranks, open);
+    record = session->fetch(options.request, *progress, context.stop);
   }
   record.exit = context.signals.code_after(record.exit);
   nlohmann::ordered_json assets = nlohmann::ordered_json::array();
@@ -100,7 +105,9 @@ Action declare(OptionSet& set) {
   set.flag("--keep-archives", request.keep_archives, "keep the archive files too, not only what is in them");
   set.flag("-n,--dry-run", request.dry_run, "say what would be moved, and touch nothing");
   set.count("--lanes", "N", 256, options->lanes, "connections at once (default 8)");
-  set.size("--limit-rate", "RATE", options->rate_limit, "bytes a second at most, all lanes together, e.g. 20M");
+  set.size("--limit-rate", "RATE", options->rate_limit,
+           "bytes a second at most, all lanes and ranks together, e.g. 20M");
+  set.flag("--alone", options->alone, "under mpirun: this process by itself, not one of the ranks");
   set.option("--rewrite", "FROM=TO", options->rewrites, "URLs that begin with FROM are read from TO");
   return [options](Context& context) { return run(context, *options); };
 }
@@ -120,6 +127,7 @@ constexpr Verb fetch_verb{
     "asks no server. Exit codes: docs/exit-codes.md.",
     true,
     declare,
+    true,
 };
 
 }  // namespace sabath::cli

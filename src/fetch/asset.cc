@@ -17,7 +17,8 @@
 namespace sabath {
 namespace {
 
-// Counts what is reused where it is said, tells the total as soon as every size is known, and passes everything on.
+// Counts what is reused where it is said, tells the total as soon as every size
+// is known, and passes everything on.
 class AssetMeter : public EventSink {
  public:
   explicit AssetMeter(EventSink& next) : next_(next) {}
@@ -71,7 +72,8 @@ class AssetFetch {
     }
     if (request_.offline && request_.locals.empty()) refuse_offline(manifest);
     refuse_without_sources();
-    // A learnt root that only lost bytes is fetched by its chunks; one that is doubted is learnt anew.
+    // A learnt root that only lost bytes is fetched by its chunks; one that is
+    // doubted is learnt anew.
     const bool expect = manifest && (pinned || (!context_.force && !request_.refresh));
     const auto root = fetch(expect ? &*manifest : nullptr);
     if (!root) return;
@@ -90,7 +92,8 @@ class AssetFetch {
     return context_.store.manifest(ref->root);
   }
 
-  // The manifest of the pin: from the store, a local file, or any of its URLs, which need not be trusted.
+  // The manifest of the pin: from the store, a local file, or any of its URLs,
+  // which need not be trusted.
   std::optional<Manifest> pinned_manifest() {
     record_.trusted_by = "pinned";
     if (!request_.manifest_file.empty()) {
@@ -154,7 +157,8 @@ class AssetFetch {
       throw Error(FailureKind::content,
                   fmt::format("the sources of {} give the root {}, and the recipe pins {}", recipe_.name, root.hex(),
                               pin_->digest.hex()),
-                  "the sources hold another version: ask the recipe's author, or pin the one you want");
+                  "the sources hold another version: ask the recipe's author, or pin "
+                  "the one you want");
     }
     return root;
   }
@@ -198,9 +202,10 @@ class AssetFetch {
                                : recipe_.fragments.empty() ? ""
                                                            : recipe_.fragments.front().urls.front().display();
     context_.store.put_ref(source_key(recipe_), {root, record_.trusted_by, {}, std::time(nullptr), source, commit_});
-    context_.events.on(event::Note{
-        fmt::format("{} is {} (trusted by: {}); to pin it, add to the recipe: \"manifest\": {{\"digest\": \"{}\"}}",
-                    recipe_.name, root.prefixed(), record_.trusted_by, root.prefixed())});
+    context_.events.on(
+        event::Note{fmt::format("{} is {} (trusted by: {}); to pin it, add to the recipe: "
+                                "\"manifest\": {{\"digest\": \"{}\"}}",
+                                recipe_.name, root.prefixed(), record_.trusted_by, root.prefixed())});
   }
 
   void finish(const Manifest& manifest) {
@@ -226,7 +231,8 @@ class AssetFetch {
                 manifest ? fmt::format("{} is not wholly present: {} files are missing ({}{})", recipe_.name, count,
                                        missing, count > 10 ? ", ..." : "")
                          : fmt::format("{} is not present, and the network may not be used", recipe_.name),
-                "fetch it where there is a network, without --offline and SABATH_OFFLINE");
+                "fetch it where there is a network, without --offline and "
+                "SABATH_OFFLINE");
   }
 
   void refuse_without_sources() const {
@@ -248,9 +254,11 @@ class AssetFetch {
       });
     }
     throw Error(FailureKind::content,
-                fmt::format("the sources of {} do not give what its manifest names: {} entries differ ({}{})",
+                fmt::format("the sources of {} do not give what its manifest "
+                            "names: {} entries differ ({}{})",
                             recipe_.name, count, first, count > 5 ? ", ..." : ""),
-                "the sources hold another version; --refresh learns it anew where nothing is pinned");
+                "the sources hold another version; --refresh learns it anew "
+                "where nothing is pinned");
   }
 
   FetchContext& context_;
@@ -271,8 +279,8 @@ AssetRecord fetch_asset(FetchContext& context, const Recipe& recipe, AssetReques
   const auto begin = std::chrono::steady_clock::now();
   AssetMeter events(context.events);
   Ledger ledger(events);
-  FetchContext own{context.store,   context.fetchers, events,        ledger,        context.space,
-                   context.limiter, context.rewrites, context.lanes, context.force, context.stop};
+  FetchContext own{context.store,    context.fetchers, events,        ledger,       context.space, context.limiter,
+                   context.rewrites, context.lanes,    context.force, context.stop, context.share, context.team};
   try {
     AssetFetch(own, events, recipe, request, record).run();
   } catch (const Error& error) {

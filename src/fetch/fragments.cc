@@ -11,7 +11,7 @@
 #include "base/hash.h"
 #include "fetch/retry.h"
 #include "fetch/source_key.h"
-#include "fetch/swarm.h"
+#include "fetch/team.h"
 
 namespace sabath {
 
@@ -232,7 +232,7 @@ std::vector<FileOutcome> FragmentFetch::fetch_jobs(const std::vector<FileJob>& j
                 "give a local copy of it, too, with --path or --link, or leave out --offline");
   }
   reserve(jobs);
-  return fetch_all(context_, jobs);
+  return fetch_by_all_ranks(context_, jobs);
 }
 
 void FragmentFetch::fetch_parts() {

@@ -29,6 +29,7 @@ class SourceLine {
   void failed(const Failure& failure, bool demote);
   [[nodiscard]] double rate() const;                      // bytes a second, 0: not measured yet
   [[nodiscard]] std::optional<Failure> given_up() const;  // failed many times in a row, over all files
+  void merge(const SourceRecord& other);  // what another rank has counted of this source
   [[nodiscard]] SourceRecord record() const;
 
  private:
