@@ -1,7 +1,7 @@
 """The cases over emulated links. "Ideal" is what the links that work could carry at best: bytes / payload rate."""
 import json
-import re
 import subprocess
+import urllib.parse
 import time
 
 from . import peers
@@ -158,8 +158,8 @@ def lying(bench):
 
 
 def names_liar(kept):
-    demoted = {re.sub(r"^http://([^:/]+).*", r"\1", source["url"]) for source in kept["sources"] or [] if source["demoted"]}
-    return demoted == {LIAR}
+    demoted = [source["url"] for source in kept["sources"] or [] if source["demoted"]]
+    return {urllib.parse.urlsplit(url).hostname for url in demoted} == {LIAR}
 
 
 def small_wan(bench):

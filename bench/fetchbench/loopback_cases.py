@@ -21,7 +21,8 @@ def ours(name, argv, same, below, trusted_by):
 
 def ours_one(bench, one, bases, *, pinned):
     name = PINNED if pinned else CHECKED
-    argv = bench.sabath.one_file(name.replace(" ", "-"), one, bases, pinned=pinned, store=bench.ground.results / "store")
+    store = bench.ground.results / "store"
+    argv = bench.sabath.one_file(name.replace(" ", "-"), one, bases, pinned=pinned, store=store)
     return ours(name, argv, one.same, "f", ("pinned",) if pinned else ("checksum",))
 
 
@@ -84,8 +85,8 @@ def sha256(bench):
     def bars(outcome):
         transfer, rate = wall_of(outcome.best_peer(verifies=False)), outcome.reference()
         limit = None if transfer is None else 1.15 * max(transfer, one.size / rate)
-        return wall_bars(outcome, f"<= 1.15 x the larger of the fastest peer's transfer and size / OpenSSL's rate of one "
-                         f"stream ({rate / 1e6:.0f} MB/s: {one.size / rate:.2f} s)", limit)
+        return wall_bars(outcome, f"<= 1.15 x the larger of the fastest peer's transfer and size / OpenSSL's rate "
+                         f"({rate / 1e6:.0f} MB/s in one stream: {one.size / rate:.2f} s)", limit)
     yield Trial("loopback-sha256", one.size, bench.chosen(tools), bars, port=server.port, server=server,
                 reference=lambda _: openssl_rate())
 
@@ -123,7 +124,7 @@ def memory(bench):
             return [Bar(f"{row.tool.name}: peak memory < 64 MiB + 4 MiB for each of {row.connections} connections",
                         row.rss_bytes / MIB, (MEMORY_BYTES + CHUNK_BYTES * row.connections) / MIB, "MiB")
                     for row in outcome.ours()]
-        yield Trial(f"memory ({size / MIB:.0f} MiB)", one.size, bench.chosen(tools), bars, port=server.port, server=server)
+        yield Trial(f"memory ({size / MIB:.0f} MiB)", size, bench.chosen(tools), bars, port=server.port, server=server)
 
 
 CASES = {"loopback-pinned": pinned, "loopback-sha256": sha256, "small-loopback": small, "memory": memory}

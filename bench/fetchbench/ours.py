@@ -18,8 +18,8 @@ class Sabath:
 
     def make_manifest(self, directory, out):
         """Hashes a directory; returns the manifest's root."""
-        done = subprocess.run([self.program, "manifest", "create", directory, "-o", out], capture_output=True, text=True,
-                              check=True, timeout=FAR_TOO_LONG_S)
+        command = [self.program, "manifest", "create", directory, "-o", out]
+        done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=FAR_TOO_LONG_S)
         return done.stdout.strip()
 
     def write_recipe(self, name, fragment, manifest=None):

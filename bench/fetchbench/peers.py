@@ -4,7 +4,8 @@ import shutil
 import subprocess
 
 PROGRAMS = ("curl", "wget", "aria2c", "axel", "lftp", "rclone", "aws")
-ARIA2C = ("aria2c", "--no-conf", "-q", "--allow-overwrite=true", "--disable-ipv6=true", "--file-allocation=none", "-k1M")
+ARIA2C = ("aria2c", "--no-conf", "-q", "--allow-overwrite=true", "--disable-ipv6=true", "--file-allocation=none",
+          "-k1M")
 AWS = ("env", "AWS_EC2_METADATA_DISABLED=true", "AWS_DEFAULT_REGION=us-east-1")
 
 

@@ -49,8 +49,8 @@ def describe_bytes(row, size):
         return "no record"
     demoted = [source["url"] for source in run.record["sources"] if source["demoted"]]
     logged = "" if run.sent_bytes is None else f", by the server's log {run.sent_bytes}"
-    return f"fetched_bytes {fetched} ({fetched / size:.4f} x the size{logged}), at most {row.connections} connections" + \
-        (f"; demoted {' '.join(demoted)}" if demoted else "")
+    named = f"; demoted {' '.join(demoted)}" if demoted else ""
+    return f"fetched_bytes {fetched} ({fetched / size:.4f} x the size{logged}), {row.connections} connections{named}"
 
 
 def verdict(bar, judge):

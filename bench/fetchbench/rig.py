@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import time
 
+from .interrupt import deferred
 from .measure import LISTENING, Skip, count_sockets
 
 PARTS = ("net", "origin", "delayline.c", "Makefile")
@@ -68,13 +69,14 @@ class Rig:
 
     def call(self, program, *arguments):
         done = subprocess.run([self.directory / program, *arguments], env=self.environment, stdin=subprocess.DEVNULL,
-                              capture_output=True, text=True, timeout=60, check=False)
+                              capture_output=True, text=True, timeout=60, check=False, start_new_session=True)
         if done.returncode:
             raise Skip(f"the rig failed: {program} {' '.join(map(str, arguments))}: {done.stderr.strip()[-300:]}")
         return done.stdout
 
     def up(self, *links):
-        self.call("net", "up", *links)
+        with deferred():
+            self.call("net", "up", *links)
         self.pids = {name: int(self.call("net", "pid", name)) for name in (link.split(",")[0] for link in links)}
 
     def down(self):
@@ -88,7 +90,8 @@ class Rig:
     def serve(self, name, root):
         """Starts the server of a namespace anew."""
         self.call("origin", "down", name)
-        self.call("origin", "up", name, root)
+        with deferred():
+            self.call("origin", "up", name, root)
 
     def kill_server(self, name):
         self.call("origin", "kill", name)
