@@ -38,8 +38,9 @@ std::string summary(const AssetRecord& asset, bool dry_run) {
   }
   std::string moved = asset.fetched_bytes == 0 ? "nothing moved" : format_bytes(asset.fetched_bytes) + " fetched";
   if (asset.reused_bytes > 0) moved += ", " + format_bytes(asset.reused_bytes) + " were here";
-  return fmt::format("{}: {} in {} files, {} in {}, verified ({})", asset.name, format_bytes(asset.bytes), asset.files,
-                     moved, format_duration(asset.seconds), asset.trusted_by);
+  const std::string part = asset.selection.empty() ? "" : ", a part of it";
+  return fmt::format("{}{}: {} in {} files, {} in {}, verified ({})", asset.name, part, format_bytes(asset.bytes),
+                     asset.files, moved, format_duration(asset.seconds), asset.trusted_by);
 }
 
 void report_failures(Context& context, const AssetRecord& asset) {
@@ -100,6 +101,10 @@ Action declare(OptionSet& set) {
   set.option("-p,--path", "FILE", request.local_paths,
              "a local copy of a fragment (again for the next one): verified and copied, not fetched");
   set.option("-l,--link", "FILE", request.local_links, "the same, linked instead of copied");
+  set.count("--sample", "N", UINT64_MAX, request.selection.sample,
+            "only the first N files of each archive and list, and of the single files");
+  set.option("--select", "GLOB", request.selection.select,
+             "only files whose path in the asset matches; again for more; ** is any directories");
   set.flag("--force", request.force, "fetch again, whatever is there");
   set.flag("--refresh", request.refresh, "ask the sources of what is not pinned whether they changed");
   set.flag("--keep-archives", request.keep_archives, "keep the archive files too, not only what is in them");
@@ -121,6 +126,7 @@ constexpr Verb fetch_verb{
     "sabath fetch -d ptychonn_20191008_39          a dataset alone\n"
     "sabath fetch -d one --path ~/Downloads/f.bin  from a file that is here already\n"
     "sabath fetch cosmoflow --dry-run              what would move\n"
+    "sabath fetch cosmoflow --sample 64            the first 64 samples, in a view of their own\n"
     "sabath fetch -d two --rewrite https://portal.example/=http://mirror.local/",
     "An interrupted fetch goes on where it stopped when the same command is given again. A second fetch of what is "
     "there "

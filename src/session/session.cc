@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "comm/agree.h"
 #include "fetch/asset.h"
+#include "fetch/selection.h"
 #include "recipe/catalogue.h"
 #include "session/by_ranks.h"
 #include "session/exit_of.h"
@@ -52,6 +53,15 @@ void try_append_to_log(Store& store, const AssetRecord& record, EventSink& event
   } catch (const Error& error) {
     events.on(event::Warning{fmt::format("the fetch of {} is not in the store's log: {}", record.name, error.what())});
   }
+}
+
+void check_part(const FetchRequest& request) {
+  check_selection(request.selection);
+  const bool whole = request.keep_archives || !request.local_paths.empty() || !request.local_links.empty();
+  if (request.selection.empty() || !whole) return;
+  throw Error(FailureKind::usage,
+              "--sample and --select fetch parts; --path, --link and --keep-archives mean the whole",
+              "leave out the ones or the others");
 }
 
 }  // namespace
@@ -136,7 +146,9 @@ FetchRecord Session::State::fetch(const FetchRequest& request, EventSink& events
                 fmt::format("--manifest, --path and --link are for one asset, and {} were named", recipes.size()),
                 "name the dataset or the model alone, with -d or -m");
   }
+  check_part(request);
   AssetRequest asset;
+  asset.selection = request.selection;
   asset.refresh = request.refresh;
   asset.keep_archives = request.keep_archives;
   asset.offline = settings.offline;
