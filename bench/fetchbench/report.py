@@ -9,6 +9,7 @@ from . import ours, peers
 from .ground import MIB
 
 HEAD = ("case", "tool", "median s", "min-max", "CPU s", "RSS MiB", "x ideal", "x best", "right")
+BUSY = 1.5  # a tool and its server keep about one core each busy
 WIDTHS = (22, 18, 9, 13, 7, 8, 8, 7, 0)
 
 
@@ -38,6 +39,9 @@ def print_outcome(outcome, judge):
         print(f"  {row.tool.name}: {describe_bytes(row, outcome.trial.size)}")
     for bar in outcome.bars:
         print(f"  {verdict(bar, judge):10} {bar.text}: {describe(bar)}")
+    load, cores = max(run.load for row in outcome.rows.values() for run in row.runs), os.cpu_count()
+    if load > BUSY * cores:
+        print(f"  the machine was busy (load up to {load:.1f} on {cores} cores): measure again when it is idle")
     print(flush=True)
 
 
@@ -68,7 +72,7 @@ def describe(bar):
 
 
 def describe_run(run, is_ours):
-    told = dataclasses.asdict(run.usage) | {"right": run.right, "sent_bytes": run.sent_bytes}
+    told = dataclasses.asdict(run.usage) | {"right": run.right, "sent_bytes": run.sent_bytes, "load": run.load}
     if is_ours:
         told["record"] = ours.figures(run.record)
     return told
@@ -98,12 +102,14 @@ def machine():
             "load": os.getloadavg()}
 
 
-def write_json(path, sabath, options, machine_before, outcomes, skipped):
+def write_json(path, bench, machine_before):
     told = {
-        "schema": 1, "sabath": sabath.version(), "options": options, "machine": machine_before, "load_after":
-        os.getloadavg(), "peers": {name: peers.version_of(name) for name in (*peers.PROGRAMS, "iperf3")},
-        "cases": [describe_outcome(outcome) for outcome in outcomes],
-        "skipped": [{"case": case, "reason": reason} for case, reason in skipped],
+        "schema": 1, "sabath": bench.sabath.version(), "machine": machine_before,
+        "options": {key: value if value is None or isinstance(value, (int, list)) else str(value)
+                    for key, value in vars(bench.options).items()},
+        "peers": {name: peers.version_of(name) for name in (*peers.PROGRAMS, "iperf3")},
+        "cases": [describe_outcome(outcome) for outcome in bench.outcomes],
+        "skipped": [{"case": case, "reason": reason} for case, reason in bench.skipped],
     }
     with open(path, "w", encoding="utf-8") as file:
         json.dump(told, file, indent=1)

@@ -2,6 +2,7 @@
 import os
 import pathlib
 import pwd
+import resource
 import shutil
 import socket
 import subprocess
@@ -11,14 +12,14 @@ from .measure import Skip, die_with_parent
 
 START_S = 10
 CONFIGURATION = """
-daemon off; worker_processes 2; pid {dir}/pid; error_log {dir}/error.log; {user} worker_rlimit_nofile 8192;
+daemon off; worker_processes 2; pid {dir}/pid; error_log {dir}/error.log; {user} worker_rlimit_nofile {files};
 events {{ worker_connections 2048; }}
 http {{
   log_format sent '$body_bytes_sent'; access_log {dir}/access.log sent;
   client_body_temp_path {dir}/t1; proxy_temp_path {dir}/t2; fastcgi_temp_path {dir}/t3; uwsgi_temp_path {dir}/t4;
   scgi_temp_path {dir}/t5;
   sendfile on; sendfile_max_chunk 1m; tcp_nopush on; keepalive_requests 1000000; autoindex on;
-  open_file_cache max=20000; default_type application/octet-stream;
+  open_file_cache max={cached}; default_type application/octet-stream;
   server {{ listen 127.0.0.1:{port} backlog=1024; root {root}; }}
 }}
 """
@@ -44,8 +45,9 @@ class LoopbackServer:
         self.port = free_port()
         user = f"user {pwd.getpwuid(0).pw_name};" if os.geteuid() == 0 else ""
         configuration = self.directory / "nginx.conf"
-        configuration.write_text(CONFIGURATION.format(dir=self.directory, port=self.port, root=root, user=user),
-                                 encoding="utf-8")
+        files = min(65536, resource.getrlimit(resource.RLIMIT_NOFILE)[1])  # open files in the cache count, too
+        configuration.write_text(CONFIGURATION.format(dir=self.directory, port=self.port, root=root, user=user,
+                                                      files=files, cached=min(20000, files // 2)), encoding="utf-8")
         self.command = [self.program, "-e", self.directory / "error.log", "-p", self.directory, "-c", configuration]
 
     def __enter__(self):

@@ -1,5 +1,6 @@
 """One comparison: tools that bring the same bytes, run in turn, and what came of it."""
 import dataclasses
+import os
 import re
 import statistics
 import sys
@@ -59,6 +60,7 @@ class Run:
     right: bool
     record: dict
     sent_bytes: int = None  # by the server's log
+    load: float = 0  # of the machine, when the run had ended
 
 
 class Row:
@@ -129,7 +131,7 @@ def run_once(trial, tool, ground):
     right = bool(tool.right(record)) and not (tool.is_ours and usage.exit)
     if tool.is_ours and not right:
         sys.stderr.write(err.read_text(encoding="utf-8", errors="replace")[-2000:])
-    return Run(usage, right, record, trial.server.sent_bytes() if trial.server else None)
+    return Run(usage, right, record, trial.server.sent_bytes() if trial.server else None, os.getloadavg()[0])
 
 
 def run(trial, rounds, ground):
