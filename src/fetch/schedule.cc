@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -33,6 +34,7 @@ std::optional<Schedule::Place> Schedule::take(std::size_t source, Speed speed, u
     if (!limits_.in_order) cursor_ = range->end;
     return begin(source, *range, speed, now);
   }
+  if (doubted_.contains(source)) return std::nullopt;
   return split_late(source, speed, now, whole);
 }
 
@@ -40,6 +42,7 @@ bool Schedule::silent(std::size_t source, double now) const {
   bool overdue = false;
   for (const Run& run : runs_) {
     if (run.source != source) continue;
+    if (doubted_.contains(source)) return true;  // one run is enough to see whether it is back
     const bool late = now - run.heard_time > run.patience;
     if (run.heard && !late) return false;
     overdue = overdue || late;
@@ -103,6 +106,7 @@ std::optional<Schedule::Place> Schedule::split_late(std::size_t source, Speed sp
       "kB/s",
       range.size(), range.begin, latest->run->source, latest->both, latest->alone, latest->theirs / 1e3,
       latest->ours / 1e3);
+  if (latest->at == latest->run->position && silent(latest->run->source, now)) doubted_.insert(latest->run->source);
   latest->run->end = latest->at;
   return begin(source, range, speed, now, latest->patience);
 }
@@ -121,17 +125,19 @@ std::optional<Schedule::Cut> Schedule::cut_of(Run& run, Speed speed, double now,
   // Both end together at t: theirs * (t - silent) + ours * (t - latency) = left. Or we have it all before theirs go on.
   cut.both = (left + cut.theirs * silent + cut.ours * speed.latency) / (cut.ours + cut.theirs);
   const auto theirs = cut.theirs * std::max(0.0, cut.both - silent);  // bytes
-  const bool all =
-      cut.both < silent || (theirs < static_cast<double>(limits_.split_bytes_min) && silent > run.patience);
-  if (all && silent < run.patience) return std::nullopt;
+  const auto least = static_cast<double>(limits_.split_bytes_min);
+  const bool over = silent > run.patience && (cut.both < silent || theirs < least);
+  const bool all = over || (run.heard && left < least / 16);  // crumbs are not shared
+  if (!all && cut.both < silent) return std::nullopt;
   if (all) cut.both = speed.latency + left / cut.ours;
-  if (all) cut.patience = 2 * run.patience;  // nothing may have been wrong but what we expected
+  if (over) cut.patience = 2 * run.patience;  // nothing may have been wrong but what we expected
   const double gain = cut.alone - cut.both;
   if (gain < gain_min_s + gain_latencies * speed.latency) return std::nullopt;
   const std::uint64_t given =
       all ? run.left() : static_cast<std::uint64_t>(std::clamp(cut.ours * (cut.both - speed.latency), 0.0, left));
-  const std::uint64_t least = limits_.split_bytes_min * (guess ? unknown_pieces : 1);
-  if (given == 0 || (given < least && !all && (guess || gain < gain_small_s))) return std::nullopt;
+  const double enough = guess ? unknown_pieces * least : gain < gain_small_s ? least : least / 16;
+  if (given == 0 || (static_cast<double>(given) < enough && !over && (!all || gain < gain_small_s)))
+    return std::nullopt;
   const auto at = cut_near(run, given, whole);
   if (!at) return std::nullopt;
   cut.at = *at;
@@ -164,7 +170,9 @@ Schedule::Place Schedule::begin(std::size_t source, ByteRange range, Speed speed
 std::uint64_t Schedule::advance(Place run, std::uint64_t bytes, double now) {
   const std::uint64_t taken = std::min(bytes, run->left());
   run->position += taken;
-  if (taken > 0) run->heard_time = now, run->heard = true;
+  // The rate is that of bytes that come: the wait for the first, and for a connection, is over.
+  if (taken > 0 && !std::exchange(run->heard, true)) run->mark_time = std::max(run->mark_time, now);
+  if (taken > 0) run->heard_time = now, doubted_.erase(run->source);
   if (now - run->mark_time >= window_s) {
     run->rate = static_cast<double>(run->position - run->mark_position) / (now - run->mark_time);
     run->mark_time = now;

@@ -11,6 +11,7 @@
 #include <functional>
 #include <list>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -92,6 +93,7 @@ class Schedule {
   const Limits limits_;
   ByteSet free_;
   std::list<Run> runs_;
+  std::set<std::size_t> doubted_;  // sources that were silent, until one of their runs is heard
   std::uint64_t cursor_ = 0;
   std::string reason_;
 };

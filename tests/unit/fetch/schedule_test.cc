@@ -152,6 +152,7 @@ TEST(Schedule, RatesFallWhileNothingComes) {
   Schedule schedule = whole_file(100 * chunk);
   const auto run = *schedule.take(0, {8e6, 0.1}, 1, 0);
   EXPECT_DOUBLE_EQ(schedule.rate_of(*run, 0.05), 8e6);
+  schedule.advance(run, 1, 0.1);  // the wait before is not of its rate
   schedule.advance(run, 2'000'000, 1.1);
   EXPECT_NEAR(schedule.rate_of(*run, 1.1), 2e6, 1);
   EXPECT_LT(schedule.rate_of(*run, 2.2), 1e4);
