@@ -129,6 +129,29 @@ class Pinned(Part):
         self.assertIsNone(asset["path"])
 
 
+class Mirrors(Part):
+    def test_the_next_one_where_the_first_has_no_ranges_or_nothing(self):
+        tree = {f"m/{i}": seeded(700_000, i) for i in range(12)}
+        server, packed = self.tar(tree)
+        other = self.serve({"a.tar": packed}, name="other", extra=NO_RANGES)
+        urls = [server.url("missing.tar"), other.url("a.tar"), server.url("a.tar")]
+        self.sabath.add("set", [fragment(urls, packed, kind="archive")])
+        asset = self.fetch("set", "--sample", "3")
+        self.expect_tree(asset["path"], self.part(tree, ["m/0", "m/1", "m/2"]))
+        self.assertEqual([source["failures"] for source in asset["sources"]], [1, 1, 0])
+
+    def test_a_rule_that_rewrites_leaves_the_index_in_place(self):
+        tree = {f"m/{i}": seeded(700_000, i) for i in range(12)}
+        server, packed = self.tar(tree)
+        self.sabath.add("set", [fragment("https://portal.example/a.tar", packed, kind="archive")])
+        rule = f"https://portal.example/={server.url()}"
+        self.fetch("set", "--select", "m/3", "--rewrite", rule)
+        before = server.log()
+        asset = self.fetch("set", "--select", "m/4", "--rewrite", rule)
+        self.expect_tree(asset["path"], self.part(tree, ["m/4"]))
+        self.assertEqual(len(server.new_requests(before)), 1)
+
+
 class Refusals(Part):
     def test_packed(self):
         packed = tar_bytes({"a": b"1"}, mode="w:gz")

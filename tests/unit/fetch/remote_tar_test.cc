@@ -4,11 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <set>
 
 #include "archive_maker.h"
 #include "base/hash.h"
 #include "fetch/remote_tar_members.h"
 #include "fetch/selection.h"
+#include "fetch/source_key.h"
 #include "fetch_bench.h"
 #include "support/seeded.h"
 
@@ -246,6 +248,29 @@ TEST(RemoteTarWindows, FollowWhatWasMet) {
   // Tiny ones, not wanted: windows that hold many headers.
   EXPECT_EQ(next_window({.position = 16 * kib, .read_to = 16 * kib, .last_length = 16 * kib, .stride = 1536}),
             (WindowPlan{16 * kib, 64 * kib}));
+}
+
+TEST(SelectionTest, APartHasKeysOfItsOwn) {
+  Recipe recipe;
+  Fragment& fragment = recipe.fragments.emplace_back();
+  fragment.type = FragmentType::archive;
+  fragment.urls = {Url::parse(url)};
+  const Selection four{4, {}}, some{std::nullopt, {"a/*"}};
+  const Sha256 pin = sha256(std::string_view("pin"));
+  const std::set<Sha256> keys{source_key(recipe),       source_key(recipe, four),
+                              source_key(recipe, some), source_key(recipe, four, pin),
+                              source_key(fragment),     source_key(fragment, four)};
+  EXPECT_EQ(keys.size(), 6U);
+  FileJob one;
+  one.urls = {Url::parse(url)};
+  one.size_bytes = 7;
+  FileJob moved = one, other = one;
+  moved.offset = other.offset = 512;
+  other.version.etag = "\"2\"";
+  EXPECT_NE(source_key(one), source_key(moved));
+  EXPECT_NE(source_key(moved), source_key(other));
+  fragment.type = FragmentType::file;  // whole, or not there
+  EXPECT_EQ(source_key(fragment), source_key(fragment, four));
 }
 
 TEST(SelectionTest, Patterns) {
