@@ -34,7 +34,6 @@ std::optional<Schedule::Place> Schedule::take(std::size_t source, Speed speed, u
     if (!limits_.in_order) cursor_ = range->end;
     return begin(source, *range, speed, now);
   }
-  if (doubted_.contains(source)) return std::nullopt;
   return split_late(source, speed, now, whole);
 }
 
@@ -93,9 +92,11 @@ std::optional<ByteRange> Schedule::next_free(Speed speed, unsigned lanes, double
 
 // The run that would end last gives the end of its bytes away, so that both end together.
 std::optional<Schedule::Place> Schedule::split_late(std::size_t source, Speed speed, double now, const Ask& whole) {
+  const bool doubted = doubted_.contains(source);
   std::optional<Cut> latest;
   for (Run& run : runs_) {
     if (run.left() == 0) continue;
+    if (doubted && !silent(run.source, now)) continue;  // it may help where the others are no better
     const auto cut = cut_of(run, speed, now, whole);
     if (cut && (!latest || cut->alone > latest->alone)) latest = cut;
   }
