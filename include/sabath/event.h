@@ -65,4 +65,9 @@ class EventSink {
   virtual void on(const Event& event) = 0;  // called from any thread
 };
 
+class NoEvents final : public EventSink {  // for whoever does not want to know
+ public:
+  void on(const Event&) override {}
+};
+
 }  // namespace sabath

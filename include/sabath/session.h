@@ -30,6 +30,14 @@ struct SessionSettings {
   FetcherSettings fetchers;
 };
 
+// A part of an asset: docs/recipes.md, "A part of an asset".
+struct Selection {
+  std::optional<std::uint64_t> sample;  // the first so many files of each archive and list, and of the single files
+  std::vector<std::string> select;      // patterns of paths in the asset; none: all
+  [[nodiscard]] bool empty() const { return !sample && select.empty(); }
+  friend bool operator==(const Selection&, const Selection&) = default;
+};
+
 struct FetchRequest {
   std::vector<std::string> names;     // datasets or models, a model brings its default dataset
   std::vector<std::string> models;    // -m: models only, without a dataset unless one is named
@@ -38,6 +46,7 @@ struct FetchRequest {
   std::vector<std::string>
       local_paths;  // --path: local copies of fragments, in order; verified and copied into the store
   std::vector<std::string> local_links;  // --link: the same, linked instead of copied
+  Selection selection;                   // of every asset that has fragments; empty: all of it
   bool force = false;                    // do not believe what is there: fetch again
   bool refresh = false;                  // do not believe learnt roots: ask the source whether it changed
   bool keep_archives = false;            // the archive file itself is kept in the store as well
@@ -64,6 +73,7 @@ struct AssetRecord {
   std::string manifest;    // "sha256:<hex>", empty if it is not known
   std::string path;        // of the view, empty if there is none
   std::string trusted_by;  // how the root came to be trusted
+  Selection selection;     // not empty: the root and the view hold this part only
   bool packed = false;
   std::uint64_t files = 0, bytes = 0;                 // in the view
   std::uint64_t fetched_bytes = 0, reused_bytes = 0;  // payload on the wire; not moved again
@@ -78,11 +88,15 @@ struct FetchRecord {
   int exit = 0;
 };
 
+class Comm;
+
 class Session {
  public:
-  explicit Session(SessionSettings settings);
+  // `ranks`: the job that this process is a rank of; then fetch() is collective, into one store of all ranks.
+  explicit Session(SessionSettings settings, Comm* ranks = nullptr);
   ~Session();
   // Fetches, verifies, publishes and makes the views. SIGINT and the like are the caller's: it requests stop.
+  // With ranks: the record of rank 0 has the assets, every record the same exit code, and any rank's stop is for all.
   FetchRecord fetch(const FetchRequest& request, EventSink& events, std::stop_token stop);
   // Where a fetched asset stands; Error{offline} if it is not (wholly) present, Error{not_found} without a recipe.
   [[nodiscard]] std::filesystem::path path(const std::string& name);

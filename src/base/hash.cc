@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/sha256_lanes.h"
 #include "base/text.h"
 #include "sabath/error.h"
 
@@ -59,8 +60,13 @@ Sha256 sha256(std::span<const std::byte> bytes) {
 }
 
 void sha256_pieces(std::span<const std::byte> bytes, std::size_t piece_size, std::span<Sha256> hashes) {
+  static const Sha256Plan plan = sha256_plan(sha256_cpu());
+  if (hashes.empty()) return;
+  const std::size_t whole = bytes.size() / piece_size;  // a last, shorter piece goes alone
+  const std::size_t done = sha256_in_lanes(plan, bytes, piece_size, hashes.first(whole));
+  bytes = bytes.subspan(done * piece_size);
   EVP_MD_CTX* const context = thread_context();
-  for (Sha256& hash : hashes) {
+  for (Sha256& hash : hashes.subspan(done)) {
     const auto piece = bytes.first(std::min(piece_size, bytes.size()));
     sha256_into(context, piece, hash);
     bytes = bytes.subspan(piece.size());

@@ -17,7 +17,7 @@ namespace sabath {
 [[nodiscard]] inline Sha256 sha256(std::string_view text) { return sha256(std::as_bytes(std::span(text))); }
 
 // hashes[i] = SHA-256 of the i-th piece of `piece_size` bytes; the last piece may be shorter, none is empty.
-// hashes.size() == ceil(bytes.size() / piece_size). The pieces are independent: they may be hashed side by side.
+// hashes.size() == ceil(bytes.size() / piece_size). Whole pieces are hashed side by side where the CPU gains by it.
 void sha256_pieces(std::span<const std::byte> bytes, std::size_t piece_size, std::span<Sha256> hashes);
 
 // A streaming hash by OpenSSL's name: "md5", "sha1", "sha256".

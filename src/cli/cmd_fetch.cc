@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "cli/render.h"
 #include "cli/verbs.h"
+#include "comm/agree.h"
 #include "sabath/session.h"
 #include "session/fetch_log.h"
 
@@ -17,6 +18,7 @@ struct Options {
   FetchRequest request;
   std::optional<std::uint64_t> lanes, rate_limit;
   std::vector<std::string> rewrites;
+  bool alone = false;  // seen before the line is parsed: cli/ranks.h
 };
 
 std::pair<std::string, std::string> parse_rewrite(const std::string& text) {
@@ -36,8 +38,9 @@ std::string summary(const AssetRecord& asset, bool dry_run) {
   }
   std::string moved = asset.fetched_bytes == 0 ? "nothing moved" : format_bytes(asset.fetched_bytes) + " fetched";
   if (asset.reused_bytes > 0) moved += ", " + format_bytes(asset.reused_bytes) + " were here";
-  return fmt::format("{}: {} in {} files, {} in {}, verified ({})", asset.name, format_bytes(asset.bytes), asset.files,
-                     moved, format_duration(asset.seconds), asset.trusted_by);
+  const std::string part = asset.selection.empty() ? "" : ", a part of it";
+  return fmt::format("{}{}: {} in {} files, {} in {}, verified ({})", asset.name, part, format_bytes(asset.bytes),
+                     asset.files, moved, format_duration(asset.seconds), asset.trusted_by);
 }
 
 void report_failures(Context& context, const AssetRecord& asset) {
@@ -65,7 +68,10 @@ int run(Context& context, Options& options) {
   FetchRecord record;
   {
     const auto progress = context.make_progress();
-    record = Session(settings).fetch(options.request, *progress, context.stop);
+    std::optional<Session> session;
+    const auto open = [&] { session.emplace(settings, context.ranks); };
+    context.ranks == nullptr ? open() : run_agreed(*context.ranks, open);
+    record = session->fetch(options.request, *progress, context.stop);
   }
   record.exit = context.signals.code_after(record.exit);
   nlohmann::ordered_json assets = nlohmann::ordered_json::array();
@@ -95,12 +101,18 @@ Action declare(OptionSet& set) {
   set.option("-p,--path", "FILE", request.local_paths,
              "a local copy of a fragment (again for the next one): verified and copied, not fetched");
   set.option("-l,--link", "FILE", request.local_links, "the same, linked instead of copied");
+  set.count("--sample", "N", UINT64_MAX, request.selection.sample,
+            "only the first N files of each archive and list, and of the single files");
+  set.option("--select", "GLOB", request.selection.select,
+             "only files whose path in the asset matches; again for more; ** is any directories");
   set.flag("--force", request.force, "fetch again, whatever is there");
   set.flag("--refresh", request.refresh, "ask the sources of what is not pinned whether they changed");
   set.flag("--keep-archives", request.keep_archives, "keep the archive files too, not only what is in them");
   set.flag("-n,--dry-run", request.dry_run, "say what would be moved, and touch nothing");
   set.count("--lanes", "N", 256, options->lanes, "connections at once (default 8)");
-  set.size("--limit-rate", "RATE", options->rate_limit, "bytes a second at most, all lanes together, e.g. 20M");
+  set.size("--limit-rate", "RATE", options->rate_limit,
+           "bytes a second at most, all lanes and ranks together, e.g. 20M");
+  set.flag("--alone", options->alone, "under mpirun: this process by itself, not one of the ranks");
   set.option("--rewrite", "FROM=TO", options->rewrites, "URLs that begin with FROM are read from TO");
   return [options](Context& context) { return run(context, *options); };
 }
@@ -114,12 +126,14 @@ constexpr Verb fetch_verb{
     "sabath fetch -d ptychonn_20191008_39          a dataset alone\n"
     "sabath fetch -d one --path ~/Downloads/f.bin  from a file that is here already\n"
     "sabath fetch cosmoflow --dry-run              what would move\n"
+    "sabath fetch cosmoflow --sample 64            the first 64 samples, in a view of their own\n"
     "sabath fetch -d two --rewrite https://portal.example/=http://mirror.local/",
     "An interrupted fetch goes on where it stopped when the same command is given again. A second fetch of what is "
     "there "
     "asks no server. Exit codes: docs/exit-codes.md.",
     true,
     declare,
+    true,
 };
 
 }  // namespace sabath::cli

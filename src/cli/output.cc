@@ -17,6 +17,7 @@ constexpr std::size_t buffer_bytes = 64 * 1024;
 }  // namespace
 
 void Output::print(std::string_view text) {
+  if (fd_ < 0) return;
   buffer_ += text;
   if (buffer_.size() >= buffer_bytes) flush();
 }

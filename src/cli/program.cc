@@ -5,15 +5,18 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <functional>
 #include <new>
 #include <nlohmann/json.hpp>
 #include <optional>
 
 #include "cli/help.h"
 #include "cli/parser.h"
+#include "cli/ranks.h"
 #include "cli/render.h"
 #include "cli/verb.h"
 #include "cli/version.h"
+#include "comm/agree.h"
 #include "sabath/error.h"
 
 namespace sabath::cli {
@@ -34,18 +37,25 @@ Failure unexpected(const std::string& what) {
 
 class Program {
  public:
-  Program(const std::vector<std::string>& arguments, const Environment& environment, Signals& signals)
-      : arguments_(arguments), environment_(environment), signals_(signals) {
+  Program(const std::vector<std::string>& arguments, const Environment& environment, Signals& signals, Comm* ranks)
+      : arguments_(arguments), environment_(environment), signals_(signals), ranks_(ranks) {
     GlobalOptions nothing_yet;
     nothing_yet.json = asks_for_json(arguments);
     presentation_ = choose(nothing_yet);
   }
 
   int run() {
-    const int code = guarded([this] { return act(); });
-    return guarded([this, code] {
+    int code = guarded([this] { return act(); });
+    code = guarded([this, code] {
       out_.flush();
       return code;
+    });
+    if (ranks_ == nullptr) return code;
+    return guarded([this, code] {
+      const int agreed = agreed_code(*ranks_, code, signals_);
+      signals_.ignore();  // a launcher may end the other ranks as soon as one has ended with a failure
+      ranks_->barrier();
+      return agreed;
     });
   }
 
@@ -55,7 +65,8 @@ class Program {
   }
 
   int act() {
-    const ParsedLine line = parse_line(arguments_, verbs());
+    ParsedLine line;
+    together([&] { line = parse_line(arguments_, verbs()); });
     presentation_ = choose(line.globals);
     if (line.help) return help(line);
     if (line.globals.version) return version();
@@ -63,10 +74,17 @@ class Program {
       say(line.group.empty() ? help_of_program(verbs()) : help_of_group(line.group, verbs()));
       return exit_code(FailureKind::usage);
     }
-    const Configuration configuration = load_configuration(line.globals, environment_);
+    Configuration configuration;
+    together([&] { configuration = load_configuration(line.globals, environment_); });
     if (line.verb->keeps_state) signals_.let_finish();
-    Context context{configuration, presentation_, out_, environment_, signals_};
+    Context context{configuration, presentation_, out_, environment_, signals_, line.verb->by_ranks ? ranks_ : nullptr};
     return signals_.code_after(line.action(context));
+  }
+
+  // What one rank cannot do, none does.
+  void together(const std::function<void()>& phase) const {
+    if (ranks_ == nullptr) return phase();
+    run_agreed(*ranks_, phase);
   }
 
   int help(const ParsedLine& line) {
@@ -87,18 +105,30 @@ class Program {
     try {
       return function();
     } catch (const Error& error) {
+      if (ranks_ != nullptr && error.failure().kind == FailureKind::nodes) end_all_ranks(error.failure());
       return fail(error.failure());
     } catch (const std::bad_alloc&) {
-      return fail({FailureKind::internal, "cannot go on: out of memory",
-                   "use fewer lanes, or a machine with more memory", std::nullopt});
+      const Failure failure{FailureKind::internal, "cannot go on: out of memory",
+                            "use fewer lanes, or a machine with more memory", std::nullopt};
+      if (ranks_ != nullptr) end_all_ranks(failure);
+      return fail(failure);
     } catch (const std::exception& error) {
+      if (ranks_ != nullptr) end_all_ranks(unexpected(error.what()));
       return fail(unexpected(error.what()));
     }
   }
 
+  // The ranks no longer know of each other: nothing can be agreed on.
+  void end_all_ranks(const Failure& failure) {
+    say(render_failure(failure, presentation_.verbose, presentation_.color));
+    ranks_->abort(exit_code(failure.kind));
+  }
+
+  [[nodiscard]] bool speaks() const { return ranks_ == nullptr || ranks_->rank() == 0; }
+
   int fail(const Failure& failure) {
     const int code = signals_.code_after(exit_code(failure.kind));
-    if (!out_.reader_gone()) say(render_failure(failure, presentation_.verbose, presentation_.color));
+    if (speaks() && !out_.reader_gone()) say(render_failure(failure, presentation_.verbose, presentation_.color));
     if (presentation_.json && !out_.has_record()) {
       try {
         out_.record(failure_record(failure, code));
@@ -112,14 +142,22 @@ class Program {
   const std::vector<std::string>& arguments_;
   const Environment& environment_;
   Signals& signals_;
+  Comm* const ranks_;
   Presentation presentation_;
-  Output out_{STDOUT_FILENO};
+  Output out_{speaks() ? STDOUT_FILENO : -1};
 };
 
 }  // namespace
 
 int run_program(const std::vector<std::string>& arguments, const Environment& environment, Signals& signals) {
-  return Program(arguments, environment, signals).run();
+  std::unique_ptr<MpiSession> session;
+  try {
+    session = start_ranks(arguments, environment);
+  } catch (const Error& error) {
+    say(render_failure(error.failure(), false, false));
+    return exit_code(error.failure().kind);
+  }
+  return Program(arguments, environment, signals, session ? &session->comm() : nullptr).run();
 }
 
 }  // namespace sabath::cli

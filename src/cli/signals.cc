@@ -78,6 +78,7 @@ void Signals::answer() {
     const ssize_t count = ::read(pipe_read_, &signal, 1);
     if (count < 0 && errno == EINTR) continue;
     if (count <= 0) return;
+    if (over_) continue;
     if (received_ != 0 || !graceful_) ::_exit(exit_code_of_signal(signal));
     received_ = signal;
     stop_.request_stop();

@@ -19,6 +19,7 @@ class Signals {
   Signals& operator=(const Signals&) = delete;
 
   void let_finish() noexcept { graceful_ = true; }  // from here on the first signal only asks
+  void ignore() noexcept { over_ = true; }          // the exit code is decided, and the ranks end with it
   [[nodiscard]] std::stop_token token() const { return stop_.get_token(); }
   [[nodiscard]] int received() const noexcept { return received_; }  // the first signal's number, or 0
   // The library ends a stop with SIGINT's code; only here is known which signal asked for it.
@@ -27,7 +28,7 @@ class Signals {
  private:
   void answer();
   std::stop_source stop_;
-  std::atomic<bool> graceful_{false};
+  std::atomic<bool> graceful_{false}, over_{false};
   std::atomic<int> received_{0};
   int pipe_read_ = -1;
   std::thread thread_;

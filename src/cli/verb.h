@@ -13,6 +13,7 @@
 #include "cli/output.h"
 #include "cli/presentation.h"
 #include "cli/signals.h"
+#include "comm/comm.h"
 #include "sabath/event.h"
 
 namespace sabath::cli {
@@ -24,9 +25,12 @@ struct Context {
   Output& out;                         // standard output
   const Environment& environment;
   const Signals& signals;
+  Comm* ranks = nullptr;                   // of the MPI job that this process is a rank of, if the verb is for such
   std::stop_token stop = signals.token();  // requested by the first SIGINT, SIGTERM or SIGHUP
 
-  // Renders events on standard error as the presentation says, until it is destroyed.
+  [[nodiscard]] bool speaks() const { return ranks == nullptr || ranks->rank() == 0; }
+  // Renders events on standard error as the presentation says, until it is destroyed. Of several ranks only rank 0
+  // does.
   [[nodiscard]] std::unique_ptr<EventSink> make_progress() const;
   void say(std::string_view line) const;  // to people, on standard error; not with -q
   void warn(std::string_view text) const;
@@ -41,6 +45,7 @@ struct Verb {
   std::string_view details;   // paragraphs; may be empty
   bool keeps_state = false;   // the first signal is left to it; otherwise a signal ends the process at once
   Action (*declare)(OptionSet& options) = nullptr;  // the returned action owns the options' targets
+  bool by_ranks = false;                            // under mpirun all ranks do it together
 };
 
 [[nodiscard]] std::span<const Verb* const> verbs();

@@ -3,24 +3,23 @@
 #include <archive_entry.h>
 
 #include <algorithm>
-#include <unordered_map>
 
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "fetch/archive_names.h"
 #include "sabath/error.h"
 
 namespace sabath {
 namespace {
 
-constexpr std::uint64_t entries_max = 20'000'000;
 constexpr std::uint64_t ratio_max = 2000;         // of unpacked to packed bytes ...
 constexpr std::uint64_t ratio_free = 1ULL << 30;  // ... once more than this came out
 
 class Unpacker {
  public:
   Unpacker(const std::string& name, const ReadAt& read, Store& store, SpaceGuard& space, std::stop_token stop)
-      : name_(name), stream_(name, read), store_(store), space_(space), stop_(std::move(stop)) {}
+      : name_(name), stream_(name, read), store_(store), space_(space), stop_(std::move(stop)), names_(name) {}
   ~Unpacker() { space_.give_back(reserved_bytes_, reserved_inodes_); }
   Unpacker(const Unpacker&) = delete;
   Unpacker& operator=(const Unpacker&) = delete;
@@ -28,7 +27,8 @@ class Unpacker {
   Unpacked run() {
     while (archive_entry* entry = stream_.next()) {
       if (stop_.stop_requested()) throw Error(FailureKind::interrupted, "stopped");
-      if (result_.entries.size() >= entries_max) refuse(fmt::format("has more than {} entries", entries_max));
+      if (result_.entries.size() >= archive_entries_max)
+        refuse(fmt::format("has more than {} entries", archive_entries_max));
       take(entry);
     }
     stream_.drain();
@@ -42,7 +42,7 @@ class Unpacker {
     if (raw == nullptr) raw = archive_entry_pathname_utf8(entry);
     if (raw == nullptr) refuse(fmt::format("has an entry, after {} others, whose name is no text", taken_));
     ++taken_;
-    const auto path = path_in_archive(raw);
+    const auto path = names_.path(raw);
     if (!path) return;
     if (const char* link = archive_entry_hardlink(entry)) return take_hard_link(*path, link);
     const auto type = archive_entry_filetype(entry);
@@ -50,10 +50,7 @@ class Unpacker {
       add({*path, EntryType::directory, {}, {}});
     } else if (type == AE_IFLNK) {
       const char* target = archive_entry_symlink(entry);
-      if (target == nullptr || !symlink_stays_inside(*path, target)) {
-        refuse(fmt::format("holds a symlink that leaves it: {} -> {}", printable(path->text()),
-                           printable(target == nullptr ? "" : target)));
-      }
+      names_.check_symlink(*path, target == nullptr ? "" : target);
       add({*path, EntryType::symlink, {}, target});
     } else if (type == AE_IFREG) {
       take_file(entry, *path);
@@ -109,94 +106,31 @@ class Unpacker {
   }
 
   void take_hard_link(const RelativePath& path, const char* target) {
-    const auto to = path_in_archive(target);
-    if (to == path) return;  // as tar writes a name that it was given twice
-    const auto found = to ? names_.find(to->text()) : names_.end();
-    if (found == names_.end() || !is_file(found->second)) {
-      refuse(fmt::format("holds a hard link to what is not before it: {} -> {}", printable(path.text()),
-                         printable(target)));
-    }
-    UnpackedEntry same = result_.entries[found->second];
+    const auto file = names_.linked(path, target);
+    if (!file) return;
+    UnpackedEntry same = result_.entries[*file];
     same.path = path;
     add(std::move(same));
   }
 
-  [[nodiscard]] bool is_file(std::size_t index) const {
-    if (index == implied) return false;
-    const EntryType type = result_.entries[index].type;
-    return type == EntryType::file || type == EntryType::executable;
-  }
-  [[nodiscard]] bool is_directory(std::size_t index) const {
-    return index == implied || result_.entries[index].type == EntryType::directory;
-  }
-
-  // Each name stands for one thing, and only directories have names below them.
   void add(UnpackedEntry entry) {
-    for (std::string_view above = entry.path.parent(); !above.empty(); above = parent(above)) {
-      const auto [found, fresh] = names_.try_emplace(std::string(above), implied);
-      if (!is_directory(found->second)) {
-        refuse(fmt::format("holds {}, below what is no directory", printable(entry.path.text())));
-      }
-      if (!fresh) break;
-    }
-    const auto [found, fresh] = names_.try_emplace(entry.path.text(), result_.entries.size());
-    if (!fresh) {
-      if (entry.type != EntryType::directory || !is_directory(found->second)) {
-        refuse(fmt::format("holds {} twice", printable(entry.path.text())));
-      }
-      if (found->second != implied) return;
-      found->second = result_.entries.size();
-    }
-    result_.entries.push_back(std::move(entry));
+    if (names_.add(entry.path, entry.type, result_.entries.size())) result_.entries.push_back(std::move(entry));
   }
 
-  static std::string_view parent(std::string_view path) {
-    const auto slash = path.rfind('/');
-    return slash == std::string_view::npos ? std::string_view() : path.substr(0, slash);
-  }
-
-  std::optional<RelativePath> path_in_archive(const char* name) {
-    try {
-      return archive_path(name);
-    } catch (const Error& error) {
-      refuse(fmt::format("holds an {}", error.what()));  // "unsafe path ..."
-    }
-  }
-
-  [[noreturn]] void refuse(const std::string& why) {
-    throw Error(FailureKind::invalid, fmt::format("the archive {} {}", name_, why),
-                "nothing of it was kept; tell its publisher");
-  }
+  [[noreturn]] void refuse(const std::string& why) const { names_.refuse(why); }
 
   const std::string& name_;
   ArchiveStream stream_;
   Store& store_;
   SpaceGuard& space_;
   std::stop_token stop_;
-  static constexpr std::size_t implied = SIZE_MAX;      // a directory that is only the beginning of other names
-  std::unordered_map<std::string, std::size_t> names_;  // -> entry
+  ArchiveNames names_;
   std::uint64_t reserved_bytes_ = 0, reserved_inodes_ = 0;
   std::uint64_t unpacked_ = 0, taken_ = 0;
   Unpacked result_;
 };
 
 }  // namespace
-
-std::optional<RelativePath> archive_path(std::string_view name) {
-  if (name.starts_with('/')) return RelativePath::parse(name);  // refuses it
-  std::string path;
-  for (std::size_t begin = 0; begin < name.size();) {
-    const std::size_t end = std::min(name.find('/', begin), name.size());
-    const std::string_view part = name.substr(begin, end - begin);
-    if (!part.empty() && part != ".") {
-      if (!path.empty()) path += '/';
-      path += part;
-    }
-    begin = end + 1;
-  }
-  if (path.empty()) return std::nullopt;
-  return RelativePath::parse(path);
-}
 
 Unpacked unpack_archive(const std::string& name, const ReadAt& read, Store& store, SpaceGuard& space,
                         std::stop_token stop) {

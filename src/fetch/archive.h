@@ -35,7 +35,4 @@ struct Unpacked {
 [[nodiscard]] Unpacked unpack_archive(const std::string& name, const ReadAt& read, Store& store, SpaceGuard& space,
                                       std::stop_token stop);
 
-// The path of an entry as archives write it: "./a//b/" is a/b; nullopt for the archive's own root ("." or "./").
-[[nodiscard]] std::optional<RelativePath> archive_path(std::string_view name);
-
 }  // namespace sabath

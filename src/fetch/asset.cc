@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "fetch/fragments.h"
 #include "fetch/git.h"
+#include "fetch/selection.h"
 #include "fetch/source_key.h"
 #include "fetch/swarm.h"
 
@@ -56,10 +57,14 @@ class AssetFetch {
         recipe_(recipe),
         request_(request),
         record_(record),
-        pin_(request.pin ? request.pin : recipe.manifest) {}
+        pin_(request.pin ? request.pin : recipe.manifest),
+        selection_(recipe.fragments.empty() ? Selection{} : request.selection) {
+    record.selection = selection_;
+  }
 
   void run() {
-    const bool pinned = pin_ || !request_.manifest_file.empty();
+    const bool pinned = is_pinned();
+    if (!selection_.empty()) return run_part(pinned);
     std::optional<Manifest> manifest = pinned ? pinned_manifest() : learnt_manifest();
     if (manifest && !context_.force && request_.locals.empty()) {
       if (!request_.refresh || pinned) {
@@ -83,8 +88,52 @@ class AssetFetch {
   }
 
  private:
-  std::optional<Manifest> learnt_manifest() {
-    const auto ref = context_.store.ref(source_key(recipe_));
+  [[nodiscard]] bool is_pinned() const { return pin_ || !request_.manifest_file.empty(); }
+
+  // A part has a root of its own, learnt under a key of its own: nothing takes it for the whole.
+  void run_part(bool pinned) {
+    const std::optional<Manifest> whole = pinned ? pinned_manifest() : std::nullopt;
+    if (pinned && !whole) refuse_unprovable_part();
+    const Sha256 key = source_key(recipe_, selection_, whole ? std::optional(whole->root()) : std::nullopt);
+    const bool believe = !context_.force && (pinned || !request_.refresh);
+    std::optional<Manifest> learnt = believe ? learnt_manifest(key) : std::nullopt;
+    if (believe && !learnt) learnt = part_of_known(whole);
+    if (learnt && all_present(context_.store, *learnt)) {
+      context_.events.on(event::BytesReused{learnt->totals().bytes});
+      return finish(*learnt);
+    }
+    if (request_.offline) refuse_offline(learnt);
+    refuse_without_sources();
+    const auto root = fetch(whole ? &*whole : learnt ? &*learnt : nullptr);
+    if (!root) return;
+    const auto result = context_.store.manifest(*root);
+    if (!result) throw Error(FailureKind::internal, "a manifest vanished as it was written");
+    if (result->totals().files + result->totals().symlinks == 0) refuse_nothing();
+    if (whole)
+      refuse_unless_part(*whole, *result);
+    else if (learnt && *root != learnt->root())
+      return refuse_other_root(*learnt, *root);
+    context_.store.put_ref(key,
+                           {*root, record_.trusted_by, {}, std::time(nullptr), first_source(), to_text(selection_)});
+    finish(*result);
+  }
+
+  // What patterns choose of a whole whose names are all known. A sample's order only its sources know.
+  std::optional<Manifest> part_of_known(const std::optional<Manifest>& pinned) {
+    if (selection_.sample) return std::nullopt;
+    const std::optional<Manifest> learnt = pinned ? std::nullopt : learnt_manifest(source_key(recipe_));
+    if (!pinned && !learnt) return std::nullopt;
+    ManifestBuilder builder;
+    add_selected(builder, pinned ? *pinned : *learnt, selection_);
+    auto part = context_.store.manifest(context_.store.put_manifest(builder));
+    if (part && part->totals().files + part->totals().symlinks == 0) refuse_nothing();
+    return part;
+  }
+
+  std::optional<Manifest> learnt_manifest() { return learnt_manifest(source_key(recipe_)); }
+
+  std::optional<Manifest> learnt_manifest(const Sha256& key) {
+    const auto ref = context_.store.ref(key);
     if (!ref) return std::nullopt;
     record_.trusted_by = ref->trusted_by;
     return context_.store.manifest(ref->root);
@@ -140,9 +189,8 @@ class AssetFetch {
     FragmentFetch fragments(context_, recipe_, expected, request_);
     fragments.run(builder);
     if (record_.trusted_by.empty() || !fragments.trusted_by().empty()) {
-      record_.trusted_by = pin_ || !request_.manifest_file.empty() ? "pinned"
-                           : fragments.trusted_by().empty()        ? record_.trusted_by
-                                                                   : fragments.trusted_by();
+      const bool proved = expected != nullptr || fragments.trusted_by().empty();  // by a root that was believed before
+      record_.trusted_by = is_pinned() ? "pinned" : proved ? record_.trusted_by : fragments.trusted_by();
     }
     if (!fragments.failures().empty()) {
       record_.failures = fragments.failures();
@@ -161,6 +209,10 @@ class AssetFetch {
 
   void announce(const Manifest* expected) {
     std::uint64_t known = 0, unknown = 0, files = recipe_.fragments.size();
+    if (!selection_.empty()) {
+      context_.events.on(event::AssetStarted{recipe_.name, std::nullopt, selection_.sample.value_or(0)});
+      return;
+    }
     if (expected != nullptr) {
       known = expected->totals().bytes;
       files = expected->totals().files;
@@ -194,13 +246,16 @@ class AssetFetch {
   }
 
   void learn(const Sha256& root) {
-    const std::string source = recipe_.git                 ? recipe_.git->origin
-                               : recipe_.fragments.empty() ? ""
-                                                           : recipe_.fragments.front().urls.front().display();
-    context_.store.put_ref(source_key(recipe_), {root, record_.trusted_by, {}, std::time(nullptr), source, commit_});
+    context_.store.put_ref(source_key(recipe_),
+                           {root, record_.trusted_by, {}, std::time(nullptr), first_source(), commit_});
     context_.events.on(event::Note{
         fmt::format("{} is {} (trusted by: {}); to pin it, add to the recipe: \"manifest\": {{\"digest\": \"{}\"}}",
                     recipe_.name, root.prefixed(), record_.trusted_by, root.prefixed())});
+  }
+
+  std::string first_source() const {
+    if (recipe_.git) return recipe_.git->origin;
+    return recipe_.fragments.empty() ? "" : recipe_.fragments.front().urls.front().display();
   }
 
   void finish(const Manifest& manifest) {
@@ -237,6 +292,31 @@ class AssetFetch {
                 steps.empty() ? "see `sabath info`" : "do this first:" + steps);
   }
 
+  [[noreturn]] void refuse_unprovable_part() const {
+    throw Error(
+        FailureKind::usage,
+        fmt::format("the manifest that pins {} is not at hand, and without it no part can be checked", recipe_.name),
+        "give it with --manifest, or fetch the whole, without --sample and --select");
+  }
+
+  [[noreturn]] void refuse_nothing() const {
+    throw Error(FailureKind::not_found,
+                fmt::format("{} has nothing that was asked for: {}", recipe_.name, to_text(selection_)),
+                "--select matches whole paths of the asset; `**` stands for any directories: '**/*.h5'");
+  }
+
+  void refuse_unless_part(const Manifest& whole, const Manifest& part) const {
+    part.for_each([&](const Entry& entry) {
+      if (entry.type == EntryType::directory) return;
+      const auto same = whole.find(entry.path);
+      if (same && same->type == entry.type && same->digest == entry.digest && same->target == entry.target) return;
+      throw Error(FailureKind::content,
+                  fmt::format("the sources of {} give {}, and the manifest names {}", recipe_.name,
+                              printable(entry.path.text()), same ? "something else there" : "no such file"),
+                  "the sources hold another version than the manifest");
+    });
+  }
+
   void refuse_other_root(const Manifest& expected, const Sha256& got) {
     const auto manifest = context_.store.manifest(got);
     std::string first;
@@ -259,6 +339,7 @@ class AssetFetch {
   AssetRequest& request_;
   AssetRecord& record_;
   std::optional<ManifestPin> pin_;
+  const Selection selection_;
   std::string commit_;
 };
 
@@ -271,8 +352,9 @@ AssetRecord fetch_asset(FetchContext& context, const Recipe& recipe, AssetReques
   const auto begin = std::chrono::steady_clock::now();
   AssetMeter events(context.events);
   Ledger ledger(events);
-  FetchContext own{context.store,   context.fetchers, events,        ledger,        context.space,
-                   context.limiter, context.hosts, context.rewrites, context.lanes, context.force, context.stop};
+  FetchContext own{context.store, context.fetchers, events,        ledger,        context.space, context.limiter,
+                   context.hosts, context.rewrites, context.lanes, context.force, context.stop,  context.share,
+                   context.team};
   try {
     AssetFetch(own, events, recipe, request, record).run();
   } catch (const Error& error) {

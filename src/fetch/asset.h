@@ -21,6 +21,7 @@ struct AssetRequest {
   std::optional<ManifestPin> pin;  // instead of the recipe's
   std::string manifest_file;       // a local manifest file that pins; empty: none
   std::deque<LocalFile> locals;    // local copies of the fragments, in order; what is used is taken away
+  Selection selection;             // of the fragments; empty: all
   bool refresh = false;
   bool keep_archives = false;
   bool offline = false;
@@ -32,7 +33,7 @@ struct AssetRequest {
 // What fetch_asset would do, by what is in `store` (nullptr: there is none yet). Touches nothing, asks nobody.
 [[nodiscard]] AssetRecord plan_asset(Store* store, const Recipe& recipe, const AssetRequest& request);
 
-// The root that is known for this recipe without asking anybody: pinned, or learnt earlier.
+// The root that is known for the whole of this recipe without asking anybody: pinned, or learnt earlier.
 [[nodiscard]] std::optional<Sha256> known_root(const Store& store, const Recipe& recipe,
                                                const std::optional<ManifestPin>& pin);
 

@@ -14,8 +14,9 @@ constexpr double far_s = 0.005;         // a host this far away is bound by wind
 constexpr unsigned far_start = 16;      // so it is asked by so many as soon as that is known
 constexpr double worth = 1.10;          // what twice the connections must bring
 constexpr double probe_worth = 1.04;    // what a quarter more must bring
+constexpr double gain_kept = 0.5;       // the part of a host's gain that all hosts together must show
 constexpr double hold_s = 3, hold_max_s = 60;
-constexpr double crowded_hold_s = 20;
+constexpr double crowded_hold_s = 5, crowded_once_s = 1;
 
 }  // namespace
 
@@ -66,7 +67,9 @@ bool ConnectionPolicy::observe(const Seen& seen) {
 
 bool ConnectionPolicy::judge(double rate, double rate_of_all, double now) {
   if (rate <= 0) return false;
-  const auto brought = [&](double factor) { return rate > factor * base_rate_ && rate_of_all > base_rate_of_all_; };
+  // What this host won and others lost is no gain.
+  const double gain = rate - base_rate_, gain_of_all = rate_of_all - base_rate_of_all_;
+  const auto brought = [&](double factor) { return rate > factor * base_rate_ && gain_of_all > gain_kept * gain; };
   const unsigned quarter = std::max(1U, target_ / 4);
   switch (phase_) {
     case Phase::starting:
@@ -82,6 +85,7 @@ bool ConnectionPolicy::judge(double rate, double rate_of_all, double now) {
       return move_to(target_ + quarter, "to see whether more bring more", rate, rate_of_all);
     case Phase::probing:
       if (!brought(probe_worth)) {
+        if (target_ > before_ && !std::exchange(settled_, true)) return false;
         hold_for_ = std::min(hold_max_s, 2 * hold_for_);
         hold(now);
         return move_to(before_, "more brought nothing", rate, rate_of_all);
@@ -99,11 +103,16 @@ void ConnectionPolicy::hold(double now) {
   hold_until_ = now + hold_for_;
 }
 
+// All that were asked for together are refused together: that is said once. The first time half of them go; after a
+// probe only what it added, and the next probe comes later.
 bool ConnectionPolicy::crowded(double now, unsigned in_use) {
+  if (now < crowded_until_) return false;
+  crowded_until_ = now + crowded_once_s;
+  const bool probed = phase_ == Phase::probing && before_ < target_;
+  hold_for_ = probed ? std::min(hold_max_s, 2 * hold_for_) : crowded_hold_s;
   hold(now);
-  hold_until_ = now + crowded_hold_s;
-  window_open_ = false;
-  return move_to(std::max(1U, std::min(target_, in_use) / 2), "the host says that these are too many", 0, 0);
+  const unsigned half = std::max(1U, std::min(target_, in_use) / 2);
+  return move_to(probed ? before_ : half, "the host says that these are too many", 0, 0);
 }
 
 }  // namespace sabath

@@ -40,7 +40,7 @@ class ConnectionPolicy {
   double base_rate_ = 0, base_rate_of_all_ = 0;  // measured before the last change
   Seen window_;
   bool window_open_ = false, settled_ = false;
-  double hold_until_ = 0, hold_for_;
+  double hold_until_ = 0, hold_for_, crowded_until_ = 0;
   std::string reason_;
 };
 

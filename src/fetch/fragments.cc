@@ -11,7 +11,7 @@
 #include "base/hash.h"
 #include "fetch/retry.h"
 #include "fetch/source_key.h"
-#include "fetch/swarm.h"
+#include "fetch/team.h"
 
 namespace sabath {
 
@@ -26,7 +26,9 @@ FragmentFetch::~FragmentFetch() {
 }
 
 void FragmentFetch::run(ManifestBuilder& builder) {
+  std::uint64_t single_files = 0;
   for (const auto& fragment : recipe_.fragments) {
+    if (!chosen_file(fragment, single_files)) continue;
     auto part = std::make_unique<Part>();
     part->fragment = &fragment;
     if (!request_.locals.empty()) {
@@ -51,11 +53,12 @@ void FragmentFetch::prepare(Part& part) {
   job.source = fragment.urls.front();
   job.size_bytes = fragment.size_bytes;
   job.checksum = fragment.checksum;
+  if (in_part(fragment)) return prepare_part(part);
   if (fragment.type != FragmentType::archive) {
     expect(job, fragment.type == FragmentType::file ? fragment.path->text() : list_path(fragment).text());
   }
   if (request_.refresh && !part.local && !expected_) {
-    if (const auto ref = context_.store.ref(source_key(fragment))) job.unless = ref->validators;
+    if (const auto ref = context_.store.ref(source_key(fragment, request_.selection))) job.unless = ref->validators;
   }
   if (fragment.type == FragmentType::file_list) {
     job.inspect = [&part](const std::string& text, const std::string&) {
@@ -75,7 +78,7 @@ void FragmentFetch::prepare(Part& part) {
 // A fragment whose tree was learnt before, by this or another asset, and whose objects are all here.
 bool FragmentFetch::reuse_learnt(Part& part, ManifestBuilder& builder) {
   if (expected_ || context_.force || request_.refresh) return false;
-  const auto ref = context_.store.ref(source_key(*part.fragment));
+  const auto ref = context_.store.ref(source_key(*part.fragment, request_.selection));
   if (!ref) return false;
   const auto manifest = context_.store.manifest(ref->root);
   if (!manifest || !all_present(context_.store, *manifest)) return false;
@@ -232,7 +235,7 @@ std::vector<FileOutcome> FragmentFetch::fetch_jobs(const std::vector<FileJob>& j
                 "give a local copy of it, too, with --path or --link, or leave out --offline");
   }
   reserve(jobs);
-  return fetch_all(context_, jobs);
+  return fetch_by_all_ranks(context_, jobs);
 }
 
 void FragmentFetch::fetch_parts() {

@@ -12,6 +12,7 @@
 #include "fetch/asset.h"
 #include "fetch/context.h"
 #include "fetch/job.h"
+#include "fetch/remote_tar_index.h"
 #include "fetch/spool.h"
 #include "recipe/file_list.h"
 
@@ -24,7 +25,8 @@ namespace sabath {
 
 class FragmentFetch {
  public:
-  // `expected`: the pinned or learnt manifest, whose digests every file must have; nullptr: they are learnt.
+  // `expected`: the pinned or learnt manifest, whose digests every file must have; nullptr: they are learnt. Where the
+  // request selects a part it may name more than is fetched.
   FragmentFetch(FetchContext& context, const Recipe& recipe, const Manifest* expected, AssetRequest& request);
   ~FragmentFetch();
 
@@ -67,6 +69,15 @@ class FragmentFetch {
   void note_trust(Part& part, const FileOutcome& outcome);
   void learn(Part& part, const FileOutcome& outcome, ManifestBuilder& builder);
   void remember_aliases(const FileOutcome& outcome);
+  // --- of a selection
+  [[nodiscard]] bool in_part(const Fragment& fragment) const;  // an archive of which members were asked for
+  [[nodiscard]] bool chosen_file(const Fragment& fragment, std::uint64_t& files) const;
+  void choose_listed(const Fragment& fragment, std::vector<ListedFile>& listed) const;
+  void prepare_part(Part& part);
+  void take_members(Part& part);
+  void take_members_from(Part& part, std::size_t mirror, bool fresh);
+  [[nodiscard]] FileJob member_job(const Part& part, const RelativePath& path, const TarEntry& entry,
+                                   const Validators& version);
   [[nodiscard]] std::vector<Url> rewritten_all(const std::vector<Url>& urls) const;
 
   FetchContext& context_;

@@ -26,7 +26,8 @@ struct FileJob {
   bool listed = false;            // one of many of a list: its sources are counted by origin
   std::optional<FileTree> known;  // pinned: digest and chunk layer
   std::optional<std::uint64_t> size_bytes;
-  std::uint64_t offset = 0;  // the file begins at this byte of its sources
+  std::uint64_t offset = 0;  // the file begins at this byte of its sources ...
+  Validators version{};      // ... in this version of them, where it is not empty: another is Error{changed}
   Checksums checksum;
   std::optional<Validators> unless;   // the version that we have: the answer `unchanged` is enough
   SpoolFollower* follower = nullptr;  // an archive: read as it arrives, not published

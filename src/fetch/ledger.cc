@@ -32,6 +32,15 @@ std::optional<Failure> SourceLine::given_up() const {
   return last_;
 }
 
+void SourceLine::merge(const SourceRecord& other) {
+  traffic.bytes += other.bytes;
+  traffic.requests += other.requests;
+  const std::lock_guard lock(mutex_);
+  failures_ += other.failures;
+  demoted_ = demoted_ || other.demoted;
+  if (last_.message.empty()) last_.message = other.reason;
+}
+
 SourceRecord SourceLine::record() const {
   const std::lock_guard lock(mutex_);
   return {label_, traffic.bytes.load(), traffic.requests.load(), failures_, demoted_, last_.message};

@@ -28,6 +28,7 @@ class SourceLine {
   void succeeded();                                     // ends a row of failures
   void failed(const Failure& failure, bool demote);
   [[nodiscard]] std::optional<Failure> given_up() const;  // failed many times in a row, over all files
+  void merge(const SourceRecord& other);  // what another rank has counted of this source
   [[nodiscard]] SourceRecord record() const;
 
  private:

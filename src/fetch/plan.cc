@@ -20,11 +20,25 @@ std::optional<Sha256> known_root(const Store& store, const Recipe& recipe, const
   return ref ? std::optional(ref->root) : std::nullopt;
 }
 
+namespace {
+
+std::optional<Sha256> known_part(const Store& store, const Recipe& recipe, const AssetRequest& request) {
+  const auto& pin = request.pin ? request.pin : recipe.manifest;
+  const auto ref = store.ref(source_key(recipe, request.selection, pin ? std::optional(pin->digest) : std::nullopt));
+  return ref ? std::optional(ref->root) : std::nullopt;
+}
+
+}  // namespace
+
 AssetRecord plan_asset(Store* store, const Recipe& recipe, const AssetRequest& request) {
   AssetRecord record;
   record.name = recipe.name;
   record.kind = recipe.kind;
-  const auto root = store != nullptr ? known_root(*store, recipe, request.pin) : std::nullopt;
+  record.selection = recipe.fragments.empty() ? Selection{} : request.selection;
+  const bool part = !record.selection.empty();
+  const auto root = store == nullptr ? std::nullopt
+                    : part           ? known_part(*store, recipe, request)
+                                     : known_root(*store, recipe, request.pin);
   const auto manifest = root ? store->manifest(*root) : std::nullopt;
   if (manifest) {
     record.manifest = root->prefixed();
@@ -40,8 +54,9 @@ AssetRecord plan_asset(Store* store, const Recipe& recipe, const AssetRequest& r
     });
     record.to_fetch_bytes = missing;
   } else {
-    record.to_fetch_bytes = recipe.git ? std::nullopt : std::optional<std::uint64_t>(0);
+    record.to_fetch_bytes = recipe.git || part ? std::nullopt : std::optional<std::uint64_t>(0);
     for (const auto& fragment : recipe.fragments) {
+      if (part) break;  // how much of it is known to its sources alone
       ++record.files;
       const bool sized = fragment.size_bytes && fragment.type != FragmentType::file_list && record.to_fetch_bytes;
       record.to_fetch_bytes = sized ? std::optional(*record.to_fetch_bytes + *fragment.size_bytes) : std::nullopt;

@@ -6,13 +6,14 @@
 namespace sabath {
 
 void RateLimiter::take(std::uint64_t bytes, std::stop_token stop) {
-  if (rate_ == 0) return;
+  const std::uint64_t rate = rate_;
+  if (rate == 0) return;
   Clock::time_point until;
   {
     const std::lock_guard lock(mutex_);
     const auto now = Clock::now();
     const auto cost = std::chrono::duration_cast<Clock::duration>(
-        std::chrono::duration<double>(static_cast<double>(bytes) / static_cast<double>(rate_)));
+        std::chrono::duration<double>(static_cast<double>(bytes) / static_cast<double>(rate)));
     free_at_ = std::max(free_at_, now - std::chrono::milliseconds(100)) + cost;  // a tenth of a second may be saved up
     until = free_at_;
   }

@@ -1,6 +1,7 @@
 // A token bucket for the bytes of all lanes. Thread-safe.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <mutex>
@@ -13,10 +14,11 @@ class RateLimiter {
   explicit RateLimiter(std::uint64_t bytes_per_second) : rate_(bytes_per_second) {}  // 0: no limit
   // Returns when `bytes` more may have been received; early on a stop request.
   void take(std::uint64_t bytes, std::stop_token stop);
+  void set_rate(std::uint64_t bytes_per_second) { rate_ = bytes_per_second; }  // from the next take() on
 
  private:
   using Clock = std::chrono::steady_clock;
-  std::uint64_t rate_;
+  std::atomic<std::uint64_t> rate_;
   std::mutex mutex_;
   Clock::time_point free_at_ = Clock::now();
 };

@@ -2,16 +2,21 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include <fmt/format.h>
 
 namespace sabath {
 namespace {
 
-constexpr double window_s = 0.5;        // of a run's measured rate
-constexpr double gain_min_s = 0.05;     // what a split must save: less is noise
-constexpr double gain_latencies = 1.0;  // and more than asking costs
-constexpr double unknown_rate = 1e6;    // bytes a second, of a run of which nothing has come yet
+constexpr double window_s = 0.5;                                // of a run's measured rate
+constexpr double gain_min_s = 0.05;                             // what a split must save: less is noise
+constexpr double gain_latencies = 1.0;                          // and more than asking costs
+constexpr double gain_small_s = 0.5;                            // what a piece below split_bytes_min must save
+constexpr double patience_min_s = 0.2, patience_latencies = 4;  // a new connection needs several round trips
+constexpr double unknown_rate = 1e6;      // bytes a second, of a run of which nothing has come yet
+constexpr double in_order_latencies = 8;  // a request takes so long, if a chunk does not
+constexpr unsigned unknown_pieces = 8;    // where no rate is known, a piece is at least so many split_bytes_min
 
 }  // namespace
 
@@ -23,21 +28,49 @@ std::uint64_t Schedule::chunk_end(std::uint64_t byte) const {
 
 std::optional<Schedule::Place> Schedule::take(std::size_t source, Speed speed, unsigned lanes, double now,
                                               const Ask& taken, const Ask& whole) {
-  if (const auto range = next_free(lanes, taken)) {
+  if (silent(source, now)) return std::nullopt;
+  if (const auto range = next_free(speed, lanes, now, taken)) {
     free_.remove(*range);
     if (!limits_.in_order) cursor_ = range->end;
     return begin(source, *range, speed, now);
   }
-  if (!free_.empty()) return std::nullopt;  // others are at it
-  if (const auto range = split_late(speed, now, whole)) return begin(source, *range, speed, now);
-  return std::nullopt;
+  return split_late(source, speed, now, whole);
 }
 
-// Guided self-scheduling: each request takes a share of what is left, so the first are few and the last are small.
-std::optional<ByteRange> Schedule::next_free(unsigned lanes, const Ask& taken) const {
-  const std::uint64_t fair = free_.size() / limits_.chunk_bytes / (2ULL * std::max(1U, lanes));
-  const std::uint64_t most = limits_.in_order ? 1 : std::clamp<std::uint64_t>(fair, 1, limits_.run_chunks_max);
-  const std::uint64_t from = limits_.in_order ? 0 : cursor_;
+bool Schedule::silent(std::size_t source, double now) const {
+  bool overdue = false;
+  for (const Run& run : runs_) {
+    if (run.source != source) continue;
+    if (doubted_.contains(source)) return true;  // one run is enough to see whether it is back
+    const bool late = now - run.heard_time > run.patience;
+    if (run.heard && !late) return false;
+    overdue = overdue || late;
+  }
+  return overdue;
+}
+
+// Guided self-scheduling: each request takes a part of what is left, so the first are few and the last are small. The
+// part is half of what this lane would bring of it, were all to end together: a slow one takes less. One whose rate
+// nobody knows takes a single chunk.
+std::uint64_t Schedule::run_chunks(Speed speed, unsigned lanes, double now) const {
+  if (speed.rate <= 0) return 1;
+  double others = 0;
+  for (const Run& run : runs_) others += rate_of(run, now);
+  const double missing = static_cast<double>(lanes) - static_cast<double>(runs_.size()) - 1;  // lanes yet to begin
+  if (missing > 0) others += missing * (runs_.empty() ? speed.rate : others / static_cast<double>(runs_.size()));
+  const double part = speed.rate / (2 * (others + speed.rate));
+  const auto chunk = static_cast<double>(limits_.chunk_bytes);
+  double chunks = part * static_cast<double>(free_.size()) / chunk;
+  // In order, no more than what makes the wait for a request small.
+  if (limits_.in_order) chunks = std::min(chunks, std::ceil(in_order_latencies * speed.latency * speed.rate / chunk));
+  return static_cast<std::uint64_t>(std::clamp(chunks, 1.0, static_cast<double>(limits_.run_chunks_max)));
+}
+
+std::optional<ByteRange> Schedule::next_free(Speed speed, unsigned lanes, double now, const Ask& taken) const {
+  if (free_.empty()) return std::nullopt;
+  const std::uint64_t most = run_chunks(speed, lanes, now);
+  // The cursor may stand inside a chunk that became free again: who has its end has its begin, too.
+  const std::uint64_t from = limits_.in_order ? 0 : cursor_ / limits_.chunk_bytes * limits_.chunk_bytes;
   for (const bool wrapped : {false, true}) {
     std::uint64_t at = wrapped ? 0 : from;
     while (const auto found = free_.find_from(at)) {
@@ -58,49 +91,89 @@ std::optional<ByteRange> Schedule::next_free(unsigned lanes, const Ask& taken) c
 }
 
 // The run that would end last gives the end of its bytes away, so that both end together.
-std::optional<ByteRange> Schedule::split_late(Speed speed, double now, const Ask& whole) {
-  const double mine = speed.rate > 0 ? speed.rate : unknown_rate;
-  Run* latest = nullptr;
-  double most = 0, latest_rate = 0;
+std::optional<Schedule::Place> Schedule::split_late(std::size_t source, Speed speed, double now, const Ask& whole) {
+  const bool doubted = doubted_.contains(source);
+  std::optional<Cut> latest;
   for (Run& run : runs_) {
-    if (run.left() < 2 * limits_.split_bytes_min || (whole && whole(chunk_of(run.end - 1)))) continue;
-    const double rate = rate_of(run, now);
-    const double seconds = static_cast<double>(run.left()) / rate;
-    if (seconds > most) latest = &run, most = seconds, latest_rate = rate;
+    if (run.left() == 0) continue;
+    if (doubted && !silent(run.source, now)) continue;  // it may help where the others are no better
+    const auto cut = cut_of(run, speed, now, whole);
+    if (cut && (!latest || cut->alone > latest->alone)) latest = cut;
   }
-  if (latest == nullptr) return std::nullopt;
-  // Both end together at t: latest_rate * t + mine * (t - latency) = left.
-  const auto left = static_cast<double>(latest->left());
-  const double both = (left + mine * speed.latency) / (mine + latest_rate);
-  if (most - both < gain_min_s + gain_latencies * speed.latency) return std::nullopt;
-  auto given = static_cast<std::uint64_t>(std::min(left, mine * (both - speed.latency)));
-  // Where a whole chunk ends nearby, the cut is there: the request before it ends with its chunk.
-  std::uint64_t cut = latest->end - std::max(given, limits_.split_bytes_min);
-  const std::uint64_t up = (cut + limits_.chunk_bytes / 2) / limits_.chunk_bytes * limits_.chunk_bytes;
-  if (latest->end - latest->position > 2 * limits_.chunk_bytes && up > latest->position && up < latest->end) cut = up;
-  if (whole && whole(chunk_of(cut))) return std::nullopt;
-  cut = std::max(cut, latest->position);
-  reason_ =
-      fmt::format("{} bytes at {} go to another lane: theirs would take {:.2f} s at {:.0f} kB/s, ours {:.0f} kB/s",
-                  latest->end - cut, cut, most, latest_rate / 1e3, mine / 1e3);
-  const ByteRange range{cut, latest->end};
-  latest->end = cut;
-  return range;
+  if (!latest) return std::nullopt;
+  const ByteRange range{latest->at, latest->run->end};
+  reason_ = fmt::format(
+      "{} bytes at {} go from source {} to another lane: {:.2f} s instead of {:.2f} s, theirs {:.0f} kB/s, ours {:.0f} "
+      "kB/s",
+      range.size(), range.begin, latest->run->source, latest->both, latest->alone, latest->theirs / 1e3,
+      latest->ours / 1e3);
+  if (latest->at == latest->run->position && silent(latest->run->source, now)) doubted_.insert(latest->run->source);
+  latest->run->end = latest->at;
+  return begin(source, range, speed, now, latest->patience);
 }
 
-Schedule::Place Schedule::begin(std::size_t source, ByteRange range, Speed speed, double now) {
+// What a lane of this speed would take from `run`, if that is worth a request.
+std::optional<Schedule::Cut> Schedule::cut_of(Run& run, Speed speed, double now, const Ask& whole) const {
+  const bool guess = speed.rate <= 0 && run.rate <= 0;
+  Cut cut;
+  cut.run = &run;
+  cut.theirs = rate_of(run, now);
+  cut.ours = speed.rate > 0 ? speed.rate : run.rate > 0 ? run.rate : unknown_rate;
+  // What was silent for a while is expected to be silent for as long again.
+  const double silent = std::max(0.0, now - run.heard_time);
+  const auto left = static_cast<double>(run.left());
+  cut.alone = silent + left / cut.theirs;
+  // Both end together at t: theirs * (t - silent) + ours * (t - latency) = left. Or we have it all before theirs go on.
+  cut.both = (left + cut.theirs * silent + cut.ours * speed.latency) / (cut.ours + cut.theirs);
+  const auto theirs = cut.theirs * std::max(0.0, cut.both - silent);  // bytes
+  const auto least = static_cast<double>(limits_.split_bytes_min);
+  const bool over = silent > run.patience && (cut.both < silent || theirs < least);
+  const bool all = over || (run.heard && left < least / 16);  // crumbs are not shared
+  if (!all && cut.both < silent) return std::nullopt;
+  if (all) cut.both = speed.latency + left / cut.ours;
+  if (over) cut.patience = 2 * run.patience;  // nothing may have been wrong but what we expected
+  const double gain = cut.alone - cut.both;
+  if (gain < gain_min_s + gain_latencies * speed.latency) return std::nullopt;
+  const std::uint64_t given =
+      all ? run.left() : static_cast<std::uint64_t>(std::clamp(cut.ours * (cut.both - speed.latency), 0.0, left));
+  const double enough = guess ? unknown_pieces * least : gain < gain_small_s ? least : least / 16;
+  if (given == 0 || (static_cast<double>(given) < enough && !over && (!all || gain < gain_small_s)))
+    return std::nullopt;
+  const auto at = cut_near(run, given, whole);
+  if (!at) return std::nullopt;
+  cut.at = *at;
+  return cut;
+}
+
+// Where about `given` bytes are cut off: between two chunks if one ends nearby, so that the request before it ends with
+// its chunk, and always there if the chunk may not be split.
+std::optional<std::uint64_t> Schedule::cut_near(const Run& run, std::uint64_t given, const Ask& whole) const {
+  const std::uint64_t cut = run.end - given;
+  const std::uint64_t near = (cut + limits_.chunk_bytes / 2) / limits_.chunk_bytes * limits_.chunk_bytes;
+  const bool good = near > run.position && near < run.end;
+  if (cut > run.position && good && run.left() > 2 * limits_.chunk_bytes) return near;
+  if (cut % limits_.chunk_bytes == 0 || !whole || !whole(chunk_of(cut))) return cut;
+  if (good) return near;
+  return std::nullopt;
+}
+
+Schedule::Place Schedule::begin(std::size_t source, ByteRange range, Speed speed, double now, double patience) {
   Run run;
   run.source = source;
   run.position = run.mark_position = range.begin;
   run.end = range.end;
   run.rate = speed.rate;
-  run.mark_time = now + speed.latency;
+  run.mark_time = run.heard_time = now + speed.latency;
+  run.patience = std::max(patience, patience_min_s + patience_latencies * speed.latency);
   return runs_.insert(runs_.end(), run);
 }
 
 std::uint64_t Schedule::advance(Place run, std::uint64_t bytes, double now) {
   const std::uint64_t taken = std::min(bytes, run->left());
   run->position += taken;
+  // The rate is that of bytes that come: the wait for the first, and for a connection, is over.
+  if (taken > 0 && !std::exchange(run->heard, true)) run->mark_time = std::max(run->mark_time, now);
+  if (taken > 0) run->heard_time = now, doubted_.erase(run->source);
   if (now - run->mark_time >= window_s) {
     run->rate = static_cast<double>(run->position - run->mark_position) / (now - run->mark_time);
     run->mark_time = now;

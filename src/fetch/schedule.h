@@ -4,12 +4,14 @@
 // Bytes are free, or belong to one run, or are there. A run is one request: an interval that one lane reads in order
 // from one source. Runs begin as whole chunks. Only when nothing is free, the end of a late run is split: the rest of
 // its bytes that another lane can bring sooner is given to that lane (the endgame). No byte is ever in two runs.
+// A silent run can lose all that it has left: who reads for it looks at left() now and then, and ends at 0.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <list>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -23,7 +25,7 @@ class Schedule {
     std::uint64_t chunk_bytes = 4ULL << 20;
     std::uint64_t run_chunks_max = 16;         // one request; the last ones are smaller
     std::uint64_t split_bytes_min = 64 << 10;  // less is not worth a request
-    bool in_order = false;                     // from the front, chunk by chunk: a hash follows
+    bool in_order = false;                     // from the front, in short runs: a hash follows
   };
 
   // What one lane of a source can do, by what was measured.
@@ -35,8 +37,11 @@ class Schedule {
   struct Run {
     std::size_t source = 0;
     std::uint64_t position = 0, end = 0;  // the next byte, and where it stops: may shrink while it is read
-    double rate = 0;       // bytes a second: expected at first, then measured over the time before the mark
-    double mark_time = 0;  // seconds
+    double rate = 0;        // bytes a second: expected at first, then measured over the time before the mark
+    double mark_time = 0;   // seconds
+    double heard_time = 0;  // when bytes came last; at first, when the first ones are expected
+    bool heard = false;     // something came
+    double patience = 0;    // seconds of silence after which another lane may take it all
     std::uint64_t mark_position = 0;
     [[nodiscard]] std::uint64_t left() const { return end - position; }
   };
@@ -48,7 +53,8 @@ class Schedule {
   void add_free(ByteRange range);                                // is wanted: at first, given back, or to be read again
   void remove_free(ByteRange range) { free_.remove(range); }     // somebody else has it
 
-  // The next run for a lane of `source`, or nullopt: there is nothing that it would bring sooner. `lanes`: how many are
+  // The next run for a lane of `source`, or nullopt: there is nothing that it would bring sooner, or nothing comes to
+  // its other lanes, either. `lanes`: how many are
   // at work or could be. `taken(chunk)`: another process is at it. `whole(chunk)`: it may not be split.
   using Ask = std::function<bool(std::uint64_t chunk)>;
   [[nodiscard]] std::optional<Place> take(std::size_t source, Speed speed, unsigned lanes, double now,
@@ -66,9 +72,20 @@ class Schedule {
   [[nodiscard]] const std::string& reason() const { return reason_; }  // of the last split, with its rates
 
  private:
-  [[nodiscard]] std::optional<ByteRange> next_free(unsigned lanes, const Ask& taken) const;
-  [[nodiscard]] std::optional<ByteRange> split_late(Speed speed, double now, const Ask& whole);
-  Place begin(std::size_t source, ByteRange range, Speed speed, double now);
+  struct Cut {
+    Run* run = nullptr;
+    std::uint64_t at = 0;
+    double theirs = 0, ours = 0;  // bytes a second
+    double alone = 0, both = 0;   // seconds until it ends: as it is, and with us
+    double patience = 0;          // of the new run
+  };
+  [[nodiscard]] std::optional<ByteRange> next_free(Speed speed, unsigned lanes, double now, const Ask& taken) const;
+  [[nodiscard]] bool silent(std::size_t source, double now) const;
+  [[nodiscard]] std::uint64_t run_chunks(Speed speed, unsigned lanes, double now) const;
+  std::optional<Place> split_late(std::size_t source, Speed speed, double now, const Ask& whole);
+  [[nodiscard]] std::optional<Cut> cut_of(Run& run, Speed speed, double now, const Ask& whole) const;
+  [[nodiscard]] std::optional<std::uint64_t> cut_near(const Run& run, std::uint64_t given, const Ask& whole) const;
+  Place begin(std::size_t source, ByteRange range, Speed speed, double now, double patience = 0);
   [[nodiscard]] std::uint64_t chunk_of(std::uint64_t byte) const { return byte / limits_.chunk_bytes; }
   [[nodiscard]] std::uint64_t chunk_end(std::uint64_t byte) const;
 
@@ -76,6 +93,7 @@ class Schedule {
   const Limits limits_;
   ByteSet free_;
   std::list<Run> runs_;
+  std::set<std::size_t> doubted_;  // sources that were silent, until one of their runs is heard
   std::uint64_t cursor_ = 0;
   std::string reason_;
 };

@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "fetch/fragments.h"
 #include "fetch/retry.h"
+#include "fetch/selection.h"
 #include "fetch/source_key.h"
 #include "fetch/swarm.h"
 #include "recipe/file_list.h"
@@ -42,7 +43,7 @@ void FragmentFetch::settle(Part& part, ManifestBuilder& builder) {
   try {
     if (part.outcome.failure) throw Error(*part.outcome.failure);
     if (part.outcome.unchanged) {
-      const auto ref = context_.store.ref(source_key(fragment));
+      const auto ref = context_.store.ref(source_key(fragment, request_.selection));
       const auto manifest = ref ? context_.store.manifest(ref->root) : std::nullopt;
       if (!manifest || !all_present(context_.store, *manifest)) {
         throw Error(FailureKind::content,
@@ -62,7 +63,7 @@ void FragmentFetch::settle(Part& part, ManifestBuilder& builder) {
         ++files_done_;
         break;
       case FragmentType::archive:
-        take_unpacked(part);
+        if (!in_part(fragment)) take_unpacked(part);
         break;
       case FragmentType::file_list:
         take_list(part);
@@ -115,8 +116,12 @@ void FragmentFetch::take_list(Part& part) {
     const auto path = context_.store.object_path(part.outcome.tree.digest);
     part.job.inspect(try_read_text(path, document_size_max).value_or(""), path);
   }
+  choose_listed(fragment, part.listed);
   const auto& listed = part.listed;
-  part.entries.add_file(list_path(fragment), part.outcome.tree.digest, part.outcome.tree.chunks);
+  // Where patterns choose, the list itself is there if they choose it, too; a sample has nothing but data.
+  const bool keep_list = request_.selection.empty() ||
+                         (!request_.selection.select.empty() && selects(request_.selection, list_path(fragment)));
+  if (keep_list) part.entries.add_file(list_path(fragment), part.outcome.tree.digest, part.outcome.tree.chunks);
   std::vector<FileJob> jobs;
   std::vector<RelativePath> paths;
   std::vector<FileOutcome> outcomes(listed.size());
@@ -150,15 +155,15 @@ void FragmentFetch::take_list(Part& part) {
   }
   part.outcome.validators = {};  // those of the list say nothing about its files
   part.settled = failures_.size() == failed_before;
-  ++files_done_;
+  if (keep_list) ++files_done_;
 }
 
 void FragmentFetch::note_trust(Part& part, const FileOutcome& outcome) {
   std::string by = "first use";
   if (expected_)
     by = "pinned";
-  else if (!outcome.computed.empty() ||
-           (!part.fragment->checksum.empty() && part.fragment->type != FragmentType::file_list))
+  else if (!outcome.computed.empty() || (!part.fragment->checksum.empty() &&
+                                         part.fragment->type != FragmentType::file_list && !in_part(*part.fragment)))
     by = "checksum";
   else if (part.local)
     by = "local copy";
@@ -172,13 +177,15 @@ void FragmentFetch::note_trust(Part& part, const FileOutcome& outcome) {
 void FragmentFetch::learn(Part& part, const FileOutcome& outcome, ManifestBuilder& builder) {
   if (part.fragment->type == FragmentType::file_list && !part.settled) return;  // some of its files failed
   const Sha256 root = context_.store.put_manifest(part.entries);                // refuses what no tree can hold
-  if (part.fragment->type == FragmentType::archive) publish_unpacked(part);
+  if (part.fragment->type == FragmentType::archive && !in_part(*part.fragment)) publish_unpacked(part);
   const auto manifest = context_.store.manifest(root);
   if (!manifest) throw Error(FailureKind::internal, "a manifest vanished as it was written");
   builder.add_all(*manifest, nullptr);
   if (part.fragment->urls.empty()) return;
-  context_.store.put_ref(source_key(*part.fragment), {root, part.trusted_by, outcome.validators, std::time(nullptr),
-                                                      part.fragment->urls.front().display(), ""});
+  context_.store.put_ref(
+      source_key(*part.fragment, request_.selection),
+      {root, part.trusted_by, outcome.validators, std::time(nullptr), part.fragment->urls.front().display(),
+       part.fragment->type == FragmentType::file ? "" : to_text(request_.selection)});
 }
 
 void FragmentFetch::remember_aliases(const FileOutcome& outcome) {

@@ -29,24 +29,41 @@ Json to_json(const GitSource& git) {
   return {{"origin", git.origin}, {"branch", git.branch}, {"tag", git.tag}, {"commit", git.commit}};
 }
 
+Json to_json(const Selection& selection) {
+  return {{"sample", or_null(selection.sample)}, {"select", selection.select}};
+}
+
 }  // namespace
 
 Sha256 source_key(const FileJob& job) {
-  const Json key = {{"url", job.source.value_or(job.urls.front()).text()},
-                    {"size", or_null(job.size_bytes)},
-                    {"checksum", to_json(job.checksum)}};
+  Json key = {{"url", job.source.value_or(job.urls.front()).text()},
+              {"size", or_null(job.size_bytes)},
+              {"checksum", to_json(job.checksum)}};
+  if (job.offset > 0 || !job.version.empty()) {
+    key["offset"] = job.offset;
+    key["version"] = {job.version.etag, job.version.last_modified};
+  }
   return sha256("file\n" + key.dump());
 }
 
-Sha256 source_key(const Fragment& fragment) { return sha256("fragment\n" + to_json(fragment).dump()); }
+Sha256 source_key(const Fragment& fragment, const Selection& selection) {
+  Json key = to_json(fragment);
+  // A single file is whole or not there at all: what is learnt of it is the same.
+  if (!selection.empty() && fragment.type != FragmentType::file) key["selection"] = to_json(selection);
+  return sha256("fragment\n" + key.dump());
+}
+
+Sha256 tar_index_key(const Url& source) { return sha256("tar index\n" + source.text()); }
 
 Sha256 source_key(const GitSource& git) { return sha256("git\n" + to_json(git).dump()); }
 
-Sha256 source_key(const Recipe& recipe) {
+Sha256 source_key(const Recipe& recipe, const Selection& selection, const std::optional<Sha256>& pin) {
   Json parts = Json::array();
   for (const auto& fragment : recipe.fragments) parts.push_back(to_json(fragment));
   if (recipe.git) parts.push_back(to_json(*recipe.git));
-  return sha256("asset\n" + parts.dump());
+  if (selection.empty()) return sha256("asset\n" + parts.dump());
+  const Json part = {{"of", parts}, {"selection", to_json(selection)}, {"pin", pin ? Json(pin->hex()) : Json(nullptr)}};
+  return sha256("part of asset\n" + part.dump());
 }
 
 }  // namespace sabath

@@ -25,6 +25,11 @@ std::string_view kind_text(AssetKind kind) {
   }
 }
 
+Json selection_json(const Selection& selection) {
+  if (selection.empty()) return nullptr;
+  return {{"sample", selection.sample ? Json(*selection.sample) : Json(nullptr)}, {"select", selection.select}};
+}
+
 }  // namespace
 
 Json to_json(const AssetRecord& record) {
@@ -48,6 +53,7 @@ Json to_json(const AssetRecord& record) {
           {"manifest", text_or_null(record.manifest)},
           {"path", text_or_null(record.path)},
           {"trusted_by", text_or_null(record.trusted_by)},
+          {"selection", selection_json(record.selection)},
           {"packed", record.packed},
           {"files", record.files},
           {"bytes", record.bytes},

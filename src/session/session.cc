@@ -7,8 +7,11 @@
 #include <nlohmann/json.hpp>
 
 #include "base/text.h"
+#include "comm/agree.h"
 #include "fetch/asset.h"
+#include "fetch/selection.h"
 #include "recipe/catalogue.h"
+#include "session/by_ranks.h"
 #include "session/exit_of.h"
 #include "session/fetch_log.h"
 #include "store/store.h"
@@ -50,11 +53,20 @@ void try_append_to_log(Store& store, const AssetRecord& record, EventSink& event
   }
 }
 
+void check_part(const FetchRequest& request) {
+  check_selection(request.selection);
+  const bool whole = request.keep_archives || !request.local_paths.empty() || !request.local_links.empty();
+  if (request.selection.empty() || !whole) return;
+  throw Error(FailureKind::usage,
+              "--sample and --select fetch parts; --path, --link and --keep-archives mean the whole",
+              "leave out the ones or the others");
+}
+
 }  // namespace
 
 struct Session::State {
-  explicit State(SessionSettings given)
-      : settings(std::move(given)), catalogue(settings.roots, settings.recipe_directories) {}
+  State(SessionSettings given, Comm* all_ranks)
+      : settings(std::move(given)), ranks(all_ranks), catalogue(settings.roots, settings.recipe_directories) {}
 
   Store& open_store() {
     if (!store) store = Store::open(settings.store, true);
@@ -63,7 +75,16 @@ struct Session::State {
 
   std::vector<Recipe> wanted(const FetchRequest& request, EventSink& events) const;
 
+  FetcherSet& all_fetchers() {
+    if (!fetchers) fetchers = make_fetchers(settings.fetchers);
+    return *fetchers;
+  }
+
+  // `team`: of rank 0, if there are others.
+  FetchRecord fetch(const FetchRequest& request, EventSink& events, const std::stop_token& stop, Team* team);
+
   SessionSettings settings;
+  Comm* ranks;
   Catalogue catalogue;
   std::unique_ptr<Store> store;
   std::unique_ptr<FetcherSet> fetchers;
@@ -96,21 +117,39 @@ std::vector<Recipe> Session::State::wanted(const FetchRequest& request, EventSin
   return recipes;
 }
 
-Session::Session(SessionSettings settings) : state_(std::make_unique<State>(std::move(settings))) {}
+Session::Session(SessionSettings settings, Comm* ranks) : state_(std::make_unique<State>(std::move(settings), ranks)) {}
 Session::~Session() = default;
 
 FetchRecord Session::fetch(const FetchRequest& request, EventSink& events, std::stop_token stop) {
-  const auto recipes = state_->wanted(request, events);
+  State& state = *state_;
+  if (state.ranks == nullptr || state.ranks->size() == 1) return state.fetch(request, events, stop, nullptr);
+  if (request.dry_run) return on_rank_0(*state.ranks, [&] { return state.fetch(request, events, stop, nullptr); });
+  run_agreed(*state.ranks, [&] {
+    NoEvents unheard;
+    if (state.ranks->rank() == 0) static_cast<void>(state.wanted(request, unheard));  // before there is a store
+    static_cast<void>(state.all_fetchers());
+  });
+  state.store = open_shared_store(*state.ranks, state.settings.store);
+  const unsigned lanes = request.lanes == 0 ? lanes_default : request.lanes;
+  return fetch_by_ranks(*state.ranks, *state.store, state.all_fetchers(), request, lanes, stop,
+                        [&](Team& team) { return state.fetch(request, events, team.stop(), &team); });
+}
+
+FetchRecord Session::State::fetch(const FetchRequest& request, EventSink& events, const std::stop_token& stop,
+                                  Team* team) {
+  const auto recipes = wanted(request, events);
   const bool single = !request.manifest.empty() || !request.local_paths.empty() || !request.local_links.empty();
   if (single && recipes.size() != 1) {
     throw Error(FailureKind::usage,
                 fmt::format("--manifest, --path and --link are for one asset, and {} were named", recipes.size()),
                 "name the dataset or the model alone, with -d or -m");
   }
+  check_part(request);
   AssetRequest asset;
+  asset.selection = request.selection;
   asset.refresh = request.refresh;
   asset.keep_archives = request.keep_archives;
-  asset.offline = state_->settings.offline;
+  asset.offline = settings.offline;
   for (const auto& path : request.local_paths) asset.locals.push_back({path, false});
   for (const auto& path : request.local_links) asset.locals.push_back({path, true});
   if (request.manifest.find("://") != std::string::npos) {
@@ -121,38 +160,39 @@ FetchRecord Session::fetch(const FetchRequest& request, EventSink& events, std::
 
   FetchRecord record;
   if (request.dry_run) {
-    std::unique_ptr<Store> store;
+    std::unique_ptr<Store> there;
     try {
-      store = Store::open(state_->settings.store, false);
+      there = Store::open(settings.store, false);
     } catch (const Error& error) {
       if (error.failure().kind != FailureKind::not_found) throw;
     }
-    for (const auto& recipe : recipes) record.assets.push_back(plan_asset(store.get(), recipe, asset));
+    for (const auto& recipe : recipes) record.assets.push_back(plan_asset(there.get(), recipe, asset));
     return record;
   }
 
-  Store& store = state_->open_store();
-  if (!state_->fetchers) state_->fetchers = make_fetchers(state_->settings.fetchers);
-  SpaceGuard space(store.space(), store.directory().string());
+  Store& open = open_store();
+  SpaceGuard space(open.space(), open.directory().string());
   RateLimiter limiter(request.rate_limit);
   Hosts hosts(request.lanes);
   Ledger unused(events);
-  FetchContext context{store,
-                       *state_->fetchers,
+  FetchContext context{open,
+                       all_fetchers(),
                        events,
                        unused,
                        space,
-                       limiter,
+                       team == nullptr ? limiter : team->limiter(),
                        hosts,
-                       state_->settings.rewrites,
+                       settings.rewrites,
                        request.lanes,
                        request.force,
-                       stop};
+                       stop,
+                       {},
+                       team};
   for (const auto& recipe : recipes) {
     record.assets.push_back(fetch_asset(context, recipe, asset));
     // A fetch that found all in place writes nothing: it works on a read-only store, and costs no inode.
     const AssetRecord& done = record.assets.back();
-    if (done.fetched_bytes > 0 || !done.failures.empty()) try_append_to_log(store, done, events);
+    if (done.fetched_bytes > 0 || !done.failures.empty()) try_append_to_log(open, done, events);
     if (ends_the_call(record.assets.back())) break;
   }
   if (!asset.locals.empty())

@@ -28,17 +28,24 @@ std::int64_t now_ns() {
       .count();
 }
 
-void read_notes(const std::filesystem::path& log, const std::function<void(const ArrivalNote&)>& visit) {
+// The notes from `offset` on; returns the end of the last one, so that one on its way is read again when it is whole.
+std::uint64_t read_notes(const std::filesystem::path& log, std::uint64_t offset,
+                         const std::function<void(const ArrivalNote&)>& visit) {
+  std::uint64_t end = offset;
   const auto fd = try_open_file(log, O_RDONLY);
-  if (!fd) return;  // folded into another log meanwhile
+  struct stat s {};
+  // Folded into another log meanwhile, or nothing new in it.
+  if (!fd || (::fstat(fd->get(), &s) == 0 && static_cast<std::uint64_t>(s.st_size) <= offset)) return end;
   std::string buffer(records_per_read * arrival_record_size, '\0');
-  for (std::uint64_t offset = 0;;) {
+  for (;; offset += buffer.size()) {
     const std::size_t n = read_at(fd->get(), std::as_writable_bytes(std::span(buffer)), offset, log);
     for (std::size_t at = 0; at + arrival_record_size <= n; at += arrival_record_size) {
-      if (const auto note = try_parse_arrival(std::string_view(buffer).substr(at, arrival_record_size))) visit(*note);
+      const auto note = try_parse_arrival(std::string_view(buffer).substr(at, arrival_record_size));
+      if (!note) continue;
+      visit(*note);
+      end = offset + at + arrival_record_size;
     }
-    if (n < buffer.size()) return;
-    offset += n;
+    if (n < buffer.size()) return end;
   }
 }
 
@@ -105,16 +112,36 @@ void Arrivals::load() {
   for (std::filesystem::directory_iterator it(directory_, error), end; !error && it != end; it.increment(error)) {
     const std::string name = it->path().filename().native();
     if (!name.ends_with(log_suffix)) continue;
-    try {
-      read_notes(it->path(), [this](const ArrivalNote& note) { take(note); });
-    } catch (const Error&) {
-      continue;  // another user's, or damaged: hints lost
-    }
+    read_news(it->path());
     const auto author = WriterId::try_parse(std::string_view(name).substr(0, name.size() - log_suffix.size()));
     if (author && life_of(*author, writer_.host) == Life::dead) dead.push_back(it->path());
   }
   loaded_ = true;
   if (dead.size() > logs_before_folding) fold(dead);
+}
+
+void Arrivals::read_news(const std::filesystem::path& log) {
+  try {
+    std::uint64_t& end = read_[log.filename().native()];
+    end = read_notes(log, end, [this](const ArrivalNote& note) { take(note); });
+  } catch (const Error&) {  // another user's, or damaged: hints lost
+  }
+}
+
+void Arrivals::refresh() {
+  const std::lock_guard lock(mutex_);
+  if (!loaded_) return load();
+  std::error_code error;
+  for (std::filesystem::directory_iterator it(directory_, error), end; !error && it != end; it.increment(error)) {
+    if (it->path().filename().native().ends_with(log_suffix)) read_news(it->path());
+  }
+}
+
+std::optional<std::int64_t> Arrivals::noted_at(const Sha256& source) {
+  const std::lock_guard lock(mutex_);
+  if (!loaded_) load();
+  const auto found = notes_.find(source);
+  return found == notes_.end() ? std::nullopt : std::optional(found->second.time_ns);
 }
 
 // Takes over what dead writers noted, then removes their logs: at every moment each note stands somewhere.

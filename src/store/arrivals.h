@@ -36,7 +36,9 @@ class Arrivals {
   ~Arrivals();
   [[nodiscard]] std::optional<Arrival> find(const Sha256& source);
   void add(const Sha256& source, const Arrival& arrival);
-  void flush();  // appends what was added
+  void flush();                                                              // appends what was added
+  void refresh();                                                            // sees what others have added since
+  [[nodiscard]] std::optional<std::int64_t> noted_at(const Sha256& source);  // as ArrivalNote::time_ns
 
  private:
   struct Newest {
@@ -45,6 +47,7 @@ class Arrivals {
   };
   void take(const ArrivalNote& note);
   void load();
+  void read_news(const std::filesystem::path& log);
   void fold(const std::vector<std::filesystem::path>& logs);
   void flush_locked();
   bool append(std::string_view records);
@@ -54,6 +57,7 @@ class Arrivals {
   std::mutex mutex_;
   bool loaded_ = false;
   std::unordered_map<Sha256, Newest> notes_;
+  std::unordered_map<std::string, std::uint64_t> read_;  // of each log, by its name: how far
   std::string pending_;
   Fd log_;
   std::uint64_t log_size_ = 0;

@@ -43,6 +43,8 @@ std::filesystem::path Layout::manifest(const Sha256& root) const { return fanned
 
 std::filesystem::path Layout::ref(const Sha256& source_key) const { return fanned(refs(), source_key.hex(), ".json"); }
 
+std::filesystem::path Layout::index(const Sha256& key) const { return fanned(indexes(), key.hex(), ""); }
+
 std::filesystem::path Layout::alias(std::string_view algorithm, std::string_view hex) const {
   return fanned(aliases() / algorithm, hex, "");
 }

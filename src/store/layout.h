@@ -25,6 +25,8 @@ class Layout {
   [[nodiscard]] std::filesystem::path manifest(const Sha256& root) const;  // manifests/ab/<62 hex>
   [[nodiscard]] std::filesystem::path refs() const { return root_ / "refs"; }
   [[nodiscard]] std::filesystem::path ref(const Sha256& source_key) const;  // refs/ab/<62 hex>.json
+  [[nodiscard]] std::filesystem::path indexes() const { return root_ / "indexes"; }
+  [[nodiscard]] std::filesystem::path index(const Sha256& key) const;  // indexes/ab/<62 hex>
   [[nodiscard]] std::filesystem::path aliases() const { return root_ / "alias"; }
   [[nodiscard]] std::filesystem::path alias(std::string_view algorithm, std::string_view hex) const;
   [[nodiscard]] std::filesystem::path partials() const { return root_ / "partial"; }

@@ -1,4 +1,4 @@
-// Small files that name content: manifests, refs, aliases. Each is written whole and renamed into place.
+// Small files that name content: manifests, refs, indexes, aliases. Each is written whole and renamed into place.
 #include <fcntl.h>
 #include <fmt/format.h>
 
@@ -16,9 +16,9 @@ namespace {
 constexpr std::uint64_t small_file_max = 64 * 1024;
 
 // Absent, too long and damaged are one here: what is lost is learnt again.
-std::optional<std::string> try_read_small(const std::filesystem::path& file) {
+std::optional<std::string> try_read_small(const std::filesystem::path& file, std::uint64_t size_max = small_file_max) {
   try {
-    return try_read_text(file, small_file_max);
+    return try_read_text(file, size_max);
   } catch (const Error& error) {
     if (error.failure().kind != FailureKind::invalid) throw;
     return std::nullopt;
@@ -74,6 +74,14 @@ std::optional<Ref> Store::ref(const Sha256& source_key) const {
 
 void Store::put_ref(const Sha256& source_key, const Ref& ref) {
   replace_file(*state_, state_->layout.ref(source_key), encode_ref(ref), true);
+}
+
+std::optional<std::string> Store::index(const Sha256& key, std::uint64_t size_max) const {
+  return try_read_small(state_->layout.index(key), size_max);
+}
+
+void Store::put_index(const Sha256& key, const std::string& bytes) {
+  replace_file(*state_, state_->layout.index(key), bytes, false);  // a torn one is seen, and is learnt again
 }
 
 std::string encode_alias(const Digest& digest) {

@@ -45,6 +45,8 @@ struct Arrival {
   friend bool operator==(const Arrival&, const Arrival&) = default;
 };
 
+class LeaderWatch;
+
 class Store {
  public:
   struct State;  // of src/store alone
@@ -78,6 +80,8 @@ class Store {
   [[nodiscard]] std::uint64_t held(const Digest& digest) const;
   [[nodiscard]] std::uint64_t held(const Sha256& source_key) const;
   [[nodiscard]] bool has_partial(const Sha256& source_key) const;  // something to adopt
+  // Whether another writer is fetching this source, and when it is done: store/leader_watch.h.
+  [[nodiscard]] std::unique_ptr<LeaderWatch> watch_leader(const Sha256& source_key);
 
   // --- names -------------------------------------------------------------------------------------------------
   [[nodiscard]] std::optional<Manifest> manifest(const Sha256& root) const;
@@ -86,6 +90,9 @@ class Store {
   Sha256 put_manifest(const std::string& bytes, const Sha256& expected_root);
   [[nodiscard]] std::optional<Ref> ref(const Sha256& source_key) const;
   void put_ref(const Sha256& source_key, const Ref& ref);
+  // What was learnt of a remote archive's members: bytes that whoever reads them checks. nullopt: none, or too long.
+  [[nodiscard]] std::optional<std::string> index(const Sha256& key, std::uint64_t size_max) const;
+  void put_index(const Sha256& key, const std::string& bytes);
   // Published whole-file checksum -> digest; `algorithm` "sha256", "sha1", "md5", "git".
   [[nodiscard]] std::optional<Digest> alias(const std::string& algorithm, const std::string& hex) const;
   void put_alias(const std::string& algorithm, const std::string& hex, const Digest& digest);

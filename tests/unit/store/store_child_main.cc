@@ -2,9 +2,10 @@
 //   test_store_child known   STORE SEED SIZE PAUSE_US   a shared partial, by whoever is there
 //   test_store_child unknown STORE SEED SIZE PAUSE_US   a partial of its own, resumed; the bytes it had to write go to
 //                                                       standard output
-//   test_store_child adopt   STORE SEED                 takes a dead one's partial over; how much goes to standard
-//   output test_store_child sleeper STORE SEED SIZE READY      stops itself with chunk 0 in hand test_store_child
-//   object  STORE SEED SIZE
+//   test_store_child shared  STORE SEED SIZE PAUSE_US   the same, but it follows whoever leads
+//   test_store_child adopt   STORE SEED                 takes a dead one's partial over; says how much
+//   test_store_child sleeper STORE SEED SIZE READY      stops itself with chunk 0 in hand
+//   test_store_child object  STORE SEED SIZE
 // Exit 0: published. 5: no space. 1: another failure.
 #include <signal.h>
 #include <unistd.h>
@@ -16,6 +17,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "sabath/error.h"
+#include "store/leader_watch.h"
 #include "store/store.h"
 #include "support/seeded.h"
 
@@ -75,23 +77,54 @@ void fill_known(Store& store, std::uint64_t seed, std::uint64_t size, useconds_t
   partial->publish();
 }
 
+Sha256 source_of(std::uint64_t seed) { return sha256(std::to_string(seed)); }
+
+std::uint64_t bring_rest(Store& store, Partial& partial, std::uint64_t seed, std::uint64_t size, useconds_t pause_us) {
+  std::uint64_t brought = 0;
+  while (partial.front() < size) {
+    const std::uint64_t index = partial.front() / chunk_size_bytes;
+    std::string chunk = seeded_bytes(seed, partial.front(), chunk_length(size, index));
+    brought += bring_chunk(partial, index, chunk, partial.adopt_scratch(index), pause_us);
+    partial.write_chunk(0, index, bytes_of(chunk), hash_chunk(bytes_of(chunk)));
+  }
+  store.note_arrival(source_of(seed), {partial.publish().digest, false});
+  return brought;
+}
+
 void fill_unknown(Store& store, std::uint64_t seed, std::uint64_t size, useconds_t pause_us) {
-  const auto partial = store.open_partial(sha256(std::to_string(seed)));
+  const auto partial = store.open_partial(source_of(seed));
   partial->adopt_front(version, [](std::span<const std::byte>) {});
   partial->note_validators(version, size);
+  std::printf("%llu\n", static_cast<unsigned long long>(bring_rest(store, *partial, seed, size, pause_us)));
+}
+
+void fill_shared(Store& store, std::uint64_t seed, std::uint64_t size, useconds_t pause_us) {
+  const auto ignore = [](std::span<const std::byte>) {};
   std::uint64_t brought = 0;
-  while (partial->front() < size) {
-    const std::uint64_t index = partial->front() / chunk_size_bytes;
-    std::string chunk = seeded_bytes(seed, partial->front(), chunk_length(size, index));
-    brought += bring_chunk(*partial, index, chunk, partial->adopt_scratch(index), pause_us);
-    partial->write_chunk(0, index, bytes_of(chunk), hash_chunk(bytes_of(chunk)));
+  for (const auto watch = store.watch_leader(source_of(seed));;) {
+    const Leader leader = watch->look();
+    if (leader == Leader::published) break;
+    if (leader == Leader::active) {
+      ::usleep(5000);
+      continue;
+    }
+    const auto partial = store.open_partial(source_of(seed));
+    partial->adopt_front(version, ignore);
+    ::usleep(std::chrono::microseconds(LeaderWatch::interval).count());  // so that it looks once more
+    if (watch->look() != Leader::none) {
+      if (partial->front() == 0) partial->discard();
+      continue;
+    }
+    if (watch->left_validators() == version) watch->copy_left(*partial, version, ignore);
+    partial->note_validators(version, size);
+    brought = bring_rest(store, *partial, seed, size, pause_us);
+    break;
   }
-  partial->publish();
   std::printf("%llu\n", static_cast<unsigned long long>(brought));
 }
 
 void adopt(Store& store, std::uint64_t seed) {
-  const auto partial = store.open_partial(sha256(std::to_string(seed)));
+  const auto partial = store.open_partial(source_of(seed));
   partial->adopt_front(version, [](std::span<const std::byte>) {});
   std::printf("%llu\n", static_cast<unsigned long long>(partial->front()));
   std::fflush(stdout);
@@ -140,6 +173,7 @@ int main(int argc, char** argv) {
     const auto pause = [&] { return static_cast<useconds_t>(std::stoul(args.at(4))); };
     if (args[0] == "known") fill_known(*store, seed, size, pause());
     if (args[0] == "unknown") fill_unknown(*store, seed, size, pause());
+    if (args[0] == "shared") fill_shared(*store, seed, size, pause());
     if (args[0] == "adopt") adopt(*store, seed);
     if (args[0] == "sleeper") sleep_over(*store, seed, size, args.at(4));
     if (args[0] == "object") write_one(*store, seed, size);

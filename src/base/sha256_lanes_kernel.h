@@ -1,0 +1,134 @@
+// SHA-256 (FIPS 180-4) of as many messages of one length as a vector register has 32-bit lanes: lane i of every
+// register belongs to message i. Written once over a compiler's vector type; each width's own .cc is compiled with its
+// instruction set, and is the only one that includes this. Everything here is a member of a template over that file's
+// local type: no function compiled for a newer CPU can become another file's copy. So nothing of the standard library
+// is called. Pure, any thread, no errors.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <utility>
+
+#include "base/sha256_lanes_words.h"
+
+namespace sabath {
+
+inline constexpr std::uint32_t sha256_constants[64] = {
+    0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
+    0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174,
+    0xe49b69c1, 0xefbe4786, 0x0fc19dc6, 0x240ca1cc, 0x2de92c6f, 0x4a7484aa, 0x5cb0a9dc, 0x76f988da,
+    0x983e5152, 0xa831c66d, 0xb00327c8, 0xbf597fc7, 0xc6e00bf3, 0xd5a79147, 0x06ca6351, 0x14292967,
+    0x27b70a85, 0x2e1b2138, 0x4d2c6dfc, 0x53380d13, 0x650a7354, 0x766a0abb, 0x81c2c92e, 0x92722c85,
+    0xa2bfe8a1, 0xa81a664b, 0xc24b8b70, 0xc76c51a3, 0xd192e819, 0xd6990624, 0xf40e3585, 0x106aa070,
+    0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3,
+    0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2};
+inline constexpr std::uint32_t sha256_initial[8] = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
+                                                    0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
+
+// Width: `Vector` of 32-bit lanes, `Bytes` of the same size, and the functions of three inputs, which some CPUs have as
+// one instruction: exclusive_or, choose, majority.
+template <class Width>
+class Sha256Lanes {
+  using Vector = typename Width::Vector;
+  static constexpr std::size_t lanes = sizeof(Vector) / 4;
+  static constexpr std::size_t block_size = 64;
+  template <std::size_t... I>
+  using Indices = std::index_sequence<I...>;
+
+ public:
+  // messages: `lanes` addresses, any alignment, of size_bytes each. hashes: lanes x 32 bytes.
+  static void hash(const std::byte* const* messages, std::size_t size_bytes, std::uint8_t* hashes) {
+    Vector state[8];
+    for (std::size_t i = 0; i < 8; ++i) state[i] = Vector{} + sha256_initial[i];
+    const std::byte* at[lanes];
+    for (std::size_t i = 0; i < lanes; ++i) at[i] = messages[i];
+    const std::size_t blocks = size_bytes / block_size;
+    compress(state, at, blocks);
+
+    std::byte ends[lanes][2 * block_size];
+    const std::size_t rest = size_bytes - blocks * block_size;
+    const std::size_t end_blocks = rest + 9 <= block_size ? 1 : 2;
+    for (std::size_t i = 0; i < lanes; ++i) {
+      pad(ends[i], messages[i] + blocks * block_size, rest, end_blocks, size_bytes);
+      at[i] = ends[i];
+    }
+    compress(state, at, end_blocks);
+    write(state, hashes);
+  }
+
+ private:
+  // The rest of a message, a one bit, zeros, and the message's length in bits.
+  static void pad(std::byte* end, const std::byte* rest, std::size_t size, std::size_t blocks, std::uint64_t length) {
+    std::memset(end, 0, 2 * block_size);
+    if (size != 0) std::memcpy(end, rest, size);
+    end[size] = std::byte{0x80};
+    const std::uint64_t bits = __builtin_bswap64(length * 8);
+    std::memcpy(end + blocks * block_size - sizeof bits, &bits, sizeof bits);
+  }
+
+  static void write(const Vector* state, std::uint8_t* hashes) {
+    for (std::size_t i = 0; i < lanes; ++i) {
+      for (std::size_t word = 0; word < 8; ++word) {
+        const std::uint32_t value = __builtin_bswap32(state[word][i]);
+        std::memcpy(hashes + i * 32 + word * 4, &value, sizeof value);
+      }
+    }
+  }
+
+  static void compress(Vector* state, const std::byte* const* messages, std::size_t blocks) {
+    using Sixteen = std::make_index_sequence<16>;
+    Vector s[8];
+#pragma GCC unroll 8
+    for (std::size_t i = 0; i < 8; ++i) s[i] = state[i];
+    for (std::size_t block = 0; block < blocks; ++block) {
+      Vector w[16];  // the message schedule, rolled: word t replaces word t - 16
+      Sha256Words<Width>::template load<0>(w, messages, block * block_size);
+      if constexpr (lanes == 8) Sha256Words<Width>::template load<8>(w, messages, block * block_size);
+      Vector before[8];
+#pragma GCC unroll 8
+      for (std::size_t i = 0; i < 8; ++i) before[i] = s[i];
+      rounds<false>(s, w, sha256_constants, Sixteen{});
+      for (std::size_t t = 16; t < 64; t += 16) rounds<true>(s, w, sha256_constants + t, Sixteen{});
+#pragma GCC unroll 8
+      for (std::size_t i = 0; i < 8; ++i) s[i] += before[i];
+    }
+#pragma GCC unroll 8
+    for (std::size_t i = 0; i < 8; ++i) state[i] = s[i];
+  }
+
+  template <bool expand, std::size_t... T>
+  [[gnu::always_inline]] static inline void rounds(Vector* s, Vector* w, const std::uint32_t* k, Indices<T...>) {
+    (round<expand, T>(s, w, k), ...);
+  }
+
+  // The state's words stay where they are; their names move on by one each round.
+  template <bool expand, std::size_t t>
+  [[gnu::always_inline]] static inline void round(Vector* s, Vector* w, const std::uint32_t* k) {
+    constexpr std::size_t a = (16 - t) % 8, b = (a + 1) % 8, c = (a + 2) % 8, d = (a + 3) % 8;
+    constexpr std::size_t e = (a + 4) % 8, f = (a + 5) % 8, g = (a + 6) % 8, h = (a + 7) % 8;
+    if constexpr (expand) w[t] += small1(w[(t + 14) % 16]) + w[(t + 9) % 16] + small0(w[(t + 1) % 16]);
+    const Vector sum = s[h] + (w[t] + k[t]) + Width::choose(s[e], s[f], s[g]) + big1(s[e]);
+    s[d] += sum;
+    s[h] = sum + Width::majority(s[a], s[b], s[c]) + big0(s[a]);
+  }
+
+  template <int n>
+  [[gnu::always_inline]] static inline Vector rotated(Vector x) {
+    return x >> n | x << (32 - n);
+  }
+  [[gnu::always_inline]] static inline Vector big0(Vector x) {
+    return Width::exclusive_or(rotated<2>(x), rotated<13>(x), rotated<22>(x));
+  }
+  [[gnu::always_inline]] static inline Vector big1(Vector x) {
+    return Width::exclusive_or(rotated<6>(x), rotated<11>(x), rotated<25>(x));
+  }
+  [[gnu::always_inline]] static inline Vector small0(Vector x) {
+    return Width::exclusive_or(rotated<7>(x), rotated<18>(x), x >> 3);
+  }
+  [[gnu::always_inline]] static inline Vector small1(Vector x) {
+    return Width::exclusive_or(rotated<17>(x), rotated<19>(x), x >> 10);
+  }
+};
+
+}  // namespace sabath

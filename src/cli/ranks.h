@@ -1,0 +1,24 @@
+// The ranks of an MPI job, as the program's frame sees them: started when a launcher has started several, silent but
+// for rank 0, and ended with one exit code. Main thread.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/environment.h"
+#include "cli/signals.h"
+#include "comm/comm.h"
+#include "mpi/session.h"
+
+namespace sabath::cli {
+
+// Collective for verbs that ranks do together; nullptr for all others, with --alone, without a launcher or with one
+// rank. A process that is not under a launcher never starts MPI. Throws Error{nodes}.
+[[nodiscard]] std::unique_ptr<MpiSession> start_ranks(const std::vector<std::string>& arguments,
+                                                      const Environment& environment);
+
+// Collective. The exit code of all ranks: rank 0's, and which signal it was if any rank had one.
+[[nodiscard]] int agreed_code(Comm& comm, int code, const Signals& signals);
+
+}  // namespace sabath::cli

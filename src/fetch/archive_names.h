@@ -1,0 +1,47 @@
+// Which names an archive may hold, whoever reads it: the whole stream (archive.h) or its headers alone (remote_tar.h).
+//
+// Each name stands for one thing, only directories have names below them, a hard link stands for a file before it, and
+// nothing leaves the archive. What is refused is Error{invalid}. One thread.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "manifest/manifest.h"
+#include "sabath/path.h"
+
+namespace sabath {
+
+inline constexpr std::size_t archive_entries_max = 20'000'000;
+
+// The path of an entry as archives write it: "./a//b/" is a/b; nullopt for the archive's own root ("." or "./").
+[[nodiscard]] std::optional<RelativePath> archive_path(std::string_view name);
+
+class ArchiveNames {
+ public:
+  explicit ArchiveNames(std::string archive) : archive_(std::move(archive)) {}  // its name, for messages
+
+  // archive_path, with the archive named in what it refuses.
+  [[nodiscard]] std::optional<RelativePath> path(std::string_view raw) const;
+  void check_symlink(const RelativePath& path, std::string_view target) const;
+  // The number of the file that a hard link stands for; nullopt: it names itself, as tar writes a name given twice.
+  [[nodiscard]] std::optional<std::size_t> linked(const RelativePath& path, std::string_view target) const;
+  // Takes the name for entry `number`. False: a directory that has been here already.
+  [[nodiscard]] bool add(const RelativePath& path, EntryType type, std::size_t number);
+  [[noreturn]] void refuse(const std::string& why) const;  // "the archive NAME `why`"
+
+ private:
+  static constexpr std::size_t implied = SIZE_MAX;  // a directory that is only the beginning of other names
+  struct Place {
+    std::size_t number = implied;
+    EntryType type = EntryType::directory;
+  };
+  std::string archive_;
+  std::unordered_map<std::string, Place> places_;
+};
+
+}  // namespace sabath

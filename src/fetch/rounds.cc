@@ -1,0 +1,206 @@
+#include "fetch/rounds.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "comm/agree.h"
+#include "comm/parcel.h"
+
+namespace sabath {
+
+using Clock = std::chrono::steady_clock;
+
+Rounds::Rounds(Comm& comm, const std::stop_token& caller)
+    : comm_(comm), on_caller_(caller, [this] { stop_.request_stop(); }), on_stop_(stop_.get_token(), [this] {
+        std::stop_source halt;
+        {
+          const std::lock_guard lock(mutex_);
+          halt = halt_;
+        }
+        halt.request_stop();
+        wake();
+      }) {}
+
+void Rounds::wake() {
+  const std::lock_guard lock(mutex_);
+  awake_ = true;
+  changed_.notify_all();
+}
+
+std::stop_token Rounds::halt() const {
+  const std::lock_guard lock(mutex_);
+  return halt_.get_token();
+}
+
+void Rounds::halt_all() {
+  std::stop_source halt;
+  {
+    const std::lock_guard lock(mutex_);
+    if (std::exchange(halted_, true)) return;
+    halt = halt_;
+  }
+  halt.request_stop();
+  wake();
+}
+
+// --- the main thread -----------------------------------------------------------------------------------------------
+
+void Rounds::serve(const Hooks& hooks) {
+  for (;;) {
+    Words words = words_of_this_rank(hooks);
+    exchange(words);
+    if (words[stopped] > 0) stop_.request_stop();
+    if (words[halted] > 0) halt_all();
+    if (words[news] > 0) tell_news(hooks);
+    if (hooks.on_round) {
+      hooks.on_round({under_way_,
+                      comm_.size() - words[done],
+                      {words[received_bytes], words[files], words[sizes_learnt], words[sizes_learnt_bytes]}});
+    }
+    if (words[ordered] > 0) {
+      begin(hooks);
+    } else if (under_way_ && words[done] == comm_.size()) {
+      collect();
+    }
+    if (words[ended] > 0) return;
+    rest();
+  }
+}
+
+Rounds::Words Rounds::words_of_this_rank(const Hooks& hooks) {
+  if (news_.empty() && hooks.take_news) news_ = hooks.take_news();
+  Words words{};
+  const std::lock_guard lock(mutex_);
+  words[stopped] = stop_.stop_requested() ? 1 : 0;
+  words[halted] = halted_ && under_way_ ? 1 : 0;
+  words[ordered] = ordered_ ? 1 : 0;
+  words[done] = under_way_ && done_ ? 1 : 0;
+  words[ended] = ended_ ? 1 : 0;
+  words[news] = news_.empty() ? 0 : 1;
+  if (under_way_ && hooks.tally) {
+    const Tally tally = hooks.tally();
+    words[received_bytes] = tally.received_bytes;
+    words[files] = tally.files;
+    words[sizes_learnt] = tally.sizes_learnt;
+    words[sizes_learnt_bytes] = tally.sizes_learnt_bytes;
+  }
+  return words;
+}
+
+// A process that was stopped and goes on finds hours gone: only the time in which it looked counts.
+void Rounds::exchange(Words& words) {
+  const auto pending = comm_.begin_all_reduce(words, Reduction::sum);
+  auto pause = std::chrono::microseconds(20);
+  Clock::duration waited{};
+  for (auto last = Clock::now(); !pending->done();) {
+    std::this_thread::sleep_for(pause);
+    pause = std::min(pause * 2, std::chrono::microseconds(2000));
+    const auto now = Clock::now();
+    waited += std::min<Clock::duration>(now - last, std::chrono::milliseconds(100));
+    last = now;
+    if (waited > silence_max) {
+      throw Error(FailureKind::nodes,
+                  fmt::format("rank {} on {} waits for another rank, which has not answered for {} s", comm_.rank(),
+                              comm_.host(), silence_max.count()),
+                  "a process or a node is gone: run the same command again, what is verified is kept");
+    }
+  }
+}
+
+void Rounds::begin(const Hooks& hooks) {
+  std::pair<std::string, std::vector<std::string>> order;
+  {
+    const std::lock_guard lock(mutex_);
+    if (ordered_) order = std::move(*ordered_);
+    ordered_.reset();
+    if (comm_.rank() != 0) {  // rank 0 is at it already
+      done_ = false;
+      halted_ = false;
+      halt_ = std::stop_source();
+    }
+  }
+  if (stop_.stop_requested()) halt_all();
+  comm_.broadcast(order.first, 0);
+  std::string own = comm_.scatter(order.second);
+  under_way_ = true;
+  pause_ = round_min;
+  if (comm_.rank() == 0) return;
+  worker_ = std::jthread([this, &hooks, given = Order{std::move(order.first), std::move(own)}] {
+    std::string report = hooks.work(given);
+    const std::lock_guard lock(mutex_);
+    report_ = std::move(report);
+    done_ = awake_ = true;
+    changed_.notify_all();
+  });
+}
+
+void Rounds::collect() {
+  if (worker_.joinable()) worker_.join();
+  under_way_ = false;
+  auto all = comm_.gather(report_);
+  report_.clear();
+  if (comm_.rank() != 0) return;
+  const std::lock_guard lock(mutex_);
+  reports_ = std::move(all);
+  changed_.notify_all();
+}
+
+void Rounds::tell_news(const Hooks& hooks) {
+  const auto gathered = comm_.gather(std::exchange(news_, {}));
+  Parcel parcel;
+  for (const auto& text : gathered) parcel.add(text);
+  std::string all = parcel.take();
+  comm_.broadcast(all, 0);
+  Parcel::Reader reader(all);
+  for (unsigned r = 0; r < comm_.size(); ++r) {
+    const std::string text = reader.text();
+    if (r != comm_.rank() && !text.empty() && hooks.hear_news) hooks.hear_news(text);
+  }
+}
+
+// Until the next round, or until something has happened here.
+void Rounds::rest() {
+  std::unique_lock lock(mutex_);
+  changed_.wait_for(lock, pause_, [this] { return awake_; });
+  awake_ = false;
+  pause_ = std::min(pause_ + pause_ / 2, round_max);
+}
+
+void Rounds::break_off() {
+  stop_.request_stop();
+  if (worker_.joinable()) worker_.join();
+  const std::lock_guard lock(mutex_);
+  broken_ = true;
+  changed_.notify_all();
+}
+
+// --- rank 0's flow -------------------------------------------------------------------------------------------------
+
+void Rounds::order(std::string all, std::vector<std::string> each) {
+  const std::lock_guard lock(mutex_);
+  done_ = halted_ = false;
+  halt_ = std::stop_source();
+  if (stop_.stop_requested()) halt_.request_stop();
+  ordered_ = {std::move(all), std::move(each)};
+  awake_ = true;
+  changed_.notify_all();
+}
+
+std::vector<std::string> Rounds::reports() {
+  std::unique_lock lock(mutex_);
+  done_ = awake_ = true;
+  changed_.notify_all();
+  changed_.wait(lock, [this] { return reports_ || broken_; });
+  if (!reports_) throw Error(FailureKind::nodes, "the other ranks do not answer");
+  return *std::exchange(reports_, std::nullopt);
+}
+
+void Rounds::end() {
+  const std::lock_guard lock(mutex_);
+  ended_ = awake_ = true;
+  changed_.notify_all();
+}
+
+}  // namespace sabath

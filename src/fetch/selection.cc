@@ -1,0 +1,96 @@
+#include "fetch/selection.h"
+
+#include <fnmatch.h>
+
+#include <algorithm>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "sabath/error.h"
+
+namespace sabath {
+namespace {
+
+constexpr std::size_t patterns_max = 1000;
+constexpr std::size_t pattern_length_max = 4095;
+constexpr std::string_view any_depth = "**";
+
+std::vector<std::string> components(std::string_view text) {
+  std::vector<std::string> parts;
+  for (;;) {
+    const auto slash = text.find('/');
+    parts.emplace_back(text.substr(0, slash));
+    if (slash == std::string_view::npos) return parts;
+    text.remove_prefix(slash + 1);
+  }
+}
+
+bool component_matches(const std::string& pattern, const std::string& name) {
+  return fnmatch(pattern.c_str(), name.c_str(), 0) == 0;
+}
+
+}  // namespace
+
+void check_selection(const Selection& selection) {
+  if (selection.sample == std::uint64_t{0})
+    throw Error(FailureKind::usage, "--sample 0 asks for nothing", "give a number of files, e.g. --sample 64");
+  if (selection.select.size() > patterns_max)
+    throw Error(FailureKind::usage, fmt::format("more than {} patterns of --select", patterns_max));
+  for (const auto& pattern : selection.select) {
+    const auto parts = components(pattern);
+    const bool path = std::none_of(parts.begin(), parts.end(),
+                                   [](const std::string& p) { return p.empty() || p == "." || p == ".."; });
+    if (path && pattern.size() <= pattern_length_max && pattern.find('\0') == std::string::npos) continue;
+    throw Error(FailureKind::usage, fmt::format("--select {} matches no path of an asset", printable(pattern)),
+                "patterns are relative to the asset, e.g. 'train/*.h5' or '**/*.h5'");
+  }
+}
+
+// As with `*` among letters it is enough to go back to the last `**`: an earlier one would find nothing else.
+bool glob_matches(std::string_view pattern, std::string_view path) {
+  const auto wanted = components(pattern), names = components(path);
+  std::size_t w = 0, n = 0, after_any = SIZE_MAX, resume = 0;
+  while (n < names.size()) {
+    if (w < wanted.size() && wanted[w] == any_depth) {
+      after_any = ++w;
+      resume = n;
+    } else if (w < wanted.size() && component_matches(wanted[w], names[n])) {
+      ++w;
+      ++n;
+    } else if (after_any != SIZE_MAX) {
+      w = after_any;
+      n = ++resume;
+    } else {
+      return false;
+    }
+  }
+  while (w < wanted.size() && wanted[w] == any_depth) ++w;
+  return w == wanted.size();
+}
+
+bool selects(const Selection& selection, const RelativePath& path) {
+  if (selection.select.empty()) return true;
+  return std::any_of(selection.select.begin(), selection.select.end(),
+                     [&](const std::string& pattern) { return glob_matches(pattern, path.text()); });
+}
+
+void add_selected(ManifestBuilder& builder, const Manifest& whole, const Selection& selection) {
+  whole.for_each([&](const Entry& entry) {
+    if (entry.type == EntryType::directory || !selects(selection, entry.path)) return;
+    if (entry.type == EntryType::symlink)
+      builder.add_symlink(entry.path, entry.target);
+    else
+      builder.add_file(entry.path, entry.digest, whole.chunks(entry), entry.type == EntryType::executable);
+  });
+}
+
+std::string to_text(const Selection& selection) {
+  const std::string patterns = fmt::format("{}", fmt::join(selection.select, ", "));
+  if (!selection.sample) return patterns;
+  const std::string first = fmt::format("the first {}", *selection.sample);
+  return patterns.empty() ? first : fmt::format("{} of {}", first, patterns);
+}
+
+}  // namespace sabath

@@ -1,0 +1,28 @@
+// Which files of an asset were asked for: --sample and --select. Pure; any thread.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "manifest/manifest.h"
+#include "sabath/path.h"
+#include "sabath/session.h"
+
+namespace sabath {
+
+// Throws Error{usage} for what can select nothing: a sample of none, a pattern that is no relative path.
+void check_selection(const Selection& selection);
+
+// True if the whole path matches: `*`, `?` and `[...]` stay inside one component, `**` stands for any number of them.
+[[nodiscard]] bool glob_matches(std::string_view pattern, std::string_view path);
+
+// True if one of the patterns matches, or there is none.
+[[nodiscard]] bool selects(const Selection& selection, const RelativePath& path);
+
+// The entries that the patterns select: files and symlinks. The sample's number says nothing here: a manifest does not
+// know the order of its sources.
+void add_selected(ManifestBuilder& builder, const Manifest& whole, const Selection& selection);
+
+[[nodiscard]] std::string to_text(const Selection& selection);  // for people: "the first 4 of train/**"
+
+}  // namespace sabath

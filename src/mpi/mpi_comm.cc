@@ -1,0 +1,233 @@
+#include "mpi/mpi_comm.h"
+
+#ifdef SABATH_WITH_MPI
+#include <array>
+#include <chrono>
+#include <cstdlib>
+#include <thread>
+
+#include "sabath/error.h"
+
+namespace sabath {
+namespace {
+
+constexpr std::size_t piece_max = std::size_t{256} << 20;  // MPI counts in int
+constexpr int tag = 1;
+
+void check(int result, const char* what) {
+  if (result == MPI_SUCCESS) return;
+  std::array<char, MPI_MAX_ERROR_STRING> text{};
+  int length = 0;
+  MPI_Error_string(result, text.data(), &length);
+  throw Error(FailureKind::nodes, std::string("MPI cannot ") + what + ": " + text.data(),
+              "`sabath doctor` shows which MPI this is; the launcher should be of the same");
+}
+
+bool test(MPI_Request& request) {
+  int done = 0;
+  check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "finish a message");
+  return done != 0;
+}
+
+// MPI's own waiting takes a whole processor, which lanes need. A short message is met by the first looks.
+class Patience {
+ public:
+  void pass() {
+    if (looks_++ < 32) return std::this_thread::yield();
+    std::this_thread::sleep_for(pause_);
+    pause_ = std::min(pause_ * 2, std::chrono::microseconds(2000));
+  }
+
+ private:
+  unsigned looks_ = 0;
+  std::chrono::microseconds pause_{50};
+};
+
+void wait(MPI_Request request) {
+  for (Patience patience; !test(request);) patience.pass();
+}
+
+void wait_all(std::vector<MPI_Request>& requests) {
+  for (Patience patience;;) {
+    int done = 0;
+    check(MPI_Testall(static_cast<int>(requests.size()), requests.data(), &done, MPI_STATUSES_IGNORE),
+          "finish its messages");
+    if (done != 0) return;
+    patience.pass();
+  }
+}
+
+template <typename Transfer>
+void in_pieces(std::size_t length, const Transfer& transfer) {
+  for (std::size_t at = 0; at < length; at += piece_max) {
+    transfer(at, static_cast<int>(std::min(piece_max, length - at)));
+  }
+}
+
+MPI_Op operation(Reduction how) {
+  switch (how) {
+    case Reduction::minimum:
+      return MPI_MIN;
+    case Reduction::maximum:
+      return MPI_MAX;
+    case Reduction::bit_and:
+      return MPI_BAND;
+    case Reduction::bit_or:
+      return MPI_BOR;
+    default:
+      return MPI_SUM;
+  }
+}
+
+class PendingRequest final : public Comm::Pending {
+ public:
+  explicit PendingRequest(MPI_Request request) : request_(request) {}
+  bool done() override {
+    done_ = done_ || test(request_);
+    return done_;
+  }
+
+ private:
+  MPI_Request request_;
+  bool done_ = false;
+};
+
+}  // namespace
+
+MpiComm::MpiComm(MPI_Comm world) {
+  check(MPI_Comm_dup(world, &comm_), "duplicate its communicator");
+  check(MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN), "take an error handler");
+  int rank = 0, size = 0;
+  check(MPI_Comm_rank(comm_, &rank), "say which rank this is");
+  check(MPI_Comm_size(comm_, &size), "count the ranks");
+  rank_ = static_cast<unsigned>(rank);
+  size_ = static_cast<unsigned>(size);
+  find_nodes();
+}
+
+MpiComm::~MpiComm() { MPI_Comm_free(&comm_); }
+
+// Nodes are numbered by their lowest ranks.
+void MpiComm::find_nodes() {
+  MPI_Comm here = MPI_COMM_NULL, leaders = MPI_COMM_NULL;
+  check(MPI_Comm_split_type(comm_, MPI_COMM_TYPE_SHARED, static_cast<int>(rank_), MPI_INFO_NULL, &here),
+        "find the ranks of this node");
+  int place = 0;
+  check(MPI_Comm_rank(here, &place), "count the ranks of this node");
+  leader_ = place == 0;
+  check(MPI_Comm_split(comm_, leader_ ? 0 : MPI_UNDEFINED, static_cast<int>(rank_), &leaders), "find the nodes");
+  std::array<int, 2> node{};
+  if (leader_) {
+    check(MPI_Comm_rank(leaders, &node[0]), "number the nodes");
+    check(MPI_Comm_size(leaders, &node[1]), "count the nodes");
+    MPI_Comm_free(&leaders);
+  }
+  check(MPI_Bcast(node.data(), 2, MPI_INT, 0, here), "tell the nodes");
+  MPI_Comm_free(&here);
+  node_ = static_cast<unsigned>(node[0]);
+  nodes_ = static_cast<unsigned>(node[1]);
+}
+
+std::string MpiComm::host() const {
+  std::array<char, MPI_MAX_PROCESSOR_NAME> name{};
+  int length = 0;
+  MPI_Get_processor_name(name.data(), &length);
+  return {name.data(), static_cast<std::size_t>(length)};
+}
+
+void MpiComm::barrier() {
+  MPI_Request request = MPI_REQUEST_NULL;
+  check(MPI_Ibarrier(comm_, &request), "begin a barrier");
+  wait(request);
+}
+
+void MpiComm::broadcast(std::string& bytes, unsigned root) {
+  std::uint64_t length = bytes.size();
+  MPI_Request request = MPI_REQUEST_NULL;
+  check(MPI_Ibcast(&length, 1, MPI_UINT64_T, static_cast<int>(root), comm_, &request), "begin a broadcast");
+  wait(request);
+  bytes.resize(length);
+  in_pieces(length, [&](std::size_t at, int count) {
+    check(MPI_Ibcast(bytes.data() + at, count, MPI_BYTE, static_cast<int>(root), comm_, &request),
+          "go on broadcasting");
+    wait(request);
+  });
+}
+
+std::vector<std::string> MpiComm::gather(const std::string& mine) {
+  const std::uint64_t length = mine.size();
+  std::vector<std::uint64_t> lengths(rank_ == 0 ? size_ : 0);
+  MPI_Request request = MPI_REQUEST_NULL;
+  check(MPI_Igather(&length, 1, MPI_UINT64_T, lengths.data(), 1, MPI_UINT64_T, 0, comm_, &request), "begin to gather");
+  wait(request);
+  std::vector<MPI_Request> requests;
+  std::vector<std::string> all(lengths.size());
+  for (unsigned r = 1; r < all.size(); ++r) {
+    all[r].resize(lengths[r]);
+    in_pieces(lengths[r], [&](std::size_t at, int count) {
+      check(MPI_Irecv(all[r].data() + at, count, MPI_BYTE, static_cast<int>(r), tag, comm_, &requests.emplace_back()),
+            "receive from a rank");
+    });
+  }
+  if (rank_ == 0) {
+    all[0] = mine;
+  } else {
+    in_pieces(mine.size(), [&](std::size_t at, int count) {
+      check(MPI_Isend(mine.data() + at, count, MPI_BYTE, 0, tag, comm_, &requests.emplace_back()), "send to rank 0");
+    });
+  }
+  wait_all(requests);
+  return all;
+}
+
+std::string MpiComm::scatter(const std::vector<std::string>& each) {
+  std::vector<std::uint64_t> lengths;
+  if (rank_ == 0) {
+    for (unsigned r = 0; r < size_; ++r) lengths.push_back(each.at(r).size());
+  }
+  std::uint64_t length = 0;
+  MPI_Request request = MPI_REQUEST_NULL;
+  check(MPI_Iscatter(lengths.data(), 1, MPI_UINT64_T, &length, 1, MPI_UINT64_T, 0, comm_, &request),
+        "begin to scatter");
+  wait(request);
+  if (rank_ != 0) {
+    std::string mine(length, '\0');
+    std::vector<MPI_Request> requests;
+    in_pieces(length, [&](std::size_t at, int count) {
+      check(MPI_Irecv(mine.data() + at, count, MPI_BYTE, 0, tag, comm_, &requests.emplace_back()),
+            "receive from rank 0");
+    });
+    wait_all(requests);
+    return mine;
+  }
+  std::vector<MPI_Request> requests;
+  for (unsigned r = 1; r < size_; ++r) {
+    in_pieces(each[r].size(), [&](std::size_t at, int count) {
+      check(MPI_Isend(each[r].data() + at, count, MPI_BYTE, static_cast<int>(r), tag, comm_, &requests.emplace_back()),
+            "send to a rank");
+    });
+  }
+  wait_all(requests);
+  return each[0];
+}
+
+void MpiComm::all_reduce(std::span<std::uint64_t> values, Reduction how) {
+  const auto pending = begin_all_reduce(values, how);
+  for (Patience patience; !pending->done();) patience.pass();
+}
+
+std::unique_ptr<Comm::Pending> MpiComm::begin_all_reduce(std::span<std::uint64_t> values, Reduction how) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  check(MPI_Iallreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), MPI_UINT64_T, operation(how),
+                       comm_, &request),
+        "begin a reduction");
+  return std::make_unique<PendingRequest>(request);
+}
+
+void MpiComm::abort(int exit_code) {
+  MPI_Abort(comm_, exit_code);
+  std::_Exit(exit_code);
+}
+
+}  // namespace sabath
+#endif

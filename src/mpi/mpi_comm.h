@@ -1,0 +1,42 @@
+// Comm over MPI: a duplicate of MPI_COMM_WORLD, so that nobody else's messages are met. Main thread only.
+#pragma once
+
+#ifdef SABATH_WITH_MPI
+#include <mpi.h>
+
+#include "comm/comm.h"
+
+namespace sabath {
+
+class MpiComm final : public Comm {
+ public:
+  explicit MpiComm(MPI_Comm world);
+  ~MpiComm() override;
+  MpiComm(const MpiComm&) = delete;
+  MpiComm& operator=(const MpiComm&) = delete;
+
+  unsigned rank() const override { return rank_; }
+  unsigned size() const override { return size_; }
+  unsigned node() const override { return node_; }
+  unsigned nodes() const override { return nodes_; }
+  bool node_leader() const override { return leader_; }
+  std::string host() const override;
+
+  void barrier() override;
+  void broadcast(std::string& bytes, unsigned root) override;
+  std::vector<std::string> gather(const std::string& mine) override;
+  std::string scatter(const std::vector<std::string>& each) override;
+  void all_reduce(std::span<std::uint64_t> values, Reduction how) override;
+  std::unique_ptr<Pending> begin_all_reduce(std::span<std::uint64_t> values, Reduction how) override;
+  void abort(int exit_code) override;
+
+ private:
+  void find_nodes();
+
+  MPI_Comm comm_ = MPI_COMM_NULL;
+  unsigned rank_ = 0, size_ = 1, node_ = 0, nodes_ = 1;
+  bool leader_ = true;
+};
+
+}  // namespace sabath
+#endif

@@ -1,0 +1,81 @@
+#include "session/by_ranks.h"
+
+#include <fmt/format.h>
+
+#include "base/file.h"
+#include "comm/agree.h"
+#include "comm/parcel.h"
+#include "store/layout.h"
+
+namespace sabath {
+namespace {
+
+// Tells one store from another of the same name: its first file, by number and time.
+std::string sign_of(const std::filesystem::path& store) {
+  const auto file = try_stat(Layout(store).format_file());
+  if (!file) return "";
+  return fmt::format("{} {} {}", file->st_ino, file->st_mtim.tv_sec, file->st_mtim.tv_nsec);
+}
+
+// What became of it on rank 0, everywhere.
+FetchRecord told_to_all(Comm& comm, FetchRecord record, const std::optional<Failure>& failure) {
+  std::string bytes = Parcel().add(failure).add(static_cast<std::uint64_t>(record.exit)).take();
+  comm.broadcast(bytes, 0);
+  Parcel::Reader parcel(bytes);
+  if (const auto told = parcel.failure()) throw Error(*told);
+  record.exit = static_cast<int>(parcel.number());
+  return record;
+}
+
+}  // namespace
+
+std::unique_ptr<Store> open_shared_store(Comm& comm, const std::filesystem::path& directory) {
+  std::unique_ptr<Store> store;
+  std::string name, sign;
+  run_agreed(comm, [&] {
+    if (comm.rank() != 0) return;
+    store = Store::open(directory, true);
+    name = store->directory().native();
+    sign = sign_of(name);
+  });
+  comm.broadcast(name, 0);
+  comm.broadcast(sign, 0);
+  run_agreed(comm, [&] {
+    if (comm.rank() == 0) return;
+    if (sign_of(name) != sign) {
+      throw Error(FailureKind::usage, fmt::format("{} is not the store that rank 0 has under this name", name),
+                  "ranks on several nodes need a store on a filesystem that all of them see: name one with --store "
+                  "(SABATH_CACHE)");
+    }
+    store = Store::open(name, false);
+  });
+  return store;
+}
+
+FetchRecord fetch_by_ranks(Comm& comm, Store& store, const FetcherSet& fetchers, const FetchRequest& request,
+                           unsigned lanes, const std::stop_token& stop, const std::function<FetchRecord(Team&)>& flow) {
+  Team team(comm, request.rate_limit, stop);
+  FetchRecord record;
+  std::optional<Failure> failure;
+  if (comm.rank() == 0) {
+    team.lead([&] { failure = failure_of([&] { record = flow(team); }); });
+  } else {
+    NoEvents events;
+    Ledger unused(events);
+    const RewriteRules rewrites;  // rank 0 has applied its own
+    SpaceGuard space(store.space(), store.directory().string());
+    FetchContext context{store,          fetchers, events, unused,        space,
+                         team.limiter(), rewrites, lanes,  request.force, team.stop()};
+    team.follow(context);
+  }
+  return told_to_all(comm, std::move(record), failure);
+}
+
+FetchRecord on_rank_0(Comm& comm, const std::function<FetchRecord()>& flow) {
+  FetchRecord record;
+  std::optional<Failure> failure;
+  if (comm.rank() == 0) failure = failure_of([&] { record = flow(); });
+  return told_to_all(comm, std::move(record), failure);
+}
+
+}  // namespace sabath

@@ -1,0 +1,28 @@
+// A fetch by all ranks of an MPI job into one store.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <stop_token>
+
+#include "comm/comm.h"
+#include "fetch/team.h"
+#include "sabath/session.h"
+#include "store/store.h"
+
+namespace sabath {
+
+// Collective. Opens (on rank 0 also makes) the store, the same directory for all ranks; `directory` is rank 0's.
+// Throws on all ranks the same Error{usage} if a node sees another directory under this name.
+[[nodiscard]] std::unique_ptr<Store> open_shared_store(Comm& comm, const std::filesystem::path& directory);
+
+// Collective. Rank 0 runs `flow` and the others work for it, in `store`. The record, or the Error, of the flow is that
+// of all ranks; but the assets are on rank 0 alone.
+[[nodiscard]] FetchRecord fetch_by_ranks(Comm& comm, Store& store, const FetcherSet& fetchers,
+                                         const FetchRequest& request, unsigned lanes, const std::stop_token& stop,
+                                         const std::function<FetchRecord(Team&)>& flow);
+
+// Collective. As fetch_by_ranks(), for what rank 0 does alone.
+[[nodiscard]] FetchRecord on_rank_0(Comm& comm, const std::function<FetchRecord()>& flow);
+
+}  // namespace sabath

@@ -1,0 +1,140 @@
+// How many connections a host is given: the policy in a loop with hosts that are functions of their connections.
+#include "fetch/connections.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace sabath {
+namespace {
+
+struct Host {
+  std::function<double(unsigned)> rate;  // bytes a second with so many connections
+  double latency = 0.02;
+  double noise = 0;
+  double bytes = 0;  // sent so far
+};
+
+struct Seen {
+  unsigned target = 0, most = 0;
+  unsigned changes = 0;
+  std::vector<std::string> reasons;
+};
+
+// Lets the policy look each 50 ms; new connections begin at once.
+Seen watch(ConnectionPolicy& policy, Host& host, double seconds, double from = 0) {
+  std::mt19937_64 random(7);
+  Seen result;
+  for (double now = from; now < from + seconds; now += 0.05) {
+    host.bytes +=
+        0.05 * host.rate(policy.target()) * std::uniform_real_distribution<>(1 - host.noise, 1 + host.noise)(random);
+    const auto all = static_cast<std::uint64_t>(host.bytes);
+    if (policy.observe({now, all, all, policy.target(), host.latency})) {
+      ++result.changes;
+      result.reasons.push_back(policy.reason());
+    }
+    result.most = std::max(result.most, policy.target());
+  }
+  result.target = policy.target();
+  return result;
+}
+
+TEST(ConnectionPolicy, Table) {
+  const auto each = [](double rate, double most) { return [=](unsigned n) { return std::min(most, rate * n); }; };
+  struct Case {
+    const char* name;
+    unsigned start, max;
+    Host host;
+    unsigned at_least, at_most;  // connections in the end
+  };
+  const std::vector<Case> cases = {
+      {"loopback: no gain from more", 8, 16, {each(1e9, 1e9), 0.0002, 0.02}, 8, 11},
+      {"near, each as quick as it may be", 8, 16, {each(1e6, 1e12), 0.001}, 16, 16},
+      {"far, bound by windows (6 MiB, 100 ms)", 8, 16, {each(63e6, 1e12), 0.1}, 16, 16},
+      {"many small files: a request is a round trip", 8, 64, {each(64 << 10, 1e12), 0.02}, 64, 64},
+      {"the same, but for noise", 8, 64, {each(64 << 10, 1e12), 0.02, 0.1}, 48, 64},
+      {"small files up to what the link has", 8, 64, {each(1e6, 20e6), 0.02}, 16, 32},
+      {"one at a time is asked for", 1, 1, {each(1e6, 1e12), 0.1}, 1, 1},
+      {"fewer than the start are allowed", 8, 4, {each(1e6, 1e12), 0.1}, 4, 4},
+  };
+  for (const auto& c : cases) {
+    ConnectionPolicy policy({c.start, c.max});
+    Host host = c.host;
+    const Seen seen = watch(policy, host, 8);
+    EXPECT_GE(seen.target, c.at_least) << c.name;
+    EXPECT_LE(seen.target, c.at_most) << c.name;
+    EXPECT_LE(seen.most, c.max) << c.name;
+  }
+}
+
+TEST(ConnectionPolicy, NothingIsDecidedBeforeAByteCame) {
+  ConnectionPolicy policy({8, 16});
+  EXPECT_FALSE(policy.observe({1, 0, 0, 8, 0}));
+  EXPECT_FALSE(policy.observe({9, 0, 0, 8, 0}));
+  EXPECT_EQ(policy.target(), 8U);
+}
+
+TEST(ConnectionPolicy, ConnectionsThatAreNotUsedSayNothing) {
+  ConnectionPolicy policy({8, 16});
+  for (double now = 0; now < 10; now += 0.05) EXPECT_FALSE(policy.observe({now, 1000, 1000, 3, 0.001}));
+}
+
+TEST(ConnectionPolicy, WhatOthersLoseIsNoGain) {
+  ConnectionPolicy policy({8, 16});
+  double mine = 0;
+  for (double now = 0; now < 2.5; now += 0.05) {  // this host's share of a full link grows with its connections
+    mine += 0.05 * 1e6 * policy.target();
+    policy.observe(
+        {now, static_cast<std::uint64_t>(mine), static_cast<std::uint64_t>(20e6 * now), policy.target(), 0.001});
+  }
+  EXPECT_EQ(policy.target(), 8U);
+}
+
+TEST(ConnectionPolicy, ProbesGetRarer) {
+  ConnectionPolicy policy({8, 16});
+  Host host{[](unsigned) { return 100e6; }, 0.0002, 0};
+  const Seen first = watch(policy, host, 30), later = watch(policy, host, 30, 30);
+  EXPECT_LT(later.changes, first.changes);
+  EXPECT_LE(first.changes, 10U);
+}
+
+TEST(ConnectionPolicy, ACrowdedHostIsGivenHalfOnce) {
+  ConnectionPolicy policy({16, 16});
+  EXPECT_TRUE(policy.crowded(1, 16));
+  EXPECT_EQ(policy.target(), 8U);
+  for (unsigned in_use = 15; in_use > 0; --in_use) EXPECT_FALSE(policy.crowded(1.05, in_use));  // asked for before
+  EXPECT_EQ(policy.target(), 8U);
+  EXPECT_TRUE(policy.crowded(3, 8));
+  EXPECT_EQ(policy.target(), 4U);
+  for (double now = 5; now < 20; now += 2) policy.crowded(now, policy.target());
+  EXPECT_EQ(policy.target(), 1U);
+}
+
+TEST(ConnectionPolicy, AHostThatRefusesAProbeKeepsWhatItHad) {
+  ConnectionPolicy policy({8, 16});
+  policy.crowded(0, 8);
+  EXPECT_EQ(policy.target(), 4U);
+  Host host{[](unsigned n) { return 1e6 * n; }, 0.02, 0};
+  double now = 1;
+  for (; policy.target() == 4 && now < 20; now += 0.05) watch(policy, host, 0.05, now);
+  ASSERT_EQ(policy.target(), 5U);
+  EXPECT_TRUE(policy.crowded(now, 5));
+  EXPECT_EQ(policy.target(), 4U);
+}
+
+TEST(ConnectionPolicy, ReasonsTellTheRates) {
+  ConnectionPolicy policy({8, 16});
+  Host host{[](unsigned n) { return 1e6 * n; }, 0.001, 0};
+  const Seen seen = watch(policy, host, 1);
+  ASSERT_FALSE(seen.reasons.empty());
+  EXPECT_NE(seen.reasons[0].find("16 connections instead of 8"), std::string::npos) << seen.reasons[0];
+  EXPECT_NE(seen.reasons[0].find("8000 kB/s"), std::string::npos) << seen.reasons[0];
+}
+
+}  // namespace
+}  // namespace sabath

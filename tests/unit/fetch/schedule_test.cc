@@ -1,0 +1,205 @@
+// Which bytes are read next, and by whom: single decisions, and random sequences against a bitmap. How good they are
+// together, simulation_test.cc says.
+#include "fetch/schedule.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <random>
+#include <vector>
+
+namespace sabath {
+namespace {
+
+constexpr std::uint64_t chunk = 4 << 20;
+
+Schedule whole_file(std::uint64_t size, bool in_order = false) {
+  Schedule::Limits limits;
+  limits.in_order = in_order;
+  Schedule schedule(size, limits);
+  schedule.add_free({0, size});
+  return schedule;
+}
+
+ByteRange range_of(Schedule::Place run) { return {run->position, run->end}; }
+
+TEST(Schedule, AFileOfNoBytesIsComplete) {
+  Schedule schedule = whole_file(0);
+  EXPECT_TRUE(schedule.complete());
+  EXPECT_FALSE(schedule.take(0, {}, 1, 0));
+}
+
+TEST(Schedule, TheUnknownTakeAChunkAndTheQuickTakeMore) {
+  Schedule schedule = whole_file(1000 * chunk);
+  EXPECT_EQ(range_of(*schedule.take(0, {}, 4, 0)), (ByteRange{0, chunk}));
+  EXPECT_EQ(range_of(*schedule.take(0, {50e6, 0.01}, 4, 0)), (ByteRange{chunk, 17 * chunk}));
+  EXPECT_LE((*schedule.take(1, {10e3, 0.01}, 4, 0))->left(), 2 * chunk);  // its part of what is left is small
+}
+
+TEST(Schedule, InOrderFromTheFrontEvenWhatComesBack) {
+  Schedule schedule = whole_file(10 * chunk, true);
+  const auto first = schedule.take(0, {}, 4, 0);
+  EXPECT_EQ(range_of(*schedule.take(1, {}, 4, 0)), (ByteRange{chunk, 2 * chunk}));
+  schedule.advance(*first, 100, 0.1);
+  schedule.release(*first);
+  EXPECT_EQ(range_of(*schedule.take(2, {}, 4, 0)), (ByteRange{100, chunk}));
+}
+
+TEST(Schedule, InOrderRunsGrowWhereARequestTakesLongerThanAChunk) {
+  Schedule schedule = whole_file(1000 * chunk, true);
+  EXPECT_EQ((*schedule.take(0, {1e6, 0.001}, 4, 0))->left(), chunk);
+  EXPECT_GT((*schedule.take(0, {60e6, 0.1}, 4, 0))->left(), 4 * chunk);
+}
+
+TEST(Schedule, SeveralWritersBeginInDifferentPlacesAndWrap) {
+  Schedule schedule = whole_file(4 * chunk);
+  schedule.start_at(2 * chunk);
+  EXPECT_EQ(range_of(*schedule.take(0, {}, 1, 0)), (ByteRange{2 * chunk, 3 * chunk}));
+  EXPECT_EQ(range_of(*schedule.take(0, {}, 1, 0)), (ByteRange{3 * chunk, 4 * chunk}));
+  EXPECT_EQ(range_of(*schedule.take(0, {}, 1, 0)), (ByteRange{0, chunk}));
+}
+
+TEST(Schedule, LeavesWhatAnotherProcessIsAt) {
+  Schedule schedule = whole_file(4 * chunk);
+  const auto taken = [](std::uint64_t i) { return i == 0 || i == 2; };
+  EXPECT_EQ(range_of(*schedule.take(0, {50e6, 0}, 1, 0, taken)), (ByteRange{chunk, 2 * chunk}));
+  EXPECT_EQ(range_of(*schedule.take(0, {50e6, 0}, 1, 0, taken)), (ByteRange{3 * chunk, 4 * chunk}));
+  EXPECT_EQ(schedule.free_bytes(), 2 * chunk);
+}
+
+TEST(Schedule, SplitsTheLatestRunSoThatBothEndTogether) {
+  Schedule schedule = whole_file(2 * chunk);
+  const auto slow = schedule.take(0, {1e6, 0}, 2, 0);
+  const auto quick = schedule.take(1, {4e6, 0}, 2, 0);
+  const auto part = schedule.take(1, {3e6, 0}, 2, 0);
+  ASSERT_TRUE(part);
+  EXPECT_EQ((*part)->end, chunk);
+  EXPECT_EQ((*slow)->end, (*part)->position);
+  EXPECT_NEAR(static_cast<double>((*part)->left()), 0.75 * chunk, 1e4);
+  EXPECT_EQ((*quick)->left(), chunk);
+  for (const char* said : {"1000 kB/s", "3000 kB/s", "source 0"}) {
+    EXPECT_NE(schedule.reason().find(said), std::string::npos) << schedule.reason();
+  }
+}
+
+TEST(Schedule, DoesNotSplitForNothing) {
+  struct Case {
+    std::uint64_t size;
+    Schedule::Speed first, second;
+    bool split;
+  };
+  const std::vector<Case> cases = {
+      {chunk, {1e6, 0}, {1e6, 0}, true},      {chunk, {100e6, 0}, {100e6, 0}, false},  // saves 20 ms
+      {chunk, {1e6, 0}, {1e6, 10}, false},                                    // over before the first byte would come
+      {chunk, {1e6, 0.1}, {1e6, 0.1}, true},  {chunk, {0, 0}, {0, 0}, true},  // nothing is known: halves
+      {512 << 10, {0, 0}, {0, 0}, false},                                     // but not of small files
+      {100 << 10, {1e6, 0}, {1e6, 0}, false},                                 // small and quick
+      {100 << 10, {10e3, 0}, {1e6, 0}, true},                                 // small and slow
+      {1, {1e6, 0}, {1e6, 0}, false},
+  };
+  for (const auto& c : cases) {
+    Schedule schedule = whole_file(c.size);
+    ASSERT_TRUE(schedule.take(0, c.first, 2, 0));
+    EXPECT_EQ(schedule.take(1, c.second, 2, 0).has_value(), c.split) << c.size << " bytes, " << c.first.rate;
+  }
+}
+
+TEST(Schedule, ASilentRunLosesAllAndItsSourceIsAskedNothing) {
+  Schedule schedule = whole_file(chunk);
+  const auto run = *schedule.take(0, {10e6, 0.01}, 2, 0);
+  schedule.advance(run, 1000, 0.1);
+  EXPECT_FALSE(schedule.take(0, {10e6, 0.01}, 2, 5));
+  const auto rescue = schedule.take(1, {10e6, 0.01}, 2, 5);
+  ASSERT_TRUE(rescue);
+  EXPECT_EQ(range_of(*rescue), (ByteRange{1000, chunk}));
+  EXPECT_EQ(run->left(), 0U);
+  EXPECT_EQ(schedule.advance(run, 500, 6), 0U);  // too late: they are another's
+  schedule.release(run);
+  EXPECT_EQ(schedule.free_bytes(), 0U);
+}
+
+TEST(Schedule, AChunkThatMayNotBeSplitIsCutAtItsBounds) {
+  const auto whole = [](std::uint64_t) { return true; };
+  Schedule one = whole_file(chunk);
+  ASSERT_TRUE(one.take(0, {1e6, 0}, 2, 0));
+  EXPECT_FALSE(one.take(1, {1e6, 0}, 2, 0, {}, whole));
+  Schedule many = whole_file(64 * chunk);
+  const auto run = *many.take(0, {1e6, 0}, 1, 0);
+  ASSERT_EQ(run->left(), 16 * chunk);
+  many.remove_free({0, 64 * chunk});
+  const auto part = many.take(1, {1.9e6, 0}, 1, 0, {}, whole);
+  ASSERT_TRUE(part);
+  EXPECT_EQ((*part)->position % chunk, 0U);
+  EXPECT_EQ(run->end, (*part)->position);
+}
+
+TEST(Schedule, AChunkToBeReadAgainIsReadFromItsBegin) {
+  Schedule schedule = whole_file(2 * chunk);
+  const auto first = *schedule.take(0, {1e6, 0}, 2, 0);
+  const auto second = *schedule.take(0, {1e6, 0}, 2, 0);
+  const auto part = *schedule.take(1, {1e6, 0}, 2, 0);  // the cursor is where this one ends, or in a chunk
+  schedule.advance(first, first->left(), 2);
+  schedule.advance(part, part->left(), 2);
+  schedule.release(first);
+  schedule.release(part);
+  schedule.add_free({0, chunk});
+  EXPECT_EQ(range_of(*schedule.take(1, {1e6, 0}, 2, 2)), (ByteRange{0, chunk}));
+  schedule.release(second);
+}
+
+TEST(Schedule, RatesFallWhileNothingComes) {
+  Schedule schedule = whole_file(100 * chunk);
+  const auto run = *schedule.take(0, {8e6, 0.1}, 1, 0);
+  EXPECT_DOUBLE_EQ(schedule.rate_of(*run, 0.05), 8e6);
+  schedule.advance(run, 1, 0.1);  // the wait before is not of its rate
+  schedule.advance(run, 2'000'000, 1.1);
+  EXPECT_NEAR(schedule.rate_of(*run, 1.1), 2e6, 1);
+  EXPECT_LT(schedule.rate_of(*run, 2.2), 1e4);
+}
+
+// Each byte is free, in one run, or there: whatever is done in whatever order.
+TEST(Schedule, IsABitmap) {
+  const char* given = std::getenv("SABATH_TEST_SEED");
+  const std::uint64_t seed = given != nullptr ? std::strtoull(given, nullptr, 10) : std::random_device()();
+  std::printf("SABATH_TEST_SEED=%llu\n", static_cast<unsigned long long>(seed));
+  std::mt19937_64 random(seed);
+  for (int round = 0; round < 300; ++round) {
+    Schedule::Limits limits;
+    limits.chunk_bytes = 16;
+    limits.split_bytes_min = 1 + random() % 4;
+    limits.in_order = random() % 2 == 0;
+    const std::uint64_t size = 1 + random() % 200;
+    Schedule schedule(size, limits);
+    schedule.add_free({0, size});
+    std::vector<bool> there(size);
+    double now = 0;
+    for (int step = 0; step < 3000 && !schedule.complete(); ++step) {
+      now += 0.01 * static_cast<double>(random() % 100);
+      auto place = schedule.runs().begin();
+      if (!schedule.runs().empty()) std::advance(place, random() % schedule.runs().size());
+      const std::uint64_t choice = schedule.runs().empty() ? 0 : random() % 8;
+      if (choice < 3) {
+        const Schedule::Speed speed{static_cast<double>(random() % 20), 0.001 * static_cast<double>(random() % 300)};
+        const auto run = schedule.take(random() % 5, speed, 4, now);
+        ASSERT_TRUE(!run || (*run)->position < (*run)->end);
+      } else if (choice < 7) {
+        const std::uint64_t from = place->position, taken = schedule.advance(place, random() % 30, now);
+        for (std::uint64_t i = from; i < from + taken; ++i) {
+          ASSERT_FALSE(there[i]);
+          there[i] = true;
+        }
+        if (place->left() == 0) schedule.release(place);
+      } else {
+        schedule.release(place);
+      }
+      std::uint64_t held = schedule.free_bytes();
+      for (const auto& run : schedule.runs()) held += run.left();
+      for (const bool is : there) held += is ? 1 : 0;
+      ASSERT_EQ(held, size);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace sabath
