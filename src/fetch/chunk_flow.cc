@@ -49,7 +49,7 @@ void ChunkTransfer::read_into(Flow& flow, const ReadRequest& request, const Guar
 
 void ChunkTransfer::read(Lane& lane, Flow& flow) {
   adopt_scratch(lane, flow);
-  ReadRequest request{*flow.pick.url, 0, std::nullopt, {}};
+  ReadRequest request{*flow.pick.url, 0, std::nullopt, job_.version};
   {
     const std::lock_guard lock(mutex_);
     if (flow.run->left() == 0) return;

@@ -110,7 +110,7 @@ void InOrder::attempt(const MirrorSet::Pick& pick, GuardedSink& sink) {
   // nothing.
   const bool same_source = holder_ == pick.line || (holder_ == nullptr && (job_.urls.size() == 1 || !provable()));
   ReadRequest request{*pick.url, job_.offset + position(), std::nullopt,
-                      position() > 0 && same_source ? validators_ : Validators{}};
+                      position() > 0 && same_source ? validators_ : job_.version};
   const auto size = size_expected();
   if (first_chunk_only_) request.length = chunk_size_bytes - position() % chunk_size_bytes;
   if (job_.offset > 0 && size && !first_chunk_only_) request.length = *size - position();
@@ -157,7 +157,7 @@ void InOrder::on_begin(const ContentInfo& info) {
     context_.space.reserve(reserved_, 1, job_.name);
     context_.events.on(event::SizeLearnt{*info.size_bytes});
   }
-  if (info.size_bytes.value_or(0) > chunk_size_bytes) open_partial();
+  if (length != UINT64_MAX && length > chunk_size_bytes) open_partial();
   if (partial_) partial_->note_validators(info.validators, info.size_bytes);
 }
 

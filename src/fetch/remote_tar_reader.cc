@@ -97,12 +97,11 @@ std::vector<std::byte> RemoteTarReader::read_range(std::uint64_t offset, std::si
           version_ = info.validators;
         },
         [&](std::span<const std::byte> part) { bytes.insert(bytes.end(), part.begin(), part.end()); });
-    const auto begin = std::chrono::steady_clock::now();
     try {
       read_source(context_, {url_, offset, length, opened_ ? version_ : Validators{}}, line_, sink);
       const std::uint64_t whole = std::min<std::uint64_t>(length, size_ - std::min(size_, offset));
       if (bytes.size() < whole) throw Error(FailureKind::network, fmt::format("{} ended early", url_.display()));
-      line_.succeeded(bytes.size(), std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+      line_.succeeded();
       return bytes;
     } catch (const Error& error) {
       const Failure& failure = error.failure();

@@ -106,6 +106,7 @@ FetchContext Team::with(const FetchContext& context, EventSink& events, Ledger& 
           ledger,
           context.space,
           context.limiter,
+          context.hosts,
           context.rewrites,
           context.lanes,
           context.force,

@@ -53,7 +53,7 @@ std::unique_ptr<Store> open_shared_store(Comm& comm, const std::filesystem::path
 }
 
 FetchRecord fetch_by_ranks(Comm& comm, Store& store, const FetcherSet& fetchers, const FetchRequest& request,
-                           unsigned lanes, const std::stop_token& stop, const std::function<FetchRecord(Team&)>& flow) {
+                           const std::stop_token& stop, const std::function<FetchRecord(Team&)>& flow) {
   Team team(comm, request.rate_limit, stop);
   FetchRecord record;
   std::optional<Failure> failure;
@@ -64,8 +64,11 @@ FetchRecord fetch_by_ranks(Comm& comm, Store& store, const FetcherSet& fetchers,
     Ledger unused(events);
     const RewriteRules rewrites;  // rank 0 has applied its own
     SpaceGuard space(store.space(), store.directory().string());
-    FetchContext context{store,          fetchers, events, unused,        space,
-                         team.limiter(), rewrites, lanes,  request.force, team.stop()};
+    // A host is not asked by more for being asked by many ranks.
+    const auto ranks = static_cast<unsigned>(comm.size());
+    Hosts hosts(request.lanes == 0 ? 0 : std::max(1U, request.lanes / ranks));
+    FetchContext context{store, fetchers, events,        unused,        space,      team.limiter(),
+                         hosts, rewrites, request.lanes, request.force, team.stop()};
     team.follow(context);
   }
   return told_to_all(comm, std::move(record), failure);

@@ -130,8 +130,7 @@ FetchRecord Session::fetch(const FetchRequest& request, EventSink& events, std::
     static_cast<void>(state.all_fetchers());
   });
   state.store = open_shared_store(*state.ranks, state.settings.store);
-  const unsigned lanes = request.lanes == 0 ? lanes_default : request.lanes;
-  return fetch_by_ranks(*state.ranks, *state.store, state.all_fetchers(), request, lanes, stop,
+  return fetch_by_ranks(*state.ranks, *state.store, state.all_fetchers(), request, stop,
                         [&](Team& team) { return state.fetch(request, events, team.stop(), &team); });
 }
 
