@@ -25,7 +25,7 @@ namespace sabath {
 class Rounds {
  public:
   static constexpr std::chrono::milliseconds round_min{2}, round_max{100};
-  static constexpr std::chrono::seconds silence_max{10};
+  static constexpr std::chrono::seconds silence_max{8};
 
   struct Order {
     std::string all, own;  // the same for all ranks; this one's

@@ -4,7 +4,7 @@
 import pathlib
 import time
 
-from ranks import INT, KILL, TERM, Ranks, chunks_done, wait_for_chunks
+from ranks import INT, KILL, STOP, TERM, Ranks, chunks_done, wait_for_chunks, wait_for_writers
 from support.case import main
 from support.content import fragment, seeded, sha256_file, write_seeded
 
@@ -64,6 +64,17 @@ class Failures(Ranks):
                 self.finish(process)
                 self.assertLess(time.monotonic() - begin, SECONDS_MAX)
                 self.expect_codes(code)
+
+    def test_a_rank_that_stands_still_ends_the_job(self):
+        process = self.start(3, *self.slow_file(24 * MIB, 30), wrapped=False)
+        wait_for_writers(self.sabath.store, 3)
+        begin = time.monotonic()
+        self.signal_rank(2, STOP)
+        self.addCleanup(self.signal_rank, 2, KILL)  # should the launcher not have done it
+        said = self.finish(process)
+        self.assertLess(time.monotonic() - begin, SECONDS_MAX + 5)  # and the launcher's own time
+        self.assertEqual(process.returncode, 10)
+        self.assertIn("has not answered", said)
 
     def test_a_rank_that_is_killed_ends_the_job_and_a_rerun_completes(self):
         size = 40 * MIB
