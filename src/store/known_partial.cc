@@ -122,6 +122,15 @@ std::vector<std::byte> KnownPartial::adopt_scratch(std::uint64_t index) {
   return start;
 }
 
+std::map<std::uint64_t, std::uint64_t> KnownPartial::scratch_left() {
+  const std::lock_guard lock(mutex_);
+  if (published_) return {};
+  others_.refresh(false);
+  auto left = others_.scratch_left();
+  std::erase_if(left, [this](const auto& start) { return done_[start.first]; });
+  return left;
+}
+
 void KnownPartial::claim(std::uint64_t index) {
   const std::lock_guard lock(mutex_);
   if (published_) return;
