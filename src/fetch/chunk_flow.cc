@@ -95,10 +95,10 @@ void ChunkTransfer::compare_samples(Flow& flow) {
               [&](std::span<const std::byte> bytes) { theirs.insert(theirs.end(), bytes.begin(), bytes.end()); });
     const std::size_t n = partial_->read(begin, ours);
     if (n == ours.size() && theirs == ours) continue;
-    throw Error(FailureKind::content,
-                fmt::format("{} differs from the other sources in bytes {} to {}", flow.pick.url->display(), begin,
-                            range.end),
-                "it holds another version, or one of them lies");
+    throw Error(
+        FailureKind::content,
+        fmt::format("{} differs from the other sources in bytes {} to {}", flow.pick.url->display(), begin, range.end),
+        "it holds another version, or one of them lies");
   }
   const std::lock_guard lock(mutex_);
   admitted_.insert(flow.pick.index);
@@ -150,8 +150,8 @@ void ChunkTransfer::take_bytes(Lane& lane, Flow& flow, std::span<const std::byte
 void ChunkTransfer::take_whole(Lane& lane, Flow& flow, std::uint64_t& at, std::span<const std::byte> bytes) {
   while (!bytes.empty()) {
     if (at == size_)
-      throw Error(FailureKind::content, fmt::format("{} is longer than the {} bytes that were expected",
-                                                    flow.pick.url->display(), size_));
+      throw Error(FailureKind::content,
+                  fmt::format("{} is longer than the {} bytes that were expected", flow.pick.url->display(), size_));
     const std::uint64_t chunk = at / chunk_size_bytes;
     const auto part = bytes.first(std::min<std::uint64_t>(bytes.size(), range_of(chunk).end - at));
     std::shared_ptr<Flight> flight;

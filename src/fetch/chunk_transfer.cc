@@ -18,13 +18,25 @@ constexpr auto news_interval = std::chrono::milliseconds(100);
 
 }  // namespace
 
-ChunkTransfer::ChunkTransfer(FetchContext& context, ChunkBuffers& buffers, const FileJob& job,
-                             std::uint64_t size_bytes, std::optional<std::uint64_t> begun)
+namespace {
+
+// The bytes that this rank begins with, in whole chunks.
+ByteRange slice_of(std::uint64_t size_bytes, const Share& share) {
+  const std::uint64_t chunks = chunk_count(size_bytes);
+  return {chunks * share.rank / share.ranks * chunk_size_bytes,
+          std::min(size_bytes, chunks * (share.rank + 1) / share.ranks * chunk_size_bytes)};
+}
+
+}  // namespace
+
+ChunkTransfer::ChunkTransfer(FetchContext& context, ChunkBuffers& buffers, const FileJob& job, std::uint64_t size_bytes,
+                             std::optional<std::uint64_t> begun)
     : context_(context),
       buffers_(buffers),
       job_(job),
       size_(size_bytes),
       earlier_(begun),
+      slice_(slice_of(size_bytes, context.share)),
       mirrors_(job, context.ledger, context.hosts, true),
       mixable_(provable()) {}
 
@@ -102,9 +114,8 @@ void ChunkTransfer::plan() {
   Schedule::Limits limits;
   limits.chunk_bytes = chunk_size_bytes;
   limits.in_order = !known();
-  if (known() && partial_->shared()) limits.run_chunks_max = 1;  // what others left is found chunk by chunk
   schedule_ = std::make_unique<Schedule>(size_, limits);
-  schedule_->start_at(chunk_count(size_) * context_.share.rank / context_.share.ranks * chunk_size_bytes);
+  schedule_->start_at(slice_.begin);
   done_ = partial_->chunks_done();
   done_.resize(chunk_count(size_));
   missing_ = 0;
@@ -117,6 +128,12 @@ void ChunkTransfer::plan() {
     }
     reused_ += chunk_length(size_, i);
     if (front_hash_) front_hash_->present(i);
+  }
+  // Ranks begin together: the others take all that is claimed last, and claims become known only after a while.
+  if (known() && context_.share.ranks > 1) {
+    for (std::uint64_t i = slice_.begin / chunk_size_bytes; i * chunk_size_bytes < slice_.end; ++i) {
+      if (!done_[i]) partial_->claim(i);
+    }
   }
   if (earlier_) reused_ = *earlier_;
   if (job_.follower != nullptr) job_.follower->advance(*partial_, partial_->front());
@@ -245,7 +262,7 @@ std::optional<ChunkTransfer::Place> ChunkTransfer::next_flow() {
   comparing_ = comparing_ || flow.check;
   if (!flow.check && !sequential_ && !give_run(flow)) {
     mirrors_.unused(*pick);
-    take_news();
+    take_news(news_interval);
     return std::nullopt;
   }
   return flows_.insert(flows_.end(), std::move(flow));
@@ -253,10 +270,15 @@ std::optional<ChunkTransfer::Place> ChunkTransfer::next_flow() {
 
 bool ChunkTransfer::give_run(Flow& flow) {
   const bool endgame = schedule_->free_bytes() == 0;
+  const bool among_ranks = known() && context_.share.ranks > 1;
+  // Before it leaves its slice, a rank looks at what the others have done since: their news may be a while old.
+  if (among_ranks && !schedule_->free_in(slice_)) take_news(std::chrono::milliseconds(0));
+  const auto left = known() ? partial_->scratch_left() : std::map<std::uint64_t, std::uint64_t>{};
+  const auto first = [&](std::uint64_t chunk) { return left.contains(chunk); };
   const auto taken = [this](std::uint64_t chunk) { return known() && partial_->claimed_by_other(chunk); };
   const auto whole = [this](std::uint64_t chunk) { return alone_.contains(chunk); };
-  const auto run =
-      schedule_->take(flow.pick.index, flow.pick.host->speed(), context_.hosts.connections(), now(), taken, whole);
+  const auto run = schedule_->take(flow.pick.index, flow.pick.host->speed(), context_.hosts.connections(), now(), taken,
+                                   whole, first);
   if (!run) return false;
   flow.run = *run;
   flow.has_run = true;
@@ -275,8 +297,8 @@ bool ChunkTransfer::give_run(Flow& flow) {
 }
 
 // What is missing is claimed by others: sees what they have finished since.
-void ChunkTransfer::take_news() {
-  if (!known() || schedule_->free_bytes() == 0 || Clock::now() - looked_ < news_interval) return;
+void ChunkTransfer::take_news(std::chrono::milliseconds interval) {
+  if (!known() || schedule_->free_bytes() == 0 || Clock::now() - looked_ < interval) return;
   looked_ = Clock::now();
   const auto done = partial_->chunks_done();
   for (std::uint64_t i = 0; i < done_.size(); ++i) {

@@ -49,8 +49,8 @@ class ChunkTransfer {
   struct Flight {  // a chunk on its way
     ChunkBuffers::Buffer bytes;
     std::uint64_t covered = 0;
-    std::uint64_t adopted = 0;      // of them, an earlier process's
-    std::set<std::size_t> givers;   // mirrors
+    std::uint64_t adopted = 0;     // of them, an earlier process's
+    std::set<std::size_t> givers;  // mirrors
   };
   struct Flow {  // one request
     MirrorSet::Pick pick;
@@ -80,7 +80,7 @@ class ChunkTransfer {
   [[nodiscard]] std::optional<Place> next_flow();
   [[nodiscard]] bool admissible(std::size_t mirror) const;
   [[nodiscard]] bool give_run(Flow& flow);
-  void take_news();
+  void take_news(std::chrono::milliseconds interval);
   void note_done(std::uint64_t chunk);
   void stop_flows(const std::function<bool(const Flow&)>& which);
   void want_restart();
@@ -116,6 +116,7 @@ class ChunkTransfer {
   const FileJob& job_;
   const std::uint64_t size_;
   std::optional<std::uint64_t> earlier_;  // see `begun`
+  const ByteRange slice_;                 // what this rank of a job begins with
   const Clock::time_point begun_ = Clock::now();
   MirrorSet mirrors_;
   std::atomic<Phase> phase_{Phase::fresh};  // changed under the mutex

@@ -31,7 +31,7 @@ struct FetchContext {
   Hosts& hosts;
   const RewriteRules& rewrites;
   unsigned lanes;  // at most; 0: as many as help
-  bool force;  // believe nothing that an earlier fetch left
+  bool force;      // believe nothing that an earlier fetch left
   std::stop_token stop;
   Share share{};
   Team* team = nullptr;  // the other ranks of an MPI job, where there are any; used by the thread that fetches assets

@@ -35,8 +35,8 @@ class Host {
   void crowded();                                        // it has too many of us
   [[nodiscard]] Clock::time_point paused_until() const;
   [[nodiscard]] unsigned in_use() const;
-  [[nodiscard]] double rate() const;             // bytes a second over the last while; 0: not known yet
-  [[nodiscard]] Schedule::Speed speed() const;   // of one more lane
+  [[nodiscard]] double rate() const;            // bytes a second over the last while; 0: not known yet
+  [[nodiscard]] Schedule::Speed speed() const;  // of one more lane
 
  private:
   friend class Hosts;

@@ -24,11 +24,11 @@ class SourceLine {
       : id_(id), label_(std::move(label)), events_(events) {}
   Traffic traffic;  // fetchers count here
 
-  void received(std::uint64_t bytes);                   // tells the display
-  void succeeded();                                     // ends a row of failures
+  void received(std::uint64_t bytes);  // tells the display
+  void succeeded();                    // ends a row of failures
   void failed(const Failure& failure, bool demote);
   [[nodiscard]] std::optional<Failure> given_up() const;  // failed many times in a row, over all files
-  void merge(const SourceRecord& other);  // what another rank has counted of this source
+  void merge(const SourceRecord& other);                  // what another rank has counted of this source
   [[nodiscard]] SourceRecord record() const;
 
  private:

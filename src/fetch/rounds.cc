@@ -124,9 +124,14 @@ void Rounds::begin(const Hooks& hooks) {
   if (stop_.stop_requested()) halt_all();
   comm_.broadcast(order.first, 0);
   std::string own = comm_.scatter(order.second);
+  comm_.barrier();  // of a file that they share, nobody is half through before another has claimed its part
   under_way_ = true;
   pause_ = round_min;
-  if (comm_.rank() == 0) return;
+  if (comm_.rank() == 0) {
+    const std::lock_guard lock(mutex_);
+    begun_ = true;
+    return changed_.notify_all();
+  }
   worker_ = std::jthread([this, &hooks, given = Order{std::move(order.first), std::move(own)}] {
     std::string report = hooks.work(given);
     const std::lock_guard lock(mutex_);
@@ -179,13 +184,14 @@ void Rounds::break_off() {
 // --- rank 0's flow -------------------------------------------------------------------------------------------------
 
 void Rounds::order(std::string all, std::vector<std::string> each) {
-  const std::lock_guard lock(mutex_);
-  done_ = halted_ = false;
+  std::unique_lock lock(mutex_);
+  done_ = halted_ = begun_ = false;
   halt_ = std::stop_source();
   if (stop_.stop_requested()) halt_.request_stop();
   ordered_ = {std::move(all), std::move(each)};
   awake_ = true;
   changed_.notify_all();
+  changed_.wait(lock, [this] { return begun_ || broken_; });
 }
 
 std::vector<std::string> Rounds::reports() {

@@ -25,7 +25,7 @@ namespace sabath {
 class Rounds {
  public:
   static constexpr std::chrono::milliseconds round_min{2}, round_max{100};
-  static constexpr std::chrono::seconds silence_max{10};
+  static constexpr std::chrono::seconds silence_max{8};
 
   struct Order {
     std::string all, own;  // the same for all ranks; this one's
@@ -59,8 +59,8 @@ class Rounds {
   void halt_all();  // this order is not worth going on: all ranks end it
 
   // --- rank 0, any thread but the main one
-  void order(std::string all, std::vector<std::string> each);
-  [[nodiscard]] std::vector<std::string> reports();  // rank 0 has done its part; waits for the others
+  void order(std::string all, std::vector<std::string> each);  // returns when all ranks have it
+  [[nodiscard]] std::vector<std::string> reports();            // rank 0 has done its part; waits for the others
   void end();
 
  private:
@@ -99,7 +99,7 @@ class Rounds {
   std::optional<std::pair<std::string, std::vector<std::string>>> ordered_;
   std::optional<std::vector<std::string>> reports_;
   std::string report_;
-  bool done_ = false, halted_ = false, ended_ = false, broken_ = false, awake_ = false;
+  bool begun_ = false, done_ = false, halted_ = false, ended_ = false, broken_ = false, awake_ = false;
 
   std::stop_callback<std::function<void()>> on_caller_, on_stop_;  // last: they use all the others
 };

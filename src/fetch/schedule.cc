@@ -9,10 +9,10 @@
 namespace sabath {
 namespace {
 
-constexpr double window_s = 0.5;                                // of a run's measured rate
-constexpr double gain_min_s = 0.05;                             // what a split must save: less is noise
-constexpr double gain_latencies = 1.0;                          // and more than asking costs
-constexpr double gain_small_s = 0.5;                            // what a piece below split_bytes_min must save
+constexpr double window_s = 0.5;        // of a run's measured rate
+constexpr double gain_min_s = 0.25;     // what a split must save: the late connection is lost, and what is on its way
+constexpr double gain_latencies = 1.0;  // and more than asking costs
+constexpr double gain_small_s = 0.5;    // what a piece below split_bytes_min must save
 constexpr double patience_min_s = 0.2, patience_latencies = 4;  // a new connection needs several round trips
 constexpr double unknown_rate = 1e6;      // bytes a second, of a run of which nothing has come yet
 constexpr double in_order_latencies = 8;  // a request takes so long, if a chunk does not
@@ -27,9 +27,9 @@ std::uint64_t Schedule::chunk_end(std::uint64_t byte) const {
 }
 
 std::optional<Schedule::Place> Schedule::take(std::size_t source, Speed speed, unsigned lanes, double now,
-                                              const Ask& taken, const Ask& whole) {
+                                              const Ask& taken, const Ask& whole, const Ask& first) {
   if (silent(source, now)) return std::nullopt;
-  if (const auto range = next_free(speed, lanes, now, taken)) {
+  if (const auto range = next_free(speed, lanes, now, taken, first)) {
     free_.remove(*range);
     if (!limits_.in_order) cursor_ = range->end;
     return begin(source, *range, speed, now);
@@ -66,7 +66,9 @@ std::uint64_t Schedule::run_chunks(Speed speed, unsigned lanes, double now) cons
   return static_cast<std::uint64_t>(std::clamp(chunks, 1.0, static_cast<double>(limits_.run_chunks_max)));
 }
 
-std::optional<ByteRange> Schedule::next_free(Speed speed, unsigned lanes, double now, const Ask& taken) const {
+std::optional<ByteRange> Schedule::next_free(Speed speed, unsigned lanes, double now, const Ask& taken,
+                                             const Ask& first) const {
+  const auto stops = [&](std::uint64_t chunk) { return (taken && taken(chunk)) || (first && first(chunk)); };
   if (free_.empty()) return std::nullopt;
   const std::uint64_t most = run_chunks(speed, lanes, now);
   // The cursor may stand inside a chunk that became free again: who has its end has its begin, too.
@@ -80,7 +82,7 @@ std::optional<ByteRange> Schedule::next_free(Speed speed, unsigned lanes, double
         continue;
       }
       std::uint64_t end = std::min(found->end, chunk_end(found->begin));
-      for (std::uint64_t n = 1; n < most && end < found->end && !(taken && taken(chunk_of(end))); ++n) {
+      for (std::uint64_t n = 1; n < most && end < found->end && !stops(chunk_of(end)); ++n) {
         end = std::min(found->end, chunk_end(end));
       }
       return ByteRange{found->begin, end};

@@ -54,17 +54,21 @@ class Schedule {
   void remove_free(ByteRange range) { free_.remove(range); }     // somebody else has it
 
   // The next run for a lane of `source`, or nullopt: there is nothing that it would bring sooner, or nothing comes to
-  // its other lanes, either. `lanes`: how many are
-  // at work or could be. `taken(chunk)`: another process is at it. `whole(chunk)`: it may not be split.
+  // its other lanes, either. `lanes`: how many are at work or could be. `taken(chunk)`: another process is at it.
+  // `whole(chunk)`: it may not be split. `first(chunk)`: a run may begin with it, but not come to it.
   using Ask = std::function<bool(std::uint64_t chunk)>;
   [[nodiscard]] std::optional<Place> take(std::size_t source, Speed speed, unsigned lanes, double now,
-                                          const Ask& taken = {}, const Ask& whole = {});
+                                          const Ask& taken = {}, const Ask& whole = {}, const Ask& first = {});
   // Bytes that came, at most left(): returns how many of them still belong to the run.
   std::uint64_t advance(Place run, std::uint64_t bytes, double now);
   void release(Place run);  // done, or given up: what it did not bring is free again
 
   [[nodiscard]] bool complete() const { return free_.empty() && runs_.empty(); }
   [[nodiscard]] std::uint64_t free_bytes() const { return free_.size(); }
+  [[nodiscard]] bool free_in(ByteRange range) const {
+    const auto next = free_.find_from(range.begin);
+    return next && next->begin < range.end;
+  }
   [[nodiscard]] std::list<Run>& runs() { return runs_; }
   [[nodiscard]] bool in_run(ByteRange range) const;
   // Bytes a second over the last while, falling while nothing comes.
@@ -79,7 +83,8 @@ class Schedule {
     double alone = 0, both = 0;   // seconds until it ends: as it is, and with us
     double patience = 0;          // of the new run
   };
-  [[nodiscard]] std::optional<ByteRange> next_free(Speed speed, unsigned lanes, double now, const Ask& taken) const;
+  [[nodiscard]] std::optional<ByteRange> next_free(Speed speed, unsigned lanes, double now, const Ask& taken,
+                                                   const Ask& first) const;
   [[nodiscard]] bool silent(std::size_t source, double now) const;
   [[nodiscard]] std::uint64_t run_chunks(Speed speed, unsigned lanes, double now) const;
   std::optional<Place> split_late(std::size_t source, Speed speed, double now, const Ask& whole);

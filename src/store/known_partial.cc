@@ -122,9 +122,13 @@ std::vector<std::byte> KnownPartial::adopt_scratch(std::uint64_t index) {
   return start;
 }
 
-bool KnownPartial::shared() {
+std::map<std::uint64_t, std::uint64_t> KnownPartial::scratch_left() {
   const std::lock_guard lock(mutex_);
-  return others_.any();
+  if (published_) return {};
+  others_.refresh(false);
+  auto left = others_.scratch_left();
+  std::erase_if(left, [this](const auto& start) { return done_[start.first]; });
+  return left;
 }
 
 void KnownPartial::claim(std::uint64_t index) {

@@ -22,7 +22,7 @@ class KnownPartial final : public Partial {
 
   std::vector<bool> chunks_done() override;
   std::vector<std::byte> adopt_scratch(std::uint64_t index) override;
-  bool shared() override;
+  std::map<std::uint64_t, std::uint64_t> scratch_left() override;
   void claim(std::uint64_t index) override;
   bool claimed_by_other(std::uint64_t index) override;
 

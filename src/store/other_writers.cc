@@ -6,7 +6,6 @@
 #include "base/file.h"
 #include "sabath/error.h"
 #include "store/layout.h"
-#include "store/scratch.h"
 
 namespace sabath {
 namespace {
@@ -43,12 +42,21 @@ bool OtherWriters::refresh(bool at_once) {
     const std::string name = file.filename();
     if (const auto author = try_parse_journal_name(name)) writer_named(std::string(*author));
     const auto author = try_parse_scratch_name(name);
-    const auto known = author ? by_name_.find(std::string(*author)) : by_name_.end();
-    if (known == by_name_.end()) return;
-    if (const auto s = try_lstat(file)) writers_[known->second].scratch_bytes += static_cast<std::uint64_t>(s->st_size);
+    if (!author || *author == self_text_) return;
+    if (const auto s = try_lstat(file))
+      note_scratch(name, std::string(*author), static_cast<std::uint64_t>(s->st_size));
   });
   for (Writer& writer : writers_) take_news(writer);
   return true;
+}
+
+void OtherWriters::note_scratch(const std::string& name, const std::string& author, std::uint64_t size) {
+  const std::uint32_t writer = writer_named(author);
+  if (writer == nobody) return;
+  writers_[writer].scratch_bytes += size;
+  ScratchFile& file = scratch_[name];
+  file.writer = writer;
+  file.size = size;
 }
 
 std::uint32_t OtherWriters::writer_named(const std::string& name) {
@@ -83,18 +91,36 @@ bool OtherWriters::active(std::uint32_t number) const {
   return !writers_[number].dead && now_() - writers_[number].advanced < quiet_max;
 }
 
+template <class Visit>
+void OtherWriters::for_each_left(Visit&& visit) {
+  for (auto& [name, file] : scratch_) {
+    if (file.size == 0 || active(file.writer)) continue;
+    if (file.size != file.size_looked_at) {
+      file.start = scratch_start(directory_ / name);
+      file.size_looked_at = file.size;
+    }
+    if (file.start && !scratch_taken_.contains({name, file.start->index})) visit(name, *file.start);
+  }
+}
+
+std::map<std::uint64_t, std::uint64_t> OtherWriters::scratch_left() {
+  std::map<std::uint64_t, std::uint64_t> left;
+  for_each_left([&](const std::string&, const ScratchStart& start) {
+    if (start.index >= expected_.size() || reports_done(start.index)) return;
+    std::uint64_t& length = left[start.index];
+    length = std::max(length, start.length);
+  });
+  return left;
+}
+
 std::vector<std::byte> OtherWriters::take_scratch(std::uint64_t index, std::uint64_t length_max) {
   std::vector<std::byte> best;
   std::string best_name;
-  for_each_name(directory_, [&](const std::filesystem::path& file) {
-    const std::string name = file.filename();
-    const auto author = try_parse_scratch_name(name);
-    if (!author || *author == self_text_ || scratch_taken_.contains({name, index})) return;
-    const std::uint32_t writer = writer_named(std::string(*author));
-    if (writer == nobody || active(writer)) return;
-    auto start = read_scratch(file, index, length_max);
-    if (start.size() <= best.size()) return;
-    best = std::move(start);
+  for_each_left([&](const std::string& name, const ScratchStart& start) {
+    if (start.index != index || start.length <= best.size()) return;
+    auto bytes = read_scratch(directory_ / name, index, length_max);
+    if (bytes.size() <= best.size()) return;
+    best = std::move(bytes);
     best_name = name;
   });
   if (!best.empty()) scratch_taken_.insert({best_name, index});

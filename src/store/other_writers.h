@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "store/journal.h"
+#include "store/scratch.h"
 #include "store/writer.h"
 
 namespace sabath {
@@ -42,6 +43,8 @@ class OtherWriters {
   [[nodiscard]] bool claims(std::uint64_t index) const {
     return claimant_[index] != nobody && active(claimant_[index]);
   }
+  // Of each chunk of which an inactive writer left a start, the longest: by chunk. What was taken is not listed again.
+  [[nodiscard]] std::map<std::uint64_t, std::uint64_t> scratch_left();
   // The longest start of the chunk that an inactive writer left. Each file is given once for each chunk: should it be
   // wrong, it must not come back.
   [[nodiscard]] std::vector<std::byte> take_scratch(std::uint64_t index, std::uint64_t length_max);
@@ -57,6 +60,15 @@ class OtherWriters {
     std::chrono::steady_clock::time_point advanced{};
     bool dead = false;
   };
+  struct ScratchFile {
+    std::uint32_t writer = nobody;
+    std::uint64_t size = 0, size_looked_at = 0;
+    std::optional<ScratchStart> start{};
+  };
+  void note_scratch(const std::string& name, const std::string& author, std::uint64_t size);
+  // Calls `visit` with the name and the start of each that an inactive writer left and we have not taken.
+  template <class Visit>
+  void for_each_left(Visit&& visit);
   std::uint32_t writer_named(const std::string& name);
   void take_news(Writer& writer);
   [[nodiscard]] bool active(std::uint32_t number) const;
@@ -71,6 +83,7 @@ class OtherWriters {
   bool ever_ = false;
   std::deque<Writer> writers_;
   std::map<std::string, std::uint32_t> by_name_;
+  std::map<std::string, ScratchFile> scratch_;
   std::vector<std::uint32_t> reporter_, claimant_;  // by chunk
   std::set<std::pair<std::string, std::uint64_t>> scratch_taken_;
 };

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -29,7 +30,8 @@ class Partial {
   // --- known content -----------------------------------------------------------------------------------------
   // Bytes of chunk `index` that a dead writer left in its scratch file, as a start of ours; unverified. Empty if none.
   [[nodiscard]] virtual std::vector<std::byte> adopt_scratch(std::uint64_t index) = 0;
-  [[nodiscard]] virtual bool shared() = 0;  // others work on it, or left something
+  // The chunks for which adopt_scratch() has something, and about how many bytes: what need not be fetched.
+  [[nodiscard]] virtual std::map<std::uint64_t, std::uint64_t> scratch_left() { return {}; }
   virtual void claim(std::uint64_t index) = 0;  // tells the others; a claim is a wish, not a lock
   [[nodiscard]] virtual bool claimed_by_other(std::uint64_t index) = 0;  // and that claim still advances
 

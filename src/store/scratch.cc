@@ -33,6 +33,21 @@ std::string piece_head(std::uint64_t index, std::uint64_t offset, std::span<cons
   return out + head;
 }
 
+struct PieceHead {
+  std::uint64_t sum = 0, index = 0;
+  std::uint32_t offset = 0, length = 0;
+};
+
+PieceHead parse_head(std::string_view bytes) {
+  wire::Reader reader(bytes);
+  PieceHead head;
+  head.sum = reader.get<std::uint64_t>();
+  head.index = reader.get<std::uint64_t>();
+  head.offset = reader.get<std::uint32_t>();
+  head.length = reader.get<std::uint32_t>();
+  return head;
+}
+
 }  // namespace
 
 std::vector<std::byte> read_scratch(const std::filesystem::path& file, std::uint64_t index, std::uint64_t length_max) {
@@ -42,11 +57,7 @@ std::vector<std::byte> read_scratch(const std::filesystem::path& file, std::uint
   std::string head(piece_head_size, '\0');
   for (std::uint64_t at = 0;;) {
     if (read_at(fd->get(), std::as_writable_bytes(std::span(head)), at, file) != piece_head_size) return chunk;
-    wire::Reader reader(head);
-    const auto sum = reader.get<std::uint64_t>();
-    const auto of_chunk = reader.get<std::uint64_t>();
-    const auto offset = reader.get<std::uint32_t>();
-    const auto length = reader.get<std::uint32_t>();
+    const auto [sum, of_chunk, offset, length] = parse_head(head);
     const std::size_t begin = chunk.size();
     if (of_chunk != index || offset != begin || length == 0 || length > length_max - begin) return chunk;
     chunk.resize(begin + length);
@@ -58,6 +69,23 @@ std::vector<std::byte> read_scratch(const std::filesystem::path& file, std::uint
     }
     at += piece_head_size + length;
   }
+}
+
+std::optional<ScratchStart> scratch_start(const std::filesystem::path& file) {
+  const auto fd = try_open_file(file, O_RDONLY);
+  struct stat s {};
+  if (!fd || ::fstat(fd->get(), &s) != 0) return std::nullopt;
+  std::optional<ScratchStart> start;
+  std::string bytes(piece_head_size, '\0');
+  for (std::uint64_t at = 0; read_at(fd->get(), std::as_writable_bytes(std::span(bytes)), at, file) == bytes.size();) {
+    const PieceHead head = parse_head(bytes);
+    if (!start) start = {head.index, 0};
+    at += piece_head_size + head.length;
+    const bool follows = head.index == start->index && head.offset == start->length && head.length > 0;
+    if (!follows || at > static_cast<std::uint64_t>(s.st_size)) break;
+    start->length += head.length;
+  }
+  return start && start->length > 0 ? start : std::nullopt;
 }
 
 ScratchLanes::ScratchLanes(std::filesystem::path directory, std::string writer)

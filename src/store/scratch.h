@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -19,6 +20,12 @@ namespace sabath {
 // The start of chunk `index` that a scratch file holds: pieces in order, each checked. Empty if it has none.
 [[nodiscard]] std::vector<std::byte> read_scratch(const std::filesystem::path& file, std::uint64_t index,
                                                   std::uint64_t length_max);
+
+// Of which chunk a scratch file holds the start, and how long it is, as the pieces' heads say: the bytes are not read.
+struct ScratchStart {
+  std::uint64_t index = 0, length = 0;
+};
+[[nodiscard]] std::optional<ScratchStart> scratch_start(const std::filesystem::path& file);
 
 class ScratchLanes {
  public:

@@ -296,7 +296,6 @@ std::vector<bool> UnknownPartial::chunks_done() {
 }
 
 // Nobody shares it: these have nothing to tell.
-bool UnknownPartial::shared() { return false; }
 void UnknownPartial::claim(std::uint64_t) {}
 bool UnknownPartial::claimed_by_other(std::uint64_t) { return false; }
 

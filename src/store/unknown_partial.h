@@ -26,7 +26,6 @@ class UnknownPartial final : public Partial {
 
   std::vector<bool> chunks_done() override;
   std::vector<std::byte> adopt_scratch(std::uint64_t index) override;
-  bool shared() override;
   void claim(std::uint64_t index) override;
   bool claimed_by_other(std::uint64_t index) override;
 

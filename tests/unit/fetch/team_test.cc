@@ -49,7 +49,8 @@ struct TeamBench : FetchBench {
     SpaceGuard room({fails ? 0 : UINT64_MAX, UINT64_MAX}, "the store");
     Broken broken;
     const FetcherSet& source = fails ? static_cast<const FetcherSet&>(broken) : origin;
-    FetchContext own{*mine, source, nothing, unused, room, unlimited, rewrites, lanes, false, team.stop()};
+    Hosts hosts(lanes);
+    FetchContext own{*mine, source, nothing, unused, room, unlimited, hosts, rewrites, lanes, false, team.stop()};
     team.follow(own);
   }
 

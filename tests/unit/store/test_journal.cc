@@ -125,6 +125,10 @@ TEST(Scratch, GivesWhatCameInOrder) {
   EXPECT_TRUE(read_scratch(file, 8, chunk_size_bytes).empty());  // another chunk
   EXPECT_EQ(read_scratch(file, 9, 250'000).size(), 200'000U);    // no more than the chunk has
   std::filesystem::resize_file(file, std::filesystem::file_size(file) - 1);
+  ASSERT_TRUE(scratch_start(file));
+  EXPECT_EQ(scratch_start(file)->index, 9U);
+  EXPECT_EQ(scratch_start(file)->length, 400'000U);
+  EXPECT_FALSE(scratch_start(temp / "none"));
   EXPECT_EQ(read_scratch(file, 9, chunk_size_bytes).size(), 400'000U);  // a torn piece
   std::string bytes = read_file(file);
   bytes[150'000] ^= 1;

@@ -215,6 +215,37 @@ TEST_F(Partials, UnknownIsWrittenInAnyOrder) {
   EXPECT_FALSE(store->has_partial(key));
 }
 
+TEST_F(Partials, KnownTellsWhatTheDeadLeft) {
+  const auto partial = known(*store);
+  WriterId writer = WriterId::of_this_process();
+  const std::string alive = writer.text();
+  ++writer.start_time;  // as if that process were over
+  const std::string dead = writer.text();
+  const auto leave = [&](const std::string& name, std::uint64_t index, std::size_t length) {
+    ScratchLanes lanes(known_directory(), name);
+    for (std::size_t at = 0; at < length; at += 10'000) {
+      lanes.write(0, index, at, chunk(index).subspan(at, 10'000));
+    }
+  };
+  leave(dead, 1, 70'000);
+  leave(alive, 2, 50'000);
+  const std::map<std::uint64_t, std::uint64_t> left{{1, 70'000}};
+  EXPECT_TRUE(wait_until([&] { return partial->scratch_left() == left; }));
+  EXPECT_TRUE(std::ranges::equal(partial->adopt_scratch(1), chunk(1).first(70'000)));
+  EXPECT_TRUE(partial->scratch_left().empty()) << "it is taken";
+}
+
+TEST_F(Partials, KnownDoesNotTellOfWhatIsDone) {
+  WriterId writer = WriterId::of_this_process();
+  ++writer.start_time;
+  std::filesystem::create_directories(known_directory());
+  ScratchLanes(known_directory(), writer.text()).write(0, 1, 0, chunk(1).first(70'000));
+  ScratchLanes(known_directory(), writer.text()).write(1, 2, 0, chunk(2).first(80'000));
+  const auto partial = known(*store);
+  write(*partial, 1);
+  EXPECT_EQ(partial->scratch_left(), (std::map<std::uint64_t, std::uint64_t>{{2, 80'000}}));
+}
+
 TEST_F(Partials, UnknownIsResumedWithItsScratch) {
   {
     const auto partial = store->open_partial(key);
