@@ -34,7 +34,7 @@ std::optional<JournalRecord> try_parse_journal_record(std::string_view bytes) {
   JournalRecord record;
   record.number = reader.get<std::uint32_t>();
   const auto type = reader.get<std::uint32_t>();
-  if (type < 1 || type > 3) return std::nullopt;
+  if (type < 1 || type > 4) return std::nullopt;
   record.type = static_cast<JournalRecordType>(type);
   record.value = reader.get<std::uint64_t>();
   record.hash = reader.hash();
@@ -52,7 +52,11 @@ void JournalState::take(std::string_view records) {
     }
     if (!valid_) continue;
     if (record->value >= chunks_max_) continue;
-    if (record->type == JournalRecordType::claim) claims_.push_back(record->value);
+    const bool release = record->type == JournalRecordType::release;
+    if (release || record->type == JournalRecordType::claim) {
+      claims_.push_back(record->value);
+      is_release_.push_back(release);
+    }
     if (record->type == JournalRecordType::done) done_.push_back({record->value, record->hash});
   }
 }

@@ -19,9 +19,10 @@
 namespace sabath {
 
 enum class JournalRecordType : std::uint8_t {
-  header = 1,  // the first record, and only it
-  claim = 2,   // chunk `value` is on its way
-  done = 3,    // chunk `value`, with this hash, is in the data file
+  header = 1,   // the first record, and only it
+  claim = 2,    // chunk `value` is on its way
+  done = 3,     // chunk `value`, with this hash, is in the data file
+  release = 4,  // chunk `value` is not on its way any more
 };
 
 struct JournalRecord {
@@ -50,8 +51,9 @@ class JournalState {
     std::uint64_t index = 0;
     Sha256 hash;
   };
-  [[nodiscard]] const std::vector<Done>& done() const { return done_; }  // in the order they were written
-  [[nodiscard]] const std::vector<std::uint64_t>& claims() const { return claims_; }
+  [[nodiscard]] const std::vector<Done>& done() const { return done_; }               // in the order they were written
+  [[nodiscard]] const std::vector<std::uint64_t>& claims() const { return claims_; }  // and releases, in their order
+  [[nodiscard]] bool is_release(std::size_t n) const { return is_release_[n]; }       // the n-th of claims()
 
  private:
   Sha256 key_;
@@ -60,6 +62,7 @@ class JournalState {
   bool valid_ = false;
   std::vector<Done> done_;
   std::vector<std::uint64_t> claims_;
+  std::vector<bool> is_release_;  // of the same length
 };
 
 class JournalReader {

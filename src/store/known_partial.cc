@@ -137,6 +137,33 @@ void KnownPartial::claim(std::uint64_t index) {
   journal_.append(JournalRecordType::claim, index);
 }
 
+std::uint64_t Partial::claim_run(std::uint64_t first, std::uint64_t count) {
+  for (std::uint64_t i = first; i < first + count; ++i) claim(i);
+  return count;
+}
+
+// Whoever wrote its claim later sees the other's. Those that wrote before either looked both see both: then names
+// decide.
+std::uint64_t KnownPartial::claim_run(std::uint64_t first, std::uint64_t count) {
+  const std::lock_guard lock(mutex_);
+  others_.refresh(true);
+  if (published_by_other()) return 0;
+  std::uint64_t end = first;
+  const std::uint64_t last = std::min<std::uint64_t>(first + count, chunks_.size());
+  while (end < last && !done_[end] && !others_.reports_done(end) && !others_.claims(end)) ++end;
+  for (std::uint64_t i = first; i < end; ++i) journal_.append(JournalRecordType::claim, i);
+  if (end > first) others_.refresh(true);
+  std::uint64_t ours = first;
+  while (ours < end && !others_.reports_done(ours) && !others_.goes_before_us(ours)) ++ours;
+  for (std::uint64_t i = ours; i < end; ++i) journal_.append(JournalRecordType::release, i);
+  return ours - first;
+}
+
+void KnownPartial::release(std::uint64_t index) {
+  const std::lock_guard lock(mutex_);
+  if (!published_ && !done_[index]) journal_.append(JournalRecordType::release, index);
+}
+
 bool KnownPartial::claimed_by_other(std::uint64_t index) {
   const std::lock_guard lock(mutex_);
   if (published_ || index >= chunks_.size()) return published_;

@@ -24,6 +24,8 @@ class KnownPartial final : public Partial {
   std::vector<std::byte> adopt_scratch(std::uint64_t index) override;
   std::map<std::uint64_t, std::uint64_t> scratch_left() override;
   void claim(std::uint64_t index) override;
+  std::uint64_t claim_run(std::uint64_t first, std::uint64_t count) override;
+  void release(std::uint64_t index) override;
   bool claimed_by_other(std::uint64_t index) override;
 
   void adopt_front(const Validators& expected, const std::function<void(std::span<const std::byte>)>& tee) override;

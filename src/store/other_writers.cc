@@ -30,8 +30,7 @@ OtherWriters::OtherWriters(std::filesystem::path directory, WriterId self, const
       expected_(std::move(expected)),
       key_(key),
       now_(std::move(now)),
-      reporter_(expected_.size(), nobody),
-      claimant_(expected_.size(), nobody) {}
+      reporter_(expected_.size(), nobody) {}
 
 bool OtherWriters::refresh(bool at_once) {
   if (ever_ && !at_once && now_() - refreshed_ < refresh_interval) return false;
@@ -64,7 +63,7 @@ std::uint32_t OtherWriters::writer_named(const std::string& name) {
   const auto [at, fresh] = by_name_.try_emplace(name, static_cast<std::uint32_t>(writers_.size()));
   if (fresh) {
     JournalReader journal(directory_ / journal_name(name), key_, expected_.size());
-    writers_.push_back({at->second, WriterId::try_parse(name), std::move(journal)});
+    writers_.push_back({at->second, name, WriterId::try_parse(name), std::move(journal)});
     Writer& writer = writers_.back();
     writer.advanced = now_();
     writer.dead = writer.id && life_of(*writer.id, self_.host) == Life::dead;
@@ -74,17 +73,41 @@ std::uint32_t OtherWriters::writer_named(const std::string& name) {
 
 void OtherWriters::take_news(Writer& writer) {
   const std::uint32_t number = writer.number;
+  if (writer.read_to_the_end) return;
   writer.dead = writer.dead || (writer.id && life_of(*writer.id, self_.host) == Life::dead);
+  writer.read_to_the_end = writer.dead;  // by what follows, and nothing can come after it
   const bool grown = writer.journal.read_more();
   if (grown || writer.scratch_bytes != writer.scratch_bytes_before) writer.advanced = now_();
   writer.scratch_bytes_before = writer.scratch_bytes;
   const auto& done = writer.journal.state().done();
   for (; writer.done_seen < done.size(); ++writer.done_seen) {
     const auto& record = done[writer.done_seen];
-    if (record.hash == expected_[record.index]) reporter_[record.index] = number;
+    if (record.hash != expected_[record.index]) continue;
+    reporter_[record.index] = number;
+    claimants_.erase(record.index);
   }
-  const auto& claims = writer.journal.state().claims();
-  for (; writer.claims_seen < claims.size(); ++writer.claims_seen) claimant_[claims[writer.claims_seen]] = number;
+  const JournalState& state = writer.journal.state();
+  const auto& claims = state.claims();
+  for (; writer.claims_seen < claims.size(); ++writer.claims_seen) {
+    const std::uint64_t index = claims[writer.claims_seen];
+    auto& claimants = claimants_[index];
+    std::erase(claimants, number);
+    if (!state.is_release(writer.claims_seen) && !reports_done(index)) claimants.push_back(number);
+    if (claimants.empty()) claimants_.erase(index);
+  }
+}
+
+bool OtherWriters::claims(std::uint64_t index) const {
+  const auto found = claimants_.find(index);
+  return found != claimants_.end() &&
+         std::ranges::any_of(found->second, [this](std::uint32_t number) { return active(number); });
+}
+
+bool OtherWriters::goes_before_us(std::uint64_t index) const {
+  const auto found = claimants_.find(index);
+  return found != claimants_.end() && std::ranges::any_of(found->second, [this](std::uint32_t number) {
+           return active(number) && writers_[number].name < self_text_;
+         });
 }
 
 bool OtherWriters::active(std::uint32_t number) const {

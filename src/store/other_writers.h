@@ -14,6 +14,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "store/journal.h"
@@ -40,9 +41,9 @@ class OtherWriters {
     return reports_done(index) && active(reporter_[index]);
   }
   void disbelieve(std::uint64_t index) { reporter_[index] = nobody; }  // the chunk was read, and it is not so
-  [[nodiscard]] bool claims(std::uint64_t index) const {
-    return claimant_[index] != nobody && active(claimant_[index]);
-  }
+  [[nodiscard]] bool claims(std::uint64_t index) const;
+  // Of several that claimed one chunk at once, one goes on: whose name is the least.
+  [[nodiscard]] bool goes_before_us(std::uint64_t index) const;
   // Of each chunk of which an inactive writer left a start, the longest: by chunk. What was taken is not listed again.
   [[nodiscard]] std::map<std::uint64_t, std::uint64_t> scratch_left();
   // The longest start of the chunk that an inactive writer left. Each file is given once for each chunk: should it be
@@ -53,12 +54,13 @@ class OtherWriters {
   static constexpr std::uint32_t nobody = UINT32_MAX;
   struct Writer {
     std::uint32_t number;
+    std::string name;
     std::optional<WriterId> id;
     JournalReader journal;
     std::size_t done_seen = 0, claims_seen = 0;
     std::uint64_t scratch_bytes = 0, scratch_bytes_before = 0;
     std::chrono::steady_clock::time_point advanced{};
-    bool dead = false;
+    bool dead = false, read_to_the_end = false;
   };
   struct ScratchFile {
     std::uint32_t writer = nobody;
@@ -84,7 +86,8 @@ class OtherWriters {
   std::deque<Writer> writers_;
   std::map<std::string, std::uint32_t> by_name_;
   std::map<std::string, ScratchFile> scratch_;
-  std::vector<std::uint32_t> reporter_, claimant_;  // by chunk
+  std::vector<std::uint32_t> reporter_;                                      // by chunk
+  std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> claimants_;  // by chunk, those that nobody has done
   std::set<std::pair<std::string, std::uint64_t>> scratch_taken_;
 };
 

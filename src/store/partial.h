@@ -33,6 +33,10 @@ class Partial {
   // The chunks for which adopt_scratch() has something, and about how many bytes: what need not be fetched.
   [[nodiscard]] virtual std::map<std::uint64_t, std::uint64_t> scratch_left() { return {}; }
   virtual void claim(std::uint64_t index) = 0;  // tells the others; a claim is a wish, not a lock
+  // Claims chunks from `first` on, at most `count`, up to one that another has; looks at the others' journals before
+  // and after, so that of several that want the same at once one gets it. How many are ours; 0: another was faster.
+  [[nodiscard]] virtual std::uint64_t claim_run(std::uint64_t first, std::uint64_t count);
+  virtual void release(std::uint64_t) {}                                 // it is given back, and others may have it
   [[nodiscard]] virtual bool claimed_by_other(std::uint64_t index) = 0;  // and that claim still advances
 
   // --- unknown content ---------------------------------------------------------------------------------------

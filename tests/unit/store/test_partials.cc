@@ -2,6 +2,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <atomic>
 #include <thread>
 
 #include "base/hash.h"
@@ -213,6 +214,48 @@ TEST_F(Partials, UnknownIsWrittenInAnyOrder) {
   EXPECT_EQ(published.chunks, tree.chunks);
   EXPECT_EQ(object(tree.digest), bytes);
   EXPECT_FALSE(store->has_partial(key));
+}
+
+TEST_F(Partials, AChunkIsClaimedByOne) {
+  const auto other_store = Store::open(directory, false);
+  const auto mine = known(*store), theirs = known(*other_store);
+  EXPECT_EQ(mine->claim_run(1, 2), 2U);
+  EXPECT_EQ(theirs->claim_run(2, 1), 0U) << "at once, not when it looks next";
+  EXPECT_EQ(theirs->claim_run(0, 4), 1U) << "as far as it is free";
+  EXPECT_EQ(mine->claim_run(3, 9), 1U) << "there are no more chunks";
+  mine->release(2);
+  EXPECT_EQ(theirs->claim_run(1, 3), 0U);
+  EXPECT_EQ(theirs->claim_run(2, 2), 1U);
+  write(*theirs, 2);
+  EXPECT_EQ(mine->claim_run(2, 1), 0U) << "it is done";
+}
+
+TEST_F(Partials, OfWritersThatClaimAtOnceOneGetsIt) {
+  constexpr int writers = 6, rounds = 20;
+  int won = 0;
+  for (int round = 0; round < rounds; ++round) {
+    std::vector<std::unique_ptr<Store>> stores;
+    std::vector<std::unique_ptr<Partial>> partials;
+    for (int i = 0; i < writers; ++i) {
+      stores.push_back(Store::open(directory, false));
+      partials.push_back(known(*stores.back()));
+    }
+    std::atomic<int> ready = 0, winners = 0;
+    {
+      std::vector<std::jthread> threads;
+      for (const auto& partial : partials) {
+        threads.emplace_back([&, one = partial.get()] {
+          ++ready;
+          while (ready < writers) std::this_thread::yield();
+          if (one->claim_run(0, 1) == 1) ++winners;
+        });
+      }
+    }
+    ASSERT_GE(winners, 1) << "somebody fetches it";
+    won += winners;
+    partials.front()->discard();  // this process lives on, and so would the claims
+  }
+  EXPECT_LE(won, rounds + rounds / 4) << "who wrote its claim after another had looked back costs a chunk, and is rare";
 }
 
 TEST_F(Partials, KnownTellsWhatTheDeadLeft) {
