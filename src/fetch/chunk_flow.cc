@@ -288,12 +288,18 @@ void ChunkTransfer::after_death(std::size_t mirror, FailureKind kind) {
   const bool leads = leader_ == mirror;
   if (leads) leader_.reset();
   admitted_.erase(mirror);
-  if (gave && (wrong || (leads && !mixable_))) want_restart();
+  // Another takes over from the start; where there is none, what came is kept for a better day.
+  if (gave && (wrong || (leads && !mixable_ && mirrors_.any_alive()))) want_restart();
 }
 
 void ChunkTransfer::end_flow(Place flow) {
   const std::lock_guard lock(mutex_);
-  if (flow->has_run) schedule_->release(flow->run);
+  if (flow->has_run) {
+    for (std::uint64_t at = flow->run->position; known() && at < flow->run->end; at += chunk_size_bytes) {
+      partial_->release(at / chunk_size_bytes);
+    }
+    schedule_->release(flow->run);
+  }
   if (flow->check) comparing_ = false;
   const std::size_t mirror = flow->pick.index;
   const bool dead = mirrors_.dead(mirror), passed = !flow->has_run && !flow->check;

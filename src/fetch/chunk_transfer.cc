@@ -129,12 +129,6 @@ void ChunkTransfer::plan() {
     reused_ += chunk_length(size_, i);
     if (front_hash_) front_hash_->present(i);
   }
-  // Ranks begin together: the others take all that is claimed last, and claims become known only after a while.
-  if (known() && context_.share.ranks > 1) {
-    for (std::uint64_t i = slice_.begin / chunk_size_bytes; i * chunk_size_bytes < slice_.end; ++i) {
-      if (!done_[i]) partial_->claim(i);
-    }
-  }
   if (earlier_) reused_ = *earlier_;
   if (job_.follower != nullptr) job_.follower->advance(*partial_, partial_->front());
 }
@@ -231,6 +225,11 @@ std::optional<Failure> ChunkTransfer::all_dead(const Error& error) {
 }
 
 void ChunkTransfer::fail(const Failure& failure) {
+  if (known() && context_.store.present(job_.known->digest)) {  // others have had more luck
+    outcome_.tree = *job_.known;
+    phase_ = Phase::over;
+    return;
+  }
   const bool wrong = failure.kind == FailureKind::content || failure.kind == FailureKind::invalid;
   if (!known() && wrong) partial_->discard();
   const std::lock_guard lock(mutex_);
@@ -279,7 +278,7 @@ bool ChunkTransfer::give_run(Flow& flow) {
   const auto whole = [this](std::uint64_t chunk) { return alone_.contains(chunk); };
   const auto run = schedule_->take(flow.pick.index, flow.pick.host->speed(), context_.hosts.connections(), now(), taken,
                                    whole, first);
-  if (!run) return false;
+  if (!run || (!endgame && !claim(*run))) return false;
   flow.run = *run;
   flow.has_run = true;
   flow.request_end = (*run)->end;
@@ -288,12 +287,20 @@ bool ChunkTransfer::give_run(Flow& flow) {
     stop_flows([](const Flow& late) {
       return late.has_run && late.run->left() == 0 && late.run->position < late.request_end;
     });
-  } else {
-    for (std::uint64_t at = (*run)->position; at < (*run)->end; at += chunk_size_bytes) {
-      partial_->claim(at / chunk_size_bytes);
-    }
   }
   return true;
+}
+
+// Tells the other processes. Of several that want the same at once, one gets it.
+bool ChunkTransfer::claim(Schedule::Place run) {
+  if (!known()) return true;
+  const std::uint64_t chunk = run->position / chunk_size_bytes;
+  const std::uint64_t count = (run->end - 1) / chunk_size_bytes - chunk + 1;
+  const std::uint64_t ours = partial_->claim_run(chunk, count);
+  if (ours < count) schedule_->shorten(run, std::max(run->position, range_of(chunk).begin + ours * chunk_size_bytes));
+  if (run->left() > 0) return true;
+  schedule_->release(run);
+  return false;
 }
 
 // What is missing is claimed by others: sees what they have finished since.

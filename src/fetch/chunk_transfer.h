@@ -80,6 +80,7 @@ class ChunkTransfer {
   [[nodiscard]] std::optional<Place> next_flow();
   [[nodiscard]] bool admissible(std::size_t mirror) const;
   [[nodiscard]] bool give_run(Flow& flow);
+  [[nodiscard]] bool claim(Schedule::Place run);
   void take_news(std::chrono::milliseconds interval);
   void note_done(std::uint64_t chunk);
   void stop_flows(const std::function<bool(const Flow&)>& which);

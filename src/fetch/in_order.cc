@@ -31,7 +31,8 @@ InOrder::InOrder(FetchContext& context, Publisher& publisher, Lane& lane, const 
 
 // Whoever reads the archive as it arrives must not read a partial that is gone.
 InOrder::~InOrder() {
-  if (job_.follower != nullptr && !size_to_share_) job_.follower->abandon();
+  if (job_.follower == nullptr) return;
+  size_to_share_ ? job_.follower->let_go() : job_.follower->abandon();
 }
 
 FileOutcome InOrder::run() {

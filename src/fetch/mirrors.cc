@@ -139,6 +139,11 @@ bool MirrorSet::dead(std::size_t index) const {
   return mirrors_[index].state.dead;
 }
 
+bool MirrorSet::any_alive() const {
+  const std::lock_guard lock(mutex_);
+  return std::any_of(mirrors_.begin(), mirrors_.end(), [](const Mirror& mirror) { return !mirror.state.dead; });
+}
+
 bool MirrorSet::rangeless(const Pick& pick) const {
   const std::lock_guard lock(mutex_);
   return mirrors_[pick.index].rangeless;

@@ -45,6 +45,7 @@ class MirrorSet {
   void revive(std::size_t index);
   [[nodiscard]] bool only_rangeless() const;
   [[nodiscard]] bool dead(std::size_t index) const;
+  [[nodiscard]] bool any_alive() const;
   [[nodiscard]] const Host& host(std::size_t index) const { return *mirrors_[index].host; }
   [[nodiscard]] std::size_t size() const { return mirrors_.size(); }
   [[nodiscard]] std::string name(std::size_t index) const { return mirrors_[index].url.display(); }

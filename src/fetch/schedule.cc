@@ -195,6 +195,12 @@ double Schedule::rate_of(const Run& run, double now) const {
   return std::max(1.0, weight * recent + (1 - weight) * expected);
 }
 
+void Schedule::shorten(Place run, std::uint64_t end) {
+  if (end >= run->end) return;
+  free_.add({end, run->end});
+  run->end = end;
+}
+
 void Schedule::release(Place run) {
   if (run->position < run->end) free_.add({run->position, run->end});
   runs_.erase(run);

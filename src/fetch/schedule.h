@@ -61,7 +61,8 @@ class Schedule {
                                           const Ask& taken = {}, const Ask& whole = {}, const Ask& first = {});
   // Bytes that came, at most left(): returns how many of them still belong to the run.
   std::uint64_t advance(Place run, std::uint64_t bytes, double now);
-  void release(Place run);  // done, or given up: what it did not bring is free again
+  void shorten(Place run, std::uint64_t end);  // what comes after `end` is free again
+  void release(Place run);                     // done, or given up: what it did not bring is free again
 
   [[nodiscard]] bool complete() const { return free_.empty() && runs_.empty(); }
   [[nodiscard]] std::uint64_t free_bytes() const { return free_.size(); }

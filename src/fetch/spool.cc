@@ -15,9 +15,15 @@ void SpoolFollower::advance(Partial& partial, std::uint64_t front) {
 
 void SpoolFollower::restart() {
   const std::lock_guard lock(mutex_);
-  restarted_ = restarted_ || front_ > 0;
+  restarted_ = restarted_ || front_ > 0 || read_end_ > 0;
   front_ = 0;
   moved_.notify_all();
+}
+
+void SpoolFollower::let_go() {
+  const std::lock_guard lock(mutex_);
+  partial_ = nullptr;
+  front_ = 0;
 }
 
 void SpoolFollower::finish(std::unique_ptr<Partial> partial) {
@@ -42,13 +48,15 @@ std::size_t SpoolFollower::read(std::uint64_t offset, std::span<std::byte> bytes
   if (restarted_) throw Error(FailureKind::changed, "the archive is fetched anew");
   const std::uint64_t there = front_ > offset ? front_ - offset : 0;
   if (there == 0) return 0;
-  Partial& partial = *partial_;
-  return partial.read(offset, bytes.first(std::min<std::uint64_t>(there, bytes.size())));
+  const std::size_t n = partial_->read(offset, bytes.first(std::min<std::uint64_t>(there, bytes.size())));
+  read_end_ = std::max<std::uint64_t>(read_end_, offset + n);
+  return n;
 }
 
 void SpoolFollower::begin() {
   const std::lock_guard lock(mutex_);
   restarted_ = false;
+  read_end_ = 0;
 }
 
 bool SpoolFollower::comes_anew() {

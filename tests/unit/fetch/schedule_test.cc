@@ -91,11 +91,11 @@ TEST(Schedule, DoesNotSplitForNothing) {
   };
   const std::vector<Case> cases = {
       {chunk, {1e6, 0}, {1e6, 0}, true},      {chunk, {100e6, 0}, {100e6, 0}, false},  // saves 20 ms
-      {chunk, {1e6, 0}, {1e6, 10}, false},                                    // over before the first byte would come
-      {chunk, {1e6, 0.1}, {1e6, 0.1}, true},  {chunk, {0, 0}, {0, 0}, true},  // nothing is known: halves
-      {512 << 10, {0, 0}, {0, 0}, false},                                     // but not of small files
-      {100 << 10, {1e6, 0}, {1e6, 0}, false},                                 // small and quick
-      {100 << 10, {10e3, 0}, {1e6, 0}, true},                                 // small and slow
+      {chunk, {1e6, 0}, {1e6, 10}, false},                                     // over before the first byte would come
+      {chunk, {1e6, 0.1}, {1e6, 0.1}, true},  {chunk, {0, 0}, {0, 0}, false},  // nothing says that it is late
+
+      {100 << 10, {1e6, 0}, {1e6, 0}, false},  // small and quick
+      {100 << 10, {10e3, 0}, {1e6, 0}, true},  // small and slow
       {1, {1e6, 0}, {1e6, 0}, false},
   };
   for (const auto& c : cases) {
