@@ -270,7 +270,8 @@ class Together(Case):
                     self.assertEqual(result.record["exit"], code)
                     asset = self.fetch("one", *arguments)
                     self.assertGreater(asset["reused_bytes"], 8 * MIB)
-                    self.assertEqual(asset["fetched_bytes"] + asset["reused_bytes"], self.size)
+                    moved = asset["fetched_bytes"] + asset["reused_bytes"]
+                    self.assertTrue(self.size <= moved <= 1.02 * self.size, asset)
                     self.expect_tree(asset["path"], {"f.bin": self.data})
 
     def test_what_was_whole_before_a_kill_is_kept(self):
