@@ -75,30 +75,40 @@ void ChunkTransfer::read_whole(Lane& lane, Flow& flow) {
   if (at < size_) throw Error(FailureKind::network, fmt::format("{} ended early", flow.pick.url->display()));
 }
 
-// A mirror of content that is not known is believed with the others once it agrees with what they gave.
+// The start of a chunk, by the source that is believed so far.
+void ChunkTransfer::keep_sample(const Flow& flow, std::uint64_t chunk, const Flight& flight) {
+  const std::uint64_t begin = range_of(chunk).begin;
+  if (known() || !sample_.empty() || flight.givers.size() > 1 || flow.scratch_end < begin + sample_bytes) return;
+  sample_begin_ = begin;
+  sample_.assign(flight.bytes.get(), flight.bytes.get() + sample_bytes);
+}
+
+// A mirror of content that is not known is believed with the others once it agrees with what they gave: with what came
+// first, and with the end of the last chunk that is there.
 void ChunkTransfer::compare_samples(Flow& flow) {
-  std::set<std::uint64_t> chunks;  // the first and the last that are there
+  std::map<std::uint64_t, std::vector<std::byte>> samples;  // by where they begin
   {
     const std::lock_guard lock(mutex_);
-    for (std::uint64_t i = 0; i < done_.size() && chunks.empty(); ++i) {
-      if (done_[i]) chunks.insert(i);
-    }
-    for (std::uint64_t i = done_.size(); i-- > 0 && chunks.size() < 2;) {
-      if (done_[i] && (chunks.empty() || i <= *chunks.begin() || chunks.insert(i).second)) break;
+    if (!sample_.empty()) samples[sample_begin_] = sample_;
+    const auto last = std::find(done_.rbegin(), done_.rend(), true);
+    if (last != done_.rend()) {
+      const ByteRange range = range_of(static_cast<std::uint64_t>(done_.rend() - last) - 1);
+      samples[range.end - std::min(sample_bytes, range.size())] = {};
     }
   }
-  for (const std::uint64_t chunk : chunks) {
-    const ByteRange range = range_of(chunk);
-    const std::uint64_t begin = range.end - std::min(sample_bytes, range.size());
-    std::vector<std::byte> theirs, ours(range.end - begin);
+  for (auto& [begin, ours] : samples) {
+    if (ours.empty()) {
+      ours.resize(std::min(sample_bytes, size_ - begin));
+      if (partial_->read(begin, ours) != ours.size()) continue;
+    }
+    std::vector<std::byte> theirs;
     read_into(flow, {*flow.pick.url, job_.offset + begin, ours.size(), {}},
               [&](std::span<const std::byte> bytes) { theirs.insert(theirs.end(), bytes.begin(), bytes.end()); });
-    const std::size_t n = partial_->read(begin, ours);
-    if (n == ours.size() && theirs == ours) continue;
-    throw Error(
-        FailureKind::content,
-        fmt::format("{} differs from the other sources in bytes {} to {}", flow.pick.url->display(), begin, range.end),
-        "it holds another version, or one of them lies");
+    if (theirs == ours) continue;
+    throw Error(FailureKind::content,
+                fmt::format("{} differs from the other sources in bytes {} to {}", flow.pick.url->display(), begin,
+                            begin + ours.size()),
+                "it holds another version, or one of them lies");
   }
   const std::lock_guard lock(mutex_);
   admitted_.insert(flow.pick.index);
@@ -179,6 +189,7 @@ void ChunkTransfer::put(Lane& lane, Flow& flow, std::uint64_t at, const std::sha
     flow.received += bytes.size();
     flight->covered += bytes.size();
     if (adopted) flight->adopted += bytes.size();
+    if (!adopted) keep_sample(flow, chunk, *flight);
     whole = flight->covered == chunk_length(size_, chunk);
   }
   if (whole) finish_chunk(lane, flow, chunk, *flight);
@@ -268,12 +279,15 @@ void ChunkTransfer::after_failure(Flow& flow, const Error& error) {
     }
     return;
   }
-  mirrors_.failed(flow.pick, error, flow.received > 0 && kind == FailureKind::network && flow.has_run);
-  const std::lock_guard lock(mutex_);
-  if (flow.check) {
-    if (kind == FailureKind::content) differing_.insert(flow.pick.index);
+  if (flow.check && kind == FailureKind::content) {
+    mirrors_.set_aside(flow.pick, error.failure());
+    const std::lock_guard lock(mutex_);
+    differing_.emplace(flow.pick.index, error.failure());
     return;
   }
+  mirrors_.failed(flow.pick, error, flow.received > 0 && kind == FailureKind::network && flow.has_run);
+  const std::lock_guard lock(mutex_);
+  if (flow.check) return;
   if (!known() && kind == FailureKind::changed) want_restart();
   if (mirrors_.dead(flow.pick.index)) after_death(flow.pick.index, kind);
 }

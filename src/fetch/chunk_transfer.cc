@@ -145,6 +145,7 @@ void ChunkTransfer::begin_anew() {
   givers_.clear();
   admitted_.clear();
   leader_.reset();
+  sample_.clear();
   restart_ = false;
   earlier_.reset();
   plan();
@@ -206,6 +207,9 @@ void ChunkTransfer::hear_each_alone(const Failure& failure) {
 // One source has proved to be right: if it shared a wrong file with just one other, that one was wrong.
 void ChunkTransfer::blame_suspects() {
   const std::lock_guard lock(mutex_);
+  if (provable()) {
+    for (const auto& [mirror, failure] : differing_) mirrors_.demote(mirror, failure);
+  }
   if (suspects_.empty() || givers_.size() != 1) return;
   suspects_.erase(*givers_.begin());
   if (suspects_.size() != 1) return;
@@ -218,7 +222,7 @@ void ChunkTransfer::blame_suspects() {
 std::optional<Failure> ChunkTransfer::all_dead(const Error& error) {
   if (verdict(error.failure().kind) == Verdict::fatal) throw error;
   if (differing_.empty()) return error.failure();
-  for (const std::size_t mirror : std::exchange(differing_, {})) mirrors_.revive(mirror);
+  for (const auto& [mirror, failure] : std::exchange(differing_, {})) mirrors_.revive(mirror);
   mixable_ = false;
   want_restart();
   return std::nullopt;
@@ -244,7 +248,7 @@ bool ChunkTransfer::admissible(std::size_t mirror) const {
   if (mirrors_.host(mirror).in_use() >= connections_max && context_.lanes == 0) return false;
   if (known() || !leader_) return true;
   if (!mixable_) return *leader_ == mirror;
-  return admitted_.contains(mirror) || (!comparing_ && missing_ < done_.size());
+  return admitted_.contains(mirror) || (!comparing_ && (!sample_.empty() || missing_ < done_.size()));
 }
 
 std::optional<ChunkTransfer::Place> ChunkTransfer::next_flow() {

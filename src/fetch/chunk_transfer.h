@@ -90,6 +90,7 @@ class ChunkTransfer {
   void run_flow(Lane& lane, Place flow);
   void read(Lane& lane, Flow& flow);
   void read_whole(Lane& lane, Flow& flow);
+  void keep_sample(const Flow& flow, std::uint64_t chunk, const Flight& flight);  // the mutex is held
   void compare_samples(Flow& flow);
   void read_into(Flow& flow, const ReadRequest& request, const GuardedSink::Write& write);
   void on_begin(Flow& flow, const ContentInfo& info);
@@ -140,8 +141,11 @@ class ChunkTransfer {
   // Unknown content: who may be believed together.
   bool mixable_;
   std::optional<std::size_t> leader_;
-  std::set<std::size_t> admitted_, givers_, suspects_, differing_;
+  std::set<std::size_t> admitted_, givers_, suspects_;
+  std::map<std::size_t, Failure> differing_;  // from the leader: one of them is wrong
   bool comparing_ = false;
+  std::uint64_t sample_begin_ = 0;  // what the leader gave first, for the others to be compared with
+  std::vector<std::byte> sample_;
   std::map<std::size_t, Validators> versions_;  // by mirror
 };
 

@@ -74,7 +74,7 @@ Schedule::Speed Host::speed() const {
 }
 
 Hosts::Hosts(unsigned lanes_max)
-    : each_(lanes_max == 0 ? ConnectionPolicy::Limits{8, connections_max}
+    : each_(lanes_max == 0 ? ConnectionPolicy::Limits{16, connections_max}
                            : ConnectionPolicy::Limits{std::min(8U, lanes_max), lanes_max}),
       lanes_max_(lanes_max == 0 ? connections_max : lanes_max) {}
 

@@ -115,6 +115,15 @@ void MirrorSet::released(const Pick& pick) {
   give_back(mirrors_[pick.index]);
 }
 
+void MirrorSet::set_aside(const Pick& pick, const Failure& failure) {
+  pick.line->failed(failure, false);
+  const std::lock_guard lock(mutex_);
+  Mirror& mirror = mirrors_[pick.index];
+  give_back(mirror);
+  mirror.state.dead = true;
+  mirror.last = failure;
+}
+
 void MirrorSet::unused(const Pick& pick) {
   const std::lock_guard lock(mutex_);
   --mirrors_[pick.index].state.lanes;

@@ -16,7 +16,8 @@ constexpr double gain_small_s = 0.5;    // what a piece below split_bytes_min mu
 constexpr double patience_min_s = 0.2, patience_latencies = 4;  // a new connection needs several round trips
 constexpr double unknown_rate = 1e6;      // bytes a second, of a run of which nothing has come yet
 constexpr double in_order_latencies = 8;  // a request takes so long, if a chunk does not
-constexpr unsigned unknown_pieces = 8;    // where no rate is known, a piece is at least so many split_bytes_min
+constexpr double piece_latencies = 3;
+constexpr unsigned unknown_pieces = 8;  // where no rate is known, a piece is at least so many split_bytes_min
 
 }  // namespace
 
@@ -29,7 +30,7 @@ std::uint64_t Schedule::chunk_end(std::uint64_t byte) const {
 std::optional<Schedule::Place> Schedule::take(std::size_t source, Speed speed, unsigned lanes, double now,
                                               const Ask& taken, const Ask& whole, const Ask& first) {
   if (silent(source, now)) return std::nullopt;
-  if (const auto range = next_free(speed, lanes, now, taken, first)) {
+  if (const auto range = next_free(speed, lanes, now, taken, whole, first)) {
     free_.remove(*range);
     if (!limits_.in_order) cursor_ = range->end;
     return begin(source, *range, speed, now);
@@ -66,8 +67,18 @@ std::uint64_t Schedule::run_chunks(Speed speed, unsigned lanes, double now) cons
   return static_cast<std::uint64_t>(std::clamp(chunks, 1.0, static_cast<double>(limits_.run_chunks_max)));
 }
 
+// The last chunks are dealt in pieces from the start: to split them later would cost the late ones their connections.
+std::uint64_t Schedule::piece_bytes(Speed speed, unsigned lanes) const {
+  const std::uint64_t each = free_.size() / (2ULL * std::max(1U, lanes));
+  if (each >= limits_.chunk_bytes / 2) return UINT64_MAX;
+  const auto least =
+      std::max(limits_.piece_bytes_min, static_cast<std::uint64_t>(piece_latencies * speed.latency * speed.rate));
+  const std::uint64_t wanted = std::max(each, least) / limits_.split_bytes_min * limits_.split_bytes_min;
+  return wanted >= limits_.chunk_bytes ? UINT64_MAX : std::max(wanted, limits_.split_bytes_min);
+}
+
 std::optional<ByteRange> Schedule::next_free(Speed speed, unsigned lanes, double now, const Ask& taken,
-                                             const Ask& first) const {
+                                             const Ask& whole, const Ask& first) const {
   const auto stops = [&](std::uint64_t chunk) { return (taken && taken(chunk)) || (first && first(chunk)); };
   if (free_.empty()) return std::nullopt;
   const std::uint64_t most = run_chunks(speed, lanes, now);
@@ -85,6 +96,8 @@ std::optional<ByteRange> Schedule::next_free(Speed speed, unsigned lanes, double
       for (std::uint64_t n = 1; n < most && end < found->end && !stops(chunk_of(end)); ++n) {
         end = std::min(found->end, chunk_end(end));
       }
+      if (!(whole && whole(chunk_of(found->begin))))
+        end = found->begin + std::min(end - found->begin, piece_bytes(speed, lanes));
       return ByteRange{found->begin, end};
     }
     if (from == 0) break;

@@ -25,6 +25,7 @@ class Schedule {
     std::uint64_t chunk_bytes = 4ULL << 20;
     std::uint64_t run_chunks_max = 16;         // one request; the last ones are smaller
     std::uint64_t split_bytes_min = 64 << 10;  // less is not worth a request
+    std::uint64_t piece_bytes_min = 1 << 20;   // of the last chunks
     bool in_order = false;                     // from the front, in short runs: a hash follows
   };
 
@@ -85,7 +86,8 @@ class Schedule {
     double patience = 0;          // of the new run
   };
   [[nodiscard]] std::optional<ByteRange> next_free(Speed speed, unsigned lanes, double now, const Ask& taken,
-                                                   const Ask& first) const;
+                                                   const Ask& whole, const Ask& first) const;
+  [[nodiscard]] std::uint64_t piece_bytes(Speed speed, unsigned lanes) const;
   [[nodiscard]] bool silent(std::size_t source, double now) const;
   [[nodiscard]] std::uint64_t run_chunks(Speed speed, unsigned lanes, double now) const;
   std::optional<Place> split_late(std::size_t source, Speed speed, double now, const Ask& whole);
