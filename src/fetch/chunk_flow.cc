@@ -138,13 +138,15 @@ std::shared_ptr<ChunkTransfer::Flight> ChunkTransfer::flight_of(std::uint64_t ch
 }
 
 void ChunkTransfer::take_bytes(Lane& lane, Flow& flow, std::span<const std::byte> bytes) {
+  const double begin = now();
   for (;;) {
     std::shared_ptr<Flight> flight;
     std::uint64_t at = 0, n = 0;
     {
       const std::lock_guard lock(mutex_);
       if (flow.run->left() == 0 && flow.run->position < flow.request_end) throw Enough{};
-      if (bytes.empty()) return;
+      if (bytes.empty()) return schedule_->resume(flow.run, now() - begin, now());
+      flow.run->busy = true;
       if (flow.run->left() == 0) {
         throw Error(FailureKind::content, fmt::format("{} sends more than was asked", flow.pick.url->display()));
       }

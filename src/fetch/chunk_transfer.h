@@ -6,7 +6,7 @@
 // - provable (a published checksum): mirrors whose size, validators and samples agree are read together, and the whole
 //   is hashed in order as it comes. If it is wrong, each of them is heard alone.
 // - neither: one source, one version; another takes over from the start.
-// Other processes may work on a known partial: what they have done is not fetched, what they have claimed comes last.
+// What other processes have done of a known partial is not fetched, and what they have claimed comes last.
 #pragma once
 
 #include <atomic>
@@ -32,8 +32,7 @@ namespace sabath {
 
 class ChunkTransfer {
  public:
-  // `size_bytes`: of the file; the job's, or what a source said. `begun`: the partial holds what this fetch has read,
-  // and so many bytes that an earlier one left.
+  // `begun`: the partial holds what this fetch has read, and so many bytes that an earlier one left.
   ChunkTransfer(FetchContext& context, ChunkBuffers& buffers, const FileJob& job, std::uint64_t size_bytes,
                 std::optional<std::uint64_t> begun);
   ~ChunkTransfer();
@@ -131,15 +130,14 @@ class ChunkTransfer {
   std::vector<bool> done_;  // by chunk
   std::uint64_t missing_ = 0;
   std::map<std::uint64_t, std::shared_ptr<Flight>> flights_;
-  std::set<std::uint64_t> alone_;  // chunks that came wrong from several: one source brings the whole
+  std::set<std::uint64_t> alone_;  // came wrong from several: one source brings the whole
   std::list<Flow> flows_;
   std::uint64_t reused_ = 0;  // adopted, of unknown content: said at the end
   bool sequential_ = false;   // no mirror honours ranges: one lane reads the whole
   bool restart_ = false;
   Clock::time_point looked_{};  // for news of other processes
 
-  // Unknown content: who may be believed together.
-  bool mixable_;
+  bool mixable_;  // unknown content: who may be believed together
   std::optional<std::size_t> leader_;
   std::set<std::size_t> admitted_, givers_, suspects_;
   std::map<std::size_t, Failure> differing_;  // from the leader: one of them is wrong

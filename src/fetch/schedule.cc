@@ -10,14 +10,13 @@ namespace sabath {
 namespace {
 
 constexpr double window_s = 0.5;        // of a run's measured rate
-constexpr double gain_min_s = 0.25;     // what a split must save: the late connection is lost, and what is on its way
+constexpr double gain_min_s = 0.5;      // what a split must save: the late connection is lost, and what is on its way
 constexpr double gain_latencies = 1.0;  // and more than asking costs
 constexpr double gain_small_s = 0.5;    // what a piece below split_bytes_min must save
 constexpr double patience_min_s = 0.2, patience_latencies = 4;  // a new connection needs several round trips
 constexpr double unknown_rate = 1e6;      // bytes a second, of a run of which nothing has come yet
 constexpr double in_order_latencies = 8;  // a request takes so long, if a chunk does not
-constexpr double piece_latencies = 3;
-constexpr unsigned unknown_pieces = 8;  // where no rate is known, a piece is at least so many split_bytes_min
+constexpr unsigned unknown_pieces = 8;    // where no rate is known, a piece is at least so many split_bytes_min
 
 }  // namespace
 
@@ -30,7 +29,7 @@ std::uint64_t Schedule::chunk_end(std::uint64_t byte) const {
 std::optional<Schedule::Place> Schedule::take(std::size_t source, Speed speed, unsigned lanes, double now,
                                               const Ask& taken, const Ask& whole, const Ask& first) {
   if (silent(source, now)) return std::nullopt;
-  if (const auto range = next_free(speed, lanes, now, taken, whole, first)) {
+  if (const auto range = next_free(speed, lanes, now, taken, first)) {
     free_.remove(*range);
     if (!limits_.in_order) cursor_ = range->end;
     return begin(source, *range, speed, now);
@@ -43,6 +42,7 @@ bool Schedule::silent(std::size_t source, double now) const {
   for (const Run& run : runs_) {
     if (run.source != source) continue;
     if (doubted_.contains(source)) return true;  // one run is enough to see whether it is back
+    if (run.busy) return false;
     const bool late = now - run.heard_time > run.patience;
     if (run.heard && !late) return false;
     overdue = overdue || late;
@@ -67,18 +67,8 @@ std::uint64_t Schedule::run_chunks(Speed speed, unsigned lanes, double now) cons
   return static_cast<std::uint64_t>(std::clamp(chunks, 1.0, static_cast<double>(limits_.run_chunks_max)));
 }
 
-// The last chunks are dealt in pieces from the start: to split them later would cost the late ones their connections.
-std::uint64_t Schedule::piece_bytes(Speed speed, unsigned lanes) const {
-  const std::uint64_t each = free_.size() / (2ULL * std::max(1U, lanes));
-  if (each >= limits_.chunk_bytes / 2) return UINT64_MAX;
-  const auto least =
-      std::max(limits_.piece_bytes_min, static_cast<std::uint64_t>(piece_latencies * speed.latency * speed.rate));
-  const std::uint64_t wanted = std::max(each, least) / limits_.split_bytes_min * limits_.split_bytes_min;
-  return wanted >= limits_.chunk_bytes ? UINT64_MAX : std::max(wanted, limits_.split_bytes_min);
-}
-
 std::optional<ByteRange> Schedule::next_free(Speed speed, unsigned lanes, double now, const Ask& taken,
-                                             const Ask& whole, const Ask& first) const {
+                                             const Ask& first) const {
   const auto stops = [&](std::uint64_t chunk) { return (taken && taken(chunk)) || (first && first(chunk)); };
   if (free_.empty()) return std::nullopt;
   const std::uint64_t most = run_chunks(speed, lanes, now);
@@ -96,8 +86,6 @@ std::optional<ByteRange> Schedule::next_free(Speed speed, unsigned lanes, double
       for (std::uint64_t n = 1; n < most && end < found->end && !stops(chunk_of(end)); ++n) {
         end = std::min(found->end, chunk_end(end));
       }
-      if (!(whole && whole(chunk_of(found->begin))))
-        end = found->begin + std::min(end - found->begin, piece_bytes(speed, lanes));
       return ByteRange{found->begin, end};
     }
     if (from == 0) break;
@@ -110,7 +98,7 @@ std::optional<Schedule::Place> Schedule::split_late(std::size_t source, Speed sp
   const bool doubted = doubted_.contains(source);
   std::optional<Cut> latest;
   for (Run& run : runs_) {
-    if (run.left() == 0) continue;
+    if (run.left() == 0 || run.busy) continue;
     if (doubted && !silent(run.source, now)) continue;  // it may help where the others are no better
     const auto cut = cut_of(run, speed, now, whole);
     if (cut && (!latest || cut->alone > latest->alone)) latest = cut;
@@ -206,6 +194,12 @@ double Schedule::rate_of(const Run& run, double now) const {
   if (run.rate <= 0 && recent > 0) return recent;
   const double weight = std::min(1.0, elapsed / (2 * window_s));
   return std::max(1.0, weight * recent + (1 - weight) * expected);
+}
+
+void Schedule::resume(Place run, double worked, double now) {
+  run->busy = false;
+  run->mark_time = std::min(now, run->mark_time + worked);
+  run->heard_time = now;
 }
 
 void Schedule::shorten(Place run, std::uint64_t end) {

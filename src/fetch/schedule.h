@@ -25,7 +25,6 @@ class Schedule {
     std::uint64_t chunk_bytes = 4ULL << 20;
     std::uint64_t run_chunks_max = 16;         // one request; the last ones are smaller
     std::uint64_t split_bytes_min = 64 << 10;  // less is not worth a request
-    std::uint64_t piece_bytes_min = 1 << 20;   // of the last chunks
     bool in_order = false;                     // from the front, in short runs: a hash follows
   };
 
@@ -44,6 +43,7 @@ class Schedule {
     bool heard = false;     // something came
     double patience = 0;    // seconds of silence after which another lane may take it all
     std::uint64_t mark_position = 0;
+    bool busy = false;  // its lane works on what came: that is not the source's lateness
     [[nodiscard]] std::uint64_t left() const { return end - position; }
   };
   using Place = std::list<Run>::iterator;
@@ -62,8 +62,9 @@ class Schedule {
                                           const Ask& taken = {}, const Ask& whole = {}, const Ask& first = {});
   // Bytes that came, at most left(): returns how many of them still belong to the run.
   std::uint64_t advance(Place run, std::uint64_t bytes, double now);
-  void shorten(Place run, std::uint64_t end);  // what comes after `end` is free again
-  void release(Place run);                     // done, or given up: what it did not bring is free again
+  void resume(Place run, double worked, double now);  // its lane reads again, after `worked` seconds
+  void shorten(Place run, std::uint64_t end);         // what comes after `end` is free again
+  void release(Place run);                            // done, or given up: what it did not bring is free again
 
   [[nodiscard]] bool complete() const { return free_.empty() && runs_.empty(); }
   [[nodiscard]] std::uint64_t free_bytes() const { return free_.size(); }
@@ -86,8 +87,7 @@ class Schedule {
     double patience = 0;          // of the new run
   };
   [[nodiscard]] std::optional<ByteRange> next_free(Speed speed, unsigned lanes, double now, const Ask& taken,
-                                                   const Ask& whole, const Ask& first) const;
-  [[nodiscard]] std::uint64_t piece_bytes(Speed speed, unsigned lanes) const;
+                                                   const Ask& first) const;
   [[nodiscard]] bool silent(std::size_t source, double now) const;
   [[nodiscard]] std::uint64_t run_chunks(Speed speed, unsigned lanes, double now) const;
   std::optional<Place> split_late(std::size_t source, Speed speed, double now, const Ask& whole);

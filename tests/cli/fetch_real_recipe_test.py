@@ -47,7 +47,7 @@ class RealRecipe(Case):
         self.assertIn("5943306240", failure["message"])
         requests = self.server.log()
         self.assertEqual({request.uri for request in requests}, {f"/{PATH}"})
-        self.assertEqual(len(requests), 1)
+        self.assertLessEqual(len(requests), 16)  # those that were asked before the first answer said it
         self.expect_nothing_kept()
 
     def test_right_length_with_wrong_bytes_is_refused(self):

@@ -36,7 +36,7 @@ CONTENT = 7  # the exit code of wrong bytes
 
 
 class Share(Case):
-    size = 512 * MIB if LONG else 96 * MIB
+    size = 512 * MIB if LONG else 192 * MIB
     seconds = 30 if LONG else 8  # that the transfer takes when nobody disturbs it
     kills_min = 20 if LONG else 5
 

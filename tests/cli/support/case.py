@@ -51,9 +51,27 @@ class Case(unittest.TestCase):
             self.assertTrue(found[name] == data, f"{name} differs: {len(found[name])} bytes for {len(data)}")
 
     def expect_log(self, asset, requests):
-        """The record says what the server's log says."""
-        self.assertEqual(asset["fetched_bytes"], body_bytes(requests), requests)
+        """The record says what the server's log says.
+
+        A request whose end another lane has taken over is cut off: what was on its way then was sent and never read.
+        """
+        if any(cut_off(request, requests) for request in requests):
+            self.assertLessEqual(asset["fetched_bytes"], body_bytes(requests), requests)
+        else:
+            self.assertEqual(asset["fetched_bytes"], body_bytes(requests), requests)
         self.assertEqual(sum(source["requests"] for source in asset["sources"]), len(requests), requests)
+
+
+def cut_off(request, requests):
+    """Another request began inside this one's range, or it has not been answered in full."""
+    if not request.range.startswith("bytes="):
+        return False
+    begin, _, end = request.range.removeprefix("bytes=").partition("-")
+    if not begin or not end:
+        return False
+    begin, end = int(begin), int(end)
+    starts = (other.range.removeprefix("bytes=").partition("-")[0] for other in requests if other.uri == request.uri)
+    return any(start.isdigit() and begin < int(start) <= end for start in starts)
 
 
 def place(file, data):

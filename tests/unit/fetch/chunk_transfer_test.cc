@@ -242,7 +242,8 @@ TEST(ChunkTransfer, TwoStoresOfOneDirectoryShareTheWork) {
   EventLog events;
   Ledger ledger(events);
   Hosts hosts(4);
-  FetchContext second{*other, bench.origin, events, ledger, bench.space, bench.limiter, hosts, bench.rewrites, 4, false, {}};
+  FetchContext second{*other, bench.origin,   events, ledger, bench.space, bench.limiter,
+                      hosts,  bench.rewrites, 4,      false,  {}};
   FileOutcome theirs;
   std::jthread thread([&] { theirs = fetch_all(second, {known_job({a}, bytes)}).front(); });
   const auto ours = bench.fetch(known_job({a}, bytes));

@@ -17,7 +17,6 @@ constexpr std::uint64_t chunk = 4 << 20;
 Schedule whole_file(std::uint64_t size, bool in_order = false) {
   Schedule::Limits limits;
   limits.in_order = in_order;
-  limits.piece_bytes_min = limits.chunk_bytes;  // whole chunks; pieces have a test of their own
   Schedule schedule(size, limits);
   schedule.add_free({0, size});
   return schedule;
@@ -82,23 +81,6 @@ TEST(Schedule, SplitsTheLatestRunSoThatBothEndTogether) {
   for (const char* said : {"1000 kB/s", "3000 kB/s", "source 0"}) {
     EXPECT_NE(schedule.reason().find(said), std::string::npos) << schedule.reason();
   }
-}
-
-TEST(Schedule, DealsTheLastChunksInPieces) {
-  Schedule schedule(4 * chunk, {});
-  schedule.add_free({0, 4 * chunk});
-  std::uint64_t last = UINT64_MAX, bytes = 0;
-  unsigned runs = 0;
-  while (const auto run = schedule.take(0, {1e6, 0}, 16, 0)) {
-    if (schedule.free_bytes() == 0 && bytes + (*run)->left() > 4 * chunk) break;  // a split
-    EXPECT_LE((*run)->left(), last);
-    last = (*run)->left();
-    bytes += last;
-    ++runs;
-    if (bytes == 4 * chunk) break;
-  }
-  EXPECT_EQ(bytes, 4 * chunk);
-  EXPECT_EQ(runs, 16U);
 }
 
 TEST(Schedule, DoesNotSplitForNothing) {

@@ -55,7 +55,7 @@ class Simulation {
   void look(double now);
   void wake(double now);
   bool dispatch(Lane& lane, double now);
-  void ask(Lane& lane, double now, bool endgame, unsigned lanes);
+  void ask(Lane& lane, double now, bool endgame);
   void answer(Lane& lane);
   void share_rates(double now, double until);
   void deliver(Lane& lane, double now, double until);
@@ -182,13 +182,13 @@ bool Simulation::dispatch(Lane& lane, double now) {
     if (!place) continue;
     lane.source = i;
     lane.run = *place;
-    ask(lane, now, endgame, std::min(targets, case_.lanes_max));
+    ask(lane, now, endgame);
     return true;
   }
   return false;
 }
 
-void Simulation::ask(Lane& lane, double now, bool endgame, unsigned lanes) {
+void Simulation::ask(Lane& lane, double now, bool endgame) {
   const Schedule::Run& run = *lane.run;
   const auto& source = case_.sources[lane.source];
   if (run.left() == 0) broken("an empty run");
@@ -199,9 +199,6 @@ void Simulation::ask(Lane& lane, double now, bool endgame, unsigned lanes) {
     if (log_) result_.decisions.push_back(fmt::format("{:.2f} s: to {}: {}", now, lane.source, schedule_.reason()));
     if (run.position % case_.chunk_bytes != 0) cut_.insert(first);
   }
-  // The last chunks, half of one for each lane, are dealt in pieces, and the endgame has begun.
-  const std::uint64_t wanted = schedule_.free_bytes() + run.left();
-  if (!endgame && run.left() < case_.chunk_bytes && wanted < lanes * case_.chunk_bytes) cut_.insert(first);
   for (const auto& other : schedule_.runs()) {
     if (&other == &run || other.left() == 0) continue;
     if (other.position < run.end && run.position < other.end) broken("two runs with one byte");

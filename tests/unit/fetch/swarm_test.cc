@@ -170,7 +170,8 @@ TEST(Swarm, AStopEndsARateLimitWithinASecond) {
   bench.origin.put(url(1), {.bytes = std::string(1'000'000, 'x')});
   const auto took = time_to_stop(bench, [&] {
     FetchContext usual = bench.context();
-    FetchContext context{usual.store, usual.fetchers, usual.events, usual.ledger, usual.space, slow, usual.hosts, usual.rewrites,
+    FetchContext context{usual.store, usual.fetchers, usual.events, usual.ledger,
+                         usual.space, slow,           usual.hosts,  usual.rewrites,
                          4,           false,          usual.stop};
     (void)fetch_all(context, {job_for({url(1)})});
   });
