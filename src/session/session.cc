@@ -174,19 +174,10 @@ FetchRecord Session::State::fetch(const FetchRequest& request, EventSink& events
   RateLimiter limiter(request.rate_limit);
   Hosts hosts(request.lanes);
   Ledger unused(events);
-  FetchContext context{open,
-                       all_fetchers(),
-                       events,
-                       unused,
-                       space,
-                       team == nullptr ? limiter : team->limiter(),
-                       hosts,
-                       settings.rewrites,
-                       request.lanes,
-                       request.force,
-                       stop,
-                       {},
-                       team};
+  FetchContext context{
+      open,  all_fetchers(),    events,        unused,        space, team == nullptr ? limiter : team->limiter(),
+      hosts, settings.rewrites, request.lanes, request.force, stop,  {},
+      team};
   for (const auto& recipe : recipes) {
     record.assets.push_back(fetch_asset(context, recipe, asset));
     // A fetch that found all in place writes nothing: it works on a read-only store, and costs no inode.

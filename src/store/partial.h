@@ -1,8 +1,8 @@
 // Content on its way into the store: resumable by anyone, after any end. docs/store.md, "Partials".
 //
 // Known content (its chunk digests are given): any number of writers share one data file, and only bytes whose chunk
-// hash matched are written to it. Unknown content: this writer owns its data file; [0, front) of it has no gap. Bytes of a chunk on its way stand in this writer's scratch file, so that kill -9 loses little.
-// Thread-safe.
+// hash matched are written to it. Unknown content: this writer owns its data file; [0, front) of it has no gap. Bytes
+// of a chunk on its way stand in this writer's scratch file, so that kill -9 loses little. Thread-safe.
 #pragma once
 
 #include <cstdint>
