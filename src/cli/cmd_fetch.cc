@@ -109,7 +109,7 @@ Action declare(OptionSet& set) {
   set.flag("--refresh", request.refresh, "ask the sources of what is not pinned whether they changed");
   set.flag("--keep-archives", request.keep_archives, "keep the archive files too, not only what is in them");
   set.flag("-n,--dry-run", request.dry_run, "say what would be moved, and touch nothing");
-  set.count("--lanes", "N", 256, options->lanes, "connections at once (default 8)");
+  set.count("--lanes", "N", 256, options->lanes, "connections at once, at most (default: as many as help)");
   set.size("--limit-rate", "RATE", options->rate_limit,
            "bytes a second at most, all lanes and ranks together, e.g. 20M");
   set.flag("--alone", options->alone, "under mpirun: this process by itself, not one of the ranks");

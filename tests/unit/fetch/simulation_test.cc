@@ -82,8 +82,8 @@ void add_trouble(SimulatedCase& setting, Trouble trouble, Dice& dice) {
 }
 
 // 1 to 1000 chunks of 4 MiB, 1 to 5 sources whose rates differ up to 30 times, near or 150 ms away, and a link that is
-// the bottleneck in half of the cases. A transfer shorter than a second is left to a table below: its connections never
-// leave slow start. So are sources below 1 MB/s: the first pieces, made before any rate is known, are then too large.
+// the bottleneck in half of the cases. A transfer shorter than a second is left out: its connections never leave
+// slow start. So are sources below 1 MB/s: the first pieces, made before any rate is known, are then too large.
 // In cases of trouble there are other sources, with at least half of the rate: the ideal of what is left would be that
 // of a single slow connection, else.
 SimulatedCase make_case(std::uint64_t seed, Trouble trouble) {
