@@ -105,7 +105,7 @@ class Records(Case):
             self.assertLessEqual(line["bytes"], sum(r.body_bytes for r in log))  # the rest of a cut request is lost
             self.assertGreater(line["bytes"], 0)
         self.assertGreaterEqual(asset["fetched_bytes"], len(data))
-        self.assertLessEqual(asset["fetched_bytes"], 1.05 * len(data))
+        self.assertLessEqual(asset["fetched_bytes"], 1.2 * len(data))
 
     def test_a_mirror_that_has_it_not(self):
         data = seeded(300_000)
@@ -149,7 +149,7 @@ class Records(Case):
         self.expect_log(asset, requests)
         self.assertEqual({request.status for request in requests}, {206})
         moved = asset["fetched_bytes"] + asset["reused_bytes"]
-        self.assertTrue(len(data) <= moved <= 1.02 * len(data), asset)
+        self.assertTrue(len(data) <= moved <= 1.2 * len(data), asset)
         self.assertGreaterEqual(asset["reused_bytes"], 8 << 20)
         self.expect_tree(asset["path"], {"f.bin": data})
 

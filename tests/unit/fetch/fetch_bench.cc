@@ -1,5 +1,7 @@
 #include "fetch_bench.h"
 
+#include <gtest/gtest.h>
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -109,6 +111,11 @@ void rot(const std::filesystem::path& file, std::uint64_t at) {
   }
   std::filesystem::permissions(file, before);
   std::filesystem::last_write_time(file, time);
+}
+
+void expect_moved_once(std::uint64_t moved, std::uint64_t size) {
+  EXPECT_GE(moved, size);
+  EXPECT_LE(moved, size + size / 4 + (4U << 20));
 }
 
 FileTree tree_of(const std::string& bytes) {

