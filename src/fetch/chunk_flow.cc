@@ -295,9 +295,10 @@ void ChunkTransfer::after_failure(Flow& flow, const Error& error) {
 }
 
 void ChunkTransfer::after_death(std::size_t mirror, FailureKind kind) {
-  stop_flows([&](const Flow& flow) { return flow.pick.index == mirror; });
-  if (known()) return;
   const bool wrong = kind == FailureKind::content || kind == FailureKind::invalid;
+  // What else was asked of it may come yet, or say better why it does not.
+  if (wrong) stop_flows([&](const Flow& flow) { return flow.pick.index == mirror; });
+  if (known()) return;
   const bool gave = givers_.contains(mirror) || std::any_of(flights_.begin(), flights_.end(), [&](const auto& flight) {
                       return flight.second->givers.contains(mirror);
                     });

@@ -62,6 +62,8 @@ bool ChunkTransfer::work(Lane& lane) {
     try {
       flow = next_flow();
     } catch (const Error& error) {
+      // What is under way may come yet, or say better why it does not.
+      if (verdict(error.failure().kind) != Verdict::fatal && !flows_.empty()) return false;
       const auto failure = all_dead(error);
       if (!failure) return true;
       lock.unlock();

@@ -87,7 +87,7 @@ void MirrorSet::failed(const Pick& pick, const Error& error, bool progress) {
   auto& mirror = mirrors_[pick.index];
   give_back(mirror);
   if (what == Verdict::fatal) throw error;
-  mirror.last = failure;
+  if (!mirror.state.dead || !mirror.last || !tells_more(*mirror.last, failure)) mirror.last = failure;
   // Lanes that one hiccup threw out together have seen one failure, not one each.
   const bool news = pick.at >= mirror.failed_at;
   mirror.failed_at = Clock::now();
