@@ -17,7 +17,10 @@ from support import program  # noqa: E402
 from support.case import Case  # noqa: E402
 from support.origin import body_bytes, poll  # noqa: E402
 
-MOVED_MAX = 1.02  # of what there is to move
+# Of the size. Seven ranks on two cores keep each other waiting, and whoever waits is helped at the end.
+MOVED_MAX = {1: 1.02, 2: 1.02, 3: 1.02, 7: 1.06}
+if os.environ.get("SABATH_INSTRUMENTED"):
+    MOVED_MAX = dict.fromkeys(MOVED_MAX, 1.3)
 # A rank's number and output go to files, and so does its exit code: mpirun sees 0, and lets the others end by themselves.
 WRAPPER = """
 sh -c 'echo $$ >"$RANKS_DIR/pid.$OMPI_COMM_WORLD_RANK"; exec "$0" "$@"' "$0" "$@" \\
@@ -106,7 +109,7 @@ class Ranks(Case):
     def expect_moved(self, asset, server, seen, size):
         """Hardly more than once, and as the record says."""
         requests = server.new_requests(seen)
-        self.assertLessEqual(body_bytes(requests), MOVED_MAX * size, f"{body_bytes(requests) / size:.3f} x")
+        self.assertLessEqual(body_bytes(requests), MOVED_MAX[self.ranks] * size, f"{body_bytes(requests) / size:.3f} x")
         self.expect_log(asset, requests)
 
     def forget(self):
