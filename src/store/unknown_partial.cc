@@ -11,12 +11,12 @@
 
 #include "sabath/error.h"
 #include "store/layout.h"
+#include "store/source_note.h"
 
 namespace sabath {
 namespace {
 
 namespace fs = std::filesystem;
-constexpr std::uint64_t source_size_max = 64 * 1024;
 constexpr std::uint64_t chunks_max = 1ULL << 40;
 
 std::uint64_t size_of(const fs::path& file) {
@@ -177,19 +177,8 @@ std::vector<std::byte> UnknownPartial::adopt_scratch(std::uint64_t index) {
 }
 
 Validators UnknownPartial::validators_noted() const {
-  std::optional<std::string> text;
-  try {
-    text = try_read_text(directory_ / partial_source_name, source_size_max);
-  } catch (const Error& error) {
-    if (error.failure().kind != FailureKind::invalid) throw;
-  }
-  const auto json = nlohmann::json::parse(text.value_or(""), nullptr, false);
-  if (!json.is_object()) return {};
-  const auto text_of = [&](const char* key) {
-    const auto value = json.find(key);
-    return value != json.end() && value->is_string() ? value->get<std::string>() : std::string();
-  };
-  return {text_of("etag"), text_of("last_modified")};
+  const auto note = try_read_source_note(directory_);
+  return note ? note->validators : Validators{};
 }
 
 void UnknownPartial::note_validators(const Validators& validators, std::optional<std::uint64_t> size_bytes) {
