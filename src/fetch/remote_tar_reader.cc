@@ -22,6 +22,7 @@ constexpr std::size_t growth = 4;
 constexpr std::uint64_t small_stride = 512 * 1024;  // members up to here are rather read than jumped over ...
 constexpr std::uint64_t dense_stride = 64 * 1024;   // ... and up to here even if they are not wanted
 constexpr std::uint64_t kept_max = 32ULL << 20;
+constexpr unsigned readers_default = 8;  // where the number of lanes is left to us
 constexpr unsigned ahead_max = 64;
 
 std::uint64_t product(std::uint64_t a, std::uint64_t b) {  // or the most there is
@@ -197,7 +198,8 @@ bool RemoteTarReader::read_ahead(std::uint64_t position) {
   };
   {
     std::vector<std::jthread> readers;
-    for (unsigned i = 0; i < std::min(count, std::max(1U, context_.lanes)); ++i) readers.emplace_back(read);
+    const auto most = std::min(count, context_.lanes == 0 ? readers_default : context_.lanes);
+    for (unsigned i = 0; i < most; ++i) readers.emplace_back(read);
   }
   state_.last_length = header_window;
   state_.read_to = position + header_window;
