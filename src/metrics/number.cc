@@ -68,4 +68,13 @@ std::optional<double> try_number(std::string_view text) noexcept {
   return prefix.value;
 }
 
+std::optional<std::int64_t> try_integer(std::string_view text) noexcept {
+  std::int64_t integer = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), integer);
+  if (error == std::errc{} && end == text.data() + text.size()) return integer;
+  const auto number = try_number(text);
+  if (!number || std::abs(*number) > 9e15 || std::trunc(*number) != *number) return std::nullopt;
+  return static_cast<std::int64_t>(*number);
+}
+
 }  // namespace sabath

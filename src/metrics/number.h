@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string_view>
 
@@ -16,5 +17,8 @@ struct NumberPrefix {
   std::size_t length = 0;
 };
 [[nodiscard]] NumberPrefix number_prefix(std::string_view text) noexcept;
+
+// The whole of `text` as an integer: "12", "-3", "12.0".
+[[nodiscard]] std::optional<std::int64_t> try_integer(std::string_view text) noexcept;
 
 }  // namespace sabath
