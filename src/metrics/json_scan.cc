@@ -33,12 +33,14 @@ class Scanner {
   }
 
   bool quoted(std::string_view& content) {
-    if (!take('"')) return false;
-    const std::size_t begin = at_;
+    skip_blanks();
+    const char quote = peek();
+    if (quote != '"' && quote != '\'') return false;
+    const std::size_t begin = ++at_;
     while (at_ < text_.size()) {
       if (text_[at_] == '\\') {
         at_ += 2;
-      } else if (text_[at_] == '"') {
+      } else if (text_[at_] == quote) {
         content = text_.substr(begin, at_ - begin);
         ++at_;
         return true;
@@ -49,28 +51,37 @@ class Scanner {
     return false;
   }
 
+  // Python prints its own objects with single quotes; their words are known, too.
   bool object(int depth) {
     if (depth > depth_max || !take('{')) return false;
     if (take('}')) return true;
+    const bool outer = depth == 0, inner = depth == 1 && leaf_.index < 0;
+    const int deeper = outer || inner ? 0 : 1;
+    deep_ += deeper;
     do {
       std::string_view key;
       if (!quoted(key)) return false;
-      (depth == 0 ? leaf_.outer : leaf_.inner) = key;
+      if (outer) leaf_.outer = key;
+      if (inner) leaf_.inner = key;
       if (!take(':') || !value(depth + 1)) return false;
     } while (take(','));
-    if (depth == 1) leaf_.inner = {};
+    if (inner) leaf_.inner = {};
+    deep_ -= deeper;
     return take('}');
   }
 
   bool array(int depth) {
     if (depth > depth_max || !take('[')) return false;
     if (take(']')) return true;
+    const bool counted = leaf_.index < 0;
+    deep_ += counted ? 0 : 1;
     int index = 0;
     do {
-      if (depth == 1) leaf_.index = index++;
+      if (counted) leaf_.index = index++;
       if (!value(depth + 1)) return false;
     } while (take(','));
-    if (depth == 1) leaf_.index = -1;
+    if (counted) leaf_.index = -1;
+    deep_ -= counted ? 0 : 1;
     return take(']');
   }
 
@@ -80,19 +91,19 @@ class Scanner {
     if (peek() == '[') return array(depth);
     JsonLeaf leaf = leaf_;
     if (!scalar(leaf)) return false;
-    if (depth <= 2) leaves_.push_back(leaf);
+    if (deep_ == 0) leaves_.push_back(leaf);
     return true;
   }
 
   bool scalar(JsonLeaf& leaf) {
-    if (peek() == '"') {
+    if (peek() == '"' || peek() == '\'') {
       leaf.kind = JsonLeaf::Kind::text;
       return quoted(leaf.text);
     }
     const std::string_view rest = text_.substr(at_);
-    for (const std::string_view word : {"true", "false", "null"}) {
+    for (const std::string_view word : {"true", "false", "null", "True", "False", "None"}) {
       if (!rest.starts_with(word)) continue;
-      leaf.kind = word == "null" ? JsonLeaf::Kind::null : JsonLeaf::Kind::boolean;
+      leaf.kind = word == "null" || word == "None" ? JsonLeaf::Kind::null : JsonLeaf::Kind::boolean;
       at_ += word.size();
       return true;
     }
@@ -107,6 +118,7 @@ class Scanner {
   std::string_view text_;
   std::size_t at_ = 0;
   JsonLeaf leaf_;  // where we are
+  int deep_ = 0;   // containers that are too deep to be told
   std::vector<JsonLeaf>& leaves_;
 };
 
@@ -170,7 +182,7 @@ std::string json_unescape(std::string_view text) {
       plain += text[at];
       continue;
     }
-    constexpr std::string_view escapes = "nrtbf\"\\/", meanings = "\n\r\t\b\f\"\\/";
+    constexpr std::string_view escapes = "nrtbf\"\\/'", meanings = "\n\r\t\b\f\"\\/'";
     ++at;
     if (const std::size_t which = escapes.find(text[at]); which != std::string_view::npos) {
       plain += meanings[which];

@@ -1,6 +1,6 @@
-// The scalars of one JSON object as logs print it: a bare NaN or Infinity is a number, and what follows the object does
-// not matter. (JSON libraries refuse both, and logs of real runs have both.) No copies: the leaves point into the text.
-// Pure; any thread; no throw.
+// The scalars of one JSON object as logs print it: a bare NaN or Infinity is a number, what follows the object does not
+// matter, and a Python dict's quotes and words are read. (JSON libraries refuse them, and logs of real runs have them.)
+// No copies: the leaves point into the text. Pure; any thread; no throw.
 #pragma once
 
 #include <cstddef>
@@ -12,11 +12,12 @@
 
 namespace sabath {
 
-// {"outer": scalar}, {"outer": {"inner": scalar}} or {"outer": [scalar, ...]}; what lies deeper is checked and skipped.
+// {"outer": scalar}, {"outer": {"inner": scalar}}, and arrays of scalars in place of these scalars; what lies deeper is
+// checked and skipped.
 struct JsonLeaf {
   enum class Kind : std::uint8_t { number, text, boolean, null };
   std::string_view outer, inner;  // keys as written, between the quotes
-  int index = -1;                 // in the array of `outer`
+  int index = -1;                 // in an array
   Kind kind = Kind::null;
   double number = 0;      // of a number
   std::string_view text;  // of a text: as written, between the quotes; of a number: its digits
