@@ -19,7 +19,7 @@ install(FILES ${PROJECT_BINARY_DIR}/sabathConfig.cmake ${PROJECT_BINARY_DIR}/sab
 
 # A static libsabath leaves its users to link what it needs: only what it calls itself, not what that needs in turn.
 set(private_libraries -lcurl -lcrypto -lfmt -pthread)
-foreach(library XXHASH RE2 ARCHIVE HDF5)
+foreach(library XXHASH RE2 ARCHIVE LIBSSH2 HDF5)
   list(APPEND private_libraries ${${library}_LDFLAGS})
 endforeach()
 if(SABATH_MPI)
