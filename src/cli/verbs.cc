@@ -7,6 +7,7 @@ namespace sabath::cli {
 std::span<const Verb* const> verbs() {
   static constexpr std::array all{
       &fetch_verb,
+      &run_verb,
       &list_verb,
       &search_verb,
       &info_verb,
