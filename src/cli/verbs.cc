@@ -8,6 +8,9 @@ std::span<const Verb* const> verbs() {
   static constexpr std::array all{
       &fetch_verb,
       &run_verb,
+      &report_verb,
+      &compare_verb,
+      &log_verb,
       &list_verb,
       &search_verb,
       &info_verb,
