@@ -6,6 +6,7 @@
 #include "file/file.h"
 #include "ftp/ftp.h"
 #include "http/http.h"
+#include "s3/s3.h"
 #include "sabath/fetcher.h"
 #include "sftp/sftp.h"
 
@@ -13,7 +14,7 @@ namespace sabath {
 namespace {
 
 // Schemes that recipes use and that no fetcher of this build serves.
-constexpr std::string_view known[] = {"ftps", "s3", "globus", "hf", "zenodo", "doi", "oci", "sabath"};
+constexpr std::string_view known[] = {"ftps", "globus", "hf", "zenodo", "doi", "oci", "sabath"};
 
 class AllFetchers : public FetcherSet {
  public:
@@ -23,6 +24,7 @@ class AllFetchers : public FetcherSet {
     add(make_ftp_fetcher(transport));
     add(make_file_fetcher());
     add(make_sftp_fetcher(settings));
+    add(make_s3_fetcher(settings.s3, transport));
   }
 
   Fetcher* find(std::string_view scheme) const override {

@@ -7,13 +7,15 @@ namespace sabath::test {
 
 std::string user_name() { return getpwuid(getuid())->pw_name; }
 
-Origin::Origin(const std::string& scheme, const std::filesystem::path& root, std::uint64_t rate) : root_(root) {
+Origin::Origin(const std::string& scheme, const std::filesystem::path& root, std::uint64_t rate)
+    : root_(root), is_s3_(scheme == "s3") {
   if (scheme == "ftp") {
     vsftpd_ = std::make_unique<Vsftpd>(VsftpdOptions{.root = root, .rate_max = rate});
   } else if (scheme == "sftp") {
     sshd_ = std::make_unique<Sshd>(SshdOptions{.root = root, .rate = rate});
   } else if (scheme != "file") {
-    NginxOptions options{.root = root};
+    // As an S3 server nginx has one bucket: the directory.
+    NginxOptions options{.root = scheme == "s3" ? root.parent_path() : root};
     if (scheme == "https") options.tls_name = "localhost";
     if (rate > 0) options.limit_rate = std::to_string(rate);
     nginx_ = std::make_unique<Nginx>(std::move(options));
@@ -28,6 +30,7 @@ std::string Origin::unavailable_because(const std::string& scheme) {
 }
 
 std::string Origin::url(std::string_view path) const {
+  if (is_s3_) return "s3://" + root_.filename().string() + std::string(path);
   if (nginx_) return nginx_->url(path);
   if (vsftpd_) return vsftpd_->url(path);
   if (sshd_) return sshd_->url(path);
@@ -37,6 +40,7 @@ std::string Origin::url(std::string_view path) const {
 FetcherSettings Origin::settings() const {
   FetcherSettings settings{.user_agent = "sabath-test", .ca_file = {}};
   if (nginx_) settings.ca_file = nginx_->ca_file();
+  if (is_s3_) settings.s3.endpoint_url = nginx_->url("");
   if (sshd_) settings.ssh = {.home = {}, .config = sshd_->config(), .user = user_name(), .agent = {}};
   return settings;
 }

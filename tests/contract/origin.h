@@ -27,6 +27,7 @@ class Origin {
 
  private:
   std::filesystem::path root_;
+  bool is_s3_;
   std::unique_ptr<Nginx> nginx_;
   std::unique_ptr<Vsftpd> vsftpd_;
   std::unique_ptr<Sshd> sshd_;

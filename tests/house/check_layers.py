@@ -135,8 +135,9 @@ class House:
             return target == own or target in BELOW.get(own, set())
         if path == pathlib.Path("fetchers/all.cc"):
             return target == "base" or (self.tree / "fetchers" / target).is_dir()
-        # A fetcher sees base, its own folder, and the transport that several share.
-        return target in ("base", "curl", path.parts[1])
+        # A fetcher sees base, its own folder, and the transport that several share; S3's answers are HTTP's.
+        shared = {"s3": {"http"}}.get(path.parts[1], set())
+        return target in {"base", "curl", path.parts[1]} | shared
 
     def check_angled(self, path, number, folder, header):
         if "." not in header and "/" not in header:

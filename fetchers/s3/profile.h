@@ -1,0 +1,28 @@
+// What ~/.aws/config and ~/.aws/credentials say of one profile, as far as it is needed to read from S3: keys, region,
+// endpoint, addressing. What only Amazon's own programs can do (SSO, roles, credential_process) is noted, to be
+// explained. Pure but for reading the files; any thread. Throws Error{access} for a key file that others may read,
+// Error{invalid} as "file:line: what is wrong", Error{usage} for a profile that does not exist.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "s3/sigv4.h"
+#include "sabath/credentials.h"
+
+namespace sabath::s3 {
+
+struct Profile {
+  Keys keys;
+  std::string region, endpoint_url, addressing;
+  std::string elsewhere;  // the setting by which keys would have to be asked from somebody; empty: none
+};
+
+// section -> setting -> value; of a nested setting "outer.inner". `origin` names the file in messages.
+using Sections = std::map<std::string, std::map<std::string, std::string>>;
+[[nodiscard]] Sections parse_sections(std::string_view text, const std::string& origin);
+
+[[nodiscard]] Profile read_profile(const S3Settings& settings);
+
+}  // namespace sabath::s3

@@ -1,0 +1,106 @@
+#include "s3/s3.h"
+
+#include <fmt/format.h>
+
+#include <ctime>
+#include <map>
+#include <mutex>
+#include <optional>
+
+#include "s3/exchange.h"
+#include "s3/place.h"
+#include "s3/profile.h"
+#include "s3/sigv4.h"
+#include "sabath/error.h"
+
+namespace sabath {
+namespace {
+
+class S3Fetcher : public Fetcher {
+ public:
+  S3Fetcher(S3Settings settings, std::shared_ptr<Transport> transport)
+      : settings_(std::move(settings)), transport_(std::move(transport)) {}
+
+  std::vector<Scheme> schemes() const override { return {{.name = "s3", .built = true, .ranges = true}}; }
+
+  void read(const ReadRequest& request, Sink& sink, Traffic& traffic, std::stop_token stop) override {
+    const s3::Profile profile = profile_for(request.url);
+    const std::string& bucket = request.url.host();
+    std::string region = region_of(bucket);
+    for (int hop = 0; hop <= hops_max; ++hop) {
+      const s3::Place place = s3::place_of(request.url, profile, region);
+      const auto elsewhere = ask(place, profile, request, sink, traffic, stop);
+      if (!elsewhere) return;
+      region = *elsewhere;
+      note_region(bucket, region);
+    }
+    throw Error(FailureKind::unavailable,
+                fmt::format("cannot read {}: the bucket is said to be in {}, but that is not the end of it",
+                            request.url.display(), region),
+                "set the bucket's region and endpoint: s3_region, s3_endpoint");
+  }
+
+ private:
+  // The region in which the bucket really is; nullopt: done.
+  std::optional<std::string> ask(const s3::Place& place, const s3::Profile& profile, const ReadRequest& request,
+                                 Sink& sink, Traffic& traffic, const std::stop_token& stop) {
+    const s3::Unsigned to_sign{
+        .host = place.host, .path = place.path, .query = place.query, .headers = {}, .region = place.region};
+    const Url url = place.url();
+    TransferRequest transfer{.url = url, .headers = headers_for(request)};
+    for (std::string& line : s3::sign(to_sign, profile.keys, std::time(nullptr))) {
+      transfer.headers.push_back(std::move(line));
+    }
+    s3::Exchange exchange(request, sink);
+    auto failure = transport_->perform(transfer, exchange, traffic, stop);
+    if (failure) name_source(*failure, url, request.url);
+    return exchange.finish(failure, place.region, !profile.keys.empty());
+  }
+
+  // The transport speaks of the URL that it was given; people know the other one.
+  static void name_source(Failure& failure, const Url& asked, const Url& meant) {
+    const std::string text = asked.display();
+    if (const std::size_t at = failure.message.find(text); at != std::string::npos) {
+      failure.message.replace(at, text.size(), fmt::format("{} ({})", meant.display(), asked.origin()));
+    }
+  }
+
+  s3::Profile profile_for(const Url& url) {
+    const std::lock_guard lock(mutex_);
+    if (!profile_) profile_ = s3::read_profile(settings_);
+    if (!profile_->elsewhere.empty()) {
+      throw Error(FailureKind::access,
+                  fmt::format("cannot read {}: the profile gets its keys by {}, which is not done here", url.display(),
+                              profile_->elsewhere),
+                  "eval \"$(aws configure export-credentials --format env)\" sets them for this shell");
+    }
+    return *profile_;
+  }
+
+  std::string region_of(const std::string& bucket) {
+    const std::lock_guard lock(mutex_);
+    const auto found = regions_.find(bucket);
+    return found == regions_.end() ? "" : found->second;
+  }
+
+  void note_region(const std::string& bucket, const std::string& region) {
+    constexpr std::size_t regions_max = 10'000;
+    const std::lock_guard lock(mutex_);
+    if (regions_.size() < regions_max) regions_[bucket] = region;
+  }
+
+  static constexpr int hops_max = 2;  // from region to region
+  const S3Settings settings_;
+  const std::shared_ptr<Transport> transport_;
+  std::mutex mutex_;
+  std::optional<s3::Profile> profile_;          // read when it is first needed
+  std::map<std::string, std::string> regions_;  // of buckets, as their answers said
+};
+
+}  // namespace
+
+std::unique_ptr<Fetcher> make_s3_fetcher(const S3Settings& settings, std::shared_ptr<Transport> transport) {
+  return std::make_unique<S3Fetcher>(settings, std::move(transport));
+}
+
+}  // namespace sabath
