@@ -113,6 +113,7 @@ void Log::add_epochs() {
       const auto index = static_cast<std::size_t>(found - times->x.begin());
       if (found != times->x.end() && *found == epoch && times->y[index] >= 0) begin = end - times->y[index];
     }
+    begin = std::min(std::max(begin, run_start_), end);
     add(begin, start, "epoch_start", "null", epoch_text(epoch));
     add(end, stop, "epoch_stop", "null", epoch_text(epoch));
     before = end;
