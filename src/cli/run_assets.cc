@@ -6,7 +6,9 @@
 #include <chrono>
 
 #include "base/file.h"
+#include "base/hash.h"
 #include "cli/assets.h"
+#include "fetch/rewrite.h"
 #include "manifest/manifest.h"
 #include "run/commands.h"
 #include "run/tree_check.h"
@@ -59,6 +61,18 @@ fs::path shipped_source(const Recipe& model) {
 std::string commit_in(const std::string& trusted_by) {
   constexpr std::string_view prefix = "git commit ";
   return trusted_by.starts_with(prefix) ? trusted_by.substr(prefix.size()) : "";
+}
+
+// The bare clone that the fetch of a source tree left in the store.
+std::string repository_of(const Context& context, const Store& store, const Recipe& recipe, const std::string& commit) {
+  if (!recipe.git || commit.empty()) return {};
+  const auto url = Url::try_parse(recipe.git->origin);
+  const std::string origin = url ? rewritten(*url, context.configuration.session.rewrites).text() : recipe.git->origin;
+  for (const std::string& asked : {recipe.git->commit, commit}) {
+    const fs::path bare = store.git_directory(sha256("git clone\n" + origin + "\n" + asked));
+    if (!asked.empty() && try_stat(bare)) return bare.string();
+  }
+  return {};
 }
 
 class Bringer {
@@ -136,6 +150,7 @@ class Bringer {
     RunAsset asset{recipe.name,  recipe.kind,           holding.root->prefixed(),
                    not_verified, holding.view.string(), commit_in(holding.trusted_by),
                    true};
+    asset.repository = repository_of(context_, *store, recipe, asset.commit);
     if (options_.no_verify) return asset;
     const Seconds time(times_.verify);
     const Manifest manifest = *store->manifest(*holding.root);
@@ -192,7 +207,7 @@ RunAsset foresee(const Context& context, const Recipe& recipe, std::vector<std::
                  commit_in(holding.trusted_by),
                  !holding.view.empty()};
   if (holding.view.empty()) {
-    asset.path = fmt::format("<{}: not fetched>", recipe.name);
+    asset.path = "NOT-FETCHED:" + recipe.name;
     to_fetch.push_back(recipe.name);
   }
   return asset;

@@ -19,7 +19,7 @@ struct RunAssets {
 };
 
 [[nodiscard]] RunAssets bring_assets(Context& context, const RunRequest& request, const RunOptions& options);
-// What is known without touching anything; what is not here has "<NAME: not fetched>" in place of a path.
+// What is known without touching anything; what is not here has "NOT-FETCHED:NAME" in place of a path.
 [[nodiscard]] RunAssets foresee_assets(const Context& context, const RunRequest& request, const RunOptions& options);
 
 }  // namespace sabath::cli

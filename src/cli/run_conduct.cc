@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
@@ -40,11 +41,13 @@ std::optional<std::uint64_t> epochs_of(const Config& config) {
   return std::nullopt;
 }
 
-VariableMap variables_of(const RunEnvironment& environment, const RunDirectory& directory) {
+VariableMap variables_of(const RunEnvironment& environment, const RunDirectory& directory, bool tagged) {
   VariableMap variables = environment.variables;
   variables["SABATH_RUN"] = directory.path().string();
   variables["SABATH_METRICS"] = directory.metric_log().string();
-  variables.try_emplace("PYTHONUNBUFFERED", "1");                 // or epochs would appear in bunches
+  // Or epochs would appear in bunches. A launcher gives its ranks terminals, where lines are written whole; unbuffered
+  // they would be torn by its tags.
+  if (!tagged) variables.try_emplace("PYTHONUNBUFFERED", "1");
   variables.try_emplace("HDF5_USE_FILE_LOCKING", "BEST_EFFORT");  // many shared filesystems refuse locks
   return variables;
 }
@@ -83,8 +86,7 @@ class Conductor {
   Conducted run(const RunAssets& assets) {
     try {
       const auto begin = Clock::now();
-      if (!assets.source.empty() && uses_source(request_.steps))
-        copy_source(assets.source, directory_.source(), context_.stop);
+      copy_code(assets);
       record_.times.launch = seconds_since(begin);
       launch();
     } catch (const Error& error) {
@@ -98,9 +100,18 @@ class Conductor {
   }
 
  private:
+  void copy_code(const RunAssets& assets) const {
+    if (assets.source.empty() || !uses_source(request_.steps)) return;
+    copy_source(assets.source, directory_.source(), context_.stop);
+    const RunAsset& code = assets.all.front();
+    if (code.repository.empty() || find_program("git", context_.environment.get("PATH").value_or("")).empty()) return;
+    add_repository(directory_.source(), code.repository, code.commit, request_.model.git->origin, context_.stop);
+  }
+
   void launch() {
     ExecutionOptions execution;
-    execution.environment = lines(variables_of(environment_, directory_));
+    execution.environment =
+        lines(variables_of(environment_, directory_, std::ranges::any_of(record_.steps, &RunStep::tagged)));
     execution.patterns = request_.model.metrics;
     execution.grace = std::chrono::seconds(options_.grace_s.value_or(10));
     execution.stop_signal = [this] { return context_.signals.received() == 0 ? SIGTERM : context_.signals.received(); };

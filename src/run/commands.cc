@@ -36,7 +36,7 @@ const std::string& need(const std::string& value, std::string_view what) {
               what == "source" ? "the recipe names neither git nor source" : "name a dataset");
 }
 
-const std::string& fragment_of(const Places& places, const std::string& id) {
+const Places::Fragment& fragment_of(const Places& places, const std::string& id) {
   const auto found = places.fragments.find(id);
   if (found != places.fragments.end()) return found->second;
   throw Error(FailureKind::not_found,
@@ -53,9 +53,9 @@ std::string value_of(const TemplatePiece& piece, const Places& places) {
     case Kind::dataset:
       return need(places.dataset, "dataset");
     case Kind::dataset_fragment:
-      return fragment_of(places, piece.text);
+      return fragment_of(places, piece.text).path;
     case Kind::dataset_fragment_directory:
-      return directory_of(fragment_of(places, piece.text));
+      return fragment_of(places, piece.text).directory;
     case Kind::config:
       if (const auto found = places.config.find(piece.text); found != places.config.end()) return found->second;
       throw Error(FailureKind::usage, fmt::format("the recipe needs a value of '{}'", piece.text),
@@ -124,10 +124,11 @@ const std::pair<std::string, std::vector<Step>>& choose_set(const Recipe& model,
   refuse_set(model, sets, dataset.name);
 }
 
-std::map<std::string, std::string> fragment_places(const Recipe& dataset, const std::string& view) {
-  std::map<std::string, std::string> places;
+std::map<std::string, Places::Fragment> fragment_places(const Recipe& dataset, const std::string& view) {
+  std::map<std::string, Places::Fragment> places;
   for (const Fragment& fragment : dataset.fragments) {
-    places[fragment.id] = fragment.path ? view + "/" + fragment.path->text() : view;
+    const std::string path = fragment.path ? view + "/" + fragment.path->text() : view;
+    places[fragment.id] = {path, fragment.type == FragmentType::file ? directory_of(path) : path};
   }
   return places;
 }

@@ -13,8 +13,13 @@
 namespace sabath {
 
 struct Places {
-  std::string source, dataset;                   // empty: there is none
-  std::map<std::string, std::string> fragments;  // by id: a file, or the directory that holds an archive or a list
+  std::string source, dataset;  // empty: there is none
+  // By id: a file and its directory; of an archive or a list both are the directory that holds it, as the original has
+  // it: there the packed file itself lies among what was unpacked.
+  struct Fragment {
+    std::string path, directory;
+  };
+  std::map<std::string, Fragment> fragments;
   Config config;
   unsigned nodes = 1, ranks = 1;
 };
@@ -31,7 +36,7 @@ struct Launch {
                                                                           const std::string& wanted);
 
 // Where the fragments of a dataset stand below its view.
-[[nodiscard]] std::map<std::string, std::string> fragment_places(const Recipe& dataset, const std::string& view);
+[[nodiscard]] std::map<std::string, Places::Fragment> fragment_places(const Recipe& dataset, const std::string& view);
 
 // `extra`: arguments for the last step.
 [[nodiscard]] std::vector<Launch> expand(const std::vector<Step>& steps, const Places& places,

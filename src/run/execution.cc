@@ -1,16 +1,18 @@
 #include "run/execution.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <unistd.h>
 
-#include <fcntl.h>
 #include <array>
 #include <cerrno>
+#include <map>
 
 #include "base/text.h"
 #include "metrics/reader.h"
 #include "run/output_files.h"
+#include "run/rank_streams.h"
 #include "sabath/error.h"
 
 namespace sabath {
@@ -22,12 +24,12 @@ double now_s() { return std::chrono::duration<double>(std::chrono::system_clock:
 double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
 
 constexpr int tick_ms = 200;
-constexpr std::size_t last_lines_max = 10;
+constexpr std::size_t last_lines_max = 10, readers_max = 4096;
 
 class Execution {
  public:
   Execution(RunDirectory& directory, const ExecutionOptions& options, const std::stop_token& stop)
-      : directory_(directory), options_(options), stop_(stop), logged_(reader_options(), sink()) {
+      : directory_(directory), options_(options), stop_(stop), logged_(reader_options(std::nullopt), sink()) {
     log_ = open_file(directory.metric_log(), O_RDWR | O_CREAT | O_APPEND);
   }
 
@@ -42,8 +44,9 @@ class Execution {
   }
 
  private:
-  [[nodiscard]] MetricReaderOptions reader_options() const {
+  [[nodiscard]] MetricReaderOptions reader_options(std::optional<int> rank) const {
     MetricReaderOptions reader;
+    reader.rank = rank;
     reader.patterns = options_.patterns;
     return reader;
   }
@@ -60,8 +63,7 @@ class Execution {
     const auto begin = Clock::now();
     GuardedProcess process({step.argv, options_.environment, directory_.work()});
     if (options_.on_start) options_.on_start(process.guardian());
-    Stream out{OutputFiles(directory_, "stdout", step.tagged), MetricReader(reader_options(), sink())};
-    Stream err{OutputFiles(directory_, "stderr", step.tagged), MetricReader(reader_options(), sink())};
+    Stream out(*this, "stdout", step.tagged), err(*this, "stderr", step.tagged);
     std::optional<ProcessEnd> ended;
     std::optional<Clock::time_point> stopped_at;
     bool merciless = false;
@@ -87,9 +89,41 @@ class Execution {
     end_.steps.push_back({*ended, seconds_since(begin)});
   }
 
-  struct Stream {
-    OutputFiles files;
-    MetricReader metrics;
+  // One stream of a step: each rank's output goes to a file and a reader of its own.
+  class Stream {
+   public:
+    Stream(Execution& execution, std::string name, bool tagged)
+        : execution_(execution),
+          files_(execution.directory_, std::move(name)),
+          ranks_(tagged, [this](std::optional<int> rank, std::string_view bytes) { take(rank, bytes); }) {}
+
+    void feed(std::string_view bytes) {
+      time_ = now_s();
+      ranks_.take(bytes);
+    }
+    void finish() {
+      ranks_.finish();
+      files_.finish();
+      for (auto& [rank, reader] : readers_) reader.finish();
+    }
+    [[nodiscard]] const OutputFiles& files() const { return files_; }
+
+   private:
+    void take(std::optional<int> rank, std::string_view bytes) {
+      files_.write(rank, bytes);
+      auto found = readers_.find(rank);
+      if (found == readers_.end()) {
+        if (readers_.size() >= readers_max) return;  // a record of the first ranks is what a run of very many has
+        found = readers_.try_emplace(rank, execution_.reader_options(rank), execution_.sink()).first;
+      }
+      found->second.feed(bytes, time_);
+    }
+
+    Execution& execution_;
+    OutputFiles files_;
+    std::map<std::optional<int>, MetricReader> readers_;
+    double time_ = 0;
+    RankStreams ranks_;
   };
 
   void wait(const GuardedProcess& process, bool ended) const {
@@ -111,8 +145,7 @@ class Execution {
     if (n == 0) return false;
     const std::string_view bytes(buffer_.data(), static_cast<std::size_t>(n));
     if (end_.first_output_s < 0) end_.first_output_s = seconds_since(begin_);
-    stream.files.take(bytes);
-    stream.metrics.feed(bytes, now_s());
+    stream.feed(bytes);
     if (options_.on_output) options_.on_output(bytes);
     return true;
   }
@@ -130,14 +163,11 @@ class Execution {
 
   void finish(Stream& out, Stream& err) {
     read_log();
-    for (Stream* stream : {&out, &err}) {
-      stream->files.finish();
-      stream->metrics.finish();
-    }
+    for (Stream* stream : {&out, &err}) stream->finish();
     directory_.flush();
     end_.last_lines.clear();
     for (const Stream* stream : {&out, &err}) {
-      for (const std::string& line : stream->files.last_lines()) end_.last_lines.push_back(line);
+      for (const std::string& line : stream->files().last_lines()) end_.last_lines.push_back(line);
     }
     // The reason stands at the end of standard error, if anything stands there.
     if (end_.last_lines.size() > last_lines_max) {

@@ -94,7 +94,7 @@ Python probe_python(const std::string& program, const Requirements& requirements
 
 Python choose_python(const std::vector<std::string>& candidates, const Requirements& requirements,
                      const VariableMap& environment, const std::stop_token& stop) {
-  Python first;
+  Python nearest;
   const auto path = environment.find("PATH");
   for (const std::string& candidate : candidates) {
     const std::string program = find_program(candidate, path == environment.end() ? "" : path->second);
@@ -103,9 +103,9 @@ Python choose_python(const std::vector<std::string>& candidates, const Requireme
     if (python.program.empty()) continue;
     python.program = program;  // as it was named: a virtual environment is known by the path
     if (python.missing.empty()) return python;
-    if (first.program.empty()) first = std::move(python);
+    if (nearest.program.empty() || python.missing.size() < nearest.missing.size()) nearest = std::move(python);
   }
-  return first;
+  return nearest;
 }
 
 std::string make_python(const std::filesystem::path& directory, const std::string& base,

@@ -19,7 +19,7 @@ struct Python {
   std::vector<std::string> missing;             // requirements that it does not meet, as the recipe has them
 };
 
-// The first of `candidates` that meets all requirements, else the first that runs at all.
+// The first of `candidates` that meets all requirements, else the one that lacks least.
 [[nodiscard]] Python choose_python(const std::vector<std::string>& candidates, const Requirements& requirements,
                                    const VariableMap& environment, const std::stop_token& stop);
 

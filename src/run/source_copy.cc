@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 
 #include "base/file.h"
+#include "base/process.h"
+#include "base/text.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
 #include "store/clone.h"
@@ -60,6 +62,34 @@ void copy_source(const fs::path& from, const fs::path& to, const std::stop_token
     }
   }
   if (error) throw_errno("copy", from, error.value());
+}
+
+void add_repository(const fs::path& source, const fs::path& bare, const std::string& commit, const std::string& origin,
+                    const std::stop_token& stop) {
+  const fs::path directory = source / ".git";
+  if (try_lstat(directory)) return;
+  copy_source(bare, directory, stop);
+  remove_tree(directory / "hooks");
+  const std::vector<std::vector<std::string>> steps{{"config", "core.bare", "false"},
+                                                    {"config", "core.hooksPath", "/dev/null"},
+                                                    {"config", "remote.origin.url", origin},
+                                                    {"update-ref", "--no-deref", "HEAD", commit},
+                                                    {"read-tree", "HEAD"}};
+  for (const auto& step : steps) {
+    Command command;
+    command.argv = {"git", "--git-dir", directory.string()};
+    command.argv.insert(command.argv.end(), step.begin(), step.end());
+    command.environment = {{"GIT_CONFIG_NOSYSTEM", "1"},
+                           {"GIT_CONFIG_GLOBAL", "/dev/null"},
+                           {"GIT_DIR", ""},
+                           {"GIT_WORK_TREE", ""},
+                           {"GIT_INDEX_FILE", ""},
+                           {"LC_ALL", "C"}};
+    const CommandResult result = run_command(command, stop);
+    if (result.status == 0) continue;
+    throw Error(FailureKind::command, fmt::format("cannot give the run's source its repository: git {}: {}", step[0],
+                                                  printable(trim(result.err), 400)));
+  }
 }
 
 }  // namespace sabath

@@ -28,7 +28,7 @@ Places places() {
   Places places;
   places.source = "/run dir/source";
   places.dataset = "/store/view";
-  places.fragments = {{"main", "/store/view/d/f.bin"}};
+  places.fragments = {{"main", {"/store/view/d/f.bin", "/store/view/d"}}};
   places.config = {{"lr", "0.1"}, {"evil", "$(touch /tmp/x); `id` '\" \\ &"}};
   places.nodes = 2;
   places.ranks = 8;

@@ -2,8 +2,10 @@
 
 #include <fstream>
 #include <iterator>
+#include <map>
 
 #include "run/output_files.h"
+#include "run/rank_streams.h"
 #include "run/run_directory.h"
 #include "sabath/error.h"
 #include "support/temp_dir.h"
@@ -16,41 +18,60 @@ std::string read(const std::filesystem::path& file) {
   return {std::istreambuf_iterator<char>(stream), {}};
 }
 
-TEST(OutputFiles, PlainOutputIsKeptAsItIs) {
-  const test::TempDir home;
-  RunDirectory directory(home / "run");
-  OutputFiles files(directory, "stdout", false);
-  const std::string bytes = std::string("[1,0]<stdout>:a\r\nb\0c\xff", 22);
-  for (const char c : bytes) files.take(std::string_view(&c, 1));
-  files.finish();
-  EXPECT_EQ(read(home / "run/output/stdout"), bytes);
+// What each rank's stream holds, "-" being nobody's.
+std::map<std::string, std::string> streams_of(std::string_view text, std::size_t cut, bool tagged = true) {
+  std::map<std::string, std::string> streams;
+  RankStreams ranks(tagged, [&](std::optional<int> rank, std::string_view bytes) {
+    streams[rank ? std::to_string(*rank) : "-"] += bytes;
+  });
+  for (std::size_t at = 0; at < text.size(); at += cut) ranks.take(text.substr(at, cut));
+  ranks.finish();
+  return streams;
 }
 
-TEST(OutputFiles, TaggedLinesAreDealtByRankHoweverTheyAreCut) {
-  const std::string text = "[1,0]<stdout>:one\n[1,11]<stdout>:" + std::string(300, 'x') +
-                           "\nno rank\n[1,0]<stdout>:\n[1,11]<stdout>:the end";
-  for (const std::size_t cut : {1u, 2u, 7u, 63u, 64u, 65u, 1000u}) {
-    const test::TempDir home;
-    RunDirectory directory(home / "run");
-    OutputFiles files(directory, "stdout", true);
-    for (std::size_t at = 0; at < text.size(); at += cut) files.take(std::string_view(text).substr(at, cut));
-    files.finish();
-    EXPECT_EQ(read(home / "run/output/stdout.0"), "one\n\n") << cut;
-    EXPECT_EQ(read(home / "run/output/stdout.11"), std::string(300, 'x') + "\nthe end") << cut;
-    EXPECT_EQ(read(home / "run/output/stdout"), "no rank\n") << cut;
+using Streams = std::map<std::string, std::string>;
+
+TEST(RankStreams, PlainOutputIsLeftAsItIs) {
+  const std::string bytes("[1,0]<stdout>:a\r\nb\0c\xff", 22);
+  EXPECT_EQ(streams_of(bytes, 1, false), (Streams{{"-", bytes}}));
+}
+
+TEST(RankStreams, LinesAreDealtByTheirTagHoweverTheyAreCut) {
+  const std::string x(300, 'x');
+  const std::string text =
+      "[1,0]<stdout>:one\n[1,11]<stdout>:" + x + "\nno rank\n[1,0]<stderr>:\n[1,11]<stdout>:the end";
+  for (const std::size_t cut : {1u, 2u, 7u, 47u, 48u, 49u, 1000u}) {
+    EXPECT_EQ(streams_of(text, cut), (Streams{{"0", "one\n\n"}, {"11", x + "\nthe end"}, {"-", "no rank\n"}})) << cut;
   }
+}
+
+TEST(RankStreams, TagsOfOtherLaunchers) {
+  EXPECT_EQ(streams_of("0: a\n 1: b: c\n0: d\n", 3), (Streams{{"0", "a\nd\n"}, {"1", "b: c\n"}}));
+}
+
+// As Open MPI passes on what was written in two pieces, from ranks that write at once.
+TEST(RankStreams, PartsOfALineBelongTogetherByRank) {
+  const std::string text =
+      "[1,0]<stdout>:loss: 0.[1,1]<stdout>:loss: 0.[1,0]<stdout>:5\n[1,1]<stdout>:7\n[1,0]<stdout>:end\n";
+  for (const std::size_t cut : {1u, 3u, 14u, 1000u}) {
+    EXPECT_EQ(streams_of(text, cut), (Streams{{"0", "loss: 0.5\nend\n"}, {"1", "loss: 0.7\n"}})) << cut;
+  }
+  EXPECT_EQ(streams_of("[1,0]<stdout>:a[1]b[1,x]c[1,2]<stdin>:d\n", 1),
+            (Streams{{"0", "a[1]b[1,x]c[1,2]<stdin>:d\n"}}));
+  EXPECT_EQ(streams_of("[1,0]<stdout>:a[1,2]<std", 1), (Streams{{"0", "a[1,2]<std"}}));
 }
 
 TEST(OutputFiles, LastLinesAreFitForATerminal) {
   const test::TempDir home;
   RunDirectory directory(home / "run");
-  OutputFiles files(directory, "stderr", false);
-  for (int i = 0; i < 100; ++i) files.take("line " + std::to_string(i) + "\n");
-  files.take("\x1b[31mred\x1b[0m\n" + std::string(1 << 20, 'y'));
+  OutputFiles files(directory, "stderr");
+  for (int i = 0; i < 100; ++i) files.write(0, "line " + std::to_string(i) + "\n");
+  files.write({}, "\x1b[31mred\x1b[0m\n" + std::string(1 << 20, 'y'));
   files.finish();
   ASSERT_GE(files.last_lines().size(), 10u);
   ASSERT_LE(files.last_lines().size(), 20u);
   EXPECT_LE(files.last_lines().back().size(), 500u);
+  EXPECT_EQ(read(home / "run/output/stderr.0").substr(0, 14), "line 0\nline 1\n");
   EXPECT_EQ(files.last_lines()[files.last_lines().size() - 2], "\\x1b[31mred\\x1b[0m");
 }
 
