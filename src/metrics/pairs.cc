@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "metrics/number.h"
 #include "metrics/words.h"
 
 namespace sabath {
@@ -56,8 +57,7 @@ std::string_view group_of(std::string_view text) {
 void add(std::string_view group, std::string_view name, double value, std::string_view digits, Reading& reading) {
   const char position = position_of_name(name);
   if (position == 'e') reading.epoch = value;
-  if (position == 's' && digits.find_first_not_of("0123456789") == std::string_view::npos)
-    reading.step = static_cast<std::int64_t>(value);
+  if (position == 's') reading.step = try_integer(digits);
   if (position == '\0' || position == 'r') reading.values.push_back({group, name, value});
 }
 

@@ -32,6 +32,11 @@ std::optional<double> number_of(const Run& run, const std::string& part, const s
 // As Python's json module writes it, which MLPerf's own parser reads: bare NaN and Infinity.
 std::string value_text(double value) { return number_text(value); }
 
+std::int64_t milliseconds(double seconds) {
+  constexpr double far = 4e12;
+  return std::abs(seconds) < far ? static_cast<std::int64_t>(std::llround(seconds * 1000)) : 0;
+}
+
 class Log {
  public:
   explicit Log(const Run& run) : run_(run) {}
@@ -41,8 +46,7 @@ class Log {
   void add(double time, const char* type, std::string_view key, const std::string& value, std::string metadata = {}) {
     lines_.push_back({time, fmt::format(R"(:::MLLOG {{"namespace": "", "time_ms": {}, "event_type": "{}", "key": {}, )"
                                         R"("value": {}, "metadata": {{{}}}}})",
-                                        static_cast<std::int64_t>(std::llround(time * 1000)), type, json_quote(key),
-                                        value, metadata)});
+                                        milliseconds(time), type, json_quote(key), value, metadata)});
   }
   void add_head();
   void add_intervals();
