@@ -1,0 +1,135 @@
+#!/usr/bin/python3
+"""Sweeps, and the places where a run's surroundings come from: profiles, modules, launchers, containers, Python."""
+
+import json
+import os
+import sys
+
+from runs import Runs, main, place
+
+SHOW = ["python3", "-c", "import json, os, sys; print(json.dumps([sys.argv[1:], dict(os.environ)]))"]
+
+
+class Sweep(Runs):
+    def test_one_run_for_each_value(self):
+        self.model(["sh", "-c", "echo $1 $2; test $1 != 3", "sh", "{config.lr}", "{config.batch}"],
+                   config={"lr": 1, "batch": 8})  # fmt: skip
+        arguments = ("model", "--json", "--set", "lr=1,2,3", "--set", "batch=8,16")
+        record = self.launch(*arguments, code=11).record
+        names = [f"lr={lr},batch={batch}" for lr in (1, 2, 3) for batch in (8, 16)]
+        self.assertEqual(sorted(p.name for p in self.run_directory.iterdir()), sorted(names))
+        self.assertEqual([run["state"] for run in record["runs"]], ["finished"] * 4 + ["failed"] * 2)
+        self.assertEqual((self.run_directory / "lr=2,batch=16/output/stdout").read_text(), "2 16\n")
+        self.assertEqual(self.record(self.run_directory / "lr=2,batch=16")["config"], {"lr": "2", "batch": "16"})
+
+        # Again: what is done stays; what failed is moved aside and done anew.
+        before = (self.run_directory / "lr=1,batch=8/run.json").stat().st_mtime_ns
+        record = self.launch(*arguments, code=11).record
+        self.assertEqual([run.get("done_before", False) for run in record["runs"]], [True] * 4 + [False] * 2)
+        self.assertEqual((self.run_directory / "lr=1,batch=8/run.json").stat().st_mtime_ns, before)
+        self.assertTrue((self.run_directory / "lr=3,batch=8.unfinished-1/run.json").exists())
+
+    def test_the_same_sweep_finds_its_directory(self):
+        self.model(["true"], config={"lr": 1})
+        first = self.expect(self.sabath.run("run", "model", "--set", "lr=1,2")).lines
+        self.assertEqual(self.expect(self.sabath.run("run", "model", "--set", "lr=1,2")).lines, first)
+        self.assertNotEqual(self.expect(self.sabath.run("run", "model", "--set", "lr=1,3")).lines, first)
+
+    def test_a_stop_ends_the_sweep(self):
+        self.model(["python3", "{source}/train.py", "{config.epochs}", "gate"], config={"epochs": 9})
+        process = self.start("model", "--set", "epochs=9,8")
+        self.run_directory /= "epochs=9"
+        self.wait_for_output("waiting", process)
+        process.terminate()
+        process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 143)
+        self.assertEqual([p.name for p in self.run_directory.parent.iterdir()], ["epochs=9"])
+
+
+class Surroundings(Runs):
+    def tool(self, name, text):
+        file = self.home / "bin" / name
+        place(file, text.encode())
+        file.chmod(0o755)
+        self.sabath.environment["PATH"] = f"{self.home}/bin:{os.environ['PATH']}"
+
+    def shown(self):
+        arguments, environment = json.loads(self.output().splitlines()[-1])
+        return arguments, environment
+
+    def test_variables(self):
+        self.model(SHOW, env_vars={"CUDA": "$CUDA_HOME/lib", "NONE": "$NOT_SET", "LITERAL": "$(id)"})
+        self.launch("model", CUDA_HOME="/opt/cuda")
+        _, environment = self.shown()
+        self.assertEqual((environment["CUDA"], environment["LITERAL"]), ("/opt/cuda/lib", "$(id)"))
+        self.assertNotIn("NONE", environment)
+        self.assertEqual(environment["SABATH_RUN"], str(self.run_directory))
+        self.assertEqual(self.record()["environment"]["variables"]["CUDA"], "/opt/cuda/lib")
+
+    def test_modules_of_a_site(self):
+        place(self.home / "init", b'module() { export LOADED="$LOADED<$2>"; }\n')
+        profile = {"schema": 1, "name": "here", "module_script": str(self.home / "init"), "modules": {"cuda>=11": ["cuda/12"]},
+                   "launchers": {"mine": {"argv": ["env", "RANKS={ranks}"]}}, "launcher": "mine"}  # fmt: skip
+        place(self.home / "here.json", json.dumps(profile).encode())
+        self.model({"argv": SHOW, "parallel": True}, requirements={"system_modules": ["cuda>=11", "gcc/12"]})
+        self.launch("model", "--site", self.home / "here.json", "--ranks", "3")
+        _, environment = self.shown()
+        self.assertEqual((environment["LOADED"], environment["RANKS"]), ("<cuda/12><gcc/12>", "3"))
+        self.assertEqual(self.record()["environment"]["modules"], ["cuda/12", "gcc/12"])
+        self.assertEqual((self.record()["launcher"], self.record()["ranks"]), ("mine", 3))
+        self.run_directory = self.home / "none"
+        self.launch("model", "--site", self.home / "here.json", "--env", "none")
+        self.assertNotIn("LOADED", self.shown()[1])
+        self.run_directory = self.home / "refused"
+        self.launch("model", "--env", "check", code=3)  # nobody says how modules are loaded
+        self.assertIn("modules are not loaded", self.launch("model").err)
+
+    def test_a_launcher_that_labels(self):
+        """As srun -l does: each rank's lines go to its own file, and its values have its rank."""
+        self.tool("srun", '#!/bin/sh\nwhile case $1 in --*) ;; *) false ;; esac; do echo "$1" >&2; shift; done\n'
+                          'for rank in 0 1; do "$@" | sed "s/^/$rank: /" & done; wait\n')  # fmt: skip
+        self.model({"argv": ["python3", "{source}/train.py", "2"], "parallel": True}, ["echo", "0: alone"])
+        self.launch("model", "--launcher", "srun", "--ranks", "2", "--nodes", "2")
+        self.assertIn("--nodes=2\n--ntasks=2\n", self.output("stderr"))
+        self.assertEqual(self.output("stdout.0"), self.output("stdout.1"))
+        self.assertEqual(self.output(), "0: alone\n")
+        losses = sorted((m["rank"], m["epoch"]) for m in self.metrics() if m["name"] == "loss")
+        self.assertEqual(losses, [(0, 1), (0, 2), (1, 1), (1, 2)])
+
+    def test_containers(self):
+        self.tool("apptainer", '#!/bin/sh\nprintf "%s\\n" "$@" >&2\nwhile [ "$1" != image.sif ]; do shift; done; shift; exec "$@"\n')
+        place(self.home / "image.sif", b"an image")
+        self.model(["echo", "{dataset.main}"])
+        self.launch("model", "--container", "apptainer:image.sif")
+        self.assertIn(f"--bind\n{self.run_directory}\n", self.output("stderr"))
+        self.assertTrue(self.output().endswith("/f.bin\n"))
+        container = self.record()["environment"]["container"]
+        self.assertEqual((container["kind"], container["image"]), ("apptainer", "image.sif"))
+        self.assertRegex(container["digest"], "^sha256:[0-9a-f]{64}$")
+
+    def test_a_python_that_lacks_something(self):
+        self.model(["python3", "-V"], requirements={"python": ">=3.6", "pip": ["no-such-package-anywhere>=3"]})
+        self.assertIn("no-such-package-anywhere>=3", self.launch("model").err)
+        self.assertEqual(self.record()["environment"]["python"]["missing"], ["no-such-package-anywhere>=3"])
+        self.run_directory = self.home / "refused"
+        self.launch("model", "--env", "check", code=11)
+        self.assertFalse(self.run_directory.exists())
+        self.assertEqual(self.launch("model", "--env", "none").err.count("warning"), 0)
+
+    def test_the_python_that_is_named(self):
+        self.model(["python", "-c", "import sys; print(sys.executable)"])
+        self.launch("model")
+        self.assertEqual(self.output().strip(), sys.executable)
+
+    def test_a_python_that_is_made(self):
+        """Without packages to install: those come from elsewhere, and tests ask nobody."""
+        self.model(["python3", "-c", "import sys; print(sys.prefix)"], requirements={"python": ">=99"})
+        done = self.launch("model", "--env", "create", code=11)
+        if "venv" in done.err and "ensurepip" in done.err:
+            self.skipTest("this Python cannot make virtual environments")
+        self.assertIn("python>=99", done.err)
+        self.assertEqual(len(list((self.home / ".cache/sabath-environments").iterdir())), 1)
+
+
+if __name__ == "__main__":
+    main()
