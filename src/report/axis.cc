@@ -9,6 +9,8 @@
 namespace sabath {
 namespace {
 
+constexpr double huge = 1e300;  // what is beyond is drawn on the frame
+
 struct Range {
   double low = 0, high = 1;
   bool whole = true;
@@ -18,8 +20,8 @@ Range range_of(const std::vector<double>& values) {
   Range range{std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity()};
   for (const double value : values) {
     if (!std::isfinite(value)) continue;
-    range.low = std::min(range.low, value);
-    range.high = std::max(range.high, value);
+    range.low = std::min(range.low, std::clamp(value, -huge, huge));
+    range.high = std::max(range.high, std::clamp(value, -huge, huge));
     range.whole = range.whole && std::trunc(value) == value;
   }
   if (range.low > range.high) return {0, 1, true};
@@ -93,16 +95,16 @@ Axis logarithmic_axis(const Range& range, int count) {
 }  // namespace
 
 double Axis::share(double value) const {
-  if (logarithmic) return (std::log(value) - std::log(low)) / (std::log(high) - std::log(low));
-  return (value / 2 - low / 2) / (high / 2 - low / 2);
+  if (std::isnan(value)) return value;
+  const double share = logarithmic ? (std::log(value) - std::log(low)) / (std::log(high) - std::log(low))
+                                   : (value / 2 - low / 2) / (high / 2 - low / 2);
+  return std::isinf(value) ? value : std::clamp(share, 0.0, 1.0);
 }
 
 Axis value_axis(const std::vector<double>& values, int count, bool from_zero) {
   Range range = range_of(values);
-  constexpr double decades = 100, tiny = 1e-300, huge = 1e300;
+  constexpr double decades = 100, tiny = 1e-300;
   if (range.low > tiny && range.high < huge && range.high / range.low > decades) return logarithmic_axis(range, count);
-  range.low = std::clamp(range.low, -huge, huge);
-  range.high = std::clamp(range.high, -huge, huge);
   // An honest zero where it costs little, or where it is the point.
   if (range.low > 0 && (from_zero || range.low < range.high / 2)) range.low = 0;
   if (range.high - range.low <= std::abs(range.high) * 1e-12) {

@@ -16,7 +16,7 @@ struct Axis {
   bool logarithmic = false;
   std::vector<Tick> ticks;
 
-  [[nodiscard]] double share(double value) const;  // 0 at `low`, 1 at `high`
+  [[nodiscard]] double share(double value) const;  // 0 at `low`, 1 at `high`; not finite if the value is not
 };
 
 // For these values, of which at least one is finite: logarithmic when all are above zero and span more than two

@@ -1,0 +1,186 @@
+// The decisions behind a report: axes, which metrics are shown, expectations, comparisons, and which value counts.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "metrics/sparkline.h"
+#include "report/axis.h"
+#include "report/comparison.h"
+#include "report/curves.h"
+#include "report/expectation.h"
+#include "report/figure.h"
+#include "report/roles.h"
+#include "report/run.h"
+#include "report/text_report.h"
+#include "sabath/error.h"
+#include "support/temp_dir.h"
+
+namespace sabath {
+namespace {
+
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+Series series(std::string name, std::vector<double> y, double first = 1) {
+  Series made;
+  made.name = std::move(name);
+  for (const double value : y) {
+    made.x.push_back(first + static_cast<double>(made.x.size()));
+    made.y.push_back(value);
+    made.time.push_back(nan);
+  }
+  return made;
+}
+
+Run run_of(std::vector<Series> all, const char* document = nullptr) {
+  Run run;
+  run.label = "a run";
+  run.series = std::move(all);
+  if (document != nullptr)
+    run.document = std::make_shared<const nlohmann::ordered_json>(nlohmann::ordered_json::parse(document));
+  return run;
+}
+
+std::vector<std::string> labels(const Axis& axis) {
+  std::vector<std::string> all;
+  for (const Tick& tick : axis.ticks) {
+    if (!tick.label.empty()) all.push_back(tick.label);
+  }
+  return all;
+}
+
+using Labels = std::vector<std::string>;
+
+TEST(Axis, TicksAreNice) {
+  EXPECT_EQ(labels(value_axis({0.0792, 0.6867, nan}, 6)), (Labels{"0.0", "0.2", "0.4", "0.6", "0.8"}));
+  EXPECT_EQ(labels(value_axis({11, 16}, 6, true)), (Labels{"0", "5", "10", "15", "20"}));
+  EXPECT_EQ(labels(value_axis({-1, 1}, 4)), (Labels{"-1.0", "-0.5", "0.0", "0.5", "1.0"}));
+  EXPECT_EQ(labels(value_axis({1e-7, 1e-2}, 6)), (Labels{"10⁻⁷", "10⁻⁶", "10⁻⁵", "10⁻⁴", "10⁻³", "10⁻²"}));
+  EXPECT_EQ(labels(value_axis({0.2, 30}, 6)), (Labels{"0.2", "0.5", "1", "2", "5", "10", "20"}));
+  EXPECT_EQ(labels(position_axis({1, 2, 3, 10}, 10)), (Labels{"1", "2", "3", "4", "5", "6", "7", "8", "9", "10"}));
+  EXPECT_EQ(labels(position_axis({3840, 7680}, 4)), (Labels{"4000", "5000", "6000", "7000"}));
+}
+
+TEST(Axis, EveryRangeIsDrawable) {
+  const std::vector<std::vector<double>> ranges{
+      {}, {nan, infinity}, {0}, {5, 5}, {-3, -3}, {1e-320, 1}, {-1e308, 1e308}, {1e300, 1.1e300}, {1, 1 + 1e-15}};
+  for (const auto& values : ranges) {
+    for (const Axis& axis : {value_axis(values, 6), value_axis(values, 6, true), position_axis(values, 6)}) {
+      EXPECT_LT(axis.low, axis.high);
+      EXPECT_TRUE(std::isfinite(axis.low) && std::isfinite(axis.high));
+      EXPECT_LE(axis.ticks.size(), 100U);
+      for (const double value : values) {
+        if (std::isfinite(value) && std::abs(value) < 1e300) {
+          EXPECT_GE(axis.share(value), -1e-9);
+          EXPECT_LE(axis.share(value), 1 + 1e-9);
+        }
+      }
+    }
+  }
+}
+
+TEST(Curves, APeakIsNotLost) {
+  std::vector<double> values(100'000, 1.0);
+  values[54'321] = 9;
+  const Series many = series("loss", values);
+  const Axis x = position_axis(many.x, 10), y = value_axis(many.y, 6);
+  const auto points = points_of(many, x, y, 800, 400);
+  EXPECT_LE(points.size(), 1700U);
+  double least = infinity;
+  for (const Point& point : points) least = std::min(least, point.y);
+  EXPECT_NEAR(least, (1 - y.share(9)) * 400, 1e-9);
+}
+
+TEST(Roles, LossesAndErrorsComeFirst) {
+  const std::vector<sabath::Run> runs{
+      run_of({series("lr", {1}), series("loss", {1}), series("val_mae", {1}), series("epoch_time", {1})})};
+  const Shown shown = choose_shown(runs, {}, 6);
+  EXPECT_EQ(shown.left, (Labels{"loss", "val_mae"}));
+  EXPECT_EQ(shown.right, "epoch_time");
+  EXPECT_EQ(choose_shown(runs, {"lr"}, 6).left, Labels{"lr"});
+  EXPECT_THROW((void)choose_shown(runs, {"los"}, 6), Error);
+}
+
+TEST(Expectations, AreJudged) {
+  const sabath::Run run = run_of({series("loss", {1, 0.25, 0.5}), series("bad", {1, nan})});
+  const auto met = [&](const char* text) { return judge(parse_expectation(text), run).met; };
+  EXPECT_TRUE(met("loss=0.5") && met("loss <= 0.5") && met("min(loss)<0.26") && met("max(loss)>=1") &&
+              met("first(loss)==1"));
+  EXPECT_TRUE(met("loss=0.45+-0.05") && met("loss=0.45±0.06") && met("min(bad)=1"));
+  EXPECT_FALSE(met("loss<0.5") || met("loss=0.4+-0.05") || met("bad<1") || met("bad>=1") || met("bad=1") ||
+               met("none<1"));
+  for (const char* const wrong : {"", "loss", "loss<", "<1", "loss<x", "loss<nan", "loss<1+-1", "min()<1", "loss=1+-x"})
+    EXPECT_THROW((void)parse_expectation(wrong), Error) << wrong;
+}
+
+TEST(Comparison, TellsDataCodeAndResultsApart) {
+  const char* const document = R"({"recipe":{"name":"n","digest":"d"},"source":{"commit":"c"},
+      "assets":[{"kind":"dataset","name":"u","manifest":"m"}],"environment":{"python":"3.11"}})";
+  const char* const other = R"({"recipe":{"name":"n","digest":"d"},"source":{"commit":"c"},
+      "assets":[{"kind":"dataset","name":"u","manifest":"m2"}],"environment":{"python":"3.12"}})";
+  const sabath::Run a = run_of({series("loss", {1, 0.5}), series("epoch_time", {3, 3})}, document);
+  const sabath::Run b = run_of({series("loss", {1, 0.51}), series("epoch_time", {9, 9})}, other);
+  const RunComparison same = compare_runs(a, a, {}, 0);
+  EXPECT_EQ(same.data, RunComparison::Sameness::same);
+  EXPECT_EQ(same.code, RunComparison::Sameness::same);
+  EXPECT_TRUE(same.within());
+  const RunComparison found = compare_runs(a, b, {}, 0.01);
+  EXPECT_EQ(found.data, RunComparison::Sameness::different);
+  EXPECT_EQ(found.code, RunComparison::Sameness::same);
+  ASSERT_EQ(found.environment.size(), 1U);
+  EXPECT_EQ(found.environment[0].name, "python");
+  ASSERT_EQ(found.metrics.size(), 1U);  // times are of the machine
+  EXPECT_NEAR(found.metrics[0].greatest, 0.01 / 0.51, 1e-12);
+  EXPECT_FALSE(found.within());
+  EXPECT_EQ(compare_runs(run_of({}), run_of({}), {}, 1).data, RunComparison::Sameness::unknown);
+  EXPECT_FALSE(compare_runs(run_of({}), run_of({}), {}, 1).within());
+}
+
+TEST(Comparison, EpochsFromZeroAndFromOne) {
+  const sabath::Run a = run_of({series("loss", {3, 2, nan}, 0)}), b = run_of({series("loss", {3, 2, nan}, 1)});
+  const RunComparison found = compare_runs(a, b, {}, 0);
+  EXPECT_EQ(found.metrics.at(0).common, 3U);
+  EXPECT_TRUE(found.within());
+  // A part of a run that was resumed is compared where both are.
+  const sabath::Run late = run_of({series("loss", {2}, 2)});
+  EXPECT_EQ(compare_runs(b, late, {}, 0).metrics.at(0).common, 1U);
+}
+
+TEST(LoadRun, TheLowestRankAndItsLastWordCount) {
+  const test::TempDir directory;
+  const auto file = directory.path() / "train.log";
+  std::ofstream(file)
+      << "1: epoch=1 loss=9\n0: epoch=1 loss=5\n0: epoch=1 loss=4\n2: epoch=1 loss=8\n2: epoch=2 loss=7\nFoM: 3\n";
+  const sabath::Run run = load_run(file, {});
+  ASSERT_EQ(run.series.size(), 1U);
+  EXPECT_EQ(run.series[0].y, (std::vector<double>{4, 7}));
+  EXPECT_EQ(run.metrics, 6U);
+  ASSERT_EQ(run.figures.size(), 1U);
+  EXPECT_EQ(run.figures[0].second, 3);
+}
+
+TEST(Sparkline, ShowsHeightsAndGaps) {
+  const std::vector<double> values{0, 1, 2, 3, nan, 7};
+  EXPECT_EQ(sparkline(values, 10, true), "▁▂▃▄×█");
+  EXPECT_EQ(sparkline(values, 10, false), "0123x7");
+  EXPECT_EQ(sparkline(values, 3, false),
+            "02"
+            "7");
+  EXPECT_EQ(sparkline(std::vector<double>{5, 5}, 9, false), "44");
+  EXPECT_EQ(sparkline({}, 9, false), "");
+  EXPECT_EQ(sparkline(std::vector<double>{-1e308, 1e308}, 9, false), "07");
+}
+
+TEST(Figure, NamesAreHostile) {
+  const std::vector<sabath::Run> runs{run_of({series("<loss onload=\"x\">&'\x01\xff", {1, 2, infinity})})};
+  const std::string svg = draw_figure(runs, choose_shown(runs, {}, 6));
+  EXPECT_EQ(svg.find("<loss"), std::string::npos);
+  EXPECT_NE(svg.find("&lt;loss onload=&quot;x&quot;&gt;&amp;&#39;\\x01\\xff"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace sabath
