@@ -47,8 +47,8 @@ Json record_of(const LogicalHash& hash) {
 
 int run(Context& context, const Options& options) {
   const bool json = context.presentation.json;
-  const auto work = [&] {
-    const LogicalHash hash = logical_hash(options.file, {});
+  const auto work = [&](const SignOfLife& alive) {
+    const LogicalHash hash = logical_hash(options.file, {}, alive);
     return json ? record_of(hash).dump() : hash.text();
   };
   const std::string text = in_own_process(work, printable(options.file, 4096), {}, context.stop);

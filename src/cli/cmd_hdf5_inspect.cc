@@ -13,8 +13,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::chrono::seconds inspect_time_max{120};
-
 struct Options {
   std::string file;
 };
@@ -94,10 +92,10 @@ void print_text(Context& context, const Json& record) {
 }
 
 int run(Context& context, const Options& options) {
-  ProcessBounds bounds;
-  bounds.cpu = inspect_time_max;
-  const auto work = [&] { return inspect_hdf5(options.file).dump(-1, ' ', false, Json::error_handler_t::replace); };
-  const std::string text = in_own_process(work, printable(options.file, 4096), bounds, context.stop);
+  const auto work = [&](const SignOfLife& alive) {
+    return inspect_hdf5(options.file, alive).dump(-1, ' ', false, Json::error_handler_t::replace);
+  };
+  const std::string text = in_own_process(work, printable(options.file, 4096), {}, context.stop);
   Json record = Json::parse(text);
   if (!context.presentation.json) {
     print_text(context, record);

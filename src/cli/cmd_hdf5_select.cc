@@ -56,8 +56,9 @@ Json record_of(const SelectedFile& made) {
 
 // The process that selects may die of a damaged file, or be killed on a stop request: what it left is removed here.
 Json select_in_own_process(const Context& context, const Options& options, const Selections& selections) {
-  const SelectOptions how = select_options(options);
-  const auto work = [&] {
+  SelectOptions how = select_options(options);
+  const auto work = [&](const SignOfLife& alive) {
+    how.on_progress = alive;
     return record_of(select_into(options.file, selections, options.output, how))
         .dump(-1, ' ', false, Json::error_handler_t::replace);
   };

@@ -12,8 +12,9 @@ namespace sabath::h5 {
 namespace {
 
 struct Story {
-  std::string reason;  // of the innermost function
-  bool truncated = false, not_hdf5 = false, no_filter = false, no_space = false, no_memory = false;
+  std::string reason;     // of the innermost function
+  std::string no_filter;  // "required filter 'x' is not registered"
+  bool truncated = false, not_hdf5 = false, no_space = false, no_memory = false;
 };
 
 herr_t read_entry(unsigned number, const H5E_error2_t* entry, void* data) {
@@ -22,7 +23,7 @@ herr_t read_entry(unsigned number, const H5E_error2_t* entry, void* data) {
   if (number == 0) story.reason = text;
   story.truncated |= entry->min_num == H5E_TRUNCATED;
   story.not_hdf5 |= entry->min_num == H5E_NOTHDF5;
-  story.no_filter |= entry->min_num == H5E_NOFILTER || text.find("required filter") != text.npos;
+  if (text.starts_with("required filter")) story.no_filter = text;
   story.no_space |= text.find("No space left on device") != text.npos || text.find("quota exceeded") != text.npos;
   story.no_memory |= entry->min_num == H5E_CANTALLOC || text.find("memory allocation failed") != text.npos;
   return 0;
@@ -54,8 +55,9 @@ void throw_failure(std::string_view what, std::string_view name, FailureKind kin
     throw Error(FailureKind::content, message(reason), "the file is cut off: fetch or copy it again");
   }
   if (story.not_hdf5) throw Error(kind, message("it is not an HDF5 file"), "look at its first bytes with `file`");
-  if (story.no_filter) {
-    throw Error(kind, message(reason), "install the filter's HDF5 plugin: `sabath hdf5 inspect` names the filter");
+  if (!story.no_filter.empty()) {
+    throw Error(kind, message(printable(story.no_filter)),
+                "install the filter's HDF5 plugin: `sabath hdf5 inspect` names the filter");
   }
   if (story.no_memory) {
     throw Error(kind, message(reason + " (out of memory)"), "a size in the file is absurd, or the machine too small");

@@ -173,7 +173,7 @@ Json object_record(const Source& source, const Node& node, const Paths& paths) {
 
 }  // namespace
 
-Json inspect_hdf5(const std::filesystem::path& file) {
+Json inspect_hdf5(const std::filesystem::path& file, const std::function<void()>& on_progress) {
   const Source source(file);
   std::vector<Node> nodes;
   Paths paths;
@@ -183,7 +183,10 @@ Json inspect_hdf5(const std::filesystem::path& file) {
     if (++total <= objects_shown_max) nodes.push_back(node);
   });
   Json objects = Json::array();
-  for (const Node& node : nodes) objects.push_back(object_record(source, node, paths));
+  for (const Node& node : nodes) {
+    on_progress();
+    objects.push_back(object_record(source, node, paths));
+  }
   return {{"file", file.string()},
           {"bytes", source.size_bytes()},
           {"objects", std::move(objects)},

@@ -3,11 +3,13 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <nlohmann/json_fwd.hpp>
 
 namespace sabath {
 
 // {"file","bytes","objects":[...],"objects_total"}: the first 100,000 objects, 256 attributes of each.
-[[nodiscard]] nlohmann::ordered_json inspect_hdf5(const std::filesystem::path& file);
+[[nodiscard]] nlohmann::ordered_json inspect_hdf5(
+    const std::filesystem::path& file, const std::function<void()>& on_progress = [] {});
 
 }  // namespace sabath

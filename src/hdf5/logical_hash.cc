@@ -116,7 +116,8 @@ void refuse_claims(const Dataset& dataset, std::uint64_t bytes) {
 
 class Hashing {
  public:
-  Hashing(const std::filesystem::path& file, std::stop_token stop) : source_(file), stop_(std::move(stop)) {}
+  Hashing(const std::filesystem::path& file, std::stop_token stop, const std::function<void()>& on_progress)
+      : source_(file), stop_(std::move(stop)), on_progress_(on_progress) {}
 
   LogicalHash run() {
     std::vector<Node> nodes;
@@ -135,6 +136,7 @@ class Hashing {
 
  private:
   Record entry(const Node& node) {
+    on_progress_();
     ObjectHash object{node.path, kind_of(node), {}, 0};
     Record record{""};
     record.text(node.path);
@@ -208,6 +210,7 @@ class Hashing {
     const Handle space = own(H5Dget_space(dataset.id.get()), H5Sclose, "read the shape of", dataset.name);
     Tiles tiles(plan_of(dataset, size, type.is_variable()));
     while (const std::optional<Box> tile = tiles.next()) {
+      on_progress_();
       if (stop_.stop_requested()) throw Error(FailureKind::interrupted, "interrupted while hashing " + dataset.name);
       elements.resize(tile->count());
       read_box(dataset, *tile, memory_type.get(), space.get(), elements.data());
@@ -246,14 +249,16 @@ class Hashing {
 
   Source source_;
   std::stop_token stop_;
+  const std::function<void()>& on_progress_;
   Paths paths_;
   LogicalHash result_;
 };
 
 }  // namespace
 
-LogicalHash logical_hash(const std::filesystem::path& file, std::stop_token stop) {
-  return Hashing(file, std::move(stop)).run();
+LogicalHash logical_hash(const std::filesystem::path& file, std::stop_token stop,
+                         const std::function<void()>& on_progress) {
+  return Hashing(file, std::move(stop), on_progress).run();
 }
 
 }  // namespace sabath

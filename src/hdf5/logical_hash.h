@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -31,6 +32,8 @@ struct LogicalHash {
   [[nodiscard]] std::string text() const { return "hdf5-v1:" + hash.hex(); }
 };
 
-[[nodiscard]] LogicalHash logical_hash(const std::filesystem::path& file, std::stop_token stop);
+// `on_progress` is called for each object and each few mebibytes.
+[[nodiscard]] LogicalHash logical_hash(
+    const std::filesystem::path& file, std::stop_token stop, const std::function<void()>& on_progress = [] {});
 
 }  // namespace sabath

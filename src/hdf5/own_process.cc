@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -43,23 +44,46 @@ std::uint64_t address_space_bytes() {
   return pages * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
 }
 
+void limit(decltype(RLIMIT_CORE) resource, std::uint64_t value) {
+  const rlimit bound{value, value};
+  ::setrlimit(resource, &bound);
+}
+
 void bound_this_process(const ProcessBounds& bounds, pid_t parent) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent) ::_exit(1);
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) ::signal(signal, SIG_IGN);  // the parent answers them
-  for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGABRT, SIGILL}) ::signal(signal, SIG_DFL);
-  const auto limit = [](auto resource, std::uint64_t value) {
-    const rlimit bound{value, value + 1};  // of time, the soft one tells by SIGXCPU
-    ::setrlimit(resource, &bound);
-  };
+  for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGABRT, SIGILL, SIGXCPU}) ::signal(signal, SIG_DFL);
   limit(RLIMIT_CORE, 0);
   limit(RLIMIT_AS, address_space_bytes() + bounds.memory_bytes);
-  if (bounds.cpu.count() > 0) limit(RLIMIT_CPU, static_cast<std::uint64_t>(bounds.cpu.count()));
 }
 
-std::string answer_of(const std::function<std::string()>& work) {
+// The soft limit of processor time, which ends the process by SIGXCPU, is moved on with each sign of life.
+class Clock {
+ public:
+  explicit Clock(std::chrono::seconds stalled) : stalled_(stalled) {}
+
+  void move_on() {
+    rusage used{};
+    ::getrusage(RUSAGE_SELF, &used);
+    const auto now = static_cast<rlim_t>(used.ru_utime.tv_sec + used.ru_stime.tv_sec);
+    if (now < next_) return;
+    next_ = now + 1;
+    rlimit bound{};
+    ::getrlimit(RLIMIT_CPU, &bound);
+    bound.rlim_cur = std::min(bound.rlim_max, next_ + static_cast<rlim_t>(stalled_.count()));
+    ::setrlimit(RLIMIT_CPU, &bound);
+  }
+
+ private:
+  std::chrono::seconds stalled_;
+  rlim_t next_ = 0;
+};
+
+std::string answer_of(const std::function<std::string(const SignOfLife&)>& work, Clock& clock) {
   try {
-    return answered + work();
+    clock.move_on();
+    return answered + work([&] { clock.move_on(); });
   } catch (const Error& error) {
     return encode(error.failure());
   } catch (const std::bad_alloc&) {
@@ -70,11 +94,12 @@ std::string answer_of(const std::function<std::string()>& work) {
   }
 }
 
-[[noreturn]] void be_the_child(const std::function<std::string()>& work, const ProcessBounds& bounds, int out,
-                               pid_t parent, const sigset_t& mask) {
+[[noreturn]] void be_the_child(const std::function<std::string(const SignOfLife&)>& work, const ProcessBounds& bounds,
+                               int out, pid_t parent, const sigset_t& mask) {
   bound_this_process(bounds, parent);
   ::sigprocmask(SIG_SETMASK, &mask, nullptr);
-  const std::string answer = answer_of(work);
+  Clock clock(bounds.stalled);
+  const std::string answer = answer_of(work, clock);
   try {
     write_all(out, std::as_bytes(std::span(answer)), "a pipe");
   } catch (const Error&) {
@@ -126,8 +151,8 @@ std::string read_all(int in, const ProcessBounds& bounds, std::string_view what,
 
 }  // namespace
 
-std::string in_own_process(const std::function<std::string()>& work, std::string_view what, const ProcessBounds& bounds,
-                           std::stop_token stop) {
+std::string in_own_process(const std::function<std::string(const SignOfLife&)>& work, std::string_view what,
+                           const ProcessBounds& bounds, std::stop_token stop) {
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) throw_errno("make a pipe for", std::string(what), errno);
   Fd in(ends[0]), out(ends[1]);

@@ -17,12 +17,14 @@ namespace sabath {
 struct ProcessBounds {
   std::uint64_t memory_bytes = std::uint64_t{2} << 30;  // beyond what the caller has now
   std::uint64_t answer_bytes = std::uint64_t{256} << 20;
-  std::chrono::seconds cpu{0};  // 0: no bound
+  std::chrono::seconds stalled{20};  // of processor time between two signs of life
 };
 
-// What `work` returned, or the Error that it threw. Error{invalid} if the process died of a signal or used up its time,
-// naming `what`; Error{interrupted} after a stop request: the process is then dead.
-[[nodiscard]] std::string in_own_process(const std::function<std::string()>& work, std::string_view what,
-                                         const ProcessBounds& bounds, std::stop_token stop);
+using SignOfLife = std::function<void()>;  // cheap: for each piece of work
+
+// What `work` returned, or the Error that it threw. Error{invalid} if the process died of a signal or gave no sign of
+// life, naming `what`; Error{interrupted} after a stop request: the process is then dead.
+[[nodiscard]] std::string in_own_process(const std::function<std::string(const SignOfLife&)>& work,
+                                         std::string_view what, const ProcessBounds& bounds, std::stop_token stop);
 
 }  // namespace sabath

@@ -86,7 +86,7 @@ class Selecting {
     result_.left_out = std::move(wanted.left_out);
     for (const Wanted& one : wanted.datasets) measure(one);
     if (pictures_.empty()) throw Error(FailureKind::not_found, "cannot select: there is no dataset in what was named");
-    if (blocks_in_files()) refuse_taken_directory();
+    if (!options.blocks.empty()) check_blocks();
     check_space();
   }
 
@@ -113,6 +113,7 @@ class Selecting {
   [[nodiscard]] Dataset open(const std::string& path) const { return open_dataset(source_, path, chunk_cache_bytes); }
 
   void measure(const Wanted& wanted) {
+    options_.on_progress();
     const Dataset dataset = open(wanted.selection.path);
     const Type type = parse_type(dataset.type.get(), dataset.name);
     if (type.has(Type::Kind::object) || type.has(Type::Kind::region)) {
@@ -127,7 +128,15 @@ class Selecting {
     pictures_.push_back(std::move(picture));
   }
 
-  void refuse_taken_directory() const {
+  void check_blocks() const {
+    const Grid grid(pictures_[0].ranges, options_.blocks);
+    if (grid.count() == 0) throw Error(FailureKind::usage, "cannot cut into blocks: the first selection is empty");
+    if (options_.blocks_as_groups) return;
+    if (grid.open_max() > block_files_open_max) {
+      throw Error(FailureKind::usage,
+                  fmt::format("--blocks would hold {} files open, at most {}", grid.open_max(), block_files_open_max),
+                  "make larger blocks, or groups of one file (--as groups)");
+    }
     std::error_code error;
     if (!try_lstat(out_) || fs::is_empty(out_, error)) return;
     throw Error(FailureKind::usage, fmt::format("cannot make {}: it is there already", printable(out_.string(), 4096)),
@@ -189,7 +198,7 @@ class Selecting {
     const Grid grid(picture.ranges, {});
     Handle dataset = make_dataset(file, from, picture, "", grid.extents(grid.box(0)));
     if (from.shape.kind == H5S_NULL || grid.count() == 0) return;
-    add(stream(from, picture.ranges, grid, options_.buffer_bytes, options_.stop,
+    add(stream(from, picture.ranges, grid, options_,
                [&](std::uint64_t) { return std::make_unique<GroupPiece>(std::move(dataset)); }));
   }
 
@@ -211,10 +220,6 @@ class Selecting {
     finish(file, out_);
   }
 
-  [[noreturn]] static void refuse_empty(const Dataset& dataset) {
-    throw Error(FailureKind::usage, fmt::format("cannot cut {} into blocks: nothing of it is selected", dataset.name));
-  }
-
   static std::string number(std::uint64_t block, std::uint64_t count) {
     const std::size_t digits = std::max<std::size_t>(3, fmt::formatted_size("{}", count - 1));
     return fmt::format("{:0{}}", block, digits);
@@ -223,8 +228,7 @@ class Selecting {
   void write_groups(OutputFile& file, const Picture& picture) {
     const Dataset from = open(picture.path);
     const Grid grid(picture.ranges, options_.blocks);
-    if (grid.count() == 0) refuse_empty(from);
-    add(stream(from, picture.ranges, grid, options_.buffer_bytes, options_.stop, [&](std::uint64_t block) {
+    add(stream(from, picture.ranges, grid, options_, [&](std::uint64_t block) {
       const std::string prefix = "/" + number(block, grid.count());
       return std::make_unique<GroupPiece>(make_dataset(file, from, picture, prefix, grid.extents(grid.box(block))));
     }));
@@ -234,12 +238,6 @@ class Selecting {
     const Picture& picture = pictures_[0];
     const Dataset from = open(picture.path);
     const Grid grid(picture.ranges, options_.blocks);
-    if (grid.count() == 0) refuse_empty(from);
-    if (grid.open_max() > block_files_open_max) {
-      throw Error(FailureKind::usage,
-                  fmt::format("--blocks would hold {} files open, at most {}", grid.open_max(), block_files_open_max),
-                  "make larger blocks, or groups of one file (--as groups)");
-    }
     const auto open_block = [&](std::uint64_t block) -> std::unique_ptr<Piece> {
       const std::string name = fmt::format("{}_{}.hdf5", out_.filename().string(), number(block, grid.count()));
       auto file = std::make_unique<OutputFile>(directory / name);
@@ -250,7 +248,7 @@ class Selecting {
       return std::make_unique<FilePiece>(std::move(file), std::move(dataset),
                                          [this, name](OutputFile& done) { finish(done, out_ / name); });
     };
-    add(stream(from, picture.ranges, grid, options_.buffer_bytes, options_.stop, open_block));
+    add(stream(from, picture.ranges, grid, options_, open_block));
     std::ranges::sort(result_.files);
   }
 

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -28,7 +29,8 @@ struct SelectOptions {
   bool sync = true;                     // fsync before the name appears; false: the caller makes it durable
   std::filesystem::path unfinished;     // where it is made, beside `out`; default: OUT.new
   std::uint64_t buffer_bytes = 64 << 20;
-  std::stop_token stop;  // asked for at each tile
+  std::function<void()> on_progress = [] {};  // at each tile and dataset
+  std::stop_token stop;                       // asked for at each tile
 };
 
 struct SelectedFile {

@@ -43,12 +43,14 @@ Source::Source(const std::filesystem::path& path) : name_(printable(path.filenam
   prepare_library();
   const std::optional<Fd> fd = try_open_file(path, O_RDONLY);
   if (!fd) {
-    throw Error(FailureKind::not_found, fmt::format("cannot read {}: there is no such file", printable(path.string())));
+    throw Error(FailureKind::not_found, fmt::format("cannot read {}: there is no such file", printable(path.string())),
+                "`sabath path NAME` tells where a fetched asset stands");
   }
   struct stat status {};
   if (::fstat(fd->get(), &status) != 0) throw_errno("stat", path, errno);
   if (!S_ISREG(status.st_mode)) {
-    throw Error(FailureKind::invalid, fmt::format("cannot read {}: it is no regular file", printable(path.string())));
+    throw Error(FailureKind::invalid, fmt::format("cannot read {}: it is no regular file", printable(path.string())),
+                "name the HDF5 file itself");
   }
   size_bytes_ = static_cast<std::uint64_t>(status.st_size);
   const std::string shown = printable(path.string(), 4096);

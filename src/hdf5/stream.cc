@@ -7,7 +7,6 @@
 
 #include "hdf5/elements.h"
 #include "hdf5/pick.h"
-#include "hdf5/select.h"
 #include "hdf5/type.h"
 
 namespace sabath::h5 {
@@ -41,10 +40,12 @@ class Stream {
         elements_(memory_type_.get(), element_bytes_, variable_),
         space_(own(H5Dget_space(source.id.get()), H5Sclose, "read the shape of", source.name)) {}
 
-  Streamed run(std::uint64_t buffer_bytes, const std::stop_token& stop) {
-    Tiles tiles(plan(buffer_bytes));
+  Streamed run(const SelectOptions& options) {
+    Tiles tiles(plan(options.buffer_bytes));
     while (const std::optional<Box> tile = tiles.next()) {
-      if (stop.stop_requested()) throw Error(FailureKind::interrupted, fmt::format("interrupted in {}", source_.name));
+      options.on_progress();
+      if (options.stop.stop_requested())
+        throw Error(FailureKind::interrupted, fmt::format("interrupted in {}", source_.name));
       const Box selected = tiles.selected(*tile);
       if (selected.count() == 0) continue;
       read(*tile);
@@ -205,9 +206,8 @@ std::vector<std::uint64_t> Grid::meeting(const Box& selected) const {
 }
 
 Streamed stream(const Dataset& source, const std::vector<AxisRange>& ranges, const Grid& grid,
-                std::uint64_t buffer_bytes, const std::stop_token& stop,
-                const std::function<std::unique_ptr<Piece>(std::uint64_t block)>& open) {
-  return Stream(source, ranges, grid, open).run(buffer_bytes, stop);
+                const SelectOptions& options, const std::function<std::unique_ptr<Piece>(std::uint64_t block)>& open) {
+  return Stream(source, ranges, grid, open).run(options);
 }
 
 }  // namespace sabath::h5

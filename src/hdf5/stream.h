@@ -5,10 +5,9 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <stop_token>
 #include <vector>
 
-#include "hdf5/selection.h"
+#include "hdf5/select.h"
 #include "hdf5/source.h"
 #include "hdf5/tiles.h"
 
@@ -44,9 +43,9 @@ struct Streamed {
   std::uint64_t bytes_read = 0, bytes_selected = 0;
 };
 
-// `open` is called once for each block, in no promised order, when its first element arrives.
+// Of the options: the buffer, the stop, the progress. `open` is called once for each block, in no promised order, when
+// its first element arrives.
 Streamed stream(const Dataset& source, const std::vector<AxisRange>& ranges, const Grid& grid,
-                std::uint64_t buffer_bytes, const std::stop_token& stop,
-                const std::function<std::unique_ptr<Piece>(std::uint64_t block)>& open);
+                const SelectOptions& options, const std::function<std::unique_ptr<Piece>(std::uint64_t block)>& open);
 
 }  // namespace sabath::h5
