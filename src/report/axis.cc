@@ -122,9 +122,10 @@ Axis value_axis(const std::vector<double>& values, int count, bool from_zero) {
 
 Axis position_axis(const std::vector<double>& values, int count) {
   Range range = range_of(values);
-  if (range.low == range.high) {
-    range.low -= 0.5;
-    range.high += 0.5;
+  if (range.high - range.low <= std::abs(range.high) * 1e-12) {
+    const double half = std::max(0.5, std::abs(range.high) / 1000);
+    range.low -= half;
+    range.high += half;
   }
   const double step = nice_step(range.high - range.low, count, range.whole);
   const double margin = (range.high - range.low) * 0.015;  // so that no marker stands on the frame
