@@ -26,25 +26,38 @@ std::vector<FactDifference> differences(const Facts& a, const Facts& b) {
   return found;
 }
 
-// The root of each asset, by kind and name.
-Facts roots(const Run& run) {
+std::string text_of(const Json& object, const char* key) {
+  const auto value = object.find(key);
+  return value != object.end() && value->is_string() ? value->get<std::string>() : std::string{};
+}
+
+bool is_code(const Json& asset) { return text_of(asset, "kind") == "model" || text_of(asset, "kind") == "workflow"; }
+
+// The root of each asset, by kind and name: of the code, or of everything else.
+Facts roots(const Run& run, bool of_code) {
   Facts facts;
   if (!run.document) return facts;
   const auto assets = run.document->find("assets");
   if (assets == run.document->end() || !assets->is_array()) return facts;
   for (const Json& asset : *assets) {
-    if (!asset.is_object()) continue;
-    const auto text = [&](const char* key) {
-      const auto value = asset.find(key);
-      return value != asset.end() && value->is_string() ? value->get<std::string>() : std::string{};
-    };
-    facts.emplace_back(text("kind") + " " + text("name"), text("manifest"));
+    if (asset.is_object() && is_code(asset) == of_code)
+      facts.emplace_back(text_of(asset, "kind") + " " + text_of(asset, "name"), text_of(asset, "manifest"));
   }
   return facts;
 }
 
+// A root that nobody compared with the bytes says what should have been read, not what was.
+bool is_verified(const Run& run) {
+  if (!run.document) return false;
+  const auto assets = run.document->find("assets");
+  return assets == run.document->end() || !assets->is_array() ||
+         std::none_of(assets->begin(), assets->end(), [](const Json& asset) {
+           return asset.is_object() && text_of(asset, "verified_by").starts_with("not verified");
+         });
+}
+
 Facts code(const Run& run) {
-  Facts facts;
+  Facts facts = roots(run, true);
   for (const auto& [part, key] : {std::pair{"recipe", "name"}, {"recipe", "digest"}, {"source", "commit"}}) {
     if (std::string value = fact(run, part, key); !value.empty())
       facts.emplace_back(std::string(part) + " " + key, std::move(value));
@@ -115,8 +128,9 @@ bool RunComparison::within() const {
 
 RunComparison compare_runs(const Run& a, const Run& b, const std::vector<std::string>& names, double tolerance) {
   RunComparison found;
-  found.data_differences = differences(roots(a), roots(b));
-  found.data = sameness(roots(a), roots(b), found.data_differences);
+  found.data_differences = differences(roots(a, false), roots(b, false));
+  found.data = sameness(roots(a, false), roots(b, false), found.data_differences);
+  if (found.data == Sameness::same && !(is_verified(a) && is_verified(b))) found.data = Sameness::unknown;
   found.code_differences = differences(code(a), code(b));
   found.code = sameness(code(a), code(b), found.code_differences);
   found.config = differences(facts_of(a, "config"), facts_of(b, "config"));

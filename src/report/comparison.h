@@ -24,8 +24,8 @@ struct MetricDifference {
 
 struct RunComparison {
   enum class Sameness : std::uint8_t { unknown, same, different };
-  Sameness data = Sameness::unknown;  // the manifest roots of all assets but the code
-  Sameness code = Sameness::unknown;  // recipe digest and source commit
+  Sameness data = Sameness::unknown;  // the manifest roots of all assets but the code; unknown if one was not verified
+  Sameness code = Sameness::unknown;  // the roots of models, the recipe's digest and the source's commit
   std::vector<FactDifference> data_differences, code_differences;
   std::vector<FactDifference> config, environment, machine;
   double epoch_shift = 0;  // B counts from this much more than A: one from 1, the other from 0

@@ -136,6 +136,9 @@ TEST(Comparison, TellsDataCodeAndResultsApart) {
   ASSERT_EQ(found.metrics.size(), 1U);  // times are of the machine
   EXPECT_NEAR(found.metrics[0].greatest, 0.01 / 0.51, 1e-12);
   EXPECT_FALSE(found.within());
+  const sabath::Run unverified = run_of({}, R"({"assets":[{"kind":"dataset","name":"u","manifest":"m",
+      "verified_by":"not verified"}]})");
+  EXPECT_EQ(compare_runs(a, unverified, {}, 1).data, RunComparison::Sameness::unknown);
   EXPECT_EQ(compare_runs(run_of({}), run_of({}), {}, 1).data, RunComparison::Sameness::unknown);
   EXPECT_FALSE(compare_runs(run_of({}), run_of({}), {}, 1).within());
 }
