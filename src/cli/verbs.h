@@ -7,6 +7,7 @@ namespace sabath::cli {
 
 extern const Verb fetch_verb, list_verb, search_verb, info_verb, path_verb, where_verb, cite_verb;
 extern const Verb verify_verb, du_verb;
+extern const Verb stage_verb;
 extern const Verb manifest_create_verb, manifest_show_verb, manifest_diff_verb, manifest_verify_verb;
 extern const Verb fetchers_verb, doctor_verb, config_verb, help_verb;
 

@@ -1,4 +1,5 @@
-// Comm over MPI: a duplicate of MPI_COMM_WORLD, so that nobody else's messages are met. Main thread only.
+// Comm over an MPI communicator of its own (never MPI_COMM_WORLD itself: nobody else's messages are met). Main thread
+// only.
 #pragma once
 
 #ifdef SABATH_WITH_MPI
@@ -10,7 +11,7 @@ namespace sabath {
 
 class MpiComm final : public Comm {
  public:
-  explicit MpiComm(MPI_Comm world);
+  explicit MpiComm(MPI_Comm own);  // takes it, and frees it
   ~MpiComm() override;
   MpiComm(const MpiComm&) = delete;
   MpiComm& operator=(const MpiComm&) = delete;
@@ -28,6 +29,9 @@ class MpiComm final : public Comm {
   std::string scatter(const std::vector<std::string>& each) override;
   void all_reduce(std::span<std::uint64_t> values, Reduction how) override;
   std::unique_ptr<Pending> begin_all_reduce(std::span<std::uint64_t> values, Reduction how) override;
+  std::unique_ptr<Message> begin_send(std::span<const std::byte> bytes, unsigned to, unsigned channel) override;
+  std::unique_ptr<Message> begin_receive(std::span<std::byte> room, unsigned from, unsigned channel) override;
+  std::unique_ptr<Comm> split(bool joins) override;
   void abort(int exit_code) override;
 
  private:
