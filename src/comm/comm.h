@@ -61,6 +61,7 @@ class Comm {
                                                                unsigned channel) = 0;
 
   // Collective. A job of those ranks that join, in the same order; nullptr for the others. It must not outlive this.
+  // Its collectives are to be short: one that is not over after 10 s throws Error{nodes}.
   [[nodiscard]] virtual std::unique_ptr<Comm> split(bool joins) = 0;
 
   // Ends all ranks now, where the launcher can: for a job whose ranks no longer agree on what they do.

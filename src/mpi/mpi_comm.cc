@@ -12,6 +12,7 @@ namespace sabath {
 namespace {
 
 constexpr std::size_t piece_max = std::size_t{256} << 20;  // MPI counts in int
+constexpr std::chrono::seconds silence_max{10};
 constexpr int tag = 1, first_channel_tag = 2;
 
 void check(int result, const char* what) {
@@ -32,30 +33,23 @@ bool test(MPI_Request& request) {
 // MPI's own waiting takes a whole processor, which lanes need. A short message is met by the first looks.
 class Patience {
  public:
+  explicit Patience(bool quick) : quick_(quick) {}
   void pass() {
     if (looks_++ < 32) return std::this_thread::yield();
     std::this_thread::sleep_for(pause_);
+    waited_ += pause_;
+    if (quick_ && waited_ > silence_max) {
+      throw Error(FailureKind::nodes, "another rank has not answered for 10 s",
+                  "a process or a node is gone: run the same command again, what is verified is kept");
+    }
     pause_ = std::min(pause_ * 2, std::chrono::microseconds(2000));
   }
 
  private:
+  const bool quick_;
   unsigned looks_ = 0;
-  std::chrono::microseconds pause_{50};
+  std::chrono::microseconds pause_{50}, waited_{0};  // what was slept, at least
 };
-
-void wait(MPI_Request request) {
-  for (Patience patience; !test(request);) patience.pass();
-}
-
-void wait_all(std::vector<MPI_Request>& requests) {
-  for (Patience patience;;) {
-    int done = 0;
-    check(MPI_Testall(static_cast<int>(requests.size()), requests.data(), &done, MPI_STATUSES_IGNORE),
-          "finish its messages");
-    if (done != 0) return;
-    patience.pass();
-  }
-}
 
 template <typename Transfer>
 void in_pieces(std::size_t length, const Transfer& transfer) {
@@ -123,7 +117,7 @@ class MpiMessage final : public Comm::Message {
 
 }  // namespace
 
-MpiComm::MpiComm(MPI_Comm own) : comm_(own) {
+MpiComm::MpiComm(MPI_Comm own, bool quick) : comm_(own), quick_(quick) {
   check(MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN), "take an error handler");
   int rank = 0, size = 0;
   check(MPI_Comm_rank(comm_, &rank), "say which rank this is");
@@ -131,6 +125,20 @@ MpiComm::MpiComm(MPI_Comm own) : comm_(own) {
   rank_ = static_cast<unsigned>(rank);
   size_ = static_cast<unsigned>(size);
   find_nodes();
+}
+
+void MpiComm::wait(MPI_Request request) const {
+  for (Patience patience(quick_); !test(request);) patience.pass();
+}
+
+void MpiComm::wait_all(std::vector<MPI_Request>& requests) const {
+  for (Patience patience(quick_);;) {
+    int done = 0;
+    check(MPI_Testall(static_cast<int>(requests.size()), requests.data(), &done, MPI_STATUSES_IGNORE),
+          "finish its messages");
+    if (done != 0) return;
+    patience.pass();
+  }
 }
 
 MpiComm::~MpiComm() { MPI_Comm_free(&comm_); }
@@ -241,7 +249,7 @@ std::string MpiComm::scatter(const std::vector<std::string>& each) {
 
 void MpiComm::all_reduce(std::span<std::uint64_t> values, Reduction how) {
   const auto pending = begin_all_reduce(values, how);
-  for (Patience patience; !pending->done();) patience.pass();
+  for (Patience patience(quick_); !pending->done();) patience.pass();
 }
 
 std::unique_ptr<Comm::Pending> MpiComm::begin_all_reduce(std::span<std::uint64_t> values, Reduction how) {
@@ -272,7 +280,7 @@ std::unique_ptr<Comm::Message> MpiComm::begin_receive(std::span<std::byte> room,
 std::unique_ptr<Comm> MpiComm::split(bool joins) {
   MPI_Comm part = MPI_COMM_NULL;
   check(MPI_Comm_split(comm_, joins ? 0 : MPI_UNDEFINED, static_cast<int>(rank_), &part), "split its ranks");
-  return joins ? std::make_unique<MpiComm>(part) : nullptr;
+  return joins ? std::make_unique<MpiComm>(part, true) : nullptr;
 }
 
 void MpiComm::abort(int exit_code) {

@@ -11,7 +11,8 @@ namespace sabath {
 
 class MpiComm final : public Comm {
  public:
-  explicit MpiComm(MPI_Comm own);  // takes it, and frees it
+  // Takes `own`, and frees it. `quick`: a collective that is not over after silence_max throws Error{nodes}.
+  explicit MpiComm(MPI_Comm own, bool quick = false);
   ~MpiComm() override;
   MpiComm(const MpiComm&) = delete;
   MpiComm& operator=(const MpiComm&) = delete;
@@ -36,10 +37,13 @@ class MpiComm final : public Comm {
 
  private:
   void find_nodes();
+  void wait(MPI_Request request) const;
+  void wait_all(std::vector<MPI_Request>& requests) const;
 
   MPI_Comm comm_ = MPI_COMM_NULL;
   unsigned rank_ = 0, size_ = 1, node_ = 0, nodes_ = 1;
   bool leader_ = true;
+  const bool quick_;
 };
 
 }  // namespace sabath

@@ -10,11 +10,12 @@
 namespace sabath {
 namespace {
 
-// Tells one store from another of the same name: its first file, by number and time.
+// Tells one store from another of the same name: its first file, by its time. (Not by its number: FUSE filesystems may
+// give each mount others.)
 std::string sign_of(const std::filesystem::path& store) {
   const auto file = try_stat(Layout(store).format_file());
   if (!file) return "";
-  return fmt::format("{} {} {}", file->st_ino, file->st_mtim.tv_sec, file->st_mtim.tv_nsec);
+  return fmt::format("{} {}", file->st_mtim.tv_sec, file->st_mtim.tv_nsec);
 }
 
 // What became of it on rank 0, everywhere.

@@ -75,8 +75,8 @@ using Held = std::shared_ptr<Buffer>;
 
 class Exchange {
  public:
-  Exchange(Comm& comm, const Plan& plan, const Tape& tape, const ExchangeWork& work, const ExchangeThreads& threads,
-           const std::stop_token& stop);
+  Exchange(Comm& comm, Beat& beat, const Plan& plan, const Tape& tape, const ExchangeWork& work,
+           const ExchangeThreads& threads, const std::stop_token& stop);
   ExchangeResult run();
 
  private:
@@ -102,6 +102,7 @@ class Exchange {
   [[nodiscard]] bool idle() const;
 
   Comm& comm_;
+  Beat& beat_;
   const Plan& plan_;
   const Tape& tape_;
   const ExchangeWork& work_;
@@ -113,7 +114,6 @@ class Exchange {
   std::array<Receiving, Plan::channels> receiving_;
   std::map<Hop, Sending> sending_;
   std::atomic<bool> stopping_ = false;
-  std::size_t kept_count_ = 0;
   ExchangeResult result_;
 
   std::mutex mutex_;  // of what workers tell
@@ -130,9 +130,10 @@ class Exchange {
   Workers readers_, writers_;  // last: they use all the others
 };
 
-Exchange::Exchange(Comm& comm, const Plan& plan, const Tape& tape, const ExchangeWork& work,
+Exchange::Exchange(Comm& comm, Beat& beat, const Plan& plan, const Tape& tape, const ExchangeWork& work,
                    const ExchangeThreads& threads, const std::stop_token& stop)
     : comm_(comm),
+      beat_(beat),
       plan_(plan),
       tape_(tape),
       work_(work),
@@ -230,9 +231,7 @@ bool Exchange::take_done() {
   for (const Done& one : done) {
     --busy_;
     if (one.read) got(one.buffer, true);
-    if (!one.kept) continue;
-    result_.kept.add(one.buffer->header().piece);
-    ++kept_count_;
+    if (one.kept) result_.kept.add(one.buffer->header().piece);
   }
   return !done.empty();
 }
@@ -293,7 +292,6 @@ bool Exchange::idle() const {
 }
 
 ExchangeResult Exchange::run() {
-  Beat beat(comm_);
   auto pause = std::chrono::microseconds(20);
   for (;;) {
     bool moved = take_done();
@@ -305,15 +303,13 @@ ExchangeResult Exchange::run() {
     mine.stopped = stop_.stop_requested() ? 1 : 0;
     {
       const std::lock_guard lock(mutex_);
-      mine.failed = failure_ ? 1 : 0;
       mine.read = shared_bytes_;
     }
     mine.received = result_.received_bytes;
-    mine.pieces = kept_count_;
-    if (beat.poll(mine)) {
-      if (beat.sums().stopped > 0) stopping_ = true;
-      if (work_.on_beat) work_.on_beat(beat.sums());
-      if (beat.sums().done == comm_.size()) break;
+    if (beat_.poll(mine)) {
+      if (beat_.sums().stopped > 0) stopping_ = true;
+      if (work_.on_beat) work_.on_beat(beat_.sums());
+      if (beat_.sums().done == comm_.size()) break;
     }
     pause = moved ? std::chrono::microseconds(20) : std::min(pause * 2, std::chrono::microseconds(1000));
     if (!moved) std::this_thread::sleep_for(pause);
@@ -327,9 +323,9 @@ ExchangeResult Exchange::run() {
 
 }  // namespace
 
-ExchangeResult exchange(Comm& comm, const Plan& plan, const Tape& tape, const ExchangeWork& work,
+ExchangeResult exchange(Comm& comm, Beat& beat, const Plan& plan, const Tape& tape, const ExchangeWork& work,
                         const ExchangeThreads& threads, const std::stop_token& stop) {
-  return Exchange(comm, plan, tape, work, threads, stop).run();
+  return Exchange(comm, beat, plan, tape, work, threads, stop).run();
 }
 
 }  // namespace sabath

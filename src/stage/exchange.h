@@ -43,8 +43,10 @@ struct ExchangeThreads {
   unsigned readers = 4, writers = 4;
 };
 
-// Collective. `stop` on one member stops all of them. Throws Error{nodes} when one does not answer.
-[[nodiscard]] ExchangeResult exchange(Comm& comm, const Plan& plan, const Tape& tape, const ExchangeWork& work,
-                                      const ExchangeThreads& threads, const std::stop_token& stop);
+// Collective over `comm`, whose members are among the beat's ranks; over when all of them say that they are done.
+// `stop` on one rank stops all of them.
+[[nodiscard]] ExchangeResult exchange(Comm& comm, Beat& beat, const Plan& plan, const Tape& tape,
+                                      const ExchangeWork& work, const ExchangeThreads& threads,
+                                      const std::stop_token& stop);
 
 }  // namespace sabath

@@ -112,13 +112,15 @@ Agreed agree_on_plan(Comm& members, const Tape& tape, const Dealing& dealing, co
     if (!mine.has(p) && dealing.wants(members.rank(), p, members.size())) to_move[0] += tape.pieces()[p].bytes;
   }
   members.all_reduce(to_move, Reduction::sum);
-  const auto used = static_cast<unsigned>(
-      std::ranges::count_if(able, [&](unsigned reader) { return std::ranges::find(giver, reader) != giver.end(); }));
+  std::set<std::uint32_t> used;
+  for (std::size_t p = 0; p < mine.size(); ++p) {
+    if (known.unread.has(p)) used.insert(giver[p]);
+  }
   std::map<unsigned, PieceSet> peers;
   if (known.any && dealing.replicate) peers = hear_of_peers(members, mine);
   return {Plan({members.size(), members.rank(), dealing, mine, std::move(known.lacking), std::move(known.unread),
                 std::move(giver), std::move(peers)}),
-          used, to_move[0]};
+          static_cast<unsigned>(used.size()), to_move[0]};
 }
 
 }  // namespace sabath

@@ -65,7 +65,7 @@ class Plan {
  private:
   [[nodiscard]] bool needs(unsigned member, const PieceSet& has, std::size_t piece) const;
   [[nodiscard]] bool peer_needs(unsigned member, std::size_t piece) const;
-  const Given given_;
+  Given given_;
 };
 
 // Gives each piece of `unread` to one of `readers`: contiguous parts of about the same number of bytes. For dealt

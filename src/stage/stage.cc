@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <functional>
 #include <numeric>
 #include <thread>
 
@@ -60,17 +61,16 @@ struct NodeReport {
 // One node's leader. Each step is done by the nodes that are still in it; one that fails leaves.
 class NodeStaging {
  public:
-  NodeStaging(const Comm& world, Comm& leaders, StageJob& job, const StageRequest& request, EventSink& events,
-              const std::stop_token& stop)
-      : world_(world), leaders_(leaders), job_(job), request_(request), events_(events), stop_(stop) {}
+  NodeStaging(const Comm& world, Comm& leaders, Beat& beat, StageJob& job, const StageRequest& request,
+              EventSink& events, const std::stop_token& stop)
+      : world_(world), leaders_(leaders), beat_(beat), job_(job), request_(request), events_(events), stop_(stop) {}
 
   void run();
   NodeReport report;
   StagedAsset asset;  // what all nodes know alike
 
  private:
-  template <typename Step>
-  bool step(const char* phase, std::unique_ptr<Comm>& comm, const Step& work);
+  bool step(const char* phase, std::unique_ptr<Comm>& comm, const std::function<void()>& work);
   void hear_manifest();
   void prepare();
   void lay_out();
@@ -82,6 +82,7 @@ class NodeStaging {
 
   const Comm& world_;
   Comm& leaders_;
+  Beat& beat_;
   StageJob& job_;
   const StageRequest& request_;
   EventSink& events_;
@@ -97,25 +98,24 @@ class NodeStaging {
   std::unique_ptr<Comm> members_;  // those who take part
   std::unique_ptr<ChunkLists> chunks_;
   std::unique_ptr<NodeStore> node_;
+  ExchangeResult result_;
   std::uint64_t seen_bytes_ = 0;
 };
 
-// Collective over `comm`, which becomes those who have not failed. False: staging ends here, for all of them.
-template <typename Step>
-bool NodeStaging::step(const char* phase, std::unique_ptr<Comm>& comm, const Step& work) {
+// One phase of this node's: `work` in a thread of its own. Over when all nodes that are in it are done. Those who
+// failed leave; false: staging ends here, for all or for this one.
+bool NodeStaging::step(const char* phase, std::unique_ptr<Comm>& comm, const std::function<void()>& work) {
   const auto began = Clock::now();
-  if (!report.failure) report.failure = failure_of(work);
-  if (!report.failure && stop_.stop_requested())
-    report.failure = {FailureKind::interrupted, "stopped", "", std::nullopt};
-  std::array<std::uint64_t, 1> failed{report.failure ? 1U : 0U};
-  comm->all_reduce(failed, Reduction::sum);
-  failed_ += static_cast<unsigned>(failed[0]);
+  report.failure = beat_.keep_while(work, stop_, [&](const Beat::Words& all) { return all.done == comm->size(); });
+  const Beat::Words seen = beat_.sums();
+  if (seen.stopped > 0 && !report.failure) report.failure = {FailureKind::interrupted, "stopped", "", std::nullopt};
+  failed_ += static_cast<unsigned>(seen.failed);
   asset.phases[phase] += std::chrono::duration<double>(Clock::now() - began).count();
-  if (failed_ > request_.allow_partial || failed[0] == comm->size()) {
+  if (seen.stopped > 0 || failed_ > request_.allow_partial || seen.failed == comm->size()) {
     report.incomplete = !report.failure;
     return false;
   }
-  if (failed[0] > 0) comm = comm->split(!report.failure);
+  if (seen.failed > 0) comm = comm->split(!report.failure);
   return comm != nullptr;
 }
 
@@ -201,6 +201,7 @@ void NodeStaging::check_space() const {
 }
 
 void NodeStaging::move() {
+  const auto began = Clock::now();
   const bool able = job_.shared != nullptr;
   const Agreed agreed =
       agree_on_plan(*members_, tape_, dealing_, node_->holdings(), {able, std::max(1U, request_.readers_max)});
@@ -222,19 +223,19 @@ void NodeStaging::move() {
     events_.on(event::BytesReceived{0, all.received + all.read - seen_bytes_});
     seen_bytes_ = all.received + all.read;
   };
-  const ExchangeResult result = exchange(*members_, agreed.plan, tape_, work, {threads, threads}, stop_);
-  report.from_shared = result.shared_bytes;
-  report.received = result.received_bytes;
-  report.sent = result.sent_bytes;
-  if (result.failure) throw Error(*result.failure);
-  if (result.stopped) throw Error(FailureKind::interrupted, "stopped");
+  result_ = exchange(*members_, beat_, agreed.plan, tape_, work, {threads, threads}, stop_);
+  report.from_shared = result_.shared_bytes;
+  report.received = result_.received_bytes;
+  report.sent = result_.sent_bytes;
   for (std::size_t p = 0; p < agreed.plan.size(); ++p) {
-    report.incomplete = report.incomplete || (agreed.plan.wants(p) && !agreed.plan.has(p) && !result.kept.has(p));
+    report.incomplete = report.incomplete || (agreed.plan.wants(p) && !agreed.plan.has(p) && !result_.kept.has(p));
   }
+  asset.phases["move"] = std::chrono::duration<double>(Clock::now() - began).count();
 }
 
 void NodeStaging::finish() {
-  node_->finish();
+  node_->finish();  // whole files stay for the next try, whatever becomes of this one
+  if (result_.failure) throw Error(*result_.failure);
   if (report.incomplete) return;
   const Manifest& mine = part_ ? *part_ : *manifest_;
   if (!store_->manifest(mine.root())) store_->put_manifest(part_ ? part_bytes_ : job_.bytes, mine.root());
@@ -259,7 +260,7 @@ void NodeStaging::run() {
   members_ = comm->split(owner == comm->rank());
   if (!members_) return;  // another node sees the same directory
   if (!step("look", members_, [&] { lay_out(); })) return;
-  if (!step("move", members_, [&] { move(); })) return;
+  move();
   if (!step("publish", members_, [&] { finish(); })) return;
   static_cast<void>(step("show", members_, [&] { show(); }));
 }
@@ -293,8 +294,17 @@ std::optional<Failure> judge(StagedAsset& asset, const std::vector<NodeReport>& 
   }
   const bool one_kind = std::ranges::all_of(
       asset.failed_nodes, [&](const FailedNode& node) { return node.failure.kind == first.failure.kind; });
-  if (count <= allowed || !one_kind) failure.kind = FailureKind::nodes;
+  const bool of_the_node = failure.kind == FailureKind::storage || failure.kind == FailureKind::internal;
+  if (count <= allowed || !one_kind || (of_the_node && asset.nodes > 1)) failure.kind = FailureKind::nodes;
   return failure;
+}
+
+// On rank 0, for people: which node each rank is on.
+std::vector<std::string> names_of_ranks(Comm& world, Comm* leaders) {
+  std::vector<std::string> hosts;
+  if (leaders != nullptr) hosts = leaders->gather(fmt::format("node {} ({})", world.node(), world.host()));
+  if (world.rank() != 0 || world.size() != world.nodes()) return {};
+  return hosts;
 }
 
 }  // namespace
@@ -304,13 +314,20 @@ Staged stage_asset(Comm& world, StageJob job, const StageRequest& request, Event
   const auto began = Clock::now();
   Staged staged;
   const auto leaders = world.split(world.node_leader());
-  if (leaders) {
+  Beat beat(world, names_of_ranks(world, leaders.get()));
+  const auto all_through = [&](const Beat::Words& all) { return all.through == world.nodes(); };
+  if (!leaders) {
+    beat.keep_until({}, all_through);
+  } else {
     Manifest* manifest = job.manifest ? &*job.manifest : nullptr;
     const Totals totals = manifest != nullptr ? manifest->totals() : Totals{};
     const std::string root = manifest != nullptr ? manifest->root().prefixed() : "";
     if (world.rank() == 0) events.on(event::AssetStarted{job.name, std::nullopt, totals.files});
-    NodeStaging node(world, *leaders, job, request, events, stop);
+    NodeStaging node(world, *leaders, beat, job, request, events, stop);
     node.run();
+    Beat::Words through;
+    through.through = 1;
+    beat.keep_until(through, all_through);
     const auto gathered = leaders->gather(node.report.bytes());
     staged.asset = std::move(node.asset);
     if (world.rank() == 0) {
