@@ -7,12 +7,13 @@
 #include "ftp/ftp.h"
 #include "http/http.h"
 #include "sabath/fetcher.h"
+#include "sftp/sftp.h"
 
 namespace sabath {
 namespace {
 
 // Schemes that recipes use and that no fetcher of this build serves.
-constexpr std::string_view known[] = {"sftp", "scp", "ftps", "s3", "globus", "hf", "zenodo", "doi", "oci", "sabath"};
+constexpr std::string_view known[] = {"ftps", "s3", "globus", "hf", "zenodo", "doi", "oci", "sabath"};
 
 class AllFetchers : public FetcherSet {
  public:
@@ -21,6 +22,7 @@ class AllFetchers : public FetcherSet {
     add(make_http_fetcher(transport));
     add(make_ftp_fetcher(transport));
     add(make_file_fetcher());
+    add(make_sftp_fetcher(settings));
   }
 
   Fetcher* find(std::string_view scheme) const override {

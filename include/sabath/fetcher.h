@@ -18,6 +18,7 @@
 #include <string_view>
 #include <vector>
 
+#include "sabath/credentials.h"
 #include "sabath/url.h"
 
 namespace sabath {
@@ -80,6 +81,8 @@ struct FetcherSettings {
   std::string ca_file;     // PEM bundle; empty: the system's
   long connect_timeout_ms = 20'000;
   long stall_timeout_ms = 30'000;  // no byte for so long: Error{network}
+  SshSettings ssh{};
+  S3Settings s3{};
 };
 
 // The fetchers of this build, and which one serves a scheme.

@@ -56,7 +56,10 @@ struct GitSource {
 struct Step {
   std::vector<std::string> argv;  // with placeholders: recipe/command_template.h
   bool shell = false;             // argv has one element: text for a shell
+  bool parallel = false;          // started by the launcher, once for each rank
 };
+
+using RunSets = std::vector<std::pair<std::string, std::vector<Step>>>;  // by dataset name, in the recipe's order
 
 struct Requirements {
   std::string python;
@@ -74,12 +77,15 @@ struct Recipe {
   std::optional<ManifestPin> manifest;
   std::optional<GitSource> git;
   std::vector<GitSource> forks;
-  std::string default_dataset;  // model: what `fetch MODEL` takes along; empty: the first run set
+  std::optional<RelativePath> source;  // in place of git: a directory of code beside the recipe's file
+  std::string default_dataset;         // model: what `fetch MODEL` takes along; empty: the first run set
   Requirements requirements;
   std::map<std::string, std::string> env_vars;
-  std::vector<std::pair<std::string, std::vector<Step>>> run;  // by dataset name, in the recipe's order
-  std::map<std::string, std::string> metadata;                 // free facts: samples, shapes, target, ...
-  std::string origin;                                          // the file it was read from
+  RunSets run, infer;                           // training, and inference
+  std::map<std::string, std::string> config;    // defaults of {config.KEY}
+  std::vector<std::string> metrics;             // patterns with named groups, for what the run prints
+  std::map<std::string, std::string> metadata;  // free facts: samples, shapes, target, ...
+  std::string origin;                           // the file it was read from
 };
 
 }  // namespace sabath

@@ -29,6 +29,7 @@ struct SessionSettings {
   std::vector<std::pair<std::string, std::string>> rewrites;  // URL prefix -> prefix, first match wins
   bool offline = false;                                       // open no socket
   FetcherSettings fetchers;
+  std::string job;  // of the batch system, for whoever wonders what uses the store
 };
 
 // A part of an asset: docs/recipes.md, "A part of an asset".

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/text.h"
+#include "cli/batch_job.h"
 #include "cli/render.h"
 #include "cli/verbs.h"
 #include "comm/agree.h"
@@ -59,6 +60,7 @@ void report_failures(Context& context, const AssetRecord& asset) {
 
 int run(Context& context, Options& options) {
   SessionSettings settings = context.configuration.session;
+  settings.job = batch_job(context.environment);
   std::vector<std::pair<std::string, std::string>> rules;
   for (const auto& text : options.rewrites) rules.push_back(parse_rewrite(text));
   settings.rewrites.insert(settings.rewrites.begin(), rules.begin(), rules.end());

@@ -38,6 +38,12 @@ class Reader {
     config.stall_timeout_s = bounded("stall_timeout_s", timeout_s_max);
     config.limit_rate = rate();
     config.offline = boolean("offline");
+    if (const auto text = object_.try_text("ssh_config")) config.ssh_config = path("ssh_config", *text).string();
+    config.s3_profile = object_.try_text("s3_profile");
+    config.s3_region = object_.try_text("s3_region");
+    config.s3_endpoint = object_.try_text("s3_endpoint");
+    config.s3_addressing = object_.try_text("s3_addressing");
+    config.s3_anonymous = boolean("s3_anonymous");
     object_.finish();
     return config;
   }

@@ -19,7 +19,8 @@ struct ConfigFile {
   std::vector<std::filesystem::path> roots, recipes;
   std::vector<std::pair<std::string, std::string>> rewrites;
   std::optional<std::uint64_t> lanes, limit_rate, connect_timeout_s, stall_timeout_s;
-  std::optional<bool> offline;
+  std::optional<bool> offline, s3_anonymous;
+  std::optional<std::string> ssh_config, s3_profile, s3_region, s3_endpoint, s3_addressing;
 };
 
 [[nodiscard]] ConfigFile read_config_file(const std::filesystem::path& file, const Environment& environment);

@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "cli/config_file.h"
+#include "cli/credentials.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
 
@@ -226,6 +227,8 @@ class Loader {
     note("ca_file", ca_file.empty() ? std::vector<std::string>{} : std::vector{ca_file.string()}, ca_origin);
     timeout("connect_timeout_s", &ConfigFile::connect_timeout_s, fetchers.connect_timeout_ms);
     timeout("stall_timeout_s", &ConfigFile::stall_timeout_s, fetchers.stall_timeout_ms);
+    fetchers.ssh = ssh_settings(environment_, {&user_, &site_}, result_.settings);
+    fetchers.s3 = s3_settings(environment_, {&user_, &site_}, result_.settings);
   }
 
   void timeout(const char* key, std::optional<std::uint64_t> ConfigFile::*member, long& target_ms) {

@@ -9,12 +9,16 @@
 namespace sabath::cli {
 namespace {
 
-std::filesystem::path home_of_user() {
+struct User {
+  std::string name, home;
+};
+
+User user_of_process() {
   struct passwd entry {};
   struct passwd* found = nullptr;
   std::string buffer(16384, '\0');
   if (::getpwuid_r(::getuid(), &entry, buffer.data(), buffer.size(), &found) != 0 || found == nullptr) return {};
-  return found->pw_dir;
+  return {found->pw_name, found->pw_dir};
 }
 
 }  // namespace
@@ -33,7 +37,9 @@ Environment Environment::of_process() {
     if (equals == std::string_view::npos) continue;
     environment.variables.emplace(text.substr(0, equals), text.substr(equals + 1));
   }
-  environment.home = environment.get("HOME").value_or(home_of_user().string());
+  const User user = user_of_process();
+  environment.home = environment.get("HOME").value_or(user.home);
+  environment.user = user.name.empty() ? environment.get("USER").value_or("") : user.name;
   std::error_code unknown;
   environment.executable = std::filesystem::read_symlink("/proc/self/exe", unknown);
   return environment;

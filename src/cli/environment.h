@@ -12,6 +12,7 @@ namespace sabath::cli {
 struct Environment {
   std::map<std::string, std::string> variables;
   std::filesystem::path home;        // empty if nobody knows
+  std::string user;                  // login name; empty if nobody knows
   std::filesystem::path executable;  // this program; empty if /proc does not say
 
   // nullopt when unset or empty.

@@ -52,6 +52,7 @@ std::string usage(const Verb& verb, const std::vector<Option>& options) {
   std::string text = fmt::format("sabath {}", verb.name);
   if (std::ranges::any_of(options, [](const Option& option) { return !option.is_argument(); })) text += " [OPTION]...";
   for (const Option& option : options) {
+    if (option.rest) text += fmt::format(" [{}]", option.names);
     if (!option.is_argument()) continue;
     const std::string dots = option.repeats ? "..." : "";
     text += option.required ? fmt::format(" {}{}", option.names, dots) : fmt::format(" [{}]{}", option.names, dots);

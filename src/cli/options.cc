@@ -92,6 +92,16 @@ void OptionSet::argument(std::string name, std::string& target, std::string help
   options_.back().required = true;
 }
 
+void OptionSet::optional_argument(std::string name, std::string& target, std::string help) {
+  add(std::move(name), "", std::move(help), [&target](const std::string& text) { target = text; });
+}
+
+void OptionSet::rest(std::string name, std::vector<std::string>& target, std::string help) {
+  add("-- " + std::move(name) + "...", "", std::move(help),
+      [&target](const std::string& text) { target.push_back(text); });
+  options_.back().rest = true;
+}
+
 void OptionSet::arguments(std::string name, std::vector<std::string>& target, bool required, std::string help) {
   add(std::move(name), "", std::move(help), [&target](const std::string& text) { target.push_back(text); });
   options_.back().required = required;

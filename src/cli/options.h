@@ -18,9 +18,10 @@ struct Option {
   std::string help;
   bool repeats = false;
   bool required = false;                        // arguments only
+  bool rest = false;                            // all that stands after "--"
   std::function<void(const std::string&)> set;  // called for each value in order; a flag gives ""
 
-  [[nodiscard]] bool is_argument() const { return names.front() != '-'; }
+  [[nodiscard]] bool is_argument() const { return names.front() != '-' && !rest; }
 };
 
 class OptionSet {
@@ -34,6 +35,8 @@ class OptionSet {
              std::string help);
   void size(std::string names, std::string value, std::optional<std::uint64_t>& target, std::string help);  // "10M"
   void argument(std::string name, std::string& target, std::string help);                                   // required
+  void optional_argument(std::string name, std::string& target, std::string help);
+  void rest(std::string name, std::vector<std::string>& target, std::string help);  // what stands after "--"
   void arguments(std::string name, std::vector<std::string>& target, bool required, std::string help);
 
   [[nodiscard]] const std::vector<Option>& options() const { return options_; }

@@ -54,6 +54,7 @@ class Line {
   }
 
   ParsedLine parse(std::vector<std::string> arguments) {
+    take_rest(arguments);
     std::ranges::reverse(arguments);  // CLI11 takes them from the back
     try {
       app_.parse(std::move(arguments));
@@ -91,6 +92,19 @@ class Line {
     return printable(text, 400);
   }
 
+  // What stands after "--" belongs to another program, if the verb has a place for it. CLI11 keeps no such border.
+  void take_rest(std::vector<std::string>& arguments) {
+    const auto border = std::ranges::find(arguments, "--");
+    for (const auto& branch : branches_) {
+      const auto rest = std::ranges::find_if(branch->options.options(), &Option::rest);
+      if (rest == branch->options.options().end() || border == arguments.end()) continue;
+      if (std::find(arguments.begin(), border, branch->verb->name) == border) continue;
+      std::for_each(border + 1, arguments.end(), rest->set);
+      arguments.erase(border, arguments.end());
+      return;
+    }
+  }
+
   void add_verb(const Verb& verb) {
     CLI::App* parent = &app_;
     std::string name(verb.name);
@@ -105,7 +119,9 @@ class Line {
     prepare(*app);
     auto branch = std::make_unique<Branch>(Branch{&verb, app, {}, {}});
     branch->action = verb.declare(branch->options);
-    for (const Option& option : branch->options.options()) add_option(*app, option);
+    for (const Option& option : branch->options.options()) {
+      if (!option.rest) add_option(*app, option);
+    }
     branches_.push_back(std::move(branch));
   }
 
@@ -151,7 +167,7 @@ class Line {
   }
 
   static void append_names(const Option& option, std::vector<std::string>& names) {
-    if (option.is_argument()) return;
+    if (option.is_argument() || option.rest) return;
     for (std::string& name : CLI::detail::split_names(option.names)) names.push_back(std::move(name));
   }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "recipe/fields.h"
+#include "recipe/run_sets.h"
 #include "sabath/error.h"
 
 namespace sabath {
@@ -139,69 +140,6 @@ void read_git_and_forks(JsonObject& object, Recipe& recipe) {
   }
 }
 
-Step read_step(const JsonValue& value, std::string_view origin) {
-  JsonObject object(value, origin, "a step");
-  Step step;
-  const JsonValue::Array* argv = object.try_array("argv");
-  const JsonValue* shell = object.find("shell");
-  if ((argv == nullptr) == (shell == nullptr))
-    throw_at(origin, value.line, "a step needs either \"argv\" or \"shell\"");
-  if (shell != nullptr) {
-    check_template(*shell, origin);
-    step = {{object.text("shell")}, true};
-  } else {
-    for (const JsonValue& word : *argv) {
-      check_template(word, origin);
-      step.argv.push_back(*word.get<std::string>());
-    }
-    if (step.argv.empty() || step.argv[0].empty()) object.fail("argv", "names no command");
-  }
-  object.finish();
-  return step;
-}
-
-void read_run(JsonObject& object, Recipe& recipe) {
-  if (const auto run = object.try_object("run", "\"run\"")) {
-    for (const JsonMember& set : run->members()) {
-      if (!is_name(set.key)) throw_at(object.origin(), set.line, "the key of a run set must be the name of a dataset");
-      const auto* array = set.value.get<JsonValue::Array>();
-      if (array == nullptr || array->empty()) {
-        throw_at(object.origin(), set.line, fmt::format("run set \"{}\" must be a list of steps, not empty", set.key));
-      }
-      std::vector<Step> steps;
-      for (const JsonValue& value : *array) steps.push_back(read_step(value, object.origin()));
-      recipe.run.emplace_back(set.key, std::move(steps));
-    }
-    if (recipe.kind == AssetKind::dataset) object.fail("run", "is only for models and workflows");
-  }
-  recipe.default_dataset = try_take_name(object, "default_dataset");
-  if (recipe.default_dataset.empty()) return;
-  if (recipe.kind == AssetKind::dataset) object.fail("default_dataset", "is only for models and workflows");
-  const auto is_default = [&](const auto& set) { return set.first == recipe.default_dataset; };
-  if (!recipe.run.empty() && std::none_of(recipe.run.begin(), recipe.run.end(), is_default)) {
-    object.fail("default_dataset", fmt::format("\"{}\" is no key of \"run\"", recipe.default_dataset));
-  }
-}
-
-void read_metadata(JsonObject& object, Recipe& recipe) {
-  const auto metadata = object.try_object("metadata", "\"metadata\"");
-  if (!metadata) return;
-  for (const JsonMember& fact : metadata->members()) {
-    if (!is_name(fact.key)) throw_at(object.origin(), fact.line, "a key of \"metadata\" must be a name");
-    if (fact.value.is_null()) continue;  // not known
-    std::string& text = recipe.metadata[fact.key];
-    if (const bool* flag = fact.value.get<bool>()) {
-      text = *flag ? "true" : "false";
-    } else if (const std::uint64_t* number = fact.value.get<std::uint64_t>()) {
-      text = fmt::to_string(*number);
-    } else if (const JsonNumber* real = fact.value.get<JsonNumber>()) {
-      text = real->text;
-    } else {
-      text = checked_text(fact.value, object.origin(), fmt::format("\"{}\"", fact.key));
-    }
-  }
-}
-
 }  // namespace
 
 Recipe read_schema_1(const JsonValue& document, std::string_view origin) {
@@ -226,8 +164,8 @@ Recipe read_schema_1(const JsonValue& document, std::string_view origin) {
   read_git_and_forks(object, recipe);
   recipe.requirements = take_requirements(object, true);
   recipe.env_vars = take_env_vars(object);
-  read_run(object, recipe);
-  read_metadata(object, recipe);
+  read_run_sets(object, recipe);
+  recipe.metadata = take_facts(object, "metadata");
   object.finish();
   return recipe;
 }

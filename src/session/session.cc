@@ -15,7 +15,9 @@
 #include "session/exit_of.h"
 #include "session/fetch_log.h"
 #include "session/state.h"
+#include "store/layout.h"
 #include "store/store.h"
+#include "store/uses.h"
 
 namespace sabath {
 namespace {
@@ -109,6 +111,16 @@ FetchRecord Session::fetch(const FetchRequest& request, EventSink& events, std::
                         [&](Team& team) { return state.fetch(request, events, team.stop(), &team); });
 }
 
+Lease Session::State::lease_for(Store& in, const std::vector<Recipe>& recipes) const {
+  std::string what = "fetch";
+  for (const auto& recipe : recipes) what += " " + recipe.name;
+  Lease lease = in.lease({}, what.substr(0, 200), {true, settings.job});
+  for (const auto& recipe : recipes) {
+    if (const auto root = known_root(in, recipe, std::nullopt)) lease.add(*root);
+  }
+  return lease;
+}
+
 FetchRecord Session::State::fetch(const FetchRequest& request, EventSink& events, const std::stop_token& stop,
                                   Team* team) {
   const auto recipes = wanted(request, events);
@@ -145,6 +157,7 @@ FetchRecord Session::State::fetch(const FetchRequest& request, EventSink& events
   }
 
   Store& open = open_store();
+  const Lease lease = lease_for(open, recipes);
   SpaceGuard space(open.space(), open.directory().string());
   RateLimiter limiter(request.rate_limit);
   Hosts hosts(request.lanes);
@@ -182,6 +195,7 @@ std::filesystem::path Session::path(const std::string& name) {
   const auto root = known_root(*opened, recipe, std::nullopt);
   const auto manifest = root ? opened->manifest(*root) : std::nullopt;
   if (!manifest || !opened->view_present(*manifest)) throw Error(missing);
+  mark_used(Layout(opened->directory()), *root);
   return opened->view_path(*root);
 }
 

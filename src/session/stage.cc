@@ -47,6 +47,7 @@ class AssetStaging {
 
   Staged run(const Recipe* recipe) {
     store_ = try_open_shared_store(comm_, settings_.store);
+    if (recipe != nullptr) lease_ = store_->lease({}, "stage " + recipe->name, {true, settings_.job});
     std::uint64_t from_origin = 0;
     StageJob job = know(recipe);
     if (told_by_rank_0(comm_, job.manifest ? 1 : 0) == 0) {
@@ -115,6 +116,7 @@ class AssetStaging {
   EventSink& events_;
   const std::stop_token stop_;
   std::unique_ptr<Store> store_;  // the shared one; nullptr: this node does not see it
+  Lease lease_;                   // rank 0's, for all
 };
 
 }  // namespace

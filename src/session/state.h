@@ -10,6 +10,7 @@
 #include "fetch/team.h"
 #include "recipe/catalogue.h"
 #include "sabath/session.h"
+#include "store/lease.h"
 #include "store/store.h"
 
 namespace sabath {
@@ -30,6 +31,8 @@ struct Session::State {
     return *fetchers;
   }
 
+  // Taken before anything is looked up: what is found stays until the fetch has ended.
+  [[nodiscard]] Lease lease_for(Store& in, const std::vector<Recipe>& recipes) const;
   // `team`: of rank 0, if there are others.
   FetchRecord fetch(const FetchRequest& request, EventSink& events, const std::stop_token& stop, Team* team);
 

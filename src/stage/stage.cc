@@ -91,6 +91,7 @@ class NodeStaging {
 
   std::filesystem::path target_;
   std::unique_ptr<Store> store_;
+  Lease lease_;
   std::optional<Manifest> manifest_, part_;  // of the asset; of what this node is to have, if that is less
   std::string part_bytes_, plan_text_;       // shard
   Dealing dealing_;
@@ -133,6 +134,7 @@ void NodeStaging::hear_manifest() {
 void NodeStaging::prepare() {
   target_ = choose_target(request_.to, world_);
   store_ = Store::open(target_ / ".sabath", true);
+  lease_ = store_->lease({manifest_->root()}, "stage " + job_.name, {true, ""});  // before anything is looked up
 }
 
 void NodeStaging::lay_out() {

@@ -82,7 +82,7 @@ Arrivals::~Arrivals() { flush_locked(); }
 
 std::optional<Arrival> Arrivals::find(const Sha256& source) {
   const std::lock_guard lock(mutex_);
-  if (!loaded_) load();
+  if (!loaded_) load(logs_before_folding);
   const auto found = notes_.find(source);
   return found == notes_.end() ? std::nullopt : std::optional(found->second.arrival);
 }
@@ -105,7 +105,8 @@ void Arrivals::take(const ArrivalNote& note) {
   if (note.time_ns >= newest.time_ns) newest = {note.arrival, note.time_ns};
 }
 
-void Arrivals::load() {
+// Takes over the logs of dead writers if there are more than `dead_max`.
+void Arrivals::load(std::size_t dead_max) {
   flush_locked();  // our own notes are read with the others'
   std::vector<std::filesystem::path> dead;
   std::error_code error;
@@ -117,7 +118,7 @@ void Arrivals::load() {
     if (author && life_of(*author, writer_.host) == Life::dead) dead.push_back(it->path());
   }
   loaded_ = true;
-  if (dead.size() > logs_before_folding) fold(dead);
+  if (dead.size() > dead_max) fold(dead);
 }
 
 void Arrivals::read_news(const std::filesystem::path& log) {
@@ -128,9 +129,14 @@ void Arrivals::read_news(const std::filesystem::path& log) {
   }
 }
 
+void Arrivals::tidy() {
+  const std::lock_guard lock(mutex_);
+  load(1);
+}
+
 void Arrivals::refresh() {
   const std::lock_guard lock(mutex_);
-  if (!loaded_) return load();
+  if (!loaded_) return load(logs_before_folding);
   std::error_code error;
   for (std::filesystem::directory_iterator it(directory_, error), end; !error && it != end; it.increment(error)) {
     if (it->path().filename().native().ends_with(log_suffix)) read_news(it->path());
@@ -139,7 +145,7 @@ void Arrivals::refresh() {
 
 std::optional<std::int64_t> Arrivals::noted_at(const Sha256& source) {
   const std::lock_guard lock(mutex_);
-  if (!loaded_) load();
+  if (!loaded_) load(logs_before_folding);
   const auto found = notes_.find(source);
   return found == notes_.end() ? std::nullopt : std::optional(found->second.time_ns);
 }

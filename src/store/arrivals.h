@@ -37,6 +37,7 @@ class Arrivals {
   [[nodiscard]] std::optional<Arrival> find(const Sha256& source);
   void add(const Sha256& source, const Arrival& arrival);
   void flush();                                                              // appends what was added
+  void tidy();                                                               // takes over the logs of dead writers
   void refresh();                                                            // sees what others have added since
   [[nodiscard]] std::optional<std::int64_t> noted_at(const Sha256& source);  // as ArrivalNote::time_ns
 
@@ -46,7 +47,7 @@ class Arrivals {
     std::int64_t time_ns = 0;
   };
   void take(const ArrivalNote& note);
-  void load();
+  void load(std::size_t dead_max);
   void read_news(const std::filesystem::path& log);
   void fold(const std::vector<std::filesystem::path>& logs);
   void flush_locked();

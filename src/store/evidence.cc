@@ -78,9 +78,28 @@ void Evidence::flush() {
   flush_locked();
 }
 
+void Evidence::tidy() {
+  const std::lock_guard lock(mutex_);
+  flush_locked();
+  refresh();
+  const auto dead = logs_of_the_dead();
+  if (dead.size() > 1) fold(dead);
+}
+
+std::vector<std::filesystem::path> Evidence::logs_of_the_dead() const {
+  std::vector<std::filesystem::path> dead;
+  std::error_code error;
+  for (std::filesystem::directory_iterator it(directory_, error), end; !error && it != end; it.increment(error)) {
+    const std::string name = it->path().filename().native();
+    if (!name.ends_with(log_suffix)) continue;
+    const auto writer = WriterId::try_parse(std::string_view(name).substr(0, name.size() - log_suffix.size()));
+    if (writer && life_of(*writer, writer_.host) == Life::dead) dead.push_back(it->path());
+  }
+  return dead;
+}
+
 void Evidence::refresh() {
   const std::string own = writer_.text();
-  std::vector<std::filesystem::path> dead;
   std::error_code error;
   for (std::filesystem::directory_iterator it(directory_, error), end; !error && it != end; it.increment(error)) {
     const std::string name = it->path().filename().native();
@@ -93,11 +112,9 @@ void Evidence::refresh() {
     } catch (const Error&) {
       continue;  // another user's, or damaged: a hint lost
     }
-    if (loaded_) continue;
-    const auto writer = WriterId::try_parse(author);
-    if (writer && life_of(*writer, writer_.host) == Life::dead) dead.push_back(it->path());
   }
-  if (!loaded_ && dead.size() > logs_before_folding) fold(dead);
+  const auto dead = loaded_ ? std::vector<std::filesystem::path>() : logs_of_the_dead();
+  if (dead.size() > logs_before_folding) fold(dead);
   loaded_ = true;
   refreshed_ = Clock::now();
 }

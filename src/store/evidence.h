@@ -11,6 +11,7 @@
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
+#include <vector>
 
 #include "base/file.h"
 #include "store/evidence_log.h"
@@ -29,6 +30,7 @@ class Evidence {
   // Forgets what is known of the content, in this process: the next look reads the file.
   void distrust(const Digest& digest);
   void flush();  // appends what was added
+  void tidy();   // takes over the logs of dead writers
 
  private:
   // 16 bytes of a fact: enough to tell facts apart, small enough for millions.
@@ -42,6 +44,7 @@ class Evidence {
   static Key key_of(const Fact& fact);
 
   void refresh();  // reads what others have appended
+  [[nodiscard]] std::vector<std::filesystem::path> logs_of_the_dead() const;
   void fold(const std::vector<std::filesystem::path>& logs);
   void flush_locked();
   bool append(std::string_view records);

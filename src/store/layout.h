@@ -40,6 +40,13 @@ class Layout {
   [[nodiscard]] std::filesystem::path git(const Sha256& source_key) const { return root_ / "git" / source_key.hex(); }
   [[nodiscard]] std::filesystem::path temporaries() const { return root_ / "tmp"; }
   [[nodiscard]] std::filesystem::path quarantine() const { return root_ / "quarantine"; }
+  [[nodiscard]] std::filesystem::path trash() const { return root_ / "trash"; }
+  [[nodiscard]] std::filesystem::path leases() const { return root_ / "leases"; }
+  [[nodiscard]] std::filesystem::path pins() const { return root_ / "pins"; }
+  [[nodiscard]] std::filesystem::path pin(const Sha256& root) const { return pins() / root.hex(); }
+  [[nodiscard]] std::filesystem::path used() const { return root_ / "used"; }
+  [[nodiscard]] std::filesystem::path used(const Sha256& root) const { return used() / root.hex(); }
+  [[nodiscard]] std::filesystem::path checked() const { return root_ / "checked"; }
 
  private:
   std::filesystem::path root_;

@@ -8,36 +8,10 @@
 #include "base/hash.h"
 #include "sabath/error.h"
 #include "store/ref_file.h"
+#include "store/small_file.h"
 #include "store/state.h"
 
 namespace sabath {
-namespace {
-
-constexpr std::uint64_t small_file_max = 64 * 1024;
-
-// Absent, too long and damaged are one here: what is lost is learnt again.
-std::optional<std::string> try_read_small(const std::filesystem::path& file, std::uint64_t size_max = small_file_max) {
-  try {
-    return try_read_text(file, size_max);
-  } catch (const Error& error) {
-    if (error.failure().kind != FailureKind::invalid) throw;
-    return std::nullopt;
-  }
-}
-
-// By way of tmp/, so that what a kill leaves is cleaned up.
-void replace_file(Store::State& store, const std::filesystem::path& file, const std::string& text, bool sync) {
-  const auto temporary = store.temporaries.new_name();
-  Fd fd = open_file(temporary, O_WRONLY | O_CREAT | O_EXCL);
-  write_all(fd.get(), std::as_bytes(std::span(text)), temporary);
-  if (sync) sync_file(fd.get(), temporary);
-  close_file(std::move(fd), temporary);
-  make_directories(file.parent_path());
-  rename_path(temporary, file);
-  if (sync) sync_directory(file.parent_path());
-}
-
-}  // namespace
 
 std::string encode_ref(const Ref& ref) {
   nlohmann::ordered_json json{{"root", ref.root.prefixed()},

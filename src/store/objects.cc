@@ -38,8 +38,12 @@ bool holds(Evidence& evidence, const std::filesystem::path& path, const Digest& 
 bool Objects::present(const Digest& file) {
   const auto path = layout_.object(file);
   if (holds(evidence_, path, file)) return true;
+  if (!try_lstat(path)) {
+    trash_.recall(file);  // what was collected and is missed comes back
+    if (!try_lstat(path)) return false;
+    if (holds(evidence_, path, file)) return true;
+  }
   // A file that stands where this object belongs, and is not it, must not stand there.
-  if (!try_lstat(path)) return false;
   const auto aside = quarantine(path);
   // Somebody may have put the right one there a moment ago: then it goes back.
   if (!aside || !holds(evidence_, *aside, file)) return false;

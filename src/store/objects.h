@@ -12,6 +12,7 @@
 #include "store/durable.h"
 #include "store/evidence.h"
 #include "store/layout.h"
+#include "store/trash.h"
 #include "store/writer.h"
 
 namespace sabath {
@@ -29,8 +30,8 @@ class SyncFailed : public Error {
 
 class Objects {
  public:
-  Objects(const Layout& layout, Evidence& evidence, const WriterId& writer)
-      : layout_(layout), evidence_(evidence), writer_(writer) {}
+  Objects(const Layout& layout, Evidence& evidence, Trash& trash, const WriterId& writer)
+      : layout_(layout), evidence_(evidence), trash_(trash), writer_(writer) {}
 
   // See Store::present.
   [[nodiscard]] bool present(const Digest& file);
@@ -53,6 +54,7 @@ class Objects {
  private:
   const Layout& layout_;
   Evidence& evidence_;
+  Trash& trash_;
   const WriterId& writer_;
   std::atomic<std::uint64_t> quarantined_{0};
 };

@@ -14,6 +14,8 @@
 #include "store/objects.h"
 #include "store/store.h"
 #include "store/temporaries.h"
+#include "store/trash.h"
+#include "store/uses.h"
 #include "store/writer.h"
 
 namespace sabath {
@@ -24,8 +26,10 @@ struct Store::State {
         writer(WriterId::of_this_process()),
         evidence(layout.verified(), writer),
         arrivals(layout.arrivals(), writer),
-        objects(layout, evidence, writer),
-        temporaries(layout, writer) {}
+        trash(layout, evidence, writer),
+        objects(layout, evidence, trash, writer),
+        temporaries(layout, writer),
+        uses(writer) {}
 
   // The group of the objects that are being written; publish() begins a new one.
   [[nodiscard]] std::shared_ptr<SyncGroup> current_group();
@@ -36,8 +40,10 @@ struct Store::State {
   const WriterId writer;
   Evidence evidence;
   Arrivals arrivals;
+  Trash trash;
   Objects objects;
   Temporaries temporaries;
+  Uses uses;
   std::mutex mutex;  // of what follows
   std::shared_ptr<SyncGroup> group;
   std::optional<bool> reflinks_known;

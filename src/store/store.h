@@ -18,6 +18,7 @@
 #include "manifest/manifest.h"
 #include "sabath/digest.h"
 #include "sabath/fetcher.h"
+#include "store/lease.h"
 #include "store/object_writer.h"
 #include "store/partial.h"
 
@@ -107,7 +108,10 @@ class Store {
   // Makes or mends the view; every file must be present. Returns its path.
   std::filesystem::path make_view(const Manifest& manifest);
 
-  // --- care --------------------------------------------------------------------------------------------------
+  // --- care: see also store/collect.h, store/pins.h, store/scrub.h -------------------------------------------------
+  // Taken before anything is looked up; what the roots name stays while it lives.
+  [[nodiscard]] Lease lease(const std::vector<Sha256>& roots, const std::string& note,
+                            const LeaseOptions& options = {});
   struct BadChunk {
     Digest file;
     std::string path;  // in the asset, or below the store; empty if it is not known
@@ -132,6 +136,7 @@ class Store {
   [[nodiscard]] std::filesystem::path git_directory(const Sha256& source_key) const;  // bare clones
   // Below tmp/, owned by this writer, removed with it.
   [[nodiscard]] std::filesystem::path make_temporary_directory();
+  [[nodiscard]] State& state() { return *state_; }  // for src/store alone
 
  private:
   explicit Store(std::unique_ptr<State> state);

@@ -31,6 +31,7 @@ class ViewEntries {
   [[nodiscard]] Place place(const Entry& entry);  // throws if there is no directory for it
   void make_at(const Place& place, const Entry& entry);
   void make_file(const Place& place, const Entry& entry);
+  void make_file_once(const Place& place, const Entry& entry);
   [[nodiscard]] bool try_link(const Place& place, const Entry& entry, const std::filesystem::path& object);
   void copy(const Place& place, const Entry& entry, const std::filesystem::path& object);
   [[nodiscard]] std::filesystem::path path_of(const Entry& entry) const { return at_.root() / entry.path.text(); }

@@ -85,7 +85,21 @@ void ViewEntries::make_at(const Place& place, const Entry& entry) {
   if (result != 0) throw_errno("make", path_of(entry), errno);
 }
 
+// A collection may take the object away between two looks; looking for it brings it back.
 void ViewEntries::make_file(const Place& place, const Entry& entry) {
+  constexpr int attempts = 5;
+  for (int attempt = 1;; ++attempt) {
+    try {
+      return make_file_once(place, entry);
+    } catch (const Error& error) {
+      if (attempt == attempts || error.failure().kind != FailureKind::storage) throw;
+      if (!store_.objects.present(entry.digest)) throw;
+      ::unlinkat(place.directory, place.name.c_str(), 0);
+    }
+  }
+}
+
+void ViewEntries::make_file_once(const Place& place, const Entry& entry) {
   const auto object = store_.layout.object(entry.digest);
   const auto adopted = is_executable(entry) ? std::nullopt : target_at(AT_FDCWD, object.c_str());
   if (adopted) {

@@ -222,7 +222,7 @@ TEST_P(Contract, WhatTheSinkThrowsComesBackUnchanged) {
   EXPECT_EQ(get("/f").kind(), std::nullopt);
 }
 
-INSTANTIATE_TEST_SUITE_P(Fetchers, Contract, testing::Values("http", "https", "ftp", "file"),
+INSTANTIATE_TEST_SUITE_P(Fetchers, Contract, testing::Values("http", "https", "ftp", "file", "sftp"),
                          [](const auto& param_info) { return std::string(param_info.param); });
 
 }  // namespace

@@ -9,9 +9,12 @@
 
 #include "sabath/fetcher.h"
 #include "support/nginx.h"
+#include "support/sshd.h"
 #include "support/vsftpd.h"
 
 namespace sabath::test {
+
+[[nodiscard]] std::string user_name();  // who runs this test
 
 class Origin {
  public:
@@ -26,6 +29,7 @@ class Origin {
   std::filesystem::path root_;
   std::unique_ptr<Nginx> nginx_;
   std::unique_ptr<Vsftpd> vsftpd_;
+  std::unique_ptr<Sshd> sshd_;
 };
 
 }  // namespace sabath::test

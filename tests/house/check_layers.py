@@ -14,17 +14,19 @@ import tempfile
 BELOW = {
     "base": set(),
     "comm": {"base"},
+    "metrics": {"base"},
+    "report": {"base", "metrics", "manifest"},
     "recipe": {"base"},
     "manifest": {"base"},
     "store": {"base", "recipe", "manifest"},
     "fetch": {"base", "comm", "recipe", "manifest", "store"},
     "hdf5": {"base", "recipe", "manifest", "store"},
-    "run": {"base", "recipe", "manifest", "store"},
+    "run": {"base", "metrics", "recipe", "manifest", "store"},
     "mpi": {"base", "comm"},
 }
 BELOW["stage"] = BELOW["fetch"] | {"fetch", "hdf5", "run"}
 BELOW["session"] = BELOW["stage"] | {"stage", "mpi"}
-BELOW["cli"] = BELOW["session"] | {"session"}
+BELOW["cli"] = BELOW["session"] | {"session", "metrics", "report"}
 
 # Third-party headers and the folders that may include them.
 THIRD_PARTY = {
@@ -34,6 +36,7 @@ THIRD_PARTY = {
     r"libssh2(_sftp)?\.h": {"fetchers/sftp"},
     r"openssl/.*": {"src/base"},
     r"xxhash\.h": {"src/base"},
+    r"re2/.*": {"src/metrics"},
     r"archive(_entry)?\.h": {"src/fetch"},
     r"zstd\.h": {"src/manifest", "src/store", "src/fetch"},
     r"CLI/.*": {"src/cli"},

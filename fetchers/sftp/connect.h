@@ -1,0 +1,22 @@
+// The road to an SSH server: a TCP connection, or what the ssh program makes of a ProxyJump. Any thread. Throws
+// Error{network} if nobody answers, Error{unavailable} for a name that does not exist, Error{interrupted}.
+#pragma once
+
+#include <optional>
+
+#include "base/file.h"
+#include "sftp/child.h"
+#include "sftp/ssh_config.h"
+#include "sftp/waiter.h"
+
+namespace sabath {
+
+struct Connection {
+  Fd socket;                   // of TCP
+  std::optional<Child> child;  // or of the program that forwards
+  [[nodiscard]] int fd() const noexcept { return child ? child->fd() : socket.get(); }
+};
+
+[[nodiscard]] Connection connect_to(const SshHost& host, const SshSettings& settings, const Waiter& waiter);
+
+}  // namespace sabath

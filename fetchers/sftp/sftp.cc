@@ -1,0 +1,121 @@
+#include "sftp/sftp.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "sabath/error.h"
+#include "sftp/pool.h"
+#include "sftp/ssh_config.h"
+#include "sftp/ssh_session.h"
+
+namespace sabath {
+namespace {
+
+using std::chrono::milliseconds;
+
+[[noreturn]] void fail(FailureKind kind, const Url& url, std::string_view why, std::string hint = {}) {
+  throw Error(kind, fmt::format("cannot read {}: {}", url.display(), why), std::move(hint));
+}
+
+// "/~/x" is x in the home directory, as curl and others write it.
+std::string path_of(const Url& url) {
+  std::string path = percent_decode(url.path());
+  if (path.empty() || path.ends_with('/') || path.find('\0') != path.npos) {
+    fail(FailureKind::unavailable, url, "not the URL of a file", "a directory cannot be read");
+  }
+  return path.starts_with("/~/") ? path.substr(3) : path;
+}
+
+// Whole seconds: the length tells apart what was written within one.
+std::string version_of(const sftp::Attributes& attributes) {
+  return attributes.modified ? fmt::format("{}/{}", *attributes.modified, *attributes.size) : "";
+}
+
+// What the client hears of the file, as the sink is to see it.
+class Hearing : public sftp::Client::Listener {
+ public:
+  Hearing(const ReadRequest& request, Sink& sink) : request_(request), sink_(sink) {}
+
+  bool expects(const sftp::Attributes& attributes) const override {
+    return !request_.expected.last_modified.empty() && request_.expected.last_modified == version_of(attributes);
+  }
+  void begin(const sftp::Attributes& attributes) override {
+    const std::uint64_t size = *attributes.size;
+    const std::string version = version_of(attributes);
+    const std::string& expected = request_.expected.last_modified;
+    if (!expected.empty() && !version.empty() && expected != version) {
+      fail(FailureKind::changed, request_.url, "the source has another version than the one that was begun");
+    }
+    if (request_.offset > size) {
+      fail(FailureKind::unavailable, request_.url,
+           fmt::format("it ends at byte {}, before offset {}", size, request_.offset));
+    }
+    sink_.begin({.size_bytes = size,
+                 .ranges = true,
+                 .validators = {.etag = {}, .last_modified = version},
+                 .content_type = {},
+                 .final_url = request_.url.display()});
+  }
+  void write(std::span<const std::byte> bytes) override { sink_.write(bytes); }
+
+ private:
+  const ReadRequest& request_;
+  Sink& sink_;
+};
+
+class SftpFetcher : public Fetcher {
+ public:
+  explicit SftpFetcher(const FetcherSettings& settings) : settings_(settings) {}
+
+  std::vector<Scheme> schemes() const override {
+    return {{.name = "sftp", .built = true, .ranges = true}, {.name = "scp", .built = true, .ranges = true}};
+  }
+
+  void read(const ReadRequest& request, Sink& sink, Traffic& traffic, std::stop_token stop) override {
+    const std::string path = path_of(request.url);
+    const SshHost host = resolve_ssh_host(settings_.ssh, request.url);
+    const std::string login = fmt::format("{}@{}:{} {}", host.user, host.name, host.port, host.alias);
+    Waiter waiter("cannot read " + request.url.display(), stop, milliseconds(settings_.stall_timeout_ms));
+    waiter.check_stop();
+    Hearing hearing(request, sink);
+    auto client = pool_.try_take(login);
+    if (client && read_by(std::move(client), true, login, path, request, hearing, traffic, waiter)) return;
+    read_by(log_in(host, login, waiter, stop), false, login, path, request, hearing, traffic, waiter);
+  }
+
+ private:
+  std::unique_ptr<sftp::Client> log_in(const SshHost& host, const std::string& login, Waiter& waiter,
+                                       const std::stop_token& stop) {
+    const sftp::Pool::Door door(pool_, login, stop);
+    waiter.begin_deadline(milliseconds(settings_.connect_timeout_ms));
+    auto client = std::make_unique<sftp::Client>(std::make_unique<SshSession>(host, settings_.ssh, waiter), waiter);
+    waiter.end_deadline();
+    return client;
+  }
+
+  // False: the server had closed this connection while nobody used it, which is nobody's failure.
+  bool read_by(std::unique_ptr<sftp::Client> client, bool was_kept, const std::string& login, const std::string& path,
+               const ReadRequest& request, Hearing& hearing, Traffic& traffic, const Waiter& waiter) {
+    try {
+      client->read(path, request.offset, request.length, hearing, traffic, waiter);
+    } catch (const Error& error) {
+      if (was_kept && error.failure().kind == FailureKind::network && !client->heard_anything()) return false;
+      if (client->idle()) pool_.give(login, std::move(client));
+      throw;
+    }
+    if (client->idle()) pool_.give(login, std::move(client));
+    return true;
+  }
+
+  const FetcherSettings settings_;
+  sftp::Pool pool_;
+};
+
+}  // namespace
+
+std::unique_ptr<Fetcher> make_sftp_fetcher(const FetcherSettings& settings) {
+  return std::make_unique<SftpFetcher>(settings);
+}
+
+}  // namespace sabath

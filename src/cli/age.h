@@ -1,0 +1,19 @@
+// Spans of time as people write them: "30d", "12h", "90m", "45s", "2w". Pure; any thread. Throws Error{usage}.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace sabath::cli {
+
+// nullopt if there is no text; `what` is for messages.
+[[nodiscard]] std::optional<std::chrono::seconds> parse_age(const std::optional<std::string>& text,
+                                                            const std::string& what);
+
+// "3 days ago", of a time in nanoseconds since 1970.
+[[nodiscard]] std::string format_ago(std::int64_t then_ns, std::int64_t now_ns);
+[[nodiscard]] std::int64_t clock_now_ns();  // of this machine; for people
+
+}  // namespace sabath::cli

@@ -1,0 +1,100 @@
+#include "cli/credentials.h"
+
+#include <string>
+#include <utility>
+
+#include "sabath/error.h"
+
+namespace sabath::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+// One text setting: the first variable that is set, else the first file that has it, else the default.
+struct Choice {
+  std::string key;
+  std::vector<const char*> variables;
+  std::optional<std::string> ConfigFile::*member;
+};
+
+class Chooser {
+ public:
+  Chooser(const Environment& environment, const std::vector<const ConfigFile*>& files, std::vector<Setting>& settings)
+      : environment_(environment), files_(files), settings_(settings) {}
+
+  std::string choose(const Choice& choice) {
+    auto [value, origin] = find(choice);
+    note(choice.key, value, std::move(origin));
+    return value;
+  }
+
+  void note(const std::string& key, const std::string& value, std::string origin) {
+    settings_.push_back(
+        {key, value.empty() ? std::vector<std::string>{} : std::vector{value}, std::move(origin), false});
+  }
+
+  // A file that a variable names, or one below the home directory.
+  fs::path file(const char* variable, const char* below_home) const {
+    if (const auto named = environment_.get(variable)) return fs::absolute(*named).lexically_normal();
+    return environment_.home.empty() ? fs::path() : environment_.home / below_home;
+  }
+
+ private:
+  std::pair<std::string, std::string> find(const Choice& choice) const {
+    for (const char* variable : choice.variables) {
+      if (auto value = environment_.get(variable)) return {*value, variable};
+    }
+    for (const ConfigFile* each : files_) {
+      if (const auto& value = each->*choice.member) return {*value, each->name};
+    }
+    return {"", "default"};
+  }
+
+  const Environment& environment_;
+  const std::vector<const ConfigFile*>& files_;
+  std::vector<Setting>& settings_;
+};
+
+}  // namespace
+
+SshSettings ssh_settings(const Environment& environment, const std::vector<const ConfigFile*>& files,
+                         std::vector<Setting>& settings) {
+  Chooser chooser(environment, files, settings);
+  SshSettings ssh{.home = environment.home,
+                  .config = {},
+                  .user = environment.user,
+                  .agent = environment.get("SSH_AUTH_SOCK").value_or("")};
+  ssh.config = chooser.choose({"ssh_config", {}, &ConfigFile::ssh_config});
+  return ssh;
+}
+
+S3Settings s3_settings(const Environment& environment, const std::vector<const ConfigFile*>& files,
+                       std::vector<Setting>& settings) {
+  Chooser chooser(environment, files, settings);
+  S3Settings s3;
+  s3.access_key_id = environment.get("AWS_ACCESS_KEY_ID").value_or("");
+  s3.secret_access_key = Secret(environment.get("AWS_SECRET_ACCESS_KEY").value_or(""));
+  s3.session_token = Secret(environment.get("AWS_SESSION_TOKEN").value_or(""));
+  if (s3.access_key_id.empty() != s3.secret_access_key.empty()) {
+    throw Error(FailureKind::usage, "of AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY only one is set",
+                "set both or none");
+  }
+  s3.config_file = chooser.file("AWS_CONFIG_FILE", ".aws/config");
+  s3.credentials_file = chooser.file("AWS_SHARED_CREDENTIALS_FILE", ".aws/credentials");
+  s3.profile = chooser.choose({"s3_profile", {"AWS_PROFILE"}, &ConfigFile::s3_profile});
+  s3.region = chooser.choose({"s3_region", {"AWS_REGION", "AWS_DEFAULT_REGION"}, &ConfigFile::s3_region});
+  s3.endpoint_url =
+      chooser.choose({"s3_endpoint", {"AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"}, &ConfigFile::s3_endpoint});
+  s3.addressing = chooser.choose({"s3_addressing", {}, &ConfigFile::s3_addressing});
+  std::string origin = "default";
+  for (const ConfigFile* file : files) {
+    if (!file->s3_anonymous) continue;
+    s3.anonymous = *file->s3_anonymous;
+    origin = file->name;
+    break;
+  }
+  chooser.note("s3_anonymous", s3.anonymous ? "true" : "false", origin);
+  return s3;
+}
+
+}  // namespace sabath::cli

@@ -1,0 +1,21 @@
+// Where the credentials of this call lie, from the environment and the configuration files: names of files, sockets,
+// profiles and hosts, and the keys that the environment itself holds. Of these no Setting is made: they are shown
+// nowhere. Pure; any thread. Throws Error{usage}.
+#pragma once
+
+#include <vector>
+
+#include "cli/config_file.h"
+#include "cli/configuration.h"
+#include "cli/environment.h"
+#include "sabath/credentials.h"
+
+namespace sabath::cli {
+
+// `files`: the user's, then the site's. What is found is also told by `settings`.
+[[nodiscard]] SshSettings ssh_settings(const Environment& environment, const std::vector<const ConfigFile*>& files,
+                                       std::vector<Setting>& settings);
+[[nodiscard]] S3Settings s3_settings(const Environment& environment, const std::vector<const ConfigFile*>& files,
+                                     std::vector<Setting>& settings);
+
+}  // namespace sabath::cli

@@ -1,0 +1,26 @@
+#include "cli/kept_root.h"
+
+#include <fmt/format.h>
+
+#include "cli/assets.h"
+#include "sabath/error.h"
+#include "sabath/path.h"
+
+namespace sabath::cli {
+
+std::unique_ptr<Store> open_existing_store(const SessionSettings& settings) {
+  if (auto store = try_open_store(settings)) return store;
+  throw Error(FailureKind::offline, fmt::format("there is no store at {}", settings.store.string()),
+              "sabath fetch NAME makes it; --store or SABATH_CACHE name another");
+}
+
+Sha256 kept_root(const std::string& name, const SessionSettings& settings, const Store& store) {
+  if (name.starts_with("sha256:")) return Sha256::parse(name);
+  const Recipe recipe = make_catalogue(settings).find(name, std::nullopt);
+  const auto root = holding_of(recipe, &store).root;
+  if (root) return *root;
+  throw Error(FailureKind::offline, fmt::format("the store does not hold {}", printable(name)),
+              fmt::format("sabath fetch {}", recipe.name));
+}
+
+}  // namespace sabath::cli

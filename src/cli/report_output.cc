@@ -1,0 +1,45 @@
+#include "cli/report_output.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <utility>
+
+namespace sabath::cli {
+
+constexpr std::size_t buffer_size = 1 << 20;
+
+ReportOutput::ReportOutput(Output& out, std::filesystem::path file) : out_(out), file_(std::move(file)) {
+  if (file_.empty()) return;
+  temporary_ = file_;
+  temporary_ += fmt::format(".{}.part", ::getpid());
+  fd_ = open_file(temporary_, O_WRONLY | O_CREAT | O_TRUNC);
+}
+
+ReportOutput::~ReportOutput() {
+  if (fd_) ::unlink(temporary_.c_str());
+}
+
+void ReportOutput::flush() {
+  write_all(fd_.get(), std::as_bytes(std::span(buffer_)), temporary_);
+  buffer_.clear();
+}
+
+void ReportOutput::write(std::string_view text) {
+  if (file_.empty()) {
+    out_.print(text);
+    return;
+  }
+  buffer_ += text;
+  if (buffer_.size() >= buffer_size) flush();
+}
+
+void ReportOutput::publish() {
+  if (file_.empty()) return;
+  flush();
+  rename_path(temporary_, file_);
+  close_file(std::exchange(fd_, Fd()), file_);
+}
+
+}  // namespace sabath::cli

@@ -1,0 +1,243 @@
+#include "cli/run_assets.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <chrono>
+
+#include "base/file.h"
+#include "cli/assets.h"
+#include "manifest/manifest.h"
+#include "run/commands.h"
+#include "run/tree_check.h"
+#include "sabath/error.h"
+#include "sabath/path.h"
+#include "sabath/session.h"
+
+namespace sabath::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* unchanged = "unchanged since it was hashed";
+constexpr const char* read_again = "read and hashed for this run";
+constexpr const char* not_verified = "not verified";
+
+class Seconds {  // adds the time that it lives
+ public:
+  explicit Seconds(std::optional<double>& sum) : sum_(sum) {}
+  ~Seconds() {
+    const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - begin_;
+    sum_ = sum_.value_or(0) + passed.count();
+  }
+  Seconds(const Seconds&) = delete;
+  Seconds& operator=(const Seconds&) = delete;
+
+ private:
+  std::optional<double>& sum_;
+  const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+};
+
+[[noreturn]] void refuse_tampered(const std::string& name, const std::vector<std::string>& wrong) {
+  throw Error(FailureKind::content,
+              fmt::format("{} is not what was verified: {} wrong ({}{})", name,
+                          wrong.size() == 1 ? "1 file is" : fmt::format("{} files are", wrong.size()),
+                          printable(wrong.front(), 400), wrong.size() > 1 ? ", ..." : ""),
+              fmt::format("nothing was launched; sabath fetch {} gets it again", name));
+}
+
+bool has_source_tree(const Recipe& model) { return model.source || model.git || !model.fragments.empty(); }
+
+fs::path shipped_source(const Recipe& model) {
+  const fs::path directory = fs::absolute(model.origin).parent_path() / model.source->text();
+  const auto status = try_stat(directory);
+  if (status && S_ISDIR(status->st_mode)) return directory;
+  throw Error(FailureKind::not_found, fmt::format("the code of {} is not at {}", model.name, directory.string()),
+              "its recipe says that it stands beside it");
+}
+
+std::string commit_in(const std::string& trusted_by) {
+  constexpr std::string_view prefix = "git commit ";
+  return trusted_by.starts_with(prefix) ? trusted_by.substr(prefix.size()) : "";
+}
+
+class Bringer {
+ public:
+  Bringer(Context& context, const RunOptions& options, RunTimes& times)
+      : context_(context), options_(options), times_(times) {}
+
+  RunAsset bring(const Recipe& recipe) {
+    auto asset = try_present(recipe);
+    const bool was_here = asset.has_value();
+    if (!asset) {
+      fetch(recipe);
+      asset = try_present(recipe);
+      if (!asset) throw Error(FailureKind::internal, fmt::format("{} was fetched and is not there", recipe.name));
+    }
+    asset->warm = was_here;
+    return std::move(*asset);
+  }
+
+  RunAsset hash_shipped(const Recipe& model) {
+    const Seconds time(times_.verify);
+    const fs::path directory = shipped_source(model);
+    ManifestBuilder builder;
+    add_directory_tree(builder, directory, 1, {});
+    const Sha256 root = Manifest::parse(builder.bytes()).root();
+    return {model.name, model.kind, root.prefixed(), read_again, directory.string(), "", true};
+  }
+
+  // What `sabath stage` has put at DIR: DIR/NAME, with a store of its own at DIR/.sabath.
+  RunAsset take_staged(const Recipe& recipe, const fs::path& stage) {
+    const fs::path directory = fs::absolute(stage / recipe.name).lexically_normal();
+    if (!try_stat(directory)) {
+      throw Error(FailureKind::offline, fmt::format("{} is not staged at {}", recipe.name, stage.string()),
+                  fmt::format("mpirun sabath stage {} --to {}", recipe.name, stage.string()));
+    }
+    const auto staged = try_open(stage / ".sabath");
+    Holding holding = holding_of(recipe, staged.get());
+    Store* store = staged.get();
+    const auto main = try_open_store(context_.configuration.session);
+    if (!holding.has_manifest) {
+      holding = holding_of(recipe, main.get());
+      store = main.get();
+    }
+    RunAsset asset{recipe.name,  recipe.kind,        holding.root ? holding.root->prefixed() : "",
+                   not_verified, directory.string(), commit_in(holding.trusted_by),
+                   true};
+    if (options_.no_verify) return asset;
+    if (!holding.has_manifest) {
+      throw Error(FailureKind::offline, fmt::format("nobody here knows what {} should hold", directory.string()),
+                  "its manifest is in no store: say --no-verify, or fetch it here");
+    }
+    const Seconds time(times_.verify);
+    const Manifest manifest = *store->manifest(*holding.root);
+    const TreeCheck check = check_tree(staged.get(), manifest, directory, options_.verify == "full", context_.stop);
+    if (!check.wrong.empty()) refuse_tampered(recipe.name, check.wrong);
+    if (!check.missing.empty()) {
+      throw Error(FailureKind::offline,
+                  fmt::format("{} is not whole: {} files are missing", directory.string(), check.missing.size()),
+                  "stage it again");
+    }
+    asset.verified_by = check.read ? read_again : unchanged;
+    return asset;
+  }
+
+ private:
+  static std::unique_ptr<Store> try_open(const fs::path& directory) {
+    return try_stat(directory) ? Store::open(directory, false) : nullptr;
+  }
+
+  // nullopt: it has to be fetched. What is there and wrong is never mended in silence.
+  std::optional<RunAsset> try_present(const Recipe& recipe) {
+    const auto store = try_open_store(context_.configuration.session);
+    const Holding holding = holding_of(recipe, store.get());
+    if (!holding.has_manifest || holding.view.empty()) return std::nullopt;
+    RunAsset asset{recipe.name,  recipe.kind,           holding.root->prefixed(),
+                   not_verified, holding.view.string(), commit_in(holding.trusted_by),
+                   true};
+    if (options_.no_verify) return asset;
+    const Seconds time(times_.verify);
+    const Manifest manifest = *store->manifest(*holding.root);
+    const bool full = options_.verify == "full";
+    if (!full && store->view_present(manifest)) {
+      asset.verified_by = unchanged;
+      return asset;
+    }
+    const auto report = store->verify(&manifest, 0, {});
+    std::vector<std::string> wrong;
+    for (const Store::BadChunk& bad : report.bad) {
+      if (bad.file != Digest{}) wrong.push_back(bad.path.empty() ? bad.file.hash.prefixed() : bad.path);
+    }
+    if (!wrong.empty()) refuse_tampered(recipe.name, wrong);
+    if (report.missing > 0 || !store->view_present(manifest)) return std::nullopt;
+    asset.verified_by = read_again;
+    return asset;
+  }
+
+  void fetch(const Recipe& recipe) {
+    if (options_.no_fetch) {
+      throw Error(FailureKind::offline, fmt::format("{} is not in the store, wholly", recipe.name),
+                  fmt::format("`sabath fetch {}` brings it", recipe.name));
+    }
+    const Seconds time(times_.fetch);
+    const auto progress = context_.make_progress();
+    FetchRequest request;
+    // By the file that was chosen: an original's recipe and a shipped one may have one name.
+    (recipe.kind == AssetKind::dataset ? request.datasets : request.models).push_back(recipe.origin);
+    request.lanes = context_.configuration.lanes;
+    request.rate_limit = context_.configuration.limit_rate;
+    const FetchRecord record = Session(context_.configuration.session).fetch(request, *progress, context_.stop);
+    for (const AssetRecord& asset : record.assets) {
+      if (asset.failures.empty()) continue;
+      Failure failure = asset.failures.front().failure;
+      failure.message = fmt::format("cannot fetch {}: {}", asset.name, failure.message);
+      throw Error(failure);
+    }
+  }
+
+  Context& context_;
+  const RunOptions& options_;
+  RunTimes& times_;
+};
+
+RunAsset foresee(const Context& context, const Recipe& recipe, std::vector<std::string>& to_fetch) {
+  const auto store = try_open_store(context.configuration.session);
+  const Holding holding = holding_of(recipe, store.get());
+  RunAsset asset{recipe.name,
+                 recipe.kind,
+                 holding.root ? holding.root->prefixed() : "",
+                 "",
+                 holding.view.string(),
+                 commit_in(holding.trusted_by),
+                 !holding.view.empty()};
+  if (holding.view.empty()) {
+    asset.path = fmt::format("<{}: not fetched>", recipe.name);
+    to_fetch.push_back(recipe.name);
+  }
+  return asset;
+}
+
+std::string stage_of(const Context& context, const RunOptions& options) {
+  return options.stage.empty() ? context.environment.get("SABATH_STAGE").value_or("") : options.stage;
+}
+
+}  // namespace
+
+RunAssets bring_assets(Context& context, const RunRequest& request, const RunOptions& options) {
+  RunAssets assets;
+  Bringer bringer(context, options, assets.times);
+  if (has_source_tree(request.model)) {
+    assets.all.push_back(request.model.source ? bringer.hash_shipped(request.model) : bringer.bring(request.model));
+    assets.source = assets.all.back().path;
+  }
+  if (request.dataset) {
+    const std::string stage = stage_of(context, options);
+    assets.all.push_back(stage.empty() ? bringer.bring(*request.dataset)
+                                       : bringer.take_staged(*request.dataset, stage));
+    assets.dataset = assets.all.back().path;
+  }
+  return assets;
+}
+
+RunAssets foresee_assets(const Context& context, const RunRequest& request, const RunOptions& options) {
+  RunAssets assets;
+  if (request.model.source) {
+    assets.all.push_back(
+        {request.model.name, request.model.kind, "", "", shipped_source(request.model).string(), "", true});
+  } else if (has_source_tree(request.model)) {
+    assets.all.push_back(foresee(context, request.model, assets.to_fetch));
+  }
+  if (has_source_tree(request.model)) assets.source = assets.all.back().path;
+  if (!request.dataset) return assets;
+  if (const std::string stage = stage_of(context, options); !stage.empty()) {
+    const fs::path directory = fs::absolute(fs::path(stage) / request.dataset->name).lexically_normal();
+    assets.all.push_back({request.dataset->name, AssetKind::dataset, "", "", directory.string(), "", true});
+  } else {
+    assets.all.push_back(foresee(context, *request.dataset, assets.to_fetch));
+  }
+  assets.dataset = assets.all.back().path;
+  return assets;
+}
+
+}  // namespace sabath::cli

@@ -1,0 +1,25 @@
+// The bytes that a run reads: there, or fetched first, and checked before anything is launched.
+// One thread. Throws Error{content} for what was tampered with, Error{offline}, and what a fetch throws.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "cli/run_request.h"
+#include "cli/verb.h"
+#include "run/run_record.h"
+
+namespace sabath::cli {
+
+struct RunAssets {
+  std::vector<RunAsset> all;          // the model's code, then the dataset
+  std::string source, dataset;        // directories; empty: there is none
+  std::vector<std::string> to_fetch;  // dry run: what is not here
+  RunTimes times;
+};
+
+[[nodiscard]] RunAssets bring_assets(Context& context, const RunRequest& request, const RunOptions& options);
+// What is known without touching anything; what is not here has "<NAME: not fetched>" in place of a path.
+[[nodiscard]] RunAssets foresee_assets(const Context& context, const RunRequest& request, const RunOptions& options);
+
+}  // namespace sabath::cli

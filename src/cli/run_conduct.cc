@@ -1,0 +1,224 @@
+#include "cli/run_conduct.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "base/text.h"
+#include "cli/epoch_board.h"
+#include "run/guarded_process.h"
+#include "run/machine.h"
+#include "run/sampler.h"
+#include "run/source_copy.h"
+#include "sabath/error.h"
+#include "sabath/path.h"
+
+namespace sabath::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+
+double now_s() { return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count(); }
+double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
+
+void write_stderr(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stderr); }
+
+// How many epochs there will be, as settings usually call it.
+std::optional<std::uint64_t> epochs_of(const Config& config) {
+  for (const char* key : {"epochs", "n_epochs", "num_epochs", "max_epochs", "epoch"}) {
+    const auto found = config.find(key);
+    if (found == config.end()) continue;
+    std::uint64_t number = 0;
+    if (std::sscanf(found->second.c_str(), "%lu", &number) == 1 && number > 0 && number < 1'000'000'000) return number;
+  }
+  return std::nullopt;
+}
+
+VariableMap variables_of(const RunEnvironment& environment, const RunDirectory& directory) {
+  VariableMap variables = environment.variables;
+  variables["SABATH_RUN"] = directory.path().string();
+  variables["SABATH_METRICS"] = directory.metric_log().string();
+  variables.try_emplace("PYTHONUNBUFFERED", "1");                 // or epochs would appear in bunches
+  variables.try_emplace("HDF5_USE_FILE_LOCKING", "BEST_EFFORT");  // many shared filesystems refuse locks
+  return variables;
+}
+
+class Conductor {
+ public:
+  Conductor(Context& context, const RunRequest& request, const Variant& variant, const RunAssets& assets,
+            const RunEnvironment& environment, const RunOptions& options, const fs::path& path)
+      : context_(context),
+        request_(request),
+        environment_(environment),
+        options_(options),
+        directory_(path),
+        environment_record_(to_json(environment, context.environment, request)),
+        board_(
+            {context.presentation.live, context.presentation.utf8, context.presentation.quiet,
+             epochs_of(variant.config)},
+            [] { return std::chrono::duration<double>(Clock::now().time_since_epoch()).count(); },
+            [&context] { return terminal_width(STDERR_FILENO, context.environment); }, write_stderr) {
+    record_.id = path.filename().string();
+    record_.mode = options.mode;
+    record_.started = now_s();
+    record_.recipe = request.model;
+    record_.recipe_digest = digest_of_file(request.model.origin);
+    record_.assets = assets.all;
+    record_.config = variant.config;
+    record_.launcher = request.launcher;
+    record_.ranks = request.ranks;
+    record_.nodes = request.nodes;
+    record_.times = assets.times;
+    record_.steps = steps_of(request, variant, assets, environment, options, path);
+    machine_ = describe_machine([&](const std::string& name) { return context.environment.get(name); }, context.stop);
+    write();
+  }
+
+  Conducted run(const RunAssets& assets) {
+    try {
+      const auto begin = Clock::now();
+      if (!assets.source.empty() && uses_source(request_.steps))
+        copy_source(assets.source, directory_.source(), context_.stop);
+      record_.times.launch = seconds_since(begin);
+      launch();
+    } catch (const Error& error) {
+      const FailureKind kind = error.failure().kind;
+      const bool stopped = kind == FailureKind::interrupted || kind == FailureKind::terminated;
+      record_.last_lines = {error.failure().message};
+      try_close(stopped ? "interrupted" : "failed");
+      throw;
+    }
+    return {exit_, std::move(record_), directory_.path()};
+  }
+
+ private:
+  void launch() {
+    ExecutionOptions execution;
+    execution.environment = lines(variables_of(environment_, directory_));
+    execution.patterns = request_.model.metrics;
+    execution.grace = std::chrono::seconds(options_.grace_s.value_or(10));
+    execution.stop_signal = [this] { return context_.signals.received() == 0 ? SIGTERM : context_.signals.received(); };
+    execution.on_metric = [this](const Metric& metric) { board_.on(metric); };
+    execution.on_tick = [this] { board_.tick(); };
+    if (context_.presentation.verbose) {
+      execution.on_output = [this](std::string_view bytes) {
+        board_.clear();
+        write_stderr(bytes);
+      };
+    }
+    const bool nvidia = !find_program("nvidia-smi", context_.environment.get("PATH").value_or("")).empty();
+    Sampler sampler([this](std::string_view line) { directory_.add_resources(line); }, nvidia);
+    execution.on_start = [&sampler](pid_t guardian) { sampler.watch(guardian); };
+    context_.say(fmt::format("running {} in {}", request_.model.name, directory_.path().string()));
+    const auto begin = Clock::now();
+    const ExecutionEnd end = execute(record_.steps, directory_, execution, context_.stop);
+    record_.times.train = seconds_since(begin);
+    board_.finish();
+    close(end);
+  }
+
+  void close(const ExecutionEnd& end) {
+    record_.ends = end.steps;
+    if (!end.steps.empty()) {
+      record_.exit = end.steps.back().end.exit;
+      if (end.steps.back().end.signal != 0) record_.signal = end.steps.back().end.signal;
+    }
+    const bool failed = record_.exit.value_or(0) != 0;
+    if (failed) record_.last_lines = end.last_lines;
+    exit_ = end.stopped ? exit_code_of_signal(context_.signals.received() == SIGINT ? SIGINT : SIGTERM)
+            : failed    ? exit_code(FailureKind::command)
+                        : 0;
+    finish(end.stopped ? "interrupted" : failed ? "failed" : "finished");
+    tell(end);
+  }
+
+  void tell(const ExecutionEnd& end) const {
+    const std::string took = format_duration(*record_.times.train);
+    if (exit_ == 0) {
+      context_.say(
+          fmt::format("{}: {} epochs, {} values in {}", request_.model.name, board_.epochs(), end.metrics, took));
+    } else if (end.stopped) {
+      context_.say(fmt::format("stopped after {}; {} epochs are in the record", took, board_.epochs()));
+    } else {
+      const std::string how = record_.signal ? fmt::format("was ended by signal {}", *record_.signal)
+                                             : fmt::format("ended with {}", *record_.exit);
+      context_.warn(fmt::format("`{}` {}", printable(record_.steps[end.steps.size() - 1].argv.front(), 400), how));
+      for (const std::string& line : end.last_lines) context_.say("  | " + line);
+      context_.say(fmt::format("all that it said is in {}", (directory_.path() / "output").string()));
+    }
+  }
+
+  void write() { directory_.write_run(to_json(record_, environment_record_, machine_)); }
+
+  void finish(std::string state) {
+    record_.state = std::move(state);
+    record_.finished = now_s();
+    write();
+  }
+
+  // A record that cannot be closed (no room) stays one that runs; the failure itself is told all the same.
+  void try_close(std::string state) {
+    try {
+      finish(std::move(state));
+    } catch (const Error&) {}
+  }
+
+  Context& context_;
+  const RunRequest& request_;
+  const RunEnvironment& environment_;
+  const RunOptions& options_;
+  RunDirectory directory_;
+  RunRecord record_;
+  const nlohmann::ordered_json environment_record_;
+  nlohmann::ordered_json machine_;
+  EpochBoard board_;
+  int exit_ = 0;
+};
+
+}  // namespace
+
+std::vector<RunStep> steps_of(const RunRequest& request, const Variant& variant, const RunAssets& assets,
+                              const RunEnvironment& environment, const RunOptions& options,
+                              const std::filesystem::path& directory) {
+  Places places;
+  if (!assets.source.empty()) places.source = (directory / "source").string();
+  places.dataset = assets.dataset;
+  if (request.dataset) places.fragments = fragment_places(*request.dataset, assets.dataset);
+  places.config = variant.config;
+  places.nodes = request.nodes;
+  places.ranks = request.ranks;
+  WrapperValues values{
+      request.ranks, request.nodes, (directory / "work").string(), request.container_image, {directory.string()}};
+  if (!assets.dataset.empty()) values.binds.push_back(assets.dataset);
+  std::vector<RunStep> steps;
+  for (Launch& launch : expand(request.steps, places, options.arguments)) {
+    std::string& program = launch.argv.front();
+    if ((program == "python" || program == "python3") && !environment.python.program.empty())
+      program = environment.python.program;
+    RunStep step{std::move(launch.argv), false, 1};
+    if (!request.container_kind.empty())
+      step.argv = wrap(request.site.containers.at(request.container_kind), values, step.argv);
+    if (launch.parallel) {
+      const Wrapper& launcher = request.site.launchers.at(request.launcher);
+      step.argv = wrap(launcher, values, step.argv);
+      step.tagged = launcher.tags_output;
+      step.ranks = static_cast<int>(request.ranks);
+    }
+    steps.push_back(std::move(step));
+  }
+  return steps;
+}
+
+Conducted conduct(Context& context, const RunRequest& request, const Variant& variant, const RunAssets& assets,
+                  const RunEnvironment& environment, const RunOptions& options,
+                  const std::filesystem::path& directory) {
+  return Conductor(context, request, variant, assets, environment, options, directory).run(assets);
+}
+
+}  // namespace sabath::cli

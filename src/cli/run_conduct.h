@@ -1,0 +1,29 @@
+// One run from its directory to its closed record. One thread. Throws Error where no record can be made; what happens
+// once there is one is in it, and in the exit code.
+#pragma once
+
+#include <filesystem>
+#include <nlohmann/json_fwd.hpp>
+
+#include "cli/run_assets.h"
+#include "cli/run_environment.h"
+#include "cli/run_request.h"
+
+namespace sabath::cli {
+
+struct Conducted {
+  int exit = 0;
+  RunRecord record;
+  std::filesystem::path directory;
+};
+
+// The commands of one variant, as they are launched in this directory.
+[[nodiscard]] std::vector<RunStep> steps_of(const RunRequest& request, const Variant& variant, const RunAssets& assets,
+                                            const RunEnvironment& environment, const RunOptions& options,
+                                            const std::filesystem::path& directory);
+
+[[nodiscard]] Conducted conduct(Context& context, const RunRequest& request, const Variant& variant,
+                                const RunAssets& assets, const RunEnvironment& environment, const RunOptions& options,
+                                const std::filesystem::path& directory);
+
+}  // namespace sabath::cli

@@ -1,0 +1,28 @@
+// What a run's programs find: modules, the recipe's variables, a Python that has what the recipe needs.
+// One thread. Throws Error{command}, Error{not_found}.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "cli/run_request.h"
+#include "run/environment.h"
+#include "run/python.h"
+
+namespace sabath::cli {
+
+struct RunEnvironment {
+  VariableMap variables;             // all of it
+  std::vector<std::string> modules;  // that were loaded; dry run: that would be
+  Python python;
+  std::string container_digest;  // of the image, if it is a file
+};
+
+[[nodiscard]] RunEnvironment prepare_environment(Context& context, const RunRequest& request,
+                                                 const RunOptions& options);
+// For run.json: what differs from the caller's, and what is installed.
+[[nodiscard]] nlohmann::ordered_json to_json(const RunEnvironment& environment, const Environment& caller,
+                                             const RunRequest& request);
+
+}  // namespace sabath::cli

@@ -1,0 +1,58 @@
+#include "cli/run_places.h"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <ctime>
+#include <random>
+
+#include "base/file.h"
+#include "base/hash.h"
+#include "run/run_directory.h"
+#include "run/run_record.h"
+#include "sabath/error.h"
+
+namespace sabath::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string new_id() {
+  std::random_device random;
+  return fmt::format("{:%Y%m%dT%H%M%S}-{:06x}", fmt::gmtime(std::time(nullptr)), random() & 0xffffffU);
+}
+
+// Of everything that makes these runs what they are.
+std::string sweep_id(const RunRequest& request, const RunOptions& options) {
+  std::string text = digest_of_file(request.model.origin) + options.mode + request.container_image;
+  text += fmt::format("/{}/{}/{}", request.ranks, request.nodes, request.launcher);
+  for (const std::string& argument : options.arguments) text += fmt::format("/{}:{}", argument.size(), argument);
+  for (const Variant& variant : request.variants) {
+    for (const auto& [key, value] : variant.config) text += fmt::format("/{}={}:{}", key, value.size(), value);
+  }
+  return sha256(text).hex().substr(0, 10);
+}
+
+}  // namespace
+
+fs::path place_of(const RunRequest& request, const RunOptions& options) {
+  if (!options.run_dir.empty()) return fs::absolute(options.run_dir).lexically_normal();
+  const std::string what = fmt::format("{}_{}", request.model.name, request.dataset ? request.dataset->name : "none");
+  if (request.is_sweep()) return fs::absolute(fmt::format("sweep_{}_{}", what, sweep_id(request, options)));
+  return fs::absolute(fmt::format("run_{}_{}", what, new_id()));
+}
+
+bool done_before(const fs::path& directory) {
+  if (!try_lstat(directory)) return false;
+  if (try_run_state(directory) == "finished") return true;
+  for (int i = 1; i < 10000; ++i) {
+    const fs::path aside = fmt::format("{}.unfinished-{}", directory.string(), i);
+    if (try_lstat(aside)) continue;
+    rename_path(directory, aside);
+    return false;
+  }
+  throw Error(FailureKind::usage, fmt::format("{} has too many unfinished runs beside it", directory.string()),
+              "remove some, or name another directory with --run-dir");
+}
+
+}  // namespace sabath::cli

@@ -1,0 +1,80 @@
+#include "hdf5/handle.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <mutex>
+
+#include "sabath/path.h"
+
+namespace sabath::h5 {
+namespace {
+
+struct Story {
+  std::string reason;  // of the innermost function
+  bool truncated = false, not_hdf5 = false, no_filter = false, no_space = false, no_memory = false;
+};
+
+herr_t read_entry(unsigned number, const H5E_error2_t* entry, void* data) {
+  Story& story = *static_cast<Story*>(data);
+  const std::string_view text = entry->desc != nullptr ? entry->desc : "";
+  if (number == 0) story.reason = text;
+  story.truncated |= entry->min_num == H5E_TRUNCATED;
+  story.not_hdf5 |= entry->min_num == H5E_NOTHDF5;
+  story.no_filter |= entry->min_num == H5E_NOFILTER || text.find("required filter") != text.npos;
+  story.no_space |= text.find("No space left on device") != text.npos || text.find("quota exceeded") != text.npos;
+  story.no_memory |= entry->min_num == H5E_CANTALLOC || text.find("memory allocation failed") != text.npos;
+  return 0;
+}
+
+// External links as links that can be read but lead nowhere: they take the place of HDF5's own.
+hid_t lead_nowhere(const char*, hid_t, const void*, std::size_t, hid_t, hid_t) { return -1; }
+
+ssize_t read_link(const char*, const void* value, std::size_t size, void* buffer, std::size_t buffer_size) {
+  if (buffer != nullptr) std::memcpy(buffer, value, std::min(size, buffer_size));
+  return static_cast<ssize_t>(size);
+}
+
+constexpr H5L_class_t external_link{
+    H5L_LINK_CLASS_T_VERS, H5L_TYPE_EXTERNAL, "not followed", nullptr, nullptr, nullptr,
+    &lead_nowhere,         nullptr,           &read_link,
+};
+
+}  // namespace
+
+void throw_failure(std::string_view what, std::string_view name, FailureKind kind) {
+  Story story;
+  H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, &read_entry, &story);
+  H5Eclear2(H5E_DEFAULT);
+  const auto message = [&](std::string_view reason) { return fmt::format("cannot {} {}: {}", what, name, reason); };
+  const std::string reason = story.reason.empty() ? "HDF5 does not say why" : printable(story.reason);
+  if (story.no_space) throw Error(FailureKind::space, message(reason), "free space, or use another filesystem");
+  if (story.truncated) {
+    throw Error(FailureKind::content, message(reason), "the file is cut off: fetch or copy it again");
+  }
+  if (story.not_hdf5) throw Error(kind, message("it is not an HDF5 file"), "look at its first bytes with `file`");
+  if (story.no_filter) {
+    throw Error(kind, message(reason), "install the filter's HDF5 plugin: `sabath hdf5 inspect` names the filter");
+  }
+  if (story.no_memory) {
+    throw Error(kind, message(reason + " (out of memory)"), "a size in the file is absurd, or the machine too small");
+  }
+  throw Error(
+      kind, message(reason),
+      kind == FailureKind::invalid ? "the file may be damaged or hostile: fetch it again, do not trust it" : "");
+}
+
+void prepare_library() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    H5open();
+    H5Lregister(&external_link);
+    unsigned paths = 0;
+    while (H5PLsize(&paths) >= 0 && paths > 0 && H5PLremove(0) >= 0) {}
+    H5PLappend(H5_DEFAULT_PLUGINDIR);
+  });
+  H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
+}
+
+}  // namespace sabath::h5

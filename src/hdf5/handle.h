@@ -1,0 +1,65 @@
+// Owned HDF5 identifiers, and the library's failures as Error. For src/hdf5 only: no other folder sees <hdf5.h>.
+//
+// HDF5 keeps one error stack for each thread; HDF5 calls of one process wait for each other, so any thread may use any
+// of this, and none gains by doing it beside another one.
+#pragma once
+
+#include <hdf5.h>
+
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "sabath/error.h"
+
+namespace sabath::h5 {
+
+// Throws the Error that the error stack tells of: "cannot {what} {name}: {reason}". Its kind: `space` for a full disk,
+// `content` for a truncated file, else `kind`.
+[[noreturn]] void throw_failure(std::string_view what, std::string_view name, FailureKind kind = FailureKind::invalid);
+
+class Handle {
+ public:
+  using Close = herr_t (*)(hid_t);
+
+  Handle() = default;
+  Handle(hid_t id, Close closer) : id_(id), close_(closer) {}
+  Handle(Handle&& other) noexcept : id_(std::exchange(other.id_, -1)), close_(other.close_) {}
+  Handle& operator=(Handle&& other) noexcept {
+    std::swap(id_, other.id_);
+    std::swap(close_, other.close_);
+    return *this;
+  }
+  ~Handle() {
+    if (id_ >= 0) close_(id_);
+  }
+  [[nodiscard]] hid_t get() const noexcept { return id_; }
+  [[nodiscard]] explicit operator bool() const noexcept { return id_ >= 0; }
+
+  // Closes now, where a failure can still be told: what HDF5 held back is written here.
+  void close(std::string_view name) {
+    if (id_ >= 0 && close_(std::exchange(id_, -1)) < 0) throw_failure("finish", name, FailureKind::storage);
+  }
+
+ private:
+  hid_t id_ = -1;
+  Close close_ = nullptr;
+};
+
+// What an HDF5 function returned, or its failure.
+template <typename Result>
+Result checked(Result result, std::string_view what, std::string_view name, FailureKind kind = FailureKind::invalid) {
+  if (result < 0) throw_failure(what, name, kind);
+  return result;
+}
+
+[[nodiscard]] inline Handle own(hid_t id, Handle::Close close, std::string_view what, std::string_view name,
+                                FailureKind kind = FailureKind::invalid) {
+  return {checked(id, what, name, kind), close};
+}
+
+// For each thread that calls HDF5, before its first call: failures are thrown, not printed; external links lead
+// nowhere; filters are loaded from the system's directory only, whatever HDF5_PLUGIN_PATH says. Costs nothing again.
+void prepare_library();
+
+}  // namespace sabath::h5

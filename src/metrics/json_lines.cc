@@ -1,0 +1,71 @@
+// One object on a line, flat: {"epoch": 3, "loss": 0.12, "train": {"acc": 0.9}}; what `sabath log` prints:
+// {"time": 1732180000.5, "epoch": 3, "values": {"loss": 0.12}}; and a line of a run's record: {"name": ..., "value":
+// ...}.
+#include "metrics/formats.h"
+#include "metrics/number.h"
+#include "metrics/words.h"
+
+namespace sabath {
+namespace {
+
+std::optional<double> number_of(const JsonLeaf& leaf) {
+  if (leaf.kind == JsonLeaf::Kind::number) return leaf.number;
+  if (leaf.kind == JsonLeaf::Kind::text && (leaf.text == "NaN" || leaf.text == "Infinity" || leaf.text == "-Infinity"))
+    return try_number(leaf.text);
+  return std::nullopt;
+}
+
+std::string name_of(const JsonLeaf& leaf, bool with_outer) {
+  std::string name = with_outer ? json_unescape(leaf.outer) : std::string{};
+  if (!leaf.inner.empty()) name += (name.empty() ? "" : ".") + json_unescape(leaf.inner);
+  if (leaf.index >= 0) name += "[" + std::to_string(leaf.index) + "]";
+  return name;
+}
+
+// Where and when the line belongs. A `time` that is no time of day is a duration, and a value.
+bool take_place(const JsonLeaf& leaf, double number, Reading& reading) {
+  if (!leaf.inner.empty() || leaf.index >= 0) return false;
+  const char position = position_of_name(leaf.outer);
+  if (position == 'e') reading.epoch = number;
+  if (position == 's') reading.step = try_integer(leaf.text);
+  if (position == 'r') {
+    if (const auto rank = try_integer(leaf.text); rank && *rank >= 0 && *rank < 0x7fffffff)
+      reading.rank = static_cast<int>(*rank);
+  }
+  if (position != '\0') return true;
+  constexpr double year_2001 = 1e9, year_2001_ms = 1e12;
+  const bool clock = leaf.outer == "time" || leaf.outer == "timestamp" || leaf.outer == "_timestamp";
+  if (!clock || !(number >= year_2001)) return false;
+  reading.time = number >= year_2001_ms ? number / 1000 : number;
+  return true;
+}
+
+}  // namespace
+
+void read_json(const std::vector<JsonLeaf>& leaves, bool flat, Reading& reading) {
+  const JsonLeaf* name = nullptr;
+  const JsonLeaf* value = nullptr;
+  for (const JsonLeaf& leaf : leaves) {
+    if (!leaf.inner.empty() || leaf.index >= 0) continue;
+    if (leaf.outer == "name" && leaf.kind == JsonLeaf::Kind::text) name = &leaf;
+    if (leaf.outer == "value" && number_of(leaf)) value = &leaf;
+  }
+  for (const JsonLeaf& leaf : leaves) {
+    const auto number = number_of(leaf);
+    if (!number || &leaf == value || take_place(leaf, *number, reading)) continue;
+    if (name == nullptr || value == nullptr) reading.add_made(name_of(leaf, leaf.outer != "values"), *number);
+  }
+  if (name != nullptr && value != nullptr) {
+    reading.add_made(json_unescape(name->text), *number_of(*value));
+  } else if (flat && !reading.epoch && !reading.step) {
+    reading.clear();
+    return;
+  }
+  if (reading.values.empty()) {
+    reading.clear();
+  } else {
+    reading.kind = Reading::Kind::values;
+  }
+}
+
+}  // namespace sabath

@@ -1,0 +1,301 @@
+#include "metrics/reader.h"
+
+#include <cmath>
+#include <unordered_map>
+#include <utility>
+
+#include "metrics/clean_line.h"
+#include "metrics/formats.h"
+#include "metrics/line_splitter.h"
+#include "metrics/patterns.h"
+#include "metrics/rank_prefix.h"
+#include "metrics/words.h"
+
+namespace sabath {
+namespace {
+
+constexpr std::size_t ranks_max = 1 << 16;  // with a memory of their own; further ones have none between lines
+constexpr std::string_view mlperf_mark = ":::MLLOG", sabath_mark = ":::SABATH";
+
+enum class Source : std::uint8_t { none, patterns, keras, tqdm, sciml, prints, csv, json };
+
+struct Held {
+  Reading reading;
+  Source source = Source::none;
+  bool rewritten = false;  // by a carriage return, so that other values may take its place
+};
+
+struct RankState {
+  Trace trace;
+  std::unique_ptr<Held> held;
+};
+
+bool same(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
+
+bool is_time(std::string_view name) { return name.ends_with("_time"); }
+
+// Is all that was held told again by `next`?
+bool repeats(const Held& held, const Reading& next, Source source) {
+  if (held.source != source || held.reading.epoch != next.epoch || held.reading.step != next.step) return false;
+  if (held.rewritten) return true;
+  for (const auto& value : held.reading.values) {
+    bool found = false;
+    for (const auto& other : next.values) {
+      found = found || (other.name == value.name && (is_time(value.name) || same(other.value, value.value)));
+    }
+    if (!found) return false;
+  }
+  return true;
+}
+
+std::unique_ptr<Held> hold(const Reading& reading, Source source, bool rewritten) {
+  auto held = std::make_unique<Held>();
+  held->source = source;
+  held->rewritten = rewritten;
+  Reading& copy = held->reading;
+  copy.kind = reading.kind;
+  copy.time = reading.time;
+  copy.epoch = reading.epoch;
+  copy.step = reading.step;
+  copy.rank = reading.rank;
+  for (const auto& [group, name, value] : reading.values) {
+    std::string whole(group);
+    if (!group.empty()) whole += ' ';
+    copy.add_made(whole += name, value);
+  }
+  return held;
+}
+
+// Of a bar that was told before, only what is new stays.
+void drop_told(Reading& reading, Trace& trace) {
+  if (trace.bar_epoch != reading.epoch) trace.bar_values.clear();
+  trace.bar_epoch = reading.epoch;
+  std::erase_if(reading.values, [&](const Reading::Value& value) {
+    for (const auto& [name, told] : trace.bar_values) {
+      if (name == value.name && same(told, value.value)) return true;
+    }
+    return false;
+  });
+  constexpr std::size_t values_max = 256;
+  for (const auto& value : reading.values) {
+    if (trace.bar_values.size() < values_max) trace.bar_values.emplace_back(value.name, value.value);
+  }
+}
+
+// A stream without a newline at its end: where a buffer of the C library or Python ended, the last number may be the
+// half of one, and goes. What ends by itself stays.
+std::string_view whole_words(std::string_view line, std::uint64_t stream_bytes) {
+  constexpr std::uint64_t buffer = 4096;
+  if (line.empty() || stream_bytes % buffer != 0) return line;
+  if (std::string_view("}])").find(line.back()) != std::string_view::npos) return line;
+  return line.substr(0, line.find_last_of(" \t,;|") + 1);
+}
+
+}  // namespace
+
+class MetricReader::Parts {
+ public:
+  Parts(MetricReaderOptions options, Sink sink)
+      : options_(std::move(options)),
+        sink_(std::move(sink)),
+        patterns_(options_.patterns),
+        splitter_(options_.line_max) {}
+
+  void feed(std::string_view bytes, double time);
+  void finish();
+
+  MetricReaderCounts counts_;
+
+ private:
+  [[nodiscard]] bool wants(LogFormat format) const { return (options_.formats & static_cast<unsigned>(format)) != 0; }
+  void take(const Piece& piece);
+  void take_line(std::string_view line, bool rewritten, std::optional<int> rank);
+  // The objects behind each mark in the line; they are told at once, whatever stands around them.
+  bool take_marked(std::string_view line, std::optional<int> rank);
+  Source read(std::string_view line, Trace& trace);
+  [[nodiscard]] bool read_format(std::string_view line, Trace& trace, Source source);
+  RankState& state_of(std::optional<int> rank);
+  void release(RankState& state, std::optional<int> rank);
+  void tell(const Reading& reading, std::optional<int> rank);
+
+  MetricReaderOptions options_;
+  Sink sink_;
+  Patterns patterns_;
+  LineSplitter splitter_;
+  double time_ = std::numeric_limits<double>::quiet_NaN();
+  std::unordered_map<int, RankState> states_;
+  RankState forgetful_;
+  std::optional<int> line_rank_;  // of the pieces before, in the same line
+  bool line_begins_ = true;
+  std::string scratch_;
+  Reading reading_;
+  std::vector<JsonLeaf> leaves_;
+  Metric metric_;
+};
+
+void MetricReader::Parts::feed(std::string_view bytes, double time) {
+  counts_.bytes += bytes.size();
+  time_ = time;
+  splitter_.feed(bytes, [this](const Piece& piece) { take(piece); });
+  counts_.lines_too_long = splitter_.too_long();
+}
+
+void MetricReader::Parts::finish() {
+  splitter_.finish([this](const Piece& piece) { take({whole_words(piece.text, counts_.bytes), false}); });
+  counts_.lines_too_long = splitter_.too_long();
+  for (auto& [rank, state] : states_) release(state, rank < 0 ? std::nullopt : std::optional(rank));
+  release(forgetful_, std::nullopt);
+}
+
+void MetricReader::Parts::take(const Piece& piece) {
+  ++counts_.lines;
+  std::string_view text = clean_line(piece.text, scratch_);
+  if (line_begins_) line_rank_ = options_.rank;
+  if (const auto prefix = try_rank_prefix(text)) {
+    line_rank_ = prefix->rank;
+    text.remove_prefix(prefix->length);
+  }
+  line_begins_ = !piece.rewritten;
+  take_line(text, piece.rewritten, line_rank_);
+}
+
+void MetricReader::Parts::take_line(std::string_view line, bool rewritten, std::optional<int> rank) {
+  RankState& state = state_of(rank);
+  if (line.empty()) {
+    // The end of a rewritten line, or of a line with CR LF; a bar that will be told again waits for that.
+    if (!rewritten && state.held) {
+      if (state.held->reading.kind == Reading::Kind::repeated) {
+        state.held->rewritten = false;
+      } else {
+        release(state, rank);
+      }
+    }
+    return;
+  }
+  if (take_marked(line, rank)) return;
+  Source source = read(line, state.trace);
+  const bool tells = reading_.kind == Reading::Kind::values || reading_.kind == Reading::Kind::repeated;
+  if (state.held && !(tells && repeats(*state.held, reading_, source))) {
+    const bool was_keras = state.held->source == Source::keras;
+    release(state, rank);
+    if (was_keras && source == Source::keras && tells) source = read(line, state.trace);  // of another epoch now
+  }
+  if (!tells) return;
+  if (source == Source::tqdm && !rewritten) drop_told(reading_, state.trace);
+  const bool at_once = source == Source::csv || source == Source::json;
+  if (!at_once && (rewritten || reading_.kind == Reading::Kind::repeated)) {
+    if (std::isnan(reading_.time)) reading_.time = time_;
+    state.held = hold(reading_, source, rewritten);
+    return;
+  }
+  state.held.reset();
+  if (source == Source::keras) state.trace.epoch_told = true;
+  tell(reading_, rank);
+}
+
+bool MetricReader::Parts::take_marked(std::string_view line, std::optional<int> rank) {
+  bool found = false;
+  for (std::size_t at = line.find(":::"); at != std::string_view::npos; at = line.find(":::", at)) {
+    std::string_view rest = line.substr(at);
+    const bool mlperf = wants(LogFormat::mlperf) && take_word(rest, mlperf_mark);
+    const bool ours = !mlperf && wants(LogFormat::sabath) && take_word(rest, sabath_mark);
+    at += 3;
+    if (!mlperf && !ours) continue;
+    found = true;
+    skip_blanks(rest);
+    const auto length = scan_json_object(rest, leaves_);
+    if (!length) {
+      ++counts_.malformed;
+      continue;
+    }
+    at = static_cast<std::size_t>(rest.data() - line.data()) + *length;
+    reading_.clear();
+    if (mlperf) {
+      read_mlperf(leaves_, state_of(rank).trace, reading_);
+    } else {
+      read_json(leaves_, false, reading_);
+    }
+    if (reading_.kind == Reading::Kind::values) tell(reading_, rank);
+  }
+  return found;
+}
+
+bool MetricReader::Parts::read_format(std::string_view line, Trace& trace, Source source) {
+  switch (source) {
+    case Source::patterns:
+      patterns_.read(line, trace, reading_);
+      break;
+    case Source::keras:
+      if (wants(LogFormat::keras)) read_keras(line, trace, reading_);
+      break;
+    case Source::tqdm:
+      if (wants(LogFormat::tqdm)) read_tqdm(line, trace, reading_);
+      break;
+    case Source::sciml:
+      if (wants(LogFormat::sciml)) read_sciml(line, trace, reading_);
+      break;
+    case Source::prints:
+      if (wants(LogFormat::prints)) read_prints(line, trace, reading_);
+      break;
+    case Source::csv:
+      if (wants(LogFormat::csv)) read_csv(line, trace, reading_);
+      break;
+    case Source::json:
+      if (wants(LogFormat::json) && line.front() == '{' && scan_json_object(line, leaves_))
+        read_json(leaves_, true, reading_);
+      break;
+    case Source::none:
+      break;
+  }
+  return reading_.kind != Reading::Kind::none;
+}
+
+Source MetricReader::Parts::read(std::string_view line, Trace& trace) {
+  reading_.clear();
+  for (const Source source :
+       {Source::patterns, Source::json, Source::keras, Source::tqdm, Source::sciml, Source::prints, Source::csv}) {
+    if (read_format(line, trace, source)) return source;
+  }
+  return Source::none;
+}
+
+RankState& MetricReader::Parts::state_of(std::optional<int> rank) {
+  const int key = rank.value_or(-1);
+  const auto found = states_.find(key);
+  if (found != states_.end()) return found->second;
+  if (states_.size() < ranks_max) return states_[key];
+  if (!forgetful_.held) forgetful_.trace = {};
+  return forgetful_;
+}
+
+void MetricReader::Parts::release(RankState& state, std::optional<int> rank) {
+  if (!state.held) return;
+  const auto held = std::exchange(state.held, nullptr);
+  if (held->source == Source::keras && held->reading.epoch == state.trace.epoch) state.trace.epoch_told = true;
+  if (held->source == Source::tqdm) drop_told(held->reading, state.trace);
+  tell(held->reading, rank);
+}
+
+void MetricReader::Parts::tell(const Reading& reading, std::optional<int> rank) {
+  metric_.time = std::isnan(reading.time) ? time_ : reading.time;
+  metric_.epoch = reading.epoch;
+  metric_.step = reading.step;
+  metric_.rank = reading.rank ? reading.rank : rank;
+  for (const auto& [group, name, value] : reading.values) {
+    metric_.name = group;
+    if (!group.empty()) metric_.name += ' ';
+    metric_.name += name;
+    metric_.value = value;
+    ++counts_.metrics;
+    sink_(metric_);
+  }
+}
+
+MetricReader::MetricReader(MetricReaderOptions options, Sink sink)
+    : parts_(std::make_unique<Parts>(std::move(options), std::move(sink))) {}
+MetricReader::~MetricReader() = default;
+void MetricReader::feed(std::string_view bytes, double time) { parts_->feed(bytes, time); }
+void MetricReader::finish() { parts_->finish(); }
+const MetricReaderCounts& MetricReader::counts() const noexcept { return parts_->counts_; }
+
+}  // namespace sabath

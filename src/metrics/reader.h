@@ -1,0 +1,68 @@
+// Reads metrics out of what a training program prints: one reader for one stream (the standard output or error of one
+// rank, or the merged output of a launcher that puts ranks in front of lines). docs/metrics.md says what it reads.
+//
+// Input is hostile: memory is bounded whatever comes, and nothing that is fed throws. One thread at a time. The
+// constructor throws Error{invalid} for a pattern that makes no sense.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sabath/metric.h"
+
+namespace sabath {
+
+enum class LogFormat : unsigned {
+  mlperf = 1U << 0U,  // :::MLLOG {...}
+  sabath = 1U << 1U,  // :::SABATH {...}, what `sabath log` prints
+  keras = 1U << 2U,   // TF1, TF2, Keras 3; verbose 1 and 2
+  tqdm = 1U << 3U,    // tqdm bars with values, Lightning's among them
+  sciml = 1U << 4U,   // sciml-bench
+  prints = 1U << 5U,  // "Epoch: 3, Train Loss: 0.5", "... INFO   val_loss: 0.12"
+  csv = 1U << 6U,     // a header with an epoch or step column, then rows
+  json = 1U << 7U,    // one flat object on a line
+};
+inline constexpr unsigned all_log_formats = 0xff;
+
+struct MetricReaderOptions {
+  // Regular expressions (RE2) with named groups, tried before every format, in order; docs/metrics.md.
+  std::vector<std::string> patterns;
+  unsigned formats = all_log_formats;  // LogFormat bits
+  std::optional<int> rank;             // whose output this is, where lines do not say
+  std::size_t line_max = 1 << 20;      // bytes; what is longer is skipped to its end
+};
+
+struct MetricReaderCounts {
+  std::uint64_t bytes = 0;
+  std::uint64_t lines = 0;           // pieces that end with a newline or a carriage return
+  std::uint64_t lines_too_long = 0;  // skipped
+  std::uint64_t malformed = 0;       // began like a record (":::MLLOG {") and could not be read
+  std::uint64_t metrics = 0;
+};
+
+class MetricReader {
+ public:
+  using Sink = std::function<void(const Metric&)>;  // called from feed() and finish(); what it throws passes through
+
+  MetricReader(MetricReaderOptions options, Sink sink);
+  ~MetricReader();
+  MetricReader(const MetricReader&) = delete;
+  MetricReader& operator=(const MetricReader&) = delete;
+
+  // The next bytes of the stream, cut anywhere; `time` is when they came, in seconds since 1970 (NaN: not known).
+  void feed(std::string_view bytes, double time);
+  // The stream has ended: its last line may have no newline, and a bar that is held back is told.
+  void finish();
+  [[nodiscard]] const MetricReaderCounts& counts() const noexcept;
+
+ private:
+  class Parts;
+  std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace sabath

@@ -1,0 +1,34 @@
+// What is remembered of one rank between the lines that it prints. Bounded: a few names, one bar. One thread.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace sabath {
+
+struct Trace {
+  // The epoch that lines belong to which do not say one: from the last header.
+  std::optional<double> epoch;
+  bool epoch_told = false;  // the bar of this epoch has ended: a further one is an evaluation
+
+  struct Interval {  // begun and not ended, of an MLPerf log
+    std::string name;
+    double begin_ms = 0;
+    std::optional<double> epoch;
+    std::int64_t instance = 0;
+  };
+  std::vector<Interval> intervals;
+
+  std::vector<std::string> columns;  // of a CSV table that has begun
+  bool in_best = false;              // behind "Best result:"
+  std::optional<double> best_epoch;
+
+  // The bar that was told last, so that the same bar told again gives only what is new.
+  std::optional<double> bar_epoch;
+  std::vector<std::pair<std::string, double>> bar_values;
+};
+
+}  // namespace sabath

@@ -1,0 +1,40 @@
+// The small pieces that log formats share. Pure; any thread; no throw.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string_view>
+
+namespace sabath {
+
+inline void skip_blanks(std::string_view& text) {
+  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
+}
+inline bool take_word(std::string_view& text, std::string_view word) {
+  if (!text.starts_with(word)) return false;
+  text.remove_prefix(word.size());
+  return true;
+}
+[[nodiscard]] inline bool is_digit(char c) { return c >= '0' && c <= '9'; }
+[[nodiscard]] inline bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+
+// A number at the front, which it is taken from.
+[[nodiscard]] std::optional<double> take_number(std::string_view& text) noexcept;
+// A whole number without sign.
+[[nodiscard]] std::optional<double> take_count(std::string_view& text) noexcept;
+
+// "46s", "358ms", "884us", "1:02", "00:03:12" at the front, in seconds.
+[[nodiscard]] std::optional<double> take_duration(std::string_view& text) noexcept;
+
+// "Epoch 3", "epoch: 3/10", "Epoch [3/10]", "[Epoch 3]", "epoch=3" at the front.
+struct EpochWords {
+  double epoch = 0;
+  std::optional<double> total;
+};
+[[nodiscard]] std::optional<EpochWords> take_epoch(std::string_view& text) noexcept;
+
+// epoch, epoch_num: 'e'; step, global_step, batch, iteration: 's'; rank: 'r'; anything else: '\0'. Case does not
+// matter.
+[[nodiscard]] char position_of_name(std::string_view name) noexcept;
+
+}  // namespace sabath

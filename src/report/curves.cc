@@ -1,0 +1,96 @@
+#include "report/curves.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace sabath {
+namespace {
+
+// Okabe and Ito's colours, which the colour-blind can tell apart, without the two that white swallows.
+constexpr std::array colours{"#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8C6D31", "#5B4B8A"};
+constexpr std::array dashes{"", "8 4", "3 3", "10 3 2 3", "12 6", "1 3"};
+constexpr const char* grey = "#7A7F87";
+constexpr const char* time_dash = "2 4";
+
+const char* colour_of(std::size_t i) { return colours[i % colours.size()]; }
+const char* dash_of(std::size_t i) { return dashes[i % dashes.size()]; }
+
+void style_one(const Run& run, const Shown& shown, Curves& made) {
+  for (std::size_t i = 0; i < shown.left.size(); ++i) {
+    const Series* const series = run.find(shown.left[i]);
+    if (series == nullptr) continue;
+    const char* const dash = i < colours.size() ? "" : dash_of(i / colours.size());
+    made.curves.push_back({&run, series, false, colour_of(i), dash});
+    made.legend.push_back({series->name, colour_of(i), dash});
+  }
+  if (const Series* const series = run.find(shown.right); series != nullptr && !run.by_step) {
+    made.curves.push_back({&run, series, true, grey, time_dash});
+    made.legend.push_back({series->name + " (right)", grey, time_dash});
+  }
+}
+
+void style_several(std::span<const Run> runs, const Shown& shown, Curves& made) {
+  std::vector<bool> metric_drawn(shown.left.size(), false);
+  bool time_drawn = false;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    bool drawn = false;
+    for (std::size_t j = 0; j < shown.left.size(); ++j) {
+      const Series* const series = runs[i].find(shown.left[j]);
+      if (series == nullptr) continue;
+      made.curves.push_back({&runs[i], series, false, colour_of(i), dash_of(j)});
+      drawn = metric_drawn[j] = true;
+    }
+    if (const Series* const series = runs[i].find(shown.right); series != nullptr && !runs[i].by_step) {
+      made.curves.push_back({&runs[i], series, true, colour_of(i), time_dash});
+      drawn = time_drawn = true;
+    }
+    if (drawn) made.legend.push_back({runs[i].label, colour_of(i), ""});
+  }
+  for (std::size_t j = 0; j < shown.left.size(); ++j) {
+    if (metric_drawn[j]) made.legend.push_back({shown.left[j], grey, dash_of(j)});
+  }
+  if (time_drawn) made.legend.push_back({shown.right + " (right)", grey, time_dash});
+}
+
+}  // namespace
+
+Curves style_curves(std::span<const Run> runs, const Shown& shown) {
+  Curves made;
+  if (runs.size() > colours.size()) {
+    made.runs_left_out = runs.size() - colours.size();
+    runs = runs.first(colours.size());
+  }
+  if (runs.size() == 1) {
+    style_one(runs.front(), shown, made);
+  } else {
+    style_several(runs, shown, made);
+  }
+  return made;
+}
+
+std::vector<Point> points_of(const Series& series, const Axis& x, const Axis& y, double width, double height) {
+  const auto point = [&](std::size_t i) {
+    return Point{x.share(series.x[i]) * width, (1 - y.share(series.y[i])) * height};
+  };
+  std::vector<Point> points;
+  const std::size_t size = series.x.size();
+  if (size <= static_cast<std::size_t>(2 * width)) {
+    for (std::size_t i = 0; i < size; ++i) points.push_back(point(i));
+    return points;
+  }
+  for (std::size_t begin = 0; begin < size;) {
+    const double pixel = std::floor(point(begin).x);
+    std::size_t least = begin, greatest = begin, end = begin;
+    for (; end < size && std::floor(point(end).x) == pixel; ++end) {
+      if (!(series.y[end] >= series.y[least])) least = end;
+      if (!(series.y[end] <= series.y[greatest])) greatest = end;
+    }
+    points.push_back(point(std::min(least, greatest)));
+    if (least != greatest) points.push_back(point(std::max(least, greatest)));
+    begin = end;
+  }
+  return points;
+}
+
+}  // namespace sabath

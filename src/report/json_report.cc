@@ -1,0 +1,67 @@
+#include "report/json_report.h"
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "metrics/record.h"
+#include "report/summary.h"
+#include "sabath/path.h"
+
+namespace sabath {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json numbers(const std::vector<double>& values) {
+  Json array = Json::array();
+  for (const double value : values) array.push_back(json_number(value));
+  return array;
+}
+
+Json part(const Run& run, const char* key) {
+  if (!run.document) return nullptr;
+  const auto found = run.document->find(key);
+  return found == run.document->end() ? Json(nullptr) : *found;
+}
+
+Json text(const std::string& text) { return printable(text, 1 << 16); }
+
+}  // namespace
+
+Json json_number(double value) {
+  if (!std::isfinite(value)) return number_text(value);
+  constexpr double exact_max = 9007199254740992.0;
+  // Whole numbers as such: an epoch is 3, not 3.0.
+  if (std::trunc(value) == value && std::abs(value) < exact_max) return static_cast<std::int64_t>(value);
+  return value;
+}
+
+Json json_report(const Run& run) {
+  Json metrics = Json::array(), figures = Json::object();
+  for (const Series& series : run.series) {
+    const Summary summary = summarize(series);
+    metrics.push_back(Json{{"name", text(series.name)},
+                           {"x", numbers(series.x)},
+                           {"y", numbers(series.y)},
+                           {"first", json_number(summary.first)},
+                           {"last", json_number(summary.last)},
+                           {"min", json_number(summary.least)},
+                           {"max", json_number(summary.greatest)},
+                           {"mean", json_number(summary.mean)}});
+  }
+  for (const auto& [name, value] : run.figures) figures[printable(name, 1 << 16)] = json_number(value);
+  const auto seconds = duration_of(run);
+  return Json{{"run", text(run.label)},
+              {"path", text(run.path.string())},
+              {"state", part(run, "state")},
+              {"exit", part(run, "exit")},
+              {"seconds", seconds ? json_number(*seconds) : Json(nullptr)},
+              {"recipe", part(run, "recipe")},
+              {"assets", part(run, "assets")},
+              {"by", run.by_step ? "step" : "epoch"},
+              {"values", run.metrics},
+              {"metrics", std::move(metrics)},
+              {"figures", std::move(figures)}};
+}
+
+}  // namespace sabath

@@ -1,0 +1,214 @@
+#include "report/ro_crate.h"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <ctime>
+#include <nlohmann/json.hpp>
+
+#include "base/file.h"
+#include "report/json_report.h"
+#include "report/summary.h"
+#include "sabath/error.h"
+#include "sabath/path.h"
+
+namespace sabath {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json reference(const std::string& id) { return Json{{"@id", id}}; }
+
+std::string iso_time(double seconds) {
+  constexpr double last = 253402300799;  // of the year 9999
+  const auto whole = static_cast<std::time_t>(seconds >= 0 && seconds <= last ? seconds : 0);
+  return fmt::format("{:%Y-%m-%dT%H:%M:%S}+00:00", fmt::gmtime(whole));
+}
+
+std::optional<double> time_fact(const Run& run, const char* key) {
+  const std::string text = fact(run, key);
+  if (text.empty()) return std::nullopt;
+  return std::strtod(text.c_str(), nullptr);
+}
+
+std::string clean(const std::string& text) { return printable(text, 4096); }
+
+// The entities of one crate, and what refers to what.
+class Crate {
+ public:
+  explicit Crate(const Run& run) : run_(run) {}
+  Json make();
+
+ private:
+  void add_files();
+  void add_file(const std::string& id, const std::string& name, const char* format);
+  void add_code();
+  void add_assets();
+  void add_values();
+  std::string add_value(const std::string& id, const std::string& name, Json value);
+  void add_environment();
+  void add_action();
+  [[nodiscard]] Json root() const;
+
+  const Run& run_;
+  Json graph_ = Json::array();
+  Json parts_ = Json::array(), objects_ = Json::array(), results_ = Json::array(), environment_ = Json::array();
+};
+
+void Crate::add_file(const std::string& id, const std::string& name, const char* format) {
+  const auto status = try_stat(run_.path / id);
+  if (!status || !S_ISREG(status->st_mode)) return;
+  graph_.push_back(Json{{"@id", id},
+                        {"@type", "File"},
+                        {"name", name},
+                        {"encodingFormat", format},
+                        {"contentSize", fmt::format("{}", status->st_size)}});
+  parts_.push_back(reference(id));
+  results_.push_back(reference(id));
+}
+
+void Crate::add_files() {
+  add_file("run.json", "what was run, on what, with which bytes", "application/json");
+  add_file("metrics.jsonl", "metrics as they appeared", "application/jsonl");
+  add_file("metrics.csv", "metrics as a table", "text/csv");
+  add_file("resources.jsonl", "resources over time", "application/jsonl");
+  std::error_code ignored;
+  std::vector<std::string> names;
+  constexpr std::size_t outputs_max = 4096;
+  for (const auto& entry : std::filesystem::directory_iterator(run_.path / "output", ignored)) {
+    const std::string name = entry.path().filename().string();
+    const bool plain = name.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789._-") == std::string::npos;
+    if (plain && names.size() < outputs_max) names.push_back(name);
+  }
+  std::sort(names.begin(), names.end());
+  for (const std::string& name : names) add_file("output/" + name, "what the program printed: " + name, "text/plain");
+}
+
+void Crate::add_code() {
+  const std::string name = fact(run_, "recipe", "name");
+  Json code{{"@id", "#code"}, {"@type", "SoftwareApplication"}, {"name", clean(name.empty() ? run_.label : name)}};
+  if (const std::string version = fact(run_, "recipe", "version"); !version.empty())
+    code["softwareVersion"] = clean(version);
+  Json identifiers = Json::array();
+  for (const auto& [part, key] : {std::pair{"recipe", "digest"}, {"source", "commit"}}) {
+    if (const std::string value = fact(run_, part, key); !value.empty())
+      identifiers.push_back(clean(std::string(part) + " " + key + " " + value));
+  }
+  if (!identifiers.empty()) code["identifier"] = std::move(identifiers);
+  graph_.push_back(std::move(code));
+}
+
+void Crate::add_assets() {
+  const auto found = run_.document->find("assets");
+  if (found == run_.document->end() || !found->is_array()) return;
+  std::size_t number = 0;
+  for (const Json& asset : *found) {
+    if (!asset.is_object()) continue;
+    const auto text = [&](const char* key) {
+      const auto value = asset.find(key);
+      return value != asset.end() && value->is_string() ? clean(value->get<std::string>()) : std::string{};
+    };
+    const std::string id = fmt::format("#asset-{}", ++number);
+    Json entity{{"@id", id}, {"@type", "CreativeWork"}, {"name", text("name")}, {"additionalType", text("kind")}};
+    if (!text("manifest").empty()) entity["identifier"] = text("manifest");
+    if (!text("verified_by").empty()) entity["description"] = "bytes verified by: " + text("verified_by");
+    graph_.push_back(std::move(entity));
+    objects_.push_back(reference(id));
+  }
+}
+
+std::string Crate::add_value(const std::string& id, const std::string& name, Json value) {
+  graph_.push_back(Json{{"@id", id}, {"@type", "PropertyValue"}, {"name", clean(name)}, {"value", std::move(value)}});
+  return id;
+}
+
+void Crate::add_values() {
+  std::size_t number = 0;
+  for (const auto& [name, value] : facts_of(run_, "config"))
+    objects_.push_back(reference(add_value(fmt::format("#config-{}", ++number), name, clean(value))));
+  number = 0;
+  for (const Series& series : run_.series) {
+    results_.push_back(
+        reference(add_value(fmt::format("#metric-{}", ++number), "last " + series.name, json_number(series.y.back()))));
+  }
+}
+
+void Crate::add_environment() {
+  std::size_t number = 0;
+  for (const char* const part : {"environment", "machine"}) {
+    for (const auto& [name, value] : facts_of(run_, part)) {
+      if (value.empty()) continue;
+      environment_.push_back(
+          reference(add_value(fmt::format("#environment-{}", ++number), std::string(part) + "." + name, clean(value))));
+    }
+  }
+}
+
+void Crate::add_action() {
+  const std::string state = fact(run_, "state");
+  Json action{{"@id", "#run"}, {"@type", "CreateAction"}, {"name", clean("run " + run_.label)}};
+  action["description"] = clean("argv: " + fact(run_, "command"));
+  action["instrument"] = reference("#code");
+  if (const auto started = time_fact(run_, "started")) action["startTime"] = iso_time(*started);
+  if (const auto finished = time_fact(run_, "finished")) action["endTime"] = iso_time(*finished);
+  const char* const status = state == "finished"  ? "CompletedActionStatus"
+                             : state == "running" ? "ActiveActionStatus"
+                                                  : "FailedActionStatus";
+  action["actionStatus"] = reference(std::string("http://schema.org/") + status);
+  if (state == "failed" || state == "interrupted")
+    action["error"] = clean(fmt::format("{}, exit {}, signal {}", state, fact(run_, "exit"), fact(run_, "signal")));
+  if (!objects_.empty()) action["object"] = objects_;
+  if (!results_.empty()) action["result"] = results_;
+  if (!environment_.empty()) action["environment"] = environment_;
+  graph_.push_back(std::move(action));
+}
+
+Json Crate::root() const {
+  const double published = time_fact(run_, "finished").value_or(time_fact(run_, "started").value_or(0));
+  return Json{{"@id", "./"},
+              {"@type", "Dataset"},
+              {"conformsTo", reference("https://w3id.org/ro/wfrun/process/0.5")},
+              {"name", clean(run_.label)},
+              {"description", clean("The record of one run of " + fact(run_, "recipe", "name"))},
+              {"datePublished", iso_time(published)},
+              {"license", "the licences of the data and the code that were used"},
+              {"hasPart", parts_},
+              {"mentions", reference("#run")}};
+}
+
+Json Crate::make() {
+  add_files();
+  add_code();
+  add_assets();
+  add_values();
+  add_environment();
+  add_action();
+  graph_.push_back(Json{{"@id", "https://w3id.org/ro/wfrun/process/0.5"},
+                        {"@type", "CreativeWork"},
+                        {"name", "Process Run Crate"},
+                        {"version", "0.5"}});
+  Json all = Json::array();
+  all.push_back(Json{{"@id", "ro-crate-metadata.json"},
+                     {"@type", "CreativeWork"},
+                     {"conformsTo", reference("https://w3id.org/ro/crate/1.1")},
+                     {"about", reference("./")}});
+  all.push_back(root());
+  for (Json& entity : graph_) all.push_back(std::move(entity));
+  return Json{{"@context", Json::array({"https://w3id.org/ro/crate/1.1/context",
+                                        "https://w3id.org/ro/terms/workflow-run/context"})},
+              {"@graph", std::move(all)}};
+}
+
+}  // namespace
+
+nlohmann::ordered_json ro_crate(const Run& run) {
+  if (!run.document) {
+    throw Error(FailureKind::usage, fmt::format("{} is no run directory with a run.json", printable(run.path.string())),
+                "a crate describes a run and its files: name a directory that `sabath run` made");
+  }
+  return Crate(run).make();
+}
+
+}  // namespace sabath

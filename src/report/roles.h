@@ -1,0 +1,27 @@
+// What a metric is, judged by its name: which ones a report shows when nobody says, and on which axis. Pure; any
+// thread.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "report/run.h"
+
+namespace sabath {
+
+enum class Role : std::uint8_t { loss, error, score, time, other };
+[[nodiscard]] Role role_of(std::string_view name);
+
+struct Shown {
+  std::vector<std::string> left;  // losses and errors; else what there is
+  std::string right;              // time per epoch; empty: not known
+};
+
+// `names` if the user named some, else at most `most`. Validation before training, losses before errors; unknown names
+// throw Error{not_found} with what there is.
+[[nodiscard]] Shown choose_shown(std::span<const Run> runs, const std::vector<std::string>& names, std::size_t most);
+
+}  // namespace sabath

@@ -1,0 +1,208 @@
+#include "report/run.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <span>
+#include <unordered_map>
+
+#include "base/file.h"
+#include "sabath/error.h"
+#include "sabath/path.h"
+
+namespace sabath {
+namespace {
+
+namespace fs = std::filesystem;
+constexpr std::size_t document_size_max = 16 << 20;
+constexpr std::size_t points_max = 4'000'000, names_max = 20'000;
+constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+
+// The values of one name while they are gathered.
+struct Gathered {
+  struct Value {
+    double value = 0, time = unknown;
+    int rank = 0;
+  };
+  std::map<double, Value> by_epoch, by_step;
+  std::optional<Value> alone;  // of neither
+
+  void take(const Metric& metric) {
+    const Value value{metric.value, metric.time, metric.rank.value_or(-1)};
+    const auto keep = [&](Value& old) {
+      if (value.rank <= old.rank) old = value;
+    };
+    if (metric.epoch && !std::isnan(*metric.epoch)) {
+      keep(by_epoch.try_emplace(*metric.epoch, value).first->second);
+    } else if (metric.step) {
+      keep(by_step.try_emplace(static_cast<double>(*metric.step), value).first->second);
+    } else if (alone) {
+      keep(*alone);
+    } else {
+      alone = value;
+    }
+  }
+};
+
+class Gatherer {
+ public:
+  explicit Gatherer(const fs::path& path) : path_(path) {}
+
+  void take(const Metric& metric) {
+    auto [found, is_new] = places_.try_emplace(metric.name, names_.size());
+    if (is_new) {
+      names_.push_back(metric.name);
+      values_.emplace_back();
+    }
+    values_[found->second].take(metric);
+    if (names_.size() > names_max || ++metrics_ % 65536 == 0) check_size();
+    if (!std::isnan(metric.time)) {
+      first_time_ = std::isnan(first_time_) ? metric.time : std::min(first_time_, metric.time);
+      last_time_ = std::isnan(last_time_) ? metric.time : std::max(last_time_, metric.time);
+    }
+  }
+
+  void put(Run& run) const {
+    run.by_step = std::all_of(values_.begin(), values_.end(), [](const Gathered& one) { return one.by_epoch.empty(); });
+    for (std::size_t i = 0; i < names_.size(); ++i) {
+      const auto& points = run.by_step ? values_[i].by_step : values_[i].by_epoch;
+      if (!points.empty()) {
+        Series& series = run.series.emplace_back();
+        series.name = names_[i];
+        for (const auto& [x, value] : points) {
+          series.x.push_back(x);
+          series.y.push_back(value.value);
+          series.time.push_back(value.time);
+        }
+      }
+      if (values_[i].alone) run.figures.emplace_back(names_[i], values_[i].alone->value);
+    }
+    run.first_time = first_time_;
+    run.last_time = last_time_;
+    run.metrics = metrics_;
+  }
+
+ private:
+  void check_size() const {
+    std::size_t points = 0;
+    for (const Gathered& one : values_) points += one.by_epoch.size() + one.by_step.size();
+    if (points <= points_max && names_.size() <= names_max) return;
+    throw Error(FailureKind::invalid,
+                fmt::format("{} has more than {} different names or {} values", printable(path_.string()), names_max,
+                            points_max),
+                "such a log can still be written out: sabath report --format csv");
+  }
+
+  const fs::path& path_;
+  std::unordered_map<std::string, std::size_t> places_;
+  std::vector<std::string> names_;
+  std::vector<Gathered> values_;
+  double first_time_ = unknown, last_time_ = unknown;
+  std::uint64_t metrics_ = 0;
+};
+
+void feed_file(const fs::path& path, MetricReader& reader, double time) {
+  const Fd fd = open_file(path, O_RDONLY);
+  std::vector<std::byte> buffer(1 << 20);
+  for (std::uint64_t offset = 0;;) {
+    const std::size_t count = read_at(fd.get(), buffer, offset, path);
+    if (count == 0) break;
+    reader.feed({reinterpret_cast<const char*>(buffer.data()), count}, time);
+    offset += count;
+  }
+  reader.finish();
+}
+
+// Where a run directory has its metrics; its output if the record is missing.
+fs::path metrics_file(const fs::path& path) {
+  for (const char* const name : {"metrics.jsonl", "metrics.csv", "history.csv", "output/stdout"}) {
+    const fs::path file = path / name;
+    if (const auto status = try_stat(file); status && S_ISREG(status->st_mode)) return file;
+  }
+  throw Error(FailureKind::not_found, fmt::format("{} is no run: it has no metrics.jsonl", printable(path.string())),
+              "name a directory that `sabath run` made, or a log file");
+}
+
+// What is complete: a line that a kill has torn has no newline, and no reader believes it.
+MetricReaderOptions record_options(MetricReaderOptions options) {
+  options.formats = static_cast<unsigned>(LogFormat::json);
+  options.patterns.clear();
+  return options;
+}
+
+std::shared_ptr<const nlohmann::ordered_json> load_document(const fs::path& directory) {
+  const fs::path file = directory / "run.json";
+  const auto text = try_read_text(file, document_size_max);
+  if (!text) return nullptr;
+  auto document = nlohmann::ordered_json::parse(*text, nullptr, false);
+  if (!document.is_object())
+    throw Error(FailureKind::invalid, fmt::format("{} is not a JSON object", printable(file.string())),
+                "the record of a run is replaced as a whole: something else wrote into this file");
+  return std::make_shared<const nlohmann::ordered_json>(std::move(document));
+}
+
+std::string label_of(const fs::path& path) {
+  fs::path clean = path.lexically_normal();
+  if (!clean.has_filename()) clean = clean.parent_path();
+  const std::string name = clean.filename().string();
+  return name.empty() || name == "." ? "run" : name;
+}
+
+}  // namespace
+
+const Series* Run::find(std::string_view name) const {
+  for (const Series& one : series) {
+    if (one.name == name) return &one;
+  }
+  return nullptr;
+}
+
+MetricReaderCounts for_each_metric(const fs::path& path, const MetricReaderOptions& options,
+                                   const std::function<void(const Metric&)>& take) {
+  const auto status = try_stat(path);
+  if (!status) {
+    throw Error(FailureKind::not_found, fmt::format("there is no {}", printable(path.string())),
+                "name a run's directory or a log file");
+  }
+  const bool directory = S_ISDIR(status->st_mode);
+  const fs::path file = directory ? metrics_file(path) : path;
+  const bool record = file.filename() == "metrics.jsonl" && directory;
+  MetricReader reader(record ? record_options(options) : options, take);
+  feed_file(file, reader, unknown);
+  return reader.counts();
+}
+
+Run load_run(const fs::path& path, const MetricReaderOptions& options) {
+  Run run;
+  run.path = path;
+  run.label = label_of(path);
+  const auto status = try_stat(path);
+  run.is_directory = status && S_ISDIR(status->st_mode);
+  Gatherer gatherer(path);
+  for_each_metric(path, options, [&](const Metric& metric) { gatherer.take(metric); });
+  gatherer.put(run);
+  if (run.is_directory) run.document = load_document(path);
+  return run;
+}
+
+std::vector<Run> load_runs(const std::vector<std::string>& paths, const MetricReaderOptions& options) {
+  std::vector<Run> runs;
+  for (const std::string& path : paths) {
+    Run run = load_run(path, options);
+    const std::string name = run.label;
+    for (int number = 2;
+         std::any_of(runs.begin(), runs.end(), [&](const Run& other) { return other.label == run.label; }); ++number)
+      run.label = fmt::format("{} ({})", name, number);
+    runs.push_back(std::move(run));
+  }
+  return runs;
+}
+
+}  // namespace sabath

@@ -1,0 +1,51 @@
+// A run as reports see it: read from its directory (docs/runs.md), or from a plain log, a CSV or a JSON-lines file.
+// Plain data, read-only once made; any thread. Reading throws Error{not_found} if there is nothing to read, {invalid}
+// for what is no run or beyond every bound, {storage}.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "metrics/reader.h"
+#include "sabath/metric.h"
+
+namespace sabath {
+
+// One value for each epoch, or each step where the log has no epochs; x ascends. Where several ranks tell the same, the
+// lowest one counts; where one tells it again, the last.
+struct Series {
+  std::string name;
+  std::vector<double> x, y;
+  std::vector<double> time;  // when it was told; NaN: not known
+};
+
+struct Run {
+  std::string label;           // unique among the runs of a report
+  std::filesystem::path path;  // as the user named it
+  bool is_directory = false;
+  bool by_step = false;                                    // x is the step, not the epoch
+  std::vector<Series> series;                              // in the order in which they appeared
+  std::vector<std::pair<std::string, double>> figures;     // of no epoch: the last value of each name
+  double first_time = 0, last_time = 0;                    // of all metrics; NaN: not known
+  std::uint64_t metrics = 0;                               // told in all
+  std::shared_ptr<const nlohmann::ordered_json> document;  // run.json; null if there is none
+
+  [[nodiscard]] const Series* find(std::string_view name) const;
+};
+
+// Each metric in the order of the file; returns what was counted.
+MetricReaderCounts for_each_metric(const std::filesystem::path& path, const MetricReaderOptions& options,
+                                   const std::function<void(const Metric&)>& take);
+
+[[nodiscard]] Run load_run(const std::filesystem::path& path, const MetricReaderOptions& options);
+// Labels are made unique.
+[[nodiscard]] std::vector<Run> load_runs(const std::vector<std::string>& paths, const MetricReaderOptions& options);
+
+}  // namespace sabath

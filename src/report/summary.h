@@ -1,0 +1,30 @@
+// What a series came to, and what a run's document says, as small values that every format prints. Pure; any thread.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "report/run.h"
+
+namespace sabath {
+
+// Of the values that are numbers; `last` is the very last one, even NaN.
+struct Summary {
+  std::size_t count = 0;
+  double first = 0, last = 0, least = 0, greatest = 0, mean = 0;
+  double least_at = 0, greatest_at = 0;  // epochs or steps
+};
+[[nodiscard]] Summary summarize(const Series& series);  // `series` has a value
+
+// Every leaf of a part of run.json as text, by its path: {"cpu.model", "..."}; nothing if the part is not there.
+using Facts = std::vector<std::pair<std::string, std::string>>;
+[[nodiscard]] Facts facts_of(const Run& run, const std::string& part);
+// A text or number at `part`, or at `part`.`key`; "" if absent or null.
+[[nodiscard]] std::string fact(const Run& run, const std::string& part, const std::string& key = {});
+
+// Seconds from the first to the last sign of the run, nullopt if it says no times.
+[[nodiscard]] std::optional<double> duration_of(const Run& run);
+
+}  // namespace sabath

@@ -1,0 +1,186 @@
+#include "report/text_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "base/text.h"
+#include "metrics/record.h"
+#include "metrics/sparkline.h"
+#include "report/summary.h"
+#include "report/text_table.h"
+#include "sabath/path.h"
+
+namespace sabath {
+namespace {
+
+constexpr std::size_t rows_max = 40, rows_at_the_ends = 15, columns_shown_max = 8, sparkline_width = 40;
+
+std::string short_digest(const std::string& digest) {
+  constexpr std::size_t length = 7 + 12;  // "sha256:" and twelve digits
+  return digest.size() > length ? digest.substr(0, length) : digest;
+}
+
+std::string shown(const std::string& text) { return printable(text, 300); }
+
+void add_line(std::string& out, std::string_view name, const std::string& text) {
+  if (!text.empty()) out += fmt::format("  {:<8} {}\n", name, text);
+}
+
+std::string recipe_line(const Run& run) {
+  const std::string name = fact(run, "recipe", "name");
+  if (name.empty()) return {};
+  std::string line = name + " " + fact(run, "recipe", "version");
+  if (const std::string mode = fact(run, "mode"); !mode.empty()) line += ", " + mode;
+  if (const std::string digest = fact(run, "recipe", "digest"); !digest.empty()) line += ", " + short_digest(digest);
+  return shown(line);
+}
+
+void add_assets(std::string& out, const Run& run) {
+  const auto found = run.document->find("assets");
+  if (found == run.document->end() || !found->is_array()) return;
+  for (const auto& asset : *found) {
+    if (!asset.is_object()) continue;
+    const auto text = [&](const char* key) {
+      const auto value = asset.find(key);
+      return value != asset.end() && value->is_string() ? value->get<std::string>() : std::string{};
+    };
+    std::string line = text("name") + "  " + short_digest(text("manifest"));
+    if (const std::string how = text("verified_by"); !how.empty()) line += "  " + how;
+    if (const auto warm = asset.find("warm"); warm != asset.end() && warm->is_boolean())
+      line += warm->get<bool>() ? "  warm" : "  cold";
+    add_line(out, text("kind").empty() ? "asset" : text("kind"), shown(line));
+  }
+}
+
+std::string times_line(const Run& run) {
+  std::string line;
+  for (const auto& [name, seconds] : facts_of(run, "times")) {
+    if (seconds.empty()) continue;
+    const auto number = std::strtod(seconds.c_str(), nullptr);
+    line += fmt::format("{}{} {}", line.empty() ? "" : ", ", name, format_duration(number));
+  }
+  return shown(line);
+}
+
+std::string state_line(const Run& run) {
+  std::string line = fact(run, "state");
+  if (line.empty()) line = run.is_directory ? "no run.json" : "a log";
+  if (const std::string code = fact(run, "exit"); !code.empty()) line += ", exit " + code;
+  if (const std::string signal = fact(run, "signal"); !signal.empty()) line += ", signal " + signal;
+  if (const auto seconds = duration_of(run)) line += ", " + format_duration(*seconds);
+  return shown(line + fmt::format(", {} values", run.metrics));
+}
+
+std::string head_of(const Run& run) {
+  std::string out = fmt::format("{}: {}\n", shown(run.label), state_line(run));
+  if (!run.document) return out;
+  add_line(out, "recipe", recipe_line(run));
+  add_assets(out, run);
+  add_line(out, "times", times_line(run));
+  return out;
+}
+
+// The columns of a table: what is shown, and the time.
+std::vector<const Series*> columns_for(const Run& run, const Shown& chosen) {
+  std::vector<const Series*> columns;
+  for (const Series& series : run.series) {
+    const bool wanted = std::find(chosen.left.begin(), chosen.left.end(), series.name) != chosen.left.end();
+    if (wanted || series.name == chosen.right) columns.push_back(&series);
+  }
+  return columns;
+}
+
+std::string table_of(const Run& run, const std::vector<const Series*>& columns, const TextOptions& options) {
+  std::map<double, std::vector<std::string>> rows;
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    for (std::size_t j = 0; j < columns[i]->x.size(); ++j) {
+      auto& row = rows[columns[i]->x[j]];
+      row.resize(columns.size());
+      row[i] = short_number(columns[i]->y[j]);
+    }
+  }
+  TextTable table(0);
+  std::vector<std::string> head{run.by_step ? "step" : "epoch"};
+  for (const Series* const column : columns) head.push_back(printable(column->name, 24));
+  table.add(std::move(head));
+  const bool shortened = !options.all_rows && rows.size() > rows_max;
+  std::size_t number = 0;
+  for (const auto& [x, cells] : rows) {
+    ++number;
+    if (shortened && number == rows_at_the_ends + 1) table.add({options.utf8 ? "…" : "..."});
+    if (shortened && number > rows_at_the_ends && number + rows_at_the_ends <= rows.size()) continue;
+    std::vector<std::string> row{fmt::format("{}", x)};
+    row.insert(row.end(), cells.begin(), cells.end());
+    table.add(std::move(row));
+  }
+  return table.text();
+}
+
+std::string lines_of(const Run& run, const std::vector<const Series*>& columns, const TextOptions& options) {
+  TextTable table(2);
+  for (const Series* const series : columns) {
+    const Summary summary = summarize(*series);
+    std::vector<std::string> row{printable(series->name, 24), sparkline(series->y, sparkline_width, options.utf8),
+                                 short_number(summary.first) + " -> " + short_number(summary.last)};
+    if (summary.count > 0 && role_of(series->name) == Role::time) {
+      row.push_back("mean " + short_number(summary.mean) + " s");
+    } else if (summary.count > 0) {
+      const bool most = role_of(series->name) == Role::score;
+      row.push_back(fmt::format("best {} at {} {}", short_number(most ? summary.greatest : summary.least),
+                                run.by_step ? "step" : "epoch", most ? summary.greatest_at : summary.least_at));
+    }
+    table.add(std::move(row));
+  }
+  return table.text();
+}
+
+std::string side_by_side(std::span<const Run> runs, const Shown& chosen) {
+  TextTable table(1);
+  std::vector<std::string> head{"run", "epochs"};
+  std::vector<std::string> names = chosen.left;
+  if (!chosen.right.empty()) names.push_back(chosen.right);
+  for (const std::string& name : names) head.push_back(printable(name, 24));
+  table.add(std::move(head));
+  for (const Run& run : runs) {
+    std::size_t epochs = 0;
+    for (const Series& series : run.series) epochs = std::max(epochs, series.x.size());
+    std::vector<std::string> row{printable(run.label, 48), fmt::format("{}", epochs)};
+    for (const std::string& name : names) {
+      const Series* const series = run.find(name);
+      const bool mean = name == chosen.right;
+      row.push_back(series == nullptr ? "" : short_number(mean ? summarize(*series).mean : series->y.back()));
+    }
+    table.add(std::move(row));
+  }
+  return "last values; of times the mean\n" + table.text();
+}
+
+}  // namespace
+
+std::string short_number(double value) {
+  return std::isfinite(value) ? fmt::format("{:.5g}", value) : number_text(value);
+}
+
+std::string text_report(std::span<const Run> runs, const std::vector<std::string>& names, const TextOptions& options) {
+  std::string out;
+  for (const Run& run : runs) {
+    const std::span<const Run> one(&run, 1);
+    if (!out.empty()) out += "\n";
+    out += head_of(run);
+    const Shown chosen = choose_shown(runs.size() == 1 ? one : runs, names, columns_shown_max);
+    const auto columns = columns_for(run, chosen);
+    if (columns.empty()) {
+      out += "  no metric of any epoch or step\n";
+    } else {
+      out += table_of(run, columns, options) + "\n" + lines_of(run, columns, options);
+    }
+  }
+  if (runs.size() > 1) out += "\n" + side_by_side(runs, choose_shown(runs, names, columns_shown_max));
+  return out;
+}
+
+}  // namespace sabath

@@ -1,0 +1,183 @@
+#include "run/commands.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "recipe/command_template.h"
+#include "sabath/error.h"
+#include "sabath/path.h"
+
+namespace sabath {
+namespace {
+
+using Kind = TemplatePiece::Kind;
+
+// Characters that mean themselves to a shell wherever they stand: in a word, and in either kind of quotes.
+bool is_inert(char c) {
+  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+         std::string_view("_-+=.,:/@%").find(c) != std::string_view::npos || static_cast<unsigned char>(c) >= 0x80;
+}
+
+bool is_inert(std::string_view text) {
+  return std::all_of(text.begin(), text.end(), [](char c) { return is_inert(c); });
+}
+
+std::string directory_of(const std::string& path) {
+  const auto slash = path.rfind('/');
+  return slash == std::string::npos || slash == 0 ? "/" : path.substr(0, slash);
+}
+
+const std::string& need(const std::string& value, std::string_view what) {
+  if (!value.empty()) return value;
+  throw Error(FailureKind::not_found, fmt::format("the recipe's command needs {{{}}}, and there is none", what),
+              what == "source" ? "the recipe names neither git nor source" : "name a dataset");
+}
+
+const std::string& fragment_of(const Places& places, const std::string& id) {
+  const auto found = places.fragments.find(id);
+  if (found != places.fragments.end()) return found->second;
+  throw Error(FailureKind::not_found,
+              fmt::format("the recipe's command needs {{dataset.{}}}, and the dataset has no such fragment", id),
+              "`sabath info DATASET` names its fragments");
+}
+
+std::string value_of(const TemplatePiece& piece, const Places& places) {
+  switch (piece.kind) {
+    case Kind::literal:
+      return piece.text;
+    case Kind::source:
+      return need(places.source, "source");
+    case Kind::dataset:
+      return need(places.dataset, "dataset");
+    case Kind::dataset_fragment:
+      return fragment_of(places, piece.text);
+    case Kind::dataset_fragment_directory:
+      return directory_of(fragment_of(places, piece.text));
+    case Kind::config:
+      if (const auto found = places.config.find(piece.text); found != places.config.end()) return found->second;
+      throw Error(FailureKind::usage, fmt::format("the recipe needs a value of '{}'", piece.text),
+                  fmt::format("give it with --set {}=VALUE", piece.text));
+    case Kind::nodes:
+      return fmt::to_string(places.nodes);
+    case Kind::ranks:
+      break;
+  }
+  return fmt::to_string(places.ranks);
+}
+
+std::string expand_word(const std::string& word, const Places& places, bool shell) {
+  std::string text;
+  for (const TemplatePiece& piece : parse_template(word)) {
+    const std::string value = value_of(piece, places);
+    if (shell && piece.kind != Kind::literal && (!is_inert(value) || value.empty())) {
+      throw Error(
+          FailureKind::usage,
+          fmt::format("a step of the recipe is text for a shell, and '{}' is not plain text to one", printable(value)),
+          "use paths and values of letters, digits and _ - + = . , : / @ %, or a recipe with \"argv\"");
+    }
+    text += value;
+  }
+  return text;
+}
+
+[[noreturn]] void refuse_set(const Recipe& model, const RunSets& sets, const std::string& wanted) {
+  std::vector<std::string> keys;
+  for (const auto& [key, steps] : sets) keys.push_back(key);
+  const auto meant = nearest(wanted, keys);
+  throw Error(FailureKind::not_found,
+              fmt::format("the recipe of {} does not say how to run on {}", model.name, printable(wanted)),
+              keys.empty() ? "it has no run sets of this mode"
+              : meant      ? fmt::format("did you mean {}?", *meant)
+                           : fmt::format("it has run sets for {}; --run-set names one", fmt::join(keys, ", ")));
+}
+
+template <typename Visit>
+void for_each_piece(const std::vector<Step>& steps, const Visit& visit) {
+  for (const Step& step : steps) {
+    for (const std::string& word : step.argv) {
+      for (const TemplatePiece& piece : parse_template(word)) visit(piece);
+    }
+  }
+}
+
+}  // namespace
+
+const std::pair<std::string, std::vector<Step>>& choose_set(const Recipe& model, const RunSets& sets,
+                                                            const Recipe& dataset, const std::string& wanted) {
+  const auto by_key = [&](const std::string& name) {
+    return std::ranges::find_if(sets, [&](const auto& set) { return to_lower(set.first) == to_lower(name); });
+  };
+  if (!wanted.empty()) {
+    if (const auto found = by_key(wanted); found != sets.end()) return *found;
+    refuse_set(model, sets, wanted);
+  }
+  if (const auto found = by_key(dataset.name); found != sets.end()) return *found;
+  if (model.schema == 0) {  // the original looked at no key at all
+    if (sets.size() == 1) return sets.front();
+    for (const Fragment& fragment : dataset.fragments) {
+      if (const auto found = by_key(fragment.id); found != sets.end() && dataset.fragments.size() == 1) return *found;
+    }
+  }
+  refuse_set(model, sets, dataset.name);
+}
+
+std::map<std::string, std::string> fragment_places(const Recipe& dataset, const std::string& view) {
+  std::map<std::string, std::string> places;
+  for (const Fragment& fragment : dataset.fragments) {
+    places[fragment.id] = fragment.path ? view + "/" + fragment.path->text() : view;
+  }
+  return places;
+}
+
+std::vector<Launch> expand(const std::vector<Step>& steps, const Places& places,
+                           const std::vector<std::string>& extra) {
+  std::vector<Launch> launches;
+  for (const Step& step : steps) {
+    Launch launch;
+    launch.parallel = step.parallel;
+    if (step.shell) launch.argv = {"/bin/sh", "-c"};
+    for (const std::string& word : step.argv) launch.argv.push_back(expand_word(word, places, step.shell));
+    launches.push_back(std::move(launch));
+  }
+  if (extra.empty() || launches.empty()) return launches;
+  if (steps.back().shell) {
+    throw Error(FailureKind::usage, "the last step of the recipe is text for a shell: it takes no arguments after --",
+                "leave them out");
+  }
+  launches.back().argv.insert(launches.back().argv.end(), extra.begin(), extra.end());
+  return launches;
+}
+
+std::vector<std::string> config_keys(const std::vector<Step>& steps) {
+  std::vector<std::string> keys;
+  for_each_piece(steps, [&](const TemplatePiece& piece) {
+    if (piece.kind == Kind::config && std::ranges::find(keys, piece.text) == keys.end()) keys.push_back(piece.text);
+  });
+  return keys;
+}
+
+bool uses_source(const std::vector<Step>& steps) {
+  bool used = false;
+  for_each_piece(steps, [&](const TemplatePiece& piece) { used = used || piece.kind == Kind::source; });
+  return used;
+}
+
+std::string shell_line(const std::vector<std::string>& argv) {
+  std::string line;
+  for (const std::string& word : argv) {
+    if (!line.empty()) line += ' ';
+    if (!word.empty() && is_inert(word)) {
+      line += word;
+      continue;
+    }
+    line += '\'';
+    for (const char c : word) c == '\'' ? line += "'\\''" : line += c;
+    line += '\'';
+  }
+  return line;
+}
+
+}  // namespace sabath

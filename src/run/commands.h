@@ -1,0 +1,46 @@
+// From a recipe's steps to the commands that run: which set, and what its placeholders stand for. Values reach a
+// program as arguments, never as text that a shell reads; where a recipe wants a shell, values that a shell could take
+// for more than text are refused. Pure; any thread. Throws Error{not_found}, Error{usage}, Error{invalid}.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "run/settings.h"
+#include "sabath/recipe.h"
+
+namespace sabath {
+
+struct Places {
+  std::string source, dataset;                   // empty: there is none
+  std::map<std::string, std::string> fragments;  // by id: a file, or the directory that holds an archive or a list
+  Config config;
+  unsigned nodes = 1, ranks = 1;
+};
+
+struct Launch {
+  std::vector<std::string> argv;  // of a shell step: /bin/sh -c TEXT
+  bool parallel = false;
+};
+
+// The set whose key names the dataset, in any case. Recipes of schema 0 have other keys as well: the id of a fragment,
+// or one set for all datasets. Empty `wanted`: as the dataset says.
+[[nodiscard]] const std::pair<std::string, std::vector<Step>>& choose_set(const Recipe& model, const RunSets& sets,
+                                                                          const Recipe& dataset,
+                                                                          const std::string& wanted);
+
+// Where the fragments of a dataset stand below its view.
+[[nodiscard]] std::map<std::string, std::string> fragment_places(const Recipe& dataset, const std::string& view);
+
+// `extra`: arguments for the last step.
+[[nodiscard]] std::vector<Launch> expand(const std::vector<Step>& steps, const Places& places,
+                                         const std::vector<std::string>& extra);
+
+[[nodiscard]] std::vector<std::string> config_keys(const std::vector<Step>& steps);  // each once, in order
+[[nodiscard]] bool uses_source(const std::vector<Step>& steps);
+
+// As a person would type it: words quoted where a shell needs it.
+[[nodiscard]] std::string shell_line(const std::vector<std::string>& argv);
+
+}  // namespace sabath

@@ -1,0 +1,30 @@
+// The environment of a run's programs: the caller's, what the site's modules change, what the recipe sets, and what
+// says where the run is. Pure but for load_modules(), which asks a shell. Throws Error{command}, Error{not_found}.
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "run/site.h"
+#include "sabath/recipe.h"
+
+namespace sabath {
+
+using VariableMap = std::map<std::string, std::string>;
+
+// $NAME and ${NAME} stand for what `environment` has, as in the original's recipes; nothing else is expanded.
+[[nodiscard]] std::string expand_variables(const std::string& text, const VariableMap& environment);
+
+// The recipe's variables over `environment`; one that expands to nothing but names others is left out.
+void add_recipe_variables(VariableMap& environment, const std::map<std::string, std::string>& variables);
+
+// What the modules make of `environment`, by the site's module command.
+[[nodiscard]] VariableMap load_modules(const Site& site, const std::vector<std::string>& modules,
+                                       const VariableMap& environment, const std::stop_token& stop);
+
+[[nodiscard]] std::vector<std::string> lines(const VariableMap& environment);  // "NAME=value"
+
+}  // namespace sabath

@@ -1,0 +1,57 @@
+// A program whose every descendant ends with it, and with us, whatever happens to us.
+//
+// Between this process and the program stands a guardian, a fork of this one: the subreaper of all that the program
+// starts, in whatever group or session, so orphans become its children. It holds one end of a pipe whose other end only
+// we have; when we are gone, also by SIGKILL, it reads the end of it and kills everything. When the program has ended
+// by itself, what it left behind is ended, too. One thread. Throws Error{command}, Error{storage}.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/file.h"
+
+namespace sabath {
+
+struct ProcessSpec {
+  std::vector<std::string> argv;         // argv[0] is looked up in the PATH of `environment`
+  std::vector<std::string> environment;  // "NAME=value", all of it
+  std::filesystem::path directory;
+};
+
+struct ProcessEnd {
+  int exit = 0;    // exit status; of a signal 128 + its number
+  int signal = 0;  // 0: it ended by itself
+};
+
+class GuardedProcess {
+ public:
+  explicit GuardedProcess(const ProcessSpec& spec);  // starts it, in a process group of its own, without input
+  ~GuardedProcess();                                 // nothing of it is left
+  GuardedProcess(const GuardedProcess&) = delete;
+  GuardedProcess& operator=(const GuardedProcess&) = delete;
+
+  [[nodiscard]] int out() const noexcept { return out_.get(); }  // to read from; -1 once close_out() was called
+  [[nodiscard]] int err() const noexcept { return err_.get(); }
+  void close_out() noexcept { out_.reset(); }
+  void close_err() noexcept { err_.reset(); }
+  [[nodiscard]] int news() const noexcept { return news_.get(); }  // readable when try_end() has something to say
+  [[nodiscard]] pid_t guardian() const noexcept { return guardian_; }
+
+  void signal(int number) noexcept;  // to the program's group
+  void end_all() noexcept;           // SIGKILL to all of it
+  // How the program ended, once it has. Throws Error{command} if it could not be started.
+  [[nodiscard]] std::optional<ProcessEnd> try_end();
+
+ private:
+  Fd out_, err_, news_, control_;
+  pid_t guardian_ = 0;
+  std::string program_;
+};
+
+// The file that a program's name stands for in this PATH; empty if there is none.
+[[nodiscard]] std::string find_program(const std::string& name, const std::string& path);
+
+}  // namespace sabath

@@ -1,0 +1,206 @@
+#include "run/guardian.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+
+namespace sabath::guardian {
+namespace {
+
+constexpr int left_behind_ms = 2000;  // what a program left has so long after SIGTERM
+
+void tell(int fd, News::Kind kind, int value) {
+  const News news{kind, value};
+  [[maybe_unused]] const auto written = ::write(fd, &news, sizeof news);
+}
+
+void default_signals() {
+  for (int number = 1; number < 32; ++number) ::signal(number, SIG_DFL);
+  sigset_t none;
+  sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+}
+
+[[noreturn]] void become(const Program& program, pid_t guardian) {
+  ::setpgid(0, 0);
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // should the guardian itself be killed
+  if (::getppid() != guardian) ::_exit(127);
+  default_signals();
+  const bool ready = ::dup2(program.in, 0) >= 0 && ::dup2(program.out, 1) >= 0 && ::dup2(program.err, 2) >= 0 &&
+                     (*program.directory == '\0' || ::chdir(program.directory) == 0);
+  if (ready) ::execve(program.file, program.argv, program.environment);
+  tell(program.news, News::not_started, errno);
+  ::_exit(127);
+}
+
+// Only these four stay open, above the standard streams: nothing else of the parent is held, least of all its end of
+// the control pipe.
+Program keep_only(Program program) {
+  for (int* fd : {&program.in, &program.out, &program.err, &program.news, &program.control}) {
+    *fd = ::fcntl(*fd, F_DUPFD_CLOEXEC, 64);
+  }
+  int lowest = program.in, highest = program.in;
+  for (const int fd : {program.out, program.err, program.news, program.control}) {
+    lowest = std::min(lowest, fd);
+    highest = std::max(highest, fd);
+  }
+  const auto close_range = [](unsigned first, unsigned last) { ::syscall(SYS_close_range, first, last, 0); };
+  close_range(0, static_cast<unsigned>(lowest) - 1);
+  close_range(static_cast<unsigned>(highest) + 1, ~0U);
+  return program;
+}
+
+// The parent of process `name`, from /proc/NAME/stat, whose second field may hold anything between brackets.
+pid_t parent_of(const char* name) {
+  std::array<char, 64> path{"/proc/"};
+  if (std::strlen(name) > 16) return -1;
+  std::strcat(path.data(), name);
+  std::strcat(path.data(), "/stat");
+  const int fd = ::open(path.data(), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return -1;
+  std::array<char, 512> text{};
+  const ssize_t n = ::read(fd, text.data(), text.size() - 1);
+  ::close(fd);
+  const char* bracket = n > 0 ? std::strrchr(text.data(), ')') : nullptr;
+  if (bracket == nullptr || std::strlen(bracket) < 5) return -1;
+  return static_cast<pid_t>(std::atoi(bracket + 4));  // ") S PPID"
+}
+
+struct Entry {  // of getdents64(2): readdir(3) would allocate
+  std::uint64_t inode;
+  std::int64_t offset;
+  unsigned short length;
+  unsigned char type;
+  char name[1];
+};
+
+// To each child of the guardian: the program's own, and every orphan below it.
+void signal_children(int number) {
+  const int proc = ::open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (proc < 0) return;
+  const pid_t self = ::getpid();
+  alignas(Entry) std::array<char, 32768> buffer;
+  long n = 0;
+  while ((n = ::syscall(SYS_getdents64, proc, buffer.data(), buffer.size())) > 0) {
+    for (long at = 0; at < n;) {
+      const auto* entry = reinterpret_cast<const Entry*>(buffer.data() + at);
+      const char* name = entry->name;
+      at += entry->length;
+      if (*name < '1' || *name > '9' || parent_of(name) != self) continue;
+      ::kill(static_cast<pid_t>(std::atoi(name)), number);
+    }
+  }
+  ::close(proc);
+}
+
+std::int64_t now_ms() {
+  timespec now{};
+  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  return now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+class Guard {
+ public:
+  explicit Guard(const Program& program) : program_(program) {
+    sigset_t child;
+    sigemptyset(&child);
+    sigaddset(&child, SIGCHLD);
+    ::sigprocmask(SIG_SETMASK, &child, nullptr);
+    deaths_ = ::signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);
+  }
+
+  [[noreturn]] void run() {
+    const pid_t self = ::getpid();
+    child_ = ::fork();
+    if (child_ == 0) become(program_, self);
+    if (child_ < 0) {
+      tell(program_.news, News::not_started, errno);
+      ::_exit(1);
+    }
+    ::setpgid(child_, child_);
+    ::close(program_.out);  // the streams end when the last of the program's processes does
+    ::close(program_.err);
+    while (!ended_ && !alone_) wait(-1);
+    end_the_rest();
+    ::_exit(0);
+  }
+
+ private:
+  // Until something happens, or the time is over.
+  void wait(int timeout_ms) {
+    std::array<pollfd, 2> fds{{{deaths_, POLLIN, 0}, {alone_ ? -1 : program_.control, POLLIN, 0}}};
+    ::poll(fds.data(), fds.size(), timeout_ms);
+    if (fds[1].revents != 0) obey();
+    std::array<signalfd_siginfo, 8> ignored;
+    while (::read(deaths_, ignored.data(), sizeof ignored) > 0) {}
+    reap();
+  }
+
+  void reap() {
+    int status = 0;
+    pid_t pid = 0;
+    while ((pid = ::waitpid(-1, &status, WNOHANG)) > 0) {
+      if (pid != child_) continue;
+      ended_ = true;
+      tell(program_.news, News::ended, status);
+    }
+    none_left_ = pid < 0 && errno == ECHILD;
+  }
+
+  void obey() {
+    unsigned char number = 0;
+    const ssize_t n = ::read(program_.control, &number, 1);
+    if (n < 0) return;
+    if (n == 0) {
+      alone_ = true;
+    } else if (number == 0) {
+      merciless_ = true;
+      ended_ ? signal_children(SIGKILL) : void(::kill(-child_, SIGKILL));
+    } else if (!ended_) {
+      ::kill(-child_, number);
+    }
+  }
+
+  // When a child dies its own children become ours, so the loop reaches all of them.
+  void end_the_rest() {
+    reap();
+    const std::int64_t patience_ends = now_ms() + (alone_ || merciless_ ? 0 : left_behind_ms);
+    if (!none_left_ && !alone_ && !merciless_) signal_children(SIGTERM);
+    while (!none_left_) {
+      const bool patient = now_ms() < patience_ends && !alone_ && !merciless_;
+      if (!patient) signal_children(SIGKILL);
+      wait(patient ? 50 : 5);
+    }
+  }
+
+  const Program program_;
+  int deaths_ = -1;
+  pid_t child_ = 0;
+  bool ended_ = false, alone_ = false, merciless_ = false, none_left_ = false;
+};
+
+}  // namespace
+
+void stand(const Program& program) noexcept {
+  ::setpgid(0, 0);  // what a terminal or a batch system sends to the group of `sabath run` is not for the guardian
+  default_signals();
+  for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGTSTP}) ::signal(number, SIG_IGN);
+  ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+  ::prctl(PR_SET_NAME, "sabath-guardian");
+  Guard(keep_only(program)).run();
+}
+
+}  // namespace sabath::guardian

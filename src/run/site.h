@@ -1,0 +1,45 @@
+// A site profile: how this site's launchers, modules and containers are called. Data, not code: etc/sites/*.json,
+// docs/running.md. Plain values; any thread. Throws Error{invalid}, Error{not_found}.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace sabath {
+
+// A command that goes in front of another one. Words may hold {ranks} {nodes} {ranks_per_node} {work} {image} {path};
+// a container's word "{binds}" stands for its `bind` once for each directory.
+struct Wrapper {
+  std::vector<std::string> argv, bind;
+  bool tags_output = false;  // lines of the output begin with their rank
+};
+
+struct Site {
+  std::string name;
+  std::vector<std::string> hosts;                           // patterns of host names with * and ?
+  std::string module_script;                                // sourced by bash, defines `module`
+  std::map<std::string, std::vector<std::string>> modules;  // "cuda>=11" or "cuda" -> what is loaded here
+  std::string launcher;                                     // the usual one for several ranks
+  std::map<std::string, Wrapper> launchers, containers;
+};
+
+[[nodiscard]] Site parse_site(std::string_view json, const std::string& origin);
+// What `over` says wins; what it leaves out stays.
+[[nodiscard]] Site merged(Site base, Site over);
+[[nodiscard]] bool is_host_of(const Site& site, const std::string& host);
+
+// The site's modules for a recipe's needs ("gcc/11.3.0", "cuda>=11"): by the whole need, else by its name; else as it
+// stands.
+[[nodiscard]] std::vector<std::string> modules_for(const Site& site, const std::vector<std::string>& needs);
+
+struct WrapperValues {
+  unsigned ranks = 1, nodes = 1;
+  std::string work, image;
+  std::vector<std::string> binds;
+};
+[[nodiscard]] std::vector<std::string> wrap(const Wrapper& wrapper, const WrapperValues& values,
+                                            const std::vector<std::string>& command);
+
+}  // namespace sabath

@@ -1,0 +1,26 @@
+// Whether a directory outside of the store's own views holds what a manifest names: before a run reads it.
+// One thread. Throws Error{storage}, Error{interrupted}.
+#pragma once
+
+#include <filesystem>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "manifest/manifest.h"
+#include "store/store.h"
+
+namespace sabath {
+
+struct TreeCheck {
+  std::vector<std::string> wrong, missing;  // paths in the asset; at most 100 of each
+  bool read = false;                        // something had to be read and hashed
+  [[nodiscard]] bool good() const { return wrong.empty() && missing.empty(); }
+};
+
+// A file that is one with an object which `store` knows to be unchanged is not read. `store` may be nullptr; `full`
+// reads everything.
+[[nodiscard]] TreeCheck check_tree(Store* store, const Manifest& manifest, const std::filesystem::path& directory,
+                                   bool full, const std::stop_token& stop);
+
+}  // namespace sabath

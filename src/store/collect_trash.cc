@@ -1,0 +1,208 @@
+// The second half of Collector: what was moved to the trash goes back if somebody began to use it, and away if it was
+// not missed for long.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <system_error>
+#include <unordered_set>
+
+#include "base/file.h"
+#include "sabath/error.h"
+#include "store/collector.h"
+#include "store/ref_file.h"
+#include "store/small_file.h"
+#include "store/view.h"
+
+namespace sabath {
+namespace {
+
+namespace fs = std::filesystem;
+
+// The two last components of a file of the batch, where they are a manifest's or a ref's name.
+std::optional<Sha256> hash_at(const fs::path& file, std::string_view kind, std::string_view suffix) {
+  const auto directory = file.parent_path();
+  if (directory.parent_path().filename() != kind) return std::nullopt;
+  return try_parse_hash_name(directory.filename().native(), file.filename().native(), suffix);
+}
+
+struct InTrash {
+  std::map<Sha256, fs::path> manifests, views;
+  std::multimap<Sha256, fs::path> refs;  // by root
+  std::unordered_map<Digest, fs::path> objects;
+};
+
+InTrash contents(const Batch& batch) {
+  InTrash in;
+  Trash::for_each(batch, [&](const fs::path& file) {
+    if (const auto root = hash_at(file, "manifests", "")) in.manifests.emplace(*root, file);
+    if (hash_at(file, "refs", ".json")) {
+      if (const auto ref = try_decode_ref(try_read_small(file).value_or(""))) in.refs.emplace(ref->root, file);
+    }
+    const auto object = file.parent_path().parent_path().filename() == "objects"
+                            ? try_parse_object_name(file.parent_path().filename().native(), file.filename().native())
+                            : std::nullopt;
+    if (object) in.objects.emplace(*object, file);
+    if (file.parent_path() == batch.directory / "views") {
+      if (const auto root = Sha256::try_parse(file.filename().native())) in.views.emplace(*root, file);
+    }
+  });
+  return in;
+}
+
+std::optional<Manifest> try_open(const fs::path& file) {
+  try {
+    if (try_lstat(file)) return Manifest::open(file);
+  } catch (const Error&) {  // damaged, or gone meanwhile
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+void Collector::settle_batches() {
+  auto batches = store_.trash.batches(now_ns_);
+  std::vector<FoundLease> leases;
+  if (!batches.empty()) leases = read_leases(store_.layout, store_.writer.host, now_ns_);
+  for (Batch& batch : batches) {
+    check_stop();
+    if (batch.state == Batch::State::filling) {
+      if (!batch.ours_or_dead) continue;
+      store_.trash.end(batch);  // it was interrupted: whole is what it has, from now on
+    }
+    if (batch.state == Batch::State::whole) {
+      restore_used(batch);
+      const auto window = policy_.now ? std::chrono::seconds(0) : policy_.undo_window;
+      if (now_ns_ - batch.since_ns < std::chrono::nanoseconds(window).count()) continue;
+      const auto user = std::ranges::find_if(leases, [&](const FoundLease& lease) {
+        return lease.live && lease.text.open && lease.text.since_ns <= batch.since_ns + clock_margin_ns;
+      });
+      if (user != leases.end()) {
+        report_.waiting.push_back(fmt::format("the trash stays until this has ended: {}", describe(*user)));
+        continue;
+      }
+      store_.trash.begin_deletion(batch);
+    }
+    empty(batch);
+  }
+}
+
+// Somebody may have begun to use an asset between our look and our step, and another asset, published since, may need
+// an object that was unnamed then.
+void Collector::restore_used(const Batch& batch) {
+  const InTrash in = contents(batch);
+  std::map<Sha256, bool> wanted;  // roots
+  const std::int64_t since = batch.state == Batch::State::filling ? now_ns_ : batch.since_ns;
+  for (const auto& lease : read_leases(store_.layout, store_.writer.host, now_ns_)) {
+    for (const auto& root : lease.text.roots) wanted[root] = wanted[root] || lease.live;
+  }
+  std::error_code error;
+  for (fs::directory_iterator it(store_.layout.pins(), error), end; !error && it != end; it.increment(error)) {
+    if (const auto root = Sha256::try_parse(it->path().filename().native())) wanted[*root] = true;
+  }
+  for (fs::directory_iterator it(store_.layout.used(), error), end; !error && it != end; it.increment(error)) {
+    const auto root = Sha256::try_parse(it->path().filename().native());
+    const auto s = root ? try_lstat(it->path()) : std::nullopt;
+    if (s && nanoseconds(s->st_mtim) >= since) wanted[*root] = true;
+  }
+  const auto back = [&](const fs::path& file) { report_.restored += store_.trash.restore(batch, file) ? 1 : 0; };
+  for (const auto& [root, want] : wanted) {
+    if (!want) continue;
+    const auto trashed = in.manifests.find(root);
+    if (trashed != in.manifests.end()) back(trashed->second);
+    if (const auto manifest = try_open(store_.layout.manifest(root))) {
+      manifest->for_each([&](const Entry& entry) {
+        const auto object = entry.is_file() ? in.objects.find(entry.digest) : in.objects.end();
+        if (object != in.objects.end()) back(object->second);
+      });
+    }
+    for (auto [ref, last] = in.refs.equal_range(root); ref != last; ++ref) back(ref->second);
+    if (const auto view = in.views.find(root); view != in.views.end()) back(view->second);
+  }
+}
+
+void remove_view(Store::State& store, const fs::path& view, const std::optional<Manifest>& manifest) {
+  try {
+    if (manifest) {
+      ViewEntries entries(store, view);
+      manifest->for_each([&](const Entry& entry) { entries.remove_file(entry); });
+    }
+  } catch (const Error&) {  // the rest costs a re-hash
+  }
+  remove_tree(view);
+}
+
+void Collector::empty(Batch& batch) {
+  std::vector<fs::path> views, others;
+  constexpr std::uint64_t block_size = 512;  // stat(2): the unit of st_blocks
+  Trash::for_each(batch, [&](const fs::path& file) {
+    (file.parent_path() == batch.directory / "views" ? views : others).push_back(file);
+  });
+  // Views first: their manifests, and their objects, are still there.
+  for (const auto& view : views) {
+    check_stop();
+    const auto root = Sha256::try_parse(view.filename().native());
+    std::optional<Manifest> manifest;
+    if (root) {
+      const auto place = store_.layout.manifest(*root);
+      manifest = try_open(batch.directory / place.lexically_relative(store_.layout.root()));
+      if (!manifest) manifest = try_open(place);
+    }
+    remove_view(store_, view, manifest);
+  }
+  for (const auto& file : others) {
+    const auto s = try_lstat(file);
+    const bool last_link = s && !S_ISDIR(s->st_mode) && s->st_nlink == 1;
+    if (last_link) report_.deleted_bytes += static_cast<std::uint64_t>(s->st_blocks) * block_size;
+    if (s && !S_ISDIR(s->st_mode)) ::unlink(file.c_str());
+  }
+  remove_tree(batch.directory);
+  ++report_.deleted_batches;
+}
+
+UndoReport undo_collection(Store& store) {
+  Store::State& state = store.state();
+  UndoReport report;
+  for (const Batch& batch : state.trash.batches(server_now(state))) {
+    if (batch.state == Batch::State::going) continue;
+    if (batch.state == Batch::State::filling && !batch.ours_or_dead) continue;
+    const InTrash in = contents(batch);
+    for (const auto& [digest, file] : in.objects) report.objects += state.trash.restore(batch, file) ? 1 : 0;
+    Trash::for_each(batch, [&](const fs::path& file) {
+      const bool view = file.parent_path() == batch.directory / "views";
+      if (file.parent_path() == batch.directory || !state.trash.restore(batch, file)) return;
+      ++(view ? report.assets : report.others);
+    });
+    for (const auto& [root, view] : in.views) {  // another stands there
+      if (try_lstat(view)) remove_view(state, view, try_open(state.layout.manifest(root)));
+    }
+    state.evidence.flush();
+    remove_tree(batch.directory);
+    ++report.batches;
+  }
+  return report;
+}
+
+PartialState look_at_partial(const fs::path& directory, const HostId& here) {
+  PartialState state;
+  const auto look = [&](const fs::path& path) {
+    const auto s = try_lstat(path);
+    if (!s) return;
+    state.changed_ns = std::max(state.changed_ns, nanoseconds(s->st_mtim));  // a rename changes the ctime
+    if (!S_ISDIR(s->st_mode)) state.bytes += static_cast<std::uint64_t>(s->st_blocks) * 512;
+    const std::string name = path.filename();
+    std::string_view author = name;
+    if (const auto journal = try_parse_journal_name(name)) author = *journal;
+    if (const auto scratch = try_parse_scratch_name(name)) author = *scratch;
+    const auto writer = WriterId::try_parse(author.substr(0, author.find('+')));
+    if (writer && life_of(*writer, here) == Life::alive) state.alive = true;
+  };
+  look(directory);
+  std::error_code error;
+  for (fs::recursive_directory_iterator it(directory, error), end; !error && it != end; it.increment(error)) {
+    look(it->path());
+  }
+  return state;
+}
+
+}  // namespace sabath

@@ -1,0 +1,29 @@
+// pins/: roots that are kept until they are let go. Free functions of src/store; any thread. Throws Error{space},
+// Error{storage}.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "store/store.h"
+
+namespace sabath {
+
+struct Pin {
+  Sha256 root;
+  std::string name;       // as it was called when it was pinned; for people
+  std::int64_t time = 0;  // seconds since 1970; for people
+  friend bool operator==(const Pin&, const Pin&) = default;
+};
+
+[[nodiscard]] std::string encode_pin(const Pin& pin);
+[[nodiscard]] std::optional<Pin> try_decode_pin(std::string_view text);
+
+void put_pin(Store& store, const Pin& pin);         // durable when it returns
+bool remove_pin(Store& store, const Sha256& root);  // false: there was none
+// By name, then root. A damaged one still keeps the root that its file is named by.
+[[nodiscard]] std::vector<Pin> read_pins(const Store& store);
+
+}  // namespace sabath

@@ -1,0 +1,30 @@
+#include "store/small_file.h"
+
+#include <fcntl.h>
+
+#include "base/file.h"
+#include "sabath/error.h"
+
+namespace sabath {
+
+std::optional<std::string> try_read_small(const std::filesystem::path& file, std::uint64_t size_max) {
+  try {
+    return try_read_text(file, size_max);
+  } catch (const Error& error) {
+    if (error.failure().kind != FailureKind::invalid) throw;
+    return std::nullopt;
+  }
+}
+
+void replace_file(Store::State& store, const std::filesystem::path& file, const std::string& text, bool sync) {
+  const auto temporary = store.temporaries.new_name();
+  Fd fd = open_file(temporary, O_WRONLY | O_CREAT | O_EXCL);
+  write_all(fd.get(), std::as_bytes(std::span(text)), temporary);
+  if (sync) sync_file(fd.get(), temporary);
+  close_file(std::move(fd), temporary);
+  make_directories(file.parent_path());
+  rename_path(temporary, file);
+  if (sync) sync_directory(file.parent_path());
+}
+
+}  // namespace sabath

@@ -1,0 +1,146 @@
+#include "store/trash.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <system_error>
+
+#include "base/file.h"
+#include "sabath/error.h"
+#include "store/durable.h"
+#include "store/lease_file.h"
+
+namespace sabath {
+namespace {
+
+namespace fs = std::filesystem;
+constexpr std::array<const char*, 3> state_names{"filling", "whole", "going"};  // by Batch::State
+
+fs::path state_file(const Batch& batch, Batch::State state) {
+  return batch.directory / state_names.at(static_cast<std::size_t>(state));
+}
+
+// The file's mtime is the moment of the step; the rename is the step.
+void enter_state(Batch& batch, Batch::State state) {
+  const auto before = state_file(batch, batch.state), after = state_file(batch, state);
+  ::utimensat(AT_FDCWD, before.c_str(), nullptr, 0);
+  rename_path(before, after);
+  if (const auto s = try_lstat(after)) batch.since_ns = nanoseconds(s->st_mtim);
+  batch.state = state;
+}
+
+std::vector<fs::path> list(const fs::path& directory) {
+  std::vector<fs::path> found;
+  std::error_code error;
+  for (fs::directory_iterator it(directory, error), end; !error && it != end; it.increment(error)) {
+    found.push_back(it->path());
+  }
+  return found;
+}
+
+std::optional<Digest> object_at(const fs::path& path) {
+  const auto directory = path.parent_path();
+  if (directory.parent_path().filename() != "objects") return std::nullopt;
+  return try_parse_object_name(directory.filename().native(), path.filename().native());
+}
+
+}  // namespace
+
+std::vector<Batch> Trash::batches(std::int64_t now_ns) const {
+  std::vector<Batch> found;
+  for (const auto& directory : list(layout_.trash())) {
+    const std::string name = directory.filename();
+    const auto author = WriterId::try_parse(std::string_view(name).substr(0, name.find('+')));
+    Batch batch{directory, Batch::State::filling, now_ns, false};
+    for (const auto state : {Batch::State::filling, Batch::State::whole, Batch::State::going}) {
+      const auto s = try_lstat(state_file(batch, state));
+      if (!s) continue;
+      batch.state = state;
+      batch.since_ns = nanoseconds(s->st_mtim);
+    }
+    const Life life = author ? life_of(*author, writer_.host) : Life::unknown;
+    const bool silent = now_ns - batch.since_ns > std::chrono::nanoseconds(lease_silence_max).count();
+    batch.ours_or_dead = (author && *author == writer_) || life == Life::dead || (life == Life::unknown && silent);
+    found.push_back(std::move(batch));
+  }
+  return found;
+}
+
+Batch Trash::begin() {
+  Batch batch{layout_.trash() / fmt::format("{}+{}", writer_.text(), next_++), Batch::State::filling, 0, true};
+  make_directories(batch.directory);
+  const auto file = state_file(batch, Batch::State::filling);
+  { const Fd made = open_file(file, O_WRONLY | O_CREAT | O_EXCL); }
+  if (const auto s = try_lstat(file)) batch.since_ns = nanoseconds(s->st_mtim);
+  return batch;
+}
+
+void Trash::end(Batch& batch) {
+  if (!try_lstat(state_file(batch, Batch::State::filling))) {  // its maker died before it was made, or a purge took it
+    const Fd made = open_file(state_file(batch, Batch::State::filling), O_WRONLY | O_CREAT);
+  }
+  enter_state(batch, Batch::State::whole);
+}
+
+void Trash::begin_deletion(Batch& batch) { enter_state(batch, Batch::State::going); }
+
+bool Trash::move(const fs::path& from, const fs::path& to, const std::optional<Digest>& object) {
+  const auto before = object ? try_lstat(from) : std::nullopt;
+  const bool known = before && S_ISREG(before->st_mode) && evidence_.matches(*object, *before);
+  if (!try_lstat(to.parent_path())) make_directories(to.parent_path());
+  try {
+    if (!rename_unless_there(from, to)) return false;
+  } catch (const Error&) {
+    if (try_lstat(from)) throw;
+    return false;  // another was faster
+  }
+  // A rename changes the ctime and nothing else.
+  const auto after = known ? try_lstat(to) : std::nullopt;
+  if (after && after->st_ino == before->st_ino && after->st_size == before->st_size &&
+      nanoseconds(after->st_mtim) == nanoseconds(before->st_mtim)) {
+    evidence_.add(*object, *after);
+  }
+  return true;
+}
+
+bool Trash::discard(const Batch& batch, const fs::path& path) {
+  return move(path, batch.directory / path.lexically_relative(layout_.root()), object_at(path));
+}
+
+bool Trash::restore(const Batch& batch, const fs::path& in_batch) {
+  return move(in_batch, layout_.root() / in_batch.lexically_relative(batch.directory), object_at(in_batch));
+}
+
+void Trash::recall(const Digest& object) noexcept {
+  try {
+    const auto place = layout_.object(object);
+    const auto relative = place.lexically_relative(layout_.root());
+    for (const auto& directory : list(layout_.trash())) {
+      if (!try_lstat(directory / relative) || !move(directory / relative, place, object)) continue;
+      evidence_.flush();
+      return;
+    }
+  } catch (const std::exception&) {  // a store that cannot be written: then it is missing
+  }
+}
+
+void Trash::for_each(const Batch& batch, const std::function<void(const fs::path&)>& visit) {
+  for (const auto& kind : list(batch.directory)) {
+    const std::string name = kind.filename();
+    if (name == "views" || name == "partial") {
+      for (const auto& whole : list(kind)) visit(whole);
+      continue;
+    }
+    std::error_code error;
+    for (fs::recursive_directory_iterator it(kind, error), end; !error && it != end; it.increment(error)) {
+      if (it->symlink_status(error).type() != fs::file_type::directory) visit(it->path());
+    }
+  }
+}
+
+void Trash::remove_empty(const Batch& batch) noexcept { remove_tree(batch.directory); }
+
+}  // namespace sabath

@@ -1,0 +1,56 @@
+#include "store/uses.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "base/file.h"
+#include "store/lease_file.h"
+#include "store/state.h"
+
+namespace sabath {
+
+std::string Uses::new_name() { return fmt::format("{}+{}", writer_, next_++); }
+
+void Uses::enter(const void* lease, std::function<void(const Sha256&)> add, bool open) {
+  const std::lock_guard lock(mutex_);
+  if (open) open_.emplace(lease, std::move(add));
+}
+
+void Uses::leave(const void* lease) {
+  const std::lock_guard lock(mutex_);
+  open_.erase(lease);
+}
+
+void Uses::use(const Sha256& root) {
+  const std::lock_guard lock(mutex_);
+  for (const auto& [lease, add] : open_) add(root);
+}
+
+void mark_used(const Layout& layout, const Sha256& root) noexcept {
+  try {
+    if (::utimensat(AT_FDCWD, layout.used(root).c_str(), nullptr, 0) == 0 || errno != ENOENT) return;
+    make_directories(layout.used());
+    const Fd made = open_file(layout.used(root), O_WRONLY | O_CREAT);
+  } catch (const std::exception&) {  // a store that cannot be written is not collected from here either
+  }
+}
+
+std::optional<std::int64_t> used_at(const Layout& layout, const Sha256& root) {
+  const auto mark = try_lstat(layout.used(root));
+  return mark ? std::optional(nanoseconds(mark->st_mtim)) : std::nullopt;
+}
+
+std::int64_t server_now(Store::State& store) {
+  const auto file = store.temporaries.new_name();
+  const Fd fd = open_file(file, O_WRONLY | O_CREAT | O_EXCL);
+  struct stat s {};
+  const bool known = ::fstat(fd.get(), &s) == 0;
+  ::unlink(file.c_str());
+  if (!known) throw_errno("stat", file, errno);
+  return nanoseconds(s.st_mtim);
+}
+
+}  // namespace sabath

@@ -1,0 +1,213 @@
+// Each format as real programs print it, and what the reader tells of it.
+#include <gtest/gtest.h>
+
+#include "told.h"
+
+namespace sabath {
+namespace {
+
+struct Case {
+  const char* name;
+  std::string text;
+  Lines expected;
+  MetricReaderOptions options = {};
+};
+
+void PrintTo(const Case& one, std::ostream* out) { *out << one.name; }
+
+std::vector<Case> keras_cases() {
+  return {
+      {"KerasOld",
+       "Train on 15 samples, validate on 8 samples\nEpoch 1/75\n"
+       "15/15 [==============================] - 16s 1ms/step - loss: 0.6867 - conv2d_13_loss: 0.0408 - val_loss: "
+       "0.4768\n\n"
+       "Epoch 00001: val_loss improved from inf to 0.47680, saving model to wts4/weights.01.hdf5\n",
+       {"e1 loss=0.6867", "e1 conv2d_13_loss=0.0408", "e1 val_loss=0.4768", "e1 epoch_time=16", "e1 step_time=0.001"}},
+      {"KerasSample",
+       "Epoch 2/10\n5808128/5836099 [============================>.] - ETA: 0s - loss: 0.0021\n"
+       "5836099/5836099 [==============================] - 9s 1us/sample - loss: 0.0021 - val_loss: 7.9952e-07\n",
+       {"e2 loss=0.0021", "e2 val_loss=7.9952e-07", "e2 epoch_time=9", "e2 sample_time=1e-06"}},
+      {"KerasVerbose2",
+       "Epoch 1/128\n313/313 - 0s - loss: 0.0778 - accuracy: 0.9777 - 358ms/epoch - 1ms/step\n",
+       {"e1 loss=0.0778", "e1 accuracy=0.9777", "e1 epoch_time=0.358", "e1 step_time=0.001"}},
+      {"KerasVerbose2Old",
+       "Epoch 1/3\n - 9s - loss: nan - val_loss: inf\nEpoch 2/3\n - 8s - loss: -1.5\n",
+       {"e1 loss=nan", "e1 val_loss=inf", "e1 epoch_time=9", "e2 loss=-1.5", "e2 epoch_time=8"}},
+      {"KerasVerbose2Keras3",
+       "Epoch 4/9\n313/313 - 7s - 4ms/step - loss: 0.4903 - val_loss: 0.1\n",
+       {"e4 loss=0.4903", "e4 val_loss=0.1", "e4 epoch_time=7", "e4 step_time=0.004"}},
+      {"Keras3",
+       "Epoch 1/2\n  12/1534 ━━━━━━━━━━━━━━━━━━━━ 6s 4ms/step - loss: 0.9\n"
+       "1534/1534 ━━━━━━━━━━━━━━━━━━━━ 0s 4ms/step - loss: 0.4903\n"
+       "1534/1534 ━━━━━━━━━━━━━━━━━━━━ 7s 4ms/step - loss: 0.4903 - val_loss: 0.0191\nEpoch 2/2\n"
+       "1534/1534 ━━━━━━━━━━━━━━━━━━━━ 0s 4ms/step - loss: 0.3\n"
+       "1534/1534 ━━━━━━━━━━━━━━━━━━━━ 8s 4ms/step - loss: 0.3\n"
+       "48/48 ━━━━━━━━━━━━━━━━━━━━ 1s 2ms/step - loss: 0.2\n",
+       {"e1 loss=0.4903", "e1 val_loss=0.0191", "e1 epoch_time=7", "e1 step_time=0.004", "e2 loss=0.3",
+        "e2 epoch_time=8", "e2 step_time=0.004", "loss=0.2", "evaluation_time=1", "step_time=0.002"}},
+      {"Keras3OnATerminal",
+       "Epoch 1/2\n\r\x1b[1m12/15\x1b[0m \x1b[32m━━━━\x1b[0m\x1b[37m━\x1b[0m \x1b[1m6s\x1b[0m 4ms/step - loss: 0.9"
+       "\b\b\b\b\b\b\b\b\b\r\x1b[1m15/15\x1b[0m \x1b[32m━━━━━\x1b[0m \x1b[1m0s\x1b[0m 4ms/step - loss: "
+       "0.5\b\b\b\b\b\b\r"
+       "\x1b[1m15/15\x1b[0m \x1b[32m━━━━━\x1b[0m \x1b[1m7s\x1b[0m 4ms/step - loss: 0.5 - val_loss: 0.4\n",
+       {"e1 loss=0.5", "e1 val_loss=0.4", "e1 epoch_time=7", "e1 step_time=0.004"}},
+      {"KerasOnATerminal",
+       "Epoch 7/9\n\r 1/10 [==>...........] - ETA: 3s - loss: 0.9\b\b\b\b\b\r10/10 [====] - ETA: 0s - loss: 0.7"
+       "\b\b\b\b\b\r10/10 [====] - 3s 280ms/step - loss: 0.7 - val_loss: 0.6\nEpoch 8/9\n",
+       {"e7 loss=0.7", "e7 val_loss=0.6", "e7 epoch_time=3", "e7 step_time=0.28"}},
+      {"KerasEvaluate",
+       "Epoch 1/1\n5/5 [====] - 1s 2ms/step - loss: 0.5\n5/5 [====] - 0s 1ms/step - loss: 0.4\n",
+       {"e1 loss=0.5", "e1 epoch_time=1", "e1 step_time=0.002", "loss=0.4", "evaluation_time=0", "step_time=0.001"}},
+      {"KerasUnknownTotal",
+       "Epoch 1/2\n    478/Unknown - 46s 28ms/step - loss: 0.7453\n478/478 [====] - 50s 28ms/step - loss: 0.7\n",
+       {"e1 loss=0.7", "e1 epoch_time=50", "e1 step_time=0.028"}},
+      {"KerasWithoutAHeader",
+       "89/89 [====] - 0s 4ms/step - loss: 0.0020\nEpoch 17502/20000\n89/89 [====] - 0s 4ms/step - loss: 0.0016\n",
+       {"loss=0.002", "epoch_time=0", "step_time=0.004", "e17502 loss=0.0016", "e17502 epoch_time=0",
+        "e17502 step_time=0.004"}},
+      {"KerasCutOff", "Epoch 1/2\n89/89 [====] - 0s 4ms/step - loss", {}},
+  };
+}
+
+std::string mllog(const std::string& rest) {
+  return ":::MLLOG {\"namespace\": \"\", \"time_ms\": 2500, " + rest + "}\n";
+}
+
+std::vector<Case> mlperf_cases() {
+  return {
+      {"MlperfValue",
+       mllog(
+           R"("event_type": "POINT_IN_TIME", "key": "eval_error", "value": 0.366, "metadata": {"file": "a\"b", "lineno": 498, "epoch_num": 0})"),
+       {"e0 eval_error=0.366"}},
+      {"MlperfStats",
+       mllog(
+           R"("key": "tracked_stats", "value": {"throughput": 41701.5}, "metadata": {"epoch_num": 1, "step": 0, "instance": 0})"),
+       {"e1 s0 throughput=41701.5"}},
+      {"MlperfNaN",
+       mllog(R"("key": "eval_loss", "value": NaN, "metadata": {"epoch_num": 3840, "step_num": 58})"),
+       {"e3840 s58 eval_loss=nan"}},
+      {"MlperfSeeds",
+       mllog(R"("key": "seed", "value": "17", "metadata": {})") +
+           mllog(R"("key": "seed", "value": 18, "metadata": {})"),
+       {"seed=17", "seed=18"}},
+      {"MlperfTextsAndTruths",
+       mllog(R"("key": "submission_org", "value": "Inf", "metadata": {})") +
+           mllog(R"("key": "cache_clear", "value": true, "metadata": {})") +
+           mllog(R"("key": "cache_clear", "value": null, "metadata": {})"),
+       {}},
+      {"MlperfLists",
+       mllog(R"("key": "factor", "value": [0.25, 0.125], "metadata": {"lr": [0.5, 0.5], "epoch_num": 2})"),
+       {"e2 factor[0]=0.25", "e2 factor[1]=0.125", "e2 lr[0]=0.5", "e2 lr[1]=0.5"}},
+      {"MlperfIntervals",
+       mllog(R"("event_type": "INTERVAL_START", "key": "staging_start", "value": null, "metadata": {"lineno": 3})") +
+           ":::MLLOG {\"time_ms\": 7500, \"event_type\": \"INTERVAL_START\", \"key\": \"staging_stop\", \"value\": "
+           "null, \"metadata\": {\"staging_duration\": 5.1}}\n",
+       {"staging_duration=5.1", "staging_time=5"}},
+      {"MlperfEpochTime",
+       mllog(R"("key": "epoch_start", "metadata": {"epoch_num": 4})") +
+           ":::MLLOG {\"time_ms\": 4000, \"key\": \"epoch_stop\", \"metadata\": {}}\n",
+       {"e4 epoch_time=1.5"}},
+      {"MlperfTwoOnALine",
+       "warning:::MLLOG {\"key\": \"a\", \"value\": 1}:::MLLOG {\"key\": \"b\", \"value\": 2} tail\n",
+       {"a=1", "b=2"}},
+      {"MlperfTorn", ":::MLLOG {\"key\": \"a\", \"val:::MLLOG {\"key\": \"b\", \"value\": 2}\n", {"b=2"}},
+      {"MlperfSrun",
+       "  0: :::MLLOG {\"key\": \"a\", \"value\": 1}\n 17: :::MLLOG {\"key\": \"a\", \"value\": 2}\r\n",
+       {"r0 a=1", "r17 a=2"}},
+  };
+}
+
+std::vector<Case> other_cases() {
+  return {
+      {"Lightning",
+       "Finding best initial lr: 100%|██████████| 100/100 [00:09<00:00,  9.40it/s]Restoring states\n"
+       "Epoch 11: 100%|██████████| 32/32 [00:03<00:00,  9.82it/s, loss=nan, v_num=33632, total_val_loss=nan.0, "
+       "best=yes]  \n",
+       {"e11 loss=nan", "e11 v_num=33632", "e11 total_val_loss=nan", "e11 epoch_time=3",
+        "e11 iterations_per_second=9.82"}},
+      {"LightningOnATerminal",
+       "Epoch 0:   3%|▎   | 1/32 [00:00<00:03,  9.8it/s, loss=9]\rEpoch 0: 100%|██| 32/32 [00:03<00:00,  9.8it/s, "
+       "loss=1]\r"
+       "Epoch 0: 100%|██| 32/32 [00:04<00:00,  8it/s, loss=1, val=2]\rEpoch 1:   0%|  | 0/32 [00:00<?, ?it/s, loss=1, "
+       "val=2]\r"
+       "Epoch 1: 100%|██| 32/32 [00:04<00:00,  8it/s, loss=0.5, val=2]\n",
+       {"e0 loss=1", "e0 val=2", "e0 epoch_time=4", "e0 iterations_per_second=8", "e1 loss=0.5", "e1 val=2",
+        "e1 epoch_time=4", "e1 iterations_per_second=8"}},
+      {"TqdmSlow",
+       "Epoch 3/10: 100%|██| 2/2 [01:02:03<00:00, 2.00s/it, loss=0.5]\n",
+       {"e3 loss=0.5", "e3 epoch_time=3723", "e3 iterations_per_second=0.5"}},
+      {"Ptychonn",
+       "Epoch: 0 | FT  | Train Loss: 0.72994 | Val Loss: 0.66021\nSaving improved model after Val Loss improved from "
+       "inf to 0.66021\n"
+       "Epoch: 0 | Amp | Train Loss: 0.0810 | Val Loss: 0.0223\nEpoch: 0 | Ending LR: 0.000250 \n",
+       {"e0 FT Train Loss=0.72994", "e0 FT Val Loss=0.66021", "e0 Amp Train Loss=0.081", "e0 Amp Val Loss=0.0223",
+        "e0 Ending LR=0.00025"}},
+      {"Prints",
+       "Epoch [3/10], Step [10/20], Loss: 0.25\nTrain Epoch: 1 [640/60000 (1%)]\tLoss: 2.300\nepoch=4 loss=0.5 "
+       "acc=97.5% t=3.2s\n"
+       "Epoch 5 done in 12:30:05, time: 12:30:05, date: 2020-01-01, v: 1.2.3\n",
+       {"e3 Loss=0.25", "e1 s640 Loss=2.3", "e4 loss=0.5", "e4 acc=97.5", "e4 t=3.2"}},
+      {"CosmoFlow",
+       "2020-09-26 03:13:12,345 INFO Staging 8 files to /tmp\n2020-09-26 03:13:12,345 INFO Total epoch time: 12.500\n"
+       "2020-09-26 03:13:12,345 INFO Best result:\n2020-09-26 03:13:12,345 INFO   epoch: 7\n2020-09-26 03:13:12,345 "
+       "INFO   val_loss: 0.123\n"
+       "2020-09-26 03:13:12,345 INFO Mean epoch time: 1.5\nFoM: 0.123\n",
+       {"Total epoch time=12.5", "e7 val_loss=0.123", "Mean epoch time=1.5", "FoM=0.123"}},
+      {"Sciml",
+       "<BEGIN> Running benchmark slstr_cloud in training mode\n....<BEGIN> Epoch 1\n........<MESSG> Batch: 0, Train "
+       "Loss:  0.69315\n"
+       "....<ENDED> Epoch 1 [ELAPSED = 12.345678 sec]\n....<MESSG> Epoch 1, Train Loss: 0.5, Test Loss: 0.6, Train "
+       "Acc:  0.70, Test Acc:  0.71\n",
+       {"e1 s0 Train Loss=0.69315", "e1 epoch_time=12.345678", "e1 Train Loss=0.5", "e1 Test Loss=0.6",
+        "e1 Train Acc=0.7", "e1 Test Acc=0.71"}},
+      {"Horovod",
+       "[1,0]<stdout>:Epoch 1/2\n[1,1]<stdout>:Epoch 2/2\n[1,0]<stdout>: - 9s - loss: 0.5\n[1,1]<stderr>: - 9s - loss: "
+       "0.4\n",
+       {"e1 r0 loss=0.5", "e1 r0 epoch_time=9", "e2 r1 loss=0.4", "e2 r1 epoch_time=9"}},
+      {"Csv",
+       "epoch,loss,lr,val_loss\n0,0.5,1e-3,0.25\n1,nan,,\"[1, 2]\"\nnot,a,row\n2,0.4,0.1,0.2,9\n3,0.1,0.1,0.1\n",
+       {"e0 loss=0.5", "e0 lr=0.001", "e0 val_loss=0.25", "e1 loss=nan", "e3 loss=0.1", "e3 lr=0.1",
+        "e3 val_loss=0.1"}},
+      {"CsvOfARun", "time,epoch,step,rank,name,value\n12.5,3,,0,\"a,b\",NaN\n", {"e3 r0 a,b=nan"}},
+      {"Json",
+       "{\"epoch\": 3, \"loss\": NaN, \"train\": {\"acc\": 0.5}, \"betas\": [1, 2], \"time\": 12.5}\n{\"seed\": "
+       "3}\n{'loss': 0.5, 'epoch': 1.5, 'ok': True}\n",
+       {"e3 loss=nan", "e3 train.acc=0.5", "e3 betas[0]=1", "e3 betas[1]=2", "e3 time=12.5", "e1.5 loss=0.5"}},
+      {"Record",
+       R"({"time":1732180000.25,"epoch":3,"step":7,"rank":2,"name":"a \u00e4","value":"-Infinity"})"
+       "\n",
+       {"e3 s7 r2 a ä=-inf"}},
+      {"Sabath",
+       R"(noise:::SABATH {"time":1732180000.25,"epoch":3,"values":{"loss":0.12,"time":5}})"
+       "\n",
+       {"e3 loss=0.12", "e3 time=5"}},
+      {"Garbage",
+       std::string(
+           "Epoch\nEpoch x/y\n1/1\n/\n[\n[00:\n\x1b[\n\x1b\n:::MLLOG\n:::MLLOG {\n{\n,,,\nTotal params: 104\n\0\0\n",
+           76),
+       {}},
+  };
+}
+
+class Formats : public testing::TestWithParam<Case> {};
+
+TEST_P(Formats, TellsWhatTheLinesSay) { EXPECT_EQ(told(GetParam().text, GetParam().options), GetParam().expected); }
+
+TEST_P(Formats, CutAnywhere) {
+  for (const std::size_t piece : {1U, 2U, 3U, 7U, 64U})
+    EXPECT_EQ(told(GetParam().text, GetParam().options, piece), GetParam().expected) << piece;
+}
+
+TEST_P(Formats, LinesOfWindows) {
+  std::string text;
+  for (const char c : GetParam().text) text += c == '\n' ? "\r\n" : std::string(1, c);
+  EXPECT_EQ(told(text, GetParam().options), GetParam().expected);
+}
+
+const auto name_of = [](const auto& info) { return std::string(info.param.name); };
+INSTANTIATE_TEST_SUITE_P(Keras, Formats, testing::ValuesIn(keras_cases()), name_of);
+INSTANTIATE_TEST_SUITE_P(Mlperf, Formats, testing::ValuesIn(mlperf_cases()), name_of);
+INSTANTIATE_TEST_SUITE_P(Other, Formats, testing::ValuesIn(other_cases()), name_of);
+
+}  // namespace
+}  // namespace sabath
