@@ -18,6 +18,7 @@
 #include "sabath/event.h"
 #include "sabath/fetcher.h"
 #include "sabath/recipe.h"
+#include "sabath/stage.h"
 
 namespace sabath {
 
@@ -99,6 +100,9 @@ class Session {
   // Fetches, verifies, publishes and makes the views. SIGINT and the like are the caller's: it requests stop.
   // With ranks: the record of rank 0 has the assets, every record the same exit code, and any rank's stop is for all.
   FetchRecord fetch(const FetchRequest& request, EventSink& events, std::stop_token stop);
+  // Brings datasets (a model's name: its dataset) to all nodes of the job, through the store, which is filled first if
+  // it lacks something. Collective; without ranks: to this node.
+  StageRecord stage(const StageRequest& request, EventSink& events, std::stop_token stop);
   // Where a fetched asset stands; Error{offline} if it is not (wholly) present, Error{not_found} without a recipe.
   [[nodiscard]] std::filesystem::path path(const std::string& name);
 

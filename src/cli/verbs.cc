@@ -7,6 +7,7 @@ namespace sabath::cli {
 std::span<const Verb* const> verbs() {
   static constexpr std::array all{
       &fetch_verb,
+      &stage_verb,
       &run_verb,
       &report_verb,
       &compare_verb,

@@ -6,6 +6,8 @@
 // is the launcher's to notice, or a watchdog's (abort()). Throws Error{nodes} for what MPI refuses.
 #pragma once
 
+#include <climits>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -41,6 +43,26 @@ class Comm {
   };
   // Collective. As all_reduce(), but returns at once; `values` must live, untouched, until it is done.
   [[nodiscard]] virtual std::unique_ptr<Pending> begin_all_reduce(std::span<std::uint64_t> values, Reduction how) = 0;
+
+  // --- messages between two ranks ------------------------------------------------------------------------------------
+  // Of one pair and channel they arrive in order. Any number may be on their way, beside a collective. The bytes must
+  // live until the message is done; one that is given up before (only a receiver may) is cancelled.
+  static constexpr unsigned any_rank = UINT_MAX;
+  static constexpr unsigned channel_count = 16;
+  class Message : public Pending {
+   public:
+    [[nodiscard]] virtual std::size_t length() const = 0;  // received bytes; once done
+  };
+  // At most 1 GiB. A large message may wait for its receiver: this is what holds a fast sender back.
+  [[nodiscard]] virtual std::unique_ptr<Message> begin_send(std::span<const std::byte> bytes, unsigned to,
+                                                            unsigned channel) = 0;
+  // `from` may be any_rank. A message longer than `room` is an error.
+  [[nodiscard]] virtual std::unique_ptr<Message> begin_receive(std::span<std::byte> room, unsigned from,
+                                                               unsigned channel) = 0;
+
+  // Collective. A job of those ranks that join, in the same order; nullptr for the others. It must not outlive this.
+  // Its collectives are to be short: one that is not over after 10 s throws Error{nodes}.
+  [[nodiscard]] virtual std::unique_ptr<Comm> split(bool joins) = 0;
 
   // Ends all ranks now, where the launcher can: for a job whose ranks no longer agree on what they do.
   [[noreturn]] virtual void abort(int exit_code) = 0;

@@ -5,6 +5,8 @@
 #include <array>
 #include <cstdlib>
 
+#include "sabath/error.h"
+
 namespace sabath {
 namespace {
 
@@ -28,9 +30,13 @@ class SoloComm final : public Comm {
   std::unique_ptr<Pending> begin_all_reduce(std::span<std::uint64_t>, Reduction) override {
     return std::make_unique<Done>();
   }
+  std::unique_ptr<Message> begin_send(std::span<const std::byte>, unsigned, unsigned) override { nobody(); }
+  std::unique_ptr<Message> begin_receive(std::span<std::byte>, unsigned, unsigned) override { nobody(); }
+  std::unique_ptr<Comm> split(bool joins) override { return joins ? make_solo_comm() : nullptr; }
   void abort(int exit_code) override { std::_Exit(exit_code); }
 
  private:
+  [[noreturn]] static void nobody() { throw Error(FailureKind::internal, "one process has nobody to talk to"); }
   struct Done final : Pending {
     bool done() override { return true; }
   };

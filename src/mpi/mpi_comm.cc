@@ -12,7 +12,8 @@ namespace sabath {
 namespace {
 
 constexpr std::size_t piece_max = std::size_t{256} << 20;  // MPI counts in int
-constexpr int tag = 1;
+constexpr std::chrono::seconds silence_max{10};
+constexpr int tag = 1, first_channel_tag = 2;
 
 void check(int result, const char* what) {
   if (result == MPI_SUCCESS) return;
@@ -32,30 +33,23 @@ bool test(MPI_Request& request) {
 // MPI's own waiting takes a whole processor, which lanes need. A short message is met by the first looks.
 class Patience {
  public:
+  explicit Patience(bool quick) : quick_(quick) {}
   void pass() {
     if (looks_++ < 32) return std::this_thread::yield();
     std::this_thread::sleep_for(pause_);
+    waited_ += pause_;
+    if (quick_ && waited_ > silence_max) {
+      throw Error(FailureKind::nodes, "another rank has not answered for 10 s",
+                  "a process or a node is gone: run the same command again, what is verified is kept");
+    }
     pause_ = std::min(pause_ * 2, std::chrono::microseconds(2000));
   }
 
  private:
+  const bool quick_;
   unsigned looks_ = 0;
-  std::chrono::microseconds pause_{50};
+  std::chrono::microseconds pause_{50}, waited_{0};  // what was slept, at least
 };
-
-void wait(MPI_Request request) {
-  for (Patience patience; !test(request);) patience.pass();
-}
-
-void wait_all(std::vector<MPI_Request>& requests) {
-  for (Patience patience;;) {
-    int done = 0;
-    check(MPI_Testall(static_cast<int>(requests.size()), requests.data(), &done, MPI_STATUSES_IGNORE),
-          "finish its messages");
-    if (done != 0) return;
-    patience.pass();
-  }
-}
 
 template <typename Transfer>
 void in_pieces(std::size_t length, const Transfer& transfer) {
@@ -92,10 +86,38 @@ class PendingRequest final : public Comm::Pending {
   bool done_ = false;
 };
 
+class MpiMessage final : public Comm::Message {
+ public:
+  explicit MpiMessage(bool receives) : receives_(receives) {}
+  ~MpiMessage() override {
+    if (request == MPI_REQUEST_NULL || !receives_) return;
+    MPI_Cancel(&request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+  }
+  bool done() override {
+    if (request == MPI_REQUEST_NULL) return true;
+    int done = 0;
+    MPI_Status status;
+    check(MPI_Test(&request, &done, &status), receives_ ? "receive a message" : "send a message");
+    if (done != 0 && receives_) {
+      int count = 0;
+      check(MPI_Get_count(&status, MPI_BYTE, &count), "measure a message");
+      length_ = static_cast<std::size_t>(count);
+    }
+    return done != 0;
+  }
+  std::size_t length() const override { return length_; }
+
+  MPI_Request request = MPI_REQUEST_NULL;
+
+ private:
+  const bool receives_;
+  std::size_t length_ = 0;
+};
+
 }  // namespace
 
-MpiComm::MpiComm(MPI_Comm world) {
-  check(MPI_Comm_dup(world, &comm_), "duplicate its communicator");
+MpiComm::MpiComm(MPI_Comm own, bool quick) : comm_(own), quick_(quick) {
   check(MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN), "take an error handler");
   int rank = 0, size = 0;
   check(MPI_Comm_rank(comm_, &rank), "say which rank this is");
@@ -103,6 +125,20 @@ MpiComm::MpiComm(MPI_Comm world) {
   rank_ = static_cast<unsigned>(rank);
   size_ = static_cast<unsigned>(size);
   find_nodes();
+}
+
+void MpiComm::wait(MPI_Request request) const {
+  for (Patience patience(quick_); !test(request);) patience.pass();
+}
+
+void MpiComm::wait_all(std::vector<MPI_Request>& requests) const {
+  for (Patience patience(quick_);;) {
+    int done = 0;
+    check(MPI_Testall(static_cast<int>(requests.size()), requests.data(), &done, MPI_STATUSES_IGNORE),
+          "finish its messages");
+    if (done != 0) return;
+    patience.pass();
+  }
 }
 
 MpiComm::~MpiComm() { MPI_Comm_free(&comm_); }
@@ -213,7 +249,7 @@ std::string MpiComm::scatter(const std::vector<std::string>& each) {
 
 void MpiComm::all_reduce(std::span<std::uint64_t> values, Reduction how) {
   const auto pending = begin_all_reduce(values, how);
-  for (Patience patience; !pending->done();) patience.pass();
+  for (Patience patience(quick_); !pending->done();) patience.pass();
 }
 
 std::unique_ptr<Comm::Pending> MpiComm::begin_all_reduce(std::span<std::uint64_t> values, Reduction how) {
@@ -222,6 +258,29 @@ std::unique_ptr<Comm::Pending> MpiComm::begin_all_reduce(std::span<std::uint64_t
                        comm_, &request),
         "begin a reduction");
   return std::make_unique<PendingRequest>(request);
+}
+
+std::unique_ptr<Comm::Message> MpiComm::begin_send(std::span<const std::byte> bytes, unsigned to, unsigned channel) {
+  auto message = std::make_unique<MpiMessage>(false);
+  check(MPI_Isend(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, static_cast<int>(to),
+                  first_channel_tag + static_cast<int>(channel), comm_, &message->request),
+        "begin to send");
+  return message;
+}
+
+std::unique_ptr<Comm::Message> MpiComm::begin_receive(std::span<std::byte> room, unsigned from, unsigned channel) {
+  auto message = std::make_unique<MpiMessage>(true);
+  check(MPI_Irecv(room.data(), static_cast<int>(room.size()), MPI_BYTE,
+                  from == any_rank ? MPI_ANY_SOURCE : static_cast<int>(from),
+                  first_channel_tag + static_cast<int>(channel), comm_, &message->request),
+        "begin to receive");
+  return message;
+}
+
+std::unique_ptr<Comm> MpiComm::split(bool joins) {
+  MPI_Comm part = MPI_COMM_NULL;
+  check(MPI_Comm_split(comm_, joins ? 0 : MPI_UNDEFINED, static_cast<int>(rank_), &part), "split its ranks");
+  return joins ? std::make_unique<MpiComm>(part, true) : nullptr;
 }
 
 void MpiComm::abort(int exit_code) {

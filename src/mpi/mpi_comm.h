@@ -1,4 +1,5 @@
-// Comm over MPI: a duplicate of MPI_COMM_WORLD, so that nobody else's messages are met. Main thread only.
+// Comm over an MPI communicator of its own (never MPI_COMM_WORLD itself: nobody else's messages are met). Main thread
+// only.
 #pragma once
 
 #ifdef SABATH_WITH_MPI
@@ -10,7 +11,8 @@ namespace sabath {
 
 class MpiComm final : public Comm {
  public:
-  explicit MpiComm(MPI_Comm world);
+  // Takes `own`, and frees it. `quick`: a collective that is not over after silence_max throws Error{nodes}.
+  explicit MpiComm(MPI_Comm own, bool quick = false);
   ~MpiComm() override;
   MpiComm(const MpiComm&) = delete;
   MpiComm& operator=(const MpiComm&) = delete;
@@ -28,14 +30,20 @@ class MpiComm final : public Comm {
   std::string scatter(const std::vector<std::string>& each) override;
   void all_reduce(std::span<std::uint64_t> values, Reduction how) override;
   std::unique_ptr<Pending> begin_all_reduce(std::span<std::uint64_t> values, Reduction how) override;
+  std::unique_ptr<Message> begin_send(std::span<const std::byte> bytes, unsigned to, unsigned channel) override;
+  std::unique_ptr<Message> begin_receive(std::span<std::byte> room, unsigned from, unsigned channel) override;
+  std::unique_ptr<Comm> split(bool joins) override;
   void abort(int exit_code) override;
 
  private:
   void find_nodes();
+  void wait(MPI_Request request) const;
+  void wait_all(std::vector<MPI_Request>& requests) const;
 
   MPI_Comm comm_ = MPI_COMM_NULL;
   unsigned rank_ = 0, size_ = 1, node_ = 0, nodes_ = 1;
   bool leader_ = true;
+  const bool quick_;
 };
 
 }  // namespace sabath

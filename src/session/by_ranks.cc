@@ -10,11 +10,12 @@
 namespace sabath {
 namespace {
 
-// Tells one store from another of the same name: its first file, by number and time.
+// Tells one store from another of the same name: its first file, by its time. (Not by its number: FUSE filesystems may
+// give each mount others.)
 std::string sign_of(const std::filesystem::path& store) {
   const auto file = try_stat(Layout(store).format_file());
   if (!file) return "";
-  return fmt::format("{} {} {}", file->st_ino, file->st_mtim.tv_sec, file->st_mtim.tv_nsec);
+  return fmt::format("{} {}", file->st_mtim.tv_sec, file->st_mtim.tv_nsec);
 }
 
 // What became of it on rank 0, everywhere.
@@ -29,7 +30,7 @@ FetchRecord told_to_all(Comm& comm, FetchRecord record, const std::optional<Fail
 
 }  // namespace
 
-std::unique_ptr<Store> open_shared_store(Comm& comm, const std::filesystem::path& directory) {
+std::unique_ptr<Store> try_open_shared_store(Comm& comm, const std::filesystem::path& directory) {
   std::unique_ptr<Store> store;
   std::string name, sign;
   run_agreed(comm, [&] {
@@ -41,13 +42,19 @@ std::unique_ptr<Store> open_shared_store(Comm& comm, const std::filesystem::path
   comm.broadcast(name, 0);
   comm.broadcast(sign, 0);
   run_agreed(comm, [&] {
-    if (comm.rank() == 0) return;
-    if (sign_of(name) != sign) {
-      throw Error(FailureKind::usage, fmt::format("{} is not the store that rank 0 has under this name", name),
-                  "ranks on several nodes need a store on a filesystem that all of them see: name one with --store "
-                  "(SABATH_CACHE)");
-    }
-    store = Store::open(name, false);
+    if (comm.rank() != 0 && sign_of(name) == sign) store = Store::open(name, false);
+  });
+  return store;
+}
+
+std::unique_ptr<Store> open_shared_store(Comm& comm, const std::filesystem::path& directory) {
+  auto store = try_open_shared_store(comm, directory);
+  run_agreed(comm, [&] {
+    if (store) return;
+    throw Error(FailureKind::usage,
+                fmt::format("{} is not the store that rank 0 has under this name", directory.native()),
+                "ranks on several nodes need a store on a filesystem that all of them see: name one with --store "
+                "(SABATH_CACHE)");
   });
   return store;
 }

@@ -14,6 +14,7 @@
 #include "session/by_ranks.h"
 #include "session/exit_of.h"
 #include "session/fetch_log.h"
+#include "session/state.h"
 #include "store/layout.h"
 #include "store/store.h"
 #include "store/uses.h"
@@ -65,34 +66,6 @@ void check_part(const FetchRequest& request) {
 }
 
 }  // namespace
-
-struct Session::State {
-  State(SessionSettings given, Comm* all_ranks)
-      : settings(std::move(given)), ranks(all_ranks), catalogue(settings.roots, settings.recipe_directories) {}
-
-  Store& open_store() {
-    if (!store) store = Store::open(settings.store, true);
-    return *store;
-  }
-
-  std::vector<Recipe> wanted(const FetchRequest& request, EventSink& events) const;
-
-  FetcherSet& all_fetchers() {
-    if (!fetchers) fetchers = make_fetchers(settings.fetchers);
-    return *fetchers;
-  }
-
-  // Taken before anything is looked up: what is found stays until the fetch has ended.
-  [[nodiscard]] Lease lease_for(Store& in, const std::vector<Recipe>& recipes) const;
-  // `team`: of rank 0, if there are others.
-  FetchRecord fetch(const FetchRequest& request, EventSink& events, const std::stop_token& stop, Team* team);
-
-  SessionSettings settings;
-  Comm* ranks;
-  Catalogue catalogue;
-  std::unique_ptr<Store> store;
-  std::unique_ptr<FetcherSet> fetchers;
-};
 
 std::vector<Recipe> Session::State::wanted(const FetchRequest& request, EventSink& events) const {
   std::vector<Recipe> recipes;

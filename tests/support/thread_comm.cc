@@ -37,6 +37,7 @@ std::vector<std::string> ThreadRanks::take(std::uint64_t number) {
 class ThreadRanks::Rank final : public Comm {
  public:
   Rank(ThreadRanks& ranks, unsigned rank) : ranks_(ranks), rank_(rank) {}
+  Rank(std::shared_ptr<ThreadRanks> part, unsigned rank) : kept_(std::move(part)), ranks_(*kept_), rank_(rank) {}
   unsigned rank() const override { return rank_; }
   unsigned size() const override { return ranks_.size_; }
   unsigned node() const override { return rank_ / ranks_.on_node_; }
@@ -67,9 +68,76 @@ class ThreadRanks::Rank final : public Comm {
   std::unique_ptr<Pending> begin_all_reduce(std::span<std::uint64_t> values, Reduction how) override {
     return std::make_unique<Waiting>(*this, begin("reduce", values), values, how);
   }
+  std::unique_ptr<Message> begin_send(std::span<const std::byte> bytes, unsigned to, unsigned channel) override {
+    auto sent = std::make_unique<Sent>(ranks_);
+    const std::lock_guard lock(ranks_.mutex_);
+    ranks_.posts_[to].push_back({rank_, channel, bytes, sent->taken});
+    return sent;
+  }
+  std::unique_ptr<Message> begin_receive(std::span<std::byte> room, unsigned from, unsigned channel) override {
+    return std::make_unique<Received>(*this, room, from, channel, next_receive_++);
+  }
+  std::unique_ptr<Comm> split(bool joins) override {
+    const std::uint64_t number = next_;
+    const auto all = exchange("split", joins ? "1" : "0");
+    if (!joins) return nullptr;
+    unsigned size = 0, mine = 0;
+    for (unsigned r = 0; r < all.size(); ++r) {
+      if (all[r] != "1") continue;
+      if (r == rank_) mine = size;
+      ++size;
+    }
+    const std::lock_guard lock(ranks_.mutex_);
+    auto& part = ranks_.parts_[number];
+    if (!part) part = std::make_shared<ThreadRanks>(size, 1);
+    return std::make_unique<Rank>(part, mine);
+  }
   void abort(int exit_code) override { std::_Exit(exit_code); }
 
  private:
+  struct Sent final : Message {
+    explicit Sent(ThreadRanks& of) : ranks(of) {}
+    bool done() override {
+      const std::lock_guard lock(ranks.mutex_);
+      return *taken;
+    }
+    std::size_t length() const override { return 0; }
+    ThreadRanks& ranks;
+    std::shared_ptr<bool> taken = std::make_shared<bool>(false);
+  };
+  // As MPI has it: of receives that fit the same message, the one that was posted first gets it.
+  struct Received final : Message {
+    Received(Rank& of, std::span<std::byte> into, unsigned source, unsigned its_channel, std::uint64_t its_number)
+        : rank(of), room(into), from(source), channel(its_channel), number(its_number) {
+      rank.receives_[{channel, number}] = from;
+    }
+    ~Received() override { rank.receives_.erase({channel, number}); }
+    bool done() override {
+      if (over) return true;
+      const auto first = rank.receives_.lower_bound({channel, 0});
+      if (first->first.second != number) return false;  // an older one waits
+      const std::lock_guard lock(rank.ranks_.mutex_);
+      auto& posts = rank.ranks_.posts_[rank.rank_];
+      const auto post = std::ranges::find_if(
+          posts, [&](const Post& p) { return p.channel == channel && (from == any_rank || from == p.from); });
+      if (post == posts.end()) return false;
+      if (post->bytes.size() > room.size()) throw std::logic_error("a message is longer than its room");
+      std::memcpy(room.data(), post->bytes.data(), post->bytes.size());
+      came = post->bytes.size();
+      *post->taken = true;
+      posts.erase(post);
+      rank.receives_.erase({channel, number});
+      return over = true;
+    }
+    std::size_t length() const override { return came; }
+    Rank& rank;
+    std::span<std::byte> room;
+    const unsigned from, channel;
+    const std::uint64_t number;
+    std::size_t came = 0;
+    bool over = false;
+  };
+
   struct Waiting final : Pending {
     Waiting(Rank& of, std::uint64_t its, std::span<std::uint64_t> into, Reduction by)
         : rank(of), number(its), values(into), how(by) {}
@@ -111,9 +179,11 @@ class ThreadRanks::Rank final : public Comm {
     return how == Reduction::bit_or ? a | b : a + b;
   }
 
+  std::shared_ptr<ThreadRanks> kept_;  // of a split
   ThreadRanks& ranks_;
   const unsigned rank_;
-  std::uint64_t next_ = 0;
+  std::uint64_t next_ = 0, next_receive_ = 0;
+  std::map<std::pair<unsigned, std::uint64_t>, unsigned> receives_;  // waiting, by channel and order
   const std::vector<std::string>* parts_ = nullptr;
 };
 

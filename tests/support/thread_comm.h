@@ -3,10 +3,14 @@
 #pragma once
 
 #include <condition_variable>
+#include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -33,7 +37,15 @@ class ThreadRanks {
   bool complete(std::uint64_t number);
   std::vector<std::string> take(std::uint64_t number);
 
+  struct Post {  // one message: from whom, its bytes, and the sender's mark that it was taken
+    unsigned from, channel;
+    std::span<const std::byte> bytes;
+    std::shared_ptr<bool> taken;
+  };
+
   const unsigned size_, on_node_;
+  std::map<unsigned, std::deque<Post>> posts_;                   // by receiver, in order
+  std::map<std::uint64_t, std::shared_ptr<ThreadRanks>> parts_;  // of splits, by the number of their exchange
   std::mutex mutex_;
   std::condition_variable changed_;
   std::map<std::uint64_t, Exchange> exchanges_;

@@ -1,0 +1,55 @@
+// Staging: an asset brought to the stores of all nodes of a job. Plain values; who does it is Session::stage().
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sabath/error.h"
+
+namespace sabath {
+
+enum class StageMode { replicate, shard };
+
+struct StageRequest {
+  std::vector<std::string> names;  // as for fetch: a model brings its default dataset
+  std::vector<std::string> to;     // directories of the nodes, tried in order; {node}, {rank} stand for their numbers
+  StageMode mode = StageMode::replicate;
+  std::uint64_t seed = 0;           // shard: of the dealing
+  unsigned overlap = 1;             // shard: so many nodes get each file
+  unsigned readers_max = 64;        // nodes that read from the shared store at once
+  unsigned allow_partial = 0;       // go on without so many nodes
+  unsigned threads = 0;             // of each node's readers and writers; 0: chosen
+  std::vector<std::string> select;  // HDF5 selections; empty: the files as they are
+  bool no_fetch = false;            // what the shared store lacks is an error
+};
+
+struct FailedNode {
+  unsigned node = 0;
+  std::string host;
+  Failure failure;
+};
+
+struct StagedAsset {
+  std::string name, manifest, path;  // `path`: of the view, as rank 0's node has it
+  std::string verified_by;
+  std::string mode;
+  unsigned nodes = 0, ranks = 0, readers = 0;
+  std::uint64_t files = 0, bytes = 0;  // of the asset
+  // Counted where they happened, of all nodes together. Payload only.
+  std::uint64_t bytes_from_shared = 0, bytes_from_origin = 0, bytes_from_peers = 0, bytes_present = 0, bytes_sent = 0;
+  double seconds = 0;
+  std::map<std::string, double> phases;  // seconds of rank 0, by name
+  std::vector<FailedNode> failed_nodes;
+  std::optional<Failure> failure;  // of the whole, the same on all ranks
+};
+
+struct StageRecord {
+  std::vector<StagedAsset> assets;
+  int exit = 0;
+};
+
+}  // namespace sabath

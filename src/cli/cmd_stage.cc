@@ -1,0 +1,165 @@
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "base/text.h"
+#include "cli/render.h"
+#include "cli/verbs.h"
+#include "comm/emulated_nodes.h"
+#include "comm/solo_comm.h"
+#include "sabath/session.h"
+
+namespace sabath::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Options {
+  StageRequest request;
+  std::string mode = "replicate";
+  std::optional<std::uint64_t> seed, overlap, readers, allow_partial, threads, emulated;
+  bool alone = false;  // seen before the line is parsed: cli/ranks.h
+};
+
+// What sites call a node's own disk, in the order in which it is tried.
+std::vector<std::string> usual_places(const Environment& environment) {
+  std::vector<std::string> places;
+  for (const char* name : {"SABATH_LOCAL_DIR", "SLURM_TMPDIR", "PBS_JOBFS", "LOCALSCRATCH", "LOCAL_SCRATCH",
+                           "FLUX_JOB_TMPDIR", "BB_JOB_DIR", "_CONDOR_SCRATCH_DIR", "TMPDIR"}) {
+    if (const auto value = environment.get(name); value && !value->empty()) places.push_back(*value);
+  }
+  const std::string user = environment.get("USER").value_or("sabath");
+  for (const char* place : {"/mnt/bb/", "/local/scratch/", "/local/", "/tmp/"}) places.push_back(place + user);
+  return places;
+}
+
+Json record_of(const StagedAsset& asset) {
+  Json failed = Json::array();
+  for (const FailedNode& node : asset.failed_nodes) {
+    failed.push_back({{"node", node.node},
+                      {"host", node.host},
+                      {"kind", name(node.failure.kind)},
+                      {"message", node.failure.message}});
+  }
+  Json phases = Json::object();
+  for (const auto& [phase, seconds] : asset.phases) phases[phase] = seconds;
+  return {{"name", asset.name},
+          {"manifest", text_or_null(asset.manifest)},
+          {"path", text_or_null(asset.path)},
+          {"verified_by", asset.verified_by},
+          {"mode", asset.mode},
+          {"nodes", asset.nodes},
+          {"ranks", asset.ranks},
+          {"readers", asset.readers},
+          {"files", asset.files},
+          {"bytes", asset.bytes},
+          {"bytes_from_shared", asset.bytes_from_shared},
+          {"bytes_from_origin", asset.bytes_from_origin},
+          {"bytes_from_peers", asset.bytes_from_peers},
+          {"bytes_present", asset.bytes_present},
+          {"seconds", asset.seconds},
+          {"phases", phases},
+          {"failed_nodes", failed}};
+}
+
+std::string summary(const StagedAsset& asset) {
+  const std::uint64_t moved = asset.bytes_from_shared + asset.bytes_from_peers;
+  const std::string how =
+      moved == 0 ? "nothing moved"
+                 : fmt::format("{} read from the shared store, {} between nodes", format_bytes(asset.bytes_from_shared),
+                               format_bytes(asset.bytes_from_peers));
+  return fmt::format("{}: {} in {} files on {} {}, {}, in {}, verified", asset.name, format_bytes(asset.bytes),
+                     asset.files, asset.nodes, asset.nodes == 1 ? "node" : "nodes", how,
+                     format_duration(asset.seconds));
+}
+
+void tell(Context& context, const StagedAsset& asset) {
+  if (!asset.failure) return context.say(summary(asset));
+  const std::string text = render_failure(*asset.failure, context.presentation.verbose, context.presentation.color);
+  std::fwrite(text.data(), 1, text.size(), stderr);
+  constexpr std::size_t shown = 10;
+  for (std::size_t i = 0; i < asset.failed_nodes.size() && i < shown; ++i) {
+    const FailedNode& node = asset.failed_nodes[i];
+    context.say(fmt::format("  node {} ({}): {}", node.node, node.host, node.failure.message));
+  }
+}
+
+StageRequest request_of(const Context& context, const Options& options) {
+  StageRequest request = options.request;
+  request.mode = options.mode == "shard" ? StageMode::shard : StageMode::replicate;
+  request.seed = options.seed.value_or(0);
+  request.overlap = static_cast<unsigned>(options.overlap.value_or(1));
+  request.readers_max = static_cast<unsigned>(options.readers.value_or(request.readers_max));
+  request.allow_partial = static_cast<unsigned>(options.allow_partial.value_or(0));
+  request.threads = static_cast<unsigned>(options.threads.value_or(0));
+  if (request.to == std::vector<std::string>{"auto"}) request.to = usual_places(context.environment);
+  return request;
+}
+
+int run(Context& context, const Options& options) {
+  const auto solo = make_solo_comm();
+  Comm* comm = context.ranks != nullptr ? context.ranks : solo.get();
+  std::unique_ptr<Comm> emulated;
+  if (options.emulated) {
+    emulated = emulate_nodes(*comm, static_cast<unsigned>(*options.emulated));
+    comm = emulated.get();
+  }
+  StageRecord record;
+  {
+    const auto progress = context.make_progress();
+    Session session(context.configuration.session, comm);
+    record = session.stage(request_of(context, options), *progress, context.stop);
+  }
+  record.exit = context.signals.code_after(record.exit);
+  if (!context.speaks()) return record.exit;
+  Json assets = Json::array();
+  for (const StagedAsset& asset : record.assets) {
+    tell(context, asset);
+    assets.push_back(record_of(asset));
+    if (!context.presentation.json && !asset.path.empty()) context.out.print(asset.path + "\n");
+  }
+  if (context.presentation.json) context.out.record({{"schema", 1}, {"assets", assets}, {"exit", record.exit}});
+  return record.exit;
+}
+
+Action declare(OptionSet& set) {
+  const auto options = std::make_shared<Options>();
+  StageRequest& request = options->request;
+  set.arguments("NAME", request.names, true, "datasets, or models whose datasets are meant");
+  set.option("--to", "DIR", request.to,
+             "the nodes' own directory; {node} and {rank} stand for their numbers; again for others to try; auto: the "
+             "first of the usual places");
+  set.choice("--mode", {"replicate", "shard"}, options->mode, "all of it to every node, or the files dealt to them");
+  set.count("--seed", "N", UINT64_MAX, options->seed, "shard: another dealing (default 0)");
+  set.count("--overlap", "N", 1'000'000, options->overlap, "shard: so many nodes get each file (default 1)");
+  set.count("--readers", "N", 1'000'000, options->readers,
+            "nodes that read from the shared store at once (default: at most 64)");
+  set.count("--allow-partial", "N", 1'000'000, options->allow_partial, "go on when up to N nodes fail (exit code 10)");
+  set.count("--threads", "N", 256, options->threads, "readers, and writers, of each node (default: by its cores)");
+  set.flag("--no-fetch", request.no_fetch, "what the store lacks is an error, and not fetched");
+  set.count("--emulate-nodes", "N", 1'000'000, options->emulated, "pretend that the ranks are on N nodes, for a trial");
+  set.flag("--alone", options->alone, "under mpirun: this process by itself, not one of the ranks");
+  return [options](Context& context) { return run(context, *options); };
+}
+
+}  // namespace
+
+constexpr Verb stage_verb{
+    "stage",
+    "bring a dataset to the disks of all nodes of a job, each byte read once",
+    "mpirun sabath stage cosmoflow --to /local/$USER      one rank a node, or as many as the job has\n"
+    "srun --mpi=pmix sabath stage cosmoflow --to auto     the place is found by itself\n"
+    "mpirun sabath stage cosmoflow --to auto --mode shard\n"
+    "mpirun -n 4 sabath stage cosmoflow --emulate-nodes 4 --to '/tmp/try/{node}'   on one machine",
+    "Each node gets DIR/NAME, a view of its own store in DIR/.sabath. What a node has already is not moved again; what "
+    "any node has comes from that node; the rest is read from the store once for the whole job, and fetched first if "
+    "the store lacks it. Every byte is checked against the manifest on every node before the view appears. "
+    "Exit codes: docs/exit-codes.md.",
+    true,
+    declare,
+    true,
+};
+
+}  // namespace sabath::cli

@@ -1,0 +1,150 @@
+// Session::stage: names to manifests, what the shared store lacks fetched, then each asset to all nodes.
+#include "stage/stage.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/file.h"
+#include "comm/agree.h"
+#include "comm/solo_comm.h"
+#include "fetch/asset.h"
+#include "session/by_ranks.h"
+#include "session/state.h"
+#include "store/layout.h"
+
+namespace sabath {
+namespace {
+
+constexpr std::uint64_t manifest_size_max = std::uint64_t{4} << 30;
+
+std::uint64_t told_by_rank_0(Comm& comm, std::uint64_t mine) {
+  std::array<std::uint64_t, 1> said{comm.rank() == 0 ? mine : 0};
+  comm.all_reduce(said, Reduction::maximum);
+  return said[0];
+}
+
+bool everybody(Comm& comm, bool mine) {
+  std::array<std::uint64_t, 1> all{mine ? 1U : 0U};
+  comm.all_reduce(all, Reduction::minimum);
+  return all[0] != 0;
+}
+
+// The datasets among what the names bring: code and weights stay where they are.
+std::vector<Recipe> datasets_of(std::vector<Recipe> recipes) {
+  const auto is_data = [](const Recipe& recipe) { return recipe.kind == AssetKind::dataset; };
+  if (std::ranges::any_of(recipes, is_data)) {
+    std::erase_if(recipes, [&](const Recipe& recipe) { return !is_data(recipe); });
+  }
+  return recipes;
+}
+
+// One asset. All is collective; `recipe` is rank 0's, nullptr elsewhere.
+class AssetStaging {
+ public:
+  AssetStaging(const SessionSettings& settings, Comm& comm, const StageRequest& request, EventSink& events,
+               const std::stop_token& stop)
+      : settings_(settings), comm_(comm), request_(request), events_(events), stop_(stop) {}
+
+  Staged run(const Recipe* recipe) {
+    store_ = try_open_shared_store(comm_, settings_.store);
+    if (recipe != nullptr) lease_ = store_->lease({}, "stage " + recipe->name, {true, settings_.job});
+    std::uint64_t from_origin = 0;
+    StageJob job = know(recipe);
+    if (told_by_rank_0(comm_, job.manifest ? 1 : 0) == 0) {
+      from_origin += fetch(recipe);
+      job = know(recipe);
+    }
+    Staged staged = stage_asset(comm_, std::move(job), request_, events_, stop_);
+    if (staged.shared_lacks && !request_.no_fetch) {  // what arrived meanwhile is not moved again
+      const StagedAsset before = std::move(staged.asset);
+      from_origin += fetch(recipe);
+      staged = stage_asset(comm_, know(recipe), request_, events_, stop_);
+      staged.asset.bytes_from_shared += before.bytes_from_shared;
+      staged.asset.bytes_from_peers += before.bytes_from_peers;
+      staged.asset.bytes_sent += before.bytes_sent;
+      staged.asset.seconds += before.seconds;
+    }
+    staged.asset.bytes_from_origin = from_origin;
+    return staged;
+  }
+
+ private:
+  StageJob know(const Recipe* recipe) {
+    StageJob job;
+    if (recipe != nullptr) job.name = recipe->name;
+    comm_.broadcast(job.name, 0);
+    job.shared = store_.get();
+    run_agreed(comm_, [&] {
+      if (recipe == nullptr) return;
+      const auto root = known_root(*store_, *recipe, std::nullopt);
+      if (!root) return;
+      job.manifest = store_->manifest(*root);
+      if (!job.manifest) return;
+      job.bytes = try_read_text(Layout(store_->directory()).manifest(*root), manifest_size_max).value_or("");
+    });
+    return job;
+  }
+
+  // Into the shared store: by all ranks if all see it, else by rank 0.
+  std::uint64_t fetch(const Recipe* recipe) {
+    const bool together = everybody(comm_, store_ != nullptr);
+    std::optional<Failure> failure;
+    FetchRecord record;
+    if (request_.no_fetch) {
+      failure =
+          Failure{FailureKind::offline, "the asset is not in the store", "`sabath fetch` brings it", std::nullopt};
+    } else {
+      FetchRequest wanted;
+      if (recipe != nullptr && recipe->kind == AssetKind::dataset) wanted.datasets = {recipe->name};
+      if (recipe != nullptr && recipe->kind == AssetKind::model) wanted.models = {recipe->name};
+      if (recipe != nullptr && wanted.datasets.empty() && wanted.models.empty()) wanted.names = {recipe->name};
+      Session session(settings_, together ? &comm_ : nullptr);
+      if (together || recipe != nullptr) failure = failure_of([&] { record = session.fetch(wanted, events_, stop_); });
+    }
+    for (const auto& asset : record.assets) {
+      if (!failure && !asset.failures.empty()) failure = asset.failures.front().failure;
+    }
+    if (const auto agreed = agree(comm_, failure)) throw Error(*agreed);
+    std::uint64_t bytes = 0;
+    for (const auto& asset : record.assets) bytes += asset.fetched_bytes;
+    return bytes;
+  }
+
+  const SessionSettings& settings_;
+  Comm& comm_;
+  const StageRequest& request_;
+  EventSink& events_;
+  const std::stop_token stop_;
+  std::unique_ptr<Store> store_;  // the shared one; nullptr: this node does not see it
+  Lease lease_;                   // rank 0's, for all
+};
+
+}  // namespace
+
+StageRecord Session::stage(const StageRequest& request, EventSink& events, std::stop_token stop) {
+  State& state = *state_;
+  const auto solo = make_solo_comm();
+  Comm& comm = state.ranks != nullptr ? *state.ranks : *solo;
+  if (request.to.empty()) {
+    throw Error(FailureKind::usage, "where to stage is not said", "--to DIR, e.g. --to /tmp/$USER or --to auto");
+  }
+  std::vector<Recipe> recipes;
+  run_agreed(comm, [&] {
+    if (comm.rank() != 0) return;
+    FetchRequest wanted;
+    wanted.names = request.names;
+    recipes = datasets_of(state.wanted(wanted, events));
+  });
+  StageRecord record;
+  const std::uint64_t count = told_by_rank_0(comm, recipes.size());
+  for (std::size_t i = 0; i < count; ++i) {
+    AssetStaging staging(state.settings, comm, request, events, stop);
+    Staged staged = staging.run(comm.rank() == 0 ? &recipes[i] : nullptr);
+    staged.asset.failure = staged.failure;
+    record.assets.push_back(std::move(staged.asset));
+    if (staged.failure && record.exit == 0) record.exit = exit_code(staged.failure->kind);
+  }
+  return record;
+}
+
+}  // namespace sabath

@@ -1,0 +1,46 @@
+// What a Session holds: for the files of src/session alone. One thread.
+#pragma once
+
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "comm/comm.h"
+#include "fetch/team.h"
+#include "recipe/catalogue.h"
+#include "sabath/session.h"
+#include "store/lease.h"
+#include "store/store.h"
+
+namespace sabath {
+
+struct Session::State {
+  State(SessionSettings given, Comm* all_ranks)
+      : settings(std::move(given)), ranks(all_ranks), catalogue(settings.roots, settings.recipe_directories) {}
+
+  Store& open_store() {
+    if (!store) store = Store::open(settings.store, true);
+    return *store;
+  }
+
+  std::vector<Recipe> wanted(const FetchRequest& request, EventSink& events) const;
+
+  FetcherSet& all_fetchers() {
+    if (!fetchers) fetchers = make_fetchers(settings.fetchers);
+    return *fetchers;
+  }
+
+  // Taken before anything is looked up: what is found stays until the fetch has ended.
+  [[nodiscard]] Lease lease_for(Store& in, const std::vector<Recipe>& recipes) const;
+  // `team`: of rank 0, if there are others.
+  FetchRecord fetch(const FetchRequest& request, EventSink& events, const std::stop_token& stop, Team* team);
+
+  SessionSettings settings;
+  Comm* ranks;
+  Catalogue catalogue;
+  std::unique_ptr<Store> store;
+  std::unique_ptr<FetcherSet> fetchers;
+};
+
+}  // namespace sabath

@@ -1,0 +1,52 @@
+// Moves pieces as a plan says: read, sent, received, passed on and written side by side, in bounded memory.
+//
+// The calling (main) thread makes all calls of Comm; workers read and write. Each channel has buffers of its own, so
+// that waiting for room in one tree never waits for the other: both are free of cycles, and what a member reads waits
+// only for them. What was received is passed on before it is written. A piece that cannot be read is told, too, and
+// whoever should have had it knows that it is missing: the exchange always comes to its end, and failures are data.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <stop_token>
+
+#include "comm/comm.h"
+#include "sabath/error.h"
+#include "stage/beat.h"
+#include "stage/piece_set.h"
+#include "stage/plan.h"
+#include "stage/tape.h"
+
+namespace sabath {
+
+struct ExchangeWork {  // all throw Error; any worker, `worker` below the number of threads
+  // The piece's bytes, verified: from the shared store, or from this member's own.
+  std::function<void(std::size_t piece, std::span<std::byte> room, unsigned worker)> read_shared, read_own;
+  // Checks (unless `verified`) and keeps the piece here.
+  std::function<void(std::size_t piece, std::span<const std::byte> bytes, bool verified, unsigned worker)> write;
+  std::function<void(const Beat::Words& all)> on_beat;  // main thread
+};
+
+struct ExchangeResult {
+  PieceSet kept;                                     // written here now
+  std::uint64_t shared_bytes = 0;                    // read from the shared store
+  std::uint64_t received_bytes = 0, sent_bytes = 0;  // payload, from and to other members
+  std::optional<Failure> failure;                    // the first of this member
+  std::optional<std::size_t> unreadable;             // a piece that this member could not read from the shared store
+  bool stopped = false;                              // some member was asked to stop
+};
+
+struct ExchangeThreads {
+  unsigned readers = 4, writers = 4;
+};
+
+// Collective over `comm`, whose members are among the beat's ranks; over when all of them say that they are done.
+// `stop` on one rank stops all of them.
+[[nodiscard]] ExchangeResult exchange(Comm& comm, Beat& beat, const Plan& plan, const Tape& tape,
+                                      const ExchangeWork& work, const ExchangeThreads& threads,
+                                      const std::stop_token& stop);
+
+}  // namespace sabath

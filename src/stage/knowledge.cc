@@ -1,0 +1,126 @@
+#include "stage/knowledge.h"
+
+#include <algorithm>
+#include <chrono>
+#include <set>
+#include <thread>
+
+#include "sabath/error.h"
+#include "stage/trees.h"
+
+namespace sabath {
+namespace {
+
+constexpr unsigned channel = 8;
+
+struct Reduced {
+  PieceSet lacking, unread;
+  bool any = false;  // somebody has something
+};
+
+Reduced reduce(Comm& members, const Dealing& dealing, const PieceSet& mine) {
+  PieceSet held = mine, lacking(mine.size());
+  for (std::size_t p = 0; p < mine.size(); ++p) {
+    if (!mine.has(p) && dealing.wants(members.rank(), p, members.size())) lacking.add(p);
+  }
+  members.all_reduce(held.words(), Reduction::bit_or);
+  members.all_reduce(lacking.words(), Reduction::bit_or);
+  PieceSet unread(mine.size());
+  for (std::size_t p = 0; p < mine.size(); ++p) {
+    if (lacking.has(p) && !held.has(p)) unread.add(p);
+  }
+  return {std::move(lacking), std::move(unread), held.count() > 0};
+}
+
+// Of those who have a piece that others lack, one gives it.
+void elect(Comm& members, const PieceSet& mine, const Reduced& known, std::vector<std::uint32_t>& giver) {
+  std::vector<std::uint64_t> offers;
+  for (std::size_t p = 0; p < mine.size(); ++p) {
+    if (!known.lacking.has(p) || known.unread.has(p)) continue;
+    offers.push_back(mine.has(p) ? offer(p, members.rank(), members.size()) : UINT64_MAX);
+  }
+  members.all_reduce(offers, Reduction::minimum);
+  auto best = offers.begin();
+  for (std::size_t p = 0; p < mine.size(); ++p) {
+    if (known.lacking.has(p) && !known.unread.has(p)) giver[p] = static_cast<std::uint32_t>(*best++);
+  }
+}
+
+void wait(Comm::Message& message) {
+  for (auto pause = std::chrono::microseconds(20); !message.done();) {
+    std::this_thread::sleep_for(pause);
+    pause = std::min(pause * 2, std::chrono::microseconds(2000));
+  }
+}
+
+// What each child in either tree has, and what the heads have: to whom this member may give something.
+std::map<unsigned, PieceSet> hear_of_peers(Comm& members, const PieceSet& mine) {
+  const unsigned size = members.size(), me = members.rank();
+  std::map<unsigned, PieceSet> peers;
+  std::set<unsigned> parents;
+  for (unsigned tree = 0; tree < trees::count; ++tree) {
+    for (const unsigned child : trees::children(tree, size, me)) peers.try_emplace(child, mine.size());
+    if (const auto parent = trees::parent(tree, size, me)) parents.insert(*parent);
+  }
+  PieceSet told = mine;
+  std::vector<std::unique_ptr<Comm::Message>> messages;
+  for (auto& [child, has] : peers) {
+    messages.push_back(members.begin_receive(std::as_writable_bytes(has.words()), child, channel));
+  }
+  for (const unsigned parent : parents) {
+    messages.push_back(members.begin_send(std::as_bytes(told.words()), parent, channel));
+  }
+  for (const auto& message : messages) wait(*message);
+  for (unsigned tree = 0; tree < trees::count; ++tree) {
+    const unsigned head = trees::head(tree, size);
+    std::string bytes(reinterpret_cast<const char*>(told.words().data()), told.words().size_bytes());
+    members.broadcast(bytes, head);
+    if (head == me) continue;
+    PieceSet has(mine.size());
+    std::ranges::copy(std::as_bytes(std::span(bytes)), std::as_writable_bytes(has.words()).begin());
+    peers.insert_or_assign(head, std::move(has));
+  }
+  return peers;
+}
+
+std::vector<unsigned> all_able(Comm& members, bool able) {
+  PieceSet who(members.size());
+  if (able) who.add(members.rank());
+  members.all_reduce(who.words(), Reduction::bit_or);
+  std::vector<unsigned> all;
+  for (unsigned m = 0; m < members.size(); ++m) {
+    if (who.has(m)) all.push_back(m);
+  }
+  return all;
+}
+
+}  // namespace
+
+Agreed agree_on_plan(Comm& members, const Tape& tape, const Dealing& dealing, const PieceSet& mine,
+                     const Readers& readers) {
+  Reduced known = reduce(members, dealing, mine);
+  std::vector<std::uint32_t> giver(mine.size(), Plan::nobody);
+  if (known.any) elect(members, mine, known, giver);
+  const auto able = choose_readers(all_able(members, readers.able), readers.max);
+  if (able.empty() && known.unread.count() > 0) {
+    throw Error(FailureKind::usage, "no node sees the shared store, and some content is on no node",
+                "name a store on a filesystem that the nodes see with --store (SABATH_CACHE)");
+  }
+  if (!able.empty()) assign_readers(giver, tape, known.unread, able, dealing);
+  std::vector<std::uint64_t> to_move(1);
+  for (std::size_t p = 0; p < mine.size(); ++p) {
+    if (!mine.has(p) && dealing.wants(members.rank(), p, members.size())) to_move[0] += tape.pieces()[p].bytes;
+  }
+  members.all_reduce(to_move, Reduction::sum);
+  std::set<std::uint32_t> used;
+  for (std::size_t p = 0; p < mine.size(); ++p) {
+    if (known.unread.has(p)) used.insert(giver[p]);
+  }
+  std::map<unsigned, PieceSet> peers;
+  if (known.any && dealing.replicate) peers = hear_of_peers(members, mine);
+  return {Plan({members.size(), members.rank(), dealing, mine, std::move(known.lacking), std::move(known.unread),
+                std::move(giver), std::move(peers)}),
+          static_cast<unsigned>(used.size()), to_move[0]};
+}
+
+}  // namespace sabath

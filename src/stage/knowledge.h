@@ -1,0 +1,27 @@
+// What all members have told each other before the first byte moves, and the plan that follows from it. Holdings are
+// reduced, never gathered: a member learns its children's, and of the others only what somebody lacks, what nobody has,
+// and who gives. Collective; main thread. Throws Error{nodes}.
+#pragma once
+
+#include "comm/comm.h"
+#include "stage/piece_set.h"
+#include "stage/plan.h"
+#include "stage/tape.h"
+
+namespace sabath {
+
+struct Readers {
+  bool able = false;  // this member sees the shared store
+  unsigned max = 64;  // of all members
+};
+
+struct Agreed {
+  Plan plan;
+  unsigned readers = 0;             // members that read
+  std::uint64_t bytes_to_move = 0;  // into all members together
+};
+
+[[nodiscard]] Agreed agree_on_plan(Comm& members, const Tape& tape, const Dealing& dealing, const PieceSet& mine,
+                                   const Readers& readers);
+
+}  // namespace sabath

@@ -1,0 +1,51 @@
+// A node's own side of staging: which pieces its store has already, and how pieces become objects of it. Whatever
+// arrives is checked before it is kept, and a broken-off staging leaves the chunks of large files for the next one.
+// Many threads, each with a number of its own below `threads`. Throws Error{content}, Error{space}, Error{storage}.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "stage/piece_reader.h"
+#include "stage/piece_set.h"
+#include "stage/tape.h"
+#include "store/object_writer.h"
+#include "store/store.h"
+
+namespace sabath {
+
+class NodeStore {
+ public:
+  NodeStore(Store& store, const Tape& tape, ChunkLists& chunks, unsigned threads);
+  ~NodeStore();
+
+  // What is here, verified or known to be; looked up once.
+  [[nodiscard]] const PieceSet& holdings();
+  void read(std::size_t piece, std::span<std::byte> room, unsigned thread);  // one of the holdings
+  // Keeps a piece that was not here. `verified`: the caller has checked these very bytes.
+  void write(std::size_t piece, std::span<const std::byte> bytes, bool verified, unsigned thread);
+  void finish();  // publishes what waits; afterwards every whole file is an object
+
+ private:
+  struct Large;  // a file of several chunks on its way
+  [[nodiscard]] std::shared_ptr<Large> large(std::uint32_t file);
+  void write_chunk(const Piece& piece, std::span<const std::byte> bytes, bool verified, unsigned thread);
+  void write_files(const Piece& piece, std::span<const std::byte> bytes);
+  void publish_later(std::vector<std::unique_ptr<ObjectWriter>> finished);
+
+  Store& store_;
+  const Tape& tape_;
+  ChunkLists& chunks_;
+  PieceReader reader_;
+  PieceSet holdings_;
+  std::mutex mutex_;  // of what follows
+  std::map<std::uint32_t, std::shared_ptr<Large>> large_;
+  std::vector<std::unique_ptr<ObjectWriter>> finished_;
+};
+
+}  // namespace sabath

@@ -1,0 +1,58 @@
+// Reads a tape's pieces from a store, verified against the manifest as they are read: nothing that this gives is
+// believed for having been right once. Many threads, each with a number of its own. Throws Error{content} naming the
+// file, Error{offline} if the store lacks it, Error{storage}.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "base/file.h"
+#include "manifest/manifest.h"
+#include "stage/tape.h"
+#include "store/store.h"
+
+namespace sabath {
+
+// The chunk digests of a tape's large files, read from the manifest when first asked for. Thread-safe.
+class ChunkLists {
+ public:
+  ChunkLists(const Manifest& manifest, const Tape& tape) : manifest_(manifest), tape_(tape) {}
+  [[nodiscard]] std::shared_ptr<const std::vector<Sha256>> of(std::uint32_t file);
+
+ private:
+  const Manifest& manifest_;
+  const Tape& tape_;
+  std::mutex mutex_;
+  std::map<std::uint32_t, std::shared_ptr<const std::vector<Sha256>>> lists_;
+};
+
+class PieceReader {
+ public:
+  PieceReader(const Store& store, const Tape& tape, ChunkLists& chunks, unsigned threads)
+      : store_(store), tape_(tape), chunks_(chunks), open_(threads) {}
+  // room.size() is the piece's bytes.
+  void read(const Piece& piece, std::span<std::byte> room, unsigned thread);
+
+ private:
+  struct Open {
+    std::uint32_t file = UINT32_MAX;
+    Fd fd;
+  };
+  [[nodiscard]] Fd open_object(std::uint32_t file) const;
+  void read_chunk(const Piece& piece, std::span<std::byte> room, Open& last);
+
+  const Store& store_;
+  const Tape& tape_;
+  ChunkLists& chunks_;
+  std::vector<Open> open_;  // the last large file of each thread
+};
+
+// Throws Error{content} unless `bytes` hash to `expected`; `file` is for the message.
+void check_chunk(std::span<const std::byte> bytes, const Sha256& expected, const StagedFile& file, std::uint64_t chunk);
+
+}  // namespace sabath

@@ -1,0 +1,76 @@
+#include "stage/plan.h"
+
+#include <algorithm>
+
+#include "stage/trees.h"
+
+namespace sabath {
+
+bool Plan::needs(unsigned member, const PieceSet& has, std::size_t piece) const {
+  if (!given_.lacking.has(piece) || given_.giver[piece] == member) return false;
+  if (!given_.dealing.replicate) return given_.dealing.wants(member, piece, given_.members);
+  return has.size() == 0 || !has.has(piece);
+}
+
+bool Plan::peer_needs(unsigned member, std::size_t piece) const {
+  static const PieceSet nothing;
+  const auto known = given_.peers.find(member);
+  return needs(member, known == given_.peers.end() ? nothing : known->second, piece);
+}
+
+unsigned Plan::channel(std::size_t piece) const {
+  return given_.dealing.replicate ? trees::of_piece(piece) : dealt_channel;
+}
+
+std::optional<unsigned> Plan::sender(unsigned channel) const {
+  return channel == dealt_channel ? std::nullopt : trees::parent(channel, given_.members, given_.me);
+}
+
+std::vector<Hop> Plan::hops(std::size_t piece) const {
+  std::vector<Hop> all;
+  if (!given_.lacking.has(piece)) return all;
+  const unsigned channel = this->channel(piece);
+  if (!given_.dealing.replicate) {
+    if (giver(piece) != given_.me) return all;
+    for (std::uint32_t i = 0; i < std::min<std::uint32_t>(given_.dealing.overlap, given_.members); ++i) {
+      const unsigned member = (given_.dealing.owner[piece] + i) % given_.members;
+      if (peer_needs(member, piece)) all.push_back({member, channel});
+    }
+    return all;
+  }
+  const unsigned head = trees::head(channel, given_.members);
+  if (giver(piece) == given_.me && head != given_.me && peer_needs(head, piece)) all.push_back({head, channel});
+  for (const unsigned child : trees::children(channel, given_.members, given_.me)) {
+    if (peer_needs(child, piece)) all.push_back({child, channel});
+  }
+  return all;
+}
+
+void assign_readers(std::vector<std::uint32_t>& giver, const Tape& tape, const PieceSet& unread,
+                    const std::vector<unsigned>& readers, const Dealing& dealing) {
+  std::uint64_t bytes = 0, before = 0;
+  const auto weight = [&](std::size_t piece) { return std::uint64_t{tape.pieces()[piece].bytes} + 1; };
+  for (std::size_t p = 0; p < unread.size(); ++p) bytes += unread.has(p) ? weight(p) : 0;
+  for (std::size_t p = 0; p < unread.size(); ++p) {
+    if (!unread.has(p)) continue;
+    const double share = static_cast<double>(before) / static_cast<double>(bytes);
+    const auto place = static_cast<std::size_t>(share * static_cast<double>(readers.size()));
+    before += weight(p);
+    const bool owner_reads = !dealing.replicate && std::ranges::binary_search(readers, dealing.owner[p]);
+    giver[p] = owner_reads ? dealing.owner[p] : readers[std::min(place, readers.size() - 1)];
+  }
+}
+
+std::vector<unsigned> choose_readers(const std::vector<unsigned>& able, unsigned readers_max) {
+  if (able.size() <= readers_max) return able;
+  std::vector<unsigned> chosen;
+  for (std::size_t i = 0; i < readers_max; ++i) chosen.push_back(able[i * able.size() / readers_max]);
+  return chosen;
+}
+
+std::uint64_t offer(std::size_t piece, unsigned member, unsigned members) {
+  const auto distance = static_cast<std::uint64_t>((member + piece) % members);
+  return distance << 32U | member;
+}
+
+}  // namespace sabath

@@ -1,0 +1,83 @@
+// Who gives which piece to whom: the same on all members, as each computes it from what all have told. Pure.
+//
+// Every piece that somebody lacks has one giver: a member that has it, elected, or a reader, which takes it from the
+// shared store; so the shared store is read once, and not for what any node has. Replicated pieces go from the giver to
+// the head of their tree and down (stage/trees.h); whoever has a piece gives it to those children who lack it. Dealt
+// pieces go from the giver straight to the members that want them.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "stage/piece_set.h"
+#include "stage/tape.h"
+
+namespace sabath {
+
+// Which members want a piece. replicate: all.
+struct Dealing {
+  bool replicate = true;
+  std::vector<std::uint32_t> owner;  // of each piece; the next `overlap` - 1 members want it too
+  std::uint32_t overlap = 1;
+  [[nodiscard]] bool wants(unsigned member, std::size_t piece, unsigned members) const {
+    return replicate || (member + members - owner[piece]) % members < overlap;
+  }
+};
+
+struct Hop {
+  unsigned member, channel;
+  friend auto operator<=>(const Hop&, const Hop&) = default;
+};
+
+class Plan {
+ public:
+  static constexpr unsigned channels = 3;  // one for each tree, and one for what is dealt
+  static constexpr unsigned dealt_channel = 2;
+  static constexpr std::uint32_t nobody = UINT32_MAX;
+
+  struct Given {
+    unsigned members = 1, me = 0;
+    Dealing dealing;
+    PieceSet mine;                       // what I have
+    PieceSet lacking;                    // what somebody lacks
+    PieceSet unread;                     // what nobody has
+    std::vector<std::uint32_t> giver;    // of each piece; nobody: nobody lacks it
+    std::map<unsigned, PieceSet> peers;  // what my children and the heads have; empty if nobody has anything
+  };
+  explicit Plan(Given given) : given_(std::move(given)) {}
+
+  [[nodiscard]] unsigned giver(std::size_t piece) const { return given_.giver[piece]; }
+  [[nodiscard]] bool reads(std::size_t piece) const {  // I, from the shared store
+    return given_.unread.has(piece) && given_.giver[piece] == given_.me;
+  }
+  [[nodiscard]] bool wants(std::size_t piece) const { return given_.dealing.wants(given_.me, piece, given_.members); }
+  [[nodiscard]] bool has(std::size_t piece) const { return given_.mine.has(piece); }
+  [[nodiscard]] bool receives(std::size_t piece) const { return needs(given_.me, given_.mine, piece); }
+  [[nodiscard]] unsigned channel(std::size_t piece) const;
+  // From which member a channel's pieces come; nullopt: from several.
+  [[nodiscard]] std::optional<unsigned> sender(unsigned channel) const;
+  // To whom this member gives a piece, once it has it.
+  [[nodiscard]] std::vector<Hop> hops(std::size_t piece) const;
+  [[nodiscard]] std::size_t size() const { return given_.giver.size(); }
+
+ private:
+  [[nodiscard]] bool needs(unsigned member, const PieceSet& has, std::size_t piece) const;
+  [[nodiscard]] bool peer_needs(unsigned member, std::size_t piece) const;
+  Given given_;
+};
+
+// Gives each piece of `unread` to one of `readers`: contiguous parts of about the same number of bytes. For dealt
+// pieces the owner reads, if it is a reader.
+void assign_readers(std::vector<std::uint32_t>& giver, const Tape& tape, const PieceSet& unread,
+                    const std::vector<unsigned>& readers, const Dealing& dealing);
+
+// The members that read, out of those who see the shared store: evenly spread, at most `readers_max`.
+[[nodiscard]] std::vector<unsigned> choose_readers(const std::vector<unsigned>& able, unsigned readers_max);
+
+// What a member that has a piece offers for giving it: the least of all is the giver's, who is in its low 32 bits.
+// Spread, so that several who have the same share the work.
+[[nodiscard]] std::uint64_t offer(std::size_t piece, unsigned member, unsigned members);
+
+}  // namespace sabath

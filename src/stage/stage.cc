@@ -1,0 +1,362 @@
+#include "stage/stage.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <functional>
+#include <numeric>
+#include <thread>
+
+#include "base/file.h"
+#include "comm/agree.h"
+#include "comm/parcel.h"
+#include "stage/deal.h"
+#include "stage/exchange.h"
+#include "stage/knowledge.h"
+#include "stage/node_store.h"
+#include "stage/target.h"
+
+namespace sabath {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// What a node's leader tells of its node at the end.
+struct NodeReport {
+  std::optional<Failure> failure;
+  bool incomplete = false;  // through no fault of its own
+  std::uint64_t from_shared = 0, received = 0, sent = 0, present = 0;
+  unsigned node = 0;
+  std::string host;
+
+  [[nodiscard]] std::string bytes() const {
+    return Parcel()
+        .add(failure)
+        .add(std::uint64_t{incomplete})
+        .add(from_shared)
+        .add(received)
+        .add(sent)
+        .add(present)
+        .add(std::uint64_t{node})
+        .add(host)
+        .take();
+  }
+  static NodeReport parse(const std::string& bytes) {
+    Parcel::Reader parcel(bytes);
+    NodeReport report;
+    report.failure = parcel.failure();
+    report.incomplete = parcel.flag();
+    report.from_shared = parcel.number();
+    report.received = parcel.number();
+    report.sent = parcel.number();
+    report.present = parcel.number();
+    report.node = static_cast<unsigned>(parcel.number());
+    report.host = parcel.text();
+    return report;
+  }
+};
+
+// One node's leader. Each step is done by the nodes that are still in it; one that fails leaves.
+class NodeStaging {
+ public:
+  NodeStaging(const Comm& world, Comm& leaders, Beat& beat, StageJob& job, const StageRequest& request,
+              EventSink& events, const std::stop_token& stop)
+      : world_(world), leaders_(leaders), beat_(beat), job_(job), request_(request), events_(events), stop_(stop) {}
+
+  void run();
+  NodeReport report;
+  StagedAsset asset;  // what all nodes know alike
+
+ private:
+  bool step(const char* phase, std::unique_ptr<Comm>& comm, const std::function<void()>& work);
+  void hear_manifest();
+  void prepare();
+  void lay_out();
+  void deal(std::vector<StagedFile> files);
+  void check_space() const;
+  void move();
+  void finish();
+  void show();
+
+  const Comm& world_;
+  Comm& leaders_;
+  Beat& beat_;
+  StageJob& job_;
+  const StageRequest& request_;
+  EventSink& events_;
+  const std::stop_token stop_;
+  unsigned failed_ = 0;  // nodes, so far
+
+  std::filesystem::path target_;
+  std::unique_ptr<Store> store_;
+  Lease lease_;
+  std::optional<Manifest> manifest_, part_;  // of the asset; of what this node is to have, if that is less
+  std::string part_bytes_, plan_text_;       // shard
+  Dealing dealing_;
+  Tape tape_;
+  std::unique_ptr<Comm> members_;  // those who take part
+  std::unique_ptr<ChunkLists> chunks_;
+  std::unique_ptr<NodeStore> node_;
+  ExchangeResult result_;
+  std::uint64_t seen_bytes_ = 0;
+};
+
+// One phase of this node's: `work` in a thread of its own. Over when all nodes that are in it are done. Those who
+// failed leave; false: staging ends here, for all or for this one.
+bool NodeStaging::step(const char* phase, std::unique_ptr<Comm>& comm, const std::function<void()>& work) {
+  const auto began = Clock::now();
+  report.failure = beat_.keep_while(work, stop_, [&](const Beat::Words& all) { return all.done == comm->size(); });
+  const Beat::Words seen = beat_.sums();
+  if (seen.stopped > 0 && !report.failure) report.failure = {FailureKind::interrupted, "stopped", "", std::nullopt};
+  failed_ += static_cast<unsigned>(seen.failed);
+  asset.phases[phase] += std::chrono::duration<double>(Clock::now() - began).count();
+  if (seen.stopped > 0 || failed_ > request_.allow_partial || seen.failed == comm->size()) {
+    report.incomplete = !report.failure;
+    return false;
+  }
+  if (seen.failed > 0) comm = comm->split(!report.failure);
+  return comm != nullptr;
+}
+
+unsigned threads_of(const StageRequest& request) {
+  if (request.threads > 0) return request.threads;
+  return std::clamp(std::thread::hardware_concurrency() / 2, 2U, 8U);
+}
+
+void NodeStaging::hear_manifest() {
+  leaders_.broadcast(job_.bytes, 0);
+  if (!job_.manifest) job_.manifest = Manifest::parse(job_.bytes);
+  manifest_ = std::move(job_.manifest);
+}
+
+void NodeStaging::prepare() {
+  target_ = choose_target(request_.to, world_);
+  store_ = Store::open(target_ / ".sabath", true);
+  lease_ = store_->lease({manifest_->root()}, "stage " + job_.name, {true, ""});  // before anything is looked up
+}
+
+void NodeStaging::lay_out() {
+  auto files = files_of(*manifest_);
+  const unsigned nodes = members_->size(), me = members_->rank();
+  if (request_.mode == StageMode::shard) {
+    deal(std::move(files));
+  } else {
+    tape_ = Tape(std::move(files));
+  }
+  chunks_ = std::make_unique<ChunkLists>(*manifest_, tape_);
+  node_ = std::make_unique<NodeStore>(*store_, tape_, *chunks_, threads_of(request_));
+  const PieceSet& has = node_->holdings();
+  for (std::size_t p = 0; p < has.size(); ++p) {
+    if (has.has(p) && dealing_.wants(me, p, nodes)) report.present += tape_.pieces()[p].bytes;
+  }
+  check_space();
+}
+
+// The files of one node stand together on the tape, so that no piece has another's.
+void NodeStaging::deal(std::vector<StagedFile> files) {
+  const unsigned nodes = members_->size(), overlap = std::clamp(request_.overlap, 1U, nodes);
+  const auto owners = shard::deal(files, request_.seed, nodes);
+  part_bytes_ = shard::part(*manifest_, files, owners, members_->rank(), nodes, overlap);
+  part_ = Manifest::parse(part_bytes_);
+  plan_text_ = shard::plan_text(*manifest_, files, owners, request_.seed, nodes, overlap);
+  std::vector<std::size_t> order(files.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, {}, [&](std::size_t i) { return owners[i]; });
+  std::vector<StagedFile> sorted;
+  std::vector<std::uint32_t> groups;
+  for (const std::size_t i : order) {
+    sorted.push_back(std::move(files[i]));
+    groups.push_back(owners[i]);
+  }
+  tape_ = Tape(std::move(sorted), groups);
+  dealing_ = {false, {}, overlap};
+  for (const Piece& piece : tape_.pieces()) dealing_.owner.push_back(groups[piece.first]);
+}
+
+// Before the first byte moves. What a partial holds is promised already.
+void NodeStaging::check_space() const {
+  std::uint64_t bytes = 0, inodes = 0;
+  std::uint32_t last = UINT32_MAX;
+  for (std::size_t p = 0; p < tape_.pieces().size(); ++p) {
+    const Piece& piece = tape_.pieces()[p];
+    if (node_->holdings().has(p) || !dealing_.wants(members_->rank(), p, members_->size())) continue;
+    inodes += piece.files;
+    if (!tape_.is_chunk(piece)) {
+      bytes += piece.bytes;
+    } else if (piece.first != last) {
+      last = piece.first;
+      const Digest& digest = tape_.files()[last].digest;
+      const std::uint64_t held = store_->held(digest);
+      bytes += held < digest.size_bytes ? digest.size_bytes - held : 0;
+    }
+  }
+  if (bytes == 0) return;
+  const Space space = store_->space();
+  if (bytes > space.bytes_free || inodes > space.inodes_free) {
+    throw Error(FailureKind::space,
+                fmt::format("{} has {} bytes and {} inodes free, and {} and {} are needed", target_.native(),
+                            space.bytes_free, space.inodes_free, bytes, inodes),
+                "make room there, stage to another directory, or stage a part (--mode shard)");
+  }
+}
+
+void NodeStaging::move() {
+  const auto began = Clock::now();
+  const bool able = job_.shared != nullptr;
+  const Agreed agreed =
+      agree_on_plan(*members_, tape_, dealing_, node_->holdings(), {able, std::max(1U, request_.readers_max)});
+  asset.readers = agreed.readers;
+  const unsigned threads = threads_of(request_);
+  std::optional<PieceReader> reader;
+  if (able) reader.emplace(*job_.shared, tape_, *chunks_, threads);
+  if (leaders_.rank() == 0) events_.on(event::TotalKnown{agreed.bytes_to_move, tape_.files().size()});
+  ExchangeWork work;
+  work.read_shared = [&](std::size_t p, std::span<std::byte> room, unsigned t) {
+    reader->read(tape_.pieces()[p], room, t);
+  };
+  work.read_own = [&](std::size_t p, std::span<std::byte> room, unsigned t) { node_->read(p, room, t); };
+  work.write = [&](std::size_t p, std::span<const std::byte> bytes, bool verified, unsigned t) {
+    node_->write(p, bytes, verified, t);
+  };
+  work.on_beat = [&](const Beat::Words& all) {
+    if (leaders_.rank() != 0) return;
+    events_.on(event::BytesReceived{0, all.received + all.read - seen_bytes_});
+    seen_bytes_ = all.received + all.read;
+  };
+  result_ = exchange(*members_, beat_, agreed.plan, tape_, work, {threads, threads}, stop_);
+  report.from_shared = result_.shared_bytes;
+  report.received = result_.received_bytes;
+  report.sent = result_.sent_bytes;
+  for (std::size_t p = 0; p < agreed.plan.size(); ++p) {
+    report.incomplete = report.incomplete || (agreed.plan.wants(p) && !agreed.plan.has(p) && !result_.kept.has(p));
+  }
+  asset.phases["move"] = std::chrono::duration<double>(Clock::now() - began).count();
+}
+
+void NodeStaging::finish() {
+  node_->finish();  // whole files stay for the next try, whatever becomes of this one
+  if (result_.failure) throw Error(*result_.failure);
+  if (report.incomplete) return;
+  const Manifest& mine = part_ ? *part_ : *manifest_;
+  if (!store_->manifest(mine.root())) store_->put_manifest(part_ ? part_bytes_ : job_.bytes, mine.root());
+  if (!store_->view_present(mine)) store_->make_view(mine);
+}
+
+void NodeStaging::show() {
+  if (report.incomplete) return;
+  const Manifest& mine = part_ ? *part_ : *manifest_;
+  show_view(target_, job_.name, store_->view_path(mine.root()));
+  asset.path = (target_ / job_.name).native();
+  if (part_) write_text_atomically(target_ / (job_.name + ".plan.json"), plan_text_);
+}
+
+void NodeStaging::run() {
+  report.node = world_.node();
+  report.host = world_.host();
+  hear_manifest();
+  auto comm = leaders_.split(true);
+  if (!step("prepare", comm, [&] { prepare(); })) return;
+  const unsigned owner = owner_of_target(*comm, target_);
+  members_ = comm->split(owner == comm->rank());
+  if (!members_) return;  // another node sees the same directory
+  if (!step("look", members_, [&] { lay_out(); })) return;
+  move();
+  if (!step("publish", members_, [&] { finish(); })) return;
+  static_cast<void>(step("show", members_, [&] { show(); }));
+}
+
+// Rank 0: what became of it, from what the nodes told.
+std::optional<Failure> judge(StagedAsset& asset, const std::vector<NodeReport>& reports, unsigned allowed) {
+  std::vector<FailedNode> failed, incomplete;
+  for (const NodeReport& report : reports) {
+    asset.bytes_from_shared += report.from_shared;
+    asset.bytes_from_peers += report.received;
+    asset.bytes_sent += report.sent;
+    asset.bytes_present += report.present;
+    if (report.failure) {
+      failed.push_back({report.node, report.host, *report.failure});
+    } else if (report.incomplete) {
+      const Failure unfinished{FailureKind::nodes, "it did not get all of it from the others", "stage again", {}};
+      incomplete.push_back({report.node, report.host, unfinished});
+    }
+  }
+  const std::size_t count = failed.size() + incomplete.size();
+  if (count == 0) return std::nullopt;
+  asset.failed_nodes = failed.empty() ? incomplete : failed;
+  const auto grave = std::ranges::find_if(asset.failed_nodes, [](const FailedNode& node) {
+    return node.failure.kind == FailureKind::space || node.failure.kind == FailureKind::interrupted;
+  });
+  const FailedNode& first = grave == asset.failed_nodes.end() ? asset.failed_nodes.front() : *grave;
+  Failure failure = first.failure;
+  if (asset.nodes > 1) failure.message = fmt::format("node {} ({}): {}", first.node, first.host, failure.message);
+  if (asset.failed_nodes.size() > 1) {
+    failure.message += fmt::format(" (and {} other nodes failed)", asset.failed_nodes.size() - 1);
+  }
+  const bool one_kind = std::ranges::all_of(
+      asset.failed_nodes, [&](const FailedNode& node) { return node.failure.kind == first.failure.kind; });
+  const bool of_the_node = failure.kind == FailureKind::storage || failure.kind == FailureKind::internal;
+  if (count <= allowed || !one_kind || (of_the_node && asset.nodes > 1)) failure.kind = FailureKind::nodes;
+  return failure;
+}
+
+// On rank 0, for people: which node each rank is on.
+std::vector<std::string> names_of_ranks(Comm& world, Comm* leaders) {
+  std::vector<std::string> hosts;
+  if (leaders != nullptr) hosts = leaders->gather(fmt::format("node {} ({})", world.node(), world.host()));
+  if (world.rank() != 0 || world.size() != world.nodes()) return {};
+  return hosts;
+}
+
+}  // namespace
+
+Staged stage_asset(Comm& world, StageJob job, const StageRequest& request, EventSink& events,
+                   const std::stop_token& stop) {
+  const auto began = Clock::now();
+  Staged staged;
+  const auto leaders = world.split(world.node_leader());
+  Beat beat(world, names_of_ranks(world, leaders.get()));
+  const auto all_through = [&](const Beat::Words& all) { return all.through == world.nodes(); };
+  if (!leaders) {
+    beat.keep_until({}, all_through);
+  } else {
+    Manifest* manifest = job.manifest ? &*job.manifest : nullptr;
+    const Totals totals = manifest != nullptr ? manifest->totals() : Totals{};
+    const std::string root = manifest != nullptr ? manifest->root().prefixed() : "";
+    if (world.rank() == 0) events.on(event::AssetStarted{job.name, std::nullopt, totals.files});
+    NodeStaging node(world, *leaders, beat, job, request, events, stop);
+    node.run();
+    Beat::Words through;
+    through.through = 1;
+    beat.keep_until(through, all_through);
+    const auto gathered = leaders->gather(node.report.bytes());
+    staged.asset = std::move(node.asset);
+    if (world.rank() == 0) {
+      std::vector<NodeReport> reports;
+      for (const auto& bytes : gathered) reports.push_back(NodeReport::parse(bytes));
+      staged.asset.name = job.name;
+      staged.asset.manifest = root;
+      staged.asset.nodes = world.nodes();
+      staged.asset.ranks = world.size();
+      staged.asset.mode = request.mode == StageMode::shard ? "shard" : "replicate";
+      staged.asset.verified_by = "sha256";
+      staged.asset.files = totals.files;
+      staged.asset.bytes = totals.bytes;
+      staged.failure = judge(staged.asset, reports, request.allow_partial);
+      staged.shared_lacks = staged.failure && std::ranges::all_of(reports, [](const NodeReport& report) {
+                              return !report.failure || report.failure->kind == FailureKind::offline;
+                            });
+      events.on(event::AssetFinished{job.name});
+    }
+  }
+  staged.asset.seconds = std::chrono::duration<double>(Clock::now() - began).count();
+  std::string told = Parcel().add(staged.failure).add(std::uint64_t{staged.shared_lacks}).take();
+  world.broadcast(told, 0);
+  Parcel::Reader parcel(told);
+  staged.failure = parcel.failure();
+  staged.shared_lacks = parcel.flag();
+  return staged;
+}
+
+}  // namespace sabath

@@ -1,0 +1,42 @@
+#include "stage/tape.h"
+
+#include <unordered_set>
+
+#include "sabath/error.h"
+
+namespace sabath {
+
+Tape::Tape(std::vector<StagedFile> files, std::span<const std::uint32_t> groups) : files_(std::move(files)) {
+  if (files_.size() > UINT32_MAX) throw Error(FailureKind::invalid, "an asset of more than 4,294,967,295 files");
+  for (std::uint32_t i = 0; i < files_.size(); ++i)
+    add_file(i, groups.empty() || (i > 0 && groups[i] == groups[i - 1]));
+}
+
+void Tape::add_file(std::uint32_t index, bool joins) {
+  const std::uint64_t size = files_[index].digest.size_bytes;
+  bytes_ += size;
+  if (size > chunk_size_bytes) {
+    for (std::uint32_t chunk = 0; chunk < chunk_count(size); ++chunk) {
+      pieces_.push_back({index, 1, chunk, static_cast<std::uint32_t>(chunk_length(size, chunk))});
+    }
+    return;
+  }
+  if (joins && !pieces_.empty() && !is_chunk(pieces_.back()) && pieces_.back().files < files_max &&
+      pieces_.back().bytes + size <= chunk_size_bytes) {
+    ++pieces_.back().files;
+    pieces_.back().bytes += static_cast<std::uint32_t>(size);
+  } else {
+    pieces_.push_back({index, 1, 0, static_cast<std::uint32_t>(size)});
+  }
+}
+
+std::vector<StagedFile> files_of(const Manifest& manifest) {
+  std::vector<StagedFile> files;
+  std::unordered_set<Digest> seen;
+  manifest.for_each([&](const Entry& entry) {
+    if (entry.is_file() && seen.insert(entry.digest).second) files.push_back({entry.digest, entry.path.text()});
+  });
+  return files;
+}
+
+}  // namespace sabath

@@ -1,0 +1,208 @@
+#!/usr/bin/python3
+"""`mpirun sabath stage` by ranks that pretend to be nodes: each byte once, verified, and one answer whatever fails."""
+
+import filecmp
+import json
+import os
+import shutil
+import subprocess
+import time
+import unittest
+
+from ranks import INT, KILL, STOP, TERM, Ranks, chunks_done
+from support.case import main
+from support.content import fragment, seeded, sha256_file, write_seeded
+from support.origin import poll
+
+MIB = 1 << 20
+SECONDS_MAX = 10
+
+
+class Staging(Ranks):
+    def setUp(self):
+        super().setUp()
+        self.disks = self.home / "disks"
+
+    def asset(self, name="set", big=18 * MIB + 5, small=40):
+        source = self.home / "source" / name
+        source.mkdir(parents=True)
+        write_seeded(source / "big", big)
+        fragments = [fragment(f"file://{source}/big", path="big", checksum={"sha256": sha256_file(source / "big")})]
+        for i in range(small):
+            data = seeded(i * 3001, i)
+            (source / f"s{i}").write_bytes(data)
+            fragments.append(fragment(f"file://{source}/s{i}", data, name=f"s{i}", path=f"s{i}"))
+        self.sabath.add(name, fragments)
+        self.size = sum(file.stat().st_size for file in source.iterdir())
+        return source
+
+    def arguments(self, nodes, *more, name="set"):
+        return ["stage", name, "--emulate-nodes", nodes, "--to", f"{self.disks}/{{node}}", *more]
+
+    def stage_by(self, ranks, nodes, *more, code=0):
+        out = self.run_ranks(ranks, *self.arguments(nodes, "--json", *more), code=code)
+        record = json.loads(out)
+        self.assertEqual(record["exit"], code)
+        (asset,) = record["assets"]
+        return asset
+
+    def expect_whole(self, source, nodes, name="set"):
+        for node in nodes:
+            compared = filecmp.dircmp(source, self.disks / str(node) / name)
+            self.assertEqual(compared.left_list, compared.right_list)
+            _, different, errors = filecmp.cmpfiles(source, self.disks / str(node) / name, compared.left_list, False)
+            self.assertEqual((different, errors), ([], []))
+
+    def test_every_byte_once_at_any_number_of_ranks(self):
+        source = self.asset()
+        self.sabath.run("fetch", "set")
+        for ranks, nodes in ((1, 1), (2, 2), (3, 3), (4, 4), (7, 4), (7, 7), (4, 1)):
+            with self.subTest(ranks=ranks, nodes=nodes):
+                asset = self.stage_by(ranks, nodes)
+                self.assertEqual(asset["bytes_from_shared"], self.size)
+                self.assertEqual(asset["bytes_from_peers"], self.size * (nodes - 1))
+                self.assertEqual((asset["nodes"], asset["ranks"]), (nodes, ranks))
+                self.expect_whole(source, range(nodes))
+                again = self.stage_by(ranks, nodes)
+                self.assertEqual(again["bytes_from_shared"] + again["bytes_from_peers"], 0)
+                self.assertEqual(again["bytes_present"], self.size * nodes)
+                shutil.rmtree(self.disks)
+
+    def test_what_the_store_lacks_is_fetched_first(self):
+        source = self.asset()
+        asset = self.stage_by(3, 3)
+        self.assertEqual(asset["bytes_from_origin"], self.size)
+        self.expect_whole(source, range(3))
+        shutil.rmtree(self.sabath.store)
+        self.expect_failure(9, *self.arguments(3, "--no-fetch"))
+        shutil.rmtree(self.disks / "1")
+
+    def test_a_lost_node_is_fed_by_the_others(self):
+        source = self.asset()
+        self.stage_by(4, 4)
+        shutil.rmtree(self.disks / "2")
+        asset = self.stage_by(4, 4)
+        self.assertEqual((asset["bytes_from_shared"], asset["bytes_from_peers"]), (0, self.size))
+        self.expect_whole(source, range(4))
+
+    def test_shards(self):
+        source = self.asset()
+        asset = self.stage_by(4, 4, "--mode", "shard", "--seed", "3")
+        self.assertEqual((asset["bytes_from_shared"], asset["bytes_from_peers"]), (self.size, 0))
+        plan = json.loads((self.disks / "0/set.plan.json").read_text())
+        self.assertEqual(sorted(sum(plan["files"], [])), sorted(os.listdir(source)))
+        for node, files in enumerate(plan["files"]):
+            self.assertEqual(sorted(os.listdir(self.disks / str(node) / "set")), sorted(files))
+
+    # --- failures ----------------------------------------------------------------------------------------------------
+
+    def expect_failure(self, code, *arguments, ranks=3):
+        begin = time.monotonic()
+        out = self.run_ranks(ranks, *arguments, code=code)
+        self.assertLess(time.monotonic() - begin, SECONDS_MAX)
+        return out
+
+    def expect_no_view(self, nodes):
+        for node in nodes:
+            self.assertFalse(os.path.lexists(self.disks / str(node) / "set"), f"node {node}")
+
+    def test_usage(self):
+        self.asset()
+        self.expect_failure(2, "stage", "set")
+        self.expect_failure(2, "stage", "set", "--to", "/x/{oops}")
+        self.expect_failure(2, *self.arguments(9))
+        self.expect_failure(3, "stage", "unheard-of", "--to", self.disks)
+
+    @unittest.skipIf(os.geteuid() != 0, "only root mounts")
+    def test_a_full_disk_is_found_before_a_byte_moves_and_named(self):
+        source = self.asset()
+        self.sabath.run("fetch", "set")
+        (self.disks / "1").mkdir(parents=True)
+        self.mount_tmpfs(self.disks / "1", "size=4m")
+        asset = self.stage_by(3, 3, code=5)
+        self.assertEqual([node["node"] for node in asset["failed_nodes"]], [1])
+        self.assertEqual(asset["bytes_from_shared"], 0)
+        self.expect_no_view(range(3))
+        partly = self.stage_by(3, 3, "--allow-partial", "1", code=10)
+        self.assertEqual([node["node"] for node in partly["failed_nodes"]], [1])
+        self.expect_whole(source, (0, 2))
+        self.expect_no_view([1])
+
+    def mount_tmpfs(self, path, options):
+        subprocess.run(["mount", "-t", "tmpfs", "-o", options, "none", path], check=True)
+        self.addCleanup(subprocess.run, ["umount", "-l", path], check=False)
+
+    def test_no_directory_and_a_file_in_its_place(self):
+        self.asset()
+        self.disks.mkdir()
+        (self.disks / "1").write_text("a file")
+        asset = self.stage_by(3, 3, code=10)
+        self.assertEqual([node["node"] for node in asset["failed_nodes"]], [1])
+        self.expect_no_view([0, 2])
+
+    def test_a_wrong_byte_is_exit_7(self):
+        source = self.asset()
+        self.sabath.run("fetch", "set")
+        (object_,) = [o for o in (self.sabath.store / "objects").rglob("*") if o.is_file() and o.stat().st_size > 17 * MIB]
+        object_.chmod(0o644)
+        with object_.open("r+b") as file:
+            file.seek(9 * MIB)
+            byte = file.read(1)
+            file.seek(9 * MIB)
+            file.write(bytes([byte[0] ^ 1]))
+        asset = self.stage_by(3, 3, code=7)
+        self.assertIn("big", asset["failed_nodes"][0]["message"])
+        self.expect_no_view(range(3))
+        self.sabath.run("fetch", "set", "--force")
+        again = self.stage_by(3, 3)
+        self.assertEqual(again["bytes_from_shared"], 4 * MIB, "what had arrived is not moved again")
+        self.expect_whole(source, range(3))
+
+    def slow_stage(self):
+        """Started, and under way: something has arrived on every node."""
+        source = self.asset(big=400 * MIB, small=0)
+        self.sabath.run("fetch", "set")
+        process = self.start(3, *self.arguments(3), wrapped=False)
+        stores = [self.disks / str(node) / ".sabath" for node in range(3)]
+        assert poll(lambda: all(chunks_done(store) >= 1 for store in stores)), "nothing has arrived"
+        return source, process
+
+    def test_a_rank_that_is_killed_or_stands_still_ends_the_job_and_a_rerun_completes(self):
+        for number in (KILL, STOP):
+            with self.subTest(signal=number):
+                shutil.rmtree(self.home / "source", ignore_errors=True)
+                shutil.rmtree(self.disks, ignore_errors=True)
+                source, process = self.slow_stage()
+                begin = time.monotonic()
+                self.signal_rank(2, number)
+                self.addCleanup(self.signal_rank, 2, KILL)
+                said = self.finish(process)
+                self.assertLess(time.monotonic() - begin, SECONDS_MAX + 5)
+                self.assertNotEqual(process.returncode, 0)
+                if number == STOP:
+                    self.assertIn("node 2", said)
+                self.expect_no_view([2])
+                self.stage_by(3, 3)
+                self.expect_whole(source, range(3))
+
+    def test_a_signal_to_one_rank_stops_all(self):
+        for rank, number, code in ((1, TERM, 143), (0, INT, 130)):
+            with self.subTest(rank=rank):
+                shutil.rmtree(self.home / "source", ignore_errors=True)
+                shutil.rmtree(self.disks, ignore_errors=True)
+                source = self.asset(big=400 * MIB, small=0)
+                self.sabath.run("fetch", "set")
+                process = self.start(3, *self.arguments(3))
+                assert poll(lambda: chunks_done(self.disks / "2/.sabath") >= 1), "nothing has arrived"
+                self.signal_rank(rank, number)
+                begin = time.monotonic()
+                self.finish(process)
+                self.assertLess(time.monotonic() - begin, SECONDS_MAX)
+                self.expect_codes(code)
+                again = self.stage_by(3, 3)
+                self.assertLess(again["bytes_from_shared"], self.size, "what had arrived stays")
+                self.expect_whole(source, range(3))
+
+
+if __name__ == "__main__":
+    main()
