@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -26,6 +27,16 @@ namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
 double now_s() { return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count(); }
+// What this process has worked so far, all its threads.
+double own_cpu_s() {
+  rusage usage{};
+  ::getrusage(RUSAGE_SELF, &usage);
+  const auto seconds = [](const timeval& t) {
+    return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
+  };
+  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
 double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
 
 void write_stderr(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stderr); }
@@ -128,8 +139,10 @@ class Conductor {
     execution.on_start = [&sampler](pid_t guardian) { sampler.watch(guardian); };
     context_.say(fmt::format("running {} in {}", request_.model.name, directory_.path().string()));
     const auto begin = Clock::now();
+    const double worked = own_cpu_s();
     const ExecutionEnd end = execute(record_.steps, directory_, execution, context_.stop);
     record_.times.train = seconds_since(begin);
+    record_.harness_cpu_s = own_cpu_s() - worked;
     board_.finish();
     close(end);
   }

@@ -91,6 +91,7 @@ Json to_json(const RunRecord& record, const Json& environment, const Json& machi
             {"verify", or_null(record.times.verify)},
             {"launch", or_null(record.times.launch)},
             {"train", or_null(record.times.train)}}},
+          {"harness_cpu_seconds", or_null(record.harness_cpu_s)},
           {"config", Json(record.config)},
           {"exit", or_null(record.exit)},
           {"signal", or_null(record.signal)},

@@ -41,6 +41,7 @@ struct RunRecord {
   std::vector<RunStep> steps;
   std::vector<StepEnd> ends;
   RunTimes times;
+  std::optional<double> harness_cpu_s;  // of this program, while the steps ran
   std::optional<int> exit, signal;
   std::vector<std::string> last_lines;  // of a program that failed
 };
