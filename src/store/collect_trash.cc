@@ -68,8 +68,10 @@ void Collector::settle_batches() {
     check_stop();
     if (batch.state == Batch::State::filling) {
       if (!batch.ours_or_dead) continue;
-      store_.trash.end(batch);  // it was interrupted: whole is what it has, from now on
+      if (!store_.trash.end(batch)) continue;  // it was interrupted: whole is what it has, from now on
     }
+    const bool given_up = now_ns_ - batch.since_ns > std::chrono::nanoseconds(lease_silence_max).count();
+    if (batch.state == Batch::State::back && (!given_up || !store_.trash.end(batch))) continue;
     if (batch.state == Batch::State::whole) {
       restore_used(batch);
       const auto window = policy_.now ? std::chrono::seconds(0) : policy_.undo_window;
@@ -81,7 +83,7 @@ void Collector::settle_batches() {
         report_.waiting.push_back(fmt::format("the trash stays until this has ended: {}", describe(*user)));
         continue;
       }
-      store_.trash.begin_deletion(batch);
+      if (!store_.trash.begin_deletion(batch)) continue;
     }
     empty(batch);
   }
@@ -163,9 +165,10 @@ void Collector::empty(Batch& batch) {
 UndoReport undo_collection(Store& store) {
   Store::State& state = store.state();
   UndoReport report;
-  for (const Batch& batch : state.trash.batches(server_now(state))) {
+  for (Batch& batch : state.trash.batches(server_now(state))) {
     if (batch.state == Batch::State::going) continue;
     if (batch.state == Batch::State::filling && !batch.ours_or_dead) continue;
+    if (!state.trash.begin_undoing(batch)) continue;
     const InTrash in = contents(batch);
     for (const auto& [digest, file] : in.objects) report.objects += state.trash.restore(batch, file) ? 1 : 0;
     Trash::for_each(batch, [&](const fs::path& file) {

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <condition_variable>
+#include <set>
 #include <thread>
 
 #include "sabath/error.h"
@@ -21,9 +22,10 @@ class Lease::Holding {
   Holding(Store::State& store, LeaseText text, std::filesystem::path file)
       : store_(store), file_(std::move(file)), text_(std::move(text)) {
     write();
-    for (const auto& root : text_.roots) mark_used(store_.layout, root);
+    marked_ = {text_.roots.begin(), text_.roots.end()};
+    for (const auto& root : marked_) mark_used(store_.layout, root);
     store_.uses.enter(
-        this, [this](const Sha256& root) { add(root); }, text_.open);
+        this, [this](const Sha256& root, bool mark) { add(root, mark); }, text_.open);
     heart_ = std::jthread([this](const std::stop_token& stop) { beat(stop); });
   }
 
@@ -31,27 +33,33 @@ class Lease::Holding {
     store_.uses.leave(this);
     heart_.request_stop();
     heart_.join();
-    for (const auto& root : text_.roots) mark_used(store_.layout, root);
+    for (const auto& root : marked_) mark_used(store_.layout, root);
     ::unlink(file_.c_str());
   }
 
-  void add(const Sha256& root) {
+  void add(const Sha256& root, bool mark) {
     {
       const std::lock_guard lock(mutex_);
-      if (std::ranges::find(text_.roots, root) != text_.roots.end()) return;
-      if (text_.roots.size() == lease_roots_max)
-        text_.open = true;
-      else
-        text_.roots.push_back(root);
-      try {
-        write();
-      } catch (const Error&) {  // the disk is full: what is taken away is missed, and is fetched again
-      }
+      mark = mark && marked_.insert(root).second;
+      take(root);
     }
-    mark_used(store_.layout, root);
+    if (mark) mark_used(store_.layout, root);
   }
 
  private:
+  void take(const Sha256& root) {
+    const bool full = text_.roots.size() == lease_roots_max;
+    if ((full && text_.open) || std::ranges::find(text_.roots, root) != text_.roots.end()) return;
+    if (full)
+      text_.open = true;
+    else
+      text_.roots.push_back(root);
+    try {
+      write();
+    } catch (const Error&) {  // the disk is full: what is taken away is missed, and is fetched again
+    }
+  }
+
   void write() { replace_file(store_, file_, encode_lease(text_), false); }
 
   void beat(const std::stop_token& stop) {
@@ -69,6 +77,7 @@ class Lease::Holding {
   std::mutex mutex_;  // of what follows
   std::condition_variable_any stopped_;
   LeaseText text_;
+  std::set<Sha256> marked_;
   std::jthread heart_;
 };
 
@@ -79,7 +88,7 @@ Lease& Lease::operator=(Lease&&) noexcept = default;
 Lease::~Lease() = default;
 
 void Lease::add(const Sha256& root) {
-  if (holding_) holding_->add(root);
+  if (holding_) holding_->add(root, true);
 }
 
 Lease Store::lease(const std::vector<Sha256>& roots, const std::string& note, const LeaseOptions& options) {

@@ -88,9 +88,9 @@ void Store::put_alias(const std::string& algorithm, const std::string& hex, cons
   replace_file(*state_, state_->layout.alias(algorithm, hex), encode_alias(digest), false);
 }
 
-std::optional<Manifest> Store::manifest(const Sha256& root) const {
-  const auto file = state_->layout.manifest(root);
-  if (!try_stat(file)) return std::nullopt;
+namespace {
+
+std::optional<Manifest> open_manifest(const std::filesystem::path& file, const Sha256& root) {
   const auto damaged = [&](const std::string& why) {
     return Error(FailureKind::invalid, fmt::format("the manifest {} is damaged: {}", file.native(), why),
                  "`sabath verify` puts it aside; then fetch again");
@@ -100,9 +100,26 @@ std::optional<Manifest> Store::manifest(const Sha256& root) const {
     if (manifest.root() != root) throw damaged("it is another asset's");
     return manifest;
   } catch (const Error& error) {
+    if (error.failure().kind == FailureKind::storage && !try_stat(file)) return std::nullopt;  // collected this moment
     if (error.failure().kind != FailureKind::invalid) throw;
     throw damaged(error.what());
   }
+}
+
+}  // namespace
+
+std::optional<Manifest> Store::manifest(const Sha256& root) const {
+  constexpr int attempts = 3;
+  const auto file = state_->layout.manifest(root);
+  for (int attempt = 0; attempt < attempts; ++attempt) {
+    if (try_stat(file)) {
+      if (auto manifest = open_manifest(file, root)) return manifest;
+    }
+    // Whoever fetches has named it in its lease, or will; a collection may have been faster.
+    if (!state_->uses.any_open()) return std::nullopt;
+    state_->trash.recall(file);
+  }
+  return std::nullopt;
 }
 
 namespace {
@@ -125,6 +142,7 @@ void place_manifest(const Layout& layout, const std::filesystem::path& temporary
 Sha256 Store::put_manifest(ManifestBuilder& builder) {
   const auto temporary = state_->temporaries.new_name();
   const Sha256 root = builder.write(temporary);
+  state_->uses.use(root, false);
   place_manifest(state_->layout, temporary, root);
   return root;
 }
@@ -138,6 +156,7 @@ Sha256 Store::put_manifest(const std::string& bytes, const Sha256& expected_root
                 "get the manifest of this version, or correct the pin");
   }
   manifest.check();
+  state_->uses.use(expected_root, false);
   const auto temporary = state_->temporaries.new_name();
   Fd fd = open_file(temporary, O_WRONLY | O_CREAT | O_EXCL);
   write_all(fd.get(), std::as_bytes(std::span(bytes)), temporary);

@@ -39,7 +39,7 @@ bool Objects::present(const Digest& file) {
   const auto path = layout_.object(file);
   if (holds(evidence_, path, file)) return true;
   if (!try_lstat(path)) {
-    trash_.recall(file);  // what was collected and is missed comes back
+    trash_.recall(path);  // what was collected and is missed comes back
     if (!try_lstat(path)) return false;
     if (holds(evidence_, path, file)) return true;
   }

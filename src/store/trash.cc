@@ -17,19 +17,23 @@ namespace sabath {
 namespace {
 
 namespace fs = std::filesystem;
-constexpr std::array<const char*, 3> state_names{"filling", "whole", "going"};  // by Batch::State
+constexpr std::array<const char*, 4> state_names{"filling", "whole", "back", "going"};  // by Batch::State
 
 fs::path state_file(const Batch& batch, Batch::State state) {
   return batch.directory / state_names.at(static_cast<std::size_t>(state));
 }
 
 // The file's mtime is the moment of the step; the rename is the step.
-void enter_state(Batch& batch, Batch::State state) {
+bool try_enter(Batch& batch, Batch::State state) {
   const auto before = state_file(batch, batch.state), after = state_file(batch, state);
   ::utimensat(AT_FDCWD, before.c_str(), nullptr, 0);
-  rename_path(before, after);
+  if (::rename(before.c_str(), after.c_str()) != 0) {
+    if (errno == ENOENT) return false;
+    throw_errno("rename", before, errno);
+  }
   if (const auto s = try_lstat(after)) batch.since_ns = nanoseconds(s->st_mtim);
   batch.state = state;
+  return true;
 }
 
 std::vector<fs::path> list(const fs::path& directory) {
@@ -55,7 +59,7 @@ std::vector<Batch> Trash::batches(std::int64_t now_ns) const {
     const std::string name = directory.filename();
     const auto author = WriterId::try_parse(std::string_view(name).substr(0, name.find('+')));
     Batch batch{directory, Batch::State::filling, now_ns, false};
-    for (const auto state : {Batch::State::filling, Batch::State::whole, Batch::State::going}) {
+    for (const auto state : {Batch::State::filling, Batch::State::whole, Batch::State::back, Batch::State::going}) {
       const auto s = try_lstat(state_file(batch, state));
       if (!s) continue;
       batch.state = state;
@@ -78,14 +82,22 @@ Batch Trash::begin() {
   return batch;
 }
 
-void Trash::end(Batch& batch) {
-  if (!try_lstat(state_file(batch, Batch::State::filling))) {  // its maker died before it was made, or a purge took it
-    const Fd made = open_file(state_file(batch, Batch::State::filling), O_WRONLY | O_CREAT);
+bool Trash::end(Batch& batch) {
+  const auto file = state_file(batch, Batch::State::filling);
+  if (!try_lstat(batch.directory)) return false;
+  if (batch.state == Batch::State::filling && !try_lstat(file) &&
+      !try_lstat(state_file(batch, Batch::State::whole))) {  // its maker died before it was made
+    const Fd made(::open(file.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666));
   }
-  enter_state(batch, Batch::State::whole);
+  return try_enter(batch, Batch::State::whole);
 }
 
-void Trash::begin_deletion(Batch& batch) { enter_state(batch, Batch::State::going); }
+bool Trash::begin_deletion(Batch& batch) { return try_enter(batch, Batch::State::going); }
+
+// Several may take one batch back at once, and whoever comes later may go on.
+bool Trash::begin_undoing(Batch& batch) {
+  return batch.state == Batch::State::back || try_enter(batch, Batch::State::back);
+}
 
 bool Trash::move(const fs::path& from, const fs::path& to, const std::optional<Digest>& object) {
   const auto before = object ? try_lstat(from) : std::nullopt;
@@ -114,12 +126,11 @@ bool Trash::restore(const Batch& batch, const fs::path& in_batch) {
   return move(in_batch, layout_.root() / in_batch.lexically_relative(batch.directory), object_at(in_batch));
 }
 
-void Trash::recall(const Digest& object) noexcept {
+void Trash::recall(const fs::path& place) noexcept {
   try {
-    const auto place = layout_.object(object);
     const auto relative = place.lexically_relative(layout_.root());
     for (const auto& directory : list(layout_.trash())) {
-      if (!try_lstat(directory / relative) || !move(directory / relative, place, object)) continue;
+      if (!try_lstat(directory / relative) || !move(directory / relative, place, object_at(place))) continue;
       evidence_.flush();
       return;
     }

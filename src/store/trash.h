@@ -19,7 +19,7 @@ namespace sabath {
 
 // trash/<writer>+<n>/. Its state is a file in it, and that file's mtime is when it began.
 struct Batch {
-  enum class State { filling, whole, going };  // going: being deleted, nothing is taken back any more
+  enum class State { filling, whole, back, going };  // back: being taken back; going: being deleted
   std::filesystem::path directory;
   State state = State::filling;
   std::int64_t since_ns = 0;  // by the server's clock
@@ -33,15 +33,17 @@ class Trash {
 
   [[nodiscard]] std::vector<Batch> batches(std::int64_t now_ns) const;
   [[nodiscard]] Batch begin();
-  void end(Batch& batch);  // everything is in it
-  void begin_deletion(Batch& batch);
+  // Steps of a batch; false: another process has taken the step, or has taken the batch away.
+  bool end(Batch& batch);  // everything is in it
+  bool begin_deletion(Batch& batch);
+  bool begin_undoing(Batch& batch);
 
   // Moves `path`, which is below the store, into the batch; false if it is not there (any more).
   bool discard(const Batch& batch, const std::filesystem::path& path);
   // Moves what stands in `batch` back to its place, unless something stands there.
   bool restore(const Batch& batch, const std::filesystem::path& in_batch);
-  // An object that is missed: if a batch has it, it goes back to its place.
-  void recall(const Digest& object) noexcept;
+  // An object, or a manifest, that is missed: if a batch has it, it goes back to its place.
+  void recall(const std::filesystem::path& place) noexcept;
   // Visits every file of the batch that discard() has moved, and every directory that was moved whole.
   static void for_each(const Batch& batch, const std::function<void(const std::filesystem::path& in_batch)>& visit);
   void remove_empty(const Batch& batch) noexcept;

@@ -14,7 +14,7 @@ namespace sabath {
 
 std::string Uses::new_name() { return fmt::format("{}+{}", writer_, next_++); }
 
-void Uses::enter(const void* lease, std::function<void(const Sha256&)> add, bool open) {
+void Uses::enter(const void* lease, std::function<void(const Sha256&, bool)> add, bool open) {
   const std::lock_guard lock(mutex_);
   if (open) open_.emplace(lease, std::move(add));
 }
@@ -24,9 +24,14 @@ void Uses::leave(const void* lease) {
   open_.erase(lease);
 }
 
-void Uses::use(const Sha256& root) {
+void Uses::use(const Sha256& root, bool mark) {
   const std::lock_guard lock(mutex_);
-  for (const auto& [lease, add] : open_) add(root);
+  for (const auto& [lease, add] : open_) add(root, mark);
+}
+
+bool Uses::any_open() {
+  const std::lock_guard lock(mutex_);
+  return !open_.empty();
 }
 
 void mark_used(const Layout& layout, const Sha256& root) noexcept {

@@ -21,15 +21,16 @@ class Uses {
  public:
   explicit Uses(const WriterId& writer) : writer_(writer.text()) {}
   [[nodiscard]] std::string new_name();  // of a lease's file
-  void enter(const void* lease, std::function<void(const Sha256&)> add, bool open);
+  void enter(const void* lease, std::function<void(const Sha256&, bool mark)> add, bool open);
   void leave(const void* lease);
-  void use(const Sha256& root);
+  void use(const Sha256& root, bool mark);  // mark: it is looked at as a whole, and not only a part of another
+  [[nodiscard]] bool any_open();
 
  private:
   const std::string writer_;
   std::atomic<std::uint64_t> next_{0};
   std::mutex mutex_;
-  std::map<const void*, std::function<void(const Sha256&)>> open_;
+  std::map<const void*, std::function<void(const Sha256&, bool)>> open_;
 };
 
 // used/<root>: its mtime is when the root was used last. Best effort: a mark that cannot be made is no error.

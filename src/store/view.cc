@@ -54,7 +54,7 @@ bool try_make_whole(Store::State& store, const Manifest& manifest, const std::fi
 }  // namespace
 
 bool Store::view_present(const Manifest& manifest) {
-  state_->uses.use(manifest.root());
+  state_->uses.use(manifest.root(), true);
   const auto view = view_path(manifest.root());
   const auto there = try_lstat(view);
   if (!there || !S_ISDIR(there->st_mode)) return false;
@@ -66,7 +66,7 @@ bool Store::view_present(const Manifest& manifest) {
 }
 
 std::filesystem::path Store::make_view(const Manifest& manifest) {
-  state_->uses.use(manifest.root());
+  state_->uses.use(manifest.root(), true);
   const auto view = view_path(manifest.root());
   check_all_present(*state_, manifest);
   const auto there = try_lstat(view);

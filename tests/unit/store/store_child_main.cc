@@ -6,6 +6,12 @@
 //   test_store_child adopt   STORE SEED                 takes a dead one's partial over; says how much
 //   test_store_child sleeper STORE SEED SIZE READY      stops itself with chunk 0 in hand
 //   test_store_child object  STORE SEED SIZE
+//   test_store_child collect STORE SEED                 everything that may go, to the end
+//   test_store_child undo    STORE SEED
+//   test_store_child pin     STORE SEED                 keeps a root, and
+//   test_store_child unpin   STORE SEED                 lets it go
+//   test_store_child repair  STORE SEED SIZE            puts bad objects aside, and makes the one of SEED and SIZE
+//   whole
 // Exit 0: published. 5: no space. 1: another failure.
 #include <signal.h>
 #include <unistd.h>
@@ -17,8 +23,11 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "sabath/error.h"
+#include "store/collect.h"
 #include "store/leader_watch.h"
+#include "store/pins.h"
 #include "store/store.h"
+#include "store/verify.h"
 #include "support/seeded.h"
 
 namespace {
@@ -161,6 +170,29 @@ void write_one(Store& store, std::uint64_t seed, std::uint64_t size) {
   store.publish(std::move(group));
 }
 
+void collect_all(Store& store) {
+  CollectPolicy policy;
+  policy.older_than = policy.grace = policy.partial_grace = policy.undo_window = std::chrono::seconds(0);
+  policy.now = true;
+  (void)collect(store, policy);
+}
+
+void keep(Store& store, bool kept) {
+  const Sha256 root = sha256("kept");
+  if (kept)
+    put_pin(store, {root, "kept", 0});
+  else
+    remove_pin(store, root);
+}
+
+void repair(Store& store, std::uint64_t seed, std::uint64_t size) {
+  VerifyOptions options;
+  options.threads = 1;
+  options.salvage = true;
+  (void)verify(store, nullptr, options);
+  fill_known(store, seed, size, 0);  // publishes what is there already, too
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -177,6 +209,10 @@ int main(int argc, char** argv) {
     if (args[0] == "adopt") adopt(*store, seed);
     if (args[0] == "sleeper") sleep_over(*store, seed, size, args.at(4));
     if (args[0] == "object") write_one(*store, seed, size);
+    if (args[0] == "collect") collect_all(*store);
+    if (args[0] == "undo") (void)undo_collection(*store);
+    if (args[0] == "pin" || args[0] == "unpin") keep(*store, args[0] == "pin");
+    if (args[0] == "repair") repair(*store, seed, size);
     return 0;
   } catch (const Error& error) {
     std::fprintf(stderr, "%s\n", error.what());

@@ -1,0 +1,125 @@
+#!/usr/bin/python3
+"""16 processes at once on one store: fetch, verify, collect, pin. Nothing is wrong, and nothing is left.
+
+Without SABATH_CRASH_ROUNDS 20 seconds; with it 60. SABATH_SEED repeats a run's choices.
+"""
+
+import collections
+import os
+import pathlib
+import random
+import sys
+import threading
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "cli"))
+
+from support.case import Case, main  # noqa: E402
+from support.content import fragment, read_tree, seeded  # noqa: E402
+
+MIB = 1 << 20
+SECONDS = 60 if os.environ.get("SABATH_CRASH_ROUNDS") else 20
+SEED = int(os.environ.get("SABATH_SEED", random.SystemRandom().randrange(1 << 32)))
+WORKERS = 16
+NOT_THERE = 9  # collected a moment ago: announced, and `fetch` gets it again
+PARTLY_THERE = 8
+
+
+class Storm(Case):
+    def setUp(self):
+        super().setUp()
+        print(f"seed {SEED}", flush=True)
+        shared = {f"shared{i}.bin": seeded(40000, 100 + i) for i in range(20)}
+        self.assets = {}
+        for number in range(4):
+            own = {f"own{number}-{i}.bin": seeded(30000 + i, 1000 * number + i) for i in range(10)}
+            own[f"large{number}.bin"] = seeded(5 * MIB, number)
+            self.assets[f"asset{number}"] = {**shared, **own}
+        server = self.serve({name: data for files in self.assets.values() for name, data in files.items()})
+        for name, files in self.assets.items():
+            self.sabath.add(name, [fragment(server.url(file), data, path=file, name=file.split(".")[0])
+                                   for file, data in files.items()])  # fmt: skip
+        self.codes = collections.Counter()
+        self.wrong = []
+        self.lock = threading.Lock()
+
+    def note(self, verb, result, allowed):
+        with self.lock:
+            self.codes[verb, result.exit] += 1
+            if result.exit not in allowed:
+                self.wrong.append(f"{verb}: {result.exit}\n{result.out[:2000]}\n{result.err[:2000]}")
+
+    def fetch_one(self, choose):
+        name = choose.choice(sorted(self.assets))
+        result = self.sabath.run("fetch", "--json", name)
+        self.note("fetch", result, {0})
+        # What a collection takes away now, with no lease on it, is gone as a whole, or not there for a reader.
+        expected = self.assets[name]
+        found = read_quietly(result.asset["path"]) if result.exit == 0 else {}
+        for file, data in found.items():
+            if expected.get(file) != data:
+                with self.lock:
+                    self.wrong.append(f"{name}/{file} has wrong bytes")
+
+    def verify_one(self, choose):
+        how = choose.choice(((), ("--quick",), ("--within", "1s")))
+        names = choose.choice(((), (choose.choice(sorted(self.assets)),)))
+        self.note("verify", self.sabath.run("verify", "--json", *how, *names), {0, NOT_THERE, PARTLY_THERE} if names else {0})
+
+    def collect_one(self, choose):
+        how = choose.choice((("--older-than", "0s"), ("--older-than", "0s", "--now"), ("--max-size", "8MiB"), ("--dry-run",),
+                             ("--undo",), ("--window", "0s")))  # fmt: skip
+        grace = () if how == ("--undo",) else ("--grace", "0s", "--partials", "0s")
+        self.note("gc", self.sabath.run("gc", "--json", *how, *grace), {0})
+
+    def pin_one(self, choose):
+        name = choose.choice(sorted(self.assets))
+        self.note("pin", self.sabath.run("pin", name), {0, NOT_THERE})
+        self.note("path", self.sabath.run("path", name), {0, NOT_THERE})
+        self.note("unpin", self.sabath.run("unpin", name), {0, 3})
+
+    def work(self, number):
+        choose = random.Random(SEED + number)
+        tasks = (self.fetch_one, self.fetch_one, self.verify_one, self.collect_one, self.pin_one)
+        while time.monotonic() < self.end and not self.wrong:
+            tasks[choose.randrange(len(tasks))](choose)
+
+    def test_sixteen_at_once(self):
+        self.fetch("asset0")  # there is a store
+        self.end = time.monotonic() + SECONDS
+        threads = [threading.Thread(target=self.work, args=(number,)) for number in range(WORKERS)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        print({f"{verb}:{code}": count for (verb, code), count in sorted(self.codes.items())}, flush=True)
+        self.assertEqual(self.wrong, [], "\n".join(self.wrong[:3]))
+        for verb in ("fetch", "verify", "gc", "pin"):
+            self.assertGreater(self.codes[verb, 0], 0, verb)
+        self.expect(self.sabath.run("verify"))
+        for name, files in self.assets.items():
+            self.expect_tree(self.fetch(name)["path"], files)
+        for kind in ("partial", "leases", "tmp"):
+            self.assertEqual(read_tree(self.sabath.store / kind), {}, kind)
+        self.expect(self.sabath.run("gc", "--older-than", "0s", "--now", "--grace", "0s", "--force-local"))
+        self.expect(self.sabath.run("gc", "--older-than", "0s", "--now", "--grace", "0s", "--force-local"))
+        usage = self.sabath.run("du", "--json").record
+        self.assertEqual((usage["objects"], usage["views"], usage["quarantined"]), (0, 0, 0))
+        self.assertEqual(read_tree(self.sabath.store / "trash"), {})
+
+
+def read_quietly(directory):
+    """What can be read of a tree that another process may take away meanwhile."""
+    found = {}
+    for parent, _, names in os.walk(directory):
+        for name in names:
+            try:
+                file = pathlib.Path(parent, name)
+                found[str(file.relative_to(directory))] = file.read_bytes()
+            except FileNotFoundError:
+                pass
+    return found
+
+
+if __name__ == "__main__":
+    main()
