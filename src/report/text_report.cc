@@ -33,7 +33,8 @@ void add_line(std::string& out, std::string_view name, const std::string& text) 
 std::string recipe_line(const Run& run) {
   const std::string name = fact(run, "recipe", "name");
   if (name.empty()) return {};
-  std::string line = name + " " + fact(run, "recipe", "version");
+  std::string line = name;
+  if (const std::string version = fact(run, "recipe", "version"); !version.empty()) line += " " + version;
   if (const std::string mode = fact(run, "mode"); !mode.empty()) line += ", " + mode;
   if (const std::string digest = fact(run, "recipe", "digest"); !digest.empty()) line += ", " + short_digest(digest);
   return shown(line);
