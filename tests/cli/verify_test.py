@@ -58,11 +58,13 @@ class Ground(Case):
 class Verify(Ground):
     def bytes_read(self, *arguments):
         """What the kernel gave of files below objects/, as strace saw it, and what the program says."""
-        log = self.home / "strace.log"
-        prefix = ("strace", "-f", "-y", "-qq", "-o", log, "-e", "trace=read,pread64,readv,preadv,preadv2,mmap,copy_file_range")
+        for old in self.home.glob("strace.*"):
+            old.unlink()
+        log = self.home / "strace"  # a file for each thread: so no line of one is cut by another's
+        prefix = ("strace", "-ff", "-y", "-qq", "-o", log, "-e", "trace=read,pread64,readv,preadv,preadv2,mmap,copy_file_range")
         record = self.verify(*arguments, prefix=prefix, ASAN_OPTIONS="detect_leaks=0")
         seen = 0
-        for line in log.read_text().splitlines():
+        for line in "".join(file.read_text() for file in self.home.glob("strace.*")).splitlines():
             if match := re.search(r"\b(\w+)\(\d+<([^>]*)>.*= (\d+)$", line):
                 self.assertFalse(match[1] == "mmap" and "/objects/" in match[2], line)
                 seen += int(match[3]) if "/objects/" in match[2] else 0
