@@ -146,6 +146,10 @@ Sections parse_sections(std::string_view text, const std::string& origin) {
 }
 
 Profile read_profile(const S3Settings& settings) {
+  if (settings.access_key_id.empty() != settings.secret_access_key.empty()) {
+    throw Error(FailureKind::usage, "of the S3 access key id and the secret access key only one is known",
+                "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or neither");
+  }
   Profile profile = ProfileReader(settings).read();
   if (!settings.access_key_id.empty()) {
     profile.keys = {settings.access_key_id, settings.secret_access_key, settings.session_token};

@@ -67,19 +67,26 @@ void Client::open(const std::string& path) {
   put_open(out_, open_id, path);
   flush();
   File file{.path = path, .handle = {}, .attributes = {}};
-  try {
-    file.attributes = attributes_of(await(stat_id));
-  } catch (const Error&) {
-    static_cast<void>(await(open_id));  // so that this conversation can go on with another file
-    throw;
+  std::optional<Failure> refused;  // thrown when both are answered, so that this conversation can go on
+  for (int answers = 0; answers < 2; ++answers) {
+    const Packet packet = next_packet();
+    try {
+      if (packet.id == stat_id) {
+        file.attributes = attributes_of(packet);
+      } else if (packet.id == open_id) {
+        file.handle = handle_of(packet);
+      } else {
+        fail(FailureKind::unavailable, "the server answered what was not asked");
+      }
+    } catch (const Error& error) {
+      if (!refused) refused = error.failure();
+    }
+    if (file.attributes.permissions && !S_ISREG(*file.attributes.permissions)) {  // opening it may take for ever
+      fail(FailureKind::unavailable, "not a regular file", "name a file");
+    }
   }
+  if (refused) throw Error(*refused);
   if (!file.attributes.size) fail(FailureKind::unavailable, "the server does not say its size");
-  if (file.attributes.permissions && !S_ISREG(*file.attributes.permissions)) {
-    fail(FailureKind::unavailable, "not a regular file", "name a file");
-  }
-  const Packet packet = await(open_id);
-  if (packet.type != Type::handle) fail_status(packet);
-  file.handle = understood([&] { return parse_handle(packet.body); });
   file_ = std::move(file);
   end_ = next_ = 0;
 }
@@ -240,6 +247,11 @@ Client::Packet Client::await(std::uint32_t id) {
 Attributes Client::attributes_of(const Packet& packet) const {
   if (packet.type != Type::attributes) fail_status(packet);
   return understood([&] { return parse_attributes(packet.body); });
+}
+
+std::string Client::handle_of(const Packet& packet) const {
+  if (packet.type != Type::handle) fail_status(packet);
+  return understood([&] { return parse_handle(packet.body); });
 }
 
 void Client::fail(FailureKind kind, const std::string& why, std::string hint) const {

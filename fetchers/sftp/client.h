@@ -74,6 +74,7 @@ class Client {
   void deliver_early(Listener& listener);
   void transfer(Listener& listener);
   [[nodiscard]] Attributes attributes_of(const Packet& packet) const;
+  [[nodiscard]] std::string handle_of(const Packet& packet) const;
   [[noreturn]] void fail(FailureKind kind, const std::string& why, std::string hint = {}) const;
   [[noreturn]] void fail_status(const Packet& packet) const;
   template <typename F>

@@ -57,7 +57,7 @@ void note_known_keys(KnownKeys& keys, std::string_view text, const std::string& 
     if (marker == "@cert-authority") continue;
     const std::string_view type = take_word(line);
     const auto blob = try_from_base64(take_word(line));
-    if (!blob || key_type(*blob) != type) continue;
+    if (!blob || type.empty() || key_type(*blob) != type) continue;
     const bool meant =
         names.starts_with('|') ? matches_hashed(names, name) : matches_patterns(name, split_at(names, ','));
     if (meant) (marker == "@revoked" ? keys.revoked : keys.accepted).push_back({std::string(type), *blob});

@@ -2,12 +2,19 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+
 #include "base/text.h"
+#include "cli/age.h"
 #include "cli/assets.h"
 #include "cli/render.h"
+#include "cli/repair.h"
 #include "cli/verbs.h"
+#include "fetch/asset.h"
+#include "fetch/rate_limit.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
+#include "store/verify.h"
 
 namespace sabath::cli {
 namespace {
@@ -16,30 +23,40 @@ using Json = nlohmann::ordered_json;
 
 struct Options {
   std::vector<std::string> names;
-  std::optional<std::uint64_t> threads;
+  std::optional<std::uint64_t> threads, rate_limit;
+  std::optional<std::string> within;
+  bool quick = false, repair = false;
 };
 
 // Thrown out of Store::verify, which takes any Error of a reading for a fault of the object that was read.
 struct Stopped {};
 
-// The store also names the views' links that it took away together with a bad object.
-bool is_link(const Store::BadChunk& bad) { return bad.file == Digest{}; }
+// What was found, and what has become of it since.
+struct Found {
+  Store::VerifyReport report;
+  std::vector<Repair::Asset> repaired;
+  std::size_t unmended = 0;  // of report.bad
+  bool missing = false;
+};
 
 // Bad content outweighs missing content: a reader would have believed it. 9: nothing is there; 8: something is.
-int exit_of(const Store::VerifyReport& report) {
-  if (!report.bad.empty()) return exit_code(FailureKind::content);
-  if (report.missing == 0) return 0;
-  return exit_code(report.files > report.missing ? FailureKind::partial : FailureKind::offline);
+int exit_of(const Found& found) {
+  if (found.unmended > 0) return exit_code(FailureKind::content);
+  if (!found.missing) return 0;
+  const auto& report = found.report;
+  return exit_code(report.files + report.remembered > report.missing ? FailureKind::partial : FailureKind::offline);
 }
 
-Json record_of(const std::string& name, const std::string& root, const Store::VerifyReport& report) {
+Json record_of(const std::string& name, const std::string& root, const Found& found, Repair& repair) {
+  const Store::VerifyReport& report = found.report;
   Json record{{"name", text_or_null(name)}, {"manifest", text_or_null(root)},
               {"files", report.files},      {"bytes_read", report.bytes_read},
+              {"quick", report.quick},      {"remembered", report.remembered},
               {"missing", report.missing},  {"missing_paths", report.missing_paths}};
   record["bad"] = Json::array();
   record["removed_links"] = Json::array();
   for (const Store::BadChunk& bad : report.bad) {
-    if (is_link(bad)) {
+    if (bad.removed_link) {
       record["removed_links"].push_back(bad.path);
       continue;
     }
@@ -48,15 +65,22 @@ Json record_of(const std::string& name, const std::string& root, const Store::Ve
                              {"size", bad.file.size_bytes},
                              {"chunk", bad.index},
                              {"offset", bad.offset},
-                             {"what", bad.what}});
+                             {"what", bad.what},
+                             {"mended", repair.is_mended(bad)}});
+  }
+  record["repaired"] = Json::array();
+  for (const auto& asset : found.repaired) {
+    record["repaired"].push_back(
+        {{"name", asset.name}, {"fetched_bytes", asset.fetched_bytes}, {"failures", asset.failures}});
   }
   return record;
 }
 
-void tell(const Context& context, const std::string& name, const Store::VerifyReport& report) {
+void tell(const Context& context, const std::string& name, const Found& found) {
+  const Store::VerifyReport& report = found.report;
   std::size_t chunks = 0;
   for (const Store::BadChunk& bad : report.bad) {
-    if (is_link(bad)) {
+    if (bad.removed_link) {
       if (context.presentation.verbose) context.say(fmt::format("note: {}: {}", printable(bad.path, 4096), bad.what));
       continue;
     }
@@ -68,18 +92,34 @@ void tell(const Context& context, const std::string& name, const Store::VerifyRe
   std::string result = "verified";
   if (!report.bad.empty() || report.missing > 0) {
     result = fmt::format("{} bad chunks, {} files missing", chunks, report.missing);
-    context.say(fmt::format("hint: bad content was put aside; sabath fetch {} gets again what lacks",
-                            name.empty() ? "NAME" : name));
+    if (found.repaired.empty())
+      context.say(
+          fmt::format("hint: bad content was put aside; sabath verify --repair, or sabath fetch {}, gets again "
+                      "what lacks",
+                      name.empty() ? "NAME" : name));
   }
-  context.say(fmt::format("{}: {} files, {} read: {}", name.empty() ? "the store" : printable(name), report.files,
-                          format_bytes(report.bytes_read), result));
+  if (report.remembered > 0) result += fmt::format("; {} files were read lately, and not again", report.remembered);
+  context.say(fmt::format("{}: {} files, {} read{}: {}", name.empty() ? "the store" : printable(name), report.files,
+                          format_bytes(report.bytes_read),
+                          report.quick > 0 ? fmt::format(", {} compared by XXH3", report.quick) : "", result));
+  for (const auto& asset : found.repaired) {
+    if (asset.failures.empty())
+      context.say(fmt::format("{}: repaired, {} fetched", printable(asset.name), format_bytes(asset.fetched_bytes)));
+    for (const auto& failure : asset.failures)
+      context.warn(fmt::format("{}: not repaired: {}", printable(asset.name), failure));
+  }
+  if (found.unmended > 0 && !found.repaired.empty())
+    context.warn(
+        fmt::format("{} findings could not be repaired: no recipe that is known here has them", found.unmended));
 }
 
 class Verifier {
  public:
   Verifier(Context& context, const Options& options)
       : context_(context),
-        threads_(static_cast<unsigned>(options.threads.value_or(0))),
+        options_(options),
+        limiter_(options.rate_limit.value_or(0)),
+        within_(parse_age(options.within, "--within")),
         store_(try_open_store(context.configuration.session)) {
     if (store_) return;
     throw Error(FailureKind::offline,
@@ -92,18 +132,33 @@ class Verifier {
     std::optional<Manifest> manifest;
     std::string root;
     std::optional<std::uint64_t> total;
+    std::vector<Recipe> recipes;
+    const Catalogue catalogue = make_catalogue(context_.configuration.session);
     if (!name.empty()) {
-      const Recipe recipe = make_catalogue(context_.configuration.session).find(name, std::nullopt);
-      manifest.emplace(manifest_of(recipe, store_.get()));
+      recipes.push_back(catalogue.find(name, std::nullopt));
+      manifest.emplace(manifest_of(recipes.front(), store_.get()));
       root = manifest->root().prefixed();
       total = manifest->totals().bytes;
     } else {
       total = store_->usage().object_bytes;
+      for (auto& listed : catalogue.all(std::nullopt)) {
+        if (listed.recipe) recipes.push_back(std::move(*listed.recipe));
+      }
     }
-    const Store::VerifyReport report = read_all(name, manifest ? &*manifest : nullptr, total);
-    tell(context_, name, report);
-    exits_.push_back(exit_of(report));
-    records_.push_back(record_of(name, root, report));
+    Found found;
+    Repair repair(context_, *store_, recipes);
+    found.report = read_all(name, manifest ? &*manifest : nullptr, total);
+    found.missing = found.report.missing > 0;
+    found.unmended = found.report.bad.size();
+    if (options_.repair) {
+      found.repaired = repair.run();
+      found.unmended = static_cast<std::size_t>(
+          std::ranges::count_if(found.report.bad, [&](const auto& bad) { return !repair.is_mended(bad); }));
+      found.missing = found.missing && !(manifest && all_present(*store_, *manifest));
+    }
+    tell(context_, name, found);
+    exits_.push_back(exit_of(found));
+    records_.push_back(record_of(name, root, found, repair));
   }
 
   int finish() {
@@ -121,19 +176,28 @@ class Verifier {
     const auto progress = context_.make_progress();
     progress->on(event::AssetStarted{name.empty() ? "the store" : name, total, 0});
     progress->on(event::PhaseChanged{"verify"});
+    VerifyOptions how;
+    how.threads = static_cast<unsigned>(options_.threads.value_or(0));
+    how.quick = options_.quick;
+    how.within = within_;
+    how.salvage = options_.repair;
+    how.on_bytes = [&](std::uint64_t bytes) {
+      if (context_.stop.stop_requested()) throw Stopped{};
+      limiter_.take(bytes, context_.stop);
+      progress->on(event::BytesReceived{0, bytes});
+    };
     try {
-      return store_->verify(manifest, threads_, [&](std::uint64_t bytes) {
-        if (context_.stop.stop_requested()) throw Stopped{};
-        progress->on(event::BytesReceived{0, bytes});
-      });
+      return sabath::verify(*store_, manifest, how);
     } catch (const Stopped&) {
       throw Error(FailureKind::interrupted, "verify was stopped before everything was read",
-                  "the same command reads it again from the start");
+                  "with --within 1d the next one does not read again what was read and right");
     }
   }
 
   Context& context_;
-  const unsigned threads_;
+  const Options& options_;
+  RateLimiter limiter_;
+  const std::optional<std::chrono::seconds> within_;
   std::unique_ptr<Store> store_;
   std::vector<int> exits_;
   Json records_ = Json::array();
@@ -150,6 +214,12 @@ Action declare(OptionSet& set) {
   const auto options = std::make_shared<Options>();
   set.arguments("NAME", options->names, false, "an asset; none: everything in the store");
   set.count("-j,--threads", "N", 1024, options->threads, "threads that read and hash (default: one a core)");
+  set.flag("--quick", options->quick,
+           "compare XXH3 where an earlier verify left one: as many bytes read, less computed");
+  set.option("--within", "TIME", options->within,
+             "do not read again what was read and right within this time, e.g. 7d: an interrupted verify goes on");
+  set.size("--limit-rate", "RATE", options->rate_limit, "bytes a second at most, e.g. 200M");
+  set.flag("--repair", options->repair, "fetch again what is bad or missing: of a large file, its bad chunks");
   return [options](Context& context) { return run(context, *options); };
 }
 
@@ -160,10 +230,15 @@ constexpr Verb verify_verb{
     "read stored content again and compare every hash",
     "sabath verify                    the whole store\n"
     "sabath verify cosmoflow_mini     one asset\n"
+    "sabath verify --quick            a look that costs little more than reading\n"
+    "sabath verify --within 7d --limit-rate 200M   a bit each night\n"
+    "sabath verify --repair           and fetch again what is bad\n"
     "sabath verify --json | jq '.assets[].bad'",
     "Every bad chunk is named with its file, its number and its byte offset, and its object is put aside so that "
-    "nothing "
-    "reads it; fetch gets it again. Exit code 7 when content is bad, 8 when a part is missing, 9 when all is.",
+    "nothing reads it; --repair, or fetch, gets it again. Every byte is read, unless --within says otherwise. Exit "
+    "code "
+    "0 when all is right, or was put right by --repair; 7 when content is bad, 8 when a part is missing, 9 when all "
+    "is.",
     true,
     declare,
 };

@@ -3,8 +3,6 @@
 #include <string>
 #include <utility>
 
-#include "sabath/error.h"
-
 namespace sabath::cli {
 namespace {
 
@@ -75,10 +73,6 @@ S3Settings s3_settings(const Environment& environment, const std::vector<const C
   s3.access_key_id = environment.get("AWS_ACCESS_KEY_ID").value_or("");
   s3.secret_access_key = Secret(environment.get("AWS_SECRET_ACCESS_KEY").value_or(""));
   s3.session_token = Secret(environment.get("AWS_SESSION_TOKEN").value_or(""));
-  if (s3.access_key_id.empty() != s3.secret_access_key.empty()) {
-    throw Error(FailureKind::usage, "of AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY only one is set",
-                "set both or none");
-  }
   s3.config_file = chooser.file("AWS_CONFIG_FILE", ".aws/config");
   s3.credentials_file = chooser.file("AWS_SHARED_CREDENTIALS_FILE", ".aws/credentials");
   s3.profile = chooser.choose({"s3_profile", {"AWS_PROFILE"}, &ConfigFile::s3_profile});

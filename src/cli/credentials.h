@@ -1,6 +1,6 @@
 // Where the credentials of this call lie, from the environment and the configuration files: names of files, sockets,
 // profiles and hosts, and the keys that the environment itself holds. Of these no Setting is made: they are shown
-// nowhere. Pure; any thread. Throws Error{usage}.
+// nowhere. Pure; any thread.
 #pragma once
 
 #include <vector>

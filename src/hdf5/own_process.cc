@@ -177,8 +177,11 @@ std::string in_own_process(const std::function<std::string(const SignOfLife&)>& 
     throw Error(FailureKind::internal, fmt::format("the process that read {} was killed", what),
                 "the machine may be out of memory: see the system's log");
   }
-  const std::string end = WIFSIGNALED(status) ? ::strsignal(WTERMSIG(status)) : "no answer";
-  throw Error(FailureKind::invalid, fmt::format("cannot read {}: HDF5 died of it ({})", what, end),
+  if (!WIFSIGNALED(status)) {
+    throw Error(FailureKind::internal, fmt::format("the process that read {} ended without an answer", what));
+  }
+  throw Error(FailureKind::invalid,
+              fmt::format("cannot read {}: HDF5 died of it ({})", what, ::strsignal(WTERMSIG(status))),
               "the file is damaged or hostile: do not trust it");
 }
 

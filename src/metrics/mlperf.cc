@@ -93,10 +93,9 @@ void read_mlperf(const std::vector<JsonLeaf>& leaves, Trace& trace, Reading& rea
       event.time_ms = *number;
       has_time = true;
       reading.time = *number / 1000;
-    } else if (leaf.outer == "value" && number) {
-      add(leaf, event.key, *number, reading);
-    } else if (leaf.outer == "metadata" && !leaf.inner.empty() && !take_place(leaf, reading, event) && number) {
-      add(leaf, event.key, *number, reading);
+    } else {
+      const bool extra = leaf.outer == "metadata" && !leaf.inner.empty() && !take_place(leaf, reading, event);
+      if (number && (extra || leaf.outer == "value")) add(leaf, event.key, *number, reading);
     }
   }
   if (has_time) take_interval(event, trace, reading);

@@ -31,6 +31,7 @@ svg .paper{fill:var(--paper)}svg .ink{fill:var(--ink)}svg .grid{stroke:var(--fai
 table{border-collapse:collapse;font-variant-numeric:tabular-nums}
 th,td{padding:.2rem .9rem .2rem 0;text-align:right;border-bottom:1px solid var(--faint);white-space:nowrap}
 th:first-child,td:first-child{text-align:left}th{font-weight:600}
+table.results th:nth-child(2),table.results td:nth-child(2){text-align:left}
 table.facts td{text-align:left;white-space:normal;overflow-wrap:anywhere;vertical-align:top}
 table.facts td:first-child{white-space:nowrap;color:var(--quiet)}
 details{margin:.75rem 0;background:var(--soft);border-radius:6px;padding:.5rem .9rem}
@@ -43,7 +44,7 @@ std::string cell(std::string_view text, std::string_view tag = "td") {
 
 std::string results(std::span<const Run> runs, const Shown& shown) {
   std::string out =
-      "<div class=\"wide\"><table><thead><tr><th>run</th><th>metric</th><th>first</th><th>last</th>"
+      "<div class=\"wide\"><table class=\"results\"><thead><tr><th>run</th><th>metric</th><th>first</th><th>last</th>"
       "<th>least</th><th>at</th><th>greatest</th><th>at</th></tr></thead><tbody>\n";
   std::vector<std::string> names = shown.left;
   if (!shown.right.empty()) names.push_back(shown.right);

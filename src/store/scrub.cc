@@ -9,7 +9,10 @@
 #include <system_error>
 #include <thread>
 
+#include "base/hash.h"
 #include "sabath/error.h"
+#include "store/known_partial.h"
+#include "store/lease_file.h"
 
 namespace sabath {
 namespace {
@@ -17,7 +20,19 @@ namespace {
 constexpr std::uint64_t chunks_per_task = 16;
 constexpr unsigned threads_max = 256;
 
+// The clock of the store's server; where the store cannot be written, ours.
+std::int64_t verification_time(Store::State& store) {
+  try {
+    return server_now(store);
+  } catch (const Error&) {
+    return std::chrono::nanoseconds(std::chrono::system_clock::now().time_since_epoch()).count();
+  }
+}
+
 }  // namespace
+
+Scrub::Scrub(Store::State& store, Store::VerifyReport& report, const VerifyOptions& options)
+    : store_(store), report_(report), options_(options), now_ns_(verification_time(store)) {}
 
 struct Scrub::Reading {
   Item item;
@@ -25,7 +40,11 @@ struct Scrub::Reading {
   std::once_flag opened;
   Fd fd;
   struct stat before {};
+  std::optional<Checked::Last> last;  // an earlier look, where this one is quick
+  bool remembered = false;            // lately enough: nothing is read
+  bool gone = false;
   std::vector<Sha256> hashes;
+  std::vector<std::uint64_t> quick_hashes;
   std::atomic<std::uint64_t> tasks_left{0};
   std::mutex mutex;
   std::string trouble;  // why it could not be read
@@ -35,13 +54,15 @@ std::optional<Scrub::Task> Scrub::next() {
   const std::lock_guard lock(mutex_);
   if (failure_) return std::nullopt;
   if (!current_.reading) {
-    if (next_item_ == items_.size()) return std::nullopt;
+    if (items_.empty()) return std::nullopt;
     auto reading = std::make_shared<Reading>();
-    reading->item = std::move(items_[next_item_++]);
+    reading->item = std::move(items_.front());
+    items_.pop_front();
     const Item& item = reading->item;
     reading->file = item.in_view ? store_.layout.view(item.of->root()) / item.path : store_.layout.object(item.digest);
     const std::uint64_t chunks = chunk_count(item.digest.size_bytes);
     reading->hashes.resize(chunks);
+    reading->quick_hashes.resize(chunks);
     reading->tasks_left = std::max<std::uint64_t>(1, (chunks + chunks_per_task - 1) / chunks_per_task);
     current_ = {std::move(reading), 0, 0};
   }
@@ -52,13 +73,15 @@ std::optional<Scrub::Task> Scrub::next() {
   return task;
 }
 
-void Scrub::run(unsigned threads) {
-  if (threads == 0) threads = std::thread::hardware_concurrency();
+void Scrub::run() {
+  store_.checked.refresh();
+  const unsigned threads = options_.threads == 0 ? std::thread::hardware_concurrency() : options_.threads;
   {
     std::vector<std::jthread> helpers;
     for (unsigned i = 1; i < std::min(threads, threads_max); ++i) helpers.emplace_back([this] { work(); });
     work();
   }
+  store_.checked.flush();  // also what was read before a stop request
   if (failure_) std::rethrow_exception(failure_);
   if (!bad_inodes_.empty()) remove_from_views();
   store_.evidence.flush();
@@ -70,11 +93,8 @@ void Scrub::work() {
     while (const auto task = next()) {
       Reading& reading = *task->reading;
       try {
-        std::call_once(reading.opened, [&] {
-          reading.fd = open_file(reading.file, O_RDONLY | O_NONBLOCK);
-          if (::fstat(reading.fd.get(), &reading.before) != 0) throw_errno("stat", reading.file, errno);
-        });
-        read(reading, task->first, task->end, buffer);
+        std::call_once(reading.opened, [&] { begin(reading); });
+        if (!reading.remembered && !reading.gone) read(reading, task->first, task->end, buffer);
       } catch (const Error& error) {
         const std::lock_guard lock(reading.mutex);
         reading.trouble = error.what();
@@ -87,52 +107,107 @@ void Scrub::work() {
   }
 }
 
+void Scrub::begin(Reading& reading) {
+  auto fd = try_open_file(reading.file, O_RDONLY | O_NONBLOCK);
+  reading.gone = !fd;
+  if (!fd) return;
+  if (::fstat(fd->get(), &reading.before) != 0) throw_errno("stat", reading.file, errno);
+  reading.fd = std::move(*fd);
+  const Digest& digest = reading.item.digest;
+  const auto last = store_.checked.find(digest, reading.before);
+  if (!last || reading.item.fully) return;
+  const bool lately = options_.within && now_ns_ - last->time_ns < std::chrono::nanoseconds(*options_.within).count();
+  reading.remembered = lately && store_.evidence.matches(digest, reading.before);
+  if (options_.quick) reading.last = last;
+}
+
 void Scrub::read(Reading& reading, std::uint64_t first, std::uint64_t end, std::vector<std::byte>& buffer) {
   for (std::uint64_t i = first; i < end; ++i) {
     const auto chunk = std::span(buffer).first(chunk_length(reading.item.digest.size_bytes, i));
     const std::size_t n = read_at(reading.fd.get(), chunk, i * chunk_size_bytes, reading.file);
-    if (n == chunk.size()) reading.hashes[i] = hash_chunk(chunk);
+    if (n == chunk.size()) {
+      reading.quick_hashes[i] = xxh3_64(chunk);
+      if (!reading.last) reading.hashes[i] = hash_chunk(chunk);
+    }
     const std::lock_guard lock(mutex_);
     report_.bytes_read += n;
-    if (on_bytes_ && n > 0) on_bytes_(n);
+    if (options_.on_bytes && n > 0) options_.on_bytes(n);
   }
+}
+
+void Scrub::again(const Reading& reading, bool fully) {
+  const std::lock_guard lock(mutex_);
+  items_.push_back(reading.item);
+  items_.back().fully = fully;
+}
+
+void Scrub::take_gone(const Reading& reading) {
+  const Item& item = reading.item;
+  // Of the whole store, only a link to a user's file that is gone is missing; what has no name is not there to miss.
+  if (item.in_view || (item.of == nullptr && !try_lstat(reading.file))) return;
+  const std::lock_guard lock(mutex_);
+  ++report_.missing;
+  report_.missing_paths.push_back(item.path.empty() ? item.digest.hash.prefixed() : item.path);
+}
+
+void Scrub::remember(const Reading& reading, const struct stat& now) {
+  store_.evidence.add(reading.item.digest, now);
+  store_.checked.add({reading.item.digest, now.st_ino, nanoseconds(now.st_mtim),
+                      xxh3_64(std::as_bytes(std::span(reading.quick_hashes))), now_ns_});
 }
 
 void Scrub::judge(Reading& reading) {
   const Digest& digest = reading.item.digest;
+  if (reading.gone) return take_gone(reading);
+  if (reading.remembered) {
+    const std::lock_guard lock(mutex_);
+    ++report_.remembered;
+    return;
+  }
   struct stat after {};
   if (reading.fd && ::fstat(reading.fd.get(), &after) != 0) reading.trouble = "stat failed";
+  const bool still = reading.fd && Fact::of(digest, reading.before) == Fact::of(digest, after);
+  const bool whole =
+      reading.fd && reading.trouble.empty() && static_cast<std::uint64_t>(after.st_size) == digest.size_bytes;
+  if (reading.last && reading.trouble.empty()) {
+    const bool same = whole && xxh3_64(std::as_bytes(std::span(reading.quick_hashes))) == reading.last->xxh3;
+    if (!same) return again(reading, true);
+  }
   {
     const std::lock_guard lock(mutex_);
     ++report_.files;
+    if (reading.last && whole) ++report_.quick;
   }
-  const bool still = reading.fd && Fact::of(digest, reading.before) == Fact::of(digest, after);
-  const bool right = reading.fd && reading.trouble.empty() &&
-                     digest_of_chunks(digest.size_bytes, reading.hashes) == digest &&
-                     static_cast<std::uint64_t>(after.st_size) == digest.size_bytes;
-  if (right && still) store_.evidence.add(digest, after);
+  const bool right = whole && (reading.last || digest_of_chunks(digest.size_bytes, reading.hashes) == digest);
+  if (right && still) remember(reading, after);
   if (right) return;  // another process's link or unlink is no change of the bytes
   const std::string& path = reading.item.path;
   if (!reading.fd) return blame(digest, path, 0, reading.trouble);
   if (reading.trouble.empty() && !still) return blame(digest, path, 0, "it changed while it was read: verify again");
+  const auto named = try_stat(reading.file);
+  if (!named || named->st_ino != reading.before.st_ino) return again(reading, true);  // that is not what stands there
   store_.evidence.distrust(digest);
   const std::string aside = put_aside(reading);
   if (!reading.trouble.empty()) return blame(digest, path, 0, reading.trouble + aside);
   if (static_cast<std::uint64_t>(after.st_size) != digest.size_bytes) {
-    return blame(digest, path, 0, fmt::format("it is {} bytes long{}", after.st_size, aside));
+    blame(digest, path, 0, fmt::format("it is {} bytes long{}", after.st_size, aside));
+    if (options_.salvage) salvage(reading, chunk_layer(reading.item));
+    return;
   }
   name_bad_chunks(reading, aside);
+}
+
+std::vector<Sha256> Scrub::chunk_layer(const Item& item) const {
+  if (chunk_count(item.digest.size_bytes) == 1) return {item.digest.hash};
+  const Item known = item.of != nullptr ? item : try_recognise(item.digest).value_or(item);
+  const auto entry = known.of == nullptr ? std::nullopt : known.of->find(RelativePath::parse(known.path));
+  return entry ? known.of->chunks(*entry) : std::vector<Sha256>{};
 }
 
 void Scrub::name_bad_chunks(const Reading& reading, const std::string& aside) {
   const Item item =
       reading.item.of != nullptr ? reading.item : try_recognise(reading.item.digest).value_or(reading.item);
-  std::vector<Sha256> layer;
-  if (chunk_count(item.digest.size_bytes) == 1) layer = {item.digest.hash};
-  if (layer.empty() && item.of != nullptr) {
-    const auto entry = item.of->find(RelativePath::parse(item.path));
-    if (entry) layer = item.of->chunks(*entry);
-  }
+  const auto layer = chunk_layer(item);
   const std::string whose = item.in_view ? "the view's copy does" : "the bytes do";
   if (layer.size() != reading.hashes.size()) {
     return blame(item.digest, item.path, 0, fmt::format("{} not make its digest{}", whose, aside));
@@ -141,6 +216,29 @@ void Scrub::name_bad_chunks(const Reading& reading, const std::string& aside) {
     if (layer[i] == reading.hashes[i]) continue;
     blame(item.digest, item.path, i, fmt::format("{} not match the chunk's hash{}", whose, aside));
   }
+  if (options_.salvage && !item.in_view) salvage(reading, layer);
+}
+
+std::uint64_t Scrub::salvage(const Reading& reading, const std::vector<Sha256>& layer) {
+  const Digest& digest = reading.item.digest;
+  std::uint64_t saved = 0;
+  if (layer.size() < 2 || digest_of_chunks(digest.size_bytes, layer) != digest) return saved;
+  try {
+    const auto partial = std::make_unique<KnownPartial>(store_, digest, layer);
+    const auto done = partial->chunks_done();
+    std::vector<std::byte> buffer(chunk_size_bytes);
+    for (std::uint64_t i = 0; i < layer.size(); ++i) {
+      if (done[i] || reading.hashes[i] != layer[i]) continue;
+      const auto chunk = std::span(buffer).first(chunk_length(digest.size_bytes, i));
+      const std::size_t n = read_at(reading.fd.get(), chunk, i * chunk_size_bytes, reading.file);
+      if (n != chunk.size() || hash_chunk(chunk) != layer[i]) continue;  // it rots under our eyes
+      partial->write_chunk(0, i, chunk, layer[i]);
+      ++saved;
+    }
+    if (std::ranges::count(partial->chunks_done(), false) == 0) partial->publish();
+  } catch (const Error&) {  // no room, say: then all of it is fetched again
+  }
+  return saved;
 }
 
 std::optional<Scrub::Item> Scrub::try_recognise(const Digest& digest) const {
@@ -170,14 +268,15 @@ void Scrub::remove_from_views() {
     const auto s = try_lstat(it->path());
     if (!s || !S_ISREG(s->st_mode) || !bad_inodes_.contains(s->st_ino)) continue;
     if (::unlink(it->path().c_str()) == 0) {
-      blame({}, it->path().lexically_relative(store_.layout.root()), 0, "it was a link to a bad object: removed");
+      blame({}, it->path().lexically_relative(store_.layout.root()), 0, "it was a link to a bad object: removed", true);
     }
   }
 }
 
-void Scrub::blame(const Digest& file, const std::string& path, std::uint64_t chunk, std::string what) {
+void Scrub::blame(const Digest& file, const std::string& path, std::uint64_t chunk, std::string what,
+                  bool removed_link) {
   const std::lock_guard lock(mutex_);
-  report_.bad.push_back({file, path, chunk, chunk * chunk_size_bytes, std::move(what)});
+  report_.bad.push_back({file, path, chunk, chunk * chunk_size_bytes, std::move(what), removed_link});
 }
 
 }  // namespace sabath

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "store/arrivals.h"
+#include "store/checked.h"
 #include "store/durable.h"
 #include "store/evidence.h"
 #include "store/layout.h"
@@ -29,7 +30,8 @@ struct Store::State {
         trash(layout, evidence, writer),
         objects(layout, evidence, trash, writer),
         temporaries(layout, writer),
-        uses(writer) {}
+        uses(writer),
+        checked(layout.checked(), writer) {}
 
   // The group of the objects that are being written; publish() begins a new one.
   [[nodiscard]] std::shared_ptr<SyncGroup> current_group();
@@ -44,6 +46,7 @@ struct Store::State {
   Objects objects;
   Temporaries temporaries;
   Uses uses;
+  Checked checked;
   std::mutex mutex;  // of what follows
   std::shared_ptr<SyncGroup> group;
   std::optional<bool> reflinks_known;

@@ -116,12 +116,14 @@ class Store {
     Digest file;
     std::string path;  // in the asset, or below the store; empty if it is not known
     std::uint64_t index, offset;
-    std::string what;  // is wrong, and what was done about it
+    std::string what;           // is wrong, and what was done about it
+    bool removed_link = false;  // of a view, to a bad object that is named as well
   };
   struct VerifyReport {
     std::uint64_t files = 0, bytes_read = 0, missing = 0;
     std::vector<BadChunk> bad;
     std::vector<std::string> missing_paths;
+    std::uint64_t quick = 0, remembered = 0;  // files: of those read, by XXH3; and not read, for they were lately
   };
   // Reads everything of the manifest (nullptr: every object and manifest of the store) with `threads` workers;
   // a wrong object goes to quarantine, its hard links in views go away. `on_bytes` may be empty; one call at a time.

@@ -16,7 +16,11 @@ DOCUMENT = pathlib.Path(__file__).resolve().parents[2] / "docs/hdf5.md"
 NAMES = ["alpha", "beta", "gamma"]
 
 
-def base(path, change=lambda file, options: None, order=1, swap=False, libver=None, track=False, named=False, **options):
+def nothing(file, settings):
+    pass
+
+
+def base(path, change=nothing, order=1, swap=False, libver=None, track=False, filled=False, **options):
     """One set of data; `change` alters it, everything else alters only how it is stored."""
     settings = {"track_times": track, **options}
     with h5py.File(path, "w", libver=libver, track_order=track) as file:
@@ -32,7 +36,7 @@ def base(path, change=lambda file, options: None, order=1, swap=False, libver=No
         ]
         for make in makers[::order]:
             make()
-        if named:
+        if filled:
             file.create_dataset("with fill", data=numpy.full((30, 30), 5, "i2"))
         else:
             file.create_dataset("with fill", (30, 30), "i2", fillvalue=5, chunks=(10, 10))
@@ -96,7 +100,7 @@ class Hash(Case):
             "times, order of creation kept": {"track": True},
             "other order": {"order": -1},
             "big-endian, aligned": {"swap": True},
-            "fill values written": {"named": True},
+            "fill values written": {"filled": True},
         }
         bytes_seen = {(self.home / "base.h5").read_bytes()}
         for name, options in rewritten.items():

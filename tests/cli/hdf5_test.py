@@ -173,7 +173,8 @@ class Select(Hdf5):
         universe(self.home / "u.hdf5", compression="gzip", chunks=(8, 16, 16, 2))
         everything(self.home / "all.h5")
         for filter_name in ("none", "gzip", "keep"):
-            for source, what in (("u.hdf5", ["full[...,1]", "namePar"]), ("all.h5", ["lists", "texts", "compound", "packed"])):
+            kinds = ["lists", "texts", "compound", "packed"]
+            for source, what in (("u.hdf5", ["full[...,1]", "namePar"]), ("all.h5", kinds)):
                 made = []
                 for name in ("one.h5", "two.h5"):
                     self.select(source, *what, "-o", name, "--filter", filter_name)
@@ -224,7 +225,8 @@ class Select(Hdf5):
         ):
             result = self.hdf5("select", "u.hdf5", *arguments, "-o", "kept.h5", code=code)
             self.assertIn(words, result.err)
-        self.assertIn("is there already", self.hdf5("select", "u.hdf5", "full", "--blocks", "24,24,24,1", "-o", "taken", code=2).err)
+        result = self.hdf5("select", "u.hdf5", "full", "--blocks", "24,24,24,1", "-o", "taken", code=2)
+        self.assertIn("is there already", result.err)
         self.hdf5("select", "absent.h5", "full", "-o", "kept.h5", code=3)
         self.hdf5("select", "u.hdf5", "full", "-o", "no/such/directory.h5", code=70)
         self.assertEqual(sorted(path.name for path in self.home.iterdir()), before)
@@ -251,7 +253,8 @@ class Select(Hdf5):
         script += "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss >> 10)"
         for what in ("rows[:,::2]", "chunks[:,::2]"):
             run = [sys.executable, "-c", script, program.BINARY, "hdf5", "select", "big.h5", what, "-o", "half.h5"]
-            result = subprocess.run(run, cwd=self.home, env=self.sabath.environment, capture_output=True, text=True, check=True)
+            environment = self.sabath.environment
+            result = subprocess.run(run, cwd=self.home, env=environment, capture_output=True, text=True, check=True)
             if "ASAN_OPTIONS" not in self.sabath.environment:
                 self.assertLess(int(result.stdout.split()[-1]), 200, what)
 

@@ -78,9 +78,8 @@ def descriptor(t):
     if isinstance(t, h5py.h5t.TypeStringID):
         return b"s" + (b"*" if t.is_variable_str() else b"%d" % size) + b":" + charset(t)
     if isinstance(t, h5py.h5t.TypeCompoundID):
-        body = b"".join(
-            b";" + sized(t.get_member_name(i)) + b"=" + descriptor(t.get_member_type(i)) for i in range(t.get_nmembers())
-        )
+        names = [t.get_member_name(i) for i in range(t.get_nmembers())]
+        body = b"".join(b";" + sized(n) + b"=" + descriptor(t.get_member_type(i)) for i, n in enumerate(names))
         return b"c{%d" % t.get_nmembers() + body + b"}"
     if isinstance(t, h5py.h5t.TypeArrayID):
         return b"a[" + b",".join(b"%d" % d for d in t.get_array_dims()) + b"]" + descriptor(t.get_super())

@@ -131,6 +131,11 @@ TEST_F(S3Profile, WhatIsRefused) {
   EXPECT_EQ(kind_of([&] { static_cast<void>(read_profile(settings)); }), FailureKind::access);
 }
 
+TEST_F(S3Profile, HalfOfAKeyIsNone) {
+  settings.access_key_id = "A";
+  EXPECT_EQ(kind_of([&] { static_cast<void>(read_profile(settings)); }), FailureKind::usage);
+}
+
 TEST_F(S3Profile, KeysThatOthersKeepAreNamed) {
   write(settings.config_file, "[default]\nsso_session = corp\n");
   EXPECT_EQ(read_profile(settings).elsewhere, "sso_session");

@@ -1,0 +1,94 @@
+#include "cli/repair.h"
+
+#include "base/file.h"
+#include "cli/assets.h"
+#include "cli/batch_job.h"
+#include "fetch/asset.h"
+#include "fetch/source_key.h"
+#include "sabath/error.h"
+#include "sabath/session.h"
+#include "store/layout.h"
+
+namespace sabath::cli {
+namespace {
+
+std::optional<Manifest> try_manifest(const Store& store, const Sha256& root) {
+  try {
+    return store.manifest(root);
+  } catch (const Error& error) {
+    if (error.failure().kind != FailureKind::invalid) throw;
+    return std::nullopt;
+  }
+}
+
+}  // namespace
+
+Repair::Repair(Context& context, Store& store, const std::vector<Recipe>& recipes) : context_(context), store_(store) {
+  const Layout layout(store.directory());
+  for (const auto& recipe : recipes) {
+    for (const auto& fragment : recipe.fragments) {
+      if (!fragment.urls.empty()) hints_.insert(layout.ref(source_key(fragment)));
+    }
+    Had had{recipe, source_key(recipe), {}, false, false};
+    had.ref = try_lstat(layout.ref(had.key)).has_value();  // whatever is in it
+    const auto root = known_root(store, recipe, std::nullopt);
+    if (!root && !had.ref) continue;
+    had.root = root.value_or(Sha256());
+    had.view = root && try_lstat(store.view_path(*root)).has_value();
+    if (had.ref || had.view || try_lstat(layout.manifest(had.root))) had_.push_back(std::move(had));
+  }
+}
+
+bool Repair::is_whole(const Had& had) {
+  if (had.ref && !store_.ref(had.key)) return false;
+  const auto manifest = try_manifest(store_, had.root);
+  if (!manifest || !all_present(store_, *manifest)) return false;
+  return !had.view || store_.view_present(*manifest);
+}
+
+std::vector<Repair::Asset> Repair::run() {
+  std::vector<Asset> assets;
+  SessionSettings settings = context_.configuration.session;
+  settings.job = batch_job(context_.environment);
+  for (const auto& had : had_) {
+    if (is_whole(had)) continue;
+    FetchRequest request;
+    request.lanes = context_.configuration.lanes;
+    request.rate_limit = context_.configuration.limit_rate;
+    switch (had.recipe.kind) {
+      case AssetKind::dataset:
+        request.datasets = {had.recipe.name};
+        break;
+      case AssetKind::model:
+        request.models = {had.recipe.name};
+        break;
+      case AssetKind::workflow:
+        request.names = {had.recipe.name};
+        break;
+    }
+    Asset asset{had.recipe.name, 0, {}};
+    try {
+      const auto progress = context_.make_progress();
+      for (const auto& record : Session(settings).fetch(request, *progress, context_.stop).assets) {
+        asset.fetched_bytes += record.fetched_bytes;
+        for (const auto& failure : record.failures) asset.failures.push_back(failure.failure.message);
+      }
+    } catch (const Error& error) {
+      const auto kind = error.failure().kind;
+      if (kind == FailureKind::interrupted || kind == FailureKind::terminated) throw;
+      asset.failures.emplace_back(error.what());
+    }
+    assets.push_back(std::move(asset));
+  }
+  return assets;
+}
+
+bool Repair::is_mended(const Store::BadChunk& bad) {
+  if (bad.removed_link) return true;  // the object that it was a link to is judged
+  if (bad.file.kind == ContentKind::tree) return try_manifest(store_, bad.file.hash).has_value();
+  if (bad.file != Digest{}) return store_.present(bad.file);
+  const auto file = store_.directory() / bad.path;
+  return !bad.path.starts_with("refs/") || hints_.contains(file) || try_lstat(file).has_value();
+}
+
+}  // namespace sabath::cli

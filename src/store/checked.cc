@@ -1,0 +1,166 @@
+#include "store/checked.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <functional>
+#include <system_error>
+#include <tuple>
+
+#include "base/hash.h"
+#include "manifest/wire.h"
+#include "sabath/error.h"
+#include "store/layout.h"
+#include "store/lease_file.h"
+
+namespace sabath {
+namespace {
+
+constexpr std::uint64_t record_tag = 0x31'6b'63'68'63'62'61'73;  // "sabchck1"
+constexpr std::size_t pending_max = 256 * check_record_size;     // what a kill may take
+constexpr std::size_t logs_before_folding = 4;
+
+std::uint64_t guard(std::string_view body) { return xxh3_64(body) ^ record_tag; }
+
+// A view's copy is another file with the same content.
+std::uint64_t key_of(const Digest& digest, std::uint64_t inode) {
+  std::uint64_t content = 0;
+  std::memcpy(&content, digest.hash.bytes().data(), sizeof content);
+  return content ^ (inode * 0x9E37'79B9'7F4A'7C15ULL);
+}
+
+void read_checks(const std::filesystem::path& log, const std::function<void(const Check&)>& visit) {
+  const auto fd = try_open_file(log, O_RDONLY);
+  std::string buffer(4096 * check_record_size, '\0');
+  for (std::uint64_t offset = 0; fd;) {
+    const std::size_t n = read_at(fd->get(), std::as_writable_bytes(std::span(buffer)), offset, log);
+    for (std::size_t i = 0; i + check_record_size <= n; i += check_record_size) {
+      if (const auto check = try_parse_check(std::string_view(buffer).substr(i, check_record_size))) visit(*check);
+    }
+    offset += n;
+    if (n < buffer.size()) return;
+  }
+}
+
+}  // namespace
+
+void put_check(std::string& out, const Check& check) {
+  std::string body;
+  wire::put_hash(body, check.digest.hash);
+  wire::put(body, check.digest.size_bytes);
+  wire::put(body, check.inode);
+  wire::put(body, static_cast<std::uint64_t>(check.mtime_ns));
+  wire::put(body, check.xxh3);
+  wire::put(body, static_cast<std::uint64_t>(check.time_ns));
+  wire::put(out, guard(body));
+  out += body;
+}
+
+std::optional<Check> try_parse_check(std::string_view record) {
+  if (record.size() != check_record_size) return std::nullopt;
+  wire::Reader reader(record);
+  if (reader.get<std::uint64_t>() != guard(record.substr(8))) return std::nullopt;
+  Check check;
+  check.digest.hash = reader.hash();
+  check.digest.size_bytes = reader.get<std::uint64_t>();
+  check.inode = reader.get<std::uint64_t>();
+  check.mtime_ns = static_cast<std::int64_t>(reader.get<std::uint64_t>());
+  check.xxh3 = reader.get<std::uint64_t>();
+  check.time_ns = static_cast<std::int64_t>(reader.get<std::uint64_t>());
+  return check;
+}
+
+Checked::Checked(std::filesystem::path directory, WriterId writer)
+    : directory_(std::move(directory)), writer_(std::move(writer)) {}
+
+Checked::~Checked() { flush(); }
+
+void Checked::flush() {
+  const std::lock_guard lock(mutex_);
+  if (!pending_.empty()) append(pending_);
+  pending_.clear();
+}
+
+void Checked::refresh() {
+  flush();
+  const std::lock_guard lock(mutex_);
+  known_.clear();
+  std::vector<std::filesystem::path> dead;
+  std::error_code error;
+  for (std::filesystem::directory_iterator it(directory_, error), end; !error && it != end; it.increment(error)) {
+    const std::string name = it->path().filename().native();
+    if (!name.ends_with(log_suffix)) continue;
+    try {
+      read_checks(it->path(), [this](const Check& check) {
+        known_.push_back({key_of(check.digest, check.inode),
+                          check.digest.size_bytes,
+                          check.inode,
+                          check.mtime_ns,
+                          {check.xxh3, check.time_ns}});
+      });
+    } catch (const Error&) {  // another user's, or damaged: hints lost
+      continue;
+    }
+    const auto author = WriterId::try_parse(std::string_view(name).substr(0, name.size() - log_suffix.size()));
+    if (author && life_of(*author, writer_.host) == Life::dead) dead.push_back(it->path());
+  }
+  const auto order = [](const Known& a, const Known& b) {
+    return std::tie(a.key, b.last.time_ns) < std::tie(b.key, a.last.time_ns);  // the newest of each first
+  };
+  std::ranges::sort(known_, order);
+  known_.erase(std::unique(known_.begin(), known_.end(), [](const Known& a, const Known& b) { return a.key == b.key; }),
+               known_.end());
+  if (dead.size() <= logs_before_folding) return;
+  // One log of all: the newest record of each file, in the order in which they come.
+  std::string records;
+  for (const auto& log : dead) {
+    read_checks(log, [&](const Check& check) {
+      const auto key = key_of(check.digest, check.inode);
+      const auto newest = std::ranges::lower_bound(known_, key, {}, &Known::key);
+      if (newest != known_.end() && newest->key == key && newest->last.time_ns == check.time_ns)
+        put_check(records, check);
+    });
+  }
+  if (!append(records)) return;
+  for (const auto& log : dead) ::unlink(log.c_str());
+}
+
+std::optional<Checked::Last> Checked::find(const Digest& digest, const struct stat& file) const {
+  const auto key = key_of(digest, file.st_ino);
+  const std::lock_guard lock(mutex_);
+  const auto found = std::ranges::lower_bound(known_, key, {}, &Known::key);
+  if (found == known_.end() || found->key != key || found->size_bytes != digest.size_bytes) return std::nullopt;
+  if (found->inode != file.st_ino || found->mtime_ns != nanoseconds(file.st_mtim)) return std::nullopt;
+  if (found->size_bytes != static_cast<std::uint64_t>(file.st_size)) return std::nullopt;
+  return found->last;
+}
+
+void Checked::add(const Check& check) {
+  const std::lock_guard lock(mutex_);
+  put_check(pending_, check);
+  if (pending_.size() < pending_max) return;
+  append(pending_);
+  pending_.clear();
+}
+
+// A failure only costs a SHA-256 some day, so it is no error; but nothing is appended after a torn record.
+bool Checked::append(std::string_view records) {
+  if (read_only_) return false;
+  try {
+    if (!log_) {
+      make_directories(directory_);
+      log_ = open_file(directory_ / fmt::format("{}{}", writer_.text(), log_suffix), O_WRONLY | O_CREAT | O_EXCL);
+    }
+    write_all_at(log_.get(), std::as_bytes(std::span(records)), log_size_, directory_);
+    log_size_ += records.size();
+    return true;
+  } catch (const Error&) {
+    read_only_ = true;
+    return false;
+  }
+}
+
+}  // namespace sabath

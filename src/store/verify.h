@@ -1,0 +1,29 @@
+// Reading again what the store holds. docs/store.md, "Verification and quarantine". Free functions; one thread each,
+// the workers are inside. Throws Error{space}, Error{storage}, and what `on_bytes` throws.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <optional>
+
+#include "store/store.h"
+
+namespace sabath {
+
+struct VerifyOptions {
+  unsigned threads = 0;  // 0: one a core
+  // Where an earlier look left an XXH3, and size and mtime are what they were, that is compared: every byte is read all
+  // the same. It guards against disks, not against people. SHA-256 decides where there is none, or it differs.
+  bool quick = false;
+  // What was read and found right within this time, and has not changed since as far as its stat tells, is not read
+  // again; it is counted as remembered. So an interrupted verification goes on.
+  std::optional<std::chrono::seconds> within;
+  bool salvage = false;  // the good chunks of a bad object are kept as a partial: only the bad ones are fetched again
+  std::function<void(std::uint64_t)> on_bytes;  // may be empty; one call at a time; what it throws ends the reading
+};
+
+// nullptr: every object and name of the store.
+[[nodiscard]] Store::VerifyReport verify(Store& store, const Manifest* manifest, const VerifyOptions& options);
+
+}  // namespace sabath

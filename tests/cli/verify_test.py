@@ -1,0 +1,184 @@
+#!/usr/bin/python3
+"""verify: it reads what it says that it reads, finds each flipped bit, and has it repaired.
+
+SABATH_SEED repeats a run of the random flips.
+"""
+
+import os
+import pathlib
+import random
+import re
+import shutil
+import time
+import unittest
+
+from support.case import Case, main
+from support.content import fragment, seeded
+from support.origin import body_bytes, poll
+from support.program import finish
+
+MIB = 1 << 20
+CHUNK = 4 * MIB
+FLIPS = 100
+SEED = int(os.environ.get("SABATH_SEED", random.SystemRandom().randrange(1 << 32)))
+# Of fixed-size records, so that a torn end is none.
+RECORDS = {"verified": 80, "checked": 80, "arrivals": 96, "partial": 64}
+
+
+def flip(file, offset, bit):
+    """As a disk would: neither size nor mtime nor mode tell of it."""
+    before = file.stat()
+    file.chmod(0o644)
+    with open(file, "r+b") as data:
+        data.seek(offset)
+        byte = data.read(1)[0]
+        data.seek(offset)
+        data.write(bytes([byte ^ (1 << bit)]))
+    os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
+    file.chmod(before.st_mode)
+
+
+class Ground(Case):
+    def setUp(self):
+        super().setUp()
+        self.large = seeded(3 * CHUNK + 1000, 1)
+        self.small = seeded(70000, 2)
+        self.server = self.serve({"large.bin": self.large, "small.bin": self.small})
+        self.sabath.add("large", [fragment(self.server.url("large.bin"), self.large)])
+        self.sabath.add("small", [fragment(self.server.url("small.bin"), self.small)])
+
+    def verify(self, *arguments, code=0, **options):
+        return self.expect(self.sabath.run("verify", "--json", *arguments, **options), code).asset
+
+    def object_of(self, size):
+        (file,) = [f for f in (self.sabath.store / "objects").rglob("*") if f.name.endswith(f".{size}")]
+        return file
+
+
+class Verify(Ground):
+    def bytes_read(self, *arguments):
+        """What the kernel gave of files below objects/, as strace saw it, and what the program says."""
+        log = self.home / "strace.log"
+        prefix = ("strace", "-f", "-y", "-qq", "-o", log, "-e", "trace=read,pread64,readv,preadv,preadv2,mmap,copy_file_range")
+        record = self.verify(*arguments, prefix=prefix, ASAN_OPTIONS="detect_leaks=0")
+        seen = 0
+        for line in log.read_text().splitlines():
+            if match := re.search(r"\b(\w+)\(\d+<([^>]*)>.*= (\d+)$", line):
+                self.assertFalse(match[1] == "mmap" and "/objects/" in match[2], line)
+                seen += int(match[3]) if "/objects/" in match[2] else 0
+        return seen, record
+
+    @unittest.skipUnless(shutil.which("strace"), "strace is not installed")
+    def test_it_reads_what_it_says_yes_to(self):
+        self.fetch("large")
+        self.fetch("small")
+        total = len(self.large) + len(self.small)
+        for arguments, expected in (((), total), (("--quick",), total), (("--within", "1h"), 0),
+                                    (("small",), len(self.small)), (("-j", "1", "--quick", "large"), len(self.large))):  # fmt: skip
+            seen, record = self.bytes_read(*arguments)
+            self.assertEqual((seen, record["bytes_read"]), (expected, expected), arguments)
+            if expected == 0:
+                self.assertEqual((record["files"], record["remembered"]), (0, 2))
+
+    def test_quick_finds_a_bit(self):
+        self.fetch("large")
+        self.assertEqual(self.verify("--quick")["quick"], 0)
+        self.assertEqual(self.verify("--quick")["quick"], 1)
+        flip(self.object_of(len(self.large)), 2 * CHUNK + 5, 3)
+        (bad,) = self.verify("--quick", code=7)["bad"]
+        self.assertEqual((bad["chunk"], bad["mended"]), (2, False))
+
+    def test_bad_chunks_alone_are_fetched_again(self):
+        path = pathlib.Path(self.fetch("large")["path"])
+        file = self.object_of(len(self.large))
+        flip(file, 5, 0)
+        flip(file, 2 * CHUNK + 5, 7)
+        seen = self.server.log()
+        record = self.verify("--repair")
+        self.assertEqual([bad["chunk"] for bad in record["bad"]], [0, 2])
+        self.assertTrue(all(bad["mended"] for bad in record["bad"]))
+        self.assertEqual([asset["fetched_bytes"] for asset in record["repaired"]], [2 * CHUNK])
+        self.assertEqual(body_bytes(self.server.new_requests(seen)), 2 * CHUNK)
+        self.expect_tree(path, {"large.bin": self.large})
+        self.assertEqual(self.verify()["bad"], [])
+        self.assertEqual(len(list((self.sabath.store / "quarantine").iterdir())), 1)
+
+    def test_what_has_no_source_is_reported(self):
+        self.fetch("small")
+        self.server.stop()
+        flip(self.object_of(len(self.small)), 5, 0)
+        record = self.verify("--repair", code=7)
+        self.assertFalse(record["bad"][0]["mended"])
+        self.assertTrue(record["repaired"][0]["failures"])
+
+    def test_limit_rate(self):
+        self.fetch("large")
+        begin = time.monotonic()
+        self.verify("--limit-rate", "8M")
+        self.assertGreater(time.monotonic() - begin, 0.8 * len(self.large) / 8e6)
+
+    def test_an_interrupted_one_goes_on(self):
+        for name in ("large", "small"):
+            self.fetch(name)
+        process = self.sabath.start("verify", "--limit-rate", "2M", "-j", "1", "--within", "1h")
+        self.assertFalse(poll(lambda: process.poll() is not None, 1))
+        process.terminate()
+        self.assertEqual(finish(process).exit, 143)
+        record = self.verify("--within", "1h")
+        self.assertEqual(record["files"] + record["remembered"], 2)
+        self.assertEqual(self.verify("--within", "1h")["remembered"], 2)
+
+
+class Flips(Ground):
+    """100 bits, one after the other, anywhere in the store."""
+
+    def setUp(self):
+        super().setUp()
+        print(f"seed {SEED}", flush=True)
+        self.random = random.Random(SEED)
+
+    def fill(self):
+        self.fetch("large")
+        self.fetch("small")
+        self.expect(self.sabath.run("pin", "small"))
+        slow = self.serve({"slow.bin": seeded(10 * MIB, 7)}, name="slow", extra="limit_rate 3m;")
+        self.sabath.add("slow", [fragment(slow.url("slow.bin"))])
+        process = self.sabath.start("fetch", "slow", "--lanes", "1")
+        journals = self.sabath.store / "partial"
+        poll(lambda: any(f.stat().st_size > 64 for f in journals.glob("*/*/journal.*")))
+        process.kill()
+        finish(process)
+        self.verify()
+
+    def choose(self):
+        kinds = ("objects", "objects", "manifests", "refs", "alias", "verified", "arrivals", "checked", "partial", "pins")
+        while True:
+            kind = self.random.choice(kinds)
+            files = [f for f in sorted((self.sabath.store / kind).rglob("*")) if f.is_file()]
+            if kind == "partial":
+                files = [f for f in files if f.name.startswith("journal.")]
+            sizes = [f.stat().st_size // RECORDS.get(kind, 1) * RECORDS.get(kind, 1) for f in files]
+            if sum(sizes) > 0:
+                file, size = self.random.choice([(f, s) for f, s in zip(files, sizes) if s > 0])
+                return kind, file, self.random.randrange(size)
+
+    def test_each_is_found_and_repaired(self):
+        self.fill()
+        found = {}
+        for number in range(FLIPS):
+            kind, file, offset = self.choose()
+            flip(file, offset, self.random.randrange(8))
+            what = f"flip {number}: {file.relative_to(self.sabath.store)} at {offset}"
+            record = self.verify("--repair")
+            self.assertGreater(len(record["bad"]), 0, what)
+            self.assertEqual([bad for bad in record["bad"] if not bad["mended"]], [], what)
+            again = self.verify()
+            self.assertEqual(again["bad"], [], what)
+            found[kind] = found.get(kind, 0) + 1
+        for name, data in (("large", self.large), ("small", self.small)):
+            self.expect_tree(self.expect(self.sabath.run("path", name)).out.strip(), {f"{name}.bin": data})
+        print(f"{FLIPS} flipped bits, each found and repaired: {found}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
