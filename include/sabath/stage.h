@@ -18,13 +18,16 @@ struct StageRequest {
   std::vector<std::string> names;  // as for fetch: a model brings its default dataset
   std::vector<std::string> to;     // directories of the nodes, tried in order; {node}, {rank} stand for their numbers
   StageMode mode = StageMode::replicate;
-  std::uint64_t seed = 0;           // shard: of the dealing
-  unsigned overlap = 1;             // shard: so many nodes get each file
-  unsigned readers_max = 64;        // nodes that read from the shared store at once
-  unsigned allow_partial = 0;       // go on without so many nodes
-  unsigned threads = 0;             // of each node's readers and writers; 0: chosen
-  std::vector<std::string> select;  // HDF5 selections; empty: the files as they are
-  bool no_fetch = false;            // what the shared store lacks is an error
+  std::uint64_t seed = 0;      // shard: of the dealing
+  unsigned overlap = 1;        // shard: so many nodes get each file
+  unsigned readers_max = 64;   // nodes that read from the shared store at once
+  unsigned allow_partial = 0;  // go on without so many nodes
+  unsigned threads = 0;        // of each node's readers and writers; 0: chosen
+  // Of the asset's HDF5 files, docs/hdf5.md; empty: the files as they are.
+  std::vector<std::string> select;
+  std::string blocks;     // "128,128,128,4": cut into files of this shape
+  std::string filter;     // of what is written: "none" (also empty), "gzip", "zstd", "keep"
+  bool no_fetch = false;  // what the shared store lacks is an error
 };
 
 struct FailedNode {
@@ -37,6 +40,7 @@ struct StagedAsset {
   std::string name, manifest, path;  // `path`: of the view, as rank 0's node has it
   std::string verified_by;
   std::string mode;
+  std::vector<std::string> selection;  // `manifest` is then that of the selection
   unsigned nodes = 0, ranks = 0, readers = 0;
   std::uint64_t files = 0, bytes = 0;  // of the asset
   // Counted where they happened, of all nodes together. Payload only.

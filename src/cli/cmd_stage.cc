@@ -50,6 +50,7 @@ Json record_of(const StagedAsset& asset) {
           {"path", text_or_null(asset.path)},
           {"verified_by", asset.verified_by},
           {"mode", asset.mode},
+          {"selection", asset.selection},
           {"nodes", asset.nodes},
           {"ranks", asset.ranks},
           {"readers", asset.readers},
@@ -134,6 +135,10 @@ Action declare(OptionSet& set) {
   set.choice("--mode", {"replicate", "shard"}, options->mode, "all of it to every node, or the files dealt to them");
   set.count("--seed", "N", UINT64_MAX, options->seed, "shard: another dealing (default 0)");
   set.count("--overlap", "N", 1'000'000, options->overlap, "shard: so many nodes get each file (default 1)");
+  set.option("--select", "SEL", request.select,
+             "only this of the HDF5 files, e.g. 'full[:,:,:,0]'; again for more (docs/hdf5.md)");
+  set.option("--blocks", "SHAPE", request.blocks, "cut the first selection into files of this shape: 128,128,128,4");
+  set.choice("--filter", {"none", "gzip", "zstd", "keep"}, request.filter, "of the selections that are written");
   set.count("--readers", "N", 1'000'000, options->readers,
             "nodes that read from the shared store at once (default: at most 64)");
   set.count("--allow-partial", "N", 1'000'000, options->allow_partial, "go on when up to N nodes fail (exit code 10)");
@@ -152,6 +157,7 @@ constexpr Verb stage_verb{
     "mpirun sabath stage cosmoflow --to /local/$USER      one rank a node, or as many as the job has\n"
     "srun --mpi=pmix sabath stage cosmoflow --to auto     the place is found by itself\n"
     "mpirun sabath stage cosmoflow --to auto --mode shard\n"
+    "mpirun sabath stage cosmo --to auto --select 'full[:,:,:,0]'   one redshift of each universe\n"
     "mpirun -n 4 sabath stage cosmoflow --emulate-nodes 4 --to '/tmp/try/{node}'   on one machine",
     "Each node gets DIR/NAME, a view of its own store in DIR/.sabath. What a node has already is not moved again; what "
     "any node has comes from that node; the rest is read from the store once for the whole job, and fetched first if "

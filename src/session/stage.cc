@@ -10,6 +10,7 @@
 #include "fetch/asset.h"
 #include "session/by_ranks.h"
 #include "session/state.h"
+#include "stage/derive.h"
 #include "store/layout.h"
 
 namespace sabath {
@@ -128,6 +129,7 @@ StageRecord Session::stage(const StageRequest& request, EventSink& events, std::
   if (request.to.empty()) {
     throw Error(FailureKind::usage, "where to stage is not said", "--to DIR, e.g. --to /tmp/$USER or --to auto");
   }
+  check_selections(request);
   std::vector<Recipe> recipes;
   run_agreed(comm, [&] {
     if (comm.rank() != 0) return;

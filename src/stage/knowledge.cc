@@ -83,7 +83,9 @@ std::map<unsigned, PieceSet> hear_of_peers(Comm& members, const PieceSet& mine) 
   return peers;
 }
 
-std::vector<unsigned> all_able(Comm& members, bool able) {
+}  // namespace
+
+std::vector<unsigned> able_members(Comm& members, bool able) {
   PieceSet who(members.size());
   if (able) who.add(members.rank());
   members.all_reduce(who.words(), Reduction::bit_or);
@@ -94,14 +96,12 @@ std::vector<unsigned> all_able(Comm& members, bool able) {
   return all;
 }
 
-}  // namespace
-
 Agreed agree_on_plan(Comm& members, const Tape& tape, const Dealing& dealing, const PieceSet& mine,
                      const Readers& readers) {
   Reduced known = reduce(members, dealing, mine);
   std::vector<std::uint32_t> giver(mine.size(), Plan::nobody);
   if (known.any) elect(members, mine, known, giver);
-  const auto able = choose_readers(all_able(members, readers.able), readers.max);
+  const auto able = choose_readers(able_members(members, readers.able), readers.max);
   if (able.empty() && known.unread.count() > 0) {
     throw Error(FailureKind::usage, "no node sees the shared store, and some content is on no node",
                 "name a store on a filesystem that the nodes see with --store (SABATH_CACHE)");

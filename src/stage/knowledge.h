@@ -3,6 +3,8 @@
 // and who gives. Collective; main thread. Throws Error{nodes}.
 #pragma once
 
+#include <vector>
+
 #include "comm/comm.h"
 #include "stage/piece_set.h"
 #include "stage/plan.h"
@@ -20,6 +22,9 @@ struct Agreed {
   unsigned readers = 0;             // members that read
   std::uint64_t bytes_to_move = 0;  // into all members together
 };
+
+// Which members say so of themselves, in order.
+[[nodiscard]] std::vector<unsigned> able_members(Comm& members, bool able);
 
 [[nodiscard]] Agreed agree_on_plan(Comm& members, const Tape& tape, const Dealing& dealing, const PieceSet& mine,
                                    const Readers& readers);

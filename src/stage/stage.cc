@@ -13,8 +13,10 @@
 #include "comm/agree.h"
 #include "comm/parcel.h"
 #include "stage/deal.h"
+#include "stage/derive.h"
 #include "stage/exchange.h"
 #include "stage/knowledge.h"
+#include "stage/node_report.h"
 #include "stage/node_store.h"
 #include "stage/target.h"
 
@@ -22,41 +24,6 @@ namespace sabath {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-// What a node's leader tells of its node at the end.
-struct NodeReport {
-  std::optional<Failure> failure;
-  bool incomplete = false;  // through no fault of its own
-  std::uint64_t from_shared = 0, received = 0, sent = 0, present = 0;
-  unsigned node = 0;
-  std::string host;
-
-  [[nodiscard]] std::string bytes() const {
-    return Parcel()
-        .add(failure)
-        .add(std::uint64_t{incomplete})
-        .add(from_shared)
-        .add(received)
-        .add(sent)
-        .add(present)
-        .add(std::uint64_t{node})
-        .add(host)
-        .take();
-  }
-  static NodeReport parse(const std::string& bytes) {
-    Parcel::Reader parcel(bytes);
-    NodeReport report;
-    report.failure = parcel.failure();
-    report.incomplete = parcel.flag();
-    report.from_shared = parcel.number();
-    report.received = parcel.number();
-    report.sent = parcel.number();
-    report.present = parcel.number();
-    report.node = static_cast<unsigned>(parcel.number());
-    report.host = parcel.text();
-    return report;
-  }
-};
 
 // One node's leader. Each step is done by the nodes that are still in it; one that fails leaves.
 class NodeStaging {
@@ -73,12 +40,14 @@ class NodeStaging {
   bool step(const char* phase, std::unique_ptr<Comm>& comm, const std::function<void()>& work);
   void hear_manifest();
   void prepare();
+  bool select();
   void lay_out();
   void deal(std::vector<StagedFile> files);
   void check_space() const;
   void move();
   void finish();
   void show();
+  void describe();
 
   const Comm& world_;
   Comm& leaders_;
@@ -92,6 +61,8 @@ class NodeStaging {
   std::filesystem::path target_;
   std::unique_ptr<Store> store_;
   Lease lease_;
+  std::optional<Manifest> whole_;  // with a selection: what it was made from
+  std::optional<Derivation> derivation_;
   std::optional<Manifest> manifest_, part_;  // of the asset; of what this node is to have, if that is less
   std::string part_bytes_, plan_text_;       // shard
   Dealing dealing_;
@@ -137,13 +108,42 @@ void NodeStaging::prepare() {
   lease_ = store_->lease({manifest_->root()}, "stage " + job_.name, {true, ""});  // before anything is looked up
 }
 
+// Files that different nodes have made, and no store has all of, must not share a piece.
+Tape one_by_one(std::vector<StagedFile> files) {
+  std::vector<std::uint32_t> groups(files.size());
+  std::iota(groups.begin(), groups.end(), 0U);
+  return Tape(std::move(files), groups);
+}
+
+// A selection takes the asset's place: what a job made earlier, or made now. False: staging ends here.
+bool NodeStaging::select() {
+  if (request_.select.empty()) return true;
+  const auto began = Clock::now();
+  whole_ = std::move(manifest_);
+  derivation_.emplace(request_, *whole_, job_.shared, *store_);
+  std::string bytes = derivation_->recall(*members_);
+  if (bytes.empty()) {
+    Derived derived = derivation_->make(*members_, beat_, stop_);
+    report.from_shared += derived.read_bytes;
+    report.failure = std::move(derived.failure);
+    report.incomplete = !report.failure && derived.bytes.empty();
+    bytes = std::move(derived.bytes);
+  }
+  asset.phases["select"] = std::chrono::duration<double>(Clock::now() - began).count();
+  if (bytes.empty()) return false;
+  job_.bytes = std::move(bytes);
+  manifest_ = Manifest::parse(job_.bytes);
+  lease_.add(manifest_->root());
+  return true;
+}
+
 void NodeStaging::lay_out() {
   auto files = files_of(*manifest_);
   const unsigned nodes = members_->size(), me = members_->rank();
   if (request_.mode == StageMode::shard) {
     deal(std::move(files));
   } else {
-    tape_ = Tape(std::move(files));
+    tape_ = derivation_ ? one_by_one(std::move(files)) : Tape(std::move(files));
   }
   chunks_ = std::make_unique<ChunkLists>(*manifest_, tape_);
   node_ = std::make_unique<NodeStore>(*store_, tape_, *chunks_, threads_of(request_));
@@ -165,14 +165,14 @@ void NodeStaging::deal(std::vector<StagedFile> files) {
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::ranges::stable_sort(order, {}, [&](std::size_t i) { return owners[i]; });
   std::vector<StagedFile> sorted;
-  std::vector<std::uint32_t> groups;
+  std::vector<std::uint32_t> owner;
   for (const std::size_t i : order) {
     sorted.push_back(std::move(files[i]));
-    groups.push_back(owners[i]);
+    owner.push_back(owners[i]);
   }
-  tape_ = Tape(std::move(sorted), groups);
+  tape_ = derivation_ ? one_by_one(std::move(sorted)) : Tape(std::move(sorted), owner);
   dealing_ = {false, {}, overlap};
-  for (const Piece& piece : tape_.pieces()) dealing_.owner.push_back(groups[piece.first]);
+  for (const Piece& piece : tape_.pieces()) dealing_.owner.push_back(owner[piece.first]);
 }
 
 // Before the first byte moves. What a partial holds is promised already.
@@ -226,7 +226,7 @@ void NodeStaging::move() {
     seen_bytes_ = all.received + all.read;
   };
   result_ = exchange(*members_, beat_, agreed.plan, tape_, work, {threads, threads}, stop_);
-  report.from_shared = result_.shared_bytes;
+  report.from_shared += result_.shared_bytes;
   report.received = result_.received_bytes;
   report.sent = result_.sent_bytes;
   for (std::size_t p = 0; p < agreed.plan.size(); ++p) {
@@ -242,6 +242,7 @@ void NodeStaging::finish() {
   const Manifest& mine = part_ ? *part_ : *manifest_;
   if (!store_->manifest(mine.root())) store_->put_manifest(part_ ? part_bytes_ : job_.bytes, mine.root());
   if (!store_->view_present(mine)) store_->make_view(mine);
+  if (derivation_) derivation_->remember(manifest_->root());
 }
 
 void NodeStaging::show() {
@@ -252,53 +253,30 @@ void NodeStaging::show() {
   if (part_) write_text_atomically(target_ / (job_.name + ".plan.json"), plan_text_);
 }
 
+void NodeStaging::describe() {
+  const Totals totals = manifest_->totals();
+  asset.manifest = manifest_->root().prefixed();
+  asset.files = totals.files;
+  asset.bytes = totals.bytes;
+  asset.selection = request_.select;
+}
+
 void NodeStaging::run() {
   report.node = world_.node();
   report.host = world_.host();
   hear_manifest();
+  describe();
   auto comm = leaders_.split(true);
   if (!step("prepare", comm, [&] { prepare(); })) return;
   const unsigned owner = owner_of_target(*comm, target_);
   members_ = comm->split(owner == comm->rank());
   if (!members_) return;  // another node sees the same directory
+  if (!select()) return;
+  describe();
   if (!step("look", members_, [&] { lay_out(); })) return;
   move();
   if (!step("publish", members_, [&] { finish(); })) return;
   static_cast<void>(step("show", members_, [&] { show(); }));
-}
-
-// Rank 0: what became of it, from what the nodes told.
-std::optional<Failure> judge(StagedAsset& asset, const std::vector<NodeReport>& reports, unsigned allowed) {
-  std::vector<FailedNode> failed, incomplete;
-  for (const NodeReport& report : reports) {
-    asset.bytes_from_shared += report.from_shared;
-    asset.bytes_from_peers += report.received;
-    asset.bytes_sent += report.sent;
-    asset.bytes_present += report.present;
-    if (report.failure) {
-      failed.push_back({report.node, report.host, *report.failure});
-    } else if (report.incomplete) {
-      const Failure unfinished{FailureKind::nodes, "it did not get all of it from the others", "stage again", {}};
-      incomplete.push_back({report.node, report.host, unfinished});
-    }
-  }
-  const std::size_t count = failed.size() + incomplete.size();
-  if (count == 0) return std::nullopt;
-  asset.failed_nodes = failed.empty() ? incomplete : failed;
-  const auto grave = std::ranges::find_if(asset.failed_nodes, [](const FailedNode& node) {
-    return node.failure.kind == FailureKind::space || node.failure.kind == FailureKind::interrupted;
-  });
-  const FailedNode& first = grave == asset.failed_nodes.end() ? asset.failed_nodes.front() : *grave;
-  Failure failure = first.failure;
-  if (asset.nodes > 1) failure.message = fmt::format("node {} ({}): {}", first.node, first.host, failure.message);
-  if (asset.failed_nodes.size() > 1) {
-    failure.message += fmt::format(" (and {} other nodes failed)", asset.failed_nodes.size() - 1);
-  }
-  const bool one_kind = std::ranges::all_of(
-      asset.failed_nodes, [&](const FailedNode& node) { return node.failure.kind == first.failure.kind; });
-  const bool of_the_node = failure.kind == FailureKind::storage || failure.kind == FailureKind::internal;
-  if (count <= allowed || !one_kind || (of_the_node && asset.nodes > 1)) failure.kind = FailureKind::nodes;
-  return failure;
 }
 
 // On rank 0, for people: which node each rank is on.
@@ -321,10 +299,7 @@ Staged stage_asset(Comm& world, StageJob job, const StageRequest& request, Event
   if (!leaders) {
     beat.keep_until({}, all_through);
   } else {
-    Manifest* manifest = job.manifest ? &*job.manifest : nullptr;
-    const Totals totals = manifest != nullptr ? manifest->totals() : Totals{};
-    const std::string root = manifest != nullptr ? manifest->root().prefixed() : "";
-    if (world.rank() == 0) events.on(event::AssetStarted{job.name, std::nullopt, totals.files});
+    if (world.rank() == 0) events.on(event::AssetStarted{job.name, std::nullopt, job.manifest->totals().files});
     NodeStaging node(world, *leaders, beat, job, request, events, stop);
     node.run();
     Beat::Words through;
@@ -336,13 +311,10 @@ Staged stage_asset(Comm& world, StageJob job, const StageRequest& request, Event
       std::vector<NodeReport> reports;
       for (const auto& bytes : gathered) reports.push_back(NodeReport::parse(bytes));
       staged.asset.name = job.name;
-      staged.asset.manifest = root;
       staged.asset.nodes = world.nodes();
       staged.asset.ranks = world.size();
       staged.asset.mode = request.mode == StageMode::shard ? "shard" : "replicate";
       staged.asset.verified_by = "sha256";
-      staged.asset.files = totals.files;
-      staged.asset.bytes = totals.bytes;
       staged.failure = judge(staged.asset, reports, request.allow_partial);
       staged.shared_lacks = staged.failure && std::ranges::all_of(reports, [](const NodeReport& report) {
                               return !report.failure || report.failure->kind == FailureKind::offline;

@@ -94,6 +94,65 @@ class Staging(Ranks):
         for node, files in enumerate(plan["files"]):
             self.assertEqual(sorted(os.listdir(self.disks / str(node) / "set")), sorted(files))
 
+    def universes(self, count, edge=32):
+        """Like CosmoUniverse's, in small; returns their data."""
+        import h5py
+        import numpy
+
+        generator = numpy.random.default_rng(1)
+        folder = self.home / "source" / "cosmo"
+        folder.mkdir(parents=True)
+        data, fragments = [], []
+        for i in range(count):
+            data.append(generator.integers(0, 500, (edge, edge, edge, 4), "i2"))
+            with h5py.File(folder / f"u{i}.hdf5", "w") as file:
+                file["full"], file["physPar"] = data[-1], numpy.arange(4, dtype="f4") + i
+            path = folder / f"u{i}.hdf5"
+            fragments.append(
+                fragment(f"file://{path}", name=path.name, path=path.name, checksum={"sha256": sha256_file(path)})
+            )
+        self.sabath.add("cosmo", fragments)
+        return data
+
+    def stage_cosmo(self, *more):
+        record = json.loads(self.run_ranks(3, *self.arguments(3, "--json", *more, name="cosmo")))
+        return record["assets"][0]
+
+    def test_a_selection_of_hdf5_files(self):
+        import h5py
+
+        data = self.universes(4)
+        wanted = ["--select", "full[:,:,:,0]", "--select", "physPar"]
+        asset = self.stage_cosmo(*wanted)
+        self.assertEqual(asset["selection"], [wanted[1], wanted[3]])
+        self.assertEqual(asset["bytes_from_peers"], 2 * asset["bytes"], "each file is made once, by one node")
+        self.assertLess(asset["bytes"], 1.02 * sum(cube[..., 0].nbytes for cube in data) + 4 * 8192)
+        for node in range(3):
+            for i, cube in enumerate(data):
+                with h5py.File(self.disks / str(node) / "cosmo" / f"u{i}.hdf5") as file:
+                    self.assertTrue((file["full"][...] == cube[..., 0]).all())
+                    self.assertEqual(float(file["physPar"][0]), i)
+        again = self.stage_cosmo(*wanted)
+        self.assertEqual((again["bytes_from_shared"], again["bytes_from_peers"]), (0, 0))
+        shutil.rmtree(self.disks / "1")
+        healed = self.stage_cosmo(*wanted)
+        self.assertEqual((healed["bytes_from_shared"], healed["bytes_from_peers"]), (0, asset["bytes"]))
+        self.assertEqual(healed["manifest"], asset["manifest"])
+
+    def test_blocks_of_hdf5_files_are_dealt(self):
+        import h5py
+
+        (cube,) = self.universes(1)
+        asset = self.stage_cosmo("--select", "full", "--blocks", "16,16,16,4", "--mode", "shard")
+        self.assertEqual(asset["files"], 8)
+        blocks = sorted(file for file in self.disks.glob("*/cosmo/**/*") if file.is_file())
+        self.assertEqual(len(blocks), 8)
+        total = 0
+        for block in blocks:
+            with h5py.File(block) as file:
+                total += int(file["full"][...].sum())
+        self.assertEqual(total, int(cube.sum()))
+
     # --- failures ----------------------------------------------------------------------------------------------------
 
     def expect_failure(self, code, *arguments, ranks=3):

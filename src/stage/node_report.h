@@ -1,0 +1,30 @@
+// What the nodes of a staging job tell at its end, and what rank 0 makes of it. Values; pure.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sabath/error.h"
+#include "sabath/stage.h"
+
+namespace sabath {
+
+struct NodeReport {
+  std::optional<Failure> failure;
+  bool incomplete = false;                                             // through no fault of its own
+  std::uint64_t from_shared = 0, received = 0, sent = 0, present = 0;  // bytes
+  unsigned node = 0;
+  std::string host;
+
+  [[nodiscard]] std::string bytes() const;
+  [[nodiscard]] static NodeReport parse(const std::string& bytes);
+};
+
+// Adds the nodes' figures and failures to `asset`; the failure of the whole, if there is one. `allowed`: so many nodes
+// may fail, and then the kind is `nodes`.
+[[nodiscard]] std::optional<Failure> judge(StagedAsset& asset, const std::vector<NodeReport>& reports,
+                                           unsigned allowed);
+
+}  // namespace sabath
