@@ -151,7 +151,7 @@ constexpr Verb run_verb{
     "run",
     "run a model on verified bytes, and keep a record of it",
     "sabath run cosmoflow-nano                        fetch what is not here, verify, train\n"
-    "sabath run cosmoflow-nano --set lr=0.01,0.001    one run for each value; again: what is not done yet\n"
+    "sabath run cosmoflow-nano --set lr=0.01,0.001    one run for each value\n"
     "sabath run cosmoflow --ranks 8 --nodes 2         in a batch job, by its launcher\n"
     "sabath run ptychonn -n                           what would run\n"
     "sabath run cosmoflow-nano -- --seed 7            more arguments for the program",

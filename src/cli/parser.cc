@@ -95,10 +95,14 @@ class Line {
   // What stands after "--" belongs to another program, if the verb has a place for it. CLI11 keeps no such border.
   void take_rest(std::vector<std::string>& arguments) {
     const auto border = std::ranges::find(arguments, "--");
-    for (const auto& branch : branches_) {
-      const auto rest = std::ranges::find_if(branch->options.options(), &Option::rest);
-      if (rest == branch->options.options().end() || border == arguments.end()) continue;
-      if (std::find(arguments.begin(), border, branch->verb->name) == border) continue;
+    const auto called = [&](const std::string& word) {
+      return std::ranges::find_if(branches_, [&](const auto& branch) { return branch->verb->name == word; });
+    };
+    for (auto word = arguments.begin(); word != border; ++word) {
+      const auto branch = called(*word);
+      if (branch == branches_.end()) continue;  // an option, or the first word of a group
+      const auto rest = std::ranges::find_if((*branch)->options.options(), &Option::rest);
+      if (rest == (*branch)->options.options().end() || border == arguments.end()) return;
       std::for_each(border + 1, arguments.end(), rest->set);
       arguments.erase(border, arguments.end());
       return;
