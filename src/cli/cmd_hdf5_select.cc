@@ -112,7 +112,7 @@ constexpr Verb hdf5_select_verb{
     "hdf5 select",
     "make an HDF5 file of a part of another",
     "sabath hdf5 select univ.hdf5 'full[:,:,:,0]' physPar -o today.hdf5\n"
-    "sabath hdf5 select univ.hdf5 full unitPar -o univ_a1 --blocks 128,128,128,4   univ_a1/univ_a1_000.hdf5, ...\n"
+    "sabath hdf5 select univ.hdf5 full unitPar -o a1 --blocks 128,128,128,4   a1/a1_000.hdf5, ...\n"
     "sabath hdf5 select big.h5 'climate/data[0:100]' -o part.h5 --filter gzip",
     "An index means what it means to h5py: a number drops its axis, ranges may have a step, '...' stands for all other "
     "axes. Attributes are kept, what was not selected is left out, and the attribute sabath_selection says what was. "

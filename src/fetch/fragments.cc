@@ -123,9 +123,11 @@ bool FragmentFetch::have(const FileJob& job, FileOutcome& outcome) {
   } else if (digest->size_bytes <= chunk_size_bytes) {
     outcome.tree = {*digest, digest->size_bytes == 0 ? std::vector<Sha256>{} : std::vector<Sha256>{digest->hash}};
   } else {
-    const auto path = context_.store.object_path(*digest);  // its chunk layer is not at hand: read once
-    const Fd fd = open_file(path, O_RDONLY);
-    outcome.tree = hash_file(fd.get(), digest->size_bytes);
+    // Its chunk layer is not at hand: read once. A collection may take it away just now; being missed brings it back.
+    auto fd = try_open_file(context_.store.object_path(*digest), O_RDONLY);
+    if (!fd && context_.store.present(*digest)) fd = try_open_file(context_.store.object_path(*digest), O_RDONLY);
+    if (!fd) return false;
+    outcome.tree = hash_file(fd->get(), digest->size_bytes);
     if (outcome.tree.digest != *digest) return false;
   }
   context_.events.on(event::BytesReused{digest->size_bytes});

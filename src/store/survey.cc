@@ -202,7 +202,8 @@ class Surveyor {
       root.bytes = totals.bytes;
       root.has_manifest = true;
     } catch (const Error& error) {
-      if (error.failure().kind != FailureKind::invalid) throw;  // `verify` puts it aside
+      // `verify` puts a damaged one aside; another collection may have taken this one a moment ago.
+      if (error.failure().kind != FailureKind::invalid && try_lstat(file)) throw;
       survey_.blind = true;
     }
   }

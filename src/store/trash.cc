@@ -51,6 +51,20 @@ std::optional<Digest> object_at(const fs::path& path) {
   return try_parse_object_name(directory.filename().native(), path.filename().native());
 }
 
+// Others move the same file away and back: what is missing in one moment may be there in the next.
+bool try_move(const fs::path& from, const fs::path& to) {
+  constexpr int attempts = 5;
+  for (int attempt = 1;; ++attempt) {
+    if (!try_lstat(to.parent_path())) make_directories(to.parent_path());
+    try {
+      return rename_unless_there(from, to);
+    } catch (const Error&) {
+      if (!try_lstat(from)) return false;  // another was faster
+      if (attempt == attempts) throw;
+    }
+  }
+}
+
 }  // namespace
 
 std::vector<Batch> Trash::batches(std::int64_t now_ns) const {
@@ -102,13 +116,7 @@ bool Trash::begin_undoing(Batch& batch) {
 bool Trash::move(const fs::path& from, const fs::path& to, const std::optional<Digest>& object) {
   const auto before = object ? try_lstat(from) : std::nullopt;
   const bool known = before && S_ISREG(before->st_mode) && evidence_.matches(*object, *before);
-  if (!try_lstat(to.parent_path())) make_directories(to.parent_path());
-  try {
-    if (!rename_unless_there(from, to)) return false;
-  } catch (const Error&) {
-    if (try_lstat(from)) throw;
-    return false;  // another was faster
-  }
+  if (!try_move(from, to)) return false;
   // A rename changes the ctime and nothing else.
   const auto after = known ? try_lstat(to) : std::nullopt;
   if (after && after->st_ino == before->st_ino && after->st_size == before->st_size &&

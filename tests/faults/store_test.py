@@ -138,7 +138,9 @@ class Names(FaultCase):
                 path.chmod(0o644)
                 path.write_bytes(b"\x00\xff" * 1000)
         self.ground.succeeds("bad", self.data)
-        self.ground.verified()
+        damaged = self.ground.run("verify", "--json")
+        self.assertEqual(damaged.exit, 7, damaged)
+        self.assertIn("never believed", damaged.stderr)
 
 
 class Places(FaultCase):
