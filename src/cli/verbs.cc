@@ -8,6 +8,7 @@ std::span<const Verb* const> verbs() {
   static constexpr std::array all{
       &fetch_verb,
       &stage_verb,
+      &unstage_verb,
       &run_verb,
       &report_verb,
       &compare_verb,

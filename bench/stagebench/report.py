@@ -1,0 +1,92 @@
+"""The table for people and the JSON for programs."""
+import dataclasses
+import json
+import os
+
+from fetchbench.ground import MIB
+from fetchbench.report import BUSY, describe, machine, ratio, verdict
+
+HEAD = ("case", "tool", "median s", "min-max", "x bound", "x best", "shared MiB", "x size", "meta ops", "links MiB",
+        "load", "right")
+WIDTHS = (18, 22, 9, 13, 8, 7, 11, 7, 9, 10, 6, 0)
+TEXT = (0, 1, 11)
+
+
+def line_of(cells):
+    return " ".join(f"{cell:{'<' if index in TEXT else '>'}{width}}"
+                    for index, (cell, width) in enumerate(zip(cells, WIDTHS))).rstrip()
+
+
+def print_head():
+    print(line_of(HEAD), flush=True)
+
+
+def print_outcome(outcome):
+    best = outcome.best_peer()
+    for row in sorted(outcome.rows.values(), key=lambda row: row.wall_s):
+        walls = [run.usage.wall_s for run in row.runs]
+        exits = f" exit {','.join(map(str, row.exits))}" if row.exits else ""
+        shared = outcome.median(row, lambda run: run.shared["read_bytes"])
+        print(line_of((outcome.trial.case, row.tool.name, f"{row.wall_s:.2f}", f"{min(walls):.2f}-{max(walls):.2f}",
+                       ratio(row.wall_s, outcome.trial.ideal_s), ratio(row.wall_s, best.wall_s if best else 0),
+                       f"{shared / MIB:.1f}", ratio(shared, outcome.trial.size),
+                       f"{outcome.median(row, lambda run: run.shared['meta_ops']):.0f}",
+                       f"{outcome.median(row, lambda run: run.link_bytes) / MIB:.1f}",
+                       f"{max(run.load for run in row.runs):.1f}", f"{row.right}/{len(row.runs)}{exits}")))
+    for row in outcome.ours():
+        print(f"  {row.tool.name}: {describe_counts(row.runs[-1])}")
+    idle = f"{outcome.reference():.2f} s" if outcome.references else "?"
+    print(f"  {outcome.trial.size} bytes, bound {outcome.trial.ideal_s:.2f} s; "
+          f"mpirun of a program that does nothing: {idle}")
+    for bar in outcome.bars:
+        print(f"  {verdict(bar, True):10} {bar.text}: {describe(bar)}")
+    load, cores = max(run.load for row in outcome.rows.values() for run in row.runs), os.cpu_count()
+    if load > BUSY * cores:
+        print(f"  the machine was busy (load up to {load:.1f} on {cores} cores): measure again when it is idle")
+    print(flush=True)
+
+
+def describe_counts(run):
+    """What the last run's record says, beside what the filesystem and the links say."""
+    record = run.record
+    if not record:
+        return "no record"
+    phases = ", ".join(f"{name} {seconds:.2f}" for name, seconds in record["phases"].items())
+    return (f"bytes_from_shared {record['bytes_from_shared']}, counted {run.content_bytes} of content and "
+            f"{run.shared['read_bytes'] - run.content_bytes} beside; bytes_from_peers {record['bytes_from_peers']}, "
+            f"over the links {run.link_bytes}; {record['readers']} readers; {record['seconds']:.2f} s: {phases}")
+
+
+def describe_run(run):
+    return dataclasses.asdict(run.usage) | {
+        "right": run.right, "load": run.load, "shared": run.shared, "shared_content_bytes": run.content_bytes,
+        "link_bytes": run.received, "record": run.record or None}
+
+
+def describe_outcome(outcome):
+    best, trial = outcome.best_peer(), outcome.trial
+    return {
+        "case": trial.case, "bytes": trial.size, "bound_s": trial.ideal_s, "launch_s": outcome.references,
+        "bars": [dataclasses.asdict(bar) | {"met": bar.met} for bar in outcome.bars],
+        "tools": [{
+            "tool": row.tool.name, "argv": row.tool.argv, "median_wall_s": row.wall_s,
+            "ratio_to_bound": row.wall_s / trial.ideal_s, "ratio_to_best_peer": row.wall_s / best.wall_s if best else
+            None, "right": row.right, "runs": [describe_run(run) for run in row.runs],
+        } for row in outcome.rows.values()],
+    }
+
+
+def write_json(path, bench, machine_before):
+    told = {
+        "schema": 1, "sabath": bench.sabath.version(), "machine": machine_before,
+        "options": {key: value if value is None or isinstance(value, (int, list)) else str(value)
+                    for key, value in vars(bench.options).items()},
+        "cases": [describe_outcome(outcome) for outcome in bench.outcomes],
+        "skipped": [{"case": case, "reason": reason} for case, reason in bench.skipped],
+    }
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump(told, file, indent=1)
+        file.write("\n")
+
+
+__all__ = ["machine", "print_head", "print_outcome", "write_json"]
