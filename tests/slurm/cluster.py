@@ -1,7 +1,7 @@
 """A Slurm of four nodes on this machine: a munged, a slurmctld and four slurmds of its own, in a directory of its own.
 
-All four slurmds have this machine's host name, so an MPI job's ranks look as if they were on one node; each knows its own
-by SLURMD_NODENAME, and the task prolog gives each a directory of its own.
+All four slurmds have this machine's host name, so an MPI job's ranks look as if they were on one node; each knows its
+own by SLURMD_NODENAME, and the task prolog gives each a directory of its own.
 """
 
 import contextlib
@@ -87,18 +87,16 @@ class Cluster:
         key.chmod(0o400)
         self.host = socket.gethostname().partition(".")[0]
         configuration = self.home / "slurm.conf"
-        configuration.write_text(
-            CONFIGURATION.format(
-                host=self.host, home=self.home, ports=free_ports(5), prolog=prolog, task_prolog=task_prolog, epilog=epilog
-            )
-        )
+        scripts = {"prolog": prolog, "task_prolog": task_prolog, "epilog": epilog}
+        configuration.write_text(CONFIGURATION.format(host=self.host, home=self.home, ports=free_ports(5), **scripts))
         path = environment["PATH"] + ":/usr/sbin:/sbin"
         self.environment = {**environment, "PATH": path, "SLURM_CONF": str(configuration)}
 
     def start(self):
         munge = self.home / "munge"
         names = {"socket": "socket", "key-file": "key", "log-file": "log", "pid-file": "pid", "seed-file": "seed"}
-        self.run_daemon("munged", "munged", "--foreground", "--force", *(f"--{n}={munge / f}" for n, f in names.items()))
+        options = [f"--{option}={munge / name}" for option, name in names.items()]
+        self.run_daemon("munged", "munged", "--foreground", "--force", *options)
         assert poll((munge / "socket").exists), self.log("munged")
         self.run_daemon("slurmctld", "slurmctld", "-D")
         for node in NODES:

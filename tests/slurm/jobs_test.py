@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""The examples of etc/slurm: fetched, staged by srun and by mpirun, trained on, kept under a cap, and taken away again."""
+"""The examples of etc/slurm: fetched, staged by srun and by mpirun, trained on, kept under a cap, and taken away."""
 
 import os
 import shutil

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""A job that stages is ended in the middle: it says so in time, shows nothing that is not whole, and the next one goes on."""
+"""A job that stages is ended in the middle: it says so in time, shows nothing that is not whole, the next goes on."""
 
 import os
 import signal
