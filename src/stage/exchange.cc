@@ -183,8 +183,12 @@ void Exchange::begin_write(const Held& buffer, bool verified) {
   ++busy_;
   writers_.add([this, buffer, verified](unsigned worker) {
     const Header header = buffer->header();
-    auto failure = failure_of([&] { work_.write(header.piece, buffer->payload(header.length), verified, worker); });
-    const bool kept = !failure;
+    std::optional<Failure> failure;
+    const bool asked = !stopping_;  // a slow disk must not hold up the end
+    if (asked) {
+      failure = failure_of([&] { work_.write(header.piece, buffer->payload(header.length), verified, worker); });
+    }
+    const bool kept = asked && !failure;
     if (failure) fail(std::move(*failure));
     const std::lock_guard lock(mutex_);
     done_.push_back({buffer, false, kept});
