@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "cli/render.h"
+#include "cli/stage_simulation.h"
 #include "cli/verbs.h"
 #include "comm/emulated_nodes.h"
 #include "comm/solo_comm.h"
@@ -20,6 +21,7 @@ struct Options {
   StageRequest request;
   std::string mode = "replicate";
   std::optional<std::uint64_t> seed, overlap, readers, allow_partial, threads, emulated;
+  std::optional<std::string> simulated;
   bool alone = false;  // seen before the line is parsed: cli/ranks.h
 };
 
@@ -100,6 +102,10 @@ StageRequest request_of(const Context& context, const Options& options) {
 }
 
 int run(Context& context, const Options& options) {
+  if (options.simulated) return simulate_staging(context, *options.simulated, request_of(context, options));
+  if (options.request.names.empty()) {
+    throw Error(FailureKind::usage, "sabath stage: NAME is required", "see: sabath stage --help");
+  }
   const auto solo = make_solo_comm();
   Comm* comm = context.ranks != nullptr ? context.ranks : solo.get();
   std::unique_ptr<Comm> emulated;
@@ -128,7 +134,7 @@ int run(Context& context, const Options& options) {
 Action declare(OptionSet& set) {
   const auto options = std::make_shared<Options>();
   StageRequest& request = options->request;
-  set.arguments("NAME", request.names, true, "datasets, or models whose datasets are meant");
+  set.arguments("NAME", request.names, false, "datasets, or models whose datasets are meant");
   set.option("--to", "DIR", request.to,
              "the nodes' own directory; {node} and {rank} stand for their numbers; again for others to try; auto: the "
              "first of the usual places");
@@ -145,6 +151,8 @@ Action declare(OptionSet& set) {
   set.count("--threads", "N", 256, options->threads, "readers, and writers, of each node (default: by its cores)");
   set.flag("--no-fetch", request.no_fetch, "what the store lacks is an error, and not fetched");
   set.count("--emulate-nodes", "N", 1'000'000, options->emulated, "pretend that the ranks are on N nodes, for a trial");
+  set.option("--simulate", "MACHINE", options->simulated,
+             "predict for a machine described as nodes=9408,shared=500G,link=25G,... (docs/simulation.md)");
   set.flag("--alone", options->alone, "under mpirun: this process by itself, not one of the ranks");
   return [options](Context& context) { return run(context, *options); };
 }
@@ -158,7 +166,8 @@ constexpr Verb stage_verb{
     "srun --mpi=pmix sabath stage cosmoflow --to auto     the place is found by itself\n"
     "mpirun sabath stage cosmoflow --to auto --mode shard\n"
     "mpirun sabath stage cosmo --to auto --select 'full[:,:,:,0]'   one redshift of each universe\n"
-    "mpirun -n 4 sabath stage cosmoflow --emulate-nodes 4 --to '/tmp/try/{node}'   on one machine",
+    "mpirun -n 4 sabath stage cosmoflow --emulate-nodes 4 --to '/tmp/try/{node}'   on one machine\n"
+    "sabath stage --simulate nodes=9408,shared=500G,link=25G,size=5.1T   what it would take on another",
     "Each node gets DIR/NAME, a view of its own store in DIR/.sabath. What a node has already is not moved again; what "
     "any node has comes from that node; the rest is read from the store once for the whole job, and fetched first if "
     "the store lacks it. Every byte is checked against the manifest on every node before the view appears. "
