@@ -167,7 +167,7 @@ constexpr Verb stage_verb{
     "mpirun sabath stage cosmoflow --to auto --mode shard\n"
     "mpirun sabath stage cosmo --to auto --select 'full[:,:,:,0]'   one redshift of each universe\n"
     "mpirun -n 4 sabath stage cosmoflow --emulate-nodes 4 --to '/tmp/try/{node}'   on one machine\n"
-    "sabath stage --simulate nodes=9408,shared=500G,link=25G,size=5.1T   what it would take on another",
+    "sabath stage --simulate nodes=9408,shared=500G,link=25G,size=5.1T   what another would take",
     "Each node gets DIR/NAME, a view of its own store in DIR/.sabath. What a node has already is not moved again; what "
     "any node has comes from that node; the rest is read from the store once for the whole job, and fetched first if "
     "the store lacks it. Every byte is checked against the manifest on every node before the view appears. "
