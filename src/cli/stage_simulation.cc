@@ -196,6 +196,7 @@ void fill_in(Context& context, StageModel& model, const StageRequest& request) {
   constexpr unsigned threads_usual = 8;
   model.readers_max = request.readers_max;
   model.threads.readers = model.threads.writers = request.threads > 0 ? request.threads : threads_usual;
+  check_stage_model(model);
 }
 
 }  // namespace
@@ -250,8 +251,9 @@ int simulate_staging(Context& context, std::string_view text, const StageRequest
                         {"measured", measured_record()},
                         {"exit", 0}});
   } else {
-    context.out.print(fmt::format("{} in {} files to every node, predicted\n{}{}", format_bytes(model.bytes),
-                                  model.files, curve_text(curve, model.bytes), measured_text()));
+    context.out.print(fmt::format("{} in {} {} to every node, predicted\n{}{}", format_bytes(model.bytes), model.files,
+                                  model.files == 1 ? "file" : "files", curve_text(curve, model.bytes),
+                                  measured_text()));
   }
   return 0;
 }

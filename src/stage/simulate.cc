@@ -68,17 +68,6 @@ Run run_of(const StageModel& model, double share, bool fair) {
   return {bytes, pieces, static_cast<unsigned>(readers.size()), simulate_exchange(exchange)};
 }
 
-void check(const StageModel& model) {
-  const auto refuse = [](const std::string& what) { throw Error(FailureKind::usage, "cannot simulate " + what); };
-  if (model.nodes < 1 || model.nodes > StageModel::nodes_max) {
-    refuse(fmt::format("{} nodes: from 1 to {}", model.nodes, StageModel::nodes_max));
-  }
-  if (model.bytes < 1 || model.files < 1 || model.files > model.bytes) {
-    refuse(fmt::format("{} bytes in {} files: at least a file, and a byte each", model.bytes, model.files));
-  }
-  if (model.readers_max < 1 || model.threads.readers < 1 || model.threads.writers < 1) refuse("without readers");
-}
-
 std::uint64_t scaled(std::uint64_t count, std::uint64_t whole, std::uint64_t part) {
   __extension__ using Wide = unsigned __int128;
   return static_cast<std::uint64_t>((Wide{count} * whole + part / 2) / part);
@@ -93,11 +82,30 @@ double pace_min(const StageModel& model, unsigned readers) {
 
 }  // namespace
 
+void check_stage_model(const StageModel& model) {
+  const auto refuse = [](const std::string& what, const std::string& instead) {
+    throw Error(FailureKind::usage, "cannot simulate " + what, instead);
+  };
+  if (model.nodes < 1 || model.nodes > StageModel::nodes_max) {
+    refuse(fmt::format("{} nodes", model.nodes), fmt::format("give a number from 1 to {}", StageModel::nodes_max));
+  }
+  if (model.bytes < 1 || model.files < 1 || model.files > model.bytes) {
+    refuse(fmt::format("{} bytes in {} files", model.bytes, model.files), "give at least a file, and a byte for each");
+  }
+  if (model.bytes > UINT64_MAX / model.nodes) {
+    refuse(fmt::format("{} bytes on {} nodes", model.bytes, model.nodes),
+           "give less: all together must be below 18 EB");
+  }
+  if (model.readers_max < 1 || model.threads.readers < 1 || model.threads.writers < 1) {
+    refuse("staging that nobody reads for", "give --readers and --threads of at least 1");
+  }
+}
+
 // A long row of pieces is not simulated whole: two shorter ones are, of which one is half of the other. What the other
 // takes more is the pace once everything flows; the rest of the asset goes on at that. Times to fill and to empty the
 // trees are counted once.
 StageForecast simulate_stage(const StageModel& model) {
-  check(model);
+  check_stage_model(model);
   const Row row = row_of(model);
   std::uint64_t most = std::clamp(model.deliveries_max / model.nodes, pieces_min, pieces_max);
   if (row.files_each > 0) most = std::max(pieces_min, std::min(most, files_laid_max / row.files_each));

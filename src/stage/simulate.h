@@ -35,6 +35,7 @@ struct StageForecast {
   std::uint64_t pieces = 0, pieces_simulated = 0;  // fewer: the rest is extrapolated
 };
 
+void check_stage_model(const StageModel& model);  // throws what simulate_stage() would
 [[nodiscard]] StageForecast simulate_stage(const StageModel& model);
 
 // 1, 2, 4, ... and the last.

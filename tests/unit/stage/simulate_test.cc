@@ -208,7 +208,7 @@ TEST(Simulate, ThousandsOfNodesAndTerabytes) {
 
 TEST(Simulate, RefusesWhatMakesNoSense) {
   for (const auto& [nodes, bytes, files] : std::vector<std::tuple<unsigned, std::uint64_t, std::uint64_t>>{
-           {0, 1, 1}, {20'001, 1, 1}, {1, 0, 1}, {1, 1, 0}, {1, 1, 2}}) {
+           {0, 1, 1}, {20'001, 1, 1}, {1, 0, 1}, {1, 1, 0}, {1, 1, 2}, {20'000, std::uint64_t{1} << 50U, 1}}) {
     StageModel model = slow_cluster(nodes);
     model.bytes = bytes;
     model.files = files;
