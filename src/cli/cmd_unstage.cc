@@ -219,9 +219,9 @@ Action declare(OptionSet& set) {
 constexpr Verb unstage_verb{
     "unstage",
     "take staged datasets off the disks of the nodes of a job",
-    "mpirun sabath unstage cosmoflow --to /local/$USER    the view goes, the content stays for the next job\n"
+    "mpirun sabath unstage cosmoflow --to /local/$USER    the view goes, the content stays\n"
     "mpirun sabath unstage --all --to /local/$USER        all goes\n"
-    "sabath gc --store /local/$USER/.sabath --max-size 500GB --now    keep the content, but not too much",
+    "sabath gc --store /local/$USER/.sabath --max-size 500GB --now    content, but not too much",
     "Each node's leader removes DIR/NAME and its plan file, which stage made, and nothing else: what is no view of "
     "SABATH is refused, on all nodes, before anything is removed. A node without it is fine, unless no node has it. "
     "--all is refused while a stage or a run uses the node's store. docs/jobs.md has examples for batch systems.",

@@ -83,6 +83,16 @@ std::map<unsigned, PieceSet> hear_of_peers(Comm& members, const PieceSet& mine) 
   return peers;
 }
 
+unsigned readers_of(const Tape& tape, const PieceSet& unread, unsigned readers_max) {
+  std::uint64_t pieces = 0, small_files = 0;
+  for (std::size_t p = 0; p < unread.size(); ++p) {
+    if (!unread.has(p)) continue;
+    ++pieces;
+    small_files += tape.is_chunk(tape.pieces()[p]) ? 0 : tape.pieces()[p].files;
+  }
+  return readers_for(pieces, small_files, readers_max);
+}
+
 }  // namespace
 
 std::vector<unsigned> able_members(Comm& members, bool able) {
@@ -101,7 +111,8 @@ Agreed agree_on_plan(Comm& members, const Tape& tape, const Dealing& dealing, co
   Reduced known = reduce(members, dealing, mine);
   std::vector<std::uint32_t> giver(mine.size(), Plan::nobody);
   if (known.any) elect(members, mine, known, giver);
-  const auto able = choose_readers(able_members(members, readers.able), readers.max);
+  auto able = able_members(members, readers.able);
+  if (dealing.replicate) able = choose_readers(able, readers_of(tape, known.unread, readers.max));
   if (able.empty() && known.unread.count() > 0) {
     throw Error(FailureKind::usage, "no node sees the shared store, and some content is on no node",
                 "name a store on a filesystem that the nodes see with --store (SABATH_CACHE)");

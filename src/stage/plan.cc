@@ -61,6 +61,12 @@ void assign_readers(std::vector<std::uint32_t>& giver, const Tape& tape, const P
   }
 }
 
+unsigned readers_for(std::uint64_t pieces, std::uint64_t small_files, unsigned readers_max) {
+  constexpr std::uint64_t pieces_each = 32, files_each = 128;
+  const std::uint64_t wanted = std::max(pieces / pieces_each, small_files / files_each);
+  return static_cast<unsigned>(std::clamp<std::uint64_t>(wanted, 1, std::max(1U, readers_max)));
+}
+
 std::vector<unsigned> choose_readers(const std::vector<unsigned>& able, unsigned readers_max) {
   if (able.size() <= readers_max) return able;
   std::vector<unsigned> chosen;

@@ -73,6 +73,11 @@ class Plan {
 void assign_readers(std::vector<std::uint32_t>& giver, const Tape& tape, const PieceSet& unread,
                     const std::vector<unsigned>& readers, const Dealing& dealing);
 
+// How many of at most `readers_max` read so many pieces, in which are so many small files. Few pieces by many readers
+// come all at once and late, and the links have nothing to do until then: each reader has 32 of them, or there are
+// fewer readers. But opening files takes its time, whatever is in them: no reader has to open many more than 128.
+[[nodiscard]] unsigned readers_for(std::uint64_t pieces, std::uint64_t small_files, unsigned readers_max);
+
 // The members that read, out of those who see the shared store: evenly spread, at most `readers_max`.
 [[nodiscard]] std::vector<unsigned> choose_readers(const std::vector<unsigned>& able, unsigned readers_max);
 

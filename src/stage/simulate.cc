@@ -46,7 +46,7 @@ struct Run {
 };
 
 // The asset shortened to about `share` of it: fewer files, or fewer chunks of them.
-Run run_of(const StageModel& model, double share, bool fair) {
+Run run_of(const StageModel& model, unsigned readers_max, double share, bool fair) {
   const std::uint64_t files = std::max<std::uint64_t>(1, part_of(model.files, share));
   const std::uint64_t bytes = share < 1 ? std::max<std::uint64_t>(1, part_of(model.bytes, share)) : model.bytes;
   const Tape tape = tape_of(bytes, files);
@@ -56,7 +56,7 @@ Run run_of(const StageModel& model, double share, bool fair) {
   PieceSet every(pieces);
   for (std::size_t p = 0; p < pieces; ++p) every.add(p);
   std::vector<std::uint32_t> giver(pieces, Plan::nobody);
-  assign_readers(giver, tape, every, model.planner.choose(able, model.readers_max), {});
+  assign_readers(giver, tape, every, model.planner.choose(able, readers_max), {});
   std::vector<Plan> plans;
   for (unsigned me = 0; me < model.nodes; ++me) {
     plans.emplace_back(Plan::Given{model.nodes, me, {}, PieceSet(pieces), every, every, giver, {}});
@@ -109,9 +109,11 @@ StageForecast simulate_stage(const StageModel& model) {
   const Row row = row_of(model);
   std::uint64_t most = std::clamp(model.deliveries_max / model.nodes, pieces_min, pieces_max);
   if (row.files_each > 0) most = std::max(pieces_min, std::min(most, files_laid_max / row.files_each));
+  const std::uint64_t small_files = model.bytes / model.files <= chunk_size_bytes ? model.files : 0;
+  const unsigned readers = readers_for(row.pieces, small_files, model.readers_max);
   StageForecast forecast{.nodes = model.nodes, .pieces = row.pieces};
   if (row.pieces <= most) {
-    const Run run = run_of(model, 1, true);
+    const Run run = run_of(model, readers, 1, true);
     forecast.readers = run.readers;
     forecast.seconds = run.forecast.seconds;
     forecast.bytes_from_shared = run.forecast.shared_bytes;
@@ -120,10 +122,10 @@ StageForecast simulate_stage(const StageModel& model) {
     return forecast;
   }
   // With few pieces for each reading thread, reads side by side would all end at once, as they never do in a long row.
-  const std::uint64_t side_by_side = std::uint64_t{std::min(model.nodes, model.readers_max)} * model.threads.readers;
+  const std::uint64_t side_by_side = std::uint64_t{std::min(model.nodes, readers)} * model.threads.readers;
   const bool fair = most / 4 >= side_by_side;
   const double share = static_cast<double>(most) / static_cast<double>(row.pieces);
-  const Run whole = run_of(model, share, fair), half = run_of(model, share / 2, fair);
+  const Run whole = run_of(model, readers, share, fair), half = run_of(model, readers, share / 2, fair);
   const double measured =
       (whole.forecast.seconds - half.forecast.seconds) / static_cast<double>(whole.bytes - half.bytes);
   const double pace = std::max(measured, pace_min(model, whole.readers));

@@ -134,6 +134,14 @@ TEST(Plan, AnyHoldingsWhateverWasBrokenOff) {
   }
 }
 
+TEST(Plan, FewPiecesHaveFewReaders) {
+  EXPECT_EQ(readers_for(0, 0, 64), 1U);
+  EXPECT_EQ(readers_for(64, 0, 64), 2U);
+  EXPECT_EQ(readers_for(512, 0, 8), 8U);
+  EXPECT_EQ(readers_for(1'000'000, 0, 64), 64U);
+  EXPECT_EQ(readers_for(16, 4096, 64), 32U);
+}
+
 TEST(Plan, ReadersHaveContiguousPartsOfOneSize) {
   const Tape tape = tape_of(100);
   PieceSet unread(100);

@@ -103,7 +103,6 @@ TEST(Simulate, NeverFasterThanWhatTheMachineAllows) {
 
 TEST(Simulate, GrowsLittleWithTheNodesWhenFewRead) {
   StageModel model = slow_cluster(2);
-  model.readers_max = 2;
   const double two = simulate_stage(model).seconds;
   EXPECT_GE(two, at_least(model));
   EXPECT_LE(two, 1.05 * at_least(model));
@@ -123,6 +122,7 @@ TEST(Simulate, MoreNodesNeverMoveFewerBytes) {
 // Each may take only so much from the shared filesystem: a planner that lets one node read pays for it.
 TEST(Simulate, APlannerThatLetsOneNodeReadIsSlower) {
   StageModel model = slow_cluster(8);
+  model.bytes *= 4;
   model.cluster.shared_rate = 1e9;
   model.cluster.shared_node_rate = 10e6;
   const StageForecast sound = simulate_stage(model);
