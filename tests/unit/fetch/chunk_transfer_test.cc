@@ -107,11 +107,11 @@ TEST(ChunkTransfer, ALiarsHalfChunkIsNotHeldAgainstTheHonestOne) {
 TEST(ChunkTransfer, AHiccupOfTheServerIsSurvivedByManyLanes) {
   FetchBench bench;
   bench.lanes = 16;
-  const std::string bytes = bytes_of(24 * chunk);
+  const std::string bytes = bytes_of(12 * chunk);
   const auto begin = Clock::now();
   bench.origin.put(a,
                    {.bytes = bytes, .pause = milliseconds(2), .on_read = [&, reads = 0](Behaviour& now) mutable {
-                      const bool down = ++reads > 16 && Clock::now() - begin < milliseconds(600);
+                      const bool down = ++reads > 8 && Clock::now() - begin < milliseconds(600);
                       now.refusal = down ? std::optional(Failure{FailureKind::network, "503", "", {}}) : std::nullopt;
                     }});
   expect_whole(bench, bench.fetch(known_job({a}, bytes)), bytes);
