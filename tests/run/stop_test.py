@@ -40,6 +40,8 @@ class Stop(Runs):
     def test_killed_in_the_middle_of_an_epoch(self):
         process = self.begin()
         self.assertNotEqual(alive_with(str(self.run_directory)), [])
+        metrics = self.run_directory / "metrics.jsonl"  # written a moment after the output that is waited for
+        self.assertTrue(poll(lambda: metrics.exists() and self.values("loss") == [1, 0.5]))
         process.kill()
         process.communicate()
         self.expect_nothing_left()
