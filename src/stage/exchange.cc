@@ -18,7 +18,7 @@
 namespace sabath {
 namespace {
 
-constexpr std::size_t receives_at_once = 2, sends_at_once = 2;
+constexpr ExchangeRules rules;
 
 struct Header {  // before the bytes of every message
   std::uint64_t piece;
@@ -85,7 +85,7 @@ class Exchange {
     std::deque<std::pair<Held, std::unique_ptr<Comm::Message>>> under_way;
   };
   struct Receiving {
-    Pool pool{receives_at_once + 4};
+    Pool pool{rules.channel_buffers};
     unsigned from = Comm::any_rank;
     std::size_t to_come = 0;  // not yet asked for
     std::deque<std::pair<Held, std::unique_ptr<Comm::Message>>> under_way;
@@ -138,7 +138,7 @@ Exchange::Exchange(Comm& comm, Beat& beat, const Plan& plan, const Tape& tape, c
       tape_(tape),
       work_(work),
       stop_(stop),
-      read_pool_(threads.readers + 2),
+      read_pool_(threads.readers + rules.spare_reads),
       readers_(threads.readers),
       writers_(threads.writers) {
   result_.kept = PieceSet(plan.size());
@@ -255,7 +255,7 @@ bool Exchange::receive() {
       got(buffer, false);
       moved = true;
     }
-    while (in.to_come > 0 && in.under_way.size() < receives_at_once) {
+    while (in.to_come > 0 && in.under_way.size() < rules.receives_at_once) {
       auto buffer = in.pool.try_take();
       if (!buffer) break;
       auto message = comm_.begin_receive(buffer->room(), in.from, channel);
@@ -275,7 +275,7 @@ bool Exchange::send() {
       out.under_way.pop_front();
       moved = true;
     }
-    while (!out.waiting.empty() && out.under_way.size() < sends_at_once) {
+    while (!out.waiting.empty() && out.under_way.size() < rules.sends_at_once) {
       Held buffer = std::move(out.waiting.front());
       out.waiting.pop_front();
       auto message = comm_.begin_send(buffer->message(), hop.member, hop.channel);

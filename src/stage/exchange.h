@@ -39,6 +39,13 @@ struct ExchangeResult {
   bool stopped = false;                              // some member was asked to stop
 };
 
+// How much is on its way at once.
+struct ExchangeRules {
+  unsigned receives_at_once = 2, sends_at_once = 2;  // on a channel; to one member on one channel
+  unsigned channel_buffers = 6;                      // to receive into
+  unsigned spare_reads = 2;                          // buffers besides one for each reading thread
+};
+
 struct ExchangeThreads {
   unsigned readers = 4, writers = 4;
 };

@@ -30,13 +30,6 @@ struct ClusterModel {
   double create = 0;                                           // of one file on a node
 };
 
-// What exchange.cc allows itself.
-struct ExchangeRules {
-  unsigned receives_at_once = 2, sends_at_once = 2;  // on a channel; to one member on one channel
-  unsigned channel_buffers = 6;                      // to receive into
-  unsigned spare_reads = 2;                          // buffers besides one for each reading thread
-};
-
 struct SimulatedExchange {
   std::span<const Plan> plans;  // of each member
   const Tape& tape;
