@@ -66,6 +66,7 @@ bool ChunkTransfer::work(Lane& lane) {
       if (verdict(error.failure().kind) != Verdict::fatal && !flows_.empty()) return false;
       const auto failure = all_dead(error);
       if (!failure) return true;
+      phase_ = Phase::busy;  // one lane says so, not each that finds it
       lock.unlock();
       fail(*failure);
       return true;
