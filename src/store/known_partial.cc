@@ -197,7 +197,8 @@ std::size_t KnownPartial::read(std::uint64_t offset, std::span<std::byte> bytes)
   if (data_) return read_at(data_.get(), bytes, offset, data_path_);
   const auto object = store_.layout.object(digest_);
   auto fd = try_open_file(object, O_RDONLY);
-  if (!fd && store_.objects.present(digest_)) fd = try_open_file(object, O_RDONLY);  // a collection took it for a moment
+  if (!fd && store_.objects.present(digest_))
+    fd = try_open_file(object, O_RDONLY);  // a collection took it for a moment
   if (!fd) throw_errno("open", object, ENOENT);
   return read_at(fd->get(), bytes, offset, object);
 }
