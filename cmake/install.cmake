@@ -19,7 +19,7 @@ install(FILES ${PROJECT_BINARY_DIR}/sabathConfig.cmake ${PROJECT_BINARY_DIR}/sab
 
 # A static libsabath leaves its users to link what it needs: only what it calls itself, not what that needs in turn.
 set(private_libraries -lcurl -lcrypto -lfmt -pthread)
-foreach(library XXHASH RE2 ARCHIVE LIBSSH2 HDF5)
+foreach(library XXHASH ZSTD RE2 ARCHIVE LIBSSH2 HDF5)
   list(APPEND private_libraries ${${library}_LDFLAGS})
 endforeach()
 if(SABATH_MPI)
@@ -41,6 +41,7 @@ function(install_if_there source destination)
   endif()
 endfunction()
 install_if_there(recipes ${CMAKE_INSTALL_DATADIR}/sabath/recipes FILES_MATCHING PATTERN "*.json" PATTERN "*.py")
+install_if_there(fetchers/command ${CMAKE_INSTALL_DATADIR}/sabath/fetchers FILES_MATCHING PATTERN "*.json")
 install_if_there(etc/sites ${CMAKE_INSTALL_DATADIR}/sabath/sites FILES_MATCHING PATTERN "*.json")
 foreach(scheduler slurm pbs flux lsf)
   install_if_there(etc/${scheduler} ${CMAKE_INSTALL_DATADIR}/sabath/jobs/${scheduler})

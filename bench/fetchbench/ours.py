@@ -28,8 +28,17 @@ class Sabath:
             recipe["manifest"] = {"digest": manifest[0], "urls": manifest[1]}
         (self.recipes / "datasets" / f"{name}.json").write_text(json.dumps(recipe), encoding="utf-8")
 
+    def command(self, *words):
+        return ["env", f"SABATH_RECIPES={self.recipes}", self.program, *words]
+
     def fetch(self, name, store):
-        return ["env", f"SABATH_RECIPES={self.recipes}", self.program, "fetch", name, "--store", store, "--json", "-q"]
+        return self.command("fetch", name, "--store", store, "--json", "-q")
+
+    def view(self, name, store, to):
+        """Where the files of a fetched asset stand: packed ones are written to a new directory first."""
+        command = self.command("view", name, "--store", store, "--to", to)
+        subprocess.run(command, capture_output=True, check=True, timeout=FAR_TOO_LONG_S)
+        return to
 
     def one_file(self, name, one, bases, *, pinned, store):
         """The command that fetches one file from servers, by the recipe's checksum or pinned."""

@@ -11,7 +11,7 @@ from fetchbench import measure, trial
 
 from .tools import OURS, PEER, read_record
 
-CONTENT = ("/store/objects/", "/source/")  # of the shared directory; the rest is manifests, names, notes
+CONTENT = ("/store/objects/", "/store/packs/", "/source/")  # of the shared directory; the rest is manifests, names, notes
 
 
 @dataclasses.dataclass

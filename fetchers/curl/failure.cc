@@ -80,8 +80,10 @@ Meaning meaning_of(CURLcode code, CURL* easy, std::string_view detail) {
     case CURLE_URL_MALFORMAT:
     case CURLE_HTTP_RETURNED_ERROR:
       return {FailureKind::unavailable, ""};
-    case CURLE_FAILED_INIT:
+    // libcurl's word for a line that is longer than it keeps; when memory is short, something else of ours fails first.
     case CURLE_OUT_OF_MEMORY:
+      return {FailureKind::unavailable, "the server sent a line without an end, or memory is short"};
+    case CURLE_FAILED_INIT:
     case CURLE_BAD_FUNCTION_ARGUMENT:
     case CURLE_UNKNOWN_OPTION:
       return {FailureKind::internal, ""};

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <exception>
 
+#include "curl/authorization.h"
 #include "curl/failure.h"
 #include "curl/handle.h"
 
@@ -16,11 +17,15 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
+constexpr std::uint64_t head_bytes_max = 1024 * 1024;
+
 // What the callbacks of one transfer share with the loop that drives it.
 struct Transfer {
   Receiver& receiver;
   Traffic& traffic;
   const std::stop_token& stop;
+  const std::string source;      // its name, for messages
+  std::uint64_t head_bytes = 0;  // of all heads and the trailer
   std::exception_ptr thrown{};
   bool enough = false;
   bool connected = false;
@@ -52,7 +57,14 @@ std::size_t on_header(char* data, std::size_t, std::size_t size, void* self) {
   auto& transfer = *static_cast<Transfer*>(self);
   std::string_view line(data, size);
   while (!line.empty() && (line.back() == '\n' || line.back() == '\r')) line.remove_suffix(1);
-  transfer.guard([&] { transfer.receiver.header(line); });
+  transfer.head_bytes += size;
+  transfer.guard([&] {
+    if (transfer.head_bytes > head_bytes_max) {
+      throw Error(FailureKind::unavailable, "cannot read " + transfer.source + ": its head, or its trailer, has no end",
+                  "the server is broken or hostile; use another mirror");
+    }
+    transfer.receiver.header(line);
+  });
   return transfer.thrown ? 0 : size;
 }
 
@@ -115,10 +127,19 @@ void set_request(CURL* easy, const TransferRequest& request, const HeaderList& h
 #if LIBCURL_VERSION_NUM >= 0x075700
   curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L);  // a stop does not wait for a name that is being looked up
 #endif
+  if (!request.body.empty()) {
+    curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(request.body.size()));
+    curl_easy_setopt(easy, CURLOPT_POSTFIELDS, request.body.c_str());  // not copied: it outlives the transfer
+  }
+  if (request.method == "HEAD") {
+    curl_easy_setopt(easy, CURLOPT_NOBODY, 1L);
+  } else if (!request.method.empty())
+    curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, request.method.c_str());
   curl_easy_setopt(easy, CURLOPT_RESUME_FROM_LARGE, static_cast<curl_off_t>(request.resume_from));
   curl_easy_setopt(easy, CURLOPT_FTP_FILEMETHOD, CURLFTPMETHOD_NOCWD);
   curl_easy_setopt(easy, CURLOPT_FILETIME, 1L);
-  curl_easy_setopt(easy, CURLOPT_FAILONERROR, request.url.scheme() == "ftp" ? 1L : 0L);  // FTP through an HTTP proxy
+  curl_easy_setopt(easy, CURLOPT_FAILONERROR,
+                   request.url.scheme().starts_with("ftp") ? 1L : 0L);  // FTP through an HTTP proxy
 }
 
 void set_callbacks(CURL* easy, Transfer& transfer, char* error_text) {
@@ -159,13 +180,14 @@ std::optional<CURLcode> drive(const Handle& handle, const Transfer& transfer, mi
 
 struct Transport::State {
   FetcherSettings settings;
-  HandlePool pool;
+  Authorizations authorizations{settings.web};
+  HandlePool pool{};
 };
 
-Transport::Transport(const FetcherSettings& settings) : state_(std::make_unique<State>()) {
-  state_->settings = settings;
-}
+Transport::Transport(const FetcherSettings& settings) : state_(new State{settings}) {}
 Transport::~Transport() = default;
+
+std::optional<Secret> Transport::authorization(const Url& url) { return state_->authorizations.header_for(url); }
 
 std::optional<Failure> Transport::perform(const TransferRequest& request, Receiver& receiver, Traffic& traffic,
                                           std::stop_token stop) {
@@ -175,7 +197,7 @@ std::optional<Failure> Transport::perform(const TransferRequest& request, Receiv
   HeaderList headers;
   for (const std::string& line : request.headers) headers.add(line);
   std::array<char, CURL_ERROR_SIZE> error_text{};
-  Transfer transfer{receiver, traffic, stop};
+  Transfer transfer{receiver, traffic, stop, request.url.display()};
   curl_easy_reset(handle.easy());
   set_request(handle.easy(), request, headers, settings);
   set_callbacks(handle.easy(), transfer, error_text.data());

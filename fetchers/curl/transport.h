@@ -24,6 +24,8 @@ struct TransferRequest {
   const Url& url;                    // no other protocol than its scheme is spoken
   std::vector<std::string> headers;  // "Name: value", without control bytes
   std::uint64_t resume_from = 0;     // for protocols that have no range header
+  std::string method = {};           // in place of the protocol's own way to read: "PROPFIND", "POST", "MLSD"
+  std::string body = {};             // sent with the request, if it is not empty
 };
 
 // Hears one transfer, on the thread that called perform(). Any function may throw: the transfer then ends.
@@ -45,6 +47,8 @@ class Transport {
   // nullopt: the whole answer was received, or the receiver had enough. A stop request ends it at once.
   [[nodiscard]] std::optional<Failure> perform(const TransferRequest& request, Receiver& receiver, Traffic& traffic,
                                                std::stop_token stop);
+  // What a request to this origin carries: "Authorization: ...", or nothing. Never for where a redirect leads.
+  [[nodiscard]] std::optional<Secret> authorization(const Url& url);
 
  private:
   struct State;

@@ -3,8 +3,14 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <optional>
+#include <string>
 
+#include "base/text.h"
+#include "ftp/listing.h"
 #include "ftp/replies.h"
+#include "resolvers/directory.h"
+#include "sabath/resolver.h"
 
 namespace sabath {
 namespace {
@@ -82,11 +88,56 @@ class Retrieval : public Receiver {
   std::uint64_t limit_ = 0;  // bytes that the sink may get, once begun
 };
 
-class FtpFetcher : public Fetcher {
+// A directory's listing as text; `unknown` if the server does not know the command.
+class Lines : public Receiver {
+ public:
+  explicit Lines(const Url& directory) : directory_(directory) {}
+  void connected(std::string_view) override { text.clear(); }
+  void header(std::string_view line) override {
+    // 500 to 504: the command, or its argument, is not known.
+    if (line.starts_with("50") && line.size() > 3 && line[2] <= '4' && line[3] == ' ') unknown = true;
+  }
+  bool body(std::span<const std::byte> bytes) override {
+    if (bytes.size() > listing_size_max - text.size())
+      throw Error(FailureKind::invalid, fmt::format("the listing of {} is longer than {}", directory_.display(),
+                                                    format_bytes(listing_size_max)));
+    text.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    return true;
+  }
+  std::string text;
+  bool unknown = false;
+
+ private:
+  static constexpr std::size_t listing_size_max = 64UL << 20;
+  const Url& directory_;
+};
+
+class FtpFetcher : public Fetcher, public Resolver {
  public:
   explicit FtpFetcher(std::shared_ptr<Transport> transport) : transport_(std::move(transport)) {}
 
-  std::vector<Scheme> schemes() const override { return {{.name = "ftp", .built = true, .ranges = true}}; }
+  std::vector<Scheme> schemes() const override {
+    return {{.name = "ftp", .built = true, .ranges = true}, {.name = "ftps", .built = true, .ranges = true}};
+  }
+
+  bool lists(const Url& url) const override { return names_directory(url); }
+
+  Listing resolve(const Url& url, Inquiry& inquiry) override {
+    Listing listing;
+    listing.over_tls = url.scheme() == "ftps";
+    bool facts = true;  // until the server turns out not to know MLSD
+    listing.files = walk(parse_directory_pattern(url), [&](const Url& directory) {
+      std::optional<std::string> text = facts ? list(directory, "MLSD", inquiry) : std::nullopt;
+      facts = text.has_value();
+      if (!text) text = list(directory, "LIST", inquiry);
+      if (!text) {
+        throw Error(FailureKind::unavailable,
+                    fmt::format("cannot list {}: the server does not say what is there", directory.display()));
+      }
+      return DirectoryPage{directory, facts ? parse_mlsd(*text, directory) : parse_list(*text, directory)};
+    });
+    return listing;
+  }
 
   void read(const ReadRequest& request, Sink& sink, Traffic& traffic, std::stop_token stop) override {
     const std::string& path = request.url.path();
@@ -104,6 +155,20 @@ class FtpFetcher : public Fetcher {
   }
 
  private:
+  // nullopt: the server does not know the command.
+  std::optional<std::string> list(const Url& directory, const char* command, Inquiry& inquiry) {
+    std::optional<std::string> text;
+    const Url url = inquiry.rewritten(directory);
+    inquiry.attempt(url, [&](Traffic& traffic) {
+      Lines lines(directory);
+      const TransferRequest transfer{.url = url, .headers = {}, .method = command};
+      const auto failure = transport_->perform(transfer, lines, traffic, inquiry.stop());
+      if (failure && !lines.unknown) throw Error(*failure);
+      if (!failure) text = std::move(lines.text);
+    });
+    return text;
+  }
+
   std::shared_ptr<Transport> transport_;
 };
 

@@ -48,8 +48,8 @@ bool Exchange::worth_draining() const {
 }
 
 std::optional<std::string> Exchange::finish(const std::optional<Failure>& transport_failure) const {
-  if (verdict_ && verdict_->action == Verdict::Action::refuse) throw Error(verdict_->failure);
-  if (verdict_ && verdict_->action == Verdict::Action::redirect) return parser_.head().location;
+  if (verdict_ && verdict_->action == AnswerVerdict::Action::refuse) throw Error(verdict_->failure);
+  if (verdict_ && verdict_->action == AnswerVerdict::Action::redirect) return parser_.head().location;
   if (verdict_ && delivered_ == limit_) return std::nullopt;
   if (transport_failure) throw Error(*transport_failure);
   if (!verdict_) throw Error(FailureKind::network, fmt::format("cannot read {}: the response has no head", source_));

@@ -27,7 +27,7 @@ class Exchange : public Receiver {
   [[nodiscard]] std::optional<std::string> finish(const std::optional<Failure>& transport_failure) const;
 
  private:
-  [[nodiscard]] bool delivering() const { return verdict_ && verdict_->action == Verdict::Action::deliver; }
+  [[nodiscard]] bool delivering() const { return verdict_ && verdict_->action == AnswerVerdict::Action::deliver; }
   [[nodiscard]] bool worth_draining() const;
 
   const ReadRequest& request_;
@@ -35,10 +35,10 @@ class Exchange : public Receiver {
   Sink& sink_;
   std::string source_;
   HeadParser parser_;
-  std::optional<Verdict> verdict_;  // once the head is complete
-  std::uint64_t received_ = 0;      // bytes of the body
-  std::uint64_t delivered_ = 0;     // bytes that the sink has got
-  std::uint64_t limit_ = 0;         // bytes that the sink may get
+  std::optional<AnswerVerdict> verdict_;  // once the head is complete
+  std::uint64_t received_ = 0;            // bytes of the body
+  std::uint64_t delivered_ = 0;           // bytes that the sink has got
+  std::uint64_t limit_ = 0;               // bytes that the sink may get
 };
 
 }  // namespace sabath

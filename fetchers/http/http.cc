@@ -17,7 +17,10 @@ class HttpFetcher : public Fetcher {
     Redirects redirects(request.url);
     for (;;) {
       Exchange exchange(request, redirects, sink);
-      const TransferRequest transfer{.url = redirects.current(), .headers = headers_for(request)};
+      TransferRequest transfer{.url = redirects.current(), .headers = headers_for(request)};
+      if (redirects.current().origin() == request.url.origin()) {  // what is the first one's is shown to nobody else
+        if (const auto secret = transport_->authorization(request.url)) transfer.headers.emplace_back(secret->reveal());
+      }
       const auto failure = transport_->perform(transfer, exchange, traffic, stop);
       const auto location = exchange.finish(failure);
       if (!location) return;

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "http/reach.h"
+#include "base/reach.h"
 #include "sabath/url.h"
 
 namespace sabath {

@@ -106,6 +106,12 @@ void HeadParser::feed_field(std::string_view name, std::string_view value) {
     head_.content_type = printable(trim(to_lower(value.substr(0, value.find(';')))));
   } else if (name == "retry-after") {
     head_.retry_after = value;
+  } else if (name == "ratelimit") {
+    head_.quota += (head_.quota.empty() ? "" : ",") + std::string(value);
+  } else if (name == "ratelimit-remaining" || name == "x-ratelimit-remaining") {
+    head_.quota_remaining = value;
+  } else if (name == "ratelimit-reset" || name == "x-ratelimit-reset") {
+    head_.quota_reset = value;
   }
 }
 

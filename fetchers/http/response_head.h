@@ -22,6 +22,7 @@ struct ResponseHead {
   std::string reason;                           // the server's words: escape before showing
   std::optional<std::uint64_t> content_length;  // absent too when the body is chunked
   std::string content_range, content_type, etag, last_modified, location, retry_after;
+  std::string quota, quota_remaining, quota_reset;  // RateLimit, [X-]RateLimit-Remaining, [X-]RateLimit-Reset
   bool accepts_ranges = false;
 };
 

@@ -3,15 +3,14 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <charconv>
 
 #include "curl/transport.h"
+#include "http/quota.h"
 #include "sabath/path.h"
 
 namespace sabath {
 namespace {
 
-constexpr std::chrono::seconds retry_after_max{3600};
 constexpr std::size_t validator_size_max = 1024;
 
 // A validator that came from a server is sent back to one: it must not be able to carry another header.
@@ -47,7 +46,7 @@ class Judge {
   Judge(const ReadRequest& request, const ResponseHead& head, const std::string& source, std::int64_t now)
       : request_(request), head_(head), source_(source), now_(now) {}
 
-  Verdict verdict() const {
+  AnswerVerdict verdict() const {
     switch (head_.status) {
       case 200:
         return whole();
@@ -67,9 +66,9 @@ class Judge {
   }
 
  private:
-  Verdict whole() const {
-    Verdict verdict = deliver(head_.content_length);
-    if (verdict.action == Verdict::Action::refuse) return verdict;
+  AnswerVerdict whole() const {
+    AnswerVerdict verdict = deliver(head_.content_length);
+    if (verdict.action == AnswerVerdict::Action::refuse) return verdict;
     if (request_.offset > 0) return refuse(FailureKind::no_ranges, "the byte range was ignored");
     verdict.wanted = head_.content_length;
     if (request_.length) verdict.wanted = std::min(*request_.length, head_.content_length.value_or(*request_.length));
@@ -78,7 +77,7 @@ class Judge {
     return verdict;
   }
 
-  Verdict part() const {
+  AnswerVerdict part() const {
     if (!asks_range(request_))
       return refuse(FailureKind::unavailable, "a part was sent though the whole was asked for");
     const auto range = try_parse_content_range(head_.content_range);
@@ -89,25 +88,25 @@ class Judge {
     if (range->first != request_.offset || !exact) return refuse_range();
     const std::uint64_t length = *range->last - *range->first + 1;
     if (head_.content_length && head_.content_length != length) return refuse_range();
-    Verdict verdict = deliver(range->total);
+    AnswerVerdict verdict = deliver(range->total);
     verdict.info.ranges = true;
     verdict.wanted = std::min(length, request_.length.value_or(length));
     return verdict;
   }
 
-  Verdict redirect() const {
+  AnswerVerdict redirect() const {
     if (head_.location.empty()) return refuse(FailureKind::unavailable, "a redirect without a Location");
-    Verdict verdict;
-    verdict.action = Verdict::Action::redirect;
+    AnswerVerdict verdict;
+    verdict.action = AnswerVerdict::Action::redirect;
     return verdict;
   }
 
   // The range begins where the source ends: there is nothing to send, and that is what was asked for.
-  Verdict beyond() const {
+  AnswerVerdict beyond() const {
     const auto range = try_parse_content_range(head_.content_range);
     const auto total = range ? range->total : std::nullopt;
     if (total && *total == request_.offset) {
-      Verdict verdict = deliver(total);
+      AnswerVerdict verdict = deliver(total);
       verdict.info.ranges = true;
       verdict.wanted = 0;
       return verdict;
@@ -117,24 +116,27 @@ class Judge {
     return refuse(request_.expected.empty() ? FailureKind::unavailable : FailureKind::changed, what);
   }
 
-  Verdict deliver(std::optional<std::uint64_t> size_bytes) const {
-    Verdict verdict;
-    verdict.action = Verdict::Action::deliver;
+  AnswerVerdict deliver(std::optional<std::uint64_t> size_bytes) const {
+    AnswerVerdict verdict;
+    verdict.action = AnswerVerdict::Action::deliver;
     verdict.info.size_bytes = size_bytes;
     verdict.info.ranges = head_.accepts_ranges;
     verdict.info.validators = validators_of(head_);
     verdict.info.content_type = head_.content_type;
+    verdict.info.pause = quota_pause(head_, now_);
     if (contradicts(request_.expected, verdict.info.validators)) {
       return refuse(FailureKind::changed, "the source has another version than the one that was begun");
     }
     return verdict;
   }
 
-  Verdict refuse_status() const {
+  AnswerVerdict refuse_status() const {
     const int status = head_.status;
     const std::string what = fmt::format("HTTP {} {}", status, printable(head_.reason, 80));
     if (status == 401)
       return refuse(FailureKind::access, what, "log in as the asset's access steps say, then try again");
+    if (status == 403 && quota_pause(head_, now_))
+      return refuse(FailureKind::network, what + ", and no request is left", "it goes on when the server allows more");
     if (status == 403)
       return refuse(FailureKind::access, what, "no permission; some servers say so for a wrong path too");
     if (status == 407)
@@ -149,7 +151,7 @@ class Judge {
     return refuse(FailureKind::unavailable, what);
   }
 
-  Verdict refuse_range() const {
+  AnswerVerdict refuse_range() const {
     const auto asked = last_asked(request_);
     const std::string last = asked ? std::to_string(*asked) : "";
     const std::string said = head_.content_range.empty() ? "no Content-Range" : printable(head_.content_range, 80);
@@ -158,10 +160,13 @@ class Judge {
                   "its answers to ranges cannot be trusted; it can be read from its start");
   }
 
-  Verdict refuse(FailureKind kind, const std::string& what, std::string hint = {}) const {
-    Verdict verdict;
+  AnswerVerdict refuse(FailureKind kind, const std::string& what, std::string hint = {}) const {
+    AnswerVerdict verdict;
     verdict.failure = {kind, fmt::format("cannot read {}: {}", source_, what), std::move(hint), std::nullopt};
-    if (kind == FailureKind::network) verdict.failure.retry_after = try_parse_retry_after(head_.retry_after, now_);
+    if (kind == FailureKind::network) {
+      verdict.failure.retry_after = try_parse_retry_after(head_.retry_after, now_);
+      if (!verdict.failure.retry_after) verdict.failure.retry_after = quota_pause(head_, now_);
+    }
     return verdict;
   }
 
@@ -191,22 +196,8 @@ std::vector<std::string> headers_for(const ReadRequest& request) {
   return headers;
 }
 
-Verdict judge(const ReadRequest& request, const ResponseHead& head, const std::string& source, std::int64_t now) {
+AnswerVerdict judge(const ReadRequest& request, const ResponseHead& head, const std::string& source, std::int64_t now) {
   return Judge(request, head, source, now).verdict();
-}
-
-std::optional<std::chrono::milliseconds> try_parse_retry_after(const std::string& text, std::int64_t now) {
-  if (text.empty()) return std::nullopt;
-  std::int64_t seconds = 0;
-  if (std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; })) {
-    const auto parsed = std::from_chars(text.data(), text.data() + text.size(), seconds);
-    if (parsed.ec != std::errc()) return retry_after_max;  // more seconds than an integer holds
-  } else {
-    const auto date = parse_http_date(text);
-    if (!date) return std::nullopt;
-    seconds = static_cast<std::int64_t>(*date) - now;
-  }
-  return std::chrono::seconds(std::clamp<std::int64_t>(seconds, 0, retry_after_max.count()));
 }
 
 }  // namespace sabath

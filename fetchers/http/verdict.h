@@ -1,7 +1,6 @@
 // What a response means for the read that asked for it: a pure function, tested from a table.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -13,7 +12,7 @@
 
 namespace sabath {
 
-struct Verdict {
+struct AnswerVerdict {
   enum class Action { deliver, redirect, refuse };
   Action action = Action::refuse;
   ContentInfo info;                     // deliver: final_url is left to the caller
@@ -29,10 +28,7 @@ struct Verdict {
 [[nodiscard]] bool asks_range(const ReadRequest& request);
 
 // `source` is the name of the source for messages, `now` seconds since 1970 for a Retry-After that is a date.
-[[nodiscard]] Verdict judge(const ReadRequest& request, const ResponseHead& head, const std::string& source,
-                            std::int64_t now);
-
-// Delay in seconds or an HTTP-date; never negative, at most an hour. nullopt if it is neither.
-[[nodiscard]] std::optional<std::chrono::milliseconds> try_parse_retry_after(const std::string& text, std::int64_t now);
+[[nodiscard]] AnswerVerdict judge(const ReadRequest& request, const ResponseHead& head, const std::string& source,
+                                  std::int64_t now);
 
 }  // namespace sabath

@@ -76,7 +76,7 @@ void Exchange::refuse(const Refusal& refusal, bool is_signed) const {
   const ResponseHead& head = parser_.head();
   const auto meaning = try_meaning(refusal.code);
   Failure failure = verdict_->failure;
-  if (verdict_->action == Verdict::Action::redirect) failure.kind = FailureKind::unavailable;
+  if (verdict_->action == AnswerVerdict::Action::redirect) failure.kind = FailureKind::unavailable;
   if (meaning && failure.kind != FailureKind::changed) {
     failure.kind = meaning->kind;
     failure.hint = meaning->hint;

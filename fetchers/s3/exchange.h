@@ -29,16 +29,16 @@ class Exchange : public Receiver {
                                                   const std::string& asked_region, bool is_signed) const;
 
  private:
-  [[nodiscard]] bool delivering() const { return verdict_ && verdict_->action == Verdict::Action::deliver; }
+  [[nodiscard]] bool delivering() const { return verdict_ && verdict_->action == AnswerVerdict::Action::deliver; }
   [[noreturn]] void refuse(const Refusal& refusal, bool is_signed) const;
 
   const ReadRequest& request_;
   Sink& sink_;
   std::string source_;
   HeadParser parser_;
-  std::optional<Verdict> verdict_;  // once the head is complete
-  std::string refusal_;             // the body, if it is none
-  std::string region_;              // x-amz-bucket-region
+  std::optional<AnswerVerdict> verdict_;  // once the head is complete
+  std::string refusal_;                   // the body, if it is none
+  std::string region_;                    // x-amz-bucket-region
   std::uint64_t received_ = 0, delivered_ = 0, limit_ = 0;
 };
 

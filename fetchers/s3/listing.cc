@@ -2,7 +2,7 @@
 
 #include <charconv>
 
-#include "s3/xml.h"
+#include "base/xml.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
 #include "sabath/url.h"

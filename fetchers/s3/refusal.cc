@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "base/xml.h"
 #include "s3/place.h"
-#include "s3/xml.h"
 
 namespace sabath::s3 {
 namespace {

@@ -3,20 +3,39 @@
 #include <fmt/format.h>
 
 #include <ctime>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <optional>
+#include <string>
 
+#include "base/glob.h"
+#include "resolvers/directory.h"
 #include "s3/exchange.h"
+#include "s3/listing.h"
 #include "s3/place.h"
 #include "s3/profile.h"
 #include "s3/sigv4.h"
 #include "sabath/error.h"
+#include "sabath/resolver.h"
 
 namespace sabath {
 namespace {
 
-class S3Fetcher : public Fetcher {
+// One page of a listing, in memory.
+class PageSink : public Sink {
+ public:
+  void begin(const ContentInfo&) override { text.clear(); }
+  void write(std::span<const std::byte> bytes) override {
+    constexpr std::size_t page_size_max = 4UL << 20;  // of at most 1000 keys
+    if (bytes.size() > page_size_max - text.size())
+      throw Error(FailureKind::invalid, "the listing of the bucket is refused: a page is too long");
+    text.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  }
+  std::string text;
+};
+
+class S3Fetcher : public Fetcher, public Resolver {
  public:
   S3Fetcher(S3Settings settings, std::shared_ptr<Transport> transport)
       : settings_(std::move(settings)), transport_(std::move(transport)) {}
@@ -25,11 +44,62 @@ class S3Fetcher : public Fetcher {
 
   void read(const ReadRequest& request, Sink& sink, Traffic& traffic, std::stop_token stop) override {
     const s3::Profile profile = profile_for(request.url);
+    ask_where_it_is(
+        request, [&](const std::string& region) { return s3::place_of(request.url, profile, region); }, profile, sink,
+        traffic, stop);
+  }
+
+  bool lists(const Url& url) const override { return url.path().empty() || names_directory(url); }
+
+  Listing resolve(const Url& url, Inquiry& inquiry) override {
+    const s3::Profile profile = profile_for(url);
+    const DirectoryPattern at = parse_directory_pattern(url.path().empty() ? Url::parse(url.text() + "/") : url);
+    const std::string prefix = percent_decode(at.top.path().substr(1));
+    const ReadRequest request{.url = at.top, .offset = 0, .length = std::nullopt, .expected = {}};
+    Listing listing;
+    listing.over_tls = s3::place_of_bucket(url.host(), profile, "").origin.starts_with("https:");
+    std::string next;
+    do {
+      PageSink sink;
+      inquiry.attempt(at.top, [&](Traffic& traffic) {
+        const auto place = [&](const std::string& region) {
+          s3::Place bucket = s3::place_of_bucket(url.host(), profile, region);
+          bucket.query = s3::list_query(prefix, "", next);
+          return bucket;
+        };
+        ask_where_it_is(request, place, profile, sink, traffic, inquiry.stop());
+      });
+      s3::ListPage page = s3::parse_list_page(sink.text);
+      for (const auto& object : page.objects) add(listing, at, prefix, object);
+      next = std::move(page.next);
+    } while (!next.empty());
+    return listing;
+  }
+
+ private:
+  static void add(Listing& listing, const DirectoryPattern& at, const std::string& prefix,
+                  const s3::ListedObject& object) {
+    if (object.key.ends_with('/')) return;  // stands for a directory
+    const std::string below = object.key.starts_with(prefix) ? object.key.substr(prefix.size()) : "";
+    if (!at.pattern.empty() && !glob_matches(at.pattern, below)) return;
+    auto path = RelativePath::try_parse(below);
+    if (!path) {
+      throw Error(FailureKind::invalid, fmt::format("the listing of {} is refused: no file may be called \"{}\"",
+                                                    at.top.display(), printable(object.key)));
+    }
+    if (listing.files.size() >= listed_files_max)
+      throw Error(FailureKind::invalid,
+                  fmt::format("{} holds more than {} objects", at.top.display(), listed_files_max));
+    listing.files.push_back({std::move(*path), {child_of(at.top, below)}, object.size_bytes, {}});
+  }
+
+  // Asks in the region where the bucket really is, which only an answer may say.
+  void ask_where_it_is(const ReadRequest& request, const std::function<s3::Place(const std::string& region)>& place_in,
+                       const s3::Profile& profile, Sink& sink, Traffic& traffic, const std::stop_token& stop) {
     const std::string& bucket = request.url.host();
     std::string region = region_of(bucket);
     for (int hop = 0; hop <= hops_max; ++hop) {
-      const s3::Place place = s3::place_of(request.url, profile, region);
-      const auto elsewhere = ask(place, profile, request, sink, traffic, stop);
+      const auto elsewhere = ask(place_in(region), profile, request, sink, traffic, stop);
       if (!elsewhere) return;
       region = *elsewhere;
       note_region(bucket, region);
@@ -40,7 +110,6 @@ class S3Fetcher : public Fetcher {
                 "set the bucket's region and endpoint: s3_region, s3_endpoint");
   }
 
- private:
   // The region in which the bucket really is; nullopt: done.
   std::optional<std::string> ask(const s3::Place& place, const s3::Profile& profile, const ReadRequest& request,
                                  Sink& sink, Traffic& traffic, const std::stop_token& stop) {

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <string>
+#include <vector>
 
 #include "sabath/secret.h"
 
@@ -26,6 +28,45 @@ struct S3Settings {
   std::string endpoint_url;                // "https://host[:port]"; empty: the profile's, or Amazon's
   std::string addressing;  // "path", "virtual"; empty: the profile's, or what the endpoint is known to want
   bool anonymous = false;  // sign nothing, whatever credentials there are
+};
+
+// Where the bearer token of one origin lies. It is sent to that origin and to no other, redirects included.
+struct TokenPlace {
+  std::string origin;                // as Url::origin() writes it: "https://data.lab", "sabath://cache.lab"
+  Secret token;                      // of the environment; else
+  std::filesystem::path file;        // a file that nobody else may read; else
+  std::vector<std::string> command;  // argv of a program that prints it: a keyring's
+};
+
+struct WebSettings {  // http, https, sabath, globus
+  std::vector<TokenPlace> tokens;
+  std::filesystem::path netrc;  // names and passwords by host, used over TLS only; empty: none
+};
+
+// External programs that move bytes: fetchers/command/, docs/commands.md.
+struct CommandSettings {
+  std::vector<std::filesystem::path> directories;  // of descriptions; the first one that has a name wins
+  std::map<std::string, std::string> prefer;       // scheme -> name of a description, or "native"
+  std::map<std::string, std::string> environment;  // a description says which of it a program gets
+  std::filesystem::path scratch;                   // for programs that can only write files; empty: the system's
+  long deadline_s = 24L * 3600;                    // of one run
+};
+
+struct HubSettings {     // Hugging Face, or a hub that speaks like it
+  std::string endpoint;  // "https://host[:port]"; empty: https://huggingface.co
+  Secret token;          // of the environment; empty: the file's
+  std::filesystem::path token_file;
+};
+
+// Globus: the token for the Transfer API is that of its origin in WebSettings, and so is that of a collection's own
+// server. Where a file is delivered if its collection has no such server, or `by_transfer` is said: to `path` of
+// `collection`, which this machine sees as `directory`.
+struct GlobusSettings {
+  std::string api;         // empty: https://transfer.api.globus.org/v0.10
+  std::string collection;  // empty: nothing can be delivered
+  std::string path;        // ends in '/'
+  std::filesystem::path directory;
+  bool by_transfer = false;
 };
 
 }  // namespace sabath

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -42,8 +43,9 @@ struct ContentInfo {
   std::optional<std::uint64_t> size_bytes;  // of the whole source, when it says so
   bool ranges = false;                      // later reads may start anywhere
   Validators validators;
-  std::string content_type;  // lower case, without parameters; empty if unknown
-  std::string final_url;     // after redirects, without query
+  std::string content_type;                          // lower case, without parameters; empty if unknown
+  std::string final_url;                             // after redirects, without query
+  std::optional<std::chrono::milliseconds> pause{};  // the server wants no request before: its quota is used up
 };
 
 class Sink {
@@ -67,6 +69,7 @@ struct Scheme {
   bool ranges = false;    // byte ranges where the server has them
   bool resolver = false;  // can list
   bool command = false;   // done by an external program
+  std::string by{};       // its description's name
 };
 
 class Fetcher {
@@ -76,6 +79,8 @@ class Fetcher {
   virtual void read(const ReadRequest& request, Sink& sink, Traffic& traffic, std::stop_token stop) = 0;
 };
 
+class Resolver;  // sabath/resolver.h
+
 struct FetcherSettings {
   std::string user_agent;  // "sabath/0.1"
   std::string ca_file;     // PEM bundle; empty: the system's
@@ -83,6 +88,11 @@ struct FetcherSettings {
   long stall_timeout_ms = 30'000;  // no byte for so long: Error{network}
   SshSettings ssh{};
   S3Settings s3{};
+  HubSettings hub{};
+  WebSettings web{};
+  CommandSettings commands{};
+  GlobusSettings globus{};
+  std::vector<std::shared_ptr<Fetcher>> more{};  // of the program that uses the library; they come before ours
 };
 
 // The fetchers of this build, and which one serves a scheme.
@@ -92,6 +102,8 @@ class FetcherSet {
   // nullptr if no fetcher of this build knows the scheme.
   [[nodiscard]] virtual Fetcher* find(std::string_view scheme) const = 0;
   [[nodiscard]] virtual std::vector<Scheme> schemes() const = 0;  // known ones too, built or not
+  // Who turns this URL into a list of files; nullptr: it is the URL of a single one.
+  [[nodiscard]] virtual Resolver* resolver_for(const Url&) const { return nullptr; }
 };
 
 [[nodiscard]] std::unique_ptr<FetcherSet> make_fetchers(const FetcherSettings& settings);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "sabath/digest.h"
+#include "sabath/host_rule.h"
 #include "sabath/path.h"
 #include "sabath/url.h"
 
@@ -73,6 +74,7 @@ struct Recipe {
   std::string version, title, abstract_text, description, homepage, licence;  // empty: unknown (JSON null)
   std::vector<std::string> references, citation;
   Access access;
+  HostLimits limits;                // of each host of its fragments
   std::vector<Fragment> fragments;  // may be empty for a dataset that is had by hand: access.steps
   std::optional<ManifestPin> manifest;
   std::optional<GitSource> git;

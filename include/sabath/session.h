@@ -5,8 +5,10 @@
 // concerns the whole call (usage, no such recipe, no store).
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -17,19 +19,31 @@
 #include "sabath/error.h"
 #include "sabath/event.h"
 #include "sabath/fetcher.h"
+#include "sabath/host_rule.h"
 #include "sabath/recipe.h"
 #include "sabath/stage.h"
 
 namespace sabath {
 
+// When whatever runs this process will end it.
+struct Deadline {
+  std::chrono::system_clock::time_point at;
+  std::string by;  // who says so: "--deadline", "SLURM_JOB_END_TIME"
+};
+
 struct SessionSettings {
   std::filesystem::path store;                                // made on first use
+  std::vector<std::filesystem::path> other_stores;            // read where `store` lacks something, in order
+  std::vector<std::uint32_t> trusted_owners;                  // user ids, besides this user's and root
   std::vector<std::filesystem::path> roots;                   // trees of the original's layout (--root)
   std::vector<std::filesystem::path> recipe_directories;      // searched in order
   std::vector<std::pair<std::string, std::string>> rewrites;  // URL prefix -> prefix, first match wins
+  std::vector<HostRule> host_rules;                           // besides those of recipes; the least of all holds
   bool offline = false;                                       // open no socket
   FetcherSettings fetchers;
   std::string job;  // of the batch system, for whoever wonders what uses the store
+  // Asked only when something is to move; may be empty.
+  std::function<std::optional<Deadline>()> deadline;
 };
 
 // A part of an asset: docs/recipes.md, "A part of an asset".
@@ -69,6 +83,11 @@ struct FileFailure {
   Failure failure;
 };
 
+struct ResolvedSource {  // a URL that stood for many files
+  std::string url;
+  std::string version;  // what it stood for: a commit, a digest; empty: its source has none
+};
+
 struct AssetRecord {
   std::string name;
   AssetKind kind = AssetKind::dataset;
@@ -82,6 +101,7 @@ struct AssetRecord {
   std::optional<std::uint64_t> to_fetch_bytes;        // dry run: what would be moved, if known
   double seconds = 0;
   std::vector<SourceRecord> sources;
+  std::vector<ResolvedSource> resolved;
   std::vector<FileFailure> failures;
 };
 
@@ -91,6 +111,8 @@ struct FetchRecord {
 };
 
 class Comm;
+struct PlanRequest;  // sabath/plan.h
+struct PlanRecord;
 
 class Session {
  public:
@@ -100,6 +122,8 @@ class Session {
   // Fetches, verifies, publishes and makes the views. SIGINT and the like are the caller's: it requests stop.
   // With ranks: the record of rank 0 has the assets, every record the same exit code, and any rank's stop is for all.
   FetchRecord fetch(const FetchRequest& request, EventSink& events, std::stop_token stop);
+  // Says what fetch() would do, and whether it fits. Moves no content, and changes nothing. One process.
+  [[nodiscard]] PlanRecord plan(const PlanRequest& request, EventSink& events, std::stop_token stop);
   // Brings datasets (a model's name: its dataset) to all nodes of the job, through the store, which is filled first if
   // it lacks something. Collective; without ranks: to this node.
   StageRecord stage(const StageRequest& request, EventSink& events, std::stop_token stop);

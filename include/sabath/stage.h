@@ -19,7 +19,8 @@ struct StageRequest {
   std::vector<std::string> to;     // directories of the nodes, tried in order; {node}, {rank} stand for their numbers
   StageMode mode = StageMode::replicate;
   std::uint64_t seed = 0;      // shard: of the dealing
-  unsigned overlap = 1;        // shard: so many nodes get each file
+  unsigned overlap = 1;        // shard: so many nodes (ranks) get each file
+  bool per_rank = false;       // shard: dealt to the ranks; a node gets what its ranks do
   unsigned readers_max = 64;   // nodes that read from the shared store at once
   unsigned allow_partial = 0;  // go on without so many nodes
   unsigned threads = 0;        // of each node's readers and writers; 0: chosen

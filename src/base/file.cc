@@ -225,10 +225,18 @@ void rename_path(const std::filesystem::path& from, const std::filesystem::path&
     throw_errno(fmt::format("rename {} to", printable(from.native())), to, errno);
 }
 
+// Not by std::filesystem: it takes a parent that cannot be looked at for one that is there, and tells another error.
 void make_directories(const std::filesystem::path& path) {
-  std::error_code error;
-  std::filesystem::create_directories(path, error);
-  if (error) throw_errno("make directory", path, error.value());
+  const auto is_there = [&] {
+    const auto s = try_stat(path);
+    if (s && !S_ISDIR(s->st_mode)) throw_errno("make directory", path, ENOTDIR);
+    return s.has_value();
+  };
+  if (path.empty() || is_there()) return;
+  if (path.has_parent_path() && path.parent_path() != path) make_directories(path.parent_path());
+  if (::mkdir(path.c_str(), 0777) == 0) return;
+  const int error = errno;
+  if (error != EEXIST || !is_there()) throw_errno("make directory", path, error);  // else another was faster
 }
 
 std::optional<struct stat> try_stat(const std::filesystem::path& path) { return stat_at(path, 0); }

@@ -218,6 +218,16 @@ std::optional<std::uint64_t> JsonObject::try_uint(std::string_view key) {
   return expect<std::uint64_t>(*value, origin_, in_quotes(key), "a whole number of at least 0");
 }
 
+std::optional<std::uint64_t> JsonObject::try_size(std::string_view key) {
+  const JsonValue* value = find(key);
+  if (value == nullptr) return std::nullopt;
+  if (const auto* number = value->get<std::uint64_t>()) return *number;
+  const auto* text = value->get<std::string>();
+  const auto bytes = text == nullptr ? std::nullopt : parse_size(*text);
+  if (!bytes) fail(key, "is not a number of bytes", "write 10000000 or \"10M\"");
+  return bytes;
+}
+
 const JsonValue::Array* JsonObject::try_array(std::string_view key) {
   const JsonValue* value = find(key);
   return value == nullptr ? nullptr : &expect<JsonValue::Array>(*value, origin_, in_quotes(key), "an array");

@@ -65,7 +65,8 @@ class JsonObject {
   [[nodiscard]] std::string text(std::string_view key);                     // required, not empty
   [[nodiscard]] std::optional<std::string> try_text(std::string_view key);  // not empty if present
   [[nodiscard]] std::optional<std::uint64_t> try_uint(std::string_view key);
-  [[nodiscard]] std::vector<std::string> texts(std::string_view key);  // array of strings; absent: none
+  [[nodiscard]] std::optional<std::uint64_t> try_size(std::string_view key);  // 10000000 or "10M"
+  [[nodiscard]] std::vector<std::string> texts(std::string_view key);         // array of strings; absent: none
   [[nodiscard]] const JsonValue::Array* try_array(std::string_view key);
   [[nodiscard]] std::optional<JsonObject> try_object(std::string_view key, std::string what);
 

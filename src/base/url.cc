@@ -125,6 +125,7 @@ std::optional<std::uint16_t> default_port(std::string_view scheme) {
   if (scheme == "http") return 80;
   if (scheme == "ftp") return 21;
   if (scheme == "sftp" || scheme == "ssh") return 22;
+  if (scheme == "sabath" || scheme == "sabath+tls") return 7777;  // sabath serve
   return std::nullopt;
 }
 

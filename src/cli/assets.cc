@@ -6,6 +6,8 @@
 #include "fetch/source_key.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
+#include "session/stores.h"
+#include "store/lookup.h"
 
 namespace sabath::cli {
 
@@ -13,10 +15,12 @@ Catalogue make_catalogue(const SessionSettings& settings) { return {settings.roo
 
 std::unique_ptr<Store> try_open_store(const SessionSettings& settings) {
   if (!try_stat(settings.store)) return nullptr;
-  return Store::open(settings.store, false);
+  return open_store_of(settings, false);
 }
 
-Holding holding_of(const Recipe& recipe, const Store* store) {
+std::unique_ptr<Store> open_stores(const SessionSettings& settings) { return open_store_of(settings, true); }
+
+Holding holding_of(const Recipe& recipe, Store* store) {
   Holding holding;
   if (recipe.manifest) {
     holding.root = recipe.manifest->digest;
@@ -30,11 +34,11 @@ Holding holding_of(const Recipe& recipe, const Store* store) {
   }
   if (!holding.root) return holding;
   holding.has_manifest = store->manifest(*holding.root).has_value();
-  if (const auto view = store->view_path(*holding.root); try_lstat(view)) holding.view = view;
+  if (const auto view = standing_view(*store, *holding.root)) holding.view = *view;
   return holding;
 }
 
-Manifest manifest_of(const Recipe& recipe, const Store* store) {
+Manifest manifest_of(const Recipe& recipe, Store* store) {
   const Holding holding = holding_of(recipe, store);
   if (holding.root && store != nullptr) {
     if (auto manifest = store->manifest(*holding.root)) return std::move(*manifest);

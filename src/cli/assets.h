@@ -19,6 +19,7 @@ namespace sabath::cli {
 [[nodiscard]] Catalogue make_catalogue(const SessionSettings& settings);
 // nullptr when there is none yet: asking never makes one.
 [[nodiscard]] std::unique_ptr<Store> try_open_store(const SessionSettings& settings);
+[[nodiscard]] std::unique_ptr<Store> open_stores(const SessionSettings& settings);  // made, if it is not there
 
 // What a store knows of a recipe's asset.
 struct Holding {
@@ -27,12 +28,12 @@ struct Holding {
   bool has_manifest = false;
   std::filesystem::path view;  // empty: there is none
 };
-[[nodiscard]] Holding holding_of(const Recipe& recipe, const Store* store);  // a few lookups; reads no content
+[[nodiscard]] Holding holding_of(const Recipe& recipe, Store* store);  // a few lookups; reads no content
 
 // A manifest by file name, "sha256:<hex>", or asset name. Throws Error{not_found}, Error{offline}, Error{invalid}.
 [[nodiscard]] Manifest find_manifest(const std::string& text, const SessionSettings& settings);
 // Of an asset in the store. Throws Error{offline} with what to do when the store has none.
-[[nodiscard]] Manifest manifest_of(const Recipe& recipe, const Store* store);
+[[nodiscard]] Manifest manifest_of(const Recipe& recipe, Store* store);
 
 [[nodiscard]] std::string_view kind_name(AssetKind kind);
 [[nodiscard]] std::optional<AssetKind> try_parse_kind(std::string_view text);

@@ -133,6 +133,7 @@ int run(Context& context, const Options& options) {
   MetricReaderOptions reader;
   reader.patterns = options.patterns;
   const std::vector<Run> runs = load_runs({options.a, options.b}, reader);
+  if (runs.size() != 2) throw Error(FailureKind::usage, "a sweep has several runs", "name two of them");
   const RunComparison found = compare_runs(runs[0], runs[1], options.metrics, tolerance);
   const int exit = options.exit_code && !found.within() ? exit_code(FailureKind::content) : 0;
   if (context.presentation.json) {

@@ -49,9 +49,7 @@ constexpr Verb config_verb{
     "sabath config --store /tmp/s     what a flag would change",
     "A flag wins over the environment, that over the user's file ($XDG_CONFIG_HOME/sabath/config.json), that over the "
     "site's (etc/sabath/config.json beside the program's bin, or /etc/sabath/config.json), that over the default. The "
-    "files are JSON with the keys store, roots, recipes, rewrites ([{\"from\", \"to\"}]), lanes, limit_rate, offline, "
-    "ca_file, connect_timeout_s, stall_timeout_s, ssh_config, s3_profile, s3_region, s3_endpoint, s3_addressing and "
-    "s3_anonymous; their paths may use ~ and $VARIABLES. Credentials themselves are never shown.",
+    "files are JSON, docs/configuration.md has their keys. Credentials themselves are never shown.",
     false,
     declare,
 };

@@ -22,6 +22,9 @@ int run(Context& context) {
                                   {"store", settings.store.string()},
                                   {"objects", usage.objects},
                                   {"object_bytes", usage.object_bytes},
+                                  {"packs", usage.packs},
+                                  {"packed_files", usage.packed_files},
+                                  {"pack_bytes", usage.pack_bytes},
                                   {"partial_bytes", usage.partial_bytes},
                                   {"manifests", usage.manifests},
                                   {"views", usage.views},
@@ -36,6 +39,7 @@ int run(Context& context) {
   context.out.print(fmt::format("{}{}\n", settings.store.string(), store ? "" : " (not made yet)"));
   Table table({"WHAT", "COUNT", "BYTES"});
   table.add({"objects", fmt::format("{}", usage.objects), format_bytes(usage.object_bytes)});
+  table.add({"packs", fmt::format("{} of {} files", usage.packs, usage.packed_files), format_bytes(usage.pack_bytes)});
   table.add({"partials", "", format_bytes(usage.partial_bytes)});
   table.add({"manifests", fmt::format("{}", usage.manifests), ""});
   table.add({"views", fmt::format("{}", usage.views), ""});

@@ -8,6 +8,7 @@
 #include "cli/batch_job.h"
 #include "cli/render.h"
 #include "cli/verbs.h"
+#include "cli/walltime.h"
 #include "comm/agree.h"
 #include "sabath/session.h"
 #include "session/fetch_log.h"
@@ -19,6 +20,7 @@ struct Options {
   FetchRequest request;
   std::optional<std::uint64_t> lanes, rate_limit;
   std::vector<std::string> rewrites;
+  std::optional<std::string> deadline;
   bool alone = false;  // seen before the line is parsed: cli/ranks.h
 };
 
@@ -61,6 +63,7 @@ void report_failures(Context& context, const AssetRecord& asset) {
 int run(Context& context, Options& options) {
   SessionSettings settings = context.configuration.session;
   settings.job = batch_job(context.environment);
+  settings.deadline = deadline_of(context.environment, options.deadline);
   std::vector<std::pair<std::string, std::string>> rules;
   for (const auto& text : options.rewrites) rules.push_back(parse_rewrite(text));
   settings.rewrites.insert(settings.rewrites.begin(), rules.begin(), rules.end());
@@ -114,6 +117,10 @@ Action declare(OptionSet& set) {
   set.count("--lanes", "N", 256, options->lanes, "connections at once, at most (default: as many as help)");
   set.size("--limit-rate", "RATE", options->rate_limit,
            "bytes a second at most, all lanes and ranks together, e.g. 20M");
+  set.option(
+      "--deadline", "TIME", options->deadline,
+      "when this process will be ended: 2h30m, 01:30:00, 2026-11-21T18:00, or none (default: as the batch system "
+      "says)");
   set.flag("--alone", options->alone, "under mpirun: this process by itself, not one of the ranks");
   set.option("--rewrite", "FROM=TO", options->rewrites, "URLs that begin with FROM are read from TO");
   return [options](Context& context) { return run(context, *options); };

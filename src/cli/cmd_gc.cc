@@ -19,7 +19,7 @@ using Json = nlohmann::ordered_json;
 
 struct Options {
   CollectPolicy policy;
-  std::optional<std::string> older_than, grace, partial_grace, window;
+  std::optional<std::string> older_than, grace, partial_grace, idle, window;
   bool undo = false;
 };
 
@@ -38,6 +38,15 @@ Json json_of(const std::vector<CollectReport::Asset>& assets, const AssetNames& 
   return list;
 }
 
+Json json_of(const std::vector<CollectReport::Other>& others) {
+  Json list = Json::array();
+  for (const auto& other : others) {
+    list.push_back(
+        {{"name", other.name}, {"bytes", other.bytes}, {"used", other.used_ns / 1'000'000'000}, {"why", other.why}});
+  }
+  return list;
+}
+
 Json record_of(const CollectReport& report, const AssetNames& names, bool dry_run) {
   return {{"schema", 1},
           {"dry_run", dry_run},
@@ -51,6 +60,8 @@ Json record_of(const CollectReport& report, const AssetNames& names, bool dry_ru
           {"unnamed_bytes", report.unnamed_bytes},
           {"partials", report.partials},
           {"partial_bytes", report.partial_bytes},
+          {"others", json_of(report.others)},
+          {"other_bytes", report.other_bytes},
           {"leftovers", report.leftovers},
           {"restored", report.restored},
           {"deleted_batches", report.deleted_batches},
@@ -69,6 +80,10 @@ void print(Context& context, const CollectReport& report, const AssetNames& name
   };
   for (const auto& asset : report.collected) row(asset, asset.why);
   for (const auto& asset : report.kept) row(asset, "stays: " + asset.why);
+  for (const auto& other : report.others) {
+    table.add(
+        {other.name, format_bytes(other.bytes), format_bytes(other.bytes), format_ago(other.used_ns, now), other.why});
+  }
   if (!table.empty()) context.out.print(table.text({1, 2}, 0));
   const auto plural = [](std::uint64_t n, const char* what) {
     return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
@@ -83,7 +98,8 @@ void print(Context& context, const CollectReport& report, const AssetNames& name
     context.say(fmt::format("deleted from the trash: {}", format_bytes(report.deleted_bytes)));
   for (const auto& why : report.waiting) context.say("note: " + why);
   for (const auto& note : report.notes) context.warn(note);
-  const bool in_trash = !dry_run && report.collected_objects + report.partials > 0 && report.deleted_batches == 0;
+  const bool in_trash =
+      !dry_run && report.collected_objects + report.partials + report.others.size() > 0 && report.deleted_batches == 0;
   if (in_trash) context.say("hint: sabath gc --undo takes it back; --now frees the room at once");
 }
 
@@ -115,6 +131,7 @@ int run(Context& context, Options& options) {
   policy.older_than = parse_age(options.older_than, "--older-than");
   policy.grace = parse_age(options.grace, "--grace").value_or(policy.grace);
   policy.partial_grace = parse_age(options.partial_grace, "--partials").value_or(policy.partial_grace);
+  policy.idle_max = parse_age(options.idle, "--idle").value_or(policy.idle_max);
   policy.undo_window = parse_age(options.window, "--window").value_or(policy.undo_window);
   const AssetNames names(make_catalogue(settings));
   const CollectReport report = collect(*store, policy, context.stop);
@@ -129,8 +146,10 @@ int run(Context& context, Options& options) {
 Action declare(OptionSet& set) {
   const auto options = std::make_shared<Options>();
   CollectPolicy& policy = options->policy;
-  set.size("--max-size", "SIZE", policy.size_max,
-           "when objects take more, the least recently used assets go until they do not");
+  set.size(
+      "--max-size", "SIZE", policy.size_max,
+      "when objects take more (and clones and quarantine, which go first), the least recently used assets go until "
+      "they do not");
   set.size("--low", "SIZE", policy.size_low, "... until they take this (default: SIZE of --max-size)");
   set.option("--older-than", "TIME", options->older_than, "assets that were not used for so long go, e.g. 30d, 12h");
   set.flag("-n,--dry-run", policy.dry_run, "say what would go, with names and sizes, and change nothing");
@@ -140,6 +159,8 @@ Action declare(OptionSet& set) {
   set.option("--grace", "TIME", options->grace, "what no asset names stays for so long (default: 24h)");
   set.option("--partials", "TIME", options->partial_grace,
              "what interrupted fetches left stays for so long (default: 7d)");
+  set.option("--idle", "TIME", options->idle,
+             "what is in quarantine, git clones and indexes of archives stay unused for so long (default: 30d)");
   set.option("--window", "TIME", options->window, "how long the trash can be taken back (default: 24h)");
   return [options](Context& context) { return run(context, *options); };
 }

@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -6,6 +7,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "base/file.h"
 #include "base/process.h"
 #include "cli/report_output.h"
 #include "cli/verbs.h"
@@ -18,6 +20,7 @@
 #include "report/mlperf_log.h"
 #include "report/ro_crate.h"
 #include "report/text_report.h"
+#include "run/settings.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
 
@@ -27,8 +30,8 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 struct Options {
-  std::vector<std::string> runs, metrics, expectations, patterns;
-  std::string format, file;
+  std::vector<std::string> runs, metrics, expectations, patterns, fields;
+  std::string format, file, fields_file;
   bool all_rows = false;
 };
 
@@ -52,6 +55,38 @@ std::string format_of(const Options& options) {
 const Run& only_run(const std::vector<Run>& runs, const std::string& format) {
   if (runs.size() == 1) return runs.front();
   throw Error(FailureKind::usage, fmt::format("--format {} is of one run, not of {}", format, runs.size()));
+}
+
+constexpr std::uint64_t fields_size_max = 1 << 20;
+
+// What a submission says and the record does not: a file, and --set over it.
+MlperfFields fields_of(const Options& options, const std::string& format) {
+  const bool any = !options.fields.empty() || !options.fields_file.empty();
+  if (any && format != "mlperf") throw Error(FailureKind::usage, "--set and --set-from are of --format mlperf");
+  MlperfFields fields;
+  if (!options.fields_file.empty()) {
+    const auto text = try_read_text(options.fields_file, fields_size_max);
+    if (!text)
+      throw Error(FailureKind::usage, fmt::format("there is no file {}", printable(options.fields_file, 4096)));
+    fields = parse_config(*text, options.fields_file);
+  }
+  for (const std::string& text : options.fields) {
+    const std::size_t equals = text.find('=');
+    if (equals == 0 || equals == std::string::npos) {
+      throw Error(FailureKind::usage, fmt::format("--set {} is not KEY=VALUE", printable(text)),
+                  "such as --set submission_org=Us, or --set eval_error=@val_mae for a metric of the run");
+    }
+    fields[text.substr(0, equals)] = text.substr(equals + 1);
+  }
+  return fields;
+}
+
+void write_mlperf(Context& context, ReportOutput& output, const Run& run, const MlperfFields& fields) {
+  const MlperfLog log = mlperf_log(run, fields);
+  output.write(log.text);
+  if (log.missing.empty()) return;
+  context.say(
+      fmt::format("a submission to MLPerf HPC wants besides: {} (--set KEY=VALUE)", fmt::join(log.missing, ", ")));
 }
 
 void write_csv(ReportOutput& output, const std::vector<Run>& runs, const MetricReaderOptions& reader) {
@@ -88,7 +123,7 @@ Json document(const std::vector<Run>& runs) {
 }
 
 void write_report(Context& context, const Options& options, const std::string& format, const std::vector<Run>& runs,
-                  const MetricReaderOptions& reader) {
+                  const MetricReaderOptions& reader, const MlperfFields& fields) {
   if (format == "mlflow") {
     if (options.file.empty())
       throw Error(FailureKind::usage, "--format mlflow writes a directory", "name it with -o DIRECTORY");
@@ -113,7 +148,7 @@ void write_report(Context& context, const Options& options, const std::string& f
   } else if (format == "json") {
     output.write(document(runs).dump(1) + "\n");
   } else if (format == "mlperf") {
-    output.write(mlperf_log(only_run(runs, format)));
+    write_mlperf(context, output, only_run(runs, format), fields);
   } else if (format == "ro-crate") {
     output.write(ro_crate(only_run(runs, format)).dump(1) + "\n");
   } else {
@@ -131,7 +166,7 @@ int judge_all(Context& context, const std::vector<Run>& runs, const std::vector<
   bool missing = false, unmet = false;
   for (const Expectation& expectation : expectations) {
     for (const Run& run : runs) {
-      const Verdict verdict = judge(expectation, run);
+      const Judgement verdict = judge(expectation, run);
       missing = missing || !verdict.found;
       unmet = unmet || (verdict.found && !verdict.met);
       told.push_back(Json{{"run", printable(run.label)},
@@ -154,9 +189,10 @@ int run(Context& context, const Options& options) {
   MetricReaderOptions reader;
   reader.patterns = options.patterns;
   const std::string format = format_of(options);
+  const MlperfFields fields = fields_of(options, format);
   const std::vector<Run> runs = load_runs(options.runs, reader);
   const bool json = context.presentation.json;
-  if (!json || !options.file.empty()) write_report(context, options, format, runs, reader);
+  if (!json || !options.file.empty()) write_report(context, options, format, runs, reader, fields);
   Json told = Json::array();
   const int exit = judge_all(context, runs, expectations, told);
   if (json) {
@@ -174,6 +210,9 @@ Action declare(OptionSet& set) {
   set.arguments("RUN", options->runs, true, "a run's directory, or a log, CSV or JSON-lines file");
   set.choice("--format", formats, options->format, "what to write (default: what FILE's name says, else text)");
   set.option("-o,--output", "FILE", options->file, "write there; of mlflow, a directory");
+  set.option("--set", "KEY=VALUE", options->fields,
+             "of mlperf: what the record does not say; @NAME is a metric of the run");
+  set.option("--set-from", "FILE", options->fields_file, "the same from a JSON or YAML file; --set wins");
   set.option("--metric", "NAME", options->metrics, "show this one (default: losses and errors)");
   set.option("--expect", "CONDITION", options->expectations, "such as 'val_mae<=0.124'; sets the exit code");
   set.option("--pattern", "REGEX", options->patterns, "read lines that match, by named groups (RE2)");

@@ -9,6 +9,7 @@
 #include "cli/run_environment.h"
 #include "cli/run_places.h"
 #include "cli/run_request.h"
+#include "cli/run_staging.h"
 #include "cli/verbs.h"
 #include "run/run_directory.h"
 #include "sabath/error.h"
@@ -36,7 +37,7 @@ std::string script_of(const RunRequest& request, const RunAssets& assets, const 
                       const std::vector<RunStep>& steps, const fs::path& directory) {
   std::string text;
   for (const std::string& name : assets.to_fetch) text += fmt::format("sabath fetch {}\n", name);
-  text += shell_line({"mkdir", "-p", (directory / "work").string()}) + "\n";
+  text += shell_line({"mkdir", "-p", (directory / "work").string(), (directory / "output").string()}) + "\n";
   if (!assets.source.empty() && uses_source(request.steps)) {
     text += shell_line({"cp", "-r", "--reflink=auto", assets.source, (directory / "source").string()}) + "\n";
   }
@@ -52,12 +53,15 @@ std::string script_of(const RunRequest& request, const RunAssets& assets, const 
 int foresee(Context& context, const RunRequest& request, const RunOptions& options) {
   const RunAssets assets = foresee_assets(context, request, options);
   const RunEnvironment environment = prepare_environment(context, request, options);
-  const Json environment_record = to_json(environment, context.environment, request);
+  const Json recorded = to_json(environment, context.environment, request);
   const fs::path place = place_of(request, options);
   Json runs = Json::array();
   for (const Variant& variant : request.variants) {
     const fs::path directory = directory_of(request, place, variant);
     const auto steps = steps_of(request, variant, assets, environment, options, directory);
+    Json environment_record = recorded;
+    for (const auto& [name, value] : own_variables(environment, steps, directory))
+      environment_record["variables"][name] = value;
     if (!context.presentation.json) {
       const std::string gap = runs.empty() ? "" : "\n";
       context.out.print(gap + script_of(request, assets, environment_record, steps, directory));
@@ -81,7 +85,8 @@ int foresee(Context& context, const RunRequest& request, const RunOptions& optio
 int run_all(Context& context, const RunRequest& request, const RunOptions& options) {
   const fs::path place = place_of(request, options);
   const RunEnvironment environment = prepare_environment(context, request, options);
-  const RunAssets assets = bring_assets(context, request, options);
+  RunAssets assets = bring_assets(context, request, options);
+  if (!options.stage_record.empty()) assets.times.stage = staging_seconds(options.stage_record, assets.all.back());
   Json runs = Json::array();
   int exit = 0;
   for (const Variant& variant : request.variants) {
@@ -114,6 +119,9 @@ int run(Context& context, RunOptions& options) {
     throw Error(FailureKind::usage, "--no-verify and --verify full exclude each other", "leave out one of them");
   }
   const RunRequest request = resolve(context, options);
+  if (!options.stage_record.empty() && !request.dataset) {
+    throw Error(FailureKind::usage, "--stage-record is of a dataset, and this run has none", "leave it out");
+  }
   return options.dry_run ? foresee(context, request, options) : run_all(context, request, options);
 }
 
@@ -123,11 +131,12 @@ Action declare(OptionSet& set) {
   set.optional_argument("DATASET", options->dataset, "what it runs on (default: the recipe's)");
   set.flag("-n,--dry-run", options->dry_run, "print exactly what would run, and touch nothing");
   set.option("--set", "KEY=VALUE", options->settings, "a setting of the recipe; KEY=A,B makes one run for each value");
-  set.option("--set-from", "FILE", options->settings_file, "settings from a JSON object; --set wins");
+  set.option("--set-from", "FILE", options->settings_file, "settings from a JSON or YAML file; --set wins");
   set.choice("--mode", {"train", "infer"}, options->mode, "which run set of the recipe");
   set.option("--run-set", "KEY", options->run_set, "the run set with this key, whatever the dataset is called");
   set.option("--run-dir", "DIR", options->run_dir, "where the record is made (default: run_MODEL_DATASET_ID here)");
   set.option("--at", "DIR", options->stage, "read the dataset that was staged at DIR (default: SABATH_STAGE)");
+  set.option("--stage-record", "FILE", options->stage_record, "what `sabath stage --json` printed: for the record");
   set.choice("--env", {"none", "warn", "check", "create"}, options->env,
              "modules and packages that the recipe needs: ignore them, warn (default), refuse, or make them");
   set.option("--launcher", "NAME", options->launcher,

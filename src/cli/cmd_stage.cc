@@ -8,6 +8,7 @@
 #include "cli/render.h"
 #include "cli/stage_simulation.h"
 #include "cli/verbs.h"
+#include "cli/walltime.h"
 #include "comm/emulated_nodes.h"
 #include "comm/solo_comm.h"
 #include "sabath/session.h"
@@ -21,7 +22,7 @@ struct Options {
   StageRequest request;
   std::string mode = "replicate";
   std::optional<std::uint64_t> seed, overlap, readers, allow_partial, threads, emulated;
-  std::optional<std::string> simulated;
+  std::optional<std::string> simulated, deadline;
   bool alone = false;  // seen before the line is parsed: cli/ranks.h
 };
 
@@ -116,7 +117,9 @@ int run(Context& context, const Options& options) {
   StageRecord record;
   {
     const auto progress = context.make_progress();
-    Session session(context.configuration.session, comm);
+    SessionSettings settings = context.configuration.session;
+    settings.deadline = deadline_of(context.environment, options.deadline);
+    Session session(settings, comm);
     record = session.stage(request_of(context, options), *progress, context.stop);
   }
   record.exit = context.signals.code_after(record.exit);
@@ -140,7 +143,8 @@ Action declare(OptionSet& set) {
              "first of the usual places");
   set.choice("--mode", {"replicate", "shard"}, options->mode, "all of it to every node, or the files dealt to them");
   set.count("--seed", "N", UINT64_MAX, options->seed, "shard: another dealing (default 0)");
-  set.count("--overlap", "N", 1'000'000, options->overlap, "shard: so many nodes get each file (default 1)");
+  set.count("--overlap", "N", 1'000'000, options->overlap, "shard: so many nodes (ranks) get each file (default 1)");
+  set.flag("--per-rank", request.per_rank, "shard: dealt to the ranks; a node gets what its ranks do");
   set.option("--select", "SEL", request.select,
              "only this of the HDF5 files, e.g. 'full[:,:,:,0]'; again for more (docs/hdf5.md)");
   set.option("--blocks", "SHAPE", request.blocks, "cut the first selection into files of this shape: 128,128,128,4");
@@ -149,6 +153,10 @@ Action declare(OptionSet& set) {
             "nodes that read from the shared store at once (default: at most 64)");
   set.count("--allow-partial", "N", 1'000'000, options->allow_partial, "go on when up to N nodes fail (exit code 10)");
   set.count("--threads", "N", 256, options->threads, "readers, and writers, of each node (default: by its cores)");
+  set.option(
+      "--deadline", "TIME", options->deadline,
+      "when this process will be ended: 2h30m, 01:30:00, 2026-11-21T18:00, or none (default: as the batch system "
+      "says)");
   set.flag("--no-fetch", request.no_fetch, "what the store lacks is an error, and not fetched");
   set.count("--emulate-nodes", "N", 1'000'000, options->emulated, "pretend that the ranks are on N nodes, for a trial");
   set.option("--simulate", "MACHINE", options->simulated,

@@ -59,12 +59,10 @@ void check_names(const Options& options) {
   }
 }
 
-// A symlink that stage made: .sabath/views/<64 hex>, beside it.
 bool is_view(const fs::path& shown) {
   std::error_code error;
   const fs::path target = fs::read_symlink(shown, error);
-  return !error && target.parent_path() == fs::path(store_name) / "views" &&
-         Sha256::try_parse(target.filename().native()).has_value();
+  return !error && try_parse_staged_link(target);
 }
 
 void look_for_views(const Options& options, Doomed& doomed) {

@@ -15,6 +15,8 @@ int run(Context& context, const std::string& name) {
   const Recipe recipe = make_catalogue(settings).find(name, std::nullopt);
   const auto store = try_open_store(settings);
   const Holding holding = holding_of(recipe, store.get());
+  const auto manifest = store && holding.has_manifest ? store->manifest(*holding.root) : std::nullopt;
+  const bool packed = manifest && holding.view.empty() && store->packed(*manifest);
   const int exit = holding.view.empty() ? exit_code(FailureKind::offline) : 0;
   const std::string root = holding.root ? holding.root->prefixed() : "";
   if (context.presentation.json) {
@@ -27,6 +29,7 @@ int run(Context& context, const std::string& name) {
                         {"trusted_by", text_or_null(holding.trusted_by)},
                         {"source", text_or_null(holding.source)},
                         {"path", text_or_null(holding.view.string())},
+                        {"packed", packed},
                         {"exit", exit}});
     return exit;
   }
@@ -38,8 +41,9 @@ int run(Context& context, const std::string& name) {
   line("manifest", root + (root.empty() || holding.has_manifest ? "" : " (not in the store)"));
   line("trusted by", holding.trusted_by);
   line("source", holding.source);
-  line("view", holding.view.string());
-  if (exit != 0) context.say(fmt::format("hint: sabath fetch {}", recipe.name));
+  line("view", packed ? "(none: it is packed)" : holding.view.string());
+  if (packed) context.say(fmt::format("hint: sabath view {}", recipe.name));
+  if (exit != 0 && !packed) context.say(fmt::format("hint: sabath fetch {}", recipe.name));
   return exit;
 }
 

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
+#include "sabath/url.h"
 
 namespace sabath::cli {
 namespace {
@@ -30,13 +31,16 @@ class Reader {
     config.name = origin_;
     if (const auto text = object_.try_text("store")) config.store = path("store", *text);
     if (const auto text = object_.try_text("ca_file")) config.ca_file = path("ca_file", *text);
+    config.stores = paths("stores");
+    if (config.store && !config.stores.empty()) object_.fail("stores", "stands beside `store`: one of them is enough");
+    config.trusted_owners = object_.texts("trusted_owners");
     config.roots = paths("roots");
     config.recipes = paths("recipes");
     config.rewrites = rewrites();
     config.lanes = bounded("lanes", lanes_max);
     config.connect_timeout_s = bounded("connect_timeout_s", timeout_s_max);
     config.stall_timeout_s = bounded("stall_timeout_s", timeout_s_max);
-    config.limit_rate = rate();
+    config.limit_rate = object_.try_size("limit_rate");
     config.offline = boolean("offline");
     if (const auto text = object_.try_text("ssh_config")) config.ssh_config = path("ssh_config", *text).string();
     config.s3_profile = object_.try_text("s3_profile");
@@ -44,6 +48,12 @@ class Reader {
     config.s3_endpoint = object_.try_text("s3_endpoint");
     config.s3_addressing = object_.try_text("s3_addressing");
     config.s3_anonymous = boolean("s3_anonymous");
+    config.hosts = hosts();
+    config.tokens = tokens();
+    config.prefer = prefer();
+    config.fetchers = paths("fetchers");
+    config.globus = globus();
+    if (const auto text = object_.try_text("netrc")) config.netrc = path("netrc", *text);
     object_.finish();
     return config;
   }
@@ -62,16 +72,6 @@ class Reader {
     object_.fail(key, "is neither true nor false");
   }
 
-  std::optional<std::uint64_t> rate() {
-    const JsonValue* value = object_.find("limit_rate");
-    if (value == nullptr || value->is_null()) return std::nullopt;
-    if (const auto* number = value->get<std::uint64_t>()) return *number;
-    const auto* text = value->get<std::string>();
-    const auto bytes = text == nullptr ? std::nullopt : parse_size(*text);
-    if (!bytes) object_.fail("limit_rate", "is not a number of bytes a second", "write 10000000 or \"10M\"");
-    return bytes;
-  }
-
   std::vector<std::filesystem::path> paths(const char* key) {
     std::vector<std::filesystem::path> result;
     for (const std::string& text : object_.texts(key)) result.push_back(path(key, text));
@@ -88,6 +88,72 @@ class Reader {
       rule.finish();
     }
     return rules;
+  }
+
+  std::vector<HostRule> hosts() {
+    std::vector<HostRule> rules;
+    const JsonValue::Array* array = object_.try_array("hosts");
+    if (array == nullptr) return rules;
+    for (const JsonValue& value : *array) {
+      JsonObject host(value, origin_, "what a host is asked for");
+      HostRule rule{to_lower(host.text("host")), {}};
+      if (rule.host.find_first_of("/: ") != rule.host.npos)
+        host.fail("host", "is no name of a host", "write \"data.lab\", or \"*.lab\" for all below it");
+      const auto connections = host.try_uint("connections");
+      if (connections && *connections > lanes_max) host.fail("connections", fmt::format("is more than {}", lanes_max));
+      rule.limits = {static_cast<unsigned>(connections.value_or(0)), host.try_size("limit_rate").value_or(0)};
+      host.finish();
+      rules.push_back(std::move(rule));
+    }
+    return rules;
+  }
+
+  std::vector<TokenPlace> tokens() {
+    std::vector<TokenPlace> places;
+    const JsonValue::Array* array = object_.try_array("tokens");
+    if (array == nullptr) return places;
+    for (const JsonValue& value : *array) {
+      JsonObject place(value, origin_, "a token's place");
+      TokenPlace one;
+      one.origin = Url::parse(place.text("origin")).origin();
+      if (const auto text = place.try_text("file")) one.file = path("tokens", *text);
+      one.command = place.texts("command");
+      if (one.file.empty() == one.command.empty()) place.fail("origin", "needs a file or a command that has its token");
+      place.finish();
+      places.push_back(std::move(one));
+    }
+    return places;
+  }
+
+  std::map<std::string, std::string> prefer() {
+    std::map<std::string, std::string> choices;
+    auto object = object_.try_object("prefer", "what is preferred");
+    if (!object) return choices;
+    for (const JsonMember& member : object->members()) choices[member.key] = object->text(member.key);
+    return choices;
+  }
+
+  std::optional<GlobusSettings> globus() {
+    auto object = object_.try_object("globus", "what Globus may do");
+    if (!object) return std::nullopt;
+    GlobusSettings settings;
+    settings.api = object->try_text("api").value_or("");
+    if (!settings.api.empty()) static_cast<void>(Url::parse(settings.api));
+    settings.collection = to_lower(object->try_text("collection").value_or(""));
+    settings.path = object->try_text("path").value_or("");
+    if (const auto text = object->try_text("directory")) settings.directory = path("globus", *text);
+    const std::string by = object->try_text("by").value_or("https");
+    if (by != "https" && by != "transfer") object->fail("by", "is neither https nor transfer");
+    settings.by_transfer = by == "transfer";
+    const bool none = settings.collection.empty() && settings.path.empty() && settings.directory.empty();
+    const bool all = !settings.collection.empty() && settings.path.starts_with('/') && !settings.directory.empty();
+    if (!none && !all)
+      object_.fail("globus",
+                   "needs a collection, a path in it that begins with '/', and the directory that it is here");
+    if (none && settings.by_transfer) object->fail("by", "needs a collection to deliver to");
+    if (all && !settings.path.ends_with('/')) settings.path += '/';
+    object->finish();
+    return settings;
   }
 
   // A site's file is written once for all users, hence the variables.

@@ -4,22 +4,32 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "cli/environment.h"
+#include "sabath/credentials.h"
+#include "sabath/host_rule.h"
 
 namespace sabath::cli {
 
 struct ConfigFile {
   std::string name;  // empty: there is no such file
   std::optional<std::filesystem::path> store, ca_file;
-  std::vector<std::filesystem::path> roots, recipes;
+  std::vector<std::filesystem::path> stores, roots, recipes;
+  std::vector<std::string> trusted_owners;
   std::vector<std::pair<std::string, std::string>> rewrites;
   std::optional<std::uint64_t> lanes, limit_rate, connect_timeout_s, stall_timeout_s;
   std::optional<bool> offline, s3_anonymous;
+  std::vector<HostRule> hosts;
+  std::vector<TokenPlace> tokens;
+  std::map<std::string, std::string> prefer;
+  std::vector<std::filesystem::path> fetchers;
+  std::optional<std::filesystem::path> netrc;
+  std::optional<GlobusSettings> globus;
   std::optional<std::string> ssh_config, s3_profile, s3_region, s3_endpoint, s3_addressing;
 };
 

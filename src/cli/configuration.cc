@@ -1,17 +1,21 @@
 #include "cli/configuration.h"
 
 #include <fmt/format.h>
+#include <pwd.h>
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <string_view>
 
 #include "base/file.h"
 #include "base/text.h"
 #include "cli/config_file.h"
 #include "cli/credentials.h"
+#include "cli/fetcher_settings.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
+#include "store/lookup.h"
 
 namespace sabath::cli {
 namespace {
@@ -42,6 +46,15 @@ bool parse_switch(const std::string& name, const std::string& text) {
   throw Error(FailureKind::usage, fmt::format("{} cannot be '{}'", name, printable(text)), "set it to 1 or 0");
 }
 
+std::uint32_t user_id(const std::string& name, const std::string& file) {
+  std::uint32_t id = 0;
+  const char* end = name.data() + name.size();
+  if (const auto [last, error] = std::from_chars(name.data(), end, id); error == std::errc() && last == end) return id;
+  if (const struct passwd* user = ::getpwnam(name.c_str())) return user->pw_uid;  // NOLINT(concurrency-mt-unsafe)
+  throw Error(FailureKind::usage, fmt::format("{}: trusted_owners: there is no user '{}'", file, printable(name)),
+              "give a user's name, or a numeric id");
+}
+
 // An XDG base directory of the user; empty when neither the variable nor a home is known.
 fs::path xdg(const Environment& environment, const char* variable, const char* below_home) {
   if (const auto directory = environment.get(variable); directory && fs::path(*directory).is_absolute()) {
@@ -60,6 +73,7 @@ class Loader {
     roots();
     recipes();
     rewrites();
+    hosts();
     numbers();
     return std::move(result_);
   }
@@ -94,17 +108,49 @@ class Loader {
   }
 
   void store() {
-    const auto [path, origin] = choose_store();
-    result_.session.store = path;
-    note("store", {path.string()}, origin);
+    auto [paths, origin] = choose_stores();
+    const auto writable = paths.begin() + static_cast<std::ptrdiff_t>(paths.size() > 1 ? first_writable(paths) : 0);
+    result_.session.store = *writable;
+    paths.erase(writable);
+    note("store", {result_.session.store.string()}, origin);
+    result_.session.other_stores = std::move(paths);
+    note_paths("other_stores", result_.session.other_stores, result_.session.other_stores.empty() ? "default" : origin);
+    trusted_owners();
   }
 
-  std::pair<fs::path, std::string> choose_store() const {
-    if (globals_.store) return {absolute(*globals_.store), "--store"};
-    if (const auto text = environment_.get("SABATH_CACHE")) return {absolute(*text), "SABATH_CACHE"};
+  void trusted_owners() {
+    std::string origin = "default";
+    std::vector<std::string> names;
     for (const ConfigFile* file : {&user_, &site_}) {
-      if (file->store) return {*file->store, file->name};
+      for (const std::string& name : file->trusted_owners) {
+        result_.session.trusted_owners.push_back(user_id(name, file->name));
+        names.push_back(name);
+        origin = file->name;
+      }
     }
+    note("trusted_owners", names, origin, true);
+  }
+
+  // Several, separated by colons: the first that can be written is the store, the others are looked into.
+  std::pair<std::vector<fs::path>, std::string> choose_stores() const {
+    const auto listed = [](const std::string& text, const char* origin) {
+      auto paths = path_list(text);
+      if (paths.empty()) {
+        throw Error(FailureKind::usage, fmt::format("{} names no directory", origin), "e.g. --store /scratch/me/store");
+      }
+      return std::pair(std::move(paths), std::string(origin));
+    };
+    if (globals_.store) return listed(*globals_.store, "--store");
+    if (const auto text = environment_.get("SABATH_CACHE")) return listed(*text, "SABATH_CACHE");
+    for (const ConfigFile* file : {&user_, &site_}) {
+      if (file->store) return {{*file->store}, file->name};
+      if (!file->stores.empty()) return {file->stores, file->name};
+    }
+    auto [path, origin] = default_store();
+    return {{std::move(path)}, std::move(origin)};
+  }
+
+  std::pair<fs::path, std::string> default_store() const {
     if (const auto scratch = environment_.get("SCRATCH"); scratch && fs::path(*scratch).is_absolute()) {
       return {fs::path(*scratch) / ".sabath", "default: SCRATCH"};
     }
@@ -178,17 +224,39 @@ class Loader {
     return {(bin / "../../../recipes").lexically_normal()};
   }
 
-  void rewrites() {
-    auto& rules = result_.session.rewrites;
-    std::vector<std::string> values;
+  // Adds what both files list, the user's first; returns their names.
+  template <typename T>
+  std::string join(std::vector<T>& all, std::vector<T> ConfigFile::*member) const {
     std::string origin;
     for (const ConfigFile* file : {&user_, &site_}) {
-      if (file->rewrites.empty()) continue;
-      rules.insert(rules.end(), file->rewrites.begin(), file->rewrites.end());
+      const auto& own = file->*member;
+      if (own.empty()) continue;
+      all.insert(all.end(), own.begin(), own.end());
       origin += (origin.empty() ? "" : ", ") + file->name;
     }
+    return origin.empty() ? "default" : origin;
+  }
+
+  void rewrites() {
+    auto& rules = result_.session.rewrites;
+    std::string origin = join(rules, &ConfigFile::rewrites);
+    std::vector<std::string> values;
     for (const auto& [from, to] : rules) values.push_back(fmt::format("{}={}", from, to));
-    note("rewrites", std::move(values), origin.empty() ? "default" : origin, true);
+    note("rewrites", std::move(values), std::move(origin), true);
+  }
+
+  // Both files' rules hold.
+  void hosts() {
+    auto& rules = result_.session.host_rules;
+    std::string origin = join(rules, &ConfigFile::hosts);
+    std::vector<std::string> values;
+    for (const auto& [host, limits] : rules) {
+      const std::string connections =
+          limits.connections == 0 ? "as many as help" : fmt::format("{}", limits.connections);
+      const std::string rate = limits.rate == 0 ? "no limit" : fmt::format("{} B/s", limits.rate);
+      values.push_back(fmt::format("{}: connections {}, rate {}", printable(host), connections, rate));
+    }
+    note("hosts", std::move(values), std::move(origin), true);
   }
 
   // The first file that has the value, and its name.
@@ -229,6 +297,10 @@ class Loader {
     timeout("stall_timeout_s", &ConfigFile::stall_timeout_s, fetchers.stall_timeout_ms);
     fetchers.ssh = ssh_settings(environment_, {&user_, &site_}, result_.settings);
     fetchers.s3 = s3_settings(environment_, {&user_, &site_}, result_.settings);
+    fetchers.web = web_settings(environment_, {&user_, &site_}, result_.settings);
+    fetchers.commands = command_settings(environment_, {&user_, &site_}, result_.session.store, result_.settings);
+    fetchers.globus = globus_settings({&user_, &site_}, result_.settings);
+    fetchers.hub = hub_settings(environment_, result_.settings);
   }
 
   void timeout(const char* key, std::optional<std::uint64_t> ConfigFile::*member, long& target_ms) {

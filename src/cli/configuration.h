@@ -1,10 +1,8 @@
 // The settings of this call and where each came from: flag, environment, user file, site file, default, in this order.
 //
-// Configuration files are JSON with the keys store, roots, recipes, rewrites, lanes, limit_rate, offline, ca_file,
-// connect_timeout_s, stall_timeout_s, ssh_config, s3_profile, s3_region, s3_endpoint, s3_addressing, s3_anonymous; an
-// unknown key is refused. In their paths a leading ~ and $NAME are replaced, and
-// a relative path starts at the file. Lists of `recipes` and `rewrites` are joined, user's first; all else is replaced.
-// Made by one thread, then constant. Throws Error{usage}, Error{invalid}.
+// The files' keys are in docs/configuration.md; an unknown key is refused. In their paths a leading ~ and $NAME are
+// replaced, and a relative path starts at the file. Lists of `recipes`, `rewrites`, `hosts` and `trusted_owners` are
+// joined, user's first; all else is replaced. Made by one thread, then constant. Throws Error{usage}, Error{invalid}.
 #pragma once
 
 #include <cstdint>

@@ -91,4 +91,19 @@ S3Settings s3_settings(const Environment& environment, const std::vector<const C
   return s3;
 }
 
+// The variables are those of the hub's own tools.
+HubSettings hub_settings(const Environment& environment, std::vector<Setting>& settings) {
+  const std::vector<const ConfigFile*> no_files;
+  Chooser chooser(environment, no_files, settings);
+  HubSettings hub;
+  const auto endpoint = environment.get("HF_ENDPOINT");
+  hub.endpoint = endpoint.value_or("");
+  chooser.note("hf_endpoint", hub.endpoint, endpoint ? "HF_ENDPOINT" : "default");
+  hub.token = Secret(environment.get("HF_TOKEN").value_or(""));
+  if (const auto home = environment.get("HF_HOME")) hub.token_file = fs::absolute(*home) / "token";
+  hub.token_file =
+      chooser.file("HF_TOKEN_PATH", hub.token_file.empty() ? ".cache/huggingface/token" : hub.token_file.c_str());
+  return hub;
+}
+
 }  // namespace sabath::cli

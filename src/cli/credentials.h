@@ -17,5 +17,6 @@ namespace sabath::cli {
                                        std::vector<Setting>& settings);
 [[nodiscard]] S3Settings s3_settings(const Environment& environment, const std::vector<const ConfigFile*>& files,
                                      std::vector<Setting>& settings);
+[[nodiscard]] HubSettings hub_settings(const Environment& environment, std::vector<Setting>& settings);
 
 }  // namespace sabath::cli

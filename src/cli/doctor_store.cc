@@ -15,10 +15,10 @@
 #include <filesystem>
 
 #include "base/file.h"
+#include "base/filesystem_kind.h"
 #include "base/text.h"
 #include "cli/assets.h"
 #include "cli/doctor.h"
-#include "cli/filesystem_kind.h"
 #include "sabath/path.h"
 
 namespace sabath::cli {

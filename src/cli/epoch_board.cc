@@ -13,7 +13,7 @@
 namespace sabath::cli {
 namespace {
 
-constexpr std::size_t names_max = 64, shown_max = 4, sparkline_width = 24, course_max = 4096;
+constexpr std::size_t names_max = 64, shown_max = 4, course_width_max = 24, course_width_min = 8, course_max = 4096;
 
 // Which values people want to see first: losses, then how good it is, then the rest. 9: never.
 int rank_of(std::string_view name) {
@@ -71,11 +71,11 @@ std::string EpochBoard::epoch_text() const {
   return fmt::format("epoch {:g}{}", *epoch_, of);
 }
 
-std::string EpochBoard::values_text() const {
+std::string EpochBoard::values_text(std::size_t most) const {
   std::vector<Value> sorted = values_;
   std::ranges::stable_sort(sorted, {}, [](const Value& value) { return rank_of(value.name); });
   std::string text;
-  for (std::size_t i = 0; i < sorted.size() && i < shown_max; ++i) {
+  for (std::size_t i = 0; i < sorted.size() && i < most; ++i) {
     text += fmt::format("  {} {:.4g}", printable(sorted[i].name, 40), sorted[i].value);
   }
   return text;
@@ -103,24 +103,41 @@ void EpochBoard::end_epoch() {
   ++done_;
   const double took = last_s_ - begin_s_;
   begin_s_ = last_s_;
-  std::string line = epoch_text() + values_text() + fmt::format("  {}", format_duration(took));
+  std::string left;
   if (style_.epochs && *style_.epochs > done_) {
-    const double left =
-        (last_s_ - first_begin_s_) / static_cast<double>(done_) * static_cast<double>(*style_.epochs - done_);
-    line += fmt::format("  ETA {}", format_duration(left));
+    const double each = (last_s_ - first_begin_s_) / static_cast<double>(done_);
+    left = "  ETA " + format_duration(each * static_cast<double>(*style_.epochs - done_));
   }
-  if (const std::string course = sparkline(course_, sparkline_width, true); style_.utf8 && course_.size() > 1)
-    line += "  " + course;
   if (style_.quiet) return;
   clear();
-  write_((style_.live ? shorten(line, width_() - 1, style_.utf8) : line) + "\n");
+  write_(line_of("  " + format_duration(took), left) + "\n");
+}
+
+// On a terminal what matters less gives way: values behind the first, then the course, then what the epoch took.
+std::string EpochBoard::line_of(const std::string& took, const std::string& left) const {
+  const auto course = [this](std::size_t width) {
+    return style_.utf8 && course_.size() > 1 ? "  " + sparkline(course_, width, true) : "";
+  };
+  if (!style_.live) return epoch_text() + values_text(shown_max) + took + left + course(course_width_max);
+  const unsigned width = width_() - 1;
+  const auto fits = [&](const std::string& line) { return shorten(line, width, style_.utf8) == line; };
+  for (std::size_t most = shown_max; most > 0; --most) {
+    const std::string line = epoch_text() + values_text(most) + took + left;
+    for (std::size_t columns = course_width_max; columns >= course_width_min; --columns) {
+      if (fits(line + course(columns))) return line + course(columns);
+    }
+  }
+  for (const std::string& end : {took + left, left}) {
+    if (const std::string line = epoch_text() + values_text(1) + end; fits(line)) return line;
+  }
+  return shorten(epoch_text() + values_text(1), width, style_.utf8);
 }
 
 void EpochBoard::tick() {
   if (!style_.live || style_.quiet) return;
   const std::string running = format_duration(now_s_() - begin_s_);
   const std::string line =
-      epoch_ && !shown_ ? epoch_text() + values_text() + "  " + running : fmt::format("running  {}", running);
+      epoch_ && !shown_ ? epoch_text() + values_text(shown_max) + "  " + running : fmt::format("running  {}", running);
   write_("\r\x1b[K" + shorten(line, width_() - 1, style_.utf8));
   drawn_ = true;
 }

@@ -36,7 +36,8 @@ class EpochBoard {
     double value;
   };
   void end_epoch();
-  [[nodiscard]] std::string values_text() const;
+  [[nodiscard]] std::string values_text(std::size_t most) const;
+  [[nodiscard]] std::string line_of(const std::string& took, const std::string& left) const;
   [[nodiscard]] std::string epoch_text() const;
   void remember();
 

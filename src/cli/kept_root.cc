@@ -14,7 +14,7 @@ std::unique_ptr<Store> open_existing_store(const SessionSettings& settings) {
               "sabath fetch NAME makes it; --store or SABATH_CACHE name another");
 }
 
-Sha256 kept_root(const std::string& name, const SessionSettings& settings, const Store& store) {
+Sha256 kept_root(const std::string& name, const SessionSettings& settings, Store& store) {
   if (name.starts_with("sha256:")) return Sha256::parse(name);
   const Recipe recipe = make_catalogue(settings).find(name, std::nullopt);
   const auto root = holding_of(recipe, &store).root;

@@ -13,6 +13,6 @@ namespace sabath::cli {
 // Throws Error{offline} where there is no store: keeping nothing needs none.
 [[nodiscard]] std::unique_ptr<Store> open_existing_store(const SessionSettings& settings);
 // "sha256:<hex>", or an asset's name: the version that the store holds.
-[[nodiscard]] Sha256 kept_root(const std::string& name, const SessionSettings& settings, const Store& store);
+[[nodiscard]] Sha256 kept_root(const std::string& name, const SessionSettings& settings, Store& store);
 
 }  // namespace sabath::cli

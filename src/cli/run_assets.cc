@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "cli/assets.h"
+#include "cli/batch_job.h"
 #include "fetch/rewrite.h"
 #include "manifest/manifest.h"
 #include "run/commands.h"
@@ -48,6 +49,11 @@ class Seconds {  // adds the time that it lives
               fmt::format("nothing was launched; sabath fetch {} gets it again", name));
 }
 
+[[noreturn]] void refuse_packed(const std::string& name) {
+  throw Error(FailureKind::offline, fmt::format("{} is kept in packs, and has no view", name),
+              fmt::format("`sabath view {}` makes one; after `sabath stage` say --at DIR", name));
+}
+
 bool has_source_tree(const Recipe& model) { return model.source || model.git || !model.fragments.empty(); }
 
 fs::path shipped_source(const Recipe& model) {
@@ -77,8 +83,8 @@ std::string repository_of(const Context& context, const Store& store, const Reci
 
 class Bringer {
  public:
-  Bringer(Context& context, const RunOptions& options, RunTimes& times)
-      : context_(context), options_(options), times_(times) {}
+  Bringer(Context& context, const RunOptions& options, RunAssets& assets)
+      : context_(context), options_(options), times_(assets.times), stores_(assets.stores) {}
 
   RunAsset bring(const Recipe& recipe) {
     auto asset = try_present(recipe);
@@ -108,13 +114,12 @@ class Bringer {
       throw Error(FailureKind::offline, fmt::format("{} is not staged at {}", recipe.name, stage.string()),
                   fmt::format("mpirun sabath stage {} --to {}", recipe.name, stage.string()));
     }
-    const auto staged = try_open(stage / ".sabath");
-    Holding holding = holding_of(recipe, staged.get());
-    Store* store = staged.get();
-    const auto main = try_open_store(context_.configuration.session);
+    LeasedStore* staged = lease(try_open(stage / ".sabath"));
+    Holding holding = used_of(recipe, staged);
+    Store* store = staged == nullptr ? nullptr : &staged->store();
     if (!holding.has_manifest) {
-      holding = holding_of(recipe, main.get());
-      store = main.get();
+      holding = used_of(recipe, main_store());
+      store = main_store() == nullptr ? nullptr : &main_store()->store();
     }
     RunAsset asset{recipe.name,  recipe.kind,        holding.root ? holding.root->prefixed() : "",
                    not_verified, directory.string(), commit_in(holding.trusted_by),
@@ -126,7 +131,8 @@ class Bringer {
     }
     const Seconds time(times_.verify);
     const Manifest manifest = *store->manifest(*holding.root);
-    const TreeCheck check = check_tree(staged.get(), manifest, directory, options_.verify == "full", context_.stop);
+    const TreeCheck check = check_tree(staged == nullptr ? nullptr : &staged->store(), manifest, directory,
+                                       options_.verify == "full", context_.stop);
     if (!check.wrong.empty()) refuse_tampered(recipe.name, check.wrong);
     if (!check.missing.empty()) {
       throw Error(FailureKind::offline,
@@ -142,11 +148,34 @@ class Bringer {
     return try_stat(directory) ? Store::open(directory, false) : nullptr;
   }
 
+  LeasedStore* lease(std::unique_ptr<Store> store) {
+    if (store == nullptr) return nullptr;
+    stores_.emplace_back(std::move(store), "run " + options_.model.substr(0, 200), batch_job(context_.environment));
+    return &stores_.back();
+  }
+
+  LeasedStore* main_store() {
+    if (main_ == nullptr) main_ = lease(try_open_store(context_.configuration.session));
+    return main_;
+  }
+
+  // What a store has of it, now that nobody can take it away.
+  static Holding used_of(const Recipe& recipe, LeasedStore* store) {
+    const Holding seen = holding_of(recipe, store == nullptr ? nullptr : &store->store());
+    if (store == nullptr || !seen.has_manifest) return seen;
+    store->use(*seen.root);
+    return holding_of(recipe, &store->store());
+  }
+
   // nullopt: it has to be fetched. What is there and wrong is never mended in silence.
   std::optional<RunAsset> try_present(const Recipe& recipe) {
-    const auto store = try_open_store(context_.configuration.session);
-    const Holding holding = holding_of(recipe, store.get());
+    LeasedStore* leased = main_store();
+    const Holding holding = used_of(recipe, leased);
+    if (holding.has_manifest && holding.view.empty() &&
+        leased->store().packed(*leased->store().manifest(*holding.root)))
+      refuse_packed(recipe.name);
     if (!holding.has_manifest || holding.view.empty()) return std::nullopt;
+    Store* store = &leased->store();
     RunAsset asset{recipe.name,  recipe.kind,           holding.root->prefixed(),
                    not_verified, holding.view.string(), commit_in(holding.trusted_by),
                    true};
@@ -175,6 +204,8 @@ class Bringer {
       throw Error(FailureKind::offline, fmt::format("{} is not in the store, wholly", recipe.name),
                   fmt::format("`sabath fetch {}` brings it", recipe.name));
     }
+    // From the first byte on, what is fetched is this run's as well.
+    if (main_store() == nullptr) main_ = lease(Store::open(context_.configuration.session.store, true));
     const Seconds time(times_.fetch);
     const auto progress = context_.make_progress();
     FetchRequest request;
@@ -194,6 +225,8 @@ class Bringer {
   Context& context_;
   const RunOptions& options_;
   RunTimes& times_;
+  std::deque<LeasedStore>& stores_;
+  LeasedStore* main_ = nullptr;  // one of them
 };
 
 RunAsset foresee(const Context& context, const Recipe& recipe, std::vector<std::string>& to_fetch) {
@@ -221,7 +254,7 @@ std::string stage_of(const Context& context, const RunOptions& options) {
 
 RunAssets bring_assets(Context& context, const RunRequest& request, const RunOptions& options) {
   RunAssets assets;
-  Bringer bringer(context, options, assets.times);
+  Bringer bringer(context, options, assets);
   if (has_source_tree(request.model)) {
     assets.all.push_back(request.model.source ? bringer.hash_shipped(request.model) : bringer.bring(request.model));
     assets.source = assets.all.back().path;
@@ -232,6 +265,7 @@ RunAssets bring_assets(Context& context, const RunRequest& request, const RunOpt
                                        : bringer.take_staged(*request.dataset, stage));
     assets.dataset = assets.all.back().path;
   }
+  for (LeasedStore& store : assets.stores) store.settle();
   return assets;
 }
 

@@ -2,9 +2,12 @@
 // One thread. Throws Error{content} for what was tampered with, Error{offline}, and what a fetch throws.
 #pragma once
 
+#include <deque>
 #include <filesystem>
 #include <string>
+#include <vector>
 
+#include "cli/run_leases.h"
 #include "cli/run_request.h"
 #include "cli/verb.h"
 #include "run/run_record.h"
@@ -16,6 +19,7 @@ struct RunAssets {
   std::string source, dataset;        // directories; empty: there is none
   std::vector<std::string> to_fetch;  // dry run: what is not here
   RunTimes times;
+  std::deque<LeasedStore> stores;  // that hold them, kept from collection; dry run: none
 };
 
 [[nodiscard]] RunAssets bring_assets(Context& context, const RunRequest& request, const RunOptions& options);

@@ -15,6 +15,7 @@
 #include "cli/epoch_board.h"
 #include "run/guarded_process.h"
 #include "run/machine.h"
+#include "run/node_samples.h"
 #include "run/sampler.h"
 #include "run/source_copy.h"
 #include "sabath/error.h"
@@ -52,21 +53,11 @@ std::optional<std::uint64_t> epochs_of(const Config& config) {
   return std::nullopt;
 }
 
-VariableMap variables_of(const RunEnvironment& environment, const RunDirectory& directory, bool tagged) {
-  VariableMap variables = environment.variables;
-  variables["SABATH_RUN"] = directory.path().string();
-  variables["SABATH_METRICS"] = directory.metric_log().string();
-  // Or epochs would appear in bunches. A launcher gives its ranks terminals, where lines are written whole; unbuffered
-  // they would be torn by its tags.
-  if (!tagged) variables.try_emplace("PYTHONUNBUFFERED", "1");
-  variables.try_emplace("HDF5_USE_FILE_LOCKING", "BEST_EFFORT");  // many shared filesystems refuse locks
-  return variables;
-}
-
 class Conductor {
  public:
   Conductor(Context& context, const RunRequest& request, const Variant& variant, const RunAssets& assets,
-            const RunEnvironment& environment, const RunOptions& options, const fs::path& path)
+            const RunEnvironment& environment, const RunOptions& options, const fs::path& path,
+            std::vector<RunStep> steps)
       : context_(context),
         request_(request),
         environment_(environment),
@@ -75,7 +66,7 @@ class Conductor {
         environment_record_(to_json(environment, context.environment, request)),
         board_(
             {context.presentation.live, context.presentation.utf8, context.presentation.quiet,
-             epochs_of(variant.config)},
+             options.mode == "infer" ? std::nullopt : epochs_of(variant.config)},
             [] { return std::chrono::duration<double>(Clock::now().time_since_epoch()).count(); },
             [&context] { return terminal_width(STDERR_FILENO, context.environment); }, write_stderr) {
     record_.id = path.filename().string();
@@ -89,7 +80,12 @@ class Conductor {
     record_.ranks = request.ranks;
     record_.nodes = request.nodes;
     record_.times = assets.times;
-    record_.steps = steps_of(request, variant, assets, environment, options, path);
+    record_.steps = std::move(steps);
+    own_variables_ = own_variables(environment, record_.steps, path);
+    for (const char* name : {"PYTHONUNBUFFERED", "HDF5_USE_FILE_LOCKING"}) {
+      if (const auto found = own_variables_.find(name); found != own_variables_.end())
+        environment_record_["variables"][name] = found->second;
+    }
     machine_ = describe_machine([&](const std::string& name) { return context.environment.get(name); }, context.stop);
     write();
   }
@@ -121,8 +117,9 @@ class Conductor {
 
   void launch() {
     ExecutionOptions execution;
-    execution.environment =
-        lines(variables_of(environment_, directory_, std::ranges::any_of(record_.steps, &RunStep::tagged)));
+    VariableMap variables = own_variables_;
+    variables.insert(environment_.variables.begin(), environment_.variables.end());
+    execution.environment = lines(variables);
     execution.patterns = request_.model.metrics;
     execution.grace = std::chrono::seconds(options_.grace_s.value_or(10));
     execution.stop_signal = [this] { return context_.signals.received() == 0 ? SIGTERM : context_.signals.received(); };
@@ -134,8 +131,10 @@ class Conductor {
         write_stderr(bytes);
       };
     }
-    const bool nvidia = !find_program("nvidia-smi", context_.environment.get("PATH").value_or("")).empty();
-    Sampler sampler([this](std::string_view line) { directory_.add_resources(line); }, nvidia);
+    const std::string node = node_name([this](const std::string& name) { return context_.environment.get(name); });
+    for (std::size_t i = 0; i < record_.steps.size(); ++i) claim_node(samples_of(directory_.path(), i), node);
+    Sampler sampler([this](std::string_view line) { directory_.add_resources(line); }, node,
+                    AcceleratorProbe(context_.environment.get("PATH").value_or("")));
     execution.on_start = [&sampler](pid_t guardian) { sampler.watch(guardian); };
     context_.say(fmt::format("running {} in {}", request_.model.name, directory_.path().string()));
     const auto begin = Clock::now();
@@ -165,8 +164,8 @@ class Conductor {
   void tell(const ExecutionEnd& end) const {
     const std::string took = format_duration(*record_.times.train);
     if (exit_ == 0) {
-      context_.say(
-          fmt::format("{}: {} epochs, {} values in {}", request_.model.name, board_.epochs(), end.metrics, took));
+      context_.say(fmt::format("{}: {} epoch{}, {} values in {}", request_.model.name, board_.epochs(),
+                               board_.epochs() == 1 ? "" : "s", end.metrics, took));
     } else if (end.stopped) {
       context_.say(fmt::format("stopped after {}; {} epochs are in the record", took, board_.epochs()));
     } else {
@@ -199,13 +198,37 @@ class Conductor {
   const RunOptions& options_;
   RunDirectory directory_;
   RunRecord record_;
-  const nlohmann::ordered_json environment_record_;
+  nlohmann::ordered_json environment_record_;
+  VariableMap own_variables_;
   nlohmann::ordered_json machine_;
   EpochBoard board_;
   int exit_ = 0;
 };
 
+// Containers' programs take "from:to" and lists with commas, and not all of them have a way to quote those.
+void refuse_unbindable(const std::vector<std::string>& paths) {
+  for (const std::string& path : paths) {
+    if (path.find_first_of(":,") == std::string::npos) continue;
+    throw Error(FailureKind::usage, fmt::format("a container cannot be given {}", printable(path, 4096)),
+                "paths with : or , do not work there: name another --run-dir, or keep the store elsewhere");
+  }
+}
+
 }  // namespace
+
+VariableMap own_variables(const RunEnvironment& environment, const std::vector<RunStep>& steps,
+                          const std::filesystem::path& directory) {
+  VariableMap variables{{"SABATH_RUN", directory.string()},
+                        {"SABATH_METRICS", RunDirectory::metric_log_of(directory).string()}};
+  const auto unless_set = [&](const char* name, const char* value) {
+    if (!environment.variables.contains(name)) variables.emplace(name, value);
+  };
+  // Or epochs would appear in bunches. A launcher gives its ranks terminals, where lines are written whole; unbuffered
+  // they would be torn by its tags.
+  if (std::ranges::none_of(steps, &RunStep::tagged)) unless_set("PYTHONUNBUFFERED", "1");
+  unless_set("HDF5_USE_FILE_LOCKING", "BEST_EFFORT");  // many shared filesystems refuse locks
+  return variables;
+}
 
 std::vector<RunStep> steps_of(const RunRequest& request, const Variant& variant, const RunAssets& assets,
                               const RunEnvironment& environment, const RunOptions& options,
@@ -220,6 +243,7 @@ std::vector<RunStep> steps_of(const RunRequest& request, const Variant& variant,
   WrapperValues values{
       request.ranks, request.nodes, (directory / "work").string(), request.container_image, {directory.string()}};
   if (!assets.dataset.empty()) values.binds.push_back(assets.dataset);
+  if (!request.container_kind.empty()) refuse_unbindable(values.binds);
   std::vector<RunStep> steps;
   for (Launch& launch : expand(request.steps, places, options.arguments)) {
     std::string& program = launch.argv.front();
@@ -229,6 +253,7 @@ std::vector<RunStep> steps_of(const RunRequest& request, const Variant& variant,
     if (!request.container_kind.empty())
       step.argv = wrap(request.site.containers.at(request.container_kind), values, step.argv);
     if (launch.parallel) {
+      if (request.nodes > 1) step.argv = sampled(request.sampler, samples_of(directory, steps.size()), step.argv);
       const Wrapper& launcher = request.site.launchers.at(request.launcher);
       step.argv = wrap(launcher, values, step.argv);
       step.tagged = launcher.tags_output;
@@ -242,7 +267,9 @@ std::vector<RunStep> steps_of(const RunRequest& request, const Variant& variant,
 Conducted conduct(Context& context, const RunRequest& request, const Variant& variant, const RunAssets& assets,
                   const RunEnvironment& environment, const RunOptions& options,
                   const std::filesystem::path& directory) {
-  return Conductor(context, request, variant, assets, environment, options, directory).run(assets);
+  // What cannot be run leaves no directory.
+  std::vector<RunStep> steps = steps_of(request, variant, assets, environment, options, directory);
+  return Conductor(context, request, variant, assets, environment, options, directory, std::move(steps)).run(assets);
 }
 
 }  // namespace sabath::cli

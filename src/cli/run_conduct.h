@@ -22,6 +22,10 @@ struct Conducted {
                                             const RunEnvironment& environment, const RunOptions& options,
                                             const std::filesystem::path& directory);
 
+// What a run adds to the environment of its programs.
+[[nodiscard]] VariableMap own_variables(const RunEnvironment& environment, const std::vector<RunStep>& steps,
+                                        const std::filesystem::path& directory);
+
 [[nodiscard]] Conducted conduct(Context& context, const RunRequest& request, const Variant& variant,
                                 const RunAssets& assets, const RunEnvironment& environment, const RunOptions& options,
                                 const std::filesystem::path& directory);

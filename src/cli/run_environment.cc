@@ -8,6 +8,9 @@
 
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/process.h"
+#include "base/text.h"
+#include "run/conda.h"
 #include "sabath/error.h"
 #include "store/clone.h"
 
@@ -36,19 +39,43 @@ fs::path cache_of(const Environment& environment) {
   return environment.home / ".cache/sabath-environments";
 }
 
-std::string digest_of(const Requirements& requirements, const std::string& base) {
-  return sha256(fmt::format("{}\n{}\n{}", base, requirements.python, fmt::join(requirements.pip, "\n")))
-      .hex()
-      .substr(0, 16);
+std::string digest_of(const std::string& base, const std::string& more, const std::vector<std::string>& packages) {
+  return sha256(fmt::format("{}\n{}\n{}", base, more, fmt::join(packages, "\n"))).hex().substr(0, 16);
 }
 
-void choose_interpreter(Context& context, const RunRequest& request, const RunOptions& options,
+// What is missing is made, warned of or refused, as --env says. True: it was made.
+bool settle_conda(Context& context, const RunRequest& request, const RunOptions& options, RunEnvironment& environment) {
+  const auto& packages = request.model.requirements.conda;
+  const auto prefix = environment.variables.find("CONDA_PREFIX");
+  const auto missing = missing_conda(prefix == environment.variables.end() ? "" : prefix->second, packages);
+  if (missing.empty()) return false;
+  if (options.env == "create" && !options.dry_run) {
+    const fs::path directory = cache_of(context.environment) / ("conda-" + digest_of("", "", packages));
+    context.say(fmt::format("making the conda environment {}", directory.string()));
+    make_conda(directory, packages, environment.variables, context.stop);
+    enter_conda(environment.variables, directory);
+    return true;
+  }
+  const std::string text = fmt::format("the conda environment lacks what the recipe of {} needs: {}",
+                                       request.model.name, fmt::join(missing, ", "));
+  if (options.env == "check" && !options.dry_run) {
+    throw Error(FailureKind::command, text, "enter one that has it, or say --env create; --env none does not ask");
+  }
+  context.warn(text);
+  return false;
+}
+
+void choose_interpreter(Context& context, const RunRequest& request, const RunOptions& options, bool in_conda,
                         RunEnvironment& environment) {
   const Requirements& needs = request.model.requirements;
-  environment.python = choose_python(candidates(context.environment), needs, environment.variables, context.stop);
+  // A conda environment without a Python of its own leaves the caller's.
+  const std::string own = in_conda ? environment.variables.at("CONDA_PREFIX") + "/bin/python" : "";
+  const auto named = in_conda && try_stat(own) ? std::vector{own} : candidates(context.environment);
+  environment.python = choose_python(named, needs, environment.variables, context.stop);
   if (environment.python.missing.empty()) return;
   if (options.env == "create" && !options.dry_run && !environment.python.program.empty()) {
-    const fs::path directory = cache_of(context.environment) / digest_of(needs, environment.python.program);
+    const fs::path directory =
+        cache_of(context.environment) / digest_of(environment.python.program, needs.python, needs.pip);
     context.say(fmt::format("making the Python environment {}", directory.string()));
     const std::string program =
         make_python(directory, environment.python.program, needs, environment.variables, context.stop);
@@ -67,6 +94,30 @@ void choose_interpreter(Context& context, const RunRequest& request, const RunOp
       FailureKind::command,
       fmt::format("{} lacks what the recipe of {} needs: {}", environment.python.program, request.model.name, missing),
       "install it, name another interpreter in SABATH_PYTHON, or say --env create; --env none does not ask");
+}
+
+// Of an image that is no file, as its own program says; empty if it does not.
+std::string told_digest(const Context& context, const RunRequest& request, const VariableMap& variables) {
+  const Wrapper& container = request.site.containers.at(request.container_kind);
+  if (container.digest.empty()) return "";
+  Wrapper asking;
+  asking.argv = container.digest;
+  WrapperValues values;
+  values.image = request.container_image;
+  Command command;
+  command.argv = wrap(asking, values, {});
+  command.environment.assign(variables.begin(), variables.end());
+  command.deadline = std::chrono::seconds(20);
+  try {
+    const CommandResult answer = run_command(command, context.stop);
+    const std::string_view text = trim(answer.out);
+    constexpr std::string_view kind = "sha256:";
+    const bool good = answer.status == 0 && text.starts_with(kind) && Sha256::try_parse(text.substr(kind.size()));
+    return good ? std::string(text) : "";
+  } catch (const Error& error) {
+    if (error.failure().kind == FailureKind::interrupted) throw;
+    return "";
+  }
 }
 
 }  // namespace
@@ -90,14 +141,18 @@ RunEnvironment prepare_environment(Context& context, const RunRequest& request, 
     }
   }
   add_recipe_variables(environment.variables, request.model.env_vars);
-  // In a container another Python runs, and only it knows what it has.
-  if (request.container_kind.empty() && needs_python(request))
-    choose_interpreter(context, request, options, environment);
+  // In a container others run, and only it knows what it has.
+  if (request.container_kind.empty()) {
+    const bool in_conda = settle_conda(context, request, options, environment);
+    if (needs_python(request)) choose_interpreter(context, request, options, in_conda, environment);
+  }
   if (const auto image = try_stat(request.container_image); image && S_ISREG(image->st_mode) && !options.dry_run) {
     const Fd fd = open_file(request.container_image, O_RDONLY);
     StreamHash hasher("sha256");
     read_through(fd.get(), request.container_image, [&](std::span<const std::byte> bytes) { hasher.update(bytes); });
     environment.container_digest = "sha256:" + hasher.finish_hex();
+  } else if (!request.container_kind.empty() && !options.dry_run) {
+    environment.container_digest = told_digest(context, request, environment.variables);
   }
   return environment;
 }

@@ -78,7 +78,7 @@ std::vector<Variant> choose_variants(const RunOptions& options, const RunRequest
     const auto text = try_read_text(options.settings_file, profile_size_max);
     if (!text) {
       throw Error(FailureKind::usage, fmt::format("there is no file {}", printable(options.settings_file, 4096)),
-                  "--set-from takes a JSON object of settings");
+                  "--set-from takes a JSON or YAML file of settings");
     }
     for (const auto& [key, value] : parse_config(*text, options.settings_file)) config[key] = value;
   }
@@ -221,6 +221,7 @@ RunRequest resolve(const Context& context, const RunOptions& options) {
   request.ranks = options.ranks ? at_least_one(options.ranks, "--ranks") : request.nodes;
   request.launcher = choose_launcher(context, options, request);
   choose_container(options, request);
+  request.sampler = context.environment.executable.string();
   return request;
 }
 

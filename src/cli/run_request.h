@@ -19,7 +19,8 @@ namespace sabath::cli {
 struct RunOptions {
   std::string model, dataset, run_set;
   std::vector<std::string> settings, arguments;
-  std::string settings_file, mode = "train", run_dir, stage, env = "warn", launcher = "auto", container, site;
+  std::string settings_file, mode = "train", run_dir, stage, stage_record, env = "warn", launcher = "auto", container,
+                             site;
   std::string verify = "changed";
   std::optional<std::uint64_t> ranks, nodes, grace_s;
   bool dry_run = false, no_verify = false, no_fetch = false;
@@ -34,6 +35,7 @@ struct RunRequest {
   std::string launcher;                         // of parallel steps; "direct": none
   std::string container_kind, container_image;  // empty: none
   unsigned ranks = 1, nodes = 1;
+  std::string sampler;  // this program, as the nodes' ranks start it
   [[nodiscard]] bool is_sweep() const { return variants.size() > 1; }
 };
 

@@ -62,7 +62,7 @@ class Unpacker {
   void take_file(archive_entry* entry, const RelativePath& path) {
     space_.reserve(0, 1, name_);
     ++reserved_inodes_;
-    auto writer = store_.write_object();
+    auto writer = store_.write_object(result_.objects.size() + 1);
     std::uint64_t written = 0;
     while (const auto block = stream_.next_block()) {
       if (stop_.stop_requested()) throw Error(FailureKind::interrupted, "stopped");

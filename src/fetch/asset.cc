@@ -1,5 +1,6 @@
 #include "fetch/asset.h"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <ctime>
@@ -9,11 +10,13 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "fetch/by_digest.h"
 #include "fetch/fragments.h"
 #include "fetch/git.h"
 #include "fetch/selection.h"
 #include "fetch/source_key.h"
 #include "fetch/swarm.h"
+#include "store/lookup.h"
 
 namespace sabath {
 namespace {
@@ -68,6 +71,8 @@ class AssetFetch {
     std::optional<Manifest> manifest = pinned ? pinned_manifest() : learnt_manifest();
     if (manifest && !context_.force && request_.locals.empty()) {
       if (!request_.refresh || pinned) {
+        if (const auto view = view_of_another(context_.store, *manifest)) return finish_at(*manifest, *view);
+        bring_all(context_.store, *manifest);
         if (all_present(context_.store, *manifest)) {
           context_.events.on(event::BytesReused{manifest->totals().bytes});
           return finish(*manifest);
@@ -98,6 +103,7 @@ class AssetFetch {
     const bool believe = !context_.force && (pinned || !request_.refresh);
     std::optional<Manifest> learnt = believe ? learnt_manifest(key) : std::nullopt;
     if (believe && !learnt) learnt = part_of_known(whole);
+    if (learnt) bring_all(context_.store, *learnt);
     if (learnt && all_present(context_.store, *learnt)) {
       context_.events.on(event::BytesReused{learnt->totals().bytes});
       return finish(*learnt);
@@ -151,18 +157,29 @@ class AssetFetch {
     }
     if (auto manifest = context_.store.manifest(pin_->digest)) return manifest;
     if (request_.offline) return std::nullopt;
-    if (pin_->urls.empty()) return std::nullopt;  // the sources are read, and must give this root
     FileJob job;
     job.name = fmt::format("the manifest of {}", recipe_.name);
     for (const auto& url : pin_->urls) job.urls.push_back(rewritten(url, context_.rewrites));
-    job.source = pin_->urls.front();
+    for (const auto& fragment : recipe_.fragments) add_stores(fragment.urls, job.urls);
+    for (auto& url : job.urls) url = is_store(url) ? manifest_at(url, pin_->digest) : url;
+    if (job.urls.empty()) return std::nullopt;  // the sources are read, and must give this root
+    job.source = job.urls.front();
     job.inspect = [this](std::string bytes, const std::string& source) {
       static_cast<void>(take_manifest(std::move(bytes), source));
       return false;
     };
     const auto outcome = fetch_all(context_, {job}).front();
+    if (outcome.failure && pin_->urls.empty()) return std::nullopt;  // no store that was asked has it
     if (outcome.failure) throw Error(*outcome.failure);
     return context_.store.manifest(pin_->digest);
+  }
+
+  // Other stores among the sources of content are asked for the manifest, too; once each.
+  void add_stores(const std::vector<Url>& sources, std::vector<Url>& urls) const {
+    for (const auto& each : sources) {
+      const Url url = rewritten(each, context_.rewrites);
+      if (is_store(url) && std::find(urls.begin(), urls.end(), url) == urls.end()) urls.push_back(url);
+    }
   }
 
   // Checked wholly, and kept.
@@ -188,6 +205,7 @@ class AssetFetch {
     if (recipe_.git) fetch_source_tree(builder);
     FragmentFetch fragments(context_, recipe_, expected, request_);
     fragments.run(builder);
+    record_.resolved = fragments.resolved();
     if (record_.trusted_by.empty() || !fragments.trusted_by().empty()) {
       const bool proved = expected != nullptr || fragments.trusted_by().empty();  // by a root that was believed before
       record_.trusted_by = is_pinned() ? "pinned" : proved ? record_.trusted_by : fragments.trusted_by();
@@ -258,14 +276,24 @@ class AssetFetch {
     return recipe_.fragments.empty() ? "" : recipe_.fragments.front().urls.front().display();
   }
 
+  // Another store of the list has the view: nothing is made here.
+  void finish_at(const Manifest& manifest, const std::filesystem::path& view) {
+    context_.events.on(event::BytesReused{manifest.totals().bytes});
+    record_.manifest = manifest.root().prefixed();
+    record_.files = manifest.totals().files;
+    record_.bytes = manifest.totals().bytes;
+    record_.path = view.string();
+  }
+
   void finish(const Manifest& manifest) {
     context_.events.on(event::PhaseChanged{"view"});
     record_.manifest = manifest.root().prefixed();
     record_.files = manifest.totals().files;
     record_.bytes = manifest.totals().bytes;
-    record_.path = (context_.store.view_present(manifest) ? context_.store.view_path(manifest.root())
-                                                          : context_.store.make_view(manifest))
-                       .string();
+    const bool there = context_.store.view_present(manifest);
+    record_.packed = !there && context_.store.packed(manifest);
+    if (record_.packed) return;
+    record_.path = (there ? context_.store.view_path(manifest.root()) : context_.store.make_view(manifest)).string();
   }
 
   [[noreturn]] void refuse_offline(const std::optional<Manifest>& manifest) {

@@ -30,9 +30,6 @@ struct AssetRequest {
 // The asset's failures are in the record; throws what concerns the whole call (no space, storage, a stop request).
 [[nodiscard]] AssetRecord fetch_asset(FetchContext& context, const Recipe& recipe, AssetRequest& request);
 
-// What fetch_asset would do, by what is in `store` (nullptr: there is none yet). Touches nothing, asks nobody.
-[[nodiscard]] AssetRecord plan_asset(Store* store, const Recipe& recipe, const AssetRequest& request);
-
 // The root that is known for the whole of this recipe without asking anybody: pinned, or learnt earlier.
 [[nodiscard]] std::optional<Sha256> known_root(const Store& store, const Recipe& recipe,
                                                const std::optional<ManifestPin>& pin);

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "fetch/chunk_transfer.h"
+#include "fetch/pieces.h"
 #include "fetch/spool.h"
 
 namespace sabath {
@@ -130,7 +131,7 @@ void ChunkTransfer::on_begin(Flow& flow, const ContentInfo& info) {
   if (flow.pick.index == leader_) partial_->note_validators(info.validators, size_);
 }
 
-std::shared_ptr<ChunkTransfer::Flight> ChunkTransfer::flight_of(std::uint64_t chunk, std::size_t giver) {
+std::shared_ptr<Flight> ChunkTransfer::flight_of(std::uint64_t chunk, std::size_t giver) {
   auto& flight = flights_[chunk];
   if (!flight) flight = std::make_shared<Flight>(Flight{buffers_.take(), 0, 0, {}});
   flight->givers.insert(giver);
@@ -223,7 +224,9 @@ void ChunkTransfer::finish_chunk(Lane& lane, Flow& flow, std::uint64_t chunk, co
   const std::span<const std::byte> bytes(flight.bytes.get(), chunk_length(size_, chunk));
   const ChunkBuffers::Buffer kept = flight.bytes;
   const Sha256 hash = hash_chunk(bytes);
-  if (known() && hash != job_.known->chunks[chunk]) return refuse_chunk(flow, chunk, flight);
+  const bool right =
+      known() ? hash == job_.known->chunks[chunk] : pieces_match(job_.pieces, size_, chunk * chunk_size_bytes, bytes);
+  if (!right) return refuse_chunk(flow, chunk, flight);
   partial_->write_chunk(lane.id, chunk, bytes, hash);
   if (known() && flight.adopted > 0) context_.events.on(event::BytesReused{flight.adopted});
   if (front_hash_) front_hash_->offer(chunk, kept, flow.stop.get_token());

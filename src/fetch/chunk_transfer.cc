@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "fetch/follow.h"
 #include "fetch/source_key.h"
 #include "fetch/spool.h"
 
@@ -16,10 +17,6 @@ namespace {
 constexpr unsigned connections_max = 16;
 constexpr auto news_interval = std::chrono::milliseconds(100);
 
-}  // namespace
-
-namespace {
-
 // The bytes that this rank begins with, in whole chunks.
 ByteRange slice_of(std::uint64_t size_bytes, const Share& share) {
   const std::uint64_t chunks = chunk_count(size_bytes);
@@ -29,15 +26,17 @@ ByteRange slice_of(std::uint64_t size_bytes, const Share& share) {
 
 }  // namespace
 
-ChunkTransfer::ChunkTransfer(FetchContext& context, ChunkBuffers& buffers, const FileJob& job, std::uint64_t size_bytes,
-                             std::optional<std::uint64_t> begun)
+ChunkTransfer::ChunkTransfer(FetchContext& context, ChunkBuffers& buffers, ChunkIndex& index, const FileJob& job,
+                             std::uint64_t size_bytes, std::optional<std::uint64_t> begun, LeaderWatch* watch)
     : context_(context),
       buffers_(buffers),
       job_(job),
       size_(size_bytes),
       earlier_(begun),
       slice_(slice_of(size_bytes, context.share)),
+      watch_(watch),
       mirrors_(job, context.ledger, context.hosts, true),
+      reuse_(context.store, index, buffers),
       mixable_(provable()) {}
 
 // Whoever reads the archive as it arrives must not read a partial that is gone.
@@ -52,18 +51,19 @@ bool ChunkTransfer::work(Lane& lane) {
     const bool fresh = phase_ == Phase::fresh;
     if (!fresh && phase_ != Phase::open) return false;
     if (fresh || restart_ || missing_ == 0) {
-      if (!flows_.empty()) return false;
+      if (!flows_.empty() || reuse_.under_way()) return false;
       const bool anew = restart_;
       phase_ = Phase::busy;  // what takes long is done without the mutex: the other lanes have other files
       lock.unlock();
       fresh ? open() : anew ? begin_anew() : publish();
       return true;
     }
+    if (copy_one(lane, lock)) return true;
     try {
       flow = next_flow();
     } catch (const Error& error) {
       // What is under way may come yet, or say better why it does not.
-      if (verdict(error.failure().kind) != Verdict::fatal && !flows_.empty()) return false;
+      if (verdict(error.failure().kind) != Verdict::fatal && (!flows_.empty() || reuse_.under_way())) return false;
       const auto failure = all_dead(error);
       if (!failure) return true;
       phase_ = Phase::busy;  // one lane says so, not each that finds it
@@ -89,7 +89,10 @@ void ChunkTransfer::open() {
   if (known()) {
     if (context_.force) context_.store.distrust(job_.known->digest);
     partial_ = context_.store.open_partial(job_.known->digest, job_.known->chunks);
+    if (!context_.force) reuse_.look(job_.name);
   } else {
+    partial_ = context_.store.open_partial(source_key(job_));
+    if (!leads()) return;
     adopt_earlier();
     front_hash_ = std::make_unique<FrontHash>(
         job_.checksum, size_, buffers_,
@@ -101,13 +104,22 @@ void ChunkTransfer::open() {
   phase_ = Phase::open;
 }
 
+// Of several that began together, one goes on.
+bool ChunkTransfer::leads() {
+  if (watch_ == nullptr || earlier_ || watch_->take_lead(*partial_)) return true;
+  partial_->discard();
+  gave_way_ = true;
+  phase_ = Phase::over;
+  return false;
+}
+
 // What an earlier process left of content that is not known: bytes of one version, or nothing.
 void ChunkTransfer::adopt_earlier() {
-  partial_ = context_.store.open_partial(source_key(job_));
-  const Validators noted = partial_->validators_noted();
-  const bool nameless = !provable() && noted.empty();  // nothing could tell a mixture from the file
-  if (!earlier_ && (context_.force || job_.unless || nameless)) return partial_->restart();
-  partial_->adopt_front(noted, [](std::span<const std::byte>) {});
+  const bool nameless =
+      !provable() && partial_->validators_noted().empty();  // what could tell a mixture from the file?
+  const bool useless = context_.force || job_.unless || nameless;
+  if (!earlier_ && useless) partial_->restart();
+  const Validators noted = adopt_left(*partial_, earlier_ ? nullptr : watch_, provable(), [](auto) {});
   // What was left came from any mirror; where the whole can be proved, another one's validators say nothing.
   if (provable() && job_.urls.size() > 1) return;
   for (std::size_t i = 0; i < mirrors_.size() && partial_->front() > 0; ++i) versions_[i] = noted;
@@ -126,14 +138,44 @@ void ChunkTransfer::plan() {
   for (std::uint64_t i = 0; i < done_.size(); ++i) {
     if (!done_[i]) {
       ++missing_;
-      schedule_->add_free(range_of(i));
+      const bool here = known() && reuse_.offer(i, job_.known->chunks[i], chunk_length(size_, i));
+      if (!here) schedule_->add_free(range_of(i));
       continue;
     }
     reused_ += chunk_length(size_, i);
     if (front_hash_) front_hash_->present(i);
   }
+  reuse_.start_at(slice_.begin / chunk_size_bytes);
   if (earlier_) reused_ = *earlier_;
   if (job_.follower != nullptr) job_.follower->advance(*partial_, partial_->front());
+}
+
+// What stands in the store already comes before anything is asked of a source. False: there is nothing of the kind. Of
+// several processes one copies a chunk, as one fetches it.
+bool ChunkTransfer::copy_one(Lane& lane, std::unique_lock<std::mutex>& lock) {
+  const auto copy = reuse_.take();
+  if (!copy) return false;
+  const std::uint64_t chunk = copy->chunk;
+  bool copied = false;
+  lock.unlock();
+  try {
+    const bool ours = partial_->claim_run(chunk, 1) == 1;
+    copied = ours && reuse_.copy(*copy, *partial_, lane.id);
+    if (ours && !copied) partial_->release(chunk);
+  } catch (...) {
+    lock.lock();
+    reuse_.over();
+    throw;
+  }
+  lock.lock();
+  reuse_.over();
+  if (!copied) {
+    schedule_->add_free(range_of(chunk));
+  } else if (!done_[chunk]) {
+    note_done(chunk);
+    context_.events.on(event::BytesReused{chunk_length(size_, chunk)});
+  }
+  return true;
 }
 
 // The source has another version, or what was brought together was wrong. No request is under way.

@@ -6,7 +6,8 @@
 // - provable (a published checksum): mirrors whose size, validators and samples agree are read together, and the whole
 //   is hashed in order as it comes. If it is wrong, each of them is heard alone.
 // - neither: one source, one version; another takes over from the start.
-// What other processes have done of a known partial is not fetched, and what they have claimed comes last.
+// What other processes have done of a known partial, and what other objects of the store hold, is not fetched; what
+// others have claimed comes last.
 #pragma once
 
 #include <atomic>
@@ -19,8 +20,9 @@
 #include <stop_token>
 #include <vector>
 
-#include "fetch/chunk_buffers.h"
+#include "fetch/chunk_reuse.h"
 #include "fetch/context.h"
+#include "fetch/flow.h"
 #include "fetch/front_hash.h"
 #include "fetch/guarded_sink.h"
 #include "fetch/job.h"
@@ -32,42 +34,30 @@ namespace sabath {
 
 class ChunkTransfer {
  public:
-  // `begun`: the partial holds what this fetch has read, and so many bytes that an earlier one left.
-  ChunkTransfer(FetchContext& context, ChunkBuffers& buffers, const FileJob& job, std::uint64_t size_bytes,
-                std::optional<std::uint64_t> begun);
+  // `begun`: the partial holds what this fetch has read, and so many bytes that an earlier one left. `watch`: of others
+  // who may be fetching it; nullptr: known content, or it is this process's own.
+  ChunkTransfer(FetchContext& context, ChunkBuffers& buffers, ChunkIndex& index, const FileJob& job,
+                std::uint64_t size_bytes, std::optional<std::uint64_t> begun, LeaderWatch* watch);
   ~ChunkTransfer();
   // Does one thing that is to be done. False: there is nothing just now. Throws what is fatal.
   bool work(Lane& lane);
   [[nodiscard]] bool over() const { return phase_ == Phase::over; }
   [[nodiscard]] FileOutcome& outcome() { return outcome_; }  // once over()
+  [[nodiscard]] bool gave_way() const { return gave_way_; }  // once over(): another process leads. Nothing is held
 
  private:
   using Clock = std::chrono::steady_clock;
   enum class Phase : std::uint8_t { fresh, busy, open, over };  // busy: one lane opens, begins anew or publishes
 
-  struct Flight {  // a chunk on its way
-    ChunkBuffers::Buffer bytes;
-    std::uint64_t covered = 0;
-    std::uint64_t adopted = 0;     // of them, an earlier process's
-    std::set<std::size_t> givers;  // mirrors
-  };
-  struct Flow {  // one request
-    MirrorSet::Pick pick;
-    Schedule::Place run;
-    bool check = false;  // compares samples only; has no run, as one that reads the whole has none
-    bool has_run = false;
-    std::stop_source stop{};
-    std::uint64_t request_end = 0;  // of the run when it was asked for
-    std::uint64_t scratch_end = 0;  // the scratch holds the chunk up to here
-    std::uint64_t received = 0;
-  };
   using Place = std::list<Flow>::iterator;
   struct Enough {};  // thrown through a fetcher: the rest belongs to another lane
 
   // --- phases; one lane
   void open();
+  [[nodiscard]] bool leads();
   void adopt_earlier();
   void plan();  // what is missing; the mutex is held
+  [[nodiscard]] bool copy_one(Lane& lane, std::unique_lock<std::mutex>& lock);
   void begin_anew();
   void publish();
   void publish_hashed();
@@ -118,6 +108,8 @@ class ChunkTransfer {
   const std::uint64_t size_;
   std::optional<std::uint64_t> earlier_;  // see `begun`
   const ByteRange slice_;                 // what this rank of a job begins with
+  LeaderWatch* const watch_;
+  bool gave_way_ = false;  // written before the phase is over
   const Clock::time_point begun_ = Clock::now();
   MirrorSet mirrors_;
   std::atomic<Phase> phase_{Phase::fresh};  // changed under the mutex
@@ -126,6 +118,7 @@ class ChunkTransfer {
   std::unique_ptr<FrontHash> front_hash_;  // of unknown content
 
   std::mutex mutex_;  // of what follows
+  ChunkReuse reuse_;
   std::unique_ptr<Schedule> schedule_;
   std::vector<bool> done_;  // by chunk
   std::uint64_t missing_ = 0;

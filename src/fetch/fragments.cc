@@ -3,17 +3,32 @@
 #include <fcntl.h>
 
 #include <algorithm>
-#include <array>
 
 #include <fmt/format.h>
 
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/metalink.h"
+#include "fetch/at_hand.h"
+#include "fetch/resolve.h"
 #include "fetch/retry.h"
 #include "fetch/source_key.h"
 #include "fetch/team.h"
 
 namespace sabath {
+
+namespace {
+
+std::vector<ListedFile> parse_list_document(const std::string& text, const Fragment& fragment) {
+  const Url& source = fragment.urls.front();
+  if (!is_metalink(text)) return parse_file_list(text, source, fragment.limit);
+  auto files = parse_metalink(text, source);
+  check_listing(files, source);
+  keep_first(files, fragment.limit);
+  return files;
+}
+
+}  // namespace
 
 FragmentFetch::FragmentFetch(FetchContext& context, const Recipe& recipe, const Manifest* expected,
                              AssetRequest& request)
@@ -54,6 +69,9 @@ void FragmentFetch::prepare(Part& part) {
   job.size_bytes = fragment.size_bytes;
   job.checksum = fragment.checksum;
   if (in_part(fragment)) return prepare_part(part);
+  if (fragment.type == FragmentType::file_list && !part.local &&
+      context_.fetchers.resolver_for(fragment.urls.front()) != nullptr)
+    return prepare_resolved(part);
   if (fragment.type != FragmentType::archive) {
     expect(job, fragment.type == FragmentType::file ? fragment.path->text() : list_path(fragment).text());
   }
@@ -62,13 +80,13 @@ void FragmentFetch::prepare(Part& part) {
   }
   if (fragment.type == FragmentType::file_list) {
     job.inspect = [&part](const std::string& text, const std::string&) {
-      part.listed = parse_file_list(text, part.fragment->urls.front(), part.fragment->limit);
+      part.listed = parse_list_document(text, *part.fragment);
       return true;
     };
   }
   if (part.local) {
     adopt_local(part);
-  } else if (fragment.type != FragmentType::archive && have(job, part.outcome)) {
+  } else if (fragment.type != FragmentType::archive && at_hand(context_, job, request_.refresh, part.outcome)) {
     part.settled = true;
   } else if (fragment.type == FragmentType::archive) {
     start_unpacker(part);
@@ -95,43 +113,6 @@ void FragmentFetch::expect(FileJob& job, const std::string& path) {
   if (!entry || !entry->is_file()) return;  // the roots will differ, and that is told
   job.known = FileTree{entry->digest, expected_->chunks(*entry)};
   job.size_bytes = entry->digest.size_bytes;
-}
-
-// Content that is in the store already: by its pinned digest, by a published checksum computed here before, or because
-// its source gave it to a fetch that was broken off.
-bool FragmentFetch::have(const FileJob& job, FileOutcome& outcome) {
-  if (context_.force) return false;
-  std::optional<Digest> digest;
-  if (job.known) {
-    digest = job.known->digest;
-  } else {
-    const std::array<std::pair<const char*, const std::string*>, 3> sums = {
-        {{"sha256", &job.checksum.sha256}, {"sha1", &job.checksum.sha1}, {"md5", &job.checksum.md5}}};
-    for (const auto& [algorithm, hex] : sums) {
-      if (!digest && !hex->empty()) digest = context_.store.alias(algorithm, *hex);
-    }
-    if (!digest && !request_.refresh) {
-      if (const auto arrival = context_.store.arrival(source_key(job))) {
-        digest = arrival->digest;
-        outcome.over_tls = arrival->over_tls;
-      }
-    }
-  }
-  if (!digest || !context_.store.present(*digest)) return false;
-  if (job.known) {
-    outcome.tree = *job.known;
-  } else if (digest->size_bytes <= chunk_size_bytes) {
-    outcome.tree = {*digest, digest->size_bytes == 0 ? std::vector<Sha256>{} : std::vector<Sha256>{digest->hash}};
-  } else {
-    // Its chunk layer is not at hand: read once. A collection may take it away just now; being missed brings it back.
-    auto fd = try_open_file(context_.store.object_path(*digest), O_RDONLY);
-    if (!fd && context_.store.present(*digest)) fd = try_open_file(context_.store.object_path(*digest), O_RDONLY);
-    if (!fd) return false;
-    outcome.tree = hash_file(fd->get(), digest->size_bytes);
-    if (outcome.tree.digest != *digest) return false;
-  }
-  context_.events.on(event::BytesReused{digest->size_bytes});
-  return true;
 }
 
 void FragmentFetch::adopt_local(Part& part) {
@@ -177,6 +158,23 @@ void FragmentFetch::adopt_local(Part& part) {
     if (part.job.known && part.outcome.tree.digest != part.job.known->digest) {
       throw Error(FailureKind::content, fmt::format("{} is not what the manifest names", part.local->path));
     }
+  } catch (const Error& error) {
+    if (verdict(error.failure().kind) == Verdict::fatal) throw;
+    part.outcome.failure = error.failure();
+  }
+}
+
+// What the URL stands for is asked first: its files are fetched with those of the lists.
+void FragmentFetch::prepare_resolved(Part& part) {
+  const Fragment& fragment = *part.fragment;
+  part.settled = part.resolved = true;
+  if (request_.offline) refuse_offline(part.job.name, 1);
+  try {
+    context_.events.on(event::PhaseChanged{"resolve"});
+    Listing listing = resolve(context_, fragment.urls, fragment.limit);
+    part.outcome.over_tls = listing.over_tls;
+    part.listed = std::move(listing.files);
+    resolved_.push_back({fragment.urls.front().display(), std::move(listing.version)});
   } catch (const Error& error) {
     if (verdict(error.failure().kind) == Verdict::fatal) throw;
     part.outcome.failure = error.failure();
@@ -229,13 +227,15 @@ void FragmentFetch::reserve(const std::vector<FileJob>& jobs) {
   context_.space.reserve(bytes, jobs.size(), recipe_.name);
 }
 
+void FragmentFetch::refuse_offline(const std::string& first, std::size_t files) const {
+  throw Error(FailureKind::offline,
+              fmt::format("{} of {}{} not present, and the network may not be used", first, recipe_.name,
+                          files > 1 ? fmt::format(" and {} more files are", files - 1) : " is"),
+              "give a local copy of it, too, with --path or --link, or leave out --offline");
+}
+
 std::vector<FileOutcome> FragmentFetch::fetch_jobs(const std::vector<FileJob>& jobs) {
-  if (request_.offline && !jobs.empty()) {
-    throw Error(FailureKind::offline,
-                fmt::format("{} of {}{} not present, and the network may not be used", jobs.front().name, recipe_.name,
-                            jobs.size() > 1 ? fmt::format(" and {} more files are", jobs.size() - 1) : " is"),
-                "give a local copy of it, too, with --path or --link, or leave out --offline");
-  }
+  if (request_.offline && !jobs.empty()) refuse_offline(jobs.front().name, jobs.size());
   reserve(jobs);
   return fetch_by_all_ranks(context_, jobs);
 }

@@ -35,6 +35,7 @@ class FragmentFetch {
   [[nodiscard]] const std::vector<FileFailure>& failures() const { return failures_; }
   [[nodiscard]] std::uint64_t files_done() const { return files_done_; }
   [[nodiscard]] const std::string& trusted_by() const { return trusted_by_; }  // the weakest of all fragments
+  [[nodiscard]] const std::vector<ResolvedSource>& resolved() const { return resolved_; }
 
  private:
   struct Part {  // one fragment on its way
@@ -43,6 +44,7 @@ class FragmentFetch {
     FileOutcome outcome;
     std::optional<LocalFile> local;
     bool settled = false;    // nothing to fetch
+    bool resolved = false;   // `listed` is from a resolver: there is no list to be read or kept
     std::string trusted_by;  // the weakest of its files
     std::unique_ptr<SpoolFollower> follower;
     Unpacked unpacked;
@@ -55,8 +57,9 @@ class FragmentFetch {
   void prepare(Part& part);
   bool reuse_learnt(Part& part, ManifestBuilder& builder);
   void expect(FileJob& job, const std::string& path);
-  bool have(const FileJob& job, FileOutcome& outcome);
   void adopt_local(Part& part);
+  void prepare_resolved(Part& part);
+  [[noreturn]] void refuse_offline(const std::string& first, std::size_t files) const;
   void reserve(const std::vector<FileJob>& jobs);
   void start_unpacker(Part& part);
   void unpack(Part& part);
@@ -88,6 +91,7 @@ class FragmentFetch {
   std::vector<FileFailure> failures_;
   std::uint64_t files_done_ = 0;
   std::string trusted_by_;
+  std::vector<ResolvedSource> resolved_;
 };
 
 }  // namespace sabath

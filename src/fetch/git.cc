@@ -1,6 +1,7 @@
 #include "fetch/git.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -14,8 +15,10 @@
 #include "base/hash.h"
 #include "base/process.h"
 #include "base/text.h"
+#include "fetch/lfs_pointer.h"
 #include "fetch/publisher.h"
 #include "fetch/retry.h"
+#include "fetch/team.h"
 
 namespace sabath {
 namespace fs = std::filesystem;
@@ -137,33 +140,92 @@ std::optional<std::string> full_name(FetchContext& context, const std::string& c
   return name;
 }
 
-// Every file of a checked-out tree becomes an object.
-void take_tree(FetchContext& context, const fs::path& tree, ManifestBuilder& builder) {
-  Publisher publisher(context.store);
+// A file of the tree whose content is kept by Git LFS.
+struct Pointed {
+  RelativePath path;
+  bool executable = false;
+  FileJob job;
+};
+
+std::optional<Pointed> try_pointed(const std::string& origin, const fs::directory_entry& entry,
+                                   const RelativePath& path, bool executable) {
+  if (entry.file_size() >= lfs_pointer_size_max) return std::nullopt;
+  const auto pointer = try_parse_lfs_pointer(try_read_text(entry.path(), lfs_pointer_size_max).value_or(""));
+  const auto url = pointer ? try_lfs_url(origin, *pointer) : std::nullopt;
+  if (!url) return std::nullopt;
+  FileJob job;
+  job.name = path.text();
+  job.urls = {*url};
+  job.source = *url;
+  job.listed = true;
+  job.size_bytes = pointer->size_bytes;
+  job.checksum.sha256 = pointer->sha256;
+  return Pointed{path, executable, std::move(job)};
+}
+
+void take_pointed(FetchContext& context, const std::vector<Pointed>& files, ManifestBuilder& builder) {
+  std::vector<FileJob> jobs;
+  std::vector<FileTree> trees(files.size());
+  std::vector<std::size_t> missing;
+  std::uint64_t bytes = 0;
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    const Checksums& sums = files[i].job.checksum;
+    const auto digest = context.force ? std::nullopt : context.store.alias("sha256", sums.sha256);
+    const bool here = digest && digest->size_bytes <= chunk_size_bytes && context.store.present(*digest);
+    if (here) {
+      trees[i] = {*digest, digest->size_bytes == 0 ? std::vector<Sha256>{} : std::vector<Sha256>{digest->hash}};
+      continue;
+    }
+    jobs.push_back(files[i].job);
+    missing.push_back(i);
+    bytes += files[i].job.size_bytes.value_or(0);
+  }
+  context.space.reserve(bytes, jobs.size(), "Git LFS");
+  const auto outcomes = fetch_by_all_ranks(context, jobs);
+  for (std::size_t i = 0; i < outcomes.size(); ++i) {
+    if (outcomes[i].failure) throw Error(*outcomes[i].failure);
+    trees[missing[i]] = outcomes[i].tree;
+    context.store.put_alias("sha256", outcomes[i].computed.sha256, outcomes[i].tree.digest);
+  }
+  for (std::size_t i = 0; i < files.size(); ++i)
+    builder.add_file(files[i].path, trees[i].digest, trees[i].chunks, files[i].executable);
+}
+
+// Every file of a checked-out tree becomes an object; what LFS keeps is fetched in place of its pointer.
+void take_tree(FetchContext& context, const std::string& origin, const fs::path& tree, ManifestBuilder& builder) {
+  Publisher publisher(context.store, 1);  // a tree that programs are built and run from is no pack
   std::vector<std::byte> buffer(1 << 20);
+  std::vector<Pointed> pointed;
   for (const auto& entry : fs::recursive_directory_iterator(tree)) {
     if (context.stop.stop_requested()) throw Error(FailureKind::interrupted, "stopped");
     const RelativePath path = RelativePath::parse(entry.path().lexically_relative(tree).string());
     if (entry.is_symlink()) {
       builder.add_symlink(path, fs::read_symlink(entry.path()).string());
-    } else if (entry.is_directory()) {
-      builder.add_directory(path);
-    } else {
-      const Fd fd = open_file(entry.path(), O_RDONLY | O_NOFOLLOW);
-      auto writer = context.store.write_object();
-      std::uint64_t offset = 0;
-      while (const std::size_t n = read_at(fd.get(), buffer, offset, entry.path())) {
-        writer->write(std::span(buffer).first(n));
-        offset += n;
-      }
-      const FileTree& file = writer->finish();
-      const auto perms = entry.symlink_status().permissions();
-      builder.add_file(path, file.digest, file.chunks, (perms & fs::perms::owner_exec) != fs::perms::none);
-      context.events.on(event::FileDone{path.text(), file.digest.size_bytes});
-      publisher.add(std::move(writer));
+      continue;
     }
+    if (entry.is_directory()) {
+      builder.add_directory(path);
+      continue;
+    }
+    const bool executable = (entry.symlink_status().permissions() & fs::perms::owner_exec) != fs::perms::none;
+    if (auto found = try_pointed(origin, entry, path, executable)) {
+      pointed.push_back(std::move(*found));
+      continue;
+    }
+    const Fd fd = open_file(entry.path(), O_RDONLY | O_NOFOLLOW);
+    auto writer = context.store.write_object();
+    std::uint64_t offset = 0;
+    while (const std::size_t n = read_at(fd.get(), buffer, offset, entry.path())) {
+      writer->write(std::span(buffer).first(n));
+      offset += n;
+    }
+    const FileTree& file = writer->finish();
+    builder.add_file(path, file.digest, file.chunks, executable);
+    context.events.on(event::FileDone{path.text(), file.digest.size_bytes});
+    publisher.add(std::move(writer));
   }
   publisher.flush();
+  if (!pointed.empty()) take_pointed(context, pointed, builder);
 }
 
 }  // namespace
@@ -211,6 +273,7 @@ std::string fetch_git(FetchContext& context, const GitSource& git, const std::st
     // Another process may have been first: its clone serves as well.
     if (::rename((work / "bare").c_str(), bare.c_str()) != 0 && !try_stat(bare)) throw_errno("keep", bare, errno);
   }
+  static_cast<void>(::utimensat(AT_FDCWD, bare.c_str(), nullptr, 0));  // a collection looks when it was used
   // The clone is bare, and git checks nothing out of such a one without being told where.
   const auto with_tree = [&](std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), {"--git-dir", bare.string(), "--work-tree", (work / "tree").string()});
@@ -223,7 +286,7 @@ std::string fetch_git(FetchContext& context, const GitSource& git, const std::st
   make_directories(work / "tree");
   with_tree({"read-tree", *commit});
   with_tree({"checkout-index", "--all"});
-  take_tree(context, work / "tree", builder);
+  take_tree(context, git.origin, work / "tree", builder);
   remove_tree(work);
   return *commit;
 }

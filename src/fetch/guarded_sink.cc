@@ -17,7 +17,11 @@ void GuardedSink::start(std::uint64_t offset) {
 
 void GuardedSink::begin(const ContentInfo& info) {
   info_ = info;
-  if (host_ != nullptr) host_->answered(std::chrono::steady_clock::now() - asked_);
+  if (host_ != nullptr) {
+    const auto now = std::chrono::steady_clock::now();
+    host_->answered(now - asked_);
+    if (info.pause) host_->pause_until(now + *info.pause, false);
+  }
   may_be_page_ = offset_ == 0 && !(proved_size_ && info.size_bytes == proved_size_);
   // A page is refused at its first bytes, which say why: so the size it has is not held against it here.
   const bool page = info.content_type == "text/html" || info.content_type == "application/xhtml+xml";
@@ -35,7 +39,7 @@ void GuardedSink::begin(const ContentInfo& info) {
 void GuardedSink::write(std::span<const std::byte> bytes) {
   received_ += bytes.size();
   line_.received(bytes.size());
-  if (host_ != nullptr) host_->received(bytes.size());
+  if (host_ != nullptr) host_->received(bytes.size(), context_.stop);
   context_.limiter.take(bytes.size(), context_.stop);
   if (context_.stop.stop_requested()) throw Error(FailureKind::interrupted, "stopped");
   if (!may_be_page_ || (head_.empty() && bytes.size() >= head_size)) return pass(bytes);

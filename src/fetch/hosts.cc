@@ -5,23 +5,39 @@
 
 #include <fmt/format.h>
 
+#include "comm/parcel.h"
+
 namespace sabath {
 namespace {
 
 constexpr unsigned connections_max = 64;  // many small files at a distance need as many
 constexpr double rate_window_s = 0.4;
 constexpr double rate_memory = 0.5;  // weight of the past
+constexpr std::chrono::seconds pause_worth_telling{1};
+constexpr std::size_t heard_max = 1024;  // hosts
+
+// `name` of a rule, "scheme://host[:port]"
+bool names_host(std::string_view name, std::string_view origin) {
+  const std::size_t begin = origin.find("://");
+  std::string_view host = begin == origin.npos ? origin : origin.substr(begin + 3);
+  if (const auto port = host.rfind(':'); port != host.npos && host.find(']', port) == host.npos) {
+    host = host.substr(0, port);
+  }
+  return name.starts_with("*.") ? host.ends_with(name.substr(1)) : host == name;
+}
 
 }  // namespace
 
 bool Host::open() const {
   const std::lock_guard lock(table_.mutex_);
-  return in_use_ < policy_.target() && table_.in_use_ < table_.lanes_max_ && paused_until_ <= Clock::now();
+  return in_use_ < target() && table_.in_use_ < table_.lanes_max_ && paused_until_ <= Clock::now();
 }
+
+unsigned Host::target() const { return std::min(policy_.target(), connections_max_); }
 
 bool Host::try_connect() {
   const std::lock_guard lock(table_.mutex_);
-  if (in_use_ >= policy_.target() || table_.in_use_ >= table_.lanes_max_ || paused_until_ > Clock::now()) return false;
+  if (in_use_ >= target() || table_.in_use_ >= table_.lanes_max_ || paused_until_ > Clock::now()) return false;
   ++in_use_;
   ++table_.in_use_;
   return true;
@@ -43,14 +59,22 @@ void Host::answered(std::chrono::duration<double> latency) {
   latency_ = latency_ == 0 ? latency.count() : std::min(latency_, latency.count());
 }
 
-void Host::pause_until(Clock::time_point time) {
-  const std::lock_guard lock(table_.mutex_);
-  paused_until_ = std::max(paused_until_, time);
+void Host::received(std::uint64_t bytes, const std::stop_token& stop) {
+  bytes_ += bytes;
+  limiter_.take(bytes, stop);
 }
 
-void Host::crowded() {
+void Host::pause_until(Clock::time_point time, bool crowded) {
   const std::lock_guard lock(table_.mutex_);
-  policy_.crowded(table_.now(), in_use_);
+  const bool longer = time > paused_until_ + pause_worth_telling;
+  table_.pause(*this, {time, crowded});
+  if (!longer && !crowded) return;
+  auto& news = table_.news_[origin_];
+  news = {std::max(news.until, time), news.crowded || crowded};
+  if (longer) {
+    const auto left = std::chrono::duration<double>(time - Clock::now()).count();
+    table_.notes_.push_back(fmt::format("{}: asks for a pause of {:.0f} s", origin_, left));
+  }
 }
 
 Host::Clock::time_point Host::paused_until() const {
@@ -73,22 +97,84 @@ Schedule::Speed Host::speed() const {
   return {rate_ / std::max(1U, in_use_), latency_};
 }
 
-Hosts::Hosts(unsigned lanes_max)
+Hosts::Hosts(unsigned lanes_max, unsigned ranks, const std::vector<HostRule>& rules)
     : each_(lanes_max == 0 ? ConnectionPolicy::Limits{16, connections_max}
                            : ConnectionPolicy::Limits{std::min(8U, lanes_max), lanes_max}),
-      lanes_max_(lanes_max == 0 ? connections_max : lanes_max) {}
+      lanes_max_(lanes_max == 0 ? connections_max : lanes_max),
+      ranks_(std::max(1U, ranks)),
+      rules_(rules) {}
 
 Host& Hosts::of(const std::string& origin) {
   const std::lock_guard lock(mutex_);
   Host*& host = by_origin_[origin];
-  if (host == nullptr) host = &hosts_.emplace_back(*this, origin, each_);
+  if (host != nullptr) return *host;
+  host = &hosts_.emplace_back(*this, origin, each_);
+  keep_rules(*host);
+  if (const auto heard = heard_.extract(origin)) pause(*host, heard.mapped());
   return *host;
+}
+
+void Hosts::add_rule(const HostRule& rule) {
+  const std::lock_guard lock(mutex_);
+  if (std::ranges::find(rules_, rule) != rules_.end()) return;
+  rules_.push_back(rule);
+  for (Host& host : hosts_) keep_rules(host);
+}
+
+std::vector<HostRule> Hosts::rules() const {
+  const std::lock_guard lock(mutex_);
+  return rules_;
+}
+
+void Hosts::keep_rules(Host& host) const {
+  std::uint64_t rate = 0;
+  for (const auto& [name, limits] : rules_) {
+    if (!names_host(name, host.origin_)) continue;
+    const auto least = [](auto kept, auto said) { return said == 0 || (kept != 0 && kept < said) ? kept : said; };
+    if (limits.connections > 0) {
+      host.connections_max_ = std::min(host.connections_max_, std::max(1U, limits.connections / ranks_));
+    }
+    rate = least(rate, limits.rate);
+  }
+  host.limiter_.set_rate(rate == 0 ? 0 : std::max<std::uint64_t>(1, rate / ranks_));
+}
+
+void Hosts::pause(Host& host, const Pause& pause) const {
+  host.paused_until_ = std::max(host.paused_until_, pause.until);
+  if (pause.crowded) host.policy_.crowded(now(), host.in_use_);
+}
+
+std::string Hosts::take_news() {
+  const std::lock_guard lock(mutex_);
+  Parcel parcel;
+  for (const auto& [origin, pause] : news_) {
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(pause.until - Clock::now());
+    parcel.add(origin).add(static_cast<std::uint64_t>(std::max<std::int64_t>(left.count(), 0)));
+    parcel.add(std::uint64_t{pause.crowded});
+  }
+  news_.clear();
+  return parcel.take();
+}
+
+void Hosts::hear_news(const std::string& news) {
+  const std::lock_guard lock(mutex_);
+  Parcel::Reader parcel(news);
+  while (!parcel.at_end()) {
+    const std::string origin = parcel.text();
+    const Pause heard{Clock::now() + std::chrono::milliseconds(parcel.number()), parcel.flag()};
+    if (const auto host = by_origin_.find(origin); host != by_origin_.end()) {
+      pause(*host->second, heard);
+    } else if (heard_.size() < heard_max) {
+      heard_[origin] = heard;
+    }
+  }
 }
 
 std::vector<std::string> Hosts::tick() {
   std::vector<std::string> reasons;
   {
     const std::lock_guard lock(mutex_);
+    reasons.swap(notes_);
     const double time = now();
     std::uint64_t of_all = 0;
     for (const Host& host : hosts_) of_all += host.bytes_;
@@ -113,7 +199,7 @@ std::vector<std::string> Hosts::tick() {
 unsigned Hosts::connections() const {
   const std::lock_guard lock(mutex_);
   unsigned sum = 0;
-  for (const Host& host : hosts_) sum += host.policy_.target();
+  for (const Host& host : hosts_) sum += host.target();
   return std::clamp(sum, 1U, lanes_max_);
 }
 

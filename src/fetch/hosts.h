@@ -5,15 +5,19 @@
 
 #include <atomic>
 #include <chrono>
+#include <climits>
 #include <condition_variable>
 #include <deque>
 #include <map>
 #include <mutex>
+#include <stop_token>
 #include <string>
 #include <vector>
 
 #include "fetch/connections.h"
+#include "fetch/rate_limit.h"
 #include "fetch/schedule.h"
+#include "sabath/host_rule.h"
 
 namespace sabath {
 
@@ -29,10 +33,11 @@ class Host {
   [[nodiscard]] bool open() const;   // try_connect() would succeed now
   void disconnect();                 // gives it back
   void disconnect_unused();          // and nobody needs to look for work because of that
-  void received(std::uint64_t bytes) { bytes_ += bytes; }
+  // Returns when so many more may come from it; early on a stop request.
+  void received(std::uint64_t bytes, const std::stop_token& stop);
   void answered(std::chrono::duration<double> latency);  // from a request to its first byte
-  void pause_until(Clock::time_point time);              // Retry-After and the like: for every lane and file
-  void crowded();                                        // it has too many of us
+  // Retry-After and the like: for every lane, file and rank. `crowded`: it has too many of us.
+  void pause_until(Clock::time_point time, bool crowded);
   [[nodiscard]] Clock::time_point paused_until() const;
   [[nodiscard]] unsigned in_use() const;
   [[nodiscard]] double rate() const;            // bytes a second over the last while; 0: not known yet
@@ -40,12 +45,14 @@ class Host {
 
  private:
   friend class Hosts;
+  [[nodiscard]] unsigned target() const;  // the table's mutex is held
   Hosts& table_;
   const std::string origin_;
   std::atomic<std::uint64_t> bytes_{0};
+  RateLimiter limiter_{0};
   // Under the table's mutex:
   ConnectionPolicy policy_;
-  unsigned in_use_ = 0;
+  unsigned in_use_ = 0, connections_max_ = UINT_MAX;
   double latency_ = 0, rate_ = 0, rate_time_ = 0;
   std::uint64_t rate_bytes_ = 0;
   Clock::time_point paused_until_{};
@@ -53,12 +60,19 @@ class Host {
 
 class Hosts {
  public:
-  // `lanes_max`: connections of all hosts together; 0: as many as help, within reason.
-  explicit Hosts(unsigned lanes_max);
+  // `lanes_max`: connections of all hosts together; 0: as many as help, within reason. `ranks` have a table each, and
+  // share what a host may be asked for.
+  explicit Hosts(unsigned lanes_max, unsigned ranks = 1) : Hosts(lanes_max, ranks, {}) {}
+  Hosts(unsigned lanes_max, unsigned ranks, const std::vector<HostRule>& rules);
   [[nodiscard]] Host& of(const std::string& origin);
+  void add_rule(const HostRule& rule);  // what several say of a host is kept by all
+  [[nodiscard]] std::vector<HostRule> rules() const;
   // Looks at what came since the last time; a reason for each host whose connections change. Every 50 ms or so.
   [[nodiscard]] std::vector<std::string> tick();
   [[nodiscard]] unsigned connections() const;  // that all hosts would take now, lanes_max at most
+  // The pauses that hosts of this table asked for since the last call, for the tables of other ranks; empty: none.
+  [[nodiscard]] std::string take_news();
+  void hear_news(const std::string& news);
   // Waits until a connection may be free, some host's pause is over, or `most` has passed.
   void wait(std::chrono::milliseconds most);
   void wake();
@@ -67,14 +81,23 @@ class Hosts {
   friend class Host;
   using Clock = Host::Clock;
   [[nodiscard]] double now() const { return std::chrono::duration<double>(Clock::now() - begin_).count(); }
+  struct Pause {
+    Clock::time_point until;
+    bool crowded = false;
+  };
+  void keep_rules(Host& host) const;
+  void pause(Host& host, const Pause& pause) const;
   const ConnectionPolicy::Limits each_;
-  const unsigned lanes_max_;
+  const unsigned lanes_max_, ranks_;
   const Clock::time_point begin_ = Clock::now();
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   unsigned in_use_ = 0;
   std::deque<Host> hosts_;
   std::map<std::string, Host*> by_origin_;
+  std::vector<HostRule> rules_;
+  std::map<std::string, Pause> news_, heard_;  // by origin; heard of a host that is not used here, yet
+  std::vector<std::string> notes_;             // for tick()
 };
 
 }  // namespace sabath

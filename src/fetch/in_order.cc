@@ -5,7 +5,9 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "fetch/follow.h"
 #include "fetch/source_key.h"
+#include "store/leader_watch.h"
 
 namespace sabath {
 
@@ -14,14 +16,16 @@ namespace {
 bool is_wrong(FailureKind kind) { return kind == FailureKind::content || kind == FailureKind::invalid; }
 
 struct Unchanged {};  // ends a transfer whose first header said enough
+struct GaveWay {};    // one that another process is ahead with
 struct NoShare {};    // and one of which a part was asked, where only the whole is to be had
 }  // namespace
 
-InOrder::InOrder(FetchContext& context, Publisher& publisher, Lane& lane, const FileJob& job)
+InOrder::InOrder(FetchContext& context, Publisher& publisher, Lane& lane, const FileJob& job, LeaderWatch* watch)
     : context_(context),
       publisher_(publisher),
       lane_(lane),
       job_(job),
+      watch_(watch),
       mirrors_(job, context.ledger, context.hosts, false),
       checksums_(std::make_unique<ChecksumSet>(job.checksum)),
       mixable_(provable()),
@@ -58,10 +62,10 @@ FileOutcome InOrder::run() {
         complete = true;
         outcome.validators = sink.info().validators;
         outcome.over_tls = pick.url->scheme() == "https";
-        if (!unchanged_ && !size_to_share_) finish(outcome);
+        if (!unchanged_ && !gave_way_ && !size_to_share_) finish(outcome);
         outcome.unchanged = unchanged_;
         mirrors_.succeeded(pick);
-        if (size_to_share_) return outcome;
+        if (size_to_share_ || gave_way_) return outcome;
         blame_suspects(pick.index);
         return outcome;
       } catch (const Error& error) {
@@ -120,6 +124,9 @@ void InOrder::attempt(const MirrorSet::Pick& pick, GuardedSink& sink) {
   } catch (const Unchanged&) {
     unchanged_ = true;
     return;
+  } catch (const GaveWay&) {
+    gave_way_ = true;
+    return partial_->discard();
   } catch (const NoShare&) {
     first_chunk_only_ = false;
     return attempt(pick, sink);
@@ -153,12 +160,12 @@ void InOrder::on_begin(const ContentInfo& info) {
     throw NoShare{};
   }
   validators_ = info.validators;
+  if (length != UINT64_MAX && length > chunk_size_bytes) lead_or_give_way();
   if (!expected && info.size_bytes && reserved_ == 0) {
     reserved_ = *info.size_bytes - std::min(*info.size_bytes, position());
     context_.space.reserve(reserved_, 1, job_.name);
     context_.events.on(event::SizeLearnt{*info.size_bytes});
   }
-  if (length != UINT64_MAX && length > chunk_size_bytes) open_partial();
   if (partial_) partial_->note_validators(info.validators, info.size_bytes);
 }
 
@@ -184,18 +191,25 @@ void InOrder::on_bytes(std::span<const std::byte> bytes) {
 }
 
 void InOrder::resume_earlier() {
-  const Sha256 key = source_key(job_);
-  if (context_.force || job_.known || job_.unless || !context_.store.has_partial(key)) return;
+  if (context_.force || job_.known || job_.unless) return;
+  const bool silent = watch_ != nullptr && watch_->left_validators();
+  if (!silent && !context_.store.has_partial(source_key(job_))) return;
   open_partial();
-  validators_ = partial_->validators_noted();
+  validators_ = adopt_left(*partial_, watch_, provable(),
+                           [this](std::span<const std::byte> bytes) { checksums_->update(bytes); });
   if (!provable() && validators_.empty()) return restart();  // nothing could tell a mixture from the file
-  partial_->adopt_front(validators_, [this](std::span<const std::byte> bytes) { checksums_->update(bytes); });
   flushed_ = partial_->front();
   const auto tail = partial_->adopt_scratch(flushed_ / chunk_size_bytes);
   checksums_->update(tail);
   lane_.buffer.assign(tail.begin(), tail.end());
   reused_ = position();
   if (job_.follower != nullptr) job_.follower->advance(*partial_, flushed_);
+}
+
+void InOrder::lead_or_give_way() {
+  if (partial_) return;
+  open_partial();
+  if (watch_ != nullptr && partial_ && !watch_->take_lead(*partial_)) throw GaveWay{};
 }
 
 void InOrder::open_partial() {
@@ -265,7 +279,7 @@ std::string InOrder::whole_text() {
 }
 
 void InOrder::publish_small(FileOutcome& outcome) {
-  auto writer = context_.store.write_object();
+  auto writer = publisher_.begin();
   writer->write(lane_.buffer);
   outcome.tree = writer->finish();
   if (job_.known && outcome.tree.digest != job_.known->digest) {

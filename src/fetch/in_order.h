@@ -21,12 +21,15 @@ namespace sabath {
 
 class InOrder {
  public:
-  InOrder(FetchContext& context, Publisher& publisher, Lane& lane, const FileJob& job);
+  // `watch`: of others who may be fetching it; nullptr: it is everybody's own.
+  InOrder(FetchContext& context, Publisher& publisher, Lane& lane, const FileJob& job, LeaderWatch* watch);
   ~InOrder();
   FileOutcome run();  // throws what is fatal; the file's own failure is in the outcome
   // After run(): the file has several chunks and its source has ranges, so that the lanes may share it. What was read
   // stands in the partial.
   [[nodiscard]] std::optional<std::uint64_t> size_to_share() const { return size_to_share_; }
+  // After run(): another process leads, and is to be followed. Nothing is held.
+  [[nodiscard]] bool gave_way() const { return gave_way_; }
   [[nodiscard]] std::uint64_t reused() const { return reused_; }  // bytes of an earlier fetch, still held
 
  private:
@@ -36,6 +39,7 @@ class InOrder {
   void on_begin(const ContentInfo& info);
   void on_bytes(std::span<const std::byte> bytes);
   void resume_earlier();  // what another process left
+  void lead_or_give_way();
   void open_partial();
   void flush_chunk();
   void restart();
@@ -53,6 +57,7 @@ class InOrder {
   Publisher& publisher_;
   Lane& lane_;
   const FileJob& job_;
+  LeaderWatch* const watch_;
   MirrorSet mirrors_;
   std::unique_ptr<Partial> partial_;
   std::unique_ptr<ChecksumSet> checksums_;
@@ -66,7 +71,7 @@ class InOrder {
   std::set<std::size_t> suspects_;      // mirrors whose bytes together were wrong
   bool mixed_ = false;                  // the bytes held are not all of one source
   bool mixable_;                        // and may be so: the whole can be proved, and no mixture was wrong yet
-  bool unchanged_ = false;
+  bool unchanged_ = false, gave_way_ = false;
   bool first_chunk_only_;  // it is not known whether the lanes may share the file
   std::optional<std::uint64_t> size_to_share_;
 };

@@ -11,6 +11,7 @@
 #include "sabath/error.h"
 #include "sabath/fetcher.h"
 #include "sabath/recipe.h"
+#include "sabath/resolver.h"
 #include "sabath/url.h"
 
 namespace sabath {
@@ -29,6 +30,7 @@ struct FileJob {
   std::uint64_t offset = 0;  // the file begins at this byte of its sources ...
   Validators version{};      // ... in this version of them, where it is not empty: another is Error{changed}
   Checksums checksum;
+  PieceHashes pieces{};               // of unknown content: they tell a wrong chunk when it lands
   std::optional<Validators> unless;   // the version that we have: the answer `unchanged` is enough
   SpoolFollower* follower = nullptr;  // an archive: read as it arrives, not published
   // A document, of document_size_max bytes at most, that is read before it is believed: throws Error to refuse this

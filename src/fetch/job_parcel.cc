@@ -70,6 +70,7 @@ void put_job(Parcel& parcel, const FileJob& job) {
   if (job.known) put_tree(parcel, *job.known);
   put_optional(parcel, job.size_bytes);
   put_checksums(parcel, job.checksum);
+  parcel.add(job.pieces.algorithm).add(job.pieces.length).add(job.pieces.hex);
   parcel.add(std::uint64_t{job.unless.has_value()});
   if (job.unless) put_validators(parcel, *job.unless);
 }
@@ -85,6 +86,9 @@ FileJob get_job(Parcel::Reader& parcel) {
   if (parcel.flag()) job.known = get_tree(parcel);
   job.size_bytes = get_optional(parcel);
   job.checksum = get_checksums(parcel);
+  job.pieces.algorithm = parcel.text();
+  job.pieces.length = parcel.number();
+  job.pieces.hex = parcel.text();
   if (parcel.flag()) job.unless = get_validators(parcel);
   return job;
 }
@@ -105,6 +109,17 @@ FileOutcome get_outcome(Parcel::Reader& parcel) {
   outcome.validators = get_validators(parcel);
   outcome.computed = get_checksums(parcel);
   return outcome;
+}
+
+void put_rule(Parcel& parcel, const HostRule& rule) {
+  parcel.add(rule.host).add(rule.limits.connections).add(rule.limits.rate);
+}
+
+HostRule get_rule(Parcel::Reader& parcel) {
+  HostRule rule{parcel.text(), {}};
+  rule.limits.connections = static_cast<unsigned>(parcel.number());
+  rule.limits.rate = parcel.number();
+  return rule;
 }
 
 void put_source(Parcel& parcel, const SourceRecord& source) {

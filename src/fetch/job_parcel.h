@@ -16,6 +16,9 @@ void put_job(Parcel& parcel, const FileJob& job);  // all but `follower` and `in
 void put_outcome(Parcel& parcel, const FileOutcome& outcome);
 [[nodiscard]] FileOutcome get_outcome(Parcel::Reader& parcel);
 
+void put_rule(Parcel& parcel, const HostRule& rule);
+[[nodiscard]] HostRule get_rule(Parcel::Reader& parcel);
+
 void put_source(Parcel& parcel, const SourceRecord& source);
 [[nodiscard]] SourceRecord get_source(Parcel::Reader& parcel);
 

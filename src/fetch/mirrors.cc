@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <random>
 
+#include "fetch/by_digest.h"
+
 namespace sabath {
 
 namespace {
@@ -14,8 +16,9 @@ double random_jitter() {
 
 MirrorSet::MirrorSet(const FileJob& job, Ledger& ledger, Hosts& hosts, bool ranges_needed)
     : hosts_(hosts), ranges_needed_(ranges_needed) {
-  for (const auto& url : job.urls) {
-    SourceLine& line = ledger.line(job.listed ? url.origin() + "/" : url.display());
+  for (const auto& given : job.urls) {
+    const Url url = by_digest(given, job);
+    SourceLine& line = ledger.line(job.listed ? url.origin() + "/" : given.display());
     mirrors_.push_back({url, &line, &hosts.of(url.origin()), {}, Clock::now(), {}, std::nullopt});
   }
 }
@@ -105,8 +108,7 @@ void MirrorSet::failed(const Pick& pick, const Error& error, bool progress) {
   const auto ready_at = mirror.failed_at + pause_after(mirror.state.failures, failure.retry_after, random_jitter());
   if (news || failure.retry_after) mirror.ready_at = std::max(mirror.ready_at, ready_at);
   if (failure.retry_after) {  // said of the host, not of this file
-    mirror.host->crowded();
-    mirror.host->pause_until(mirror.failed_at + pause_after(0, failure.retry_after, 0));
+    mirror.host->pause_until(mirror.failed_at + pause_after(0, failure.retry_after, 0), true);
   }
 }
 

@@ -1,7 +1,15 @@
 // What is known and what is here, without asking anybody.
+#include "fetch/plan.h"
+
+#include <algorithm>
+#include <array>
+
 #include "base/file.h"
-#include "fetch/asset.h"
+#include "fetch/selection.h"
 #include "fetch/source_key.h"
+#include "store/arrived.h"
+#include "store/chunk_index.h"
+#include "store/footprint.h"
 
 namespace sabath {
 
@@ -22,51 +30,263 @@ std::optional<Sha256> known_root(const Store& store, const Recipe& recipe, const
 
 namespace {
 
-std::optional<Sha256> known_part(const Store& store, const Recipe& recipe, const AssetRequest& request) {
-  const auto& pin = request.pin ? request.pin : recipe.manifest;
-  const auto ref = store.ref(source_key(recipe, request.selection, pin ? std::optional(pin->digest) : std::nullopt));
-  return ref ? std::optional(ref->root) : std::nullopt;
-}
+class Planner {
+ public:
+  Planner(Store* store, const Recipe& recipe, const AssetRequest& request, const PlanSettings& settings)
+      : store_(store), recipe_(recipe), request_(request), settings_(settings) {
+    plan_.told.name = recipe.name;
+    plan_.told.kind = recipe.kind;
+    plan_.told.selection = recipe.fragments.empty() ? Selection{} : request.selection;
+  }
+
+  AssetPlan run() {
+    add_sources();
+    if (recipe_.fragments.empty() && !recipe_.git) refuse_without_sources();
+    const auto here = known_manifest();
+    const Manifest* const manifest = here ? &*here : pinned();
+    if (manifest != nullptr) {
+      by_manifest(*manifest);
+    } else if (plan_.told.selection.empty()) {
+      for (std::size_t i = 0; i < recipe_.fragments.size(); ++i) by_fragment(recipe_.fragments[i]);
+      if (recipe_.git) ++plan_.told.files_without_size;
+    } else {
+      ++plan_.told.files_without_size;  // how much of it is known to its sources alone
+    }
+    return std::move(plan_);
+  }
+
+ private:
+  void add_sources() {
+    for (const auto& fragment : recipe_.fragments) {
+      first_source_.push_back(plan_.told.sources.size());
+      for (const auto& url : fragment.urls) {
+        const Url used = rewritten(url, settings_.rewrites);
+        PlannedSource source;
+        source.fragment = fragment.id;
+        source.url = used.display();
+        plan_.urls.push_back(used);
+        source.readable = settings_.fetchers == nullptr || settings_.fetchers->find(used.scheme()) != nullptr;
+        plan_.told.sources.push_back(std::move(source));
+      }
+    }
+    if (recipe_.git) plan_.told.sources.emplace_back().url = recipe_.git->origin;
+  }
+
+  void refuse_without_sources() {
+    plan_.told.steps = recipe_.access.steps;
+    plan_.told.refused =
+        Failure{FailureKind::access, recipe_.name + " has no source that a program can read",
+                plan_.told.steps.empty() ? "see `sabath info`" : "follow its steps first", std::nullopt};
+  }
+
+  // Of the part that was asked for, or, where patterns choose it, of the whole: those entries are passed by.
+  std::optional<Manifest> known_manifest() {
+    if (store_ == nullptr) return std::nullopt;
+    const auto& pin = request_.pin ? request_.pin : recipe_.manifest;
+    const Selection& selection = plan_.told.selection;
+    const auto ref = store_->ref(
+        source_key(recipe_, selection, pin && !selection.empty() ? std::optional(pin->digest) : std::nullopt));
+    learnt_ = ref.has_value();
+    const auto root = selection.empty() && pin ? std::optional(pin->digest)
+                      : ref                    ? std::optional(ref->root)
+                                               : std::nullopt;
+    auto manifest = root ? store_->manifest(*root) : std::nullopt;
+    if (manifest || selection.empty() || selection.sample) return manifest;
+    const auto whole = known_root(*store_, recipe_, request_.pin);
+    manifest = whole ? store_->manifest(*whole) : std::nullopt;
+    chosen_ = manifest.has_value();
+    return manifest;
+  }
+
+  // What the recipe pins, asked for by the caller; a sample's order only its sources know.
+  const Manifest* pinned() {
+    if (settings_.pinned == nullptr || plan_.told.selection.sample) return nullptr;
+    chosen_ = !plan_.told.selection.empty();
+    return settings_.pinned;
+  }
+
+  void by_manifest(const Manifest& manifest) {
+    PlannedAsset& told = plan_.told;
+    const Totals totals = manifest.totals();
+    if (!chosen_) told.manifest = manifest.root().prefixed();
+    const Standing standing(settings_.force ? nullptr : store_, totals.files);
+    Footprint footprint(store_, totals.files);
+    manifest.for_each([&](const Entry& entry) {
+      if (!entry.is_file() || (chosen_ && !selects(told.selection, entry.path))) return;
+      const std::uint64_t size = entry.digest.size_bytes;
+      add(told.all, size);
+      const auto place = standing.place_of(entry.digest);
+      if (place == Standing::Place::copied) footprint.add_file(size);
+      if (place != Standing::Place::nowhere) return add(learnt_ ? told.by_source : told.by_content, size);
+      add(told.to_fetch, size);
+      footprint.add_file(size, add_chunks(manifest, entry));
+      if (entry.type == EntryType::executable) footprint.add_copy(size);
+      if (size > told.biggest_bytes) note_biggest(size, entry.path.text());
+    });
+    if (told.to_fetch.files > 0) {
+      footprint.add_view(totals);
+      for (const auto& fragment : recipe_.fragments) {  // a packed file stands there while it is unpacked
+        if (fragment.type == FragmentType::archive) footprint.add_file(fragment.size_bytes.value_or(0));
+      }
+    }
+    told.store_bytes = footprint.bytes();
+    told.store_inodes = footprint.inodes();
+  }
+
+  // Of a file to fetch: what arrived earlier, and what other objects hold. Returns what it holds of the disk.
+  std::uint64_t add_chunks(const Manifest& manifest, const Entry& entry) {
+    const std::uint64_t size = entry.digest.size_bytes;
+    if (size <= chunk_size_bytes || settings_.force || store_ == nullptr) return 0;
+    if (!index_) index_.emplace(*store_).build(entry.path.text());
+    const auto chunks = manifest.chunks(entry);
+    const auto arrived = chunks_arrived(*store_, entry.digest, chunks);
+    for (std::uint64_t i = 0; i < chunks.size(); ++i) {
+      const std::uint64_t length = chunk_length(size, i);
+      if (arrived[i]) {
+        plan_.told.in_partials_bytes += length;
+      } else if (!index_->find(chunks[i], length).empty()) {
+        plan_.told.by_chunk_bytes += length;
+      }
+    }
+    return std::min(size, store_->held(entry.digest));
+  }
+
+  void by_fragment(const Fragment& fragment) {
+    PlannedAsset& told = plan_.told;
+    if (store_ != nullptr && !settings_.force) {
+      const auto ref = store_->ref(source_key(fragment));
+      const auto manifest = ref ? store_->manifest(ref->root) : std::nullopt;
+      if (manifest && all_standing(*manifest)) {
+        const Totals totals = manifest->totals();
+        for (auto* sum : {&told.all, &told.by_source}) {
+          sum->files += totals.files;
+          sum->bytes += totals.bytes;
+        }
+        return;
+      }
+      if (fragment.type == FragmentType::file && stands(fragment)) return;
+    }
+    if (fragment.type == FragmentType::file_list) ++told.lists;
+    if (fragment.type == FragmentType::archive) ++told.archives;
+    UnsizedFile file{fragment.id, {}, first_source_[static_cast<std::size_t>(&fragment - recipe_.fragments.data())]};
+    for (const auto& url : fragment.urls) file.urls.push_back(rewritten(url, settings_.rewrites));
+    if (fragment.size_bytes) {
+      const std::uint64_t held = store_ == nullptr || settings_.force
+                                     ? 0
+                                     : std::min(*fragment.size_bytes, store_->held(source_key(job_of(fragment))));
+      told.in_partials_bytes += held;
+      add_file(fragment.id, *fragment.size_bytes, held);
+    } else if (fragment.type == FragmentType::file_list) {
+      ++told.to_fetch.files;  // a list is small; what it names is not known
+    } else {
+      ++told.files_without_size;
+      plan_.unsized.push_back(std::move(file));
+    }
+  }
+
+  void add_file(const std::string& name, std::uint64_t size, std::uint64_t held) {
+    plan_.told.all.files += 1;
+    plan_.told.all.bytes += size;
+    add(plan_.told.to_fetch, size);
+    Footprint footprint(store_, 1);
+    footprint.add_file(size, held);
+    plan_.told.store_bytes += footprint.bytes();
+    plan_.told.store_inodes += footprint.inodes();
+    if (size > plan_.told.biggest_bytes) note_biggest(size, name);
+  }
+
+  // A file that its source gave before, or that another gave: by a published checksum computed here.
+  bool stands(const Fragment& fragment) {
+    PlannedAsset& told = plan_.told;
+    const Standing standing(store_, 1);
+    const std::array<std::pair<const char*, const std::string*>, 3> sums = {
+        {{"sha256", &fragment.checksum.sha256}, {"sha1", &fragment.checksum.sha1}, {"md5", &fragment.checksum.md5}}};
+    const auto take = [&](const std::optional<Digest>& digest, FilesAndBytes& level) {
+      if (!digest || !standing.has(*digest)) return false;
+      add(told.all, digest->size_bytes);
+      add(level, digest->size_bytes);
+      return true;
+    };
+    const auto arrival = store_->arrival(source_key(job_of(fragment)));
+    if (arrival && take(arrival->digest, told.by_source)) return true;
+    for (const auto& [algorithm, hex] : sums) {
+      if (!hex->empty() && take(store_->alias(algorithm, *hex), told.by_content)) return true;
+    }
+    return false;
+  }
+
+  // As the fetch asks for it.
+  [[nodiscard]] static FileJob job_of(const Fragment& fragment) {
+    FileJob job;
+    job.urls = fragment.urls;
+    job.source = fragment.urls.front();
+    job.size_bytes = fragment.size_bytes;
+    job.checksum = fragment.checksum;
+    return job;
+  }
+
+  [[nodiscard]] bool all_standing(const Manifest& manifest) const {
+    const Standing standing(store_, manifest.totals().files);
+    bool all = true;
+    manifest.for_each([&](const Entry& entry) { all = all && (!entry.is_file() || standing.has(entry.digest)); });
+    return all;
+  }
+
+  void note_biggest(std::uint64_t size, const std::string& name) {
+    plan_.told.biggest_bytes = size;
+    plan_.told.biggest_path = name;
+  }
+
+  static void add(FilesAndBytes& sum, std::uint64_t bytes) {
+    ++sum.files;
+    sum.bytes += bytes;
+  }
+
+  Store* store_;
+  const Recipe& recipe_;
+  const AssetRequest& request_;
+  const PlanSettings& settings_;
+  AssetPlan plan_;
+  std::optional<ChunkIndex> index_;        // of what the store holds, once a large file is missing
+  std::vector<std::size_t> first_source_;  // by fragment
+  bool learnt_ = false;                    // from these very sources
+  bool chosen_ = false;                    // the manifest is of the whole, and patterns choose from it
+};
 
 }  // namespace
 
-AssetRecord plan_asset(Store* store, const Recipe& recipe, const AssetRequest& request) {
+AssetPlan plan_asset(Store* store, const Recipe& recipe, const AssetRequest& request, const PlanSettings& settings) {
+  return Planner(store, recipe, request, settings).run();
+}
+
+void add_size(AssetPlan& plan, Store* store, const UnsizedFile& file, std::uint64_t size_bytes) {
+  PlannedAsset& told = plan.told;
+  --told.files_without_size;
+  for (auto* sum : {&told.all, &told.to_fetch}) {
+    ++sum->files;
+    sum->bytes += size_bytes;
+  }
+  Footprint footprint(store, 1);
+  footprint.add_file(size_bytes);
+  told.store_bytes += footprint.bytes();
+  told.store_inodes += footprint.inodes();
+  if (size_bytes <= told.biggest_bytes) return;
+  told.biggest_bytes = size_bytes;
+  told.biggest_path = file.name;
+}
+
+AssetRecord dry_run_record(const AssetPlan& plan) {
+  const PlannedAsset& told = plan.told;
   AssetRecord record;
-  record.name = recipe.name;
-  record.kind = recipe.kind;
-  record.selection = recipe.fragments.empty() ? Selection{} : request.selection;
-  const bool part = !record.selection.empty();
-  const auto root = store == nullptr ? std::nullopt
-                    : part           ? known_part(*store, recipe, request)
-                                     : known_root(*store, recipe, request.pin);
-  const auto manifest = root ? store->manifest(*root) : std::nullopt;
-  if (manifest) {
-    record.manifest = root->prefixed();
-    record.files = manifest->totals().files;
-    record.bytes = manifest->totals().bytes;
-    std::uint64_t missing = 0;
-    manifest->for_each([&](const Entry& entry) {
-      if (!entry.is_file()) return;
-      if (try_stat(store->object_path(entry.digest)))
-        record.reused_bytes += entry.digest.size_bytes;
-      else
-        missing += entry.digest.size_bytes;
-    });
-    record.to_fetch_bytes = missing;
-  } else {
-    record.to_fetch_bytes = recipe.git || part ? std::nullopt : std::optional<std::uint64_t>(0);
-    for (const auto& fragment : recipe.fragments) {
-      if (part) break;  // how much of it is known to its sources alone
-      ++record.files;
-      const bool sized = fragment.size_bytes && fragment.type != FragmentType::file_list && record.to_fetch_bytes;
-      record.to_fetch_bytes = sized ? std::optional(*record.to_fetch_bytes + *fragment.size_bytes) : std::nullopt;
-      record.bytes += fragment.size_bytes.value_or(0);
-    }
-  }
-  for (const auto& fragment : recipe.fragments) {
-    for (const auto& url : fragment.urls) record.sources.push_back({url.display(), 0, 0, 0, false, ""});
-  }
-  if (recipe.git) record.sources.push_back({recipe.git->origin, 0, 0, 0, false, ""});
+  record.name = told.name;
+  record.kind = told.kind;
+  record.manifest = told.manifest;
+  record.selection = told.selection;
+  record.files = told.all.files + told.files_without_size;
+  record.bytes = told.all.bytes;
+  record.reused_bytes = told.by_source.bytes + told.by_content.bytes + told.by_chunk_bytes;
+  if (told.sizes_known()) record.to_fetch_bytes = told.bytes_to_move();
+  for (const auto& source : told.sources) record.sources.push_back({source.url, 0, 0, 0, false, ""});
   return record;
 }
 

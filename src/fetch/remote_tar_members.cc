@@ -50,6 +50,7 @@ std::size_t RemoteMembers::add(const TarEntry& file, FileJob job,
   Member& member = members_.emplace_back();
   member.job = std::move(job);
   bytes_ += file.size_bytes;
+  publisher_.expect(members_.size());
   if (have(member.job, member.outcome)) {
     member.there = true;
   } else if (const auto bytes = tar_.try_content(file)) {  // also of a file without content
@@ -82,7 +83,7 @@ void RemoteMembers::fetch() {
 
 // One object of bytes that are all here.
 void RemoteMembers::take(Member& member, std::span<const std::byte> bytes, const std::string& source) {
-  auto writer = context_.store.write_object();
+  auto writer = publisher_.begin();
   writer->write(bytes);
   member.outcome.tree = writer->finish();
   if (member.job.known && member.outcome.tree.digest != member.job.known->digest) {

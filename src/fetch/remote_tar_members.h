@@ -33,7 +33,7 @@ class RemoteMembers {
  public:
   using Fetch = std::function<std::vector<FileOutcome>(const std::vector<FileJob>&)>;
   RemoteMembers(FetchContext& context, const RemoteTar& tar, Fetch fetch)
-      : context_(context), tar_(tar), fetch_(std::move(fetch)), publisher_(context.store) {}
+      : context_(context), tar_(tar), fetch_(std::move(fetch)), publisher_(context.store, 1) {}
 
   // The number of the member with this job's content; two names of one content are one member.
   std::size_t add(const TarEntry& file, FileJob job, const std::function<bool(const FileJob&, FileOutcome&)>& have);

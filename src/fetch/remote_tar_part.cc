@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "fetch/at_hand.h"
 #include "fetch/fragments.h"
 #include "fetch/remote_tar_members.h"
 #include "fetch/retry.h"
@@ -68,8 +69,9 @@ void FragmentFetch::take_members_from(Part& part, std::size_t mirror, bool fresh
     FileJob job = member_job(part, place(entries[i].path), entries[i], tar.index().version());
     job.urls.insert(job.urls.begin(), url);
     job.source = source;
-    numbers.back() =
-        members.add(entries[i], job, [this](const FileJob& one, FileOutcome& outcome) { return have(one, outcome); });
+    numbers.back() = members.add(entries[i], job, [this](const FileJob& one, FileOutcome& outcome) {
+      return at_hand(context_, one, request_.refresh, outcome);
+    });
   }
   if (recipe_.fragments.size() == 1) context_.events.on(event::TotalKnown{members.bytes(), chosen.size()});
   members.fetch();

@@ -1,7 +1,5 @@
 #include "fetch/selection.h"
 
-#include <fnmatch.h>
-
 #include <algorithm>
 #include <vector>
 
@@ -15,8 +13,6 @@ namespace {
 
 constexpr std::size_t patterns_max = 1000;
 constexpr std::size_t pattern_length_max = 4095;
-constexpr std::string_view any_depth = "**";
-
 std::vector<std::string> components(std::string_view text) {
   std::vector<std::string> parts;
   for (;;) {
@@ -25,10 +21,6 @@ std::vector<std::string> components(std::string_view text) {
     if (slash == std::string_view::npos) return parts;
     text.remove_prefix(slash + 1);
   }
-}
-
-bool component_matches(const std::string& pattern, const std::string& name) {
-  return fnmatch(pattern.c_str(), name.c_str(), 0) == 0;
 }
 
 }  // namespace
@@ -46,28 +38,6 @@ void check_selection(const Selection& selection) {
     throw Error(FailureKind::usage, fmt::format("--select {} matches no path of an asset", printable(pattern)),
                 "patterns are relative to the asset, e.g. 'train/*.h5' or '**/*.h5'");
   }
-}
-
-// As with `*` among letters it is enough to go back to the last `**`: an earlier one would find nothing else.
-bool glob_matches(std::string_view pattern, std::string_view path) {
-  const auto wanted = components(pattern), names = components(path);
-  std::size_t w = 0, n = 0, after_any = SIZE_MAX, resume = 0;
-  while (n < names.size()) {
-    if (w < wanted.size() && wanted[w] == any_depth) {
-      after_any = ++w;
-      resume = n;
-    } else if (w < wanted.size() && component_matches(wanted[w], names[n])) {
-      ++w;
-      ++n;
-    } else if (after_any != SIZE_MAX) {
-      w = after_any;
-      n = ++resume;
-    } else {
-      return false;
-    }
-  }
-  while (w < wanted.size() && wanted[w] == any_depth) ++w;
-  return w == wanted.size();
 }
 
 bool selects(const Selection& selection, const RelativePath& path) {

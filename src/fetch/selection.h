@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/glob.h"
 #include "manifest/manifest.h"
 #include "sabath/path.h"
 #include "sabath/session.h"
@@ -12,9 +13,6 @@ namespace sabath {
 
 // Throws Error{usage} for what can select nothing: a sample of none, a pattern that is no relative path.
 void check_selection(const Selection& selection);
-
-// True if the whole path matches: `*`, `?` and `[...]` stay inside one component, `**` stands for any number of them.
-[[nodiscard]] bool glob_matches(std::string_view pattern, std::string_view path);
 
 // True if one of the patterns matches, or there is none.
 [[nodiscard]] bool selects(const Selection& selection, const RelativePath& path);

@@ -6,6 +6,7 @@
 #include <ctime>
 
 #include "base/file.h"
+#include "fetch/at_hand.h"
 #include "fetch/fragments.h"
 #include "fetch/retry.h"
 #include "fetch/selection.h"
@@ -101,26 +102,29 @@ void FragmentFetch::take_unpacked(Part& part) {
 void FragmentFetch::publish_unpacked(Part& part) {
   context_.events.on(event::PhaseChanged{"publish"});
   files_done_ += part.unpacked.objects.size();
-  context_.store.publish(std::move(part.unpacked.objects));
+  const std::size_t files = part.unpacked.objects.size();
+  context_.store.publish(std::move(part.unpacked.objects), files);
   const auto spool = part.follower ? part.follower->take() : nullptr;
   if (!spool) return;
-  if (request_.keep_archives)
-    spool->publish();
-  else
-    spool->discard();
+  if (!request_.keep_archives) return spool->discard();
+  FileOutcome kept;
+  kept.tree = spool->publish();
+  kept.computed = part.outcome.computed;
+  remember_aliases(kept);  // so that others can ask this store for it
 }
 
 void FragmentFetch::take_list(Part& part) {
   const Fragment& fragment = *part.fragment;
-  if (part.listed.empty()) {  // the list was here already
-    const auto path = context_.store.object_path(part.outcome.tree.digest);
-    part.job.inspect(try_read_text(path, document_size_max).value_or(""), path);
+  if (part.listed.empty() && !part.resolved) {  // the list was here already
+    const Digest& digest = part.outcome.tree.digest;
+    part.job.inspect(context_.store.text_of(digest, document_size_max).value_or(""), digest.hash.prefixed());
   }
   choose_listed(fragment, part.listed);
   const auto& listed = part.listed;
   // Where patterns choose, the list itself is there if they choose it, too; a sample has nothing but data.
-  const bool keep_list = request_.selection.empty() ||
-                         (!request_.selection.select.empty() && selects(request_.selection, list_path(fragment)));
+  const bool keep_list =
+      !part.resolved && (request_.selection.empty() ||
+                         (!request_.selection.select.empty() && selects(request_.selection, list_path(fragment))));
   if (keep_list) part.entries.add_file(list_path(fragment), part.outcome.tree.digest, part.outcome.tree.chunks);
   std::vector<FileJob> jobs;
   std::vector<RelativePath> paths;
@@ -130,11 +134,14 @@ void FragmentFetch::take_list(Part& part) {
     FileJob job;
     const RelativePath path = fragment.path ? *fragment.path / file.path : file.path;
     job.name = path.text();
-    job.urls = rewritten_all({file.url});
-    job.source = file.url;
+    job.urls = rewritten_all(file.urls);
+    job.source = file.urls.front();
     job.listed = true;
+    job.size_bytes = file.size_bytes;
+    job.checksum = file.checksum;
+    job.pieces = file.pieces;
     expect(job, path.text());
-    if (!have(job, outcomes[paths.size()])) {
+    if (!at_hand(context_, job, request_.refresh, outcomes[paths.size()])) {
       owners.push_back(paths.size());
       jobs.push_back(std::move(job));
     }
@@ -149,8 +156,13 @@ void FragmentFetch::take_list(Part& part) {
       failures_.push_back({paths[i].text(), *outcomes[i].failure});
       continue;
     }
+    // By one protocol from one source, the file came as its listing did.
+    if (part.resolved && part.outcome.over_tls && listed[i].urls.size() == 1)
+      outcomes[i].over_tls |= listed[i].urls.front().scheme() == fragment.urls.front().scheme();
     note_trust(part, outcomes[i]);
+    remember_aliases(outcomes[i]);
     part.entries.add_file(paths[i], outcomes[i].tree.digest, outcomes[i].tree.chunks);
+    part.entries.add_checksums(paths[i], outcomes[i].computed);
     ++files_done_;
   }
   part.outcome.validators = {};  // those of the list say nothing about its files

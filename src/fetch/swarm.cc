@@ -10,7 +10,11 @@
 #include <unordered_map>
 #include <utility>
 
+#include <fmt/format.h>
+
+#include "fetch/at_hand.h"
 #include "fetch/chunk_transfer.h"
+#include "fetch/follow.h"
 #include "fetch/in_order.h"
 #include "fetch/publisher.h"
 
@@ -30,7 +34,11 @@ std::optional<std::uint64_t> size_to_share(const FileJob& job) {
 class Swarm {
  public:
   Swarm(FetchContext& context, const std::vector<FileJob>& jobs)
-      : context_(context), jobs_(jobs), publisher_(context.store), outcomes_(jobs.size()) {
+      : context_(context),
+        jobs_(jobs),
+        publisher_(context.store, jobs.size()),
+        index_(context.store),
+        outcomes_(jobs.size()) {
     // One lane's fatal error ends the others, and so does the caller's stop.
     context_.stop = own_stop_.get_token();
   }
@@ -48,6 +56,17 @@ class Swarm {
   }
 
  private:
+  struct Open {  // several lanes are at work on it
+    std::size_t index;
+    std::unique_ptr<LeaderWatch> watch;
+    std::shared_ptr<ChunkTransfer> transfer;
+  };
+  struct Followed {  // another process is
+    std::size_t index;
+    std::unique_ptr<LeaderWatch> watch;
+    std::chrono::steady_clock::time_point looked;
+  };
+
   // Watches the hosts, and starts lanes while all that there are have work and the hosts take more.
   void lead_lanes() {
     std::vector<std::jthread> lanes;
@@ -82,11 +101,11 @@ class Swarm {
 
   // False when nothing is left to do.
   bool step(Lane& lane) {
-    if (help_open_transfer(lane)) return true;
+    if (help_open_transfer(lane) || look_at_leader(lane)) return true;
     std::optional<std::size_t> index;
     {
       std::unique_lock lock(mutex_);
-      if (next_ == jobs_.size() && open_.empty() && reading_ == 0) {
+      if (next_ == jobs_.size() && open_.empty() && reading_ == 0 && followed_.empty()) {
         if (!std::exchange(over_, true)) context_.hosts.wake();
         return false;
       }
@@ -110,22 +129,69 @@ class Swarm {
   }
 
   void begin(Lane& lane, std::size_t index) {
-    if (const auto size = size_to_share(jobs_[index])) return open_transfer(index, *size, std::nullopt);
+    auto watch = watch_for(context_, jobs_[index]);
+    if (watch && watch->look() == Leader::active) return follow(index, std::move(watch));
+    read(lane, index, std::move(watch));
+  }
+
+  void read(Lane& lane, std::size_t index, std::unique_ptr<LeaderWatch> watch) {
+    if (const auto size = size_to_share(jobs_[index]))
+      return open_transfer(index, *size, std::nullopt, std::move(watch));
     std::optional<std::uint64_t> size;
     std::uint64_t reused = 0;
+    bool gave_way = false;
     {
-      InOrder reader(context_, publisher_, lane, jobs_[index]);
+      InOrder reader(context_, publisher_, lane, jobs_[index], watch.get());
       outcomes_[index] = reader.run();
       size = reader.size_to_share();
       reused = reader.reused();
+      gave_way = reader.gave_way();
     }  // gives its partial back
-    if (size) open_transfer(index, *size, reused);
+    if (gave_way) return follow(index, std::move(watch));
+    if (size) open_transfer(index, *size, reused, nullptr);
   }
 
-  void open_transfer(std::size_t index, std::uint64_t size, std::optional<std::uint64_t> begun) {
-    auto transfer = std::make_shared<ChunkTransfer>(context_, buffers_, jobs_[index], size, begun);
+  // Another process fetches it: what it publishes is waited for, and meanwhile this one has other files.
+  void follow(std::size_t index, std::unique_ptr<LeaderWatch> watch) {
+    context_.events.on(event::Note{fmt::format("{}: another process is fetching it", jobs_[index].name)});
     const std::lock_guard lock(mutex_);
-    open_.emplace_back(index, std::move(transfer));
+    followed_.push_back({index, std::move(watch), {}});
+  }
+
+  // Looks at one of the leaders, if it is time. False: there is nothing to do about any.
+  bool look_at_leader(Lane& lane) {
+    std::unique_lock lock(mutex_);
+    const auto now = std::chrono::steady_clock::now();
+    if (followed_.empty() || now - followed_.front().looked < LeaderWatch::interval) return false;
+    Followed followed = std::move(followed_.front());
+    followed_.pop_front();
+    ++reading_;
+    lock.unlock();
+    const Leader leader = followed.watch->look();
+    if (leader == Leader::none) {
+      read(lane, followed.index, std::move(followed.watch));
+    } else if (leader == Leader::published) {
+      take_published(lane, followed.index);
+    }
+    lock.lock();
+    --reading_;
+    if (leader != Leader::active) return true;
+    followed.looked = std::chrono::steady_clock::now();
+    followed_.push_back(std::move(followed));
+    return false;
+  }
+
+  // It may be gone already, or be what this fetch does not want to believe.
+  void take_published(Lane& lane, std::size_t index) {
+    if (!at_hand(context_, jobs_[index], false, outcomes_[index])) return begin(lane, index);
+    context_.events.on(event::FileDone{jobs_[index].name, outcomes_[index].tree.digest.size_bytes});
+  }
+
+  void open_transfer(std::size_t index, std::uint64_t size, std::optional<std::uint64_t> begun,
+                     std::unique_ptr<LeaderWatch> watch) {
+    auto transfer = std::make_shared<ChunkTransfer>(context_, buffers_, index_, jobs_[index], size, begun, watch.get());
+    const std::lock_guard lock(mutex_);
+    open_.push_back({index, std::move(watch), std::move(transfer)});
     changed_.notify_all();
   }
 
@@ -135,11 +201,15 @@ class Swarm {
     {
       const std::lock_guard lock(mutex_);
       std::erase_if(open_, [&](auto& entry) {
-        if (!entry.second->over()) return false;
-        outcomes_[entry.first] = std::move(entry.second->outcome());
+        if (!entry.transfer->over()) return false;
+        if (entry.transfer->gave_way()) {
+          followed_.push_back({entry.index, std::move(entry.watch), {}});
+        } else {
+          outcomes_[entry.index] = std::move(entry.transfer->outcome());
+        }
         return true;
       });
-      for (const auto& entry : open_) open.push_back(entry.second);
+      for (const auto& entry : open_) open.push_back(entry.transfer);
     }
     return std::any_of(open.begin(), open.end(), [&](const auto& transfer) { return transfer->work(lane); });
   }
@@ -148,6 +218,7 @@ class Swarm {
   const std::vector<FileJob>& jobs_;
   Publisher publisher_;
   ChunkBuffers buffers_;
+  ChunkIndex index_;
   std::stop_source own_stop_;
   std::mutex mutex_;
   std::condition_variable changed_;  // for the leader
@@ -155,7 +226,8 @@ class Swarm {
   unsigned reading_ = 0;             // that begin a file
   bool over_ = false;
   std::size_t next_ = 0;
-  std::deque<std::pair<std::size_t, std::shared_ptr<ChunkTransfer>>> open_;
+  std::deque<Open> open_;
+  std::deque<Followed> followed_;
   std::vector<FileOutcome> outcomes_;
   std::exception_ptr fatal_;
 };

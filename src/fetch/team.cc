@@ -41,19 +41,42 @@ void Team::lead(const std::function<void()>& flow) {
     flow();
     rounds_.end();
   });
+  Rounds::Hooks hooks = this->hooks();
+  hooks.on_round = [&](const Rounds::Seen& seen) {
+    set_rate(seen);
+    show(seen);
+  };
   try {
-    rounds_.serve({.on_round = [&](const Rounds::Seen& seen) {
-      set_rate(seen);
-      show(seen);
-    }});
+    rounds_.serve(hooks);
   } catch (...) {
     rounds_.break_off();
     throw;
   }
 }
 
-void Team::follow(FetchContext& context) {
+Rounds::Hooks Team::hooks() {
   Rounds::Hooks hooks;
+  hooks.take_news = [this] {
+    const std::lock_guard lock(mutex_);
+    return hosts_ == nullptr ? std::string() : hosts_->take_news();
+  };
+  hooks.hear_news = [this](const std::string& news) {
+    const std::lock_guard lock(mutex_);
+    if (hosts_ != nullptr) {
+      hosts_->hear_news(news);
+    } else {
+      unheard_ += news;
+    }
+  };
+  return hooks;
+}
+
+void Team::follow(FetchContext& context) {
+  {
+    const std::lock_guard lock(mutex_);
+    hosts_ = &context.hosts;
+  }
+  Rounds::Hooks hooks = this->hooks();
   hooks.work = [&](const Rounds::Order& order) { return work_for_rank_0(context, order); };
   hooks.tally = [&] {
     const std::lock_guard lock(mutex_);
@@ -120,6 +143,7 @@ std::string Team::work_for_rank_0(FetchContext& context, const Rounds::Order& or
     std::set<std::string> shared;
     Parcel::Reader all(order.all), own(order.own);
     const bool force = all.flag();
+    for (std::uint64_t n = all.number(); n > 0; --n) context.hosts.add_rule(get_rule(all));
     while (!all.at_end()) shared.insert(jobs.emplace_back(get_job(all)).name);
     while (!own.at_end()) jobs.push_back(get_job(own));
     RankMeter meter(nullptr, std::move(shared));
@@ -179,6 +203,9 @@ void Team::fetch_part(FetchContext& context, const std::vector<FileJob>& jobs, O
 std::vector<RankReport> Team::give_orders(FetchContext& context, const std::vector<FileJob>& jobs, const Deal& deal) {
   Parcel all;
   all.add(std::uint64_t{context.force});
+  const auto rules = context.hosts.rules();
+  all.add(std::uint64_t{rules.size()});
+  for (const HostRule& rule : rules) put_rule(all, rule);
   std::set<std::string> shared;
   for (const std::size_t i : deal.shared) {
     put_job(all, jobs[i]);
@@ -196,6 +223,8 @@ std::vector<RankReport> Team::give_orders(FetchContext& context, const std::vect
   {
     const std::lock_guard lock(mutex_);
     display_ = &context.events;
+    hosts_ = &context.hosts;
+    hosts_->hear_news(std::exchange(unheard_, {}));
     shown_ = {};
   }
   rounds_.order(all.take(), std::move(each));
@@ -206,6 +235,7 @@ std::vector<RankReport> Team::give_orders(FetchContext& context, const std::vect
   {
     const std::lock_guard lock(mutex_);
     display_ = nullptr;
+    hosts_ = nullptr;
   }
   for (unsigned r = 1; r < others.size(); ++r) reports.push_back(RankReport::of(others[r]));
   return reports;

@@ -31,6 +31,7 @@ class Team {
   void lead(const std::function<void()>& flow);
   void follow(FetchContext& context);
 
+  [[nodiscard]] unsigned ranks() const { return static_cast<unsigned>(comm_.size()); }
   [[nodiscard]] std::stop_token stop() const { return rounds_.stop(); }  // asked of any rank
   [[nodiscard]] RateLimiter& limiter() { return limiter_; }              // this rank's part of the rate
   // Rank 0's flow: one outcome for each job, in their order. Throws as fetch_all() does.
@@ -49,6 +50,7 @@ class Team {
   [[nodiscard]] RankReport work(FetchContext context, const std::vector<FileJob>& jobs, RankMeter& meter);
   [[nodiscard]] std::string work_for_rank_0(FetchContext& context, const Rounds::Order& order);
   void show(const Rounds::Seen& seen);
+  [[nodiscard]] Rounds::Hooks hooks();  // pauses that one rank's hosts ask for are all ranks'
   void set_rate(const Rounds::Seen& seen);
 
   Comm& comm_;
@@ -60,6 +62,8 @@ class Team {
   std::mutex mutex_;  // of what follows
   RankMeter* meter_ = nullptr;
   EventSink* display_ = nullptr;  // rank 0's, while the others work
+  Hosts* hosts_ = nullptr;        // this rank's; rank 0's while the others work
+  std::string unheard_;           // news that came to rank 0 before
   Rounds::Tally shown_;
 };
 

@@ -234,11 +234,31 @@ class Selecting {
     }));
   }
 
+  // The rows of blocks that are this part's: how many blocks come before, and their ranges; none: std::nullopt.
+  struct Part {
+    std::uint64_t blocks_before = 0;
+    std::vector<AxisRange> ranges;
+  };
+  [[nodiscard]] std::optional<Part> part_of(const Grid& whole, std::vector<AxisRange> ranges) const {
+    const std::uint64_t row = whole.open_max(), rows = whole.count() / row;
+    const std::uint64_t first = rows * options_.part / options_.parts,
+                        last = rows * (options_.part + 1) / options_.parts;
+    if (first == last) return std::nullopt;
+    const std::uint64_t thickness = whole.box(0).extent[0];
+    AxisRange& axis = ranges[0];
+    axis.begin += first * thickness * axis.step;
+    axis.count = std::min(axis.count, last * thickness) - first * thickness;
+    return Part{first * row, std::move(ranges)};
+  }
+
   void write_block_files(const fs::path& directory) {
     const Picture& picture = pictures_[0];
     const Dataset from = open(picture.path);
     const Grid grid(picture.ranges, options_.blocks);
-    const auto open_block = [&](std::uint64_t block) -> std::unique_ptr<Piece> {
+    const auto part = part_of(grid, picture.ranges);
+    if (!part) return;
+    const auto open_block = [&](std::uint64_t number_in_part) -> std::unique_ptr<Piece> {
+      const std::uint64_t block = part->blocks_before + number_in_part;
       const std::string name = fmt::format("{}_{}.hdf5", out_.filename().string(), number(block, grid.count()));
       auto file = std::make_unique<OutputFile>(directory / name);
       file->make_groups(source_, "", "/");
@@ -248,7 +268,7 @@ class Selecting {
       return std::make_unique<FilePiece>(std::move(file), std::move(dataset),
                                          [this, name](OutputFile& done) { finish(done, out_ / name); });
     };
-    add(stream(from, picture.ranges, grid, options_, open_block));
+    add(stream(from, part->ranges, Grid(part->ranges, options_.blocks), options_, open_block));
     std::ranges::sort(result_.files);
   }
 

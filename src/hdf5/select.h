@@ -22,8 +22,11 @@ namespace sabath {
 struct SelectOptions {
   enum class Filter { none, gzip, zstd, keep };  // keep: the chunks and filters of the source
   Filter filter = Filter::none;
-  std::vector<std::uint64_t> blocks;    // cut the first selection into blocks of this shape; the last may be smaller
-  bool blocks_as_groups = false;        // /000, /001, ... of one file; else files OUT/OUT_000.hdf5, ...
+  std::vector<std::uint64_t> blocks;  // cut the first selection into blocks of this shape; the last may be smaller
+  bool blocks_as_groups = false;      // /000, /001, ... of one file; else files OUT/OUT_000.hdf5, ...
+  // Blocks in files: only part `part` of `parts`, whole rows of blocks along the first axis; perhaps none. All parts
+  // together make the files of the whole, the same bytes.
+  std::uint64_t part = 0, parts = 1;
   bool rest = false;                    // also everything that was not named, whole
   std::optional<Digest> source_digest;  // for the provenance attribute
   bool sync = true;                     // fsync before the name appears; false: the caller makes it durable

@@ -10,7 +10,7 @@
 #include "manifest/file_node.h"
 #include "manifest/file_tree.h"
 #include "manifest/manifest.h"
-#include "manifest/pack.h"
+#include "manifest/node_file.h"
 #include "manifest/tree_writer.h"
 #include "sabath/error.h"
 
@@ -69,7 +69,7 @@ struct ManifestBuilder::State {
   Item& add(const RelativePath& path, EntryType type);
   void sort();
   [[nodiscard]] std::string encode_annotations() const;
-  Sha256 write(const PackWriter::Output& output);
+  Sha256 write(const NodeFileWriter::Output& output);
 };
 
 Item& ManifestBuilder::State::add(const RelativePath& path, EntryType type) {
@@ -112,7 +112,7 @@ namespace {
 // The directories from the root to the place of the walk, each open for more entries.
 class OpenDirectories {
  public:
-  explicit OpenDirectories(PackWriter& pack) : pack_(pack) { open_.push_back({{}, TreeWriter(pack)}); }
+  explicit OpenDirectories(NodeFileWriter& pack) : pack_(pack) { open_.push_back({{}, TreeWriter(pack)}); }
 
   TreeWriter& enter(std::string_view directory) {  // closes what the walk has left
     while (!inside(directory, open_.back().path)) leave();
@@ -149,7 +149,7 @@ class OpenDirectories {
     open_.back().tree.add({name, EntryType::directory, {ContentKind::tree, totals.bytes, hash}, totals, {}});
   }
 
-  PackWriter& pack_;
+  NodeFileWriter& pack_;
   std::vector<Open> open_;
 };
 
@@ -163,10 +163,10 @@ void refuse_collision(std::string_view before, bool before_is_directory, std::st
 
 }  // namespace
 
-Sha256 ManifestBuilder::State::write(const PackWriter::Output& output) {
+Sha256 ManifestBuilder::State::write(const NodeFileWriter::Output& output) {
   sort();
   const std::string notes = encode_annotations();
-  PackWriter pack(output);
+  NodeFileWriter pack(output);
   OpenDirectories directories(pack);
   const Item* before = nullptr;
   for (const Item& item : items) {

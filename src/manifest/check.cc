@@ -15,10 +15,10 @@ namespace {
 // Nodes stand in the order in which a depth-first walk leaves them for the first time, without gaps.
 class NodeOrder {
  public:
-  explicit NodeOrder(const Pack& pack) : pack_(pack), seen_(pack.node_count()), expected_(pack.nodes_begin()) {}
+  explicit NodeOrder(const NodeFile& pack) : pack_(pack), seen_(pack.node_count()), expected_(pack.nodes_begin()) {}
 
   void leave(const Sha256& hash) {
-    const Pack::Place place = pack_.find(hash);
+    const NodeFile::Place place = pack_.find(hash);
     if (seen_[place.index]) return;
     if (place.offset != expected_) wire::refuse(fmt::format("node {} is not in its place", hash.hex()));
     seen_[place.index] = true;
@@ -34,13 +34,14 @@ class NodeOrder {
   }
 
  private:
-  const Pack& pack_;
+  const NodeFile& pack_;
   std::vector<bool> seen_;
   std::uint64_t expected_;
   std::uint64_t seen_count_ = 0;
 };
 
-void check_file_node(const Pack& pack, const Sha256& hash, unsigned level, std::uint64_t size_bytes, NodeOrder& order) {
+void check_file_node(const NodeFile& pack, const Sha256& hash, unsigned level, std::uint64_t size_bytes,
+                     NodeOrder& order) {
   const std::vector<Sha256> children = parse_file_node(pack.read(hash), level, size_bytes);
   if (order.seen(hash)) return;  // shared: what is below has been checked
   const std::uint64_t span = file_node_span(level - 1);
@@ -53,7 +54,7 @@ void check_file_node(const Pack& pack, const Sha256& hash, unsigned level, std::
 }  // namespace
 
 void Manifest::check() const {
-  const Pack& pack = nodes_->pack;
+  const NodeFile& pack = nodes_->pack;
   pack.check_table();
   const std::string annotations = pack.annotations();
   std::vector<std::string_view> annotated;

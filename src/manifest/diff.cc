@@ -23,7 +23,7 @@ bool is_leaf(const TreeItem& item) { return !is_directory(item) || is_empty_dire
 // The entries of one directory in order, read as late as possible.
 class Side {
  public:
-  Side(const Pack& pack, std::optional<TreeRef> top) : pack_(pack) {
+  Side(const NodeFile& pack, std::optional<TreeRef> top) : pack_(pack) {
     if (top) nodes_.push_back(std::move(*top));
   }
 
@@ -44,7 +44,7 @@ class Side {
   }
 
  private:
-  const Pack& pack_;
+  const NodeFile& pack_;
   std::vector<TreeRef> nodes_;  // the next one last
   TreeNode page_;
   std::size_t next_ = 0;
@@ -63,7 +63,7 @@ Read choose(const TreeRef* before, const TreeRef* after) {
 
 class Comparison {
  public:
-  Comparison(const Pack& before, const Pack& after, const Visit& visit)
+  Comparison(const NodeFile& before, const NodeFile& after, const Visit& visit)
       : before_(before), after_(after), visit_(visit) {}
 
   // An absent side is an empty one: all of the other was removed or added.
@@ -121,14 +121,14 @@ class Comparison {
     directories(entry.path.text(), std::move(old_top), std::move(now_top));
   }
 
-  const Pack &before_, &after_;
+  const NodeFile &before_, &after_;
   const Visit& visit_;
 };
 
 }  // namespace
 
 void diff(const Manifest& before, const Manifest& after, const std::function<void(const Difference&)>& visit) {
-  const Pack &old = before.nodes().pack, &now = after.nodes().pack;
+  const NodeFile &old = before.nodes().pack, &now = after.nodes().pack;
   Comparison(old, now, visit).directories({}, root_ref(old), root_ref(now));
 }
 

@@ -1,6 +1,8 @@
 // One thread walks the directory by descriptors, never by paths, so that nothing swapped in meanwhile leads outside;
 // workers hash small files whole and large ones by chunk. The queue between them is bounded; the first failure ends
 // all.
+#include "manifest/directory_tree.h"
+
 #include <dirent.h>
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -18,7 +20,6 @@
 #include "manifest/file_node.h"
 #include "manifest/file_tree.h"
 #include "manifest/hash_queue.h"
-#include "manifest/manifest.h"
 #include "manifest/tree_node.h"
 #include "sabath/error.h"
 
@@ -35,12 +36,13 @@ bool same_version(const struct stat& a, const struct stat& b) {
          same_time(a.st_ctim, b.st_ctim);
 }
 
-std::uint64_t size_bytes(const FileJob& job) { return static_cast<std::uint64_t>(job.status.st_size); }
+std::uint64_t size_bytes(const HashJob& job) { return static_cast<std::uint64_t>(job.status.st_size); }
 
 class Scan {
  public:
-  Scan(ManifestBuilder& builder, std::filesystem::path top, const std::function<void(std::uint64_t)>& on_bytes)
-      : builder_(builder), top_(std::move(top)), on_bytes_(on_bytes) {}
+  Scan(ManifestBuilder& builder, std::filesystem::path top, const std::function<void(std::uint64_t)>& on_bytes,
+       const OnHashed& on_hashed)
+      : builder_(builder), top_(std::move(top)), on_bytes_(on_bytes), on_hashed_(on_hashed) {}
 
   void run(unsigned threads) {
     {
@@ -88,7 +90,7 @@ class Scan {
       }
       type = static_cast<unsigned char>(IFTODT(status.st_mode));
     }
-    if (type == DT_REG) return queue_.put(std::make_shared<FileJob>(path, directory));
+    if (type == DT_REG) return queue_.put(std::make_shared<HashJob>(path, directory));
     if (type == DT_LNK) return add_symlink(*directory, path, found.name);
     if (type != DT_DIR) refuse_kind(path);
     {
@@ -110,7 +112,7 @@ class Scan {
   void work() {
     std::vector<std::byte> buffer;
     while (const std::optional<HashTask> task = queue_.take()) {
-      FileJob& job = *task->job;
+      HashJob& job = *task->job;
       const std::uint64_t index = task->chunk.value_or(0);
       if (!task->chunk) {
         open(job);
@@ -123,7 +125,7 @@ class Scan {
     }
   }
 
-  void open(FileJob& job) const {
+  void open(HashJob& job) const {
     // O_NONBLOCK: a FIFO that took the file's place since the walk must not hold us.
     job.fd = open_at(*job.directory, std::string(job.path.name()), O_NONBLOCK | O_NOCTTY, job.path);
     job.directory.reset();
@@ -137,7 +139,7 @@ class Scan {
     job.chunks_left = job.chunks.size();
   }
 
-  void hash(FileJob& job, std::uint64_t index, std::vector<std::byte>& buffer) {
+  void hash(HashJob& job, std::uint64_t index, std::vector<std::byte>& buffer) {
     const std::uint64_t length = chunk_length(size_bytes(job), index);
     if (buffer.size() < length) buffer.resize(length);
     const auto bytes = std::span(buffer).first(length);
@@ -148,7 +150,7 @@ class Scan {
     on_bytes_(length);
   }
 
-  void finish(FileJob& job) {
+  void finish(HashJob& job) {
     struct stat status {};
     if (::fstat(job.fd.get(), &status) != 0) throw_errno("stat", name(job.path), errno);
     if (!same_version(status, job.status)) refuse_change(job);
@@ -156,6 +158,7 @@ class Scan {
     const Digest digest = digest_of_chunks(size_bytes(job), job.chunks);
     const std::lock_guard lock(mutex_);
     builder_.add_file(job.path, digest, std::move(job.chunks), (status.st_mode & S_IXUSR) != 0);
+    if (on_hashed_) on_hashed_(job.path, digest, status);
   }
 
   [[noreturn]] void refuse_kind(const RelativePath& path) const {
@@ -163,7 +166,7 @@ class Scan {
                 "an asset holds files, directories and symlinks: move it elsewhere");
   }
 
-  [[noreturn]] void refuse_change(const FileJob& job) const {
+  [[noreturn]] void refuse_change(const HashJob& job) const {
     throw Error(FailureKind::changed, fmt::format("{} changed while it was read", name(job.path).string()),
                 "let its writer finish, then try again");
   }
@@ -200,7 +203,8 @@ class Scan {
   ManifestBuilder& builder_;
   const std::filesystem::path top_;
   const std::function<void(std::uint64_t)>& on_bytes_;
-  std::mutex mutex_;  // of builder_ and of calls to on_bytes_
+  const OnHashed& on_hashed_;
+  std::mutex mutex_;  // of builder_ and of what is called
   HashQueue queue_;
 };
 
@@ -208,8 +212,13 @@ class Scan {
 
 void add_directory_tree(ManifestBuilder& builder, const std::filesystem::path& directory, unsigned threads,
                         const std::function<void(std::uint64_t)>& on_bytes) {
+  add_directory_tree(builder, directory, threads, on_bytes, {});
+}
+
+void add_directory_tree(ManifestBuilder& builder, const std::filesystem::path& directory, unsigned threads,
+                        const std::function<void(std::uint64_t)>& on_bytes, const OnHashed& on_hashed) {
   if (threads == 0) threads = std::max(1U, std::thread::hardware_concurrency());
-  Scan(builder, directory, on_bytes).run(std::min(threads, threads_max));
+  Scan(builder, directory, on_bytes, on_hashed).run(std::min(threads, threads_max));
 }
 
 }  // namespace sabath

@@ -45,7 +45,7 @@ void FileHasher::update(std::span<const std::byte> bytes) {
 
 FileTree FileHasher::finish() {
   if (!buffer_.empty()) chunks_.push_back(hash_chunk(buffer_));
-  buffer_ = {};
+  std::vector<std::byte>().swap(buffer_);  // gives its memory back, which `= {}` does not
   const Digest digest = digest_of_chunks(size_bytes_, chunks_);
   return {digest, std::move(chunks_)};
 }

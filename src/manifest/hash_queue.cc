@@ -6,7 +6,7 @@ namespace sabath {
 
 constexpr std::size_t files_waiting_max = 256;  // each may hold a directory open
 
-bool HashQueue::put(std::shared_ptr<FileJob> job) {
+bool HashQueue::put(std::shared_ptr<HashJob> job) {
   std::unique_lock lock(mutex_);
   room_.wait(lock, [&] { return failure_ || files_.size() < files_waiting_max; });
   if (failure_) return false;
@@ -39,7 +39,7 @@ std::optional<HashTask> HashQueue::take() {
   return task;
 }
 
-void HashQueue::opened(const std::shared_ptr<FileJob>& job, bool share) {
+void HashQueue::opened(const std::shared_ptr<HashJob>& job, bool share) {
   const std::lock_guard lock(mutex_);
   --opening_;
   if (share) shared_.push_back(job);

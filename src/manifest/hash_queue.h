@@ -22,8 +22,8 @@
 
 namespace sabath {
 
-struct FileJob {
-  FileJob(RelativePath at, std::shared_ptr<const Fd> in) : path(std::move(at)), directory(std::move(in)) {}
+struct HashJob {
+  HashJob(RelativePath at, std::shared_ptr<const Fd> in) : path(std::move(at)), directory(std::move(in)) {}
 
   RelativePath path;
   std::shared_ptr<const Fd> directory;  // where it stands
@@ -35,24 +35,24 @@ struct FileJob {
 };
 
 struct HashTask {
-  std::shared_ptr<FileJob> job;
+  std::shared_ptr<HashJob> job;
   std::optional<std::uint64_t> chunk;  // absent: the file waits to be opened
 };
 
 class HashQueue {
  public:
-  bool put(std::shared_ptr<FileJob> job);                        // waits for room; false: stop
+  bool put(std::shared_ptr<HashJob> job);                        // waits for room; false: stop
   void end();                                                    // no more files will come
   [[nodiscard]] std::optional<HashTask> take();                  // nullopt: stop
-  void opened(const std::shared_ptr<FileJob>& job, bool share);  // answers a task without a chunk; share: by chunk
+  void opened(const std::shared_ptr<HashJob>& job, bool share);  // answers a task without a chunk; share: by chunk
   void fail(std::exception_ptr failure);
   void rethrow_failure();  // the first, if any; after the workers have ended
 
  private:
   std::mutex mutex_;
   std::condition_variable work_, room_;
-  std::deque<std::shared_ptr<FileJob>> files_;
-  std::deque<std::shared_ptr<FileJob>> shared_;  // no more than there are workers
+  std::deque<std::shared_ptr<HashJob>> files_;
+  std::deque<std::shared_ptr<HashJob>> shared_;  // no more than there are workers
   std::size_t opening_ = 0;                      // files taken that may yet be shared
   bool ended_ = false;
   std::exception_ptr failure_;

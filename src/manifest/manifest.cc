@@ -17,11 +17,11 @@ Manifest& Manifest::operator=(Manifest&&) noexcept = default;
 Manifest::~Manifest() = default;
 
 Manifest Manifest::open(const std::filesystem::path& file) {
-  return Manifest(std::make_unique<Nodes>(Nodes{Pack::open(file)}));
+  return Manifest(std::make_unique<Nodes>(Nodes{NodeFile::open(file)}));
 }
 
 Manifest Manifest::parse(std::string bytes) {
-  return Manifest(std::make_unique<Nodes>(Nodes{Pack::parse(std::move(bytes))}));
+  return Manifest(std::make_unique<Nodes>(Nodes{NodeFile::parse(std::move(bytes))}));
 }
 
 const Sha256& Manifest::root() const noexcept { return nodes_->pack.root(); }
@@ -34,7 +34,7 @@ void Manifest::for_each(const std::function<void(const Entry&)>& visit) const {
 }
 
 std::optional<Entry> Manifest::find(const RelativePath& path) const {
-  const Pack& pack = nodes_->pack;
+  const NodeFile& pack = nodes_->pack;
   const std::string_view text = path.text();
   TreeRef ref = root_ref(pack);
   for (std::size_t begin = 0;;) {

@@ -2,12 +2,12 @@
 #pragma once
 
 #include "manifest/manifest.h"
-#include "manifest/pack.h"
+#include "manifest/node_file.h"
 
 namespace sabath {
 
 struct Manifest::Nodes {
-  Pack pack;
+  NodeFile pack;
 };
 
 }  // namespace sabath

@@ -10,7 +10,7 @@
 namespace sabath {
 namespace {
 
-void read_file_node(const Pack& pack, const Sha256& hash, unsigned level, std::uint64_t size_bytes,
+void read_file_node(const NodeFile& pack, const Sha256& hash, unsigned level, std::uint64_t size_bytes,
                     std::vector<Sha256>& chunks) {
   const std::vector<Sha256> children = parse_file_node(pack.read(hash), level, size_bytes);
   if (level == 2) {
@@ -25,7 +25,7 @@ void read_file_node(const Pack& pack, const Sha256& hash, unsigned level, std::u
 
 }  // namespace
 
-TreeRef root_ref(const Pack& pack) {
+TreeRef root_ref(const NodeFile& pack) {
   TreeRef ref;
   ref.hash = pack.root();
   return ref;
@@ -49,7 +49,7 @@ TreeRef child_ref(const TreeRef& parent, const TreeNode& node, std::size_t index
           last && parent.last};
 }
 
-TreeNode load_tree_node(const Pack& pack, const TreeRef& ref) {
+TreeNode load_tree_node(const NodeFile& pack, const TreeRef& ref) {
   TreeNode node = parse_tree_node(pack.read(ref.hash));
   const std::size_t count = node.count();
   const auto refuse = [&](std::string_view what) {
@@ -76,7 +76,7 @@ Entry make_entry(std::string_view directory, const TreeItem& item) {
   return entry;
 }
 
-void walk_tree(const Pack& pack, const TreeRef& ref, std::string_view directory, const TreeVisitor& visitor) {
+void walk_tree(const NodeFile& pack, const TreeRef& ref, std::string_view directory, const TreeVisitor& visitor) {
   const TreeNode node = load_tree_node(pack, ref);
   for (const TreeItem& item : node.items) {
     const Entry entry = make_entry(directory, item);  // bounds the depth: a path has at most 128 components
@@ -89,7 +89,7 @@ void walk_tree(const Pack& pack, const TreeRef& ref, std::string_view directory,
   if (visitor.node_done) visitor.node_done(ref.hash);
 }
 
-std::vector<Sha256> read_chunk_layer(const Pack& pack, const Digest& file) {
+std::vector<Sha256> read_chunk_layer(const NodeFile& pack, const Digest& file) {
   if (file.size_bytes > file_size_max) wire::refuse("a file is longer than the format allows");
   std::vector<Sha256> chunks;
   read_file_node(pack, file.hash, file_top_level(file.size_bytes), file.size_bytes, chunks);

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "manifest/pack.h"
+#include "manifest/node_file.h"
 #include "manifest/tree_node.h"
 
 namespace sabath {
@@ -23,10 +23,10 @@ struct TreeRef {
   bool last = true;               // nothing of the directory follows
 };
 
-[[nodiscard]] TreeRef root_ref(const Pack& pack);
+[[nodiscard]] TreeRef root_ref(const NodeFile& pack);
 [[nodiscard]] TreeRef directory_ref(const TreeItem& directory);
 [[nodiscard]] TreeRef child_ref(const TreeRef& parent, const TreeNode& node, std::size_t index);
-[[nodiscard]] TreeNode load_tree_node(const Pack& pack, const TreeRef& ref);
+[[nodiscard]] TreeNode load_tree_node(const NodeFile& pack, const TreeRef& ref);
 
 // An entry with its path; `directory` is "" at the root. Checks the path and a symlink's target.
 [[nodiscard]] Entry make_entry(std::string_view directory, const TreeItem& item);
@@ -35,9 +35,9 @@ struct TreeVisitor {
   std::function<void(const Entry&, const TreeItem&)> entry;  // a directory before what is in it
   std::function<void(const Sha256&)> node_done;              // after everything below it; may be empty
 };
-void walk_tree(const Pack& pack, const TreeRef& ref, std::string_view directory, const TreeVisitor& visitor);
+void walk_tree(const NodeFile& pack, const TreeRef& ref, std::string_view directory, const TreeVisitor& visitor);
 
 // The chunk layer of a file of more than one chunk.
-[[nodiscard]] std::vector<Sha256> read_chunk_layer(const Pack& pack, const Digest& file);
+[[nodiscard]] std::vector<Sha256> read_chunk_layer(const NodeFile& pack, const Digest& file);
 
 }  // namespace sabath

@@ -4,7 +4,7 @@
 
 namespace sabath {
 
-TreeWriter::TreeWriter(PackWriter& pack) : pack_(pack), open_(1) {}
+TreeWriter::TreeWriter(NodeFileWriter& pack) : pack_(pack), open_(1) {}
 
 void TreeWriter::add(const TreeItem& item) {
   OpenNode& page = open_[0];

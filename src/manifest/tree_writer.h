@@ -5,14 +5,14 @@
 #include <string>
 #include <vector>
 
-#include "manifest/pack.h"
+#include "manifest/node_file.h"
 #include "manifest/tree_node.h"
 
 namespace sabath {
 
 class TreeWriter {
  public:
-  explicit TreeWriter(PackWriter& pack);
+  explicit TreeWriter(NodeFileWriter& pack);
   void add(const TreeItem& item);  // names strictly ascend; a directory's own nodes are written already
 
   struct Result {
@@ -32,7 +32,7 @@ class TreeWriter {
   void close(unsigned level);
   Sha256 write(unsigned level);
 
-  PackWriter& pack_;
+  NodeFileWriter& pack_;
   std::vector<OpenNode> open_;
 };
 

@@ -11,7 +11,7 @@
 
 namespace sabath {
 
-struct Piece {
+struct LinePiece {
   std::string_view text;
   bool rewritten = false;  // ended by a carriage return: the next piece may take its place
 };
@@ -22,8 +22,10 @@ class LineSplitter {
 
   template <typename Take>
   void feed(std::string_view bytes, const Take& take) {
+    const char* newline = next('\n', bytes, bytes.size());
     while (!bytes.empty()) {
-      const std::size_t end = find_end(bytes);
+      if (newline != nullptr && newline < bytes.data()) newline = next('\n', bytes, bytes.size());
+      const std::size_t end = find_end(bytes, newline);
       if (end == std::string_view::npos) {
         keep(bytes);
         return;
@@ -50,11 +52,15 @@ class LineSplitter {
   [[nodiscard]] std::uint64_t too_long() const noexcept { return too_long_; }
 
  private:
-  // The nearest newline or carriage return. Logs have few of the latter, so each is looked for once a chunk of text.
-  static std::size_t find_end(std::string_view bytes) {
-    const auto* const newline = static_cast<const char*>(std::memchr(bytes.data(), '\n', bytes.size()));
+  static const char* next(char c, std::string_view bytes, std::size_t length) {
+    return length == 0 ? nullptr : static_cast<const char*>(std::memchr(bytes.data(), c, length));
+  }
+
+  // The nearest newline or carriage return. Each byte is looked at twice at most: up to the next newline, which is
+  // looked for once, for carriage returns only.
+  static std::size_t find_end(std::string_view bytes, const char* newline) {
     const std::size_t length = newline == nullptr ? bytes.size() : static_cast<std::size_t>(newline - bytes.data());
-    const auto* const rewrite = static_cast<const char*>(std::memchr(bytes.data(), '\r', length));
+    const auto* const rewrite = next('\r', bytes, length);
     if (rewrite != nullptr) return static_cast<std::size_t>(rewrite - bytes.data());
     return newline == nullptr ? std::string_view::npos : length;
   }
@@ -76,7 +82,7 @@ class LineSplitter {
       ++too_long_;
       skips_ = false;
     } else {
-      take(Piece{text, rewritten});
+      take(LinePiece{text, rewritten});
     }
   }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "metrics/char_set.h"
 #include "metrics/number.h"
 #include "metrics/words.h"
 
@@ -11,14 +12,13 @@ namespace {
 
 constexpr std::size_t name_length_max = 64;
 constexpr std::ptrdiff_t name_blanks_max = 4;
+constexpr CharSet in_names(" _-./@%()[]0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ");
+constexpr CharSet behind_numbers(" ,;|)]}\t"), between_pairs(",;|\t{"), before_pairs(" ,:|;-\t)]"), separators(":=");
 
 bool is_name(std::string_view text) {
   if (text.empty() || text.size() > name_length_max || !(is_letter(text.front()) || text.front() == '_')) return false;
   return std::all_of(text.begin(), text.end(),
-                     [](unsigned char c) {
-                       return is_letter(static_cast<char>(c)) || is_digit(static_cast<char>(c)) || c >= 0x80 ||
-                              std::string_view(" _-./@%()[]").find(static_cast<char>(c)) != std::string_view::npos;
-                     }) &&
+                     [](char c) { return in_names.has(c) || static_cast<unsigned char>(c) >= 0x80; }) &&
          std::count(text.begin(), text.end(), ' ') <= name_blanks_max;
 }
 
@@ -33,7 +33,7 @@ bool ends_number(std::string_view& text, bool counts) {
   while (unit < text.size() && (is_letter(text[unit]) || text[unit] == '%' || text[unit] == '/')) ++unit;
   if (unit > 8 || (unit > 0 && text.front() == '/')) return false;
   const char next = unit < text.size() ? text[unit] : ' ';
-  if (std::string_view(" ,;|)]}\t").find(next) == std::string_view::npos) return false;
+  if (!behind_numbers.has(next)) return false;
   text.remove_prefix(unit);
   return true;
 }
@@ -41,7 +41,7 @@ bool ends_number(std::string_view& text, bool counts) {
 // The name in front of the separator: behind the last thing that cannot be part of one.
 std::string_view name_before(std::string_view text) {
   text = text.substr(text.size() - std::min(text.size(), 2 * name_length_max));
-  std::size_t begin = text.find_last_of(",;|\t{");
+  std::size_t begin = between_pairs.last_in(text);
   begin = begin == std::string_view::npos ? 0 : begin + 1;
   if (const std::size_t dash = text.rfind(" - "); dash != std::string_view::npos && dash + 3 > begin) begin = dash + 3;
   return trim(text.substr(begin));
@@ -64,12 +64,11 @@ void add(std::string_view group, std::string_view name, double value, std::strin
 }  // namespace
 
 void take_pairs(std::string_view text, Reading& reading) {
-  while (!text.empty() && std::string_view(" ,:|;-\t)]").find(text.front()) != std::string_view::npos)
-    text.remove_prefix(1);
+  while (!text.empty() && before_pairs.has(text.front())) text.remove_prefix(1);
   const std::string_view group = group_of(text);
   std::string_view before = text;  // from the end of the last pair
   std::size_t at = 0;
-  while ((at = text.find_first_of(":=", at)) != std::string_view::npos) {
+  while ((at = separators.first_in(text, at)) != std::string_view::npos) {
     const std::size_t length = static_cast<std::size_t>(text.data() - before.data()) + at;
     const std::string_view name = name_before(before.substr(0, length));
     std::string_view rest = text.substr(at + 1);

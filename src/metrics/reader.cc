@@ -108,7 +108,7 @@ class MetricReader::Parts {
 
  private:
   [[nodiscard]] bool wants(LogFormat format) const { return (options_.formats & static_cast<unsigned>(format)) != 0; }
-  void take(const Piece& piece);
+  void take(const LinePiece& piece);
   void take_line(std::string_view line, bool rewritten, std::optional<int> rank);
   // The objects behind each mark in the line; they are told at once, whatever stands around them.
   bool take_marked(std::string_view line, std::optional<int> rank);
@@ -136,18 +136,18 @@ class MetricReader::Parts {
 void MetricReader::Parts::feed(std::string_view bytes, double time) {
   counts_.bytes += bytes.size();
   time_ = time;
-  splitter_.feed(bytes, [this](const Piece& piece) { take(piece); });
+  splitter_.feed(bytes, [this](const LinePiece& piece) { take(piece); });
   counts_.lines_too_long = splitter_.too_long();
 }
 
 void MetricReader::Parts::finish() {
-  splitter_.finish([this](const Piece& piece) { take({whole_words(piece.text, counts_.bytes), false}); });
+  splitter_.finish([this](const LinePiece& piece) { take({whole_words(piece.text, counts_.bytes), false}); });
   counts_.lines_too_long = splitter_.too_long();
   for (auto& [rank, state] : states_) release(state, rank < 0 ? std::nullopt : std::optional(rank));
   release(forgetful_, std::nullopt);
 }
 
-void MetricReader::Parts::take(const Piece& piece) {
+void MetricReader::Parts::take(const LinePiece& piece) {
   ++counts_.lines;
   std::string_view text = clean_line(piece.text, scratch_);
   if (line_begins_) line_rank_ = options_.rank;

@@ -73,16 +73,30 @@ MPI_Op operation(Reduction how) {
   }
 }
 
-class PendingRequest final : public Comm::Pending {
+// MPICH 4.0.2 compares unsigned numbers as if they were signed: signed ones in the same order are given to it instead.
+constexpr bool is_order(Reduction how) { return how == Reduction::minimum || how == Reduction::maximum; }
+void turn_sign(std::span<std::uint64_t> values) {
+  for (auto& value : values) value ^= std::uint64_t{1} << 63U;
+}
+
+class PendingReduction final : public Comm::Pending {
  public:
-  explicit PendingRequest(MPI_Request request) : request_(request) {}
+  PendingReduction(std::span<std::uint64_t> values, Reduction how, MPI_Comm comm) : values_(values), how_(how) {
+    if (is_order(how)) turn_sign(values);
+    check(MPI_Iallreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()),
+                         is_order(how) ? MPI_INT64_T : MPI_UINT64_T, operation(how), comm, &request_),
+          "begin a reduction");
+  }
   bool done() override {
-    done_ = done_ || test(request_);
-    return done_;
+    if (done_ || !test(request_)) return done_;
+    if (is_order(how_)) turn_sign(values_);
+    return done_ = true;
   }
 
  private:
-  MPI_Request request_;
+  const std::span<std::uint64_t> values_;
+  const Reduction how_;
+  MPI_Request request_ = MPI_REQUEST_NULL;
   bool done_ = false;
 };
 
@@ -253,11 +267,7 @@ void MpiComm::all_reduce(std::span<std::uint64_t> values, Reduction how) {
 }
 
 std::unique_ptr<Comm::Pending> MpiComm::begin_all_reduce(std::span<std::uint64_t> values, Reduction how) {
-  MPI_Request request = MPI_REQUEST_NULL;
-  check(MPI_Iallreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), MPI_UINT64_T, operation(how),
-                       comm_, &request),
-        "begin a reduction");
-  return std::make_unique<PendingRequest>(request);
+  return std::make_unique<PendingReduction>(values, how, comm_);
 }
 
 std::unique_ptr<Comm::Message> MpiComm::begin_send(std::span<const std::byte> bytes, unsigned to, unsigned channel) {

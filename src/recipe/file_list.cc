@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "base/percent.h"
+#include "base/reach.h"
 #include "base/text.h"
 #include "sabath/error.h"
 
@@ -37,21 +39,6 @@ bool has_scheme(std::string_view line) {
          !(line[0] >= '0' && line[0] <= '9');
 }
 
-// A path as it stands in a URL: everything but unreserved characters and '/' becomes %XX (RFC 3986, section 2).
-std::string percent_encode(std::string_view path) {
-  std::string encoded;
-  for (const char c : path) {
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                       std::string_view("-._~/").find(c) != std::string_view::npos;
-    if (plain) {
-      encoded += c;
-    } else {
-      encoded += fmt::format("%{:02X}", static_cast<std::uint8_t>(c));
-    }
-  }
-  return encoded;
-}
-
 // `parse` with its errors told at this place.
 template <typename Parse>
 auto at_place(const Place& place, Parse parse) {
@@ -68,18 +55,20 @@ ListedFile parse_url_line(std::string_view line, const Place& place) {
   if (own != "file" && family(url.scheme()) != family(own)) {
     place.refuse(fmt::format("a list from {}: may not name a {}: URL", own, url.scheme()));
   }
+  if (own != "file" && reach_of(url.host()) > reach_of(place.list.host()))
+    place.refuse(fmt::format("a list from {} may not name the private address {}", place.list.origin(), url.host()));
   const std::string name = url.file_name();
   if (name.empty()) place.refuse("the URL ends in no file name");
   std::optional<RelativePath> path;
   if (name.find('/') == std::string::npos) path = RelativePath::try_parse(name);
   if (!path) place.refuse(fmt::format("the URL's file name \"{}\" is unsafe", printable(name)));
-  return {std::move(*path), std::move(url)};
+  return {std::move(*path), {std::move(url)}, std::nullopt, {}};
 }
 
 ListedFile parse_path_line(std::string_view line, const Place& place) {
   RelativePath path = at_place(place, [&] { return RelativePath::parse(line); });
-  Url url = at_place(place, [&] { return place.list.resolve(percent_encode(path.text())); });
-  return {std::move(path), std::move(url)};
+  Url url = at_place(place, [&] { return place.list.resolve(percent_encode_path(path.text())); });
+  return {std::move(path), {std::move(url)}, std::nullopt, {}};
 }
 
 // A name may stand once, and not as a directory of another one.

@@ -1,4 +1,5 @@
 // File lists: one URL, or one path relative to the list, a line. Blank lines and lines that begin with '#' are skipped.
+// A file stands below the fragment by its URL's last segment, or by the relative path as given.
 // Pure; any thread. Lists come from servers and are hostile until checked.
 #pragma once
 
@@ -8,15 +9,9 @@
 #include <string_view>
 #include <vector>
 
-#include "sabath/path.h"
-#include "sabath/url.h"
+#include "sabath/resolver.h"
 
 namespace sabath {
-
-struct ListedFile {
-  RelativePath path;  // where it stands below the fragment: the URL's last segment, or the relative path as given
-  Url url;
-};
 
 // The first `limit` files. Throws Error{invalid} with the line's number for: "..", an absolute path, an empty or unsafe
 // name, a scheme other than the list's own family (a list from the network may not name file: URLs), a name twice, a

@@ -66,6 +66,19 @@ Access take_access(JsonObject& object) {
   return access;
 }
 
+HostLimits take_limits(JsonObject& object) {
+  constexpr std::uint64_t connections_max = 1024;
+  auto inner = object.try_object("limits", "\"limits\"");
+  if (!inner) return {};
+  const auto connections = inner->try_uint("connections");
+  if (connections == 0u || connections > connections_max)
+    inner->fail("connections", fmt::format("must be from 1 to {}", connections_max));
+  const auto rate = inner->try_size("limit_rate");
+  if (rate == 0u) inner->fail("limit_rate", "must be at least 1");
+  inner->finish();
+  return {static_cast<unsigned>(connections.value_or(0)), rate.value_or(0)};
+}
+
 std::optional<RelativePath> take_path(JsonObject& object, const Fragment& fragment) {
   if (const std::optional<std::string> text = object.try_text("path")) {
     std::optional<RelativePath> path = RelativePath::try_parse(*text);
@@ -159,6 +172,7 @@ Recipe read_schema_1(const JsonValue& document, std::string_view origin) {
   recipe.citation = object.texts("citation");
   recipe.references = take_lines(object, "references");
   recipe.access = take_access(object);
+  recipe.limits = take_limits(object);
   read_fragments(object, recipe);
   recipe.manifest = take_manifest(object);
   read_git_and_forks(object, recipe);

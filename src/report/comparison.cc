@@ -120,14 +120,7 @@ bool is_result(const std::string& name) {
   return role_of(name) != Role::time && name != "iterations_per_second" && name != "throughput";
 }
 
-}  // namespace
-
-bool RunComparison::within() const {
-  return !metrics.empty() && std::all_of(metrics.begin(), metrics.end(), [](const auto& one) { return one.within; });
-}
-
-RunComparison compare_runs(const Run& a, const Run& b, const std::vector<std::string>& names, double tolerance) {
-  RunComparison found;
+void compare_facts(const Run& a, const Run& b, RunComparison& found) {
   found.data_differences = differences(roots(a, false), roots(b, false));
   found.data = sameness(roots(a, false), roots(b, false), found.data_differences);
   if (found.data == Sameness::same && !(is_verified(a) && is_verified(b))) found.data = Sameness::unknown;
@@ -136,6 +129,17 @@ RunComparison compare_runs(const Run& a, const Run& b, const std::vector<std::st
   found.config = differences(facts_of(a, "config"), facts_of(b, "config"));
   found.environment = differences(facts_of(a, "environment"), facts_of(b, "environment"));
   found.machine = differences(facts_of(a, "machine"), facts_of(b, "machine"));
+}
+
+}  // namespace
+
+bool RunComparison::within() const {
+  return !metrics.empty() && std::all_of(metrics.begin(), metrics.end(), [](const auto& one) { return one.within; });
+}
+
+RunComparison compare_runs(const Run& a, const Run& b, const std::vector<std::string>& names, double tolerance) {
+  RunComparison found;
+  if (a.document && b.document) compare_facts(a, b, found);  // a log says nothing of what it was made with
   if (a.series.empty() || b.series.empty()) return found;
   found.epoch_shift = shift_of(a, b);
   const auto wanted = [&](const std::string& name) {

@@ -115,8 +115,8 @@ Expectation parse_expectation(const std::string& text) {
   return made;
 }
 
-Verdict judge(const Expectation& expectation, const Run& run) {
-  Verdict verdict;
+Judgement judge(const Expectation& expectation, const Run& run) {
+  Judgement verdict;
   if (const Series* const series = run.find(expectation.name)) {
     verdict.found = true;
     verdict.value = value_of(summarize(*series), expectation.which);

@@ -19,11 +19,11 @@ struct Expectation {
 };
 [[nodiscard]] Expectation parse_expectation(const std::string& text);
 
-struct Verdict {
+struct Judgement {
   bool met = false, found = false;  // found: the run has such a metric
   double value = 0;                 // what it came to
 };
 // Epochs first, then steps, then figures of no epoch. NaN meets nothing.
-[[nodiscard]] Verdict judge(const Expectation& expectation, const Run& run);
+[[nodiscard]] Judgement judge(const Expectation& expectation, const Run& run);
 
 }  // namespace sabath

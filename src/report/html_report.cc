@@ -104,7 +104,7 @@ std::string facts_table(const Run& run) {
 }
 
 std::string one_run(const Run& run) {
-  std::string line = fact(run, "state");
+  std::string line = state_of(run);
   if (const std::string code = fact(run, "exit"); !code.empty()) line += ", exit " + code;
   if (const auto seconds = duration_of(run)) line += (line.empty() ? "" : ", ") + format_duration(*seconds);
   std::string out = "<h2>" + xml_text(run.label) + "</h2>\n";

@@ -155,6 +155,25 @@ std::string label_of(const fs::path& path) {
   return name.empty() || name == "." ? "run" : name;
 }
 
+// The directory of a sweep stands for its runs, but for those that were moved aside.
+std::vector<fs::path> with_sweeps(const std::vector<std::string>& paths) {
+  std::vector<fs::path> all;
+  for (const fs::path path : paths) {
+    std::vector<fs::path> inside;
+    std::error_code error;
+    if (!fs::exists(path / "run.json", error)) {
+      for (const fs::directory_entry& entry : fs::directory_iterator(path, error)) {
+        const bool aside = entry.path().filename().string().find(".unfinished-") != std::string::npos;
+        if (!aside && fs::exists(entry.path() / "run.json", error)) inside.push_back(entry.path());
+      }
+    }
+    std::sort(inside.begin(), inside.end());
+    if (inside.empty()) inside.push_back(path);
+    all.insert(all.end(), inside.begin(), inside.end());
+  }
+  return all;
+}
+
 }  // namespace
 
 const Series* Run::find(std::string_view name) const {
@@ -194,7 +213,7 @@ Run load_run(const fs::path& path, const MetricReaderOptions& options) {
 
 std::vector<Run> load_runs(const std::vector<std::string>& paths, const MetricReaderOptions& options) {
   std::vector<Run> runs;
-  for (const std::string& path : paths) {
+  for (const fs::path& path : with_sweeps(paths)) {
     Run run = load_run(path, options);
     const std::string name = run.label;
     for (int number = 2;

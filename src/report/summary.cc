@@ -80,6 +80,11 @@ std::string fact(const Run& run, const std::string& part, const std::string& key
   return text_of(*value);
 }
 
+std::string state_of(const Run& run) {
+  const std::string state = fact(run, "state");
+  return state == "running" ? "running, or killed" : state;
+}
+
 std::optional<double> duration_of(const Run& run) {
   const Json* const started = part_of(run, "started");
   const Json* const finished = part_of(run, "finished");

@@ -24,6 +24,9 @@ using Facts = std::vector<std::pair<std::string, std::string>>;
 // A text or number at `part`, or at `part`.`key`; "" if absent or null.
 [[nodiscard]] std::string fact(const Run& run, const std::string& part, const std::string& key = {});
 
+// "finished", "failed", ...; of a record that nobody has closed both that it can be; "" if there is no record.
+[[nodiscard]] std::string state_of(const Run& run);
+
 // Seconds from the first to the last sign of the run, nullopt if it says no times.
 [[nodiscard]] std::optional<double> duration_of(const Run& run);
 

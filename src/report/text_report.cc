@@ -68,7 +68,7 @@ std::string times_line(const Run& run) {
 }
 
 std::string state_line(const Run& run) {
-  std::string line = fact(run, "state");
+  std::string line = state_of(run);
   if (line.empty()) line = run.is_directory ? "no run.json" : "a log";
   if (const std::string code = fact(run, "exit"); !code.empty()) line += ", exit " + code;
   if (const std::string signal = fact(run, "signal"); !signal.empty()) line += ", signal " + signal;

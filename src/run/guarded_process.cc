@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -51,8 +52,9 @@ std::string find_program(const std::string& name, const std::string& path) {
     const auto colon = rest.find(':');
     const std::string_view directory = rest.substr(0, colon);
     const std::string file = fmt::format("{}/{}", directory.empty() ? "." : directory, name);
-    const auto status = try_stat(file);
-    if (status && S_ISREG(status->st_mode) && ::access(file.c_str(), X_OK) == 0) return file;
+    // A directory of PATH that may not be looked into has nothing, as execvp(3) has it.
+    struct stat status {};
+    if (::stat(file.c_str(), &status) == 0 && S_ISREG(status.st_mode) && ::access(file.c_str(), X_OK) == 0) return file;
     if (colon == std::string_view::npos) return {};
     rest.remove_prefix(colon + 1);
   }

@@ -102,6 +102,16 @@ Json batch_job(const Variables& variable) {
 
 }  // namespace
 
+std::string node_name(const Variables& variable) {
+  utsname kernel{};
+  ::uname(&kernel);
+  std::string name = variable("SLURMD_NODENAME").value_or(kernel.nodename).substr(0, 200);
+  for (char& c : name) {  // it becomes a file's name
+    if (c == '/' || static_cast<unsigned char>(c) < 0x21) c = '_';
+  }
+  return name;
+}
+
 Json describe_machine(const Variables& variable, const std::stop_token& stop) {
   utsname kernel{};
   ::uname(&kernel);
@@ -109,18 +119,12 @@ Json describe_machine(const Variables& variable, const std::stop_token& stop) {
   CPU_ZERO(&usable);
   const bool known = ::sched_getaffinity(0, sizeof usable, &usable) == 0;
   const auto mpi = lines_of({"mpirun", "--version"}, variable, stop);
-  return {{"node", kernel.nodename},
-          {"kernel", fmt::format("{} {}", kernel.sysname, kernel.release)},
-          {"architecture", kernel.machine},
-          {"cpu", or_null(value_in("/proc/cpuinfo", "model name"))},
-          {"cpus", ::sysconf(_SC_NPROCESSORS_ONLN)},
-          {"cpus_usable", known ? Json(CPU_COUNT(&usable)) : Json(nullptr)},
-          {"memory_bytes", memory_bytes()},
-          {"accelerators", accelerators(variable, stop)},
-          {"interconnect", interconnect()},
-          {"mpi", mpi.empty() ? Json(nullptr) : Json(mpi.front())},
-          {"container", container(variable)},
-          {"job", batch_job(variable)}};
+  return {{"node", printable(node_name(variable))},  {"kernel", fmt::format("{} {}", kernel.sysname, kernel.release)},
+          {"architecture", kernel.machine},          {"cpu", or_null(value_in("/proc/cpuinfo", "model name"))},
+          {"cpus", ::sysconf(_SC_NPROCESSORS_ONLN)}, {"cpus_usable", known ? Json(CPU_COUNT(&usable)) : Json(nullptr)},
+          {"memory_bytes", memory_bytes()},          {"accelerators", accelerators(variable, stop)},
+          {"interconnect", interconnect()},          {"mpi", mpi.empty() ? Json(nullptr) : Json(mpi.front())},
+          {"container", container(variable)},        {"job", batch_job(variable)}};
 }
 
 }  // namespace sabath

@@ -12,6 +12,9 @@ namespace sabath {
 
 using Variables = std::function<std::optional<std::string>(const std::string&)>;  // of the environment
 
+// What the batch system calls this node, else the host's name.
+[[nodiscard]] std::string node_name(const Variables& variable);
+
 // {"node","kernel","architecture","cpu","cpus","cpus_usable","memory_bytes","accelerators":[...],"interconnect":[...],
 //  "mpi","container","job"}
 [[nodiscard]] nlohmann::ordered_json describe_machine(const Variables& variable, const std::stop_token& stop);

@@ -22,7 +22,11 @@ class RunDirectory {
   [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
   [[nodiscard]] std::filesystem::path work() const { return path_ / "work"; }      // where the steps run
   [[nodiscard]] std::filesystem::path source() const { return path_ / "source"; }  // the run's own copy of the code
-  [[nodiscard]] std::filesystem::path metric_log() const { return path_ / "output/metrics"; }  // SABATH_METRICS
+  [[nodiscard]] std::filesystem::path metric_log() const { return metric_log_of(path_); }
+  // SABATH_METRICS of the programs of this run.
+  [[nodiscard]] static std::filesystem::path metric_log_of(const std::filesystem::path& run) {
+    return run / "output/metrics";
+  }
 
   void write_run(const nlohmann::ordered_json& record);  // run.json, by rename
   void add(const Metric& metric);                        // kept until flush()

@@ -1,14 +1,9 @@
 #include "run/sampler.h"
 
-#include <fmt/format.h>
-#include <sys/utsname.h>
-
 #include <algorithm>
 #include <chrono>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
-#include "base/process.h"
 #include "sabath/error.h"
 
 namespace sabath {
@@ -21,31 +16,12 @@ constexpr auto rarest = 10s;
 
 double now_s() { return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count(); }
 
-// "37, 1024" for each device: percent and MiB.
-void add_accelerators(Json& line, const std::stop_token& stop) {
-  Command command;
-  command.argv = {"nvidia-smi", "--query-gpu=utilization.gpu,memory.used", "--format=csv,noheader,nounits"};
-  command.deadline = 5s;
-  try {
-    std::istringstream rows(run_command(command, stop).out);
-    int device = 0;
-    for (std::string row; std::getline(rows, row); ++device) {
-      double percent = 0, mebibytes = 0;
-      char comma = 0;
-      if (!(std::istringstream(row) >> percent >> comma >> mebibytes)) continue;
-      line[fmt::format("gpu{}_percent", device)] = percent;
-      line[fmt::format("gpu{}_memory_bytes", device)] = static_cast<std::uint64_t>(mebibytes * (1 << 20));
-    }
-  } catch (const Error&) {
-    // The sample goes without: a run is not ended by a driver that hangs.
-  }
-}
-
 }  // namespace
 
-Sampler::Sampler(std::function<void(std::string_view)> take, bool accelerators)
+Sampler::Sampler(std::function<void(std::string_view)> take, std::string node, AcceleratorProbe accelerators)
     : take_(std::move(take)),
-      accelerators_(accelerators),
+      node_(std::move(node)),
+      accelerators_(std::move(accelerators)),
       before_(usage_of_node()),
       thread_([this](const std::stop_token& stop) { work(stop); }) {}
 
@@ -68,10 +44,8 @@ void Sampler::work(const std::stop_token& stop) {
 void Sampler::sample(const std::stop_token& stop) {
   const NodeUsage node = usage_of_node();
   const double all = node.cpu_all_s - before_.cpu_all_s;
-  utsname kernel{};
-  ::uname(&kernel);
   Json line{{"time", now_s()},
-            {"node", kernel.nodename},
+            {"node", node_},
             {"cpu_percent", all > 0 ? 100 * (node.cpu_busy_s - before_.cpu_busy_s) / all : 0},
             {"memory_bytes", node.memory_bytes},
             {"disk_read_bytes", node.disk_read_bytes - before_.disk_read_bytes},
@@ -85,7 +59,8 @@ void Sampler::sample(const std::stop_token& stop) {
     line["run_cpu_seconds"] = run.cpu_s;
     line["run_memory_bytes"] = run.memory_bytes;
   }
-  if (accelerators_) add_accelerators(line, stop);
+  // The last sample asks as well: a run of a second has no other.
+  accelerators_.add_to(line, stop.stop_requested() ? std::stop_token() : stop);
   try {
     take_(line.dump());
   } catch (const Error&) {

@@ -13,14 +13,15 @@
 #include <string_view>
 #include <thread>
 
+#include "run/accelerators.h"
 #include "run/usage_of_node.h"
 
 namespace sabath {
 
 class Sampler {
  public:
-  // `take` is called from the sampler's thread. `accelerators`: nvidia-smi is asked as well.
-  Sampler(std::function<void(std::string_view)> take, bool accelerators);
+  // `take` is called from the sampler's thread. `node`: what this node is called.
+  Sampler(std::function<void(std::string_view)> take, std::string node, AcceleratorProbe accelerators);
   ~Sampler();  // after the last sample
 
   void watch(pid_t root) noexcept { root_ = root; }  // whose descendants are the run; 0: none
@@ -30,7 +31,8 @@ class Sampler {
   void sample(const std::stop_token& stop);
 
   const std::function<void(std::string_view)> take_;
-  const bool accelerators_;
+  const std::string node_;
+  AcceleratorProbe accelerators_;
   std::atomic<pid_t> root_{0};
   NodeUsage before_;
   std::mutex mutex_;

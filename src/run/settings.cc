@@ -7,6 +7,7 @@
 #include "base/hash.h"
 #include "base/json_reader.h"
 #include "base/text.h"
+#include "run/yaml_settings.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
 
@@ -21,6 +22,10 @@ bool is_key(std::string_view text) {
            c == '-' || c == '+';
   };
   return !text.empty() && text.size() <= 128 && std::all_of(text.begin(), text.end(), good);
+}
+
+void check_key(const std::string& key, const std::string& origin, std::size_t line) {
+  if (!is_key(key)) throw_at(origin, line, fmt::format("\"{}\" is no name of a setting", printable(key)));
 }
 
 void check_value(const std::string& key, const std::string& value) {
@@ -58,7 +63,7 @@ void read_members(const JsonValue& value, const std::string& prefix, const std::
   if (members == nullptr) throw_at(origin, value.line, "must be an object of settings");
   for (const JsonMember& member : *members) {
     const std::string key = prefix + member.key;
-    if (!is_key(key)) throw_at(origin, member.line, fmt::format("\"{}\" is no name of a setting", printable(key)));
+    check_key(key, origin, member.line);
     if (member.value.is_null()) continue;
     if (member.value.get<JsonValue::Object>() != nullptr) {
       read_members(member.value, key + ".", origin, config);
@@ -109,9 +114,16 @@ Setting parse_setting(const std::string& text) {
   return setting;
 }
 
-Config parse_config(std::string_view json, const std::string& origin) {
+Config parse_config(std::string_view text, const std::string& origin) {
   Config config;
-  read_members(parse_json(json, origin, {file_size_max, 8}), "", origin, config);
+  if (origin.ends_with(".yaml") || origin.ends_with(".yml")) {
+    for (YamlSetting& setting : read_yaml_settings(text, origin)) {
+      check_key(setting.key, origin, setting.line);
+      config[setting.key] = std::move(setting.value);
+    }
+  } else {
+    read_members(parse_json(text, origin, {file_size_max, 8}), "", origin, config);
+  }
   for (const auto& [key, value] : config) check_value(key, value);
   return config;
 }

@@ -21,8 +21,9 @@ inline constexpr std::size_t sweep_runs_max = 1000;
 // "lr=0.1", "lr=0.1,0.01"; a comma that belongs to the value is written "\,".
 [[nodiscard]] Setting parse_setting(const std::string& text);
 
-// A JSON object of strings, numbers and booleans; the members of an inner object are named "outer.inner".
-[[nodiscard]] Config parse_config(std::string_view json, const std::string& origin);
+// Strings, numbers and booleans in a JSON object, or a YAML mapping if `origin` ends with .yaml or .yml; the members of
+// an inner object are named "outer.inner".
+[[nodiscard]] Config parse_config(std::string_view text, const std::string& origin);
 
 // Every combination, the last setting varying fastest. A key that `known` does not have is refused with a suggestion.
 struct Variant {

@@ -26,7 +26,8 @@ std::map<std::string, Wrapper> take_wrappers(JsonObject& site, std::string_view 
   if (!all) return wrappers;
   for (const JsonMember& member : all->members()) {
     JsonObject object(member.value, site.origin(), fmt::format("\"{}\"", member.key));
-    Wrapper wrapper{object.texts("argv"), object.texts("bind"), take_flag(object, "tags_output")};
+    Wrapper wrapper{object.texts("argv"), object.texts("bind"), take_flag(object, "tags_output"),
+                    object.texts("digest")};
     object.finish();
     wrappers.emplace(member.key, std::move(wrapper));
   }

@@ -13,7 +13,8 @@ namespace sabath {
 // a container's word "{binds}" stands for its `bind` once for each directory.
 struct Wrapper {
   std::vector<std::string> argv, bind;
-  bool tags_output = false;  // lines of the output begin with their rank
+  bool tags_output = false;           // lines of the output begin with their rank
+  std::vector<std::string> digest{};  // of a container: prints the digest of {image}; empty: nobody says
 };
 
 struct Site {

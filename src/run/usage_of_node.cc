@@ -75,10 +75,11 @@ void read_network(NodeUsage& usage) {
 struct Process {
   pid_t parent = 0;
   double cpu_s = 0;
-  std::uint64_t memory_bytes = 0;
+  std::uint64_t memory_bytes = 0, start = 0;
 };
 
-// Fields 4 (parent), 14 to 17 (times) and 24 (pages) of /proc/PID/stat, counted from behind the name in brackets.
+// Fields 4 (parent), 14 to 17 (times), 22 (start) and 24 (pages) of /proc/PID/stat, counted from behind the name in
+// brackets.
 bool read_process(const std::string& pid, Process& process) {
   std::ifstream file("/proc/" + pid + "/stat");
   std::string line;
@@ -92,8 +93,8 @@ bool read_process(const std::string& pid, Process& process) {
   fields >> skipped >> process.parent;
   for (int i = 5; i < 14; ++i) fields >> skipped;
   fields >> utime >> stime >> children_utime >> children_stime;
-  for (int i = 18; i < 24; ++i) fields >> skipped;
-  fields >> pages;
+  for (int i = 18; i < 22; ++i) fields >> skipped;
+  fields >> process.start >> skipped >> pages;
   process.cpu_s = (utime + stime + children_utime + children_stime) / ticks_per_second();
   process.memory_bytes = pages * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
   return static_cast<bool>(fields);
@@ -108,6 +109,12 @@ NodeUsage usage_of_node() {
   read_disks(usage);
   read_network(usage);
   return usage;
+}
+
+std::optional<Origin> try_origin(pid_t process) {
+  Process seen;
+  if (!read_process(std::to_string(process), seen)) return std::nullopt;
+  return Origin{seen.parent, seen.start};
 }
 
 TreeUsage usage_below(pid_t root) {

@@ -5,6 +5,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <optional>
 
 namespace sabath {
 
@@ -20,6 +21,13 @@ struct TreeUsage {
   double cpu_s = 0;                // of those that live, and of the children that they have waited for
   std::uint64_t memory_bytes = 0;  // resident; shared pages count in each
 };
+// Who started it, and when in ticks since the machine's start; nullopt: there is no such process.
+struct Origin {
+  pid_t parent = 0;
+  std::uint64_t start = 0;
+};
+[[nodiscard]] std::optional<Origin> try_origin(pid_t process);
+
 [[nodiscard]] TreeUsage usage_below(pid_t root);  // its descendants, without itself
 
 }  // namespace sabath

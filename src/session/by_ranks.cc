@@ -72,8 +72,7 @@ FetchRecord fetch_by_ranks(Comm& comm, Store& store, const FetcherSet& fetchers,
     const RewriteRules rewrites;  // rank 0 has applied its own
     SpaceGuard space(store.space(), store.directory().string());
     // A host is not asked by more for being asked by many ranks.
-    const auto ranks = static_cast<unsigned>(comm.size());
-    Hosts hosts(request.lanes == 0 ? 0 : std::max(1U, request.lanes / ranks));
+    Hosts hosts(request.lanes == 0 ? 0 : std::max(1U, request.lanes / team.ranks()), team.ranks());
     FetchContext context{store, fetchers, events,        unused,        space,      team.limiter(),
                          hosts, rewrites, request.lanes, request.force, team.stop()};
     team.follow(context);

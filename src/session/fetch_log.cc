@@ -33,7 +33,7 @@ Json selection_json(const Selection& selection) {
 }  // namespace
 
 Json to_json(const AssetRecord& record) {
-  Json sources = Json::array(), failures = Json::array();
+  Json sources = Json::array(), resolved = Json::array(), failures = Json::array();
   for (const auto& source : record.sources) {
     sources.push_back({{"url", source.url},
                        {"bytes", source.bytes},
@@ -41,6 +41,9 @@ Json to_json(const AssetRecord& record) {
                        {"failures", source.failures},
                        {"demoted", source.demoted},
                        {"reason", text_or_null(source.reason)}});
+  }
+  for (const auto& [url, version] : record.resolved) {
+    resolved.push_back({{"url", url}, {"version", text_or_null(version)}});
   }
   for (const auto& [path, failure] : record.failures) {
     failures.push_back({{"path", path},
@@ -62,6 +65,7 @@ Json to_json(const AssetRecord& record) {
           {"to_fetch_bytes", record.to_fetch_bytes ? Json(*record.to_fetch_bytes) : Json(nullptr)},
           {"seconds", record.seconds},
           {"sources", sources},
+          {"resolved", resolved},
           {"failures", failures}};
 }
 

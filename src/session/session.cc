@@ -9,13 +9,16 @@
 #include "base/text.h"
 #include "comm/agree.h"
 #include "fetch/asset.h"
+#include "fetch/plan.h"
 #include "fetch/selection.h"
 #include "recipe/catalogue.h"
 #include "session/by_ranks.h"
 #include "session/exit_of.h"
 #include "session/fetch_log.h"
+#include "session/preflight.h"
 #include "session/state.h"
 #include "store/layout.h"
+#include "store/lookup.h"
 #include "store/store.h"
 #include "store/uses.h"
 
@@ -94,6 +97,17 @@ std::vector<Recipe> Session::State::wanted(const FetchRequest& request, EventSin
   return recipes;
 }
 
+namespace {
+
+void limit_hosts(Hosts& hosts, const Recipe& recipe) {
+  if (recipe.limits == HostLimits{}) return;
+  for (const auto& fragment : recipe.fragments) {
+    for (const auto& url : fragment.urls) hosts.add_rule({url.host(), recipe.limits});
+  }
+}
+
+}  // namespace
+
 Session::Session(SessionSettings settings, Comm* ranks) : state_(std::make_unique<State>(std::move(settings), ranks)) {}
 Session::~Session() = default;
 
@@ -107,6 +121,7 @@ FetchRecord Session::fetch(const FetchRequest& request, EventSink& events, std::
     static_cast<void>(state.all_fetchers());
   });
   state.store = open_shared_store(*state.ranks, state.settings.store);
+  look_into_others(*state.store, state.settings);
   return fetch_by_ranks(*state.ranks, *state.store, state.all_fetchers(), request, stop,
                         [&](Team& team) { return state.fetch(request, events, team.stop(), &team); });
 }
@@ -148,19 +163,28 @@ FetchRecord Session::State::fetch(const FetchRequest& request, EventSink& events
   if (request.dry_run) {
     std::unique_ptr<Store> there;
     try {
-      there = Store::open(settings.store, false);
+      there = open_store_of(settings, false);
     } catch (const Error& error) {
       if (error.failure().kind != FailureKind::not_found) throw;
     }
-    for (const auto& recipe : recipes) record.assets.push_back(plan_asset(there.get(), recipe, asset));
+    const PlanSettings look{settings.rewrites, nullptr, request.force};
+    for (const auto& recipe : recipes) {
+      record.assets.push_back(dry_run_record(plan_asset(there.get(), recipe, asset, look)));
+    }
     return record;
   }
 
   Store& open = open_store();
   const Lease lease = lease_for(open, recipes);
-  SpaceGuard space(open.space(), open.directory().string());
+  const bool local = !asset.locals.empty();
+  const auto ahead = [&, local] {
+    if (local) return SpaceGuard::Ahead{};  // what of it comes from them is not known
+    return preflight(open, recipes, asset, {settings.rewrites, nullptr, request.force}, settings);
+  };
+  SpaceGuard space(open, "fetch " + recipes.front().name, settings.job, ahead, stop);
   RateLimiter limiter(request.rate_limit);
-  Hosts hosts(request.lanes);
+  Hosts hosts(request.lanes, team == nullptr ? 1 : team->ranks(), settings.host_rules);
+  for (const auto& recipe : recipes) limit_hosts(hosts, recipe);
   Ledger unused(events);
   FetchContext context{
       open,  all_fetchers(),    events,        unused,        space, team == nullptr ? limiter : team->limiter(),
@@ -173,6 +197,7 @@ FetchRecord Session::State::fetch(const FetchRequest& request, EventSink& events
     if (done.fetched_bytes > 0 || !done.failures.empty()) try_append_to_log(open, done, events);
     if (ends_the_call(record.assets.back())) break;
   }
+  for (const auto& what : space.unknown()) events.on(event::Note{"not known before: " + what});
   if (!asset.locals.empty())
     events.on(event::Warning{"more local files were given with --path or --link than the recipe has fragments"});
   record.exit = exit_of(record.assets);
@@ -187,14 +212,22 @@ std::filesystem::path Session::path(const std::string& name) {
                         fmt::format("`sabath fetch {}` brings it", name), std::nullopt};
   std::unique_ptr<Store> opened;
   try {
-    opened = Store::open(state_->settings.store, false);
+    opened = open_store_of(state_->settings, false);
   } catch (const Error& error) {
     if (error.failure().kind == FailureKind::not_found) throw Error(missing);
     throw;
   }
   const auto root = known_root(*opened, recipe, std::nullopt);
   const auto manifest = root ? opened->manifest(*root) : std::nullopt;
-  if (!manifest || !opened->view_present(*manifest)) throw Error(missing);
+  const bool seen = manifest && opened->view_present(*manifest);
+  if (manifest && !seen) {
+    if (const auto view = view_of_another(*opened, *manifest)) return *view;
+  }
+  if (manifest && !seen && opened->packed(*manifest)) {
+    throw Error(FailureKind::offline, fmt::format("{} is kept in packs, and has no view", name),
+                fmt::format("`sabath view {}` makes one; `sabath stage` expands it on nodes", name));
+  }
+  if (!seen) throw Error(missing);
   mark_used(Layout(opened->directory()), *root);
   return opened->view_path(*root);
 }

@@ -48,6 +48,7 @@ class AssetStaging {
 
   Staged run(const Recipe* recipe) {
     store_ = try_open_shared_store(comm_, settings_.store);
+    if (store_) look_into_others(*store_, settings_);
     if (recipe != nullptr) lease_ = store_->lease({}, "stage " + recipe->name, {true, settings_.job});
     std::uint64_t from_origin = 0;
     StageJob job = know(recipe);

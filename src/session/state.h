@@ -10,6 +10,7 @@
 #include "fetch/team.h"
 #include "recipe/catalogue.h"
 #include "sabath/session.h"
+#include "session/stores.h"
 #include "store/lease.h"
 #include "store/store.h"
 
@@ -20,7 +21,7 @@ struct Session::State {
       : settings(std::move(given)), ranks(all_ranks), catalogue(settings.roots, settings.recipe_directories) {}
 
   Store& open_store() {
-    if (!store) store = Store::open(settings.store, true);
+    if (!store) store = open_store_of(settings, true);
     return *store;
   }
 

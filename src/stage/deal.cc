@@ -3,13 +3,42 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <numeric>
+#include <set>
 #include <unordered_map>
 
 #include "base/hash.h"
 
 namespace sabath::shard {
 
-std::vector<std::uint32_t> deal(const std::vector<StagedFile>& files, std::uint64_t seed, unsigned nodes) {
+void follow_owners(Comm& nodes, unsigned my_node, unsigned owner, std::vector<std::uint64_t>& node_of_rank) {
+  const std::uint64_t count = std::ranges::max(node_of_rank) + 1;
+  std::vector<std::uint64_t> told(count + nodes.size());  // the owner of each node, then the node of each leader
+  told[my_node] = owner;
+  told[count + nodes.rank()] = my_node;
+  nodes.all_reduce(told, Reduction::maximum);
+  for (auto& node : node_of_rank) node = told[count + told[node]];
+}
+
+Shares shares_of(Comm& members, unsigned my_node, const std::vector<std::uint64_t>& node_of_rank) {
+  Shares shares;
+  if (node_of_rank.empty()) {
+    shares.member.resize(members.size());
+    std::iota(shares.member.begin(), shares.member.end(), 0U);
+    return shares;
+  }
+  std::vector<std::uint64_t> member_of_node(std::ranges::max(node_of_rank) + 1);  // one more than it is; 0: none
+  member_of_node[my_node] = members.rank() + 1;
+  members.all_reduce(member_of_node, Reduction::maximum);
+  for (std::uint32_t rank = 0; rank < node_of_rank.size(); ++rank) {
+    const std::uint64_t member = member_of_node[node_of_rank[rank]];
+    if (member == 0) continue;
+    shares.member.push_back(static_cast<std::uint32_t>(member - 1));
+    shares.ranks.push_back(rank);
+  }
+  return shares;
+}
+
+std::vector<std::uint32_t> deal(const std::vector<StagedFile>& files, std::uint64_t seed, unsigned shares) {
   std::vector<std::uint64_t> keys;
   for (const auto& file : files) keys.push_back(xxh3_64(std::to_string(seed) + "\n" + file.path));
   std::vector<std::uint32_t> order(files.size());
@@ -18,36 +47,40 @@ std::vector<std::uint32_t> deal(const std::vector<StagedFile>& files, std::uint6
     return std::tie(keys[a], files[a].path) < std::tie(keys[b], files[b].path);
   });
   std::vector<std::uint32_t> owners(files.size());
-  for (std::size_t i = 0; i < order.size(); ++i) owners[order[i]] = static_cast<std::uint32_t>(i % nodes);
+  for (std::size_t i = 0; i < order.size(); ++i) owners[order[i]] = static_cast<std::uint32_t>(i % shares);
   return owners;
 }
 
 std::string part(const Manifest& manifest, const std::vector<StagedFile>& files,
-                 const std::vector<std::uint32_t>& owners, unsigned node, unsigned nodes, unsigned overlap) {
+                 const std::vector<std::uint32_t>& owners, const Dealing& dealing, unsigned member) {
   std::unordered_map<Digest, std::uint32_t> owner;
   for (std::size_t i = 0; i < files.size(); ++i) owner.emplace(files[i].digest, owners[i]);
   ManifestBuilder builder;
   manifest.for_each([&](const Entry& entry) {
     if (entry.type == EntryType::directory) return builder.add_directory(entry.path);
     if (entry.type == EntryType::symlink) return builder.add_symlink(entry.path, entry.target);
-    if ((node + nodes - owner.at(entry.digest)) % nodes >= overlap) return;
+    if (!dealing.goes_to(member, owner.at(entry.digest))) return;
     builder.add_file(entry.path, entry.digest, manifest.chunks(entry), entry.type == EntryType::executable);
   });
   return builder.bytes();
 }
 
 std::string plan_text(const Manifest& manifest, const std::vector<StagedFile>& files,
-                      const std::vector<std::uint32_t>& owners, std::uint64_t seed, unsigned nodes, unsigned overlap) {
-  nlohmann::ordered_json dealt = nlohmann::ordered_json::array();
-  for (unsigned node = 0; node < nodes; ++node) dealt.push_back(nlohmann::ordered_json::array());
+                      const std::vector<std::uint32_t>& owners, const Dealing& dealing, std::uint64_t seed,
+                      const std::vector<std::uint32_t>& ranks) {
+  const std::size_t shares = dealing.member.size();
+  std::vector<std::vector<std::string>> dealt(shares);
   for (std::size_t i = 0; i < files.size(); ++i) {
-    for (unsigned copy = 0; copy < std::min(overlap, nodes); ++copy) {
-      dealt[(owners[i] + copy) % nodes].push_back(files[i].path);
+    for (std::uint32_t copy = 0; copy < dealing.overlap; ++copy) {
+      dealt[(owners[i] + copy) % shares].push_back(files[i].path);
     }
   }
-  const nlohmann::ordered_json plan{{"schema", 1},        {"manifest", manifest.root().prefixed()},
-                                    {"seed", seed},       {"nodes", nodes},
-                                    {"overlap", overlap}, {"files", dealt}};
+  const auto nodes = std::set(dealing.member.begin(), dealing.member.end()).size();
+  nlohmann::ordered_json plan{
+      {"schema", 1}, {"manifest", manifest.root().prefixed()}, {"seed", seed}, {"nodes", nodes}};
+  if (!ranks.empty()) plan["ranks"] = ranks;
+  plan["overlap"] = dealing.overlap;
+  plan["files"] = dealt;
   return plan.dump(1) + "\n";
 }
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstring>
 
 #include "base/file.h"
@@ -43,6 +44,16 @@ Selections selections_of(const StageRequest& request) {
   return all;
 }
 
+// HDF5 reads files by name; a small one that is packed has none.
+std::filesystem::path unpack_into(Store& shared, const Entry& entry, const std::filesystem::path& workplace) {
+  const auto text = shared.text_of(entry.digest, entry.digest.size_bytes);
+  if (!text) throw_errno("open", shared.object_path(entry.digest), ENOENT);
+  auto file = workplace / ".unpacked";
+  const Fd fd = open_file(file, O_WRONLY | O_CREAT | O_TRUNC);
+  write_all(fd.get(), std::as_bytes(std::span(*text)), file);
+  return file;
+}
+
 }  // namespace
 
 void check_selections(const StageRequest& request) {
@@ -79,14 +90,17 @@ void Derivation::remember(const Sha256& root) const {
   own_.put_ref(key(), {root, "selection", {}, 0, "", "of " + asset_.root().prefixed()});
 }
 
-void Derivation::make_file(const Entry& entry, const std::filesystem::path& workplace, std::vector<Made>& made,
-                           std::uint64_t& read_bytes, const std::stop_token& stop) {
+void Derivation::make_file(const Entry& entry, std::uint64_t part, std::uint64_t parts,
+                           const std::filesystem::path& workplace, std::vector<Made>& made, std::uint64_t& read_bytes,
+                           const std::stop_token& stop) {
   if (!shared_->present(entry.digest)) {
     throw Error(FailureKind::offline, fmt::format("{} is not in the shared store", printable(entry.path.text())),
                 "`sabath fetch` brings it");
   }
-  const auto source = shared_->object_path(entry.digest);
+  auto source = shared_->object_path(entry.digest);
+  if (!try_lstat(source)) source = unpack_into(*shared_, entry, workplace);
   if (!is_hdf5(source)) {
+    if (part > 0) return;
     made.push_back({entry.path.text(), {entry.digest, asset_.chunks(entry)}, entry.type == EntryType::executable});
     return;
   }
@@ -94,6 +108,8 @@ void Derivation::make_file(const Entry& entry, const std::filesystem::path& work
   options.filter = filter_named(request_.filter);
   if (!request_.blocks.empty()) options.blocks = parse_block_shape(request_.blocks);
   options.source_digest = entry.digest;
+  options.part = part;
+  options.parts = parts;
   options.sync = false;
   options.stop = stop;
   // Blocks are files in a directory, whose name is theirs, too.
@@ -112,9 +128,14 @@ std::vector<Derivation::Made> Derivation::make_share(unsigned place, unsigned ma
                                                      const std::stop_token& stop) {
   std::vector<Made> made;
   const auto workplace = own_.make_temporary_directory();
+  const std::uint64_t files = asset_.totals().files;
+  const std::uint64_t parts = request_.blocks.empty() || files == 0 ? 1 : (makers + files - 1) / files;
   std::uint64_t number = 0;
   asset_.for_each([&](const Entry& entry) {
-    if (entry.is_file() && number++ % makers == place) make_file(entry, workplace, made, read_bytes, stop);
+    if (!entry.is_file()) return;
+    for (std::uint64_t part = 0; part < parts; ++part) {
+      if (number++ % makers == place) make_file(entry, part, parts, workplace, made, read_bytes, stop);
+    }
   });
   return made;
 }
@@ -163,6 +184,7 @@ Derived Derivation::make(Comm& members, Beat& beat, const std::stop_token& stop)
   const auto makers = able_members(members, shared_ != nullptr);
   const auto me = std::ranges::find(makers, members.rank());
   Derived derived;
+  derived.makers = static_cast<unsigned>(makers.size());
   std::vector<Made> made;
   derived.failure = beat.keep_while(
       [&] {

@@ -20,6 +20,7 @@ namespace sabath {
 struct Derived {
   std::string bytes;             // the manifest's file; empty if it failed somewhere
   std::uint64_t read_bytes = 0;  // by this member, from the shared store
+  unsigned makers = 0;           // members that read it
   std::optional<Failure> failure;
 };
 
@@ -44,8 +45,9 @@ class Derivation {
   };
   [[nodiscard]] std::vector<Made> make_share(unsigned place, unsigned makers, std::uint64_t& read_bytes,
                                              const std::stop_token& stop);
-  void make_file(const Entry& entry, const std::filesystem::path& workplace, std::vector<Made>& made,
-                 std::uint64_t& read_bytes, const std::stop_token& stop);
+  // Part `part` of `parts` of an HDF5 file's blocks; other files are part 0.
+  void make_file(const Entry& entry, std::uint64_t part, std::uint64_t parts, const std::filesystem::path& workplace,
+                 std::vector<Made>& made, std::uint64_t& read_bytes, const std::stop_token& stop);
   [[nodiscard]] static std::string encode(const std::vector<Made>& made);
   [[nodiscard]] std::string manifest_of(const std::vector<std::string>& shares) const;
 

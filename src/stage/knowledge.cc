@@ -21,7 +21,7 @@ struct Reduced {
 Reduced reduce(Comm& members, const Dealing& dealing, const PieceSet& mine) {
   PieceSet held = mine, lacking(mine.size());
   for (std::size_t p = 0; p < mine.size(); ++p) {
-    if (!mine.has(p) && dealing.wants(members.rank(), p, members.size())) lacking.add(p);
+    if (!mine.has(p) && dealing.wants(members.rank(), p)) lacking.add(p);
   }
   members.all_reduce(held.words(), Reduction::bit_or);
   members.all_reduce(lacking.words(), Reduction::bit_or);
@@ -120,7 +120,7 @@ Agreed agree_on_plan(Comm& members, const Tape& tape, const Dealing& dealing, co
   if (!able.empty()) assign_readers(giver, tape, known.unread, able, dealing);
   std::vector<std::uint64_t> to_move(1);
   for (std::size_t p = 0; p < mine.size(); ++p) {
-    if (!mine.has(p) && dealing.wants(members.rank(), p, members.size())) to_move[0] += tape.pieces()[p].bytes;
+    if (!mine.has(p) && dealing.wants(members.rank(), p)) to_move[0] += tape.pieces()[p].bytes;
   }
   members.all_reduce(to_move, Reduction::sum);
   std::set<std::uint32_t> used;

@@ -27,31 +27,32 @@ void check_chunk(std::span<const std::byte> bytes, const Sha256& expected, const
               "`sabath verify` finds what is wrong in the shared store, and `sabath fetch --force` mends it");
 }
 
+void PieceReader::refuse_missing(const StagedFile& file) const {
+  throw Error(FailureKind::offline,
+              fmt::format("{} is not in the store {}", printable(file.path), printable(store_.directory().native())),
+              "`sabath fetch` brings it");
+}
+
 Fd PieceReader::open_object(std::uint32_t file) const {
   const StagedFile& staged = tape_.files()[file];
   auto fd = try_open_file(store_.object_path(staged.digest), O_RDONLY);
-  if (!fd) {
-    throw Error(
-        FailureKind::offline,
-        fmt::format("{} is not in the store {}", printable(staged.path), printable(store_.directory().native())),
-        "`sabath fetch` brings it");
-  }
+  if (!fd) refuse_missing(staged);
   return std::move(*fd);
 }
 
 void PieceReader::read(const Piece& piece, std::span<std::byte> room, unsigned thread) {
   if (tape_.is_chunk(piece)) return read_chunk(piece, room, open_.at(thread));
-  for (std::uint32_t file = piece.first; file < piece.first + piece.files; ++file) {
-    const StagedFile& staged = tape_.files()[file];
-    const auto bytes = room.first(staged.digest.size_bytes);
+  std::vector<Digest> digests;
+  digests.reserve(piece.files);
+  for (std::uint32_t i = 0; i < piece.files; ++i) digests.push_back(tape_.files()[piece.first + i].digest);
+  const auto places =
+      map_.empty() ? std::span<const PackMap::Place>{} : std::span(map_.places).subspan(piece.first, piece.files);
+  if (const auto missing = read_contents(store_, digests, map_, places, room))
+    refuse_missing(tape_.files()[piece.first + *missing]);
+  for (std::uint32_t i = 0; i < piece.files; ++i) {
+    const auto bytes = room.first(digests[i].size_bytes);
     room = room.subspan(bytes.size());
-    if (bytes.empty()) continue;
-    const Fd fd = open_object(file);
-    if (read_at(fd.get(), bytes, 0, staged.path) != bytes.size()) {
-      throw Error(FailureKind::content, fmt::format("{} is shorter than it was", printable(staged.path)),
-                  "`sabath verify` finds what is wrong in the store");
-    }
-    check_chunk(bytes, staged.digest.hash, staged, 0);
+    if (!bytes.empty()) check_chunk(bytes, digests[i].hash, tape_.files()[piece.first + i], 0);
   }
 }
 

@@ -14,6 +14,7 @@
 #include "base/file.h"
 #include "manifest/manifest.h"
 #include "stage/tape.h"
+#include "store/pack_read.h"
 #include "store/store.h"
 
 namespace sabath {
@@ -33,22 +34,26 @@ class ChunkLists {
 
 class PieceReader {
  public:
-  PieceReader(const Store& store, const Tape& tape, ChunkLists& chunks, unsigned threads)
-      : store_(store), tape_(tape), chunks_(chunks), open_(threads) {}
+  // `map`: where packed content stands, in the tape's order; or empty. It outlives the reader.
+  PieceReader(Store& store, const Tape& tape, ChunkLists& chunks, unsigned threads, const PackMap& map = nothing)
+      : store_(store), tape_(tape), chunks_(chunks), map_(map), open_(threads) {}
   // room.size() is the piece's bytes.
   void read(const Piece& piece, std::span<std::byte> room, unsigned thread);
 
  private:
+  static inline const PackMap nothing{};
   struct Open {
     std::uint32_t file = UINT32_MAX;
     Fd fd;
   };
   [[nodiscard]] Fd open_object(std::uint32_t file) const;
+  [[noreturn]] void refuse_missing(const StagedFile& file) const;
   void read_chunk(const Piece& piece, std::span<std::byte> room, Open& last);
 
-  const Store& store_;
+  Store& store_;
   const Tape& tape_;
   ChunkLists& chunks_;
+  const PackMap& map_;
   std::vector<Open> open_;  // the last large file of each thread
 };
 

@@ -8,7 +8,7 @@ namespace sabath {
 
 bool Plan::needs(unsigned member, const PieceSet& has, std::size_t piece) const {
   if (!given_.lacking.has(piece) || given_.giver[piece] == member) return false;
-  if (!given_.dealing.replicate) return given_.dealing.wants(member, piece, given_.members);
+  if (!given_.dealing.replicate) return given_.dealing.wants(member, piece);
   return has.size() == 0 || !has.has(piece);
 }
 
@@ -32,9 +32,9 @@ std::vector<Hop> Plan::hops(std::size_t piece) const {
   const unsigned channel = this->channel(piece);
   if (!given_.dealing.replicate) {
     if (giver(piece) != given_.me) return all;
-    for (std::uint32_t i = 0; i < std::min<std::uint32_t>(given_.dealing.overlap, given_.members); ++i) {
-      const unsigned member = (given_.dealing.owner[piece] + i) % given_.members;
-      if (peer_needs(member, piece)) all.push_back({member, channel});
+    for (std::uint32_t copy = 0; copy < given_.dealing.overlap; ++copy) {
+      const Hop hop{given_.dealing.member_of(given_.dealing.owner[piece], copy), channel};
+      if (peer_needs(hop.member, piece) && std::ranges::find(all, hop) == all.end()) all.push_back(hop);
     }
     return all;
   }
@@ -56,8 +56,8 @@ void assign_readers(std::vector<std::uint32_t>& giver, const Tape& tape, const P
     const double share = static_cast<double>(before) / static_cast<double>(bytes);
     const auto place = static_cast<std::size_t>(share * static_cast<double>(readers.size()));
     before += weight(p);
-    const bool owner_reads = !dealing.replicate && std::ranges::binary_search(readers, dealing.owner[p]);
-    giver[p] = owner_reads ? dealing.owner[p] : readers[std::min(place, readers.size() - 1)];
+    const std::uint32_t owner = dealing.replicate ? Plan::nobody : dealing.member_of(dealing.owner[p], 0);
+    giver[p] = std::ranges::binary_search(readers, owner) ? owner : readers[std::min(place, readers.size() - 1)];
   }
 }
 

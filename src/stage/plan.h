@@ -16,14 +16,24 @@
 
 namespace sabath {
 
-// Which members want a piece. replicate: all.
+// Which members want a piece. replicate: all. Else the content is dealt to shares, and each share belongs to a member:
+// one to each, or one for each rank of the member's node.
 struct Dealing {
   bool replicate = true;
-  std::vector<std::uint32_t> owner;  // of each piece; the next `overlap` - 1 members want it too
-  std::uint32_t overlap = 1;
-  [[nodiscard]] bool wants(unsigned member, std::size_t piece, unsigned members) const {
-    return replicate || (member + members - owner[piece]) % members < overlap;
+  std::vector<std::uint32_t> member;  // of each share
+  std::vector<std::uint32_t> owner;   // of each piece, a share; the next `overlap` - 1 shares have it too
+  std::uint32_t overlap = 1;          // at most as many as there are shares
+
+  [[nodiscard]] std::uint32_t member_of(std::uint32_t share, std::uint32_t copy) const {
+    return member[(share + copy) % member.size()];
   }
+  [[nodiscard]] bool goes_to(unsigned who, std::uint32_t share) const {
+    for (std::uint32_t copy = 0; copy < overlap; ++copy) {
+      if (member_of(share, copy) == who) return true;
+    }
+    return false;
+  }
+  [[nodiscard]] bool wants(unsigned who, std::size_t piece) const { return replicate || goes_to(who, owner[piece]); }
 };
 
 struct Hop {
@@ -52,7 +62,7 @@ class Plan {
   [[nodiscard]] bool reads(std::size_t piece) const {  // I, from the shared store
     return given_.unread.has(piece) && given_.giver[piece] == given_.me;
   }
-  [[nodiscard]] bool wants(std::size_t piece) const { return given_.dealing.wants(given_.me, piece, given_.members); }
+  [[nodiscard]] bool wants(std::size_t piece) const { return given_.dealing.wants(given_.me, piece); }
   [[nodiscard]] bool has(std::size_t piece) const { return given_.mine.has(piece); }
   [[nodiscard]] bool receives(std::size_t piece) const { return needs(given_.me, given_.mine, piece); }
   [[nodiscard]] unsigned channel(std::size_t piece) const;

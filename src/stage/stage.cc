@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "comm/agree.h"
 #include "comm/parcel.h"
+#include "fetch/space_guard.h"
 #include "stage/deal.h"
 #include "stage/derive.h"
 #include "stage/exchange.h"
@@ -34,16 +35,19 @@ class NodeStaging {
 
   void run();
   NodeReport report;
-  StagedAsset asset;  // what all nodes know alike
+  StagedAsset asset;                        // what all nodes know alike
+  std::vector<std::uint64_t> node_of_rank;  // of the job; empty: what is dealt is dealt to nodes
 
  private:
   bool step(const char* phase, std::unique_ptr<Comm>& comm, const std::function<void()>& work);
   void hear_manifest();
+  void hear_packs();
+  std::vector<StagedFile> by_packs(std::vector<StagedFile> files);
   void prepare();
   bool select();
   void lay_out();
   void deal(std::vector<StagedFile> files);
-  void check_space() const;
+  void reserve_space();
   void move();
   void finish();
   void show();
@@ -61,11 +65,14 @@ class NodeStaging {
   std::filesystem::path target_;
   std::unique_ptr<Store> store_;
   Lease lease_;
-  std::optional<Manifest> whole_;  // with a selection: what it was made from
+  std::optional<SpaceGuard> room_;  // reserved in `store_`
+  std::optional<Manifest> whole_;   // with a selection: what it was made from
   std::optional<Derivation> derivation_;
   std::optional<Manifest> manifest_, part_;  // of the asset; of what this node is to have, if that is less
   std::string part_bytes_, plan_text_;       // shard
+  shard::Shares shares_;
   Dealing dealing_;
+  PackMap packs_;  // where the shared store has small files
   Tape tape_;
   std::unique_ptr<Comm> members_;  // those who take part
   std::unique_ptr<ChunkLists> chunks_;
@@ -102,6 +109,30 @@ void NodeStaging::hear_manifest() {
   manifest_ = std::move(job_.manifest);
 }
 
+// One node looks where packs have the content, for all: so their indexes are read once.
+void NodeStaging::hear_packs() {
+  std::string told;
+  if (leaders_.rank() == 0 && job_.shared != nullptr && request_.select.empty()) {
+    std::vector<Digest> contents;
+    for (const auto& file : files_of(*manifest_)) contents.push_back(file.digest);
+    try {
+      told = map_packs(*job_.shared, contents).encode();
+    } catch (const Error&) {  // whoever reads looks for himself
+    }
+  }
+  leaders_.broadcast(told, 0);
+  packs_ = PackMap::parse(told);
+}
+
+// Packed ones first, as they stand there: so pieces are read in long rows.
+std::vector<StagedFile> NodeStaging::by_packs(std::vector<StagedFile> files) {
+  if (packs_.empty()) return files;
+  std::vector<PackMap::Place> places;
+  for (const std::uint32_t number : packs_.order) places.push_back(packs_.places.at(number));
+  packs_.places = std::move(places);
+  return in_order(std::move(files), packs_.order);
+}
+
 void NodeStaging::prepare() {
   target_ = choose_target(request_.to, world_);
   store_ = Store::open(target_ / ".sabath", true);
@@ -125,6 +156,7 @@ bool NodeStaging::select() {
   if (bytes.empty()) {
     Derived derived = derivation_->make(*members_, beat_, stop_);
     report.from_shared += derived.read_bytes;
+    asset.readers = derived.makers;
     report.failure = std::move(derived.failure);
     report.incomplete = !report.failure && derived.bytes.empty();
     bytes = std::move(derived.bytes);
@@ -138,67 +170,84 @@ bool NodeStaging::select() {
 }
 
 void NodeStaging::lay_out() {
+  node_.reset();
+  report.present = 0;
   auto files = files_of(*manifest_);
-  const unsigned nodes = members_->size(), me = members_->rank();
   if (request_.mode == StageMode::shard) {
     deal(std::move(files));
   } else {
-    tape_ = derivation_ ? one_by_one(std::move(files)) : Tape(std::move(files));
+    tape_ = derivation_ ? one_by_one(std::move(files)) : Tape(by_packs(std::move(files)));
   }
   chunks_ = std::make_unique<ChunkLists>(*manifest_, tape_);
   node_ = std::make_unique<NodeStore>(*store_, tape_, *chunks_, threads_of(request_));
   const PieceSet& has = node_->holdings();
   for (std::size_t p = 0; p < has.size(); ++p) {
-    if (has.has(p) && dealing_.wants(me, p, nodes)) report.present += tape_.pieces()[p].bytes;
+    if (has.has(p) && dealing_.wants(members_->rank(), p)) report.present += tape_.pieces()[p].bytes;
   }
-  check_space();
+  reserve_space();
 }
 
-// The files of one node stand together on the tape, so that no piece has another's.
+// The files of one share stand together on the tape, so that no piece has another's.
 void NodeStaging::deal(std::vector<StagedFile> files) {
-  const unsigned nodes = members_->size(), overlap = std::clamp(request_.overlap, 1U, nodes);
-  const auto owners = shard::deal(files, request_.seed, nodes);
-  part_bytes_ = shard::part(*manifest_, files, owners, members_->rank(), nodes, overlap);
+  const auto shares = static_cast<unsigned>(shares_.member.size());
+  dealing_ = {false, shares_.member, {}, std::clamp(request_.overlap, 1U, shares)};
+  const auto owners = shard::deal(files, request_.seed, shares);
+  part_bytes_ = shard::part(*manifest_, files, owners, dealing_, members_->rank());
   part_ = Manifest::parse(part_bytes_);
-  plan_text_ = shard::plan_text(*manifest_, files, owners, request_.seed, nodes, overlap);
+  plan_text_ = shard::plan_text(*manifest_, files, owners, dealing_, request_.seed, shares_.ranks);
   std::vector<std::size_t> order(files.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
+  if (!packs_.empty()) std::ranges::copy(packs_.order, order.begin());
   std::ranges::stable_sort(order, {}, [&](std::size_t i) { return owners[i]; });
   std::vector<StagedFile> sorted;
   std::vector<std::uint32_t> owner;
+  std::vector<PackMap::Place> places;
   for (const std::size_t i : order) {
     sorted.push_back(std::move(files[i]));
     owner.push_back(owners[i]);
+    if (!packs_.empty()) places.push_back(packs_.places.at(i));
   }
+  packs_.places = std::move(places);
   tape_ = derivation_ ? one_by_one(std::move(sorted)) : Tape(std::move(sorted), owner);
-  dealing_ = {false, {}, overlap};
   for (const Piece& piece : tape_.pieces()) dealing_.owner.push_back(owner[piece.first]);
 }
 
 // Before the first byte moves. What a partial holds is promised already.
-void NodeStaging::check_space() const {
-  std::uint64_t bytes = 0, inodes = 0;
+void NodeStaging::reserve_space() {
+  Need need;
   std::uint32_t last = UINT32_MAX;
   for (std::size_t p = 0; p < tape_.pieces().size(); ++p) {
     const Piece& piece = tape_.pieces()[p];
-    if (node_->holdings().has(p) || !dealing_.wants(members_->rank(), p, members_->size())) continue;
-    inodes += piece.files;
+    if (node_->holdings().has(p) || !dealing_.wants(members_->rank(), p)) continue;
+    need.inodes += piece.files;
     if (!tape_.is_chunk(piece)) {
-      bytes += piece.bytes;
+      need.bytes += piece.bytes;
     } else if (piece.first != last) {
       last = piece.first;
       const Digest& digest = tape_.files()[last].digest;
       const std::uint64_t held = store_->held(digest);
-      bytes += held < digest.size_bytes ? digest.size_bytes - held : 0;
+      need.bytes += held < digest.size_bytes ? digest.size_bytes - held : 0;
+      if (digest.size_bytes <= need.biggest_file) continue;
+      need.biggest_file = digest.size_bytes;
+      need.biggest_name = tape_.files()[last].path;
     }
   }
-  if (bytes == 0) return;
-  const Space space = store_->space();
-  if (bytes > space.bytes_free || inodes > space.inodes_free) {
-    throw Error(FailureKind::space,
-                fmt::format("{} has {} bytes and {} inodes free, and {} and {} are needed", target_.native(),
-                            space.bytes_free, space.inodes_free, bytes, inodes),
-                "make room there, stage to another directory, or stage a part (--mode shard)");
+  if (need.bytes == 0) return;
+  const std::string what = "staging " + job_.name;
+  room_.emplace(
+      *store_, what, "",
+      [&] {
+        return SpaceGuard::Ahead{need, what};
+      },
+      stop_);
+  try {
+    room_->reserve(need, what);
+  } catch (const Error& error) {
+    Failure failure = error.failure();
+    if (failure.kind == FailureKind::space) {
+      failure.hint = "make room there, stage to another directory, or stage a part (--mode shard)";
+    }
+    throw Error(failure);
   }
 }
 
@@ -207,10 +256,10 @@ void NodeStaging::move() {
   const bool able = job_.shared != nullptr;
   const Agreed agreed =
       agree_on_plan(*members_, tape_, dealing_, node_->holdings(), {able, std::max(1U, request_.readers_max)});
-  asset.readers = agreed.readers;
+  asset.readers = std::max(asset.readers, agreed.readers);
   const unsigned threads = threads_of(request_);
   std::optional<PieceReader> reader;
-  if (able) reader.emplace(*job_.shared, tape_, *chunks_, threads);
+  if (able) reader.emplace(*job_.shared, tape_, *chunks_, threads, packs_);
   if (leaders_.rank() == 0) events_.on(event::TotalKnown{agreed.bytes_to_move, tape_.files().size()});
   ExchangeWork work;
   work.read_shared = [&](std::size_t p, std::span<std::byte> room, unsigned t) {
@@ -265,15 +314,21 @@ void NodeStaging::run() {
   report.node = world_.node();
   report.host = world_.host();
   hear_manifest();
+  hear_packs();
   describe();
   auto comm = leaders_.split(true);
   if (!step("prepare", comm, [&] { prepare(); })) return;
   const unsigned owner = owner_of_target(*comm, target_);
+  if (!node_of_rank.empty()) shard::follow_owners(*comm, world_.node(), owner, node_of_rank);
   members_ = comm->split(owner == comm->rank());
   if (!members_) return;  // another node sees the same directory
   if (!select()) return;
   describe();
-  if (!step("look", members_, [&] { lay_out(); })) return;
+  for (unsigned dealt_to = 0; dealt_to != members_->size();) {  // again without those who failed
+    dealt_to = members_->size();
+    shares_ = shard::shares_of(*members_, world_.node(), node_of_rank);
+    if (!step("look", members_, [&] { lay_out(); })) return;
+  }
   move();
   if (!step("publish", members_, [&] { finish(); })) return;
   static_cast<void>(step("show", members_, [&] { show(); }));
@@ -293,6 +348,11 @@ Staged stage_asset(Comm& world, StageJob job, const StageRequest& request, Event
                    const std::stop_token& stop) {
   const auto began = Clock::now();
   Staged staged;
+  std::vector<std::uint64_t> node_of_rank(request.per_rank ? world.size() : 0);
+  if (request.per_rank) {
+    node_of_rank[world.rank()] = world.node();
+    world.all_reduce(node_of_rank, Reduction::maximum);
+  }
   const auto leaders = world.split(world.node_leader());
   Beat beat(world, names_of_ranks(world, leaders.get()));
   const auto all_through = [&](const Beat::Words& all) { return all.through == world.nodes(); };
@@ -301,6 +361,7 @@ Staged stage_asset(Comm& world, StageJob job, const StageRequest& request, Event
   } else {
     if (world.rank() == 0) events.on(event::AssetStarted{job.name, std::nullopt, job.manifest->totals().files});
     NodeStaging node(world, *leaders, beat, job, request, events, stop);
+    node.node_of_rank = std::move(node_of_rank);
     node.run();
     Beat::Words through;
     through.through = 1;

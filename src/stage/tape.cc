@@ -39,4 +39,17 @@ std::vector<StagedFile> files_of(const Manifest& manifest) {
   return files;
 }
 
+std::vector<StagedFile> in_order(std::vector<StagedFile> files, std::span<const std::uint32_t> numbers) {
+  std::vector<StagedFile> sorted;
+  sorted.reserve(files.size());
+  std::vector<bool> taken(files.size());
+  for (const std::uint32_t number : numbers) {
+    if (number >= files.size() || taken[number]) break;
+    taken[number] = true;
+    sorted.push_back(std::move(files[number]));
+  }
+  if (sorted.size() != taken.size()) throw Error(FailureKind::invalid, "an order that is not of these files");
+  return sorted;
+}
+
 }  // namespace sabath

@@ -49,5 +49,7 @@ class Tape {
 
 // The distinct content of an asset, in the manifest's order.
 [[nodiscard]] std::vector<StagedFile> files_of(const Manifest& manifest);
+// The same in another order: `numbers` names each file once. Throws Error{invalid} if it does not.
+[[nodiscard]] std::vector<StagedFile> in_order(std::vector<StagedFile> files, std::span<const std::uint32_t> numbers);
 
 }  // namespace sabath

@@ -29,10 +29,10 @@ std::int64_t now_ns() {
 }
 
 // The notes from `offset` on; returns the end of the last one, so that one on its way is read again when it is whole.
-std::uint64_t read_notes(const std::filesystem::path& log, std::uint64_t offset,
+std::uint64_t read_notes(const Owners& owners, const std::filesystem::path& log, std::uint64_t offset,
                          const std::function<void(const ArrivalNote&)>& visit) {
   std::uint64_t end = offset;
-  const auto fd = try_open_file(log, O_RDONLY);
+  const auto fd = try_open_trusted(owners, log);
   struct stat s {};
   // Folded into another log meanwhile, or nothing new in it.
   if (!fd || (::fstat(fd->get(), &s) == 0 && static_cast<std::uint64_t>(s.st_size) <= offset)) return end;
@@ -75,8 +75,8 @@ std::optional<ArrivalNote> try_parse_arrival(std::string_view record) {
   return note;
 }
 
-Arrivals::Arrivals(std::filesystem::path directory, WriterId writer)
-    : directory_(std::move(directory)), writer_(std::move(writer)) {}
+Arrivals::Arrivals(std::filesystem::path directory, WriterId writer, const Owners& owners)
+    : directory_(std::move(directory)), writer_(std::move(writer)), owners_(owners) {}
 
 Arrivals::~Arrivals() { flush_locked(); }
 
@@ -115,7 +115,8 @@ void Arrivals::load(std::size_t dead_max) {
     if (!name.ends_with(log_suffix)) continue;
     read_news(it->path());
     const auto author = WriterId::try_parse(std::string_view(name).substr(0, name.size() - log_suffix.size()));
-    if (author && life_of(*author, writer_.host) == Life::dead) dead.push_back(it->path());
+    if (!author || life_of(*author, writer_.host) != Life::dead) continue;
+    if (try_open_trusted(owners_, it->path())) dead.push_back(it->path());
   }
   loaded_ = true;
   if (dead.size() > dead_max) fold(dead);
@@ -124,7 +125,7 @@ void Arrivals::load(std::size_t dead_max) {
 void Arrivals::read_news(const std::filesystem::path& log) {
   try {
     std::uint64_t& end = read_[log.filename().native()];
-    end = read_notes(log, end, [this](const ArrivalNote& note) { take(note); });
+    end = read_notes(owners_, log, end, [this](const ArrivalNote& note) { take(note); });
   } catch (const Error&) {  // another user's, or damaged: hints lost
   }
 }
@@ -169,7 +170,8 @@ bool Arrivals::append(std::string_view records) {
   try {
     if (!log_) {
       make_directories(directory_);
-      log_ = open_file(directory_ / fmt::format("{}{}", writer_.text(), log_suffix), O_WRONLY | O_CREAT | O_EXCL);
+      log_ = open_file(directory_ / fmt::format("{}{}", writer_.text(), log_suffix), O_WRONLY | O_CREAT | O_EXCL,
+                       own_file_mode);
     }
     write_all_at(log_.get(), std::as_bytes(std::span(records)), log_size_, directory_);
     log_size_ += records.size();

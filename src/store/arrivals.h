@@ -14,6 +14,7 @@
 #include <unordered_map>
 
 #include "base/file.h"
+#include "store/owners.h"
 #include "store/store.h"
 #include "store/writer.h"
 
@@ -32,7 +33,7 @@ void put_arrival(std::string& out, const ArrivalNote& note);
 
 class Arrivals {
  public:
-  Arrivals(std::filesystem::path directory, WriterId writer);
+  Arrivals(std::filesystem::path directory, WriterId writer, const Owners& owners);
   ~Arrivals();
   [[nodiscard]] std::optional<Arrival> find(const Sha256& source);
   void add(const Sha256& source, const Arrival& arrival);
@@ -55,6 +56,7 @@ class Arrivals {
 
   const std::filesystem::path directory_;
   const WriterId writer_;
+  const Owners& owners_;  // whose logs are believed
   std::mutex mutex_;
   bool loaded_ = false;
   std::unordered_map<Sha256, Newest> notes_;

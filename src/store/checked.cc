@@ -32,8 +32,9 @@ std::uint64_t key_of(const Digest& digest, std::uint64_t inode) {
   return content ^ (inode * 0x9E37'79B9'7F4A'7C15ULL);
 }
 
-void read_checks(const std::filesystem::path& log, const std::function<void(const Check&)>& visit) {
-  const auto fd = try_open_file(log, O_RDONLY);
+void read_checks(const Owners& owners, const std::filesystem::path& log,
+                 const std::function<void(const Check&)>& visit) {
+  const auto fd = try_open_trusted(owners, log);
   std::string buffer(4096 * check_record_size, '\0');
   for (std::uint64_t offset = 0; fd;) {
     const std::size_t n = read_at(fd->get(), std::as_writable_bytes(std::span(buffer)), offset, log);
@@ -73,8 +74,8 @@ std::optional<Check> try_parse_check(std::string_view record) {
   return check;
 }
 
-Checked::Checked(std::filesystem::path directory, WriterId writer)
-    : directory_(std::move(directory)), writer_(std::move(writer)) {}
+Checked::Checked(std::filesystem::path directory, WriterId writer, const Owners& owners)
+    : directory_(std::move(directory)), writer_(std::move(writer)), owners_(owners) {}
 
 Checked::~Checked() { flush(); }
 
@@ -94,7 +95,7 @@ void Checked::refresh() {
     const std::string name = it->path().filename().native();
     if (!name.ends_with(log_suffix)) continue;
     try {
-      read_checks(it->path(), [this](const Check& check) {
+      read_checks(owners_, it->path(), [this](const Check& check) {
         known_.push_back({key_of(check.digest, check.inode),
                           check.digest.size_bytes,
                           check.inode,
@@ -105,7 +106,8 @@ void Checked::refresh() {
       continue;
     }
     const auto author = WriterId::try_parse(std::string_view(name).substr(0, name.size() - log_suffix.size()));
-    if (author && life_of(*author, writer_.host) == Life::dead) dead.push_back(it->path());
+    if (!author || life_of(*author, writer_.host) != Life::dead) continue;
+    if (try_open_trusted(owners_, it->path())) dead.push_back(it->path());
   }
   const auto order = [](const Known& a, const Known& b) {
     return std::tie(a.key, b.last.time_ns) < std::tie(b.key, a.last.time_ns);  // the newest of each first
@@ -114,14 +116,18 @@ void Checked::refresh() {
   known_.erase(std::unique(known_.begin(), known_.end(), [](const Known& a, const Known& b) { return a.key == b.key; }),
                known_.end());
   if (dead.size() <= logs_before_folding) return;
-  // One log of all: the newest record of each file, in the order in which they come.
+  // One log of all: the newest record of each file, once. (Two that fold the same logs at once both write all of it; if
+  // the next ones kept both, the logs would double each time that happens.)
   std::string records;
+  std::vector<bool> taken(known_.size());
   for (const auto& log : dead) {
-    read_checks(log, [&](const Check& check) {
+    read_checks(owners_, log, [&](const Check& check) {
       const auto key = key_of(check.digest, check.inode);
       const auto newest = std::ranges::lower_bound(known_, key, {}, &Known::key);
-      if (newest != known_.end() && newest->key == key && newest->last.time_ns == check.time_ns)
-        put_check(records, check);
+      if (newest == known_.end() || newest->key != key || newest->last.time_ns != check.time_ns) return;
+      const auto index = static_cast<std::size_t>(newest - known_.begin());
+      if (!taken[index]) put_check(records, check);
+      taken[index] = true;
     });
   }
   if (!append(records)) return;
@@ -152,7 +158,8 @@ bool Checked::append(std::string_view records) {
   try {
     if (!log_) {
       make_directories(directory_);
-      log_ = open_file(directory_ / fmt::format("{}{}", writer_.text(), log_suffix), O_WRONLY | O_CREAT | O_EXCL);
+      log_ = open_file(directory_ / fmt::format("{}{}", writer_.text(), log_suffix), O_WRONLY | O_CREAT | O_EXCL,
+                       own_file_mode);
     }
     write_all_at(log_.get(), std::as_bytes(std::span(records)), log_size_, directory_);
     log_size_ += records.size();

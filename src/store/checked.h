@@ -14,6 +14,7 @@
 
 #include "base/file.h"
 #include "sabath/digest.h"
+#include "store/owners.h"
 #include "store/writer.h"
 
 namespace sabath {
@@ -32,7 +33,7 @@ void put_check(std::string& out, const Check& check);
 
 class Checked {
  public:
-  Checked(std::filesystem::path directory, WriterId writer);
+  Checked(std::filesystem::path directory, WriterId writer, const Owners& owners);
   ~Checked();
   struct Last {
     std::uint64_t xxh3 = 0;
@@ -54,6 +55,7 @@ class Checked {
 
   const std::filesystem::path directory_;
   const WriterId writer_;
+  const Owners& owners_;      // whose logs are believed
   mutable std::mutex mutex_;  // of what follows
   std::vector<Known> known_;  // sorted by key
   std::string pending_;

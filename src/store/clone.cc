@@ -18,6 +18,15 @@ bool try_clone(int from, int to, const std::filesystem::path& name) {
   return false;
 }
 
+bool try_clone_range(int from, std::uint64_t from_offset, std::uint64_t length, int to, std::uint64_t to_offset,
+                     const std::filesystem::path& name) {
+  if (from < 0) return false;
+  const struct file_clone_range range { from, from_offset, length, to_offset };
+  if (::ioctl(to, FICLONERANGE, &range) == 0) return true;
+  if (errno == ENOSPC || errno == EDQUOT || errno == EIO) throw_errno("clone into", name, errno);
+  return false;
+}
+
 std::uint64_t read_through(int fd, const std::filesystem::path& name,
                            const std::function<void(std::span<const std::byte>)>& visit) {
   std::vector<std::byte> buffer(chunk_size_bytes);

@@ -15,15 +15,17 @@
 namespace sabath {
 
 struct CollectPolicy {
-  // Assets are collected by size (when objects take more than `size_max`, the least recently used go until they take
-  // `size_low` at most; default: size_max) and by age (not used for so long). Neither: none is.
+  // Assets are collected by size (when objects and what is kept besides take more than `size_max`, first the latter,
+  // then the least recently used go until they take `size_low` at most; default: size_max) and by age (not used for so
+  // long). Neither: none is.
   std::optional<std::uint64_t> size_max, size_low;
   std::optional<std::chrono::seconds> older_than;
   // What no asset names stays for so long: an interrupted fetch will want it.
   std::chrono::seconds grace = std::chrono::hours(24);
   std::chrono::seconds partial_grace = std::chrono::hours(24 * 7);
-  std::chrono::seconds undo_window = std::chrono::hours(24);  // before the trash is emptied
-  bool now = false;                                           // what is collected is deleted in the same call
+  std::chrono::seconds idle_max = std::chrono::hours(24 * 30);  // of what is kept besides: see Other
+  std::chrono::seconds undo_window = std::chrono::hours(24);    // before the trash is emptied
+  bool now = false;                                             // what is collected is deleted in the same call
   // How long another node may not see what this one has written. Nothing: 0 on local filesystems, else 90 s.
   std::optional<std::chrono::milliseconds> settle;
   bool force_local = false;  // also the last copy of what no source can restore
@@ -40,6 +42,15 @@ struct CollectReport {
     std::int64_t used_ns = 0;       // since 1970
     std::string why;
   };
+  // What no asset is made of: files in quarantine, bare clones, indexes of archives.
+  struct Other {
+    std::string name;  // below the store
+    std::uint64_t bytes = 0;
+    std::int64_t used_ns = 0;  // or when it came there
+    std::string why;
+  };
+  std::vector<Other> others;                    // collected
+  std::uint64_t other_bytes = 0;                // of these, on the disk
   std::vector<Asset> collected, kept;           // kept: the policy would have had them
   std::uint64_t objects = 0, object_bytes = 0;  // before
   std::uint64_t collected_objects = 0, collected_bytes = 0;

@@ -10,6 +10,7 @@
 #include "base/file.h"
 #include "sabath/error.h"
 #include "store/collector.h"
+#include "store/listing.h"
 #include "store/ref_file.h"
 #include "store/small_file.h"
 #include "store/view.h"
@@ -53,7 +54,8 @@ InTrash contents(const Batch& batch) {
 std::optional<Manifest> try_open(const fs::path& file) {
   try {
     if (try_lstat(file)) return Manifest::open(file);
-  } catch (const Error&) {  // damaged, or gone meanwhile
+  } catch (const Error& error) {  // damaged, or gone meanwhile; what cannot be read for once is neither
+    if (error.failure().kind != FailureKind::invalid && try_lstat(file)) throw;
   }
   return std::nullopt;
 }
@@ -74,8 +76,9 @@ void Collector::settle_batches() {
     if (batch.state == Batch::State::back && (!given_up || !store_.trash.end(batch))) continue;
     if (batch.state == Batch::State::whole) {
       restore_used(batch);
-      const auto window = policy_.now ? std::chrono::seconds(0) : policy_.undo_window;
-      if (now_ns_ - batch.since_ns < std::chrono::nanoseconds(window).count()) continue;
+      // With `now` also what has just become whole: a collection that was killed left it.
+      const bool young = now_ns_ - batch.since_ns < std::chrono::nanoseconds(policy_.undo_window).count();
+      if (young && !policy_.now) continue;
       const auto user = std::ranges::find_if(leases, [&](const FoundLease& lease) {
         return lease.live && lease.text.open && lease.text.since_ns <= batch.since_ns + clock_margin_ns;
       });
@@ -93,18 +96,18 @@ void Collector::settle_batches() {
 // an object that was unnamed then.
 void Collector::restore_used(const Batch& batch) {
   const InTrash in = contents(batch);
+  const bool packs = try_lstat(batch.directory / "packs").has_value();
   std::map<Sha256, bool> wanted;  // roots
   const std::int64_t since = batch.state == Batch::State::filling ? now_ns_ : batch.since_ns;
   for (const auto& lease : read_leases(store_.layout, store_.writer.host, now_ns_)) {
     for (const auto& root : lease.text.roots) wanted[root] = wanted[root] || lease.live;
   }
-  std::error_code error;
-  for (fs::directory_iterator it(store_.layout.pins(), error), end; !error && it != end; it.increment(error)) {
-    if (const auto root = Sha256::try_parse(it->path().filename().native())) wanted[*root] = true;
+  for (const auto& pin : list_directory(store_.layout.pins())) {
+    if (const auto root = Sha256::try_parse(pin.filename().native())) wanted[*root] = true;
   }
-  for (fs::directory_iterator it(store_.layout.used(), error), end; !error && it != end; it.increment(error)) {
-    const auto root = Sha256::try_parse(it->path().filename().native());
-    const auto s = root ? try_lstat(it->path()) : std::nullopt;
+  for (const auto& mark : list_directory(store_.layout.used())) {
+    const auto root = Sha256::try_parse(mark.filename().native());
+    const auto s = root ? try_lstat(mark) : std::nullopt;
     if (s && nanoseconds(s->st_mtim) >= since) wanted[*root] = true;
   }
   const auto back = [&](const fs::path& file) { report_.restored += store_.trash.restore(batch, file) ? 1 : 0; };
@@ -114,8 +117,10 @@ void Collector::restore_used(const Batch& batch) {
     if (trashed != in.manifests.end()) back(trashed->second);
     if (const auto manifest = try_open(store_.layout.manifest(root))) {
       manifest->for_each([&](const Entry& entry) {
-        const auto object = entry.is_file() ? in.objects.find(entry.digest) : in.objects.end();
-        if (object != in.objects.end()) back(object->second);
+        if (!entry.is_file()) return;
+        const auto object = in.objects.find(entry.digest);
+        if (object != in.objects.end()) return back(object->second);
+        if (packs && !store_.packs.find(entry.digest) && store_.packs.present(entry.digest)) ++report_.restored;
       });
     }
     for (auto [ref, last] = in.refs.equal_range(root); ref != last; ++ref) back(ref->second);
@@ -156,7 +161,8 @@ void Collector::empty(Batch& batch) {
     const auto s = try_lstat(file);
     const bool last_link = s && !S_ISDIR(s->st_mode) && s->st_nlink == 1;
     if (last_link) report_.deleted_bytes += static_cast<std::uint64_t>(s->st_blocks) * block_size;
-    if (s && !S_ISDIR(s->st_mode)) ::unlink(file.c_str());
+    if (s && S_ISDIR(s->st_mode)) report_.deleted_bytes += look_at_partial(file, store_.writer.host).bytes;
+    remove_tree(file);  // before the batch's own state, which goes with its directory
   }
   remove_tree(batch.directory);
   ++report_.deleted_batches;

@@ -13,6 +13,7 @@
 #include "base/file.h"
 #include "sabath/error.h"
 #include "store/ref_file.h"
+#include "store/reservation.h"
 #include "store/small_file.h"
 
 namespace sabath {
@@ -40,6 +41,19 @@ std::chrono::milliseconds settle_time(const Layout& layout) {
 
 std::int64_t ns(std::chrono::nanoseconds duration) { return duration.count(); }
 
+// Beside a node's store DIR/.sabath stand names that `stage` made: one whose view is gone goes, too.
+void remove_lost_names(const fs::path& root) {
+  const fs::path store = root.has_filename() ? root : root.parent_path();  // "DIR/.sabath/"
+  if (store.filename() != ".sabath") return;
+  std::error_code error;
+  for (fs::directory_iterator it(store.parent_path(), error), end; !error && it != end; it.increment(error)) {
+    std::error_code none;
+    const fs::path target = fs::read_symlink(it->path(), none);
+    if (none || !try_parse_staged_link(target) || try_lstat(store.parent_path() / target)) continue;
+    ::unlink(it->path().c_str());
+  }
+}
+
 }  // namespace
 
 Collector::Collector(Store::State& store, const CollectPolicy& policy, std::stop_token stop)
@@ -61,11 +75,20 @@ CollectReport Collector::run() {
   if (!policy_.dry_run) settle_batches();
   {
     const Survey survey = make_survey(store_, now_ns_, ns(policy_.grace));
-    const auto plan = plan_collection(survey, policy_, [&](std::uint32_t object) {
-      const auto s = try_lstat(store_.layout.object(survey.objects.digest(object)));
+    std::map<std::uint32_t, bool> packs;
+    const auto is_old = [&](std::uint32_t object) {
+      const auto s = try_lstat(survey.objects.file(object, store_.layout));
       if (!s) return false;
       const std::int64_t placed = nanoseconds(s->st_ctim);
       return placed <= now_ns_ - ns(policy_.grace) && placed < survey.open_since_ns - clock_margin_ns;
+    };
+    choose_others(survey);
+    const auto plan = plan_collection(survey, policy_, [&](std::uint32_t object) {
+      const std::uint32_t pack = survey.objects.pack(object);
+      if (pack == StoredObject::no_pack) return is_old(object);
+      const auto [known, fresh] = packs.try_emplace(pack);
+      if (fresh) known->second = is_old(object);
+      return known->second;
     });
     report_plan(survey, plan);
     if (!policy_.dry_run) discard(survey, plan);
@@ -75,6 +98,7 @@ CollectReport Collector::run() {
     wait_for_other_nodes();
     restore_used(*batch_);
     store_.trash.end(*batch_);
+    remove_lost_names(store_.layout.root());
     if (policy_.now) {
       now_ns_ = server_now(store_);
       settle_batches();
@@ -138,6 +162,8 @@ void Collector::discard(const Survey& survey, const CollectPlan& plan) {
     check_stop();
     if (!begun_to_be_used(loose, now_ns_)) store_.trash.discard(batch(), store_.layout.manifest(loose));
   }
+  rewrite_packs(survey);
+  discard_others();
   discard_partials();
   remove_leftovers(survey);
 }
@@ -159,8 +185,13 @@ void Collector::discard_asset(const CollectPlan::Victim& victim, const Survey& s
 
 void Collector::discard_objects(const std::vector<std::uint32_t>& objects, const Survey& survey) {
   constexpr std::size_t looks = 1024;  // objects between two looks at the stop request
+  dead_.resize(survey.objects.size());
   for (std::size_t i = 0; i < objects.size(); ++i) {
     if (i % looks == 0) check_stop();
+    if (survey.objects.pack(objects[i]) != StoredObject::no_pack) {
+      dead_[objects[i]] = true;
+      continue;
+    }
     if (!store_.trash.discard(batch(), store_.layout.object(survey.objects.digest(objects[i])))) continue;
     ++report_.collected_objects;
     report_.collected_bytes += survey.objects.bytes(objects[i]);
@@ -191,6 +222,7 @@ void Collector::remove_leftovers(const Survey& survey) {
   for (const auto& lease : survey.leases) {
     if (!lease.live && ::unlink(lease.file.c_str()) == 0) ++report_.leftovers;
   }
+  report_.leftovers += remove_dead_reservations(store_);
   std::error_code error;
   for (fs::directory_iterator it(store_.layout.temporaries(), error), end; !error && it != end; it.increment(error)) {
     const auto writer = WriterId::try_parse(it->path().filename().native());

@@ -23,7 +23,13 @@ class Collector {
   void discard(const Survey& survey, const CollectPlan& plan);
   void discard_asset(const CollectPlan::Victim& victim, const Survey& survey);
   void discard_objects(const std::vector<std::uint32_t>& objects, const Survey& survey);
+  void rewrite_packs(const Survey& survey);  // without those members that were discarded
+  void rewrite_pack(const Survey& survey, std::uint32_t number);
+  void merge_small_packs();
   void discard_partials();
+  // What is neither asset nor partial: chosen first, as its going leaves more room to the others.
+  void choose_others(const Survey& survey);
+  void discard_others();
   void remove_leftovers(const Survey& survey);
   [[nodiscard]] bool begun_to_be_used(const Sha256& root, std::int64_t since_ns) const;
 
@@ -37,10 +43,11 @@ class Collector {
   Batch& batch();  // made when the first thing goes into it
 
   Store::State& store_;
-  const CollectPolicy policy_;
+  CollectPolicy policy_;  // its sizes: less what others take
   const std::stop_token stop_;
   std::int64_t now_ns_;
   std::optional<Batch> batch_;
+  std::vector<bool> dead_;  // by the survey's number: discarded, and in a pack
   CollectReport report_;
 };
 

@@ -33,8 +33,8 @@ std::uint64_t size_of(const std::filesystem::path& file) {
 
 }  // namespace
 
-Evidence::Evidence(std::filesystem::path directory, WriterId writer)
-    : directory_(std::move(directory)), writer_(std::move(writer)) {}
+Evidence::Evidence(std::filesystem::path directory, WriterId writer, const Owners& owners)
+    : directory_(std::move(directory)), writer_(std::move(writer)), owners_(owners) {}
 
 Evidence::~Evidence() { flush(); }
 
@@ -93,7 +93,8 @@ std::vector<std::filesystem::path> Evidence::logs_of_the_dead() const {
     const std::string name = it->path().filename().native();
     if (!name.ends_with(log_suffix)) continue;
     const auto writer = WriterId::try_parse(std::string_view(name).substr(0, name.size() - log_suffix.size()));
-    if (writer && life_of(*writer, writer_.host) == Life::dead) dead.push_back(it->path());
+    if (!writer || life_of(*writer, writer_.host) != Life::dead) continue;
+    if (try_open_trusted(owners_, it->path())) dead.push_back(it->path());
   }
   return dead;
 }
@@ -108,7 +109,9 @@ void Evidence::refresh() {
     if (author == own) continue;  // all of it is in memory
     std::uint64_t& offset = offsets_[name];
     try {
-      offset = read_facts(it->path(), offset, [this](const Fact& fact) { facts_.insert(key_of(fact)); });
+      const auto log = try_open_trusted(owners_, it->path());
+      if (!log) continue;
+      offset = read_facts(log->get(), name, offset, [this](const Fact& fact) { facts_.insert(key_of(fact)); });
     } catch (const Error&) {
       continue;  // another user's, or damaged: a hint lost
     }
@@ -127,19 +130,21 @@ void Evidence::fold(const std::vector<std::filesystem::path>& logs) {
   for (auto log = logs.begin(); log != logs.end(); ++log) others += log == largest ? 0 : size_of(*log);
   const bool all = others > size_of(*largest);
   std::map<std::pair<std::uint64_t, Sha256>, Fact> newest;  // of each file: what it was before is of no use
+  std::vector<std::filesystem::path> folded;
   for (auto log = logs.begin(); log != logs.end(); ++log) {
     if (log == largest && !all) continue;
-    read_facts(*log, 0, [&](const Fact& fact) {
+    const auto open = try_open_trusted(owners_, *log);
+    if (!open) continue;  // another user's: it stays
+    read_facts(open->get(), *log, 0, [&](const Fact& fact) {
       Fact& kept = newest.try_emplace({fact.inode, fact.digest.hash}, fact).first->second;
       if (fact.ctime_ns > kept.ctime_ns) kept = fact;
     });
+    folded.push_back(*log);
   }
   std::string records;
   for (const auto& [key, fact] : newest) put_fact(records, fact, seconds_now());
   if (!append(records)) return;
-  for (auto log = logs.begin(); log != logs.end(); ++log) {
-    if (log != largest || all) ::unlink(log->c_str());
-  }
+  for (const auto& log : folded) ::unlink(log.c_str());
 }
 
 void Evidence::flush_locked() {
@@ -154,7 +159,7 @@ bool Evidence::append(std::string_view records) {
     if (!log_) {
       make_directories(directory_);
       const auto file = directory_ / fmt::format("{}{}", writer_.text(), log_suffix);
-      log_ = open_file(file, O_WRONLY | O_CREAT | O_EXCL);
+      log_ = open_file(file, O_WRONLY | O_CREAT | O_EXCL, own_file_mode);
     }
     write_all_at(log_.get(), std::as_bytes(std::span(records)), log_size_, directory_);
     log_size_ += records.size();

@@ -15,13 +15,14 @@
 
 #include "base/file.h"
 #include "store/evidence_log.h"
+#include "store/owners.h"
 #include "store/writer.h"
 
 namespace sabath {
 
 class Evidence {
  public:
-  Evidence(std::filesystem::path directory, WriterId writer);
+  Evidence(std::filesystem::path directory, WriterId writer, const Owners& owners);
   ~Evidence();
 
   // True if a fact says that the file with this stat holds `digest`.
@@ -51,6 +52,7 @@ class Evidence {
 
   const std::filesystem::path directory_;
   const WriterId writer_;
+  const Owners& owners_;  // whose logs are believed
   std::mutex mutex_;
   bool loaded_ = false;
   std::chrono::steady_clock::time_point refreshed_{};

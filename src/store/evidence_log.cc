@@ -50,10 +50,14 @@ std::optional<Fact> try_parse_fact(std::string_view record) {
 std::uint64_t read_facts(const std::filesystem::path& log, std::uint64_t offset,
                          const std::function<void(const Fact&)>& visit) {
   const auto fd = try_open_file(log, O_RDONLY);
-  if (!fd) return offset;  // folded into another log meanwhile
+  return fd ? read_facts(fd->get(), log, offset, visit) : offset;  // folded into another log meanwhile
+}
+
+std::uint64_t read_facts(int log, const std::filesystem::path& name, std::uint64_t offset,
+                         const std::function<void(const Fact&)>& visit) {
   std::string buffer(records_per_read * fact_record_size, '\0');
   for (;;) {
-    const std::size_t n = read_at(fd->get(), std::as_writable_bytes(std::span(buffer)), offset, log);
+    const std::size_t n = read_at(log, std::as_writable_bytes(std::span(buffer)), offset, name);
     const std::size_t records = n / fact_record_size;
     for (std::size_t i = 0; i < records; ++i) {
       const auto fact = try_parse_fact(std::string_view(buffer).substr(i * fact_record_size, fact_record_size));

@@ -32,6 +32,8 @@ void put_fact(std::string& out, const Fact& fact, std::int64_t time_s);     // t
 [[nodiscard]] std::optional<Fact> try_parse_fact(std::string_view record);  // nullopt: torn, or not of this version
 
 // Visits the valid records of a log from `offset` on; returns the offset after the last whole record.
+std::uint64_t read_facts(int log, const std::filesystem::path& name, std::uint64_t offset,
+                         const std::function<void(const Fact&)>& visit);
 std::uint64_t read_facts(const std::filesystem::path& log, std::uint64_t offset,
                          const std::function<void(const Fact&)>& visit);
 

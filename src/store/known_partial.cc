@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -9,13 +10,20 @@
 
 #include "sabath/error.h"
 #include "store/chunk_check.h"
+#include "store/clone.h"
 #include "store/durable.h"
+#include "store/listing.h"
 
 namespace sabath {
 namespace {
 
 [[noreturn]] void refuse_front(const char* what) {
   throw Error(FailureKind::internal, fmt::format("{} of a partial whose chunks are known", what));
+}
+
+bool same_file(const Fd& a, const Fd& b) {
+  struct stat of_a = {}, of_b = {};
+  return ::fstat(a.get(), &of_a) == 0 && ::fstat(b.get(), &of_b) == 0 && of_a.st_ino == of_b.st_ino;
 }
 
 }  // namespace
@@ -37,7 +45,7 @@ KnownPartial::KnownPartial(Store::State& store, const Digest& digest, std::vecto
     published_ = store_.objects.present(digest_);
     if (published_) return;
     make_directories(directory_);
-    open_data();
+    data_ = open_data();
     journal_ = JournalWriter(directory_ / journal_name(store_.writer.text()), digest_.hash, store_.writer.host.boot);
   });
 }
@@ -48,22 +56,39 @@ KnownPartial::~KnownPartial() {
     const bool nothing = std::ranges::none_of(done_, [](bool done) { return done; }) && scratch_.empty();
     if (!nothing) return;
     others_.refresh(true);
-    if (!others_.any()) remove_tree(directory_);
+    if (others_.any()) return;
+    // Out of the way first: who opens it at this moment has a journal there by now, or makes the directory anew.
+    const auto aside = store_.temporaries.new_name();
+    rename_path(directory_, aside);
+    const bool wanted = std::ranges::any_of(list_directory(aside), [this](const auto& file) {
+      const std::string name = file.filename();
+      const auto author = try_parse_journal_name(name);
+      return author && *author != store_.writer.text();
+    });
+    if (wanted) ::rename(aside.c_str(), directory_.c_str());
+    remove_tree(aside);              // also what could not go back: another is there, and its writers come there too
   } catch (const std::exception&) {  // then it stays, for the next one
   }
 }
 
-void KnownPartial::open_data() {
+std::shared_ptr<Fd> KnownPartial::open_data() {
   const auto there = try_lstat(data_path_);
   // A publisher that died between sealing and naming it leaves it read-only.
   if (there && (there->st_mode & S_IWUSR) == 0) ::chmod(data_path_.c_str(), there->st_mode | S_IWUSR);
-  data_ = open_file(data_path_, O_RDWR | O_CREAT | O_NOFOLLOW);
-  if (there && static_cast<std::uint64_t>(there->st_size) == digest_.size_bytes) return;
+  auto data = std::make_shared<Fd>(open_file(data_path_, O_RDWR | O_CREAT | O_NOFOLLOW));
+  const auto allocated = there ? std::min(static_cast<std::uint64_t>(there->st_blocks) * 512, digest_.size_bytes) : 0;
+  promised_ = allocated == digest_.size_bytes;
+  if (there && static_cast<std::uint64_t>(there->st_size) == digest_.size_bytes) return data;
   const auto size = static_cast<off_t>(digest_.size_bytes);
+  // By chunk where blocks can be shared: btrfs gives back what a clone replaces only when all of one promise is
+  // replaced.
+  const auto step = store_.reflinks() ? static_cast<off_t>(chunk_size_bytes) : size;
   int result = 0;
-  do {
-    if (size > 0) result = ::fallocate(data_.get(), 0, 0, size);
-  } while (result != 0 && errno == EINTR);
+  for (off_t at = 0; at < size && result == 0; at += step) {
+    do {
+      result = ::fallocate(data->get(), 0, at, std::min(step, size - at));
+    } while (result != 0 && errno == EINTR);
+  }
   // Space is promised now, where the filesystem can promise; where it cannot, writing zeros would be worse than
   // waiting.
   const int error = result == 0 ? 0 : errno;
@@ -71,18 +96,60 @@ void KnownPartial::open_data() {
     if (!there) remove_tree(directory_);
     throw_errno(fmt::format("reserve {} bytes for", digest_.size_bytes), data_path_, error);
   }
-  if (::ftruncate(data_.get(), size) != 0) throw_errno("resize", data_path_, errno);
+  if (::ftruncate(data->get(), size) != 0) throw_errno("resize", data_path_, errno);
+  if (error == 0) store_.landing.add(digest_.size_bytes - allocated, 1);
+  promised_ = error == 0;
+  return data;
 }
 
 bool KnownPartial::at_its_name() const {
   const auto there = try_lstat(data_path_);
   struct stat ours {};
-  return there && ::fstat(data_.get(), &ours) == 0 && there->st_ino == ours.st_ino;
+  return there && ::fstat(data_->get(), &ours) == 0 && there->st_ino == ours.st_ino;
 }
 
 bool KnownPartial::published_by_other() {
-  if (!published_ && !at_its_name()) published_ = store_.objects.present(digest_);
+  if (published_ || at_its_name()) return published_;
+  published_ = store_.objects.present(digest_);
+  if (published_) {
+    data_.reset();  // another's file may have become the object
+  } else {
+    come_back();
+  }
   return published_;
+}
+
+// One that brought nothing had the directory out of the way for a moment, as we came to it; or a purge took it. What
+// our descriptor still shows of our work and the others' goes where the next writers look. A store that is gone is not
+// made again: its owner, or an unmounted disk, took it.
+void KnownPartial::come_back() {
+  const auto before = data_;
+  check_reported(true);
+  bool found = false;  // it went back meanwhile
+  JournalWriter journal;
+  retry_lost_directory([&] {
+    if (::mkdir(directory_.c_str(), 0777) != 0 && errno != EEXIST) throw_errno("make directory", directory_, errno);
+    auto now = open_data();
+    found = same_file(*before, *now);
+    if (!found) journal = {directory_ / journal_name(store_.writer.text()), digest_.hash, store_.writer.host.boot};
+    data_ = found ? before : std::move(now);
+  });
+  if (found) return;
+  journal_ = std::move(journal);
+  std::vector<std::byte> bytes;
+  for (std::uint64_t i = 0; i < done_.size(); ++i) {
+    if (!done_[i]) continue;
+    bytes.resize(chunk_length(digest_.size_bytes, i));
+    done_[i] = read_at(before->get(), bytes, i * chunk_size_bytes, data_path_) == bytes.size();
+    if (!done_[i]) continue;
+    write_all_at(data_->get(), bytes, i * chunk_size_bytes, data_path_);
+    note_done(i);
+  }
+}
+
+void KnownPartial::note_done(std::uint64_t index) {
+  journal_.append(JournalRecordType::done, index, chunks_[index]);
+  done_[index] = true;
 }
 
 std::vector<bool> KnownPartial::chunks_done() {
@@ -103,7 +170,7 @@ void KnownPartial::check_reported(bool all) {
     if (!done_[i] && others_.reports_done(i) && (all || !others_.reported_by_active(i))) doubtful.push_back(i);
   }
   if (doubtful.empty()) return;
-  const auto hashes = hash_chunks(data_.get(), digest_.size_bytes, doubtful, data_path_);
+  const auto hashes = hash_chunks(data_->get(), digest_.size_bytes, doubtful, data_path_);
   for (std::size_t i = 0; i < doubtful.size(); ++i) {
     if (hashes[i] == chunks_[doubtful[i]]) {
       done_[doubtful[i]] = true;
@@ -173,28 +240,52 @@ bool KnownPartial::claimed_by_other(std::uint64_t index) {
 
 void KnownPartial::write_scratch(unsigned lane, std::uint64_t index, std::uint64_t offset,
                                  std::span<const std::byte> bytes) {
-  if (data_) scratch_.write(lane, index, offset, bytes);
+  {
+    const std::lock_guard lock(mutex_);
+    if (published_) return;
+  }
+  scratch_.write(lane, index, offset, bytes);
 }
 
 void KnownPartial::write_chunk(unsigned lane, std::uint64_t index, std::span<const std::byte> bytes,
                                const Sha256& hash) {
+  copy_chunk(lane, index, bytes, hash, {});
+}
+
+void KnownPartial::copy_chunk(unsigned lane, std::uint64_t index, std::span<const std::byte> bytes, const Sha256& hash,
+                              const ChunkOrigin& origin) {
   if (index >= chunks_.size() || bytes.size() != chunk_length(digest_.size_bytes, index) || hash != chunks_[index]) {
     throw Error(FailureKind::internal,
                 fmt::format("chunk {} of {} is not what was expected", index, digest_.hash.hex()));
   }
-  // A writer that slept while another published has nothing to add, and must not touch the object.
-  if (!data_ || !at_its_name()) return;
-  write_all_at(data_.get(), bytes, index * chunk_size_bytes, data_path_);
-  {
-    const std::lock_guard lock(mutex_);
-    journal_.append(JournalRecordType::done, index, hash);
-    done_[index] = true;
+  const std::uint64_t offset = index * chunk_size_bytes;
+  std::shared_ptr<Fd> data;
+  for (bool promised = false;;) {
+    {
+      const std::lock_guard lock(mutex_);
+      if (data != nullptr && data == data_) {
+        note_done(index);
+        break;
+      }
+      // A writer that slept while another published has nothing to add, and must not touch the object.
+      if (published_by_other()) return;
+      data = data_;
+      promised = promised_;
+    }
+    if (!try_clone_range(origin.fd, origin.offset, bytes.size(), data->get(), offset, data_path_)) {
+      if (!promised) store_.landing.add(bytes.size(), 0);
+      write_all_at(data->get(), bytes, offset, data_path_);
+    }
   }
   scratch_.chunk_done(lane, index);
 }
 
 std::size_t KnownPartial::read(std::uint64_t offset, std::span<std::byte> bytes) {
-  if (data_) return read_at(data_.get(), bytes, offset, data_path_);
+  const auto data = [this] {
+    const std::lock_guard lock(mutex_);
+    return data_;
+  }();
+  if (data) return read_at(data->get(), bytes, offset, data_path_);
   const auto object = store_.layout.object(digest_);
   auto fd = try_open_file(object, O_RDONLY);
   if (!fd && store_.objects.present(digest_))
@@ -212,6 +303,13 @@ FileTree KnownPartial::publish() {
   others_.refresh(true);
   check_reported(true);
   const auto missing = std::ranges::count(done_, false);
+  // Another published while we opened it: what its journal said was of the file that became the object, not of ours.
+  if (missing > 0 && store_.objects.present(digest_)) {
+    published_ = true;
+    data_.reset();
+    remove_tree(directory_);
+    return tree();
+  }
   if (missing > 0) {
     throw Error(FailureKind::storage,
                 fmt::format("{} of {} chunks in {} are not what their writers' journals say", missing, done_.size(),
@@ -219,7 +317,7 @@ FileTree KnownPartial::publish() {
                 "run again: only these are fetched anew");
   }
   try {
-    store_.objects.publish_data(data_.get(), data_path_, digest_);
+    store_.objects.publish_data(data_->get(), data_path_, digest_);
   } catch (const SyncFailed&) {
     discarded_ = true;
     remove_tree(directory_);

@@ -37,14 +37,20 @@ class KnownPartial final : public Partial {
   void write_scratch(unsigned lane, std::uint64_t index, std::uint64_t offset,
                      std::span<const std::byte> bytes) override;
   void write_chunk(unsigned lane, std::uint64_t index, std::span<const std::byte> bytes, const Sha256& hash) override;
+  void copy_chunk(unsigned lane, std::uint64_t index, std::span<const std::byte> bytes, const Sha256& hash,
+                  const ChunkOrigin& origin) override;
   std::size_t read(std::uint64_t offset, std::span<std::byte> bytes) override;
   FileTree publish() override;
   void discard() override;
 
  private:
-  void open_data();
-  [[nodiscard]] bool at_its_name() const;   // the data file is still the one that we opened
-  [[nodiscard]] bool published_by_other();  // and then there is nothing left to do
+  // The mutex is held in all of these.
+  [[nodiscard]] std::shared_ptr<Fd> open_data();
+  [[nodiscard]] bool at_its_name() const;  // the data file is still the one that we opened
+  // True: another has published it, and there is nothing left to do. What was taken from its name is brought back.
+  [[nodiscard]] bool published_by_other();
+  void come_back();
+  void note_done(std::uint64_t index);
   // Reads the chunks that others report, all or only inactive writers'; what is not so is missing again.
   void check_reported(bool all);
   [[nodiscard]] FileTree tree() const { return {digest_, chunks_}; }
@@ -53,9 +59,10 @@ class KnownPartial final : public Partial {
   const Digest digest_;
   const std::vector<Sha256> chunks_;
   const std::filesystem::path directory_, data_path_;
-  Fd data_;
 
-  std::mutex mutex_;  // of what follows
+  std::mutex mutex_;          // of what follows
+  std::shared_ptr<Fd> data_;  // lanes write to the one that they saw; none once it is published
+  bool promised_ = false;     // the disk has said yes to all of it
   JournalWriter journal_;
   OtherWriters others_;
   std::vector<bool> done_;  // by us, or read and found right

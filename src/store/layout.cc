@@ -35,8 +35,40 @@ std::optional<std::uint64_t> try_parse_decimal(std::string_view text) {
 
 }  // namespace
 
+std::optional<Sha256> try_parse_staged_link(const std::filesystem::path& target) {
+  if (target.parent_path() != std::filesystem::path(".sabath/views")) return std::nullopt;
+  return Sha256::try_parse(target.filename().native());
+}
+
+bool Layout::has_directory(std::string_view name) {
+  const Layout top("");
+  const std::filesystem::path all[] = {top.objects(),     top.packs(),        top.manifests(),  top.refs(),
+                                       top.indexes(),     top.aliases(),      top.views(),      top.partials(),
+                                       top.pins(),        top.verified(),     top.arrivals(),   top.records(),
+                                       top.temporaries(), top.trash(),        top.quarantine(), top.leases(),
+                                       top.used(),        top.reservations(), top.checked(),    top.root() / "git"};
+  return std::ranges::find(all, std::filesystem::path(name)) != std::end(all);
+}
+
+std::vector<std::filesystem::path> Layout::all_views() const {
+  std::vector<std::filesystem::path> all{views()};
+  std::error_code error;
+  if (room_.empty()) return all;
+  for (std::filesystem::directory_iterator it(root_, error), end; !error && it != end; it.increment(error)) {
+    const std::string name = it->path().filename().native();
+    if (name.starts_with("views.") && try_parse_decimal(std::string_view(name).substr(6)) && it->path() != views()) {
+      all.push_back(it->path());
+    }
+  }
+  return all;
+}
+
 std::filesystem::path Layout::object(const Digest& file) const {
   return fanned(objects(), file.hash.hex(), fmt::format(".{}", file.size_bytes));
+}
+
+std::filesystem::path Layout::pack(const Digest& name) const {
+  return packs() / fmt::format("{}.{}", name.hash.hex(), name.size_bytes);
 }
 
 std::filesystem::path Layout::manifest(const Sha256& root) const { return fanned(manifests(), root.hex(), ""); }
@@ -59,6 +91,15 @@ std::optional<Digest> try_parse_object_name(std::string_view directory, std::str
   const std::size_t dot = name.find('.');
   if (dot == std::string_view::npos) return std::nullopt;
   const auto hash = try_parse_hash_name(directory, name.substr(0, dot), "");
+  const auto size = try_parse_decimal(name.substr(dot + 1));
+  if (!hash || !size) return std::nullopt;
+  return Digest{ContentKind::file, *size, *hash};
+}
+
+std::optional<Digest> try_parse_pack_name(std::string_view name) {
+  const std::size_t dot = name.find('.');
+  if (dot != 2 * Sha256::size || !is_hex(name.substr(0, dot))) return std::nullopt;
+  const auto hash = Sha256::try_parse(name.substr(0, dot));
   const auto size = try_parse_decimal(name.substr(dot + 1));
   if (!hash || !size) return std::nullopt;
   return Digest{ContentKind::file, *size, *hash};

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "sabath/digest.h"
 
@@ -15,12 +16,19 @@ namespace sabath {
 
 class Layout {
  public:
-  explicit Layout(std::filesystem::path root) : root_(std::move(root)) {}
+  // `user`: of a store of several users, where each has rooms of his own for what is on its way.
+  explicit Layout(std::filesystem::path root, std::optional<unsigned> user = std::nullopt)
+      : root_(std::move(root)), room_(user ? "." + std::to_string(*user) : "") {}
   [[nodiscard]] const std::filesystem::path& root() const noexcept { return root_; }
+
+  // Whether one user's store has a directory of this name.
+  [[nodiscard]] static bool has_directory(std::string_view name);
 
   [[nodiscard]] std::filesystem::path format_file() const { return root_ / "format"; }
   [[nodiscard]] std::filesystem::path objects() const { return root_ / "objects"; }
   [[nodiscard]] std::filesystem::path object(const Digest& file) const;  // objects/ab/<62 hex>.<size>
+  [[nodiscard]] std::filesystem::path packs() const { return root_ / "packs"; }
+  [[nodiscard]] std::filesystem::path pack(const Digest& name) const;  // packs/<64 hex>.<size>
   [[nodiscard]] std::filesystem::path manifests() const { return root_ / "manifests"; }
   [[nodiscard]] std::filesystem::path manifest(const Sha256& root) const;  // manifests/ab/<62 hex>
   [[nodiscard]] std::filesystem::path refs() const { return root_ / "refs"; }
@@ -29,19 +37,21 @@ class Layout {
   [[nodiscard]] std::filesystem::path index(const Sha256& key) const;  // indexes/ab/<62 hex>
   [[nodiscard]] std::filesystem::path aliases() const { return root_ / "alias"; }
   [[nodiscard]] std::filesystem::path alias(std::string_view algorithm, std::string_view hex) const;
-  [[nodiscard]] std::filesystem::path partials() const { return root_ / "partial"; }
+  [[nodiscard]] std::filesystem::path partials() const { return root_ / ("partial" + room_); }
   [[nodiscard]] std::filesystem::path partial(const Digest& file) const;        // partial/<64 hex>.<size>
   [[nodiscard]] std::filesystem::path partial(const Sha256& source_key) const;  // partial/<64 hex>
-  [[nodiscard]] std::filesystem::path views() const { return root_ / "views"; }
+  [[nodiscard]] std::filesystem::path views() const { return root_ / ("views" + room_); }
+  [[nodiscard]] std::vector<std::filesystem::path> all_views() const;  // of all users
   [[nodiscard]] std::filesystem::path view(const Sha256& root) const { return views() / root.hex(); }
   [[nodiscard]] std::filesystem::path verified() const { return root_ / "verified"; }
   [[nodiscard]] std::filesystem::path arrivals() const { return root_ / "arrivals"; }
   [[nodiscard]] std::filesystem::path records() const { return root_ / "records"; }
   [[nodiscard]] std::filesystem::path git(const Sha256& source_key) const { return root_ / "git" / source_key.hex(); }
-  [[nodiscard]] std::filesystem::path temporaries() const { return root_ / "tmp"; }
+  [[nodiscard]] std::filesystem::path temporaries() const { return root_ / ("tmp" + room_); }
   [[nodiscard]] std::filesystem::path quarantine() const { return root_ / "quarantine"; }
   [[nodiscard]] std::filesystem::path trash() const { return root_ / "trash"; }
   [[nodiscard]] std::filesystem::path leases() const { return root_ / "leases"; }
+  [[nodiscard]] std::filesystem::path reservations() const { return root_ / "reservations"; }
   [[nodiscard]] std::filesystem::path pins() const { return root_ / "pins"; }
   [[nodiscard]] std::filesystem::path pin(const Sha256& root) const { return pins() / root.hex(); }
   [[nodiscard]] std::filesystem::path used() const { return root_ / "used"; }
@@ -50,12 +60,17 @@ class Layout {
 
  private:
   std::filesystem::path root_;
+  std::string room_;
 };
 
 // `directory` and `name`: the last two components of a path below objects/, or below manifests/ and refs/.
 [[nodiscard]] std::optional<Digest> try_parse_object_name(std::string_view directory, std::string_view name);
+[[nodiscard]] std::optional<Digest> try_parse_pack_name(std::string_view name);
 [[nodiscard]] std::optional<Sha256> try_parse_hash_name(std::string_view directory, std::string_view name,
                                                         std::string_view suffix);
+
+// Where a symlink beside a node's store DIR/.sabath leads, if `stage` made it: to the view of this manifest.
+[[nodiscard]] std::optional<Sha256> try_parse_staged_link(const std::filesystem::path& target);
 
 // What an alias may be called by: a known algorithm, and as many lower-case digits as it has. Throws Error{invalid}.
 void check_alias_name(std::string_view algorithm, std::string_view hex);

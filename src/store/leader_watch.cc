@@ -52,15 +52,24 @@ std::map<std::uint64_t, std::vector<Sha256>> journaled(const fs::path& directory
 LeaderWatch::LeaderWatch(Store::State& store, const Sha256& source_key, SteadyNow now)
     : store_(store), key_(source_key), now_(std::move(now)), noted_before_(store.arrivals.noted_at(source_key)) {}
 
-Leader LeaderWatch::look() {
-  const Time now = now_();
-  if (looked_ && now - *looked_ < interval) return last_;
-  looked_ = now;
+Leader LeaderWatch::look() { return looked_ && now_() - *looked_ < interval ? last_ : look_now(); }
+
+Leader LeaderWatch::look_now() {
+  looked_ = now_();
   list_directories();
+  if (writers_.empty() && !own_) return last_ = Leader::none;  // nearly always: one look for a directory
   // A writer that stands still may be followed for seconds after another has published: the note comes first.
   store_.arrivals.refresh();
   last_ = noted_since() ? Leader::published : someone_leads() ? Leader::active : Leader::none;
   return last_;
+}
+
+// Whoever has seen nobody says so by a record, and so is ahead of all that open later. Of two that looked before either
+// had said it, each sees the other now.
+bool LeaderWatch::take_lead(Partial& own) {
+  if (look_now() != Leader::none) return false;
+  own.claim(own.front() / chunk_size_bytes);
+  return look_now() == Leader::none;
 }
 
 bool LeaderWatch::noted_since() const {

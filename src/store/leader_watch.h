@@ -29,10 +29,11 @@ class LeaderWatch {
  public:
   LeaderWatch(Store::State& store, const Sha256& source_key, SteadyNow now = std::chrono::steady_clock::now);
 
-  // Ask before a partial is opened, and once more when it is open and nothing has been asked of the source yet: of
-  // several that opened at the same moment one goes on, and to the others it is `active`; they discard theirs.
-  // Looks at the disk at most once in the interval.
-  [[nodiscard]] Leader look();
+  [[nodiscard]] Leader look();  // at the disk at most once in the interval
+  [[nodiscard]] Leader look_now();
+  // Ask when a partial was opened because nobody led. Of several that opened theirs at the same moment one goes on; for
+  // the others it is false, and they discard theirs.
+  [[nodiscard]] bool take_lead(Partial& own);
 
   // What the other writer that got farthest noted of the source: nullopt if there is nothing that could be copied.
   [[nodiscard]] std::optional<Validators> left_validators();

@@ -7,11 +7,24 @@
 
 #include "base/hash.h"
 #include "sabath/error.h"
+#include "store/lookup.h"
 #include "store/ref_file.h"
 #include "store/small_file.h"
 #include "store/state.h"
 
 namespace sabath {
+
+namespace {
+
+template <class Ask>
+auto first_of(const std::vector<std::unique_ptr<Store>>& stores, const Ask& ask) -> decltype(ask(*stores.front())) {
+  for (const auto& store : stores) {
+    if (auto answer = ask(*store)) return answer;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
 
 std::string encode_ref(const Ref& ref) {
   nlohmann::ordered_json json{{"root", ref.root.prefixed()},
@@ -42,8 +55,9 @@ std::optional<Ref> try_decode_ref(std::string_view text) {
 }
 
 std::optional<Ref> Store::ref(const Sha256& source_key) const {
-  const auto text = try_read_small(state_->layout.ref(source_key));
-  return text ? try_decode_ref(*text) : std::nullopt;
+  const auto text = try_read_trusted(*state_, state_->layout.ref(source_key));
+  if (auto ref = text ? try_decode_ref(*text) : std::nullopt) return ref;
+  return first_of(state_->others, [&](const Store& other) { return other.ref(source_key); });
 }
 
 void Store::put_ref(const Sha256& source_key, const Ref& ref) {
@@ -51,7 +65,7 @@ void Store::put_ref(const Sha256& source_key, const Ref& ref) {
 }
 
 std::optional<std::string> Store::index(const Sha256& key, std::uint64_t size_max) const {
-  return try_read_small(state_->layout.index(key), size_max);
+  return try_read_trusted(*state_, state_->layout.index(key), size_max);
 }
 
 void Store::put_index(const Sha256& key, const std::string& bytes) {
@@ -77,8 +91,9 @@ std::optional<Digest> try_decode_alias(std::string_view text) {
 
 std::optional<Digest> Store::alias(const std::string& algorithm, const std::string& hex) const {
   check_alias_name(algorithm, hex);
-  const auto text = try_read_small(state_->layout.alias(algorithm, hex));
-  return text ? try_decode_alias(*text) : std::nullopt;
+  const auto text = try_read_trusted(*state_, state_->layout.alias(algorithm, hex));
+  if (auto digest = text ? try_decode_alias(*text) : std::nullopt) return digest;
+  return first_of(state_->others, [&](const Store& other) { return other.alias(algorithm, hex); });
 }
 
 void Store::put_alias(const std::string& algorithm, const std::string& hex, const Digest& digest) {
@@ -116,10 +131,10 @@ std::optional<Manifest> Store::manifest(const Sha256& root) const {
       if (auto manifest = open_manifest(file, root)) return manifest;
     }
     // Whoever fetches has named it in its lease, or will; a collection may have been faster.
-    if (!state_->uses.any_open()) return std::nullopt;
+    if (!state_->uses.any_open()) break;
     state_->trash.recall(file);
   }
-  return std::nullopt;
+  return manifest_of_another(*state_, root);
 }
 
 namespace {
@@ -156,13 +171,17 @@ Sha256 Store::put_manifest(const std::string& bytes, const Sha256& expected_root
                 "get the manifest of this version, or correct the pin");
   }
   manifest.check();
-  state_->uses.use(expected_root, false);
-  const auto temporary = state_->temporaries.new_name();
+  keep_manifest(*state_, bytes, expected_root);
+  return expected_root;
+}
+
+void keep_manifest(Store::State& store, const std::string& bytes, const Sha256& root) {
+  store.uses.use(root, false);
+  const auto temporary = store.temporaries.new_name();
   Fd fd = open_file(temporary, O_WRONLY | O_CREAT | O_EXCL);
   write_all(fd.get(), std::as_bytes(std::span(bytes)), temporary);
   close_file(std::move(fd), temporary);
-  place_manifest(state_->layout, temporary, expected_root);
-  return expected_root;
+  place_manifest(store.layout, temporary, root);
 }
 
 std::optional<Arrival> Store::arrival(const Sha256& source_key) const { return state_->arrivals.find(source_key); }

@@ -3,34 +3,79 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <utility>
+
 #include "sabath/error.h"
 #include "store/durable.h"
 
 namespace sabath {
 
-ObjectWriter::ObjectWriter(std::filesystem::path temporary, std::shared_ptr<SyncGroup> group)
-    : temporary_(std::move(temporary)),
-      group_(std::move(group)),
-      fd_(open_file(temporary_, O_RDWR | O_CREAT | O_EXCL)) {}
+ObjectWriter::ObjectWriter(Temporaries& temporaries, std::shared_ptr<SyncGroup> group)
+    : temporaries_(temporaries), group_(std::move(group)) {
+  make_file();
+}
+
+ObjectWriter::ObjectWriter(Temporaries& temporaries, std::shared_ptr<SyncGroup> group,
+                           std::shared_ptr<SmallContents> small, std::uint64_t small_max)
+    : temporaries_(temporaries), group_(std::move(group)), small_(std::move(small)), small_max_(small_max) {}
 
 ObjectWriter::~ObjectWriter() {
-  if (!published_) ::unlink(temporary_.c_str());
+  if (has_file_ && !published_) ::unlink(temporary_.c_str());
+}
+
+void ObjectWriter::make_file() {
+  temporary_ = temporaries_.new_name();
+  fd_ = open_file(temporary_, O_RDWR | O_CREAT | O_EXCL);
+  has_file_ = true;
 }
 
 void ObjectWriter::write(std::span<const std::byte> bytes) {
-  write_all(fd_.get(), bytes, temporary_);
   hasher_.update(bytes);
+  if (!has_file_ && hasher_.size_bytes() <= small_max_) {
+    kept_.insert(kept_.end(), bytes.begin(), bytes.end());
+    return;
+  }
+  if (!has_file_) {
+    make_file();
+    write_all(fd_.get(), std::exchange(kept_, {}), temporary_);
+  }
+  write_all(fd_.get(), bytes, temporary_);
 }
 
 const FileTree& ObjectWriter::finish() {
   if (finished_) throw Error(FailureKind::internal, "an object was finished twice");
+  if (has_file_) {
+    settle_file();
+  } else {
+    held_ = small_->hold(std::move(kept_));
+  }
+  tree_ = hasher_.finish();
+  finished_ = true;
+  return tree_;
+}
+
+void ObjectWriter::settle_file() {
   seal_file(fd_.get(), temporary_);
   // Without group sync each lane pays for its own file here, side by side with the other lanes.
   if (!group_->whole()) sync_file(fd_.get(), temporary_);
   if (!group_->whole() || !group_->may_stay_open()) close_file(std::move(fd_), temporary_);
-  tree_ = hasher_.finish();
-  finished_ = true;
-  return tree_;
+}
+
+void ObjectWriter::become_file() {
+  if (has_file_) return;
+  const auto bytes = held_.read();
+  make_file();
+  write_all(fd_.get(), bytes, temporary_);
+  settle_file();
+  held_ = {};
+}
+
+std::vector<std::byte> ObjectWriter::content() const {
+  if (!has_file_) return held_.read();
+  std::vector<std::byte> bytes(tree_.digest.size_bytes);
+  const Fd file = open_file(temporary_, O_RDONLY);
+  if (read_at(file.get(), bytes, 0, temporary_) != bytes.size()) throw_errno("read", temporary_, EIO);
+  return bytes;
 }
 
 }  // namespace sabath

@@ -20,6 +20,12 @@
 
 namespace sabath {
 
+// An open file that holds the bytes of a chunk at `offset`, and never changes; -1: there is none.
+struct ChunkOrigin {
+  int fd = -1;
+  std::uint64_t offset = 0;
+};
+
 class Partial {
  public:
   virtual ~Partial() = default;
@@ -36,6 +42,11 @@ class Partial {
   // Claims chunks from `first` on, at most `count`, up to one that another has; looks at the others' journals before
   // and after, so that of several that want the same at once one gets it. How many are ours; 0: another was faster.
   [[nodiscard]] virtual std::uint64_t claim_run(std::uint64_t first, std::uint64_t count);
+  // write_chunk(), but where the filesystem can the chunk shares its blocks with where it came from.
+  virtual void copy_chunk(unsigned lane, std::uint64_t index, std::span<const std::byte> bytes, const Sha256& hash,
+                          const ChunkOrigin&) {
+    write_chunk(lane, index, bytes, hash);
+  }
   virtual void release(std::uint64_t) {}                                 // it is given back, and others may have it
   [[nodiscard]] virtual bool claimed_by_other(std::uint64_t index) = 0;  // and that claim still advances
 

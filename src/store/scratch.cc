@@ -1,6 +1,7 @@
 #include "store/scratch.h"
 
 #include <fcntl.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -8,6 +9,7 @@
 #include "base/hash.h"
 #include "manifest/wire.h"
 #include "sabath/digest.h"
+#include "sabath/error.h"
 #include "store/layout.h"
 
 namespace sabath {
@@ -101,7 +103,13 @@ void ScratchLanes::write(unsigned lane_number, std::uint64_t index, std::uint64_
   Lane& lane = lane_at(lane_number);
   if (lane.index != index || offset == 0) begin(lane, index, offset);
   if (lane.skipping || offset != lane.length || bytes.empty()) return;
-  append(lane, index, offset, bytes);
+  try {
+    append(lane, index, offset, bytes);
+  } catch (const Error& error) {
+    if (error.failure().kind != FailureKind::space) throw;
+    lane.skipping = true;
+    if (::ftruncate(lane.fd.get(), 0) == 0) lane.file_size = 0;
+  }
 }
 
 void ScratchLanes::chunk_done(unsigned lane_number, std::uint64_t index) {
@@ -147,7 +155,7 @@ void ScratchLanes::begin(Lane& lane, std::uint64_t index, std::uint64_t offset) 
     const std::lock_guard lock(mutex_);
     if (auto adopted = starts_.extract(index)) start = std::move(adopted.mapped());
   }
-  lane.skipping = lane.usual < worth_keeping;
+  lane.skipping = lane.usual < worth_keeping || room_is_short();
   if (lane.skipping) return;
   if (!lane.fd) {
     auto fd = try_open_file(directory_ / scratch_name(writer_, lane.number), O_WRONLY | O_CREAT | O_TRUNC);
@@ -159,6 +167,11 @@ void ScratchLanes::begin(Lane& lane, std::uint64_t index, std::uint64_t offset) 
   }
   lane.file_size = 0;
   if (offset > 0 && start.size() == offset) append(lane, index, 0, start);
+}
+
+bool ScratchLanes::room_is_short() const {
+  struct statvfs s {};
+  return ::statvfs(directory_.c_str(), &s) == 0 && std::uint64_t{s.f_bavail} * s.f_frsize < room_min;
 }
 
 void ScratchLanes::append(Lane& lane, std::uint64_t index, std::uint64_t offset, std::span<const std::byte> bytes) {

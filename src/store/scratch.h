@@ -1,6 +1,6 @@
 // Bytes of chunks on their way, kept for a kill's sake: one small file for each lane of each writer, beside the
-// partial. docs/store.md, "Scratch". ScratchLanes is thread-safe for different lanes. Throws Error{space},
-// Error{storage}.
+// partial. docs/store.md, "Scratch". ScratchLanes is thread-safe for different lanes. Throws Error{storage}. Where room
+// is short nothing is kept: it is the content's.
 #pragma once
 
 #include <chrono>
@@ -40,6 +40,7 @@ class ScratchLanes {
   // A lane whose chunks take less than this has nothing worth keeping: what a kill takes comes again as quickly. One
   // quick chunk says little: a source that stood still catches up.
   static constexpr auto worth_keeping = std::chrono::milliseconds(100);
+  static constexpr std::uint64_t room_min = 256 << 20;  // bytes that must be free, for other things than scratch
 
  private:
   struct Lane {
@@ -54,6 +55,7 @@ class ScratchLanes {
   };
   Lane& lane_at(unsigned lane);
   void begin(Lane& lane, std::uint64_t index, std::uint64_t offset);
+  [[nodiscard]] bool room_is_short() const;
   void append(Lane& lane, std::uint64_t index, std::uint64_t offset, std::span<const std::byte> bytes);
 
   const std::filesystem::path directory_;

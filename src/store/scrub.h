@@ -33,6 +33,7 @@ class Scrub {
   // Where to look for the path and the chunk layer of bad content that was added without; they outlive the scrub.
   void ask(const std::vector<Manifest>& manifests) { manifests_ = &manifests; }
   void run();
+  [[nodiscard]] std::int64_t now_ns() const { return now_ns_; }  // when this verification began
   void blame(const Digest& file, const std::string& path, std::uint64_t chunk, std::string what,
              bool removed_link = false);
 

@@ -4,6 +4,7 @@
 
 #include "base/file.h"
 #include "sabath/error.h"
+#include "store/owners.h"
 
 namespace sabath {
 
@@ -16,9 +17,19 @@ std::optional<std::string> try_read_small(const std::filesystem::path& file, std
   }
 }
 
+std::optional<std::string> try_read_trusted(const Store::State& store, const std::filesystem::path& file,
+                                            std::uint64_t size_max) {
+  const auto fd = try_open_trusted(store.owners, file);
+  struct stat s {};
+  if (!fd || ::fstat(fd->get(), &s) != 0 || static_cast<std::uint64_t>(s.st_size) > size_max) return std::nullopt;
+  std::string text(static_cast<std::size_t>(s.st_size), '\0');
+  text.resize(read_at(fd->get(), std::as_writable_bytes(std::span(text)), 0, file));
+  return text;
+}
+
 void replace_file(Store::State& store, const std::filesystem::path& file, const std::string& text, bool sync) {
   const auto temporary = store.temporaries.new_name();
-  Fd fd = open_file(temporary, O_WRONLY | O_CREAT | O_EXCL);
+  Fd fd = open_file(temporary, O_WRONLY | O_CREAT | O_EXCL, own_file_mode);
   write_all(fd.get(), std::as_bytes(std::span(text)), temporary);
   if (sync) sync_file(fd.get(), temporary);
   close_file(std::move(fd), temporary);

@@ -17,6 +17,10 @@ inline constexpr std::uint64_t small_file_max = 64 * 1024;
 [[nodiscard]] std::optional<std::string> try_read_small(const std::filesystem::path& file,
                                                         std::uint64_t size_max = small_file_max);
 
+// The same, of a file that one whom we trust owns: what it says cannot be proved.
+[[nodiscard]] std::optional<std::string> try_read_trusted(const Store::State& store, const std::filesystem::path& file,
+                                                          std::uint64_t size_max = small_file_max);
+
 // By way of tmp/, so that what a kill leaves is cleaned up.
 void replace_file(Store::State& store, const std::filesystem::path& file, const std::string& text, bool sync);
 

@@ -6,13 +6,19 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "store/arrivals.h"
 #include "store/checked.h"
 #include "store/durable.h"
 #include "store/evidence.h"
+#include "store/landing.h"
 #include "store/layout.h"
 #include "store/objects.h"
+#include "store/owners.h"
+#include "store/packs.h"
+#include "store/shared.h"
+#include "store/small_contents.h"
 #include "store/store.h"
 #include "store/temporaries.h"
 #include "store/trash.h"
@@ -23,28 +29,40 @@ namespace sabath {
 
 struct Store::State {
   explicit State(const std::filesystem::path& directory)
-      : layout(directory),
+      : layout(layout_for_user(directory)),
         writer(WriterId::of_this_process()),
-        evidence(layout.verified(), writer),
-        arrivals(layout.arrivals(), writer),
+        evidence(layout.verified(), writer, owners),
+        arrivals(layout.arrivals(), writer, owners),
         trash(layout, evidence, writer),
         objects(layout, evidence, trash, writer),
         temporaries(layout, writer),
+        packs(layout, evidence, trash, objects, temporaries),
+        small(std::make_shared<SmallContents>(temporaries)),
         uses(writer),
-        checked(layout.checked(), writer) {}
+        checked(layout.checked(), writer, owners) {}
 
   // The group of the objects that are being written; publish() begins a new one.
   [[nodiscard]] std::shared_ptr<SyncGroup> current_group();
   void begin_new_group();
+  [[nodiscard]] bool present(const Digest& file) {
+    if (packs.none_seen() && holds(evidence, layout.object(file), file)) return true;
+    return packs.present(file) || objects.present(file);
+  }
   [[nodiscard]] bool reflinks();  // this filesystem clones files; tried once
 
   const Layout layout;
   const WriterId writer;
+  Landing landing;
+  Owners owners;                               // set before the store is used, as `others` are: store/lookup.h
+  std::vector<std::unique_ptr<Store>> others;  // read where this one lacks something, in this order
   Evidence evidence;
   Arrivals arrivals;
   Trash trash;
   Objects objects;
   Temporaries temporaries;
+  Packs packs;
+  const std::shared_ptr<SmallContents> small;
+  std::uint64_t pack_threshold = 0;  // bytes; 0: each file is an object
   Uses uses;
   Checked checked;
   std::mutex mutex;  // of what follows

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <sys/statvfs.h>
 
+#include <algorithm>
 #include <array>
 #include <ctime>
 #include <nlohmann/json.hpp>
@@ -11,6 +12,7 @@
 
 #include "sabath/error.h"
 #include "sabath/path.h"
+#include "store/lookup.h"
 #include "store/state.h"
 
 namespace sabath {
@@ -19,11 +21,13 @@ namespace {
 namespace fs = std::filesystem;
 constexpr std::string_view format_name = "sabath-store";
 constexpr std::uint64_t format_version = 1;
+constexpr std::uint64_t pack_threshold_default = 1 << 20;
 constexpr std::uint64_t format_size_max = 64 * 1024;
 
 std::string quoted(const fs::path& path) { return printable(path.native()); }
 
-void check_format(const std::string& text, const fs::path& file) {
+// Returns the pack threshold.
+std::uint64_t check_format(const std::string& text, const fs::path& file) {
   const auto json = nlohmann::json::parse(text, nullptr, false);
   const bool ours = json.is_object() && json.value("format", nlohmann::json()) == format_name &&
                     json.value("version", nlohmann::json()).is_number_unsigned();
@@ -38,13 +42,17 @@ void check_format(const std::string& text, const fs::path& file) {
         fmt::format("{} has the store format {}, and this program knows {}", quoted(file), version, format_version),
         "use a newer SABATH, or another store");
   }
+  const auto threshold = json.value("pack_threshold_bytes", nlohmann::json());
+  return threshold.is_number_unsigned() ? std::min(threshold.get<std::uint64_t>(), pack_member_max) : 0;
 }
 
-// Empty but for a format file on its way: another process may be making this store right now.
+// Empty but for a format file on its way: another process may be making this store right now. Or one user's store whose
+// format file is gone, as cleaners of /tmp take what was not read for long: nothing is in it but what stores have.
 bool may_become_store(const fs::path& directory) {
   std::error_code error;
   for (fs::directory_iterator it(directory, error), end; !error && it != end; it.increment(error)) {
-    if (!it->path().filename().native().starts_with("format.")) return false;
+    const std::string name = it->path().filename().native();
+    if (!name.starts_with("format.") && !Layout::has_directory(name)) return false;
   }
   if (error) throw_errno("list", directory, error.value());
   return true;
@@ -61,7 +69,7 @@ void make_store(const Layout& layout) {
                 "give the directory of a store, or one that is empty or does not exist yet");
   }
   const nlohmann::ordered_json format{
-      {"format", format_name}, {"version", format_version}, {"pack_threshold_bytes", 0}};
+      {"format", format_name}, {"version", format_version}, {"pack_threshold_bytes", pack_threshold_default}};
   write_text_atomically(layout.format_file(), format.dump() + "\n");
 }
 
@@ -80,8 +88,10 @@ std::unique_ptr<Store> Store::open(const fs::path& directory, bool create) {
     throw Error(FailureKind::not_found, fmt::format("there is no store in {}", quoted(directory)),
                 "fetch something into it first, or give another directory");
   }
-  check_format(*text, layout.format_file());
-  return std::unique_ptr<Store>(new Store(std::make_unique<State>(layout.root())));
+  const auto pack_threshold = check_format(*text, layout.format_file());
+  auto state = std::make_unique<State>(layout.root());
+  state->pack_threshold = pack_threshold;
+  return std::unique_ptr<Store>(new Store(std::move(state)));
 }
 
 Store::Store(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -97,10 +107,23 @@ Space Store::space() const {
 
 bool Store::present(const Digest& file) {
   if (file.kind != ContentKind::file) throw Error(FailureKind::internal, "only files are objects");
-  return state_->objects.present(file);
+  return state_->present(file) || bring(*state_, file);
 }
 
-void Store::distrust(const Digest& file) { state_->evidence.distrust(file); }
+void Store::distrust(const Digest& file) {
+  state_->evidence.distrust(file);
+  if (state_->packs.find(file)) state_->packs.distrust(file);
+}
+
+bool Store::packed(const Manifest& manifest) const {
+  const Totals totals = manifest.totals();
+  if (!packs(totals.files)) return false;
+  std::uint64_t packed = 0;
+  manifest.for_each([&](const Entry& entry) {
+    if (packed < pack_files_min && entry.is_file() && state_->packs.find(entry.digest)) ++packed;
+  });
+  return packed >= pack_files_min;
+}
 
 fs::path Store::object_path(const Digest& file) const { return state_->layout.object(file); }
 
@@ -119,7 +142,7 @@ void Store::append_record(const std::string& json_line) {
   make_directories(state_->layout.records());
   const auto file = state_->layout.records() / fmt::format("{}.{}.jsonl", day.data(), state_->writer.text());
   const std::string line = json_line + "\n";
-  Fd fd = open_file(file, O_WRONLY | O_CREAT | O_APPEND);
+  Fd fd = open_file(file, O_WRONLY | O_CREAT | O_APPEND, own_file_mode);
   write_all(fd.get(), std::as_bytes(std::span(line)), file);
   sync_file(fd.get(), file);
   close_file(std::move(fd), file);

@@ -18,35 +18,19 @@
 #include "manifest/manifest.h"
 #include "sabath/digest.h"
 #include "sabath/fetcher.h"
+#include "store/content.h"
 #include "store/lease.h"
 #include "store/object_writer.h"
 #include "store/partial.h"
+#include "store/store_values.h"
 
 namespace sabath {
 
-struct Space {
-  std::uint64_t bytes_free = 0;   // for this user
-  std::uint64_t inodes_free = 0;  // UINT64_MAX where the filesystem does not count them
-};
-
-// How a root became trusted for a source: kept in refs/.
-struct Ref {
-  Sha256 root;             // of the manifest
-  std::string trusted_by;  // "pinned", "checksum", "first use over TLS", "first use", "git commit"
-  Validators validators;   // of the source, when it had any
-  std::int64_t time = 0;   // seconds since 1970, for people
-  std::string source;      // display URL, for people
-  std::string note;        // e.g. the git commit
-};
-
-// What one source gave.
-struct Arrival {
-  Digest digest;
-  bool over_tls = false;
-  friend bool operator==(const Arrival&, const Arrival&) = default;
-};
-
 class LeaderWatch;
+
+// From so many files on they are packed, and what is packed has no view of its own accord: some hundred files are as
+// comfortable as ever.
+inline constexpr std::uint64_t pack_files_min = 1000;
 
 class Store {
  public:
@@ -59,14 +43,23 @@ class Store {
   [[nodiscard]] Space space() const;
 
   // --- objects -----------------------------------------------------------------------------------------------
-  // Present: published, and its verification record still matches inode, size, mtime and ctime. An object without a
-  // matching record is read and hashed once; if it is wrong it goes to quarantine and false is returned.
+  // Present: published, as a file or in a pack, and the verification record still matches inode, size, mtime and ctime.
+  // What has no matching record is read and hashed once; if it is wrong it goes to quarantine and false is returned.
   [[nodiscard]] bool present(const Digest& file);
   void distrust(const Digest& file);  // forget the record: the next present() reads the object
+  // The content, wherever it stands; nullopt if it is not here. What is read has to be checked by who reads it.
+  [[nodiscard]] std::optional<Content> open_content(const Digest& file) const;
+  [[nodiscard]] std::optional<std::string> text_of(const Digest& file, std::uint64_t size_max) const;  // of a small one
+  [[nodiscard]] bool has(const Digest& file) const;  // it stands there; whether it is right nobody has looked
   [[nodiscard]] std::filesystem::path object_path(const Digest& file) const;  // present or not
-  [[nodiscard]] std::unique_ptr<ObjectWriter> write_object();                 // content whose digest is not known yet
-  // Publishes finished writers: fsync, rename, fsync of directories; in one group.
-  void publish(std::vector<std::unique_ptr<ObjectWriter>> finished);
+  // Content whose digest is not known yet. `of_files`: how many files belong together, as far as is known.
+  [[nodiscard]] std::unique_ptr<ObjectWriter> write_object(std::uint64_t of_files = 1);
+  // Publishes finished writers: fsync, rename, fsync of directories; in one group. Small ones of many go into packs.
+  void publish(std::vector<std::unique_ptr<ObjectWriter>> finished, std::uint64_t of_files = 1);
+  // Whether the small ones of so many files go into packs.
+  [[nodiscard]] bool packs(std::uint64_t files) const;
+  // Whether so much of an asset is packed that it has no view unless somebody asks for one.
+  [[nodiscard]] bool packed(const Manifest& manifest) const;
   // A local file of the user becomes an object: hashed; copied (reflink first) or, with `link`, by symlink to its
   // absolute path.
   FileTree adopt(const std::filesystem::path& file, bool link,
@@ -131,6 +124,7 @@ class Store {
   struct Usage {
     std::uint64_t objects = 0, object_bytes = 0, partial_bytes = 0;  // blocks on the disk
     std::uint64_t manifests = 0, views = 0, quarantined = 0, inodes = 0;
+    std::uint64_t packs = 0, packed_files = 0, pack_bytes = 0;
   };
   [[nodiscard]] Usage usage() const;
   void append_record(const std::string& json_line);  // the fetch log: records/<day>.<writer>.jsonl
@@ -142,6 +136,7 @@ class Store {
 
  private:
   explicit Store(std::unique_ptr<State> state);
+  void pack_small(std::vector<std::unique_ptr<ObjectWriter>>& finished);
   std::unique_ptr<State> state_;
 };
 

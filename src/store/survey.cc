@@ -65,27 +65,49 @@ void for_each_fanned(
   });
 }
 
-ObjectTable::ObjectTable(const Layout& layout) {
+ObjectTable::ObjectTable(const Layout& layout, Packs* packs) {
   std::vector<std::pair<StoredObject, bool>> found;
+  if (packs != nullptr) packs_ = packs->all();
+  std::ranges::sort(packs_, {}, [](const auto& pack) { return pack->name; });
+  for (std::uint32_t number = 0; number < packs_.size(); ++number) {
+    for (const PackMember& member : packs->members_of(*packs_[number])) {
+      found.push_back({{member.digest.hash, member.digest.size_bytes, number, member.stored_bytes}, false});
+    }
+  }
   for_each_name(layout.objects(), [&](std::string_view fan, unsigned char fan_type) {
     if (fan_type != DT_DIR) return;
     for_each_name(layout.objects() / fan, [&](std::string_view name, unsigned char type) {
       const auto digest = type == DT_DIR ? std::nullopt : try_parse_object_name(fan, name);
-      if (digest) found.push_back({{digest->hash, digest->size_bytes}, type == DT_LNK});
+      if (digest) found.push_back({{digest->hash, digest->size_bytes, StoredObject::no_pack, 0}, type == DT_LNK});
     });
   });
-  std::ranges::sort(found, {}, [](const auto& one) { return order(one.first); });
+  // A file has the greatest number of a pack: plus one it is the least.
+  std::ranges::sort(found, {}, [](const auto& one) {
+    return std::tuple(one.first.hash, one.first.size_bytes, static_cast<std::uint32_t>(one.first.pack + 1));
+  });
   objects_.reserve(found.size());
   linked_.reserve(found.size());
   for (const auto& [object, linked] : found) {
+    if (!objects_.empty() && order(objects_.back()) == order(object)) continue;
     objects_.push_back(object);
     linked_.push_back(linked);
-    total_bytes_ += linked ? 0 : object.size_bytes;
+    total_bytes_ += bytes(static_cast<std::uint32_t>(objects_.size() - 1));
   }
 }
 
+std::uint64_t ObjectTable::bytes(std::uint32_t index) const {
+  if (linked_[index]) return 0;
+  const StoredObject& object = objects_[index];
+  return object.pack == StoredObject::no_pack ? object.size_bytes : object.stored_bytes;
+}
+
+fs::path ObjectTable::file(std::uint32_t index, const Layout& layout) const {
+  const std::uint32_t pack = objects_[index].pack;
+  return pack == StoredObject::no_pack ? layout.object(digest(index)) : packs_[pack]->file;
+}
+
 std::optional<std::uint32_t> ObjectTable::find(const Digest& object) const {
-  const StoredObject wanted{object.hash, object.size_bytes};
+  const StoredObject wanted{object.hash, object.size_bytes, StoredObject::no_pack, 0};
   const auto at = std::ranges::lower_bound(objects_, order(wanted), {}, order);
   if (at == objects_.end() || order(*at) != order(wanted)) return std::nullopt;
   return static_cast<std::uint32_t>(at - objects_.begin());
@@ -141,13 +163,16 @@ class Surveyor {
   }
 
   void read_views() {
-    for_each_name(store_.layout.views(), [&](std::string_view name, unsigned char type) {
-      const auto id = name.size() == 2 * Sha256::size ? Sha256::try_parse(name) : std::nullopt;
-      if (!id || type != DT_DIR) return;
-      Root& root = survey_.roots[*id];
-      root.view = true;
-      use(root, store_.layout.views() / name);
-    });
+    for (const auto& views : store_.layout.all_views()) {
+      for_each_name(views, [&](std::string_view name, unsigned char type) {
+        const auto id = name.size() == 2 * Sha256::size ? Sha256::try_parse(name) : std::nullopt;
+        if (!id || type != DT_DIR) return;
+        Root& root = survey_.roots[*id];
+        root.view = true;
+        if (views != store_.layout.views()) root.in_use = "the view of another user";
+        use(root, views / name);
+      });
+    }
   }
 
   void read_pinned() {
@@ -223,7 +248,7 @@ std::string describe(const FoundLease& lease) {
 }
 
 Survey make_survey(Store::State& store, std::int64_t now_ns, std::int64_t grace_ns) {
-  Survey survey{ObjectTable(store.layout), {}, {}, {}, now_ns};
+  Survey survey{ObjectTable(store.layout, &store.packs), {}, {}, {}, now_ns};
   Surveyor(store, survey, grace_ns).run();
   return survey;
 }

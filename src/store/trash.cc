@@ -6,12 +6,12 @@
 
 #include <array>
 #include <cerrno>
-#include <system_error>
 
 #include "base/file.h"
 #include "sabath/error.h"
 #include "store/durable.h"
 #include "store/lease_file.h"
+#include "store/listing.h"
 
 namespace sabath {
 namespace {
@@ -36,17 +36,9 @@ bool try_enter(Batch& batch, Batch::State state) {
   return true;
 }
 
-std::vector<fs::path> list(const fs::path& directory) {
-  std::vector<fs::path> found;
-  std::error_code error;
-  for (fs::directory_iterator it(directory, error), end; !error && it != end; it.increment(error)) {
-    found.push_back(it->path());
-  }
-  return found;
-}
-
 std::optional<Digest> object_at(const fs::path& path) {
   const auto directory = path.parent_path();
+  if (directory.filename() == "packs") return try_parse_pack_name(path.filename().native());
   if (directory.parent_path().filename() != "objects") return std::nullopt;
   return try_parse_object_name(directory.filename().native(), path.filename().native());
 }
@@ -69,7 +61,7 @@ bool try_move(const fs::path& from, const fs::path& to) {
 
 std::vector<Batch> Trash::batches(std::int64_t now_ns) const {
   std::vector<Batch> found;
-  for (const auto& directory : list(layout_.trash())) {
+  for (const auto& directory : list_directory(layout_.trash())) {
     const std::string name = directory.filename();
     const auto author = WriterId::try_parse(std::string_view(name).substr(0, name.find('+')));
     Batch batch{directory, Batch::State::filling, now_ns, false};
@@ -137,7 +129,7 @@ bool Trash::restore(const Batch& batch, const fs::path& in_batch) {
 void Trash::recall(const fs::path& place) noexcept {
   try {
     const auto relative = place.lexically_relative(layout_.root());
-    for (const auto& directory : list(layout_.trash())) {
+    for (const auto& directory : list_directory(layout_.trash())) {
       if (!try_lstat(directory / relative) || !move(directory / relative, place, object_at(place))) continue;
       evidence_.flush();
       return;
@@ -147,16 +139,13 @@ void Trash::recall(const fs::path& place) noexcept {
 }
 
 void Trash::for_each(const Batch& batch, const std::function<void(const fs::path&)>& visit) {
-  for (const auto& kind : list(batch.directory)) {
+  for (const auto& kind : list_directory(batch.directory)) {
     const std::string name = kind.filename();
-    if (name == "views" || name == "partial") {
-      for (const auto& whole : list(kind)) visit(whole);
+    if (name.starts_with("views") || name.starts_with("partial") || name == "git") {  // of a user, in a shared store
+      for (const auto& whole : list_directory(kind)) visit(whole);
       continue;
     }
-    std::error_code error;
-    for (fs::recursive_directory_iterator it(kind, error), end; !error && it != end; it.increment(error)) {
-      if (it->symlink_status(error).type() != fs::file_type::directory) visit(it->path());
-    }
+    for_each_file_below(kind, visit);
   }
 }
 

@@ -228,6 +228,7 @@ void UnknownPartial::write_chunk(unsigned lane, std::uint64_t index, std::span<c
     throw Error(FailureKind::internal, fmt::format("chunk {} of {} cannot be written", index, directory_.native()));
   }
   const std::uint64_t begin = index * chunk_size_bytes;
+  store_.landing.add(bytes.size(), begin == 0 ? 1 : 0);
   write_all_at(data_.get(), bytes, begin, data_path_);
   // Bytes of an earlier, longer short chunk must not follow this one.
   if (bytes.size() < chunk_size_bytes && ::ftruncate(data_.get(), static_cast<off_t>(begin + bytes.size())) != 0) {
@@ -284,8 +285,11 @@ std::vector<bool> UnknownPartial::chunks_done() {
   return done;
 }
 
-// Nobody shares it: these have nothing to tell.
-void UnknownPartial::claim(std::uint64_t) {}
+// Nobody shares it: a claim only says that this writer goes on.
+void UnknownPartial::claim(std::uint64_t index) {
+  const std::lock_guard lock(mutex_);
+  if (!unexamined_) journal_.append(JournalRecordType::claim, index);
+}
 bool UnknownPartial::claimed_by_other(std::uint64_t) { return false; }
 
 std::unique_ptr<Partial> Store::open_partial(const Sha256& source_key) {

@@ -50,6 +50,11 @@ Store::Usage Store::usage() const {
     ++usage.objects;
     usage.object_bytes += bytes_of(s);
   });
+  tally.walk(layout.packs(), [&](const struct stat& s, int) { usage.pack_bytes += bytes_of(s); });
+  for (const auto& pack : state_->packs.all()) {
+    ++usage.packs;
+    usage.packed_files += pack->footer.members;
+  }
   tally.walk(layout.partials(), [&](const struct stat& s, int) { usage.partial_bytes += bytes_of(s); });
   tally.walk(layout.manifests(), [&](const struct stat& s, int) { usage.manifests += S_ISREG(s.st_mode) ? 1 : 0; });
   tally.walk(layout.views(), [&](const struct stat&, int depth) { usage.views += depth == 0 ? 1 : 0; });
@@ -58,8 +63,8 @@ Store::Usage Store::usage() const {
   tally.count(layout.root());
   for (fs::directory_iterator it(layout.root(), error), end; !error && it != end; it.increment(error)) {
     const auto& path = it->path();
-    const bool counted = path == layout.objects() || path == layout.partials() || path == layout.manifests() ||
-                         path == layout.views() || path == layout.quarantine();
+    const bool counted = path == layout.objects() || path == layout.packs() || path == layout.partials() ||
+                         path == layout.manifests() || path == layout.views() || path == layout.quarantine();
     if (counted) continue;
     if (it->is_directory(error)) {
       tally.walk(path, [](const struct stat&, int) {});

@@ -4,6 +4,7 @@
 #include <unordered_set>
 
 #include "sabath/error.h"
+#include "store/pack_verify.h"
 #include "store/scrub.h"
 #include "store/survey.h"
 #include "store/verify.h"
@@ -29,15 +30,20 @@ void add_view_copies(Store::State& store, const Manifest& manifest, Scrub& scrub
   });
 }
 
-void add_files(Store::State& store, const Manifest& manifest, Scrub& scrub, Store::VerifyReport& report) {
+void add_files(Store::State& store, const Manifest& manifest, Scrub& scrub, PackVerify& packs,
+               Store::VerifyReport& report) {
   std::unordered_set<Digest> seen;
   manifest.for_each([&](const Entry& entry) {
     if (!entry.is_file()) return;
-    if (!try_stat(store.layout.object(entry.digest))) {
+    if (try_stat(store.layout.object(entry.digest))) {
+      if (seen.insert(entry.digest).second) scrub.add({entry.digest, entry.path.text(), false, &manifest});
+    } else if (!seen.contains(entry.digest)) {
+      if (packs.add(entry.digest, entry.path.text())) {
+        seen.insert(entry.digest);
+        return;
+      }
       ++report.missing;
       report.missing_paths.push_back(entry.path.text());
-    } else if (seen.insert(entry.digest).second) {
-      scrub.add({entry.digest, entry.path.text(), false, &manifest});
     }
   });
 }
@@ -59,18 +65,22 @@ Store::VerifyReport verify(Store& store, const Manifest* manifest, const VerifyO
   Store::State& state = store.state();
   Store::VerifyReport report;
   Scrub scrub(state, report, options);
+  PackVerify packs(state, report, options, scrub);
   if (manifest != nullptr) {
     const Lease lease = store.lease({manifest->root()}, "verify");
-    add_files(state, *manifest, scrub, report);
+    add_files(state, *manifest, scrub, packs, report);
     add_view_copies(state, *manifest, scrub);
     scrub.run();
+    packs.run({});
     return report;
   }
   const auto manifests = check_names(state, scrub);
   add_objects(state, scrub);
   scrub.ask(manifests);
+  packs.add_all();
   for (const auto& one : manifests) add_view_copies(state, one, scrub);
   scrub.run();
+  packs.run(manifests);
   return report;
 }
 

@@ -12,7 +12,7 @@ void check_all_present(Store::State& store, const Manifest& manifest) {
   std::uint64_t missing = 0;
   std::string first;
   manifest.for_each([&](const Entry& entry) {
-    if (!entry.is_file() || store.objects.present(entry.digest)) return;
+    if (!entry.is_file() || store.present(entry.digest)) return;
     if (missing++ == 0) first = entry.path.text();
   });
   if (missing == 0) return;

@@ -1,9 +1,11 @@
-// views/<root>/: an asset as training code wants to see it. Entries are clones, hard links or copies of objects, or
-// symlinks to adopted files. docs/store.md, "Views". One thread. Throws Error{space}, Error{storage}, Error{content}.
+// views/<root>/: an asset as training code wants to see it. Entries are clones, hard links or copies of objects, copies
+// of what packs hold, or symlinks to adopted files. docs/store.md, "Views". One thread. Throws Error{space},
+// Error{storage}, Error{content}.
 #pragma once
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "manifest/manifest.h"
 #include "store/open_directories.h"
@@ -14,11 +16,13 @@ namespace sabath {
 // Entries of one tree: is this one right, make it.
 class ViewEntries {
  public:
-  ViewEntries(Store::State& store, const std::filesystem::path& root) : store_(store), at_(root) {}
+  enum class Files { shared, copies };  // copies: nothing in the tree is the store's
+  ViewEntries(Store::State& store, const std::filesystem::path& root, Files files = Files::shared)
+      : store_(store), at_(root), files_(files) {}
 
   [[nodiscard]] bool right(const Entry& entry);
   void make(const Entry& entry);  // where nothing stands
-  void mend(const Entry& entry);  // whatever stands there
+  void mend(const Entry& entry);  // whatever stands there; in its place when finish() has ended
   // A hard link gone changes the ctime of its object: this keeps the object's evidence true.
   void remove_file(const Entry& entry);
   void finish();  // what was copied is on the disk
@@ -33,11 +37,24 @@ class ViewEntries {
   void make_file(const Place& place, const Entry& entry);
   void make_file_once(const Place& place, const Entry& entry);
   [[nodiscard]] bool try_link(const Place& place, const Entry& entry, const std::filesystem::path& object);
-  void copy(const Place& place, const Entry& entry, const std::filesystem::path& object);
+  void copy(const Place& place, const Entry& entry, const std::filesystem::path& object, bool trusted);
+  void copy_packed(const Place& place, const Entry& entry);
+  [[nodiscard]] Fd create(const Place& place, const Entry& entry);
+  void settle(Fd file, const Entry& entry);  // it is written
+  [[nodiscard]] std::filesystem::path new_temporary();
+  void put_in_place();  // what was mended
   [[nodiscard]] std::filesystem::path path_of(const Entry& entry) const { return at_.root() / entry.path.text(); }
+
+  struct Mended {
+    RelativePath path;
+    Digest digest;
+    std::filesystem::path temporary;
+  };
 
   Store::State& store_;
   OpenDirectories at_;
+  const Files files_;
+  std::vector<Mended> mended_;
   std::shared_ptr<SyncGroup> group_;  // of the copies; nullptr: there are none
 };
 

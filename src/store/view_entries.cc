@@ -13,6 +13,8 @@
 namespace sabath {
 namespace {
 
+constexpr std::size_t mended_max = 4096;  // for one sync
+
 std::optional<struct stat> stat_at(int directory, const std::string& name) {
   struct stat s {};
   if (::fstatat(directory, name.c_str(), &s, AT_SYMLINK_NOFOLLOW) == 0) return s;
@@ -59,11 +61,14 @@ bool ViewEntries::right(const Entry& entry) {
   }
   if (S_ISLNK(s->st_mode)) {  // an adopted file is seen through its object's own target
     const auto object = store_.layout.object(entry.digest);
-    const auto target = target_at(AT_FDCWD, object.c_str());
-    return !is_executable(entry) && target && target == target_at(*directory, name.c_str()) &&
-           store_.objects.present(entry.digest);
+    const auto target = target_at(*directory, name.c_str());
+    const bool leads_to_it = target && (target == target_at(AT_FDCWD, object.c_str()) || target == object.native());
+    const auto there = try_lstat(object);
+    const bool trusted = store_.owners.trusts(*s) && there && store_.owners.trusts(*there);
+    return !is_executable(entry) && leads_to_it && trusted && store_.present(entry.digest);
   }
   if (!S_ISREG(s->st_mode) || ((s->st_mode & S_IXUSR) != 0) != is_executable(entry)) return false;
+  if (!store_.owners.trusts(*s)) return false;  // its owner may write to it at any time
   return store_.evidence.matches(entry.digest, *s) || holds(store_.evidence, path_of(entry), entry.digest);
 }
 
@@ -93,7 +98,7 @@ void ViewEntries::make_file(const Place& place, const Entry& entry) {
       return make_file_once(place, entry);
     } catch (const Error& error) {
       if (attempt == attempts || error.failure().kind != FailureKind::storage) throw;
-      if (!store_.objects.present(entry.digest)) throw;
+      if (!store_.present(entry.digest)) throw;
       ::unlinkat(place.directory, place.name.c_str(), 0);
     }
   }
@@ -101,14 +106,23 @@ void ViewEntries::make_file(const Place& place, const Entry& entry) {
 
 void ViewEntries::make_file_once(const Place& place, const Entry& entry) {
   const auto object = store_.layout.object(entry.digest);
-  const auto adopted = is_executable(entry) ? std::nullopt : target_at(AT_FDCWD, object.c_str());
+  const bool own = is_executable(entry) || files_ == Files::copies;
+  const auto there = try_lstat(object);
+  const bool trusted = there && store_.owners.trusts(*there);
+  const auto adopted = own || !trusted ? std::nullopt : target_at(AT_FDCWD, object.c_str());
   if (adopted) {
     if (::symlinkat(adopted->c_str(), place.directory, place.name.c_str()) == 0) return;
     throw_errno("make", path_of(entry), errno);
   }
+  if (!store_.packs.none_seen() && !try_lstat(object) && store_.packs.find(entry.digest))
+    return copy_packed(place, entry);
   // A link shares its object's mode, so what shall be executable is never one. Clones come first: nobody can write
-  // through a clone into the store.
-  if (is_executable(entry) || store_.reflinks() || !try_link(place, entry, object)) copy(place, entry, object);
+  // through a clone into the store. An object whose owner is not trusted could be written to after it was linked.
+  if (own || !trusted || store_.reflinks()) return copy(place, entry, object, trusted);
+  if (try_link(place, entry, object)) return;
+  // Another user's: systems let nobody link what he may not write.
+  const bool ours = there->st_uid == ::geteuid();
+  if (ours || ::symlinkat(object.c_str(), place.directory, place.name.c_str()) != 0) copy(place, entry, object, true);
 }
 
 bool ViewEntries::try_link(const Place& place, const Entry& entry, const std::filesystem::path& object) {
@@ -125,47 +139,91 @@ bool ViewEntries::try_link(const Place& place, const Entry& entry, const std::fi
   return true;
 }
 
-void ViewEntries::copy(const Place& place, const Entry& entry, const std::filesystem::path& object) {
+Fd ViewEntries::create(const Place& place, const Entry& entry) {
   if (!group_) group_ = std::make_shared<SyncGroup>(at_.root());
-  const auto path = path_of(entry);
-  const Fd from = open_file(object, O_RDONLY);
   const mode_t mode = is_executable(entry) ? 0777 : 0666;
   Fd to(::openat(place.directory, place.name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode));
-  if (!to) throw_errno("create", path, errno);
-  if (!store_.reflinks() || !try_clone(from.get(), to.get(), path)) {
-    if (copy_hashed(from.get(), object, to.get(), path).digest != entry.digest) {
-      store_.objects.quarantine(object);
-      throw Error(FailureKind::content, fmt::format("{} does not hold what its name says", object.native()),
-                  "it was put into quarantine: fetch again");
-    }
-  }
-  seal_file(to.get(), path);
-  if (!group_->whole()) sync_file(to.get(), path);
-  struct stat s {};
-  if (::fstat(to.get(), &s) != 0) throw_errno("stat", path, errno);
-  close_file(std::move(to), path);
-  store_.evidence.add(entry.digest, s);
+  if (!to) throw_errno("create", path_of(entry), errno);
+  return to;
 }
 
+void ViewEntries::settle(Fd file, const Entry& entry) {
+  const auto path = path_of(entry);
+  if (files_ == Files::shared) seal_file(file.get(), path);
+  if (!group_->whole()) sync_file(file.get(), path);
+  struct stat s {};
+  if (::fstat(file.get(), &s) != 0) throw_errno("stat", path, errno);
+  close_file(std::move(file), path);
+  if (files_ == Files::shared) store_.evidence.add(entry.digest, s);
+}
+
+void ViewEntries::copy(const Place& place, const Entry& entry, const std::filesystem::path& object, bool trusted) {
+  const auto path = path_of(entry);
+  const Fd from = open_file(object, O_RDONLY);
+  Fd to = create(place, entry);
+  const bool cloned = store_.reflinks() && try_clone(from.get(), to.get(), path);
+  const bool right = cloned ? trusted || hash_file(to.get(), entry.digest.size_bytes, path).digest == entry.digest
+                            : copy_hashed(from.get(), object, to.get(), path).digest == entry.digest;
+  if (!right) {
+    store_.objects.quarantine(object);
+    throw Error(FailureKind::content, fmt::format("{} does not hold what its name says", object.native()),
+                "it was put into quarantine: fetch again");
+  }
+  settle(std::move(to), entry);
+}
+
+void ViewEntries::copy_packed(const Place& place, const Entry& entry) {
+  const auto bytes = store_.packs.read(entry.digest);
+  if (!bytes) throw_errno("copy", path_of(entry), ENOENT);
+  if (!is_content(*bytes, entry.digest)) {
+    store_.packs.distrust(entry.digest);
+    static_cast<void>(store_.packs.present(entry.digest));  // what else the pack has is kept
+    throw Error(FailureKind::content, fmt::format("the pack of {} does not hold it", printable(entry.path.text())),
+                "it was put into quarantine: fetch again");
+  }
+  Fd to = create(place, entry);
+  write_all(to.get(), *bytes, path_of(entry));
+  settle(std::move(to), entry);
+}
+
+// Others read this view: nothing gets its name in it before its bytes are on the disk.
 void ViewEntries::mend(const Entry& entry) {
   const Place where = place(entry);
   const auto there = stat_at(where.directory, where.name);
-  if (!there) return make_at(where, entry);
-  if (entry.type == EntryType::directory || S_ISDIR(there->st_mode)) {  // cannot be replaced in one step
-    remove_tree(path_of(entry));
-    return make_at(where, entry);
+  const bool directory = entry.type == EntryType::directory;
+  if (there && (directory || S_ISDIR(there->st_mode))) remove_tree(path_of(entry));  // not to be replaced in one step
+  if (directory) return make_at(where, entry);
+  const auto temporary = new_temporary();
+  make_at({AT_FDCWD, temporary.native()}, entry);
+  mended_.push_back({entry.path, entry.digest, temporary});
+  if (mended_.size() == mended_max) put_in_place();
+}
+
+// In tmp/, where leftovers are removed; beside the view's entries where that is another filesystem.
+std::filesystem::path ViewEntries::new_temporary() {
+  const auto name = store_.temporaries.new_name();
+  const auto ours = try_lstat(name.parent_path()), view = try_lstat(at_.root());
+  if (ours && view && ours->st_dev == view->st_dev) return name;
+  auto beside = at_.root() / fmt::format(".sabath-{:x}-{}", store_.writer.nonce, mended_.size());
+  ::unlink(beside.c_str());  // of a view that could not be finished
+  return beside;
+}
+
+void ViewEntries::put_in_place() {
+  if (group_ && group_->whole()) group_->sync();
+  for (const auto& [path, digest, temporary] : mended_) {
+    const auto directory = at_.try_at(path.parent());
+    const std::string name(path.name());
+    const auto before = try_lstat(temporary);
+    const bool known = before && S_ISREG(before->st_mode) && store_.evidence.matches(digest, *before);
+    if (!directory || ::renameat(AT_FDCWD, temporary.c_str(), *directory, name.c_str()) != 0) {
+      throw_errno("replace", at_.root() / path.text(), directory ? errno : ENOTDIR);
+    }
+    ::unlink(temporary.c_str());  // rename(2) leaves it if both were one file
+    const auto after = stat_at(*directory, name);
+    if (known && after && same_but_ctime(*before, *after)) store_.evidence.add(digest, *after);
   }
-  const Place beside{where.directory, fmt::format(".sabath-{:x}", store_.writer.nonce)};
-  try {
-    make_at(beside, entry);
-  } catch (const Error&) {
-    ::unlinkat(beside.directory, beside.name.c_str(), 0);
-    throw;
-  }
-  if (::renameat(beside.directory, beside.name.c_str(), where.directory, where.name.c_str()) != 0) {
-    throw_errno("replace", path_of(entry), errno);
-  }
-  ::unlinkat(beside.directory, beside.name.c_str(), 0);  // rename(2) leaves it if both were one file
+  mended_.clear();
 }
 
 void ViewEntries::remove_file(const Entry& entry) {
@@ -180,7 +238,7 @@ void ViewEntries::remove_file(const Entry& entry) {
 }
 
 void ViewEntries::finish() {
-  if (group_ && group_->whole()) group_->sync();
+  put_in_place();
   store_.evidence.flush();
 }
 

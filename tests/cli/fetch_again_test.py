@@ -6,7 +6,7 @@ import tempfile
 
 from support.case import Case, main, place, remove
 from support.content import archive_bytes, fragment, seeded, small_tree
-from support.program import Sabath
+from support.program import INSTRUMENTED, Sabath
 
 FILES = 10_000
 SECONDS_MAX = 1.0  # the aim is 0.3 s on an idle machine; tests run beside others
@@ -65,8 +65,11 @@ class Again(Case):
             self.assertEqual(result.asset["fetched_bytes"], 0)
             best = min(best, result.seconds)
         print(f"{FILES} files: first {first['seconds']:.2f} s, again {best:.3f} s", flush=True)
-        self.assertLess(best, SECONDS_MAX)
-        self.expect_tree(first["path"], {"list.txt": text, **{name: f"/{name}".encode() for name in names}})
+        if not INSTRUMENTED:
+            self.assertLess(best, SECONDS_MAX)
+        self.assertTrue(first["packed"])
+        self.expect(self.sabath.run("view", "many", "--to", self.sabath.home / "all"))
+        self.expect_tree(self.sabath.home / "all", {"list.txt": text, **{name: f"/{name}".encode() for name in names}})
 
 
 if __name__ == "__main__":

@@ -64,7 +64,8 @@ class Records(Case):
         asset = self.fetch("ranges", "--manifest", manifest)
         requests = server.log()
         self.expect_log(asset, requests)
-        self.assertEqual(asset["fetched_bytes"], len(data))
+        self.assertGreaterEqual(asset["fetched_bytes"], len(data))
+        self.assertLess(asset["fetched_bytes"], 1.05 * len(data))  # the end of a late chunk may come twice
         self.assertGreater(len(requests), 1)
         self.assertTrue(all(request.range for request in requests))
         self.expect_tree(asset["path"], {"f.bin": data})

@@ -188,7 +188,7 @@ class Reports(Case):
         self.assertTrue(text.startswith("different data, different code\n"), text)
         (self.home / "zero.log").write_text("".join(f"epoch={i} loss={1 / (i + 1) ** 2!r}\n" for i in range(20)))
         record = self.expect(self.sabath.run("compare", "run_a", "zero.log", "--json", "--exit-code")).record
-        self.assertEqual(record["data"], "different" if record["data_differences"] else "unknown")
+        self.assertEqual((record["data"], record["code"], record["config"]), ("unknown", "unknown", []))
         self.assertEqual([(m["name"], m["epochs"], m["greatest"]) for m in record["metrics"]], [("loss", 20, 0)])
 
     def test_mlperf_log_is_read_back(self):
@@ -206,6 +206,33 @@ class Reports(Case):
         for row in self.rows("run_a"):
             if row["name"] != "epoch_time":
                 self.assertIn((row["name"], row["epoch"], row["value"]), told)
+
+    def test_what_a_submission_wants_besides(self):
+        """It is named, written where somebody says it, and never made up."""
+        self.make_run(nodes=2, config={"lr": 0.1, "seed": 7})
+        export = ("run_a", "--format", "mlperf")
+        (self.home / "us.yaml").write_text("submission_org: Us\nopt_name: sgd\n")
+        done = self.report(*export, "--set-from", "us.yaml", "--set", "submission_org=Inf", "--set", "eval_error=@val_mae",
+                           "--set", "steps=[1, 2.5]", "--set", "lr=0.5", "--set", "cache_clear=true")  # fmt: skip
+        events = {}
+        for line in done.lines:
+            event = json.loads(line.removeprefix(":::MLLOG "))
+            events.setdefault(event["key"], []).append(event)
+        self.assertEqual(
+            {key: [event["value"] for event in events[key]] for key in
+             ("submission_org", "opt_name", "steps", "lr", "cache_clear", "seed", "number_of_nodes")},
+            {"submission_org": ["Inf"], "opt_name": ["sgd"], "steps": [[1, 2.5]], "lr": [0.5], "cache_clear": [True],
+             "seed": [7], "number_of_nodes": [2]})  # fmt: skip
+        self.assertEqual([(e["value"], e["metadata"]["epoch_num"]) for e in events["eval_error"]],
+                         [(e["value"], e["metadata"]["epoch_num"]) for e in events["val_mae"]])  # fmt: skip
+        for key in ("submission_division", "eval_start", "train_samples", "accelerators_per_node"):
+            self.assertNotIn(key, events)
+            self.assertIn(key, done.err)
+        self.assertNotIn("opt_name", done.err)
+        self.assertIn("has no metric no such", self.report(*export, "--set", "eval_error=@no such", code=3).err)
+        for wrong in (("--set", "x"), ("--set", "=1"), ("--set-from", "none.json")):
+            self.report(*export, *wrong, code=2)
+        self.report("run_a", "--set", "a=b", code=2)
 
     def test_a_crate(self):
         self.make_run()

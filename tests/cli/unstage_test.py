@@ -32,6 +32,18 @@ class Unstage(Case):
         again = self.expect(self.sabath.run("stage", "set", "--to", self.to, "--mode", "shard"))
         self.assertIn("nothing moved", again.err)
 
+    def test_a_name_goes_with_its_view(self):
+        self.stage()
+        (self.to / "mine").symlink_to("nowhere")
+        for place in (self.to / ".sabath", f"{self.to}/.sabath/"):
+            self.expect(self.sabath.run("gc", "--store", place))
+            self.assertEqual((self.to / "set/f").stat().st_size, 300_000, "nothing says that it may go")
+        gc = ("gc", "--json", "--max-size", "0", "--force-local", "--now", "--store", self.to / ".sabath")
+        self.assertEqual(len(self.expect(self.sabath.run(*gc)).record["collected"]), 1)
+        self.assertEqual(sorted(os.listdir(self.to)), [".sabath", "mine"])
+        self.stage()
+        self.assertEqual((self.to / "set/f").stat().st_size, 300_000)
+
     def test_all_goes_and_what_is_not_ours_stays(self):
         self.stage()
         (self.to / "mine").write_text("mine")

@@ -137,7 +137,7 @@ class Records(Case):
     def test_fetchers_as_designed(self):
         schemes = self.expect(self.sabath.run("fetchers", "--json")).record["schemes"]
         for scheme in schemes:
-            self.assertEqual(set(scheme), {"name", "built", "ranges", "resolver", "command"})
+            self.assertEqual(set(scheme), {"name", "built", "ranges", "resolver", "command", "by", "used"})
         built = {scheme["name"] for scheme in schemes if scheme["built"]}
         self.assertLessEqual({"http", "https", "ftp", "file"}, built)
 

@@ -13,6 +13,12 @@ Origin::Origin(const std::string& scheme, const std::filesystem::path& root, std
     vsftpd_ = std::make_unique<Vsftpd>(VsftpdOptions{.root = root, .rate_max = rate});
   } else if (scheme == "sftp") {
     sshd_ = std::make_unique<Sshd>(SshdOptions{.root = root, .rate = rate});
+  } else if (scheme == "sabath") {
+    store_ = Store::open(directory_ / "store", true);
+    ServeSettings settings;
+    settings.rate_max = rate;
+    server_ = std::make_unique<Server>(*store_, std::move(settings), [](const AccessEntry&) {});
+    port_ = server_->port();
   } else if (scheme != "file") {
     // As an S3 server nginx has one bucket: the directory.
     NginxOptions options{.root = scheme == "s3" ? root.parent_path() : root};
@@ -34,7 +40,27 @@ std::string Origin::url(std::string_view path) const {
   if (nginx_) return nginx_->url(path);
   if (vsftpd_) return vsftpd_->url(path);
   if (sshd_) return sshd_->url(path);
+  if (store_) return url_in_store(path);
   return "file://" + root_.string() + std::string(path);
+}
+
+std::string Origin::url_in_store(std::string_view path) const {
+  constexpr std::uintmax_t copied_max = 1 << 30;
+  const std::filesystem::path file = root_.string() + percent_decode(path);
+  Digest digest;  // of nothing that there is
+  digest.size_bytes = 1;
+  if (std::filesystem::exists(file)) {
+    const auto version = std::pair(file, std::filesystem::last_write_time(file));
+    const std::lock_guard lock(adopting_);
+    const bool large = std::filesystem::file_size(file) > copied_max;  // linked, and hashed once
+    if (const auto known = adopted_.find(version); large && known != adopted_.end()) {
+      digest = known->second;
+    } else {
+      digest = adopted_[version] = store_->adopt(file, large, [](auto) {}).digest;
+    }
+  }
+  return "sabath://127.0.0.1:" + std::to_string(port_) + "/v1/objects/" + digest.hash.hex() + "." +
+         std::to_string(digest.size_bytes);
 }
 
 FetcherSettings Origin::settings() const {
@@ -49,6 +75,7 @@ void Origin::kill() {
   if (nginx_) nginx_->kill();
   if (vsftpd_) vsftpd_->kill();
   if (sshd_) sshd_->kill();
+  server_.reset();
 }
 
 }  // namespace sabath::test

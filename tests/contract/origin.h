@@ -3,13 +3,19 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "sabath/fetcher.h"
+#include "serve/server.h"
+#include "store/store.h"
 #include "support/nginx.h"
 #include "support/sshd.h"
+#include "support/temp_dir.h"
 #include "support/vsftpd.h"
 
 namespace sabath::test {
@@ -26,11 +32,19 @@ class Origin {
   void kill();
 
  private:
+  // A store has content, not files: what stands at the path now, by its digest there.
+  [[nodiscard]] std::string url_in_store(std::string_view path) const;
   std::filesystem::path root_;
   bool is_s3_;
+  std::uint16_t port_ = 0;  // of the store's server
   std::unique_ptr<Nginx> nginx_;
   std::unique_ptr<Vsftpd> vsftpd_;
   std::unique_ptr<Sshd> sshd_;
+  TempDir directory_;
+  std::unique_ptr<Store> store_;
+  mutable std::mutex adopting_;  // of adopted_
+  mutable std::map<std::pair<std::filesystem::path, std::filesystem::file_time_type>, Digest> adopted_;
+  std::unique_ptr<Server> server_;
 };
 
 }  // namespace sabath::test

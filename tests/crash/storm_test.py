@@ -1,13 +1,15 @@
 #!/usr/bin/python3
-"""16 processes at once on one store: fetch, verify, collect, pin. Nothing is wrong, and nothing is left.
+"""16 processes at once on one store: fetch, verify, collect, pin, stage. Nothing is wrong, and nothing is left.
 
-20 seconds; SABATH_STORM_SECONDS says how many else. SABATH_SEED repeats a run's choices.
+8 seconds; SABATH_STORM_SECONDS says how many else. SABATH_SEED repeats a run's choices.
 """
 
 import collections
 import os
 import pathlib
 import random
+import shutil
+import subprocess
 import sys
 import threading
 import time
@@ -16,11 +18,14 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "cli"))
 
 from support.case import Case, main  # noqa: E402
 from support.content import fragment, read_tree, seeded  # noqa: E402
+from support.program import finish  # noqa: E402
 
 MIB = 1 << 20
-SECONDS = int(os.environ.get("SABATH_STORM_SECONDS", "20"))
+SECONDS = int(os.environ.get("SABATH_STORM_SECONDS", "8"))
 SEED = int(os.environ.get("SABATH_SEED", random.SystemRandom().randrange(1 << 32)))
 WORKERS = 16
+NODES = 3  # directories of nodes, to each of which several stage at once
+LATE = 40  # seconds for a command that alone takes a tenth of one: then it hangs, and it is told where
 NOT_THERE = 9  # collected a moment ago: announced, and `fetch` gets it again
 PARTLY_THERE = 8
 
@@ -41,17 +46,34 @@ class Storm(Case):
                                    for file, data in files.items()])  # fmt: skip
         self.codes = collections.Counter()
         self.wrong = []
+        self.slowest = (0, "")
         self.lock = threading.Lock()
 
     def note(self, verb, result, allowed):
         with self.lock:
             self.codes[verb, result.exit] += 1
+            self.slowest = max(self.slowest, (result.seconds, verb))
             if result.exit not in allowed:
                 self.wrong.append(f"{verb}: {result.exit}\n{result.out[:2000]}\n{result.err[:2000]}")
 
+    def run_one(self, *arguments):
+        process = self.sabath.start(*arguments)
+        watchdog = threading.Timer(LATE, self.tell_where, (process, arguments))
+        watchdog.start()
+        try:
+            return finish(process, time.monotonic())
+        finally:
+            watchdog.cancel()
+
+    def tell_where(self, process, arguments):
+        stacks = subprocess.run(["gdb", "-p", str(process.pid), "-batch", "-ex", "thread apply all bt 16"],
+                                capture_output=True, text=True, check=False) if shutil.which("gdb") else None  # fmt: skip
+        with self.lock:
+            self.wrong.append(f"{arguments} has not ended after {LATE} s\n{stacks.stdout if stacks else 'no gdb'}")
+
     def fetch_one(self, choose):
         name = choose.choice(sorted(self.assets))
-        result = self.sabath.run("fetch", "--json", name)
+        result = self.run_one("fetch", "--json", name)
         self.note("fetch", result, {0})
         # What a collection takes away now, with no lease on it, is gone as a whole, or not there for a reader.
         expected = self.assets[name]
@@ -64,23 +86,33 @@ class Storm(Case):
     def verify_one(self, choose):
         how = choose.choice(((), ("--quick",), ("--within", "1s")))
         names = choose.choice(((), (choose.choice(sorted(self.assets)),)))
-        self.note("verify", self.sabath.run("verify", "--json", *how, *names), {0, NOT_THERE, PARTLY_THERE} if names else {0})
+        self.note("verify", self.run_one("verify", "--json", *how, *names), {0, NOT_THERE, PARTLY_THERE} if names else {0})
 
     def collect_one(self, choose):
         how = choose.choice((("--older-than", "0s"), ("--older-than", "0s", "--now"), ("--max-size", "8MiB"), ("--dry-run",),
                              ("--undo",), ("--window", "0s")))  # fmt: skip
         grace = () if how == ("--undo",) else ("--grace", "0s", "--partials", "0s")
-        self.note("gc", self.sabath.run("gc", "--json", *how, *grace), {0})
+        self.note("gc", self.run_one("gc", "--json", *how, *grace), {0})
 
     def pin_one(self, choose):
         name = choose.choice(sorted(self.assets))
-        self.note("pin", self.sabath.run("pin", name), {0, NOT_THERE})
-        self.note("path", self.sabath.run("path", name), {0, NOT_THERE})
-        self.note("unpin", self.sabath.run("unpin", name), {0, 3})
+        self.note("pin", self.run_one("pin", name), {0, NOT_THERE})
+        self.note("path", self.run_one("path", name), {0, NOT_THERE})
+        self.note("unpin", self.run_one("unpin", name), {0, 3})
+
+    def stage_one(self, choose):
+        name, node = choose.choice(sorted(self.assets)), self.home / f"node{choose.randrange(NODES)}"
+        result = self.run_one("stage", "-q", name, "--to", node)
+        self.note("stage", result, {0})
+        found = read_quietly(node / name)
+        for file, data in self.assets[name].items():
+            if result.exit == 0 and found.get(file) != data:
+                with self.lock:
+                    self.wrong.append(f"{name}/{file} was staged with wrong bytes, or not at all")
 
     def work(self, number):
         choose = random.Random(SEED + number)
-        tasks = (self.fetch_one, self.fetch_one, self.verify_one, self.collect_one, self.pin_one)
+        tasks = (self.fetch_one, self.fetch_one, self.verify_one, self.collect_one, self.pin_one, self.stage_one)
         while time.monotonic() < self.end and not self.wrong:
             tasks[choose.randrange(len(tasks))](choose)
 
@@ -93,14 +125,18 @@ class Storm(Case):
         for thread in threads:
             thread.join()
         print({f"{verb}:{code}": count for (verb, code), count in sorted(self.codes.items())}, flush=True)
+        print(f"the slowest: {self.slowest[1]}, {self.slowest[0]:.2f} s", flush=True)
         self.assertEqual(self.wrong, [], "\n".join(self.wrong[:3]))
-        for verb in ("fetch", "verify", "gc", "pin"):
+        for verb in ("fetch", "verify", "gc", "pin", "stage"):
             self.assertGreater(self.codes[verb, 0], 0, verb)
         self.expect(self.sabath.run("verify"))
         for name, files in self.assets.items():
             self.expect_tree(self.fetch(name)["path"], files)
-        for kind in ("partial", "leases", "tmp"):
-            self.assertEqual(read_tree(self.sabath.store / kind), {}, kind)
+        stores = [self.sabath.store, *(node / ".sabath" for node in self.home.glob("node*"))]
+        for store in stores:
+            self.expect(self.sabath.run("verify", "-q", "--store", store))
+            for kind in ("partial", "leases", "tmp"):
+                self.assertEqual(read_tree(store / kind), {}, f"{store} {kind}")
         self.expect(self.sabath.run("gc", "--older-than", "0s", "--now", "--grace", "0s", "--force-local"))
         self.expect(self.sabath.run("gc", "--older-than", "0s", "--now", "--grace", "0s", "--force-local"))
         usage = self.sabath.run("du", "--json").record

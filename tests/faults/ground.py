@@ -90,6 +90,7 @@ class Ground:
         (self.recipes / "datasets").mkdir(parents=True)
         (self.recipes / "models").mkdir()
         self.config = {"stall_timeout_s": 1, "connect_timeout_s": 3}
+        self.variables = {}  # of the environment
         self.prefix = []  # words before the command, e.g. setpriv and its options
 
     # --- recipes ------------------------------------------------------------------------------------------------
@@ -121,6 +122,7 @@ class Ground:
             "SABATH_CACHE": str(self.store),
             "SABATH_RECIPES": str(self.recipes),
             **{name: value for name, value in os.environ.items() if name.endswith("SAN_OPTIONS")},
+            **self.variables,
         }
 
     def run(self, *arguments, **options):

@@ -107,6 +107,23 @@ class Bytes(SmallDisk):
         self.ground.succeeds("bad")
 
 
+class ReadOnly(SmallDisk):
+    """The disk itself becomes read-only, as one that is damaged does."""
+
+    options = "size=64m"
+
+    def test_what_is_there_is_served_and_nothing_is_added(self):
+        self.ground.recipe("bad", self.ground.fragment(self.server.url("/ok?size=50000")))
+        self.enlarge("ro")
+        self.addCleanup(mount, self.disk, "rw", True)
+        self.ground.succeeds("before", self.before)
+        self.ground.refused(70, "Read-only file system", hint="read-only")
+        self.assertEqual(self.ground.run("gc", "--json", "--dry-run").exit, 70)
+        self.enlarge("rw")
+        self.ground.succeeds("bad", seeded_bytes(50_000))
+        self.ground.verified()
+
+
 class Inodes(SmallDisk):
     options = "size=64m,nr_inodes=150"
 

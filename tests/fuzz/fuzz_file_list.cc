@@ -15,7 +15,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   try {
     std::set<std::string> names;
     for (const sabath::ListedFile& file : sabath::parse_file_list(text, list, std::nullopt)) {
-      const bool web = file.url.scheme() == "https" || file.url.scheme() == "http";
+      const bool web = file.urls.front().scheme() == "https" || file.urls.front().scheme() == "http";
       const bool safe = sabath::RelativePath::try_parse(file.path.text()).has_value();
       if (!web || !safe || !names.insert(file.path.text()).second) __builtin_trap();
     }

@@ -7,7 +7,7 @@
 
 #include "base/hash.h"
 #include "manifest/manifest.h"
-#include "manifest/pack.h"
+#include "manifest/node_file.h"
 #include "manifest/wire.h"
 #include "sabath/error.h"
 
@@ -45,7 +45,7 @@ void refusing(Act&& act) {
 // Nodes: u16 length, bytes. 32 bytes that are 0xff 29 times, then a number, stand for the hash of an earlier node.
 std::string repaired(std::string_view input) {
   std::string bytes;
-  PackWriter pack([&](std::string_view more) { bytes += more; });
+  NodeFileWriter pack([&](std::string_view more) { bytes += more; });
   const std::string mark(29, '\xff');
   std::vector<Sha256> hashes{Sha256()};
   for (wire::Reader in(input); in.left() >= 2;) {

@@ -23,10 +23,23 @@ BELOW = {
     "hdf5": {"base", "recipe", "manifest", "store"},
     "run": {"base", "metrics", "recipe", "manifest", "store"},
     "mpi": {"base", "comm"},
+    "serve": {"base", "recipe", "manifest", "store"},
 }
 BELOW["stage"] = BELOW["fetch"] | {"fetch", "hdf5", "run"}
 BELOW["session"] = BELOW["stage"] | {"stage", "mpi"}
-BELOW["cli"] = BELOW["session"] | {"session", "metrics", "report"}
+BELOW["cli"] = BELOW["session"] | {"session", "metrics", "report", "serve"}
+
+# Folders below fetchers/ that another one may include, besides curl and base.
+SHARED = {
+    "ftp": {"resolvers"},
+    "globus": {"file", "http", "resolvers"},
+    "hf": {"http", "resolvers"},
+    "lfs": {"http"},
+    "oci": {"http"},
+    "peer": {"http"},
+    "resolvers": {"http"},
+    "s3": {"http", "resolvers"},
+}
 
 # Third-party headers and the folders that may include them.
 THIRD_PARTY = {
@@ -36,8 +49,10 @@ THIRD_PARTY = {
     r"libssh2(_sftp)?\.h": {"fetchers/sftp"},
     r"openssl/.*": {"src/base"},
     r"xxhash\.h": {"src/base"},
-    r"re2/.*": {"src/metrics"},
+    r"re2/.*": {"src/metrics", "fetchers/command"},
+    r"yaml\.h": {"src/run"},
     r"archive(_entry)?\.h": {"src/fetch"},
+    r"microhttpd\.h": {"src/serve"},
     r"zstd\.h": {"src/manifest", "src/store", "src/fetch"},
     r"CLI/.*": {"src/cli"},
 }
@@ -135,8 +150,9 @@ class House:
             return target == own or target in BELOW.get(own, set())
         if path == pathlib.Path("fetchers/all.cc"):
             return target == "base" or (self.tree / "fetchers" / target).is_dir()
-        # A fetcher sees base, its own folder, and the transport that several share; S3's answers are HTTP's.
-        shared = {"s3": {"http"}}.get(path.parts[1], set())
+        # A fetcher sees base, its own folder, and the transport that several share; many answers are HTTP's, and
+        # directories are walked alike.
+        shared = SHARED.get(path.parts[1], set())
         return target in {"base", "curl", path.parts[1]} | shared
 
     def check_angled(self, path, number, folder, header):

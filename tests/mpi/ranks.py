@@ -21,21 +21,24 @@ from support.origin import body_bytes, poll  # noqa: E402
 MOVED_MAX = {1: 1.02, 2: 1.02, 3: 1.02, 7: 1.06}
 if os.environ.get("SABATH_INSTRUMENTED"):
     MOVED_MAX = dict.fromkeys(MOVED_MAX, 1.3)
+# Open MPI's launcher by default, or e.g. SABATH_TEST_MPIRUN=mpirun.mpich.
+MPIRUN = os.environ.get("SABATH_TEST_MPIRUN", "mpirun --oversubscribe --allow-run-as-root --bind-to none").split()
 # A rank's number and output go to files, and so does its exit code: mpirun sees 0, and lets the others end by themselves.
 WRAPPER = """
-sh -c 'echo $$ >"$RANKS_DIR/pid.$OMPI_COMM_WORLD_RANK"; exec "$0" "$@"' "$0" "$@" \\
-  >"$RANKS_DIR/out.$OMPI_COMM_WORLD_RANK" 2>"$RANKS_DIR/err.$OMPI_COMM_WORLD_RANK"
-echo $? >"$RANKS_DIR/code.$OMPI_COMM_WORLD_RANK"
+export RANKS_NUMBER="${OMPI_COMM_WORLD_RANK:-$PMI_RANK}"
+sh -c 'echo $$ >"$RANKS_DIR/pid.$RANKS_NUMBER"; exec "$0" "$@"' "$0" "$@" \\
+  >"$RANKS_DIR/out.$RANKS_NUMBER" 2>"$RANKS_DIR/err.$RANKS_NUMBER"
+echo $? >"$RANKS_DIR/code.$RANKS_NUMBER"
 """
 # As it is outside of tests: the launcher sees what becomes of each rank.
-PLAIN = 'echo $$ >"$RANKS_DIR/pid.$OMPI_COMM_WORLD_RANK"; exec "$0" "$@"'
+PLAIN = 'RANKS_NUMBER=${OMPI_COMM_WORLD_RANK:-$PMI_RANK}; echo $$ >"$RANKS_DIR/pid.$RANKS_NUMBER"; exec "$0" "$@"'
 JOURNAL_RECORD, JOURNAL_DONE = 64, 3  # docs/store.md
 
 
 def why_not():
     """Why there is no mpirun to test with; empty if there is one."""
-    if not shutil.which("mpirun"):
-        return "there is no mpirun"
+    if not shutil.which(MPIRUN[0]):
+        return f"there is no {MPIRUN[0]}"
     version = subprocess.run([program.BINARY, "--version"], stdout=subprocess.PIPE, text=True, check=True).stdout
     return "this build has no MPI" if "without MPI" in version else ""
 
@@ -53,7 +56,7 @@ class Ranks(Case):
         self.notes.mkdir()
         command = ["sh", "-c", WRAPPER if wrapped else PLAIN, program.BINARY]
         return subprocess.Popen(
-            ["mpirun", "--oversubscribe", "--allow-run-as-root", "--bind-to", "none", "-n", str(ranks), *command]
+            [*MPIRUN, "-n", str(ranks), *command]
             + list(map(str, arguments)),
             env={**self.sabath.environment, "RANKS_DIR": str(self.notes), **variables},
             stdin=subprocess.DEVNULL,

@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 """`mpirun sabath stage` by ranks that pretend to be nodes: each byte once, verified, and one answer whatever fails."""
 
+import contextlib
 import filecmp
 import json
 import os
@@ -94,6 +95,20 @@ class Staging(Ranks):
         for node, files in enumerate(plan["files"]):
             self.assertEqual(sorted(os.listdir(self.disks / str(node) / "set")), sorted(files))
 
+    def test_shards_of_ranks(self):
+        """Two nodes, five ranks: a node has what its ranks have."""
+        source = self.asset()
+        asset = self.stage_by(5, 2, "--mode", "shard", "--per-rank", "--overlap", "2")
+        self.assertEqual(asset["bytes_from_shared"], self.size)
+        plan = json.loads((self.disks / "0/set.plan.json").read_text())
+        self.assertEqual((plan["ranks"], plan["nodes"]), (list(range(5)), 2))
+        self.assertEqual(sorted(sum(plan["files"], [])), sorted(2 * os.listdir(source)))
+        nodes = {}
+        for rank, files in enumerate(plan["files"]):
+            nodes.setdefault(rank * 2 // 5, set()).update(files)
+        for node, files in nodes.items():
+            self.assertEqual(sorted(os.listdir(self.disks / str(node) / "set")), sorted(files))
+
     def universes(self, count, edge=32):
         """Like CosmoUniverse's, in small; returns their data."""
         import h5py
@@ -152,6 +167,12 @@ class Staging(Ranks):
             with h5py.File(block) as file:
                 total += int(file["full"][...].sum())
         self.assertEqual(total, int(cube.sum()))
+        self.assertEqual(asset["readers"], 3)
+        shutil.rmtree(self.disks)
+        arguments = self.arguments(1, "--json", "--select", "full", "--blocks", "16,16,16,4", name="cosmo")
+        alone = json.loads(self.run_ranks(1, *arguments))["assets"][0]
+        self.assertEqual(alone["manifest"], asset["manifest"], "the same bytes, whoever makes them")
+        self.assertLess(asset["bytes_from_shared"], cube.nbytes + 8 * 64, "one file, read once by all nodes together")
 
     # --- failures ----------------------------------------------------------------------------------------------------
 
@@ -225,6 +246,40 @@ class Staging(Ranks):
         stores = [self.disks / str(node) / ".sabath" for node in range(3)]
         assert poll(lambda: all(chunks_done(store) >= 1 for store in stores)), "nothing has arrived"
         return source, process
+
+    def fail_midway(self, damage, codes):
+        """What is wrong appears when bytes are on their way; `damage` is done to node 2's directory."""
+        _, process = self.slow_stage()
+        begin = time.monotonic()
+        damage(self.disks / "2")
+        said = self.finish(process)
+        self.assertLess(time.monotonic() - begin, SECONDS_MAX + 5)
+        self.assertIn(process.returncode, codes, said)
+        self.assertIn("node 2", said)
+        self.assertFalse(os.path.lexists(self.disks / "2/set"))
+
+    def test_a_directory_that_vanishes(self):
+        def remove(directory):
+            while directory.exists():
+                shutil.rmtree(directory, ignore_errors=True)
+
+        self.fail_midway(remove, (10,))
+        self.stage_by(3, 3)
+        self.expect_whole(self.home / "source/set", range(3))
+
+    @unittest.skipIf(os.geteuid() != 0, "only root mounts")
+    def test_a_disk_that_others_fill_meanwhile(self):
+        def fill(directory):
+            with contextlib.suppress(OSError), open(directory / "others", "wb", 0) as file:
+                while True:
+                    file.write(bytes(MIB))
+
+        (self.disks / "2").mkdir(parents=True)
+        self.mount_tmpfs(self.disks / "2", "size=500m")
+        self.fail_midway(fill, (5, 10))
+        (self.disks / "2/others").unlink()
+        self.stage_by(3, 3)
+        self.expect_whole(self.home / "source/set", range(3))
 
     def test_a_rank_that_is_killed_or_stands_still_ends_the_job_and_a_rerun_completes(self):
         for number in (KILL, STOP):

@@ -3,11 +3,10 @@
 
 import os
 import pathlib
-import shlex
 import subprocess
 import unittest
 
-from runs import Runs, main, place
+from runs import Runs, main
 from support.content import snapshot
 
 SHIPPED = pathlib.Path(__file__).resolve().parents[2] / "recipes"
@@ -34,13 +33,17 @@ class Dry(Runs):
         self.assertEqual(self.record()["environment"]["variables"]["FLAG"], "it's")
 
     def test_its_text_is_a_script_that_does_the_same(self):
-        self.model(["echo", "{dataset}", "{config.word}", "$HOME"], ["cat", "{source}/train.py"],
-                   config={"word": "two 'words'"})  # fmt: skip
+        show = ["sh", "-c", "env | grep -E '^(SABATH_(RUN|METRICS)|PYTHON|HDF5|FLAG)' | sort | sed \"s!$SABATH_RUN!RUN!\""]
+        self.model(["echo", "{dataset}", "{config.word}", "$HOME"], ["cat", "{source}/train.py"], show,
+                   config={"word": "two 'words'"}, env_vars={"FLAG": "1"})  # fmt: skip
         self.expect(self.sabath.run("fetch", "data"))
         script = self.expect(self.sabath.run("run", "-n", "model", "--run-dir", self.home / "by hand")).out
-        by_hand = subprocess.run(["sh", "-e", "-c", script], capture_output=True, text=True, check=True).stdout
+        by_hand = subprocess.run(["sh", "-e", "-c", script], env=self.sabath.environment, capture_output=True, text=True,
+                                 check=True).stdout  # fmt: skip
         self.launch("model")
         self.assertEqual(by_hand, self.output())
+        self.assertEqual(by_hand.count("SABATH_RUN=RUN\n"), 1)
+        self.assertIn("PYTHONUNBUFFERED=1\n", by_hand)
 
     def test_what_is_not_here_is_said(self):
         self.model(["echo", "{dataset.main}"])

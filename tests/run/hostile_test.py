@@ -37,6 +37,7 @@ class Hostile(Runs):
             with self.subTest(value):
                 self.run_directory = self.home / f"record-{number}"
                 done = self.sabath.run("run", "--run-dir", self.run_directory, "model", "--set", f"word={value}")
+                self.assertEqual(self.run_directory.exists(), done.exit == 0)
                 self.assertIn(done.exit, (0, 2), done.err)
                 refused += done.exit == 2
                 if done.exit == 0:
@@ -67,6 +68,17 @@ class Hostile(Runs):
                 self.launch("model", "--set-from", file, code=code)
         self.assertEqual(self.output(), "7 x y\n")
         self.launch("model", "--set-from", self.home / "none.json", code=2)
+        file = self.home / "settings.yaml"
+        for number, (text, code) in enumerate((("a: 7\nb:\n  c: x y\n", 0), ("a: &x 1\nb: {c: *x}", 12), ("a: [1]", 12),
+                                               ("z: 1", 2), ("a: !!python/object/apply:os.system [id]", 12))):  # fmt: skip
+            with self.subTest(text):
+                file.write_text(text)
+                self.run_directory = self.home / f"yaml-{number}"
+                done = self.launch("model", "--set-from", file, code=code)
+                if code == 12:
+                    self.assertIn("settings.yaml:1: ", done.err)
+        self.run_directory = self.home / "yaml-0"
+        self.assertEqual(self.output(), "7 x y\n")
 
     def test_code_that_leads_elsewhere(self):
         self.model(["cat", "{source}/train.py"])

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Sweeps, and the places where a run's surroundings come from: profiles, modules, launchers, containers, Python."""
+"""Sweeps, and the places where a run's surroundings come from: profiles, modules, Python."""
 
 import json
 import os
@@ -28,6 +28,9 @@ class Sweep(Runs):
         self.assertEqual([run.get("done_before", False) for run in record["runs"]], [True] * 4 + [False] * 2)
         self.assertEqual((self.run_directory / "lr=1,batch=8/run.json").stat().st_mtime_ns, before)
         self.assertTrue((self.run_directory / "lr=3,batch=8.unfinished-1/run.json").exists())
+        reported = self.expect(self.sabath.run("report", self.run_directory, "--json")).record["runs"]
+        self.assertEqual([run["run"] for run in reported], sorted(names))
+        self.expect(self.sabath.run("compare", self.run_directory, self.run_directory), 2)
 
     def test_the_same_sweep_finds_its_directory(self):
         self.model(["true"], config={"lr": 1})
@@ -47,12 +50,6 @@ class Sweep(Runs):
 
 
 class Surroundings(Runs):
-    def tool(self, name, text):
-        file = self.home / "bin" / name
-        place(file, text.encode())
-        file.chmod(0o755)
-        self.sabath.environment["PATH"] = f"{self.home}/bin:{os.environ['PATH']}"
-
     def shown(self):
         arguments, environment = json.loads(self.output().splitlines()[-1])
         return arguments, environment
@@ -65,6 +62,13 @@ class Surroundings(Runs):
         self.assertNotIn("NONE", environment)
         self.assertEqual(environment["SABATH_RUN"], str(self.run_directory))
         self.assertEqual(self.record()["environment"]["variables"]["CUDA"], "/opt/cuda/lib")
+
+    def test_a_path_that_leads_nowhere(self):
+        """As shells have it: a directory of PATH that cannot be looked into has no programs."""
+        (self.home / "loop").symlink_to("loop")
+        self.model({"argv": ["echo", "here"], "parallel": True})
+        self.launch("model", PATH=f"{self.home}/loop:{os.environ['PATH']}")
+        self.assertEqual(self.output(), "here\n")
 
     def test_modules_of_a_site(self):
         place(self.home / "init", b'module() { export LOADED="$LOADED<$2>"; }\n')
@@ -83,29 +87,6 @@ class Surroundings(Runs):
         self.run_directory = self.home / "refused"
         self.launch("model", "--env", "check", code=3)  # nobody says how modules are loaded
         self.assertIn("modules are not loaded", self.launch("model").err)
-
-    def test_a_launcher_that_labels(self):
-        """As srun -l does: each rank's lines go to its own file, and its values have its rank."""
-        self.tool("srun", '#!/bin/sh\nwhile case $1 in --*) ;; *) false ;; esac; do echo "$1" >&2; shift; done\n'
-                          'for rank in 0 1; do "$@" | sed "s/^/$rank: /" & done; wait\n')  # fmt: skip
-        self.model({"argv": ["python3", "{source}/train.py", "2"], "parallel": True}, ["echo", "0: alone"])
-        self.launch("model", "--launcher", "srun", "--ranks", "2", "--nodes", "2")
-        self.assertIn("--nodes=2\n--ntasks=2\n", self.output("stderr"))
-        self.assertEqual(self.output("stdout.0"), self.output("stdout.1"))
-        self.assertEqual(self.output(), "0: alone\n")
-        losses = sorted((m["rank"], m["epoch"]) for m in self.metrics() if m["name"] == "loss")
-        self.assertEqual(losses, [(0, 1), (0, 2), (1, 1), (1, 2)])
-
-    def test_containers(self):
-        self.tool("apptainer", '#!/bin/sh\nprintf "%s\\n" "$@" >&2\nwhile [ "$1" != image.sif ]; do shift; done; shift; exec "$@"\n')
-        place(self.home / "image.sif", b"an image")
-        self.model(["echo", "{dataset.main}"])
-        self.launch("model", "--container", "apptainer:image.sif")
-        self.assertIn(f"--bind\n{self.run_directory}\n", self.output("stderr"))
-        self.assertTrue(self.output().endswith("/f.bin\n"))
-        container = self.record()["environment"]["container"]
-        self.assertEqual((container["kind"], container["image"]), ("apptainer", "image.sif"))
-        self.assertRegex(container["digest"], "^sha256:[0-9a-f]{64}$")
 
     def test_a_python_that_lacks_something(self):
         self.model(["python3", "-V"], requirements={"python": ">=3.6", "pip": ["no-such-package-anywhere>=3"]})

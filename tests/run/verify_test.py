@@ -65,6 +65,40 @@ class Verify(Runs):
         self.launch("model")
         self.assertFalse(self.record()["assets"][1]["warm"])
 
+    def expect_to_be_kept(self, *arguments, **options):
+        """A run that waits in its middle; a collection that would take everything takes nothing that it reads."""
+        self.model(["python3", "{source}/train.py", "4", "gate"], READ)
+        collect = ("gc", "--max-size", "0", "--force-local", "--grace", "0s", "--window", "0s", "--now", *arguments)
+        process = self.start("model", *options.pop("run", ()), **options)
+        self.addCleanup(process.kill)
+        self.wait_for_output("waiting", process)
+        self.expect(self.sabath.run(*collect))
+        place(self.run_directory / "work/go", b"")
+        _, err = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 0, err)
+        self.assertIn(repr(self.data[:3]), self.output())
+        return collect
+
+    def test_what_a_run_reads_is_not_collected(self):
+        collect = self.expect_to_be_kept()
+        self.assertTrue(self.view.exists())
+        self.assertEqual(list((self.sabath.store / "leases").iterdir()), [])
+        self.expect(self.sabath.run(*collect))  # the same collection without the run
+        self.assertFalse(self.view.exists())
+
+    def test_nor_what_it_has_fetched_itself(self):
+        shutil.rmtree(self.sabath.store, ignore_errors=True)
+        self.expect_to_be_kept()
+        self.assertFalse(self.record()["assets"][1]["warm"])
+
+    def test_nor_what_was_staged(self):
+        node = self.stage()
+        held = lambda: sum(file.is_file() for file in (node / ".sabath/views").rglob("*"))  # noqa: E731
+        collect = self.expect_to_be_kept("--store", node / ".sabath", run=("--at", node))
+        self.assertEqual(held(), 1)
+        self.expect(self.sabath.run(*collect))
+        self.assertEqual(held(), 0)
+
     def test_nothing_is_fetched_where_that_is_not_wanted(self):
         shutil.rmtree(self.sabath.store, ignore_errors=True)
         for flag in ("--no-fetch", "--offline"):
@@ -94,6 +128,28 @@ class Verify(Runs):
         (node / "data/f.bin").unlink()
         self.expect(self.sabath.run("run", "model", "--at", node), 9)
         self.expect(self.sabath.run("run", "model", "--at", self.home / "nowhere"), 9)
+
+    def test_what_staging_took(self):
+        node, file = self.stage(), self.home / "staged.json"
+        manifest = self.sabath.run("info", "data", "--json").record
+        self.launch("model", "--at", node)
+        root = self.record()["assets"][1]["manifest"]
+        self.assertIn(root, json.dumps(manifest))
+        for number, (text, code) in enumerate((
+            ({"assets": [{"name": "data", "manifest": root, "seconds": 2.5}]}, 0), ({"assets": []}, 12), ([], 12),
+            ({"assets": [{"name": "data", "manifest": "sha256:" + "0" * 64, "seconds": 2.5}]}, 12),
+            ({"assets": [{"name": "data", "manifest": root, "seconds": "x"}]}, 12), ({"assets": [1, None]}, 12),
+        )):  # fmt: skip
+            with self.subTest(text):
+                file.write_text(json.dumps(text))
+                self.run_directory = self.home / f"record-{number}"
+                self.launch("model", "--at", node, "--stage-record", file, code=code)
+        self.run_directory = self.home / "record-0"
+        self.assertEqual(self.record()["times"]["stage"], 2.5)
+        log = self.expect(self.sabath.run("report", self.run_directory, "--format", "mlperf")).out
+        keys = [json.loads(line[9:])["key"] for line in log.splitlines()]
+        self.assertEqual([key for key in keys if key.startswith("staging")], ["staging_start", "staging_stop"])
+        self.expect(self.sabath.run("run", "model", "--stage-record", self.home / "none"), 2)
 
     @unittest.skipUnless(shutil.which("git"), "there is no git program")
     def test_an_originals_recipe_that_edits_its_source(self):

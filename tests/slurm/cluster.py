@@ -63,8 +63,8 @@ def why_not():
 
 
 def free_ports(count):
-    """Free ones that follow each other, as Slurm's node ranges want them."""
-    for first in range(21000, 32000, 50):
+    """Free ones that follow each other, as Slurm's node ranges want them; other processes look elsewhere first."""
+    for first in (21000 + (os.getpid() * 50 + step) % 11000 for step in range(0, 11000, 50)):
         with contextlib.ExitStack() as stack:
             try:
                 for port in range(first, first + count):

@@ -19,10 +19,14 @@ std::uint64_t word_at(std::uint64_t seed, std::uint64_t index) {
 }  // namespace
 
 void fill_seeded(std::uint64_t seed, std::uint64_t offset, std::span<char> bytes) {
-  for (char& byte : bytes) {
-    byte = static_cast<char>(word_at(seed, offset / 8) >> (offset % 8 * 8));
-    ++offset;
+  const auto byte_at = [&](std::size_t i) { return word_at(seed, (offset + i) / 8) >> ((offset + i) % 8 * 8); };
+  std::size_t i = 0;
+  for (; i < bytes.size() && (offset + i) % 8 != 0; ++i) bytes[i] = static_cast<char>(byte_at(i));
+  for (; bytes.size() - i >= 8; i += 8) {
+    const std::uint64_t word = word_at(seed, (offset + i) / 8);
+    for (std::size_t b = 0; b < 8; ++b) bytes[i + b] = static_cast<char>(word >> (b * 8));
   }
+  for (; i < bytes.size(); ++i) bytes[i] = static_cast<char>(byte_at(i));
 }
 
 std::string seeded_bytes(std::uint64_t seed, std::uint64_t offset, std::uint64_t length) {

@@ -25,6 +25,8 @@ def main():
             errors.append(numpy.abs(predicted - units[0]))
             values = " ".join(f"{value:+.3f}" for value in predicted)
             print(f"{path.name}: unitPar {values}", flush=True)
+    except FileNotFoundError as error:
+        sys.exit(f"{error}: give a whole path, as a run has a directory of its own")
     except (BadData, OSError, KeyError, ValueError) as error:
         sys.exit(str(error))
     print(f"Epoch: 0, mae: {numpy.mean(errors):.6f}")

@@ -111,6 +111,12 @@ TEST_F(ConfigurationTest, AllKeysOfAFile) {
   EXPECT_TRUE(load().session.offline);
 }
 
+TEST_F(ConfigurationTest, RulesForHostsOfBothFilesHold) {
+  write(home_ / ".config/sabath/config.json", R"({"hosts": [{"host": "Data.Lab", "connections": 3}]})");
+  write(prefix_ / "etc/sabath/config.json", R"({"hosts": [{"host": "*.lab", "limit_rate": "1k"}]})");
+  EXPECT_EQ(load().session.host_rules, (std::vector<HostRule>{{"data.lab", {3, 0}}, {"*.lab", {0, 1000}}}));
+}
+
 TEST_F(ConfigurationTest, AFileThatWasNamedMustBeThere) {
   globals_.config = (directory_.path() / "none.json").string();
   EXPECT_EQ(failure().kind, FailureKind::usage);
@@ -126,6 +132,10 @@ TEST_F(ConfigurationTest, WhatIsWrongIsNamedWithItsLine) {
       {R"({"lanes": "four"})", "lanes"},
       {R"({"offline": 1})", "offline"},
       {R"({"limit_rate": "fast"})", "limit_rate"},
+      {R"({"hosts": [{"connections": 2}]})", "host"},
+      {R"({"hosts": [{"host": "http://a"}]})", "host"},
+      {R"({"hosts": [{"host": "a", "connections": 5000}]})", "connections"},
+      {R"({"hosts": [{"host": "a", "rate": 1}]})", "rate"},
       {R"({"store": "$NOWHERE/x"})", "$NOWHERE"},
       {R"({"store": "${SCRATCH"})", "store"},
       {R"({"rewrites": [{"from": "a"}]})", "to"},

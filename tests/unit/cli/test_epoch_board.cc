@@ -1,7 +1,9 @@
 // What people see of a run's epochs, with a clock and a terminal of the test's own.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <tuple>
 #include <utility>
 
 #include "cli/epoch_board.h"
@@ -73,6 +75,27 @@ TEST(EpochBoard, DrawsTheCourseAndWhatGoesOnOnATerminal) {
   for (std::size_t at = 0, end = 0; at < screen.shown.size(); at = end + 1) {
     end = std::min(screen.shown.find('\n', at), screen.shown.size());
     EXPECT_LE(end - at, 200u);
+  }
+}
+
+// What will it take, and where does it go: that stays on the narrowest terminal.
+TEST(EpochBoard, KeepsTheEtaAndTheCourseWhereThereIsLittleRoom) {
+  for (const auto& [width, values, course] : {std::tuple{200u, 4, true}, {80u, 2, true}, {48u, 1, false}}) {
+    Screen screen({true, true, false, 100});
+    screen.width = width;
+    for (int epoch = 1; epoch <= 40; ++epoch) {
+      screen.now_s += 1;
+      for (const char* name : {"loss", "val_loss", "mae", "val_mae"}) screen.say(epoch, name, 0.12345 / epoch);
+    }
+    std::string line = screen.shown.substr(screen.shown.rfind("epoch 39/100"));
+    line.resize(line.find('\n'));
+    EXPECT_NE(line.find("  ETA "), std::string::npos) << line;
+    EXPECT_EQ(line.find("█") != std::string::npos, course) << line;
+    EXPECT_EQ(std::ranges::count(line, '.') >= values, true) << line;
+    EXPECT_EQ(line.find("val_mae") != std::string::npos, values == 4) << line;
+    EXPECT_EQ(line.find("…"), std::string::npos) << line;
+    const auto bytes_more = std::ranges::count_if(line, [](char c) { return (c & 0xc0) == 0x80; });
+    EXPECT_LE(line.size() - static_cast<std::size_t>(bytes_more), width - 1) << line;
   }
 }
 

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "cli/filesystem_kind.h"
+#include "base/filesystem_kind.h"
 
 namespace sabath::cli {
 namespace {

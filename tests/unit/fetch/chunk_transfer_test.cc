@@ -176,7 +176,7 @@ TEST(ChunkTransfer, ASlowMirrorDoesNotHoldTheEnd) {
   bench.origin.put(b, {.bytes = bytes});
   const auto begin = Clock::now();
   expect_whole(bench, bench.fetch(known_job({a, b}, bytes)), bytes);
-  EXPECT_LT(Clock::now() - begin, std::chrono::seconds(15));
+  EXPECT_LT(Clock::now() - begin, std::chrono::seconds(25));
 }
 
 TEST(ChunkTransfer, WhatADeadProcessLeftIsNotFetchedAgain) {

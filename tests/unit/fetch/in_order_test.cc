@@ -127,7 +127,7 @@ TEST(InOrder, ALiarIsDemotedAndTheOtherBelieved) {
   for (const std::uint64_t size : {std::uint64_t{1000}, 2 * chunk_size_bytes + 1}) {
     FetchBench bench;
     const std::string bytes = bytes_of(size);
-    bench.origin.put(a, {.bytes = bytes, .flip_at = size / 2});
+    bench.origin.put(a, {.bytes = bytes, .flip_at = size / 3});  // in the first chunk, which is asked of the first
     bench.origin.put(b, {.bytes = bytes});
     const auto outcome = bench.fetch(summed_job({a, b}, bytes));
     ASSERT_FALSE(outcome.failure) << outcome.failure->message;

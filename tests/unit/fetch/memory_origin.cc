@@ -60,7 +60,7 @@ void MemoryOrigin::read(const ReadRequest& request, Sink& sink, Traffic& traffic
   const Validators validators{source.etag, ""};
   if (!request.expected.empty() && request.expected != validators) throw Error(FailureKind::changed, "another version");
   if (!source.ranges && request.offset > 0) throw Error(FailureKind::no_ranges, "the range was ignored");
-  const std::uint64_t size = source.bytes.size();
+  const std::uint64_t size = source.bytes.get().size();
   if (request.offset > size) throw Error(FailureKind::unavailable, "it ends before the offset");
   sink.begin({source.size_known ? std::optional(size) : std::nullopt, source.ranges, validators, source.content_type,
               request.url.text()});
@@ -70,7 +70,7 @@ void MemoryOrigin::read(const ReadRequest& request, Sink& sink, Traffic& traffic
     if (stop.stop_requested()) throw Error(FailureKind::interrupted, "stopped");
     if (sent >= source.break_after) throw Error(FailureKind::network, "the connection broke");
     const auto length = std::min({end - at, std::uint64_t{source.piece_size}, source.break_after - sent});
-    std::string piece = source.bytes.substr(at, length);
+    std::string piece = source.bytes.get().substr(at, length);
     if (source.flip_at >= at && source.flip_at < at + length) piece[source.flip_at - at] ^= 1;
     traffic.bytes += length;
     {

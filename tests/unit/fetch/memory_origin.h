@@ -5,6 +5,7 @@
 #include <chrono>
 #include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -15,9 +16,21 @@
 namespace sabath::test {
 
 // How one URL answers. Values that count down ("times") are used up by the requests that they spoil.
+// A behaviour is copied for each read; what it gives is not.
+class SharedText {
+ public:
+  SharedText(const char* text) : SharedText(std::string(text)) {}
+  SharedText(std::string text) : text_(std::make_shared<const std::string>(std::move(text))) {}
+  SharedText() : SharedText(std::string()) {}
+  [[nodiscard]] const std::string& get() const { return *text_; }
+
+ private:
+  std::shared_ptr<const std::string> text_;
+};
+
 struct Behaviour {
   static constexpr std::uint64_t never = UINT64_MAX;
-  std::string bytes;
+  SharedText bytes;
   bool ranges = true;      // false: a read that does not begin at 0 is answered by no_ranges
   bool size_known = true;  // false: no length in the answer
   std::string etag{};

@@ -46,7 +46,7 @@ TEST(SpaceGuard, TheMessageHasTheNumbersAndTheHintAWayOut) {
   EXPECT_NE(bytes.hint.find("--store"), std::string::npos);
   const Failure inodes = refusal(guard, 0, 40);
   EXPECT_NE(inodes.message.find("40 inodes"), std::string::npos) << inodes.message;
-  EXPECT_NE(inodes.message.find("3 are free"), std::string::npos) << inodes.message;
+  EXPECT_NE(inodes.message.find("3 inodes are free"), std::string::npos) << inodes.message;
 }
 
 TEST(SpaceGuard, UncountedInodesAreNeverUsedUp) {

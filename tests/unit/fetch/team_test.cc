@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <climits>
 
 #include "fetch_bench.h"
@@ -25,6 +26,10 @@ struct TeamBench : FetchBench {
         FetchContext own = context();
         own.stop = team.stop();
         own.team = &team;
+        if (pausing) {
+          own.hosts.add_rule(rule);
+          own.hosts.of("https://of-0.lab").pause_until(in_a_while(), true);
+        }
         team.lead([&] {
           try {
             outcomes = fetch_by_all_ranks(own, jobs);
@@ -49,10 +54,15 @@ struct TeamBench : FetchBench {
     SpaceGuard room({fails ? 0 : UINT64_MAX, UINT64_MAX}, "the store");
     Broken broken;
     const FetcherSet& source = fails ? static_cast<const FetcherSet&>(broken) : origin;
-    Hosts hosts(lanes);
-    FetchContext own{*mine, source, nothing, unused, room, unlimited, hosts, rewrites, lanes, false, team.stop()};
+    Hosts table(lanes, comm.size());
+    if (comm.rank() == 1 && pausing) table.of("https://of-1.lab").pause_until(in_a_while(), false);
+    FetchContext own{*mine, source, nothing, unused, room, unlimited, table, rewrites, lanes, false, team.stop()};
     team.follow(own);
+    paused_here[comm.rank()] = {table.of("https://of-0.lab").paused_until(),
+                                table.of("https://of-1.lab").paused_until()};
+    rules_here[comm.rank()] = table.rules();
   }
+  static Host::Clock::time_point in_a_while() { return Host::Clock::now() + std::chrono::minutes(10); }
 
   // The node of this rank cannot write: every read ends in a fatal failure of its own.
   struct Broken : FetcherSet, Fetcher {
@@ -72,6 +82,10 @@ struct TeamBench : FetchBench {
   }
 
   unsigned failing_rank = UINT_MAX, stopped_rank = 0;
+  bool pausing = false;
+  const HostRule rule{"of-0.lab", {3, 4}};
+  std::array<std::array<Host::Clock::time_point, 2>, 7> paused_here{};  // by rank
+  std::array<std::vector<HostRule>, 7> rules_here;
 };
 
 struct Files {
@@ -134,6 +148,20 @@ TEST(Team, OthersDoTheWorkOfARankThatFails) {
   const Files files = small_files(bench, 30, false);
   bench.expect_contents(bench.fetch_by(4, files.jobs), files.contents);
   EXPECT_EQ(bench.ledger->bytes(), files.bytes);
+}
+
+TEST(Team, WhatAHostWantsAllRanksKnow) {
+  TeamBench bench;
+  bench.pausing = true;
+  const Files files = small_files(bench, 30, false);
+  bench.expect_contents(bench.fetch_by(4, files.jobs), files.contents);
+  const auto soon = Host::Clock::now() + std::chrono::minutes(5);
+  EXPECT_GT(bench.hosts->of("https://of-1.lab").paused_until(), soon);
+  for (unsigned rank = 1; rank < 4; ++rank) {
+    EXPECT_GT(bench.paused_here[rank][0], soon) << rank;
+    EXPECT_GT(bench.paused_here[rank][1], soon) << rank;
+    EXPECT_EQ(bench.rules_here[rank], std::vector<HostRule>{bench.rule}) << rank;
+  }
 }
 
 TEST(Team, AStopOnAnyRankIsForAll) {

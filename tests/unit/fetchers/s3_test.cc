@@ -4,11 +4,11 @@
 
 #include <fstream>
 
+#include "base/xml.h"
 #include "s3/listing.h"
 #include "s3/place.h"
 #include "s3/profile.h"
 #include "s3/refusal.h"
-#include "s3/xml.h"
 #include "sabath/error.h"
 #include "support/temp_dir.h"
 

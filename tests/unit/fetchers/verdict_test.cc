@@ -1,11 +1,12 @@
 #include "http/verdict.h"
+#include "http/quota.h"
 
 #include <gtest/gtest.h>
 
 namespace sabath {
 namespace {
 
-using Action = Verdict::Action;
+using Action = AnswerVerdict::Action;
 constexpr std::optional<std::uint64_t> none;
 
 ReadRequest request(std::uint64_t offset, std::optional<std::uint64_t> length, Validators expected = {}) {
@@ -20,9 +21,9 @@ ResponseHead head(int status, std::string content_range = {}, std::optional<std:
   return head;
 }
 
-Verdict verdict(const ReadRequest& asked, const ResponseHead& said) { return judge(asked, said, "source", 0); }
+AnswerVerdict verdict(const ReadRequest& asked, const ResponseHead& said) { return judge(asked, said, "source", 0); }
 
-TEST(Verdict, Delivers) {
+TEST(AnswerVerdict, Delivers) {
   struct Case {
     ReadRequest asked;
     ResponseHead said;
@@ -44,7 +45,7 @@ TEST(Verdict, Delivers) {
       {request(0, 10), head(416, "bytes */0"), 0, 0},
   };
   for (const Case& c : cases) {
-    const Verdict v = verdict(c.asked, c.said);
+    const AnswerVerdict v = verdict(c.asked, c.said);
     EXPECT_EQ(v.action, Action::deliver) << c.said.content_range << v.failure.message;
     EXPECT_EQ(v.wanted, c.wanted) << c.said.content_range;
     EXPECT_EQ(v.info.size_bytes, c.size) << c.said.content_range;
@@ -52,7 +53,7 @@ TEST(Verdict, Delivers) {
   }
 }
 
-TEST(Verdict, Refuses) {
+TEST(AnswerVerdict, Refuses) {
   struct Case {
     ReadRequest asked;
     ResponseHead said;
@@ -89,13 +90,13 @@ TEST(Verdict, Refuses) {
       {request(0, none), head(503), FailureKind::network},
   };
   for (const Case& c : cases) {
-    const Verdict v = verdict(c.asked, c.said);
+    const AnswerVerdict v = verdict(c.asked, c.said);
     EXPECT_EQ(v.action, Action::refuse) << c.said.status;
     EXPECT_EQ(v.failure.kind, c.kind) << c.said.status << ' ' << c.said.content_range << ' ' << v.failure.message;
   }
 }
 
-TEST(Verdict, ComparesVersions) {
+TEST(AnswerVerdict, ComparesVersions) {
   struct Case {
     Validators expected, found;
     bool changed;
@@ -110,14 +111,14 @@ TEST(Verdict, ComparesVersions) {
       ResponseHead said = head(status, "bytes 0-9/10", 10);
       said.etag = c.found.etag;
       said.last_modified = c.found.last_modified;
-      const Verdict v = verdict(request(0, 10, c.expected), said);
+      const AnswerVerdict v = verdict(request(0, 10, c.expected), said);
       EXPECT_EQ(v.action == Action::refuse && v.failure.kind == FailureKind::changed, c.changed)
           << c.expected.etag << c.found.etag;
     }
   }
 }
 
-TEST(Verdict, RequestHeaders) {
+TEST(AnswerVerdict, RequestHeaders) {
   using Lines = std::vector<std::string>;
   const std::string identity = "Accept-Encoding: identity";
   EXPECT_EQ(headers_for(request(0, none)), Lines{identity});
@@ -146,7 +147,59 @@ TEST(RetryAfter, SecondsAndDates) {
   EXPECT_EQ(try_parse_retry_after("", now), std::nullopt);
 }
 
-TEST(Verdict, RetryAfterReachesTheFailure) {
+TEST(QuotaPause, WhatServersSay) {
+  using std::chrono::seconds;
+  const std::int64_t now = 1'700'000'000;
+  struct Case {
+    std::string quota, remaining, reset;
+    std::optional<seconds> pause;
+  };
+  const Case cases[] = {
+      {"", "", "", std::nullopt},
+      {"", "0", "12", seconds(12)},          // Zenodo, some
+      {"", "0", "1700000034", seconds(34)},  // GitHub
+      {"", "0", "1600000000", seconds(0)},   // over
+      {"", "1", "12", std::nullopt},
+      {"", "0", "", std::nullopt},
+      {"", "0", "soon", std::nullopt},
+      {"", "", "12", std::nullopt},
+      {"", "-1", "12", std::nullopt},
+      {"", "0", "99999999999999999999", seconds(3600)},
+      {"\"api\";r=0;t=55", "", "", seconds(55)},  // Hugging Face
+      {"\"api\";r=4;t=55", "", "", std::nullopt},
+      {"\"hour\"; r=0; t=600, \"minute\";r=0;t=12", "", "", seconds(600)},
+      {"\"hour\";r=99;t=600, \"minute\";r=0;t=12", "", "", seconds(12)},
+      {"limit=60, remaining=0, reset=7", "", "", seconds(7)},
+      {"limit=60, remaining=5, reset=7", "", "", std::nullopt},
+      {";;;,,==r=0;t", "", "", std::nullopt},
+  };
+  for (const Case& c : cases) {
+    ResponseHead said = head(200);
+    said.quota = c.quota;
+    said.quota_remaining = c.remaining;
+    said.quota_reset = c.reset;
+    EXPECT_EQ(quota_pause(said, now), c.pause) << c.quota << ' ' << c.remaining << ' ' << c.reset;
+  }
+}
+
+TEST(QuotaPause, IsHeardWhateverTheAnswer) {
+  ResponseHead said = head(200, "", 10);
+  said.quota = "\"api\";r=0;t=55";
+  EXPECT_EQ(verdict(request(0, none), said).info.pause, std::chrono::seconds(55));
+  for (const int status : {403, 429, 503}) {
+    said.status = status;
+    const auto refused = verdict(request(0, none), said).failure;
+    EXPECT_EQ(refused.kind, FailureKind::network) << status;
+    EXPECT_EQ(refused.retry_after, std::chrono::seconds(55)) << status;
+  }
+  said.retry_after = "3";
+  EXPECT_EQ(verdict(request(0, none), said).failure.retry_after, std::chrono::seconds(3));
+  said.quota = "\"api\";r=1;t=55";
+  said.status = 403;
+  EXPECT_EQ(verdict(request(0, none), said).failure.kind, FailureKind::access);
+}
+
+TEST(AnswerVerdict, RetryAfterReachesTheFailure) {
   ResponseHead said = head(429);
   said.retry_after = std::string(1, '7');
   EXPECT_EQ(verdict(request(0, none), said).failure.retry_after, std::chrono::seconds(7));

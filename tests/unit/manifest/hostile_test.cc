@@ -3,7 +3,7 @@
 
 #include "manifest/annotations.h"
 #include "manifest/file_node.h"
-#include "manifest/pack.h"
+#include "manifest/node_file.h"
 #include "plain_tree.h"
 
 namespace sabath {
@@ -36,7 +36,7 @@ class Forge {
 
  private:
   std::string annotations_, bytes_;
-  PackWriter pack_;
+  NodeFileWriter pack_;
 };
 
 TreeItem file(std::string_view name) { return {name, EntryType::file, {ContentKind::file, 1, sha256("x")}, {}, {}}; }

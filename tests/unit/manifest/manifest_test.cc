@@ -228,7 +228,7 @@ TEST(Manifest, AChangeSharesAllOtherPages) {
     tree[fmt::format("f{}", i)] = {EntryType::file, {ContentKind::file, 1, test::random_hash(random)}, {}, {}};
   const auto hashes = [](const Manifest& manifest) {
     std::set<Sha256> all;
-    const Pack& pack = manifest.nodes().pack;
+    const NodeFile& pack = manifest.nodes().pack;
     const std::function<void(const Sha256&)> visit = [&](const Sha256& hash) {
       all.insert(hash);
       for (const TreeChild& child : parse_tree_node(pack.read(hash)).children) visit(child.hash);

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <iostream>
 #include <random>
 
@@ -45,6 +46,19 @@ TEST(MetricReader, ALineAtTheLimitIsRead) {
   EXPECT_EQ(told("epoch=2 loss=3\n", options), Lines{"e2 loss=3"});
   EXPECT_EQ(told("epoch=2 loss=3\n", options, 1), Lines{"e2 loss=3"});
   EXPECT_EQ(told("epoch=2 loss=33\n", options), Lines{});
+}
+
+// A bar is rewritten for hours before its newline comes; a log of it may be read at once, or as it grows.
+TEST(MetricReader, BarsCostTheSameHoweverMuchOfThemIsFed) {
+  std::string bars;
+  while (bars.size() < (8 << 20)) bars += "\r 12/1000 [=>............................] - ETA: 12s - loss: 0.0123";
+  const auto cpu_ticks = [&](std::size_t piece) {
+    MetricReader reader({}, [](const Metric&) {});
+    const std::clock_t begin = std::clock();
+    for (std::size_t at = 0; at < bars.size(); at += piece) reader.feed(std::string_view(bars).substr(at, piece), 0);
+    return std::clock() - begin;
+  };
+  EXPECT_LT(cpu_ticks(bars.size()), 4 * cpu_ticks(4096) + CLOCKS_PER_SEC / 10);
 }
 
 TEST(MetricReader, TheLogsClockComesBeforeTheReaders) {

@@ -34,11 +34,11 @@ TEST(FileList, TakesUrlsAndPaths) {
       list_url, {});
   ASSERT_EQ(files.size(), 4u);
   EXPECT_EQ(files[0].path.text(), "one.npy");
-  EXPECT_EQ(files[0].url.text(), "https://b.example/x/one.npy?t=1");
+  EXPECT_EQ(files[0].urls.front().text(), "https://b.example/x/one.npy?t=1");
   EXPECT_EQ(files[1].path.text(), "two .npy");
   EXPECT_EQ(files[2].path.text(), "sub dir/50%#?.npy");
-  EXPECT_EQ(files[2].url.text(), "https://a.example/d/sub%20dir/50%25%23%3F.npy");
-  EXPECT_EQ(files[3].url.text(), "https://a.example/d/last");
+  EXPECT_EQ(files[2].urls.front().text(), "https://a.example/d/sub%20dir/50%25%23%3F.npy");
+  EXPECT_EQ(files[3].urls.front().text(), "https://a.example/d/last");
 }
 
 TEST(FileList, TakesTheFirstOnly) {
@@ -111,7 +111,7 @@ TEST(FileList, ReadsARealList) {
   const auto files = parse_file_list(text, list, std::nullopt);
   ASSERT_EQ(files.size(), 54'028u);
   EXPECT_EQ(files[0].path.text(), "1_c0_0_32.npy");
-  EXPECT_EQ(files[0].url.text(), "https://hchan.data.nst.anl.gov/aicdi_data_set1/1_c0_0_32.npy");
+  EXPECT_EQ(files[0].urls.front().text(), "https://hchan.data.nst.anl.gov/aicdi_data_set1/1_c0_0_32.npy");
   EXPECT_EQ(parse_file_list(text, list, 100).size(), 100u);
 }
 

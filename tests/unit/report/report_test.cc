@@ -102,6 +102,9 @@ TEST(Roles, LossesAndErrorsComeFirst) {
   EXPECT_EQ(shown.left, (Labels{"loss", "val_mae"}));
   EXPECT_EQ(shown.right, "epoch_time");
   EXPECT_EQ(choose_shown(runs, {"lr"}, 6).left, Labels{"lr"});
+  const auto one = run_of({series("loss", {1}), series("mae", {1}), series("val_loss", {1}), series("val_mae", {1})});
+  EXPECT_EQ(choose_shown(std::vector{one, one}, {}, 2).left, (Labels{"val_loss", "val_mae"}));
+  EXPECT_EQ(choose_shown(std::vector{one}, {}, 6).left.size(), 4U);
   EXPECT_THROW((void)choose_shown(runs, {"los"}, 6), Error);
 }
 

@@ -120,9 +120,11 @@ TEST(Plan, AnyHoldingsWhateverWasBrokenOff) {
     Trial trial{members, 17, {}, [&](unsigned m, std::size_t p) { return has[m * 17 + p]; }};
     trial.able = [&](unsigned m) { return m == 0 || m % 2 == round % 2; };
     if (round % 3 == 0) {
-      trial.dealing = {false, {}, 1 + round % 2};
-      for (std::size_t p = 0; p < 17; ++p) trial.dealing.owner.push_back(static_cast<std::uint32_t>(p % members));
-      trial.dealing.overlap = std::min(trial.dealing.overlap, members);
+      const unsigned shares = members + random() % 5;  // more ranks than nodes, in any mapping
+      trial.dealing = {false, {}, {}, std::min(1 + round % 4, shares)};
+      for (unsigned s = 0; s < shares; ++s) trial.dealing.member.push_back(s < members ? s : random() % members);
+      std::ranges::shuffle(trial.dealing.member, engine);
+      for (std::size_t p = 0; p < 17; ++p) trial.dealing.owner.push_back(static_cast<std::uint32_t>(p % shares));
     }
     std::size_t nowhere = 0;
     for (std::size_t p = 0; p < 17; ++p) {

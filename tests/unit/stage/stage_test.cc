@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 #include <mutex>
+#include <set>
 
 #include "base/file.h"
 #include "comm/solo_comm.h"
@@ -15,6 +16,7 @@
 #include "sabath/error.h"
 #include "stage/piece_reader.h"
 #include "store/layout.h"
+#include "store/reservation.h"
 #include "support/seeded.h"
 #include "support/temp_dir.h"
 #include "support/thread_comm.h"
@@ -46,6 +48,23 @@ class StageTest : public testing::Test {
     const FileTree tree = shared_->adopt(file, false, {});
     builder_.add_file(RelativePath::parse(path), tree.digest, tree.chunks);
     files_[path] = tree.digest;
+  }
+
+  // So many small files more, in a pack of the shared store; the manifest has them, too.
+  void pack_many(std::size_t count) {
+    std::vector<std::unique_ptr<ObjectWriter>> group;
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::string path = "many/" + std::to_string(i % 10) + "/" + std::to_string(i);
+      auto writer = shared_->write_object(count);
+      const std::string bytes = seeded_bytes(1000 + count - i, 0, 100 + i % 50);  // not in the manifest's order
+      writer->write(std::as_bytes(std::span(bytes)));
+      const FileTree tree = writer->finish();
+      if (files_.emplace(path, tree.digest).second) builder_.add_file(RelativePath::parse(path), tree.digest, {});
+      group.push_back(std::move(writer));
+    }
+    shared_->publish(std::move(group), count);
+    bytes_ = builder_.bytes();
+    root_ = Manifest::parse(bytes_).root();
   }
 
   // By so many ranks, `on_node` of which share a node. Rank 0's answer; all must agree on the failure.
@@ -147,6 +166,40 @@ TEST_F(StageTest, NodesThatDoNotSeeTheStoreAreFed) {
   for (unsigned n = 0; n < 5; ++n) expect_whole(n);
 }
 
+TEST_F(StageTest, PacksAreExpandedOnTheNodesOnly) {
+  pack_many(pack_files_min);
+  for (const auto mode : {StageMode::replicate, StageMode::shard}) {
+    request_.mode = mode;
+    const Staged staged = stage(2);
+    ASSERT_FALSE(staged.failure) << staged.failure->message;
+    EXPECT_EQ(staged.asset.bytes_from_shared, distinct());
+    for (unsigned n = 0; n < 2; ++n) {
+      if (mode == StageMode::replicate) expect_whole(n);
+      EXPECT_FALSE(fs::exists(node(n) / ".sabath/packs"));
+      fs::remove_all(node(n));
+    }
+  }
+}
+
+TEST_F(StageTest, AFileThatItsPackDoesNotHoldIsNamed) {
+  pack_many(pack_files_min);
+  const fs::path pack = fs::directory_iterator(dir_ / "shared/packs")->path();
+  fs::permissions(pack, fs::perms::owner_all);
+  {
+    std::fstream file(pack, std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(4321);
+    file.write("!!!!", 4);
+  }
+  const Staged staged = stage(2);
+  ASSERT_TRUE(staged.failure);
+  EXPECT_EQ(staged.failure->kind, FailureKind::content);
+  EXPECT_NE(staged.failure->message.find("many/"), std::string::npos) << staged.failure->message;
+  static_cast<void>(shared_->verify(nullptr, 1, {}));
+  pack_many(pack_files_min);
+  ASSERT_FALSE(stage(2).failure);
+  expect_whole(1);
+}
+
 TEST_F(StageTest, ShardsAreReadOnceAndHaveTheirPartOnly) {
   request_.mode = StageMode::shard;
   const Staged staged = stage(4);
@@ -208,6 +261,28 @@ TEST_F(StageTest, ANodeThatCannotIsNamedAndTheOthersMayGoOn) {
   ASSERT_TRUE(partly.failure);
   EXPECT_EQ(partly.failure->kind, FailureKind::nodes);
   for (const unsigned n : {0U, 1U, 3U}) expect_whole(n);
+}
+
+// Room is looked for when it is known what was dealt to whom: it is dealt again to those who are left.
+TEST_F(StageTest, WhatWasDealtToANodeThatLeavesIsDealtAgain) {
+  const auto full = Store::open(node(2) / ".sabath", true);
+  Reservation others(*full, "another job", "");
+  others.grow(std::uint64_t{1} << 60U, 0, [](const Promised&, const Promised&) { return std::nullopt; });
+  request_.mode = StageMode::shard;
+  request_.per_rank = true;
+  request_.allow_partial = 1;
+  const Staged staged = stage(8, 2);
+  ASSERT_TRUE(staged.failure);
+  ASSERT_EQ(staged.asset.failed_nodes.size(), 1U) << staged.failure->message;
+  EXPECT_EQ(staged.asset.failed_nodes[0].failure.kind, FailureKind::space);
+  EXPECT_EQ(staged.asset.bytes_from_shared, distinct());
+  std::set<std::string> seen;
+  for (const unsigned n : {0U, 1U, 3U}) {
+    for (const auto& entry : fs::recursive_directory_iterator(node(n) / "asset/")) {
+      if (entry.is_regular_file()) seen.insert(entry.path().lexically_relative(node(n) / "asset/").string());
+    }
+  }
+  EXPECT_EQ(seen.size(), files_.size());
 }
 
 TEST_F(StageTest, OneDirectoryOfAllIsFilledOnce) {

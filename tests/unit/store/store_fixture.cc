@@ -22,7 +22,10 @@ std::span<const std::byte> bytes_of(std::string_view text) { return std::as_byte
 std::string read_file(const std::filesystem::path& file) {
   std::ifstream in(file, std::ios::binary);
   if (!in) throw std::runtime_error("cannot read " + file.string());
-  return {std::istreambuf_iterator<char>(in), {}};
+  std::string bytes(std::filesystem::file_size(file), '\0');
+  in.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  bytes.resize(static_cast<std::size_t>(in.gcount()));
+  return bytes.append(std::istreambuf_iterator(in), {});  // of /proc, whose files say that they have no bytes
 }
 
 FailureKind kind_of(const std::function<void()>& call) {

@@ -4,63 +4,22 @@
 #include <filesystem>
 #include <fstream>
 
-#include "base/hash.h"
-#include "store/collect.h"
+#include "collect_fixture.h"
 #include "store/evidence.h"
-#include "store/layout.h"
 #include "store/lease_file.h"
 #include "store/pins.h"
 #include "store/state.h"
-#include "store/uses.h"
-#include "store_fixture.h"
 
 namespace sabath::test {
 namespace {
+
+const Owners owners;
 
 namespace fs = std::filesystem;
 using std::chrono::hours;
 using std::chrono::seconds;
 
-struct Collect : StoreFixture {
-  const Layout layout{directory};
-  CollectPolicy policy;
-
-  void SetUp() override {
-    policy.grace = seconds(0);
-    policy.partial_grace = seconds(0);
-  }
-
-  // An asset of these files, each with its path as content, last used so many hours ago.
-  Sha256 add(const std::vector<std::string>& contents, int hours_ago, const std::string& source = "https://a.example/x",
-             const std::string& trusted_by = "checksum") {
-    ManifestBuilder builder;
-    std::string name;
-    for (const auto& content : contents) {
-      const auto tree = put(content);
-      builder.add_file(RelativePath::parse("f" + std::to_string(name.size())), tree.digest, tree.chunks);
-      name += content.substr(0, 8) + "+";
-    }
-    const Sha256 root = store->put_manifest(builder);
-    store->put_ref(sha256(name), {root, trusted_by, {}, 0, source, ""});
-    (void)store->make_view(*store->manifest(root));
-    mark_used(layout, root);
-    age(layout.used(root), hours_ago);
-    return root;
-  }
-  static void age(const fs::path& file, int hours_ago) {
-    struct stat s {};
-    ASSERT_EQ(::lstat(file.c_str(), &s), 0);
-    const std::array<timespec, 2> times{timespec{s.st_mtim.tv_sec - 3600L * hours_ago, 0},
-                                        timespec{s.st_mtim.tv_sec - 3600L * hours_ago, 0}};
-    ASSERT_EQ(::utimensat(AT_FDCWD, file.c_str(), times.data(), AT_SYMLINK_NOFOLLOW), 0);
-  }
-  CollectReport run() { return collect(*store, policy); }
-  bool whole(const Sha256& root) {
-    const auto manifest = store->manifest(root);
-    return manifest && store->view_present(*manifest);
-  }
-  std::vector<std::string> trashed() { return files_below(directory / "trash"); }
-};
+using Collect = CollectFixture;
 
 const std::string kib(char c) { return std::string(1024, c); }
 
@@ -208,7 +167,7 @@ TEST_F(Collect, EvidenceSurvivesTheWayThereAndBack) {
   policy.now = true;
   EXPECT_EQ(run().deleted_batches, 1U);
   reopen();
-  Evidence evidence(layout.verified(), WriterId::of_this_process());
+  Evidence evidence(layout.verified(), WriterId::of_this_process(), owners);
   struct stat s {};
   ASSERT_EQ(::stat(layout.object(tree_of("shared").digest).c_str(), &s), 0);
   EXPECT_TRUE(evidence.matches(tree_of("shared").digest, s)) << "a link of it was removed, and it is not read again";
@@ -293,6 +252,19 @@ TEST_F(Collect, GoesOnWhereItWasKilled) {
   EXPECT_EQ(report.deleted_batches, 0U) << "its window begins when it is found";
   EXPECT_EQ(report.collected.size(), 1U);
   EXPECT_EQ(run().deleted_batches, 2U);
+  EXPECT_TRUE(files_below(directory / "trash").empty());
+}
+
+TEST_F(Collect, NowIsAlsoWhatAKilledCollectionLeft) {
+  const auto root = add({"a"}, 100);
+  auto dead = WriterId::of_this_process();
+  dead.start_time += 1;
+  const auto batch = layout.trash() / (dead.text() + "+0");
+  fs::create_directories(batch / "views");
+  write_file(batch / "filling", "");
+  fs::rename(layout.view(root), batch / "views" / root.hex());
+  policy.now = true;
+  EXPECT_EQ(run().deleted_batches, 1U) << "though nothing else was collected";
   EXPECT_TRUE(files_below(directory / "trash").empty());
 }
 

@@ -93,6 +93,7 @@ TEST(EvidenceLog, SkipsDamage) {
 
 TEST(EvidenceLog, LogsOfTheDeadAreFoldedAndNoFactIsLost) {
   const TempDir temp;
+  const Owners owners;
   const Digest digest = tree_of("x").digest;
   struct stat s {};
   s.st_size = static_cast<off_t>(digest.size_bytes);
@@ -101,11 +102,11 @@ TEST(EvidenceLog, LogsOfTheDeadAreFoldedAndNoFactIsLost) {
   for (ino_t i = 1; i <= 12; ++i) {
     writer.nonce = i;
     s.st_ino = i;
-    Evidence(temp.path(), writer).add(digest, s);
+    Evidence(temp.path(), writer, owners).add(digest, s);
   }
   ASSERT_EQ(files_below(temp.path()).size(), 12U);
   for (int again = 0; again < 2; ++again) {
-    Evidence evidence(temp.path(), WriterId::of_this_process());
+    Evidence evidence(temp.path(), WriterId::of_this_process(), owners);
     for (s.st_ino = 1; s.st_ino <= 12; ++s.st_ino) EXPECT_TRUE(evidence.matches(digest, s)) << s.st_ino;
     s.st_ino = 13;
     EXPECT_FALSE(evidence.matches(digest, s));

@@ -94,13 +94,26 @@ TEST(Open, RefusesNewerAndDamagedFormats) {
   const TempDir temp;
   (void)Store::open(temp / "s", true);
   const auto format = nlohmann::json::parse(read_file(temp / "s" / "format"));
-  EXPECT_EQ(format, nlohmann::json::parse(R"({"format":"sabath-store","version":1,"pack_threshold_bytes":0})"));
+  EXPECT_EQ(format, nlohmann::json::parse(R"({"format":"sabath-store","version":1,"pack_threshold_bytes":1048576})"));
   for (const std::string& bad : std::vector<std::string>{"", "{", "[]", "{\"format\":\"sabath-store\",\"version\":2}",
                                                          "{\"format\":\"other\",\"version\":1}",
                                                          "{\"format\":\"sabath-store\",\"version\":\"1\"}"}) {
     write_file(temp / "s" / "format", bad);
     EXPECT_EQ(kind_of([&] { (void)Store::open(temp / "s", true); }), FailureKind::invalid) << bad;
   }
+}
+
+// As cleaners of /tmp leave a node's store that was not used for long.
+TEST(Open, AFormatFileThatIsGoneComesBack) {
+  const TempDir temp;
+  write_file(temp / "file", "kept");
+  const Digest content = Store::open(temp / "s", true)->adopt(temp / "file", false, {}).digest;
+  std::filesystem::remove(temp / "s" / "format");
+  EXPECT_EQ(kind_of([&] { (void)Store::open(temp / "s", false); }), FailureKind::not_found);
+  EXPECT_TRUE(Store::open(temp / "s", true)->present(content));
+  std::filesystem::remove(temp / "s" / "format");
+  write_file(temp / "s" / "HEAD", "ref: refs/heads/main");  // git's directories have some of the same names
+  EXPECT_EQ(kind_of([&] { (void)Store::open(temp / "s", true); }), FailureKind::invalid);
 }
 
 TEST(Open, IsMadeByManyAtOnce) {

@@ -5,36 +5,11 @@
 #include <atomic>
 #include <thread>
 
-#include "base/hash.h"
-#include "store/journal.h"
+#include "partials_fixture.h"
 #include "store/known_partial.h"
-#include "store/layout.h"
-#include "store_fixture.h"
 
 namespace sabath::test {
 namespace {
-
-constexpr std::uint64_t size = 3 * chunk_size_bytes + 1000;
-
-struct Partials : StoreFixture {
-  const std::string bytes = seeded_bytes(1, 0, size);
-  const FileTree tree = tree_of(bytes);
-  const Sha256 key = sha256("source");
-  const Validators version{"\"v1\"", "Mon, 01 Jan 2024 00:00:00 GMT"};
-
-  [[nodiscard]] std::span<const std::byte> chunk(std::uint64_t i) const {
-    return bytes_of(bytes).subspan(i * chunk_size_bytes, chunk_length(size, i));
-  }
-  void write(Partial& partial, std::uint64_t i) const { partial.write_chunk(0, i, chunk(i), tree.chunks[i]); }
-  [[nodiscard]] std::unique_ptr<Partial> known(Store& in) const { return in.open_partial(tree.digest, tree.chunks); }
-  [[nodiscard]] std::filesystem::path known_directory() const { return Layout(directory).partial(tree.digest); }
-  // A journal of a writer of another machine, and what it says.
-  [[nodiscard]] JournalWriter foreign_journal(const std::string& host) const {
-    WriterId writer = WriterId::of_this_process();
-    writer.host.name = host;
-    return {known_directory() / journal_name(writer.text()), tree.digest.hash, 1};
-  }
-};
 
 TEST_F(Partials, KnownIsPublishedWhenAllIsThere) {
   const auto partial = known(*store);
@@ -45,6 +20,28 @@ TEST_F(Partials, KnownIsPublishedWhenAllIsThere) {
   EXPECT_EQ(partial->publish().digest, tree.digest);
   EXPECT_EQ(object(tree.digest), bytes);
   EXPECT_TRUE(store->present(tree.digest));
+  EXPECT_TRUE(files_below(directory / "partial").empty());
+}
+
+// Who publishes takes the data away first and the journals then: whoever opens in between finds journals of another
+// file.
+TEST_F(Partials, KnownThatWasPublishedWhileItWasOpened) {
+  const auto first = known(*store);
+  for (const std::uint64_t i : {0, 1, 2, 3}) write(*first, i);
+  const auto journals = temp / "journals", hidden = temp / "object";
+  std::filesystem::copy(known_directory(), journals);
+  EXPECT_EQ(first->publish().digest, tree.digest);
+  const auto place = store->object_path(tree.digest);
+  std::filesystem::rename(place, hidden);
+  std::filesystem::remove(journals / "data");
+  std::filesystem::copy(journals, known_directory());
+  const auto other = Store::open(directory, false);
+  const auto late = known(*other);
+  EXPECT_EQ(late->chunks_done(), std::vector<bool>(4, true));  // its writer lives, and is believed until the end
+  EXPECT_EQ(kind_of([&] { late->publish(); }), FailureKind::storage);
+  std::filesystem::rename(hidden, place);
+  EXPECT_EQ(late->publish().digest, tree.digest);
+  EXPECT_EQ(object(tree.digest), bytes);
   EXPECT_TRUE(files_below(directory / "partial").empty());
 }
 
@@ -152,20 +149,50 @@ TEST_F(Partials, AForeignClaimEndsWhenItStopsAdvancing) {
   EXPECT_TRUE(claimed());
 }
 
-TEST_F(Partials, KnownThatWasRemovedSaysSo) {
+TEST_F(Partials, KnownThatWasRemovedComesBack) {
   const auto partial = known(*store);
-  for (std::uint64_t i = 0; i < 4; ++i) write(*partial, i);
-  std::filesystem::remove_all(known_directory());
-  EXPECT_EQ(kind_of([&] { partial->publish(); }), FailureKind::storage);
-  EXPECT_FALSE(store->present(tree.digest));
-  // Another begins anew under the same name: its unfinished file is not ours to publish.
+  for (const std::uint64_t i : {0, 2, 3}) write(*partial, i);
   const auto other = Store::open(directory, false);
-  const auto anew = known(*other);
-  EXPECT_EQ(kind_of([&] { partial->publish(); }), FailureKind::storage);
-  EXPECT_FALSE(store->present(tree.digest));
-  for (std::uint64_t i = 0; i < 4; ++i) write(*anew, i);
-  anew->publish();
+  const auto helper = known(*other);
+  write(*helper, 1);  // this one nobody brings again: it was heard of
+  EXPECT_EQ(partial->chunks_done(), std::vector<bool>(4, true));
+  std::filesystem::remove_all(known_directory());
+  // Another begins anew under the same name: its unfinished file is not ours to publish.
+  const auto third = Store::open(directory, false);
+  const auto anew = known(*third);
+  EXPECT_EQ(partial->publish().digest, tree.digest);
   EXPECT_EQ(object(tree.digest), bytes);
+  EXPECT_EQ(helper->publish().digest, tree.digest);
+  write(*anew, 0);
+  EXPECT_EQ(anew->publish().digest, tree.digest);
+  EXPECT_EQ(object(tree.digest), bytes);
+  EXPECT_TRUE(files_below(directory / "partial").empty());
+}
+
+TEST_F(Partials, AStoreThatWasRemovedIsNotMadeAgain) {
+  const auto partial = known(*store);
+  write(*partial, 0);
+  std::filesystem::remove_all(directory);
+  EXPECT_EQ(kind_of([&] { write(*partial, 1); }), FailureKind::storage);
+  EXPECT_EQ(kind_of([&] { partial->publish(); }), FailureKind::storage);
+  EXPECT_FALSE(std::filesystem::exists(directory));
+}
+
+// Who brought nothing has the directory out of the way for a moment, before it sees that others work there.
+TEST_F(Partials, KnownWritesWhileItsDirectoryIsElsewhere) {
+  const auto partial = known(*store);
+  const auto aside = temp / "aside";
+  write(*partial, 0);
+  std::filesystem::rename(known_directory(), aside);
+  write(*partial, 1);  // there is a new one
+  const auto other = Store::open(directory, false);
+  EXPECT_EQ(known(*other)->chunks_done(), (std::vector<bool>{true, true, false, false}));
+  std::filesystem::remove_all(aside);
+  write(*partial, 2);
+  write(*partial, 3);
+  EXPECT_EQ(partial->publish().digest, tree.digest);
+  EXPECT_EQ(object(tree.digest), bytes);
+  EXPECT_TRUE(files_below(directory / "partial").empty());
 }
 
 TEST_F(Partials, KnownLeavesNothingWhenNothingCame) {
@@ -193,27 +220,6 @@ TEST_F(Partials, LanesShareOneObject) {
   }
   partial->publish();
   EXPECT_EQ(object(tree.digest), bytes);
-}
-
-TEST_F(Partials, UnknownIsWrittenInAnyOrder) {
-  const auto partial = store->open_partial(key);
-  std::vector<std::byte> read(2000);
-  write(*partial, 2);
-  EXPECT_EQ(partial->front(), 0U);
-  EXPECT_EQ(partial->read(0, read), 0U);
-  EXPECT_EQ(partial->read(2 * chunk_size_bytes, read), 2000U);
-  EXPECT_EQ(partial->read(3 * chunk_size_bytes - 500, read), 500U);
-  EXPECT_EQ(kind_of([&] { (void)partial->publish(); }), FailureKind::internal) << "it has a gap";
-  EXPECT_EQ(partial->chunks_done(), (std::vector<bool>{false, false, true}));
-  for (const std::uint64_t i : {1, 0, 3}) write(*partial, i);
-  EXPECT_EQ(partial->front(), size);
-  EXPECT_EQ(kind_of([&] { partial->write_chunk(0, 3, {}, {}); }), FailureKind::internal);
-  EXPECT_EQ(partial->read(size - 500, read), 500U);
-  const FileTree published = partial->publish();
-  EXPECT_EQ(published.digest, tree.digest);
-  EXPECT_EQ(published.chunks, tree.chunks);
-  EXPECT_EQ(object(tree.digest), bytes);
-  EXPECT_FALSE(store->has_partial(key));
 }
 
 TEST_F(Partials, AChunkIsClaimedByOne) {
@@ -287,90 +293,6 @@ TEST_F(Partials, KnownDoesNotTellOfWhatIsDone) {
   const auto partial = known(*store);
   write(*partial, 1);
   EXPECT_EQ(partial->scratch_left(), (std::map<std::uint64_t, std::uint64_t>{{2, 80'000}}));
-}
-
-TEST_F(Partials, UnknownIsResumedWithItsScratch) {
-  {
-    const auto partial = store->open_partial(key);
-    partial->note_validators(version, size);
-    for (std::uint64_t i = 0; i < 2; ++i) write(*partial, i);
-    // The lane is slow again only in the eyes of a new object, so the scratch is written by one.
-  }
-  ASSERT_TRUE(store->has_partial(key));
-  {
-    const auto partial = store->open_partial(key);
-    EXPECT_EQ(partial->validators_noted(), version);
-    std::string teed;
-    partial->adopt_front(version, [&](std::span<const std::byte> piece) {
-      teed.append(reinterpret_cast<const char*>(piece.data()), piece.size());
-    });
-    EXPECT_EQ(partial->front(), 2 * chunk_size_bytes);
-    EXPECT_EQ(teed, bytes.substr(0, 2 * chunk_size_bytes));
-    EXPECT_FALSE(store->has_partial(key));  // it is open here
-    partial->write_scratch(0, 2, 0, chunk(2).first(70'000));
-  }
-  const auto partial = store->open_partial(key);
-  partial->adopt_front(version, [](std::span<const std::byte>) {});
-  const auto start = partial->adopt_scratch(2);
-  EXPECT_TRUE(std::ranges::equal(start, chunk(2).first(70'000)));
-  for (const std::uint64_t i : {2, 3}) write(*partial, i);
-  EXPECT_EQ(partial->publish().digest, tree.digest);
-}
-
-TEST_F(Partials, UnknownKeepsTheShortLastChunk) {
-  {
-    const auto partial = store->open_partial(key);
-    for (std::uint64_t i = 0; i < 4; ++i) write(*partial, i);
-  }
-  for (int again = 0; again < 2; ++again) {
-    const auto partial = store->open_partial(key);
-    partial->adopt_front({}, [](std::span<const std::byte>) {});
-    EXPECT_EQ(partial->front(), 3 * chunk_size_bytes);
-    EXPECT_TRUE(std::ranges::equal(partial->adopt_scratch(3), chunk(3)));
-  }
-}
-
-TEST_F(Partials, UnknownStopsAtTheFirstMismatch) {
-  {
-    const auto partial = store->open_partial(key);
-    for (std::uint64_t i = 0; i < 3; ++i) write(*partial, i);
-  }
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(directory / "partial")) {
-    if (entry.path().filename() == "data") tamper(entry.path(), chunk_size_bytes + 9);
-  }
-  const auto partial = store->open_partial(key);
-  partial->adopt_front({}, [](std::span<const std::byte>) {});
-  EXPECT_EQ(partial->front(), chunk_size_bytes);
-  for (const std::uint64_t i : {1, 2, 3}) write(*partial, i);
-  EXPECT_EQ(partial->publish().digest, tree.digest);
-  EXPECT_EQ(object(tree.digest), bytes);
-}
-
-TEST_F(Partials, UnknownOfAnotherVersionIsThrownAway) {
-  {
-    const auto partial = store->open_partial(key);
-    partial->note_validators(version, size);
-    write(*partial, 0);
-  }
-  const auto partial = store->open_partial(key);
-  partial->adopt_front({"\"v2\"", ""}, [](std::span<const std::byte>) { FAIL(); });
-  EXPECT_EQ(partial->front(), 0U);
-  EXPECT_TRUE(partial->validators_noted().empty());
-  write(*partial, 0);
-  partial->restart();
-  EXPECT_EQ(partial->front(), 0U);
-  partial->discard();
-  EXPECT_TRUE(files_below(directory / "partial").empty());
-}
-
-TEST_F(Partials, UnknownThatIsNotLookedAtIsBegunAnew) {
-  {
-    const auto partial = store->open_partial(key);
-    for (std::uint64_t i = 0; i < 3; ++i) write(*partial, i);
-  }
-  const auto partial = store->open_partial(key);
-  write(*partial, 0);
-  EXPECT_EQ(partial->publish().digest, tree_of(bytes.substr(0, chunk_size_bytes)).digest);
 }
 
 }  // namespace

@@ -67,7 +67,8 @@ TEST_F(Verify, FindsWhatNoEvidenceWouldTell) {
   const auto object = store->object_path(small_tree.digest);
   tamper(object, 0);
   {
-    Evidence evidence(directory / "verified", WriterId::of_this_process());
+    const Owners owners;
+    Evidence evidence(directory / "verified", WriterId::of_this_process(), owners);
     struct stat s {};
     ASSERT_EQ(::stat(object.c_str(), &s), 0);
     evidence.add(small_tree.digest, s);

@@ -18,6 +18,8 @@
 namespace sabath::test {
 namespace {
 
+const Owners owners;
+
 namespace fs = std::filesystem;
 
 struct VerifyAgain : StoreFixture {
@@ -73,11 +75,11 @@ TEST_F(VerifyAgain, AQuickLookSeesOneBit) {
 
 TEST_F(VerifyAgain, ALieOfTheLogIsNotBelieved) {
   run();
-  Checked(layout.checked(), WriterId::of_this_process()).add({small_tree.digest, 1, 2, 3, 4});
+  Checked(layout.checked(), WriterId::of_this_process(), owners).add({small_tree.digest, 1, 2, 3, 4});
   struct stat s {};
   ASSERT_EQ(::stat(layout.object(small_tree.digest).c_str(), &s), 0);
   {
-    Checked lie(layout.checked(), WriterId::of_this_process());
+    Checked lie(layout.checked(), WriterId::of_this_process(), owners);
     const std::int64_t mtime = std::int64_t{s.st_mtim.tv_sec} * 1'000'000'000 + s.st_mtim.tv_nsec;
     lie.add({small_tree.digest, s.st_ino, mtime, 12345, INT64_MAX / 2});
   }
@@ -158,6 +160,37 @@ struct DamagedLogs : VerifyAgain {
     return writer.text();
   }
 };
+
+// Two that fold the same logs at once both write all of them. Where the next ones kept both, logs of files that are
+// gone doubled with each such meeting, until a verify did nothing but read them.
+TEST_F(DamagedLogs, WhatSeveralLogsSayIsFoldedIntoOneRecord) {
+  const int logs = 6;
+  std::string records;
+  for (std::uint64_t inode = 1; inode <= 3; ++inode) put_check(records, {small_tree.digest, inode, 2, 3, 4});
+  fs::create_directories(layout.checked());
+  auto writer = WriterId::of_this_process();
+  ++writer.start_time;  // another process had this pid
+  for (int i = 0; i < logs; ++i) {
+    ++writer.nonce;
+    write_file(layout.checked() / (writer.text() + ".log"), records);
+  }
+  const auto ours = WriterId::of_this_process();
+  Checked(layout.checked(), ours, owners).refresh();
+  EXPECT_EQ(fs::file_size(layout.checked() / (ours.text() + ".log")), records.size());
+  EXPECT_EQ(std::distance(fs::directory_iterator(layout.checked()), fs::directory_iterator{}), 1);
+}
+
+TEST_F(DamagedLogs, ALogThatCannotBeReadIsNoReasonToFail) {
+  auto writer = WriterId::of_this_process();
+  ++writer.start_time;
+  for (int i = 0; i < 12; ++i) {  // more than are left unfolded
+    ++writer.nonce;
+    fs::create_directories(layout.verified() / (writer.text() + ".log"));  // as another user's: it can be listed alone
+  }
+  reopen();
+  EXPECT_TRUE(store->present(small_tree.digest));
+  EXPECT_TRUE(run().bad.empty());
+}
 
 TEST_F(DamagedLogs, GoodRecordsOfDeadWritersAreKept) {
   std::string facts;

@@ -60,7 +60,8 @@ TEST_F(Views, LinksDoNotCostTheEvidence) {
   // Nothing may be read now: every object and view file has a fact that agrees with its ctime after linking.
   manifest.for_each([&](const Entry& entry) {
     if (!entry.is_file()) return;
-    Evidence evidence(directory / "verified", WriterId::of_this_process());
+    const Owners owners;
+    Evidence evidence(directory / "verified", WriterId::of_this_process(), owners);
     EXPECT_TRUE(evidence.matches(entry.digest, *try_lstat(store->object_path(entry.digest)))) << entry.path.text();
     const auto seen = store->view_path(manifest.root()) / entry.path.text();
     EXPECT_TRUE(evidence.matches(entry.digest, *try_lstat(seen))) << seen;

@@ -1,0 +1,57 @@
+// An external program that moves bytes, described by data: *.json, docs/commands.md. Parsing is pure; any thread.
+// Throws Error{invalid} as "file:line: what is wrong".
+//
+// A description cannot say anything to a shell, for there is none. What comes from a URL becomes (part of) one element
+// of argv, and where it would stand at the front of an element, where a '-' would make it an option, the description
+// must have put "--" before it.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sabath/error.h"
+
+namespace sabath {
+
+// One element of argv, or a group of elements that is left out when one of its placeholders has no value.
+struct ArgumentGroup {
+  std::vector<std::string> elements;
+  bool optional = false;
+};
+
+struct Invocation {
+  std::vector<ArgumentGroup> argv;
+  bool to_file = false;  // it writes {file}; else its standard output is the content
+};
+
+// How an end that was no success is understood: the first rule that fits.
+struct FailureRule {
+  std::vector<int> statuses;  // none: any but 0
+  std::string pattern;        // RE2, searched in what it wrote to standard error; empty: anything
+  FailureKind kind = FailureKind::network;
+  std::string hint;
+};
+
+struct Description {
+  std::string name, origin;  // its file
+  std::vector<std::string> schemes;
+  Invocation read;                                               // the whole
+  std::optional<Invocation> range;                               // from {offset} on
+  bool range_has_end = false;                                    // ... to {last}; else it is ended when there is enough
+  std::vector<std::pair<std::string, std::string>> environment;  // set
+  std::vector<std::string> pass;                                 // taken from the user's
+  std::vector<FailureRule> failures;
+  std::string tried;  // with what, when; empty: never
+  [[nodiscard]] const std::string& program() const { return read.argv.front().elements.front(); }
+};
+
+[[nodiscard]] Description parse_description(std::string_view text, const std::string& origin);
+// All *.json of the directories, by name; of two with one name the first. A file that is wrong or that others may write
+// is an Error: what a site says must not be passed over in silence.
+[[nodiscard]] std::vector<Description> load_descriptions(const std::vector<std::filesystem::path>& directories);
+
+}  // namespace sabath

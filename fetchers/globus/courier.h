@@ -1,0 +1,59 @@
+// One file that Globus delivers: asked for, waited for, and taken away when it has been read. Beside it stands a ticket
+// with the submission's identifier, written before the transfer is asked for. Whoever finds one, a later run or another
+// process, submits the same again and is given the same task: nothing is transferred twice, whoever was killed.
+// Shared by all lanes that read the file; the first one waits for Globus, the others for it. Throws Error.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <filesystem>
+#include <mutex>
+#include <optional>
+
+#include "globus/service.h"
+
+namespace sabath::globus {
+
+class Courier {
+ public:
+  Courier(const Service& service, const GlobusSettings& settings, const Url& url, std::chrono::seconds patience);
+  [[nodiscard]] FileFacts facts(const Caller& caller);
+  // The file, whole, in the directory that is ours. Blocks for as long as something happens.
+  [[nodiscard]] std::filesystem::path bring(const Caller& caller);
+  void note_read(std::uint64_t bytes, bool failed) noexcept {
+    read_ += bytes;
+    last_failed_ = failed;
+  }
+  // Nobody will ask for more: all of it was read, or what an earlier run had left to read.
+  [[nodiscard]] bool is_read() const noexcept { return here_ && (read_ >= facts_->size_bytes || !last_failed_); }
+  void take_away() const noexcept;  // content and ticket
+
+ private:
+  struct Ticket {
+    std::string submission_id;
+    bool found = false;  // somebody's before us
+  };
+  [[nodiscard]] bool try_bring(const FileFacts& facts, const Caller& caller);
+  [[nodiscard]] Ticket ticket_for(const FileFacts& facts, const Caller& caller) const;
+  [[nodiscard]] std::optional<Ticket> try_read_ticket(const FileFacts& facts) const;
+  [[nodiscard]] bool try_write_ticket(const std::string& submission_id, const FileFacts& facts) const;
+  void wait_for(const std::string& task_id, const Caller& caller) const;
+  [[nodiscard]] Task look_at(const std::string& task_id, unsigned& silent, const Caller& caller) const;
+  [[nodiscard]] bool arrived(const FileFacts& facts, const Caller& caller) const;
+
+  const Service& service_;
+  const std::string url_;
+  const Place from_, to_;
+  const std::filesystem::path file_, ticket_file_;
+  const std::chrono::seconds patience_;
+  std::mutex mutex_;
+  std::condition_variable_any changed_;
+  bool bringing_ = false, here_ = false;
+  std::optional<FileFacts> facts_;
+  std::optional<Failure> failure_;  // of the last one who brought it, for those who waited meanwhile
+  std::atomic<std::uint64_t> read_{0};
+  std::atomic<bool> last_failed_{true};
+};
+
+}  // namespace sabath::globus

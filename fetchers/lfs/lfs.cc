@@ -1,0 +1,90 @@
+#include "lfs/lfs.h"
+
+#include <map>
+#include <mutex>
+#include <string>
+
+#include "http/document.h"
+#include "http/exchange.h"
+#include "http/redirects.h"
+#include "lfs/batch.h"
+#include "sabath/error.h"
+
+namespace sabath {
+namespace {
+
+class LfsFetcher : public Fetcher {
+ public:
+  explicit LfsFetcher(std::shared_ptr<Transport> transport) : transport_(std::move(transport)) {}
+
+  std::vector<Scheme> schemes() const override {
+    return {{.name = "lfs+https", .built = true, .ranges = true}, {.name = "lfs+http", .built = true, .ranges = true}};
+  }
+
+  void read(const ReadRequest& request, Sink& sink, Traffic& traffic, std::stop_token stop) override {
+    const lfs::Action action = action_for(request.url, traffic, stop);
+    const ReadRequest real{
+        .url = action.href, .offset = request.offset, .length = request.length, .expected = request.expected};
+    Redirects redirects(real.url);
+    try {
+      for (;;) {
+        Exchange exchange(real, redirects, sink);
+        TransferRequest transfer{.url = redirects.current(), .headers = headers_for(real)};
+        if (transfer.url.origin() == real.url.origin())
+          transfer.headers.insert(transfer.headers.end(), action.headers.begin(), action.headers.end());
+        const auto failure = transport_->perform(transfer, exchange, traffic, stop);
+        const auto location = exchange.finish(failure);
+        if (!location) return;
+        redirects.follow(*location);
+      }
+    } catch (const Error&) {
+      forget(request.url);  // the place may have expired
+      throw;
+    }
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  struct Known {
+    lfs::Action action;
+    Clock::time_point until;
+  };
+
+  lfs::Action action_for(const Url& url, Traffic& traffic, const std::stop_token& stop) {
+    {
+      const std::lock_guard lock(mutex_);
+      const auto found = known_.find(url.text());
+      if (found != known_.end() && Clock::now() < found->second.until) return found->second.action;
+    }
+    const lfs::Object object = lfs::parse_object(url);
+    const Question question{
+        .url = object.batch_url(),
+        .headers = {"Accept: application/vnd.git-lfs+json", "Content-Type: application/vnd.git-lfs+json"},
+        .body = object.question(),
+        .size_max = 1UL << 20,
+        .accept = {200}};
+    lfs::Action action = lfs::parse_batch(ask(*transport_, question, traffic, stop).body, object);
+    const std::lock_guard lock(mutex_);
+    if (known_.size() > known_max) known_.clear();
+    known_.insert_or_assign(url.text(), Known{action, Clock::now() + action.lifetime});
+    return action;
+  }
+
+  void forget(const Url& url) {
+    const std::lock_guard lock(mutex_);
+    known_.erase(url.text());
+  }
+
+  static constexpr std::size_t known_max = 100'000;
+  const std::shared_ptr<Transport> transport_;
+  std::mutex mutex_;
+  std::map<std::string, Known> known_;
+};
+
+}  // namespace
+
+std::unique_ptr<Fetcher> make_lfs_fetcher(std::shared_ptr<Transport> transport) {
+  return std::make_unique<LfsFetcher>(std::move(transport));
+}
+
+}  // namespace sabath

@@ -1,0 +1,135 @@
+#include "oci/oci.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "base/hash.h"
+#include "http/document.h"
+#include "http/exchange.h"
+#include "http/redirects.h"
+#include "oci/registry.h"
+#include "sabath/error.h"
+#include "sabath/resolver.h"
+#include "sabath/secret.h"
+
+namespace sabath {
+namespace {
+
+constexpr const char* manifest_types =
+    "Accept: application/vnd.oci.image.manifest.v1+json, application/vnd.docker.distribution.manifest.v2+json, "
+    "application/vnd.oci.image.index.v1+json";
+
+class OciFetcher : public Fetcher, public Resolver {
+ public:
+  explicit OciFetcher(std::shared_ptr<Transport> transport) : transport_(std::move(transport)) {}
+
+  std::vector<Scheme> schemes() const override { return {{.name = "oci", .built = true, .ranges = true}}; }
+
+  void read(const ReadRequest& request, Sink& sink, Traffic& traffic, std::stop_token stop) override {
+    const oci::Place place = oci::place_of(request.url);
+    if (place.sha256.empty()) {
+      throw Error(FailureKind::unavailable,
+                  fmt::format("{} is no single file: its digest is not named", request.url.display()),
+                  "type \"file_list\" takes the files of a tag");
+    }
+    const ReadRequest real{
+        .url = place.blob_url(), .offset = request.offset, .length = request.length, .expected = request.expected};
+    const auto headers = login(place, traffic, stop);
+    Redirects redirects(real.url);
+    for (;;) {
+      Exchange exchange(real, redirects, sink);
+      TransferRequest transfer{.url = redirects.current(), .headers = headers_for(real)};
+      if (transfer.url.origin() == real.url.origin())
+        transfer.headers.insert(transfer.headers.end(), headers.begin(), headers.end());
+      const auto failure = transport_->perform(transfer, exchange, traffic, stop);
+      const auto location = exchange.finish(failure);
+      if (!location) return;
+      redirects.follow(*location);
+    }
+  }
+
+  bool lists(const Url&) const override { return true; }
+
+  Listing resolve(const Url& url, Inquiry& inquiry) override {
+    const oci::Place place = oci::place_of(url);
+    const Url manifest = place.manifest_url();
+    std::optional<Document> document;
+    inquiry.attempt(manifest, [&](Traffic& traffic) {
+      const Question question{.url = manifest,
+                              .headers = {manifest_types},
+                              .private_headers = login(place, traffic, inquiry.stop()),
+                              .size_max = 4UL << 20,
+                              .accept = {200}};
+      document = ask(*transport_, question, traffic, inquiry.stop());
+    });
+    const std::string hex = sha256(document->body).hex();
+    if (!place.sha256.empty() && hex != place.sha256) {
+      throw Error(FailureKind::content,
+                  fmt::format("{} gave a manifest with another digest, sha256:{}", url.display(), hex),
+                  "the registry lies, or a proxy on the way does");
+    }
+    Listing listing;
+    listing.version = "sha256:" + hex;
+    listing.over_tls = document->url.scheme() == "https";
+    listing.files = oci::parse_manifest(document->body, place, url.display());
+    return listing;
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  struct Login {
+    Secret token;  // empty: none is needed
+    Clock::time_point until;
+  };
+
+  // The header that says who we are, where the registry wants one. Two lanes may ask for one token: no harm.
+  std::vector<std::string> login(const oci::Place& place, Traffic& traffic, const std::stop_token& stop) {
+    const std::string key = place.origin + "/" + place.repository;
+    std::optional<Login> known;
+    {
+      const std::lock_guard lock(mutex_);
+      const auto found = logins_.find(key);
+      if (found != logins_.end() && Clock::now() < found->second.until) known = found->second;
+    }
+    if (!known) {
+      known = log_in(place, traffic, stop);
+      const std::lock_guard lock(mutex_);
+      if (logins_.size() > logins_max) logins_.clear();
+      logins_[key] = *known;
+    }
+    if (known->token.empty()) return {};
+    return {fmt::format("Authorization: Bearer {}", known->token.reveal())};
+  }
+
+  Login log_in(const oci::Place& place, Traffic& traffic, const std::stop_token& stop) {
+    const Question front{.url = Url::parse(place.origin + "/v2/"), .size_max = 1UL << 20, .accept = {200, 401}};
+    const Document answer = ask(*transport_, front, traffic, stop);
+    if (answer.status == 200) return {Secret(), Clock::now() + std::chrono::hours(1)};
+    const auto challenge = oci::try_parse_challenge(answer.authenticate);
+    if (!challenge) {
+      throw Error(FailureKind::access, fmt::format("{} wants a login that SABATH does not have for it", place.registry),
+                  "only what anybody may read can be had from a registry");
+    }
+    const Question question{.url = oci::token_url(*challenge, place), .size_max = 1UL << 20, .accept = {200}};
+    oci::Token token = oci::parse_token(ask(*transport_, question, traffic, stop).body, question.url.display());
+    return {Secret(std::move(token.text)), Clock::now() + token.lifetime * 8 / 10};
+  }
+
+  static constexpr std::size_t logins_max = 1000;
+  const std::shared_ptr<Transport> transport_;
+  std::mutex mutex_;
+  std::map<std::string, Login> logins_;
+};
+
+}  // namespace
+
+std::unique_ptr<Fetcher> make_oci_fetcher(std::shared_ptr<Transport> transport) {
+  return std::make_unique<OciFetcher>(std::move(transport));
+}
+
+}  // namespace sabath

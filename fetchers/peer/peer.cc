@@ -1,0 +1,90 @@
+#include "peer/peer.h"
+
+#include <fmt/format.h>
+
+#include "http/exchange.h"
+#include "http/redirects.h"
+#include "http/verdict.h"
+
+namespace sabath {
+namespace {
+
+constexpr std::uint16_t port_usual = 7777;
+
+Url web_url(const Url& url) {
+  return Url::parse(fmt::format("{}://{}:{}{}", url.scheme() == "sabath" ? "http" : "https", url.host(),
+                                url.port().value_or(port_usual), url.path()));
+}
+
+// Names the source as its user did.
+class Renamed : public Sink {
+ public:
+  Renamed(Sink& sink, const Url& url) : sink_(sink), url_(url) {}
+  void begin(const ContentInfo& info) override {
+    ContentInfo own = info;
+    own.final_url = url_.display();
+    sink_.begin(own);
+  }
+  void write(std::span<const std::byte> bytes) override { sink_.write(bytes); }
+
+ private:
+  Sink& sink_;
+  const Url& url_;
+};
+
+[[noreturn]] void rethrow_renamed(Failure failure, const std::string& from, const std::string& to) {
+  for (std::size_t at = 0; (at = failure.message.find(from, at)) != failure.message.npos; at += to.size()) {
+    failure.message.replace(at, from.size(), to);
+  }
+  throw Error(std::move(failure));
+}
+
+class PeerFetcher : public Fetcher {
+ public:
+  explicit PeerFetcher(std::shared_ptr<Transport> transport) : transport_(std::move(transport)) {}
+
+  std::vector<Scheme> schemes() const override {
+    return {{.name = "sabath", .built = true, .ranges = true}, {.name = "sabath+tls", .built = true, .ranges = true}};
+  }
+
+  void read(const ReadRequest& request, Sink& sink, Traffic& traffic, std::stop_token stop) override {
+    if (request.url.path().size() <= 1) {
+      throw Error(FailureKind::unavailable,
+                  fmt::format("cannot read {}: another store gives content by its hash, and nothing says this one's",
+                              request.url.display()),
+                  "pin a manifest, or give the file's sha256 in the recipe");
+    }
+    ReadRequest own = request;
+    own.url = web_url(request.url);
+    Renamed renamed(sink, request.url);
+    try {
+      ask(own, request.url, renamed, traffic, stop);
+    } catch (const Error& error) {
+      rethrow_renamed(error.failure(), own.url.origin(), request.url.origin());
+    }
+  }
+
+ private:
+  void ask(const ReadRequest& request, const Url& given, Sink& sink, Traffic& traffic, std::stop_token stop) {
+    Redirects redirects(request.url);
+    Exchange exchange(request, redirects, sink);
+    TransferRequest transfer{.url = request.url, .headers = headers_for(request)};
+    if (const auto secret = transport_->authorization(given)) transfer.headers.emplace_back(secret->reveal());
+    const auto failure = transport_->perform(transfer, exchange, traffic, stop);
+    if (exchange.finish(failure)) {
+      throw Error(FailureKind::unavailable,
+                  fmt::format("cannot read {}: it answers with a redirect, so it is no store", given.display()),
+                  "name the address where `sabath serve` runs");
+    }
+  }
+
+  std::shared_ptr<Transport> transport_;
+};
+
+}  // namespace
+
+std::unique_ptr<Fetcher> make_peer_fetcher(std::shared_ptr<Transport> transport) {
+  return std::make_unique<PeerFetcher>(std::move(transport));
+}
+
+}  // namespace sabath

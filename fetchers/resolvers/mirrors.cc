@@ -1,0 +1,115 @@
+#include "resolvers/mirrors.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+
+#include "base/metalink.h"
+#include "base/text.h"
+#include "http/document.h"
+#include "http/links.h"
+#include "sabath/error.h"
+
+namespace sabath {
+namespace {
+
+constexpr std::string_view prefix = "metalink+";
+constexpr std::size_t metalink_size_max = 256UL << 20;
+
+// Base64 of exactly 32 bytes, as hexadecimal digits.
+std::optional<std::string> try_sha256(std::string_view base64) {
+  constexpr std::string_view alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  if (base64.size() != 44 || base64.back() != '=') return std::nullopt;
+  std::vector<std::uint8_t> bytes;
+  std::uint32_t bits = 0, count = 0;
+  for (const char c : base64.substr(0, 43)) {
+    const std::size_t value = alphabet.find(c);
+    if (value == alphabet.npos) return std::nullopt;
+    bits = bits << 6 | static_cast<std::uint32_t>(value);
+    count += 6;
+    if (count < 8) continue;
+    count -= 8;
+    bytes.push_back(static_cast<std::uint8_t>(bits >> count));
+  }
+  return bytes.size() == 32 ? std::optional(to_hex(bytes)) : std::nullopt;
+}
+
+class Mirrors : public Resolver {
+ public:
+  explicit Mirrors(std::shared_ptr<Transport> transport) : transport_(std::move(transport)) {}
+
+  bool lists(const Url&) const override { return true; }
+
+  Listing resolve(const Url& url, Inquiry& inquiry) override {
+    const Url file = Url::parse(url.text().substr(prefix.size()));
+    // The first answer is the one that speaks: a server of mirrors redirects to one of them.
+    Question question{.url = inquiry.rewritten(file), .method = "HEAD", .accept = {200, 301, 302, 303, 307, 308}};
+    std::optional<Document> head;
+    inquiry.attempt(question.url,
+                    [&](Traffic& traffic) { head = ask(*transport_, question, traffic, inquiry.stop()); });
+    Listing listing;
+    listing.over_tls = head->url.scheme() == "https";
+    if (const auto described = description(*head)) {
+      const auto text = inquiry.document(*described, metalink_size_max);
+      if (!text) throw Error(FailureKind::unavailable, fmt::format("there is no {}", described->display()));
+      listing.over_tls = listing.over_tls && described->scheme() == "https";
+      listing.files = parse_metalink(*text, *described);
+    } else {
+      listing.files.push_back(mirrors_in_head(*head, file));
+    }
+    return listing;
+  }
+
+ private:
+  static std::optional<Url> description(const Document& head) {
+    for (const auto& value : head.links) {
+      for (const Link& link : parse_links(value)) {
+        if (!link.is("describedby") || link.type != "application/metalink4+xml") continue;
+        Url url = head.url.resolve(link.target);
+        if (url.scheme() == "https" || url.scheme() == head.url.scheme()) return url;
+      }
+    }
+    return std::nullopt;
+  }
+
+  std::shared_ptr<Transport> transport_;
+};
+
+}  // namespace
+
+ListedFile mirrors_in_head(const Document& head, const Url& file) {
+  const std::string name = file.file_name();
+  auto path = name.find('/') == name.npos ? RelativePath::try_parse(name) : std::nullopt;
+  if (!path) throw Error(FailureKind::invalid, fmt::format("{} ends in no name of a file", file.display()));
+  ListedFile listed{std::move(*path), {}, std::nullopt, {}};
+  std::vector<std::pair<std::uint64_t, Url>> mirrors;
+  for (const auto& value : head.links) {
+    for (const Link& link : parse_links(value)) {
+      const auto url = link.is("duplicate") ? Url::try_parse(link.target) : std::nullopt;
+      const bool spoken = url && (url->scheme() == "https" || url->scheme() == "http" || url->scheme() == "ftp");
+      if (spoken) mirrors.emplace_back(link.priority, *url);
+    }
+  }
+  std::ranges::stable_sort(mirrors, {}, &std::pair<std::uint64_t, Url>::first);
+  for (auto& [priority, url] : mirrors) listed.urls.push_back(std::move(url));
+  listed.urls.push_back(file);
+  for (std::string_view rest : head.digests) {
+    while (!rest.empty()) {
+      const std::string_view one = trim(rest.substr(0, rest.find(',')));
+      rest.remove_prefix(std::min(rest.find(','), rest.size() - 1) + 1);
+      if (to_lower(one.substr(0, 8)) != "sha-256=") continue;
+      if (auto hex = try_sha256(one.substr(8))) listed.checksum.sha256 = std::move(*hex);
+    }
+  }
+  // Without a digest nothing would tell a mirror's content from another.
+  if (listed.checksum.sha256.empty()) listed.urls = {file};
+  return listed;
+}
+
+std::unique_ptr<Resolver> make_mirrors_resolver(std::shared_ptr<Transport> transport) {
+  return std::make_unique<Mirrors>(std::move(transport));
+}
+
+}  // namespace sabath

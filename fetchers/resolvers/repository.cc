@@ -1,0 +1,85 @@
+#include "resolvers/repository.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/glob.h"
+#include "base/percent.h"
+#include "http/document.h"
+#include "resolvers/records.h"
+#include "sabath/error.h"
+
+namespace sabath {
+namespace {
+
+// "10.5281/zenodo.123" and what stands behind it, "*.h5": a DOI may hold slashes, so only a pattern ends it.
+struct Named {
+  std::string id, pattern;
+};
+
+Named split(const Url& url) {
+  std::string text = percent_decode(url.path());
+  const std::size_t mark = text.find_first_of("*?[");
+  const std::size_t slash = mark == text.npos ? text.npos : text.rfind('/', mark);
+  if (slash == text.npos) return {text, ""};
+  return {text.substr(0, slash), text.substr(slash + 1)};
+}
+
+class Repository : public Resolver {
+ public:
+  explicit Repository(std::shared_ptr<Transport> transport) : transport_(std::move(transport)) {}
+
+  bool lists(const Url&) const override { return true; }
+
+  Listing resolve(const Url& url, Inquiry& inquiry) override {
+    const Named named = split(url);
+    const RecordPlace place = url.scheme() == "zenodo" ? of_zenodo(url, named.id) : of_doi(url, named.id, inquiry);
+    const Document answer = get(place.api, "application/json", inquiry);
+    Listing listing = place.kind == RecordPlace::Kind::zenodo     ? parse_zenodo_record(answer.body, place.api)
+                      : place.kind == RecordPlace::Kind::figshare ? parse_figshare_article(answer.body, place.api)
+                                                                  : parse_dataverse_version(answer.body, place.api);
+    listing.over_tls = answer.url.scheme() == "https";
+    std::erase_if(listing.files, [&](const ListedFile& file) {
+      return !named.pattern.empty() && !glob_matches(named.pattern, file.path.text());
+    });
+    return listing;
+  }
+
+ private:
+  static RecordPlace of_zenodo(const Url& url, const std::string& id) {
+    if (id.empty() || id.find_first_not_of("0123456789") != id.npos) {
+      throw Error(FailureKind::unavailable, fmt::format("{} names no record", url.display()),
+                  "write zenodo:RECORD, the number in the record's address, or doi:10.5281/zenodo.RECORD");
+    }
+    return {RecordPlace::Kind::zenodo, Url::parse("https://zenodo.org/api/records/" + id)};
+  }
+
+  RecordPlace of_doi(const Url& url, const std::string& doi, Inquiry& inquiry) {
+    if (!doi.starts_with("10.") || doi.find('/') == doi.npos) {
+      throw Error(FailureKind::unavailable, fmt::format("{} is no DOI", url.display()), "write doi:10.1234/ABC");
+    }
+    const Url question = Url::parse("https://doi.org/" + percent_encode_path(doi));
+    const Document answer = get(question, "application/vnd.datacite.datacite+json", inquiry);
+    return record_place(parse_datacite_url(answer.body, question.display()), doi);
+  }
+
+  Document get(const Url& url, const char* type, Inquiry& inquiry) {
+    const Question question{
+        .url = inquiry.rewritten(url), .headers = {fmt::format("Accept: {}", type)}, .accept = {200}};
+    std::optional<Document> document;
+    inquiry.attempt(question.url,
+                    [&](Traffic& traffic) { document = ask(*transport_, question, traffic, inquiry.stop()); });
+    return std::move(*document);
+  }
+
+  std::shared_ptr<Transport> transport_;
+};
+
+}  // namespace
+
+std::unique_ptr<Resolver> make_repository_resolver(std::shared_ptr<Transport> transport) {
+  return std::make_unique<Repository>(std::move(transport));
+}
+
+}  // namespace sabath

@@ -1,0 +1,79 @@
+#include "resolvers/web_directory.h"
+
+#include <fmt/format.h>
+
+#include "http/document.h"
+#include "resolvers/directory.h"
+#include "resolvers/index_page.h"
+#include "sabath/error.h"
+
+namespace sabath {
+namespace {
+
+constexpr const char* properties_wanted =
+    "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<propfind xmlns=\"DAV:\"><prop><resourcetype/><getcontentlength/>"
+    "</prop></propfind>";
+
+bool is_dav(const Url& url) { return url.scheme().starts_with("dav"); }
+
+class WebDirectory : public Resolver {
+ public:
+  explicit WebDirectory(std::shared_ptr<Transport> transport) : transport_(std::move(transport)) {}
+
+  bool lists(const Url& url) const override { return names_directory(url); }
+
+  Listing resolve(const Url& url, Inquiry& inquiry) override {
+    Listing listing;
+    listing.over_tls = true;
+    const bool dav = is_dav(url);
+    // dav://host is http://host, as davs is https.
+    const Url plain = dav ? Url::parse("http" + url.text().substr(3)) : url;
+    const DirectoryPattern at = parse_directory_pattern(plain);
+    listing.files = walk(at, [&](const Url& directory) {
+      const Document page = read(directory, dav, inquiry);
+      // Children are named by the URL that the recipe means: rewrite rules come into it again when they are read.
+      const bool moved = page.url != inquiry.rewritten(directory);
+      listing.over_tls = listing.over_tls && page.url.scheme() == "https";
+      return DirectoryPage{moved ? page.url : directory, entries(page, dav)};
+    });
+    return listing;
+  }
+
+ private:
+  Document read(const Url& directory, bool dav, Inquiry& inquiry) {
+    Question question{.url = inquiry.rewritten(directory)};
+    if (dav) {
+      question.method = "PROPFIND";
+      question.headers = {"Depth: 1", "Content-Type: application/xml; charset=utf-8"};
+      question.body = properties_wanted;
+      question.accept = {207};
+    } else {
+      question.accept = {200};
+    }
+    std::optional<Document> document;
+    inquiry.attempt(question.url,
+                    [&](Traffic& traffic) { document = ask(*transport_, question, traffic, inquiry.stop()); });
+    return std::move(*document);
+  }
+
+  static std::vector<DirectoryEntry> entries(const Document& page, bool dav) {
+    if (dav) return parse_multistatus(page.body, page.url);
+    if (page.content_type == "application/json") return parse_json_index(page.body, page.url);
+    if (page.content_type == "text/html" || page.content_type == "application/xhtml+xml")
+      return parse_html_index(page.body, page.url);
+    throw Error(FailureKind::unavailable,
+                fmt::format("{} is {}, and no index of a directory", page.url.display(),
+                            page.content_type.empty() ? "of no known type" : page.content_type),
+                "name its files in a list, or ask whether the server speaks WebDAV: davs://host/dir/");
+  }
+
+  std::shared_ptr<Transport> transport_;
+};
+
+}  // namespace
+
+std::unique_ptr<Resolver> make_web_directory_resolver(std::shared_ptr<Transport> transport) {
+  return std::make_unique<WebDirectory>(std::move(transport));
+}
+
+}  // namespace sabath

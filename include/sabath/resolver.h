@@ -1,0 +1,68 @@
+// The resolver contract: one URL that stands for many files, turned into a bounded list of them. A resolver asks a
+// catalogue, a directory or a bucket, and moves no content. fetchers/README.md shows how to write one.
+//
+// A resolver has no retries and no sleeps: it makes each request within Inquiry::attempt(), which is lent by whoever
+// resolves, and which repeats, counts and bounds. One object serves many threads at once. Throws Error: what no file
+// may be called, or a list without an end, is Error{invalid}.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "sabath/fetcher.h"
+#include "sabath/path.h"
+#include "sabath/recipe.h"
+#include "sabath/url.h"
+
+namespace sabath {
+
+// Hashes of equal pieces of a file, as a metalink publishes them; the last piece may be shorter.
+struct PieceHashes {
+  std::string algorithm;     // "sha256", "sha1", "md5"; empty: none are known
+  std::uint64_t length = 0;  // bytes of a piece
+  std::string hex;           // one after the other, lower case
+};
+
+struct ListedFile {
+  RelativePath path;      // where it stands below the fragment
+  std::vector<Url> urls;  // mirrors, the best first; at least one
+  std::optional<std::uint64_t> size_bytes;
+  Checksums checksum;
+  PieceHashes pieces{};
+};
+
+struct Listing {
+  std::vector<ListedFile> files;
+  std::string version;    // what the URL stood for when it was asked: a commit, a digest; empty: the source has none
+  bool over_tls = false;  // every answer was
+};
+
+class Inquiry {
+ public:
+  virtual ~Inquiry() = default;
+  // Where a request that is meant for `url` is to go on this site.
+  [[nodiscard]] virtual Url rewritten(const Url& url) const = 0;
+  // Makes one request to `url`, again where that may help, and counts it there. Throws what the last try threw, and
+  // Error{invalid} where there is no end of requests, bytes or time.
+  virtual void attempt(const Url& url, const std::function<void(Traffic&)>& request) = 0;
+  // A whole document, by the fetcher of its scheme. nullopt: it is not there. Throws Error, and Error{invalid} for one
+  // that is longer than `size_max` bytes.
+  [[nodiscard]] virtual std::optional<std::string> document(const Url& url, std::size_t size_max) = 0;
+  [[nodiscard]] virtual std::stop_token stop() const = 0;
+};
+
+class Resolver {
+ public:
+  virtual ~Resolver() = default;
+  // False: the URL is that of one file or document, to be read by a fetcher.
+  [[nodiscard]] virtual bool lists(const Url& url) const = 0;
+  [[nodiscard]] virtual Listing resolve(const Url& url, Inquiry& inquiry) = 0;
+};
+
+constexpr std::size_t listed_files_max = 10'000'000;
+
+}  // namespace sabath

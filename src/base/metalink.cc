@@ -1,0 +1,171 @@
+#include "base/metalink.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+#include "base/text.h"
+#include "base/xml.h"
+#include "sabath/error.h"
+
+namespace sabath {
+namespace {
+
+constexpr std::uint64_t priority_last = 999'999;
+constexpr XmlLimits limits = {256UL << 20, 16, 5'000'000};  // an element takes some 130 bytes of memory
+constexpr std::string_view name_space = "urn:ietf:params:xml:ns:metalink";
+constexpr std::array<std::string_view, 4> spoken = {"https", "http", "ftp", "ftps"};
+
+[[noreturn]] void refuse(const Url& source, const std::string& why) {
+  throw Error(FailureKind::invalid, fmt::format("the metalink {} is refused: {}", source.display(), why));
+}
+
+std::uint64_t number(const std::string& text, const Url& source) {
+  const std::string_view digits = trim(text);
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  if (digits.empty() || error != std::errc() || end != digits.data() + digits.size())
+    refuse(source, fmt::format("\"{}\" is no number", printable(digits)));
+  return value;
+}
+
+// The digits, checked, of an algorithm by its IANA name; "" for one that is not computed here.
+std::string digits_of(const std::string& type, const std::string& text, const Url& source) {
+  const std::size_t length = type == "md5" ? 32 : type == "sha-1" ? 40 : type == "sha-256" ? 64 : 0;
+  if (length == 0) return {};
+  std::string hex = to_lower(trim(text));
+  if (hex.size() != length || hex.find_first_not_of("0123456789abcdef") != hex.npos)
+    refuse(source, fmt::format("\"{}\" is no {}", printable(hex), type));
+  return hex;
+}
+
+// By rising strength; "" is what a file without pieces has.
+constexpr std::array<std::string_view, 4> strengths = {"", "md5", "sha1", "sha256"};
+
+void take_pieces(const XmlElement& pieces, ListedFile& file, const Url& source) {
+  const std::uint64_t length = number(pieces.attribute("length"), source);
+  if (length == 0) refuse(source, "pieces of no bytes");
+  std::uint64_t count = 0;
+  const std::string type = to_lower(pieces.attribute("type"));
+  PieceHashes found{type == "sha-256" ? "sha256" : type == "sha-1" ? "sha1" : type == "md5" ? "md5" : "", length, {}};
+  for (const XmlElement& hash : pieces.children) {
+    if (hash.name != "hash") continue;
+    ++count;
+    found.hex += digits_of(type, hash.text, source);
+  }
+  const auto& size = file.size_bytes;
+  if (size && count != *size / length + (*size % length != 0 ? 1 : 0))
+    refuse(source, fmt::format("{} pieces of {} bytes are not {} bytes", count, length, *size));
+  const auto strength = [](const PieceHashes& each) { return std::ranges::find(strengths, each.algorithm); };
+  if (size && strength(found) > strength(file.pieces)) file.pieces = std::move(found);
+}
+
+struct Preferred {
+  std::uint64_t priority;
+  Url url;
+};
+
+void add_url(std::vector<Preferred>& urls, const XmlElement& element, const Url& source) {
+  const std::string text(trim(element.text));
+  const auto url = Url::try_parse(text);
+  if (!url) refuse(source, fmt::format("\"{}\" is no URL", printable(text.substr(0, text.find('?')))));
+  if (url->scheme() == "file" && source.scheme() != "file") refuse(source, "it names a file of this machine");
+  const bool local = url->scheme() == "file" || url->scheme() == source.scheme();
+  if (!local && std::ranges::find(spoken, url->scheme()) == spoken.end()) return;
+  const std::string priority = element.attribute("priority");
+  urls.push_back({priority.empty() ? priority_last : number(priority, source), *url});
+}
+
+ListedFile read_file(const XmlElement& element, const Url& source) {
+  const std::string name = element.attribute("name");
+  auto path = RelativePath::try_parse(name);
+  if (!path) refuse(source, fmt::format("no file may be called \"{}\"", printable(name)));
+  ListedFile file{std::move(*path), {}, std::nullopt, {}, {}};
+  if (const XmlElement* size = element.find("size")) file.size_bytes = number(size->text, source);
+  std::vector<Preferred> urls;
+  for (const XmlElement& child : element.children) {
+    if (child.name == "url") add_url(urls, child, source);
+    if (child.name == "pieces") take_pieces(child, file, source);
+    if (child.name != "hash") continue;
+    const std::string type = to_lower(child.attribute("type"));
+    const std::string hex = digits_of(type, child.text, source);
+    if (type == "sha-256") file.checksum.sha256 = hex;
+    if (type == "sha-1") file.checksum.sha1 = hex;
+    if (type == "md5") file.checksum.md5 = hex;
+  }
+  if (urls.empty()) refuse(source, fmt::format("\"{}\" has no source that can be read here", file.path.text()));
+  std::ranges::stable_sort(urls, {}, &Preferred::priority);
+  for (auto& preferred : urls) file.urls.push_back(std::move(preferred.url));
+  return file;
+}
+
+std::string escaped(std::string_view text) {
+  std::string result;
+  for (const char c : text) {
+    switch (c) {
+      case '&':
+        result += "&amp;";
+        break;
+      case '<':
+        result += "&lt;";
+        break;
+      case '>':
+        result += "&gt;";
+        break;
+      case '"':
+        result += "&quot;";
+        break;
+      default:
+        result += c;
+    }
+  }
+  return result;
+}
+
+}  // namespace
+
+bool is_metalink(std::string_view text) {
+  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
+  text = trim(text.substr(0, 4096));
+  return text.starts_with('<') && text.find("<metalink") != text.npos;
+}
+
+std::vector<ListedFile> parse_metalink(std::string_view text, const Url& source) {
+  const XmlElement root = parse_xml(text, limits);
+  if (root.name != "metalink" || root.attribute("xmlns") != name_space) {
+    throw Error(FailureKind::unavailable, fmt::format("{} is no metalink of version 4 (RFC 5854)", source.display()));
+  }
+  std::vector<ListedFile> files;
+  for (const XmlElement& child : root.children) {
+    if (child.name != "file") continue;
+    if (files.size() >= listed_files_max) refuse(source, fmt::format("more than {} files", listed_files_max));
+    files.push_back(read_file(child, source));
+  }
+  if (files.empty()) refuse(source, "it names no file");
+  return files;
+}
+
+std::string write_metalink(const std::vector<ListedFile>& files, std::string_view generator) {
+  std::string text =
+      fmt::format("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<metalink xmlns=\"{}\">\n  <generator>{}</generator>\n",
+                  name_space, escaped(generator));
+  for (const auto& file : files) {
+    if (file.urls.empty())
+      throw Error(FailureKind::usage, fmt::format("{} has no URL that a metalink could name", file.path.text()));
+    text += fmt::format("  <file name=\"{}\">\n", escaped(file.path.text()));
+    if (file.size_bytes) text += fmt::format("    <size>{}</size>\n", *file.size_bytes);
+    const std::array<std::pair<const char*, const std::string*>, 3> sums = {
+        {{"sha-256", &file.checksum.sha256}, {"sha-1", &file.checksum.sha1}, {"md5", &file.checksum.md5}}};
+    for (const auto& [type, hex] : sums) {
+      if (!hex->empty()) text += fmt::format("    <hash type=\"{}\">{}</hash>\n", type, *hex);
+    }
+    for (std::size_t i = 0; i < file.urls.size(); ++i)
+      text += fmt::format("    <url priority=\"{}\">{}</url>\n", i + 1, escaped(file.urls[i].text()));
+    text += "  </file>\n";
+  }
+  return text + "</metalink>\n";
+}
+
+}  // namespace sabath

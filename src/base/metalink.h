@@ -1,0 +1,24 @@
+// Metalink 4 (RFC 5854): files with their mirrors, sizes and hashes, read and written. Pure; any thread.
+// Throws Error{invalid} for what no file may be called or be at, Error{unavailable} for what is no metalink.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sabath/resolver.h"
+
+namespace sabath {
+
+// True if a document is XML that says it is a metalink.
+[[nodiscard]] bool is_metalink(std::string_view text);
+
+// Mirrors by falling preference; URLs of protocols that nobody here speaks are left out, file: is refused unless the
+// metalink itself is local. Of several sets of piece hashes the strongest is kept.
+[[nodiscard]] std::vector<ListedFile> parse_metalink(std::string_view text, const Url& source);
+
+// `generator`: "sabath/0.1". Files without a URL are an error: Error{usage}.
+[[nodiscard]] std::string write_metalink(const std::vector<ListedFile>& files, std::string_view generator);
+
+}  // namespace sabath

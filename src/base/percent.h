@@ -1,0 +1,14 @@
+// Percent-encoding (RFC 3986, section 2) of what goes into a URL. Decoding is sabath/url.h's. Pure; any thread.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace sabath {
+
+// A path: everything but unreserved characters and '/' becomes %XX.
+[[nodiscard]] std::string percent_encode_path(std::string_view path);
+// One component, or a value of a query: '/' as well.
+[[nodiscard]] std::string percent_encode(std::string_view text);
+
+}  // namespace sabath

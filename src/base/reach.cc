@@ -1,0 +1,67 @@
+#include "base/reach.h"
+
+#include <arpa/inet.h>
+
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <string>
+
+namespace sabath {
+namespace {
+
+struct Block {
+  std::uint32_t network;
+  int prefix_bits;
+  Reach reach;
+};
+
+constexpr Block blocks[] = {
+    {0x7f000000, 8, Reach::host},   // 127.0.0.0/8
+    {0x00000000, 8, Reach::host},   // 0.0.0.0/8: connects to this machine
+    {0xa9fe0000, 16, Reach::link},  // 169.254.0.0/16
+    {0x0a000000, 8, Reach::site},   // 10.0.0.0/8
+    {0xac100000, 12, Reach::site},  // 172.16.0.0/12
+    {0xc0a80000, 16, Reach::site},  // 192.168.0.0/16
+    {0x64400000, 10, Reach::site},  // 100.64.0.0/10: carrier's shared space
+    {0xc0000000, 24, Reach::site},  // 192.0.0.0/24
+    {0xc6120000, 15, Reach::site},  // 198.18.0.0/15: benchmarking
+};
+
+Reach reach_of_v4(std::uint32_t address) {
+  for (const Block& block : blocks) {
+    if ((address ^ block.network) >> (32 - block.prefix_bits) == 0) return block.reach;
+  }
+  return Reach::global;
+}
+
+Reach reach_of_v6(const std::array<std::uint8_t, 16>& bytes) {
+  constexpr std::array<std::uint8_t, 12> mapped = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};  // ::ffff:0:0/96
+  constexpr std::array<std::uint8_t, 12> nat64 = {0x00, 0x64, 0xff, 0x9b};                     // 64:ff9b::/96
+  constexpr std::array<std::uint8_t, 12> zeros = {};                                           // ::, ::1, old v4 form
+  const bool holds_v4 = std::memcmp(bytes.data(), mapped.data(), 12) == 0 ||
+                        std::memcmp(bytes.data(), nat64.data(), 12) == 0 ||
+                        std::memcmp(bytes.data(), zeros.data(), 12) == 0;
+  if (holds_v4) {
+    return reach_of_v4(std::uint32_t{bytes[12]} << 24 | std::uint32_t{bytes[13]} << 16 | std::uint32_t{bytes[14]} << 8 |
+                       std::uint32_t{bytes[15]});
+  }
+  if (bytes[0] == 0xfe && (bytes[1] & 0xc0) == 0x80) return Reach::link;  // fe80::/10
+  if ((bytes[0] & 0xfe) == 0xfc) return Reach::site;                      // fc00::/7
+  return Reach::global;
+}
+
+}  // namespace
+
+Reach reach_of(std::string_view address) {
+  if (address.starts_with('[') && address.ends_with(']')) address = address.substr(1, address.size() - 2);
+  const std::string text(address.substr(0, address.find('%')));
+  in_addr v4{};
+  if (inet_aton(text.c_str(), &v4) != 0) return reach_of_v4(ntohl(v4.s_addr));  // also the short and octal forms
+  std::array<std::uint8_t, 16> v6{};
+  if (inet_pton(AF_INET6, text.c_str(), v6.data()) == 1) return reach_of_v6(v6);
+  if (text == "localhost" || text.ends_with(".localhost")) return Reach::host;
+  return Reach::global;
+}
+
+}  // namespace sabath

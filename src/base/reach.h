@@ -1,0 +1,16 @@
+// How near an IP address is. A redirect or a listing may lead away from us, never towards us: a public server must not
+// be able to make SABATH ask this machine's own services, its site's, or a cloud's metadata address. Ranges: IANA
+// special-purpose address registries (RFC 6890). Pure; throws nothing.
+#pragma once
+
+#include <string_view>
+
+namespace sabath {
+
+enum class Reach { global, site, link, host };  // from far to near
+
+// An IPv4 or IPv6 address as text, brackets and zone allowed. Anything else is global: a name has no reach of its own,
+// except "localhost" and the names below it.
+[[nodiscard]] Reach reach_of(std::string_view address);
+
+}  // namespace sabath

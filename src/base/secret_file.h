@@ -1,0 +1,18 @@
+// Files that hold a secret: read only if nobody else can read them. Any thread.
+// Throws Error{access} for a file that others may read, Error{usage} for one that is absent, empty or no secret.
+#pragma once
+
+#include <filesystem>
+
+#include "sabath/secret.h"
+
+namespace sabath {
+
+// All of it: a private key. At most 1 MiB.
+[[nodiscard]] Secret read_secret_file(const std::filesystem::path& file);
+// One line of visible ASCII, the white space around it cut off: a token. At most 8 KiB.
+[[nodiscard]] Secret read_token_file(const std::filesystem::path& file);
+// The same rules for a token that came from elsewhere; `name` says from where, for messages.
+[[nodiscard]] Secret checked_token(std::string_view text, std::string_view name);
+
+}  // namespace sabath

@@ -1,0 +1,48 @@
+#include "cli/bundle_files.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "cli/assets.h"
+#include "sabath/error.h"
+#include "sabath/path.h"
+
+namespace sabath::cli {
+
+OutputFile::OutputFile(std::string name)
+    : name_(std::move(name)), standard_(name_ == "-"), unfinished_(standard_ ? "" : name_ + ".new") {
+  if (standard_ && ::isatty(1) == 1) {
+    throw Error(FailureKind::usage, "standard output is a terminal", "-o FILE, or a pipe");
+  }
+  if (!standard_) file_ = open_file(unfinished_, O_WRONLY | O_CREAT | O_TRUNC);
+}
+
+OutputFile::~OutputFile() {
+  if (file_) ::unlink(unfinished_.c_str());
+}
+
+void OutputFile::finish() {
+  if (standard_) return;
+  sync_file(file_.get(), unfinished_);
+  rename_path(unfinished_, name_);
+  close_file(std::move(file_), name_);
+}
+
+WantList read_want_list(const std::string& file) {
+  const auto bytes = try_read_text(file, want_list_size_max);
+  if (!bytes) {
+    throw Error(FailureKind::usage, fmt::format("there is no want-list {}", printable(file)),
+                "`sabath want NAME -o FILE` makes one, on the machine that lacks something");
+  }
+  return parse_want_list(*bytes, printable(file));
+}
+
+BundledAsset bundled_asset(const std::string& name, const SessionSettings& settings, Store& store) {
+  if (name.starts_with("sha256:")) return {name, "", "", Sha256::parse(name)};
+  const Recipe recipe = make_catalogue(settings).find(name, std::nullopt);
+  const Holding holding = holding_of(recipe, &store);
+  return {recipe.name, holding.trusted_by, holding.source, holding.root.value_or(Sha256{})};
+}
+
+}  // namespace sabath::cli

@@ -1,0 +1,112 @@
+#include <fmt/format.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "base/expiry.h"
+#include "base/secret_file.h"
+#include "base/text.h"
+#include "cli/plan_record.h"
+#include "cli/render.h"
+#include "cli/verbs.h"
+#include "cli/walltime.h"
+#include "sabath/plan.h"
+
+namespace sabath::cli {
+namespace {
+
+struct Options {
+  PlanRequest request;
+  std::optional<std::uint64_t> requests;
+  std::optional<std::string> deadline;
+};
+
+// A token file that cannot be read is told by whoever needs it.
+std::optional<WallTime> end_of(const TokenPlace& place) {
+  if (!place.token.empty()) return token_until(place.token.reveal());
+  if (place.file.empty()) return std::nullopt;
+  try {
+    return token_until(read_token_file(place.file).reveal());
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
+// Those that say when they end.
+std::vector<Credential> credentials_of(const Context& context) {
+  std::vector<Credential> known;
+  const FetcherSettings& fetchers = context.configuration.session.fetchers;
+  if (!fetchers.s3.session_token.empty()) {
+    const auto until = try_parse_time(context.environment.get("AWS_CREDENTIAL_EXPIRATION").value_or(""));
+    if (until) known.push_back({"AWS session (AWS_CREDENTIAL_EXPIRATION)", "s3", "", *until});
+  }
+  for (const TokenPlace& place : fetchers.web.tokens) {
+    const auto until = end_of(place);
+    if (until) known.push_back({"token for " + place.origin, "", place.origin, *until});
+  }
+  return known;
+}
+
+int run(Context& context, Options& options) {
+  SessionSettings settings = context.configuration.session;
+  settings.deadline = deadline_of(context.environment, options.deadline);
+  PlanRequest request = options.request;
+  request.requests_max = static_cast<unsigned>(options.requests.value_or(request.requests_max));
+  request.credentials = credentials_of(context);
+  PlanRecord record;
+  {
+    const auto progress = context.make_progress();
+    Session session(settings);
+    record = session.plan(request, *progress, context.stop);
+  }
+  record.exit = context.signals.code_after(record.exit);
+  if (context.presentation.json) {
+    context.out.record(to_json(record));
+  } else {
+    context.out.print(to_text(record, context.presentation.verbose));
+  }
+  for (const Failure& failure : record.refusals) {
+    const std::string text = render_failure(failure, context.presentation.verbose, context.presentation.color);
+    std::fwrite(text.data(), 1, text.size(), stderr);
+  }
+  return record.exit;
+}
+
+Action declare(OptionSet& set) {
+  const auto options = std::make_shared<Options>();
+  FetchRequest& fetch = options->request.fetch;
+  set.arguments("NAME", fetch.names, false, "datasets or models; a model brings its default dataset");
+  set.option("-m,--model", "MODEL", fetch.models, "a model, without a dataset unless one is named");
+  set.option("-d,--dataset", "DATASET", fetch.datasets, "a dataset");
+  set.count("--sample", "N", UINT64_MAX, fetch.selection.sample,
+            "only the first N files of each archive and list, and of the single files");
+  set.option("--select", "GLOB", fetch.selection.select,
+             "only files whose path in the asset matches; again for more; ** is any directories");
+  set.flag("--force", fetch.force, "as for a fetch that believes nothing of what is there");
+  set.option("--to", "DIR", options->request.to, "also whether `stage` could bring it to this directory of this node");
+  set.option(
+      "--deadline", "TIME", options->deadline,
+      "when this process will be ended: 2h30m, 01:30:00, 2026-11-21T18:00, or none (default: as the batch system "
+      "says)");
+  set.count("--requests", "N", 10'000, options->requests,
+            "ask at most so often for sizes that nobody has written down (default 64; 0, or --offline: never)");
+  return [options](Context& context) { return run(context, *options); };
+}
+
+}  // namespace
+
+constexpr Verb plan_verb{
+    "plan",
+    "say what a fetch would move, from where, whether it fits, and how long it takes",
+    "sabath plan cosmoflow                         the model and its default dataset\n"
+    "sabath plan -d two --json                     one record\n"
+    "sabath plan cosmoflow --to /dev/shm/$USER     whether it fits into the node's memory, too\n"
+    "sabath plan cosmoflow --deadline 2h           whether it is done in two hours, by earlier rates",
+    "No content moves and nothing is written. Exit code 0: it fits; 5: it does not, by bytes, inodes, quota, file-size "
+    "limit, memory or walltime; 4: a login is needed first. `fetch` and `stage` check the same before they begin. "
+    "docs/planning.md says what each line means.",
+    false,
+    declare,
+};
+
+}  // namespace sabath::cli

@@ -1,0 +1,13 @@
+// What staging took, for a run's record: from what `sabath stage --json` has printed. One thread. Throws Error{usage}
+// if there is no such file, Error{invalid} if it is no such record, or of other data.
+#pragma once
+
+#include <string>
+
+#include "run/run_record.h"
+
+namespace sabath::cli {
+
+[[nodiscard]] double staging_seconds(const std::string& file, const RunAsset& dataset);
+
+}  // namespace sabath::cli

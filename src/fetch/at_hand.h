@@ -1,0 +1,13 @@
+// Content that is in the store already: by its pinned digest, by a published checksum computed here before, or because
+// its source gave it to a fetch before.
+#pragma once
+
+#include "fetch/context.h"
+#include "fetch/job.h"
+
+namespace sabath {
+
+// `refresh`: what the source gave before says nothing. Fills in the outcome and says what is reused.
+[[nodiscard]] bool at_hand(FetchContext& context, const FileJob& job, bool refresh, FileOutcome& outcome);
+
+}  // namespace sabath

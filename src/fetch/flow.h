@@ -1,0 +1,32 @@
+// What is under way of one transfer: a chunk whose bytes meet in a buffer, and a request that brings some of them.
+// Owned by a ChunkTransfer, and used under its mutex.
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <stop_token>
+
+#include "fetch/chunk_buffers.h"
+#include "fetch/mirrors.h"
+#include "fetch/schedule.h"
+
+namespace sabath {
+
+struct Flight {  // a chunk on its way
+  ChunkBuffers::Buffer bytes;
+  std::uint64_t covered = 0;
+  std::uint64_t adopted = 0;     // of them, an earlier process's
+  std::set<std::size_t> givers;  // mirrors
+};
+struct Flow {  // one request
+  MirrorSet::Pick pick;
+  Schedule::Place run;
+  bool check = false;  // compares samples only; has no run, as one that reads the whole has none
+  bool has_run = false;
+  std::stop_source stop{};
+  std::uint64_t request_end = 0;  // of the run when it was asked for
+  std::uint64_t scratch_end = 0;  // the scratch holds the chunk up to here
+  std::uint64_t received = 0;
+};
+
+}  // namespace sabath

@@ -1,0 +1,177 @@
+#include "fetch/resolve.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <string_view>
+#include <unordered_set>
+
+#include "base/reach.h"
+#include "base/text.h"
+#include "fetch/rate_limit.h"
+#include "fetch/retry.h"
+#include "fetch/text_sink.h"
+
+namespace sabath {
+namespace {
+
+constexpr unsigned requests_max = 200'000;
+constexpr std::uint64_t bytes_max = 8ULL << 30;
+constexpr std::chrono::minutes time_max(60);
+
+class BoundedInquiry : public Inquiry {
+ public:
+  BoundedInquiry(FetchContext& context, const Url& source) : context_(context), source_(source) {}
+
+  Url rewritten(const Url& url) const override { return sabath::rewritten(url, context_.rewrites); }
+  std::stop_token stop() const override { return context_.stop; }
+
+  void attempt(const Url& url, const std::function<void(Traffic&)>& request) override {
+    SourceLine& line = context_.ledger.line(url.origin() + "/");  // as that of listed files
+    if (!first_) first_ = reach_of(url.host());
+    for (unsigned failures = 0;;) {
+      check_end();
+      try {
+        counted(line, request);
+        line.succeeded();
+        return;
+      } catch (const Error& error) {
+        const Failure& failure = error.failure();
+        if (verdict(failure.kind) == Verdict::fatal) throw;
+        line.failed(failure, false);
+        if (verdict(failure.kind) != Verdict::again || ++failures >= attempts_max) throw;
+        if (!sleep_unless_stopped(pause_after(failures, failure.retry_after, 0.5), context_.stop))
+          throw Error(FailureKind::interrupted, "stopped");
+      }
+    }
+  }
+
+  // Of whom was asked first: the user's own words and rewrite rules have led there, and no answer.
+  [[nodiscard]] Reach reach() const { return first_.value_or(Reach::global); }
+
+  std::optional<std::string> document(const Url& named, std::size_t size_max) override {
+    const Url url = this->rewritten(named);
+    Fetcher* fetcher = context_.fetchers.find(url.scheme());
+    if (fetcher == nullptr)
+      throw Error(FailureKind::unavailable, fmt::format("no fetcher of this build reads {}", url.display()));
+    TextSink text(url.display(), size_max);
+    const ReadRequest request{.url = url, .offset = 0, .length = std::nullopt, .expected = {}};
+    try {
+      attempt(url, [&](Traffic& traffic) { fetcher->read(request, text, traffic, context_.stop); });
+    } catch (const Error& error) {
+      if (error.failure().kind == FailureKind::unavailable) return std::nullopt;
+      throw;
+    }
+    return std::move(text.text);
+  }
+
+ private:
+  void counted(SourceLine& line, const std::function<void(Traffic&)>& request) {
+    Traffic traffic;
+    const auto count = [&] {
+      line.traffic.requests += traffic.requests;
+      line.traffic.bytes += traffic.bytes;
+      requests_ += traffic.requests;
+      bytes_ += traffic.bytes;
+    };
+    try {
+      request(traffic);
+    } catch (...) {
+      count();
+      throw;
+    }
+    count();
+  }
+
+  void check_end() const {
+    const bool over = requests_ > requests_max || bytes_ > bytes_max || Clock::now() - begin_ > time_max;
+    if (!over) return;
+    throw Error(FailureKind::invalid,
+                fmt::format("the listing of {} has no end: {} requests and {} bytes so far", source_.display(),
+                            requests_, bytes_),
+                "name a smaller part of it: a deeper directory, or a narrower pattern");
+  }
+
+  using Clock = std::chrono::steady_clock;
+  FetchContext& context_;
+  const Url& source_;
+  const Clock::time_point begin_ = Clock::now();
+  std::uint64_t requests_ = 0, bytes_ = 0;
+  std::optional<Reach> first_;
+};
+
+bool may_name(const std::string& from, const std::string& scheme) {
+  constexpr std::array<std::string_view, 4> by_nobody_in_particular = {"https", "http", "ftp", "ftps"};
+  return scheme == from || from == "file" ||
+         std::ranges::find(by_nobody_in_particular, scheme) != by_nobody_in_particular.end();
+}
+
+Listing resolve_one(FetchContext& context, const Url& named) {
+  // A rule may lead to another protocol, whose resolver it is then; within one, each request is led.
+  const Url there = rewritten(named, context.rewrites);
+  const Url& url = there.scheme() == named.scheme() ? named : there;
+  Resolver* resolver = context.fetchers.resolver_for(url);
+  if (resolver == nullptr) {
+    throw Error(FailureKind::unavailable, fmt::format("{} is no URL that stands for many files", url.display()),
+                "all URLs of a file_list must be of one kind: lists, or directories and the like");
+  }
+  BoundedInquiry inquiry(context, url);
+  Listing listing = resolver->resolve(url, inquiry);
+  if (listing.files.empty()) {
+    throw Error(FailureKind::unavailable, fmt::format("{} lists no file", url.display()),
+                "check the path and the pattern; what is shown in a browser only, by a script, cannot be listed");
+  }
+  check_listing(listing.files, url, inquiry.reach());
+  return listing;
+}
+
+}  // namespace
+
+void check_listing(const std::vector<ListedFile>& files, const Url& from, Reach asked) {
+  const Reach reach = from.scheme() == "file" ? Reach::host : std::max(asked, reach_of(from.host()));
+  const auto refuse = [&](const ListedFile& file, std::string_view why) {
+    throw Error(FailureKind::invalid, fmt::format("the listing of {} is refused: \"{}\" {}", from.display(),
+                                                  printable(file.path.text()), why));
+  };
+  std::unordered_set<std::string_view> names;
+  names.reserve(files.size());
+  for (const auto& file : files) {
+    if (!names.insert(file.path.text()).second) refuse(file, "stands twice");
+    if (file.urls.empty()) refuse(file, "has no source");
+    for (const auto& url : file.urls) {
+      if (reach_of(url.host()) > reach)
+        refuse(file, fmt::format("is said to be at the private address {}", printable(url.host())));
+      if (!may_name(from.scheme(), url.scheme())) refuse(file, fmt::format("is said to be at {}:", url.scheme()));
+    }
+  }
+  for (const auto& file : files) {
+    for (std::string_view above = file.path.parent(); !above.empty();) {
+      if (names.contains(above)) refuse(file, "stands below a file");
+      const auto slash = above.rfind('/');
+      above = above.substr(0, slash == above.npos ? 0 : slash);
+    }
+  }
+}
+
+void keep_first(std::vector<ListedFile>& files, std::optional<std::uint64_t> limit) {
+  if (limit && files.size() > *limit) files.erase(files.begin() + static_cast<std::ptrdiff_t>(*limit), files.end());
+}
+
+Listing resolve(FetchContext& context, const std::vector<Url>& urls, std::optional<std::uint64_t> limit) {
+  std::optional<Failure> failure;
+  for (const Url& url : urls) {
+    try {
+      Listing listing = resolve_one(context, url);
+      keep_first(listing.files, limit);
+      return listing;
+    } catch (const Error& error) {
+      if (verdict(error.failure().kind) == Verdict::fatal) throw;
+      if (!failure || tells_more(error.failure(), *failure)) failure = error.failure();
+    }
+  }
+  throw Error(*failure);
+}
+
+}  // namespace sabath

@@ -1,0 +1,61 @@
+// The open connections of a server, and the deadlines that its HTTP library does not have: a client may neither send
+// its request by a byte now and then, nor take an answer so slowly that it holds a place for nothing.
+//
+// A connection is known by its socket, from the moment it is accepted until just before it is closed; within that time
+// it may be shut down from here. All functions may be called from any thread.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <stop_token>
+#include <thread>
+
+namespace sabath {
+
+struct ConnectionDeadlines {
+  std::chrono::milliseconds request{60'000};  // from one answer, or the beginning, to the end of the next request
+  std::chrono::milliseconds window{60'000};   // within each of these a client takes at least ...
+  std::uint64_t window_bytes = 64 * 1024;     // ... so many bytes of an answer
+};
+
+class Connections {
+ public:
+  explicit Connections(const ConnectionDeadlines& deadlines);
+  ~Connections() = default;
+  Connections(const Connections&) = delete;
+  Connections& operator=(const Connections&) = delete;
+
+  void opened(int socket);
+  void closed(int socket);
+  void working(int socket);    // the request was read: nothing is expected of the client
+  void answering(int socket);  // the answer is on its way
+  void waiting(int socket);    // the answer has left: the next request may come
+  // Bytes of the answer on its way, its head included, that the client has acknowledged.
+  [[nodiscard]] std::uint64_t acknowledged(int socket) const;
+  // Waits until no request is worked on or answered; false when time is up.
+  [[nodiscard]] bool wait_until_idle(std::chrono::milliseconds limit);
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  enum class Phase { waiting, working, answering };
+  struct Connection {
+    Phase phase = Phase::waiting;
+    Clock::time_point since;         // of the phase, or of the window
+    std::uint64_t acked_before = 0;  // when the answer began
+    std::uint64_t acked_window = 0;  // when the window began
+  };
+  void enter(int socket, Phase phase);
+  void sweep(std::stop_token stop);
+  [[nodiscard]] bool is_late(int socket, Connection& connection) const;
+
+  const ConnectionDeadlines deadlines_;
+  mutable std::mutex mutex_;
+  std::condition_variable_any changed_;
+  std::map<int, Connection> connections_;
+  std::jthread sweeper_;  // last: it uses the others
+};
+
+}  // namespace sabath

@@ -1,0 +1,76 @@
+#include "serve/listener.h"
+
+#include <arpa/inet.h>
+#include <fmt/format.h>
+#include <netdb.h>
+#include <sys/socket.h>
+
+#include <array>
+#include <cstring>
+#include <memory>
+
+#include "sabath/error.h"
+#include "sabath/path.h"
+
+namespace sabath {
+namespace {
+
+constexpr int backlog = 128;
+
+std::string to_text(const sockaddr_storage& address, socklen_t size) {
+  std::array<char, NI_MAXHOST> host{};
+  std::array<char, NI_MAXSERV> port{};
+  const auto* generic = reinterpret_cast<const sockaddr*>(&address);
+  if (::getnameinfo(generic, size, host.data(), host.size(), port.data(), port.size(),
+                    NI_NUMERICHOST | NI_NUMERICSERV)) {
+    return "-";
+  }
+  const bool v6 = address.ss_family == AF_INET6;
+  return fmt::format("{}{}{}:{}", v6 ? "[" : "", host.data(), v6 ? "]" : "", port.data());
+}
+
+}  // namespace
+
+Fd listen_at(const std::string& host, std::uint16_t port) {
+  const std::string place = fmt::format("{}:{}", printable(host), port);
+  addrinfo hints{}, *found = nullptr;
+  hints.ai_socktype = SOCK_STREAM;
+  hints.ai_flags = AI_PASSIVE | AI_NUMERICSERV;
+  if (const int error = ::getaddrinfo(host.c_str(), std::to_string(port).c_str(), &hints, &found); error != 0) {
+    throw Error(FailureKind::unavailable, fmt::format("cannot listen at {}: {}", place, ::gai_strerror(error)),
+                "name an address of this machine: `ip addr` lists them");
+  }
+  const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> owner(found, ::freeaddrinfo);
+  int error = EADDRNOTAVAIL;
+  for (const addrinfo* each = found; each != nullptr; each = each->ai_next) {
+    Fd socket(::socket(each->ai_family, each->ai_socktype | SOCK_CLOEXEC, each->ai_protocol));
+    const int yes = 1;
+    if (socket && ::setsockopt(socket.get(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes) == 0 &&
+        ::bind(socket.get(), each->ai_addr, each->ai_addrlen) == 0 && ::listen(socket.get(), backlog) == 0) {
+      return socket;
+    }
+    error = errno;
+  }
+  throw Error(FailureKind::unavailable, fmt::format("cannot listen at {}: {}", place, std::strerror(error)),
+              error == EADDRINUSE ? "another program has this port: choose one with --listen HOST:PORT"
+                                  : "choose another address or port with --listen HOST:PORT");
+}
+
+std::uint16_t port_of(const Fd& socket) {
+  sockaddr_storage address{};
+  socklen_t size = sizeof address;
+  if (::getsockname(socket.get(), reinterpret_cast<sockaddr*>(&address), &size) != 0) {
+    throw_errno("ask the port of", "a socket", errno);
+  }
+  return ntohs(address.ss_family == AF_INET6 ? reinterpret_cast<sockaddr_in6&>(address).sin6_port
+                                             : reinterpret_cast<sockaddr_in&>(address).sin_port);
+}
+
+std::string peer_of(int socket) {
+  sockaddr_storage address{};
+  socklen_t size = sizeof address;
+  if (::getpeername(socket, reinterpret_cast<sockaddr*>(&address), &size) != 0) return "-";
+  return to_text(address, size);
+}
+
+}  // namespace sabath

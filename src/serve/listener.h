@@ -1,0 +1,15 @@
+// A TCP socket that listens. Throws Error{unavailable}.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/file.h"
+
+namespace sabath {
+
+[[nodiscard]] Fd listen_at(const std::string& host, std::uint16_t port);
+[[nodiscard]] std::uint16_t port_of(const Fd& socket);
+[[nodiscard]] std::string peer_of(int socket);  // "127.0.0.1:4242", "[::1]:4242"; "-" if nobody is there
+
+}  // namespace sabath

@@ -1,0 +1,27 @@
+// Which part of a content answers a request, from its conditions and its range (RFC 9110 sections 13 and 14): a pure
+// function, tested from a table. Any thread.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace sabath {
+
+struct Conditions {  // header fields as they came; empty: absent
+  std::string_view range, if_match, if_none_match, if_range;
+};
+
+struct Reply {
+  int status = 200;                      // 200, 206, 304, 412, 416
+  std::uint64_t offset = 0, length = 0;  // of the content, that is the body; 0 unless 200 or 206
+  friend bool operator==(const Reply&, const Reply&) = default;
+};
+
+// `etag` with its quotes. One range is understood; several, or anything else, are answered by the whole.
+[[nodiscard]] Reply reply_to(const Conditions& conditions, std::uint64_t size_bytes, std::string_view etag);
+
+// The Content-Range of a 206 or a 416.
+[[nodiscard]] std::string content_range(const Reply& reply, std::uint64_t size_bytes);
+
+}  // namespace sabath

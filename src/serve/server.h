@@ -1,0 +1,52 @@
+// A store as a source for others: an HTTP/1.1 server, read-only, that gives content to whoever can name it.
+// docs/serving.md. It stands on libmicrohttpd: the only folder that includes it.
+//
+// One thread for each connection, their number bounded, so that a look-up that has to hash first holds up nobody else.
+// Everything that a client says is bounded: 16 KiB of head, no body, deadlines (connections.h). All functions may be
+// called from any thread. Throws Error{usage} for settings that make no sense, Error{unavailable} if it cannot listen.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "sabath/secret.h"
+#include "serve/access_log.h"
+#include "serve/connections.h"
+#include "store/store.h"
+
+namespace sabath {
+
+struct ServeSettings {
+  std::string host = "127.0.0.1";  // name or address to listen at; IPv6 without brackets
+  std::uint16_t port = 0;          // 0: any free one
+  Secret token;                    // empty: whoever reaches it may read
+  std::string certificate;         // PEM; empty: plain HTTP
+  Secret key;                      // PEM
+  unsigned connections_max = 256;
+  unsigned connections_per_address_max = 128;
+  std::uint64_t rate_max = 0;  // bytes a second of one connection; 0: none
+  ConnectionDeadlines deadlines{};
+};
+
+class Server {
+ public:
+  using OnAccess = std::function<void(const AccessEntry&)>;  // called by one thread at a time
+
+  Server(Store& store, ServeSettings settings, OnAccess on_access);
+  ~Server();  // answers on their way are cut off
+  Server(const Server&) = delete;
+  Server& operator=(const Server&) = delete;
+
+  [[nodiscard]] std::uint16_t port() const noexcept;
+  // No new connections from now on; answers on their way may end within `limit`. False if some had not.
+  bool drain(std::chrono::milliseconds limit);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace sabath

@@ -1,0 +1,37 @@
+// Before byte one: what a whole call needs, in room and in time. docs/planning.md. One thread.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fetch/plan.h"
+#include "fetch/space_guard.h"
+#include "sabath/session.h"
+#include "session/rates.h"
+
+namespace sabath {
+
+struct TimeNeed {
+  std::uint64_t bytes = 0;           // that must move, at least
+  std::optional<Rate> rate;          // of earlier fetches from the same places
+  std::optional<Deadline> deadline;  // of this process
+};
+
+// Why there is not enough time: it is over, or even at the best rate that was ever seen it takes longer. Pure.
+[[nodiscard]] std::optional<Failure> refusal_of(const TimeNeed& need, std::chrono::system_clock::time_point now,
+                                                std::string_view what);
+
+// Where the bytes of these plans come from.
+[[nodiscard]] std::set<std::string> origins_of(const std::vector<AssetPlan>& plans);
+[[nodiscard]] Need need_of(const std::vector<AssetPlan>& plans);
+[[nodiscard]] std::string names_of(const std::vector<AssetPlan>& plans);  // "a", "a and 2 more"
+
+// For a fetch of all `recipes` into `store`: what it is known to need. Throws Error{space} if the time does not do.
+[[nodiscard]] SpaceGuard::Ahead preflight(Store& store, const std::vector<Recipe>& recipes, const AssetRequest& request,
+                                          const PlanSettings& look, const SessionSettings& settings);
+
+}  // namespace sabath

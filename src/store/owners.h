@@ -1,0 +1,36 @@
+// Whose files are believed for more than what a hash proves: logs of evidence, refs, aliases, and objects that may be
+// linked. In a store of several users everybody may put files anywhere, but nobody can give them another's name as
+// owner. docs/store.md, "Several users". Set before a store is used, then constant; any thread.
+#pragma once
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+#include <vector>
+
+#include "base/file.h"
+
+namespace sabath {
+
+class Owners {
+ public:
+  Owners() : trusted_{::geteuid(), 0} {}  // this user, and root
+  void trust(const std::vector<uid_t>& others) { trusted_.insert(trusted_.end(), others.begin(), others.end()); }
+  [[nodiscard]] bool trusts(const struct stat& file) const {
+    return std::ranges::find(trusted_, file.st_uid) != trusted_.end();
+  }
+
+ private:
+  std::vector<uid_t> trusted_;
+};
+
+// Opens a regular file to read, if one whom we trust owns it; no symlink is followed at its name.
+[[nodiscard]] std::optional<Fd> try_open_trusted(const Owners& owners, const std::filesystem::path& file);
+
+// What is appended to by its owner alone, whatever the group may do in its directory.
+inline constexpr mode_t own_file_mode = 0644;
+
+}  // namespace sabath

@@ -1,0 +1,184 @@
+#include "store/pack_read.h"
+
+#include <fcntl.h>
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <tuple>
+
+#include "manifest/wire.h"
+#include "sabath/error.h"
+#include "store/state.h"
+
+namespace sabath {
+namespace {
+
+constexpr std::uint64_t request_max = chunk_size_bytes;  // bytes of one read
+constexpr int attempts_max = 3;                          // a collection may have moved a pack just now
+
+struct Wanted {
+  std::size_t number;  // of the content
+  Digest pack;
+  PackMember member;
+  std::span<std::byte> room;
+};
+
+class Batch {
+ public:
+  explicit Batch(Store& store) : store_(store) {}
+
+  void add(Wanted wanted) { wanted_.push_back(wanted); }
+
+  // The number of one whose pack is not there any more.
+  std::optional<std::size_t> read() {
+    std::ranges::sort(wanted_, {}, [](const Wanted& one) { return std::tuple(one.pack, one.member.offset); });
+    for (std::size_t begin = 0; begin < wanted_.size();) {
+      const Wanted& first = wanted_[begin];
+      std::size_t end = begin + 1;
+      for (std::uint64_t at = end_of(first); end < wanted_.size(); at = end_of(wanted_[end++])) {
+        const Wanted& next = wanted_[end];
+        if (next.pack != first.pack || next.member.offset != at) break;
+        if (end_of(next) - first.member.offset > request_max) break;
+      }
+      if (!read_run(std::span(wanted_).subspan(begin, end - begin))) return first.number;
+      begin = end;
+    }
+    return std::nullopt;
+  }
+
+ private:
+  static std::uint64_t end_of(const Wanted& wanted) { return wanted.member.offset + wanted.member.stored_bytes; }
+
+  // Members of one pack without a gap between them.
+  bool read_run(std::span<const Wanted> run) {
+    const auto file = store_.state().layout.pack(run.front().pack);
+    if (!fd_ || open_ != run.front().pack) {
+      auto fd = try_open_file(file, O_RDONLY | O_NOFOLLOW);
+      if (!fd) return false;
+      fd_ = std::move(*fd);
+      open_ = run.front().pack;
+      ::posix_fadvise(fd_.get(), 0, 0, POSIX_FADV_RANDOM);  // what is read is all that is wanted: nothing ahead of it
+    }
+    const std::uint64_t begin = run.front().member.offset, bytes = end_of(run.back()) - begin;
+    buffer_.resize(bytes);
+    const std::size_t n = read_at(fd_.get(), buffer_, begin, file);
+    for (const Wanted& one : run) {
+      const std::size_t at = one.member.offset - begin;
+      const auto stored = std::span<const std::byte>(buffer_).subspan(at, one.member.stored_bytes);
+      const bool there = at + stored.size() <= n;
+      // Its reader sees that it is wrong.
+      if (!there || !try_unpack(one.member, stored, one.room)) std::ranges::fill(one.room, std::byte{0});
+    }
+    return true;
+  }
+
+  Store& store_;
+  std::vector<Wanted> wanted_;
+  std::vector<std::byte> buffer_;
+  Digest open_;
+  Fd fd_;
+};
+
+// The first that is not where it should be.
+std::optional<std::size_t> try_read(Store& store, std::span<const Digest> contents, const PackMap& map,
+                                    std::span<const PackMap::Place> places, std::span<std::byte> room) {
+  Batch batch(store);
+  for (std::size_t i = 0; i < contents.size(); ++i) {
+    const auto its = room.first(contents[i].size_bytes);
+    room = room.subspan(its.size());
+    if (its.empty()) continue;
+    if (!places.empty() && places[i].pack != PackMap::no_pack) {
+      const PackMap::Place& at = places[i];
+      batch.add({i, map.packs[at.pack], {contents[i], at.offset, at.stored_bytes, at.codec, 0}, its});
+      continue;
+    }
+    if (const auto found = places.empty() ? store.state().packs.find(contents[i]) : std::nullopt) {
+      batch.add({i, found->pack->name, found->member, its});
+      continue;
+    }
+    const auto content = store.open_content(contents[i]);
+    if (!content) return i;
+    if (content->read(0, its) != its.size()) std::ranges::fill(its, std::byte{0});
+  }
+  return batch.read();
+}
+
+}  // namespace
+
+std::optional<std::size_t> read_contents(Store& store, std::span<const Digest> contents, const PackMap& map,
+                                         std::span<const PackMap::Place> places, std::span<std::byte> room) {
+  for (int attempt = 1;; ++attempt) {
+    const auto missing = try_read(store, contents, map, places, room);
+    if (!missing || attempt == attempts_max || !store.present(contents[*missing])) return missing;
+    places = {};  // what was true when it was told is not any more
+  }
+}
+
+PackMap map_packs(Store& store, std::span<const Digest> contents) {
+  PackMap map;
+  std::map<Digest, std::uint32_t> numbers;
+  std::uint64_t packed = 0;
+  for (const Digest& content : contents) {
+    PackMap::Place& place = map.places.emplace_back();
+    const auto found = store.state().packs.find(content);
+    if (!found) continue;
+    ++packed;
+    const auto [known, fresh] = numbers.try_emplace(found->pack->name, static_cast<std::uint32_t>(map.packs.size()));
+    if (fresh) map.packs.push_back(found->pack->name);
+    place = {known->second, found->member.stored_bytes, found->member.offset, found->member.codec};
+  }
+  if (packed < pack_files_min) return {};
+  map.order.resize(contents.size());
+  std::iota(map.order.begin(), map.order.end(), 0U);
+  std::ranges::stable_sort(map.order, {}, [&](std::uint32_t number) {
+    const PackMap::Place& place = map.places[number];
+    return std::tuple(place.pack, place.offset);
+  });
+  return map;
+}
+
+std::string PackMap::encode() const {
+  std::string out;
+  wire::put(out, std::uint64_t{packs.size()});
+  wire::put(out, std::uint64_t{places.size()});
+  for (const Digest& pack : packs) {
+    wire::put_hash(out, pack.hash);
+    wire::put(out, pack.size_bytes);
+  }
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    wire::put(out, order[i]);
+    wire::put(out, places[i].pack);
+    wire::put(out, places[i].stored_bytes);
+    wire::put(out, places[i].offset);
+    wire::put(out, static_cast<std::uint32_t>(places[i].codec));
+  }
+  return out;
+}
+
+PackMap PackMap::parse(std::string_view bytes) {
+  PackMap map;
+  if (bytes.empty()) return map;
+  wire::Reader reader(bytes);
+  const auto pack_count = reader.get<std::uint64_t>(), count = reader.get<std::uint64_t>();
+  if (pack_count > bytes.size() || count > bytes.size()) wire::refuse("a map of packs is shorter than it says");
+  for (std::uint64_t i = 0; i < pack_count; ++i) {
+    const Sha256 hash = reader.hash();
+    map.packs.push_back({ContentKind::file, reader.get<std::uint64_t>(), hash});
+  }
+  for (std::uint64_t i = 0; i < count; ++i) {
+    map.order.push_back(reader.get<std::uint32_t>());
+    Place& place = map.places.emplace_back();
+    place.pack = reader.get<std::uint32_t>();
+    place.stored_bytes = reader.get<std::uint32_t>();
+    place.offset = reader.get<std::uint64_t>();
+    const auto codec = reader.get<std::uint32_t>();
+    place.codec = static_cast<PackCodec>(codec);
+    const bool known = codec <= static_cast<std::uint32_t>(PackCodec::zstd);
+    const bool sane = known && (place.pack == no_pack || place.pack < map.packs.size());
+    if (!sane || place.stored_bytes > pack_member_max) wire::refuse("a map of packs names a place that cannot be");
+  }
+  return map;
+}
+
+}  // namespace sabath

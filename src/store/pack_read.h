@@ -1,0 +1,44 @@
+// Many small files' content read at once, as staging needs it: what stands side by side in a pack comes by one read,
+// and who was told where it stands needs to read no index. Values and free functions; any thread. Throws
+// Error{storage}.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "store/pack_format.h"
+#include "store/store.h"
+
+namespace sabath {
+
+// Where content stands, for those who do not look for themselves.
+struct PackMap {
+  static constexpr std::uint32_t no_pack = UINT32_MAX;
+  struct Place {
+    std::uint32_t pack = no_pack, stored_bytes = 0;  // pack: in `packs`
+    std::uint64_t offset = 0;
+    PackCodec codec = PackCodec::raw;
+  };
+  std::vector<Digest> packs;         // names
+  std::vector<std::uint32_t> order;  // numbers of the contents, as they stand in packs; what is in none comes last
+  std::vector<Place> places;         // by number
+  [[nodiscard]] bool empty() const { return packs.empty(); }
+  [[nodiscard]] std::string encode() const;
+  [[nodiscard]] static PackMap parse(std::string_view bytes);  // throws Error{invalid}
+};
+
+// Empty where so few of them are packed that it would be of no use.
+[[nodiscard]] PackMap map_packs(Store& store, std::span<const Digest> contents);
+
+// One content after the other into `room`, whose size is that of all. `places`: as many, or none. What is read has to
+// be checked by its reader. Returns the first that is not here; then `room` holds nothing of use.
+[[nodiscard]] std::optional<std::size_t> read_contents(Store& store, std::span<const Digest> contents,
+                                                       const PackMap& map, std::span<const PackMap::Place> places,
+                                                       std::span<std::byte> room);
+
+}  // namespace sabath

@@ -1,0 +1,34 @@
+// What a Store is asked for and answers with: room, refs, arrivals. Plain values.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "sabath/digest.h"
+#include "sabath/fetcher.h"
+
+namespace sabath {
+
+struct Space {
+  std::uint64_t bytes_free = 0;   // for this user
+  std::uint64_t inodes_free = 0;  // UINT64_MAX where the filesystem does not count them
+};
+
+// How a root became trusted for a source: kept in refs/.
+struct Ref {
+  Sha256 root;             // of the manifest
+  std::string trusted_by;  // "pinned", "checksum", "first use over TLS", "first use", "git commit"
+  Validators validators;   // of the source, when it had any
+  std::int64_t time = 0;   // seconds since 1970, for people
+  std::string source;      // display URL, for people
+  std::string note;        // e.g. the git commit
+};
+
+// What one source gave.
+struct Arrival {
+  Digest digest;
+  bool over_tls = false;
+  friend bool operator==(const Arrival&, const Arrival&) = default;
+};
+
+}  // namespace sabath

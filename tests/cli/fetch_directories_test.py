@@ -1,0 +1,254 @@
+#!/usr/bin/python3
+"""Directories on servers, as one fragment: what is below them, what a pattern chooses, and what is refused."""
+
+import pathlib
+import subprocess
+import unittest
+from urllib.parse import parse_qsl, quote
+
+from support.case import Case, main, place
+from support.content import fragment, seeded
+from support.listings import VSFTPD_TLS, Apache, Pyftpdlib, Spoken, Vsftpd
+
+TREE = {
+    "a.h5": seeded(100, 1),
+    "b c.h5": seeded(70_000, 2),
+    "notes.txt": b"text",
+    "empty.h5": b"",
+    "sub/d&e.h5": seeded(10, 3),
+    "sub/deep/ü#%.h5": seeded(5_000_000, 4),
+}
+H5 = {name: data for name, data in TREE.items() if name.endswith(".h5")}
+TOP_H5 = {name: data for name, data in H5.items() if "/" not in name}
+HTML = {"Content-Type": "text/html"}
+
+
+class Directories(Case):
+    def fetch_all_ways(self, url):
+        """The whole of a directory, one level of it by a pattern, and all levels by another."""
+        for name, pattern, tree in (("all", "", TREE), ("top", "*.h5", TOP_H5), ("deep", "**/*.h5", H5)):
+            with self.subTest(pattern):
+                self.sabath.add(name, [fragment(url + pattern, kind="file_list")])
+                asset = self.fetch(name)
+                self.expect_tree(asset["path"], tree)
+                self.assertEqual(asset["files"], len(tree))
+                self.assertEqual(asset["resolved"], [{"url": url + pattern, "version": None}])
+        again = self.fetch("deep")
+        self.assertEqual((again["fetched_bytes"], again["sources"]), (0, []))
+
+    def start(self, kind, extra="", tree=None):
+        if reason := kind.unavailable_because():
+            self.skipTest(reason)
+        self.home.chmod(0o755)
+        server = kind(self.home / kind.__name__.lower(), extra)
+        self.addCleanup(server.stop)
+        for path, data in (tree or {}).items():
+            place(server.root / path, data)
+        return server
+
+    def test_nginx_html(self):
+        server = self.serve({f"d/{n}": d for n, d in TREE.items()}, extra="autoindex on;")
+        self.fetch_all_ways(server.url("d/"))
+
+    def test_nginx_json(self):
+        server = self.serve({f"d/{n}": d for n, d in TREE.items()}, extra="autoindex on; autoindex_format json;")
+        self.fetch_all_ways(server.url("d/"))
+        self.sabath.add("some", [fragment(server.url("d/**"), kind="file_list", limit=2, path="x/y")])
+        asset = self.fetch("some")
+        self.expect_tree(asset["path"], {f"x/y/{name}": TREE[name] for name in sorted(TREE)[:2]})
+
+    def test_the_record_counts_listings_too(self):
+        server = self.serve({f"d/{n}": d for n, d in TREE.items()}, extra="autoindex on;")
+        self.sabath.add("all", [fragment(server.url("d/"), kind="file_list")])
+        asset, requests = self.fetch("all"), server.log()
+        self.assertEqual(sum(source["requests"] for source in asset["sources"]), len(requests))
+        files = [request.body_bytes for request in requests if not request.uri.endswith("/")]
+        self.assertEqual(sum(files), sum(map(len, TREE.values())))  # nginx counts the framing of its pages, too
+
+    def test_apache_html(self):
+        server = self.start(Apache, "IndexOptions FancyIndexing IconsAreLinks", {f"d/{n}": d for n, d in TREE.items()})
+        self.fetch_all_ways(server.url("d/"))
+
+    def test_webdav(self):
+        server = self.start(Apache, "Dav On", {f"d/{n}": d for n, d in TREE.items()})
+        self.fetch_all_ways(server.url("d/").replace("http:", "dav:"))
+
+    def test_ftp(self):
+        server = self.start(Vsftpd, tree={f"d/{n}": d for n, d in TREE.items()})
+        self.fetch_all_ways(server.url("d/"))
+
+    def test_ftp_with_facts(self):
+        server = self.start(Pyftpdlib, tree={f"d/{n}": d for n, d in TREE.items()})
+        self.fetch_all_ways(server.url("d/"))
+        output = (self.home / "pyftpdlib/output").read_text()
+        self.assertIn("<- MLSD", output)
+        self.assertNotIn("<- LIST", output)
+
+    def test_ftps(self):
+        (self.home / "vsftpd").mkdir()
+        command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=127.0.0.1"]
+        names = ["-addext", "subjectAltName=IP:127.0.0.1", "-keyout", "key.pem", "-out", "cert.pem"]
+        subprocess.run(command + names, cwd=self.home / "vsftpd", check=True, capture_output=True)
+        server = self.start(Vsftpd, VSFTPD_TLS, {f"d/{n}": d for n, d in TREE.items()})
+        config = self.home / ".config/sabath/config.json"
+        place(config, f'{{"ca_file": "{self.home}/vsftpd/cert.pem"}}'.encode())
+        self.sabath.add("all", [fragment(server.url("d/").replace("ftp:", "ftps:"), kind="file_list")])
+        asset = self.fetch("all")
+        self.expect_tree(asset["path"], TREE)
+        self.assertEqual(asset["trusted_by"], "first use over TLS")
+
+    def test_a_directory_linked_into_itself(self):
+        server = self.serve({"d/f.h5": b"1"}, extra="autoindex on;")
+        (server.root / "d/again").symlink_to(".")
+        self.sabath.add("loop", [fragment(server.url("d/"), kind="file_list")])
+        asset = self.fetch("loop", code=12)
+        self.assertIn("deeper than 32", asset["failures"][0]["message"])
+        self.sabath.add("top", [fragment(server.url("d/*"), kind="file_list")])
+        self.expect_tree(self.fetch("top")["path"], {"f.h5": b"1"})
+
+    def test_offline(self):
+        self.sabath.add("all", [fragment("http://127.0.0.1:1/d/", kind="file_list")])
+        self.fetch("all", "--offline", code=9)
+
+    def test_mirrors(self):
+        """The first one that answers says what there is."""
+        server = self.serve({"d/f": b"1"}, extra="autoindex on;")
+        self.sabath.add("two", [fragment([server.url("none/"), server.url("d/")], kind="file_list")])
+        self.expect_tree(self.fetch("two")["path"], {"f": b"1"})
+
+
+class Private(Case):
+    def test_the_token_of_an_origin_is_for_its_listings_too(self):
+        def guarded(body, kind):
+            said = (200, {"Content-Type": kind}, body)
+            return lambda request: said if request.headers.get("Authorization") == "Bearer T0K" else (401, {}, b"")
+
+        server = Spoken({"/d/": guarded(b'<a href="f">f</a>', "text/html"), "/d/f": guarded(b"data", "x/y")})
+        elsewhere = Spoken({"/e/": (200, HTML, b'<a href="g">g</a>'), "/e/g": b"more"})
+        for one in (server, elsewhere):
+            self.addCleanup(one.stop)
+        server.table["/r/"] = (302, {"Location": elsewhere.url("e/")}, b"")
+        self.sabath.add("private", [fragment(server.url("d/"), kind="file_list")])
+        self.sabath.add("moved", [fragment(server.url("r/"), kind="file_list")])
+        self.fetch("private", code=4)
+        self.sabath.environment["SABATH_TOKEN"] = server.url().rstrip("/") + " T0K"
+        self.expect_tree(self.fetch("private")["path"], {"f": b"data"})
+        self.expect_tree(self.fetch("moved")["path"], {"g": b"more"})
+        self.assertEqual([h for _, h, _ in elsewhere.requests if "Authorization" in h], [])
+
+
+class Buckets(Case):
+    """Pages of two keys; a server that verifies signatures is in tests/contract."""
+
+    def setUp(self):
+        super().setUp()
+        self.keys = {f"run/{name}": data for name, data in TREE.items()}
+        self.server = Spoken({"/bkt": self.page, "/bkt/": self.page})
+        self.addCleanup(self.server.stop)
+        for key, data in self.keys.items():
+            self.server.table["/bkt/" + quote(key)] = data
+        self.sabath.environment["AWS_ENDPOINT_URL_S3"] = self.server.url().rstrip("/")
+
+    def page(self, request):
+        query = dict(parse_qsl(request.path.partition("?")[2]))
+        begin = int(query.get("continuation-token", 0))
+        keys = sorted(key for key in self.keys if key.startswith(query.get("prefix", "")))
+        entry = "<Contents><Key>{}</Key><Size>{}</Size></Contents>"
+        entries = "".join(entry.format(quote(k), len(self.keys[k])) for k in keys[begin : begin + 2])
+        more = begin + 2 < len(keys)
+        token = f"<NextContinuationToken>{begin + 2}</NextContinuationToken>" if more else ""
+        return (f"<ListBucketResult><EncodingType>url</EncodingType><IsTruncated>{str(more).lower()}</IsTruncated>"
+                f"{token}{entries}</ListBucketResult>").encode()
+
+    def test_pages_and_patterns(self):
+        text = {"run/notes.txt": b"text"}
+        for url, tree in (("s3://bkt/run/", TREE), ("s3://bkt/run/*.h5", TOP_H5), ("s3://bkt/**/*.txt", text)):
+            with self.subTest(url):
+                self.sabath.add("b", [fragment(url, kind="file_list")])
+                self.expect_tree(self.fetch("b")["path"], tree)
+
+    def test_hostile_keys(self):
+        for key in ("run/../x", "run//x", "run/\x1b[31m", "run/a\n", "run/./x"):
+            with self.subTest(key):
+                self.keys = {"run/ok": b"1", key: b"1"}
+                self.sabath.add("b", [fragment("s3://bkt/run/", kind="file_list")])
+                self.fetch("b", code=12)
+
+
+class Hostile(Case):
+    def say(self, body, headers=HTML, path="/d/", scheme="http", status=200):
+        server = Spoken({path: (status, headers, body), "/d/ok": b"data", "/d/x": b"data"})
+        self.addCleanup(server.stop)
+        self.sabath.add("x", [fragment(server.url("d/").replace("http:", f"{scheme}:"), kind="file_list")])
+        return server
+
+    def refused(self, body, code=12, **options):
+        server = self.say(body, **options)
+        asset = self.fetch("x", code=code)
+        self.assertIsNone(asset["path"])
+        self.assertNotIn("\x1b", asset["err"])
+        return server, asset
+
+    def test_html(self):
+        for href in ("%2e%2e/", "..%2f..%2fetc%2fpasswd", "a%00b", "a%0ab", "%1b[31m", "a%c3%28", "%2fetc"):
+            with self.subTest(href):
+                self.refused(f'<a href="{href}">x</a><a href="ok">ok</a>'.encode())
+
+    def test_links_elsewhere_are_not_followed(self):
+        elsewhere = Spoken({"*": b"secret"})
+        self.addCleanup(elsewhere.stop)
+        links = ["../", "../../etc/passwd", "/", "/etc/passwd", "?C=N;O=D", "#top", "file:///etc/passwd", "java:x",
+                 elsewhere.url("d/y"), "//127.0.0.1:1/d/z", "sub/deep", "./", "mailto:a@b", "\x01"]
+        page = "".join(f'<A class=x HREF="{link}">x</A>' for link in links)
+        page += "<!-- <a href=hidden> --><a href='ok'>ok</a>"
+        server = self.say(page.encode())
+        asset = self.fetch("x")
+        self.expect_tree(asset["path"], {"ok": b"data"})
+        self.assertEqual(elsewhere.requests, [])
+        self.assertEqual({line.split()[1] for line, _, _ in server.requests}, {"/d/", "/d/ok"})
+
+    def test_json(self):
+        headers = {"Content-Type": "application/json"}
+        for text in (
+            '[{"name":"../x","type":"file"}]',
+            '[{"name":"/etc/passwd","type":"file","size":1}]',
+            '[{"name":"..","type":"directory"}]',
+            '[{"name":"a\\u0000","type":"file"}]',
+            '[{"name":"x","type":',
+            '[{"name":"x","type":"file"},{"name":"x","type":"file"}]',
+            "[" * 100_000,
+        ):
+            with self.subTest(text[:40]):
+                self.refused(text.encode(), headers=headers)
+        self.refused(b'{"a":1}', headers=headers, code=6)
+
+    def test_webdav(self):
+        entry = "<D:response><D:href>{}</D:href><D:propstat><D:prop><D:resourcetype/></D:prop>"
+        entry += "<D:status>HTTP/1.1 200 OK</D:status></D:propstat></D:response>"
+        whole = '<?xml version="1.0"?><D:multistatus xmlns:D="DAV:">{}</D:multistatus>'
+        away = ("/etc/passwd", "/d/%2e%2e", "/d/../x", "/d/a/b", "http://127.0.0.1:1/e/x", "/d/..%2fx", "file:///d/x/y")
+        for href in away:
+            with self.subTest(href):
+                self.refused(whole.format(entry.format(href)).encode(), scheme="dav", status=207)
+        bomb = '<!DOCTYPE x [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]>' + whole.format(entry.format("/d/&b;"))
+        external = '<!DOCTYPE x [<!ENTITY a SYSTEM "file:///etc/passwd">]>' + whole.format(entry.format("/d/&a;"))
+        for text in (bomb, external, "<a>" * 100_000, whole.format("")[:-3], whole.format(entry.format("/d/&a;"))):
+            with self.subTest(text[:40]):
+                self.refused(text.encode(), code=6, scheme="dav", status=207)
+
+    def test_no_listing_at_all(self):
+        self.refused(b"<html>please log in</html>", code=6)
+        self.refused(b"data", headers={"Content-Type": "application/octet-stream"}, code=6)
+        self.refused(b"", status=401, code=4)
+        self.refused(b"", status=404, code=6)
+
+    def test_a_page_without_end(self):
+        self.refused(b'<a href="x">' * (6 << 20))
+
+    def test_names_in_messages_are_harmless(self):
+        _, asset = self.refused(b'<a href="%1b[31mred">x</a>')
+        self.assertIn("\\x1b[31m", asset["failures"][0]["message"].lower())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,80 @@
+#!/usr/bin/python3
+"""What a host may be asked for: by its own quota, by the recipe, by the configuration. The witness is the server."""
+
+import json
+import time
+
+from support.case import Case, main
+from support.content import fragment, seeded
+from support.metered import Metered
+
+
+class Limits(Case):
+    def files(self, count, size=20000):
+        return {f"f{i}": seeded(size + i, i) for i in range(count)}
+
+    def meter(self, *arguments, **options):
+        server = Metered(*arguments, **options)
+        self.addCleanup(server.stop)
+        return server
+
+    def add(self, name, server, files, **more):
+        self.sabath.add(name, [fragment(server.url(n), data, name=n, path=n) for n, data in files.items()], **more)
+
+    def test_as_many_as_help_without_a_limit(self):
+        files = self.files(60)
+        server = self.meter(files)
+        self.add("free", server, files)
+        self.expect_tree(self.fetch("free")["path"], files)
+        self.assertGreater(server.most, 4)
+
+    def test_connections_by_the_recipe(self):
+        files = self.files(60)
+        server = self.meter(files)
+        self.add("meek", server, files, limits={"connections": 2})
+        self.expect_tree(self.fetch("meek")["path"], files)
+        self.assertEqual(server.most, 2)
+
+    def test_connections_by_the_configuration(self):
+        """The least of what recipe, user and site say."""
+        files = self.files(60)
+        server = self.meter(files)
+        self.add("meek", server, files, limits={"connections": 5})
+        config = self.home / "config.json"
+        for host, most in (("127.0.0.1", 3), ("*.0.0.1", 3), ("other", 5), ("27.0.0.1", 5)):
+            with self.subTest(host):
+                server.most = 0
+                config.write_text(json.dumps({"hosts": [{"host": host, "connections": 3}]}))
+                self.fetch("meek", "--config", config, "--force")
+                self.assertEqual(server.most, most)
+
+    def test_bytes_a_second(self):
+        files = self.files(8, 250_000)
+        server = self.meter(files)
+        self.add("slow", server, files, limits={"limit_rate": "1M"})
+        begin = time.monotonic()
+        self.fetch("slow")
+        self.assertGreater(time.monotonic() - begin, 1.7)  # of 2 s, a tenth of one may be saved up
+
+    def test_a_quota_is_kept_to(self):
+        files = self.files(100)
+        for headers in ("draft", "x"):
+            with self.subTest(headers):
+                server = self.meter(files, quota=(40, 4), headers=headers)
+                self.add("many", server, files)
+                self.expect_tree(self.fetch("many", "--force")["path"], files)
+                self.assertEqual(server.requests_while_used_up(1.5), [])
+                self.assertLess(server.refused(), 64)  # what was on its way as it ended, twice
+
+    def test_limits_that_are_none(self):
+        for limits, word in (({"connections": 0}, "connections"), ({"limit_rate": "fast"}, "limit_rate"),
+                             ({"rate": 1}, "rate"), ({"connections": 5000}, "1024")):  # fmt: skip
+            with self.subTest(limits):
+                self.sabath.add("bad", [fragment("http://127.0.0.1:1/f", seeded(10), path="f")], limits=limits)
+                result = self.sabath.run("fetch", "bad")
+                self.assertEqual(result.exit, 12, result.err)
+                self.assertIn(word, result.err)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,195 @@
+"""Servers that say what they hold: Apache, vsftpd, and one that says what a test wants."""
+
+import contextlib
+import http.server
+import importlib.util
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import threading
+
+from support.origin import answers, free_port, poll
+
+APACHE = """ServerRoot {dir}
+ServerName localhost
+PidFile {dir}/pid
+Listen 127.0.0.1:{port}
+ErrorLog {dir}/error.log
+DocumentRoot {root}
+Mutex file:{dir} default
+User daemon
+Group daemon
+"""
+APACHE_MODULES = ("mpm_event", "authz_core", "dir", "autoindex", "mime", "dav", "dav_fs")
+MODULES = pathlib.Path("/usr/lib/apache2/modules")
+VSFTPD = """listen=YES
+listen_ipv6=NO
+listen_address=127.0.0.1
+listen_port={port}
+background=NO
+seccomp_sandbox=NO
+isolate=NO
+isolate_network=NO
+anonymous_enable=YES
+no_anon_password=YES
+ftp_username=daemon
+nopriv_user=nobody
+secure_chroot_dir={dir}/empty
+anon_root={root}
+"""
+VSFTPD_TLS = """ssl_enable=YES
+implicit_ssl=YES
+allow_anon_ssl=YES
+force_anon_data_ssl=YES
+force_anon_logins_ssl=YES
+rsa_cert_file={dir}/cert.pem
+rsa_private_key_file={dir}/key.pem
+require_ssl_reuse=NO
+"""
+
+
+def find(program):
+    return shutil.which(program) or shutil.which(program, path="/usr/sbin:/sbin")
+
+
+class Server:
+    """A program that listens on a free port, below a directory that everybody may enter."""
+
+    scheme = "http"
+
+    def __init__(self, directory, extra=""):
+        self.directory = pathlib.Path(directory)
+        self.root = self.directory / "root"
+        self.root.mkdir(parents=True)
+        for place in (self.directory, self.directory.parent):
+            place.chmod(0o755)
+        for _ in range(5):
+            self.port = free_port()
+            with open(self.directory / "output", "wb") as output:
+                self.process = subprocess.Popen(self.command(extra), stdout=output, stderr=output)
+            if poll(lambda: self.process.poll() is not None or answers(self.port)) and self.process.poll() is None:
+                return
+        raise AssertionError(f"it does not start: {(self.directory / 'output').read_text()}")
+
+    def stop(self):
+        self.process.terminate()
+        self.process.wait(timeout=20)
+
+    def url(self, path=""):
+        return f"{self.scheme}://127.0.0.1:{self.port}/{path}"
+
+
+class Apache(Server):
+    """Fancy indexes, and WebDAV with -Dav."""
+
+    @staticmethod
+    def unavailable_because():
+        if not find("apache2"):
+            return "apache2 is not installed"
+        return "" if os.geteuid() == 0 else "apache2 is started as root here"
+
+    def command(self, extra):
+        there = [m for m in APACHE_MODULES if (MODULES / f"mod_{m}.so").exists()]
+        modules = "".join(f"LoadModule {m}_module {MODULES}/mod_{m}.so\n" for m in there)
+        config = self.directory / "apache.conf"
+        options = f"<Directory {self.root}>\nRequire all granted\nOptions Indexes FollowSymLinks\n{extra}\n"
+        options += "</Directory>\n"
+        lock = f"DavLockDB {self.directory}/lock\n" if "Dav On" in extra else ""
+        text = APACHE.format(dir=self.directory, root=self.root, port=self.port)
+        config.write_text(modules + text + "TypesConfig /dev/null\n" + lock + options)
+        return [find("apache2"), "-f", config, "-DFOREGROUND"]
+
+
+class Vsftpd(Server):
+    scheme = "ftp"
+
+    @staticmethod
+    def unavailable_because():
+        if not find("vsftpd"):
+            return "vsftpd is not installed"
+        return "" if os.geteuid() == 0 else "vsftpd must be started by root"
+
+    def command(self, extra):
+        (self.directory / "empty").mkdir(exist_ok=True)
+        config = self.directory / "vsftpd.conf"
+        config.write_text((VSFTPD + extra).format(dir=self.directory, root=self.root, port=self.port))
+        return [find("vsftpd"), config]
+
+
+class Pyftpdlib(Server):
+    """Knows MLSD, which vsftpd does not."""
+
+    scheme = "ftp"
+
+    @staticmethod
+    def unavailable_because():
+        return "" if importlib.util.find_spec("pyftpdlib") else "python3-pyftpdlib is not installed"
+
+    def command(self, extra):
+        return [sys.executable, "-m", "pyftpdlib", "-D", "-i", "127.0.0.1", "-p", str(self.port), "-d", self.root]
+
+
+class Spoken:
+    """Answers what a table says: "METHOD /path?query" or "/path" -> body, or (status, headers, body), or a function
+    of the request that gives one. Requests are kept."""
+
+    def __init__(self, answers_by_path):
+        spoken = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def answer(self):
+                length = int(self.headers.get("Content-Length") or 0)
+                self.content = self.rfile.read(length)
+                spoken.requests.append((f"{self.command} {self.path}", dict(self.headers), self.content))
+                found = spoken.table.get(f"{self.command} {self.path}", spoken.table.get(self.path))
+                if found is None:
+                    found = spoken.table.get(self.path.split("?")[0], spoken.table.get("*", (404, {}, b"")))
+                found = found(self) if callable(found) else found
+                status, headers, body = found if isinstance(found, tuple) else (200, {}, found)
+                whole = body
+                byte_range = self.headers.get("Range", "")
+                if status == 200 and byte_range.startswith("bytes=") and whole:
+                    first, _, last = byte_range[6:].partition("-")
+                    last = min(int(last) if last else len(whole) - 1, len(whole) - 1)
+                    status, body = 206, whole[int(first) : last + 1]
+                    headers = {**headers, "Content-Range": f"bytes {first}-{last}/{len(whole)}"}
+                self.send_response(status)
+                for name, value in headers.items():
+                    self.send_header(name, value)
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                if self.command != "HEAD":
+                    with contextlib.suppress(ConnectionError):  # it has heard enough
+                        self.wfile.write(body)
+
+            do_GET = do_HEAD = do_POST = do_PROPFIND = answer
+
+            def handle(self):
+                with contextlib.suppress(ConnectionError):  # it was cut off between two requests
+                    super().handle()
+
+            def log_message(self, *_):
+                pass
+
+        self.table = dict(answers_by_path)
+        self.requests = []
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.server.daemon_threads = True
+        self.thread = threading.Thread(target=self.server.serve_forever, args=(0.02,), daemon=True)
+        self.thread.start()
+
+    def stop(self):
+        self.server.shutdown()
+        self.server.server_close()
+        self.thread.join()
+
+    def url(self, path=""):
+        return f"http://127.0.0.1:{self.server.server_address[1]}/{path}"
+
+    def asked(self, path):
+        """The requests whose path begins so, as (line, headers, body)."""
+        return [request for request in self.requests if request[0].split(" ", 1)[1].startswith(path)]

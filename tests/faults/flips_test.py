@@ -1,0 +1,150 @@
+#!/usr/bin/python3
+"""One bit that is wrong at a random place of the store: `verify` finds it, or it harms nothing; nothing crashes.
+
+What is found is repaired from the source, or told. Afterwards the assets have the right bytes, and the store verifies.
+PLACES says where bits flip: a new kind of file gets a line there. SABATH_SEED repeats a run, SABATH_FLIPS lengthens it.
+"""
+
+import collections
+import os
+import pathlib
+import random
+import shutil
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "crash"))
+
+from at_call import CHUNK, FULL, SEED, StoreCase, skip_unless_traceable  # noqa: E402
+from support.case import main, place, use_memory  # noqa: E402
+from support.content import fragment, seeded  # noqa: E402
+
+FLIPS = int(os.environ.get("SABATH_FLIPS", "1000" if FULL else "100"))
+CONTENT, INVALID = 7, 12  # exit codes: wrong bytes; a file that is not what it must be
+
+# What, where, and whether the store that is tried must have some of it.
+PLACES = (
+    ("format", "format", True),
+    ("object", "objects/*/*", True),
+    ("pack", "packs/*", True),
+    ("manifest", "manifests/*/*", True),
+    ("ref", "refs/*/*.json", True),
+    ("alias", "alias/*/*/*", True),
+    ("index", "indexes/*/*", False),
+    ("evidence", "verified/*.log", True),
+    ("arrivals", "arrivals/*.log", True),
+    ("checked", "checked/*.log", True),
+    ("pin", "pins/*", True),
+    ("executable of a view", "views/*/in/run.sh", True),
+    ("journal of known chunks", "partial/*/journal.*", True),
+    ("bytes of known chunks", "partial/*/data", True),
+    ("journal of a source", "partial/*/*/journal.*", True),
+    ("scratch", "partial/**/scratch.*", False),
+    ("bytes of a source", "partial/*/*/data", True),
+    ("note of a source", "partial/*/*/source.json", True),
+    ("lease", "leases/*", True),
+    ("mark", "used/*", False),
+    ("record", "records/*", True),
+)
+
+
+class Flips(StoreCase):
+    def setUp(self):
+        super().setUp()
+        self.large = {name: seeded(2 * CHUNK + 5000, seed) for seed, name in enumerate(("known", "unknown"), 8)}
+        for name, data in self.large.items():
+            file = self.home / name / "large.bin"
+            place(file, data)
+            self.sabath.add(name, [fragment(f"file://{file}", data, path="large.bin")])
+        self.manifest = self.home / "known.manifest"
+        self.expect(self.sabath.run("manifest", "create", self.home / "known", "-o", self.manifest))
+
+    def interrupt(self, user, command):
+        """Stopped when its first chunk is noted."""
+        copy = self.new_store(f"{user.home.name}-count", user)
+        _, report = self.at(copy, ("--ops", "write"), command)
+        done = [number for number, call in enumerate(report.calls) if call == f"pwrite64 {CHUNK}"]
+        self.at(user, ("--ops", "write", "--kill-at", done[0] + 3), command, code=137)
+
+    def test_one_bit(self):
+        self.add_packed()
+        template = self.fetched("template", "other", "first")
+        self.expect(template.run("verify", "-q"))
+        self.expect(template.run("pin", "mixed"))
+        self.interrupt(template, ("fetch", "-q", "known", "--manifest", self.manifest, "--lanes", 1))
+        self.interrupt(template, ("fetch", "-q", "unknown", "--lanes", 1))
+        kinds = []
+        for kind, pattern, needed in PLACES:
+            files = sorted(str(f.relative_to(template.store)) for f in template.store.glob(pattern) if size_of(f) > 0)
+            self.assertTrue(files or not needed, f"no {kind}")
+            if files:
+                kinds.append((kind, files))
+        self.kinds = len(kinds)
+        choose = random.Random(SEED)
+        trials = []
+        for number in range(FLIPS):
+            kind, files = kinds[number % len(kinds)]
+            trials.append((number, kind, choose.choice(files), choose.random()))
+        self.outcomes = collections.Counter()
+        self.each(trials, lambda trial: self.flip(template, *trial))
+        for kind, _ in kinds:
+            told = {outcome: count for (what, outcome), count in sorted(self.outcomes.items()) if what == kind}
+            print(f"  {kind}: {told}", flush=True)
+
+    def flip(self, template, number, kind, name, where):
+        user = self.new_store(f"flip-{number}", template)
+        flip_bit(user.store / name, where)
+        # Half of them are repaired by the look that finds them, and half by the next fetch.
+        how = ("--repair",) if number // self.kinds % 2 else ()
+        found = user.run("verify", "--json", *how)
+        self.assertIn(found.exit, (0, CONTENT, INVALID) if kind == "format" else (0, CONTENT), text_of(found))
+        outcome = "harmless"
+        if found.exit == INVALID:
+            self.assertIn("format", found.err)
+            shutil.copyfile(template.store / name, user.store / name)
+            outcome = "told"
+        elif found.asset["bad"]:
+            mended = all(bad["mended"] for bad in found.asset["bad"])
+            self.assertEqual(found.exit, 0 if how and mended else CONTENT, text_of(found))
+            outcome = ("repaired" if mended else "told") if how else "found"
+        self.expect_right(user)
+        if kind in ("pack", "format", "evidence"):  # to look at a thousand files takes its time
+            self.expect_packed(user, ("first",))
+            self.expect(user.run("verify", "-q"))
+        self.outcomes[kind, outcome] += 1
+        shutil.rmtree(user.home)
+
+    def expect_right(self, user):
+        self.expect_tree(self.expect(user.fetch("mixed")).asset["path"], self.tree)
+        self.expect(user.fetch("other"))
+        for name, more in (("known", ("--manifest", self.manifest)), ("unknown", ())):
+            self.expect_tree(self.expect(user.fetch(name, *more)).asset["path"], {"large.bin": self.large[name]})
+        last = user.run("verify", "--json")
+        self.assertEqual(last.exit, 0, text_of(last))
+
+
+def size_of(file):
+    return file.stat().st_size if file.is_file() else 0
+
+
+def flip_bit(file, where):
+    """`where`: 0 to 1, of all bits. Size, times and mode stay."""
+    status = file.stat()
+    bit = int(where * status.st_size * 8)
+    os.chmod(file, 0o644)
+    with open(file, "r+b") as data:
+        data.seek(bit // 8)
+        byte = data.read(1)
+        data.seek(bit // 8)
+        data.write(bytes([byte[0] ^ 1 << bit % 8]))
+    os.utime(file, ns=(status.st_atime_ns, status.st_mtime_ns))
+    os.chmod(file, status.st_mode & 0o7777)
+
+
+def text_of(result):
+    return f"exit {result.exit}\n{result.out[:1500]}\n{result.err[:1500]}"
+
+
+if __name__ == "__main__":
+    skip_unless_traceable()
+    use_memory()
+    main()

@@ -1,0 +1,131 @@
+#!/usr/bin/python3
+"""What the operating system refuses, at any of the calls that a command makes on the store.
+
+For each fault a command is run once for each of several of its calls, which then fails. It is told, with the exit code
+of docs/exit-codes.md, or it did not matter, and all that was asked for is there. Afterwards the store verifies, and
+the same command completes. Which calls is random, and SABATH_SEED repeats it; SABATH_CRASH_ROUNDS tries all calls.
+"""
+
+import errno
+import os
+import pathlib
+import random
+import shutil
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "crash"))
+
+from at_call import FULL, SEED, StoreCase, error_number, skip_unless_traceable  # noqa: E402
+from support.case import main, use_memory  # noqa: E402
+from support.program import INSTRUMENTED  # noqa: E402
+
+SAMPLES = int(os.environ.get("SABATH_MATRIX_SAMPLES", "1000000" if FULL else "6"))
+SPACE, SYSTEM = 5, 70  # exit codes
+FROM_THEN_ON = 0
+FETCH = ("fetch", "--json", "mixed", "--lanes", 1)
+COLLECT = ("gc", "--json", "--older-than", "0s", "--grace", "0s", "--partials", "0s", "--force-local")
+
+
+class Matrix(StoreCase):
+    def fail_at_each(self, fault, kinds, times=1, command=FETCH, template=None, codes=(0, SYSTEM)):
+        """Fails `times` calls of these kinds, beginning with each of a sample."""
+        shown = f"{fault} at {kinds}{'' if times else ' from then on'}, {command[0]}"
+        name = shown.replace(" ", "-").replace(",", "-")
+        _, report = self.at(self.new_store(f"{name}-count", template), ("--ops", kinds), command)
+        numbers = range(1, report.count + 1)
+        tried = random.Random(SEED).sample(numbers, min(SAMPLES, len(numbers)))
+
+        def trial(number):
+            user = self.new_store(f"{name}-{number}", template)
+            how = ("--ops", kinds, "--fail-at", number, "--errno", error_number(fault), "--times", times)
+            result, report = self.at(user, how, command)
+            said = f"{report.what}\n{result.out[:1500]}\n{result.err[:1500]}"
+            self.assertIn(result.exit, codes, said)
+            self.expect_told(result, fault, said)
+            if result.exit == 0 and command[0] == "fetch":
+                self.expect_tree(result.asset["path"], self.tree)
+            if (user.store / "format").exists():
+                verified = user.run("verify", "--json")
+                self.assertEqual(verified.exit, 0, f"{said}\n{verified.out}\n{verified.err}")
+            again = user.run(*command)
+            self.assertEqual(again.exit, 0, f"{said}\n{again.out}\n{again.err}")
+            self.expect_whole(user)
+            shutil.rmtree(user.home)
+            return result.exit
+
+        exits = self.each(tried, trial)
+        fatal = sum(code != 0 for code in exits)
+        print(f"{shown}: {len(tried)} of {report.count} calls tried, {fatal} were fatal", flush=True)
+
+    def expect_told(self, result, fault, said):
+        self.assertEqual(result.record["exit"], result.exit, said)
+        self.assertNotIn("internal error", result.err, said)
+        if result.exit != 0:
+            told = (os.strerror(error_number(fault)),)
+            self.assertTrue(any(word in result.err for word in told), said)
+
+    def test_no_space(self):
+        kinds = "make,write,size,mkdir,rename,link"
+        for times in (1, FROM_THEN_ON):
+            self.fail_at_each("ENOSPC", kinds, times, codes=(0, SPACE))
+            self.fail_at_each("ENOSPC", kinds, times, COLLECT, self.fetched(f"full-{times}"), (0, SPACE))
+        self.fail_at_each("ENOSPC", kinds, FROM_THEN_ON, ("verify", "--json"), self.fetched("verified"), (0, SPACE))
+
+    def test_quota(self):
+        self.fail_at_each("EDQUOT", "make,write,size,mkdir,rename,link", FROM_THEN_ON, codes=(0, SPACE))
+
+    def test_damaged_device(self):
+        self.fail_at_each("EIO", "write,size")
+        self.fail_at_each("EIO", "read,open,stat")
+        self.fail_at_each("EIO", "read,open", 1, COLLECT, self.fetched("collect"))
+        self.fail_at_each("EIO", "read,open,stat", 1, FETCH, self.fetched("there"))
+
+    def test_sync_that_fails(self):
+        """What was not synced is never published, and a failed sync is not tried again as if nothing had been."""
+        self.fail_at_each("EIO", "sync")
+        self.fail_at_each("EIO", "sync", FROM_THEN_ON)
+
+    def test_read_only_from_one_moment_on(self):
+        changes = "make,write,size,mode,mkdir,remove,rename,link"
+        self.fail_at_each("EROFS", changes, FROM_THEN_ON)
+        self.fail_at_each("EROFS", changes, FROM_THEN_ON, COLLECT, self.fetched("collect"))
+        self.fail_at_each("EROFS", changes, FROM_THEN_ON, FETCH, self.fetched("there"))
+
+    def test_the_server_forgets_a_file_once(self):
+        for kinds in ("open,stat,read", "make,write,rename,link,sync"):
+            self.fail_at_each("ESTALE", kinds)
+            self.fail_at_each("ESTALE", kinds, 1, COLLECT, self.fetched(f"collect-{kinds[:4]}"))
+
+    def test_no_rename_between_directories(self):
+        self.fail_at_each("EXDEV", "rename", FROM_THEN_ON)
+        self.fail_at_each("EXDEV", "link", FROM_THEN_ON, codes=(0,))
+
+    def test_too_many_links(self):
+        self.fail_at_each("EMLINK", "link", FROM_THEN_ON, codes=(0,))
+
+    def test_no_descriptor_left(self):
+        self.fail_at_each("EMFILE", "make,open")
+        self.fail_at_each("EMFILE", "make,open", FROM_THEN_ON)
+
+    def test_few_descriptors(self):
+        """The limit itself, as a shell sets it."""
+        if INSTRUMENTED:
+            self.skipTest("UBSan looks at an object's type through a pipe")
+        exits = {}
+        for limit in range(8, 40, 1 if FULL else 5):
+            user = self.new_store(f"files-{limit}")
+            result = user.run(*FETCH, prefix=("prlimit", f"--nofile={limit}"))
+            if result.exit == 127:  # not even its libraries can be loaded
+                continue
+            self.assertIn(result.exit, (0, SYSTEM), f"{limit}\n{result.out}\n{result.err}")
+            self.expect_told(result, "EMFILE", f"{limit}\n{result.err}")
+            exits[limit] = result.exit
+            self.expect_whole(user)
+        print(f"by the limit of open files: {exits}", flush=True)
+        self.assertEqual(list(exits.values())[-1], 0)
+
+
+if __name__ == "__main__":
+    skip_unless_traceable()
+    use_memory()
+    main()

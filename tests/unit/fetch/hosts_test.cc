@@ -1,0 +1,89 @@
+#include "fetch/hosts.h"
+
+#include <gtest/gtest.h>
+
+namespace sabath {
+namespace {
+
+using Clock = Host::Clock;
+constexpr unsigned many = 1000;
+
+unsigned connections_of(Host& host) {
+  unsigned n = 0;
+  while (n < many && host.try_connect()) ++n;
+  for (unsigned i = 0; i < n; ++i) host.disconnect_unused();
+  return n;
+}
+
+TEST(Hosts, ARuleNamesAHostOrAllBelowADomain) {
+  Hosts hosts(0, 1, {{"data.lab", {3, 0}}, {"*.site", {2, 0}}, {"[::1]", {1, 0}}});
+  EXPECT_EQ(connections_of(hosts.of("https://data.lab")), 3U);
+  EXPECT_EQ(connections_of(hosts.of("sftp://data.lab:2222")), 3U);
+  EXPECT_EQ(connections_of(hosts.of("http://a.b.site")), 2U);
+  EXPECT_EQ(connections_of(hosts.of("http://[::1]:80")), 1U);
+  for (const char* other : {"https://adata.lab", "https://data.lab.org", "https://site", "http://[::2]", "s3://lab"}) {
+    EXPECT_GT(connections_of(hosts.of(other)), 3U) << other;
+  }
+}
+
+TEST(Hosts, TheLeastOfAllRulesHolds) {
+  Hosts hosts(0, 1, {{"data.lab", {5, 0}}});
+  Host& host = hosts.of("https://data.lab");
+  hosts.add_rule({"data.lab", {2, 100}});
+  hosts.add_rule({"data.lab", {4, 0}});
+  hosts.add_rule({"data.lab", {4, 0}});
+  EXPECT_EQ(connections_of(host), 2U);
+  EXPECT_EQ(hosts.rules().size(), 3U);
+  EXPECT_EQ(hosts.connections(), 2U);
+}
+
+TEST(Hosts, RanksShareWhatAHostBears) {
+  const std::vector<HostRule> rules{{"data.lab", {8, 0}}};
+  for (const auto& [ranks, each] : {std::pair{1U, 8U}, {3U, 2U}, {8U, 1U}, {100U, 1U}}) {
+    Hosts hosts(0, ranks, rules);
+    EXPECT_EQ(connections_of(hosts.of("https://data.lab")), each) << ranks;
+  }
+}
+
+TEST(Hosts, AByteRateIsKept) {
+  Hosts hosts(0, 2, {{"data.lab", {0, 2'000'000}}});
+  Host& host = hosts.of("https://data.lab");
+  const auto begin = Clock::now();
+  for (int i = 0; i < 4; ++i) host.received(100'000, {});
+  EXPECT_GT(Clock::now() - begin, std::chrono::milliseconds(250));  // of 400 ms, a tenth of a second may be saved up
+}
+
+TEST(Hosts, APauseIsNewsForOtherRanks) {
+  Hosts one(0), other(0);
+  Host& host = one.of("https://data.lab");
+  Host& known = other.of("https://data.lab");
+  const unsigned before = connections_of(known);
+  host.pause_until(Clock::now() + std::chrono::seconds(30), true);
+  EXPECT_EQ(one.tick(), std::vector<std::string>{"https://data.lab: asks for a pause of 30 s"});
+  const std::string news = one.take_news();
+  ASSERT_FALSE(news.empty());
+  EXPECT_EQ(one.take_news(), "");
+  other.hear_news(news);
+  EXPECT_EQ(connections_of(known), 0U);
+  EXPECT_GT(known.paused_until(), Clock::now() + std::chrono::seconds(25));
+  EXPECT_EQ(other.take_news(), "");  // it is not told on
+  Hosts third(0);
+  third.hear_news(news);
+  EXPECT_EQ(connections_of(third.of("https://data.lab")), 0U) << "heard of before it was used";
+  EXPECT_EQ(connections_of(third.of("https://other.lab")), before);
+}
+
+TEST(Hosts, AnotherPauseOfTheSameLengthIsNoNews) {
+  Hosts hosts(0);
+  Host& host = hosts.of("https://data.lab");
+  const auto until = Clock::now() + std::chrono::seconds(30);
+  host.pause_until(until, false);
+  EXPECT_FALSE(hosts.take_news().empty());
+  host.pause_until(until, false);
+  host.pause_until(until - std::chrono::seconds(5), false);
+  EXPECT_TRUE(hosts.take_news().empty());
+  EXPECT_EQ(host.paused_until(), until);
+}
+
+}  // namespace
+}  // namespace sabath

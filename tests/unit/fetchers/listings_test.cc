@@ -1,0 +1,206 @@
+// What servers list, as text: each format's good words, and what is refused of each.
+#include <gtest/gtest.h>
+
+#include "ftp/listing.h"
+#include "hf/place.h"
+#include "http/links.h"
+#include "kind_of.h"
+#include "lfs/batch.h"
+#include "oci/registry.h"
+#include "resolvers/bag.h"
+#include "resolvers/directory.h"
+#include "resolvers/index_page.h"
+#include "resolvers/records.h"
+#include "sabath/error.h"
+
+namespace sabath {
+namespace {
+
+const Url top = Url::parse("https://a.example/d%20x/");
+
+std::string names(const std::vector<DirectoryEntry>& entries) {
+  std::string text;
+  for (const auto& entry : entries) {
+    text += entry.name + (entry.is_directory ? "/" : "");
+    if (entry.size_bytes) text += "=" + std::to_string(*entry.size_bytes);
+    text += "|";
+  }
+  return text;
+}
+
+TEST(DirectoryPattern, IsSplitWhereThePatternBegins) {
+  const struct {
+    const char *url, *top, *pattern;
+  } cases[] = {
+      {"https://h/d/", "https://h/d/", ""},
+      {"https://h/d/*.h5", "https://h/d/", "*.h5"},
+      {"https://h/d/a*/b/c.h5", "https://h/d/", "a*/b/c.h5"},
+      {"https://h/**", "https://h/", "**"},
+      {"https://h/d/[ab]/", "https://h/d/", "[ab]/**"},
+      {"https://h:8443/d/%20*", "https://h:8443/d/", " *"},
+  };
+  for (const auto& c : cases) {
+    const Url url = Url::parse(c.url);
+    EXPECT_TRUE(names_directory(url)) << c.url;
+    EXPECT_EQ(parse_directory_pattern(url).top.text(), c.top);
+    EXPECT_EQ(parse_directory_pattern(url).pattern, c.pattern);
+  }
+  EXPECT_FALSE(names_directory(Url::parse("https://h/d/list.txt?x=*")));
+}
+
+TEST(Walk, EntersOnlyWhatMayMatch) {
+  std::vector<std::string> entered;
+  const auto list = [&](const Url& directory) {
+    entered.push_back(directory.path());
+    const bool first = directory.path() == "/";
+    return DirectoryPage{directory, first
+                                        ? std::vector<DirectoryEntry>{{"a", true, {}}, {"b", true, {}}, {"f", false, 1}}
+                                        : std::vector<DirectoryEntry>{{"c", true, {}}, {"x y", false, 2}}};
+  };
+  const auto files = walk({Url::parse("http://h/"), "a/*"}, list);
+  ASSERT_EQ(files.size(), 1u);
+  EXPECT_EQ(files[0].urls.front().text(), "http://h/a/x%20y");
+  EXPECT_EQ(files[0].size_bytes, 2u);
+  EXPECT_EQ(entered, (std::vector<std::string>{"/", "/a/"}));
+}
+
+TEST(Walk, RefusesWhatHasNoEndAndNamesThatAreNone) {
+  const auto deep = [](const Url& directory) { return DirectoryPage{directory, {{"again", true, {}}}}; };
+  EXPECT_EQ(kind_of([&] { (void)walk({top, ""}, deep); }), FailureKind::invalid);
+  for (const char* name : {"..", ".", "", "a/b", "/etc", "a\nb", "\x1b[31m", "\xff"}) {
+    const auto list = [&](const Url& directory) { return DirectoryPage{directory, {{name, false, {}}}}; };
+    EXPECT_EQ(kind_of([&] { (void)walk({top, ""}, list); }), FailureKind::invalid) << name;
+  }
+}
+
+TEST(HtmlIndex, TakesWhatStandsDirectlyBelow) {
+  EXPECT_EQ(names(parse_html_index("<html><a href=\"../\">up</a> <a href=\"b%20c.h5\">b</a><A HREF='sub/'>s</A>"
+                                   "<a href=x&amp;y.txt>x</a><a name=z>z</a><a href=\"/d%20x/abs\">a</a>"
+                                   "<a href='https://a.example/d%20x/full'>f</a><a href=\"b%20c.h5\">again</a>"
+                                   "<a href=\"u\xC3\xBC\">u</a><a href='sub/deep'>d</a><abbr href=no>",
+                                   top)),
+            "b c.h5|sub/|x&y.txt|abs|full|u\xC3\xBC|");
+  EXPECT_EQ(names(parse_html_index("<a href=\"", top)), "");
+  EXPECT_EQ(names(parse_html_index("<a href=\"https://b.example/d%20x/f\"><a href=\"http://a.example/d%20x/f\">", top)),
+            "");
+}
+
+TEST(JsonIndex, SaysSizes) {
+  EXPECT_EQ(names(parse_json_index(R"([{"name":"f","type":"file","mtime":"x","size":3},{"name":"d","type":"directory"},
+                                      {"name":"s","type":"other"}])",
+                                   top)),
+            "f=3|d/|");
+  EXPECT_EQ(kind_of([] { (void)parse_json_index("{}", top); }), FailureKind::unavailable);
+}
+
+TEST(Multistatus, KnowsDirectoriesByTheirType) {
+  const std::string text =
+      "<?xml version='1.0'?><D:multistatus xmlns:D='DAV:'><D:response><D:href>/d%20x/</D:href></D:response>"
+      "<D:response><D:href>/d%20x/f</D:href><D:propstat><D:prop><lp1:getcontentlength xmlns:lp1='DAV:'>12"
+      "</lp1:getcontentlength></D:prop><D:status>HTTP/1.1 200 OK</D:status></D:propstat></D:response>"
+      "<D:response><D:href>https://a.example/d%20x/sub</D:href><D:propstat><D:prop><D:resourcetype><D:collection/>"
+      "</D:resourcetype></D:prop><D:status>HTTP/1.1 200 OK</D:status></D:propstat></D:response></D:multistatus>";
+  EXPECT_EQ(names(parse_multistatus(text, top)), "f=12|sub/|");
+}
+
+TEST(FtpList, ReadsUnixDosAndFacts) {
+  EXPECT_EQ(names(parse_list("total 4\r\ndrwxr-xr-x    2 0  0   4096 Nov 21 12:00 sub\r\n"
+                             "-rw-r--r--    1 ftp      ftp        12345678901 Jan 01  2020  lead space\r\n"
+                             "lrwxrwxrwx 1 0 0 5 Nov 21 12:00 link -> f\nprw-r--r-- 1 0 0 0 Nov 21 12:00 pipe\n"
+                             "drwxr-xr-x    2 0  0   4096 Nov 21 12:00 ..\r\n",
+                             top)),
+            "sub/| lead space=12345678901|link|");
+  EXPECT_EQ(names(parse_list("11-21-26  12:00PM       <DIR>          my dir\n01-02-20  01:00AM  77 f.bin\n", top)),
+            "my dir/|f.bin=77|");
+  EXPECT_EQ(names(parse_mlsd("type=cdir;modify=x; /\r\nType=file;Size=5;UNIX.mode=0644; a b\r\ntype=dir; d\r\n"
+                             "type=OS.unix=slink:/x; l\r\n",
+                             top)),
+            "a b=5|d/|l|");
+  for (const char* line : {"no listing\n", "-rw\n", "?rw-r--r-- 1 0 0 5 Nov 21 12:00 f\n", "1 2 3\n"})
+    EXPECT_EQ(kind_of([&] { (void)parse_list(line, top); }), FailureKind::invalid) << line;
+  EXPECT_EQ(kind_of([] { (void)parse_mlsd("type=file;size=1;name\n", top); }), FailureKind::invalid);
+}
+
+TEST(Links, AreReadOneByOne) {
+  const auto links = parse_links(R"(<a?x=1,2>; rel=next, <b>;rel="duplicate describedby"; type="T/x";pri=3 , <c>)");
+  ASSERT_EQ(links.size(), 3u);
+  EXPECT_TRUE(links[0].is("next"));
+  EXPECT_EQ(links[0].target, "a?x=1,2");
+  EXPECT_TRUE(links[1].is("describedby") && links[1].is("duplicate") && !links[1].is("dup"));
+  EXPECT_EQ(links[1].type, "t/x");
+  EXPECT_EQ(links[1].priority, 3u);
+  for (const char* text : {"", "<", ">", "<a", "x", "<a>;", "<a>;rel=\"", "<a>;=", "<a>;;;"})
+    EXPECT_LE(parse_links(text).size(), 1u) << text;
+}
+
+TEST(Hub, NamesPlaces) {
+  const auto place = hf::place_of(Url::parse("hf://datasets/Lab/Set@refs%2Fpr%2F1/a%20b/*.h5"));
+  EXPECT_EQ(place.revision_path(), "/api/datasets/Lab/Set/revision/refs%2Fpr%2F1");
+  EXPECT_EQ(place.path, "a b/*.h5");
+  EXPECT_EQ(place.url_of("c0", "a b/f").text(), "hf://datasets/Lab/Set@c0/a%20b/f");
+  EXPECT_EQ(hf::place_of(Url::parse("hf://Lab/Net/x")).content_path(), "/Lab/Net/resolve/main/x");
+  for (const char* url :
+       {"hf://datasets/Lab", "hf://datasets/Lab/..", "hf://Lab/Net@", "hf://Lab/Net@../x", "hf://Lab/N?x=1"})
+    EXPECT_EQ(kind_of([&] { (void)hf::place_of(Url::parse(url)); }), FailureKind::unavailable) << url;
+}
+
+TEST(Registry, NamesPlacesAndReadsChallenges) {
+  const std::string hex(64, 'a');
+  EXPECT_EQ(oci::place_of(Url::parse("oci://ghcr.io/lab/x:v1")).manifest_url().text(),
+            "https://ghcr.io/v2/lab/x/manifests/v1");
+  EXPECT_EQ(oci::place_of(Url::parse("oci://localhost:5000/x@sha256:" + hex)).blob_url().text(),
+            "http://localhost:5000/v2/x/blobs/sha256:" + hex);
+  for (const char* url :
+       {"oci://h/", "oci://h/x@sha256:0", "oci://h/UP", "oci://h/x:-", "oci://h/a/../b", "oci://h/x?y=1"})
+    EXPECT_EQ(kind_of([&] { (void)oci::place_of(Url::parse(url)); }), FailureKind::unavailable) << url;
+  const auto challenge = oci::try_parse_challenge(R"(Bearer realm="https://t/x",service="a,b",scope="z")");
+  ASSERT_TRUE(challenge);
+  EXPECT_EQ(challenge->realm + " " + challenge->service, "https://t/x a,b");
+  for (const char* text : {"", "Basic realm=\"x\"", "Bearer", "Bearer x", "Bearer realm=", "Bearer ,,,"})
+    EXPECT_FALSE(oci::try_parse_challenge(text)) << text;
+  const auto place = oci::place_of(Url::parse("oci://ghcr.io/lab/x"));
+  for (const char* realm : {"http://t/", "file:///x", "x"})
+    EXPECT_EQ(kind_of([&] { (void)oci::token_url({realm, ""}, place); }), FailureKind::access) << realm;
+}
+
+TEST(Records, LeadToTheirApi) {
+  const auto api = [](const char* page) { return record_place(Url::parse(page), "10.1/x").api.text(); };
+  EXPECT_EQ(api("https://zenodo.org/record/12"), "https://zenodo.org/api/records/12");
+  EXPECT_EQ(api("https://rodare.example/records/12/preview"), "https://rodare.example/api/records/12");
+  EXPECT_EQ(api("https://figshare.com/articles/dataset/T_9/7/2"), "https://api.figshare.com/v2/articles/7/versions/2");
+  EXPECT_EQ(api("https://lab.figshare.com/articles/7"), "https://api.figshare.com/v2/articles/7");
+  EXPECT_EQ(api("https://dv.example/citation?persistentId=doi:10.1/x"),
+            "https://dv.example/api/datasets/:persistentId/versions/:latest-published?persistentId=doi%3A10.1%2Fx");
+  for (const char* page : {"https://x.example/", "https://figshare.com/", "https://figshare.com/articles/T"})
+    EXPECT_EQ(kind_of([&] { (void)record_place(Url::parse(page), "10.1/x"); }), FailureKind::unavailable) << page;
+}
+
+TEST(BagText, IsRead) {
+  const auto sums = parse_bag_manifest("\xEF\xBB\xBF" + std::string(32, 'A') + " *./data/100%25 x\r\n\r\n", 32, top);
+  ASSERT_EQ(sums.size(), 1u);
+  EXPECT_EQ(sums[0].path.text(), "data/100% x");
+  EXPECT_EQ(sums[0].hex, std::string(32, 'a'));
+  const auto fetches = parse_bag_fetch("http://h/x - data/a b\nhttp://h/y\t12\tdata/c", top);
+  ASSERT_EQ(fetches.size(), 2u);
+  EXPECT_EQ(fetches[0].path.text(), "data/a b");
+  EXPECT_FALSE(fetches[0].size_bytes);
+  EXPECT_EQ(fetches[1].size_bytes, 12u);
+  EXPECT_EQ(parse_bag_files("X: 1\npayload-oxum: 10.3\n", top), 3u);
+  EXPECT_EQ(kind_of([] { (void)parse_bag_declaration("Tag-File-Character-Encoding: UTF-16\n", top); }),
+            FailureKind::invalid);
+}
+
+TEST(Lfs, ReadsItsOwnUrls) {
+  const std::string oid(64, 'b');
+  const auto object = lfs::parse_object(Url::parse("lfs+https://h/r.git/info/lfs/" + oid + "?size=7"));
+  EXPECT_EQ(object.batch_url().text(), "https://h/r.git/info/lfs/objects/batch");
+  EXPECT_EQ(object.question(), R"({"operation":"download","transfers":["basic"],"objects":[{"oid":")" + oid +
+                                   R"(","size":7}],"hash_algo":"sha256"})");
+  for (const std::string& tail : {std::string("x?size=1"), oid, oid + "?size=", oid + "?size=-1", oid + "/?size=1"}) {
+    const Url url = Url::parse("lfs+https://h/r.git/info/lfs/" + tail);
+    EXPECT_EQ(kind_of([&] { (void)lfs::parse_object(url); }), FailureKind::unavailable) << tail;
+  }
+}
+
+}  // namespace
+}  // namespace sabath
