@@ -37,7 +37,15 @@ void learn(Context& context, Store& store, const std::string& name, const Import
                 "it is another version");
   }
   if (recipe.manifest || found->missing_files > 0) return;
-  store.put_ref(source_key(recipe), {root, "bundle", {}, std::time(nullptr), found->asset.source, ""});
+  store.put_ref(source_key(recipe), {root, "bundle", {}, std::time(nullptr), source_of(recipe), ""});
+}
+
+// What nobody has named yet is an asset all the same: no collection takes it, for no source is known.
+void keep(Store& store, const Imported& imported) {
+  for (const auto& asset : imported.assets) {
+    if (asset.missing_files > 0) continue;
+    store.put_ref(bundle_key(asset.asset.root), {asset.asset.root, "bundle", {}, std::time(nullptr), "", ""});
+  }
 }
 
 nlohmann::ordered_json to_json(const Imported& imported) {
@@ -64,6 +72,7 @@ int run(Context& context, const Options& options) {
         progress->on(event::BytesReceived{0, bytes});
       },
       context.stop);
+  keep(*store, imported);
   for (const auto& name : options.names) learn(context, *store, name, imported);
   const bool whole = std::ranges::all_of(imported.assets, [](const auto& a) { return a.missing_files == 0; });
   const int exit = whole ? 0 : exit_code(FailureKind::partial);

@@ -154,7 +154,10 @@ class Verifier {
       found.repaired = repair.run();
       found.unmended = static_cast<std::size_t>(
           std::ranges::count_if(found.report.bad, [&](const auto& bad) { return !repair.is_mended(bad); }));
-      found.missing = found.missing && !(manifest && all_present(*store_, *manifest));
+      const auto lacks = [&] {
+        return manifest ? !all_present(*store_, *manifest) : !missing_of_assets(*store_).empty();
+      };
+      found.missing = found.missing && lacks();
     }
     tell(context_, name, found);
     exits_.push_back(exit_of(found));

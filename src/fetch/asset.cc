@@ -13,6 +13,7 @@
 #include "fetch/by_digest.h"
 #include "fetch/fragments.h"
 #include "fetch/git.h"
+#include "fetch/other_version.h"
 #include "fetch/selection.h"
 #include "fetch/source_key.h"
 #include "fetch/swarm.h"
@@ -85,7 +86,7 @@ class AssetFetch {
     const bool expect = manifest && (pinned || (!context_.force && !request_.refresh));
     const auto root = fetch(expect ? &*manifest : nullptr);
     if (!root) return;
-    if (expect && *root != manifest->root()) return refuse_other_root(*manifest, *root);
+    if (expect && *root != manifest->root()) refuse_other_root(context_.store, recipe_.name, *manifest, *root);
     const auto result = context_.store.manifest(*root);
     if (!result) throw Error(FailureKind::internal, "a manifest vanished as it was written");
     if (!pinned) learn(*root);
@@ -116,11 +117,11 @@ class AssetFetch {
     if (!result) throw Error(FailureKind::internal, "a manifest vanished as it was written");
     if (result->totals().files + result->totals().symlinks == 0) refuse_nothing();
     if (whole)
-      refuse_unless_part(*whole, *result);
+      refuse_unless_part(recipe_.name, *whole, *result);
     else if (learnt && *root != learnt->root())
-      return refuse_other_root(*learnt, *root);
-    context_.store.put_ref(key,
-                           {*root, record_.trusted_by, {}, std::time(nullptr), first_source(), to_text(selection_)});
+      refuse_other_root(context_.store, recipe_.name, *learnt, *root);
+    context_.store.put_ref(
+        key, {*root, record_.trusted_by, {}, std::time(nullptr), source_of(recipe_), to_text(selection_)});
     finish(*result);
   }
 
@@ -265,15 +266,22 @@ class AssetFetch {
 
   void learn(const Sha256& root) {
     context_.store.put_ref(source_key(recipe_),
-                           {root, record_.trusted_by, {}, std::time(nullptr), first_source(), commit_});
+                           {root, record_.trusted_by, {}, std::time(nullptr), source_of(recipe_), commit_});
     context_.events.on(event::Note{
         fmt::format("{} is {} (trusted by: {}); to pin it, add to the recipe: \"manifest\": {{\"digest\": \"{}\"}}",
                     recipe_.name, root.prefixed(), record_.trusted_by, root.prefixed())});
   }
 
-  std::string first_source() const {
-    if (recipe_.git) return recipe_.git->origin;
-    return recipe_.fragments.empty() ? "" : recipe_.fragments.front().urls.front().display();
+  // What is pinned is learnt from nobody, but a collection has to know that it is an asset, and whether it can come
+  // again. Where that cannot be written, nothing can be collected.
+  void keep(const Sha256& root) {
+    const Sha256 key = pinned_key(recipe_, root);
+    if (context_.store.ref(key)) return;
+    try {
+      context_.store.put_ref(key, {root, record_.trusted_by, {}, std::time(nullptr), source_of(recipe_), ""});
+    } catch (const Error& error) {
+      context_.events.on(event::Note{fmt::format("{} is not noted as an asset: {}", recipe_.name, error.what())});
+    }
   }
 
   // Another store of the list has the view: nothing is made here.
@@ -290,6 +298,7 @@ class AssetFetch {
     record_.manifest = manifest.root().prefixed();
     record_.files = manifest.totals().files;
     record_.bytes = manifest.totals().bytes;
+    if (is_pinned() && selection_.empty()) keep(manifest.root());
     const bool there = context_.store.view_present(manifest);
     record_.packed = !there && context_.store.packed(manifest);
     if (record_.packed) return;
@@ -331,34 +340,6 @@ class AssetFetch {
     throw Error(FailureKind::not_found,
                 fmt::format("{} has nothing that was asked for: {}", recipe_.name, to_text(selection_)),
                 "--select matches whole paths of the asset; `**` stands for any directories: '**/*.h5'");
-  }
-
-  void refuse_unless_part(const Manifest& whole, const Manifest& part) const {
-    part.for_each([&](const Entry& entry) {
-      if (entry.type == EntryType::directory) return;
-      const auto same = whole.find(entry.path);
-      if (same && same->type == entry.type && same->digest == entry.digest && same->target == entry.target) return;
-      throw Error(FailureKind::content,
-                  fmt::format("the sources of {} give {}, and the manifest names {}", recipe_.name,
-                              printable(entry.path.text()), same ? "something else there" : "no such file"),
-                  "the sources hold another version than the manifest");
-    });
-  }
-
-  void refuse_other_root(const Manifest& expected, const Sha256& got) {
-    const auto manifest = context_.store.manifest(got);
-    std::string first;
-    std::size_t count = 0;
-    if (manifest) {
-      diff(expected, *manifest, [&](const Difference& difference) {
-        const Entry& entry = difference.before ? *difference.before : *difference.after;
-        if (count++ < 5) first += (first.empty() ? "" : ", ") + entry.path.text();
-      });
-    }
-    throw Error(FailureKind::content,
-                fmt::format("the sources of {} do not give what its manifest names: {} entries differ ({}{})",
-                            recipe_.name, count, first, count > 5 ? ", ..." : ""),
-                "the sources hold another version; --refresh learns it anew where nothing is pinned");
   }
 
   FetchContext& context_;

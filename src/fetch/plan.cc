@@ -84,12 +84,11 @@ class Planner {
     if (store_ == nullptr) return std::nullopt;
     const auto& pin = request_.pin ? request_.pin : recipe_.manifest;
     const Selection& selection = plan_.told.selection;
-    const auto ref = store_->ref(
-        source_key(recipe_, selection, pin && !selection.empty() ? std::optional(pin->digest) : std::nullopt));
+    const auto digest = pin ? std::optional(pin->digest) : std::nullopt;
+    const auto ref = store_->ref(pin && selection.empty() ? pinned_key(recipe_, pin->digest)
+                                                          : source_key(recipe_, selection, digest));
     learnt_ = ref.has_value();
-    const auto root = selection.empty() && pin ? std::optional(pin->digest)
-                      : ref                    ? std::optional(ref->root)
-                                               : std::nullopt;
+    const auto root = selection.empty() && pin ? digest : ref ? std::optional(ref->root) : std::nullopt;
     auto manifest = root ? store_->manifest(*root) : std::nullopt;
     if (manifest || selection.empty() || selection.sample) return manifest;
     const auto whole = known_root(*store_, recipe_, request_.pin);

@@ -33,6 +33,13 @@ Json to_json(const Selection& selection) {
   return {{"sample", or_null(selection.sample)}, {"select", selection.select}};
 }
 
+Json parts_of(const Recipe& recipe) {
+  Json parts = Json::array();
+  for (const auto& fragment : recipe.fragments) parts.push_back(to_json(fragment));
+  if (recipe.git) parts.push_back(to_json(*recipe.git));
+  return parts;
+}
+
 }  // namespace
 
 Sha256 source_key(const FileJob& job) {
@@ -58,12 +65,21 @@ Sha256 tar_index_key(const Url& source) { return sha256("tar index\n" + source.t
 Sha256 source_key(const GitSource& git) { return sha256("git\n" + to_json(git).dump()); }
 
 Sha256 source_key(const Recipe& recipe, const Selection& selection, const std::optional<Sha256>& pin) {
-  Json parts = Json::array();
-  for (const auto& fragment : recipe.fragments) parts.push_back(to_json(fragment));
-  if (recipe.git) parts.push_back(to_json(*recipe.git));
+  const Json parts = parts_of(recipe);
   if (selection.empty()) return sha256("asset\n" + parts.dump());
   const Json part = {{"of", parts}, {"selection", to_json(selection)}, {"pin", pin ? Json(pin->hex()) : Json(nullptr)}};
   return sha256("part of asset\n" + part.dump());
+}
+
+Sha256 pinned_key(const Recipe& recipe, const Sha256& root) {
+  return sha256("pinned asset\n" + parts_of(recipe).dump() + "\n" + root.hex());
+}
+
+Sha256 bundle_key(const Sha256& root) { return sha256("bundle\n" + root.hex()); }
+
+std::string source_of(const Recipe& recipe) {
+  if (recipe.git) return recipe.git->origin;
+  return recipe.fragments.empty() ? "" : recipe.fragments.front().urls.front().display();
 }
 
 }  // namespace sabath

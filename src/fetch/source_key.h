@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 
 #include "fetch/job.h"
 #include "sabath/digest.h"
@@ -20,6 +21,11 @@ namespace sabath {
 // The whole asset: its fragments and its git source; or a part of it, which under another pin is another thing.
 [[nodiscard]] Sha256 source_key(const Recipe& recipe, const Selection& selection = {},
                                 const std::optional<Sha256>& pin = std::nullopt);
+// The whole asset by its pin. Nobody looks it up to learn a root: it names what is kept, and where it comes from.
+[[nodiscard]] Sha256 pinned_key(const Recipe& recipe, const Sha256& root);
+// What a bundle brought, and nobody has named.
+[[nodiscard]] Sha256 bundle_key(const Sha256& root);
+[[nodiscard]] std::string source_of(const Recipe& recipe);  // its first, for people; may be empty
 [[nodiscard]] Sha256 tar_index_key(const Url& source);
 
 }  // namespace sabath

@@ -8,6 +8,7 @@
 
 #include "sabath/error.h"
 #include "sabath/path.h"
+#include "store/listing.h"
 
 namespace sabath {
 namespace {
@@ -52,12 +53,11 @@ bool Layout::has_directory(std::string_view name) {
 
 std::vector<std::filesystem::path> Layout::all_views() const {
   std::vector<std::filesystem::path> all{views()};
-  std::error_code error;
   if (room_.empty()) return all;
-  for (std::filesystem::directory_iterator it(root_, error), end; !error && it != end; it.increment(error)) {
-    const std::string name = it->path().filename().native();
-    if (name.starts_with("views.") && try_parse_decimal(std::string_view(name).substr(6)) && it->path() != views()) {
-      all.push_back(it->path());
+  for (const auto& path : list_directory(root_)) {
+    const std::string name = path.filename().native();
+    if (name.starts_with("views.") && try_parse_decimal(std::string_view(name).substr(6)) && path != views()) {
+      all.push_back(path);
     }
   }
   return all;

@@ -4,11 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <system_error>
 #include <thread>
 
 #include "sabath/error.h"
 #include "store/lease_file.h"
+#include "store/listing.h"
 
 namespace sabath {
 namespace {
@@ -18,16 +18,13 @@ constexpr unsigned threads_max = 256;
 }  // namespace
 
 void PackVerify::add_all() {
-  std::error_code error;
-  for (std::filesystem::directory_iterator it(store_.layout.packs(), error), end; !error && it != end;
-       it.increment(error)) {
-    if (const auto name = try_parse_pack_name(it->path().filename().native())) {
+  for (const auto& file : list_directory(store_.layout.packs())) {
+    if (const auto name = try_parse_pack_name(file.filename().native())) {
       Task& task = tasks_[*name];
-      task.pack = std::make_shared<const Pack>(Pack{*name, it->path(), {}});
+      task.pack = std::make_shared<const Pack>(Pack{*name, file, {}});
       task.all = true;
     } else {
-      scrub_.blame({}, it->path().lexically_relative(store_.layout.root()), 0,
-                   "it has no pack's name: left where it is");
+      scrub_.blame({}, file.lexically_relative(store_.layout.root()), 0, "it has no pack's name: left where it is");
     }
   }
 }

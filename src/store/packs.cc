@@ -5,10 +5,10 @@
 
 #include <algorithm>
 #include <set>
-#include <system_error>
 
 #include "sabath/error.h"
 #include "store/durable.h"
+#include "store/listing.h"
 
 namespace sabath {
 namespace {
@@ -21,9 +21,7 @@ std::vector<fs::path> packs_alone(const fs::path& packs) { return {packs}; }
 
 std::vector<fs::path> packs_in_trash(const fs::path& trash) {
   std::vector<fs::path> found;
-  std::error_code error;
-  for (fs::directory_iterator it(trash, error), end; !error && it != end; it.increment(error))
-    found.push_back(it->path() / "packs");
+  for (const auto& batch : list_directory(trash)) found.push_back(batch / "packs");
   std::ranges::sort(found);
   return found;
 }

@@ -6,13 +6,13 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <system_error>
 #include <thread>
 
 #include "base/hash.h"
 #include "sabath/error.h"
 #include "store/known_partial.h"
 #include "store/lease_file.h"
+#include "store/listing.h"
 
 namespace sabath {
 namespace {
@@ -262,15 +262,13 @@ std::string Scrub::put_aside(const Reading& reading) {
 }
 
 void Scrub::remove_from_views() {
-  std::error_code error;
-  using Walk = std::filesystem::recursive_directory_iterator;  // does not follow symlinks
-  for (Walk it(store_.layout.views(), error), end; !error && it != end; it.increment(error)) {
-    const auto s = try_lstat(it->path());
-    if (!s || !S_ISREG(s->st_mode) || !bad_inodes_.contains(s->st_ino)) continue;
-    if (::unlink(it->path().c_str()) == 0) {
-      blame({}, it->path().lexically_relative(store_.layout.root()), 0, "it was a link to a bad object: removed", true);
+  for_each_file_below(store_.layout.views(), [this](const std::filesystem::path& file) {
+    const auto s = try_lstat(file);
+    if (!s || !S_ISREG(s->st_mode) || !bad_inodes_.contains(s->st_ino)) return;
+    if (::unlink(file.c_str()) == 0) {
+      blame({}, file.lexically_relative(store_.layout.root()), 0, "it was a link to a bad object: removed", true);
     }
-  }
+  });
 }
 
 void Scrub::blame(const Digest& file, const std::string& path, std::uint64_t chunk, std::string what,

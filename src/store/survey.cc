@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <memory>
 #include <tuple>
@@ -118,10 +117,28 @@ Digest ObjectTable::digest(std::uint32_t index) const {
 }
 
 bool is_restorable_from(const Ref& ref) {
-  constexpr std::array<std::string_view, 9> schemes{"http://", "https://", "ftp://", "ftps://", "sftp://",
-                                                    "ssh://",  "s3://",    "git://", "git@"};
-  return ref.trusted_by != "local copy" &&
-         std::ranges::any_of(schemes, [&](std::string_view scheme) { return ref.source.starts_with(scheme); });
+  const auto colon = ref.source.find(':');
+  if (ref.trusted_by == "local copy" || colon == std::string::npos || colon > ref.source.find('/')) return false;
+  const std::string_view scheme(ref.source.data(), colon);
+  return !scheme.empty() && scheme != "file" && !scheme.ends_with("+file");
+}
+
+std::optional<Sha256> try_parse_root_name(std::string_view name) {
+  return name.size() == 2 * Sha256::size ? Sha256::try_parse(name) : std::nullopt;
+}
+
+std::set<Sha256> roots_named(const Layout& layout) {
+  std::set<Sha256> roots;
+  for_each_fanned(layout.refs(), [&](const std::string& fan, const std::string& name, const fs::path& file) {
+    if (!try_parse_hash_name(fan, name, ".json")) return;
+    if (const auto ref = try_decode_ref(try_read_small(file).value_or(""))) roots.insert(ref->root);
+  });
+  const auto add = [&](std::string_view name, unsigned char) {
+    if (const auto root = try_parse_root_name(name)) roots.insert(*root);
+  };
+  for (const auto& views : layout.all_views()) for_each_name(views, add);
+  for_each_name(layout.pins(), add);
+  return roots;
 }
 
 namespace {
@@ -165,7 +182,7 @@ class Surveyor {
   void read_views() {
     for (const auto& views : store_.layout.all_views()) {
       for_each_name(views, [&](std::string_view name, unsigned char type) {
-        const auto id = name.size() == 2 * Sha256::size ? Sha256::try_parse(name) : std::nullopt;
+        const auto id = try_parse_root_name(name);
         if (!id || type != DT_DIR) return;
         Root& root = survey_.roots[*id];
         root.view = true;
@@ -177,7 +194,7 @@ class Surveyor {
 
   void read_pinned() {
     for_each_name(store_.layout.pins(), [&](std::string_view name, unsigned char) {
-      const auto id = name.size() == 2 * Sha256::size ? Sha256::try_parse(name) : std::nullopt;
+      const auto id = try_parse_root_name(name);
       if (id) survey_.roots[*id].pinned = true;
     });
   }

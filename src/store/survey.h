@@ -6,7 +6,9 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "store/lease_file.h"
@@ -73,10 +75,15 @@ inline constexpr std::int64_t clock_margin_ns = 1'000'000'000;  // a file's time
 // `grace_ns`: manifests that nothing names are roots for so long.
 [[nodiscard]] Survey make_survey(Store::State& store, std::int64_t now_ns, std::int64_t grace_ns);
 
+// The root that a file in pins/ or a directory in views/ is called by.
+[[nodiscard]] std::optional<Sha256> try_parse_root_name(std::string_view name);
+// What refs, pins and views name, whether it is here or not.
+[[nodiscard]] std::set<Sha256> roots_named(const Layout& layout);
+
 // "HOST pid N: what for", for people.
 [[nodiscard]] std::string describe(const FoundLease& lease);
 
-// Whether a source with this URL can be asked again from anywhere: it is on the network.
+// Whether its source can be asked again: it is no file of some machine.
 [[nodiscard]] bool is_restorable_from(const Ref& ref);
 
 // Regular names directory/XX/REST as (XX, REST, path).

@@ -1,6 +1,7 @@
 // What there is to verify: the files of one manifest, or all that the store holds.
 #include <fmt/format.h>
 
+#include <set>
 #include <unordered_set>
 
 #include "sabath/error.h"
@@ -59,7 +60,57 @@ void add_objects(Store::State& store, Scrub& scrub) {
       });
 }
 
+// What an asset's name promises, and nothing holds.
+struct Lack {
+  Sha256 root;
+  std::optional<Digest> file;  // nullopt: its manifest
+  std::string path;
+};
+
+std::optional<Manifest> try_manifest(const Store::State& store, const Sha256& root) {
+  const auto file = store.layout.manifest(root);
+  try {
+    if (try_lstat(file)) return Manifest::open(file);
+  } catch (const Error& error) {  // damaged, or gone meanwhile; what cannot be read for once is neither
+    if (error.failure().kind != FailureKind::invalid && try_lstat(file)) throw;
+  }
+  return std::nullopt;
+}
+
+void add_lacks(const Store::State& store, const Sha256& root, const ObjectTable& objects, std::vector<Lack>& lacks) {
+  const auto manifest = try_manifest(store, root);
+  if (!manifest) return lacks.push_back({root, std::nullopt, ""});
+  manifest->for_each([&](const Entry& entry) {
+    if (entry.is_file() && !objects.find(entry.digest)) lacks.push_back({root, entry.digest, entry.path.text()});
+  });
+}
+
 }  // namespace
+
+std::vector<std::string> missing_of_assets(Store& store, const std::vector<Store::BadChunk>& told) {
+  Store::State& state = store.state();
+  std::set<Sha256> known;
+  for (const auto& bad : told) known.insert(bad.file.hash);
+  std::vector<Lack> lacks;
+  {
+    const ObjectTable objects(state.layout, &state.packs);
+    for (const auto& root : roots_named(state.layout)) add_lacks(state, root, objects, lacks);
+  }
+  std::vector<std::string> missing;
+  if (lacks.empty()) return missing;
+  // A collection may have taken an asset meanwhile: its name first. And what one took that did not end comes back.
+  const auto still_named = roots_named(state.layout);
+  for (const auto& lack : lacks) {
+    if (!still_named.contains(lack.root) || known.contains(lack.file ? lack.file->hash : lack.root)) continue;
+    if (lack.file) {
+      if (!store.present(*lack.file)) missing.push_back(fmt::format("{} of {}", lack.path, lack.root.prefixed()));
+      continue;
+    }
+    state.trash.recall(state.layout.manifest(lack.root));
+    if (!try_manifest(state, lack.root)) missing.push_back(fmt::format("the manifest {}", lack.root.prefixed()));
+  }
+  return missing;
+}
 
 Store::VerifyReport verify(Store& store, const Manifest* manifest, const VerifyOptions& options) {
   Store::State& state = store.state();
@@ -81,6 +132,8 @@ Store::VerifyReport verify(Store& store, const Manifest* manifest, const VerifyO
   for (const auto& one : manifests) add_view_copies(state, one, scrub);
   scrub.run();
   packs.run(manifests);
+  for (auto& path : missing_of_assets(store, report.bad)) report.missing_paths.push_back(std::move(path));
+  report.missing = report.missing_paths.size();
   return report;
 }
 

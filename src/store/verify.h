@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "store/store.h"
 
@@ -23,7 +25,11 @@ struct VerifyOptions {
   std::function<void(std::uint64_t)> on_bytes;  // may be empty; one call at a time; what it throws ends the reading
 };
 
-// nullptr: every object and name of the store.
+// nullptr: every object and name of the store, and what those names promise and it lacks.
 [[nodiscard]] Store::VerifyReport verify(Store& store, const Manifest* manifest, const VerifyOptions& options);
+
+// What assets of the store lack: files, and manifests, of what refs, pins and views name. Names are looked at, no
+// content is read. One line for each, for people; but for `told`, which has been put aside.
+[[nodiscard]] std::vector<std::string> missing_of_assets(Store& store, const std::vector<Store::BadChunk>& told = {});
 
 }  // namespace sabath

@@ -5,7 +5,6 @@
 
 #include <cstring>
 #include <ctime>
-#include <system_error>
 
 #include "base/file.h"
 #include "base/hash.h"
@@ -13,6 +12,7 @@
 #include "store/arrivals.h"
 #include "store/checked.h"
 #include "store/journal.h"
+#include "store/listing.h"
 #include "store/pins.h"
 #include "store/ref_file.h"
 #include "store/small_file.h"
@@ -91,16 +91,14 @@ class Names {
   }
 
   void check_pins() {
-    std::error_code error;
-    for (fs::directory_iterator it(store_.layout.pins(), error), end; !error && it != end; it.increment(error)) {
-      const std::string name = it->path().filename();
-      const auto root = name.size() == 2 * Sha256::size ? Sha256::try_parse(name) : std::nullopt;
-      const auto text = try_read_small(it->path());
-      if (!root || (!text && !try_lstat(it->path()))) continue;
+    for (const auto& file : list_directory(store_.layout.pins())) {
+      const auto root = try_parse_root_name(file.filename().native());
+      const auto text = try_read_small(file);
+      if (!root || (!text && !try_lstat(file))) continue;
       const auto pin = try_decode_pin(text.value_or(""));
       if (pin && pin->root == *root) continue;
-      replace_file(store_, it->path(), encode_pin({*root, "", std::time(nullptr)}), true);
-      scrub_.blame({}, shown(it->path()), 0, "it is a damaged pin: what it was called is lost, and it keeps as before");
+      replace_file(store_, file, encode_pin({*root, "", std::time(nullptr)}), true);
+      scrub_.blame({}, shown(file), 0, "it is a damaged pin: what it was called is lost, and it keeps as before");
     }
   }
 
@@ -124,11 +122,10 @@ class Names {
 
   template <class Right>
   void check_logs(const fs::path& directory, std::size_t size, Right&& is_right) {
-    std::error_code error;
-    for (fs::directory_iterator it(directory, error), end; !error && it != end; it.increment(error)) {
-      const fs::path log = it->path();
+    for (const fs::path& log : list_directory(directory)) {
       const std::string name = log.filename();
-      if (!name.ends_with(log_suffix) || !it->is_regular_file(error)) continue;
+      const auto s = try_lstat(log);
+      if (!name.ends_with(log_suffix) || !s || !S_ISREG(s->st_mode)) continue;
       std::uint64_t bad = 0, all = 0;
       for_each_record(log, size, [&](std::string_view record, std::uint64_t) {
         ++all;
@@ -146,13 +143,10 @@ class Names {
   }
 
   void check_journals() {
-    std::error_code error;
-    for (fs::recursive_directory_iterator it(store_.layout.partials(), error), end; !error && it != end;
-         it.increment(error)) {
-      const std::string name = it->path().filename();
-      const auto author = try_parse_journal_name(name);
-      if (author) check_journal(it->path(), *author);
-    }
+    for_each_file_below(store_.layout.partials(), [this](const fs::path& file) {
+      const std::string name = file.filename();
+      if (const auto author = try_parse_journal_name(name)) check_journal(file, *author);
+    });
   }
 
   void check_journal(const fs::path& file, std::string_view author) {

@@ -65,6 +65,18 @@ class Bundle(Case):
         self.assertEqual(asset["fetched_bytes"], 0)
         self.expect_tree(asset["path"], tree)
 
+    def test_what_came_is_kept(self):
+        """No source is known for what a bundle brought: no collection takes it, whoever has named it or not."""
+        tree = small_tree()
+        self.publish("one", tree)
+        self.export("one")
+        self.take()
+        at_once = ("gc", "--grace", "0s", "--older-than", "0s", "--now", "--json")
+        kept = self.expect(self.here.run(*at_once)).record
+        self.assertEqual((kept["collected_objects"], [asset["why"] for asset in kept["kept"]]),
+                         (0, ["no source can restore it"]))  # fmt: skip
+        self.expect_here("one", tree)
+
     def test_there_and_here(self):
         tree = small_tree()
         self.publish("one", tree)

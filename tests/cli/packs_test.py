@@ -45,6 +45,23 @@ class Packs(Case):
     def packs(self):
         return sorted((self.sabath.store / "packs").iterdir())
 
+    def test_a_pinned_one_is_no_rest_of_a_fetch(self):
+        """It has no view, and its recipe says what it is: the store has to know that it is an asset."""
+        self.fetch("many")
+        made = self.expect(self.sabath.run("plan", "many", "--json")).record["assets"][0]["manifest"]
+        self.sabath.add("kept", [{"id": "all", "type": "file_list", "urls": [self.server.url("list.txt")]}],
+                        manifest={"digest": made, "urls": []})  # fmt: skip
+        for ref in (self.sabath.store / "refs").rglob("*.json"):
+            ref.unlink()
+        self.assertTrue(self.fetch("kept", "--offline")["packed"])
+        plan = self.expect(self.sabath.run("plan", "kept", "--json")).record["assets"][0]
+        self.assertEqual((plan["by_source"]["files"], plan["by_content"]["files"]), (FILES + 2, 0))
+        collected = self.expect(self.sabath.run("gc", "--grace", "0s", "--now", "--json")).record
+        self.assertEqual(collected["collected_objects"], 0)
+        self.assertTrue(self.fetch("kept", "--offline")["packed"])
+        collected = self.expect(self.sabath.run("gc", "--older-than", "0s", "--now", "--json")).record
+        self.assertEqual([asset["source"] for asset in collected["collected"]], [self.server.url("list.txt")])
+
     def test_they_cost_few_inodes_and_a_view_is_made_on_request(self):
         asset = self.fetch("many")
         self.assertTrue(asset["packed"])

@@ -113,6 +113,34 @@ class Verify(Ground):
         self.assertFalse(record["bad"][0]["mended"])
         self.assertTrue(record["repaired"][0]["failures"])
 
+    def test_what_an_asset_names_and_the_store_lacks(self):
+        """Reading all that is there is no answer where something is not."""
+        for name in ("large", "small"):
+            self.fetch(name)
+        root = self.fetch("small")["manifest"]
+        self.object_of(len(self.small)).unlink()
+        record = self.verify(code=8)
+        self.assertEqual((record["bad"], record["missing_paths"]), ([], [f"small.bin of {root}"]))
+        self.assertEqual(self.verify("--repair")["missing"], 1)
+        self.assertEqual(self.verify()["missing"], 0)
+        (manifest,) = (self.sabath.store / "manifests").rglob(root.removeprefix("sha256:")[2:])
+        manifest.unlink()
+        self.assertEqual(self.verify(code=8)["missing_paths"], [f"the manifest {root}"])
+
+    @unittest.skipUnless(shutil.which("strace"), "strace is not installed")
+    def test_a_listing_that_breaks_off_is_not_the_end(self):
+        self.fetch("small")
+        places = ("packs", "pins", "objects", "manifests", "refs", "verified", "partial")
+        for place in places:
+            directory = self.sabath.store / place
+            directory.mkdir(exist_ok=True)
+            inject = ["strace", "-f", "-qq", "-o", "/dev/null", "-P", directory, "-e", "trace=getdents64",
+                      "-e", "inject=getdents64:error=EIO"]  # fmt: skip
+            with self.subTest(place):
+                broken = self.sabath.run("verify", prefix=inject, ASAN_OPTIONS="detect_leaks=0")
+                self.assertEqual(broken.exit, 70, broken.err)
+                self.assertIn(str(directory), broken.err)
+
     def test_limit_rate(self):
         self.fetch("large")
         begin = time.monotonic()
