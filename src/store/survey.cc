@@ -127,14 +127,14 @@ std::optional<Sha256> try_parse_root_name(std::string_view name) {
   return name.size() == 2 * Sha256::size ? Sha256::try_parse(name) : std::nullopt;
 }
 
-std::set<Sha256> roots_named(const Layout& layout) {
-  std::set<Sha256> roots;
+std::map<Sha256, bool> roots_named(const Layout& layout) {
+  std::map<Sha256, bool> roots;
   for_each_fanned(layout.refs(), [&](const std::string& fan, const std::string& name, const fs::path& file) {
     if (!try_parse_hash_name(fan, name, ".json")) return;
-    if (const auto ref = try_decode_ref(try_read_small(file).value_or(""))) roots.insert(ref->root);
+    if (const auto ref = try_decode_ref(try_read_small(file).value_or(""))) roots.try_emplace(ref->root, false);
   });
   const auto add = [&](std::string_view name, unsigned char) {
-    if (const auto root = try_parse_root_name(name)) roots.insert(*root);
+    if (const auto root = try_parse_root_name(name)) roots[*root] = true;
   };
   for (const auto& views : layout.all_views()) for_each_name(views, add);
   for_each_name(layout.pins(), add);

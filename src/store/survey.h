@@ -6,7 +6,6 @@
 #include <functional>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -77,8 +76,9 @@ inline constexpr std::int64_t clock_margin_ns = 1'000'000'000;  // a file's time
 
 // The root that a file in pins/ or a directory in views/ is called by.
 [[nodiscard]] std::optional<Sha256> try_parse_root_name(std::string_view name);
-// What refs, pins and views name, whether it is here or not.
-[[nodiscard]] std::set<Sha256> roots_named(const Layout& layout);
+// What refs, pins and views name, whether it is here or not. True: a pin or a view does; a ref alone may be a hint, as
+// that of an archive's tree, which nobody misses while the asset is whole.
+[[nodiscard]] std::map<Sha256, bool> roots_named(const Layout& layout);
 
 // "HOST pid N: what for", for people.
 [[nodiscard]] std::string describe(const FoundLease& lease);

@@ -77,9 +77,11 @@ std::optional<Manifest> try_manifest(const Store::State& store, const Sha256& ro
   return std::nullopt;
 }
 
-void add_lacks(const Store::State& store, const Sha256& root, const ObjectTable& objects, std::vector<Lack>& lacks) {
+void add_lacks(const Store::State& store, const Sha256& root, bool kept, const ObjectTable& objects,
+               std::vector<Lack>& lacks) {
   const auto manifest = try_manifest(store, root);
-  if (!manifest) return lacks.push_back({root, std::nullopt, ""});
+  if (!manifest && kept) lacks.push_back({root, std::nullopt, ""});
+  if (!manifest) return;
   manifest->for_each([&](const Entry& entry) {
     if (entry.is_file() && !objects.find(entry.digest)) lacks.push_back({root, entry.digest, entry.path.text()});
   });
@@ -94,7 +96,7 @@ std::vector<std::string> missing_of_assets(Store& store, const std::vector<Store
   std::vector<Lack> lacks;
   {
     const ObjectTable objects(state.layout, &state.packs);
-    for (const auto& root : roots_named(state.layout)) add_lacks(state, root, objects, lacks);
+    for (const auto& [root, kept] : roots_named(state.layout)) add_lacks(state, root, kept, objects, lacks);
   }
   std::vector<std::string> missing;
   if (lacks.empty()) return missing;

@@ -118,6 +118,7 @@ class Flips(StoreCase):
         self.expect(user.fetch("other"))
         for name, more in (("known", ("--manifest", self.manifest)), ("unknown", ())):
             self.expect_tree(self.expect(user.fetch(name, *more)).asset["path"], {"large.bin": self.large[name]})
+        self.expect(user.fetch("first"))
         last = user.run("verify", "--json")
         self.assertEqual(last.exit, 0, text_of(last))
 
