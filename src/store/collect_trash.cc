@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <set>
 #include <system_error>
 #include <unordered_set>
 
@@ -176,12 +177,18 @@ UndoReport undo_collection(Store& store) {
     if (batch.state == Batch::State::filling && !batch.ours_or_dead) continue;
     if (!state.trash.begin_undoing(batch)) continue;
     const InTrash in = contents(batch);
-    for (const auto& [digest, file] : in.objects) report.objects += state.trash.restore(batch, file) ? 1 : 0;
+    std::set<fs::path> touched;
+    const auto back = [&](const fs::path& file) {
+      if (!state.trash.restore(batch, file)) return false;
+      touched.insert((state.layout.root() / file.lexically_relative(batch.directory)).parent_path());
+      return true;
+    };
+    for (const auto& [digest, file] : in.objects) report.objects += back(file) ? 1 : 0;
     Trash::for_each(batch, [&](const fs::path& file) {
       const bool view = file.parent_path() == batch.directory / "views";
-      if (file.parent_path() == batch.directory || !state.trash.restore(batch, file)) return;
-      ++(view ? report.assets : report.others);
+      if (file.parent_path() != batch.directory && back(file)) ++(view ? report.assets : report.others);
     });
+    for (const auto& directory : touched) sync_directory(directory);  // before the place they came from goes
     for (const auto& [root, view] : in.views) {  // another stands there
       if (try_lstat(view)) remove_view(state, view, try_open(state.layout.manifest(root)));
     }
