@@ -1,10 +1,11 @@
 """A web server that answers as a test says, byte by byte, and remembers every request head: the witness of what was sent."""
+import re
 import socket
 import threading
 
 
 class Hostile:
-    """`answers`: path -> bytes, or a function of the socket. Anything else is 404."""
+    """`answers`: path -> bytes, or a function of the socket and the request's head. Anything else is 404."""
 
     def __init__(self, answers=None, host="127.0.0.1"):
         self.answers = answers or {}
@@ -36,7 +37,7 @@ class Hostile:
                 path = head.split()[1].decode("latin-1").partition("?")[0]
                 answer = self.answers.get(path, b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
                 if callable(answer):
-                    answer(client)
+                    answer(client, head.decode("latin-1"))
                 else:
                     client.sendall(answer)
             except OSError:
@@ -60,8 +61,23 @@ def redirect(location):
 
 
 def endless(first, piece):
-    def send(client):
+    def send(client, _):
         client.sendall(first)
         while True:
             client.sendall(piece)
+    return send
+
+
+def broken_off(data, *fields):
+    """The bytes asked for, of one version of `data`; the connection of the first answer ends half-way."""
+    whole_answers = []
+
+    def send(client, head):
+        asked = re.search(r"^Range: bytes=(\d+)-(\d*)", head, re.IGNORECASE | re.MULTILINE)
+        begin, end = (int(asked[1]), int(asked[2] or len(data) - 1) + 1) if asked else (0, len(data))
+        part = data[begin:end]
+        said = (f"Content-Range: bytes {begin}-{begin + len(part) - 1}/{len(data)}",) if asked else ("Accept-Ranges: bytes",)
+        answer = body(part, *said, *fields, status="206 Partial Content" if asked else "200 OK")
+        client.sendall(answer if whole_answers else answer[:-len(part) // 2])
+        whole_answers.append(True)
     return send
