@@ -7,10 +7,10 @@ import threading
 class Hostile:
     """`answers`: path -> bytes, or a function of the socket and the request's head. Anything else is 404."""
 
-    def __init__(self, answers=None, host="127.0.0.1"):
+    def __init__(self, answers=None, host="127.0.0.1", tls=None):
         self.answers = answers or {}
         self.heads = []
-        self.host = host
+        self.host, self.tls = host, tls
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         self.listener = socket.create_server((host, 0), family=family)
         self.port = self.listener.getsockname()[1]
@@ -22,7 +22,13 @@ class Hostile:
                 client, _ = self.listener.accept()
             except OSError:
                 return
-            threading.Thread(target=self.serve, args=(client,), daemon=True).start()
+            threading.Thread(target=self.greet, args=(client,), daemon=True).start()
+
+    def greet(self, client):
+        try:
+            self.serve(self.tls.wrap_socket(client, server_side=True) if self.tls else client)
+        except OSError:
+            client.close()  # no handshake
 
     def serve(self, client):
         with client:
@@ -33,6 +39,11 @@ class Hostile:
                     if not piece:
                         return
                     head += piece
+                head, _, content = head.partition(b"\r\n\r\n")
+                head += b"\r\n\r\n"
+                length = re.search(rb"^Content-Length: (\d+)", head, re.IGNORECASE | re.MULTILINE)
+                while length and len(content) < int(length[1]):
+                    content += client.recv(65536) or b"\n" * int(length[1])
                 self.heads.append(head.decode("latin-1"))
                 path = head.split()[1].decode("latin-1").partition("?")[0]
                 answer = self.answers.get(path, b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
@@ -45,7 +56,7 @@ class Hostile:
 
     def url(self, path, host=None):
         host = host or self.host
-        return f"http://{'[%s]' % host if ':' in host else host}:{self.port}{path}"
+        return f"http{'s' if self.tls else ''}://{'[%s]' % host if ':' in host else host}:{self.port}{path}"
 
     def stop(self):
         self.listener.close()

@@ -1,20 +1,17 @@
 #!/usr/bin/python3
-"""Hostile web servers. It runs in a network namespace of its own, where "public" and private addresses stand on one
-loopback device, so that a redirect from one to the other is a real one and the private server's log is the witness."""
+"""Hostile web servers, in a network where a redirect from a public address to a private one is a real one, and the
+private server's log is the witness."""
 import os
 import pathlib
 import re
 import shutil
-import subprocess
-import sys
 import threading
 import unittest
 
-from ground import SKIPPED, Ground, checksums, main, seeded_bytes
+from ground import Ground, checksums, main, seeded_bytes
 from hostile import Hostile, body, broken_off, endless, redirect
+from namespace import NEAR, OTHER, PUBLIC, enter_namespace
 
-PUBLIC, OTHER = "203.0.113.1", "203.0.113.2"  # TEST-NET-3
-NEAR = ("127.0.0.1", "10.1.2.3", "169.254.169.254", "192.168.1.1", "::1", "fe80::1", "fd00::1")
 DATA = seeded_bytes(100_000)
 TOKEN = "canary-token-8c1f"
 
@@ -285,24 +282,6 @@ class WithoutEnd(WebCase):
                 self.assertEqual([head.split()[1] for head in far.heads], ["/l"], "it was not asked")
                 received = sum(source["bytes"] for source in result.sources().values())
                 self.assertLess(received, (size or (0 if first == longer else 256 << 20)) + (8 << 20), "it listened too long")
-
-
-def enter_namespace():
-    """Runs this file again where the addresses above are this machine's; says why it cannot."""
-    if os.environ.get("SABATH_IN_NAMESPACE"):
-        for command in ("ip link set lo up", *(f"ip addr add {a}/{32 if '.' in a else 128} dev lo" for a in
-                                               (PUBLIC, OTHER, *NEAR) if a not in ("127.0.0.1", "::1"))):
-            subprocess.run(command.split(), check=True)
-        return
-    if not shutil.which("unshare") or not shutil.which("ip"):
-        print("SKIP: unshare or ip is not installed")
-        sys.exit(SKIPPED)
-    flags = ["-n"] if os.geteuid() == 0 else ["-U", "-r", "-n"]
-    if subprocess.run(["unshare", *flags, "ip", "link", "set", "lo", "up"], capture_output=True, check=False).returncode != 0:
-        print("SKIP: no network namespace may be made here")
-        sys.exit(SKIPPED)
-    os.environ["SABATH_IN_NAMESPACE"] = "1"
-    os.execvp("unshare", ["unshare", *flags, sys.executable, "-B", *sys.argv])
 
 
 if __name__ == "__main__":
