@@ -62,6 +62,8 @@ Meaning meaning_of(CURLcode code, CURL* easy, std::string_view detail) {
     case CURLE_SSL_INVALIDCERTSTATUS:
     case CURLE_SSL_PINNEDPUBKEYNOTMATCH:
       return {FailureKind::unavailable, tls_hint};
+    case CURLE_USE_SSL_FAILED:
+      return {FailureKind::unavailable, "the server would send the data in clear; use another mirror"};
     case CURLE_SSL_CACERT_BADFILE:
     case CURLE_SSL_CRL_BADFILE:
       return {FailureKind::unavailable, "the CA file cannot be read as PEM: check the setting"};

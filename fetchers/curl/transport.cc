@@ -137,6 +137,8 @@ void set_request(CURL* easy, const TransferRequest& request, const HeaderList& h
     curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, request.method.c_str());
   curl_easy_setopt(easy, CURLOPT_RESUME_FROM_LARGE, static_cast<curl_off_t>(request.resume_from));
   curl_easy_setopt(easy, CURLOPT_FTP_FILEMETHOD, CURLFTPMETHOD_NOCWD);
+  if (request.url.scheme() == "ftps")  // else a server that refuses PROT P is read in clear
+    curl_easy_setopt(easy, CURLOPT_USE_SSL, static_cast<long>(CURLUSESSL_ALL));
   curl_easy_setopt(easy, CURLOPT_FILETIME, 1L);
   curl_easy_setopt(easy, CURLOPT_FAILONERROR,
                    request.url.scheme().starts_with("ftp") ? 1L : 0L);  // FTP through an HTTP proxy

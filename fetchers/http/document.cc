@@ -106,7 +106,7 @@ class Hop : public Receiver {
 }  // namespace
 
 Document ask(Transport& transport, const Question& question, Traffic& traffic, std::stop_token stop) {
-  Redirects redirects(question.url);
+  Redirects redirects(question.url, question.bound);
   for (;;) {
     Hop hop(question, redirects);
     TransferRequest transfer{.url = redirects.current(), .headers = question.headers};
@@ -121,7 +121,10 @@ Document ask(Transport& transport, const Question& question, Traffic& traffic, s
     transfer.body = question.body;
     const auto failure = transport.perform(transfer, hop, traffic, stop);
     const auto location = hop.finish(failure);
-    if (!location) return std::move(hop.document);
+    if (!location) {
+      hop.document.reach = redirects.reach();
+      return std::move(hop.document);
+    }
     redirects.follow(*location);
   }
 }

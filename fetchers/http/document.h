@@ -3,10 +3,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
 
+#include "base/reach.h"
 #include "curl/transport.h"
 #include "sabath/fetcher.h"
 
@@ -20,6 +22,7 @@ struct Question {
   std::string body = {};
   std::size_t size_max = 64UL << 20;     // bytes of the answer: more is refused
   std::vector<int> accept = {200, 207};  // other statuses are failures
+  std::optional<Reach> bound = {};       // `url` stands in a document of this reach, and may lead no nearer
 };
 
 struct Document {
@@ -31,6 +34,7 @@ struct Document {
   std::vector<std::string> digests;  // of Digest headers (RFC 3230)
   std::string authenticate;          // WWW-Authenticate
   Url url;                           // that gave it, after redirects
+  Reach reach = Reach::global;       // what it names may be no nearer: the bound of the next question
 };
 
 [[nodiscard]] Document ask(Transport& transport, const Question& question, Traffic& traffic, std::stop_token stop);

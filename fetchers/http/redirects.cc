@@ -57,19 +57,21 @@ void Redirects::follow(const std::string& location) {
     refuse(hops_.front(), fmt::format("more than {} in a row, the last to {}", redirects_max, to.display()),
            "the server is misconfigured or wants a login");
   }
+  bound_ = reach();
   hops_.push_back(std::move(to));
 }
 
 void Redirects::check_address(std::string_view address) {
   // The name's own reach counts too: through a proxy the address is the proxy's.
   const Reach reach = std::max(reach_of(address), reach_of(current().host()));
-  if (hops_.size() == 1) {
-    original_reach_ = reach;
-  } else if (reach > original_reach_) {
-    refuse(hops_[hops_.size() - 2],
-           fmt::format("it leads to {} at the private address {}", current().display(), printable(address)),
-           "a public source may not point into this network; name the target itself if it is meant");
+  if (bound_ && reach > *bound_) {
+    const std::string hint = "a public source may not point into this network; name the target itself if it is meant";
+    const std::string where = fmt::format("{} at the private address {}", current().display(), printable(address));
+    if (hops_.size() > 1) refuse(hops_[hops_.size() - 2], "it leads to " + where, hint);
+    throw Error(FailureKind::unavailable, fmt::format("refused: the answer of a public source leads to {}", where),
+                hint);
   }
+  reach_ = reach;
 }
 
 }  // namespace sabath

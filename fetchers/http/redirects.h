@@ -1,6 +1,9 @@
-// The redirects of one read, followed by hand. Owned by one read; one thread. Throws Error{unavailable}.
+// The redirects of one read, followed by hand, and the one rule of where a stranger's words may lead: never nearer than
+// whoever said them, be it a Location or a URL in a document. Owned by one read; one thread. Throws Error{unavailable}.
 #pragma once
 
+#include <algorithm>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,17 +15,21 @@ namespace sabath {
 
 class Redirects {
  public:
-  explicit Redirects(const Url& original) : hops_{original} {}
+  // `bound`: `original` stands in a document, and this is the reach of who gave it. Without it the user named the URL.
+  explicit Redirects(const Url& original, std::optional<Reach> bound = std::nullopt) : hops_{original}, bound_(bound) {}
   [[nodiscard]] const Url& current() const noexcept { return hops_.back(); }
   // Goes where `location` leads, unless it is a loop, too long a chain, another scheme family, or https to http.
   void follow(const std::string& location);
   // Called with the address that the current hop is really connected to, before anything is sent to it.
   void check_address(std::string_view address);
+  // Of the farthest of all that led here: what the answer says may lead no nearer.
+  [[nodiscard]] Reach reach() const noexcept { return std::min(bound_.value_or(reach_), reach_); }
 
  private:
   static constexpr std::size_t redirects_max = 10;
-  std::vector<Url> hops_;  // the original first
-  Reach original_reach_ = Reach::global;
+  std::vector<Url> hops_;        // the original first
+  std::optional<Reach> bound_;   // the farthest who led here; nullopt: the user
+  Reach reach_ = Reach::global;  // of the current hop
 };
 
 }  // namespace sabath

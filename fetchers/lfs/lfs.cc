@@ -25,7 +25,7 @@ class LfsFetcher : public Fetcher {
     const lfs::Action action = action_for(request.url, traffic, stop);
     const ReadRequest real{
         .url = action.href, .offset = request.offset, .length = request.length, .expected = request.expected};
-    Redirects redirects(real.url);
+    Redirects redirects(real.url, action.reach);
     try {
       for (;;) {
         Exchange exchange(real, redirects, sink);
@@ -63,7 +63,9 @@ class LfsFetcher : public Fetcher {
         .body = object.question(),
         .size_max = 1UL << 20,
         .accept = {200}};
-    lfs::Action action = lfs::parse_batch(ask(*transport_, question, traffic, stop).body, object);
+    const Document answer = ask(*transport_, question, traffic, stop);
+    lfs::Action action = lfs::parse_batch(answer.body, object);
+    action.reach = answer.reach;
     const std::lock_guard lock(mutex_);
     if (known_.size() > known_max) known_.clear();
     known_.insert_or_assign(url.text(), Known{action, Clock::now() + action.lifetime});

@@ -115,7 +115,8 @@ class OciFetcher : public Fetcher, public Resolver {
       throw Error(FailureKind::access, fmt::format("{} wants a login that SABATH does not have for it", place.registry),
                   "only what anybody may read can be had from a registry");
     }
-    const Question question{.url = oci::token_url(*challenge, place), .size_max = 1UL << 20, .accept = {200}};
+    const Question question{
+        .url = oci::token_url(*challenge, place), .size_max = 1UL << 20, .accept = {200}, .bound = answer.reach};
     oci::Token token = oci::parse_token(ask(*transport_, question, traffic, stop).body, question.url.display());
     return {Secret(std::move(token.text)), Clock::now() + token.lifetime * 8 / 10};
   }

@@ -45,24 +45,30 @@ class Mirrors : public Resolver {
   Listing resolve(const Url& url, Inquiry& inquiry) override {
     const Url file = Url::parse(url.text().substr(prefix.size()));
     // The first answer is the one that speaks: a server of mirrors redirects to one of them.
-    Question question{.url = inquiry.rewritten(file), .method = "HEAD", .accept = {200, 301, 302, 303, 307, 308}};
-    std::optional<Document> head;
-    inquiry.attempt(question.url,
-                    [&](Traffic& traffic) { head = ask(*transport_, question, traffic, inquiry.stop()); });
+    const Document head =
+        get({.url = inquiry.rewritten(file), .method = "HEAD", .accept = {200, 301, 302, 303, 307, 308}}, inquiry);
     Listing listing;
-    listing.over_tls = head->url.scheme() == "https";
-    if (const auto described = description(*head)) {
-      const auto text = inquiry.document(*described, metalink_size_max);
-      if (!text) throw Error(FailureKind::unavailable, fmt::format("there is no {}", described->display()));
-      listing.over_tls = listing.over_tls && described->scheme() == "https";
-      listing.files = parse_metalink(*text, *described);
+    listing.over_tls = head.url.scheme() == "https";
+    if (const auto described = description(head)) {
+      Question question{.url = inquiry.rewritten(*described), .size_max = metalink_size_max, .accept = {200}};
+      if (question.url == *described) question.bound = head.reach;  // a rewrite rule is the user's own word
+      const Document metalink = get(question, inquiry);
+      listing.over_tls = listing.over_tls && metalink.url.scheme() == "https";
+      listing.files = parse_metalink(metalink.body, *described);
     } else {
-      listing.files.push_back(mirrors_in_head(*head, file));
+      listing.files.push_back(mirrors_in_head(head, file));
     }
     return listing;
   }
 
  private:
+  Document get(const Question& question, Inquiry& inquiry) {
+    std::optional<Document> document;
+    inquiry.attempt(question.url,
+                    [&](Traffic& traffic) { document = ask(*transport_, question, traffic, inquiry.stop()); });
+    return std::move(*document);
+  }
+
   static std::optional<Url> description(const Document& head) {
     for (const auto& value : head.links) {
       for (const Link& link : parse_links(value)) {

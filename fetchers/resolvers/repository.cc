@@ -34,8 +34,10 @@ class Repository : public Resolver {
 
   Listing resolve(const Url& url, Inquiry& inquiry) override {
     const Named named = split(url);
-    const RecordPlace place = url.scheme() == "zenodo" ? of_zenodo(url, named.id) : of_doi(url, named.id, inquiry);
-    const Document answer = get(place.api, "application/json", inquiry);
+    std::optional<Reach> bound;  // of who named the repository
+    const RecordPlace place =
+        url.scheme() == "zenodo" ? of_zenodo(url, named.id) : of_doi(url, named.id, inquiry, bound);
+    const Document answer = get(place.api, "application/json", inquiry, bound);
     Listing listing = place.kind == RecordPlace::Kind::zenodo     ? parse_zenodo_record(answer.body, place.api)
                       : place.kind == RecordPlace::Kind::figshare ? parse_figshare_article(answer.body, place.api)
                                                                   : parse_dataverse_version(answer.body, place.api);
@@ -55,18 +57,19 @@ class Repository : public Resolver {
     return {RecordPlace::Kind::zenodo, Url::parse("https://zenodo.org/api/records/" + id)};
   }
 
-  RecordPlace of_doi(const Url& url, const std::string& doi, Inquiry& inquiry) {
+  RecordPlace of_doi(const Url& url, const std::string& doi, Inquiry& inquiry, std::optional<Reach>& bound) {
     if (!doi.starts_with("10.") || doi.find('/') == doi.npos) {
       throw Error(FailureKind::unavailable, fmt::format("{} is no DOI", url.display()), "write doi:10.1234/ABC");
     }
     const Url question = Url::parse("https://doi.org/" + percent_encode_path(doi));
     const Document answer = get(question, "application/vnd.datacite.datacite+json", inquiry);
+    bound = answer.reach;
     return record_place(parse_datacite_url(answer.body, question.display()), doi);
   }
 
-  Document get(const Url& url, const char* type, Inquiry& inquiry) {
-    const Question question{
-        .url = inquiry.rewritten(url), .headers = {fmt::format("Accept: {}", type)}, .accept = {200}};
+  Document get(const Url& url, const char* type, Inquiry& inquiry, std::optional<Reach> bound = {}) {
+    Question question{.url = inquiry.rewritten(url), .headers = {fmt::format("Accept: {}", type)}, .accept = {200}};
+    if (question.url == url) question.bound = bound;  // a rewrite rule is the user's own word
     std::optional<Document> document;
     inquiry.attempt(question.url,
                     [&](Traffic& traffic) { document = ask(*transport_, question, traffic, inquiry.stop()); });

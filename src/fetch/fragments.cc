@@ -83,6 +83,7 @@ void FragmentFetch::prepare(Part& part) {
       part.listed = parse_list_document(text, *part.fragment);
       return true;
     };
+    if (!job.size_bytes) job.inspect_size_max = list_size_max;
   }
   if (part.local) {
     adopt_local(part);

@@ -151,6 +151,7 @@ void InOrder::on_begin(const ContentInfo& info) {
                 "the recipe is out of date or the source is another file: compare them, then mend the recipe");
   }
   if (job_.unless && !job_.unless->empty() && *job_.unless == info.validators && position() == 0) throw Unchanged{};
+  if (!expected) check_document(info.size_bytes.value_or(0));
   if (position() > 0 && !provable() && !validators_.empty() && validators_ != info.validators) {
     throw Error(FailureKind::changed, fmt::format("{} changed at its source while it was fetched", job_.name));
   }
@@ -169,16 +170,21 @@ void InOrder::on_begin(const ContentInfo& info) {
   if (partial_) partial_->note_validators(info.validators, info.size_bytes);
 }
 
+void InOrder::check_document(std::uint64_t size_bytes) const {
+  if (!job_.inspect || size_bytes <= job_.inspect_size_max) return;
+  throw Error(FailureKind::invalid,
+              fmt::format("{} is longer than {}, the most that is read of such a document", source_,
+                          format_bytes(job_.inspect_size_max)),
+              "split the list; one that is meant to be so long has its \"size\" in the recipe");
+}
+
 void InOrder::on_bytes(std::span<const std::byte> bytes) {
   const auto limit = size_expected();
   if (limit && position() + bytes.size() > *limit) {
     throw Error(FailureKind::content,
                 fmt::format("{} is longer than the {} bytes that were expected", source_, *limit));
   }
-  if (job_.inspect && position() + bytes.size() > document_size_max) {
-    throw Error(FailureKind::invalid, fmt::format("{} is longer than {}, the most that is read of a list or a manifest",
-                                                  source_, format_bytes(document_size_max)));
-  }
+  check_document(position() + bytes.size());
   checksums_->update(bytes);
   while (!bytes.empty()) {
     // A full chunk is flushed only when more follows: a file of one chunk never needs a partial.

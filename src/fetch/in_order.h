@@ -37,6 +37,7 @@ class InOrder {
   void blame_suspects(std::size_t right);
   void after_failure(const MirrorSet::Pick& pick, const Error& error, bool complete, bool received);
   void on_begin(const ContentInfo& info);
+  void check_document(std::uint64_t size_bytes) const;
   void on_bytes(std::span<const std::byte> bytes);
   void resume_earlier();  // what another process left
   void lead_or_give_way();

@@ -19,6 +19,7 @@ namespace sabath {
 class SpoolFollower;
 
 inline constexpr std::uint64_t document_size_max = 4ULL << 30;
+inline constexpr std::uint64_t list_size_max = 256ULL << 20;  // of a list whose size the recipe does not say
 
 struct FileJob {
   std::string name;               // for people: path in the asset, or the fragment's id
@@ -33,9 +34,10 @@ struct FileJob {
   PieceHashes pieces{};               // of unknown content: they tell a wrong chunk when it lands
   std::optional<Validators> unless;   // the version that we have: the answer `unchanged` is enough
   SpoolFollower* follower = nullptr;  // an archive: read as it arrives, not published
-  // A document, of document_size_max bytes at most, that is read before it is believed: throws Error to refuse this
-  // source. `source` is for its messages. False: it is not to be published.
+  // A document that is read before it is believed: throws Error to refuse this source. `source` is for its messages.
+  // False: it is not to be published.
   std::function<bool(std::string text, const std::string& source)> inspect;
+  std::uint64_t inspect_size_max = document_size_max;  // bytes; a longer document is Error{invalid}
 };
 
 struct FileOutcome {

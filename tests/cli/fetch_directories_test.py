@@ -7,6 +7,7 @@ import unittest
 from urllib.parse import parse_qsl, quote
 
 from support.case import Case, main, place
+from support.clear_data import ClearDataFtps
 from support.content import fragment, seeded
 from support.listings import VSFTPD_TLS, Apache, Pyftpdlib, Spoken, Vsftpd
 
@@ -84,18 +85,34 @@ class Directories(Case):
         self.assertIn("<- MLSD", output)
         self.assertNotIn("<- LIST", output)
 
-    def test_ftps(self):
-        (self.home / "vsftpd").mkdir()
+    def certify(self, directory):
+        """A certificate of 127.0.0.1 in `directory`, which SABATH trusts."""
+        directory.mkdir()
         command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=127.0.0.1"]
         names = ["-addext", "subjectAltName=IP:127.0.0.1", "-keyout", "key.pem", "-out", "cert.pem"]
-        subprocess.run(command + names, cwd=self.home / "vsftpd", check=True, capture_output=True)
-        server = self.start(Vsftpd, VSFTPD_TLS, {f"d/{n}": d for n, d in TREE.items()})
+        subprocess.run(command + names, cwd=directory, check=True, capture_output=True)
         config = self.home / ".config/sabath/config.json"
-        place(config, f'{{"ca_file": "{self.home}/vsftpd/cert.pem"}}'.encode())
+        place(config, f'{{"ca_file": "{directory}/cert.pem"}}'.encode())
+
+    def test_ftps(self):
+        self.certify(self.home / "vsftpd")
+        server = self.start(Vsftpd, VSFTPD_TLS, {f"d/{n}": d for n, d in TREE.items()})
         self.sabath.add("all", [fragment(server.url("d/").replace("ftp:", "ftps:"), kind="file_list")])
         asset = self.fetch("all")
         self.expect_tree(asset["path"], TREE)
         self.assertEqual(asset["trusted_by"], "first use over TLS")
+
+    def test_ftps_whose_data_would_come_in_clear(self):
+        """No checksum is known: nothing but the encryption says whose bytes they are."""
+        directory = self.home / "clear"
+        self.certify(directory)
+        server = ClearDataFtps(seeded(100_000), directory / "cert.pem", directory / "key.pem")
+        self.addCleanup(server.stop)
+        self.sabath.add("clear", [fragment(server.url("f"), path="f")])
+        asset = self.fetch("clear", code=6)
+        self.assertIn("PROT P", server.commands, "it was not even asked for")
+        self.assertEqual((server.sent, asset["path"]), (0, None))
+        self.assertIn("ftps://127.0.0.1", asset["failures"][0]["message"])
 
     def test_a_directory_linked_into_itself(self):
         server = self.serve({"d/f.h5": b"1"}, extra="autoindex on;")

@@ -5,6 +5,7 @@ import os
 import pathlib
 import signal
 import subprocess
+import threading
 import time
 import unittest
 
@@ -243,10 +244,23 @@ class Descriptions(CommandCase):
         self.ground.config["stall_timeout_s"] = 1
         self.describe("sleeper", schemes=["sleep"], read={"argv": ["bash", "-c", "sleep 600 & sleep 600"], "output": "stdout"})
         self.say("sleep://x/y")
+        seen, stop = [], threading.Event()
+
+        def watch():
+            while not stop.wait(0.02):
+                seen.extend(line for line in self.processes() if line.startswith("sleep\x00600"))
+
+        watcher = threading.Thread(target=watch)
+        watcher.start()
         begin = time.monotonic()
-        self.ground.refused(6, "no progress for 1 s")
+        try:
+            self.ground.refused(6, "no progress for 1 s")
+        finally:
+            stop.set()
+            watcher.join()
         self.assertLess(time.monotonic() - begin, 60)
-        self.assertNotIn("sleep\0600", "".join(self.processes()), "it left a child")
+        self.assertTrue(seen, "its children were never seen: that none is left would say nothing")
+        self.assertNotIn("sleep\x00600", "".join(self.processes()), "it left a child")
 
     def processes(self):
         for entry in pathlib.Path("/proc").glob("[0-9]*"):

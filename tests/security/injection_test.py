@@ -9,6 +9,7 @@ import copy
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import unittest
@@ -148,6 +149,31 @@ class Injection(unittest.TestCase):
                     return f"{path} = {value!r}: {verb[0]} ended with {done.returncode}: {said}"
         made = [str(p) for p in self.ground.directory.glob(f"X{number}*")] + [str(p) for p in work.glob("X*")]
         return f"{path} = {value!r}: made {made}" if made else ""
+
+    def test_the_commands_would_work(self):
+        """Without this, "nothing is run" would also be true of commands that do nothing."""
+        shell = {"'": "printf '%s'", '"': 'printf "%s"'}
+        for number, text in enumerate(t for t in HOSTILE if "touch" in t):
+            canary = self.ground.directory / f"Y{number}"
+            value = text.replace("{X}", str(canary))
+            if value.startswith(("ext::", "--upload-pack")):
+                words = ["--", value] if value.startswith("ext::") else [value, "--", f"file://{self.base}"]
+                command = ["git", "-c", "protocol.ext.allow=always", "ls-remote", *words]
+            elif value.startswith("-o"):
+                command = ["ssh", "-F", "none", value, "h.example", "true"]
+            else:
+                command = ["sh", "-c", shell.get(value[0], "printf %s").replace("%s", value)]
+            with self.subTest(text):
+                if not shutil.which(command[0]):
+                    self.skipTest(f"{command[0]} is not installed")
+                subprocess.run(command, cwd=self.base, capture_output=True, stdin=subprocess.DEVNULL, timeout=60, check=False)
+                self.assertTrue(canary.exists(), command)
+
+    def test_a_command_that_is_run_is_seen(self):
+        """By the very look that the test below takes: a step that is meant for a shell is run, and leaves its file."""
+        self.environment = self.ground.environment()
+        document = local_model(self.base) | {"run": {"good": [{"shell": "placeholder"}]}}
+        self.assertIn("made", self.one(0, "model", document, ("run", "good", 0, "shell"), "touch {X}"))
 
     def test_nothing_is_run(self):
         self.environment = self.ground.environment()

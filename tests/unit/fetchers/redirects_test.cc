@@ -106,6 +106,37 @@ TEST(Redirects, NeverNearerThanTheOriginal) {
   EXPECT_FALSE(may_lead("10.0.0.1", "127.0.0.1"));
 }
 
+TEST(Redirects, NeverNearerThanTheFarthestHop) {
+  Redirects redirects(Url::parse("http://a.example/"));
+  redirects.check_address("127.0.0.1");
+  redirects.follow("http://b.example/");
+  redirects.check_address("8.8.8.8");
+  EXPECT_EQ(redirects.reach(), Reach::global);
+  redirects.follow("http://c.example/");
+  EXPECT_THROW(redirects.check_address("127.0.0.1"), Error);
+}
+
+TEST(Redirects, NeverNearerThanTheDocumentThatNamedTheUrl) {
+  const auto may_be_at = [](std::optional<Reach> bound, std::string_view address) {
+    Redirects redirects(Url::parse("http://a.example/"), bound);
+    try {
+      redirects.check_address(address);
+      EXPECT_EQ(redirects.reach(), std::min(bound.value_or(Reach::host), reach_of(address)));
+      return true;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.failure().kind, FailureKind::unavailable);
+      return false;
+    }
+  };
+  EXPECT_TRUE(may_be_at(std::nullopt, "127.0.0.1"));
+  EXPECT_TRUE(may_be_at(Reach::host, "127.0.0.1"));
+  EXPECT_TRUE(may_be_at(Reach::site, "10.0.0.1"));
+  EXPECT_TRUE(may_be_at(Reach::site, "8.8.8.8"));
+  EXPECT_FALSE(may_be_at(Reach::site, "169.254.169.254"));
+  EXPECT_FALSE(may_be_at(Reach::global, "10.0.0.1"));
+  EXPECT_FALSE(may_be_at(Reach::global, "::1"));
+}
+
 TEST(Redirects, ThroughAProxyTheNameCounts) {
   Redirects redirects(Url::parse("http://a.example/"));
   redirects.check_address("10.0.0.8");  // the proxy
