@@ -1,5 +1,5 @@
-// A directory for one run of a program that can only write files; gone with this object. What a killed process leaves is
-// for whoever owns the place: a store knows its dead writers. One thread. Throws Error{storage}, Error{space}.
+// A directory for one run of a program that can only write files; gone with this object. What a killed process leaves
+// is for whoever owns the place: a store knows its dead writers. One thread. Throws Error{storage}, Error{space}.
 #pragma once
 
 #include <cstdint>

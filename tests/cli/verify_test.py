@@ -157,8 +157,8 @@ class Flips(Ground):
         self.verify()
 
     def choose(self):
-        kinds = ("objects", "objects", "packs", "packs", "manifests", "refs", "alias", "verified", "arrivals", "checked",
-                 "partial", "pins")  # fmt: skip
+        logs = ("verified", "arrivals", "checked")
+        kinds = ("objects", "objects", "packs", "packs", "manifests", "refs", "alias", *logs, "partial", "pins")
         while True:
             kind = self.random.choice(kinds)
             files = [f for f in sorted((self.sabath.store / kind).rglob("*")) if f.is_file()]

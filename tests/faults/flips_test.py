@@ -41,7 +41,7 @@ PLACES = (
     ("bytes of known chunks", "partial/*/data", True, "each chunk of another writer is hashed before it is believed"),
     ("journal of a source", "partial/*/*/journal.*", True, FOUND),
     ("scratch", "partial/**/scratch.*", False, "each piece has a checksum"),
-    ("bytes of a source", "partial/*/*/data", True, "each chunk of a dead writer is hashed and compared with its journal"),
+    ("bytes of a source", "partial/*/*/data", True, "each chunk is hashed and compared with its journal"),
     ("note of a source", "partial/*/*/source.json", True, "where it disagrees with the source, all is fetched again"),
     ("lease", "leases/*", True, "its writer is dead: it protects nothing"),
     ("reservation", "reservations/*", True, "its writer is dead: it promises nothing"),
