@@ -29,9 +29,9 @@ DAMAGED = ("objects/*/*", "manifests/*/*", "refs/*/*.json", "alias/*/*/*")
 
 
 class Matrix(StoreCase):
-    def fail_at_each(self, fault, kinds, times=1, command=FETCH, template=None, codes=(0, SYSTEM)):
-        """Fails `times` calls of these kinds, beginning with each of a sample."""
-        shown = f"{fault} at {kinds}{'' if times else ' from then on'}, {command[0]}"
+    def fail_at_each(self, fault, kinds, times=1, command=FETCH, template=None, codes=(0, SYSTEM), kept=None):
+        """Fails `times` calls of these kinds, beginning with each of a sample. `kept`: what must be there after it."""
+        shown = f"{fault} at {kinds}{'' if times else ' from then on'}, {command[0]}{' of the rest' if kept else ''}"
         name = shown.replace(" ", "-").replace(",", "-")
         _, report = self.at(self.new_store(f"{name}-count", template), ("--ops", kinds), command)
         numbers = range(1, report.count + 1)
@@ -46,6 +46,8 @@ class Matrix(StoreCase):
             self.expect_told(result, fault, said)
             if result.exit == 0 and command[0] == "fetch":
                 self.expect_tree(result.asset["path"], self.tree)
+            if kept:
+                self.expect(user.run("path", kept))
             if (user.store / "format").exists():
                 verified = user.run("verify", "--json")
                 self.assertEqual(verified.exit, 0, f"{said}\n{verified.out}\n{verified.err}")
@@ -126,6 +128,13 @@ class Matrix(StoreCase):
         exits = self.each(random.Random(SEED).sample(numbers, min(10 * SAMPLES, len(numbers))), trial)
         fatal = exits.count(SYSTEM)
         print(f"EIO at list, verify: {len(exits)} of {report.count} calls tried, {fatal} were fatal", flush=True)
+
+    def test_a_pin_keeps_though_it_cannot_be_read(self):
+        """A collection that cannot see what is kept collects nothing of it."""
+        template = self.fetched("pinned", "other")
+        self.expect(template.run("pin", "mixed"))
+        for kinds in ("list", "open,read,stat"):
+            self.fail_at_each("EIO", kinds, 1, COLLECT, template, kept="mixed")
 
     def test_a_group_s_store(self):
         """Modes and ACLs that cannot be set: what could be made only in part is not taken for a shared store."""
