@@ -1,5 +1,5 @@
-// A directory for one run of a program that can only write files; gone with this object. What a killed process left is
-// taken away by the next one: its lock tells. One thread. Throws Error{storage}, Error{space}.
+// A directory for one run of a program that can only write files; gone with this object. What a killed process leaves
+// is for whoever owns the place: a store knows its dead writers. One thread. Throws Error{storage}, Error{space}.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,8 @@ namespace sabath {
 
 class Scratch {
  public:
-  explicit Scratch(const std::filesystem::path& parent);  // empty: the system's temporary directory
+  // `place` is made if need be, and goes with the last who is in it. Empty: the system's temporary directory.
+  explicit Scratch(const std::filesystem::path& place);
   ~Scratch();
   Scratch(const Scratch&) = delete;
   Scratch& operator=(const Scratch&) = delete;
@@ -22,9 +23,7 @@ class Scratch {
   [[nodiscard]] std::uint64_t bytes() const;
 
  private:
-  void try_make(const std::filesystem::path& parent);
-  std::filesystem::path directory_;
-  Fd lock_;
+  std::filesystem::path place_, directory_;
 };
 
 }  // namespace sabath

@@ -48,7 +48,7 @@ struct CommandSettings {
   std::vector<std::filesystem::path> directories;  // of descriptions; the first one that has a name wins
   std::map<std::string, std::string> prefer;       // scheme -> name of a description, or "native"
   std::map<std::string, std::string> environment;  // a description says which of it a program gets
-  std::filesystem::path scratch;                   // for programs that can only write files; empty: the system's
+  std::filesystem::path scratch;                   // of this process, for what programs write; empty: the system's
   long deadline_s = 24L * 3600;                    // of one run
 };
 

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "sabath/error.h"
 #include "sabath/url.h"
+#include "store/writer.h"
 
 namespace sabath::cli {
 namespace {
@@ -104,7 +105,7 @@ CommandSettings command_settings(const Environment& environment, const std::vect
                                  const fs::path& store, std::vector<Setting>& settings) {
   CommandSettings commands;
   commands.environment = environment.variables;
-  commands.scratch = store / "tmp";
+  commands.scratch = store / "tmp" / WriterId::of_this_process().text();  // by its name it is known once we are dead
   for (const ConfigFile* file : files) {
     commands.directories.insert(commands.directories.end(), file->fetchers.begin(), file->fetchers.end());
     commands.prefer.insert(file->prefer.begin(), file->prefer.end());

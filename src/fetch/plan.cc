@@ -41,7 +41,6 @@ class Planner {
 
   AssetPlan run() {
     add_sources();
-    if (recipe_.fragments.empty() && !recipe_.git) refuse_without_sources();
     const auto here = known_manifest();
     const Manifest* const manifest = here ? &*here : pinned();
     if (manifest != nullptr) {
@@ -52,6 +51,8 @@ class Planner {
     } else {
       ++plan_.told.files_without_size;  // how much of it is known to its sources alone
     }
+    const bool all_here = manifest != nullptr && plan_.told.to_fetch.files == 0;
+    if (!all_here && recipe_.fragments.empty() && !recipe_.git) refuse_without_sources();
     return std::move(plan_);
   }
 

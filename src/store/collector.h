@@ -35,7 +35,6 @@ class Collector {
 
   // The trash: what got in use goes back, what was not missed for long goes away.
   void settle_batches();
-  void finish_interrupted(Batch& batch);
   void restore_used(const Batch& batch);
   void empty(Batch& batch);
   void wait_for_other_nodes();

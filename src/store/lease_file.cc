@@ -20,14 +20,15 @@ LeaseText worst_case() {
   return text;
 }
 
-bool is_live(std::string_view name, const HostId& here, std::int64_t beat_ns, std::int64_t now_ns) {
+}  // namespace
+
+bool is_live(std::string_view name, const HostId& here, std::int64_t beat_ns,
+             const std::function<std::int64_t()>& now_ns) {
   const auto writer = WriterId::try_parse(name.substr(0, name.find('+')));
   const Life life = writer ? life_of(*writer, here) : Life::unknown;
   if (life != Life::unknown) return life == Life::alive;
-  return now_ns - beat_ns < std::chrono::nanoseconds(lease_silence_max).count();
+  return now_ns() - beat_ns < std::chrono::nanoseconds(lease_silence_max).count();
 }
-
-}  // namespace
 
 std::int64_t nanoseconds(const struct timespec& time) {
   return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
@@ -74,7 +75,7 @@ std::vector<FoundLease> read_leases(const Layout& layout, const HostId& here, st
     const auto decoded = try_decode_lease(text.value_or(""));
     lease.damaged = !decoded;
     lease.text = decoded.value_or(worst_case());
-    lease.live = is_live(name, here, nanoseconds(there->st_mtim), now_ns);
+    lease.live = is_live(name, here, nanoseconds(there->st_mtim), [now_ns] { return now_ns; });
     found.push_back(std::move(lease));
   }
   if (error && error.value() != ENOENT) throw_errno("list", layout.leases(), error.value());

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -40,6 +41,11 @@ struct FoundLease {
 
 // All leases, live ones and others. `now_ns` by the server's clock.
 [[nodiscard]] std::vector<FoundLease> read_leases(const Layout& layout, const HostId& here, std::int64_t now_ns);
+
+// Whether the writer of a file `<writer>+<n>` can still be there: it is alive, or nobody can know, and the file was
+// touched lately. `now_ns` by the server's clock: asked only where the writer cannot be looked up.
+[[nodiscard]] bool is_live(std::string_view name, const HostId& here, std::int64_t beat_ns,
+                           const std::function<std::int64_t()>& now_ns);
 
 [[nodiscard]] std::int64_t nanoseconds(const struct timespec& time);
 

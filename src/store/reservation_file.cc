@@ -12,17 +12,6 @@
 #include "store/small_file.h"
 
 namespace sabath {
-namespace {
-
-bool is_live(std::string_view name, const HostId& here, std::int64_t beat_ns,
-             const std::function<std::int64_t()>& now_ns) {
-  const auto writer = WriterId::try_parse(name.substr(0, name.find('+')));
-  const Life life = writer ? life_of(*writer, here) : Life::unknown;
-  if (life != Life::unknown) return life == Life::alive;
-  return now_ns() - beat_ns < std::chrono::nanoseconds(lease_silence_max).count();
-}
-
-}  // namespace
 
 std::string encode_reservation(const ReservationText& reservation) {
   nlohmann::ordered_json json{{"note", reservation.note},

@@ -77,6 +77,17 @@ class Adopt(Case):
         self.adopt()
         self.expect_tree(self.fetch("mine")["path"], self.tree)
 
+    def test_a_plan_says_what_a_fetch_does(self):
+        """No source is asked for what is here; what is missing nothing can bring."""
+        self.adopt_as("mine")
+        for code, change in ((0, None), (4, (self.data / "train/leaf+1").unlink)):
+            if change:
+                change()
+            planned = self.expect(self.sabath.run("plan", "--json", "mine"), code).record
+            self.assertEqual([refusal["kind"] for refusal in planned["refusals"]], ["access"] if code else [])
+            self.assertEqual(planned["assets"][0]["to_fetch"]["files"], 1 if code else 0)
+            self.expect(self.sabath.fetch("mine"), code)
+
     def test_another_version_under_a_pinned_name_is_refused(self):
         self.adopt_as("mine")
         place(self.data / "more", b"1")

@@ -13,7 +13,7 @@ import time
 import unittest
 
 from support.case import Case, main
-from support.content import fragment, seeded
+from support.content import fragment, seeded, tar_bytes
 from support.origin import body_bytes, poll
 from support.program import finish
 
@@ -171,6 +171,10 @@ class Flips(Ground):
         self.fetch("large")
         self.fetch("small")
         self.expect(self.sabath.run("pin", "small"))
+        self.many = {f"{n:04}.txt": f"content {n}\n".encode() * (1 + n % 9) for n in range(1100)}
+        packed = self.serve({"many.tar": tar_bytes(self.many)}, name="packed")
+        self.sabath.add("many", [fragment(packed.url("many.tar"), kind="archive", name="many")])
+        self.fetch("many")
         slow = self.serve({"slow.bin": seeded(10 * MIB, 7)}, name="slow", extra="limit_rate 3m;")
         self.sabath.add("slow", [fragment(slow.url("slow.bin"))])
         process = self.sabath.start("fetch", "slow", "--lanes", "1")
@@ -181,7 +185,8 @@ class Flips(Ground):
         self.verify()
 
     def choose(self):
-        kinds = ("objects", "objects", "manifests", "refs", "alias", "verified", "arrivals", "checked", "partial", "pins")
+        logs = ("verified", "arrivals", "checked")
+        kinds = ("objects", "objects", "packs", "packs", "manifests", "refs", "alias", *logs, "partial", "pins")
         while True:
             kind = self.random.choice(kinds)
             files = [f for f in sorted((self.sabath.store / kind).rglob("*")) if f.is_file()]
@@ -207,6 +212,9 @@ class Flips(Ground):
             found[kind] = found.get(kind, 0) + 1
         for name, data in (("large", self.large), ("small", self.small)):
             self.expect_tree(self.expect(self.sabath.run("path", name)).out.strip(), {f"{name}.bin": data})
+        self.expect(self.sabath.run("view", "many", "--to", self.home / "many"))
+        self.expect_tree(self.home / "many", self.many)
+        self.assertGreater(found["packs"], 0)
         print(f"{FLIPS} flipped bits, each found and repaired: {found}", flush=True)
 
 

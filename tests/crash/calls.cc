@@ -9,7 +9,7 @@ namespace {
 
 constexpr Place at(std::int8_t directory, std::int8_t path) { return {directory, path}; }
 constexpr Place file(std::int8_t descriptor) { return {descriptor, -1}; }
-[[maybe_unused]] constexpr Place path(std::int8_t argument) { return {-1, argument}; }
+constexpr Place path(std::int8_t argument) { return {-1, argument}; }
 
 constexpr Call table[] = {
     {SYS_openat, "openat", Kind::make, at(0, 1), {}, 2},
@@ -24,6 +24,14 @@ constexpr Call table[] = {
     {SYS_fchmod, "fchmod", Kind::mode, file(0)},
     {SYS_fchmodat, "fchmodat", Kind::mode, at(0, 1)},
     {SYS_utimensat, "utimensat", Kind::mode, at(0, 1)},
+    {SYS_fchown, "fchown", Kind::mode, file(0)},
+    {SYS_fchownat, "fchownat", Kind::mode, at(0, 1)},
+    {SYS_setxattr, "setxattr", Kind::mode, path(0)},
+    {SYS_lsetxattr, "lsetxattr", Kind::mode, path(0)},
+    {SYS_fsetxattr, "fsetxattr", Kind::mode, file(0)},
+    {SYS_removexattr, "removexattr", Kind::mode, path(0)},
+    {SYS_lremovexattr, "lremovexattr", Kind::mode, path(0)},
+    {SYS_fremovexattr, "fremovexattr", Kind::mode, file(0)},
     {SYS_mkdirat, "mkdirat", Kind::mkdir, at(0, 1)},
     {SYS_unlinkat, "unlinkat", Kind::remove, at(0, 1)},
     {SYS_renameat2, "renameat2", Kind::rename, at(0, 1), at(2, 3)},
@@ -35,8 +43,10 @@ constexpr Call table[] = {
     {SYS_fsync, "fsync", Kind::sync, file(0)},
     {SYS_fdatasync, "fdatasync", Kind::sync, file(0)},
     {SYS_syncfs, "syncfs", Kind::sync, file(0)},
+    {SYS_close, "close", Kind::close, file(0)},
     {SYS_read, "read", Kind::read, file(0)},
     {SYS_pread64, "pread64", Kind::read, file(0)},
+    {SYS_getdents64, "getdents64", Kind::list, file(0)},
     {SYS_fstat, "fstat", Kind::stat, file(0)},
     {SYS_statx, "statx", Kind::stat, at(0, 1)},
 #ifdef __x86_64__  // newer architectures have the calls above alone
@@ -45,6 +55,8 @@ constexpr Call table[] = {
     {SYS_open, "open", Kind::make, path(0), {}, 1},
     {SYS_creat, "creat", Kind::make, path(0)},
     {SYS_chmod, "chmod", Kind::mode, path(0)},
+    {SYS_chown, "chown", Kind::mode, path(0)},
+    {SYS_lchown, "lchown", Kind::mode, path(0)},
     {SYS_utime, "utime", Kind::mode, path(0)},
     {SYS_utimes, "utimes", Kind::mode, path(0)},
     {SYS_mkdir, "mkdir", Kind::mkdir, path(0)},
@@ -58,8 +70,8 @@ constexpr Call table[] = {
 #endif
 };
 
-constexpr std::string_view kind_names[] = {"make",   "open", "write", "size", "mode", "mkdir", "remove",
-                                           "rename", "link", "clone", "sync", "read", "stat"};  // by Kind
+constexpr std::string_view kind_names[] = {"make", "open",  "write", "size",  "mode", "mkdir", "remove", "rename",
+                                           "link", "clone", "sync",  "close", "read", "stat",  "list"};  // by Kind
 
 }  // namespace
 

@@ -15,15 +15,17 @@ enum class Kind : std::uint8_t {
   open,    // open(2) that does neither
   write,   // bytes into a file
   size,    // ftruncate, fallocate
-  mode,    // chmod, utimes
+  mode,    // chmod, utimes, chown, setxattr
   mkdir,   //
   remove,  // unlink, rmdir
   rename,  //
   link,    // link, symlink
   clone,   // copy_file_range, FICLONE
   sync,    // fsync, fdatasync, syncfs
+  close,   // where it is made to fail, the descriptor stays
   read,    //
   stat,    //
+  list,    // getdents64
 };
 
 // Where a call names a file: by descriptor, by path (relative to the working directory), or by both.

@@ -65,8 +65,10 @@ void Recorder::after(const Stopped& stopped, std::int64_t result) {
     case Kind::link:
       return named(stopped);
     case Kind::open:
+    case Kind::close:
     case Kind::read:
     case Kind::stat:
+    case Kind::list:
       return;
   }
 }

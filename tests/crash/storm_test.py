@@ -135,7 +135,7 @@ class Storm(Case):
         stores = [self.sabath.store, *(node / ".sabath" for node in self.home.glob("node*"))]
         for store in stores:
             self.expect(self.sabath.run("verify", "-q", "--store", store))
-            for kind in ("partial", "leases", "tmp"):
+            for kind in ("partial", "leases", "reservations", "tmp"):
                 self.assertEqual(read_tree(store / kind), {}, f"{store} {kind}")
         self.expect(self.sabath.run("gc", "--older-than", "0s", "--now", "--grace", "0s", "--force-local"))
         self.expect(self.sabath.run("gc", "--older-than", "0s", "--now", "--grace", "0s", "--force-local"))
