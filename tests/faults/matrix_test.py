@@ -25,7 +25,8 @@ FROM_THEN_ON = 0
 FETCH = ("fetch", "--json", "mixed", "--lanes", 1)
 COLLECT = ("gc", "--json", "--older-than", "0s", "--grace", "0s", "--partials", "0s", "--force-local")
 
-DAMAGED = ("objects/*/*", "manifests/*/*", "refs/*/*.json", "alias/*/*/*")
+DAMAGED = ("objects/*/*", "packs/*", "manifests/*/*", "refs/*/*.json", "alias/*/*/*", "pins/*", "verified/*.log",
+           "arrivals/*.log", "checked/*.log")  # fmt: skip
 
 
 class Matrix(StoreCase):
@@ -104,7 +105,10 @@ class Matrix(StoreCase):
 
     def test_verification_that_cannot_list(self):
         """Everything that is damaged is found, or it is told that not all could be looked at."""
-        template = self.fetched("damaged")
+        self.add_packed()
+        template = self.fetched("damaged", "other", "first")
+        self.expect(template.run("verify", "-q"))
+        self.expect(template.run("pin", "mixed"))
         for pattern in DAMAGED:
             damage(sorted(template.store.glob(pattern))[0])
         verify = ("verify", "--json")
