@@ -30,8 +30,11 @@ std::size_t offset_of(std::string_view text, std::size_t count) {
 
 std::string render_failure(const Failure& failure, bool verbose, bool color) {
   std::string text = paint("error:", Colour::red, color) + " " + printable(failure.message, message_bytes_max) + "\n";
-  if (!failure.hint.empty()) {
-    text += paint("  hint:", Colour::cyan, color) + " " + printable(failure.hint, message_bytes_max) + "\n";
+  std::string_view hint = std::string_view(failure.hint).substr(0, message_bytes_max);
+  for (std::string start = paint("  hint:", Colour::cyan, color) + " "; !hint.empty(); start = "    ") {
+    const std::string_view line = hint.substr(0, hint.find('\n'));  // each below the first is indented
+    text += start + printable(line, message_bytes_max) + "\n";
+    hint.remove_prefix(std::min(hint.size(), line.size() + 1));
   }
   if (verbose) text += fmt::format("  kind: {} (exit {})\n", name(failure.kind), exit_code(failure.kind));
   return text;

@@ -323,10 +323,8 @@ class AssetFetch {
 
   void refuse_without_sources() const {
     if (!recipe_.fragments.empty() || recipe_.git) return;
-    std::string steps;
-    for (const auto& step : recipe_.access.steps) steps += "\n    " + step;
     throw Error(FailureKind::access, fmt::format("{} has no source that a program can read", recipe_.name),
-                steps.empty() ? "see `sabath info`" : "do this first:" + steps);
+                recipe_.access.steps.empty() ? "see `sabath info`" : "");
   }
 
   [[noreturn]] void refuse_unprovable_part() const {
@@ -352,6 +350,17 @@ class AssetFetch {
   std::string commit_;
 };
 
+// Who is refused is told what the recipe says that a person has to do, and the terms; once.
+void add_steps(const Recipe& recipe, std::vector<FileFailure>& failures) {
+  const auto refused =
+      std::ranges::find(failures, FailureKind::access, [](const auto& one) { return one.failure.kind; });
+  if (refused == failures.end() || recipe.access.steps.empty()) return;
+  std::string& hint = refused->failure.hint;
+  hint += hint.empty() ? "do this first:" : "; do this first:";
+  for (const auto& step : recipe.access.steps) hint += "\n" + step;
+  if (!recipe.licence.empty()) hint += "\nits licence: " + recipe.licence;
+}
+
 }  // namespace
 
 AssetRecord fetch_asset(FetchContext& context, const Recipe& recipe, AssetRequest& request) {
@@ -369,6 +378,7 @@ AssetRecord fetch_asset(FetchContext& context, const Recipe& recipe, AssetReques
   } catch (const Error& error) {
     record.failures.push_back({recipe.name, error.failure()});
   }
+  add_steps(recipe, record.failures);
   record.sources = ledger.records();
   record.fetched_bytes = ledger.bytes();
   record.reused_bytes = events.bytes_reused;

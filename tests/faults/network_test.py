@@ -49,6 +49,14 @@ class ServerFaults(FaultCase):
 
         self.side_by_side(SERVER_CASES, check)
 
+    def test_who_may_not_read_is_told_what_to_do(self):
+        steps = ["Register at https://data.example/register", "Put the token into ~/.netrc"]
+        known = {"access": {"kind": "login", "steps": steps}, "licence": "CC-BY-NC-4.0"}
+        for path in ("/status/401", "/status/403"):
+            self.ground.recipe("bad", self.ground.fragment(self.server.url(path)), **known)
+            for step in (*steps, "CC-BY-NC-4.0"):
+                self.ground.refused(4, path, hint=step)
+
     def test_what_passes_is_waited_for(self):
         """The same faults, twice only: the fetch goes on and ends well."""
         cases = [Case(name, target, 0, []) for name, target in (
