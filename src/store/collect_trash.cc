@@ -188,8 +188,9 @@ UndoReport undo_collection(Store& store) {
       const bool view = file.parent_path() == batch.directory / "views";
       if (file.parent_path() != batch.directory && back(file)) ++(view ? report.assets : report.others);
     });
-    for (const auto& directory : touched) sync_directory(directory);  // before the place they came from goes
-    for (const auto& [root, view] : in.views) {  // another stands there
+    // Before the place they came from goes. And a view goes with it where another stands.
+    for (const auto& directory : touched) sync_directory(directory);
+    for (const auto& [root, view] : in.views) {
       if (try_lstat(view)) remove_view(state, view, try_open(state.layout.manifest(root)));
     }
     state.evidence.flush();
