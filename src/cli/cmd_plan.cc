@@ -103,7 +103,8 @@ constexpr Verb plan_verb{
     "sabath plan cosmoflow --to /dev/shm/$USER     whether it fits into the node's memory, too\n"
     "sabath plan cosmoflow --deadline 2h           whether it is done in two hours, by earlier rates",
     "No content moves and nothing is written. Exit code 0: it fits; 5: it does not, by bytes, inodes, quota, file-size "
-    "limit, memory or walltime; 4: a login is needed first. `fetch` and `stage` check the same before they begin. "
+    "limit, memory or walltime; 4: a login is needed first. `fetch` and `stage` hold room and time against the "
+    "same bounds before they begin; that a login has ended their sources tell them. "
     "docs/planning.md says what each line means.",
     false,
     declare,
