@@ -1,12 +1,18 @@
 // What the library tells while it works. Core code never prints: it emits events, and the program renders them.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <variant>
 
 namespace sabath {
+
+// Why bytes are not moved again: these very sources gave them before; another source or asset did; another object holds
+// the same chunk; an earlier try left them, or another process brings them.
+enum class Reuse : std::uint8_t { source, content, chunk, partial };
+using ReusedBytes = std::array<std::uint64_t, 4>;  // by level
 
 namespace event {
 struct AssetStarted {
@@ -27,6 +33,7 @@ struct BytesReceived {
 };  // payload on the wire
 struct BytesReused {
   std::uint64_t bytes = 0;
+  Reuse level = Reuse::source;
 };  // not moved again
 struct SourceNamed {
   std::uint32_t source = 0;

@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -96,13 +97,17 @@ struct AssetRecord {
   std::string trusted_by;  // how the root came to be trusted
   Selection selection;     // not empty: the root and the view hold this part only
   bool packed = false;
-  std::uint64_t files = 0, bytes = 0;                 // in the view
-  std::uint64_t fetched_bytes = 0, reused_bytes = 0;  // payload on the wire; not moved again
-  std::optional<std::uint64_t> to_fetch_bytes;        // dry run: what would be moved, if known
+  std::uint64_t files = 0, bytes = 0;           // in the view
+  std::uint64_t fetched_bytes = 0;              // payload on the wire
+  ReusedBytes reused{};                         // not moved again
+  std::optional<std::uint64_t> to_fetch_bytes;  // dry run: what would be moved, if known
   double seconds = 0;
   std::vector<SourceRecord> sources;
   std::vector<ResolvedSource> resolved;
   std::vector<FileFailure> failures;
+  [[nodiscard]] std::uint64_t reused_bytes() const {
+    return std::accumulate(reused.begin(), reused.end(), std::uint64_t{0});
+  }
 };
 
 struct FetchRecord {

@@ -1,7 +1,6 @@
 #include "fetch/asset.h"
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <ctime>
 #include <mutex>
@@ -14,6 +13,7 @@
 #include "fetch/fragments.h"
 #include "fetch/git.h"
 #include "fetch/other_version.h"
+#include "fetch/reuse_meter.h"
 #include "fetch/selection.h"
 #include "fetch/source_key.h"
 #include "fetch/swarm.h"
@@ -35,11 +35,11 @@ class AssetMeter : public EventSink {
   }
 
   void on(const Event& event) override {
-    if (const auto* reused = std::get_if<event::BytesReused>(&event)) bytes_reused += reused->bytes;
+    reused.on(event);
     next_.on(event);
     if (const auto* learnt = std::get_if<event::SizeLearnt>(&event)) add(learnt->bytes);
   }
-  std::atomic<std::uint64_t> bytes_reused{0};
+  ReuseMeter reused;
 
  private:
   void add(std::uint64_t bytes) {
@@ -75,7 +75,8 @@ class AssetFetch {
         if (const auto view = view_of_another(context_.store, *manifest)) return finish_at(*manifest, *view);
         bring_all(context_.store, *manifest);
         if (all_present(context_.store, *manifest)) {
-          context_.events.on(event::BytesReused{manifest->totals().bytes});
+          const Reuse level = level_of_known(context_.store, recipe_, request_, manifest->root());
+          context_.events.on(event::BytesReused{manifest->totals().bytes, level});
           return finish(*manifest);
         }
       }
@@ -106,7 +107,7 @@ class AssetFetch {
     if (believe && !learnt) learnt = part_of_known(whole);
     if (learnt) bring_all(context_.store, *learnt);
     if (learnt && all_present(context_.store, *learnt)) {
-      context_.events.on(event::BytesReused{learnt->totals().bytes});
+      context_.events.on(event::BytesReused{learnt->totals().bytes, Reuse::source});
       return finish(*learnt);
     }
     if (request_.offline) refuse_offline(learnt);
@@ -286,7 +287,7 @@ class AssetFetch {
 
   // Another store of the list has the view: nothing is made here.
   void finish_at(const Manifest& manifest, const std::filesystem::path& view) {
-    context_.events.on(event::BytesReused{manifest.totals().bytes});
+    context_.events.on(event::BytesReused{manifest.totals().bytes, Reuse::content});
     record_.manifest = manifest.root().prefixed();
     record_.files = manifest.totals().files;
     record_.bytes = manifest.totals().bytes;
@@ -381,7 +382,7 @@ AssetRecord fetch_asset(FetchContext& context, const Recipe& recipe, AssetReques
   add_steps(recipe, record.failures);
   record.sources = ledger.records();
   record.fetched_bytes = ledger.bytes();
-  record.reused_bytes = events.bytes_reused;
+  record.reused = events.reused.bytes();
   record.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   context.events.on(event::AssetFinished{recipe.name});
   return record;

@@ -12,19 +12,24 @@
 namespace sabath {
 namespace {
 
-std::optional<Digest> digest_of(const Store& store, const FileJob& job, bool refresh, FileOutcome& outcome) {
-  if (job.known) return job.known->digest;
+struct AtHand {
+  Digest digest;
+  Reuse level = Reuse::content;
+};
+
+std::optional<AtHand> look_up(const Store& store, const FileJob& job, bool refresh, FileOutcome& outcome) {
+  if (job.known) return AtHand{job.known->digest, job.learnt ? Reuse::source : Reuse::content};
   const std::array<std::pair<const char*, const std::string*>, 3> sums = {
       {{"sha256", &job.checksum.sha256}, {"sha1", &job.checksum.sha1}, {"md5", &job.checksum.md5}}};
   for (const auto& [algorithm, hex] : sums) {
     if (hex->empty()) continue;
-    if (auto digest = store.alias(algorithm, *hex)) return digest;
+    if (const auto digest = store.alias(algorithm, *hex)) return AtHand{*digest, Reuse::content};
   }
   if (refresh) return std::nullopt;
   const auto arrival = store.arrival(source_key(job));
   if (!arrival) return std::nullopt;
   outcome.over_tls = arrival->over_tls;
-  return arrival->digest;
+  return AtHand{arrival->digest, Reuse::source};
 }
 
 // Its chunk layer is not at hand: read once. A collection may take it away just now; being missed brings it back.
@@ -40,18 +45,19 @@ std::optional<FileTree> tree_of(Store& store, const Digest& digest) {
 
 bool at_hand(FetchContext& context, const FileJob& job, bool refresh, FileOutcome& outcome) {
   if (context.force) return false;
-  const auto digest = digest_of(context.store, job, refresh, outcome);
-  if (!digest || !context.store.present(*digest)) return false;
+  const auto found = look_up(context.store, job, refresh, outcome);
+  if (!found || !context.store.present(found->digest)) return false;
+  const Digest& digest = found->digest;
   if (job.known) {
     outcome.tree = *job.known;
-  } else if (digest->size_bytes <= chunk_size_bytes) {
-    outcome.tree = {*digest, digest->size_bytes == 0 ? std::vector<Sha256>{} : std::vector<Sha256>{digest->hash}};
-  } else if (auto tree = tree_of(context.store, *digest)) {
+  } else if (digest.size_bytes <= chunk_size_bytes) {
+    outcome.tree = {digest, digest.size_bytes == 0 ? std::vector<Sha256>{} : std::vector<Sha256>{digest.hash}};
+  } else if (auto tree = tree_of(context.store, digest)) {
     outcome.tree = std::move(*tree);
   } else {
     return false;
   }
-  context.events.on(event::BytesReused{digest->size_bytes});
+  context.events.on(event::BytesReused{digest.size_bytes, found->level});
   return true;
 }
 

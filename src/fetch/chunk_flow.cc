@@ -228,7 +228,7 @@ void ChunkTransfer::finish_chunk(Lane& lane, Flow& flow, std::uint64_t chunk, co
       known() ? hash == job_.known->chunks[chunk] : pieces_match(job_.pieces, size_, chunk * chunk_size_bytes, bytes);
   if (!right) return refuse_chunk(flow, chunk, flight);
   partial_->write_chunk(lane.id, chunk, bytes, hash);
-  if (known() && flight.adopted > 0) context_.events.on(event::BytesReused{flight.adopted});
+  if (known() && flight.adopted > 0) context_.events.on(event::BytesReused{flight.adopted, Reuse::partial});
   if (front_hash_) front_hash_->offer(chunk, kept, flow.stop.get_token());
   if (job_.follower != nullptr) job_.follower->advance(*partial_, partial_->front());
   const std::lock_guard lock(mutex_);

@@ -100,7 +100,7 @@ void ChunkTransfer::open() {
   }
   const std::lock_guard lock(mutex_);
   plan();
-  if (known() && reused_ > 0) context_.events.on(event::BytesReused{std::exchange(reused_, 0)});
+  if (known() && reused_ > 0) context_.events.on(event::BytesReused{std::exchange(reused_, 0), Reuse::partial});
   phase_ = Phase::open;
 }
 
@@ -173,7 +173,7 @@ bool ChunkTransfer::copy_one(Lane& lane, std::unique_lock<std::mutex>& lock) {
     schedule_->add_free(range_of(chunk));
   } else if (!done_[chunk]) {
     note_done(chunk);
-    context_.events.on(event::BytesReused{chunk_length(size_, chunk)});
+    context_.events.on(event::BytesReused{chunk_length(size_, chunk), Reuse::chunk});
   }
   return true;
 }
@@ -225,7 +225,8 @@ void ChunkTransfer::publish_hashed() {
     return hear_each_alone(error.failure());
   }
   blame_suspects();
-  if (reused_ > 0) context_.events.on(event::BytesReused{reused_});  // said now: until here it could be thrown away
+  // Said now: until here it could be thrown away.
+  if (reused_ > 0) context_.events.on(event::BytesReused{reused_, Reuse::partial});
   if (job_.follower != nullptr) {
     job_.follower->finish(std::move(partial_));
   } else {
@@ -361,7 +362,7 @@ void ChunkTransfer::take_news(std::chrono::milliseconds interval) {
     if (done_[i] || !done[i] || flights_.contains(i) || schedule_->in_run(range_of(i))) continue;
     schedule_->remove_free(range_of(i));
     note_done(i);
-    context_.events.on(event::BytesReused{chunk_length(size_, i)});
+    context_.events.on(event::BytesReused{chunk_length(size_, i), Reuse::partial});
   }
 }
 

@@ -30,9 +30,18 @@ std::vector<ListedFile> parse_list_document(const std::string& text, const Fragm
 
 }  // namespace
 
+Reuse level_of_known(const Store& store, const Recipe& recipe, const AssetRequest& request, const Sha256& root) {
+  const bool pinned = request.pin || recipe.manifest || !request.manifest_file.empty();
+  return !pinned || store.ref(pinned_key(recipe, root)) ? Reuse::source : Reuse::content;
+}
+
 FragmentFetch::FragmentFetch(FetchContext& context, const Recipe& recipe, const Manifest* expected,
                              AssetRequest& request)
-    : context_(context), recipe_(recipe), expected_(expected), request_(request) {}
+    : context_(context),
+      recipe_(recipe),
+      expected_(expected),
+      request_(request),
+      learnt_(expected && level_of_known(context.store, recipe, request, expected->root()) == Reuse::source) {}
 
 FragmentFetch::~FragmentFetch() {
   for (auto& part : parts_) {
@@ -102,7 +111,7 @@ bool FragmentFetch::reuse_learnt(Part& part, ManifestBuilder& builder) {
   const auto manifest = context_.store.manifest(ref->root);
   if (!manifest || !all_present(context_.store, *manifest)) return false;
   builder.add_all(*manifest, nullptr);
-  context_.events.on(event::BytesReused{manifest->totals().bytes});
+  context_.events.on(event::BytesReused{manifest->totals().bytes, Reuse::source});
   files_done_ += manifest->totals().files;
   trusted_by_ = weaker_trust(trusted_by_, ref->trusted_by);
   return true;
@@ -113,6 +122,7 @@ void FragmentFetch::expect(FileJob& job, const std::string& path) {
   const auto entry = expected_->find(RelativePath::parse(path));
   if (!entry || !entry->is_file()) return;  // the roots will differ, and that is told
   job.known = FileTree{entry->digest, expected_->chunks(*entry)};
+  job.learnt = learnt_;
   job.size_bytes = entry->digest.size_bytes;
 }
 

@@ -23,6 +23,10 @@ namespace sabath {
 // The weaker of two reasons to believe; "" is none yet.
 [[nodiscard]] std::string weaker_trust(const std::string& a, const std::string& b);
 
+// What is here of a root that is known before anything is asked: these sources gave it before, or others did.
+[[nodiscard]] Reuse level_of_known(const Store& store, const Recipe& recipe, const AssetRequest& request,
+                                   const Sha256& root);
+
 class FragmentFetch {
  public:
   // `expected`: the pinned or learnt manifest, whose digests every file must have; nullptr: they are learnt. Where the
@@ -87,6 +91,7 @@ class FragmentFetch {
   const Recipe& recipe_;
   const Manifest* expected_;
   AssetRequest& request_;
+  const bool learnt_;  // `expected_` is what these very sources gave before
   std::vector<std::unique_ptr<Part>> parts_;
   std::vector<FileFailure> failures_;
   std::uint64_t files_done_ = 0;

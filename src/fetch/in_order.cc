@@ -257,7 +257,8 @@ void InOrder::finish(FileOutcome& outcome) {
   }
   if (!partial_) return publish_small(outcome);
   if (!lane_.buffer.empty()) flush_chunk();
-  if (reused_ > 0) context_.events.on(event::BytesReused{reused_});  // said now: until here it could be thrown away
+  // Said now: until here it could be thrown away.
+  if (reused_ > 0) context_.events.on(event::BytesReused{reused_, Reuse::partial});
   if (job_.follower != nullptr) {
     job_.follower->finish(std::move(partial_));
     return;

@@ -27,6 +27,7 @@ struct FileJob {
   std::optional<Url> source;      // the first one before them: whoever reads by another rule goes on with this
   bool listed = false;            // one of many of a list: its sources are counted by origin
   std::optional<FileTree> known;  // pinned: digest and chunk layer
+  bool learnt = false;            // `known` is what these very sources gave before
   std::optional<std::uint64_t> size_bytes;
   std::uint64_t offset = 0;  // the file begins at this byte of its sources ...
   Validators version{};      // ... in this version of them, where it is not empty: another is Error{changed}

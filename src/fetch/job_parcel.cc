@@ -68,6 +68,7 @@ void put_job(Parcel& parcel, const FileJob& job) {
   parcel.add(job.source ? job.source->text() : std::string()).add(std::uint64_t{job.listed}).add(job.offset);
   parcel.add(std::uint64_t{job.known.has_value()});
   if (job.known) put_tree(parcel, *job.known);
+  parcel.add(std::uint64_t{job.learnt});
   put_optional(parcel, job.size_bytes);
   put_checksums(parcel, job.checksum);
   parcel.add(job.pieces.algorithm).add(job.pieces.length).add(job.pieces.hex);
@@ -84,6 +85,7 @@ FileJob get_job(Parcel::Reader& parcel) {
   job.listed = parcel.flag();
   job.offset = parcel.number();
   if (parcel.flag()) job.known = get_tree(parcel);
+  job.learnt = parcel.flag();
   job.size_bytes = get_optional(parcel);
   job.checksum = get_checksums(parcel);
   job.pieces.algorithm = parcel.text();

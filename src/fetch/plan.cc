@@ -284,7 +284,7 @@ AssetRecord dry_run_record(const AssetPlan& plan) {
   record.selection = told.selection;
   record.files = told.all.files + told.files_without_size;
   record.bytes = told.all.bytes;
-  record.reused_bytes = told.by_source.bytes + told.by_content.bytes + told.by_chunk_bytes;
+  record.reused = {told.by_source.bytes, told.by_content.bytes, told.by_chunk_bytes, told.in_partials_bytes};
   if (told.sizes_known()) record.to_fetch_bytes = told.bytes_to_move();
   for (const auto& source : told.sources) record.sources.push_back({source.url, 0, 0, 0, false, ""});
   return record;

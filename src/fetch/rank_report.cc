@@ -9,10 +9,7 @@ constexpr std::size_t warnings_max = 20;  // for one order
 }
 
 void RankMeter::on(const Event& event) {
-  if (const auto* reused = std::get_if<event::BytesReused>(&event)) {
-    reused_ += reused->bytes;
-    return;
-  }
+  if (std::holds_alternative<event::BytesReused>(event)) return reused_.on(event);
   if (next_ != nullptr) return next_->on(event);
   if (const auto* received = std::get_if<event::BytesReceived>(&event)) received_ += received->bytes;
   const std::lock_guard lock(mutex_);
@@ -39,7 +36,9 @@ std::vector<std::string> RankMeter::warnings() const {
 
 std::string RankReport::parcel() const {
   Parcel parcel;
-  parcel.add(host).add(failure).add(reused_bytes).add(std::uint64_t{outcomes.size()});
+  parcel.add(host).add(failure);
+  for (const std::uint64_t bytes : reused) parcel.add(bytes);
+  parcel.add(std::uint64_t{outcomes.size()});
   for (const auto& outcome : outcomes) put_outcome(parcel, outcome);
   parcel.add(std::uint64_t{sources.size()});
   for (const auto& source : sources) put_source(parcel, source);
@@ -53,7 +52,7 @@ RankReport RankReport::of(const std::string& bytes) {
   RankReport report;
   report.host = parcel.text();
   report.failure = parcel.failure();
-  report.reused_bytes = parcel.number();
+  for (std::uint64_t& bytes : report.reused) bytes = parcel.number();
   for (auto left = parcel.number(); left > 0; --left) report.outcomes.push_back(get_outcome(parcel));
   for (auto left = parcel.number(); left > 0; --left) report.sources.push_back(get_source(parcel));
   for (auto left = parcel.number(); left > 0; --left) report.warnings.push_back(parcel.text());

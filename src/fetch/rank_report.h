@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "fetch/job.h"
+#include "fetch/reuse_meter.h"
 #include "fetch/rounds.h"
 #include "sabath/event.h"
 #include "sabath/session.h"
@@ -24,13 +25,14 @@ class RankMeter : public EventSink {
   RankMeter(EventSink* next, std::set<std::string> shared) : next_(next), shared_(std::move(shared)) {}
   void on(const Event& event) override;
   [[nodiscard]] Rounds::Tally tally() const;
-  [[nodiscard]] std::uint64_t reused() const { return reused_; }
+  [[nodiscard]] ReusedBytes reused() const { return reused_.bytes(); }
   [[nodiscard]] std::vector<std::string> warnings() const;
 
  private:
   EventSink* const next_;
   const std::set<std::string> shared_;
-  std::atomic<std::uint64_t> received_{0}, reused_{0};
+  std::atomic<std::uint64_t> received_{0};
+  ReuseMeter reused_;
   mutable std::mutex mutex_;  // of what follows
   Rounds::Tally tally_;
   std::vector<std::string> warnings_;
@@ -41,7 +43,7 @@ struct RankReport {
   std::optional<Failure> failure;  // its own, not a file's: nothing is known of its files
   std::vector<FileOutcome> outcomes;
   std::vector<SourceRecord> sources;
-  std::uint64_t reused_bytes = 0;
+  ReusedBytes reused{};
   std::vector<std::string> warnings;
 
   [[nodiscard]] std::string parcel() const;

@@ -257,7 +257,7 @@ std::vector<FileOutcome> share(FetchContext& context, const std::vector<FileJob>
       outcomes[i] = std::move(fetched[next++]);
     } else if (!outcomes[first[i]].failure) {
       outcomes[i] = outcomes[first[i]];
-      context.events.on(event::BytesReused{jobs[i].known->digest.size_bytes});
+      context.events.on(event::BytesReused{jobs[i].known->digest.size_bytes, Reuse::content});
       context.events.on(event::FileDone{jobs[i].name, jobs[i].known->digest.size_bytes});
     } else {
       again.push_back(jobs[i]);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <thread>
 
@@ -131,7 +132,7 @@ RankReport Team::work(FetchContext context, const std::vector<FileJob>& jobs, Ra
   RankReport report;
   report.host = comm_.host();
   report.failure = failure_of([&] { report.outcomes = fetch_all(context, jobs); });
-  report.reused_bytes = meter.reused();
+  report.reused = meter.reused();
   report.warnings = meter.warnings();
   return report;
 }
@@ -247,12 +248,13 @@ void Team::settle(FetchContext& context, std::vector<RankReport>& reports, const
     for (const auto& source : report.sources) context.ledger.line(source.url).merge(source);
     for (const auto& warning : report.warnings) context.events.on(event::Warning{report.host + ": " + warning});
   }
-  std::uint64_t reused = 0, well = 0, shared_bytes = 0;
+  ReusedBytes reused{};
+  std::uint64_t well = 0, shared_bytes = 0;
   for (unsigned r = 0; r < reports.size(); ++r) {
     RankReport& report = reports[r];
     if (report.failure) continue;
     ++well;
-    reused += report.reused_bytes;
+    std::ranges::transform(reused, report.reused, reused.begin(), std::plus{});
     const std::size_t shared = deal.shared.size();
     for (std::size_t i = 0; i < shared; ++i) {  // whole for one is whole for all
       auto& outcome = outcomes[deal.shared[i]];
@@ -265,8 +267,12 @@ void Team::settle(FetchContext& context, std::vector<RankReport>& reports, const
   for (const std::size_t i : deal.shared) {
     if (outcomes[i] && !outcomes[i]->failure) shared_bytes += jobs[i].known->digest.size_bytes;
   }
-  const std::uint64_t others = well > 0 ? (well - 1) * shared_bytes : 0;
-  if (reused > others) context.events.on(event::BytesReused{reused - others});
+  std::uint64_t others = well > 0 ? (well - 1) * shared_bytes : 0;
+  for (const Reuse level : {Reuse::partial, Reuse::content, Reuse::source, Reuse::chunk}) {
+    const std::uint64_t all = reused[static_cast<std::size_t>(level)], not_ours = std::min(all, others);
+    others -= not_ours;
+    if (all > not_ours) context.events.on(event::BytesReused{all - not_ours, level});
+  }
   judge_failures(context, reports);
 }
 

@@ -103,7 +103,9 @@ class Content(Plan):
         self.sabath.add("two", [fragment(server.url("other.bin"), data)])
         (asset,) = self.plan("two")["assets"]
         self.assertEqual(asset["by_content"], {"files": 1, "bytes": len(data)})
-        self.assertEqual(self.fetch("two")["fetched_bytes"], 0)
+        fetched = self.fetch("two")
+        self.assertEqual((fetched["fetched_bytes"], fetched["reused"]["content"]), (0, len(data)))
+        self.assertEqual(self.fetch("one")["reused"]["source"], len(data))
         record = self.plan("one", "--force")
         self.assertEqual(record["bytes_to_fetch"], len(data))
 

@@ -93,7 +93,8 @@ class Reuse(Case):
         planned = self.plan("big")
         (told,) = planned["assets"]
         asset, sent = self.fetch_counted("big", server)
-        self.assertEqual(told["by_chunk_bytes"], asset["reused_bytes"])
+        self.assertEqual(asset["reused"], {"source": 0, "content": 0, "chunk": told["by_chunk_bytes"], "partial": 0})
+        self.assertEqual(asset["reused_bytes"], told["by_chunk_bytes"])
         self.assertEqual(planned["bytes_to_fetch"], sent)
         part = sent / asset["bytes"]
         print(f"update of {MIB} MiB, {changed} of {count} chunks changed: {sent} bytes fetched, {part:.2%}", flush=True)
@@ -126,7 +127,9 @@ class Reuse(Case):
         self.assertEqual(self.plan("b", "--force")["assets"][0]["by_chunk_bytes"], 0)
         asset, sent = self.fetch_counted("b", server)
         self.assertEqual(planned["bytes_to_fetch"], sent)
-        self.assertEqual(asset["reused_bytes"], 12 + 3 * CHUNK)
+        self.assertEqual(asset["reused"], {"source": 0, "content": 12, "chunk": 3 * CHUNK, "partial": 0})
+        again = self.fetch("b")
+        self.assertEqual(again["reused"], {"source": asset["bytes"], "content": 0, "chunk": 0, "partial": 0})
 
     def test_the_plan_counts_what_an_earlier_try_left_once(self):
         server = self.serve()
@@ -146,7 +149,8 @@ class Reuse(Case):
         asset, sent = self.fetch_counted("b", server)
         self.assertEqual(planned["bytes_to_fetch"], sent)
         self.assertEqual(sent + here, 4 * CHUNK)
-        self.assertGreaterEqual(asset["reused_bytes"], here)  # and the start of a chunk, if scratch held one
+        self.assertEqual(asset["reused"]["chunk"], told["by_chunk_bytes"])
+        self.assertGreaterEqual(asset["reused"]["partial"], told["in_partials_bytes"])  # and what scratch held
 
     def test_a_plan_without_its_manifest_says_so(self):
         server = self.serve()

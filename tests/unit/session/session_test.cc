@@ -55,7 +55,7 @@ TEST(Session, FilesArchivesAndListsInOneView) {
   EXPECT_EQ(tree_at(asset.path), expected);
   EXPECT_EQ(asset.files, 6U);
   EXPECT_EQ(asset.trusted_by, "first use");
-  EXPECT_EQ(asset.reused_bytes, 0U);
+  EXPECT_EQ(asset.reused_bytes(), 0U);
   EXPECT_TRUE(asset.manifest.starts_with("sha256:"));
   EXPECT_EQ(site.open().path("all"), asset.path);
 
@@ -64,7 +64,7 @@ TEST(Session, FilesArchivesAndListsInOneView) {
   EXPECT_EQ(again.assets.front().path, asset.path);
   EXPECT_EQ(again.assets.front().fetched_bytes, 0U);
   EXPECT_TRUE(again.assets.front().sources.empty()) << "nobody was asked";
-  EXPECT_EQ(again.assets.front().reused_bytes, asset.bytes);
+  EXPECT_EQ(again.assets.front().reused, (ReusedBytes{asset.bytes, 0, 0, 0}));
 }
 
 TEST(Session, EachFragmentIsRememberedWithItsOwnTrust) {
@@ -219,7 +219,7 @@ TEST(Session, ADryRunTouchesNothing) {
     r.dry_run = true;
   });
   EXPECT_EQ(record.assets[0].to_fetch_bytes, 0U);
-  EXPECT_EQ(record.assets[0].reused_bytes, 4U);
+  EXPECT_EQ(record.assets[0].reused_bytes(), 4U);
 }
 
 TEST(Session, RefreshAsksAndTakesWhatChanged) {
