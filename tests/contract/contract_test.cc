@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <fstream>
@@ -40,6 +41,9 @@ class Contract : public testing::TestWithParam<const char*> {
     return read(*fetchers, origin->url(path), options);
   }
   bool is(std::string_view scheme) const { return GetParam() == scheme; }
+  bool is_store() const { return is("sabath") || is("sabath+tls"); }
+  // Those who look again at the file's size and time when they have read it.
+  bool asks_again() const { return is("file") || is("sftp") || is("scp"); }
 
   TempDir directory;
   std::filesystem::path root = directory / "root";
@@ -136,7 +140,7 @@ TEST_P(Contract, FilesBeyondFourGiB) {
 }
 
 TEST_P(Contract, ANewVersionIsNoticed) {
-  if (is("sabath")) GTEST_SKIP() << "content has one version: its name is its hash";
+  if (is_store()) GTEST_SKIP() << "content has one version: its name is its hash";
   write_seeded_file(root / "f", 1, 1000);
   const Validators begun = get("/f", {.length = 10}).info.validators;
   EXPECT_EQ(get("/f", {.offset = 10, .expected = begun}).kind(), std::nullopt);
@@ -188,6 +192,42 @@ TEST_P(Contract, StopsWithinASecond) {
   EXPECT_EQ(get("/f", {.stop = source.get_token()}).kind(), FailureKind::interrupted);
 }
 
+TEST_P(Contract, ASlowSourceIsNotAStalledOne) {
+  if (is("file")) GTEST_SKIP() << "bytes come at the disk's rate";
+  constexpr auto stall = std::chrono::milliseconds(2000);  // servers keep to their rate by pauses of up to a second
+  const std::uint64_t size = 1 << 20;
+  write_seeded_file(root / "f", 4, size);
+  serve(size / 4);
+  FetcherSettings settings = origin->settings();
+  settings.stall_timeout_ms = stall.count();
+  fetchers = make_fetchers(settings);
+  const auto start = std::chrono::steady_clock::now();
+  const Reading reading = get("/f");
+  ASSERT_EQ(reading.kind(), std::nullopt) << reading.message();
+  EXPECT_TRUE(reading.bytes == seeded_bytes(4, 0, size));
+  EXPECT_GT(std::chrono::steady_clock::now() - start, stall) << "it was not slow";
+}
+
+TEST_P(Contract, AFileThatIsCutShortWhileItIsRead) {
+  if (is_store()) GTEST_SKIP() << "content has one version: its name is its hash";
+  const std::uint64_t size = 16 << 20;
+  write_seeded_file(root / "f", 1, size);
+  serve(size / 2);
+  const Reading reading = get("/f", {.on_write = [&] { std::filesystem::resize_file(root / "f", 100); }});
+  EXPECT_EQ(reading.kind(), asks_again() ? FailureKind::changed : FailureKind::network) << reading.message();
+  EXPECT_LT(reading.bytes.size(), size);
+}
+
+TEST_P(Contract, AFileThatGrowsWhileItIsRead) {
+  if (is_store()) GTEST_SKIP() << "content has one version: its name is its hash";
+  const std::uint64_t size = 16 << 20;
+  write_seeded_file(root / "f", 1, size);
+  serve(size / 2);
+  const Reading reading = get("/f", {.on_write = [&] { std::filesystem::resize_file(root / "f", 2 * size); }});
+  EXPECT_EQ(reading.kind(), asks_again() ? std::optional(FailureKind::changed) : std::nullopt) << reading.message();
+  EXPECT_TRUE(reading.bytes == seeded_bytes(1, 0, size)) << "and nothing of what was added";
+}
+
 TEST_P(Contract, ManyThreadsAtOnce) {
   const std::uint64_t size = chunk_size_bytes + 1;
   write_seeded_file(root / "f", 5, size);
@@ -223,8 +263,14 @@ TEST_P(Contract, WhatTheSinkThrowsComesBackUnchanged) {
   EXPECT_EQ(get("/f").kind(), std::nullopt);
 }
 
-INSTANTIATE_TEST_SUITE_P(Fetchers, Contract, testing::Values("http", "https", "ftp", "file", "sftp", "s3", "sabath"),
-                         [](const auto& param_info) { return std::string(param_info.param); });
+INSTANTIATE_TEST_SUITE_P(Fetchers, Contract,
+                         testing::Values("http", "https", "ftp", "ftps", "file", "sftp", "scp", "s3", "sabath",
+                                         "sabath+tls"),
+                         [](const auto& param_info) {
+                           std::string name = param_info.param;
+                           std::replace(name.begin(), name.end(), '+', '_');
+                           return name;
+                         });
 
 }  // namespace
 }  // namespace sabath::test

@@ -34,8 +34,8 @@ class Origin {
  private:
   // A store has content, not files: what stands at the path now, by its digest there.
   [[nodiscard]] std::string url_in_store(std::string_view path) const;
+  std::string scheme_;
   std::filesystem::path root_;
-  bool is_s3_;
   std::uint16_t port_ = 0;  // of the store's server
   std::unique_ptr<Nginx> nginx_;
   std::unique_ptr<Vsftpd> vsftpd_;

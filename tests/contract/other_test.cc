@@ -2,8 +2,11 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <netinet/in.h>
 #include <sys/fsuid.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <thread>
@@ -64,6 +67,74 @@ TEST(FtpFetcher, RefusedLoginIsAccess) {
   const Vsftpd server({.root = root.path(), .anonymous = false});
   const Reading reading = read(*fetchers(), server.url("/f"));
   EXPECT_EQ(reading.kind(), FailureKind::access) << reading.message();
+}
+
+// A server of FTP as of 1985: it knows neither SIZE nor MDTM, so that the end of the data is all that it says of them.
+class FtpWithoutSize {
+ public:
+  explicit FtpWithoutSize(std::string content) : content_(std::move(content)), thread_([this] { serve(); }) {}
+  ~FtpWithoutSize() { shutdown(control_.fd, SHUT_RDWR); }  // fetchers with a kept connection go before it
+  FtpWithoutSize(const FtpWithoutSize&) = delete;
+  FtpWithoutSize& operator=(const FtpWithoutSize&) = delete;
+  [[nodiscard]] std::string url() const { return "ftp://127.0.0.1:" + std::to_string(control_.port) + "/f"; }
+
+ private:
+  struct Listener {
+    Listener() {
+      sockaddr_in address{.sin_family = AF_INET, .sin_port = 0, .sin_addr = {htonl(INADDR_LOOPBACK)}, .sin_zero = {}};
+      socklen_t size = sizeof address;
+      auto* generic = reinterpret_cast<sockaddr*>(&address);
+      if (bind(fd, generic, size) != 0 || listen(fd, 8) != 0 || getsockname(fd, generic, &size) != 0) ADD_FAILURE();
+      port = ntohs(address.sin_port);
+    }
+    ~Listener() { close(fd); }
+    Listener(const Listener&) = delete;
+    Listener& operator=(const Listener&) = delete;
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    std::uint16_t port = 0;
+  };
+
+  void serve() {
+    for (int peer = -1; (peer = accept(control_.fd, nullptr, nullptr)) >= 0; close(peer)) {
+      const auto say = [peer](const std::string& text) { send(peer, text.data(), text.size(), MSG_NOSIGNAL); };
+      say("220 old\r\n");
+      char line[256];
+      for (ssize_t got = 0; (got = recv(peer, line, sizeof line, 0)) > 0;) {  // a client waits for each answer
+        const std::string_view command(line, std::min<std::size_t>(4, static_cast<std::size_t>(got)));
+        if (command == "USER")
+          say("230 in\r\n");
+        else if (command == "EPSV")
+          say("229 here (|||" + std::to_string(data_.port) + "|)\r\n");
+        else if (command == "TYPE" || command == "CWD ")
+          say("200 so be it\r\n");
+        else if (command == "RETR") {
+          say("150 data\r\n");
+          const int data = accept(data_.fd, nullptr, nullptr);
+          send(data, content_.data(), content_.size(), MSG_NOSIGNAL);
+          close(data);
+          say("226 done\r\n");
+        } else
+          say("502 not known\r\n");
+      }
+    }
+  }
+
+  const std::string content_;
+  Listener control_, data_;
+  std::jthread thread_;
+};
+
+TEST(FtpFetcher, AServerThatSaysNoSize) {
+  const std::string content = seeded_bytes(1, 0, 300'000);
+  const FtpWithoutSize server(content);
+  const auto set = fetchers();
+  const Reading whole = read(*set, server.url());
+  ASSERT_EQ(whole.kind(), std::nullopt) << whole.message();
+  EXPECT_TRUE(whole.bytes == content);
+  EXPECT_EQ(whole.info.size_bytes, std::nullopt);
+  EXPECT_FALSE(whole.info.ranges);
+  EXPECT_TRUE(whole.info.validators.empty());
+  EXPECT_EQ(read(*set, server.url(), {.length = 10}).bytes, content.substr(0, 10));
 }
 
 TEST(FtpFetcher, OnlyFiles) {

@@ -5,8 +5,8 @@
 #include <fstream>
 #include <numeric>
 #include <sstream>
-#include <stdexcept>
 
+#include "support/certificate.h"
 #include "support/seeded.h"
 
 namespace sabath::test {
@@ -49,7 +49,7 @@ std::string locations_of(const NginxOptions& options, const std::string& dir) {
 
 Nginx::Nginx(NginxOptions options) : options_(std::move(options)) {
   write_file(directory_ / "users", "tester:{PLAIN}secret\n");
-  if (!options_.tls_name.empty()) make_certificate();
+  if (!options_.tls_name.empty()) static_cast<void>(make_certificate(directory_.path(), options_.tls_name));
   const std::filesystem::path log = directory_ / "output.log";
   server_ = start_server(
       [&](std::uint16_t port) {
@@ -57,16 +57,6 @@ Nginx::Nginx(NginxOptions options) : options_(std::move(options)) {
         return std::vector<std::string>{"nginx", "-e", log, "-p", directory_.path(), "-c", directory_ / "nginx.conf"};
       },
       log);
-}
-
-void Nginx::make_certificate() {
-  const std::string name = options_.tls_name;
-  const std::string alternative = name == "localhost" ? "DNS:localhost,IP:127.0.0.1" : "DNS:" + name;
-  ChildProcess openssl({"openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
-                        "-days", "2", "-subj", "/CN=" + name, "-addext", "subjectAltName=" + alternative, "-keyout",
-                        directory_ / "key.pem", "-out", directory_ / "cert.pem"},
-                       directory_ / "openssl.log");
-  if (openssl.wait() != 0) throw std::runtime_error("openssl made no certificate for " + name);
 }
 
 void Nginx::write_config(std::uint16_t port) {

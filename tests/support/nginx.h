@@ -43,7 +43,6 @@ class Nginx {
   void kill() { server_.child->kill(); }
 
  private:
-  void make_certificate();
   void write_config(std::uint16_t port);
 
   NginxOptions options_;

@@ -15,6 +15,7 @@ struct VsftpdOptions {
   std::filesystem::path root;  // below directories that everybody may enter
   std::uint64_t rate_max = 0;  // bytes a second of each connection, 0: none
   bool anonymous = true;       // false: every login is refused
+  bool tls = false;            // from the first byte, with a certificate of its own for localhost
 };
 
 class Vsftpd {
@@ -22,6 +23,7 @@ class Vsftpd {
   explicit Vsftpd(VsftpdOptions options);
   [[nodiscard]] static std::string unavailable_because();      // empty: it can be started here
   [[nodiscard]] std::string url(std::string_view path) const;  // path begins with '/'
+  [[nodiscard]] std::filesystem::path ca_file() const;         // for clients; empty without TLS
   void kill() { server_.child->kill(); }                       // with its sessions
 
  private:
