@@ -2,6 +2,7 @@
 // them. docs/credentials.md tells users the same. Plain values; any thread.
 #pragma once
 
+#include <chrono>
 #include <filesystem>
 #include <map>
 #include <string>
@@ -67,6 +68,14 @@ struct GlobusSettings {
   std::string path;        // ends in '/'
   std::filesystem::path directory;
   bool by_transfer = false;
+};
+
+// Something that a source is asked with, and that ends at a time.
+struct Credential {
+  std::string what;    // for people, without the secret: "AWS session of the environment"
+  std::string scheme;  // of the URLs that it serves; or
+  std::string origin;  // of the one place that gets it
+  std::chrono::system_clock::time_point expires;
 };
 
 }  // namespace sabath

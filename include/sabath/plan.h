@@ -13,19 +13,10 @@
 
 namespace sabath {
 
-// Something that a source is asked with, and that ends at a time.
-struct Credential {
-  std::string what;    // for people, without the secret: "AWS session of the environment"
-  std::string scheme;  // of the URLs that it serves; or
-  std::string origin;  // of the one place that gets it
-  std::chrono::system_clock::time_point expires;
-};
-
 struct PlanRequest {
-  FetchRequest fetch;                   // what of it says what is wanted
-  std::string to;                       // also to this directory of this node, by `stage`; empty: the store only
-  std::vector<Credential> credentials;  // those whose end is known
-  unsigned requests_max = 64;           // for sizes that nobody has written down; 0: ask nobody
+  FetchRequest fetch;          // what of it says what is wanted
+  std::string to;              // also to this directory of this node, by `stage`; empty: the store only
+  unsigned requests_max = 64;  // for sizes that nobody has written down; 0: ask nobody
 };
 
 struct FilesAndBytes {

@@ -45,6 +45,7 @@ struct SessionSettings {
   std::string job;  // of the batch system, for whoever wonders what uses the store
   // Asked only when something is to move; may be empty.
   std::function<std::optional<Deadline>()> deadline;
+  std::function<std::vector<Credential>()> credentials;  // those whose end is known
 };
 
 // A part of an asset: docs/recipes.md, "A part of an asset".

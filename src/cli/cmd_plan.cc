@@ -3,8 +3,6 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "base/expiry.h"
-#include "base/secret_file.h"
 #include "base/text.h"
 #include "cli/plan_record.h"
 #include "cli/render.h"
@@ -21,38 +19,11 @@ struct Options {
   std::optional<std::string> deadline;
 };
 
-// A token file that cannot be read is told by whoever needs it.
-std::optional<WallTime> end_of(const TokenPlace& place) {
-  if (!place.token.empty()) return token_until(place.token.reveal());
-  if (place.file.empty()) return std::nullopt;
-  try {
-    return token_until(read_token_file(place.file).reveal());
-  } catch (const Error&) {
-    return std::nullopt;
-  }
-}
-
-// Those that say when they end.
-std::vector<Credential> credentials_of(const Context& context) {
-  std::vector<Credential> known;
-  const FetcherSettings& fetchers = context.configuration.session.fetchers;
-  if (!fetchers.s3.session_token.empty()) {
-    const auto until = try_parse_time(context.environment.get("AWS_CREDENTIAL_EXPIRATION").value_or(""));
-    if (until) known.push_back({"AWS session (AWS_CREDENTIAL_EXPIRATION)", "s3", "", *until});
-  }
-  for (const TokenPlace& place : fetchers.web.tokens) {
-    const auto until = end_of(place);
-    if (until) known.push_back({"token for " + place.origin, "", place.origin, *until});
-  }
-  return known;
-}
-
 int run(Context& context, Options& options) {
   SessionSettings settings = context.configuration.session;
   settings.deadline = deadline_of(context.environment, options.deadline);
   PlanRequest request = options.request;
   request.requests_max = static_cast<unsigned>(options.requests.value_or(request.requests_max));
-  request.credentials = credentials_of(context);
   PlanRecord record;
   {
     const auto progress = context.make_progress();

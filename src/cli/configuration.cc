@@ -301,6 +301,7 @@ class Loader {
     fetchers.commands = command_settings(environment_, {&user_, &site_}, result_.session.store, result_.settings);
     fetchers.globus = globus_settings({&user_, &site_}, result_.settings);
     fetchers.hub = hub_settings(environment_, result_.settings);
+    result_.session.credentials = [&environment = environment_, fetchers] { return known_ends(environment, fetchers); };
   }
 
   void timeout(const char* key, std::optional<std::uint64_t> ConfigFile::*member, long& target_ms) {

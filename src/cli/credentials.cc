@@ -3,6 +3,10 @@
 #include <string>
 #include <utility>
 
+#include "base/expiry.h"
+#include "base/secret_file.h"
+#include "sabath/error.h"
+
 namespace sabath::cli {
 namespace {
 
@@ -52,6 +56,17 @@ class Chooser {
   const std::vector<const ConfigFile*>& files_;
   std::vector<Setting>& settings_;
 };
+
+// A token file that cannot be read is told by whoever needs it.
+std::optional<WallTime> end_of(const TokenPlace& place) {
+  if (!place.token.empty()) return token_until(place.token.reveal());
+  if (place.file.empty()) return std::nullopt;
+  try {
+    return token_until(read_token_file(place.file).reveal());
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
 
 }  // namespace
 
@@ -104,6 +119,19 @@ HubSettings hub_settings(const Environment& environment, std::vector<Setting>& s
   hub.token_file =
       chooser.file("HF_TOKEN_PATH", hub.token_file.empty() ? ".cache/huggingface/token" : hub.token_file.c_str());
   return hub;
+}
+
+std::vector<Credential> known_ends(const Environment& environment, const FetcherSettings& fetchers) {
+  std::vector<Credential> known;
+  if (!fetchers.s3.session_token.empty()) {
+    const auto until = try_parse_time(environment.get("AWS_CREDENTIAL_EXPIRATION").value_or(""));
+    if (until) known.push_back({"AWS session (AWS_CREDENTIAL_EXPIRATION)", "s3", "", *until});
+  }
+  for (const TokenPlace& place : fetchers.web.tokens) {
+    const auto until = end_of(place);
+    if (until) known.push_back({"token for " + place.origin, "", place.origin, *until});
+  }
+  return known;
 }
 
 }  // namespace sabath::cli

@@ -1,6 +1,6 @@
 // Where the credentials of this call lie, from the environment and the configuration files: names of files, sockets,
 // profiles and hosts, and the keys that the environment itself holds. Of these no Setting is made: they are shown
-// nowhere. Pure; any thread.
+// nowhere. Any thread.
 #pragma once
 
 #include <vector>
@@ -18,5 +18,9 @@ namespace sabath::cli {
 [[nodiscard]] S3Settings s3_settings(const Environment& environment, const std::vector<const ConfigFile*>& files,
                                      std::vector<Setting>& settings);
 [[nodiscard]] HubSettings hub_settings(const Environment& environment, std::vector<Setting>& settings);
+
+// Those that say when they end: an AWS session, and tokens that are JSON web tokens, read from their files anew. A
+// keyring's program is not asked for that.
+[[nodiscard]] std::vector<Credential> known_ends(const Environment& environment, const FetcherSettings& fetchers);
 
 }  // namespace sabath::cli

@@ -7,8 +7,8 @@
 #include <array>
 #include <set>
 
-#include "base/expiry.h"
 #include "base/text.h"
+#include "session/ends.h"
 #include "session/pinned.h"
 #include "session/preflight.h"
 #include "session/state.h"
@@ -82,47 +82,6 @@ class SizeQuestions {
   const std::stop_token stop_;
   std::set<std::string> silent_;  // origins that did not answer: once is enough
 };
-
-// What ends while the fetch would still go on.
-void check_expiry(AssetPlan& plan, const std::vector<Credential>& credentials, WallTime now) {
-  PlannedAsset& told = plan.told;
-  for (std::size_t i = 0; i < plan.urls.size(); ++i) {
-    PlannedSource& source = told.sources[i];
-    const auto note = [&](WallTime until, const std::string& by) {
-      const auto left = std::chrono::duration_cast<std::chrono::seconds>(until - now).count();
-      if (source.expires_in_s && *source.expires_in_s <= left) return;
-      source.expires_in_s = left;
-      source.expires_by = by;
-    };
-    if (const auto until = presigned_until(plan.urls[i])) note(*until, "signed URL");
-    for (const auto& credential : credentials) {
-      const bool concerned = credential.origin.empty() ? credential.scheme == plan.urls[i].scheme()
-                                                       : credential.origin == plan.urls[i].origin();
-      if (concerned) note(credential.expires, credential.what);
-    }
-  }
-}
-
-// A fragment is lost if none of its mirrors can be read any more.
-void refuse_expired(PlannedAsset& told) {
-  if (told.refused || (told.to_fetch.files == 0 && told.files_without_size == 0)) return;
-  for (const auto& first : told.sources) {
-    bool usable = false;
-    const PlannedSource* expired = nullptr;
-    for (const auto& source : told.sources) {
-      if (source.fragment != first.fragment) continue;
-      const bool over = source.expires_in_s && *source.expires_in_s <= 0;
-      usable = usable || (!over && source.readable);
-      if (over) expired = &source;
-    }
-    if (usable || expired == nullptr) continue;
-    told.refused = Failure{FailureKind::access,
-                           fmt::format("{}: {} for {} ended {} ago", told.name, expired->expires_by, expired->url,
-                                       format_duration(static_cast<double>(-*expired->expires_in_s))),
-                           "get a new one, then plan again", std::nullopt};
-    return;
-  }
-}
 
 void refuse_unreadable(PlannedAsset& told) {
   if (told.refused || told.sources.empty() || (told.to_fetch.files == 0 && told.files_without_size == 0)) return;
@@ -237,6 +196,7 @@ PlanRecord Session::plan(const PlanRequest& request, EventSink& events, std::sto
   SizeQuestions questions(state.all_fetchers(), requests_max, stop);
   std::vector<AssetPlan> plans;
   PlanRecord record;
+  const auto credentials = settings.credentials ? settings.credentials() : std::vector<Credential>{};
   const auto now = std::chrono::system_clock::now();
   for (const auto& recipe : recipes) {
     std::optional<Manifest> pinned;
@@ -247,8 +207,8 @@ PlanRecord Session::plan(const PlanRequest& request, EventSink& events, std::sto
     AssetPlan plan =
         plan_asset(store.get(), recipe, asset,
                    {settings.rewrites, &state.all_fetchers(), request.fetch.force, pinned ? &*pinned : nullptr});
-    check_expiry(plan, request.credentials, now);
-    refuse_expired(plan.told);
+    note_ends(plan, credentials, now);
+    if (!plan.told.refused) plan.told.refused = refusal_of_ended(plan.told);
     refuse_unreadable(plan.told);
     for (const auto& file : plan.unsized) {
       if (plan.told.refused || requests_max == 0) break;

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "session/ends.h"
 
 namespace sabath {
 
@@ -74,15 +75,19 @@ SpaceGuard::Ahead preflight(Store& store, const std::vector<Recipe>& recipes, co
                             const PlanSettings& look, const SessionSettings& settings) {
   std::vector<AssetPlan> plans;
   std::uint64_t bytes = 0;
+  const auto credentials = settings.credentials ? settings.credentials() : std::vector<Credential>{};
+  const auto now = std::chrono::system_clock::now();
   for (const auto& recipe : recipes) {
     plans.push_back(plan_asset(&store, recipe, request, look));
+    note_ends(plans.back(), credentials, now);
+    if (const auto failure = refusal_of_ended(plans.back().told)) throw Error(*failure);
     bytes += plans.back().told.bytes_to_move();
   }
   SpaceGuard::Ahead ahead{need_of(plans), names_of(plans)};
   if (bytes > 0 && settings.deadline) {
     TimeNeed time{bytes, std::nullopt, settings.deadline()};
     if (time.deadline) time.rate = rate_of(read_rates(store), origins_of(plans));
-    if (const auto failure = refusal_of(time, std::chrono::system_clock::now(), ahead.what)) throw Error(*failure);
+    if (const auto failure = refusal_of(time, now, ahead.what)) throw Error(*failure);
   }
   return ahead;
 }

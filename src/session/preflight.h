@@ -1,4 +1,4 @@
-// Before byte one: what a whole call needs, in room and in time. docs/planning.md. One thread.
+// Before byte one: what a whole call needs, in room, time and permissions. docs/planning.md. One thread.
 #pragma once
 
 #include <chrono>
@@ -30,7 +30,8 @@ struct TimeNeed {
 [[nodiscard]] Need need_of(const std::vector<AssetPlan>& plans);
 [[nodiscard]] std::string names_of(const std::vector<AssetPlan>& plans);  // "a", "a and 2 more"
 
-// For a fetch of all `recipes` into `store`: what it is known to need. Throws Error{space} if the time does not do.
+// For a fetch of all `recipes` into `store`: what it is known to need. Throws Error{space} if the time does not do,
+// Error{access} if a permission has ended that it needs.
 [[nodiscard]] SpaceGuard::Ahead preflight(Store& store, const std::vector<Recipe>& recipes, const AssetRequest& request,
                                           const PlanSettings& look, const SessionSettings& settings);
 

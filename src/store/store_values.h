@@ -31,4 +31,11 @@ struct Arrival {
   friend bool operator==(const Arrival&, const Arrival&) = default;
 };
 
+// What the files of a tree are. Executables, and what packs hold, are copies in any case.
+enum class TreeFiles {
+  shared,    // clones or hard links of objects; symlinks to another user's; copies where nothing else goes
+  symlinks,  // to objects
+  copies,    // nothing in the tree is the store's
+};
+
 }  // namespace sabath

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,9 +17,10 @@ namespace sabath {
 // Entries of one tree: is this one right, make it.
 class ViewEntries {
  public:
-  enum class Files { shared, copies };  // copies: nothing in the tree is the store's
-  ViewEntries(Store::State& store, const std::filesystem::path& root, Files files = Files::shared)
-      : store_(store), at_(root), files_(files) {}
+  ViewEntries(Store::State& store, const std::filesystem::path& root) : store_(store), at_(root) {}
+  // Of a tree outside the store, which is perhaps on another filesystem and of a store that cannot be written to.
+  ViewEntries(Store::State& store, const std::filesystem::path& root, TreeFiles files)
+      : store_(store), at_(root), outside_(true), files_(files) {}
 
   [[nodiscard]] bool right(const Entry& entry);
   void make(const Entry& entry);  // where nothing stands
@@ -36,6 +38,8 @@ class ViewEntries {
   void make_at(const Place& place, const Entry& entry);
   void make_file(const Place& place, const Entry& entry);
   void make_file_once(const Place& place, const Entry& entry);
+  [[nodiscard]] bool clones(const std::filesystem::path& object);
+  void link_to(const Place& place, const Entry& entry, const std::filesystem::path& target);
   [[nodiscard]] bool try_link(const Place& place, const Entry& entry, const std::filesystem::path& object);
   void copy(const Place& place, const Entry& entry, const std::filesystem::path& object, bool trusted);
   void copy_packed(const Place& place, const Entry& entry);
@@ -53,7 +57,9 @@ class ViewEntries {
 
   Store::State& store_;
   OpenDirectories at_;
-  const Files files_;
+  const bool outside_ = false;
+  const TreeFiles files_ = TreeFiles::shared;
+  std::optional<bool> clones_;  // outside: tried with the first object
   std::vector<Mended> mended_;
   std::shared_ptr<SyncGroup> group_;  // of the copies; nullptr: there are none
 };

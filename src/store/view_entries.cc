@@ -106,23 +106,35 @@ void ViewEntries::make_file(const Place& place, const Entry& entry) {
 
 void ViewEntries::make_file_once(const Place& place, const Entry& entry) {
   const auto object = store_.layout.object(entry.digest);
-  const bool own = is_executable(entry) || files_ == Files::copies;
+  const bool own = is_executable(entry) || files_ == TreeFiles::copies;
   const auto there = try_lstat(object);
   const bool trusted = there && store_.owners.trusts(*there);
   const auto adopted = own || !trusted ? std::nullopt : target_at(AT_FDCWD, object.c_str());
-  if (adopted) {
-    if (::symlinkat(adopted->c_str(), place.directory, place.name.c_str()) == 0) return;
-    throw_errno("make", path_of(entry), errno);
-  }
+  if (adopted) return link_to(place, entry, *adopted);
   if (!store_.packs.none_seen() && !try_lstat(object) && store_.packs.find(entry.digest))
     return copy_packed(place, entry);
+  if (!own && trusted && files_ == TreeFiles::symlinks) return link_to(place, entry, object);
   // A link shares its object's mode, so what shall be executable is never one. Clones come first: nobody can write
   // through a clone into the store. An object whose owner is not trusted could be written to after it was linked.
-  if (own || !trusted || store_.reflinks()) return copy(place, entry, object, trusted);
+  if (own || !trusted || clones(object)) return copy(place, entry, object, trusted);
   if (try_link(place, entry, object)) return;
   // Another user's: systems let nobody link what he may not write.
   const bool ours = there->st_uid == ::geteuid();
   if (ours || ::symlinkat(object.c_str(), place.directory, place.name.c_str()) != 0) copy(place, entry, object, true);
+}
+
+bool ViewEntries::clones(const std::filesystem::path& object) {
+  if (!outside_) return store_.reflinks();
+  if (clones_) return *clones_;
+  const auto probe = at_.root() / fmt::format(".sabath-{:x}", store_.writer.nonce);
+  const Fd from = open_file(object, O_RDONLY), to = open_file(probe, O_RDWR | O_CREAT | O_EXCL);
+  clones_ = try_clone(from.get(), to.get(), probe);
+  ::unlink(probe.c_str());
+  return *clones_;
+}
+
+void ViewEntries::link_to(const Place& place, const Entry& entry, const std::filesystem::path& target) {
+  if (::symlinkat(target.c_str(), place.directory, place.name.c_str()) != 0) throw_errno("make", path_of(entry), errno);
 }
 
 bool ViewEntries::try_link(const Place& place, const Entry& entry, const std::filesystem::path& object) {
@@ -149,19 +161,19 @@ Fd ViewEntries::create(const Place& place, const Entry& entry) {
 
 void ViewEntries::settle(Fd file, const Entry& entry) {
   const auto path = path_of(entry);
-  if (files_ == Files::shared) seal_file(file.get(), path);
+  if (files_ == TreeFiles::shared) seal_file(file.get(), path);
   if (!group_->whole()) sync_file(file.get(), path);
   struct stat s {};
   if (::fstat(file.get(), &s) != 0) throw_errno("stat", path, errno);
   close_file(std::move(file), path);
-  if (files_ == Files::shared) store_.evidence.add(entry.digest, s);
+  if (files_ == TreeFiles::shared) store_.evidence.add(entry.digest, s);
 }
 
 void ViewEntries::copy(const Place& place, const Entry& entry, const std::filesystem::path& object, bool trusted) {
   const auto path = path_of(entry);
   const Fd from = open_file(object, O_RDONLY);
   Fd to = create(place, entry);
-  const bool cloned = store_.reflinks() && try_clone(from.get(), to.get(), path);
+  const bool cloned = clones(object) && try_clone(from.get(), to.get(), path);
   const bool right = cloned ? trusted || hash_file(to.get(), entry.digest.size_bytes, path).digest == entry.digest
                             : copy_hashed(from.get(), object, to.get(), path).digest == entry.digest;
   if (!right) {

@@ -11,7 +11,7 @@
 
 namespace sabath {
 
-void write_tree(Store& store, const Manifest& manifest, const std::filesystem::path& to) {
+void write_tree(Store& store, const Manifest& manifest, const std::filesystem::path& to, TreeFiles files) {
   Store::State& state = store.state();
   const auto there = try_lstat(to);
   std::error_code error;
@@ -26,7 +26,7 @@ void write_tree(Store& store, const Manifest& manifest, const std::filesystem::p
   const auto beside = parent / fmt::format(".{}.sabath-{:x}", name, state.writer.nonce);
   try {
     make_directories(beside);
-    ViewEntries entries(state, beside, ViewEntries::Files::copies);
+    ViewEntries entries(state, beside, files);
     manifest.for_each([&](const Entry& entry) { entries.make(entry); });
     entries.finish();
     if (there) ::rmdir(to.c_str());

@@ -1,5 +1,5 @@
-// An asset written out as a tree of files of its own, outside the store: nothing in it is shared with the store. Free
-// function; one thread. Throws Error{usage} if something stands there, Error{storage}, Error{space}, Error{content}.
+// An asset written out as a tree outside the store. Free function; one thread. Throws Error{usage} if something stands
+// there, Error{storage}, Error{space}, Error{content}.
 #pragma once
 
 #include <filesystem>
@@ -9,6 +9,6 @@
 namespace sabath {
 
 // Every file must be present. `to` does not exist, or is an empty directory; it appears whole or not at all.
-void write_tree(Store& store, const Manifest& manifest, const std::filesystem::path& to);
+void write_tree(Store& store, const Manifest& manifest, const std::filesystem::path& to, TreeFiles files);
 
 }  // namespace sabath

@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 """`plan` says beforehand what a fetch does, and a fetch that does not fit is refused before it asks anybody."""
 
+import base64
 import hashlib
 import json
 import os
@@ -15,6 +16,7 @@ import time
 from support import program
 from support.case import Case, main
 from support.content import fragment, seeded
+from support.mounts import enter_own_namespace, mount_memory, need_own_namespace
 from support.origin import body_bytes, poll
 from support.program import finish
 
@@ -155,6 +157,23 @@ class Access(Plan):
             self.assertNotIn("SECRET", result.out + result.err)
             (source,) = result.record["assets"][0]["sources"]
             self.assertAlmostEqual(source["expires_in_s"], seconds - 3600, delta=30)
+            before = server.log()
+            result = self.expect(self.sabath.fetch("signed"), code)
+            self.assertEqual(server.new_requests(before) == [], code == 4)
+            self.assertNotIn("SECRET", result.out + result.err)
+
+    def test_a_token_that_has_ended(self):
+        server, _ = self.one()
+        for ago, code in ((-3600, 0), (60, 4)):
+            claim = base64.urlsafe_b64encode(json.dumps({"exp": int(time.time()) - ago}).encode()).decode().rstrip("=")
+            token = f"{server.url('').rstrip('/')} e30.{claim}.SECRET"
+            result = self.expect(self.sabath.run("plan", "one", SABATH_TOKEN=token), code)
+            self.assertNotIn("SECRET", result.out + result.err)
+        before = server.log()
+        self.assertIn("ended 1 m", self.expect(self.sabath.fetch("one", SABATH_TOKEN=token), 4).err)
+        self.assertEqual(server.new_requests(before), [])
+        self.fetch("one")
+        self.expect(self.sabath.fetch("one", SABATH_TOKEN=token))  # nothing is to be asked for
 
 
 class Walltime(Plan):
@@ -241,13 +260,10 @@ class SmallDisk(Plan):
     """A store on a tmpfs of 40 MiB."""
 
     def setUp(self):
-        if os.environ.get("SABATH_TEST_NAMESPACE") != "entered":
-            self.skipTest("no mount namespace can be had here (unshare -m, unshare -Urm)")
+        need_own_namespace(self)
         super().setUp()
         self.disk = self.home / "disk"
-        self.disk.mkdir()
-        subprocess.run(["mount", "-t", "tmpfs", "-o", "size=40m", "tmpfs", str(self.disk)], check=True)
-        self.addCleanup(subprocess.run, ["umount", "-l", str(self.disk)], check=False)
+        mount_memory(self, self.disk, 40)
         self.sabath.store = self.disk / "store"
         self.sabath.environment["SABATH_CACHE"] = str(self.sabath.store)
 
@@ -367,17 +383,6 @@ class SmallDisk(Plan):
         result = self.expect(self.sabath.run("stage", "a", "--to", self.disk), 5)
         self.assertIn("free", result.err)
         self.assertEqual(list((self.disk / ".sabath/partial").glob("*/data")), [])
-
-
-def enter_own_namespace():
-    """Starts this file again where it may mount, if anything lets it."""
-    if os.environ.get("SABATH_TEST_NAMESPACE") == "entered":
-        return
-    for way in [["-m"]] * (os.geteuid() == 0) + [["-Urm"]]:
-        probe = ["unshare", *way, "mount", "-t", "tmpfs", "tmpfs", "/mnt"]
-        if subprocess.run(probe, capture_output=True, check=False).returncode == 0:
-            os.environ["SABATH_TEST_NAMESPACE"] = "entered"
-            os.execvp("unshare", ["unshare", *way, sys.executable, "-W", "error", *sys.argv])
 
 
 if __name__ == "__main__":
