@@ -11,6 +11,7 @@ import tempfile
 
 from support.case import Case, main, place, remove
 from support.content import fragment
+from support.mounts import mounted
 from support.program import Sabath
 
 CHUNK = 4 << 20
@@ -184,7 +185,7 @@ class Reuse(Case):
         for kind in ("btrfs", "xfs"):
             with self.subTest(kind):
                 with tempfile.TemporaryDirectory(prefix="sabath-test-") as home:
-                    point = self.mounted(kind, home)
+                    point = mounted(self, kind, home)
                     try:
                         self.sabath = Sabath(point)
                         more = self.share_nine_of_ten(kind)
@@ -192,21 +193,6 @@ class Reuse(Case):
                         subprocess.run(["umount", point], check=True)
                     print(f"{kind}: the second asset of 40 MiB takes {more / CHUNK:.1f} chunks more", flush=True)
                     self.assertLess(more, 3 * CHUNK)  # its own chunk, and some metadata
-
-    def mounted(self, kind, home):
-        maker = shutil.which(f"mkfs.{kind}", path="/usr/sbin:/sbin:/usr/bin")
-        if os.geteuid() != 0 or not maker:
-            self.skipTest(f"needs root and mkfs.{kind}")
-        image, point = f"{home}/image", f"{home}/point"
-        os.mkdir(point)
-        with open(image, "wb") as file:
-            file.truncate(400 << 20)
-        made = subprocess.run([maker, image], capture_output=True, text=True)
-        if made.returncode == 0:
-            made = subprocess.run(["mount", "-o", "loop", image, point], capture_output=True, text=True)
-        if made.returncode != 0:
-            self.skipTest(f"no {kind} can be mounted here: {made.stderr.strip()}")
-        return point
 
     def test_a_renamed_file_and_one_of_another_asset(self):
         server = self.serve()

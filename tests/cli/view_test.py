@@ -9,7 +9,7 @@ import tarfile
 
 from support.case import Case, main
 from support.content import fragment, read_tree, seeded, snapshot
-from support.mounts import enter_own_namespace, mount, mount_memory, need_own_namespace
+from support.mounts import enter_own_namespace, mount, mount_memory, mounted, need_own_namespace
 
 TREE = {"data/big": seeded(9_000_000), "data/empty": b"", "ünï code": seeded(70_000, 2), "run.sh": b"#!/bin/sh\nexit 0\n"}
 
@@ -26,6 +26,13 @@ def archive():
         link.type, link.linkname = tarfile.SYMTYPE, "data/big"
         tar.addfile(link)
     return buffer.getvalue()
+
+
+def used_blocks(point):
+    """Bytes of a filesystem that are taken when all is on the disk."""
+    subprocess.run(["sync", "-f", point], check=True)
+    status = os.statvfs(point)
+    return (status.f_blocks - status.f_bfree) * status.f_frsize
 
 
 class Fetched(Case):
@@ -103,6 +110,21 @@ class Filesystems(Fetched):
             self.expect_whole(disk / kind)
             is_link = (disk / kind / "data/big").is_symlink()
             self.assertEqual(is_link, kind == "symlink", kind)
+        self.expect(self.sabath.run("verify"))
+
+    def test_blocks_are_shared_where_they_can_be(self):
+        point = pathlib.Path(mounted(self, "btrfs", self.home))
+        self.addCleanup(subprocess.run, ["umount", "-l", point], check=False)
+        self.sabath.store = point / "store"
+        self.sabath.environment["SABATH_CACHE"] = str(self.sabath.store)
+        self.fetch("one")
+        for kind in ("copy", "link"):
+            before = used_blocks(point)
+            self.view(point / kind, "--as", kind)
+            self.expect_whole(point / kind)
+            self.assertEqual((point / kind / "data/big").stat().st_nlink, 1)
+            self.assertLess(used_blocks(point) - before, len(TREE["data/big"]) // 4)
+        (point / "copy/data/big").write_bytes(b"mine now")
         self.expect(self.sabath.run("verify"))
 
     def test_a_full_one_is_left_as_it_was(self):

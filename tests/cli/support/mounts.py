@@ -1,6 +1,7 @@
 """Mounts of a test's own, in a mount namespace that ends with it."""
 
 import os
+import shutil
 import subprocess
 import sys
 
@@ -32,3 +33,20 @@ def mount(case, directory, *arguments):
 
 def mount_memory(case, directory, mebibytes):
     mount(case, directory, "-t", "tmpfs", "-o", f"size={mebibytes}m", "tmpfs")
+
+
+def mounted(case, kind, home):
+    """A new filesystem of 400 MiB in a file below `home`: its mount point, to be unmounted by whoever asked."""
+    maker = shutil.which(f"mkfs.{kind}", path="/usr/sbin:/sbin:/usr/bin")
+    if os.geteuid() != 0 or not maker:
+        case.skipTest(f"needs root and mkfs.{kind}")
+    image, point = f"{home}/{kind}.image", f"{home}/{kind}"
+    os.mkdir(point)
+    with open(image, "wb") as file:
+        file.truncate(400 << 20)
+    made = subprocess.run([maker, image], capture_output=True, text=True)
+    if made.returncode == 0:
+        made = subprocess.run(["mount", "-o", "loop", image, point], capture_output=True, text=True)
+    if made.returncode != 0:
+        case.skipTest(f"no {kind} can be mounted here: {made.stderr.strip()}")
+    return point
