@@ -156,7 +156,8 @@ class Run {
                   "the server or the path to it is stuck; another mirror may do better");
     }
     if (now - begin_ > std::chrono::seconds(settings_.commands.deadline_s)) {
-      throw Error(FailureKind::network, fmt::format("{}: not done after {} s", what_, settings_.commands.deadline_s));
+      throw Error(FailureKind::network, fmt::format("{}: not done after {} s", what_, settings_.commands.deadline_s),
+                  "`command_deadline_s` of the configuration gives it more time");
     }
   }
 

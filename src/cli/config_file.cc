@@ -17,6 +17,7 @@ namespace {
 constexpr std::uint64_t file_size_max = 1024 * 1024;
 constexpr std::uint64_t lanes_max = 1024;
 constexpr std::uint64_t timeout_s_max = 24 * 3600;
+constexpr std::uint64_t command_deadline_s_max = 7 * 24 * 3600;
 
 class Reader {
  public:
@@ -40,6 +41,7 @@ class Reader {
     config.lanes = bounded("lanes", lanes_max);
     config.connect_timeout_s = bounded("connect_timeout_s", timeout_s_max);
     config.stall_timeout_s = bounded("stall_timeout_s", timeout_s_max);
+    config.command_deadline_s = bounded("command_deadline_s", command_deadline_s_max);
     config.limit_rate = object_.try_size("limit_rate");
     config.offline = boolean("offline");
     if (const auto text = object_.try_text("ssh_config")) config.ssh_config = path("ssh_config", *text).string();

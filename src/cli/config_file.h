@@ -22,7 +22,7 @@ struct ConfigFile {
   std::vector<std::filesystem::path> stores, roots, recipes;
   std::vector<std::string> trusted_owners;
   std::vector<std::pair<std::string, std::string>> rewrites;
-  std::optional<std::uint64_t> lanes, limit_rate, connect_timeout_s, stall_timeout_s;
+  std::optional<std::uint64_t> lanes, limit_rate, connect_timeout_s, stall_timeout_s, command_deadline_s;
   std::optional<bool> offline, s3_anonymous;
   std::vector<HostRule> hosts;
   std::vector<TokenPlace> tokens;

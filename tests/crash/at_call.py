@@ -68,8 +68,11 @@ class StoreCase(Case):
 
     def add_packed(self):
         """Two assets of so many files that they are kept in packs; the second has half of the first's."""
+        self.add_assets_of_small_files({"first": range(1200), "second": range(600, 1700)})
+
+    def add_assets_of_small_files(self, assets):
         self.packed = {}
-        for name, numbers in (("first", range(1200)), ("second", range(600, 1700))):
+        for name, numbers in assets.items():
             files = {f"{n:04}.txt": f"content {n}\n".encode() * (1 + n % 9) for n in numbers}
             archive = tar_of(files)
             place(self.home / f"served/{name}.tar", archive)

@@ -157,6 +157,26 @@ class EveryCall(StoreCase):
         self.sweep(("gc", "-q", *how), template, check=both)
         self.sweep(("gc", "-q", *how, "--now"), template, check=both)
 
+    def test_small_packs_become_one(self):
+        """As a slow source leaves them; nothing of them is collected."""
+        assets = {f"part-{n}": range(1000 * n, 1000 * n + 1000) for n in range(9)}
+        self.add_assets_of_small_files(assets)
+        template = self.new_store("parts")
+        for name in assets:
+            self.expect(template.fetch(name))
+        self.assertEqual(len(os.listdir(template.store / "packs")), len(assets))
+        how = ("--grace", "0s", "--partials", "0s", "--force-local")
+        merged = self.new_store("merged", template)
+        self.expect(merged.run("gc", *how))
+        self.assertEqual(len(os.listdir(merged.store / "packs")), 1)
+
+        def check(user):  # a stop between the removals may leave less than are worth a merge
+            self.assertLess(len(os.listdir(user.store / "packs")), len(assets))
+            self.expect_packed(user, ("part-0", "part-8"))
+
+        self.sweep(("gc", "-q", *how), template, check=check)
+        self.sweep(("gc", "-q", *how, "--now"), template, check=check)
+
     def test_pin_and_unpin(self):
         template = self.fetched("pins")
         self.sweep(("pin", "-q", "mixed"), template, check=self.expect_pinned)

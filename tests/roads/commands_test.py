@@ -262,6 +262,16 @@ class Descriptions(CommandCase):
         self.assertTrue(seen, "its children were never seen: that none is left would say nothing")
         self.assertNotIn("sleep\x00600", "".join(self.processes()), "it left a child")
 
+    def test_one_that_never_ends(self):
+        """It makes progress, so that only its deadline ends it."""
+        self.ground.config["command_deadline_s"] = 2
+        trickle = "while printf x; do sleep 0.1; done"
+        self.describe("trickle", schemes=["slow"], read={"argv": ["bash", "-c", trickle], "output": "stdout"})
+        self.say("slow://x/y")
+        begin = time.monotonic()
+        self.ground.refused(6, "not done after 2 s")
+        self.assertLess(time.monotonic() - begin, 60)
+
     def processes(self):
         for entry in pathlib.Path("/proc").glob("[0-9]*"):
             try:

@@ -90,7 +90,7 @@ TEST_F(ConfigurationTest, ABuildReadsTheRecipesOfItsSource) {
 TEST_F(ConfigurationTest, AllKeysOfAFile) {
   write(home_ / ".config/sabath/config.json",
         R"({"roots": ["/r"], "rewrites": [{"from": "https://a/", "to": "http://b/"}], "lanes": 4, "limit_rate": "10M",
-            "offline": true, "ca_file": "/ca.pem", "connect_timeout_s": 5, "stall_timeout_s": 6})");
+            "offline": true, "ca_file": "/ca.pem", "connect_timeout_s": 5, "stall_timeout_s": 6, "command_deadline_s": 7})");
   write(prefix_ / "etc/sabath/config.json",
         R"({"rewrites": [{"from": "https://c/", "to": "http://d/"}], "lanes": 2, "offline": false, "roots": ["/x"]})");
   const Configuration configuration = load();
@@ -103,6 +103,7 @@ TEST_F(ConfigurationTest, AllKeysOfAFile) {
   EXPECT_EQ(configuration.session.fetchers.ca_file, "/ca.pem");
   EXPECT_EQ(configuration.session.fetchers.connect_timeout_ms, 5000);
   EXPECT_EQ(configuration.session.fetchers.stall_timeout_ms, 6000);
+  EXPECT_EQ(configuration.session.fetchers.commands.deadline_s, 7);
   environment_.variables["SABATH_OFFLINE"] = "0";
   environment_.variables["SABATH_ROOT"] = "/e";
   EXPECT_FALSE(load().session.offline);
