@@ -19,7 +19,8 @@ namespace {
 using std::chrono::seconds;
 using std::chrono::system_clock;
 constexpr std::int64_t span_max = 10LL * 365 * 86400;
-constexpr auto squeue_deadline = std::chrono::seconds(10);
+constexpr auto batch_deadline = std::chrono::seconds(10);
+constexpr std::size_t output_max = 256 * 1024;  // qstat tells a job's whole environment
 
 std::optional<std::int64_t> try_number(std::string_view text) {
   std::int64_t value = 0;
@@ -81,24 +82,30 @@ std::optional<std::int64_t> try_units(std::string_view text) {
   return sum;
 }
 
+// Of a program of the batch system; empty if it is not here, fails, or says nothing in time.
+std::string try_output(std::vector<std::string> argv) {
+  try {
+    const auto result = run_command({.argv = std::move(argv),
+                                     .environment = {},
+                                     .directory = {},
+                                     .deadline = batch_deadline,
+                                     .output_max = output_max},
+                                    {});
+    return result.status == 0 ? result.out : "";
+  } catch (const Error&) {
+    return "";
+  }
+}
+
 std::optional<Deadline> by_slurm(const Environment& environment) {
   if (const auto end = environment.get("SLURM_JOB_END_TIME")) {
     if (const auto at = try_number(*end)) return Deadline{system_clock::time_point(seconds(*at)), "SLURM_JOB_END_TIME"};
   }
   const auto job = environment.get("SLURM_JOB_ID");
   if (!job || job->find_first_not_of("0123456789_") != std::string::npos) return std::nullopt;
-  try {  // Slurm before 23 sets no end in the environment
-    const auto result = run_command({.argv = {"squeue", "-h", "-j", *job, "-o", "%L"},
-                                     .environment = {},
-                                     .directory = {},
-                                     .deadline = squeue_deadline,
-                                     .output_max = 256},
-                                    {});
-    const auto left = result.status == 0 ? try_clock(trim(result.out)) : std::nullopt;
-    if (left) return Deadline{system_clock::now() + seconds(*left), "squeue"};
-  } catch (const Error&) {  // there is none here
-  }
-  return std::nullopt;
+  // Slurm before 23 sets no end in the environment.
+  const auto left = try_clock(trim(try_output({"squeue", "-h", "-j", *job, "-o", "%L"})));
+  return left ? std::optional(Deadline{system_clock::now() + seconds(*left), "squeue"}) : std::nullopt;
 }
 
 // Field 4 of /proc/PID/stat, proc(5), counted from behind the name in brackets; 0: the parent is not seen here.
@@ -121,9 +128,38 @@ std::optional<system_clock::time_point> session_began() {
   return leader ? std::optional(system_clock::from_time_t(leader->st_ctim.tv_sec)) : std::nullopt;
 }
 
+// What stands behind "NAME = " in a line of `qstat -f`, as seconds.
+std::optional<std::int64_t> try_qstat_clock(std::string_view text, std::string_view name) {
+  for (std::string_view rest = text; !rest.empty();) {
+    const std::size_t end = std::min(rest.find('\n'), rest.size());
+    std::string_view line = trim(rest.substr(0, end));
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+    if (!line.starts_with(name)) continue;
+    line = trim(line.substr(name.size()));
+    if (line.starts_with('=')) return try_clock(trim(line.substr(1)));
+  }
+  return std::nullopt;
+}
+
+// OpenPBS and PBS Pro say it nowhere else; what was used stands there after a while only, and is a minute old.
+std::optional<Deadline> by_qstat(const std::string& job) {
+  if (job.find_first_not_of("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.-_[]") != job.npos ||
+      job.starts_with('-')) {
+    return std::nullopt;
+  }
+  const auto text = try_output({"qstat", "-f", job});
+  const auto span = try_qstat_clock(text, "Resource_List.walltime");
+  const auto used = try_qstat_clock(text, "resources_used.walltime");
+  const auto begin = session_began();
+  if (!span || (!used && !begin)) return std::nullopt;
+  return Deadline{used ? system_clock::now() + seconds(*span - *used) : *begin + seconds(*span), "qstat"};
+}
+
 std::optional<Deadline> by_pbs(const Environment& environment) {
-  const auto text = environment.get("PBS_WALLTIME");
-  if (!text || !environment.get("PBS_JOBID")) return std::nullopt;
+  const auto job = environment.get("PBS_JOBID");
+  if (!job) return std::nullopt;
+  const auto text = environment.get("PBS_WALLTIME");  // Torque, and some sites
+  if (!text) return by_qstat(*job);
   const auto span = try_number(*text) ? try_number(*text) : try_clock(*text);
   const auto begin = session_began();
   if (!span || !begin) return std::nullopt;

@@ -16,8 +16,10 @@
 #include "fetch/archive_stream.h"
 #include "fetch/bundle.h"
 #include "fetch/publisher.h"
+#include "fetch/space_guard.h"
 #include "sabath/error.h"
 #include "store/chunk_index.h"
+#include "store/footprint.h"
 
 namespace sabath {
 namespace {
@@ -166,7 +168,7 @@ class Import {
     for (const auto& asset : imported_.assets) take_manifest(asset.asset.root);
     members_.expect(std::string(bundle_contents_name));
     const auto runs = parse_contents(members_.text(runs_max() * run_text_max));
-    check_room(runs);
+    reserve_room(runs);
     publisher_.emplace(store_, files_.size());
     for (const auto& run : runs) take(run);
     finish_file();
@@ -215,13 +217,29 @@ class Import {
     return runs;
   }
 
-  void check_room(const std::vector<ChunkRun>& runs) {
-    std::uint64_t needed = 0;
-    for (const auto& run : runs) needed += store_.present(run.file) ? 0 : run.bytes();
-    const std::uint64_t free = store_.space().bytes_free;
-    if (needed <= free) return;
-    throw Error(FailureKind::space, fmt::format("the bundle brings {} bytes, and {} are free", needed, free),
-                "name a larger store with --store, or ask for less with `sabath want`");
+  // As for a fetch: quotas count, and what others were promised is not free.
+  void reserve_room(const std::vector<ChunkRun>& runs) {
+    Footprint footprint(&store_, files_.size());
+    Need need;
+    const Digest* last = nullptr;
+    for (const auto& run : runs) {
+      const bool begun = last != nullptr && *last == run.file;
+      last = &run.file;
+      if (begun || store_.present(run.file)) continue;
+      footprint.add_file(run.file.size_bytes, store_.held(run.file));
+      need.biggest_file = std::max(need.biggest_file, run.file.size_bytes);
+    }
+    need.bytes = footprint.bytes();
+    need.inodes = footprint.inodes();
+    need.biggest_name = "the largest file of the bundle";
+    const std::string what = "the bundle";
+    room_.emplace(
+        store_, "import", "",
+        [&] {
+          return SpaceGuard::Ahead{need, what};
+        },
+        stop_);
+    room_->reserve(need, what);
   }
 
   void take(const ChunkRun& run) {
@@ -347,6 +365,7 @@ class Import {
   Members members_;
   const OnBytes& on_bytes_;
   const std::stop_token stop_;
+  std::optional<SpaceGuard> room_;
   std::optional<Publisher> publisher_;
   ChunkIndex index_;
   Imported imported_;

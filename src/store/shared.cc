@@ -50,13 +50,7 @@ void make_own_room(const std::filesystem::path& room, mode_t mode) {
               "its owner, or the store's, must remove it: nothing in it can be believed");
 }
 
-}  // namespace
-
-bool make_shared_store(const std::filesystem::path& directory, std::optional<gid_t> group) {
-  if (const auto there = try_stat(directory); there && !std::filesystem::is_empty(directory)) {
-    throw Error(FailureKind::usage, directory.native() + " is not empty",
-                "a store is shared from its beginning: name a directory that is empty, or does not exist yet");
-  }
+bool share_new_store(const std::filesystem::path& directory, std::optional<gid_t> group) {
   static_cast<void>(Store::open(directory, true));
   if (group && ::chown(directory.c_str(), static_cast<uid_t>(-1), *group) != 0) {
     throw_errno("give a group to", directory, errno);
@@ -73,6 +67,26 @@ bool make_shared_store(const std::filesystem::path& directory, std::optional<gid
     if (::chmod(below.c_str(), shared_mode) != 0) throw_errno("set the mode of", below, errno);
   }
   return inherited;
+}
+
+}  // namespace
+
+bool make_shared_store(const std::filesystem::path& directory, std::optional<gid_t> group) {
+  const auto there = try_stat(directory);
+  if (there && !std::filesystem::is_empty(directory)) {
+    throw Error(FailureKind::usage, directory.native() + " is not empty",
+                "a store is shared from its beginning: name a directory that is empty, or does not exist yet");
+  }
+  try {
+    return share_new_store(directory, group);
+  } catch (const Error&) {  // half of one would be in the way of the next try
+    if (!there) {
+      remove_tree(directory);
+    } else {
+      for (const auto& entry : std::filesystem::directory_iterator(directory)) remove_tree(entry.path());
+    }
+    throw;
+  }
 }
 
 Layout layout_for_user(const std::filesystem::path& store) {

@@ -10,6 +10,7 @@ import tarfile
 
 from support.case import Case, main, place, remove
 from support.content import fragment, seeded, sha256, small_tree
+from support.mounts import enter_own_namespace, mount_memory, need_own_namespace
 from support.program import Sabath
 
 CHUNK = 4 << 20
@@ -186,6 +187,21 @@ class Bundle(Case):
         self.assertGreater(record["present_bytes"], 2 * CHUNK)
         self.expect_here("v2", new)
 
+    def test_there_must_be_room(self):
+        """It is reserved, as for a fetch: nothing is begun that does not fit."""
+        need_own_namespace(self)
+        tree = {"large": seeded(12_000_000)}
+        self.publish("one", tree)
+        self.export("one")
+        disk = self.home / "small"
+        mount_memory(self, disk, 8)
+        store = disk / "store"
+        refused = self.expect(self.here.run("import", self.tar, SABATH_CACHE=str(store)), 5)
+        self.assertIn("are free", refused.err)
+        self.assertEqual([*store.glob("reservations/*"), *store.glob("partial/*")], [])
+        self.take()
+        self.expect_here("one", tree)
+
     def test_hostile_bundles(self):
         tree = {"a": seeded(1000, 1), "b": seeded(2 * CHUNK, 2)}
         self.publish("one", tree)
@@ -303,4 +319,5 @@ class Bundle(Case):
 
 
 if __name__ == "__main__":
+    enter_own_namespace()
     main()

@@ -205,6 +205,12 @@ class Walltime(Plan):
         path = f"{self.home / 'bin'}:{self.sabath.environment['PATH']}"
         self.refused(server, SLURM_JOB_ID="7", PATH=path)
         self.refused(server, PBS_WALLTIME="0", PBS_JOBID="9", why="the time is over")
+        qstat = self.home / "bin/qstat"
+        lines = ["Job Id: 9.pbs", "    resources_used.walltime = 00:50:00", "    Resource_List.walltime = 01:00:00"]
+        qstat.write_text(f'#!/bin/sh\n[ "$*" = "-f 9.pbs" ] && cat <<.\n{chr(10).join(lines)}\n.\n')
+        qstat.chmod(0o755)
+        self.refused(server, PBS_JOBID="9.pbs", PATH=path)
+        self.plan("one", PBS_JOBID="8.pbs", PATH=path)  # that one is not known
         self.in_a_container(PBS_WALLTIME="0", PBS_JOBID="9")
         self.expect(self.sabath.run("plan", "one", "--deadline", "never"), 2)
         self.fetch("one", "--deadline", "none", SLURM_JOB_END_TIME=soon)
