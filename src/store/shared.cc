@@ -11,7 +11,7 @@
 
 #include "base/file.h"
 #include "sabath/error.h"
-#include "store/store.h"
+#include "store/store_format.h"
 
 namespace sabath {
 namespace {
@@ -50,43 +50,40 @@ void make_own_room(const std::filesystem::path& room, mode_t mode) {
               "its owner, or the store's, must remove it: nothing in it can be believed");
 }
 
-bool share_new_store(const std::filesystem::path& directory, std::optional<gid_t> group) {
-  static_cast<void>(Store::open(directory, true));
+// The file `format` comes last: where this was stopped, nobody finds a store that is shared by half.
+bool make_shared(const std::filesystem::path& directory, std::optional<gid_t> group) {
+  make_directories(directory);
   if (group && ::chown(directory.c_str(), static_cast<uid_t>(-1), *group) != 0) {
     throw_errno("give a group to", directory, errno);
   }
   const bool inherited = set_default_acl(directory);
   if (::chmod(directory.c_str(), top_mode) != 0) throw_errno("set the mode of", directory, errno);
   const Layout layout(directory);
-  const auto text = try_read_text(layout.format_file(), format_size_max).value_or("");
-  auto format = nlohmann::ordered_json::parse(text);
-  format["shared"] = true;
-  write_text_atomically(layout.format_file(), format.dump() + "\n");
   for (const auto& below : {layout.objects(), layout.manifests(), layout.refs(), layout.verified()}) {
     make_directories(below);
     if (::chmod(below.c_str(), shared_mode) != 0) throw_errno("set the mode of", below, errno);
   }
+  write_format(layout, true);
   return inherited;
+}
+
+// As empty as a new one, but for what an `init` that was stopped has left.
+bool is_unused(const std::filesystem::path& directory) {
+  if (!may_become_store(directory) || try_lstat(Layout(directory).format_file())) return false;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(directory)) {
+    if (!entry.is_directory() && entry.path().parent_path() != directory) return false;
+  }
+  return true;
 }
 
 }  // namespace
 
 bool make_shared_store(const std::filesystem::path& directory, std::optional<gid_t> group) {
-  const auto there = try_stat(directory);
-  if (there && !std::filesystem::is_empty(directory)) {
+  if (try_stat(directory) && !is_unused(directory)) {
     throw Error(FailureKind::usage, directory.native() + " is not empty",
                 "a store is shared from its beginning: name a directory that is empty, or does not exist yet");
   }
-  try {
-    return share_new_store(directory, group);
-  } catch (const Error&) {  // half of one would be in the way of the next try
-    if (!there) {
-      remove_tree(directory);
-    } else {
-      for (const auto& entry : std::filesystem::directory_iterator(directory)) remove_tree(entry.path());
-    }
-    throw;
-  }
+  return make_shared(directory, group);
 }
 
 Layout layout_for_user(const std::filesystem::path& store) {

@@ -14,83 +14,29 @@
 #include "sabath/path.h"
 #include "store/lookup.h"
 #include "store/state.h"
+#include "store/store_format.h"
 
 namespace sabath {
 namespace {
 
 namespace fs = std::filesystem;
-constexpr std::string_view format_name = "sabath-store";
-constexpr std::uint64_t format_version = 1;
-constexpr std::uint64_t pack_threshold_default = 1 << 20;
-constexpr std::uint64_t format_size_max = 64 * 1024;
-
-std::string quoted(const fs::path& path) { return printable(path.native()); }
-
-// Returns the pack threshold.
-std::uint64_t check_format(const std::string& text, const fs::path& file) {
-  const auto json = nlohmann::json::parse(text, nullptr, false);
-  const bool ours = json.is_object() && json.value("format", nlohmann::json()) == format_name &&
-                    json.value("version", nlohmann::json()).is_number_unsigned();
-  if (!ours) {
-    throw Error(FailureKind::invalid, fmt::format("{} does not describe a store", quoted(file)),
-                "give another directory, or put the store's format file back");
-  }
-  const auto version = json["version"].get<std::uint64_t>();
-  if (version > format_version) {
-    throw Error(
-        FailureKind::invalid,
-        fmt::format("{} has the store format {}, and this program knows {}", quoted(file), version, format_version),
-        "use a newer SABATH, or another store");
-  }
-  const auto threshold = json.value("pack_threshold_bytes", nlohmann::json());
-  return threshold.is_number_unsigned() ? std::min(threshold.get<std::uint64_t>(), pack_member_max) : 0;
-}
-
-// Empty but for a format file on its way: another process may be making this store right now. Or one user's store whose
-// format file is gone, as cleaners of /tmp take what was not read for long: nothing is in it but what stores have.
-bool may_become_store(const fs::path& directory) {
-  std::error_code error;
-  for (fs::directory_iterator it(directory, error), end; !error && it != end; it.increment(error)) {
-    const std::string name = it->path().filename().native();
-    if (!name.starts_with("format.") && !Layout::has_directory(name)) return false;
-  }
-  if (error) throw_errno("list", directory, error.value());
-  return true;
-}
-
-void make_store(const Layout& layout) {
-  make_directories(layout.root());
-  if (!may_become_store(layout.root())) {
-    if (try_lstat(layout.format_file())) return;  // another process has just made it
-    const bool git = try_lstat(layout.root() / ".git").has_value();
-    throw Error(FailureKind::invalid,
-                fmt::format("{} is not a store, and it is not empty{}", quoted(layout.root()),
-                            git ? ": it is a git work tree" : ""),
-                "give the directory of a store, or one that is empty or does not exist yet");
-  }
-  const nlohmann::ordered_json format{
-      {"format", format_name}, {"version", format_version}, {"pack_threshold_bytes", pack_threshold_default}};
-  write_text_atomically(layout.format_file(), format.dump() + "\n");
-}
-
 }  // namespace
 
 std::unique_ptr<Store> Store::open(const fs::path& directory, bool create) {
   std::error_code error;
   const Layout layout(fs::absolute(directory, error));
   if (error) throw_errno("find", directory, error.value());
-  auto text = try_read_text(layout.format_file(), format_size_max);
-  if (!text && create) {
+  auto format = try_read_format(layout);
+  if (!format && create) {
     make_store(layout);
-    text = try_read_text(layout.format_file(), format_size_max);
+    format = try_read_format(layout);
   }
-  if (!text) {
-    throw Error(FailureKind::not_found, fmt::format("there is no store in {}", quoted(directory)),
+  if (!format) {
+    throw Error(FailureKind::not_found, fmt::format("there is no store in {}", printable(directory.native())),
                 "fetch something into it first, or give another directory");
   }
-  const auto pack_threshold = check_format(*text, layout.format_file());
   auto state = std::make_unique<State>(layout.root());
-  state->pack_threshold = pack_threshold;
+  state->pack_threshold = format->pack_threshold;
   return std::unique_ptr<Store>(new Store(std::move(state)));
 }
 

@@ -8,6 +8,7 @@ SABATH_SEED repeats a run. Commands run with one lane; their calls still come in
 run, so each run counts for itself, and the end is where a run ends before its call comes.
 """
 
+import json
 import os
 import pathlib
 import random
@@ -176,6 +177,25 @@ class EveryCall(StoreCase):
 
         self.sweep(("gc", "-q", *how), template, check=check)
         self.sweep(("gc", "-q", *how, "--now"), template, check=check)
+
+    def test_adopt(self):
+        data = self.home / "data"
+        for name, content in self.tree.items():
+            place(data / name, content)
+        self.sweep(("adopt", "-q", data))
+
+    def test_import(self):
+        bundle = self.home / "bundle.tar"
+        self.expect(self.fetched("exporting").run("export", "mixed", "-o", bundle))
+        self.sweep(("import", "-q", bundle))
+
+    def test_init_for_a_group(self):
+        def check(user):
+            self.assertTrue(json.loads((user.store / "format").read_text())["shared"])
+            self.assertEqual(user.store.stat().st_mode & 0o7777, 0o3775)
+            self.expect_whole(user)
+
+        self.sweep(("init", "-q", "--shared"), check=check, again_codes=(0, 2))  # 2: it is done
 
     def test_pin_and_unpin(self):
         template = self.fetched("pins")

@@ -1,0 +1,27 @@
+// The file `format`: by it a directory is a store. docs/store.md, "Layout". Free functions; any thread. Throws
+// Error{storage}.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "store/layout.h"
+
+namespace sabath {
+
+struct StoreFormat {
+  std::uint64_t pack_threshold = 0;  // bytes; 0: no packs
+};
+
+// nullopt: it is not there. Throws Error{invalid} if it is another program's, or a newer one's.
+[[nodiscard]] std::optional<StoreFormat> try_read_format(const Layout& layout);
+
+// Empty, but for what another process that makes this store right now has left; or one user's store whose format file
+// is gone, as cleaners of /tmp take what was not read for long: nothing is in it but what stores have.
+[[nodiscard]] bool may_become_store(const std::filesystem::path& directory);
+
+// Makes a directory that is absent, or may become one, a store.
+void make_store(const Layout& layout);
+void write_format(const Layout& layout, bool shared);
+
+}  // namespace sabath
