@@ -37,7 +37,7 @@ class Sabath:
     def view(self, name, store, to):
         """Where the files of a fetched asset stand: packed ones are written to a new directory first."""
         command = self.command("view", name, "--store", store, "--to", to)
-        subprocess.run(command, capture_output=True, check=True, timeout=FAR_TOO_LONG_S)
+        subprocess.run(command, stdout=subprocess.PIPE, check=True, timeout=FAR_TOO_LONG_S)
         return to
 
     def one_file(self, name, one, bases, *, pinned, store):
