@@ -62,7 +62,7 @@ class Unpacker {
   void take_file(archive_entry* entry, const RelativePath& path) {
     space_.reserve(0, 1, name_);
     ++reserved_inodes_;
-    auto writer = store_.write_object(result_.objects.size() + 1);
+    auto writer = store_.write_object(++result_.files);
     std::uint64_t written = 0;
     while (const auto block = stream_.next_block()) {
       if (stop_.stop_requested()) throw Error(FailureKind::interrupted, "stopped");
@@ -81,7 +81,12 @@ class Unpacker {
     const FileTree& tree = writer->finish();
     const bool executable = (archive_entry_perm(entry) & 0111) != 0;
     add({path, executable ? EntryType::executable : EntryType::file, tree, {}});
-    result_.objects.push_back(std::move(writer));
+    if (const auto kept = writer->kept()) {
+      if (!result_.packs) result_.packs.emplace(store_);
+      result_.packs->add(tree.digest, *kept);
+    } else {
+      result_.objects.push_back(std::move(writer));
+    }
   }
 
   // A hole of a sparse file.

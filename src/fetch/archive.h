@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -15,6 +16,7 @@
 #include "fetch/archive_stream.h"
 #include "fetch/space_guard.h"
 #include "sabath/path.h"
+#include "store/pack_stream.h"
 #include "store/store.h"
 
 namespace sabath {
@@ -28,7 +30,9 @@ struct UnpackedEntry {
 
 struct Unpacked {
   std::vector<UnpackedEntry> entries;
+  std::uint64_t files = 0;                             // regular ones
   std::vector<std::unique_ptr<ObjectWriter>> objects;  // finished, not yet published
+  std::optional<PackStream> packs;                     // the small ones of many: not yet published either
 };
 
 // The whole source is read, in order; of a zip some is read again after that. What `read` throws passes unchanged.

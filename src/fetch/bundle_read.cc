@@ -276,19 +276,12 @@ class Import {
       partial_->write_chunk(0, index, bytes, expected);
       done_[index] = true;
     } else {
-      write_small(bytes);
+      publisher_->add(hash_content(bytes), bytes);
     }
     imported_.bundle_bytes += length;
   }
 
   static Sha256 sha256_of_nothing() { return FileHasher().finish().digest.hash; }
-
-  void write_small(std::span<const std::byte> bytes) {
-    auto writer = store_.write_object(files_.size());
-    writer->write(bytes);
-    writer->finish();
-    publisher_->add(std::move(writer));
-  }
 
   void begin_file(const Digest& file) {
     current_ = file;

@@ -198,6 +198,7 @@ void InOrder::on_bytes(std::span<const std::byte> bytes) {
 
 void InOrder::resume_earlier() {
   if (context_.force || job_.known || job_.unless) return;
+  if (watch_ != nullptr && watch_->saw_nothing()) return;
   const bool silent = watch_ != nullptr && watch_->left_validators();
   if (!silent && !context_.store.has_partial(source_key(job_))) return;
   open_partial();
@@ -286,18 +287,16 @@ std::string InOrder::whole_text() {
 }
 
 void InOrder::publish_small(FileOutcome& outcome) {
-  auto writer = publisher_.begin();
-  writer->write(lane_.buffer);
-  outcome.tree = writer->finish();
+  outcome.tree = hash_content(lane_.buffer);
   if (job_.known && outcome.tree.digest != job_.known->digest) {
     throw Error(FailureKind::content,
                 fmt::format("{} has the hash {}, and the manifest says {}", source_, outcome.tree.digest.hash.hex(),
                             job_.known->digest.hash.hex()),
                 "the source holds another version, or it lies: try another mirror");
   }
-  lane_.buffer.clear();
   note_arrival(outcome);
-  publisher_.add(std::move(writer));
+  publisher_.add(outcome.tree, lane_.buffer);
+  lane_.buffer.clear();
   context_.events.on(event::FileDone{job_.name, outcome.tree.digest.size_bytes});
 }
 

@@ -6,27 +6,41 @@
 namespace sabath {
 
 namespace {
-constexpr std::size_t files_max = 512, packed_files_max = 1 << 15;
-constexpr std::uint64_t bytes_max = 64ULL << 20, packed_bytes_max = 56ULL << 20;
+constexpr std::size_t files_max = 512;
+constexpr std::uint64_t bytes_max = 64ULL << 20;
 constexpr int rest_factor = 2;
-constexpr auto rest_min_files = std::chrono::milliseconds(100), rest_min_packs = std::chrono::milliseconds(10'000);
+constexpr auto rest_min = std::chrono::milliseconds(100), pack_age_max = std::chrono::milliseconds(10'000);
 constexpr auto rest_max = std::chrono::seconds(2);
 }  // namespace
 
-Publisher::Clock::duration Publisher::rest_min() const {
-  return store_.packs(files_) ? rest_min_packs : rest_min_files;
-}
-
 bool Publisher::due() const {
-  const bool packs = store_.packs(files_);
-  const bool full = waiting_.size() >= (packs ? packed_files_max : files_max) ||
-                    waiting_bytes_ >= (packs ? packed_bytes_max : bytes_max);
+  const bool full = waiting_.size() >= files_max || waiting_bytes_ >= bytes_max;
   return full || (publishing_ == 0 && Clock::now() >= next_);
 }
 
 Publisher::Group Publisher::take() {
   waiting_bytes_ = 0;
   return std::exchange(waiting_, {});
+}
+
+void Publisher::add(const FileTree& tree, std::span<const std::byte> content) {
+  if (store_.packs(files_) && content.size() <= store_.pack_threshold()) return pack(tree.digest, content);
+  auto writer = store_.write_object();
+  writer->write_hashed(content, tree);
+  add(std::move(writer));
+}
+
+void Publisher::pack(const Digest& digest, std::span<const std::byte> content) {
+  if (packs_.add(digest, content)) packs_.publish_full();
+  bool old = false;
+  {
+    const auto now = Clock::now();
+    const std::lock_guard lock(mutex_);
+    if (!seal_at_) seal_at_ = now + pack_age_max;
+    old = now >= *seal_at_;
+    if (old) seal_at_ = now + pack_age_max;
+  }
+  if (old) packs_.publish_all();
 }
 
 void Publisher::add(std::unique_ptr<ObjectWriter> finished) {
@@ -44,10 +58,10 @@ void Publisher::add(std::unique_ptr<ObjectWriter> finished) {
     const auto now = Clock::now();
     const std::lock_guard lock(mutex_);
     --publishing_;
-    next_ = now + std::max(rest_min(), std::min<Clock::duration>(rest_factor * (now - begin), rest_max));
+    next_ = now + std::max<Clock::duration>(rest_min, std::min<Clock::duration>(rest_factor * (now - begin), rest_max));
   };
   try {
-    store_.publish(std::move(group), files_);
+    store_.publish(std::move(group));
   } catch (...) {
     rest();
     throw;
@@ -61,7 +75,8 @@ void Publisher::flush() {
     const std::lock_guard lock(mutex_);
     group = take();
   }
-  if (!group.empty()) store_.publish(std::move(group), files_);
+  if (!group.empty()) store_.publish(std::move(group));
+  packs_.publish_all();
 }
 
 }  // namespace sabath

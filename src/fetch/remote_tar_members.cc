@@ -83,16 +83,14 @@ void RemoteMembers::fetch() {
 
 // One object of bytes that are all here.
 void RemoteMembers::take(Member& member, std::span<const std::byte> bytes, const std::string& source) {
-  auto writer = publisher_.begin();
-  writer->write(bytes);
-  member.outcome.tree = writer->finish();
+  member.outcome.tree = hash_content(bytes);
   if (member.job.known && member.outcome.tree.digest != member.job.known->digest) {
     throw Error(FailureKind::content,
                 fmt::format("{}: {} has the hash {}, and the manifest says {}", source, member.job.name,
                             member.outcome.tree.digest.hash.hex(), member.job.known->digest.hash.hex()),
                 "the source holds another version, or it lies: try another mirror");
   }
-  publisher_.add(std::move(writer));
+  publisher_.add(member.outcome.tree, bytes);
   context_.events.on(event::FileDone{member.job.name, bytes.size()});
 }
 

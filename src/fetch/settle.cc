@@ -101,9 +101,9 @@ void FragmentFetch::take_unpacked(Part& part) {
 
 void FragmentFetch::publish_unpacked(Part& part) {
   context_.events.on(event::PhaseChanged{"publish"});
-  files_done_ += part.unpacked.objects.size();
-  const std::size_t files = part.unpacked.objects.size();
-  context_.store.publish(std::move(part.unpacked.objects), files);
+  files_done_ += part.unpacked.files;
+  context_.store.publish(std::move(part.unpacked.objects), part.unpacked.files);
+  if (part.unpacked.packs) part.unpacked.packs->publish_all();
   const auto spool = part.follower ? part.follower->take() : nullptr;
   if (!spool) return;
   if (!request_.keep_archives) return spool->discard();

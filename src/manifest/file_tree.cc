@@ -23,6 +23,14 @@ Digest digest_of_chunks(std::uint64_t size_bytes, std::span<const Sha256> chunks
   return {ContentKind::file, size_bytes, build_file_nodes(size_bytes, chunks, [](const Sha256&, std::string_view) {})};
 }
 
+FileTree hash_content(std::span<const std::byte> content) {
+  if (content.size() > chunk_size_bytes) throw Error(FailureKind::internal, "content of more than a chunk");
+  FileTree tree;
+  if (!content.empty()) tree.chunks.push_back(hash_chunk(content));
+  tree.digest = digest_of_chunks(content.size(), tree.chunks);
+  return tree;
+}
+
 FileHasher::FileHasher() = default;
 
 void FileHasher::update(std::span<const std::byte> bytes) {

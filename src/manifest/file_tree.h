@@ -24,6 +24,9 @@ struct FileTree {
 // The file's digest from its chunk layer; chunks.size() == chunk_count(size_bytes).
 [[nodiscard]] Digest digest_of_chunks(std::uint64_t size_bytes, std::span<const Sha256> chunks);
 
+// Of a file of at most one chunk, which is all in memory.
+[[nodiscard]] FileTree hash_content(std::span<const std::byte> content);
+
 // Feeds a file in order, in pieces of any size; holds at most one chunk of bytes.
 class FileHasher {
  public:

@@ -31,6 +31,7 @@ class LeaderWatch {
 
   [[nodiscard]] Leader look();  // at the disk at most once in the interval
   [[nodiscard]] Leader look_now();
+  [[nodiscard]] bool saw_nothing() const { return looked_ && writers_.empty() && !own_; }  // nobody's directory, at all
   // Ask when a partial was opened because nobody led. Of several that opened theirs at the same moment one goes on; for
   // the others it is false, and they discard theirs.
   [[nodiscard]] bool take_lead(Partial& own);

@@ -11,6 +11,7 @@
 
 #include "sabath/error.h"
 #include "store/clone.h"
+#include "store/pack_stream.h"
 #include "store/small_file.h"
 #include "store/state.h"
 
@@ -137,16 +138,13 @@ bool bring_from(Store::State& store, Store::State& other, const Digest& digest) 
   }
 }
 
-// Packed content is small, and always copied.
-std::unique_ptr<ObjectWriter> copy_of_packed(Store& store, const Digest& digest, std::uint64_t of_files) {
+// nullopt: no other store has it in a pack.
+std::optional<std::vector<std::byte>> read_packed(Store& store, const Digest& digest) {
   for (const auto& other : store.state().others) {
-    const auto bytes = other->state().packs.read(digest);
-    if (!bytes) continue;
-    auto writer = store.write_object(of_files);
-    writer->write(*bytes);
-    if (writer->finish().digest == digest) return writer;
+    auto bytes = other->state().packs.read(digest);
+    if (bytes && is_content(*bytes, digest)) return bytes;
   }
-  return nullptr;
+  return std::nullopt;
 }
 
 }  // namespace
@@ -178,14 +176,25 @@ bool bring(Store::State& store, const Digest& file) {
 void bring_all(Store& store, const Manifest& manifest) {
   constexpr std::size_t group_max = 512;
   if (store.state().others.empty()) return;
-  const std::uint64_t files = manifest.totals().files;
+  const bool packs = store.packs(manifest.totals().files);
+  PackStream stream(store);
   std::vector<std::unique_ptr<ObjectWriter>> group;
   manifest.for_each([&](const Entry& entry) {
     if (!entry.is_file() || store.present(entry.digest)) return;
-    if (auto copy = copy_of_packed(store, entry.digest, files)) group.push_back(std::move(copy));
-    if (group.size() >= group_max) store.publish(std::exchange(group, {}), files);
+    const auto content = read_packed(store, entry.digest);  // it is small, and always copied
+    if (!content) return;
+    if (packs) {
+      if (stream.add(entry.digest, *content)) stream.publish_full();
+      return;
+    }
+    auto writer = store.write_object();
+    writer->write(*content);
+    writer->finish();
+    group.push_back(std::move(writer));
+    if (group.size() >= group_max) store.publish(std::exchange(group, {}));
   });
-  if (!group.empty()) store.publish(std::move(group), files);
+  if (!group.empty()) store.publish(std::move(group));
+  stream.publish_all();
 }
 
 std::optional<Manifest> manifest_of_another(Store::State& store, const Sha256& root) {

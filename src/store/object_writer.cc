@@ -10,14 +10,11 @@
 
 namespace sabath {
 
-ObjectWriter::ObjectWriter(Temporaries& temporaries, std::shared_ptr<SyncGroup> group)
-    : temporaries_(temporaries), group_(std::move(group)) {
-  make_file();
-}
-
 ObjectWriter::ObjectWriter(Temporaries& temporaries, std::shared_ptr<SyncGroup> group,
-                           std::shared_ptr<SmallContents> small, std::uint64_t small_max)
-    : temporaries_(temporaries), group_(std::move(group)), small_(std::move(small)), small_max_(small_max) {}
+                           std::optional<std::uint64_t> small_max)
+    : temporaries_(temporaries), group_(std::move(group)), small_max_(small_max) {
+  if (!small_max_) make_file();
+}
 
 ObjectWriter::~ObjectWriter() {
   if (has_file_ && !published_) ::unlink(temporary_.c_str());
@@ -31,7 +28,7 @@ void ObjectWriter::make_file() {
 
 void ObjectWriter::write(std::span<const std::byte> bytes) {
   hasher_.update(bytes);
-  if (!has_file_ && hasher_.size_bytes() <= small_max_) {
+  if (!has_file_ && hasher_.size_bytes() <= *small_max_) {
     kept_.insert(kept_.end(), bytes.begin(), bytes.end());
     return;
   }
@@ -44,14 +41,22 @@ void ObjectWriter::write(std::span<const std::byte> bytes) {
 
 const FileTree& ObjectWriter::finish() {
   if (finished_) throw Error(FailureKind::internal, "an object was finished twice");
-  if (has_file_) {
-    settle_file();
-  } else {
-    held_ = small_->hold(std::move(kept_));
-  }
+  if (has_file_) settle_file();
   tree_ = hasher_.finish();
   finished_ = true;
   return tree_;
+}
+
+void ObjectWriter::write_hashed(std::span<const std::byte> content, const FileTree& tree) {
+  if (!has_file_) make_file();
+  write_all(fd_.get(), content, temporary_);
+  settle_file();
+  tree_ = tree;
+  finished_ = true;
+}
+
+std::optional<std::span<const std::byte>> ObjectWriter::kept() const {
+  return has_file_ ? std::nullopt : std::optional(std::span<const std::byte>(kept_));
 }
 
 void ObjectWriter::settle_file() {
@@ -63,15 +68,13 @@ void ObjectWriter::settle_file() {
 
 void ObjectWriter::become_file() {
   if (has_file_) return;
-  const auto bytes = held_.read();
   make_file();
-  write_all(fd_.get(), bytes, temporary_);
+  write_all(fd_.get(), std::exchange(kept_, {}), temporary_);
   settle_file();
-  held_ = {};
 }
 
 std::vector<std::byte> ObjectWriter::content() const {
-  if (!has_file_) return held_.read();
+  if (!has_file_) return kept_;
   std::vector<std::byte> bytes(tree_.digest.size_bytes);
   const Fd file = open_file(temporary_, O_RDONLY);
   if (read_at(file.get(), bytes, 0, temporary_) != bytes.size()) throw_errno("read", temporary_, EIO);

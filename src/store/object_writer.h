@@ -7,12 +7,13 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "base/file.h"
 #include "manifest/file_tree.h"
-#include "store/small_contents.h"
+#include "store/temporaries.h"
 
 namespace sabath {
 
@@ -20,14 +21,16 @@ class SyncGroup;
 
 class ObjectWriter {
  public:
-  ObjectWriter(Temporaries& temporaries, std::shared_ptr<SyncGroup> group);  // by Store::write_object
-  // The same for one of many: up to `small_max` bytes are no file.
-  ObjectWriter(Temporaries& temporaries, std::shared_ptr<SyncGroup> group, std::shared_ptr<SmallContents> small,
-               std::uint64_t small_max);
+  // By Store::write_object. Content of at most `small_max` bytes is kept in memory, nullopt: none is.
+  ObjectWriter(Temporaries& temporaries, std::shared_ptr<SyncGroup> group, std::optional<std::uint64_t> small_max);
   ~ObjectWriter();
   void write(std::span<const std::byte> bytes);
+  void write_hashed(std::span<const std::byte> content,
+                    const FileTree& tree);                      // all of it at once, in place of finish()
   const FileTree& finish();                                     // no more bytes; once
   [[nodiscard]] const FileTree& tree() const { return tree_; }  // after finish()
+  // After finish(): what is kept for a pack. nullopt: it is a file.
+  [[nodiscard]] std::optional<std::span<const std::byte>> kept() const;
 
  private:
   friend class Store;
@@ -39,10 +42,8 @@ class ObjectWriter {
   Temporaries& temporaries_;
   std::filesystem::path temporary_;
   std::shared_ptr<SyncGroup> group_;
-  std::shared_ptr<SmallContents> small_;
-  std::uint64_t small_max_ = 0;
+  const std::optional<std::uint64_t> small_max_;
   std::vector<std::byte> kept_;
-  SmallContents::Held held_;
   Fd fd_;  // after finish(): open only if it still needs an fsync of its own
   FileHasher hasher_;
   FileTree tree_;

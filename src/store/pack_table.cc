@@ -41,6 +41,12 @@ std::optional<PackPlace> PackTable::find(const Digest& content) {
   return look_locked(content);
 }
 
+bool PackTable::find_seen(const Digest& content) {
+  const std::lock_guard lock(mutex_);
+  if (!was_listed_) refresh_locked();
+  return look_locked(content).has_value();
+}
+
 std::vector<PackTable::Listed> PackTable::look_at_directories() const {
   std::vector<Listed> seen;
   const auto now = std::chrono::system_clock::now().time_since_epoch();
@@ -122,6 +128,7 @@ void PackTable::refresh() {
 }
 
 void PackTable::refresh_locked() {
+  was_listed_ = true;
   listed_ = look_at_directories();
   std::set<Digest> there;
   for (const auto& listed : listed_) {

@@ -1,8 +1,9 @@
-// Writes one pack: members one after the other, compressed where a trial says that it pays, then the index. Owned by
-// one thread. Under a temporary name until Packs gives it its own; destroyed before, it removes its file. Throws
-// Error{space}, Error{storage}.
+// Writes one pack: members one after the other, then the index. Used by one thread at a time. Under a temporary name
+// until Packs gives it its own; destroyed before, it removes its file. Throws Error{space}, Error{storage}.
 #pragma once
 
+#include <atomic>
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <span>
@@ -13,6 +14,23 @@
 
 namespace sabath {
 
+// One content as a pack stores it. `stored`: the content itself, or in memory of this thread until its next one.
+struct PackedContent {
+  PackMember member;  // without its offset
+  std::span<const std::byte> stored;
+};
+
+// Compresses where it pays: if the first contents became at least a tenth smaller together, and each only if it does
+// itself. Any thread.
+class PackTrial {
+ public:
+  [[nodiscard]] PackedContent pack(const Digest& digest, std::span<const std::byte> content);
+
+ private:
+  [[nodiscard]] std::span<const std::byte> compress(std::span<const std::byte> content);
+  std::atomic<std::uint64_t> seen_ = 0, became_ = 0;
+};
+
 class PackWriter {
  public:
   explicit PackWriter(std::filesystem::path temporary);
@@ -20,8 +38,8 @@ class PackWriter {
   PackWriter(const PackWriter&) = delete;
   PackWriter& operator=(const PackWriter&) = delete;
 
-  void add(const Digest& digest, std::span<const std::byte> content);     // at most pack_member_max bytes, and hashed
-  void add_stored(PackMember member, std::span<const std::byte> stored);  // as another pack has it, and checked
+  // Of at most pack_member_max bytes, and hashed. Where it throws nothing has been added.
+  void add(PackMember member, std::span<const std::byte> stored);
   [[nodiscard]] std::size_t members() const { return members_.size(); }
   [[nodiscard]] std::uint64_t bytes() const { return end_; }
   // Writes the index, makes the file read-only and durable. Returns the pack's name: the SHA-256 of the index with the
@@ -32,15 +50,13 @@ class PackWriter {
   [[nodiscard]] Fd take() { return std::move(fd_); }  // it has a name of its own now
 
  private:
-  struct Compressor;
   void put(std::span<const std::byte> bytes);
   void flush();
 
   const std::filesystem::path temporary_;
   Fd fd_;
-  std::unique_ptr<Compressor> compressor_;
   std::vector<PackMember> members_;
-  std::vector<std::byte> buffer_;
+  std::vector<std::byte> buffer_;  // the last of `end_` bytes
   std::uint64_t end_ = 0;
 };
 

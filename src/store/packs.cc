@@ -60,6 +60,8 @@ bool Packs::present(const Digest& content) {
   return false;
 }
 
+bool Packs::has_seen(const Digest& content) { return table_.find_seen(content) && present(content); }
+
 bool Packs::recall(const Digest& content) {
   const auto place = trashed_.find(content);
   if (!place) return false;
@@ -163,7 +165,7 @@ std::vector<PackMember> Packs::rewrite(const Pack& pack, const Keep& keep, const
   const auto writer = begin();
   PackScanOptions options;
   options.on_member = [&](const PackMember& member, std::span<const std::byte> stored) {
-    if (!keep || keep(member)) writer->add_stored(member, stored);
+    if (!keep || keep(member)) writer->add(member, stored);
   };
   auto scan = scan_pack(fd->get(), pack.file, pack.name, options);
   if (publish(*writer) == pack.name) return std::move(scan.bad);  // it took the damaged one's place, or nothing was
@@ -177,7 +179,7 @@ std::optional<Digest> Packs::merge(const std::vector<std::shared_ptr<const Pack>
   std::unordered_set<Digest> taken;
   PackScanOptions options;
   options.on_member = [&](const PackMember& member, std::span<const std::byte> stored) {
-    if (taken.insert(member.digest).second) writer->add_stored(member, stored);
+    if (taken.insert(member.digest).second) writer->add(member, stored);
   };
   for (const auto& pack : packs) {
     const auto fd = try_open_file(pack->file, O_RDONLY | O_NONBLOCK | O_NOFOLLOW);

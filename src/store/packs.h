@@ -33,6 +33,8 @@ class Packs {
   // Of content that stands in a pack: see Store::present. A pack that is not as it was noted is read, once; what of it
   // is right goes into another, and it itself to quarantine. What was collected comes back.
   [[nodiscard]] bool present(const Digest& content);
+  // The same of packs that were seen until now: for content at hand, which is only written once more if others were.
+  [[nodiscard]] bool has_seen(const Digest& content);
   [[nodiscard]] bool none_seen() { return table_.empty(); }  // so it is worth looking for an object first
   void distrust(const Digest& content);
   // Where an index says that it is; nobody has looked at the pack itself.

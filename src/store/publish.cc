@@ -2,9 +2,9 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <unordered_set>
 
 #include "sabath/error.h"
+#include "store/pack_stream.h"
 #include "store/state.h"
 
 namespace sabath {
@@ -26,40 +26,34 @@ void Store::State::begin_new_group() {
 
 std::unique_ptr<ObjectWriter> Store::write_object(std::uint64_t of_files) {
   auto group = state_->current_group();  // before the file is made: see SyncGroup
-  if (!packs(of_files)) return std::make_unique<ObjectWriter>(state_->temporaries, std::move(group));
-  return std::make_unique<ObjectWriter>(state_->temporaries, std::move(group), state_->small, state_->pack_threshold);
+  const auto small_max = packs(of_files) ? std::optional(state_->pack_threshold) : std::nullopt;
+  return std::make_unique<ObjectWriter>(state_->temporaries, std::move(group), small_max);
 }
 
 bool Store::packs(std::uint64_t files) const { return state_->pack_threshold > 0 && files >= pack_files_min; }
+std::uint64_t Store::pack_threshold() const { return state_->pack_threshold; }
 
 // Takes what is small out of `finished`.
 void Store::pack_small(std::vector<std::unique_ptr<ObjectWriter>>& finished) {
-  std::unordered_set<Digest> packed;
-  auto pack = state_->packs.begin();
+  PackStream stream(*this);
   std::erase_if(finished, [&](const auto& writer) {
     const Digest& digest = writer->tree_.digest;
     if (digest.size_bytes > state_->pack_threshold) return false;
-    // That it is an object as well is not asked, for that would be a question to the filesystem for each file.
-    if (state_->packs.present(digest) || !packed.insert(digest).second) return true;
     const auto content = writer->content();
     if (!is_content(content, digest)) throw Error(FailureKind::storage, "what was kept has changed", "run again");
-    if (pack->bytes() + content.size() > pack_bytes_aim || pack->members() >= pack_members_aim) {
-      state_->packs.publish(*pack);
-      pack = state_->packs.begin();
-    }
-    pack->add(digest, content);
+    if (stream.add(digest, content)) stream.publish_full();
     return true;
   });
-  state_->packs.publish(*pack);
+  stream.publish_all();
 }
 
 void Store::publish(std::vector<std::unique_ptr<ObjectWriter>> finished, std::uint64_t of_files) {
   state_->begin_new_group();
   for (const auto& writer : finished) {
-    state_->landing.add(writer->tree_.digest.size_bytes, 1);
     if (!writer->finished_) throw Error(FailureKind::internal, "an object was published before it was finished");
   }
   if (packs(of_files)) pack_small(finished);
+  for (const auto& writer : finished) state_->landing.add(writer->tree_.digest.size_bytes, 1);
   for (const auto& writer : finished) writer->become_file();
   const auto still_open = [](const auto& writer) { return static_cast<bool>(writer->fd_); };
   const bool single = finished.size() <= single_syncs_max && std::ranges::all_of(finished, still_open);

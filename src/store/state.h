@@ -18,7 +18,6 @@
 #include "store/owners.h"
 #include "store/packs.h"
 #include "store/shared.h"
-#include "store/small_contents.h"
 #include "store/store.h"
 #include "store/temporaries.h"
 #include "store/trash.h"
@@ -37,7 +36,6 @@ struct Store::State {
         objects(layout, evidence, trash, writer),
         temporaries(layout, writer),
         packs(layout, evidence, trash, objects, temporaries),
-        small(std::make_shared<SmallContents>(temporaries)),
         uses(writer),
         checked(layout.checked(), writer, owners) {}
 
@@ -61,7 +59,6 @@ struct Store::State {
   Objects objects;
   Temporaries temporaries;
   Packs packs;
-  const std::shared_ptr<SmallContents> small;
   std::uint64_t pack_threshold = 0;  // bytes; 0: each file is an object
   Uses uses;
   Checked checked;

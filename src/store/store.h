@@ -58,6 +58,7 @@ class Store {
   void publish(std::vector<std::unique_ptr<ObjectWriter>> finished, std::uint64_t of_files = 1);
   // Whether the small ones of so many files go into packs.
   [[nodiscard]] bool packs(std::uint64_t files) const;
+  [[nodiscard]] std::uint64_t pack_threshold() const;  // bytes that are small
   // Whether so much of an asset is packed that it has no view unless somebody asks for one.
   [[nodiscard]] bool packed(const Manifest& manifest) const;
   // A local file of the user becomes an object: hashed; copied (reflink first) or, with `link`, by symlink to its

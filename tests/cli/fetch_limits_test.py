@@ -41,12 +41,13 @@ class Limits(Case):
         server = self.meter(files)
         self.add("meek", server, files, limits={"connections": 5})
         config = self.home / "config.json"
-        for host, most in (("127.0.0.1", 3), ("*.0.0.1", 3), ("other", 5), ("27.0.0.1", 5)):
+        # On a busy machine files so small do not always fill five; that it is more than three tells the rules apart.
+        for host, may_be in (("127.0.0.1", (3,)), ("*.0.0.1", (3,)), ("other", (4, 5)), ("27.0.0.1", (4, 5))):
             with self.subTest(host):
                 server.most = 0
                 config.write_text(json.dumps({"hosts": [{"host": host, "connections": 3}]}))
                 self.fetch("meek", "--config", config, "--force")
-                self.assertEqual(server.most, most)
+                self.assertIn(server.most, may_be)
 
     def test_bytes_a_second(self):
         files = self.files(8, 250_000)

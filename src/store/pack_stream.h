@@ -1,0 +1,37 @@
+// Small contents on their way into packs: each is written behind the other as it comes, and a pack gets its name when
+// it is full, or when somebody says so. What has no name yet ends with this object. Thread-safe. Throws Error{space},
+// Error{storage}.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "sabath/digest.h"
+#include "store/store.h"
+
+namespace sabath {
+
+class PackStream {
+ public:
+  explicit PackStream(Store& store);
+  ~PackStream();
+  PackStream(PackStream&&) noexcept;
+  PackStream& operator=(PackStream&&) noexcept;
+
+  // At most Store::pack_threshold() bytes, of which `digest` is the hash. What stands in a pack already is left out.
+  // True: a pack is full, and waits for publish_full().
+  bool add(const Digest& digest, std::span<const std::byte> content);
+  void publish_full();  // returns when this thread's packs are durable; others may still be at theirs
+  void publish_all();   // also what is not full
+
+ private:
+  struct Open;
+  struct Shared;
+  void publish(std::vector<std::unique_ptr<Open>> packs);
+  std::unique_ptr<Shared> shared_;
+};
+
+}  // namespace sabath
