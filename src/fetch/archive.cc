@@ -83,7 +83,7 @@ class Unpacker {
     add({path, executable ? EntryType::executable : EntryType::file, tree, {}});
     if (const auto kept = writer->kept()) {
       if (!result_.packs) result_.packs.emplace(store_);
-      result_.packs->add(tree.digest, *kept);
+      if (result_.packs->add(tree.digest, *kept)) result_.packs->seal_full();
     } else {
       result_.objects.push_back(std::move(writer));
     }

@@ -13,6 +13,9 @@ constexpr auto rest_min = std::chrono::milliseconds(100), pack_age_max = std::ch
 constexpr auto rest_max = std::chrono::seconds(2);
 }  // namespace
 
+Publisher::Publisher(Store& store, std::uint64_t files)
+    : store_(store), files_(files), packs_(store), next_(Clock::now() + rest_min) {}
+
 bool Publisher::due() const {
   const bool full = waiting_.size() >= files_max || waiting_bytes_ >= bytes_max;
   return full || (publishing_ == 0 && Clock::now() >= next_);

@@ -23,7 +23,7 @@ namespace sabath {
 class Publisher {
  public:
   // `files`: how many belong together, as far as is known.
-  Publisher(Store& store, std::uint64_t files) : store_(store), files_(files), packs_(store) {}
+  Publisher(Store& store, std::uint64_t files);
   void expect(std::uint64_t files) { files_ = files; }  // more of them than was known
   // Content of at most a chunk that has this tree. May publish in the caller's thread.
   void add(const FileTree& tree, std::span<const std::byte> content);
@@ -44,7 +44,7 @@ class Publisher {
   Group waiting_;
   std::uint64_t waiting_bytes_ = 0;
   unsigned publishing_ = 0;                   // lanes that are at it
-  Clock::time_point next_ = Clock::now();     // not before this, unless the group is full
+  Clock::time_point next_;                    // not before this, unless the group is full
   std::optional<Clock::time_point> seal_at_;  // of packs that are not full; nullopt: there was none yet
 };
 

@@ -69,6 +69,14 @@ void PackStream::publish_all() {
   publish(std::move(all));
 }
 
+void PackStream::seal_full() {
+  const std::lock_guard lock(shared_->mutex);
+  for (const auto& pack : shared_->full) {
+    pack->writer->finish();
+    pack->has = {};
+  }
+}
+
 void PackStream::publish(std::vector<std::unique_ptr<Open>> packs) {
   if (packs.empty()) return;
   Store::State& store = shared_->store.state();

@@ -22,10 +22,11 @@ class PackStream {
   PackStream& operator=(PackStream&&) noexcept;
 
   // At most Store::pack_threshold() bytes, of which `digest` is the hash. What stands in a pack already is left out.
-  // True: a pack is full, and waits for publish_full().
+  // True: a pack is full, and waits for publish_full() or seal_full().
   bool add(const Digest& digest, std::span<const std::byte> content);
   void publish_full();  // returns when this thread's packs are durable; others may still be at theirs
   void publish_all();   // also what is not full
+  void seal_full();     // they are durable and closed, and still without names
 
  private:
   struct Open;

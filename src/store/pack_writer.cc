@@ -54,7 +54,7 @@ PackWriter::PackWriter(std::filesystem::path temporary)
 }
 
 PackWriter::~PackWriter() {
-  if (fd_) ::unlink(temporary_.c_str());
+  if (!named_) ::unlink(temporary_.c_str());
 }
 
 void PackWriter::add(PackMember member, std::span<const std::byte> stored) {
@@ -83,13 +83,16 @@ void PackWriter::flush() {
 }
 
 Digest PackWriter::finish() {
+  if (name_) return *name_;
   const std::string index = encode_pack_index(members_, end_);
   put(std::as_bytes(std::span(index)));
   flush();
   if (::ftruncate(fd_.get(), static_cast<off_t>(end_)) != 0) throw_errno("cut", temporary_, errno);
   seal_file(fd_.get(), temporary_);
   sync_file(fd_.get(), temporary_);
-  return {ContentKind::file, end_, sha256(index)};
+  close_file(std::move(fd_), temporary_);
+  name_ = Digest{ContentKind::file, end_, sha256(index)};
+  return *name_;
 }
 
 }  // namespace sabath

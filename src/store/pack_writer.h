@@ -5,7 +5,7 @@
 #include <atomic>
 #include <cstdint>
 #include <filesystem>
-#include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -42,12 +42,12 @@ class PackWriter {
   void add(PackMember member, std::span<const std::byte> stored);
   [[nodiscard]] std::size_t members() const { return members_.size(); }
   [[nodiscard]] std::uint64_t bytes() const { return end_; }
-  // Writes the index, makes the file read-only and durable. Returns the pack's name: the SHA-256 of the index with the
-  // length of the file. `members` as the index has them.
-  [[nodiscard]] Digest finish();
+  // Writes the index, makes the file read-only and durable, and closes it; once. Returns the pack's name: the SHA-256
+  // of the index with the length of the file. `members` as the index has them.
+  Digest finish();
   [[nodiscard]] const std::vector<PackMember>& sorted() const { return members_; }  // after finish()
   [[nodiscard]] const std::filesystem::path& temporary() const { return temporary_; }
-  [[nodiscard]] Fd take() { return std::move(fd_); }  // it has a name of its own now
+  void let_go() { named_ = true; }  // it has a name of its own now
 
  private:
   void put(std::span<const std::byte> bytes);
@@ -58,6 +58,8 @@ class PackWriter {
   std::vector<PackMember> members_;
   std::vector<std::byte> buffer_;  // the last of `end_` bytes
   std::uint64_t end_ = 0;
+  std::optional<Digest> name_;  // it is finished
+  bool named_ = false;
 };
 
 }  // namespace sabath

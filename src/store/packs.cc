@@ -152,7 +152,7 @@ Digest Packs::publish(PackWriter& writer) {
     }
     table_.forget(name);
   }
-  const Fd named = writer.take();
+  writer.let_go();
   for (const auto& directory : touched) sync_directory(directory);
   note(pack);
   table_.add(name, pack.file, writer.sorted());

@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "packs_fixture.h"
+#include "store/pack_stream.h"
 
 namespace sabath::test {
 namespace {
@@ -65,6 +66,35 @@ TEST_F(Packs, OfAnOldStoreAreNone) {
   EXPECT_TRUE(packs().empty());
   EXPECT_EQ(files_below(directory / "objects").size(), many);
   EXPECT_TRUE(store->present(digests[7]));
+}
+
+std::size_t open_files() {
+  return static_cast<std::size_t>(std::distance(fs::directory_iterator("/proc/self/fd"), {}));
+}
+
+TEST_F(Packs, ThatWaitForTheirNamesAreClosedAndGoUnlessTheyGetThem) {
+  const std::string bytes = seeded_bytes(3, 0, 1 << 20);
+  std::vector<Digest> digests;
+  for (const bool named : {false, true}) {
+    PackStream stream(*store);
+    const std::size_t before = open_files();
+    int full = 0;
+    for (std::size_t i = 0; full < 2; ++i) {
+      const std::string content = std::to_string(i) + bytes.substr(0, bytes.size() - 20);
+      const Digest digest = hash_content(bytes_of(content)).digest;
+      if (named) digests.push_back(digest);
+      if (!stream.add(digest, bytes_of(content))) continue;
+      ++full;
+      stream.seal_full();
+    }
+    EXPECT_EQ(open_files(), before);
+    EXPECT_EQ(files_below(directory / "tmp").size(), 2U);
+    EXPECT_TRUE(packs().empty());
+    if (named) stream.publish_all();
+  }
+  EXPECT_TRUE(files_below(directory / "tmp").empty());
+  EXPECT_EQ(packs().size(), 2U);
+  for (const Digest& digest : digests) EXPECT_TRUE(store->present(digest));
 }
 
 TEST_F(Packs, OfManyWritersStandSideBySide) {
