@@ -81,12 +81,25 @@ class Unpacker {
     const FileTree& tree = writer->finish();
     const bool executable = (archive_entry_perm(entry) & 0111) != 0;
     add({path, executable ? EntryType::executable : EntryType::file, tree, {}});
-    if (const auto kept = writer->kept()) {
-      if (!result_.packs) result_.packs.emplace(store_);
-      if (result_.packs->add(tree.digest, *kept)) result_.packs->seal_full();
-    } else {
-      result_.objects.push_back(std::move(writer));
-    }
+    const auto kept = writer->kept();
+    if (!kept) return result_.objects.push_back(std::move(writer));
+    if (!result_.packs) begin_packs();
+    pack(tree.digest, *kept);
+  }
+
+  // There are many files: what is small of those before goes with the others.
+  void begin_packs() {
+    result_.packs.emplace(store_);
+    std::erase_if(result_.objects, [this](const auto& writer) {
+      const Digest& digest = writer->tree().digest;
+      if (digest.size_bytes > store_.pack_threshold()) return false;
+      pack(digest, writer->content());
+      return true;
+    });
+  }
+
+  void pack(const Digest& digest, std::span<const std::byte> content) {
+    if (result_.packs->add(digest, content)) result_.packs->seal_full();
   }
 
   // A hole of a sparse file.

@@ -163,9 +163,9 @@ void Collector::empty(Batch& batch) {
     const bool last_link = s && !S_ISDIR(s->st_mode) && s->st_nlink == 1;
     if (last_link) report_.deleted_bytes += static_cast<std::uint64_t>(s->st_blocks) * block_size;
     if (s && S_ISDIR(s->st_mode)) report_.deleted_bytes += look_at_partial(file, store_.writer.host).bytes;
-    remove_tree(file);  // before the batch's own state, which goes with its directory
+    remove_tree(file);
   }
-  remove_tree(batch.directory);
+  store_.trash.end_deletion(batch);
   ++report_.deleted_batches;
 }
 

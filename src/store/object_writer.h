@@ -29,6 +29,7 @@ class ObjectWriter {
                     const FileTree& tree);                      // all of it at once, in place of finish()
   const FileTree& finish();                                     // no more bytes; once
   [[nodiscard]] const FileTree& tree() const { return tree_; }  // after finish()
+  [[nodiscard]] std::vector<std::byte> content() const;         // after finish(): of a small one
   // After finish(): what is kept for a pack. nullopt: it is a file.
   [[nodiscard]] std::optional<std::span<const std::byte>> kept() const;
 
@@ -36,8 +37,7 @@ class ObjectWriter {
   friend class Store;
   void make_file();
   void settle_file();
-  void become_file();                                    // after finish(): what was kept is a file like others
-  [[nodiscard]] std::vector<std::byte> content() const;  // after finish()
+  void become_file();  // after finish(): what was kept is a file like others
 
   Temporaries& temporaries_;
   std::filesystem::path temporary_;

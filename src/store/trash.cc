@@ -36,6 +36,15 @@ bool try_enter(Batch& batch, Batch::State state) {
   return true;
 }
 
+// Another collection may have removed it.
+void sync_if_there(const fs::path& directory) {
+  try {
+    sync_directory(directory);
+  } catch (const Error&) {
+    if (try_lstat(directory)) throw;
+  }
+}
+
 std::optional<Digest> object_at(const fs::path& path) {
   const auto directory = path.parent_path();
   if (directory.filename() == "packs") return try_parse_pack_name(path.filename().native());
@@ -98,7 +107,20 @@ bool Trash::end(Batch& batch) {
   return try_enter(batch, Batch::State::whole);
 }
 
-bool Trash::begin_deletion(Batch& batch) { return try_enter(batch, Batch::State::going); }
+bool Trash::begin_deletion(Batch& batch) {
+  if (!try_enter(batch, Batch::State::going)) return false;
+  sync_if_there(batch.directory);  // or a batch of which power loss has kept a part would be called whole
+  return true;
+}
+
+void Trash::end_deletion(const Batch& batch) {
+  const auto state = state_file(batch, batch.state);
+  for (const auto& entry : list_directory(batch.directory)) {
+    if (entry != state) remove_tree(entry);
+  }
+  sync_if_there(batch.directory);  // the state outlives all else
+  remove_tree(batch.directory);
+}
 
 // Several may take one batch back at once, and whoever comes later may go on.
 bool Trash::begin_undoing(Batch& batch) {

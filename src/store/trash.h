@@ -34,8 +34,9 @@ class Trash {
   [[nodiscard]] std::vector<Batch> batches(std::int64_t now_ns) const;
   [[nodiscard]] Batch begin();
   // Steps of a batch; false: another process has taken the step, or has taken the batch away.
-  bool end(Batch& batch);  // everything is in it
-  bool begin_deletion(Batch& batch);
+  bool end(Batch& batch);                 // everything is in it
+  bool begin_deletion(Batch& batch);      // durable: none of it comes back from here on
+  void end_deletion(const Batch& batch);  // also of what is in it still
   bool begin_undoing(Batch& batch);
 
   // Moves `path`, which is below the store, into the batch; false if it is not there (any more).
