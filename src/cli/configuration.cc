@@ -299,6 +299,11 @@ class Loader {
     fetchers.s3 = s3_settings(environment_, {&user_, &site_}, result_.settings);
     fetchers.web = web_settings(environment_, {&user_, &site_}, result_.settings);
     fetchers.commands = command_settings(environment_, {&user_, &site_}, result_.session.store, result_.settings);
+    auto& deadline_s = fetchers.commands.deadline_s;
+    const auto [deadline, deadline_origin] =
+        from_files<std::uint64_t>(&ConfigFile::command_deadline_s, static_cast<std::uint64_t>(deadline_s));
+    deadline_s = static_cast<long>(deadline);
+    note("command_deadline_s", {fmt::format("{}", deadline)}, deadline_origin);
     fetchers.globus = globus_settings({&user_, &site_}, result_.settings);
     fetchers.hub = hub_settings(environment_, result_.settings);
     result_.session.credentials = [&environment = environment_, fetchers] { return known_ends(environment, fetchers); };

@@ -110,13 +110,6 @@ CommandSettings command_settings(const Environment& environment, const std::vect
     commands.directories.insert(commands.directories.end(), file->fetchers.begin(), file->fetchers.end());
     commands.prefer.insert(file->prefer.begin(), file->prefer.end());
   }
-  std::string deadline_by = "default";
-  for (auto file = files.rbegin(); file != files.rend(); ++file) {
-    if (!(*file)->command_deadline_s) continue;
-    commands.deadline_s = static_cast<long>(*(*file)->command_deadline_s);
-    deadline_by = (*file)->name;
-  }
-  settings.push_back({"command_deadline_s", {fmt::format("{}", commands.deadline_s)}, deadline_by, false});
   const auto data = environment.get("XDG_DATA_HOME");
   const fs::path base = data && fs::path(*data).is_absolute() ? fs::path(*data)
                         : environment.home.empty()            ? fs::path()

@@ -52,7 +52,7 @@ RankReport RankReport::of(const std::string& bytes) {
   RankReport report;
   report.host = parcel.text();
   report.failure = parcel.failure();
-  for (std::uint64_t& bytes : report.reused) bytes = parcel.number();
+  for (std::uint64_t& level : report.reused) level = parcel.number();
   for (auto left = parcel.number(); left > 0; --left) report.outcomes.push_back(get_outcome(parcel));
   for (auto left = parcel.number(); left > 0; --left) report.sources.push_back(get_source(parcel));
   for (auto left = parcel.number(); left > 0; --left) report.warnings.push_back(parcel.text());

@@ -1,5 +1,6 @@
 #include "store/pack_stream.h"
 
+#include <mutex>
 #include <unordered_set>
 #include <utility>
 
