@@ -10,11 +10,12 @@
 #include "cli/render.h"
 #include "cli/repair.h"
 #include "cli/verbs.h"
+#include "comm/agree.h"
 #include "fetch/asset.h"
 #include "fetch/rate_limit.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
-#include "store/verify.h"
+#include "session/verify_by_ranks.h"
 
 namespace sabath::cli {
 namespace {
@@ -26,10 +27,8 @@ struct Options {
   std::optional<std::uint64_t> threads, rate_limit;
   std::optional<std::string> within;
   bool quick = false, repair = false;
+  bool alone = false;  // seen before the line is parsed: cli/ranks.h
 };
-
-// Thrown out of Store::verify, which takes any Error of a reading for a fault of the object that was read.
-struct Stopped {};
 
 // What was found, and what has become of it since.
 struct Found {
@@ -118,50 +117,42 @@ class Verifier {
   Verifier(Context& context, const Options& options)
       : context_(context),
         options_(options),
-        limiter_(options.rate_limit.value_or(0)),
-        within_(parse_age(options.within, "--within")),
-        store_(try_open_store(context.configuration.session)) {
-    if (store_) return;
-    throw Error(FailureKind::offline,
-                fmt::format("there is no store at {}", context.configuration.session.store.string()),
-                "sabath fetch NAME makes it; --store or SABATH_CACHE name another");
+        limiter_(rate_of_one(options.rate_limit.value_or(0))),
+        within_(parse_age(options.within, "--within")) {
+    together([&] {
+      store_ = try_open_store(context.configuration.session);
+      if (store_) return;
+      throw Error(FailureKind::offline,
+                  fmt::format("there is no store at {}", context.configuration.session.store.string()),
+                  "sabath fetch NAME makes it; --store or SABATH_CACHE name another");
+    });
   }
 
   // One asset, or with an empty name the whole store.
   void verify(const std::string& name) {
     std::optional<Manifest> manifest;
-    std::string root;
     std::optional<std::uint64_t> total;
     std::vector<Recipe> recipes;
-    const Catalogue catalogue = make_catalogue(context_.configuration.session);
-    if (!name.empty()) {
-      recipes.push_back(catalogue.find(name, std::nullopt));
-      manifest.emplace(manifest_of(recipes.front(), store_.get()));
-      root = manifest->root().prefixed();
-      total = manifest->totals().bytes;
-    } else {
-      total = store_->usage().object_bytes;
-      for (auto& listed : catalogue.all(std::nullopt)) {
-        if (listed.recipe) recipes.push_back(std::move(*listed.recipe));
+    std::optional<Repair> repair;
+    together([&] {
+      const Catalogue catalogue = make_catalogue(context_.configuration.session);
+      if (!name.empty()) {
+        recipes.push_back(catalogue.find(name, std::nullopt));
+        manifest.emplace(manifest_of(recipes.front(), store_.get()));
+        total = manifest->totals().bytes;
+      } else {
+        total = store_->usage().object_bytes;
+        for (auto& listed : catalogue.all(std::nullopt)) {
+          if (listed.recipe) recipes.push_back(std::move(*listed.recipe));
+        }
       }
-    }
+      if (context_.speaks()) repair.emplace(context_, *store_, recipes);
+    });
     Found found;
-    Repair repair(context_, *store_, recipes);
     found.report = read_all(name, manifest ? &*manifest : nullptr, total);
-    found.missing = found.report.missing > 0;
-    found.unmended = found.report.bad.size();
-    if (options_.repair) {
-      found.repaired = repair.run();
-      found.unmended = static_cast<std::size_t>(
-          std::ranges::count_if(found.report.bad, [&](const auto& bad) { return !repair.is_mended(bad); }));
-      const auto lacks = [&] {
-        return manifest ? !all_present(*store_, *manifest) : !missing_of_assets(*store_).empty();
-      };
-      found.missing = found.missing && lacks();
-    }
-    tell(context_, name, found);
-    exits_.push_back(exit_of(found));
-    records_.push_back(record_of(name, root, found, repair));
+    together([&] {  // what was found is rank 0's to mend and to tell
+      if (repair) settle(name, manifest ? &*manifest : nullptr, *repair, found);
+    });
   }
 
   int finish() {
@@ -175,9 +166,40 @@ class Verifier {
   }
 
  private:
+  // Each rank reads at its part of the rate.
+  [[nodiscard]] std::uint64_t rate_of_one(std::uint64_t rate) const {
+    return context_.ranks == nullptr || rate == 0 ? rate : std::max<std::uint64_t>(1, rate / context_.ranks->size());
+  }
+
+  // What one rank cannot do, none does.
+  void together(const std::function<void()>& phase) {
+    context_.ranks == nullptr ? phase() : run_agreed(*context_.ranks, phase);
+  }
+
+  void settle(const std::string& name, const Manifest* manifest, Repair& repair, Found& found) {
+    found.missing = found.report.missing > 0;
+    found.unmended = found.report.bad.size();
+    if (options_.repair) {
+      found.repaired = repair.run();
+      found.unmended = static_cast<std::size_t>(
+          std::ranges::count_if(found.report.bad, [&](const auto& bad) { return !repair.is_mended(bad); }));
+      const auto lacks = [&] {
+        return manifest != nullptr ? !all_present(*store_, *manifest) : !missing_of_assets(*store_).empty();
+      };
+      found.missing = found.missing && lacks();
+    }
+    tell(context_, name, found);
+    exits_.push_back(exit_of(found));
+    records_.push_back(record_of(name, manifest != nullptr ? manifest->root().prefixed() : "", found, repair));
+  }
+
   Store::VerifyReport read_all(const std::string& name, const Manifest* manifest, std::optional<std::uint64_t> total) {
+    const unsigned ranks = context_.ranks == nullptr ? 1 : context_.ranks->size();
     const auto progress = context_.make_progress();
-    progress->on(event::AssetStarted{name.empty() ? "the store" : name, total, 0});
+    const std::string what = name.empty() ? "the store" : name;
+    if (total) total = *total / ranks;  // about: what each has to read, its hashes say
+    progress->on(
+        event::AssetStarted{ranks == 1 ? what : fmt::format("{}, of {} ranks the first", what, ranks), total, 0});
     progress->on(event::PhaseChanged{"verify"});
     VerifyOptions how;
     how.threads = static_cast<unsigned>(options_.threads.value_or(0));
@@ -185,16 +207,12 @@ class Verifier {
     how.within = within_;
     how.salvage = options_.repair;
     how.on_bytes = [&](std::uint64_t bytes) {
-      if (context_.stop.stop_requested()) throw Stopped{};
+      if (context_.stop.stop_requested()) throw VerifyStopped{};
       limiter_.take(bytes, context_.stop);
       progress->on(event::BytesReceived{0, bytes});
     };
-    try {
-      return sabath::verify(*store_, manifest, how);
-    } catch (const Stopped&) {
-      throw Error(FailureKind::interrupted, "verify was stopped before everything was read",
-                  "with --within 1d the next one does not read again what was read and right");
-    }
+    return context_.ranks == nullptr ? sabath::verify(*store_, manifest, how)
+                                     : verify_by_ranks(*context_.ranks, *store_, manifest, how);
   }
 
   Context& context_;
@@ -222,6 +240,7 @@ Action declare(OptionSet& set) {
   set.option("--within", "TIME", options->within,
              "do not read again what was read and right within this time, e.g. 7d: an interrupted verify goes on");
   set.size("--limit-rate", "RATE", options->rate_limit, "bytes a second at most, e.g. 200M");
+  set.flag("--alone", options->alone, "under mpirun: this process by itself, not one of the ranks");
   set.flag("--repair", options->repair, "fetch again what is bad or missing: of a large file, its bad chunks");
   return [options](Context& context) { return run(context, *options); };
 }
@@ -236,6 +255,7 @@ constexpr Verb verify_verb{
     "sabath verify --quick            a look that costs little more than reading\n"
     "sabath verify --within 7d --limit-rate 200M   a bit each night\n"
     "sabath verify --repair           and fetch again what is bad\n"
+    "mpirun sabath verify             each rank reads its part of the store\n"
     "sabath verify --json | jq '.assets[].bad'",
     "Every bad chunk is named with its file, its number and its byte offset, and its object is put aside so that "
     "nothing reads it; --repair, or fetch, gets it again. Every byte is read, unless --within says otherwise. Exit "
@@ -244,6 +264,7 @@ constexpr Verb verify_verb{
     "is.",
     true,
     declare,
+    true,
 };
 
 }  // namespace sabath::cli

@@ -20,10 +20,11 @@ constexpr unsigned threads_max = 256;
 void PackVerify::add_all() {
   for (const auto& file : list_directory(store_.layout.packs())) {
     if (const auto name = try_parse_pack_name(file.filename().native())) {
+      if (!options_.is_ours(*name)) continue;
       Task& task = tasks_[*name];
       task.pack = std::make_shared<const Pack>(Pack{*name, file, {}});
       task.all = true;
-    } else {
+    } else if (options_.part == 0) {
       scrub_.blame({}, file.lexically_relative(store_.layout.root()), 0, "it has no pack's name: left where it is");
     }
   }
@@ -32,6 +33,7 @@ void PackVerify::add_all() {
 bool PackVerify::add(const Digest& content, const std::string& path) {
   const auto place = store_.packs.find(content);
   if (!place) return false;
+  if (!options_.is_ours(place->pack->name)) return true;
   Task& task = tasks_[place->pack->name];
   task.pack = place->pack;
   task.wanted.emplace_back(content, path);

@@ -17,12 +17,12 @@ namespace {
 namespace fs = std::filesystem;
 
 // A view's files that are not the objects themselves have bytes of their own, and training reads those.
-void add_view_copies(Store::State& store, const Manifest& manifest, Scrub& scrub) {
+void add_view_copies(Store::State& store, const Manifest& manifest, const VerifyOptions& options, Scrub& scrub) {
   const auto view = store.layout.view(manifest.root());
   const auto there = try_lstat(view);
   if (!there || !S_ISDIR(there->st_mode)) return;
   manifest.for_each([&](const Entry& entry) {
-    if (!entry.is_file()) return;
+    if (!entry.is_file() || !options.is_ours(entry.digest)) return;
     const auto seen = try_lstat(view / entry.path.text());
     const auto object = try_lstat(store.layout.object(entry.digest));
     if (seen && S_ISREG(seen->st_mode) && (!object || object->st_ino != seen->st_ino)) {
@@ -31,30 +31,31 @@ void add_view_copies(Store::State& store, const Manifest& manifest, Scrub& scrub
   });
 }
 
-void add_files(Store::State& store, const Manifest& manifest, Scrub& scrub, PackVerify& packs,
-               Store::VerifyReport& report) {
+void add_files(Store::State& store, const Manifest& manifest, const VerifyOptions& options, Scrub& scrub,
+               PackVerify& packs, Store::VerifyReport& report) {
   std::unordered_set<Digest> seen;
   manifest.for_each([&](const Entry& entry) {
     if (!entry.is_file()) return;
+    const bool ours = options.is_ours(entry.digest);
     if (try_stat(store.layout.object(entry.digest))) {
-      if (seen.insert(entry.digest).second) scrub.add({entry.digest, entry.path.text(), false, &manifest});
+      if (seen.insert(entry.digest).second && ours) scrub.add({entry.digest, entry.path.text(), false, &manifest});
     } else if (!seen.contains(entry.digest)) {
       if (packs.add(entry.digest, entry.path.text())) {
         seen.insert(entry.digest);
-        return;
+      } else if (ours) {
+        ++report.missing;
+        report.missing_paths.push_back(entry.path.text());
       }
-      ++report.missing;
-      report.missing_paths.push_back(entry.path.text());
     }
   });
 }
 
-void add_objects(Store::State& store, Scrub& scrub) {
+void add_objects(Store::State& store, const VerifyOptions& options, Scrub& scrub) {
   for_each_fanned(
       store.layout.objects(), [&](const std::string& directory, const std::string& name, const fs::path& file) {
         if (const auto digest = try_parse_object_name(directory, name)) {
-          scrub.add({*digest, "", false, nullptr});
-        } else {
+          if (options.is_ours(*digest)) scrub.add({*digest, "", false, nullptr});
+        } else if (options.part == 0) {
           scrub.blame({}, file.lexically_relative(store.layout.root()), 0, "it has no object's name: left where it is");
         }
       });
@@ -77,8 +78,8 @@ std::optional<Manifest> try_manifest(const Store::State& store, const Sha256& ro
   return std::nullopt;
 }
 
-void add_lacks(const Store::State& store, const Sha256& root, bool kept, const ObjectTable& objects,
-               std::vector<Lack>& lacks) {
+void find_lacks(const Store::State& store, const Sha256& root, bool kept, const ObjectTable& objects,
+                std::vector<Lack>& lacks) {
   const auto manifest = try_manifest(store, root);
   if (!manifest && kept) lacks.push_back({root, std::nullopt, ""});
   if (!manifest) return;
@@ -87,7 +88,41 @@ void add_lacks(const Store::State& store, const Sha256& root, bool kept, const O
   });
 }
 
+std::vector<Manifest> readable_manifests(const Store::State& store) {
+  std::vector<Manifest> manifests;
+  for_each_fanned(store.layout.manifests(), [&](const std::string& fan, const std::string& name, const fs::path&) {
+    const auto root = try_parse_hash_name(fan, name, "");
+    if (auto manifest = root ? try_manifest(store, *root) : std::nullopt) manifests.push_back(std::move(*manifest));
+  });
+  return manifests;
+}
+
+Store::VerifyReport read_part(Store& store, const Manifest* manifest, const VerifyOptions& options) {
+  Store::State& state = store.state();
+  Store::VerifyReport report;
+  Scrub scrub(state, report, options);
+  PackVerify packs(state, report, options, scrub);
+  if (manifest != nullptr) {
+    const Lease lease = store.lease({manifest->root()}, "verify");
+    add_files(state, *manifest, options, scrub, packs, report);
+    add_view_copies(state, *manifest, options, scrub);
+    scrub.run();
+    packs.run({});
+    return report;
+  }
+  const auto manifests = options.part == 0 ? check_names(state, scrub) : readable_manifests(state);
+  add_objects(state, options, scrub);
+  scrub.ask(manifests);
+  packs.add_all();
+  for (const auto& one : manifests) add_view_copies(state, one, options, scrub);
+  scrub.run();
+  packs.run(manifests);
+  return report;
+}
+
 }  // namespace
+
+bool VerifyOptions::is_ours(const Digest& file) const { return std::hash<Digest>{}(file) % parts == part; }
 
 std::vector<std::string> missing_of_assets(Store& store, const std::vector<Store::BadChunk>& told) {
   Store::State& state = store.state();
@@ -96,7 +131,7 @@ std::vector<std::string> missing_of_assets(Store& store, const std::vector<Store
   std::vector<Lack> lacks;
   {
     const ObjectTable objects(state.layout, &state.packs);
-    for (const auto& [root, kept] : roots_named(state.layout)) add_lacks(state, root, kept, objects, lacks);
+    for (const auto& [root, kept] : roots_named(state.layout)) find_lacks(state, root, kept, objects, lacks);
   }
   std::vector<std::string> missing;
   if (lacks.empty()) return missing;
@@ -115,28 +150,19 @@ std::vector<std::string> missing_of_assets(Store& store, const std::vector<Store
 }
 
 Store::VerifyReport verify(Store& store, const Manifest* manifest, const VerifyOptions& options) {
-  Store::State& state = store.state();
-  Store::VerifyReport report;
-  Scrub scrub(state, report, options);
-  PackVerify packs(state, report, options, scrub);
-  if (manifest != nullptr) {
-    const Lease lease = store.lease({manifest->root()}, "verify");
-    add_files(state, *manifest, scrub, packs, report);
-    add_view_copies(state, *manifest, scrub);
-    scrub.run();
-    packs.run({});
+  try {
+    auto report = read_part(store, manifest, options);
+    if (manifest == nullptr && options.parts == 1) add_lacks(store, report);
     return report;
+  } catch (const VerifyStopped&) {
+    throw Error(FailureKind::interrupted, "verify was stopped before everything was read",
+                "with --within 1d the next one does not read again what was read and right");
   }
-  const auto manifests = check_names(state, scrub);
-  add_objects(state, scrub);
-  scrub.ask(manifests);
-  packs.add_all();
-  for (const auto& one : manifests) add_view_copies(state, one, scrub);
-  scrub.run();
-  packs.run(manifests);
+}
+
+void add_lacks(Store& store, Store::VerifyReport& report) {
   for (auto& path : missing_of_assets(store, report.bad)) report.missing_paths.push_back(std::move(path));
   report.missing = report.missing_paths.size();
-  return report;
 }
 
 Store::VerifyReport Store::verify(const Manifest* manifest, unsigned threads,

@@ -9,24 +9,12 @@ import time
 import unittest
 
 from support.case import Case, main
-from support.content import seeded
+from support.content import flip, seeded
 from support.origin import body_bytes, poll
 from support.program import finish
 
 FILES = 3000
 HELD_KIB_MAX = 280 << 10  # what waits for a pack, a buffer for each of 64 connections, and the program itself
-
-
-def flip(file, offset):
-    before = file.stat()
-    file.chmod(0o644)
-    with open(file, "r+b") as data:
-        data.seek(offset)
-        byte = data.read(1)[0]
-        data.seek(offset)
-        data.write(bytes([byte ^ 4]))
-    os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
-    file.chmod(before.st_mode)
 
 
 class Packs(Case):

@@ -7,15 +7,14 @@ SABATH_SEED repeats a run of the random flips.
 import os
 import pathlib
 import random
-import re
-import shutil
 import time
 import unittest
 
 from support.case import Case, main
-from support.content import fragment, seeded, tar_bytes
+from support.content import flip, fragment, seeded, tar_bytes
 from support.origin import body_bytes, poll
 from support.program import finish
+from support.traced import bytes_read, have_strace, traced
 
 MIB = 1 << 20
 CHUNK = 4 * MIB
@@ -23,19 +22,6 @@ FLIPS = 100
 SEED = int(os.environ.get("SABATH_SEED", random.SystemRandom().randrange(1 << 32)))
 # Of fixed-size records, so that a torn end is none.
 RECORDS = {"verified": 80, "checked": 80, "arrivals": 96, "partial": 64}
-
-
-def flip(file, offset, bit):
-    """As a disk would: neither size nor mtime nor mode tell of it."""
-    before = file.stat()
-    file.chmod(0o644)
-    with open(file, "r+b") as data:
-        data.seek(offset)
-        byte = data.read(1)[0]
-        data.seek(offset)
-        data.write(bytes([byte ^ (1 << bit)]))
-    os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
-    file.chmod(before.st_mode)
 
 
 class Ground(Case):
@@ -60,17 +46,11 @@ class Verify(Ground):
         """What the kernel gave of files below objects/, as strace saw it, and what the program says."""
         for old in self.home.glob("strace.*"):
             old.unlink()
-        log = self.home / "strace"  # a file for each thread: so no line of one is cut by another's
-        prefix = ("strace", "-ff", "-y", "-qq", "-o", log, "-e", "trace=read,pread64,readv,preadv,preadv2,mmap,copy_file_range")
-        record = self.verify(*arguments, prefix=prefix, ASAN_OPTIONS="detect_leaks=0")
-        seen = 0
-        for line in "".join(file.read_text() for file in self.home.glob("strace.*")).splitlines():
-            if match := re.search(r"\b(\w+)\(\d+<([^>]*)>.*= (\d+)$", line):
-                self.assertFalse(match[1] == "mmap" and "/objects/" in match[2], line)
-                seen += int(match[3]) if "/objects/" in match[2] else 0
-        return seen, record
+        log = self.home / "strace"
+        record = self.verify(*arguments, prefix=traced(log), ASAN_OPTIONS="detect_leaks=0")
+        return bytes_read(log, "objects"), record
 
-    @unittest.skipUnless(shutil.which("strace"), "strace is not installed")
+    @unittest.skipUnless(have_strace(), "strace is not installed")
     def test_it_reads_what_it_says_yes_to(self):
         self.fetch("large")
         self.fetch("small")
@@ -127,7 +107,7 @@ class Verify(Ground):
         manifest.unlink()
         self.assertEqual(self.verify(code=8)["missing_paths"], [f"the manifest {root}"])
 
-    @unittest.skipUnless(shutil.which("strace"), "strace is not installed")
+    @unittest.skipUnless(have_strace(), "strace is not installed")
     def test_a_listing_that_breaks_off_is_not_the_end(self):
         self.fetch("small")
         places = ("packs", "pins", "objects", "manifests", "refs", "verified", "partial")

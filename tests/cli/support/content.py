@@ -2,6 +2,7 @@
 
 import hashlib
 import io
+import os
 import pathlib
 import random
 import subprocess
@@ -25,6 +26,19 @@ def write_seeded(file, size, seed=1):
             digest.update(block)
             out.write(block)
     return digest.hexdigest()
+
+
+def flip(file, offset, bit=2):
+    """As a disk would: neither size nor mtime nor mode tell of it."""
+    before = file.stat()
+    file.chmod(0o644)
+    with open(file, "r+b") as data:
+        data.seek(offset)
+        byte = data.read(1)[0]
+        data.seek(offset)
+        data.write(bytes([byte ^ (1 << bit)]))
+    os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
+    file.chmod(before.st_mode)
 
 
 def sha256(data):

@@ -1,0 +1,85 @@
+#include "session/verify_by_ranks.h"
+
+#include <fmt/format.h>
+
+#include "base/file.h"
+#include "comm/agree.h"
+#include "comm/parcel.h"
+
+namespace sabath {
+namespace {
+
+std::string packed(const Store::VerifyReport& report) {
+  Parcel parcel;
+  for (const auto number : {report.files, report.bytes_read, report.missing, report.quick, report.remembered}) {
+    parcel.add(number);
+  }
+  parcel.add(std::uint64_t{report.missing_paths.size()});
+  for (const auto& path : report.missing_paths) parcel.add(path);
+  for (const auto& bad : report.bad) {
+    parcel.add(static_cast<std::uint64_t>(bad.file.kind)).add(bad.file.size_bytes).add(bad.file.hash.hex());
+    parcel.add(bad.path).add(bad.index).add(bad.offset).add(bad.what).add(std::uint64_t{bad.removed_link});
+  }
+  return parcel.take();
+}
+
+void add_packed(Store::VerifyReport& report, const std::string& bytes) {
+  Parcel::Reader parcel(bytes);
+  for (auto* number : {&report.files, &report.bytes_read, &report.missing, &report.quick, &report.remembered}) {
+    *number += parcel.number();
+  }
+  for (auto paths = parcel.number(); paths > 0; --paths) report.missing_paths.push_back(parcel.text());
+  while (!parcel.at_end()) {
+    Store::BadChunk bad;
+    bad.file.kind = static_cast<ContentKind>(parcel.number());
+    bad.file.size_bytes = parcel.number();
+    bad.file.hash = Sha256::parse(parcel.text());
+    bad.path = parcel.text();
+    bad.index = parcel.number();
+    bad.offset = parcel.number();
+    bad.what = parcel.text();
+    bad.removed_link = parcel.flag();
+    report.bad.push_back(std::move(bad));
+  }
+}
+
+// A name that rank 0 has just made is seen by whoever has the same directory, and by nobody else.
+void check_shared(Comm& comm, Store& store, const Manifest* manifest) {
+  std::string mark, root = manifest == nullptr ? "" : manifest->root().hex();
+  const std::string ours = root;
+  run_agreed(comm, [&] {
+    if (comm.rank() == 0) mark = store.make_temporary_directory().lexically_relative(store.directory()).native();
+  });
+  comm.broadcast(mark, 0);
+  comm.broadcast(root, 0);
+  run_agreed(comm, [&] {
+    if (!try_lstat(store.directory() / mark)) {
+      throw Error(FailureKind::usage,
+                  fmt::format("{} is not the store that rank 0 has under this name", store.directory().native()),
+                  "stores that each node has for itself are verified by themselves: with --alone, one rank a node");
+    }
+    if (root != ours) {
+      throw Error(FailureKind::storage, "the asset became another while the ranks began", "run it again");
+    }
+  });
+}
+
+}  // namespace
+
+Store::VerifyReport verify_by_ranks(Comm& comm, Store& store, const Manifest* manifest, VerifyOptions how) {
+  check_shared(comm, store, manifest);
+  how.part = comm.rank();
+  how.parts = comm.size();
+  Store::VerifyReport report;
+  run_agreed(comm, [&] { report = verify(store, manifest, how); });
+  const auto reports = comm.gather(packed(report));
+  run_agreed(comm, [&] {
+    if (comm.rank() != 0) return;
+    report = {};
+    for (const auto& one : reports) add_packed(report, one);
+    if (manifest == nullptr && how.parts > 1) add_lacks(store, report);
+  });
+  return report;
+}
+
+}  // namespace sabath

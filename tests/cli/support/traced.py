@@ -1,0 +1,26 @@
+"""What a program reads of files, by the kernel's word: strace(1) around it."""
+
+import re
+import shutil
+
+READS = "read,pread64,readv,preadv,preadv2,mmap,copy_file_range"
+
+
+def have_strace():
+    return shutil.which("strace") is not None
+
+
+def traced(log):
+    """A prefix: logs beside `log`, one for each thread, so that no line of one is cut by another's."""
+    return ("strace", "-ff", "-y", "-qq", "-o", str(log), "-e", f"trace={READS}")
+
+
+def bytes_read(log, *rooms):
+    """Of files below these directories of the store; none may be mapped, for that is not seen."""
+    seen = 0
+    for line in "".join(file.read_text() for file in log.parent.glob(f"{log.name}.*")).splitlines():
+        if match := re.search(r"\b(\w+)\(\d+<([^>]*)>.*= (\d+)$", line):
+            below = any(f"/{room}/" in match[2] for room in rooms)
+            assert not (match[1] == "mmap" and below), line
+            seen += int(match[3]) if below else 0
+    return seen
