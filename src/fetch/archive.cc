@@ -60,8 +60,7 @@ class Unpacker {
   }
 
   void take_file(archive_entry* entry, const RelativePath& path) {
-    space_.reserve(0, 1, name_);
-    ++reserved_inodes_;
+    reserve_inode(entry);
     auto writer = store_.write_object(++result_.files);
     std::uint64_t written = 0;
     while (const auto block = stream_.next_block()) {
@@ -85,6 +84,15 @@ class Unpacker {
     if (!kept) return result_.objects.push_back(std::move(writer));
     if (!result_.packs) begin_packs();
     pack(tree.digest, *kept);
+  }
+
+  // What goes into a pack has no inode.
+  void reserve_inode(archive_entry* entry) {
+    const auto size =
+        archive_entry_size_is_set(entry) ? static_cast<std::uint64_t>(archive_entry_size(entry)) : UINT64_MAX;
+    if (result_.packs && size <= store_.pack_threshold()) return;
+    space_.reserve(0, 1, name_);
+    ++reserved_inodes_;
   }
 
   // There are many files: what is small of those before goes with the others.

@@ -14,6 +14,7 @@
 #include "fetch/retry.h"
 #include "fetch/source_key.h"
 #include "fetch/team.h"
+#include "store/footprint.h"
 
 namespace sabath {
 
@@ -225,8 +226,10 @@ void FragmentFetch::unpack(Part& part) {
 // Room for all that is known to be missing, before byte one.
 void FragmentFetch::reserve(const std::vector<FileJob>& jobs) {
   std::uint64_t bytes = 0;
+  Footprint footprint(&context_.store, jobs.size());
   for (const auto& job : jobs) {
     const std::uint64_t size = job.size_bytes.value_or(0);
+    footprint.add_file(size);
     if (size <= chunk_size_bytes) {
       bytes += size;
       continue;
@@ -235,7 +238,7 @@ void FragmentFetch::reserve(const std::vector<FileJob>& jobs) {
         job.known ? context_.store.held(job.known->digest) : context_.store.held(source_key(job));
     bytes += size - std::min(size, held);
   }
-  context_.space.reserve(bytes, jobs.size(), recipe_.name);
+  context_.space.reserve(bytes, footprint.inodes(), recipe_.name);
 }
 
 void FragmentFetch::refuse_offline(const std::string& first, std::size_t files) const {

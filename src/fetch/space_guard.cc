@@ -10,8 +10,10 @@ namespace sabath {
 
 namespace {
 constexpr auto uncounted = std::numeric_limits<std::uint64_t>::max();
-// Many small files whose sizes nobody knew are reserved by the score.
-constexpr std::uint64_t more_bytes_min = 16ULL << 20, more_inodes_min = 1024, more_part = 64;
+// Many small files whose sizes nobody knew are reserved by the score: so much more of what lacks, and a part of what it
+// has, but never so much that others are kept from room that nobody needs.
+constexpr std::uint64_t more_bytes_min = 16ULL << 20, more_bytes_max = 1ULL << 30;
+constexpr std::uint64_t more_inodes_min = 1024, more_inodes_max = 65536, more_part = 64;
 
 void take(std::uint64_t& from, std::uint64_t amount) {
   if (from != uncounted) from -= std::min(from, amount);
@@ -56,8 +58,8 @@ void SpaceGuard::reserve(const Need& need, const std::string& what) {
     lack.bytes -= std::min(lack.bytes, promised_left_.bytes_free);
     lack.inodes -= std::min(lack.inodes, promised_left_.inodes_free);
     Need more = lack;
-    more.bytes += more_bytes_min + granted_bytes_ / more_part;
-    more.inodes += more_inodes_min + granted_inodes_ / more_part;
+    if (lack.bytes > 0) more.bytes += std::clamp(granted_bytes_ / more_part, more_bytes_min, more_bytes_max);
+    if (lack.inodes > 0) more.inodes += std::clamp(granted_inodes_ / more_part, more_inodes_min, more_inodes_max);
     try {
       grow(more, what);
     } catch (const Error& error) {

@@ -1,11 +1,13 @@
 """Disks that are full, without inodes, without permission, and file-size limits: exit 5, before byte one where it can be
 known. Each disk is a small tmpfs in a mount namespace of this test's own, which ends with it."""
+import io
 import os
 import pathlib
 import resource
 import shutil
 import subprocess
 import sys
+import tarfile
 import tempfile
 
 from ground import SKIPPED, FaultCase, Ground, main, seeded_bytes
@@ -156,6 +158,36 @@ class Inodes(SmallDisk):
             self.ground.verified()
         self.enlarge("size=64m,nr_inodes=5000")
         self.ground.succeeds("bad")
+
+
+class FewInodes(SmallDisk):
+    """Files by the thousand on a disk with room for some hundreds: they stand in packs, and no more is asked for."""
+
+    options = "size=64m,nr_inodes=500"
+    files = 3000
+
+    def test_of_a_list(self):
+        origin = Origin({f"/{i}": Page(b"file %d" % i) for i in range(self.files)})
+        self.addCleanup(origin.stop)
+        origin.pages["/list"] = Page("".join(f"{i}\n" for i in range(self.files)))
+        self.ground.recipe("bad", self.ground.fragment(origin.url("/list"), "file_list"))
+        self.ground.succeeds("bad")
+        self.ground.verified()
+
+    def test_of_an_archive(self):
+        """How many files it has shows only when a thousand have come: until then each is one."""
+        self.enlarge("size=64m,nr_inodes=1600")
+        buffer = io.BytesIO()
+        with tarfile.open(fileobj=buffer, mode="w") as tar:
+            for i in range(self.files):
+                entry = tarfile.TarInfo(f"{i}")
+                entry.size = len(b"file %d" % i)
+                tar.addfile(entry, io.BytesIO(b"file %d" % i))
+        origin = Origin({"/a.tar": Page(buffer.getvalue())})
+        self.addCleanup(origin.stop)
+        self.ground.recipe("bad", self.ground.fragment(origin.url("/a.tar"), "archive"))
+        self.ground.succeeds("bad")
+        self.ground.verified()
 
 
 class Permission(FaultCase):

@@ -8,6 +8,7 @@
 #include "fetch/rate_limit.h"
 #include "fetch/space_guard.h"
 #include "sabath/error.h"
+#include "support/temp_dir.h"
 
 namespace sabath {
 namespace {
@@ -74,6 +75,22 @@ TEST(SpaceGuard, ManyThreadsShareIt) {
     }
   }
   EXPECT_EQ(refusal(guard, 1, 0).kind, FailureKind::space);
+}
+
+// Of what lacks more is reserved than was asked for, of nothing else: others see what this one keeps from them.
+TEST(SpaceGuard, ManySmallPromisesKeepNoRoomFromOthers) {
+  const test::TempDir directory;
+  const auto store = Store::open(directory / "store", true);
+  SpaceGuard guard(*store, "the test", "", nullptr, {});
+  guard.reserve(1'000'000, 1, "an archive");
+  const auto other = Store::open(directory / "store", false);
+  for (int n = 0; n < 300'000; ++n) guard.reserve(0, 1, "a file of it");
+  EXPECT_LE(promised_by_others(*other).bytes, 20'000'000U);
+  EXPECT_LE(promised_by_others(*other).inodes, 320'000U);
+  EXPECT_GE(promised_by_others(*other).inodes, 300'000U);
+  for (int n = 0; n < 300'000; ++n) guard.reserve(100, 0, "bytes of it");
+  EXPECT_GE(promised_by_others(*other).bytes, 31'000'000U);
+  EXPECT_LE(promised_by_others(*other).bytes, 70'000'000U);
 }
 
 TEST(RateLimiter, HoldsTheRateOverAllLanes) {
