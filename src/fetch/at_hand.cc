@@ -43,10 +43,11 @@ std::optional<FileTree> tree_of(Store& store, const Digest& digest) {
 
 }  // namespace
 
-bool at_hand(FetchContext& context, const FileJob& job, bool refresh, FileOutcome& outcome) {
+bool at_hand(FetchContext& context, const FileJob& job, bool refresh, FileOutcome& outcome, const Standing* standing) {
   if (context.force) return false;
   const auto found = look_up(context.store, job, refresh, outcome);
-  if (!found || !context.store.present(found->digest)) return false;
+  if (!found || (standing != nullptr && !standing->may_have(found->digest))) return false;
+  if (!context.store.present(found->digest)) return false;
   const Digest& digest = found->digest;
   if (job.known) {
     outcome.tree = *job.known;

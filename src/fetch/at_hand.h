@@ -4,10 +4,13 @@
 
 #include "fetch/context.h"
 #include "fetch/job.h"
+#include "store/footprint.h"
 
 namespace sabath {
 
-// `refresh`: what the source gave before says nothing. Fills in the outcome and says what is reused.
-[[nodiscard]] bool at_hand(FetchContext& context, const FileJob& job, bool refresh, FileOutcome& outcome);
+// `refresh`: what the source gave before says nothing. `standing`, if many are asked for: what it has not is not looked
+// for. Fills in the outcome and says what is reused.
+[[nodiscard]] bool at_hand(FetchContext& context, const FileJob& job, bool refresh, FileOutcome& outcome,
+                           const Standing* standing = nullptr);
 
 }  // namespace sabath

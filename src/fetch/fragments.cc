@@ -41,6 +41,7 @@ FragmentFetch::FragmentFetch(FetchContext& context, const Recipe& recipe, const 
     : context_(context),
       recipe_(recipe),
       expected_(expected),
+      lookup_(expected == nullptr ? std::nullopt : std::optional<ManifestLookup>(std::in_place, *expected)),
       request_(request),
       learnt_(expected && level_of_known(context.store, recipe, request, expected->root()) == Reuse::source) {}
 
@@ -120,7 +121,7 @@ bool FragmentFetch::reuse_learnt(Part& part, ManifestBuilder& builder) {
 
 void FragmentFetch::expect(FileJob& job, const std::string& path) {
   if (expected_ == nullptr) return;
-  const auto entry = expected_->find(RelativePath::parse(path));
+  const auto entry = lookup_->find(RelativePath::parse(path));
   if (!entry || !entry->is_file()) return;  // the roots will differ, and that is told
   job.known = FileTree{entry->digest, expected_->chunks(*entry)};
   job.learnt = learnt_;

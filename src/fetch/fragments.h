@@ -90,6 +90,7 @@ class FragmentFetch {
   FetchContext& context_;
   const Recipe& recipe_;
   const Manifest* expected_;
+  std::optional<ManifestLookup> lookup_;  // in it
   AssetRequest& request_;
   const bool learnt_;  // `expected_` is what these very sources gave before
   std::vector<std::unique_ptr<Part>> parts_;

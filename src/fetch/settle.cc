@@ -130,6 +130,7 @@ void FragmentFetch::take_list(Part& part) {
   std::vector<RelativePath> paths;
   std::vector<FileOutcome> outcomes(listed.size());
   std::vector<std::size_t> owners;
+  const Standing standing(context_.force ? nullptr : &context_.store, listed.size());
   for (const auto& file : listed) {
     FileJob job;
     const RelativePath path = fragment.path ? *fragment.path / file.path : file.path;
@@ -141,7 +142,7 @@ void FragmentFetch::take_list(Part& part) {
     job.checksum = file.checksum;
     job.pieces = file.pieces;
     expect(job, path.text());
-    if (!at_hand(context_, job, request_.refresh, outcomes[paths.size()])) {
+    if (!at_hand(context_, job, request_.refresh, outcomes[paths.size()], &standing)) {
       owners.push_back(paths.size());
       jobs.push_back(std::move(job));
     }

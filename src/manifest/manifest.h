@@ -65,6 +65,20 @@ class Manifest {
   std::unique_ptr<Nodes> nodes_;
 };
 
+// Finds many paths one after another: it keeps the page that it looked into last, so that the names of one directory,
+// in their order, cost one page for hundreds. One thread; `manifest` outlives it.
+class ManifestLookup {
+ public:
+  explicit ManifestLookup(const Manifest& manifest);
+  ~ManifestLookup();
+  [[nodiscard]] std::optional<Entry> find(const RelativePath& path);
+
+ private:
+  struct Page;
+  const Manifest& manifest_;
+  std::unique_ptr<Page> page_;
+};
+
 // Collects entries in any order and writes the canonical file. About 150 bytes an entry + the names + 32 bytes a chunk.
 class ManifestBuilder {
  public:

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "store/listing.h"
 #include "store/state.h"
 #include "store/survey.h"
 
@@ -62,7 +63,8 @@ std::uint64_t Footprint::inodes() const {
 }
 
 struct Standing::Names {
-  explicit Names(const Layout& layout) : objects(layout) {}
+  explicit Names(const Layout& layout) : trash_is_empty(list_directory(layout.trash()).empty()), objects(layout) {}
+  const bool trash_is_empty;  // looked at first: what leaves it is among the objects then
   ObjectTable objects;
 };
 
@@ -70,6 +72,8 @@ Standing::Standing(Store* store, std::uint64_t questions) : store_(store) {
   if (store != nullptr && questions >= names_worth_reading) names_ = std::make_unique<Names>(store->state().layout);
 }
 Standing::~Standing() = default;
+
+bool Standing::may_have(const Digest& file) const { return !names_ || !names_->trash_is_empty || has(file); }
 
 Standing::Place Standing::place_of(const Digest& file) const {
   if (store_ == nullptr) return Place::nowhere;

@@ -70,6 +70,20 @@ class Again(Case):
         self.assertTrue(first["packed"])
         self.expect(self.sabath.run("view", "many", "--to", self.sabath.home / "all"))
         self.expect_tree(self.sabath.home / "all", {"list.txt": text, **{name: f"/{name}".encode() for name in names}})
+        self.expect_taken_from_the_trash(server, [*names, "n/00/new"])
+
+    def expect_taken_from_the_trash(self, server, names):
+        """What was collected comes back where it is missed, though thousands are looked for at once."""
+        tree, manifest = self.sabath.home / "all", self.sabath.home / "more.manifest"
+        text = "\n".join(names).encode()
+        for name, data in (("list.txt", text), (names[-1], f"/{names[-1]}".encode())):
+            place(tree / name, data)
+        place(server.root / "list.txt", text)
+        self.expect(self.sabath.run("manifest", "create", tree, "-o", manifest))
+        self.expect(self.sabath.run("gc", "--older-than", "0s", "--grace", "0s"))
+        self.assertEqual(list((self.sabath.store / "packs").iterdir()), [])
+        again = self.expect(self.sabath.fetch("many", "--manifest", manifest)).asset
+        self.assertEqual(again["fetched_bytes"], len(text) + len(names[-1]) + 1)
 
 
 if __name__ == "__main__":

@@ -83,10 +83,20 @@ class Disk:
         files = {inode: dataclasses.replace(file, pending=[]) for inode, file in self.files.items()}
         for change in self.changes[:moment]:
             self.follow(files, change)
-        tree = Tree(dict(self.names), files)
+        tree, renamed = Tree(dict(self.names), files), self.renamed(moment)
         for index in names(self, moment, choose):
-            tree.rename_or_make(self.changes[index])
+            tree.rename_or_make(self.changes[index], renamed.get(index))
         return tree
+
+    def renamed(self, moment):
+        """What each rename gave another name, by the number of its change."""
+        tree, found = Tree(dict(self.names), {}), {}
+        for index in naming(self, 0, moment):
+            change = self.changes[index]
+            if change[0] == "rename":
+                found[index] = tree.names.get(change[1])
+            tree.rename_or_make(change)
+        return found
 
     @staticmethod
     def follow(files, change):
@@ -110,8 +120,9 @@ class Tree:
     def __init__(self, names, files):
         self.names, self.files = names, files
 
-    def rename_or_make(self, change):
-        """What needs a directory that is not there, or a file that is not, does not come to pass."""
+    def rename_or_make(self, change, renamed=None):
+        """What needs a directory that is not there does not come to pass. A file that has got a name in a directory that
+        was synced is there by this name, whatever became of the one before: `renamed` is what it was."""
         verb, rest = change[0], change[1:]
         target = rest[1] if verb in ("make", "mkdir", "link", "rename") else rest[0]
         if target != ROOT and str(pathlib.PurePath(target).parent) not in self.names:
@@ -124,9 +135,10 @@ class Tree:
             self.names[target] = ("symlink", rest[1])
         elif verb == "remove":
             self.take(target)
-        elif verb == "rename" and rest[0] in self.names:
-            moved = self.take(rest[0])
-            self.take(target)
+        elif verb == "rename":
+            moved = self.take(rest[0]) or ({rest[0]: renamed} if renamed and renamed[0] == "file" else {})
+            if moved:
+                self.take(target)
             for name, entry in moved.items():
                 self.names[target + name[len(rest[0]) :]] = entry
 

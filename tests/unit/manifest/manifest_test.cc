@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <random>
 #include <set>
 #include <thread>
 
@@ -83,6 +84,30 @@ TEST(Manifest, RandomTreesComeBackAsTheyWere) {
     EXPECT_EQ(manifest.totals(), totals);
     for (const std::string& directory : directories) {
       EXPECT_EQ(manifest.find(RelativePath::parse(directory))->type, EntryType::directory);
+    }
+  }
+}
+
+// One lookup for many paths says what one look for each does: those that are there and those that are not, in any
+// order.
+TEST(Manifest, ALookupOfMany) {
+  test::Random random(test::test_seed());
+  PlainTree tree;
+  test::grow(tree, 8000, random);
+  const Manifest manifest = test::manifest_of(tree);
+  std::vector<std::string> paths;
+  for (const auto& [path, plain] : tree) paths.insert(paths.end(), {path, path + "x", path + "/x"});
+  for (const bool shuffled : {false, true}) {
+    if (shuffled) std::shuffle(paths.begin(), paths.end(), std::mt19937_64(test::test_seed()));
+    ManifestLookup lookup(manifest);
+    for (const auto& path : paths) {
+      const auto entry = lookup.find(RelativePath::parse(path));
+      const auto known = tree.find(path);
+      ASSERT_EQ(entry.has_value(), known != tree.end()) << path;
+      if (!entry) continue;
+      EXPECT_EQ(entry->path.text(), path);
+      EXPECT_EQ(entry->type, known->second.type);
+      if (entry->is_file()) EXPECT_EQ(entry->digest, known->second.digest);
     }
   }
 }
