@@ -12,6 +12,7 @@
 #include "globus/service.h"
 #include "http/http.h"
 #include "resolvers/directory.h"
+#include "resolvers/pages.h"
 #include "sabath/error.h"
 #include "sabath/resolver.h"
 
@@ -97,6 +98,7 @@ class GlobusFetcher : public Fetcher, public Resolver {
       const Place place = globus::parse_place(directory);
       DirectoryPage all{directory, {}};
       globus::Page page;
+      Pages pages(directory);
       std::size_t offset = 0;
       do {
         inquiry.attempt(service_.url(), [&](Traffic& traffic) {
@@ -105,6 +107,7 @@ class GlobusFetcher : public Fetcher, public Resolver {
         offset += page.listed;
         if (offset > listed_files_max)
           throw Error(FailureKind::invalid, fmt::format("the listing of {} has no end", directory.display()));
+        if (page.more) pages.turn(std::to_string(offset), page.entries.empty() ? "" : page.entries.front().name);
         for (auto& entry : page.entries) all.entries.push_back(std::move(entry));
       } while (page.more);
       return all;

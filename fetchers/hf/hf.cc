@@ -15,6 +15,7 @@
 #include "http/exchange.h"
 #include "http/links.h"
 #include "http/redirects.h"
+#include "resolvers/pages.h"
 #include "sabath/error.h"
 #include "sabath/resolver.h"
 
@@ -73,12 +74,13 @@ class HfFetcher : public Fetcher, public Resolver {
     const std::string pattern = place.path.substr(top.empty() ? 0 : top.size() + 1);
     std::optional<Url> page =
         Url::parse(hub_.origin() + place.tree_path(listing.version, top) + "?recursive=true&expand=false");
+    Pages pages(url);
     while (page) {
       const Document answer = get(*page, inquiry);
-      for (const auto& file : hf::parse_tree(answer.body, page->display())) {
-        add(listing, place, top, pattern, file);
-      }
+      const auto files = hf::parse_tree(answer.body, page->display());
+      for (const auto& file : files) add(listing, place, top, pattern, file);
       page = next_page(answer, *page);
+      if (page) pages.turn(page->text(), files.empty() ? "" : files.front().path);
     }
     return listing;
   }

@@ -33,7 +33,7 @@ Url resolved(const Url& from, const std::string& location) {
   try {
     return from.resolve(encoded(location));
   } catch (const Error&) {
-    refuse(from, "the Location is not a URL: " + printable(location),
+    refuse(from, "the Location is not a URL: " + printable_url(location),
            "the server is misconfigured; use another mirror");
   }
 }

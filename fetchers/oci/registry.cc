@@ -134,7 +134,7 @@ Url token_url(const Challenge& challenge, const Place& place) {
       realm && (realm->scheme() == "https" || (realm->scheme() == "http" && place.origin.starts_with("http:")));
   if (!secure) {
     throw Error(FailureKind::access, fmt::format("{} sends to {} for a token, which is no https URL", place.registry,
-                                                 printable(challenge.realm)));
+                                                 printable_url(challenge.realm)));
   }
   const std::string mark = realm->query().empty() ? "?" : "&";
   const std::string service =

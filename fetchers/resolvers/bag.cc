@@ -16,7 +16,8 @@ namespace sabath {
 namespace {
 
 constexpr std::size_t line_length_max = 16 * 1024;
-constexpr std::size_t tag_file_max = 1UL << 30;
+constexpr std::size_t manifest_max = 1UL << 30;
+constexpr std::size_t description_max = 16UL << 20;  // bagit.txt and bag-info.txt are for people
 
 struct Algorithm {
   const char* name;
@@ -77,7 +78,7 @@ class BagReader {
       : declaration_(declaration), top_(declaration.resolve(".")), inquiry_(inquiry) {}
 
   Listing read() {
-    const auto text = inquiry_.document(declaration_, tag_file_max);
+    const auto text = inquiry_.document(declaration_, description_max);
     if (!text) throw Error(FailureKind::unavailable, fmt::format("there is no {}", declaration_.display()));
     static_cast<void>(parse_bag_declaration(*text, declaration_));
     read_manifests("manifest", true);
@@ -97,7 +98,7 @@ class BagReader {
     for (const Algorithm& algorithm : algorithms) {
       const auto name = RelativePath::parse(fmt::format("{}-{}.txt", kind, algorithm.name));
       const Url url = child_of(top_, name.text());
-      const auto text = inquiry_.document(url, tag_file_max);
+      const auto text = inquiry_.document(url, manifest_max);
       if (!text) continue;
       for (auto& [path, hex] : parse_bag_manifest(*text, algorithm.hex_length, url)) {
         if (path.text().starts_with("data/") != payload)
@@ -111,7 +112,7 @@ class BagReader {
 
   void check_number() {
     const Url url = child_of(top_, "bag-info.txt");
-    const auto text = inquiry_.document(url, tag_file_max);
+    const auto text = inquiry_.document(url, description_max);
     if (!text) return;
     const std::uint64_t payload = files_.size() - manifests_;
     const auto said = parse_bag_files(*text, url);
@@ -123,7 +124,7 @@ class BagReader {
   void read_fetch() {
     const auto name = RelativePath::parse("fetch.txt");
     const Url url = child_of(top_, name.text());
-    const auto text = inquiry_.document(url, tag_file_max);
+    const auto text = inquiry_.document(url, manifest_max);
     if (!text) return;
     add(name);
     for (auto& one : parse_bag_fetch(*text, url)) {

@@ -194,7 +194,7 @@ std::vector<DirectoryEntry> parse_multistatus(std::string_view answer, const Url
     auto entry = url ? child_at(directory, url->path()) : std::nullopt;
     if (!entry) {
       throw Error(FailureKind::invalid, fmt::format("the listing of {} is refused: \"{}\" does not stand in it",
-                                                    directory.display(), printable(href)));
+                                                    directory.display(), printable_url(href)));
     }
     if (const XmlElement* properties = good_properties(response)) {
       const XmlElement* type = properties->find("resourcetype");

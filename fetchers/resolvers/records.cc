@@ -28,7 +28,7 @@ RelativePath checked_path(const std::string& name, const Url& source) {
 Url checked_url(const std::string& text, const Url& source) {
   auto url = Url::try_parse(text);
   if (!url || (url->scheme() != "https" && url->scheme() != "http"))
-    refuse(source, fmt::format("a file cannot be at \"{}\"", printable(text.substr(0, text.find('?')))));
+    refuse(source, fmt::format("a file cannot be at \"{}\"", printable_url(text)));
   return std::move(*url);
 }
 
@@ -189,7 +189,8 @@ Url parse_datacite_url(std::string_view body, const std::string& source) {
   const std::string text = JsonObject(document, source, "a DOI's description").text("url");
   auto url = Url::try_parse(text);
   if (!url || (url->scheme() != "https" && url->scheme() != "http"))
-    throw Error(FailureKind::invalid, fmt::format("{} leads to \"{}\", which is no web page", source, printable(text)));
+    throw Error(FailureKind::invalid,
+                fmt::format("{} leads to \"{}\", which is no web page", source, printable_url(text)));
   return std::move(*url);
 }
 

@@ -11,6 +11,7 @@
 
 #include "base/glob.h"
 #include "resolvers/directory.h"
+#include "resolvers/pages.h"
 #include "s3/exchange.h"
 #include "s3/listing.h"
 #include "s3/place.h"
@@ -58,6 +59,7 @@ class S3Fetcher : public Fetcher, public Resolver {
     const ReadRequest request{.url = at.top, .offset = 0, .length = std::nullopt, .expected = {}};
     Listing listing;
     listing.over_tls = s3::place_of_bucket(url.host(), profile, "").origin.starts_with("https:");
+    Pages pages(at.top);
     std::string next;
     do {
       PageSink sink;
@@ -72,6 +74,7 @@ class S3Fetcher : public Fetcher, public Resolver {
       s3::ListPage page = s3::parse_list_page(sink.text);
       for (const auto& object : page.objects) add(listing, at, prefix, object);
       next = std::move(page.next);
+      if (!next.empty()) pages.turn(next, page.objects.empty() ? "" : page.objects.front().key);
     } while (!next.empty());
     return listing;
   }

@@ -22,6 +22,15 @@ constexpr std::array<std::string_view, 4> spoken = {"https", "http", "ftp", "ftp
   throw Error(FailureKind::invalid, fmt::format("the metalink {} is refused: {}", source.display(), why));
 }
 
+// A list that cannot be read is a bad list, whoever gave it.
+XmlElement document_of(std::string_view text, const Url& source) {
+  try {
+    return parse_xml(text, limits);
+  } catch (const Error& error) {
+    refuse(source, error.failure().message);
+  }
+}
+
 std::uint64_t number(const std::string& text, const Url& source) {
   const std::string_view digits = trim(text);
   std::uint64_t value = 0;
@@ -70,7 +79,7 @@ struct Preferred {
 void add_url(std::vector<Preferred>& urls, const XmlElement& element, const Url& source) {
   const std::string text(trim(element.text));
   const auto url = Url::try_parse(text);
-  if (!url) refuse(source, fmt::format("\"{}\" is no URL", printable(text.substr(0, text.find('?')))));
+  if (!url) refuse(source, fmt::format("\"{}\" is no URL", printable_url(text)));
   if (url->scheme() == "file" && source.scheme() != "file") refuse(source, "it names a file of this machine");
   const bool local = url->scheme() == "file" || url->scheme() == source.scheme();
   if (!local && std::ranges::find(spoken, url->scheme()) == spoken.end()) return;
@@ -133,7 +142,7 @@ bool is_metalink(std::string_view text) {
 }
 
 std::vector<ListedFile> parse_metalink(std::string_view text, const Url& source) {
-  const XmlElement root = parse_xml(text, limits);
+  const XmlElement root = document_of(text, source);
   if (root.name != "metalink" || root.attribute("xmlns") != name_space) {
     throw Error(FailureKind::unavailable, fmt::format("{} is no metalink of version 4 (RFC 5854)", source.display()));
   }

@@ -153,8 +153,9 @@ std::string remove_dot_segments(std::string_view path) {  // RFC 3986, section 5
   return out;
 }
 
-// What may be shown of a text that is no URL: neither query nor credentials.
-std::string show(std::string_view text) {
+}  // namespace
+
+std::string printable_url(std::string_view text) {
   const Components c = split(text);
   if (c.authority && c.authority->find('@') != std::string_view::npos) {
     return fmt::format("{}://...@{}{}", printable(c.scheme.value_or("")),
@@ -162,8 +163,6 @@ std::string show(std::string_view text) {
   }
   return printable(text.substr(0, text.find_first_of("?#")));
 }
-
-}  // namespace
 
 std::optional<Url> Url::try_parse(std::string_view text) {
   try {
@@ -175,7 +174,8 @@ std::optional<Url> Url::try_parse(std::string_view text) {
 
 Url Url::parse(std::string_view text) {
   const auto refuse = [&](std::string_view why, std::string hint = {}) {
-    throw Error(FailureKind::invalid, fmt::format("malformed URL \"{}\": {}", show(text), why), std::move(hint));
+    throw Error(FailureKind::invalid, fmt::format("malformed URL \"{}\": {}", printable_url(text), why),
+                std::move(hint));
   };
   if (const std::string_view why = character_fault(text); !why.empty()) refuse(why);
   const Components c = split(text);
@@ -213,7 +213,7 @@ std::string Url::file_name() const { return percent_decode(std::string_view(path
 
 Url Url::resolve(std::string_view reference) const {
   if (const std::string_view why = character_fault(reference); !why.empty()) {
-    throw Error(FailureKind::invalid, fmt::format("malformed URL \"{}\": {}", show(reference), why));
+    throw Error(FailureKind::invalid, fmt::format("malformed URL \"{}\": {}", printable_url(reference), why));
   }
   const Components base = split(text_);
   const Components r = split(reference);

@@ -5,8 +5,14 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <stop_token>
 #include <string_view>
+#include <thread>
 #include <unordered_set>
+#include <utility>
 
 #include "base/reach.h"
 #include "base/text.h"
@@ -19,14 +25,33 @@ namespace {
 
 constexpr unsigned requests_max = 200'000;
 constexpr std::uint64_t bytes_max = 8ULL << 30;
-constexpr std::chrono::minutes time_max(60);
+
+// A stop that comes with another one, or when the time is over: a source that sends a byte now and then never stalls.
+class TimedStop {
+ public:
+  TimedStop(std::stop_token other, std::chrono::milliseconds time)
+      : forward_(std::move(other), [this] { source_.request_stop(); }), clock_([this, time](std::stop_token done) {
+          std::unique_lock lock(mutex_);
+          wake_.wait_for(lock, done, time, [] { return false; });
+          if (!done.stop_requested()) source_.request_stop();
+        }) {}
+  [[nodiscard]] std::stop_token token() const { return source_.get_token(); }
+
+ private:
+  std::stop_source source_;
+  std::stop_callback<std::function<void()>> forward_;
+  std::mutex mutex_;
+  std::condition_variable_any wake_;
+  std::jthread clock_;  // the last: it ends before what it uses
+};
 
 class BoundedInquiry : public Inquiry {
  public:
-  BoundedInquiry(FetchContext& context, const Url& source) : context_(context), source_(source) {}
+  BoundedInquiry(FetchContext& context, const Url& source, std::chrono::milliseconds time_max)
+      : context_(context), source_(source), time_max_(time_max), stop_(context.stop, time_max) {}
 
   Url rewritten(const Url& url) const override { return sabath::rewritten(url, context_.rewrites); }
-  std::stop_token stop() const override { return context_.stop; }
+  std::stop_token stop() const override { return stop_.token(); }
 
   void attempt(const Url& url, const std::function<void(Traffic&)>& request) override {
     SourceLine& line = context_.ledger.line(url.origin() + "/");  // as that of listed files
@@ -39,11 +64,14 @@ class BoundedInquiry : public Inquiry {
         return;
       } catch (const Error& error) {
         const Failure& failure = error.failure();
+        if (failure.kind == FailureKind::interrupted && !context_.stop.stop_requested()) check_end();
         if (verdict(failure.kind) == Verdict::fatal) throw;
         line.failed(failure, false);
         if (verdict(failure.kind) != Verdict::again || ++failures >= attempts_max) throw;
-        if (!sleep_unless_stopped(pause_after(failures, failure.retry_after, 0.5), context_.stop))
+        if (!sleep_unless_stopped(pause_after(failures, failure.retry_after, 0.5), stop())) {
+          if (!context_.stop.stop_requested()) check_end();
           throw Error(FailureKind::interrupted, "stopped");
+        }
       }
     }
   }
@@ -59,7 +87,7 @@ class BoundedInquiry : public Inquiry {
     TextSink text(url.display(), size_max);
     const ReadRequest request{.url = url, .offset = 0, .length = std::nullopt, .expected = {}};
     try {
-      attempt(url, [&](Traffic& traffic) { fetcher->read(request, text, traffic, context_.stop); });
+      attempt(url, [&](Traffic& traffic) { fetcher->read(request, text, traffic, stop()); });
     } catch (const Error& error) {
       if (error.failure().kind == FailureKind::unavailable) return std::nullopt;
       throw;
@@ -86,20 +114,23 @@ class BoundedInquiry : public Inquiry {
   }
 
   void check_end() const {
-    const bool over = requests_ > requests_max || bytes_ > bytes_max || Clock::now() - begin_ > time_max;
+    const bool over = requests_ > requests_max || bytes_ > bytes_max || Clock::now() - begin_ >= time_max_;
     if (!over) return;
-    throw Error(FailureKind::invalid,
-                fmt::format("the listing of {} has no end: {} requests and {} bytes so far", source_.display(),
-                            requests_, bytes_),
-                "name a smaller part of it: a deeper directory, or a narrower pattern");
+    throw Error(
+        FailureKind::invalid,
+        fmt::format("the listing of {} has no end: {} requests and {} bytes in {} s", source_.display(), requests_,
+                    bytes_, std::chrono::duration_cast<std::chrono::seconds>(Clock::now() - begin_).count()),
+        "name a smaller part of it: a deeper directory, or a narrower pattern");
   }
 
   using Clock = std::chrono::steady_clock;
   FetchContext& context_;
   const Url& source_;
+  const std::chrono::milliseconds time_max_;
   const Clock::time_point begin_ = Clock::now();
   std::uint64_t requests_ = 0, bytes_ = 0;
   std::optional<Reach> first_;
+  const TimedStop stop_;
 };
 
 bool may_name(const std::string& from, const std::string& scheme) {
@@ -108,7 +139,7 @@ bool may_name(const std::string& from, const std::string& scheme) {
          std::ranges::find(by_nobody_in_particular, scheme) != by_nobody_in_particular.end();
 }
 
-Listing resolve_one(FetchContext& context, const Url& named) {
+Listing resolve_one(FetchContext& context, const Url& named, std::chrono::milliseconds time_max) {
   // A rule may lead to another protocol, whose resolver it is then; within one, each request is led.
   const Url there = rewritten(named, context.rewrites);
   const Url& url = there.scheme() == named.scheme() ? named : there;
@@ -117,7 +148,7 @@ Listing resolve_one(FetchContext& context, const Url& named) {
     throw Error(FailureKind::unavailable, fmt::format("{} is no URL that stands for many files", url.display()),
                 "all URLs of a file_list must be of one kind: lists, or directories and the like");
   }
-  BoundedInquiry inquiry(context, url);
+  BoundedInquiry inquiry(context, url, time_max);
   Listing listing = resolver->resolve(url, inquiry);
   if (listing.files.empty()) {
     throw Error(FailureKind::unavailable, fmt::format("{} lists no file", url.display()),
@@ -159,11 +190,12 @@ void keep_first(std::vector<ListedFile>& files, std::optional<std::uint64_t> lim
   if (limit && files.size() > *limit) files.erase(files.begin() + static_cast<std::ptrdiff_t>(*limit), files.end());
 }
 
-Listing resolve(FetchContext& context, const std::vector<Url>& urls, std::optional<std::uint64_t> limit) {
+Listing resolve(FetchContext& context, const std::vector<Url>& urls, std::optional<std::uint64_t> limit,
+                std::chrono::milliseconds time_max) {
   std::optional<Failure> failure;
   for (const Url& url : urls) {
     try {
-      Listing listing = resolve_one(context, url);
+      Listing listing = resolve_one(context, url, time_max);
       keep_first(listing.files, limit);
       return listing;
     } catch (const Error& error) {

@@ -2,6 +2,7 @@
 // answer checked. One thread. Throws Error: what is hostile in a listing is Error{invalid}.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -12,8 +13,12 @@
 
 namespace sabath {
 
-// The first `limit` files that the first mirror which answers has. `urls`: before rewrite rules.
-[[nodiscard]] Listing resolve(FetchContext& context, const std::vector<Url>& urls, std::optional<std::uint64_t> limit);
+inline constexpr std::chrono::minutes listing_time_max(60);
+
+// The first `limit` files that the first mirror which answers has. `urls`: before rewrite rules. A listing that takes
+// longer than `time_max` is Error{invalid}.
+[[nodiscard]] Listing resolve(FetchContext& context, const std::vector<Url>& urls, std::optional<std::uint64_t> limit,
+                              std::chrono::milliseconds time_max = listing_time_max);
 
 // Refuses names that stand twice or below a file, and sources that a listing from `from` may not name: local files,
 // protocols for which this user has keys of his own, unless the listing came by the same, and addresses that are nearer

@@ -6,12 +6,10 @@ Each kind of document is also shown to lead where it may: to another public addr
 import hashlib
 import json
 import shutil
-import ssl
-import subprocess
 import unittest
 
 from ground import Ground, main, seeded_bytes
-from hostile import Hostile, body, redirect
+from hostile import Hostile, body, certified, redirect
 from namespace import NEAR, OTHER, PUBLIC, enter_namespace
 
 DATA = seeded_bytes(50_000)
@@ -106,13 +104,7 @@ class Oci(HandedOut):
 
     def setUp(self):
         super().setUp()
-        names = ",".join(f"IP:{host}" for host in (PUBLIC, OTHER, *HOSTS))
-        command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=registry"]
-        files = ["-addext", "subjectAltName=" + names, "-keyout", "key.pem", "-out", "cert.pem"]
-        subprocess.run(command + files, cwd=self.ground.directory, check=True, capture_output=True)
-        self.ground.config["ca_file"] = str(self.ground.directory / "cert.pem")
-        self.tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        self.tls.load_cert_chain(self.ground.directory / "cert.pem", self.ground.directory / "key.pem")
+        self.tls, self.ground.config["ca_file"] = certified(self.ground.directory, (PUBLIC, OTHER, *HOSTS))
 
     def lead(self, giver, target):
         layer = {"mediaType": "x/y", "digest": f"sha256:{SHA256}", "size": len(DATA),

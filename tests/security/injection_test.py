@@ -1,8 +1,8 @@
 #!/usr/bin/python3
-"""Every text field of a recipe holds a command, an option or a line break, in turn: nothing is ever run by it.
+"""Every text field and every key of a recipe holds a command, an option or a line break, in turn: nothing is ever run by it.
 
 The fields are those of the schema: one that is not tried here is a failure. The recipes are listed, shown, fetched and run;
-a file X anywhere would be a command's work.
+a file X anywhere would be a command's work. SABATH_INJECTION_STRIDE=1 tries every text in every field.
 """
 import concurrent.futures
 import copy
@@ -20,6 +20,9 @@ SCHEMA = pathlib.Path(__file__).resolve().parents[2] / "recipes/schema/recipe-1.
 # {X}: the file that a command would make
 HOSTILE = ("$(touch${IFS}{X})", "`touch {X}`", "a;touch {X};", "|touch {X}", "a\ntouch {X}\n", "--upload-pack=touch {X}",
            "-oProxyCommand=touch {X}", "'; touch {X}; '", '"; touch {X}; "', "ext::sh -c touch% {X}", "{{X}}")
+# Names by which a variable is a command to some program that a fetch starts.
+COMMANDING = ("GIT_SSH_COMMAND", "GIT_SSH", "GIT_ASKPASS", "SSH_ASKPASS", "GIT_PROXY_COMMAND", "GIT_EXTERNAL_DIFF", "GIT_PAGER",
+              "GIT_EDITOR", "PAGER", "EDITOR", "BASH_ENV", "ENV", "PROMPT_COMMAND")
 NOT_TRIED = {"$schema", "shell"}  # a step says itself that it is for a shell
 
 
@@ -31,18 +34,23 @@ def dataset(base):
         "fragments": [{"id": "main", "type": "file", "path": "p/f", "urls": [f"file://{base}/f"], "size": 3,
                        "checksum": {"md5": "900150983cd24fb0d6963f7d28e17f72", "sha1": "a9993e364706816aba3e25717850c26c9cd0d89d",
                                     "sha256": "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"}}],
-        "manifest": {"digest": "sha256:" + "0" * 64, "urls": [f"file://{base}/m"]},
     }
 
 
-def model(base):
+def pinned_dataset(base):
+    """Its manifest is not there: nothing else of it is looked at."""
+    return dataset(base) | {"manifest": {"digest": "sha256:" + "0" * 64, "urls": [f"file://{base}/m"]}}
+
+
+def model(base, **pin):
+    """Whose code is in the repository beside the data, at this branch, tag or commit."""
     return {
         "schema": 1, "kind": "model", "name": "victim", "version": "1", "default_dataset": "good",
-        "git": {"origin": f"file://{base}/repository", "branch": "main", "tag": "t", "commit": "0" * 40},
-        "forks": [{"origin": f"file://{base}/repository", "branch": "main", "tag": "t", "commit": "0" * 40}],
+        "git": {"origin": f"file://{base}/repository", **(pin or {"branch": "main"})},
+        "forks": [{"origin": f"file://{base}/repository", **(pin or {"branch": "main"})}],
         "requirements": {"python": "3", "pip": ["numpy"], "conda": ["numpy"], "system_modules": ["gcc"]},
-        "env_vars": {"A": "b"}, "metrics": ["loss (?P<loss>.*)"],
-        "run": {"good": [{"argv": ["printf", "%s", "x"]}]},
+        "env_vars": {"A": "b"}, "metrics": ["loss (?P<loss>.*)"], "config": {"k": "v"}, "metadata": {"k": "v"},
+        "run": {"good": [{"argv": ["printf", "%s", "{config.k}"]}]},
     }
 
 
@@ -52,7 +60,7 @@ def local_model(base):
 
 
 def leaves(node, path=()):
-    """The path of every text of a document, keys of open maps included by their values."""
+    """The path of every text of a document."""
     if isinstance(node, str):
         yield path
     elif isinstance(node, dict):
@@ -61,6 +69,28 @@ def leaves(node, path=()):
     elif isinstance(node, list):
         for index, value in enumerate(node):
             yield from leaves(value, (*path, index))
+
+
+def keys(node, path=()):
+    """The path of every key of a document, of all its objects."""
+    if isinstance(node, dict):
+        for key, value in node.items():
+            yield (*path, key)
+            yield from keys(value, (*path, key))
+    elif isinstance(node, list):
+        for index, value in enumerate(node):
+            yield from keys(value, (*path, index))
+
+
+def rename(document, path, key):
+    """The document with another key at this place, for the same value."""
+    result = copy.deepcopy(document)
+    node = result
+    for step in path[:-1]:
+        node = node[step]
+    value = node.pop(path[-1])
+    node[key] = value
+    return result
 
 
 def put(document, path, value):
@@ -111,22 +141,45 @@ class Injection(unittest.TestCase):
         self.base = self.ground.directory / "origin"
         self.base.mkdir()
         (self.base / "f").write_bytes(b"abc")
-        good = {key: value for key, value in dataset(self.base).items() if key not in ("manifest",)} | {"name": "good"}
-        self.ground.write_recipe("good", json.dumps(good))
+        self.ground.write_recipe("good", json.dumps(dataset(self.base) | {"name": "good"}))
         self.assertEqual(self.ground.fetch("good").exit, 0)
+        self.environment = self.ground.environment()
+        git = ["git", "-c", "user.name=n", "-c", "user.email=e", "-C", self.base / "repository"]
+        (self.base / "repository").mkdir()
+        for words in (["init", "-q", "-b", "main"], ["commit", "-q", "--allow-empty", "-m", "m"], ["tag", "t"]):
+            subprocess.run([*git, *words], env=self.environment, check=True)
+        self.commit = subprocess.run([*git, "rev-parse", "HEAD"], env=self.environment, check=True, capture_output=True).stdout.decode().strip()
+
+    def documents(self):
+        """(kind, document, the part of it that matters); the same field of two recipes is tried once."""
+        git = ("git", "forks")
+        yield "dataset", dataset(self.base), None
+        yield "dataset", pinned_dataset(self.base), ("manifest",)
+        yield "model", model(self.base), None
+        yield "model", model(self.base, tag="t"), git
+        yield "model", model(self.base, commit=self.commit), git
+        yield "model", local_model(self.base), ("source", "run", "env_vars", "metrics", "config", "metadata")
 
     def test_no_field_of_the_schema_is_forgotten(self):
-        tried = {step for document in (dataset("/b"), model("/b"), local_model("/b")) for path in leaves(document) for step in path
-                 if isinstance(step, str)}
+        tried = {step for _, document, _ in self.documents() for path in leaves(document) for step in path if isinstance(step, str)}
         self.assertEqual(text_fields(json.loads(SCHEMA.read_text())) - tried - NOT_TRIED, set())
+
+    def test_the_recipes_are_good(self):
+        """A recipe that is refused as it stands would say nothing about any of its fields."""
+        for number, (kind, document, _) in enumerate(self.documents()):
+            with self.subTest(number):
+                codes = []
+                self.assertEqual(self.one(number, kind, document, ("name",), "victim", codes=codes), "")
+                bad = 6 if "manifest" in document else 4 if "source" in document else 0  # no such manifest; nothing to fetch
+                self.assertEqual([code for code in codes if code], [bad] if bad else [])
 
     def verbs(self, kind):
         yield ("info", "victim"), ("list",)
         yield (("fetch", "victim", "--json"),) if kind == "dataset" else (("fetch", "-m", "victim", "--json"),
                                                                          ("run", "victim", "good"))
 
-    def one(self, number, kind, document, path, text):
-        """One recipe in a world of its own that shares the store; the exit codes of what was done with it."""
+    def one(self, number, kind, document, path, text, change=put, codes=None):
+        """One recipe in a world of its own that shares the store: what is wrong, or "". `codes` gets what each verb ended with."""
         place = self.ground.directory / f"recipes-{number}"
         for folder in ("datasets", "models"):
             (place / folder).mkdir(parents=True)
@@ -134,11 +187,11 @@ class Injection(unittest.TestCase):
         (place / "datasets/good.json").write_bytes((self.ground.recipes / "datasets/good.json").read_bytes())
         canary = self.ground.directory / f"X{number}"
         value = text.replace("{X}", str(canary))
-        (place / f"{kind}s/victim.json").write_text(json.dumps(put(document, path, value)))
+        (place / f"{kind}s/victim.json").write_text(json.dumps(change(document, path, value)))
         work = self.ground.directory / f"work-{number}"
         work.mkdir()
         environment = {**self.environment, "SABATH_RECIPES": str(place)}
-        codes = []
+        codes = [] if codes is None else codes
         for group in self.verbs(kind):
             for verb in group:
                 done = subprocess.run([os.environ["SABATH_BINARY"], *verb], env=environment, cwd=work, capture_output=True,
@@ -171,19 +224,12 @@ class Injection(unittest.TestCase):
 
     def test_a_command_that_is_run_is_seen(self):
         """By the very look that the test below takes: a step that is meant for a shell is run, and leaves its file."""
-        self.environment = self.ground.environment()
         document = local_model(self.base) | {"run": {"good": [{"shell": "placeholder"}]}}
         self.assertIn("made", self.one(0, "model", document, ("run", "good", 0, "shell"), "touch {X}"))
 
-    def test_nothing_is_run(self):
-        self.environment = self.ground.environment()
-        fixed = (("kind",), ("run", "good", 0, "argv", 0))  # the kind is one of a few words, the program is the recipe's to name
-        cases = [(kind, document, path, text) for kind, document in (("dataset", dataset(self.base)), ("model", model(self.base)))
-                 for path in leaves(document) if path not in fixed for text in HOSTILE]
-        local = local_model(self.base)
-        cases += [("model", local, path, text) for path in leaves(local)
-                  if path[0] in ("source", "run", "env_vars", "metrics") and path not in fixed for text in HOSTILE]
-        every = int(os.environ.get("SABATH_INJECTION_STRIDE", "4"))  # the whole takes minutes; each field is always tried
+    def tried(self, cases):
+        """Of (kind, document, path, text, change) every so many, but each path; none may make a file."""
+        every = int(os.environ.get("SABATH_INJECTION_STRIDE", "8"))  # the whole takes ten minutes; each field is always tried
         chosen = [case for number, case in enumerate(cases) if every == 1 or number % every == number // len(HOSTILE) % every]
         self.assertEqual({(c[0], c[2]) for c in chosen}, {(c[0], c[2]) for c in cases})
         print(f"{len(chosen)} of {len(cases)} cases")
@@ -191,6 +237,27 @@ class Injection(unittest.TestCase):
             wrong = [w for w in pool.map(lambda case: self.one(case[0], *case[1]), enumerate(chosen)) if w]
         self.assertEqual(wrong, [])
         self.assertEqual([str(p) for p in pathlib.Path().glob("X*")], [])
+
+    def test_nothing_is_run(self):
+        fixed = (("kind",), ("run", "good", 0, "argv", 0))  # the kind is one of a few words, the program is the recipe's to name
+        self.tried([(kind, document, path, text, put) for kind, document, part in self.documents() for path in leaves(document)
+                    if (part is None or path[0] in part) and path not in fixed for text in HOSTILE])
+
+    def test_nothing_is_run_by_a_key(self):
+        self.tried([(kind, document, path, text, rename) for kind, document, part in self.documents() for path in keys(document)
+                    if part is None or path[0] in part for text in HOSTILE])
+
+    def test_variables_are_for_the_run(self):
+        """What git, ssh or a shell would take for a command is none to those that a fetch starts."""
+        document = model(self.base)
+        document["git"]["origin"] = "ssh://h.invalid/repository"
+        self.environment["GIT_SSH_COMMAND"] = f"touch {self.ground.directory}/Xuser;"  # the user's own is one
+        self.assertIn("made", self.one("user", "model", document, ("env_vars", "A"), "b"))
+        del self.environment["GIT_SSH_COMMAND"]
+        for number, name in enumerate(COMMANDING):
+            with self.subTest(name):
+                document["env_vars"] = {name: "placeholder"}
+                self.assertEqual(self.one(number, "model", document, ("env_vars", name), "touch {X};"), "")
 
 
 if __name__ == "__main__":

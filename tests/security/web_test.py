@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 """Hostile web servers, in a network where a redirect from a public address to a private one is a real one, and the
 private server's log is the witness."""
+import base64
 import os
 import pathlib
 import re
@@ -9,7 +10,7 @@ import threading
 import unittest
 
 from ground import Ground, checksums, main, seeded_bytes
-from hostile import Hostile, body, broken_off, endless, redirect
+from hostile import Hostile, body, broken_off, certified, endless, redirect
 from namespace import NEAR, OTHER, PUBLIC, enter_namespace
 
 DATA = seeded_bytes(100_000)
@@ -21,8 +22,8 @@ class WebCase(unittest.TestCase):
         self.ground = Ground(self)
         self.ground.config |= {"stall_timeout_s": 2, "connect_timeout_s": 2}
 
-    def serve(self, answers=None, host=PUBLIC):
-        server = Hostile(answers, host)
+    def serve(self, answers=None, host=PUBLIC, tls=None):
+        server = Hostile(answers, host, tls)
         self.addCleanup(server.stop)
         return server
 
@@ -173,6 +174,64 @@ class Credentials(WebCase):
 
     def kept(self):
         return [path.read_bytes() for path in self.ground.store.rglob("*") if path.is_file() and not path.is_symlink()]
+
+
+class Netrc(WebCase):
+    """A login of one host, by name and password: it arrives there over TLS, and nowhere else."""
+
+    sent = "Authorization: Basic " + base64.b64encode(f"me:{TOKEN}".encode()).decode()
+
+    def setUp(self):
+        super().setUp()
+        tls, self.ground.config["ca_file"] = certified(self.ground.directory, (PUBLIC, OTHER))
+        self.named, self.other = self.serve({"/f": body(DATA)}, tls=tls), self.serve({"/f": body(DATA)}, OTHER, tls)
+        self.netrc = self.ground.directory / ".netrc"
+        self.netrc.write_text(f"machine {PUBLIC} login me password {TOKEN}\ndefault login you password {TOKEN}\n")
+        self.netrc.chmod(0o600)
+
+    def heads(self, url, servers, **keys):
+        """What these servers were asked by a fetch of `url`, which succeeds and shows nobody the password."""
+        self.say(url, **keys)
+        result = self.ground.fetch("bad", "-v")
+        self.assertEqual(result.exit, 0, result)
+        self.assertNotIn(TOKEN, result.stdout + result.stderr)
+        self.assertNotIn(self.sent.split()[-1], result.stdout + result.stderr)
+        shutil.rmtree(self.ground.store)
+        for server in servers:
+            self.assertTrue(server.heads)
+        return [head.split("\r\n") for server in servers for head in server.heads]
+
+    def test_it_arrives(self):
+        for head in self.heads(self.named.url("/f"), [self.named]):
+            self.assertEqual([line for line in head if line.lower().startswith("authorization")], [self.sent])
+
+    def test_in_listings_and_after_redirects_within_the_host(self):
+        self.named.answers |= {"/d/": body(b"<a href=f>f</a>", "Content-Type: text/html"), "/d/f": redirect("/f")}
+        for head in self.heads(self.named.url("/d/"), [self.named], kind="file_list"):
+            self.assertIn(self.sent, head)
+        self.assertEqual({head.split()[1] for head in self.named.heads}, {"/d/", "/d/f", "/f"})
+
+    def test_nowhere_else(self):
+        plain = self.serve({"/f": body(DATA)})  # the same host, without TLS
+        self.named.answers["/g"] = redirect(self.other.url("/f"))
+        for url, servers in ((self.other.url("/f"), [self.other]), (plain.url("/f"), [plain]), (self.named.url("/g"), [self.other])):
+            with self.subTest(url):
+                for head in self.heads(url, servers):
+                    self.assertEqual([line for line in head if line.lower().startswith("authorization") or TOKEN in line], [])
+        self.assertIn(self.sent, self.named.heads[0])
+
+    def test_not_to_who_only_says_that_it_is_the_host(self):
+        """A certificate that nobody trusts: the handshake fails before anything is said."""
+        del self.ground.config["ca_file"]
+        self.say(self.named.url("/f"))
+        self.ground.refused(6, "certificate")
+        self.assertEqual(self.named.heads, [])
+
+    def test_not_out_of_a_file_that_others_may_read(self):
+        self.netrc.chmod(0o644)
+        self.say(self.named.url("/f"))
+        self.ground.refused(4, ".netrc", hint="chmod 600")
+        self.assertEqual(self.named.heads, [])
 
 
 class Headers(WebCase):

@@ -105,6 +105,20 @@ TEST(Url, RefusesCredentialsWithoutTellingThem) {
   }
 }
 
+TEST(Url, ShowsNoSecretOfATextThatMayBeNone) {
+  const struct {
+    const char *text, *shown;
+  } cases[] = {
+      {"https://h/x?signature=secret#f", "https://h/x"},
+      {"https://u:secret@h:99999/x?secret", "https://...@h:99999/x"},
+      {"//u:secret@h/x", "://...@h/x"},
+      {"/x?secret", "/x"},
+      {"\x1b[31m", "\\x1b[31m"},
+      {"", ""},
+  };
+  for (const auto& c : cases) EXPECT_EQ(printable_url(c.text), c.shown);
+}
+
 // RFC 3986, sections 5.4.1 and 5.4.2.
 TEST(Url, ResolvesReferences) {
   const Url base = Url::parse("http://a/b/c/d;p?q");

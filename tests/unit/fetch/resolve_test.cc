@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <thread>
+
 #include "fetch/lfs_pointer.h"
 #include "fetch_bench.h"
 
@@ -36,17 +38,18 @@ class ToldSet : public FetcherSet {
 
 class Resolve : public testing::Test {
  protected:
-  Listing resolve(const std::vector<const char*>& texts, std::optional<std::uint64_t> limit = {}) {
+  Listing resolve(const std::vector<const char*>& texts, std::optional<std::uint64_t> limit = {},
+                  std::chrono::milliseconds time_max = listing_time_max) {
     std::vector<Url> urls;
     for (const char* text : texts) urls.push_back(Url::parse(text));
     FetchContext own = bench.context();
     FetchContext context{own.store, set,          own.events, own.ledger, own.space, own.limiter,
                          own.hosts, own.rewrites, own.lanes,  own.force,  own.stop};
-    return sabath::resolve(context, urls, limit);
+    return sabath::resolve(context, urls, limit, time_max);
   }
-  FailureKind kind_of(const std::vector<const char*>& urls) {
+  FailureKind kind_of(const std::vector<const char*>& urls, std::chrono::milliseconds time_max = listing_time_max) {
     try {
-      (void)resolve(urls);
+      (void)resolve(urls, {}, time_max);
     } catch (const Error& error) {
       return error.failure().kind;
     }
@@ -85,6 +88,43 @@ TEST_F(Resolve, EndsWhatHasNoEnd) {
     for (;;) inquiry.attempt(Url::parse("https://h/"), [](Traffic& traffic) { traffic.bytes += 1ULL << 30; });
   };
   EXPECT_EQ(kind_of({"https://h/"}), FailureKind::invalid);
+}
+
+// One request that never ends by itself, as that of a server which sends a byte a second; and one that is to be
+// repeated only after a day.
+TEST_F(Resolve, EndsARequestWhoseTimeIsOver) {
+  told.tell = [&](Inquiry& inquiry) -> Listing {
+    inquiry.attempt(Url::parse("https://h/"), [&](Traffic&) {
+      while (!inquiry.stop().stop_requested()) std::this_thread::yield();
+      throw Error(FailureKind::interrupted, "stopped");
+    });
+    return {};
+  };
+  EXPECT_EQ(kind_of({"https://h/"}, std::chrono::milliseconds(20)), FailureKind::invalid);
+  told.tell = [&](Inquiry& inquiry) -> Listing {
+    inquiry.attempt(Url::parse("https://h/"), [](Traffic&) {
+      throw Error(Failure{FailureKind::network, "busy", "", std::chrono::hours(24)});
+    });
+    return {};
+  };
+  EXPECT_EQ(kind_of({"https://h/"}, std::chrono::milliseconds(20)), FailureKind::invalid);
+}
+
+TEST_F(Resolve, StopsARequestWhenItIsAsked) {
+  told.tell = [&](Inquiry& inquiry) -> Listing {
+    inquiry.attempt(Url::parse("https://h/"), [&](Traffic&) {
+      bench.stop.request_stop();
+      throw Error(FailureKind::interrupted, inquiry.stop().stop_requested() ? "stopped" : "not stopped");
+    });
+    return {};
+  };
+  try {
+    (void)resolve({"https://h/"});
+    ADD_FAILURE();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.failure().kind, FailureKind::interrupted);
+    EXPECT_EQ(error.failure().message, "stopped");
+  }
 }
 
 TEST_F(Resolve, GoesOnToTheNextMirror) {

@@ -64,6 +64,16 @@ TEST(Metalink, IsReadAsItIsWritten) {
     EXPECT_EQ(again[i].size_bytes, files[i].size_bytes);
     EXPECT_EQ(again[i].checksum, files[i].checksum);
   }
+  for (const char* bad :
+       {"<metalink", "<metalink xmlns='urn:ietf:params:xml:ns:metalink'><file>", "<metalink>&#0;</metalink>"}) {
+    try {
+      (void)parse_metalink(bad, Url::parse("https://a/m?secret"));
+      ADD_FAILURE() << bad;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.failure().kind, FailureKind::invalid) << bad;
+      EXPECT_NE(error.failure().message.find("https://a/m is refused"), std::string::npos) << error.what();
+    }
+  }
   EXPECT_FALSE(is_metalink("a/list\nof <metalink\n"));
   EXPECT_FALSE(is_metalink("<html></html>"));
   EXPECT_THROW((void)write_metalink({{RelativePath::parse("x"), {}, 1, {}}}, "t"), Error);

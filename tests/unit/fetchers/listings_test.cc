@@ -10,6 +10,7 @@
 #include "resolvers/bag.h"
 #include "resolvers/directory.h"
 #include "resolvers/index_page.h"
+#include "resolvers/pages.h"
 #include "resolvers/records.h"
 #include "sabath/error.h"
 
@@ -71,6 +72,42 @@ TEST(Walk, RefusesWhatHasNoEndAndNamesThatAreNone) {
     const auto list = [&](const Url& directory) { return DirectoryPage{directory, {{name, false, {}}}}; };
     EXPECT_EQ(kind_of([&] { (void)walk({top, ""}, list); }), FailureKind::invalid) << name;
   }
+}
+
+TEST(Walk, RefusesTooManyDirectories) {
+  std::vector<DirectoryEntry> many;
+  for (int i = 0; i < 100'000; ++i) many.push_back({std::to_string(i), true, {}});
+  std::size_t listed = 0;
+  const auto list = [&](const Url& directory) {
+    return DirectoryPage{directory, listed++ == 0 ? many : std::vector<DirectoryEntry>{}};
+  };
+  EXPECT_EQ(kind_of([&] { (void)walk({top, ""}, list); }), FailureKind::invalid);
+  EXPECT_EQ(listed, 100'000u);
+  many.pop_back();
+  listed = 0;
+  EXPECT_TRUE(walk({top, ""}, list).empty());
+}
+
+TEST(Pages, EndSomewhere) {
+  const auto turned = [](auto next, auto first) {  // so many pages were believed
+    std::size_t pages = 1;
+    Pages listing(top);
+    EXPECT_EQ(kind_of([&] {
+                for (;; ++pages) listing.turn(next(pages), first(pages));
+              }),
+              FailureKind::invalid);
+    return pages;
+  };
+  const auto number = [](std::size_t page) { return std::to_string(page); };
+  const auto none = [](std::size_t) { return std::string(); };
+  EXPECT_EQ(turned(number, number), Pages::pages_max);
+  EXPECT_EQ(turned(number, none), Pages::empty_pages_max);
+  EXPECT_EQ(turned([](std::size_t page) { return std::to_string(page % 7); }, number), 8u);
+  EXPECT_EQ(turned(number, [](std::size_t page) { return std::to_string(page % 7); }), 8u);
+  // An entry may be called as a page is asked for, and a few pages may be empty.
+  Pages listing(top);
+  for (std::size_t page = 1; page < Pages::pages_max; ++page)
+    listing.turn(number(page), page % 100 == 0 ? number(page) : "");
 }
 
 TEST(HtmlIndex, TakesWhatStandsDirectlyBelow) {
