@@ -112,6 +112,12 @@ std::string find_program(const std::string& name) {
   return "";
 }
 
+std::vector<std::string> script(const std::string& name, const std::vector<std::string>& arguments) {
+  std::vector<std::string> argv = {python, "-B", SABATH_TESTS_DIR "/" + name};
+  argv.insert(argv.end(), arguments.begin(), arguments.end());
+  return argv;
+}
+
 bool wait_until(const std::function<bool()>& ready, std::chrono::milliseconds limit) {
   const auto deadline = std::chrono::steady_clock::now() + limit;
   while (!ready()) {

@@ -37,6 +37,10 @@ class ChildProcess {
 // The program's full name, empty if this machine does not have it.
 [[nodiscard]] std::string find_program(const std::string& name);
 
+inline constexpr const char* python = "/usr/bin/python3";  // the system's: it has the Debian packages
+// argv of a script of the tests; `name` is its path below tests/.
+[[nodiscard]] std::vector<std::string> script(const std::string& name, const std::vector<std::string>& arguments);
+
 // Polls until `ready` or the deadline; false if it never was.
 [[nodiscard]] bool wait_until(const std::function<bool()>& ready,
                               std::chrono::milliseconds limit = std::chrono::seconds(10));
