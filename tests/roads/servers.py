@@ -1,6 +1,8 @@
 """Real servers on loopback ports, for tests that need several kinds of them. Each is stopped by its own id."""
+import contextlib
 import os
 import pathlib
+import random
 import re
 import shutil
 import signal
@@ -18,9 +20,12 @@ def find(program):
 
 
 def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+    """One below those that the kernel gives to whoever asks for any: it is still free when its server has started."""
+    while True:
+        port = random.randrange(12_000, 32_768)
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
 
 
 def accepts(port):

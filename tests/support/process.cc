@@ -10,6 +10,7 @@
 
 #include <cstdlib>
 #include <fstream>
+#include <random>
 #include <sstream>
 #include <stdexcept>
 #include <thread>
@@ -128,14 +129,17 @@ bool wait_until(const std::function<bool()>& ready, std::chrono::milliseconds li
 }
 
 std::uint16_t free_port() {
-  const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_in address = loopback(0);
-  socklen_t size = sizeof address;
-  const bool bound = bind(fd, reinterpret_cast<sockaddr*>(&address), size) == 0 &&
-                     getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size) == 0;
-  close(fd);
-  if (!bound) throw std::runtime_error("no free port");
-  return ntohs(address.sin_port);
+  std::random_device random;
+  std::uniform_int_distribution<std::uint16_t> ports(12'000, 32'767);
+  for (int attempt = 0; attempt < 1000; ++attempt) {
+    const std::uint16_t port = ports(random);
+    const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    const sockaddr_in address = loopback(port);
+    const bool bound = bind(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
+    close(fd);
+    if (bound) return port;
+  }
+  throw std::runtime_error("no free port");
 }
 
 bool accepts(std::uint16_t port) {

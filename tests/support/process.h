@@ -45,7 +45,9 @@ inline constexpr const char* python = "/usr/bin/python3";  // the system's: it h
 [[nodiscard]] bool wait_until(const std::function<bool()>& ready,
                               std::chrono::milliseconds limit = std::chrono::seconds(10));
 
-[[nodiscard]] std::uint16_t free_port();         // on 127.0.0.1, free a moment ago
+// On 127.0.0.1, free a moment ago; below those that the kernel gives to whoever asks for any, so that it is likely to
+// be free still when a server has started.
+[[nodiscard]] std::uint16_t free_port();
 [[nodiscard]] bool accepts(std::uint16_t port);  // somebody listens on 127.0.0.1
 
 struct ServerProcess {
