@@ -1,4 +1,5 @@
-// Who is denied by a registry or a Git LFS server learns that, of the URL that he named.
+// Credentials of registries and Git LFS servers: who has none learns that, of the URL that he named; nobody else gets
+// them.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -44,6 +45,23 @@ TEST(LfsFetcher, DeniedByTheServerOrWhereTheObjectIs) {
     const Nginx server({.root = root.path(), .extra = fmt::format("location /r.git/ {{ {} }}", answer)});
     expect_denied("lfs+" + server.url("/r.git/info/lfs/" + sha256 + "?size=1"));
   }
+}
+
+TEST(LfsFetcher, HeadersOfAnObjectStayAtItsHost) {
+  if (!Nginx::available()) GTEST_SKIP() << "nginx is not installed";
+  const TempDir root;
+  write_file(root / "x", "x");
+  const Nginx elsewhere({.root = root.path(), .extra = "if ($http_x_key) { return 418; }"});
+  const Nginx objects(
+      {.root = root.path(),
+       .extra = fmt::format("if ($http_x_key = k) {{ return 302 {}; }} return 403;", elsewhere.url("/x"))});
+  const std::string said =
+      fmt::format(R"({{"objects":[{{"oid":"{}","actions":{{"download":{{"href":"{}","header":{{"X-Key":"k"}}}}}}}}]}})",
+                  sha256, objects.url("/x"));
+  const Nginx server({.root = root.path(), .extra = fmt::format("location /r.git/ {{ return 200 '{}'; }}", said)});
+  const auto fetchers = make_fetchers({.user_agent = "sabath-test", .ca_file = {}});
+  const Reading reading = read(*fetchers, "lfs+" + server.url("/r.git/info/lfs/" + sha256 + "?size=1"));
+  EXPECT_EQ(reading.bytes, "x") << reading.message();
 }
 
 }  // namespace
