@@ -110,12 +110,12 @@ def swift_unavailable_because():
 
 
 def swift(directory, bucket, files):
-    """OpenStack Swift as an S3 server; keys test:tester and testing."""
+    """OpenStack Swift as an S3 server; keys test:tester and testing. Directories go with all that is below them."""
     directory = pathlib.Path(directory)
     place = directory / "objects" / bucket
     place.mkdir(parents=True)
     for file in files:
-        shutil.copy(file, place / file.name)
+        (shutil.copytree if file.is_dir() else shutil.copy)(file, place / file.name)
     port = free_port()
     server = Server([PYTHON, "-B", SUPPORT / "swift_server.py", directory, port], port, directory / "out.log", 60)
     server.keys = {"AWS_ACCESS_KEY_ID": "test:tester", "AWS_SECRET_ACCESS_KEY": "testing", "AWS_REGION": "us-east-1"}
