@@ -12,9 +12,8 @@
 #include "base/text.h"
 #include "hf/place.h"
 #include "http/document.h"
-#include "http/exchange.h"
 #include "http/links.h"
-#include "http/redirects.h"
+#include "http/read.h"
 #include "resolvers/pages.h"
 #include "sabath/error.h"
 #include "sabath/resolver.h"
@@ -43,20 +42,10 @@ class HfFetcher : public Fetcher, public Resolver {
   std::vector<Scheme> schemes() const override { return {{.name = "hf", .built = true, .ranges = true}}; }
 
   void read(const ReadRequest& request, Sink& sink, Traffic& traffic, std::stop_token stop) override {
-    const ReadRequest real{.url = Url::parse(hub_.origin() + hf::place_of(request.url).content_path()),
-                           .offset = request.offset,
-                           .length = request.length,
-                           .expected = request.expected};
-    Redirects redirects(real.url);
-    for (;;) {
-      Exchange exchange(real, redirects, sink);
-      TransferRequest transfer{.url = redirects.current(), .headers = headers_for(real)};
-      if (transfer.url.origin() == hub_.origin()) add_token(transfer.headers);
-      const auto failure = transport_->perform(transfer, exchange, traffic, stop);
-      const auto location = explained([&] { return exchange.finish(failure); });
-      if (!location) return;
-      redirects.follow(*location);
-    }
+    WebPlace place{.url = Url::parse(hub_.origin() + hf::place_of(request.url).content_path()),
+                   .access_hint = login_hint};
+    add_token(place.private_headers);
+    read_web(*transport_, place, request, sink, traffic, stop);
   }
 
   bool lists(const Url& url) const override {

@@ -1,6 +1,6 @@
 #include "http/http.h"
 
-#include "http/exchange.h"
+#include "http/read.h"
 
 namespace sabath {
 namespace {
@@ -14,18 +14,10 @@ class HttpFetcher : public Fetcher {
   }
 
   void read(const ReadRequest& request, Sink& sink, Traffic& traffic, std::stop_token stop) override {
-    Redirects redirects(request.url);
-    for (;;) {
-      Exchange exchange(request, redirects, sink);
-      TransferRequest transfer{.url = redirects.current(), .headers = headers_for(request)};
-      if (redirects.current().origin() == request.url.origin()) {  // what is the first one's is shown to nobody else
-        if (const auto secret = transport_->authorization(request.url)) transfer.headers.emplace_back(secret->reveal());
-      }
-      const auto failure = transport_->perform(transfer, exchange, traffic, stop);
-      const auto location = exchange.finish(failure);
-      if (!location) return;
-      redirects.follow(*location);
-    }
+    WebPlace place{.url = request.url};
+    if (const auto secret = transport_->authorization(request.url))
+      place.private_headers.emplace_back(secret->reveal());
+    read_web(*transport_, place, request, sink, traffic, stop);
   }
 
  private:

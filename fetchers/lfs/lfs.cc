@@ -5,8 +5,7 @@
 #include <string>
 
 #include "http/document.h"
-#include "http/exchange.h"
-#include "http/redirects.h"
+#include "http/read.h"
 #include "lfs/batch.h"
 #include "sabath/error.h"
 
@@ -22,21 +21,10 @@ class LfsFetcher : public Fetcher {
   }
 
   void read(const ReadRequest& request, Sink& sink, Traffic& traffic, std::stop_token stop) override {
-    const lfs::Action action = action_for(request.url, traffic, stop);
-    const ReadRequest real{
-        .url = action.href, .offset = request.offset, .length = request.length, .expected = request.expected};
-    Redirects redirects(real.url, action.reach);
+    const lfs::Action action = named(request.url, [&] { return action_for(request.url, traffic, stop); });
     try {
-      for (;;) {
-        Exchange exchange(real, redirects, sink);
-        TransferRequest transfer{.url = redirects.current(), .headers = headers_for(real)};
-        if (transfer.url.origin() == real.url.origin())
-          transfer.headers.insert(transfer.headers.end(), action.headers.begin(), action.headers.end());
-        const auto failure = transport_->perform(transfer, exchange, traffic, stop);
-        const auto location = exchange.finish(failure);
-        if (!location) return;
-        redirects.follow(*location);
-      }
+      const WebPlace place{.url = action.href, .private_headers = action.headers, .bound = action.reach};
+      read_web(*transport_, place, request, sink, traffic, stop);
     } catch (const Error&) {
       forget(request.url);  // the place may have expired
       throw;

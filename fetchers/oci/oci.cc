@@ -10,8 +10,7 @@
 
 #include "base/hash.h"
 #include "http/document.h"
-#include "http/exchange.h"
-#include "http/redirects.h"
+#include "http/read.h"
 #include "oci/registry.h"
 #include "sabath/error.h"
 #include "sabath/resolver.h"
@@ -37,20 +36,9 @@ class OciFetcher : public Fetcher, public Resolver {
                   fmt::format("{} is no single file: its digest is not named", request.url.display()),
                   "type \"file_list\" takes the files of a tag");
     }
-    const ReadRequest real{
-        .url = place.blob_url(), .offset = request.offset, .length = request.length, .expected = request.expected};
-    const auto headers = login(place, traffic, stop);
-    Redirects redirects(real.url);
-    for (;;) {
-      Exchange exchange(real, redirects, sink);
-      TransferRequest transfer{.url = redirects.current(), .headers = headers_for(real)};
-      if (transfer.url.origin() == real.url.origin())
-        transfer.headers.insert(transfer.headers.end(), headers.begin(), headers.end());
-      const auto failure = transport_->perform(transfer, exchange, traffic, stop);
-      const auto location = exchange.finish(failure);
-      if (!location) return;
-      redirects.follow(*location);
-    }
+    const WebPlace content{.url = place.blob_url(),
+                           .private_headers = named(request.url, [&] { return login(place, traffic, stop); })};
+    read_web(*transport_, content, request, sink, traffic, stop);
   }
 
   bool lists(const Url&) const override { return true; }

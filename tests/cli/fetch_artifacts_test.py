@@ -5,6 +5,7 @@ import json
 import subprocess
 import unittest
 
+import lfs_service
 from support.case import Case, main, place
 from support.content import fragment, seeded, sha256
 from support.listings import Server, Spoken, find
@@ -129,7 +130,7 @@ class Lfs(Case):
         self.data = TREE["a.h5"]
         self.oid = sha256(self.data)
         self.store = Spoken({f"/o/{self.oid}": self.content})
-        self.server = Spoken({"/lab/r.git/info/lfs/objects/batch": self.batch})
+        self.server = Spoken({f"{lfs_service.PATH}/objects/batch": self.batch})
         for server in (self.store, self.server):
             self.addCleanup(server.stop)
         self.change = {}
@@ -138,20 +139,11 @@ class Lfs(Case):
         return self.data if request.headers.get("X-Key") == "k3y" else (403, {}, b"")
 
     def batch(self, request):
-        asked = json.loads(request.content)
-        assert (asked["operation"], asked["transfers"]) == ("download", ["basic"]), asked
-        (one,) = asked["objects"]
-        action = {"href": self.store.url(f"o/{one['oid']}"), "header": {"X-Key": "k3y"}, "expires_in": 60}
-        if one["oid"] != self.oid:
-            said = {**one, "error": {"code": 404, "message": "no \u001b[31m such"}}
-        else:
-            said = {**one, "actions": {"download": {**action, **self.change}}}
-        kind = "application/vnd.git-lfs+json"
-        assert request.headers["Accept"] == request.headers["Content-Type"] == kind
-        return 200, {"Content-Type": kind}, json.dumps({"transfer": "basic", "objects": [said]}).encode()
+        action = {"href": self.store.url(f"o/{self.oid}"), "header": {"X-Key": "k3y"}, "expires_in": 60, **self.change}
+        return lfs_service.answer(request, lambda oid: action if oid == self.oid else None)
 
     def url(self, oid, size):
-        return "lfs+" + self.server.url(f"lab/r.git/info/lfs/{oid}?size={size}")
+        return "lfs+" + self.server.url(f"{lfs_service.PATH[1:]}/{oid}?size={size}")
 
     def get(self, code=0):
         self.sabath.add("x", [fragment(self.url(self.oid, len(self.data)), self.data, path="a.h5")])

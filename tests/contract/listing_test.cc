@@ -62,9 +62,15 @@ TEST_F(BucketListing, StandsBelowItsPrefix) {
   EXPECT_EQ(list("s3://bkt/run/"), "a b&<c>.h5=2|d/x.txt=0|d/\xC3\xBC.h5=3|");
   EXPECT_EQ(listing.files.at(0).urls.at(0).text(), "s3://bkt/run/a%20b%26%3Cc%3E.h5");
   EXPECT_EQ(list("s3://bkt/run/*.h5"), "a b&<c>.h5=2|");
+  EXPECT_EQ(inquiry.traffic.requests, 2u) << "each of one page";
   EXPECT_EQ(list("s3://bkt/r*/**/*.h5"), "run/a b&<c>.h5=2|run/d/\xC3\xBC.h5=3|");
   EXPECT_EQ(list("s3://bkt/run/d/x.txt"), "no list");
   EXPECT_EQ(list("s3://bkt/none/"), "");
+}
+
+TEST_F(BucketListing, InPages) {
+  EXPECT_EQ(list("s3://bkt/"), "run/a b&<c>.h5=2|run/d/x.txt=0|run/d/\xC3\xBC.h5=3|runs/other=1|top=1|");
+  EXPECT_EQ(inquiry.traffic.requests, 2u);
 }
 
 }  // namespace

@@ -41,8 +41,8 @@ class Task:
 
 
 class GlobusService:
-    def __init__(self, token, port=0):
-        self.token, self.collections, self.lock = token, {}, threading.RLock()
+    def __init__(self, token, port=0, collections=None):
+        self.token, self.collections, self.lock = token, collections or {}, threading.RLock()
         self.issued, self.tasks, self.requests = {}, {}, []
         self.held = threading.Event()  # set: tasks stay as they are
         self.fate = "SUCCEEDED"        # what becomes of tasks
@@ -204,7 +204,7 @@ class GlobusService:
 
 def main(port, root, https_server):
     """One collection with an HTTPS server, for the contract suite."""
-    GlobusService("AgContract", int(port)).add(root, https_server, "0b226e2c-4de0-11ea-971a-021304b0cca7")
+    GlobusService("AgContract", int(port), {"0b226e2c-4de0-11ea-971a-021304b0cca7": Collection(root, https_server)})
     threading.Event().wait()
 
 

@@ -1,6 +1,8 @@
 """Real servers on loopback ports, for tests that need several kinds of them. Each is stopped by its own id."""
+import contextlib
 import os
 import pathlib
+import random
 import re
 import shutil
 import signal
@@ -18,9 +20,12 @@ def find(program):
 
 
 def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+    """One below those that the kernel gives to whoever asks for any: it is still free when its server has started."""
+    while True:
+        port = random.randrange(12_000, 32_768)
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
 
 
 def accepts(port):
@@ -105,12 +110,12 @@ def swift_unavailable_because():
 
 
 def swift(directory, bucket, files):
-    """OpenStack Swift as an S3 server; keys test:tester and testing."""
+    """OpenStack Swift as an S3 server; keys test:tester and testing. Directories go with all that is below them."""
     directory = pathlib.Path(directory)
     place = directory / "objects" / bucket
     place.mkdir(parents=True)
     for file in files:
-        shutil.copy(file, place / file.name)
+        (shutil.copytree if file.is_dir() else shutil.copy)(file, place / file.name)
     port = free_port()
     server = Server([PYTHON, "-B", SUPPORT / "swift_server.py", directory, port], port, directory / "out.log", 60)
     server.keys = {"AWS_ACCESS_KEY_ID": "test:tester", "AWS_SECRET_ACCESS_KEY": "testing", "AWS_REGION": "us-east-1"}

@@ -10,6 +10,7 @@
 
 #include <cstdlib>
 #include <fstream>
+#include <random>
 #include <sstream>
 #include <stdexcept>
 #include <thread>
@@ -112,6 +113,12 @@ std::string find_program(const std::string& name) {
   return "";
 }
 
+std::vector<std::string> script(const std::string& name, const std::vector<std::string>& arguments) {
+  std::vector<std::string> argv = {python, "-B", SABATH_TESTS_DIR "/" + name};
+  argv.insert(argv.end(), arguments.begin(), arguments.end());
+  return argv;
+}
+
 bool wait_until(const std::function<bool()>& ready, std::chrono::milliseconds limit) {
   const auto deadline = std::chrono::steady_clock::now() + limit;
   while (!ready()) {
@@ -122,14 +129,17 @@ bool wait_until(const std::function<bool()>& ready, std::chrono::milliseconds li
 }
 
 std::uint16_t free_port() {
-  const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_in address = loopback(0);
-  socklen_t size = sizeof address;
-  const bool bound = bind(fd, reinterpret_cast<sockaddr*>(&address), size) == 0 &&
-                     getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size) == 0;
-  close(fd);
-  if (!bound) throw std::runtime_error("no free port");
-  return ntohs(address.sin_port);
+  std::random_device random;
+  std::uniform_int_distribution<std::uint16_t> ports(12'000, 32'767);
+  for (int attempt = 0; attempt < 1000; ++attempt) {
+    const std::uint16_t port = ports(random);
+    const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    const sockaddr_in address = loopback(port);
+    const bool bound = bind(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
+    close(fd);
+    if (bound) return port;
+  }
+  throw std::runtime_error("no free port");
 }
 
 bool accepts(std::uint16_t port) {

@@ -37,11 +37,17 @@ class ChildProcess {
 // The program's full name, empty if this machine does not have it.
 [[nodiscard]] std::string find_program(const std::string& name);
 
+inline constexpr const char* python = "/usr/bin/python3";  // the system's: it has the Debian packages
+// argv of a script of the tests; `name` is its path below tests/.
+[[nodiscard]] std::vector<std::string> script(const std::string& name, const std::vector<std::string>& arguments);
+
 // Polls until `ready` or the deadline; false if it never was.
 [[nodiscard]] bool wait_until(const std::function<bool()>& ready,
                               std::chrono::milliseconds limit = std::chrono::seconds(10));
 
-[[nodiscard]] std::uint16_t free_port();         // on 127.0.0.1, free a moment ago
+// On 127.0.0.1, free a moment ago; below those that the kernel gives to whoever asks for any, so that it is likely to
+// be free still when a server has started.
+[[nodiscard]] std::uint16_t free_port();
 [[nodiscard]] bool accepts(std::uint16_t port);  // somebody listens on 127.0.0.1
 
 struct ServerProcess {

@@ -3,22 +3,16 @@
 #include "support/seeded.h"
 
 namespace sabath::test {
-namespace {
-
-const std::string python = "/usr/bin/python3";  // the system's: it has the Debian packages
-
-}  // namespace
 
 std::string Swift::unavailable_because() {
   for (const char* program :
        {"swift-proxy-server", "swift-account-server", "swift-container-server", "swift-object-server"}) {
     if (find_program(program).empty()) return std::string(program) + " is not installed (scripts/setup full)";
   }
-  return find_program(python).empty() ? python + " is not installed" : "";
+  return find_program(python).empty() ? std::string(python) + " is not installed" : "";
 }
 
 Swift::Swift(const std::map<std::string, std::string>& objects) {
-  const std::filesystem::path here = SABATH_TEST_SUPPORT_DIR;
   server_ = start_server(
       [&](std::uint16_t port) {
         const std::filesystem::path root = directory_ / std::to_string(port);  // each attempt has its own
@@ -27,7 +21,7 @@ Swift::Swift(const std::map<std::string, std::string>& objects) {
           std::filesystem::create_directories(file.parent_path());
           write_file(file, bytes);
         }
-        return std::vector<std::string>{python, "-B", here / "swift_server.py", root, std::to_string(port)};
+        return script("support/swift_server.py", {root, std::to_string(port)});
       },
       directory_ / "output.log");
 }

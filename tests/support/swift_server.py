@@ -2,7 +2,8 @@
 """An S3 server that verifies signatures: OpenStack Swift with its s3api, all parts in one process.
 
 swift_server.py DIRECTORY PORT: serves from DIRECTORY on 127.0.0.1:PORT, with the objects in DIRECTORY/objects/BUCKET/KEY... put
-there first, by a signer of its own. Keys: test:tester / testing. An object whose key ends in ".parts" is put in two parts.
+there first, by a signer of its own. Keys: test:tester / testing. Buckets are hosts, too: BUCKET.localhost; a page
+of a listing has three entries. An object whose key ends in ".parts" is put in two parts.
 """
 import hashlib
 import hmac
@@ -61,6 +62,8 @@ s3_acl = no
 location = us-east-1
 check_bucket_owner = no
 min_segment_size = 1
+storage_domain = localhost
+max_bucket_listing = 3
 [filter:tempauth]
 use = egg:swift#tempauth
 user_test_tester = testing .admin

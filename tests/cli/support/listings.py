@@ -135,7 +135,7 @@ class Spoken:
     """Answers what a table says: "METHOD /path?query" or "/path" -> body, or (status, headers, body), or a function
     of the request that gives one. Requests are kept."""
 
-    def __init__(self, answers_by_path):
+    def __init__(self, answers_by_path, port=0):
         spoken = self
 
         class Handler(http.server.BaseHTTPRequestHandler):
@@ -177,7 +177,7 @@ class Spoken:
 
         self.table = dict(answers_by_path)
         self.requests = []
-        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", port), Handler)
         self.server.daemon_threads = True
         self.thread = threading.Thread(target=self.server.serve_forever, args=(0.02,), daemon=True)
         self.thread.start()

@@ -1,6 +1,8 @@
 """A real nginx on a free loopback port, with an access log that can be read as data."""
 
+import contextlib
 import pathlib
+import random
 import shutil
 import socket
 import subprocess
@@ -35,9 +37,12 @@ class Request:
 
 
 def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+    """One below those that the kernel gives to whoever asks for any: it is still free when its server has started."""
+    while True:
+        port = random.randrange(12_000, 32_768)
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
 
 
 def poll(condition, seconds=20):
