@@ -7,6 +7,7 @@ own by SLURMD_NODENAME, and the task prolog gives each a directory of its own.
 import contextlib
 import os
 import pathlib
+import random
 import shutil
 import signal
 import socket
@@ -63,12 +64,12 @@ def why_not():
 
 
 def free_ports(count):
-    """Free ones that follow each other, as Slurm's node ranges want them; other processes look elsewhere first."""
-    for first in (21000 + (os.getpid() * 50 + step) % 11000 for step in range(0, 11000, 50)):
+    """Free ones that follow each other, as Slurm's node ranges want them: anywhere, for others look for theirs just now."""
+    for first in (random.randrange(12_000, 32_768 - count) for _ in range(1000)):
         with contextlib.ExitStack() as stack:
             try:
                 for port in range(first, first + count):
-                    stack.enter_context(socket.socket()).bind(("127.0.0.1", port))
+                    stack.enter_context(socket.socket()).bind(("", port))
                 return [str(port) for port in range(first, first + count)]
             except OSError:
                 continue
