@@ -63,9 +63,16 @@ std::uint64_t Footprint::inodes() const {
 }
 
 struct Standing::Names {
-  explicit Names(const Layout& layout) : trash_is_empty(list_directory(layout.trash()).empty()), objects(layout) {}
+  explicit Names(const Layout& layout) : trash_is_empty(list_directory(layout.trash()).empty()), layout_(layout) {}
   const bool trash_is_empty;  // looked at first: what leaves it is among the objects then
-  ObjectTable objects;
+  const ObjectTable& objects() {
+    if (!objects_) objects_.emplace(layout_);
+    return *objects_;
+  }
+
+ private:
+  const Layout& layout_;
+  std::optional<ObjectTable> objects_;  // read when the first is asked for
 };
 
 Standing::Standing(Store* store, std::uint64_t questions) : store_(store) {
@@ -78,7 +85,7 @@ bool Standing::may_have(const Digest& file) const { return !names_ || !names_->t
 Standing::Place Standing::place_of(const Digest& file) const {
   if (store_ == nullptr) return Place::nowhere;
   Store::State& own = store_->state();
-  if (names_ ? names_->objects.find(file) || own.packs.find(file) : store_->has(file)) return Place::here;
+  if (names_ ? names_->objects().find(file) || own.packs.find(file) : store_->has(file)) return Place::here;
   for (const auto& other : own.others) {
     if (!other->has(file)) continue;
     const auto there = try_lstat(other->object_path(file));

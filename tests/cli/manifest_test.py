@@ -8,23 +8,10 @@ import signal
 import time
 
 from support.case import Case, main, place
-from support.content import fragment, seeded, small_tree
+from support.content import flip, fragment, seeded, small_tree
 from support.program import interrupt
 
 CHUNK = 4 << 20
-
-
-def flip(file, offset):
-    """One wrong bit, as a failing disk would leave it: size and times are as they were."""
-    status = file.stat()
-    file.chmod(0o644)
-    with open(file, "r+b") as data:
-        data.seek(offset)
-        byte = data.read(1)[0]
-        data.seek(offset)
-        data.write(bytes([byte ^ 1]))
-    os.utime(file, ns=(status.st_atime_ns, status.st_mtime_ns))
-    file.chmod(status.st_mode & 0o777)
 
 
 class Manifests(Case):

@@ -19,6 +19,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
 from at_call import CHUNK, FULL, SEED, StoreCase, read_tree, skip_unless_traceable  # noqa: E402
 from support.case import main, place, use_memory  # noqa: E402
+from support.content import flip  # noqa: E402
 
 ALL = bool(os.environ.get("SABATH_CRASH_ALL"))
 STRIDE = 1 if FULL or ALL else 12
@@ -132,11 +133,11 @@ class EveryCall(StoreCase):
         template = self.fetched("damaged", "other")
         large = len(self.files["large.bin"])
         (found,) = (template.store / "objects").glob(f"*/*.{large}")
-        damage(found, CHUNK + 7)
+        flip(found, CHUNK + 7)
         for ref in (template.store / "refs").rglob("*.json"):
-            damage(ref, 40)
+            flip(ref, 40)
         (manifest, *_) = sorted((template.store / "manifests").glob("*/*"))
-        damage(manifest, 30)
+        flip(manifest, 30)
         # Until it has looked there is damage; what it put aside and had no time to fetch is missing, and not wrong.
         self.sweep(("verify", "-q", "--repair"), template, verify_codes=(0, CONTENT, PARTIAL), again_codes=(0, PARTIAL))
 
@@ -150,7 +151,7 @@ class EveryCall(StoreCase):
             self.expect(template.fetch(name))
         (pack, *_) = sorted((template.store / "packs").iterdir())
         bent = self.new_store("bent", template)
-        damage(bent.store / "packs" / pack.name, 5000)
+        flip(bent.store / "packs" / pack.name, 5000)
         self.sweep(("verify", "-q", "--repair"), bent, verify_codes=(0, CONTENT, PARTIAL), again_codes=(0, PARTIAL),
                    check=both, at_most=100)
         self.expect(template.run("pin", "second"))
@@ -247,19 +248,6 @@ class EveryCall(StoreCase):
 
         reached = self.each(points[first::STRIDE], trial)
         print(f"{shown}: {report.count} calls, every {STRIDE}., from {first + 1}: {sum(reached)} stops", flush=True)
-
-
-def damage(file, offset):
-    """One bit; size, times and mode stay as they were."""
-    status = file.stat()
-    os.chmod(file, 0o644)
-    with open(file, "r+b") as data:
-        data.seek(offset)
-        byte = data.read(1)
-        data.seek(offset)
-        data.write(bytes([byte[0] ^ 4]))
-    os.utime(file, ns=(status.st_atime_ns, status.st_mtime_ns))
-    os.chmod(file, status.st_mode & 0o7777)
 
 
 if __name__ == "__main__":

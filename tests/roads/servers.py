@@ -1,8 +1,6 @@
 """Real servers on loopback ports, for tests that need several kinds of them. Each is stopped by its own id."""
-import contextlib
 import os
 import pathlib
-import random
 import re
 import shutil
 import signal
@@ -11,21 +9,14 @@ import subprocess
 import sys
 import time
 
+from support.origin import free_port
+
 SUPPORT = pathlib.Path(__file__).resolve().parents[1] / "support"
 PYTHON = "/usr/bin/python3"  # the system's: it has swift
 
 
 def find(program):
     return shutil.which(program, path=os.environ["PATH"] + ":/usr/sbin:/sbin")
-
-
-def free_port():
-    """One below those that the kernel gives to whoever asks for any: it is still free when its server has started."""
-    while True:
-        port = random.randrange(12_000, 32_768)
-        with socket.socket() as probe, contextlib.suppress(OSError):
-            probe.bind(("127.0.0.1", port))
-            return port
 
 
 def accepts(port):
