@@ -41,7 +41,7 @@ class AllFetchers : public FetcherSet {
     add(make_s3_fetcher(settings.s3, transport));
     add(make_hf_fetcher(settings.hub, transport));
     add(make_globus_fetcher(settings, transport));
-    add(make_oci_fetcher(transport));
+    add(make_oci_fetcher(settings.registries, transport));
     add(make_lfs_fetcher(transport));
     add(make_repository_resolver(transport), {"zenodo", "doi"});
     add(make_mirrors_resolver(transport), {"metalink+http", "metalink+https"});

@@ -9,8 +9,10 @@
 #include <string>
 
 #include "base/hash.h"
+#include "base/text.h"
 #include "http/document.h"
 #include "http/read.h"
+#include "oci/logins.h"
 #include "oci/registry.h"
 #include "sabath/error.h"
 #include "sabath/resolver.h"
@@ -25,7 +27,8 @@ constexpr const char* manifest_types =
 
 class OciFetcher : public Fetcher, public Resolver {
  public:
-  explicit OciFetcher(std::shared_ptr<Transport> transport) : transport_(std::move(transport)) {}
+  OciFetcher(RegistrySettings settings, std::shared_ptr<Transport> transport)
+      : settings_(std::move(settings)), transport_(std::move(transport)) {}
 
   std::vector<Scheme> schemes() const override { return {{.name = "oci", .built = true, .ranges = true}}; }
 
@@ -37,7 +40,8 @@ class OciFetcher : public Fetcher, public Resolver {
                   "type \"file_list\" takes the files of a tag");
     }
     const WebPlace content{.url = place.blob_url(),
-                           .private_headers = named(request.url, [&] { return login(place, traffic, stop); })};
+                           .private_headers = named(request.url, [&] { return login(place, traffic, stop); }),
+                           .access_hint = oci::how_to_log_in(place)};
     read_web(*transport_, content, request, sink, traffic, stop);
   }
 
@@ -71,7 +75,7 @@ class OciFetcher : public Fetcher, public Resolver {
  private:
   using Clock = std::chrono::steady_clock;
   struct Login {
-    Secret token;  // empty: none is needed
+    Secret header;  // empty: none is needed
     Clock::time_point until;
   };
 
@@ -90,26 +94,33 @@ class OciFetcher : public Fetcher, public Resolver {
       if (logins_.size() > logins_max) logins_.clear();
       logins_[key] = *known;
     }
-    if (known->token.empty()) return {};
-    return {fmt::format("Authorization: Bearer {}", known->token.reveal())};
+    if (known->header.empty()) return {};
+    return {std::string(known->header.reveal())};
   }
 
   Login log_in(const oci::Place& place, Traffic& traffic, const std::stop_token& stop) {
     const Question front{.url = Url::parse(place.origin + "/v2/"), .size_max = 1UL << 20, .accept = {200, 401}};
     const Document answer = ask(*transport_, front, traffic, stop);
     if (answer.status == 200) return {Secret(), Clock::now() + std::chrono::hours(1)};
+    const auto basic = oci::try_find_login(settings_, place);
+    const std::string header = basic ? fmt::format("Authorization: Basic {}", basic->reveal()) : "";
     const auto challenge = oci::try_parse_challenge(answer.authenticate);
+    if (basic && to_lower(answer.authenticate).starts_with("basic")) {
+      return {Secret(header), Clock::now() + std::chrono::hours(1)};
+    }
     if (!challenge) {
       throw Error(FailureKind::access, fmt::format("{} wants a login that SABATH does not have for it", place.registry),
-                  "only what anybody may read can be had from a registry");
+                  oci::how_to_log_in(place));
     }
-    const Question question{
+    Question question{
         .url = oci::token_url(*challenge, place), .size_max = 1UL << 20, .accept = {200}, .bound = answer.reach};
+    if (basic) question.private_headers = {header};  // where a token is given, the registry says
     oci::Token token = oci::parse_token(ask(*transport_, question, traffic, stop).body, question.url.display());
-    return {Secret(std::move(token.text)), Clock::now() + token.lifetime * 8 / 10};
+    return {Secret("Authorization: Bearer " + token.text), Clock::now() + token.lifetime * 8 / 10};
   }
 
   static constexpr std::size_t logins_max = 1000;
+  const RegistrySettings settings_;
   const std::shared_ptr<Transport> transport_;
   std::mutex mutex_;
   std::map<std::string, Login> logins_;
@@ -117,8 +128,8 @@ class OciFetcher : public Fetcher, public Resolver {
 
 }  // namespace
 
-std::unique_ptr<Fetcher> make_oci_fetcher(std::shared_ptr<Transport> transport) {
-  return std::make_unique<OciFetcher>(std::move(transport));
+std::unique_ptr<Fetcher> make_oci_fetcher(RegistrySettings settings, std::shared_ptr<Transport> transport) {
+  return std::make_unique<OciFetcher>(std::move(settings), std::move(transport));
 }
 
 }  // namespace sabath

@@ -110,8 +110,8 @@ Child jump(const SshHost& host, const SshSettings& settings) {
 Connection connect_to(const SshHost& host, const SshSettings& settings, const Waiter& waiter) {
   if (host.proxy_command) {
     throw Error(FailureKind::unavailable,
-                fmt::format("{}: the ssh configuration wants a ProxyCommand, which is not done here", waiter.what()),
-                "name the gateway by ProxyJump instead");
+                fmt::format("{}: the ssh configuration wants a ProxyCommand, which libssh2 does not do", waiter.what()),
+                "let the ssh program do it (`ssh_transport` of the configuration), or name the gateway by ProxyJump");
   }
   if (host.proxy_jump.empty()) return {connect_tcp(host, waiter), std::nullopt};
   Connection connection{Fd(), jump(host, settings)};

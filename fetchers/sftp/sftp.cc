@@ -7,6 +7,7 @@
 #include "sabath/error.h"
 #include "sftp/pool.h"
 #include "sftp/ssh_config.h"
+#include "sftp/ssh_program.h"
 #include "sftp/ssh_session.h"
 
 namespace sabath {
@@ -81,15 +82,24 @@ class SftpFetcher : public Fetcher {
     Hearing hearing(request, sink);
     auto client = pool_.try_take(login);
     if (client && read_by(std::move(client), true, login, path, request, hearing, traffic, waiter)) return;
-    read_by(log_in(host, login, waiter, stop), false, login, path, request, hearing, traffic, waiter);
+    read_by(log_in(host, login, request.url, waiter, stop), false, login, path, request, hearing, traffic, waiter);
   }
 
  private:
-  std::unique_ptr<sftp::Client> log_in(const SshHost& host, const std::string& login, Waiter& waiter,
+  std::unique_ptr<Stream> stream_to(const SshHost& host, const Url& url, const Waiter& waiter) {
+    const bool asked = host.proxy_command || host.control_path;
+    const SshTransport transport = settings_.ssh.transport;
+    if (transport == SshTransport::program || (transport == SshTransport::automatic && asked)) {
+      return std::make_unique<SshProgram>(host, url, settings_.ssh);
+    }
+    return std::make_unique<SshSession>(host, settings_.ssh, waiter);
+  }
+
+  std::unique_ptr<sftp::Client> log_in(const SshHost& host, const std::string& login, const Url& url, Waiter& waiter,
                                        const std::stop_token& stop) {
     const sftp::Pool::Door door(pool_, login, stop);
     waiter.begin_deadline(milliseconds(settings_.connect_timeout_ms));
-    auto client = std::make_unique<sftp::Client>(std::make_unique<SshSession>(host, settings_.ssh, waiter), waiter);
+    auto client = std::make_unique<sftp::Client>(stream_to(host, url, waiter), waiter);
     waiter.end_deadline();
     return client;
   }

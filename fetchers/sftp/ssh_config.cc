@@ -227,6 +227,9 @@ SshHost resolve_ssh_host(const SshSettings& settings, const Url& url) {
   const std::string jump = found.first("proxyjump"), command = to_lower(found.first("proxycommand"));
   if (to_lower(jump) != "none") host.proxy_jump = jump;
   host.proxy_command = !command.empty() && command != "none" && host.proxy_jump.empty();
+  const std::string control = to_lower(found.first("controlpath"));
+  host.control_path = !control.empty() && control != "none";
+  host.ciphers = found.find("ciphers") != nullptr;
   find_files(found, host, settings);
   return host;
 }

@@ -3,8 +3,8 @@
 //
 // Understood: Host with patterns and negation, Include, HostName, User, Port, IdentityFile, IdentitiesOnly,
 // UserKnownHostsFile, GlobalKnownHostsFile, HostKeyAlias, IdentityAgent, ProxyJump. `Match all` counts as `Host *`;
-// other Match blocks never apply. ProxyCommand is noted, to be refused. Everything else is left to ssh. Pure but for
-// reading the files; any thread. Throws Error{invalid} as "file:line: what is wrong".
+// other Match blocks never apply. What only the ssh program can do is noted. Everything else is left to ssh. Pure but
+// for reading the files; any thread. Throws Error{invalid} as "file:line: what is wrong".
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,9 @@ struct SshHost {
   std::string agent;                               // socket; empty: none
   std::string proxy_jump;                          // empty: none
   bool identities_only = false;                    // of the agent's keys only those that are named
-  bool proxy_command = false;                      // asked for, and not done here
+  bool proxy_command = false;                      // asked for, and only done by the program
+  bool control_path = false;                       // the same: a connection that the user may have opened already
+  bool ciphers = false;                            // he has chosen some
 
   // As known_hosts has it: "name", or "[name]:port" for another port than 22.
   [[nodiscard]] std::string known_name() const;

@@ -12,7 +12,12 @@
 
 namespace sabath {
 
+enum class SshTransport { automatic, library, program };
+
 struct SshSettings {
+  // Who carries the conversation: libssh2, or the OpenSSH program. Automatic: the program where the configuration of
+  // the host asks for what libssh2 has not (ProxyCommand, ControlPath), else libssh2.
+  SshTransport transport = SshTransport::automatic;
   std::filesystem::path home;    // "~" of the configuration: ~/.ssh has keys and known_hosts; empty: none
   std::filesystem::path config;  // in place of ~/.ssh/config and /etc/ssh/ssh_config; empty: those
   std::string user;              // logs in where neither configuration nor anybody names another
@@ -57,6 +62,10 @@ struct HubSettings {     // Hugging Face, or a hub that speaks like it
   std::string endpoint;  // "https://host[:port]"; empty: https://huggingface.co
   Secret token;          // of the environment; empty: the file's
   std::filesystem::path token_file;
+};
+
+struct RegistrySettings {                         // oci
+  std::vector<std::filesystem::path> auth_files;  // as podman and docker leave them; the first that knows one wins
 };
 
 // Globus: the token for the Transfer API is that of its origin in WebSettings, and so is that of a collection's own

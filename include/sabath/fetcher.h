@@ -89,6 +89,7 @@ struct FetcherSettings {
   SshSettings ssh{};
   S3Settings s3{};
   HubSettings hub{};
+  RegistrySettings registries{};
   WebSettings web{};
   CommandSettings commands{};
   GlobusSettings globus{};

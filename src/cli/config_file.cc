@@ -45,6 +45,7 @@ class Reader {
     config.limit_rate = object_.try_size("limit_rate");
     config.offline = boolean("offline");
     if (const auto text = object_.try_text("ssh_config")) config.ssh_config = path("ssh_config", *text).string();
+    config.ssh_transport = ssh_transport();
     config.s3_profile = object_.try_text("s3_profile");
     config.s3_region = object_.try_text("s3_region");
     config.s3_endpoint = object_.try_text("s3_endpoint");
@@ -65,6 +66,14 @@ class Reader {
     const auto value = object_.try_uint(key);
     if (value && *value > maximum) object_.fail(key, fmt::format("is more than {}", maximum));
     return value;
+  }
+
+  std::optional<std::string> ssh_transport() {
+    auto text = object_.try_text("ssh_transport");
+    if (text && *text != "auto" && *text != "libssh2" && *text != "program") {
+      object_.fail("ssh_transport", "is none of auto, libssh2, program");
+    }
+    return text;
   }
 
   std::optional<bool> boolean(const char* key) {

@@ -306,6 +306,7 @@ class Loader {
     note("command_deadline_s", {fmt::format("{}", deadline)}, deadline_origin);
     fetchers.globus = globus_settings({&user_, &site_}, result_.settings);
     fetchers.hub = hub_settings(environment_, result_.settings);
+    fetchers.registries = registry_settings(environment_);
     result_.session.credentials = [&environment = environment_, fetchers] { return known_ends(environment, fetchers); };
   }
 

@@ -78,6 +78,9 @@ SshSettings ssh_settings(const Environment& environment, const std::vector<const
                   .user = environment.user,
                   .agent = environment.get("SSH_AUTH_SOCK").value_or("")};
   ssh.config = chooser.choose({"ssh_config", {}, &ConfigFile::ssh_config});
+  const std::string transport = chooser.choose({"ssh_transport", {}, &ConfigFile::ssh_transport});
+  if (transport == "libssh2") ssh.transport = SshTransport::library;
+  if (transport == "program") ssh.transport = SshTransport::program;
   return ssh;
 }
 
@@ -119,6 +122,21 @@ HubSettings hub_settings(const Environment& environment, std::vector<Setting>& s
   hub.token_file =
       chooser.file("HF_TOKEN_PATH", hub.token_file.empty() ? ".cache/huggingface/token" : hub.token_file.c_str());
   return hub;
+}
+
+// Where podman, then docker, write what `login` is told.
+RegistrySettings registry_settings(const Environment& environment) {
+  if (const auto file = environment.get("REGISTRY_AUTH_FILE")) return {{fs::absolute(*file)}};
+  RegistrySettings registries;
+  const auto add = [&](const std::optional<std::string>& directory, const fs::path& home, const char* file) {
+    if (directory) registries.auth_files.push_back(fs::absolute(*directory) / file);
+    if (!directory && !home.empty()) registries.auth_files.push_back(home / file);
+  };
+  const fs::path& home = environment.home;
+  add(environment.get("XDG_RUNTIME_DIR"), {}, "containers/auth.json");
+  add(environment.get("XDG_CONFIG_HOME"), home.empty() ? home : home / ".config", "containers/auth.json");
+  add(environment.get("DOCKER_CONFIG"), home.empty() ? home : home / ".docker", "config.json");
+  return registries;
 }
 
 std::vector<Credential> known_ends(const Environment& environment, const FetcherSettings& fetchers) {

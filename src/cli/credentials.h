@@ -18,6 +18,7 @@ namespace sabath::cli {
 [[nodiscard]] S3Settings s3_settings(const Environment& environment, const std::vector<const ConfigFile*>& files,
                                      std::vector<Setting>& settings);
 [[nodiscard]] HubSettings hub_settings(const Environment& environment, std::vector<Setting>& settings);
+[[nodiscard]] RegistrySettings registry_settings(const Environment& environment);
 
 // Those that say when they end: an AWS session, and tokens that are JSON web tokens, read from their files anew. A
 // keyring's program is not asked for that.

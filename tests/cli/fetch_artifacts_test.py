@@ -104,6 +104,21 @@ class Artifacts(Case):
         self.assertEqual(line, "GET /token?service=reg%2C%20istry&scope=repository%3Alab%2Fx%3Apull")
         self.assertEqual(more, [])
 
+    def test_a_login_goes_to_where_tokens_are_given(self):
+        """With it the registry gives a token; nobody else hears of it."""
+        server, cdn = self.spoken(json.dumps({"layers": [self.layer()]}).encode())
+        server.table["/token"] = lambda request: (
+            b'{"token":"T0K"}' if request.headers.get("Authorization") == "Basic bWU6czNjcmV0" else (401, {}, b""))
+        self.fetch("art", code=4)
+        logins = self.home / ".docker/config.json"
+        logins.parent.mkdir()
+        logins.write_text(json.dumps({"auths": {f"127.0.0.1:{server.port}": {"auth": "bWU6czNjcmV0"}}}))
+        logins.chmod(0o600)
+        self.expect_tree(self.fetch("art")["path"], {"a.h5": TREE["a.h5"]})
+        basic = [line for line, headers, _ in server.requests if headers.get("Authorization", "").startswith("Basic")]
+        self.assertEqual({line.split("?")[0] for line in basic}, {"GET /token"})
+        self.assertEqual([h for _, h, _ in cdn.requests if "Authorization" in h], [])
+
     def test_refused(self):
         for layers in (
             [self.layer(digest="sha256:../x")],

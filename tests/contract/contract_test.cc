@@ -44,7 +44,7 @@ class Contract : public testing::TestWithParam<const char*> {
   // Who names content by its hash.
   bool is_by_hash() const { return is("sabath") || is("sabath+tls") || is("oci") || is("lfs+http"); }
   // Those who look again at the file's size and time when they have read it.
-  bool asks_again() const { return is("file") || is("sftp") || is("scp"); }
+  bool asks_again() const { return is("file") || is("sftp") || is("sftp+ssh") || is("scp"); }
 
   TempDir directory;
   std::filesystem::path root = directory / "root";
@@ -272,8 +272,8 @@ TEST_P(Contract, WhatTheSinkThrowsComesBackUnchanged) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Fetchers, Contract,
-                         testing::Values("http", "https", "ftp", "ftps", "file", "sftp", "scp", "s3", "hf", "oci",
-                                         "lfs+http", "globus", "sabath", "sabath+tls"),
+                         testing::Values("http", "https", "ftp", "ftps", "file", "sftp", "sftp+ssh", "scp", "s3", "hf",
+                                         "oci", "lfs+http", "globus", "sabath", "sabath+tls"),
                          [](const auto& param_info) {
                            std::string name = param_info.param;
                            std::replace(name.begin(), name.end(), '+', '_');

@@ -14,8 +14,10 @@ namespace {
 
 const std::string sha256 = "2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881";  // of "x"
 
-void expect_denied(const std::string& url) {
-  const auto fetchers = make_fetchers({.user_agent = "sabath-test", .ca_file = {}});
+void expect_denied(const std::string& url, const RegistrySettings& registries = {}) {
+  FetcherSettings settings{.user_agent = "sabath-test", .ca_file = {}};
+  settings.registries = registries;
+  const auto fetchers = make_fetchers(settings);
   const Reading reading = read(*fetchers, url);
   EXPECT_EQ(reading.kind(), FailureKind::access) << reading.message();
   EXPECT_EQ(reading.begins, 0);
@@ -25,10 +27,32 @@ void expect_denied(const std::string& url) {
 TEST(OciFetcher, ARegistryThatWantsALogin) {
   if (const std::string reason = Registry::unavailable_because(); !reason.empty()) GTEST_SKIP() << reason;
   const TempDir directory;
+  write_file(directory / "passwords", "me:$2b$04$2eZwa86jMRYnQRhyqmxyXeYgAzpi.buj7Iw2r/eYgyYMCqwb7iF3e\n");  // s3cret
   const Registry server(
       {.more = fmt::format("auth: {{htpasswd: {{realm: lab, path: {}}}}}", (directory / "passwords").string())});
   write_file(server.place(sha256), "x");
   expect_denied(server.url(sha256));
+
+  const std::string url = server.url(sha256), host = url.substr(6, url.find('/', 6) - 6);
+  const std::filesystem::path logins = directory / "auth.json";
+  const auto keep = [&](const std::string& name, const std::string& login) {  // as `podman login` writes it
+    write_file(logins, fmt::format(R"({{"auths":{{"{}":{{"auth":"{}"}}}}}})", name, login));
+    std::filesystem::permissions(logins, std::filesystem::perms{0600});
+  };
+  FetcherSettings settings{.user_agent = "sabath-test", .ca_file = {}};
+  settings.registries = {{directory / "absent.json", logins}};
+  for (const std::string& name : {host, host + "/lab", host + "/lab/data"}) {
+    keep(name, "bWU6czNjcmV0");  // me:s3cret
+    const Reading reading = read(*make_fetchers(settings), url);
+    EXPECT_EQ(reading.bytes, "x") << name << ": " << reading.message();
+  }
+  keep(host, "bWU6d3Jvbmc=");  // me:wrong
+  expect_denied(url, settings.registries);
+  keep(host + "/other", "bWU6czNjcmV0");
+  expect_denied(url, settings.registries);
+  keep(host, "bWU6czNjcmV0");
+  std::filesystem::permissions(logins, std::filesystem::perms{0644});
+  expect_denied(url, settings.registries);
 }
 
 TEST(LfsFetcher, DeniedByTheServerOrWhereTheObjectIs) {

@@ -38,6 +38,9 @@ Digest digest_of(const std::filesystem::path& file) {
   return digest;
 }
 
+// "sftp+ssh": sftp, carried by the OpenSSH program.
+bool is_by_ssh(const std::string& scheme) { return scheme.starts_with("sftp") || scheme == "scp"; }
+
 }  // namespace
 
 std::string user_name() { return getpwuid(getuid())->pw_name; }
@@ -46,7 +49,7 @@ Origin::Origin(const std::string& scheme, const std::filesystem::path& root, std
     : scheme_(scheme), root_(root) {
   if (scheme == "ftp" || scheme == "ftps") {
     vsftpd_ = std::make_unique<Vsftpd>(VsftpdOptions{.root = root, .rate_max = rate, .tls = scheme == "ftps"});
-  } else if (scheme == "sftp" || scheme == "scp") {
+  } else if (is_by_ssh(scheme)) {
     sshd_ = std::make_unique<Sshd>(SshdOptions{.root = root, .rate = rate});
   } else if (scheme.starts_with("sabath")) {
     store_ = Store::open(directory_ / "store", true);
@@ -98,7 +101,8 @@ void Origin::start_web(std::uint64_t rate) {
 
 std::string Origin::unavailable_because(const std::string& scheme) {
   if (scheme.starts_with("ftp")) return Vsftpd::unavailable_because();
-  if (scheme == "sftp" || scheme == "scp") return Sshd::unavailable_because();
+  if (scheme == "sftp+ssh" && find_program("ssh").empty()) return "the OpenSSH client is not installed";
+  if (is_by_ssh(scheme)) return Sshd::unavailable_because();
   if (scheme == "oci") return Registry::unavailable_because();
   if (scheme != "file" && !scheme.starts_with("sabath") && !Nginx::available()) return "nginx is not installed";
   return "";
@@ -120,7 +124,7 @@ std::string Origin::url(std::string_view path) const {
   }
   if (nginx_) return nginx_->url(path);
   if (vsftpd_) return vsftpd_->url(path);
-  if (sshd_) return scheme_ + sshd_->url(path).substr(std::string_view("sftp").size());
+  if (sshd_) return (scheme_ == "scp" ? scheme_ : "sftp") + sshd_->url(path).substr(std::string_view("sftp").size());
   return "file://" + root_.string() + std::string(path);
 }
 
@@ -173,6 +177,7 @@ FetcherSettings Origin::settings() const {
     settings.web.tokens = {{api, Secret(globus_token), {}, {}}, {nginx_->url(""), Secret(collection_token), {}, {}}};
   }
   if (sshd_) settings.ssh = {.home = {}, .config = sshd_->config(), .user = user_name(), .agent = {}};
+  if (scheme_ == "sftp+ssh") settings.ssh.transport = SshTransport::program;
   return settings;
 }
 

@@ -199,13 +199,86 @@ TEST_F(Sftp, ThroughAProxyJump) {
   EXPECT_TRUE(is_said(down, "the ProxyJump says:")) << down.message();
 }
 
-TEST_F(Sftp, AProxyCommandIsNotRun) {
+TEST_F(Sftp, AProxyCommandIsLeftToTheProgram) {
   const std::filesystem::path trace = root / "trace";
-  configure("ProxyCommand touch " + trace.string() + "\n");
+  configure(fmt::format("ProxyCommand bash -c 'touch {}; exec 3<>/dev/tcp/127.0.0.1/{}; cat <&3 & cat >&3'\n",
+                        trace.string(), server->port()));
+  settings.ssh.transport = SshTransport::library;
   const Reading reading = get_f();
   EXPECT_EQ(reading.kind(), FailureKind::unavailable);
   EXPECT_TRUE(is_said(reading, "ProxyJump")) << reading.message();
   EXPECT_FALSE(std::filesystem::exists(trace));
+  if (find_program("ssh").empty()) GTEST_SKIP() << "no ssh program";
+  settings.ssh.transport = SshTransport::automatic;
+  EXPECT_TRUE(get_f().bytes == seeded_bytes(1, 0, 100'000));
+  EXPECT_TRUE(std::filesystem::exists(trace));
+}
+
+// A user who proved himself once, with a code from his telephone, opened a connection that others may share.
+TEST_F(Sftp, AConnectionThatTheUserHasOpenedIsShared) {
+  if (find_program("ssh").empty()) GTEST_SKIP() << "no ssh program";
+  const std::filesystem::path socket = server->directory() / "master";
+  configure(fmt::format("ControlPath {}\n", socket.string()));
+  ChildProcess master({"ssh", "-F", server->config(), "-MN", "-p", std::to_string(server->port()), "127.0.0.1"},
+                      server->directory() / "master.log");
+  ASSERT_TRUE(wait_until([&] { return std::filesystem::exists(socket); }))
+      << text_of(server->directory() / "master.log");
+  write_file(server->directory() / "authorized_keys", "");  // nobody logs in any more
+  EXPECT_TRUE(get_f().bytes == seeded_bytes(1, 0, 100'000));
+  EXPECT_EQ(server->relay().accepted(), 1u);
+  settings.ssh.transport = SshTransport::library;
+  EXPECT_EQ(get_f().kind(), FailureKind::access);
+}
+
+class SftpByProgram : public Sftp {
+ protected:
+  void SetUp() override {
+    if (find_program("ssh").empty()) GTEST_SKIP() << "no ssh program";
+    Sftp::SetUp();
+    settings.ssh.transport = SshTransport::program;
+  }
+};
+
+TEST_F(SftpByProgram, HostKeysAreJudgedStrictly) {
+  write_file(server->known_hosts(), "");
+  configure("StrictHostKeyChecking no\n");
+  const Reading unknown = get_f();
+  EXPECT_EQ(unknown.kind(), FailureKind::access);
+  EXPECT_TRUE(is_said(unknown, "Host key verification failed")) << unknown.message();
+  EXPECT_TRUE(is_said(unknown, fmt::format("accept it once by `ssh -p {} 127.0.0.1`", server->port())))
+      << unknown.message();
+  EXPECT_EQ(text_of(server->known_hosts()), "");
+}
+
+TEST_F(SftpByProgram, WhatItSaysIsUnderstood) {
+  write_file(server->directory() / "authorized_keys", "");
+  const Reading refused = get_f();
+  EXPECT_EQ(refused.kind(), FailureKind::access);
+  EXPECT_TRUE(is_said(refused, "Permission denied")) << refused.message();
+  const Reading nobody = get(fmt::format("sftp://127.0.0.1:{}/f", free_port()));
+  EXPECT_EQ(nobody.kind(), FailureKind::network);
+  EXPECT_TRUE(is_said(nobody, "Connection refused")) << nobody.message();
+  EXPECT_EQ(get("sftp://no-such-host.invalid/f").kind(), FailureKind::unavailable);
+}
+
+TEST_F(SftpByProgram, AServerWithoutSftp) {
+  serve("Match all\nForceCommand false");
+  settings.ssh.transport = SshTransport::program;
+  const Reading reading = get_f();
+  EXPECT_EQ(reading.kind(), FailureKind::network) << reading.message();
+  EXPECT_TRUE(is_said(reading, "try `ssh")) << reading.message();
+}
+
+TEST_F(SftpByProgram, OneConnectionServesManyReadsAndIsReplacedWhenItDied) {
+  for (int i = 0; i < 3; ++i) {
+    const Reading part = get(server->url("/f"), {.offset = 1000, .length = 50'000});
+    ASSERT_TRUE(part.bytes == seeded_bytes(1, 1000, 50'000)) << part.message();
+    EXPECT_EQ(part.traffic_bytes, 50'000u);
+  }
+  EXPECT_EQ(server->relay().accepted(), 1u);
+  server->relay().cut();
+  EXPECT_EQ(get(server->url("/f")).kind(), std::nullopt);
+  EXPECT_EQ(server->relay().accepted(), 2u);
 }
 
 TEST_F(Sftp, WhatIsNotARegularFile) {

@@ -1,0 +1,59 @@
+#include "oci/logins.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/file.h"
+#include "base/json_reader.h"
+#include "base/secret_file.h"
+#include "sabath/error.h"
+
+namespace sabath::oci {
+namespace {
+
+constexpr JsonLimits limits{1UL << 20, 8, 100'000};
+
+bool is_base64(std::string_view text) {
+  return !text.empty() && text.size() <= 16'384 && std::ranges::all_of(text, [](unsigned char c) {
+    return std::isalnum(c) != 0 || c == '+' || c == '/' || c == '=';
+  });
+}
+
+}  // namespace
+
+std::optional<Secret> try_parse_login(std::string_view text, const Place& place, const std::string& source) {
+  const JsonValue document = parse_json(text, source, limits);
+  JsonObject file(document, source, "a file of logins");
+  auto logins = file.try_object("auths", "auths");
+  if (!logins) return std::nullopt;
+  std::string name = place.registry + "/" + place.repository;
+  for (;;) {
+    if (auto login = logins->try_object(name.c_str(), name.c_str())) {
+      const std::string basic = login->try_text("auth").value_or("");
+      if (is_base64(basic)) return Secret(basic);
+      throw Error(FailureKind::access, fmt::format("{} has no password for {}", source, name),
+                  "a helper of docker keeps it, perhaps: `podman login` writes it to a file, and REGISTRY_AUTH_FILE "
+                  "names another");
+    }
+    const std::size_t slash = name.rfind('/');
+    if (slash == std::string::npos) return std::nullopt;
+    name.resize(slash);
+  }
+}
+
+std::optional<Secret> try_find_login(const RegistrySettings& settings, const Place& place) {
+  for (const auto& file : settings.auth_files) {
+    if (!try_stat(file)) continue;
+    const Secret text = read_secret_file(file);
+    if (auto login = try_parse_login(text.reveal(), place, file.string())) return login;
+  }
+  return std::nullopt;
+}
+
+std::string how_to_log_in(const Place& place) {
+  return fmt::format("log in: `podman login {}` (or docker), with an account that may read {}", place.registry,
+                     place.repository);
+}
+
+}  // namespace sabath::oci
