@@ -4,14 +4,18 @@
 import json
 import os
 import shutil
+import signal
 
-from ranks import Ranks
+from ranks import KILL, STOP, Ranks
 from support.case import main
 from support.content import flip, fragment, read_tree, seeded, sha256, sha256_file, write_seeded
+from support.origin import poll
 from support.mounts import enter_own_namespace, mount_memory, need_own_namespace
 
 MIB = 1 << 20
 NODES = 3
+CONT = signal.SIGCONT
+EVERYTHING = ("--now", "--grace", "0s", "--window", "0s", "--max-size", "0", "--force-local")
 
 
 class Striped(Ranks):
@@ -129,12 +133,26 @@ class Striped(Ranks):
                 self.sabath_at(0, disk, "gc", "--now", "--grace", "0s", "--window", "0s", *more)
         self.expect_whole([0])
         self.assertEqual(self.moved(self.stage(ranks=1)), (0, 0))
-        everything = ("--now", "--grace", "0s", "--window", "0s", "--max-size", "0", "--force-local")
-        self.sabath_at(0, 1, "gc", *everything)
+        self.sabath_at(0, 1, "gc", *EVERYTHING)
         self.assertEqual(self.lying(0, 1), 0)
         lost = self.size - self.lying(0, 0)
         self.assertGreater(lost, self.size / 4)
         self.assertGreaterEqual(self.stage(ranks=1)["bytes_from_shared"], lost)
+        self.expect_whole([0])
+
+    def test_collections_meanwhile_take_nothing(self):
+        self.asset(big=30, small=0)
+        self.mount(160, 160, nodes=1)
+        process = self.start(1, "stage", "set", "--to", self.to(node=0))
+        self.assertTrue(poll(lambda: self.lying(0, 1) > 0), "nothing has arrived")
+        self.signal_rank(0, STOP)
+        self.addCleanup(self.signal_rank, 0, KILL)
+        for disk in (0, 1):
+            self.assertTrue(list((self.directory(0, disk) / ".sabath/leases").iterdir()), "it was over already")
+            self.sabath_at(0, disk, "gc", *EVERYTHING)
+        self.signal_rank(0, CONT)
+        self.finish(process)
+        self.expect_codes(0)
         self.expect_whole([0])
 
     def test_what_has_arrived_in_part_goes_on_where_it_is(self):
