@@ -98,6 +98,7 @@ std::vector<std::uint32_t> NodeStore::files_to_write(const std::function<bool(st
 
 std::vector<Need> NodeStore::deal(const std::function<bool(std::size_t piece)>& wanted) {
   const auto files = files_to_write(wanted);
+  const bool several = disks_.size() > 1;
   std::vector<Need> needs(disks_.size());
   const auto put = [&](std::uint32_t file, std::uint32_t disk, std::uint64_t bytes) {
     const auto& [digest, path] = tape_.files()[file];
@@ -120,7 +121,7 @@ std::vector<Need> NodeStore::deal(const std::function<bool(std::size_t piece)>& 
     if (disk_[file] != nowhere) {  // what a partial holds is promised already
       const std::uint64_t held = disks_.store(disk_[file]).held(digest);
       put(file, disk_[file], held < digest.size_bytes ? digest.size_bytes - held : 0);
-    } else if (const auto disk = disks_.standing(digest)) {
+    } else if (const auto disk = several ? disks_.standing(digest) : std::nullopt) {
       put(file, *disk, digest.size_bytes);
     } else {
       free.push_back(file);

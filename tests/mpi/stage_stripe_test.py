@@ -180,6 +180,27 @@ class Striped(Ranks):
         self.assertEqual(found, self.tree)
         self.assertEqual(self.moved(self.stage("--mode", "shard")), (0, 0))
 
+    def test_selections(self):
+        """What a node makes itself lies on its first disk, what it receives on both; all of it is remembered."""
+        import h5py
+
+        source, fragments = self.home / "source", []
+        source.mkdir()
+        for i in range(6):
+            with h5py.File(source / f"{i}", "w") as file:
+                file["full"] = [[i] * 50_000, [7] * 50_000]
+            checksum = {"sha256": sha256_file(source / f"{i}")}
+            fragments.append(fragment(f"file://{source}/{i}", name=f"f{i}", path=f"{i}", checksum=checksum))
+        self.sabath.add("set", fragments)
+        self.mount(40, 40)
+        self.assertEqual(self.stage("--select", "full[0,:]")["files"], 6)
+        for node in range(NODES):
+            self.assertEqual(2 * self.lying(node, 1), self.lying(node, 0), "2 of 6 were made here")
+            for i in range(6):
+                with h5py.File(self.directory(node, 0) / f"set/{i}") as file:
+                    self.assertEqual(set(file["full"][...].flatten()), {i})
+        self.assertEqual(self.moved(self.stage("--select", "full[0,:]")), (0, 0))
+
     def test_one_disk_alone_afterwards(self):
         self.asset(small=0)
         self.mount(40, 40, nodes=1)
