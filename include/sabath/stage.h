@@ -16,7 +16,8 @@ enum class StageMode { replicate, shard };
 
 struct StageRequest {
   std::vector<std::string> names;  // as for fetch: a model brings its default dataset
-  std::vector<std::string> to;     // directories of the nodes, tried in order; {node}, {rank} stand for their numbers
+  // Directories of the nodes, tried in order; "A,B": both together, ",,": a comma; {node}, {rank}: their numbers.
+  std::vector<std::string> to;
   StageMode mode = StageMode::replicate;
   std::uint64_t seed = 0;      // shard: of the dealing
   unsigned overlap = 1;        // shard: so many nodes (ranks) get each file

@@ -12,6 +12,7 @@
 #include "comm/emulated_nodes.h"
 #include "comm/solo_comm.h"
 #include "sabath/session.h"
+#include "stage/target.h"
 
 namespace sabath::cli {
 namespace {
@@ -31,7 +32,10 @@ std::vector<std::string> usual_places(const Environment& environment) {
   std::vector<std::string> places;
   for (const char* name : {"SABATH_LOCAL_DIR", "SLURM_TMPDIR", "PBS_JOBFS", "LOCALSCRATCH", "LOCAL_SCRATCH",
                            "FLUX_JOB_TMPDIR", "BB_JOB_DIR", "_CONDOR_SCRATCH_DIR", "TMPDIR"}) {
-    if (const auto value = environment.get(name); value && !value->empty()) places.push_back(*value);
+    const auto value = environment.get(name);
+    if (!value || value->empty()) continue;
+    const bool ours = name == std::string_view("SABATH_LOCAL_DIR");  // the others hold one directory each
+    places.push_back(ours ? *value : escape_target(*value));
   }
   const std::string user = environment.get("USER").value_or("sabath");
   for (const char* place : {"/mnt/bb/", "/local/scratch/", "/local/", "/tmp/"}) places.push_back(place + user);
@@ -139,8 +143,8 @@ Action declare(OptionSet& set) {
   StageRequest& request = options->request;
   set.arguments("NAME", request.names, false, "datasets, or models whose datasets are meant");
   set.option("--to", "DIR", request.to,
-             "the nodes' own directory; {node} and {rank} stand for their numbers; again for others to try; auto: the "
-             "first of the usual places");
+             "the nodes' own directory; DIR,DIR: on several disks, used together; {node} and {rank} stand for their "
+             "numbers; again for others to try; auto: the first of the usual places");
   set.choice("--mode", {"replicate", "shard"}, options->mode, "all of it to every node, or the files dealt to them");
   set.count("--seed", "N", UINT64_MAX, options->seed, "shard: another dealing (default 0)");
   set.count("--overlap", "N", 1'000'000, options->overlap, "shard: so many nodes (ranks) get each file (default 1)");
@@ -176,7 +180,8 @@ constexpr Verb stage_verb{
     "mpirun sabath stage cosmo --to auto --select 'full[:,:,:,0]'   one redshift of each universe\n"
     "mpirun -n 4 sabath stage cosmoflow --emulate-nodes 4 --to '/tmp/try/{node}'   on one machine\n"
     "sabath stage --simulate nodes=9408,shared=500G,link=25G,size=5.1T   what another would take",
-    "Each node gets DIR/NAME, a view of its own store in DIR/.sabath. What a node has already is not moved again; what "
+    "Each node gets DIR/NAME, a view of its own store in DIR/.sabath. With --to A,B, A has the view, and files lie on "
+    "both disks, whole ones on each. What a node has already is not moved again; what "
     "any node has comes from that node; the rest is read from the store once for the whole job, and fetched first if "
     "the store lacks it. Every byte is checked against the manifest on every node before the view appears. "
     "Exit codes: docs/exit-codes.md.",

@@ -110,9 +110,9 @@ void look_at_store(Doomed& doomed) {
   doomed.store = true;
 }
 
-Doomed look(const Options& options, const std::string& pattern, const Comm& comm) {
+Doomed look(const Options& options, const fs::path& directory) {
   Doomed doomed;
-  doomed.directory = expand_target(pattern, comm);
+  doomed.directory = directory;
   if (!try_stat(doomed.directory)) return doomed;
   look_for_views(options, doomed);
   if (options.all) look_at_store(doomed);
@@ -159,7 +159,9 @@ Removed unstage(Comm& comm, const Options& options) {
   run_agreed(comm, [&] {
     check_names(options);
     if (!comm.node_leader()) return;
-    for (const auto& pattern : options.to) places.push_back(look(options, pattern, comm));
+    for (const auto& pattern : options.to) {
+      for (const auto& directory : expand_target(pattern, comm)) places.push_back(look(options, directory));
+    }
   });
   std::vector<std::uint64_t> found(options.names.size() + 2);
   for (const Doomed& doomed : places) {
@@ -205,7 +207,8 @@ int run(Context& context, const Options& options) {
 Action declare(OptionSet& set) {
   const auto options = std::make_shared<Options>();
   set.arguments("NAME", options->names, false, "datasets, as they are named in DIR");
-  set.option("--to", "DIR", options->to, "where stage put them; {node} and {rank} as there; again for others");
+  set.option("--to", "DIR", options->to,
+             "where stage put them, as it was told: DIR,DIR and {node} and {rank}; again for others");
   set.flag("--all", options->all, "every view in DIR, and the node's store DIR/.sabath with all its content");
   set.count("--emulate-nodes", "N", 1'000'000, options->emulated, "as stage was told, for a trial");
   set.flag("--alone", options->alone, "under mpirun: this process by itself, not one of the ranks");

@@ -8,10 +8,13 @@
 #include <set>
 
 #include "base/text.h"
+#include "comm/solo_comm.h"
+#include "sabath/path.h"
 #include "session/ends.h"
 #include "session/pinned.h"
 #include "session/preflight.h"
 #include "session/state.h"
+#include "stage/target.h"
 #include "store/footprint.h"
 #include "store/reservation.h"
 
@@ -34,6 +37,13 @@ std::unique_ptr<Store> try_open_any(const SessionSettings& settings) {
   for (std::size_t i = 0; !store && i < settings.other_stores.size(); ++i) store = try_open(settings.other_stores[i]);
   if (store) look_into_others(*store, settings);
   return store;
+}
+
+std::filesystem::path one_directory(const std::string& to) {
+  const auto directories = expand_target(to, *make_solo_comm());
+  if (directories.size() == 1) return directories.front();
+  throw Error(FailureKind::usage, fmt::format("--to {}: plan looks at one directory", printable(to)),
+              "name each in turn; `stage` itself says before the first byte whether all fits on several");
 }
 
 class FactsOnly final : public Sink {
@@ -232,8 +242,9 @@ PlanRecord Session::plan(const PlanRequest& request, EventSink& events, std::sto
   add_bounds(record, read_limits(settings.store, stop), need, own ? promised_by_others(*store) : Promised{},
              names_of(plans));
   if (!request.to.empty()) {
-    const auto node = try_open(std::filesystem::path(request.to) / ".sabath");
-    add_bounds(record, read_limits(request.to, stop), need_at(node.get(), store.get(), recipes, plans),
+    const std::filesystem::path to = one_directory(request.to);
+    const auto node = try_open(to / ".sabath");
+    add_bounds(record, read_limits(to, stop), need_at(node.get(), store.get(), recipes, plans),
                node ? promised_by_others(*node) : Promised{}, names_of(plans));
   }
   add_time(record, plans, store.get(), settings);

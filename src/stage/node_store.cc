@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <atomic>
 
 #include "sabath/error.h"
+#include "stage/stripe.h"
 #include "store/partial.h"
 
 namespace sabath {
@@ -19,14 +21,15 @@ struct NodeStore::Large {
   std::unique_ptr<Partial> partial;
   std::atomic<std::uint64_t> left{0};  // chunks that are not here
   std::atomic<bool> published{false};
-  void publish() {
-    static_cast<void>(partial->publish());
-    published = true;
-  }
 };
 
-NodeStore::NodeStore(Store& store, const Tape& tape, ChunkLists& chunks, unsigned threads)
-    : store_(store), tape_(tape), chunks_(chunks), reader_(store, tape, chunks, threads) {}
+NodeStore::NodeStore(LocalDisks& disks, const Tape& tape, ChunkLists& chunks, unsigned threads)
+    : disks_(disks),
+      tape_(tape),
+      chunks_(chunks),
+      reader_(disks.main(), tape, chunks, threads),
+      disk_(tape.files().size(), nowhere),
+      finished_(disks.size()) {}
 NodeStore::~NodeStore() = default;
 
 // The partial of a large file, opened by whoever comes first.
@@ -40,7 +43,7 @@ std::shared_ptr<NodeStore::Large> NodeStore::large(std::uint32_t file) {
   }
   const std::lock_guard lock(its->opening);
   if (!its->partial) {
-    auto partial = store_.open_partial(tape_.files()[file].digest, *chunks_.of(file));
+    auto partial = disks_.store(disk_.at(file)).open_partial(tape_.files()[file].digest, *chunks_.of(file));
     std::uint64_t left = 0;
     for (const bool done : partial->chunks_done()) left += done ? 0 : 1;
     its->left = left;
@@ -60,7 +63,7 @@ const PieceSet& NodeStore::holdings() {
     if (!tape_.is_chunk(piece)) {
       bool all = true;
       for (std::uint32_t f = piece.first; all && f < piece.first + piece.files; ++f) {
-        all = store_.present(tape_.files()[f].digest);
+        all = disks_.main().present(tape_.files()[f].digest);
       }
       if (all) holdings_.add(p);
       continue;
@@ -68,13 +71,66 @@ const PieceSet& NodeStore::holdings() {
     if (piece.first != last) {
       last = piece.first;
       const Digest& digest = tape_.files()[last].digest;
-      present = store_.present(digest);
+      present = disks_.main().present(digest);
       done.clear();
-      if (!present && store_.held(digest) > 0) done = large(last)->partial->chunks_done();
+      const auto begun = present ? std::nullopt : disks_.begun(digest);
+      if (begun) {
+        disk_[last] = *begun;
+        done = large(last)->partial->chunks_done();
+      }
     }
     if (present || (piece.chunk < done.size() && done[piece.chunk])) holdings_.add(p);
   }
   return holdings_;
+}
+
+// Each once, in the tape's order. A piece of small files is written as a whole.
+std::vector<std::uint32_t> NodeStore::files_to_write(const std::function<bool(std::size_t piece)>& wanted) {
+  std::vector<std::uint32_t> files;
+  for (std::size_t p = 0; p < tape_.pieces().size(); ++p) {
+    const Piece& piece = tape_.pieces()[p];
+    if (holdings().has(p) || !wanted(p)) continue;
+    if (tape_.is_chunk(piece) && !files.empty() && files.back() == piece.first) continue;
+    for (std::uint32_t f = piece.first; f < piece.first + piece.files; ++f) files.push_back(f);
+  }
+  return files;
+}
+
+std::vector<Need> NodeStore::deal(const std::function<bool(std::size_t piece)>& wanted) {
+  const auto files = files_to_write(wanted);
+  const bool several = disks_.size() > 1;
+  std::vector<Need> needs(disks_.size());
+  const auto put = [&](std::uint32_t file, std::uint32_t disk, std::uint64_t bytes) {
+    const auto& [digest, path] = tape_.files()[file];
+    disk_[file] = disk;
+    Need& need = needs[disk];
+    need.bytes += bytes;
+    ++need.inodes;
+    if (digest.size_bytes > std::max(need.biggest_file, chunk_size_bytes)) {
+      need.biggest_file = digest.size_bytes;
+      need.biggest_name = path;
+    }
+    if (disk == 0) return;
+    needs[0].bytes += LocalDisks::link_bytes;
+    needs[0].inodes += LocalDisks::link_inodes;
+  };
+  std::vector<std::uint32_t> free;  // to go anywhere
+  std::vector<std::uint64_t> sizes;
+  for (const std::uint32_t file : files) {
+    const Digest& digest = tape_.files()[file].digest;
+    if (disk_[file] != nowhere) {  // what a partial holds is promised already
+      const std::uint64_t held = disks_.store(disk_[file]).held(digest);
+      put(file, disk_[file], held < digest.size_bytes ? digest.size_bytes - held : 0);
+    } else if (const auto disk = several ? disks_.standing(digest) : std::nullopt) {
+      put(file, *disk, digest.size_bytes);
+    } else {
+      free.push_back(file);
+      sizes.push_back(digest.size_bytes);
+    }
+  }
+  const auto dealt = stripe::deal(sizes, disks_.rooms(needs, free.size()));
+  for (std::size_t i = 0; i < free.size(); ++i) put(free[i], dealt[i], sizes[i]);
+  return needs;
 }
 
 void NodeStore::read(std::size_t index, std::span<std::byte> room, unsigned thread) {
@@ -102,47 +158,57 @@ void NodeStore::write_chunk(const Piece& piece, std::span<const std::byte> bytes
   if (!verified) check_chunk(bytes, hash, tape_.files()[piece.first], piece.chunk);
   const auto its = large(piece.first);
   its->partial->write_chunk(thread, piece.chunk, bytes, hash);
-  if (--its->left == 0) its->publish();
+  if (--its->left == 0) publish(piece.first, *its);
+}
+
+void NodeStore::publish(std::uint32_t file, Large& its) {
+  static_cast<void>(its.partial->publish());
+  disks_.link(tape_.files()[file].digest);  // reads go by the first disk's store
+  its.published = true;
 }
 
 void NodeStore::write_files(const Piece& piece, std::span<const std::byte> bytes) {
-  std::vector<std::unique_ptr<ObjectWriter>> finished;
+  std::vector<Group> finished(disks_.size());
   for (std::uint32_t f = piece.first; f < piece.first + piece.files; ++f) {
     const StagedFile& file = tape_.files()[f];
     const auto its = bytes.first(file.digest.size_bytes);
     bytes = bytes.subspan(its.size());
-    auto writer = store_.write_object();
+    auto writer = disks_.store(disk_.at(f)).write_object();
     writer->write(its);
     if (writer->finish().digest != file.digest) {
       throw Error(FailureKind::content, fmt::format("{} did not arrive as it was read", printable(file.path)),
                   "stage again; if it stays so, a node's memory or network changes bytes");
     }
-    finished.push_back(std::move(writer));
+    finished[disk_[f]].push_back(std::move(writer));
   }
   publish_later(std::move(finished));
 }
 
-void NodeStore::publish_later(std::vector<std::unique_ptr<ObjectWriter>> finished) {
-  std::vector<std::unique_ptr<ObjectWriter>> group;
-  {
-    const std::lock_guard lock(mutex_);
-    for (auto& writer : finished) finished_.push_back(std::move(writer));
-    if (finished_.size() < publish_at_once) return;
-    group.swap(finished_);
+void NodeStore::publish_later(std::vector<Group> finished) {
+  for (std::size_t disk = 0; disk < finished.size(); ++disk) {
+    Group group;
+    {
+      const std::lock_guard lock(mutex_);
+      for (auto& writer : finished[disk]) finished_[disk].push_back(std::move(writer));
+      if (finished_[disk].size() < publish_at_once) continue;
+      group.swap(finished_[disk]);
+    }
+    disks_.store(disk).publish(std::move(group));
   }
-  store_.publish(std::move(group));
 }
 
 void NodeStore::finish() {
-  std::vector<std::unique_ptr<ObjectWriter>> group;
+  std::vector<Group> groups(disks_.size());
   {
     const std::lock_guard lock(mutex_);
-    group.swap(finished_);
+    groups.swap(finished_);
   }
-  if (!group.empty()) store_.publish(std::move(group));
+  for (std::size_t disk = 0; disk < groups.size(); ++disk) {
+    if (!groups[disk].empty()) disks_.store(disk).publish(std::move(groups[disk]));
+  }
   const std::lock_guard lock(mutex_);
   for (const auto& [file, its] : large_) {
-    if (its->partial && its->left == 0 && !its->published) its->publish();  // an earlier staging broke off just there
+    if (its->partial && its->left == 0 && !its->published) publish(file, *its);  // an earlier one broke off just there
   }
   large_.clear();
 }

@@ -1,31 +1,35 @@
-// A node's own side of staging: which pieces its store has already, and how pieces become objects of it. Whatever
+// A node's own side of staging: which pieces its stores have already, and how pieces become objects of them. Whatever
 // arrives is checked before it is kept, and a broken-off staging leaves the chunks of large files for the next one.
 // Many threads, each with a number of its own below `threads`. Throws Error{content}, Error{space}, Error{storage}.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <span>
 #include <vector>
 
+#include "base/limits.h"
+#include "stage/local_disks.h"
 #include "stage/piece_reader.h"
 #include "stage/piece_set.h"
 #include "stage/tape.h"
 #include "store/object_writer.h"
-#include "store/store.h"
 
 namespace sabath {
 
 class NodeStore {
  public:
-  NodeStore(Store& store, const Tape& tape, ChunkLists& chunks, unsigned threads);
+  NodeStore(LocalDisks& disks, const Tape& tape, ChunkLists& chunks, unsigned threads);
   ~NodeStore();
 
   // What is here, verified or known to be; looked up once.
   [[nodiscard]] const PieceSet& holdings();
+  // Gives each file that is lacked, of the wanted pieces, a disk; what each disk will need. Once, before write().
+  [[nodiscard]] std::vector<Need> deal(const std::function<bool(std::size_t piece)>& wanted);
   void read(std::size_t piece, std::span<std::byte> room, unsigned thread);  // one of the holdings
   // Keeps a piece that was not here. `verified`: the caller has checked these very bytes.
   void write(std::size_t piece, std::span<const std::byte> bytes, bool verified, unsigned thread);
@@ -33,19 +37,24 @@ class NodeStore {
 
  private:
   struct Large;  // a file of several chunks on its way
+  using Group = std::vector<std::unique_ptr<ObjectWriter>>;
+  static constexpr std::uint32_t nowhere = UINT32_MAX;
   [[nodiscard]] std::shared_ptr<Large> large(std::uint32_t file);
+  [[nodiscard]] std::vector<std::uint32_t> files_to_write(const std::function<bool(std::size_t piece)>& wanted);
+  void publish(std::uint32_t file, Large& its);
   void write_chunk(const Piece& piece, std::span<const std::byte> bytes, bool verified, unsigned thread);
   void write_files(const Piece& piece, std::span<const std::byte> bytes);
-  void publish_later(std::vector<std::unique_ptr<ObjectWriter>> finished);
+  void publish_later(std::vector<Group> finished);  // by disk
 
-  Store& store_;
+  LocalDisks& disks_;
   const Tape& tape_;
   ChunkLists& chunks_;
   PieceReader reader_;
   PieceSet holdings_;
-  std::mutex mutex_;  // of what follows
+  std::vector<std::uint32_t> disk_;  // of each file that is written or was begun
+  std::mutex mutex_;                 // of what follows
   std::map<std::uint32_t, std::shared_ptr<Large>> large_;
-  std::vector<std::unique_ptr<ObjectWriter>> finished_;
+  std::vector<Group> finished_;  // by disk
 };
 
 }  // namespace sabath

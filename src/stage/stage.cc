@@ -12,11 +12,11 @@
 #include "base/file.h"
 #include "comm/agree.h"
 #include "comm/parcel.h"
-#include "fetch/space_guard.h"
 #include "stage/deal.h"
 #include "stage/derive.h"
 #include "stage/exchange.h"
 #include "stage/knowledge.h"
+#include "stage/local_disks.h"
 #include "stage/node_report.h"
 #include "stage/node_store.h"
 #include "stage/target.h"
@@ -47,7 +47,6 @@ class NodeStaging {
   bool select();
   void lay_out();
   void deal(std::vector<StagedFile> files);
-  void reserve_space();
   void move();
   void finish();
   void show();
@@ -62,11 +61,9 @@ class NodeStaging {
   const std::stop_token stop_;
   unsigned failed_ = 0;  // nodes, so far
 
-  std::filesystem::path target_;
-  std::unique_ptr<Store> store_;
-  Lease lease_;
-  std::optional<SpaceGuard> room_;  // reserved in `store_`
-  std::optional<Manifest> whole_;   // with a selection: what it was made from
+  std::unique_ptr<LocalDisks> disks_;
+  bool shared_in_part_ = false;    // some of the disks are another node's, too
+  std::optional<Manifest> whole_;  // with a selection: what it was made from
   std::optional<Derivation> derivation_;
   std::optional<Manifest> manifest_, part_;  // of the asset; of what this node is to have, if that is less
   std::string part_bytes_, plan_text_;       // shard
@@ -134,9 +131,8 @@ std::vector<StagedFile> NodeStaging::by_packs(std::vector<StagedFile> files) {
 }
 
 void NodeStaging::prepare() {
-  target_ = choose_target(request_.to, world_);
-  store_ = Store::open(target_ / ".sabath", true);
-  lease_ = store_->lease({manifest_->root()}, "stage " + job_.name, {true, ""});  // before anything is looked up
+  disks_ = std::make_unique<LocalDisks>(choose_target(request_.to, world_), "stage " + job_.name);
+  disks_->use(manifest_->root());  // before anything is looked up
 }
 
 // Files that different nodes have made, and no store has all of, must not share a piece.
@@ -151,7 +147,7 @@ bool NodeStaging::select() {
   if (request_.select.empty()) return true;
   const auto began = Clock::now();
   whole_ = std::move(manifest_);
-  derivation_.emplace(request_, *whole_, job_.shared, *store_);
+  derivation_.emplace(request_, *whole_, job_.shared, disks_->main());
   std::string bytes = derivation_->recall(*members_);
   if (bytes.empty()) {
     Derived derived = derivation_->make(*members_, beat_, stop_);
@@ -165,11 +161,12 @@ bool NodeStaging::select() {
   if (bytes.empty()) return false;
   job_.bytes = std::move(bytes);
   manifest_ = Manifest::parse(job_.bytes);
-  lease_.add(manifest_->root());
+  disks_->use(manifest_->root());
   return true;
 }
 
 void NodeStaging::lay_out() {
+  if (shared_in_part_) disks_->refuse_shared();
   node_.reset();
   report.present = 0;
   auto files = files_of(*manifest_);
@@ -179,12 +176,13 @@ void NodeStaging::lay_out() {
     tape_ = derivation_ ? one_by_one(std::move(files)) : Tape(by_packs(std::move(files)));
   }
   chunks_ = std::make_unique<ChunkLists>(*manifest_, tape_);
-  node_ = std::make_unique<NodeStore>(*store_, tape_, *chunks_, threads_of(request_));
+  node_ = std::make_unique<NodeStore>(*disks_, tape_, *chunks_, threads_of(request_));
   const PieceSet& has = node_->holdings();
   for (std::size_t p = 0; p < has.size(); ++p) {
     if (has.has(p) && dealing_.wants(members_->rank(), p)) report.present += tape_.pieces()[p].bytes;
   }
-  reserve_space();
+  const auto needs = node_->deal([&](std::size_t p) { return dealing_.wants(members_->rank(), p); });
+  disks_->reserve(needs, "staging " + job_.name, stop_);  // before the first byte moves
 }
 
 // The files of one share stand together on the tape, so that no piece has another's.
@@ -210,45 +208,6 @@ void NodeStaging::deal(std::vector<StagedFile> files) {
   packs_.places = std::move(places);
   tape_ = derivation_ ? one_by_one(std::move(sorted)) : Tape(std::move(sorted), owner);
   for (const Piece& piece : tape_.pieces()) dealing_.owner.push_back(owner[piece.first]);
-}
-
-// Before the first byte moves. What a partial holds is promised already.
-void NodeStaging::reserve_space() {
-  Need need;
-  std::uint32_t last = UINT32_MAX;
-  for (std::size_t p = 0; p < tape_.pieces().size(); ++p) {
-    const Piece& piece = tape_.pieces()[p];
-    if (node_->holdings().has(p) || !dealing_.wants(members_->rank(), p)) continue;
-    need.inodes += piece.files;
-    if (!tape_.is_chunk(piece)) {
-      need.bytes += piece.bytes;
-    } else if (piece.first != last) {
-      last = piece.first;
-      const Digest& digest = tape_.files()[last].digest;
-      const std::uint64_t held = store_->held(digest);
-      need.bytes += held < digest.size_bytes ? digest.size_bytes - held : 0;
-      if (digest.size_bytes <= need.biggest_file) continue;
-      need.biggest_file = digest.size_bytes;
-      need.biggest_name = tape_.files()[last].path;
-    }
-  }
-  if (need.bytes == 0) return;
-  const std::string what = "staging " + job_.name;
-  room_.emplace(
-      *store_, what, "",
-      [&] {
-        return SpaceGuard::Ahead{need, what};
-      },
-      stop_);
-  try {
-    room_->reserve(need, what);
-  } catch (const Error& error) {
-    Failure failure = error.failure();
-    if (failure.kind == FailureKind::space) {
-      failure.hint = "make room there, stage to another directory, or stage a part (--mode shard)";
-    }
-    throw Error(failure);
-  }
 }
 
 void NodeStaging::move() {
@@ -289,17 +248,17 @@ void NodeStaging::finish() {
   if (result_.failure) throw Error(*result_.failure);
   if (report.incomplete) return;
   const Manifest& mine = part_ ? *part_ : *manifest_;
-  if (!store_->manifest(mine.root())) store_->put_manifest(part_ ? part_bytes_ : job_.bytes, mine.root());
-  if (!store_->view_present(mine)) store_->make_view(mine);
+  disks_->keep(mine, part_ ? part_bytes_ : job_.bytes);
   if (derivation_) derivation_->remember(manifest_->root());
 }
 
 void NodeStaging::show() {
   if (report.incomplete) return;
   const Manifest& mine = part_ ? *part_ : *manifest_;
-  show_view(target_, job_.name, store_->view_path(mine.root()));
-  asset.path = (target_ / job_.name).native();
-  if (part_) write_text_atomically(target_ / (job_.name + ".plan.json"), plan_text_);
+  const std::filesystem::path& target = disks_->directories().front();
+  show_view(target, job_.name, disks_->main().view_path(mine.root()));
+  asset.path = (target / job_.name).native();
+  if (part_) write_text_atomically(target / (job_.name + ".plan.json"), plan_text_);
 }
 
 void NodeStaging::describe() {
@@ -318,9 +277,10 @@ void NodeStaging::run() {
   describe();
   auto comm = leaders_.split(true);
   if (!step("prepare", comm, [&] { prepare(); })) return;
-  const unsigned owner = owner_of_target(*comm, target_);
-  if (!node_of_rank.empty()) shard::follow_owners(*comm, world_.node(), owner, node_of_rank);
-  members_ = comm->split(owner == comm->rank());
+  const TargetOwner owner = owner_of_target(*comm, disks_->directories());
+  shared_in_part_ = !owner.of_all;
+  if (!node_of_rank.empty()) shard::follow_owners(*comm, world_.node(), owner.rank, node_of_rank);
+  members_ = comm->split(owner.rank == comm->rank());
   if (!members_) return;  // another node sees the same directory
   if (!select()) return;
   describe();

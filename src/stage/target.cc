@@ -4,8 +4,9 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <array>
+#include <algorithm>
 #include <cerrno>
+#include <map>
 #include <random>
 #include <system_error>
 
@@ -25,16 +26,21 @@ void replace_all(std::string& text, std::string_view what, const std::string& by
   }
 }
 
-void try_writing(const fs::path& directory) {
-  make_directories(directory);
-  const fs::path probe = directory / fmt::format(".sabath-probe.{}", ::getpid());
-  const Fd fd = open_file(probe, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-  ::unlink(probe.c_str());
+std::vector<std::string> split(const std::string& pattern) {
+  std::vector<std::string> parts(1);
+  for (std::size_t i = 0; i < pattern.size(); ++i) {
+    if (pattern[i] != ',') {
+      parts.back() += pattern[i];
+    } else if (i + 1 < pattern.size() && pattern[i + 1] == ',') {
+      parts.back() += pattern[i++];
+    } else {
+      parts.emplace_back();
+    }
+  }
+  return parts;
 }
 
-}  // namespace
-
-fs::path expand_target(const std::string& pattern, const Comm& comm) {
+fs::path expand_one(const std::string& pattern, const Comm& comm) {
   std::string text = pattern;
   replace_all(text, "{node}", std::to_string(comm.node()));
   replace_all(text, "{rank}", std::to_string(comm.rank()));
@@ -45,12 +51,71 @@ fs::path expand_target(const std::string& pattern, const Comm& comm) {
   return fs::absolute(text).lexically_normal();
 }
 
-fs::path choose_target(const std::vector<std::string>& patterns, const Comm& comm) {
+void try_writing(const fs::path& directory) {
+  make_directories(directory);
+  const fs::path probe = directory / fmt::format(".sabath-probe.{}", ::getpid());
+  const Fd fd = open_file(probe, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  ::unlink(probe.c_str());
+}
+
+// On one filesystem the room would be counted twice, and nothing be quicker; mostly a disk is not mounted.
+void check_filesystems(const Directories& directories) {
+  std::map<dev_t, fs::path> known;
+  for (const auto& directory : directories) {
+    const auto there = try_stat(directory);
+    if (!there) throw_errno("look at", directory, ENOENT);
+    const auto [other, fresh] = known.try_emplace(there->st_dev, directory);
+    if (fresh) continue;
+    throw Error(FailureKind::storage,
+                fmt::format("{} and {} are on one filesystem", printable(other->second.native()),
+                            printable(directory.native())),
+                "see that each disk is mounted, and name each once");
+  }
+}
+
+unsigned lowest_token(const fs::path& directory, const std::string& prefix, unsigned lowest) {
+  std::error_code error;
+  for (fs::directory_iterator it(directory, error), end; !error && it != end; it.increment(error)) {
+    const std::string name = it->path().filename().native();
+    if (name.starts_with(prefix))
+      lowest = std::min(lowest, static_cast<unsigned>(std::stoul(name.substr(prefix.size()))));
+  }
+  return lowest;
+}
+
+}  // namespace
+
+Directories expand_target(const std::string& pattern, const Comm& comm) {
+  Directories directories;
+  const auto parts = split(pattern);
+  for (const std::string& part : parts) {
+    if (parts.size() > 1 && !fs::path(part).is_absolute()) {  // perhaps it was no list
+      throw Error(FailureKind::usage,
+                  fmt::format("--to {}: {} is no absolute path", printable(pattern), printable(part)),
+                  "a comma stands between directories that are used together; in a name it is written twice: ,,");
+    }
+    directories.push_back(expand_one(part, comm));
+    if (std::ranges::count(directories, directories.back()) > 1) {
+      throw Error(FailureKind::usage, fmt::format("--to {} names {} twice", printable(pattern), printable(part)));
+    }
+  }
+  return directories;
+}
+
+std::string escape_target(std::string directory) {
+  replace_all(directory, ",", ",,");
+  return directory;
+}
+
+Directories choose_target(const std::vector<std::string>& patterns, const Comm& comm) {
   std::string reasons;
   for (const auto& pattern : patterns) {
-    const fs::path directory = expand_target(pattern, comm);
-    const auto failure = failure_of([&] { try_writing(directory); });
-    if (!failure) return directory;
+    const Directories directories = expand_target(pattern, comm);
+    const auto failure = failure_of([&] {
+      std::ranges::for_each(directories, try_writing);
+      check_filesystems(directories);
+    });
+    if (!failure) return directories;
     if (patterns.size() == 1) throw Error(*failure);
     reasons += (reasons.empty() ? "" : "; ") + failure->message;
   }
@@ -58,24 +123,22 @@ fs::path choose_target(const std::vector<std::string>& patterns, const Comm& com
               "name one of this node's own disks with --to");
 }
 
-unsigned owner_of_target(Comm& leaders, const fs::path& directory) {
+TargetOwner owner_of_target(Comm& leaders, const Directories& directories) {
   std::string nonce;
   if (leaders.rank() == 0) nonce = fmt::format("{:08x}{:08x}", std::random_device{}(), std::random_device{}());
   leaders.broadcast(nonce, 0);
-  const auto token = [&](unsigned rank) { return directory / fmt::format(".sabath-token.{}.{}", nonce, rank); };
-  const Fd mine = open_file(token(leaders.rank()), O_WRONLY | O_CREAT | O_EXCL, 0600);
-  leaders.barrier();
-  unsigned owner = leaders.rank();
   const std::string prefix = fmt::format(".sabath-token.{}.", nonce);
-  std::error_code error;
-  for (fs::directory_iterator it(directory, error), end; !error && it != end; it.increment(error)) {
-    const std::string name = it->path().filename().native();
-    if (name.starts_with(prefix))
-      owner = std::min(owner, static_cast<unsigned>(std::stoul(name.substr(prefix.size()))));
+  const auto token = [&](const fs::path& directory) { return directory / fmt::format("{}{}", prefix, leaders.rank()); };
+  for (const auto& directory : directories) {
+    const Fd mine = open_file(token(directory), O_WRONLY | O_CREAT | O_EXCL, 0600);
   }
   leaders.barrier();
-  ::unlink(token(leaders.rank()).c_str());
-  return owner;
+  std::vector<unsigned> owners;
+  for (const auto& directory : directories) owners.push_back(lowest_token(directory, prefix, leaders.rank()));
+  leaders.barrier();
+  for (const auto& directory : directories) ::unlink(token(directory).c_str());
+  const bool of_all = std::ranges::count(owners, owners.front()) == std::ssize(owners);
+  return {of_all ? owners.front() : leaders.rank(), of_all};
 }
 
 void show_view(const fs::path& directory, const std::string& name, const fs::path& view) {

@@ -1,4 +1,5 @@
-// Where a node's staged content goes: a directory DIR with its store DIR/.sabath and the views DIR/NAME.
+// Where a node's staged content goes: a directory DIR with its store DIR/.sabath and the views DIR/NAME; or several of
+// one node together, as `--to A,B` says: see local_disks.h.
 #pragma once
 
 #include <filesystem>
@@ -9,16 +10,24 @@
 
 namespace sabath {
 
-// {node} and {rank} in `pattern` become this one's numbers. Throws Error{usage} for other braces.
-[[nodiscard]] std::filesystem::path expand_target(const std::string& pattern, const Comm& comm);
+using Directories = std::vector<std::filesystem::path>;
 
-// The first of `patterns` that can be written to: made if it is absent, tried with a file. Throws Error{storage} with
-// what was wrong with each.
-[[nodiscard]] std::filesystem::path choose_target(const std::vector<std::string>& patterns, const Comm& comm);
+// "A,B" are two directories, "A,,B" is one with a comma in its name; {node} and {rank} become this one's numbers.
+// Throws Error{usage} for other braces, and unless several are absolute and different.
+[[nodiscard]] Directories expand_target(const std::string& pattern, const Comm& comm);
+[[nodiscard]] std::string escape_target(std::string directory);  // a pattern of one directory, whatever its commas
 
+// The first of `patterns` whose directories can all be written to: made if absent, tried with a file, each on a
+// filesystem of its own. Throws Error{storage} with what was wrong with each.
+[[nodiscard]] Directories choose_target(const std::vector<std::string>& patterns, const Comm& comm);
+
+struct TargetOwner {
+  unsigned rank = 0;  // of `leaders`
+  bool of_all = true;
+};
 // Collective over the nodes' leaders. By files that each leaves for a moment: the lowest of those that see the same
-// directory, this one's rank if the directory is its own.
-[[nodiscard]] unsigned owner_of_target(Comm& leaders, const std::filesystem::path& directory);
+// directories, this one's rank if they are its own. Not `of_all`, and its own: it shares some of them, not all.
+[[nodiscard]] TargetOwner owner_of_target(Comm& leaders, const Directories& directories);
 
 // DIR/NAME -> .sabath/views/<root>, replaced atomically. Throws Error{storage} if something else stands there.
 void show_view(const std::filesystem::path& directory, const std::string& name, const std::filesystem::path& view);

@@ -169,6 +169,10 @@ std::vector<fs::path> look_also(Store& store, const Lookup& lookup) {
   return passed;
 }
 
+Store& look_also(Store& store, std::unique_ptr<Store> other) {
+  return *store.state().others.emplace_back(std::move(other));
+}
+
 bool bring(Store::State& store, const Digest& file) {
   return std::ranges::any_of(store.others, [&](auto& other) { return bring_from(store, other->state(), file); });
 }

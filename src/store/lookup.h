@@ -6,6 +6,7 @@
 #include <sys/types.h>
 
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -25,6 +26,9 @@ struct Lookup {
 
 // Before the store is used, by one thread. Returns what was passed over although it is there, for people.
 std::vector<std::filesystem::path> look_also(Store& store, const Lookup& lookup);
+
+// The same with a store that is open already, for whoever writes to both: what it publishes is known here at once.
+Store& look_also(Store& store, std::unique_ptr<Store> other);
 
 // Content that another store holds becomes an object of this one: a clone; a hard link, if the file is ours; a symlink,
 // if its owner is trusted; else a copy that is hashed as it is written. Without evidence that is trusted it is hashed
