@@ -10,8 +10,7 @@ namespace {
 
 constexpr double window_min_s = 0.12;   // a rate over less is noise ...
 constexpr double window_latencies = 3;  // ... and so is one over less than this many round trips
-constexpr double far_s = 0.005;         // a host this far away is bound by windows and waits, not by its rate
-constexpr unsigned far_start = 16;      // so it is asked by so many as soon as that is known
+constexpr double far_s = 0.005;  // a host this far away is bound by windows and waits, not by its rate
 constexpr double worth = 1.10;          // what twice the connections must bring
 constexpr double probe_worth = 1.04;    // what a quarter more must bring
 constexpr double gain_kept = 0.5;       // the part of a host's gain that all hosts together must show
@@ -46,7 +45,7 @@ bool ConnectionPolicy::observe(const Seen& seen) {
   if (seen.latency <= 0) return false;  // nothing has come
   if (phase_ == Phase::starting) {
     phase_ = Phase::growing;
-    if (seen.latency >= far_s && target_ < far_start) return move_to(far_start, "the host is far away", 0, 0);
+    if (seen.latency >= far_s && target_ < limits_.far) return move_to(limits_.far, "the host is far away", 0, 0);
   }
   // Only what uses all its connections shows what more of them would bring.
   if (seen.in_use < target_) {

@@ -11,6 +11,7 @@ class ConnectionPolicy {
  public:
   struct Limits {
     unsigned start = 8, max = 16;
+    unsigned far = 16;  // as soon as a host is known to be far away
   };
   explicit ConnectionPolicy(Limits limits);
 

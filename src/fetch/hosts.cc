@@ -11,6 +11,7 @@ namespace sabath {
 namespace {
 
 constexpr unsigned connections_max = 64;  // many small files at a distance need as many
+constexpr unsigned login_start = 4;
 constexpr double rate_window_s = 0.4;
 constexpr double rate_memory = 0.5;  // weight of the past
 constexpr std::chrono::seconds pause_worth_telling{1};
@@ -98,17 +99,24 @@ Schedule::Speed Host::speed() const {
 }
 
 Hosts::Hosts(unsigned lanes_max, unsigned ranks, const std::vector<HostRule>& rules)
-    : each_(lanes_max == 0 ? ConnectionPolicy::Limits{16, connections_max}
-                           : ConnectionPolicy::Limits{std::min(8U, lanes_max), lanes_max}),
+    : each_(lanes_max == 0 ? ConnectionPolicy::Limits{.start = 16, .max = connections_max}
+                           : ConnectionPolicy::Limits{.start = std::min(8U, lanes_max), .max = lanes_max}),
       lanes_max_(lanes_max == 0 ? connections_max : lanes_max),
       ranks_(std::max(1U, ranks)),
       rules_(rules) {}
+
+// Where each connection costs a login, and one of them carries much however far the host is, few are begun with.
+ConnectionPolicy::Limits Hosts::limits_of(std::string_view origin) const {
+  if (!origin.starts_with("sftp:") && !origin.starts_with("scp:")) return each_;
+  const unsigned start = std::min(login_start, each_.start);
+  return {.start = start, .max = each_.max, .far = start};
+}
 
 Host& Hosts::of(const std::string& origin) {
   const std::lock_guard lock(mutex_);
   Host*& host = by_origin_[origin];
   if (host != nullptr) return *host;
-  host = &hosts_.emplace_back(*this, origin, each_);
+  host = &hosts_.emplace_back(*this, origin, limits_of(origin));
   keep_rules(*host);
   if (const auto heard = heard_.extract(origin)) pause(*host, heard.mapped());
   return *host;

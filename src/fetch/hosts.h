@@ -87,6 +87,7 @@ class Hosts {
   };
   void keep_rules(Host& host) const;
   void pause(Host& host, const Pause& pause) const;
+  [[nodiscard]] ConnectionPolicy::Limits limits_of(std::string_view origin) const;
   const ConnectionPolicy::Limits each_;
   const unsigned lanes_max_, ranks_;
   const Clock::time_point begin_ = Clock::now();

@@ -4,6 +4,7 @@
 import json
 import subprocess
 import unittest
+import urllib.parse
 
 import lfs_service
 from support.case import Case, main, place
@@ -112,7 +113,7 @@ class Artifacts(Case):
         self.fetch("art", code=4)
         logins = self.home / ".docker/config.json"
         logins.parent.mkdir()
-        logins.write_text(json.dumps({"auths": {f"127.0.0.1:{server.port}": {"auth": "bWU6czNjcmV0"}}}))
+        logins.write_text(json.dumps({"auths": {urllib.parse.urlsplit(server.url("")).netloc: {"auth": "bWU6czNjcmV0"}}}))
         logins.chmod(0o600)
         self.expect_tree(self.fetch("art")["path"], {"a.h5": TREE["a.h5"]})
         basic = [line for line, headers, _ in server.requests if headers.get("Authorization", "").startswith("Basic")]
