@@ -108,7 +108,7 @@ def near(bench):
 
 def far(bench):
     rig, one = bench.rig(), bench.one(bench.sizes.link)
-    rig.up(f"srv1,rate=1000mbit,rtt={FAR_ROUND_TRIP_MS}ms", "node1")
+    rig.up(f"srv1,rate=4000mbit,rtt={FAR_ROUND_TRIP_MS}ms", "node1")
     with SshServer(bench.ground.scratch, "srv1", FAR_PORT, rig.enter("srv1")) as server:
         rig.ping("node1", "srv1")
 

@@ -38,6 +38,8 @@ class Hearing : public sftp::Client::Listener {
  public:
   Hearing(const ReadRequest& request, Sink& sink) : request_(request), sink_(sink) {}
 
+  void ask() { asked_ = Waiter::Clock::now(); }  // from now on an answer is on its way
+
   bool expects(const sftp::Attributes& attributes) const override {
     return !request_.expected.last_modified.empty() && request_.expected.last_modified == version_of(attributes);
   }
@@ -56,13 +58,15 @@ class Hearing : public sftp::Client::Listener {
                  .ranges = true,
                  .validators = {.etag = {}, .last_modified = version},
                  .content_type = {},
-                 .final_url = request_.url.display()});
+                 .final_url = request_.url.display(),
+                 .latency = Waiter::Clock::now() - asked_});
   }
   void write(std::span<const std::byte> bytes) override { sink_.write(bytes); }
 
  private:
   const ReadRequest& request_;
   Sink& sink_;
+  Waiter::Clock::time_point asked_{};
 };
 
 class SftpFetcher : public Fetcher {
@@ -107,6 +111,7 @@ class SftpFetcher : public Fetcher {
   // False: the server had closed this connection while nobody used it, which is nobody's failure.
   bool read_by(std::unique_ptr<sftp::Client> client, bool was_kept, const std::string& login, const std::string& path,
                const ReadRequest& request, Hearing& hearing, Traffic& traffic, const Waiter& waiter) {
+    hearing.ask();
     try {
       client->read(path, request.offset, request.length, hearing, traffic, waiter);
     } catch (const Error& error) {

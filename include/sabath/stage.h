@@ -27,9 +27,10 @@ struct StageRequest {
   unsigned threads = 0;        // of each node's readers and writers; 0: chosen
   // Of the asset's HDF5 files, docs/hdf5.md; empty: the files as they are.
   std::vector<std::string> select;
-  std::string blocks;     // "128,128,128,4": cut into files of this shape
-  std::string filter;     // of what is written: "none" (also empty), "gzip", "zstd", "keep"
-  bool no_fetch = false;  // what the shared store lacks is an error
+  std::string blocks;          // "128,128,128,4": cut into files of this shape
+  std::string filter;          // of what is written: "none" (also empty), "gzip", "zstd", "keep"
+  bool no_fetch = false;       // what the shared store lacks is an error
+  bool bypass_shared = false;  // it goes from the origin to the nodes, and nothing is kept in the shared store
 };
 
 struct FailedNode {

@@ -162,6 +162,8 @@ Action declare(OptionSet& set) {
       "when this process will be ended: 2h30m, 01:30:00, 2026-11-21T18:00, or none (default: as the batch system "
       "says)");
   set.flag("--no-fetch", request.no_fetch, "what the store lacks is an error, and not fetched");
+  set.flag("--bypass-shared", request.bypass_shared,
+           "what the shared store lacks goes from the origin to the nodes and is not kept in the shared store");
   set.count("--emulate-nodes", "N", 1'000'000, options->emulated, "pretend that the ranks are on N nodes, for a trial");
   set.option("--simulate", "MACHINE", options->simulated,
              "predict for a machine described as nodes=9408,shared=500G,link=25G,... (docs/simulation.md)");

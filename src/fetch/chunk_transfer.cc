@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "fetch/follow.h"
+#include "fetch/part.h"
 #include "fetch/source_key.h"
 #include "fetch/spool.h"
 
@@ -17,13 +18,6 @@ namespace {
 constexpr unsigned connections_max = 16;
 constexpr auto news_interval = std::chrono::milliseconds(100);
 
-// The bytes that this rank begins with, in whole chunks.
-ByteRange slice_of(std::uint64_t size_bytes, const Share& share) {
-  const std::uint64_t chunks = chunk_count(size_bytes);
-  return {chunks * share.rank / share.ranks * chunk_size_bytes,
-          std::min(size_bytes, chunks * (share.rank + 1) / share.ranks * chunk_size_bytes)};
-}
-
 }  // namespace
 
 ChunkTransfer::ChunkTransfer(FetchContext& context, ChunkBuffers& buffers, ChunkIndex& index, const FileJob& job,
@@ -34,6 +28,7 @@ ChunkTransfer::ChunkTransfer(FetchContext& context, ChunkBuffers& buffers, Chunk
       size_(size_bytes),
       earlier_(begun),
       slice_(slice_of(size_bytes, context.share)),
+      wanted_(wanted_of(context, job)),
       watch_(watch),
       mirrors_(job, context.ledger, context.hosts, true),
       reuse_(context.store, index, buffers),
@@ -137,6 +132,7 @@ void ChunkTransfer::plan() {
   reused_ = 0;
   for (std::uint64_t i = 0; i < done_.size(); ++i) {
     if (!done_[i]) {
+      if (!wants(i)) continue;
       ++missing_;
       const bool here = known() && reuse_.offer(i, job_.known->chunks[i], chunk_length(size_, i));
       if (!here) schedule_->add_free(range_of(i));
@@ -200,7 +196,8 @@ void ChunkTransfer::begin_anew() {
 void ChunkTransfer::publish() {
   try {
     if (!known()) return publish_hashed();
-    outcome_.tree = partial_->publish();
+    const bool whole = std::ranges::find(done_, false) == done_.end();  // else all that is wanted of it is here
+    outcome_.tree = whole ? partial_->publish() : *job_.known;
     context_.events.on(event::FileDone{job_.name, size_});
   } catch (const Error& error) {
     if (verdict(error.failure().kind) == Verdict::fatal) throw;
@@ -368,7 +365,7 @@ void ChunkTransfer::take_news(std::chrono::milliseconds interval) {
 
 void ChunkTransfer::note_done(std::uint64_t chunk) {
   done_[chunk] = true;
-  if (--missing_ == 0) {
+  if (wants(chunk) && --missing_ == 0) {
     stop_flows([](const Flow& flow) { return flow.check || (flow.has_run && flow.run->left() > 0); });
   }
 }

@@ -96,6 +96,7 @@ class ChunkTransfer {
   [[nodiscard]] std::shared_ptr<Flight> flight_of(std::uint64_t chunk, std::size_t giver);  // the mutex is held
 
   [[nodiscard]] bool known() const { return job_.known.has_value(); }
+  [[nodiscard]] bool wants(std::uint64_t chunk) const { return wanted_ == nullptr || (*wanted_)[chunk]; }
   [[nodiscard]] bool provable() const { return known() || !job_.checksum.empty(); }
   [[nodiscard]] ByteRange range_of(std::uint64_t chunk) const {
     return {chunk * chunk_size_bytes, chunk * chunk_size_bytes + chunk_length(size_, chunk)};
@@ -106,8 +107,9 @@ class ChunkTransfer {
   ChunkBuffers& buffers_;
   const FileJob& job_;
   const std::uint64_t size_;
-  std::optional<std::uint64_t> earlier_;  // see `begun`
-  const ByteRange slice_;                 // what this rank of a job begins with
+  std::optional<std::uint64_t> earlier_;   // see `begun`
+  const ByteRange slice_;                  // what this rank of a job begins with
+  const std::vector<bool>* const wanted_;  // by chunk; nullptr: all
   LeaderWatch* const watch_;
   bool gave_way_ = false;  // written before the phase is over
   const Clock::time_point begun_ = Clock::now();
@@ -120,8 +122,8 @@ class ChunkTransfer {
   std::mutex mutex_;  // of what follows
   ChunkReuse reuse_;
   std::unique_ptr<Schedule> schedule_;
-  std::vector<bool> done_;  // by chunk
-  std::uint64_t missing_ = 0;
+  std::vector<bool> done_;     // by chunk
+  std::uint64_t missing_ = 0;  // chunks that are wanted
   std::map<std::uint64_t, std::shared_ptr<Flight>> flights_;
   std::set<std::uint64_t> alone_;  // came wrong from several: one source brings the whole
   std::list<Flow> flows_;

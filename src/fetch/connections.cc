@@ -10,7 +10,8 @@ namespace {
 
 constexpr double window_min_s = 0.12;   // a rate over less is noise ...
 constexpr double window_latencies = 3;  // ... and so is one over less than this many round trips
-constexpr double far_s = 0.005;  // a host this far away is bound by windows and waits, not by its rate
+constexpr double far_s = 0.005;         // a host this far away is bound by windows and waits, not by its rate
+constexpr unsigned far_start = 16;      // so it is asked by so many as soon as that is known
 constexpr double worth = 1.10;          // what twice the connections must bring
 constexpr double probe_worth = 1.04;    // what a quarter more must bring
 constexpr double gain_kept = 0.5;       // the part of a host's gain that all hosts together must show
@@ -37,6 +38,7 @@ bool ConnectionPolicy::move_to(unsigned target, const char* why, double rate, do
   before_ = std::exchange(target_, target);
   base_rate_ = rate;
   base_rate_of_all_ = rate_of_all;
+  seen_rate_ = 0;
   window_open_ = settled_ = false;
   return true;
 }
@@ -45,7 +47,7 @@ bool ConnectionPolicy::observe(const Seen& seen) {
   if (seen.latency <= 0) return false;  // nothing has come
   if (phase_ == Phase::starting) {
     phase_ = Phase::growing;
-    if (seen.latency >= far_s && target_ < limits_.far) return move_to(limits_.far, "the host is far away", 0, 0);
+    if (seen.latency >= far_s && target_ < far_start) return move_to(far_start, "the host is far away", 0, 0);
   }
   // Only what uses all its connections shows what more of them would bring.
   if (seen.in_use < target_) {
@@ -74,6 +76,7 @@ bool ConnectionPolicy::judge(double rate, double rate_of_all, double now) {
     case Phase::starting:
       return false;
     case Phase::growing:
+      if (limits_.by_login && rate > worth * std::exchange(seen_rate_, rate)) return false;  // still becoming quick
       if (brought(worth) && target_ < limits_.max) return move_to(target_ * 2, "more brought more", rate, rate_of_all);
       if (!brought(worth) && !std::exchange(settled_, true)) return false;  // a connection needs a while to be quick
       hold(now);

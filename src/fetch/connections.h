@@ -11,7 +11,7 @@ class ConnectionPolicy {
  public:
   struct Limits {
     unsigned start = 8, max = 16;
-    unsigned far = 16;  // as soon as a host is known to be far away
+    bool by_login = false;  // each connection costs one, and is quick only after a while
   };
   explicit ConnectionPolicy(Limits limits);
 
@@ -39,6 +39,7 @@ class ConnectionPolicy {
   Phase phase_ = Phase::starting;
   unsigned target_, before_ = 0;                 // connections: now, and before the last change
   double base_rate_ = 0, base_rate_of_all_ = 0;  // measured before the last change
+  double seen_rate_ = 0;                         // in the last window since
   Seen window_;
   bool window_open_ = false, settled_ = false;
   double hold_until_ = 0, hold_for_, crowded_until_ = 0;

@@ -2,12 +2,15 @@
 #pragma once
 
 #include <stop_token>
+#include <unordered_map>
+#include <vector>
 
 #include "fetch/hosts.h"
 #include "fetch/ledger.h"
 #include "fetch/rate_limit.h"
 #include "fetch/rewrite.h"
 #include "fetch/space_guard.h"
+#include "sabath/digest.h"
 #include "sabath/event.h"
 #include "sabath/fetcher.h"
 #include "store/store.h"
@@ -20,6 +23,10 @@ class Team;
 struct Share {
   unsigned rank = 0, ranks = 1;
 };
+
+// Of known content of several chunks, which of them are to be fetched: for one that leaves the others to somebody else.
+// What is not named is wanted whole.
+using WantedChunks = std::unordered_map<Digest, std::vector<bool>>;
 
 struct FetchContext {
   Store& store;
@@ -35,6 +42,8 @@ struct FetchContext {
   std::stop_token stop;
   Share share{};
   Team* team = nullptr;  // the other ranks of an MPI job, where there are any; used by the thread that fetches assets
+  bool packs = true;     // the small ones of many files go into packs
+  const WantedChunks* wanted = nullptr;  // nullptr: all
 };
 
 }  // namespace sabath

@@ -11,7 +11,7 @@ namespace sabath {
 namespace {
 
 constexpr unsigned connections_max = 64;  // many small files at a distance need as many
-constexpr unsigned login_start = 4;
+constexpr unsigned login_start = 2;
 constexpr double rate_window_s = 0.4;
 constexpr double rate_memory = 0.5;  // weight of the past
 constexpr std::chrono::seconds pause_worth_telling{1};
@@ -105,11 +105,10 @@ Hosts::Hosts(unsigned lanes_max, unsigned ranks, const std::vector<HostRule>& ru
       ranks_(std::max(1U, ranks)),
       rules_(rules) {}
 
-// Where each connection costs a login, and one of them carries much however far the host is, few are begun with.
+// Where each connection costs a login few are begun with, until the host is known to be far away.
 ConnectionPolicy::Limits Hosts::limits_of(std::string_view origin) const {
   if (!origin.starts_with("sftp:") && !origin.starts_with("scp:")) return each_;
-  const unsigned start = std::min(login_start, each_.start);
-  return {.start = start, .max = each_.max, .far = start};
+  return {.start = std::min(login_start, each_.start), .max = each_.max, .by_login = true};
 }
 
 Host& Hosts::of(const std::string& origin) {

@@ -36,7 +36,7 @@ class Swarm {
   Swarm(FetchContext& context, const std::vector<FileJob>& jobs)
       : context_(context),
         jobs_(jobs),
-        publisher_(context.store, jobs.size()),
+        publisher_(context.store, context.packs ? jobs.size() : 1),
         index_(context.store),
         outcomes_(jobs.size()) {
     // One lane's fatal error ends the others, and so does the caller's stop.

@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "comm/agree.h"
 #include "comm/parcel.h"
+#include "session/stores.h"
 #include "store/layout.h"
 
 namespace sabath {
@@ -30,19 +31,20 @@ FetchRecord told_to_all(Comm& comm, FetchRecord record, const std::optional<Fail
 
 }  // namespace
 
-std::unique_ptr<Store> try_open_shared_store(Comm& comm, const std::filesystem::path& directory) {
+std::unique_ptr<Store> try_open_shared_store(Comm& comm, const std::filesystem::path& directory, bool create) {
   std::unique_ptr<Store> store;
   std::string name, sign;
   run_agreed(comm, [&] {
     if (comm.rank() != 0) return;
-    store = Store::open(directory, true);
+    store = create ? Store::open(directory, true) : try_open_store(directory);
+    if (!store) return;
     name = store->directory().native();
     sign = sign_of(name);
   });
   comm.broadcast(name, 0);
   comm.broadcast(sign, 0);
   run_agreed(comm, [&] {
-    if (comm.rank() != 0 && sign_of(name) == sign) store = Store::open(name, false);
+    if (comm.rank() != 0 && !name.empty() && sign_of(name) == sign) store = Store::open(name, false);
   });
   return store;
 }

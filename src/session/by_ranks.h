@@ -16,8 +16,10 @@ namespace sabath {
 // Throws on all ranks the same Error{usage} if a node sees another directory under this name.
 [[nodiscard]] std::unique_ptr<Store> open_shared_store(Comm& comm, const std::filesystem::path& directory);
 
-// Collective. As open_shared_store(), but a rank whose node does not see rank 0's store gets nullptr.
-[[nodiscard]] std::unique_ptr<Store> try_open_shared_store(Comm& comm, const std::filesystem::path& directory);
+// Collective. As open_shared_store(), but a rank whose node does not see rank 0's store gets nullptr; and all do, where
+// there is no store and `create` is false.
+[[nodiscard]] std::unique_ptr<Store> try_open_shared_store(Comm& comm, const std::filesystem::path& directory,
+                                                           bool create = true);
 
 // Collective. Rank 0 runs `flow` and the others work for it, in `store`. The record, or the Error, of the flow is that
 // of all ranks; but the assets are on rank 0 alone.

@@ -21,20 +21,12 @@
 namespace sabath {
 namespace {
 
-std::unique_ptr<Store> try_open(const std::filesystem::path& directory) {
-  try {
-    return Store::open(directory, false);
-  } catch (const Error& error) {
-    if (error.failure().kind != FailureKind::not_found) throw;
-    return nullptr;
-  }
-}
-
 // The first of the stores that stands, which looks into all others. (Where it is not the one to write to, what would be
 // copied from it counts as here: its room is not planned.)
 std::unique_ptr<Store> try_open_any(const SessionSettings& settings) {
-  auto store = try_open(settings.store);
-  for (std::size_t i = 0; !store && i < settings.other_stores.size(); ++i) store = try_open(settings.other_stores[i]);
+  auto store = try_open_store(settings.store);
+  for (std::size_t i = 0; !store && i < settings.other_stores.size(); ++i)
+    store = try_open_store(settings.other_stores[i]);
   if (store) look_into_others(*store, settings);
   return store;
 }
@@ -243,7 +235,7 @@ PlanRecord Session::plan(const PlanRequest& request, EventSink& events, std::sto
              names_of(plans));
   if (!request.to.empty()) {
     const std::filesystem::path to = one_directory(request.to);
-    const auto node = try_open(to / ".sabath");
+    const auto node = try_open_store(to / ".sabath");
     add_bounds(record, read_limits(to, stop), need_at(node.get(), store.get(), recipes, plans),
                node ? promised_by_others(*node) : Promised{}, names_of(plans));
   }

@@ -15,6 +15,7 @@
 #include "session/by_ranks.h"
 #include "session/exit_of.h"
 #include "session/fetch_log.h"
+#include "session/part_fetch.h"
 #include "session/preflight.h"
 #include "session/state.h"
 #include "store/layout.h"
@@ -97,17 +98,6 @@ std::vector<Recipe> Session::State::wanted(const FetchRequest& request, EventSin
   return recipes;
 }
 
-namespace {
-
-void limit_hosts(Hosts& hosts, const Recipe& recipe) {
-  if (recipe.limits == HostLimits{}) return;
-  for (const auto& fragment : recipe.fragments) {
-    for (const auto& url : fragment.urls) hosts.add_rule({url.host(), recipe.limits});
-  }
-}
-
-}  // namespace
-
 Session::Session(SessionSettings settings, Comm* ranks) : state_(std::make_unique<State>(std::move(settings), ranks)) {}
 Session::~Session() = default;
 
@@ -184,7 +174,9 @@ FetchRecord Session::State::fetch(const FetchRequest& request, EventSink& events
   SpaceGuard space(open, "fetch " + recipes.front().name, settings.job, ahead, stop);
   RateLimiter limiter(request.rate_limit);
   Hosts hosts(request.lanes, team == nullptr ? 1 : team->ranks(), settings.host_rules);
-  for (const auto& recipe : recipes) limit_hosts(hosts, recipe);
+  for (const auto& recipe : recipes) {
+    for (const auto& rule : rules_of(recipe)) hosts.add_rule(rule);
+  }
   Ledger unused(events);
   FetchContext context{
       open,  all_fetchers(),    events,        unused,        space, team == nullptr ? limiter : team->limiter(),

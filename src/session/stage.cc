@@ -4,25 +4,16 @@
 #include <algorithm>
 #include <array>
 
-#include "base/file.h"
 #include "comm/agree.h"
 #include "comm/solo_comm.h"
-#include "fetch/asset.h"
 #include "session/by_ranks.h"
+#include "session/past_shared.h"
+#include "session/staging.h"
 #include "session/state.h"
 #include "stage/derive.h"
-#include "store/layout.h"
 
 namespace sabath {
 namespace {
-
-constexpr std::uint64_t manifest_size_max = std::uint64_t{4} << 30;
-
-std::uint64_t told_by_rank_0(Comm& comm, std::uint64_t mine) {
-  std::array<std::uint64_t, 1> said{comm.rank() == 0 ? mine : 0};
-  comm.all_reduce(said, Reduction::maximum);
-  return said[0];
-}
 
 bool everybody(Comm& comm, bool mine) {
   std::array<std::uint64_t, 1> all{mine ? 1U : 0U};
@@ -61,12 +52,9 @@ class AssetStaging {
       const StagedAsset before = std::move(staged.asset);
       from_origin += fetch(recipe);
       staged = stage_asset(comm_, know(recipe), request_, events_, stop_);
-      staged.asset.bytes_from_shared += before.bytes_from_shared;
-      staged.asset.bytes_from_peers += before.bytes_from_peers;
-      staged.asset.bytes_sent += before.bytes_sent;
-      staged.asset.seconds += before.seconds;
+      add_moved(staged.asset, before);
     }
-    staged.asset.bytes_from_origin = from_origin;
+    staged.asset.bytes_from_origin += from_origin;
     return staged;
   }
 
@@ -77,12 +65,7 @@ class AssetStaging {
     comm_.broadcast(job.name, 0);
     job.shared = store_.get();
     run_agreed(comm_, [&] {
-      if (recipe == nullptr) return;
-      const auto root = known_root(*store_, *recipe, std::nullopt);
-      if (!root) return;
-      job.manifest = store_->manifest(*root);
-      if (!job.manifest) return;
-      job.bytes = try_read_text(Layout(store_->directory()).manifest(*root), manifest_size_max).value_or("");
+      if (recipe != nullptr) static_cast<void>(try_know(*store_, *recipe, job));
     });
     return job;
   }
@@ -90,25 +73,15 @@ class AssetStaging {
   // Into the shared store: by all ranks if all see it, else by rank 0.
   std::uint64_t fetch(const Recipe* recipe) {
     const bool together = everybody(comm_, store_ != nullptr);
-    std::optional<Failure> failure;
-    FetchRecord record;
-    if (request_.no_fetch) {
-      failure =
-          Failure{FailureKind::offline, "the asset is not in the store", "`sabath fetch` brings it", std::nullopt};
-    } else {
-      FetchRequest wanted;
-      if (recipe != nullptr && recipe->kind == AssetKind::dataset) wanted.datasets = {recipe->name};
-      if (recipe != nullptr && recipe->kind == AssetKind::model) wanted.models = {recipe->name};
-      if (recipe != nullptr && wanted.datasets.empty() && wanted.models.empty()) wanted.names = {recipe->name};
-      Session session(settings_, together ? &comm_ : nullptr);
-      if (together || recipe != nullptr) failure = failure_of([&] { record = session.fetch(wanted, events_, stop_); });
-    }
-    for (const auto& asset : record.assets) {
-      if (!failure && !asset.failures.empty()) failure = asset.failures.front().failure;
-    }
-    if (const auto agreed = agree(comm_, failure)) throw Error(*agreed);
     std::uint64_t bytes = 0;
-    for (const auto& asset : record.assets) bytes += asset.fetched_bytes;
+    run_agreed(comm_, [&] {
+      if (request_.no_fetch) {
+        throw Error(FailureKind::offline, "the asset is not in the store", "`sabath fetch` brings it");
+      }
+      if (together || recipe != nullptr) {
+        bytes = fetch_for_staging(settings_, together ? &comm_ : nullptr, recipe, events_, stop_);
+      }
+    });
     return bytes;
   }
 
@@ -131,6 +104,7 @@ StageRecord Session::stage(const StageRequest& request, EventSink& events, std::
     throw Error(FailureKind::usage, "where to stage is not said", "--to DIR, e.g. --to /tmp/$USER or --to auto");
   }
   check_selections(request);
+  if (request.bypass_shared) check_past_shared(request, comm);
   std::vector<Recipe> recipes;
   run_agreed(comm, [&] {
     if (comm.rank() != 0) return;
@@ -141,8 +115,9 @@ StageRecord Session::stage(const StageRequest& request, EventSink& events, std::
   StageRecord record;
   const std::uint64_t count = told_by_rank_0(comm, recipes.size());
   for (std::size_t i = 0; i < count; ++i) {
-    AssetStaging staging(state.settings, comm, request, events, stop);
-    Staged staged = staging.run(comm.rank() == 0 ? &recipes[i] : nullptr);
+    const Recipe* recipe = comm.rank() == 0 ? &recipes[i] : nullptr;
+    Staged staged = request.bypass_shared ? stage_past_shared(state.settings, comm, request, recipe, events, stop)
+                                          : AssetStaging(state.settings, comm, request, events, stop).run(recipe);
     staged.asset.failure = staged.failure;
     record.assets.push_back(std::move(staged.asset));
     if (staged.failure && record.exit == 0) record.exit = exit_code(staged.failure->kind);

@@ -10,6 +10,15 @@ void look_into_others(Store& store, const SessionSettings& settings) {
   look_also(store, lookup);
 }
 
+std::unique_ptr<Store> try_open_store(const std::filesystem::path& directory) {
+  try {
+    return Store::open(directory, false);
+  } catch (const Error& error) {
+    if (error.failure().kind != FailureKind::not_found) throw;
+    return nullptr;
+  }
+}
+
 std::unique_ptr<Store> open_store_of(const SessionSettings& settings, bool create) {
   auto store = Store::open(settings.store, create);
   look_into_others(*store, settings);

@@ -10,6 +10,8 @@
 namespace sabath {
 
 [[nodiscard]] std::unique_ptr<Store> open_store_of(const SessionSettings& settings, bool create);
+// nullptr: there is none.
+[[nodiscard]] std::unique_ptr<Store> try_open_store(const std::filesystem::path& directory);
 // The same for a store that is open already.
 void look_into_others(Store& store, const SessionSettings& settings);
 

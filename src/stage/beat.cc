@@ -58,7 +58,7 @@ std::optional<Failure> Beat::keep_while(const std::function<void()>& work, const
     mine.failed = over && failure ? 1 : 0;
     mine.stopped = stop.stop_requested() ? 1 : 0;
     if (!pending_) told = mine.done != 0;
-    if (poll(mine) && told && enough(sums_)) return failure;
+    if (poll(mine) && enough(sums_) && told) return failure;
     std::this_thread::sleep_for(std::chrono::microseconds(200));
   }
 }

@@ -34,8 +34,8 @@ class Beat {
 
   // `names`: of all members, for people; rank 0 alone needs them.
   explicit Beat(Comm& comm, std::vector<std::string> names = {}) : comm_(comm), names_(std::move(names)) {}
-  // Runs `work` in a thread of its own and keeps the beat meanwhile, and until `enough` says so of the sums. What
-  // `work` throws is returned.
+  // Runs `work` in a thread of its own and keeps the beat meanwhile, and until `enough` says so of the sums: it is
+  // asked at every beat. What `work` throws is returned.
   std::optional<Failure> keep_while(const std::function<void()>& work, const std::stop_token& stop,
                                     const std::function<bool(const Words&)>& enough);
   // Keeps the beat until `enough` says so.

@@ -106,6 +106,10 @@ std::vector<unsigned> able_members(Comm& members, bool able) {
   return all;
 }
 
+PieceSet unheld_pieces(Comm& members, const Dealing& dealing, const PieceSet& mine) {
+  return reduce(members, dealing, mine).unread;
+}
+
 Agreed agree_on_plan(Comm& members, const Tape& tape, const Dealing& dealing, const PieceSet& mine,
                      const Readers& readers) {
   Reduced known = reduce(members, dealing, mine);

@@ -26,6 +26,9 @@ struct Agreed {
 // Which members say so of themselves, in order.
 [[nodiscard]] std::vector<unsigned> able_members(Comm& members, bool able);
 
+// What somebody lacks and nobody has.
+[[nodiscard]] PieceSet unheld_pieces(Comm& members, const Dealing& dealing, const PieceSet& mine);
+
 [[nodiscard]] Agreed agree_on_plan(Comm& members, const Tape& tape, const Dealing& dealing, const PieceSet& mine,
                                    const Readers& readers);
 

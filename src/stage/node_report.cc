@@ -13,6 +13,7 @@ std::string NodeReport::bytes() const {
       .add(failure)
       .add(std::uint64_t{incomplete})
       .add(from_shared)
+      .add(from_origin)
       .add(received)
       .add(sent)
       .add(present)
@@ -27,6 +28,7 @@ NodeReport NodeReport::parse(const std::string& bytes) {
   report.failure = parcel.failure();
   report.incomplete = parcel.flag();
   report.from_shared = parcel.number();
+  report.from_origin = parcel.number();
   report.received = parcel.number();
   report.sent = parcel.number();
   report.present = parcel.number();
@@ -39,6 +41,7 @@ std::optional<Failure> judge(StagedAsset& asset, const std::vector<NodeReport>& 
   std::vector<FailedNode> failed, incomplete;
   for (const NodeReport& report : reports) {
     asset.bytes_from_shared += report.from_shared;
+    asset.bytes_from_origin += report.from_origin;
     asset.bytes_from_peers += report.received;
     asset.bytes_sent += report.sent;
     asset.bytes_present += report.present;

@@ -13,8 +13,9 @@ namespace sabath {
 
 struct NodeReport {
   std::optional<Failure> failure;
-  bool incomplete = false;                                             // through no fault of its own
-  std::uint64_t from_shared = 0, received = 0, sent = 0, present = 0;  // bytes
+  bool incomplete = false;  // through no fault of its own
+  // Bytes.
+  std::uint64_t from_shared = 0, from_origin = 0, received = 0, sent = 0, present = 0;
   unsigned node = 0;
   std::string host;
 

@@ -18,6 +18,14 @@ std::shared_ptr<const std::vector<Sha256>> ChunkLists::of(std::uint32_t file) {
   return list;
 }
 
+std::vector<StagedFile> in_order_of(PackMap& map, std::vector<StagedFile> files) {
+  if (map.empty()) return files;
+  std::vector<PackMap::Place> places;
+  for (const std::uint32_t number : map.order) places.push_back(map.places.at(number));
+  map.places = std::move(places);
+  return in_order(std::move(files), map.order);
+}
+
 void check_chunk(std::span<const std::byte> bytes, const Sha256& expected, const StagedFile& file,
                  std::uint64_t chunk) {
   if (hash_chunk(bytes) == expected) return;

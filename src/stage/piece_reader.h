@@ -32,6 +32,9 @@ class ChunkLists {
   std::map<std::uint32_t, std::shared_ptr<const std::vector<Sha256>>> lists_;
 };
 
+// Packed ones first, as they stand there: so pieces are read in long rows. The places of `map` follow them.
+[[nodiscard]] std::vector<StagedFile> in_order_of(PackMap& map, std::vector<StagedFile> files);
+
 class PieceReader {
  public:
   // `map`: where packed content stands, in the tape's order; or empty. It outlives the reader.

@@ -42,7 +42,6 @@ class NodeStaging {
   bool step(const char* phase, std::unique_ptr<Comm>& comm, const std::function<void()>& work);
   void hear_manifest();
   void hear_packs();
-  std::vector<StagedFile> by_packs(std::vector<StagedFile> files);
   void prepare();
   bool select();
   void lay_out();
@@ -59,7 +58,8 @@ class NodeStaging {
   const StageRequest& request_;
   EventSink& events_;
   const std::stop_token stop_;
-  unsigned failed_ = 0;  // nodes, so far
+  unsigned failed_ = 0;    // nodes, so far
+  std::stop_source halt_;  // any rank was asked to stop
 
   std::unique_ptr<LocalDisks> disks_;
   bool shared_in_part_ = false;    // some of the disks are another node's, too
@@ -74,6 +74,7 @@ class NodeStaging {
   std::unique_ptr<Comm> members_;  // those who take part
   std::unique_ptr<ChunkLists> chunks_;
   std::unique_ptr<NodeStore> node_;
+  std::optional<FromOrigin> origin_;  // with --bypass-shared
   ExchangeResult result_;
   std::uint64_t seen_bytes_ = 0;
 };
@@ -82,7 +83,10 @@ class NodeStaging {
 // failed leave; false: staging ends here, for all or for this one.
 bool NodeStaging::step(const char* phase, std::unique_ptr<Comm>& comm, const std::function<void()>& work) {
   const auto began = Clock::now();
-  report.failure = beat_.keep_while(work, stop_, [&](const Beat::Words& all) { return all.done == comm->size(); });
+  report.failure = beat_.keep_while(work, stop_, [&](const Beat::Words& all) {
+    if (all.stopped > 0) halt_.request_stop();
+    return all.done == comm->size();
+  });
   const Beat::Words seen = beat_.sums();
   if (seen.stopped > 0 && !report.failure) report.failure = {FailureKind::interrupted, "stopped", "", std::nullopt};
   failed_ += static_cast<unsigned>(seen.failed);
@@ -121,25 +125,9 @@ void NodeStaging::hear_packs() {
   packs_ = PackMap::parse(told);
 }
 
-// Packed ones first, as they stand there: so pieces are read in long rows.
-std::vector<StagedFile> NodeStaging::by_packs(std::vector<StagedFile> files) {
-  if (packs_.empty()) return files;
-  std::vector<PackMap::Place> places;
-  for (const std::uint32_t number : packs_.order) places.push_back(packs_.places.at(number));
-  packs_.places = std::move(places);
-  return in_order(std::move(files), packs_.order);
-}
-
 void NodeStaging::prepare() {
   disks_ = std::make_unique<LocalDisks>(choose_target(request_.to, world_), "stage " + job_.name);
   disks_->use(manifest_->root());  // before anything is looked up
-}
-
-// Files that different nodes have made, and no store has all of, must not share a piece.
-Tape one_by_one(std::vector<StagedFile> files) {
-  std::vector<std::uint32_t> groups(files.size());
-  std::iota(groups.begin(), groups.end(), 0U);
-  return Tape(std::move(files), groups);
 }
 
 // A selection takes the asset's place: what a job made earlier, or made now. False: staging ends here.
@@ -168,19 +156,20 @@ bool NodeStaging::select() {
 void NodeStaging::lay_out() {
   if (shared_in_part_) disks_->refuse_shared();
   node_.reset();
-  report.present = 0;
   auto files = files_of(*manifest_);
   if (request_.mode == StageMode::shard) {
     deal(std::move(files));
   } else {
-    tape_ = derivation_ ? one_by_one(std::move(files)) : Tape(by_packs(std::move(files)));
+    tape_ = derivation_ ? one_by_one(std::move(files)) : Tape(in_order_of(packs_, std::move(files)));
   }
   chunks_ = std::make_unique<ChunkLists>(*manifest_, tape_);
   node_ = std::make_unique<NodeStore>(*disks_, tape_, *chunks_, threads_of(request_));
   const PieceSet& has = node_->holdings();
+  std::uint64_t present = 0;
   for (std::size_t p = 0; p < has.size(); ++p) {
-    if (has.has(p) && dealing_.wants(members_->rank(), p)) report.present += tape_.pieces()[p].bytes;
+    if (has.has(p) && dealing_.wants(members_->rank(), p)) present += tape_.pieces()[p].bytes;
   }
+  if (!origin_ || !origin_->begun()) report.present = present;  // what was fetched since was not
   const auto needs = node_->deal([&](std::size_t p) { return dealing_.wants(members_->rank(), p); });
   disks_->reserve(needs, "staging " + job_.name, stop_);  // before the first byte moves
 }
@@ -284,10 +273,20 @@ void NodeStaging::run() {
   if (!members_) return;  // another node sees the same directory
   if (!select()) return;
   describe();
-  for (unsigned dealt_to = 0; dealt_to != members_->size();) {  // again without those who failed
+  if (request_.bypass_shared) origin_.emplace(job_.fetch_part, job_.shared, request_.readers_max);
+  for (unsigned dealt_to = 0; dealt_to != members_->size();) {  // again without those who failed, or after a fetch
     dealt_to = members_->size();
     shares_ = shard::shares_of(*members_, world_.node(), node_of_rank);
     if (!step("look", members_, [&] { lay_out(); })) return;
+    if (dealt_to != members_->size() || !origin_) continue;
+    if (!origin_->agree(*members_, dealing_, node_->holdings())) break;
+    if (!step("look", members_, [&] { origin_->look(tape_); })) return;
+    if (dealt_to != members_->size()) continue;
+    if (!origin_->deal(*members_, dealing_, tape_)) break;
+    node_.reset();
+    const auto fetch = [&] { origin_->fetch(disks_->main(), tape_, *chunks_, report.from_origin, halt_.get_token()); };
+    if (!step("fetch", members_, fetch)) return;
+    dealt_to = 0;
   }
   move();
   if (!step("publish", members_, [&] { finish(); })) return;

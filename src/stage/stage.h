@@ -10,6 +10,7 @@
 #include "manifest/manifest.h"
 #include "sabath/event.h"
 #include "sabath/stage.h"
+#include "stage/from_origin.h"
 #include "store/store.h"
 
 namespace sabath {
@@ -19,6 +20,7 @@ struct StageJob {
   std::optional<Manifest> manifest;  // of the asset; rank 0 alone has it, and `bytes`
   std::string bytes;                 // the manifest's file
   Store* shared = nullptr;           // nullptr: this rank does not see it
+  FetchPart fetch_part;              // where the shared store is passed by; may be empty
 };
 
 // What rank 0 has of it is the record; `failure` is that of all ranks. Failures of nodes are data; throws

@@ -1,5 +1,6 @@
 #include "stage/tape.h"
 
+#include <numeric>
 #include <unordered_set>
 
 #include "sabath/error.h"
@@ -50,6 +51,12 @@ std::vector<StagedFile> in_order(std::vector<StagedFile> files, std::span<const 
   }
   if (sorted.size() != taken.size()) throw Error(FailureKind::invalid, "an order that is not of these files");
   return sorted;
+}
+
+Tape one_by_one(std::vector<StagedFile> files) {
+  std::vector<std::uint32_t> groups(files.size());
+  std::iota(groups.begin(), groups.end(), 0U);
+  return Tape(std::move(files), groups);
 }
 
 }  // namespace sabath

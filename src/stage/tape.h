@@ -47,6 +47,8 @@ class Tape {
   std::uint64_t bytes_ = 0;
 };
 
+// Files that different nodes have made, and no store has all of, must not share a piece.
+[[nodiscard]] Tape one_by_one(std::vector<StagedFile> files);
 // The distinct content of an asset, in the manifest's order.
 [[nodiscard]] std::vector<StagedFile> files_of(const Manifest& manifest);
 // The same in another order: `numbers` names each file once. Throws Error{invalid} if it does not.

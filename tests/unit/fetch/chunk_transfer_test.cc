@@ -233,6 +233,26 @@ TEST(ChunkTransfer, TheSameContentTwiceIsHadWhereEitherHasIt) {
   expect_whole(bench, outcomes.at(1), bytes);
 }
 
+TEST(ChunkTransfer, ChunksThatAreNotWantedAreLeftToOthers) {
+  FetchBench bench;
+  const std::string bytes = bytes_of(9 * chunk + 1);
+  const FileJob job = known_job({a}, bytes);
+  bench.origin.put(a, {.bytes = bytes});
+  WantedChunks wanted{{job.known->digest, std::vector<bool>(10)}};
+  for (const std::size_t i : {2, 3, 9}) wanted.at(job.known->digest)[i] = true;
+  const auto other = Store::open(bench.directory / "store", false);
+  Hosts hosts(4);
+  FetchContext part{
+      *other, bench.origin, *bench.events, *bench.ledger, bench.space, bench.limiter, hosts, bench.rewrites, 4, false,
+      {}};
+  part.wanted = &wanted;
+  EXPECT_FALSE(fetch_all(part, {job}).front().failure);
+  expect_moved_once(bench.origin.sent(a), 2 * chunk + 1);
+  EXPECT_FALSE(bench.store->present(job.known->digest));
+  expect_whole(bench, bench.fetch(job), bytes);
+  expect_moved_once(bench.origin.sent(a), bytes.size());
+}
+
 TEST(ChunkTransfer, TwoStoresOfOneDirectoryShareTheWork) {
   FetchBench bench;
   const std::string bytes = bytes_of(24 * chunk);

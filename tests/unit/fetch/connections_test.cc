@@ -95,6 +95,21 @@ TEST(ConnectionPolicy, WhatOthersLoseIsNoGain) {
   EXPECT_EQ(policy.target(), 8U);
 }
 
+// While the first ones log in the rate grows by itself, and that is not what more of them bring.
+TEST(ConnectionPolicy, LoginsAreNotTakenForGain) {
+  ConnectionPolicy policy({.start = 4, .max = 64, .by_login = true});
+  double bytes = 0;
+  unsigned most = 0;
+  for (double now = 0; now < 3; now += 0.05) {
+    bytes += 0.05 * 600e6 * std::min(1.0, now / 0.8);
+    const auto seen = static_cast<std::uint64_t>(bytes);
+    policy.observe({now, seen, seen, policy.target(), 0.001});
+    most = std::max(most, policy.target());
+  }
+  EXPECT_EQ(most, 8U);
+  EXPECT_EQ(policy.target(), 4U);
+}
+
 TEST(ConnectionPolicy, ProbesGetRarer) {
   ConnectionPolicy policy({8, 16});
   Host host{[](unsigned) { return 100e6; }, 0.0002, 0};

@@ -18,7 +18,8 @@ unsigned connections_of(Host& host) {
 TEST(Hosts, ARuleNamesAHostOrAllBelowADomain) {
   Hosts hosts(0, 1, {{"data.lab", {3, 0}}, {"*.site", {2, 0}}, {"[::1]", {1, 0}}});
   EXPECT_EQ(connections_of(hosts.of("https://data.lab")), 3U);
-  EXPECT_EQ(connections_of(hosts.of("sftp://data.lab:2222")), 3U);
+  EXPECT_EQ(connections_of(hosts.of("ftp://data.lab:2222")), 3U);
+  EXPECT_EQ(connections_of(hosts.of("sftp://other.lab")), 2U);  // no rule: each costs a login
   EXPECT_EQ(connections_of(hosts.of("http://a.b.site")), 2U);
   EXPECT_EQ(connections_of(hosts.of("http://[::1]:80")), 1U);
   for (const char* other : {"https://adata.lab", "https://data.lab.org", "https://site", "http://[::2]", "s3://lab"}) {

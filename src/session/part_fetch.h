@@ -1,0 +1,21 @@
+// Parts of an asset's files fetched by the nodes of a staging job, each into its own store.
+#pragma once
+
+#include <vector>
+
+#include "comm/comm.h"
+#include "sabath/event.h"
+#include "sabath/session.h"
+#include "stage/from_origin.h"
+
+namespace sabath {
+
+// What a recipe asks for on behalf of its hosts.
+[[nodiscard]] std::vector<HostRule> rules_of(const Recipe& recipe);
+
+// Collective. `recipe`: rank 0's, nullptr elsewhere; where its files are to be had becomes known to all ranks. Empty if
+// they cannot be had one by one (archives, lists, git), or not at all (offline). `settings` and `events` outlive it.
+[[nodiscard]] FetchPart make_part_fetch(Comm& comm, const SessionSettings& settings, const Recipe* recipe,
+                                        EventSink& events);
+
+}  // namespace sabath

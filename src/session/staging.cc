@@ -1,0 +1,55 @@
+#include "session/staging.h"
+
+#include <array>
+
+#include "base/file.h"
+#include "fetch/asset.h"
+#include "store/layout.h"
+
+namespace sabath {
+
+namespace {
+constexpr std::uint64_t manifest_size_max = std::uint64_t{4} << 30;
+}  // namespace
+
+std::uint64_t told_by_rank_0(Comm& comm, std::uint64_t mine) {
+  std::array<std::uint64_t, 1> said{comm.rank() == 0 ? mine : 0};
+  comm.all_reduce(said, Reduction::maximum);
+  return said[0];
+}
+
+bool try_know(const Store& store, const Recipe& recipe, StageJob& job) {
+  const auto root = known_root(store, recipe, std::nullopt);
+  if (!root) return false;
+  job.manifest = store.manifest(*root);
+  if (!job.manifest) return false;
+  job.bytes = try_read_text(Layout(store.directory()).manifest(*root), manifest_size_max).value_or("");
+  return true;
+}
+
+std::uint64_t fetch_for_staging(const SessionSettings& settings, Comm* ranks, const Recipe* recipe, EventSink& events,
+                                const std::stop_token& stop) {
+  FetchRequest wanted;
+  if (recipe != nullptr) {
+    if (recipe->kind == AssetKind::dataset) wanted.datasets = {recipe->name};
+    if (recipe->kind == AssetKind::model) wanted.models = {recipe->name};
+    if (wanted.datasets.empty() && wanted.models.empty()) wanted.names = {recipe->name};
+  }
+  const FetchRecord record = Session(settings, ranks).fetch(wanted, events, stop);
+  std::uint64_t bytes = 0;
+  for (const auto& asset : record.assets) {
+    if (!asset.failures.empty()) throw Error(asset.failures.front().failure);
+    bytes += asset.fetched_bytes;
+  }
+  return bytes;
+}
+
+void add_moved(StagedAsset& asset, const StagedAsset& before) {
+  asset.bytes_from_shared += before.bytes_from_shared;
+  asset.bytes_from_origin += before.bytes_from_origin;
+  asset.bytes_from_peers += before.bytes_from_peers;
+  asset.bytes_sent += before.bytes_sent;
+  asset.seconds += before.seconds;
+}
+
+}  // namespace sabath
