@@ -30,11 +30,9 @@ std::optional<Secret> try_parse_login(std::string_view text, const Place& place,
   std::string name = place.registry + "/" + place.repository;
   for (;;) {
     if (auto login = logins->try_object(name.c_str(), name.c_str())) {
-      const std::string basic = login->try_text("auth").value_or("");
-      if (is_base64(basic)) return Secret(basic);
-      throw Error(FailureKind::access, fmt::format("{} has no password for {}", source, name),
-                  "a helper of docker keeps it, perhaps: `podman login` writes it to a file, and REGISTRY_AUTH_FILE "
-                  "names another");
+      const JsonValue* basic = login->find("auth");  // else a credential helper keeps it
+      const std::string* kept = basic == nullptr ? nullptr : basic->get<std::string>();
+      return kept != nullptr && is_base64(*kept) ? std::optional<Secret>(*kept) : std::nullopt;
     }
     const std::size_t slash = name.rfind('/');
     if (slash == std::string::npos) return std::nullopt;
@@ -45,15 +43,17 @@ std::optional<Secret> try_parse_login(std::string_view text, const Place& place,
 std::optional<Secret> try_find_login(const RegistrySettings& settings, const Place& place) {
   for (const auto& file : settings.auth_files) {
     if (!try_stat(file)) continue;
-    const Secret text = read_secret_file(file);
-    if (auto login = try_parse_login(text.reveal(), place, file.string())) return login;
+    const auto text = try_read_text(file, limits.size_max);
+    if (!text || !try_parse_login(*text, place, file.string())) continue;
+    return try_parse_login(read_secret_file(file).reveal(), place, file.string());  // what it has is ours alone?
   }
   return std::nullopt;
 }
 
 std::string how_to_log_in(const Place& place) {
-  return fmt::format("log in: `podman login {}` (or docker), with an account that may read {}", place.registry,
-                     place.repository);
+  return fmt::format(
+      "log in: `podman login {}`, with an account that may read {} (docker's credential helpers are not asked)",
+      place.registry, place.repository);
 }
 
 }  // namespace sabath::oci
