@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string_view>
 
 #include "base/file.h"
 #include "base/json_reader.h"
 #include "base/secret_file.h"
-#include "sabath/error.h"
 
 namespace sabath::oci {
 namespace {
@@ -20,8 +20,7 @@ bool is_base64(std::string_view text) {
   });
 }
 
-}  // namespace
-
+// In one file's text; `source` is its name, for messages.
 std::optional<Secret> try_parse_login(std::string_view text, const Place& place, const std::string& source) {
   const JsonValue document = parse_json(text, source, limits);
   JsonObject file(document, source, "a file of logins");
@@ -29,7 +28,7 @@ std::optional<Secret> try_parse_login(std::string_view text, const Place& place,
   if (!logins) return std::nullopt;
   std::string name = place.registry + "/" + place.repository;
   for (;;) {
-    if (auto login = logins->try_object(name.c_str(), name.c_str())) {
+    if (auto login = logins->try_object(name, name)) {
       const JsonValue* basic = login->find("auth");  // else a credential helper keeps it
       const std::string* kept = basic == nullptr ? nullptr : basic->get<std::string>();
       return kept != nullptr && is_base64(*kept) ? std::optional<Secret>(*kept) : std::nullopt;
@@ -40,9 +39,10 @@ std::optional<Secret> try_parse_login(std::string_view text, const Place& place,
   }
 }
 
+}  // namespace
+
 std::optional<Secret> try_find_login(const RegistrySettings& settings, const Place& place) {
   for (const auto& file : settings.auth_files) {
-    if (!try_stat(file)) continue;
     const auto text = try_read_text(file, limits.size_max);
     if (!text || !try_parse_login(*text, place, file.string())) continue;
     return try_parse_login(read_secret_file(file).reveal(), place, file.string());  // what it has is ours alone?

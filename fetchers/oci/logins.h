@@ -4,7 +4,6 @@
 
 #include <optional>
 #include <string>
-#include <string_view>
 
 #include "oci/registry.h"
 #include "sabath/credentials.h"
@@ -17,9 +16,5 @@ namespace sabath::oci {
 [[nodiscard]] std::optional<Secret> try_find_login(const RegistrySettings& settings, const Place& place);
 
 [[nodiscard]] std::string how_to_log_in(const Place& place);
-
-// In one file's text; `source` is its name, for messages.
-[[nodiscard]] std::optional<Secret> try_parse_login(std::string_view text, const Place& place,
-                                                    const std::string& source);
 
 }  // namespace sabath::oci

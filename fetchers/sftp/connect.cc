@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "sabath/error.h"
+#include "sftp/ssh_program.h"
 
 namespace sabath {
 namespace {
@@ -94,9 +95,7 @@ Fd connect_tcp(const SshHost& host, const Waiter& waiter) {
 Child jump(const SshHost& host, const SshSettings& settings) {
   const std::size_t comma = host.proxy_jump.rfind(',');
   std::string last = host.proxy_jump.substr(comma == std::string::npos ? 0 : comma + 1);
-  std::vector<std::string> argv = {"ssh", "-oBatchMode=yes", "-oStrictHostKeyChecking=yes",
-                                   "-oClearAllForwardings=yes"};
-  if (!settings.config.empty()) argv.insert(argv.end(), {"-F", settings.config.string()});
+  std::vector<std::string> argv = ssh_command(settings);
   if (comma != std::string::npos) argv.insert(argv.end(), {"-J", host.proxy_jump.substr(0, comma)});
   if (!last.starts_with("ssh://")) last.insert(0, "ssh://");  // the form that may name a port
   const bool v6 = host.name.find(':') != std::string::npos;

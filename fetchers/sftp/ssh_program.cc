@@ -20,13 +20,9 @@ constexpr const char* ciphers =
 
 // Who the user is and where the host stands, the program finds out by itself.
 std::vector<std::string> command_line(const SshHost& host, const Url& url, const SshSettings& settings) {
-  std::vector<std::string> argv = {"ssh", "-T", "-x", "-a"};
-  for (const char* option : {"-oBatchMode=yes", "-oStrictHostKeyChecking=yes", "-oClearAllForwardings=yes",
-                             "-oPermitLocalCommand=no", "-oControlMaster=no"}) {
-    argv.emplace_back(option);
-  }
+  std::vector<std::string> argv = ssh_command(settings);
+  argv.insert(argv.end(), {"-T", "-x", "-a", "-oPermitLocalCommand=no", "-oControlMaster=no"});
   if (!host.ciphers) argv.emplace_back(ciphers);
-  if (!settings.config.empty()) argv.insert(argv.end(), {"-F", settings.config.string()});
   if (url.port()) argv.insert(argv.end(), {"-p", std::to_string(*url.port())});
   argv.insert(argv.end(), {"-s", "--", host.alias, "sftp"});
   return argv;
@@ -52,6 +48,13 @@ constexpr Verdict verdicts[] = {
 };
 
 }  // namespace
+
+std::vector<std::string> ssh_command(const SshSettings& settings) {
+  std::vector<std::string> argv = {"ssh", "-oBatchMode=yes", "-oStrictHostKeyChecking=yes",
+                                   "-oClearAllForwardings=yes"};
+  if (!settings.config.empty()) argv.insert(argv.end(), {"-F", settings.config.string()});
+  return argv;
+}
 
 SshProgram::SshProgram(const SshHost& host, const Url& url, const SshSettings& settings)
     : name_(url.port() ? fmt::format("-p {} {}", *url.port(), host.alias) : host.alias),

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "sabath/url.h"
 #include "sftp/child.h"
@@ -12,6 +13,10 @@
 #include "sftp/stream.h"
 
 namespace sabath {
+
+// How the program begins that carries bytes for us: it asks nothing, takes only host keys that are known, and forwards
+// nothing.
+[[nodiscard]] std::vector<std::string> ssh_command(const SshSettings& settings);
 
 class SshProgram final : public Stream {
  public:

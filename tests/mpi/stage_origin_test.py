@@ -89,19 +89,24 @@ class FromOrigin(Ranks):
         self.assertLessEqual(asset["bytes_from_origin"], body_bytes(requests), "what was cut off was not received")
         self.assertGreaterEqual(asset["bytes_from_origin"], size)
 
+    def stage_anew(self, nodes, server):
+        """On empty disks: all of it comes from the origin, once, and goes nowhere but there."""
+        shutil.rmtree(self.disks, ignore_errors=True)
+        seen = server.log()
+        asset = self.stage(nodes)
+        self.expect_whole(nodes)
+        self.expect_once(asset, server, seen, self.size)
+        self.assertFalse(self.sabath.store.exists(), "the shared store was made")
+        return asset
+
     def test_a_pinned_asset_by_parts_without_any_shared_store(self):
         server = self.asset()
         for nodes in (1, 3, 4):
             with self.subTest(nodes=nodes):
-                shutil.rmtree(self.disks, ignore_errors=True)
-                seen = server.log()
-                asset = self.stage(nodes)
-                self.expect_whole(nodes)
-                self.expect_once(asset, server, seen, self.size)
+                asset = self.stage_anew(nodes, server)
                 self.assertEqual((asset["bytes_from_shared"], asset["bytes_present"]), (0, 0))
                 self.assertEqual(asset["bytes_from_peers"], (nodes - 1) * self.size)
                 self.assertIn("fetch", asset["phases"])
-                self.assertFalse(self.sabath.store.exists(), "the shared store was made")
                 seen = server.log()
                 again = self.stage(nodes)
                 self.assertEqual(self.payload(server.new_requests(seen)), [])
@@ -174,12 +179,7 @@ class FromOrigin(Ranks):
         server = self.asset(pinned=False)
         for nodes in (1, 4):
             with self.subTest(nodes=nodes):
-                shutil.rmtree(self.disks, ignore_errors=True)
-                seen = server.log()
-                asset = self.stage(nodes)
-                self.expect_whole(nodes)
-                self.expect_once(asset, server, seen, self.size)
-                self.assertFalse(self.sabath.store.exists())
+                self.stage_anew(nodes, server)
                 seen = server.log()
                 again = self.stage(nodes)
                 self.assertEqual(server.new_requests(seen), [])
