@@ -51,12 +51,7 @@ bool take_position(char position, std::string_view cell, Reading& reading) {
   if (cell.empty()) return true;
   const auto number = try_number(cell);
   if (!number) return false;
-  if (position == 'e') reading.epoch = number;
-  if (position == 's') reading.step = try_integer(cell);
-  if (position == 'r') {
-    if (const auto rank = try_integer(cell); rank && *rank >= 0 && *rank < 0x7fffffff)
-      reading.rank = static_cast<int>(*rank);
-  }
+  reading.place(position, *number, cell);
   return true;
 }
 

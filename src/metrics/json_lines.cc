@@ -26,12 +26,7 @@ std::string name_of(const JsonLeaf& leaf, bool with_outer) {
 bool take_place(const JsonLeaf& leaf, double number, Reading& reading) {
   if (!leaf.inner.empty() || leaf.index >= 0) return false;
   const char position = position_of_name(leaf.outer);
-  if (position == 'e') reading.epoch = number;
-  if (position == 's') reading.step = try_integer(leaf.text);
-  if (position == 'r') {
-    if (const auto rank = try_integer(leaf.text); rank && *rank >= 0 && *rank < 0x7fffffff)
-      reading.rank = static_cast<int>(*rank);
-  }
+  reading.place(position, number, leaf.text);
   if (position != '\0') return true;
   constexpr double year_2001 = 1e9, year_2001_ms = 1e12;
   const bool clock = leaf.outer == "time" || leaf.outer == "timestamp" || leaf.outer == "_timestamp";

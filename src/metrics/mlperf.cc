@@ -48,12 +48,7 @@ bool take_place(const JsonLeaf& leaf, Reading& reading, Event& event) {
     return true;
   }
   const char position = leaf.index < 0 && number ? position_of_name(leaf.inner) : '\0';
-  if (position == 'e') reading.epoch = number;
-  if (position == 's') reading.step = try_integer(leaf.text);
-  if (position == 'r') {
-    if (const auto rank = try_integer(leaf.text); rank && *rank >= 0 && *rank < 0x7fffffff)
-      reading.rank = static_cast<int>(*rank);
-  }
+  if (position != '\0') reading.place(position, *number, leaf.text);
   return position != '\0';
 }
 

@@ -56,8 +56,7 @@ std::string_view group_of(std::string_view text) {
 
 void add(std::string_view group, std::string_view name, double value, std::string_view digits, Reading& reading) {
   const char position = position_of_name(name);
-  if (position == 'e') reading.epoch = value;
-  if (position == 's') reading.step = try_integer(digits);
+  if (position == 'e' || position == 's') reading.place(position, value, digits);
   if (position == '\0' || position == 'r') reading.values.push_back({group, name, value});
 }
 

@@ -82,7 +82,7 @@ void take_group(const std::string& name, std::string_view text, bool named, Read
   const auto number = number_of(text);
   if (!number) return;
   if (name == "epoch") {
-    reading.epoch = number;
+    if (std::isfinite(*number)) reading.epoch = number;
   } else if (name == "step") {
     reading.step = integer_of(*number);
   } else if (name == "rank") {

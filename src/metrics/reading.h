@@ -1,6 +1,7 @@
 // What the reader of one format made of one line. One thread. Names point into the line, or into the Reading.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <deque>
 #include <limits>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "metrics/json_scan.h"
+#include "metrics/number.h"
 
 namespace sabath {
 
@@ -42,6 +44,15 @@ struct Reading {
     rank.reset();
     values.clear();
     if (!made.empty()) made.clear();
+  }
+  // Where the line belongs: `position` as position_of_name() gives it, the number and its text. An epoch that is not
+  // finite, a step that is no integer and a rank that cannot be one are none.
+  void place(char position, double number, std::string_view text) {
+    if (position == 'e' && std::isfinite(number)) epoch = number;
+    if (position == 's') step = try_integer(text);
+    if (position != 'r') return;
+    if (const auto id = try_integer(text); id && *id >= 0 && *id < std::numeric_limits<int>::max())
+      rank = static_cast<int>(*id);
   }
   void add(std::string_view name, double value) { values.push_back({{}, name, value}); }
   void add_made(std::string name, double value) { add(made.emplace_back(std::move(name)), value); }

@@ -31,7 +31,7 @@ bool take(const JsonLeaf& leaf, Metric& metric, bool& has_name, bool& has_value)
     has_value = true;
   } else if (number && leaf.outer == "time") {
     metric.time = leaf.number;
-  } else if (number && leaf.outer == "epoch") {
+  } else if (number && leaf.outer == "epoch" && std::isfinite(leaf.number)) {
     metric.epoch = leaf.number;
   } else if (number && leaf.outer == "step") {
     metric.step = try_integer(leaf.text);

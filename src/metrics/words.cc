@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "metrics/number.h"
 
@@ -75,7 +76,7 @@ std::optional<EpochWords> take_epoch(std::string_view& text) noexcept {
   EpochWords words;
   const bool whole = !rest.empty() && is_digit(rest.front());
   const auto epoch = take_number(rest);
-  if (!whole || !epoch) return std::nullopt;
+  if (!whole || !epoch || !std::isfinite(*epoch)) return std::nullopt;
   words.epoch = *epoch;
   std::string_view behind = rest;
   skip_blanks(behind);

@@ -77,6 +77,21 @@ TEST(MetricReader, HalfANumberAtABuffersEndIsNoValue) {
   EXPECT_EQ(told(text + "\n"), Lines{"e2 loss=33"});
 }
 
+TEST(MetricReader, AnEpochThatIsNoNumberIsNone) {
+  const std::string digits(400, '9');  // more than a double holds
+  MetricReaderOptions options;
+  options.patterns = {R"(at (?P<epoch>\S+) loss (?P<loss>\S+))"};
+  for (const std::string& text :
+       {std::string(R"({"epoch": "NaN", "step": 7, "loss": 0.5})"),
+        R"({"epoch": 1e999, "step": 7, "loss": 0.5})" + std::string(),
+        std::string("{'epoch': -inf, 'step': 7, 'loss': 0.5}"), std::string("epoch,step,loss\nnan,7,0.5"),
+        "epoch=inf step=7 loss=0.5" + std::string(), "at " + digits + " loss 0.5", "Epoch " + digits + " loss: 0.5",
+        std::string("at nan loss 0.5")}) {
+    for (const Metric& metric : metrics_of(text + "\n", options)) EXPECT_FALSE(metric.epoch) << text;
+  }
+  EXPECT_EQ(told("{\"epoch\": \"NaN\", \"step\": 7, \"loss\": 0.5}\n"), Lines{"s7 loss=0.5"});
+}
+
 TEST(MetricReader, PatternsOfARecipe) {
   MetricReaderOptions options;
   options.patterns = {R"(it (?P<step>\d+) of epoch (?P<epoch>\d+): (?P<my_loss>\S+))",
