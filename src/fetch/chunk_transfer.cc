@@ -17,6 +17,7 @@ namespace {
 // Enough to fill any link with windows of a few MiB; more would only crowd the host.
 constexpr unsigned connections_max = 16;
 constexpr auto news_interval = std::chrono::milliseconds(100);
+constexpr double attended_s = 0.15;  // lanes without work ask more often: when none did, this process stood still
 
 }  // namespace
 
@@ -316,6 +317,8 @@ std::optional<ChunkTransfer::Place> ChunkTransfer::next_flow() {
 
 bool ChunkTransfer::give_run(Flow& flow) {
   const bool endgame = schedule_->free_bytes() == 0;
+  if (now() - std::exchange(asked_, now()) > attended_s) attended_since_ = now();
+  if (endgame && now() - attended_since_ < attended_s) return false;  // who was late is not known: all look first
   const bool among_ranks = known() && context_.share.ranks > 1;
   // Before it leaves its slice, a rank looks at what the others have done since: their news may be a while old.
   if (among_ranks && !schedule_->free_in(slice_)) take_news(std::chrono::milliseconds(0));

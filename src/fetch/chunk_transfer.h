@@ -130,7 +130,8 @@ class ChunkTransfer {
   std::uint64_t reused_ = 0;  // adopted, of unknown content: said at the end
   bool sequential_ = false;   // no mirror honours ranges: one lane reads the whole
   bool restart_ = false;
-  Clock::time_point looked_{};  // for news of other processes
+  Clock::time_point looked_{};             // for news of other processes
+  double asked_ = 0, attended_since_ = 0;  // when lanes wanted work last, and since when often
 
   bool mixable_;  // unknown content: who may be believed together
   std::optional<std::size_t> leader_;
