@@ -13,7 +13,7 @@ namespace sabath {
 
 namespace {
 
-constexpr std::uint64_t sample_bytes = 64 * 1024;
+constexpr std::uint64_t sample_bytes = 12 * 1024;
 
 }  // namespace
 
@@ -320,8 +320,8 @@ void ChunkTransfer::end_flow(Place flow) {
     }
     schedule_->release(flow->run);
   }
-  if (flow->check) comparing_ = false;
   const std::size_t mirror = flow->pick.index;
+  if (flow->check) comparing_.erase(mirror);
   const bool dead = mirrors_.dead(mirror), passed = !flow->has_run && !flow->check;
   forget_flights([&](std::uint64_t chunk, const Flight& flight) {
     return passed || alone_.contains(chunk) || (dead && flight.givers.contains(mirror));

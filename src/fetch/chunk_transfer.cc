@@ -17,7 +17,6 @@ namespace {
 // Enough to fill any link with windows of a few MiB; more would only crowd the host.
 constexpr unsigned connections_max = 16;
 constexpr auto news_interval = std::chrono::milliseconds(100);
-constexpr double attended_s = 0.15;  // lanes without work ask more often: when none did, this process stood still
 
 }  // namespace
 
@@ -292,7 +291,8 @@ bool ChunkTransfer::admissible(std::size_t mirror) const {
   if (mirrors_.host(mirror).in_use() >= connections_max && context_.lanes == 0) return false;
   if (known() || !leader_) return true;
   if (!mixable_) return *leader_ == mirror;
-  return admitted_.contains(mirror) || (!comparing_ && (!sample_.empty() || missing_ < done_.size()));
+  const bool comparable = !sample_.empty() || missing_ < done_.size();
+  return admitted_.contains(mirror) || (comparable && !comparing_.contains(mirror));
 }
 
 std::optional<ChunkTransfer::Place> ChunkTransfer::next_flow() {
@@ -306,7 +306,7 @@ std::optional<ChunkTransfer::Place> ChunkTransfer::next_flow() {
   }
   if (sequential_) flights_.clear();
   flow.check = !known() && !admitted_.contains(pick->index);
-  comparing_ = comparing_ || flow.check;
+  if (flow.check) comparing_.insert(pick->index);
   if (!flow.check && !sequential_ && !give_run(flow)) {
     mirrors_.unused(*pick);
     take_news(news_interval);
@@ -317,8 +317,7 @@ std::optional<ChunkTransfer::Place> ChunkTransfer::next_flow() {
 
 bool ChunkTransfer::give_run(Flow& flow) {
   const bool endgame = schedule_->free_bytes() == 0;
-  if (now() - std::exchange(asked_, now()) > attended_s) attended_since_ = now();
-  if (endgame && now() - attended_since_ < attended_s) return false;  // who was late is not known: all look first
+  if (endgame && context_.hosts.stood_still()) return false;  // all look first at what has come meanwhile
   const bool among_ranks = known() && context_.share.ranks > 1;
   // Before it leaves its slice, a rank looks at what the others have done since: their news may be a while old.
   if (among_ranks && !schedule_->free_in(slice_)) take_news(std::chrono::milliseconds(0));

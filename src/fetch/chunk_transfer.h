@@ -130,15 +130,13 @@ class ChunkTransfer {
   std::uint64_t reused_ = 0;  // adopted, of unknown content: said at the end
   bool sequential_ = false;   // no mirror honours ranges: one lane reads the whole
   bool restart_ = false;
-  Clock::time_point looked_{};             // for news of other processes
-  double asked_ = 0, attended_since_ = 0;  // when lanes wanted work last, and since when often
+  Clock::time_point looked_{};  // for news of other processes
 
   bool mixable_;  // unknown content: who may be believed together
   std::optional<std::size_t> leader_;
-  std::set<std::size_t> admitted_, givers_, suspects_;
+  std::set<std::size_t> admitted_, comparing_, givers_, suspects_;
   std::map<std::size_t, Failure> differing_;  // from the leader: one of them is wrong
-  bool comparing_ = false;
-  std::uint64_t sample_begin_ = 0;  // what the leader gave first, for the others to be compared with
+  std::uint64_t sample_begin_ = 0;            // what the leader gave first, for the others to be compared with
   std::vector<std::byte> sample_;
   std::map<std::size_t, Validators> versions_;  // by mirror
 };

@@ -14,6 +14,7 @@ constexpr unsigned connections_max = 64;  // many small files at a distance need
 constexpr unsigned login_start = 2;
 constexpr double rate_window_s = 0.4;
 constexpr double rate_memory = 0.5;  // weight of the past
+constexpr double still_s = 0.15;     // without a tick, and until all have had their turn again
 constexpr std::chrono::seconds pause_worth_telling{1};
 constexpr std::size_t heard_max = 1024;  // hosts
 
@@ -183,6 +184,7 @@ std::vector<std::string> Hosts::tick() {
     const std::lock_guard lock(mutex_);
     reasons.swap(notes_);
     const double time = now();
+    if (time - std::exchange(ticked_, time) > still_s) attended_since_ = time;
     std::uint64_t of_all = 0;
     for (const Host& host : hosts_) of_all += host.bytes_;
     for (Host& host : hosts_) {
@@ -201,6 +203,11 @@ std::vector<std::string> Hosts::tick() {
   }
   if (!reasons.empty()) wake();
   return reasons;
+}
+
+bool Hosts::stood_still() const {
+  const std::lock_guard lock(mutex_);
+  return now() - ticked_ > still_s || now() - attended_since_ < still_s;
 }
 
 unsigned Hosts::connections() const {

@@ -69,6 +69,8 @@ class Hosts {
   [[nodiscard]] std::vector<HostRule> rules() const;
   // Looks at what came since the last time; a reason for each host whose connections change. Every 50 ms or so.
   [[nodiscard]] std::vector<std::string> tick();
+  // This process did, a moment ago, by the time between two ticks: what a host has sent was not looked at.
+  [[nodiscard]] bool stood_still() const;
   [[nodiscard]] unsigned connections() const;  // that all hosts would take now, lanes_max at most
   // The pauses that hosts of this table asked for since the last call, for the tables of other ranks; empty: none.
   [[nodiscard]] std::string take_news();
@@ -94,6 +96,7 @@ class Hosts {
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   unsigned in_use_ = 0;
+  double ticked_ = 0, attended_since_ = 0;  // seconds
   std::deque<Host> hosts_;
   std::map<std::string, Host*> by_origin_;
   std::vector<HostRule> rules_;

@@ -9,10 +9,12 @@
 namespace sabath {
 namespace {
 
-constexpr double window_s = 0.5;        // of a run's measured rate
-constexpr double gain_min_s = 0.5;      // what a split must save: the late connection is lost, and what is on its way
-constexpr double gain_latencies = 1.0;  // and more than asking costs
-constexpr double gain_small_s = 0.5;    // what a piece below split_bytes_min must save
+constexpr double window_s = 0.5;  // of a run's measured rate
+// What a split must save: the late connection is lost, and what is on its way. Less where a source far away helps
+// another: there the links hold little, and two lanes of one source would share one.
+constexpr double gain_min_s = 0.5, gain_other_s = 0.2, far_s = 0.005;
+constexpr double gain_latencies = 1.0;                          // and more than asking costs
+constexpr double gain_small_s = 0.5;                            // what a piece below split_bytes_min must save
 constexpr double patience_min_s = 0.2, patience_latencies = 4;  // a new connection needs several round trips
 constexpr double unknown_rate = 1e6;      // bytes a second, of a run of which nothing has come yet
 constexpr double in_order_latencies = 8;  // a request takes so long, if a chunk does not
@@ -100,7 +102,7 @@ std::optional<Schedule::Place> Schedule::split_late(std::size_t source, Speed sp
   for (Run& run : runs_) {
     if (run.left() == 0 || run.busy) continue;
     if (doubted && !silent(run.source, now)) continue;  // it may help where the others are no better
-    const auto cut = cut_of(run, speed, now, whole);
+    const auto cut = cut_of(run, source, speed, now, whole);
     if (cut && (!latest || cut->alone > latest->alone)) latest = cut;
   }
   if (!latest) return std::nullopt;
@@ -116,7 +118,8 @@ std::optional<Schedule::Place> Schedule::split_late(std::size_t source, Speed sp
 }
 
 // What a lane of this speed would take from `run`, if that is worth a request.
-std::optional<Schedule::Cut> Schedule::cut_of(Run& run, Speed speed, double now, const Ask& whole) const {
+std::optional<Schedule::Cut> Schedule::cut_of(Run& run, std::size_t source, Speed speed, double now,
+                                              const Ask& whole) const {
   const bool guess = speed.rate <= 0 && run.rate <= 0;
   Cut cut;
   cut.run = &run;
@@ -137,7 +140,8 @@ std::optional<Schedule::Cut> Schedule::cut_of(Run& run, Speed speed, double now,
   if (all) cut.both = speed.latency + left / cut.ours;
   if (over) cut.patience = 2 * run.patience;  // nothing may have been wrong but what we expected
   const double gain = cut.alone - cut.both;
-  if (gain < gain_min_s + gain_latencies * speed.latency) return std::nullopt;
+  const bool other = run.source != source && speed.latency > far_s;
+  if (gain < (other ? gain_other_s : gain_min_s) + gain_latencies * speed.latency) return std::nullopt;
   const std::uint64_t given =
       all ? run.left() : static_cast<std::uint64_t>(std::clamp(cut.ours * (cut.both - speed.latency), 0.0, left));
   const double enough = guess ? unknown_pieces * least : gain < gain_small_s ? least : least / 16;

@@ -91,7 +91,8 @@ class Schedule {
   [[nodiscard]] bool silent(std::size_t source, double now) const;
   [[nodiscard]] std::uint64_t run_chunks(Speed speed, unsigned lanes, double now) const;
   std::optional<Place> split_late(std::size_t source, Speed speed, double now, const Ask& whole);
-  [[nodiscard]] std::optional<Cut> cut_of(Run& run, Speed speed, double now, const Ask& whole) const;
+  [[nodiscard]] std::optional<Cut> cut_of(Run& run, std::size_t source, Speed speed, double now,
+                                          const Ask& whole) const;
   [[nodiscard]] std::optional<std::uint64_t> cut_near(const Run& run, std::uint64_t given, const Ask& whole) const;
   Place begin(std::size_t source, ByteRange range, Speed speed, double now, double patience = 0);
   [[nodiscard]] std::uint64_t chunk_of(std::uint64_t byte) const { return byte / limits_.chunk_bytes; }

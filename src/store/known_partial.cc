@@ -3,11 +3,13 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 
+#include "base/filesystem_kind.h"
 #include "sabath/error.h"
 #include "store/chunk_check.h"
 #include "store/clone.h"
@@ -24,6 +26,21 @@ namespace {
 bool same_file(const Fd& a, const Fd& b) {
   struct stat of_a = {}, of_b = {};
   return ::fstat(a.get(), &of_a) == 0 && ::fstat(b.get(), &of_b) == 0 && of_a.st_ino == of_b.st_ino;
+}
+
+// Space is promised where the filesystem can promise it for nothing; where it cannot, writing zeros would be worse than
+// waiting, and in memory a promise is that: 0.25 s a GiB before the first byte. By `step`. Returns 0 or an errno.
+int promise(const Fd& file, off_t size, off_t step) {
+  struct statfs about {};
+  if (::fstatfs(file.get(), &about) == 0 && filesystem_kind(static_cast<unsigned long>(about.f_type)).in_memory)
+    return EOPNOTSUPP;
+  int result = 0;
+  for (off_t at = 0; at < size && result == 0; at += step) {
+    do {
+      result = ::fallocate(file.get(), 0, at, std::min(step, size - at));
+    } while (result != 0 && errno == EINTR);
+  }
+  return result == 0 ? 0 : errno;
 }
 
 }  // namespace
@@ -83,21 +100,13 @@ std::shared_ptr<Fd> KnownPartial::open_data() {
   // By chunk where blocks can be shared: btrfs gives back what a clone replaces only when all of one promise is
   // replaced.
   const auto step = store_.reflinks() ? static_cast<off_t>(chunk_size_bytes) : size;
-  int result = 0;
-  for (off_t at = 0; at < size && result == 0; at += step) {
-    do {
-      result = ::fallocate(data->get(), 0, at, std::min(step, size - at));
-    } while (result != 0 && errno == EINTR);
-  }
-  // Space is promised now, where the filesystem can promise; where it cannot, writing zeros would be worse than
-  // waiting.
-  const int error = result == 0 ? 0 : errno;
+  const int error = promise(*data, size, step);
   if (error != 0 && error != EOPNOTSUPP && error != ENOSYS && error != EINVAL) {
     if (!there) remove_tree(directory_);
     throw_errno(fmt::format("reserve {} bytes for", digest_.size_bytes), data_path_, error);
   }
   if (::ftruncate(data->get(), size) != 0) throw_errno("resize", data_path_, errno);
-  if (error == 0) store_.landing.add(digest_.size_bytes - allocated, 1);
+  store_.landing.add(error == 0 ? digest_.size_bytes - allocated : 0, 1);
   promised_ = error == 0;
   return data;
 }

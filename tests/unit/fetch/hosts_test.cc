@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <thread>
+
 namespace sabath {
 namespace {
 
@@ -52,6 +54,23 @@ TEST(Hosts, AByteRateIsKept) {
   const auto begin = Clock::now();
   for (int i = 0; i < 4; ++i) host.received(100'000, {});
   EXPECT_GT(Clock::now() - begin, std::chrono::milliseconds(250));  // of 400 ms, a tenth of a second may be saved up
+}
+
+TEST(Hosts, WhoStoodStillHasToLookFirst) {
+  Hosts hosts(0);
+  const auto attended = [&] {
+    for (const auto end = Clock::now() + std::chrono::seconds(20); hosts.stood_still() && Clock::now() < end;) {
+      (void)hosts.tick();
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+    return !hosts.stood_still();
+  };
+  EXPECT_TRUE(attended());
+  std::this_thread::sleep_for(std::chrono::milliseconds(200));
+  EXPECT_TRUE(hosts.stood_still());
+  (void)hosts.tick();
+  EXPECT_TRUE(hosts.stood_still());  // not all have had their turn
+  EXPECT_TRUE(attended());
 }
 
 TEST(Hosts, APauseIsNewsForOtherRanks) {

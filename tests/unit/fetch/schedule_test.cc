@@ -88,20 +88,27 @@ TEST(Schedule, DoesNotSplitForNothing) {
     std::uint64_t size;
     Schedule::Speed first, second;
     bool split;
+    std::size_t by = 1;
   };
   const std::vector<Case> cases = {
-      {chunk, {1e6, 0}, {1e6, 0}, true},      {chunk, {100e6, 0}, {100e6, 0}, false},  // saves 20 ms
-      {chunk, {1e6, 0}, {1e6, 10}, false},                                     // over before the first byte would come
-      {chunk, {1e6, 0.1}, {1e6, 0.1}, true},  {chunk, {0, 0}, {0, 0}, false},  // nothing says that it is late
+      {chunk, {1e6, 0}, {1e6, 0}, true},
+      {chunk, {100e6, 0}, {100e6, 0}, false},  // saves 20 ms
+      {chunk, {1e6, 0}, {1e6, 10}, false},     // over before the first byte would come
+      {chunk, {1e6, 0.1}, {1e6, 0.1}, true},
+      {chunk, {0, 0}, {0, 0}, false},  // nothing says that it is late
 
       {100 << 10, {1e6, 0}, {1e6, 0}, false},  // small and quick
       {100 << 10, {10e3, 0}, {1e6, 0}, true},  // small and slow
       {1, {1e6, 0}, {1e6, 0}, false},
+      {chunk, {5e6, 0.02}, {5e6, 0.02}, true},      // saves 0.4 s, by another source
+      {chunk, {5e6, 0}, {5e6, 0}, false},           // the same nearby
+      {chunk, {5e6, 0.02}, {5e6, 0.02}, false, 0},  // the same by the source itself
+      {chunk, {2e6, 0.02}, {2e6, 0.02}, true, 0},   // 1 s
   };
   for (const auto& c : cases) {
     Schedule schedule = whole_file(c.size);
     ASSERT_TRUE(schedule.take(0, c.first, 2, 0));
-    EXPECT_EQ(schedule.take(1, c.second, 2, 0).has_value(), c.split) << c.size << " bytes, " << c.first.rate;
+    EXPECT_EQ(schedule.take(c.by, c.second, 2, 0).has_value(), c.split) << c.size << " bytes, " << c.first.rate;
   }
 }
 
