@@ -43,6 +43,7 @@ FileOutcome InOrder::run() {
   FileOutcome outcome;
   try {
     resume_earlier();
+    if (gave_way_) return outcome;
     for (;;) {
       const auto pick = mirrors_.pick(context_.stop);
       source_ = pick.url->display();
@@ -125,8 +126,7 @@ void InOrder::attempt(const MirrorSet::Pick& pick, GuardedSink& sink) {
     unchanged_ = true;
     return;
   } catch (const GaveWay&) {
-    gave_way_ = true;
-    return partial_->discard();
+    return give_way();
   } catch (const NoShare&) {
     first_chunk_only_ = false;
     return attempt(pick, sink);
@@ -202,6 +202,7 @@ void InOrder::resume_earlier() {
   const bool silent = watch_ != nullptr && watch_->left_validators();
   if (!silent && !context_.store.has_partial(source_key(job_))) return;
   open_partial();
+  if (!leads()) return give_way();  // whoever waited for the same dead writer comes here at the same moment
   validators_ = adopt_left(*partial_, watch_, provable(),
                            [this](std::span<const std::byte> bytes) { checksums_->update(bytes); });
   if (!provable() && validators_.empty()) return restart();  // nothing could tell a mixture from the file
@@ -216,7 +217,14 @@ void InOrder::resume_earlier() {
 void InOrder::lead_or_give_way() {
   if (partial_) return;
   open_partial();
-  if (watch_ != nullptr && partial_ && !watch_->take_lead(*partial_)) throw GaveWay{};
+  if (!leads()) throw GaveWay{};
+}
+
+bool InOrder::leads() { return watch_ == nullptr || !partial_ || watch_->take_lead(*partial_); }
+
+void InOrder::give_way() {
+  partial_->discard();
+  gave_way_ = true;
 }
 
 void InOrder::open_partial() {

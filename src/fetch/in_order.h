@@ -41,6 +41,8 @@ class InOrder {
   void on_bytes(std::span<const std::byte> bytes);
   void resume_earlier();  // what another process left
   void lead_or_give_way();
+  [[nodiscard]] bool leads();  // of several that began together, one goes on
+  void give_way();
   void open_partial();
   void flush_chunk();
   void restart();
