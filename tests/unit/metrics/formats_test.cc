@@ -181,9 +181,7 @@ std::vector<Case> other_cases() {
        R"(noise:::SABATH {"time":1732180000.25,"epoch":3,"values":{"loss":0.12,"time":5}})"
        "\n",
        {"e3 loss=0.12", "e3 time=5"}},
-      {"NumbersBeyondAllBounds",
-       "epoch=1 step=99999999999999999999 a=1e-999 b=-1e999\n",
-       {"e1 a=0", "e1 b=-inf"}},
+      {"NumbersBeyondAllBounds", "epoch=1 step=99999999999999999999 a=1e-999 b=-1e999\n", {"e1 a=0", "e1 b=-inf"}},
       {"Garbage",
        std::string(
            "Epoch\nEpoch x/y\n1/1\n/\n[\n[00:\n\x1b[\n\x1b\n:::MLLOG\n:::MLLOG {\n{\n,,,\nTotal params: 104\n\0\0\n",
