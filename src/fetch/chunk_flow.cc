@@ -13,7 +13,7 @@ namespace sabath {
 
 namespace {
 
-constexpr std::uint64_t sample_bytes = 12 * 1024;
+constexpr std::uint64_t sample_bytes = 12 * 1024;  // comes in the first round trip: TCP begins with ten segments
 
 }  // namespace
 

@@ -29,11 +29,14 @@ bool same_file(const Fd& a, const Fd& b) {
 }
 
 // Space is promised where the filesystem can promise it for nothing; where it cannot, writing zeros would be worse than
-// waiting, and in memory a promise is that: 0.25 s a GiB before the first byte. By `step`. Returns 0 or an errno.
-int promise(const Fd& file, off_t size, off_t step) {
+// waiting. In memory a promise is that, 0.25 s a GiB before the first byte: there it is only seen whether what `lacks`
+// has room. By `step`. Returns 0 or an errno.
+int promise(const Fd& file, off_t size, off_t step, std::uint64_t lacks) {
   struct statfs about {};
-  if (::fstatfs(file.get(), &about) == 0 && filesystem_kind(static_cast<unsigned long>(about.f_type)).in_memory)
-    return EOPNOTSUPP;
+  if (::fstatfs(file.get(), &about) == 0 && filesystem_kind(static_cast<unsigned long>(about.f_type)).in_memory) {
+    const std::uint64_t room = about.f_bavail * static_cast<std::uint64_t>(about.f_bsize);
+    return about.f_blocks > 0 && room < lacks ? ENOSPC : EOPNOTSUPP;  // no blocks: it has no limit
+  }
   int result = 0;
   for (off_t at = 0; at < size && result == 0; at += step) {
     do {
@@ -100,7 +103,7 @@ std::shared_ptr<Fd> KnownPartial::open_data() {
   // By chunk where blocks can be shared: btrfs gives back what a clone replaces only when all of one promise is
   // replaced.
   const auto step = store_.reflinks() ? static_cast<off_t>(chunk_size_bytes) : size;
-  const int error = promise(*data, size, step);
+  const int error = promise(*data, size, step, digest_.size_bytes - allocated);
   if (error != 0 && error != EOPNOTSUPP && error != ENOSYS && error != EINVAL) {
     if (!there) remove_tree(directory_);
     throw_errno(fmt::format("reserve {} bytes for", digest_.size_bytes), data_path_, error);
