@@ -107,8 +107,8 @@ def near(bench):
 
 
 def far(bench):
-    rig, one = bench.rig(), bench.one(bench.sizes.link)
-    rig.up(f"srv1,rate=4000mbit,rtt={FAR_ROUND_TRIP_MS}ms", "node1")
+    rig, one = bench.rig(), bench.one(bench.sizes.far)
+    rig.up(f"srv1,rate=4000mbit,rtt={FAR_ROUND_TRIP_MS}ms,gso=1", "node1")  # by packets the emulator needs a core
     with SshServer(bench.ground.scratch, "srv1", FAR_PORT, rig.enter("srv1")) as server:
         rig.ping("node1", "srv1")
 

@@ -60,6 +60,8 @@ Child::Child(const std::vector<std::string>& argv) {
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) throw_errno("make a socket pair", "", errno);
   socket_ = Fd(ends[0]);
   const Fd theirs(ends[1]);
+  const int room = 4 * 1024 * 1024;  // fewer wake-ups of both; the kernel gives what it allows
+  ::setsockopt(theirs.get(), SOL_SOCKET, SO_SNDBUF, &room, sizeof room);
   errors_ = Fd(::memfd_create("errors", MFD_CLOEXEC));
   if (!errors_) throw_errno("make a file in memory", "", errno);
   pid_ = spawn(argv, theirs.get(), errors_.get());

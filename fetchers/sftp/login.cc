@@ -38,8 +38,10 @@ class Login {
     libssh2_agent_publickey* key = nullptr;
     while (!done && ::libssh2_agent_get_identity(agent.get(), &key, key) == 0) {
       if (host_.identities_only && !is_named(*key)) continue;
-      done = patiently_([&] { return ::libssh2_agent_userauth(agent.get(), host_.user.c_str(), key); }) == 0;
-      if (!done) tried_.push_back(fmt::format("the agent's key {}", printable(key->comment ? key->comment : "", 60)));
+      const int status = patiently_([&] { return ::libssh2_agent_userauth(agent.get(), host_.user.c_str(), key); });
+      done = status == 0;
+      if (is_lost(status)) break;
+      if (!done) refuse(fmt::format("the agent's key {}", printable(key->comment ? key->comment : "", 60)));
     }
     ::libssh2_agent_disconnect(agent.get());
     return done;
@@ -58,25 +60,28 @@ class Login {
       return ::libssh2_userauth_publickey_frommemory(session_, host_.user.c_str(), host_.user.size(), nullptr, 0,
                                                      key.reveal().data(), key.reveal().size(), "");
     });
-    if (status == 0) return true;
-    tried_.push_back(name + why(status, key));
-    return false;
+    if (status != 0 && !is_lost(status)) refuse(name + why(status, key));
+    return status == 0;
   }
 
-  [[nodiscard]] bool nothing_needed() {
+  // Asked last: it costs a round trip, and hardly any server lets in who shows nothing.
+  [[nodiscard]] bool try_nothing() {
     const char* list = nullptr;
     const int status = patiently_([&] {
       list = ::libssh2_userauth_list(session_, host_.user.c_str(), static_cast<unsigned>(host_.user.size()));
       return list == nullptr ? ::libssh2_session_last_errno(session_) : 0;
     });
     if (list != nullptr) methods_ = list;
-    if (status == LIBSSH2_ERROR_SOCKET_DISCONNECT || status == LIBSSH2_ERROR_SOCKET_RECV) lost_ = true;
-    return ::libssh2_userauth_authenticated(session_) != 0;
+    return !is_lost(status) && ::libssh2_userauth_authenticated(session_) != 0;
   }
 
   [[nodiscard]] bool lost() const { return lost_; }
 
   [[noreturn]] void fail(const Waiter& waiter) const {
+    if (lost_ && !refused_) {
+      throw Error(FailureKind::network, waiter.what() + ": the server hung up during the login",
+                  "it may be taking no more connections now");
+    }
     std::string tried;
     for (const std::string& each : tried_) tried += (tried.empty() ? "" : "; ") + each;
     throw Error(
@@ -100,8 +105,17 @@ class Login {
     return false;
   }
 
-  std::string why(int status, const Secret& key) const {
-    if (status == LIBSSH2_ERROR_SOCKET_DISCONNECT) return " (the server hung up)";
+  bool is_lost(int status) {
+    lost_ = lost_ || status == LIBSSH2_ERROR_SOCKET_DISCONNECT || status == LIBSSH2_ERROR_SOCKET_RECV;
+    return lost_;
+  }
+
+  void refuse(std::string key) {
+    tried_.push_back(std::move(key));
+    refused_ = true;
+  }
+
+  static std::string why(int status, const Secret& key) {
     const bool rsa = key.reveal().find("BEGIN RSA") != std::string_view::npos;
     if (status == LIBSSH2_ERROR_AUTHENTICATION_FAILED || status == LIBSSH2_ERROR_PUBLICKEY_UNVERIFIED) {
       return rsa ? " (libssh2 before 1.11 signs by RSA with SHA-1 only, which new servers refuse)" : " (refused)";
@@ -114,22 +128,19 @@ class Login {
   const Patiently& patiently_;
   std::vector<std::string> tried_;
   std::string methods_;
-  bool lost_ = false;
+  bool lost_ = false;     // the server hung up: on a refused one that tries on, or on all who come now
+  bool refused_ = false;  // it has answered
 };
 
 }  // namespace
 
 void log_in(LIBSSH2_SESSION* session, const SshHost& host, const Waiter& waiter, const Patiently& patiently) {
   Login login(session, host, patiently);
-  if (login.nothing_needed()) return;
-  if (login.lost()) {
-    throw Error(FailureKind::network, waiter.what() + ": the server hung up before the login",
-                "it may be taking no more connections now");
-  }
   if (login.try_agent()) return;
   for (const std::filesystem::path& file : host.identities) {
-    if (login.try_file(file)) return;
+    if (!login.lost() && login.try_file(file)) return;
   }
+  if (!login.lost() && login.try_nothing()) return;
   login.fail(waiter);
 }
 

@@ -127,10 +127,15 @@ void SshSession::open_channel(const Waiter& waiter) {
                 "the server gives no more sessions now");
   }
   if (opened != 0) fail_lost(waiter, "opening a channel");
-  if (patiently([&] { return ::libssh2_channel_subsystem(channel_, "sftp"); }, waiter) != 0) {
-    throw Error(FailureKind::unavailable, fmt::format("{}: the server offers no SFTP", waiter.what()),
-                "its administrator can enable the sftp subsystem of sshd");
-  }
+  subsystem_status_ = ::libssh2_channel_subsystem(channel_, "sftp");  // asked; what is written next goes on its heels
+}
+
+void SshSession::await_subsystem(const Waiter& waiter) {
+  if (subsystem_status_ == LIBSSH2_ERROR_EAGAIN)
+    subsystem_status_ = patiently([&] { return ::libssh2_channel_subsystem(channel_, "sftp"); }, waiter);
+  if (subsystem_status_ == 0) return;
+  throw Error(FailureKind::unavailable, fmt::format("{}: the server offers no SFTP", waiter.what()),
+              "its administrator can enable the sftp subsystem of sshd");
 }
 
 int SshSession::patiently(const std::function<int()>& call, const Waiter& waiter) {
@@ -146,6 +151,7 @@ int SshSession::patiently(const std::function<int()>& call, const Waiter& waiter
 
 std::size_t SshSession::read_some(std::span<std::byte> bytes, const Waiter& waiter) {
   waiter.check_stop();
+  await_subsystem(waiter);
   const int got = patiently(
       [&] {
         return static_cast<int>(::libssh2_channel_read(channel_, reinterpret_cast<char*>(bytes.data()), bytes.size()));

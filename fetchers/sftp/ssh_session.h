@@ -30,12 +30,14 @@ class SshSession final : public Stream {
   void shake_hands(const Waiter& waiter);
   void check_host_key(const SshHost& host, const KnownKeys& known, const Waiter& waiter);
   void open_channel(const Waiter& waiter);
+  void await_subsystem(const Waiter& waiter);
   int patiently(const std::function<int()>& call, const Waiter& waiter);
   [[noreturn]] void fail_lost(const Waiter& waiter, std::string_view doing) const;
 
   Connection connection_;
   std::unique_ptr<LIBSSH2_SESSION, Free> session_;
   LIBSSH2_CHANNEL* channel_ = nullptr;  // the session frees it
+  int subsystem_status_ = 0;            // of the request for it; its answer is waited for when the first byte is
 };
 
 }  // namespace sabath

@@ -12,6 +12,8 @@ constexpr double window_min_s = 0.12;   // a rate over less is noise ...
 constexpr double window_latencies = 3;  // ... and so is one over less than this many round trips
 constexpr double far_s = 0.005;         // a host this far away is bound by windows and waits, not by its rate
 constexpr unsigned far_start = 16;      // so it is asked by so many as soon as that is known
+constexpr unsigned far_logins = 6;      // and so, where each costs a login
+constexpr double login_latencies = 12;  // a login lasts that many round trips: no window is shorter
 constexpr double worth = 1.10;          // what twice the connections must bring
 constexpr double probe_worth = 1.04;    // what a quarter more must bring
 constexpr double gain_kept = 0.5;       // the part of a host's gain that all hosts together must show
@@ -47,7 +49,11 @@ bool ConnectionPolicy::observe(const Seen& seen) {
   if (seen.latency <= 0) return false;  // nothing has come
   if (phase_ == Phase::starting) {
     phase_ = Phase::growing;
-    if (seen.latency >= far_s && target_ < far_start) return move_to(far_start, "the host is far away", 0, 0);
+    if (seen.latency < far_s) {
+      limits_.max = std::min(limits_.max, std::max(1U, limits_.near_max));
+    } else if (const unsigned start = limits_.by_login ? far_logins : far_start; target_ < start) {
+      return move_to(start, "the host is far away", 0, 0);
+    }
   }
   // Only what uses all its connections shows what more of them would bring.
   if (seen.in_use < target_) {
@@ -59,7 +65,8 @@ bool ConnectionPolicy::observe(const Seen& seen) {
     return false;
   }
   const double elapsed = seen.now - window_.now;
-  if (elapsed < std::max(window_min_s, window_latencies * seen.latency)) return false;
+  const double latencies = limits_.by_login ? login_latencies : window_latencies;
+  if (elapsed < std::max(window_min_s, latencies * seen.latency)) return false;
   const double rate = static_cast<double>(seen.bytes - window_.bytes) / elapsed;
   const double of_all = static_cast<double>(seen.bytes_of_all - window_.bytes_of_all) / elapsed;
   open_window(seen);

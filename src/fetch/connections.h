@@ -2,6 +2,7 @@
 // only, in any kind of time; one object for each host. The caller has a mutex.
 #pragma once
 
+#include <climits>
 #include <cstdint>
 #include <string>
 
@@ -11,7 +12,8 @@ class ConnectionPolicy {
  public:
   struct Limits {
     unsigned start = 8, max = 16;
-    bool by_login = false;  // each connection costs one, and is quick only after a while
+    bool by_login = false;         // each connection costs one, and is quick only after a while
+    unsigned near_max = UINT_MAX;  // of a host that is not far away, where each keeps a core busy
   };
   explicit ConnectionPolicy(Limits limits);
 
@@ -26,6 +28,7 @@ class ConnectionPolicy {
   bool observe(const Seen& seen);
   bool crowded(double now, unsigned in_use);  // the host said that it has too many of us: 429, 503, refused
   [[nodiscard]] unsigned target() const { return target_; }
+  [[nodiscard]] bool by_login() const { return limits_.by_login; }
   [[nodiscard]] const std::string& reason() const { return reason_; }
 
  private:

@@ -1,6 +1,7 @@
 #include "fetch/hosts.h"
 
 #include <algorithm>
+#include <thread>
 #include <utility>
 
 #include <fmt/format.h>
@@ -56,9 +57,10 @@ void Host::disconnect_unused() {
   --table_.in_use_;
 }
 
-void Host::answered(std::chrono::duration<double> latency) {
+void Host::answered(std::chrono::duration<double> latency, std::chrono::duration<double> waited) {
   const std::lock_guard lock(table_.mutex_);
   latency_ = latency_ == 0 ? latency.count() : std::min(latency_, latency.count());
+  if (policy_.by_login()) login_ = std::max(login_, (waited - latency).count());
 }
 
 void Host::received(std::uint64_t bytes, const std::stop_token& stop) {
@@ -96,7 +98,7 @@ double Host::rate() const {
 
 Schedule::Speed Host::speed() const {
   const std::lock_guard lock(table_.mutex_);
-  return {rate_ / std::max(1U, in_use_), latency_};
+  return {rate_ / std::max(1U, in_use_), latency_, login_};
 }
 
 Hosts::Hosts(unsigned lanes_max, unsigned ranks, const std::vector<HostRule>& rules)
@@ -106,10 +108,14 @@ Hosts::Hosts(unsigned lanes_max, unsigned ranks, const std::vector<HostRule>& ru
       ranks_(std::max(1U, ranks)),
       rules_(rules) {}
 
-// Where each connection costs a login few are begun with, until the host is known to be far away.
+// Where each connection costs a login few are begun with, until the host is known to be far away. What is not far away
+// is bound by the ciphers: there are no more than this machine has cores.
 ConnectionPolicy::Limits Hosts::limits_of(std::string_view origin) const {
   if (!origin.starts_with("sftp:") && !origin.starts_with("scp:")) return each_;
-  return {.start = std::min(login_start, each_.start), .max = each_.max, .by_login = true};
+  return {.start = std::min(login_start, each_.start),
+          .max = each_.max,
+          .by_login = true,
+          .near_max = std::max(login_start, std::thread::hardware_concurrency())};
 }
 
 Host& Hosts::of(const std::string& origin) {

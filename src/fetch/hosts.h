@@ -35,7 +35,8 @@ class Host {
   void disconnect_unused();          // and nobody needs to look for work because of that
   // Returns when so many more may come from it; early on a stop request.
   void received(std::uint64_t bytes, const std::stop_token& stop);
-  void answered(std::chrono::duration<double> latency);  // from a request to its first byte
+  // From a request to its first byte, and from the start of what may have needed a connection first.
+  void answered(std::chrono::duration<double> latency, std::chrono::duration<double> waited);
   // Retry-After and the like: for every lane, file and rank. `crowded`: it has too many of us.
   void pause_until(Clock::time_point time, bool crowded);
   [[nodiscard]] Clock::time_point paused_until() const;
@@ -53,7 +54,7 @@ class Host {
   // Under the table's mutex:
   ConnectionPolicy policy_;
   unsigned in_use_ = 0, connections_max_ = UINT_MAX;
-  double latency_ = 0, rate_ = 0, rate_time_ = 0;
+  double latency_ = 0, login_ = 0, rate_ = 0, rate_time_ = 0;
   std::uint64_t rate_bytes_ = 0;
   Clock::time_point paused_until_{};
 };

@@ -172,7 +172,7 @@ Schedule::Place Schedule::begin(std::size_t source, ByteRange range, Speed speed
   run.end = range.end;
   run.rate = speed.rate;
   run.mark_time = run.heard_time = now + speed.latency;
-  run.patience = std::max(patience, patience_min_s + patience_latencies * speed.latency);
+  run.patience = std::max(patience, patience_min_s + patience_latencies * speed.latency + speed.login);
   return runs_.insert(runs_.end(), run);
 }
 

@@ -32,6 +32,7 @@ class Schedule {
   struct Speed {
     double rate = 0;     // bytes a second of one more lane; 0: not known yet
     double latency = 0;  // seconds from a request to its first byte
+    double login = 0;    // seconds before that, where each connection costs one
   };
 
   struct Run {

@@ -141,6 +141,20 @@ TEST_F(Sftp, WithoutAKeyThatIsAccepted) {
   EXPECT_TRUE(is_said(reading, "ssh -oBatchMode=yes 127.0.0.1")) << reading.message();
 }
 
+// A server that hangs up on who has shown a wrong key has refused it: nothing to be tried again for.
+TEST_F(Sftp, AServerThatHearsOfOneKeyOnly) {
+  serve("MaxAuthTries 1\n");
+  std::string config = fmt::format("UserKnownHostsFile {}\n", server->known_hosts().string());
+  for (const char* name : {"first", "second"}) {
+    make_ssh_key(server->directory() / name, "ed25519");
+    config += fmt::format("IdentityFile {}\n", (server->directory() / name).string());
+  }
+  write_file(server->config(), config);
+  const Reading reading = get_f();
+  EXPECT_EQ(reading.kind(), FailureKind::access) << reading.message();
+  EXPECT_TRUE(is_said(reading, "/first (refused)")) << reading.message();
+}
+
 TEST_F(Sftp, AKeyWithAPassphraseIsNotAskedFor) {
   std::filesystem::remove(server->key());
   std::filesystem::remove(server->key().string() + ".pub");

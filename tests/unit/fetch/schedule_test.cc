@@ -126,6 +126,20 @@ TEST(Schedule, ASilentRunLosesAllAndItsSourceIsAskedNothing) {
   EXPECT_EQ(schedule.free_bytes(), 0U);
 }
 
+// Lanes that log in are heard late, and their source is not silent for that.
+TEST(Schedule, ALoginIsNoSilence) {
+  for (const double login : {0.0, 0.6}) {
+    Schedule schedule = whole_file(8 * chunk);
+    const Schedule::Speed speed{0, 0.05, login};
+    const auto kept = *schedule.take(0, speed, 2, 0);
+    ASSERT_TRUE(schedule.take(0, speed, 2, 0)) << "it logs in";
+    schedule.advance(kept, chunk, 0.5);
+    schedule.release(kept);
+    EXPECT_EQ(schedule.take(0, speed, 2, 0.6).has_value(), login > 0);
+    EXPECT_FALSE(schedule.take(0, speed, 2, 5));
+  }
+}
+
 TEST(Schedule, AChunkThatMayNotBeSplitIsCutAtItsBounds) {
   const auto whole = [](std::uint64_t) { return true; };
   Schedule one = whole_file(chunk);
