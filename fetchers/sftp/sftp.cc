@@ -80,7 +80,7 @@ class SftpFetcher : public Fetcher {
   void read(const ReadRequest& request, Sink& sink, Traffic& traffic, std::stop_token stop) override {
     const std::string path = path_of(request.url);
     const SshHost host = resolve_ssh_host(settings_.ssh, request.url);
-    const std::string login = fmt::format("{}@{}:{} {}", host.user, host.name, host.port, host.alias);
+    const std::string login = login_of(host);
     Waiter waiter("cannot read " + request.url.display(), stop, milliseconds(settings_.stall_timeout_ms));
     waiter.check_stop();
     Hearing hearing(request, sink);
@@ -89,7 +89,18 @@ class SftpFetcher : public Fetcher {
     read_by(log_in(host, login, request.url, waiter, stop), false, login, path, request, hearing, traffic, waiter);
   }
 
+  void warm_up(const Url& url, std::stop_token stop) override {
+    const SshHost host = resolve_ssh_host(settings_.ssh, url);
+    const std::string login = login_of(host);
+    Waiter waiter("cannot log in for " + url.display(), stop, milliseconds(settings_.stall_timeout_ms));
+    pool_.give(login, log_in(host, login, url, waiter, stop));
+  }
+
  private:
+  static std::string login_of(const SshHost& host) {
+    return fmt::format("{}@{}:{} {}", host.user, host.name, host.port, host.alias);
+  }
+
   std::unique_ptr<Stream> stream_to(const SshHost& host, const Url& url, const Waiter& waiter) {
     const bool asked = host.proxy_command || host.control_path;
     const SshTransport transport = settings_.ssh.transport;

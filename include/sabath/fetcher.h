@@ -79,6 +79,8 @@ class Fetcher {
   virtual ~Fetcher() = default;
   [[nodiscard]] virtual std::vector<Scheme> schemes() const = 0;
   virtual void read(const ReadRequest& request, Sink& sink, Traffic& traffic, std::stop_token stop) = 0;
+  // Where a connection costs a login: opens one that the next read of this host may use. Throws as read() does.
+  virtual void warm_up(const Url& /*url*/, std::stop_token /*stop*/) {}
 };
 
 class Resolver;  // sabath/resolver.h

@@ -17,6 +17,7 @@
 #include "fetch/selection.h"
 #include "fetch/source_key.h"
 #include "fetch/swarm.h"
+#include "fetch/warm_up.h"
 #include "store/lookup.h"
 
 namespace sabath {
@@ -170,6 +171,7 @@ class AssetFetch {
       static_cast<void>(take_manifest(std::move(bytes), source));
       return false;
     };
+    warm_up_.emplace(context_, recipe_.fragments);
     const auto outcome = fetch_all(context_, {job}).front();
     if (outcome.failure && pin_->urls.empty()) return std::nullopt;  // no store that was asked has it
     if (outcome.failure) throw Error(*outcome.failure);
@@ -349,6 +351,7 @@ class AssetFetch {
   std::optional<ManifestPin> pin_;
   const Selection selection_;
   std::string commit_;
+  std::optional<WarmUp> warm_up_;
 };
 
 // Who is refused is told what the recipe says that a person has to do, and the terms; once.

@@ -101,6 +101,11 @@ Schedule::Speed Host::speed() const {
   return {rate_ / std::max(1U, in_use_), latency_, login_};
 }
 
+bool Host::by_login() const {
+  const std::lock_guard lock(table_.mutex_);
+  return policy_.by_login();
+}
+
 Hosts::Hosts(unsigned lanes_max, unsigned ranks, const std::vector<HostRule>& rules)
     : each_(lanes_max == 0 ? ConnectionPolicy::Limits{.start = 16, .max = connections_max}
                            : ConnectionPolicy::Limits{.start = std::min(8U, lanes_max), .max = lanes_max}),

@@ -43,6 +43,7 @@ class Host {
   [[nodiscard]] unsigned in_use() const;
   [[nodiscard]] double rate() const;            // bytes a second over the last while; 0: not known yet
   [[nodiscard]] Schedule::Speed speed() const;  // of one more lane
+  [[nodiscard]] bool by_login() const;          // each connection costs one
 
  private:
   friend class Hosts;

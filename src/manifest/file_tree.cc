@@ -31,6 +31,28 @@ FileTree hash_content(std::span<const std::byte> content) {
   return tree;
 }
 
+std::vector<Digest> hash_contents(std::span<const std::byte> contents, std::span<const std::uint64_t> sizes) {
+  std::vector<Digest> digests;
+  digests.reserve(sizes.size());
+  std::vector<Sha256> hashes;
+  while (!sizes.empty()) {
+    const std::uint64_t size = sizes.front();
+    std::size_t equal = 1;
+    if (size <= leaf_size_bytes) equal = std::ranges::find_if(sizes, [&](auto s) { return s != size; }) - sizes.begin();
+    const auto bytes = contents.first(size * equal);
+    if (size == 0 || size > leaf_size_bytes) {
+      digests.insert(digests.end(), equal, hash_content(bytes).digest);
+    } else {
+      hashes.resize(equal);
+      sha256_pieces(bytes, size, hashes);
+      for (const Sha256& hash : hashes) digests.push_back({ContentKind::file, size, hash});
+    }
+    contents = contents.subspan(bytes.size());
+    sizes = sizes.subspan(equal);
+  }
+  return digests;
+}
+
 FileHasher::FileHasher() = default;
 
 void FileHasher::update(std::span<const std::byte> bytes) {

@@ -27,6 +27,11 @@ struct FileTree {
 // Of a file of at most one chunk, which is all in memory.
 [[nodiscard]] FileTree hash_content(std::span<const std::byte> content);
 
+// Of files of at most one chunk each, which stand one after another in `contents`, whose size is the sum of `sizes`.
+// Neighbours of one size and of one leaf are hashed side by side.
+[[nodiscard]] std::vector<Digest> hash_contents(std::span<const std::byte> contents,
+                                                std::span<const std::uint64_t> sizes);
+
 // Feeds a file in order, in pieces of any size; holds at most one chunk of bytes.
 class FileHasher {
  public:

@@ -150,7 +150,7 @@ void NodeStore::read(std::size_t index, std::span<std::byte> room, unsigned thre
 
 void NodeStore::write(std::size_t index, std::span<const std::byte> bytes, bool verified, unsigned thread) {
   const Piece& piece = tape_.pieces()[index];
-  tape_.is_chunk(piece) ? write_chunk(piece, bytes, verified, thread) : write_files(piece, bytes);
+  tape_.is_chunk(piece) ? write_chunk(piece, bytes, verified, thread) : write_files(piece, bytes, verified);
 }
 
 void NodeStore::write_chunk(const Piece& piece, std::span<const std::byte> bytes, bool verified, unsigned thread) {
@@ -167,18 +167,19 @@ void NodeStore::publish(std::uint32_t file, Large& its) {
   its.published = true;
 }
 
-void NodeStore::write_files(const Piece& piece, std::span<const std::byte> bytes) {
+void NodeStore::write_files(const Piece& piece, std::span<const std::byte> bytes, bool verified) {
+  const auto found = verified ? std::vector<Digest>() : digests_of(piece, tape_, bytes);
   std::vector<Group> finished(disks_.size());
   for (std::uint32_t f = piece.first; f < piece.first + piece.files; ++f) {
-    const StagedFile& file = tape_.files()[f];
-    const auto its = bytes.first(file.digest.size_bytes);
-    bytes = bytes.subspan(its.size());
-    auto writer = disks_.store(disk_.at(f)).write_object();
-    writer->write(its);
-    if (writer->finish().digest != file.digest) {
-      throw Error(FailureKind::content, fmt::format("{} did not arrive as it was read", printable(file.path)),
+    const auto& [digest, path] = tape_.files()[f];
+    if (!verified && found[f - piece.first] != digest) {
+      throw Error(FailureKind::content, fmt::format("{} did not arrive as it was read", printable(path)),
                   "stage again; if it stays so, a node's memory or network changes bytes");
     }
+    const auto its = bytes.first(digest.size_bytes);
+    bytes = bytes.subspan(its.size());
+    auto writer = disks_.store(disk_.at(f)).write_object();
+    writer->write_hashed(its, {digest, its.empty() ? std::vector<Sha256>() : std::vector{digest.hash}});
     finished[disk_[f]].push_back(std::move(writer));
   }
   publish_later(std::move(finished));

@@ -43,7 +43,7 @@ class NodeStore {
   [[nodiscard]] std::vector<std::uint32_t> files_to_write(const std::function<bool(std::size_t piece)>& wanted);
   void publish(std::uint32_t file, Large& its);
   void write_chunk(const Piece& piece, std::span<const std::byte> bytes, bool verified, unsigned thread);
-  void write_files(const Piece& piece, std::span<const std::byte> bytes);
+  void write_files(const Piece& piece, std::span<const std::byte> bytes, bool verified);
   void publish_later(std::vector<Group> finished);  // by disk
 
   LocalDisks& disks_;

@@ -26,13 +26,27 @@ std::vector<StagedFile> in_order_of(PackMap& map, std::vector<StagedFile> files)
   return in_order(std::move(files), map.order);
 }
 
-void check_chunk(std::span<const std::byte> bytes, const Sha256& expected, const StagedFile& file,
-                 std::uint64_t chunk) {
-  if (hash_chunk(bytes) == expected) return;
+namespace {
+
+[[noreturn]] void refuse_chunk(std::uint64_t size, const StagedFile& file, std::uint64_t chunk) {
   throw Error(FailureKind::content,
-              fmt::format("{}: {} bytes at {} are not what the manifest says", printable(file.path), bytes.size(),
+              fmt::format("{}: {} bytes at {} are not what the manifest says", printable(file.path), size,
                           chunk * chunk_size_bytes),
               "`sabath verify` finds what is wrong in the shared store, and `sabath fetch --force` mends it");
+}
+
+}  // namespace
+
+void check_chunk(std::span<const std::byte> bytes, const Sha256& expected, const StagedFile& file,
+                 std::uint64_t chunk) {
+  if (hash_chunk(bytes) != expected) refuse_chunk(bytes.size(), file, chunk);
+}
+
+std::vector<Digest> digests_of(const Piece& piece, const Tape& tape, std::span<const std::byte> bytes) {
+  std::vector<std::uint64_t> sizes;
+  sizes.reserve(piece.files);
+  for (std::uint32_t i = 0; i < piece.files; ++i) sizes.push_back(tape.files()[piece.first + i].digest.size_bytes);
+  return hash_contents(bytes, sizes);
 }
 
 void PieceReader::refuse_missing(const StagedFile& file) const {
@@ -55,12 +69,11 @@ void PieceReader::read(const Piece& piece, std::span<std::byte> room, unsigned t
   for (std::uint32_t i = 0; i < piece.files; ++i) digests.push_back(tape_.files()[piece.first + i].digest);
   const auto places =
       map_.empty() ? std::span<const PackMap::Place>{} : std::span(map_.places).subspan(piece.first, piece.files);
-  if (const auto missing = read_contents(store_, digests, map_, places, room))
+  if (const auto missing = read_contents(store_, packs_, digests, map_, places, room))
     refuse_missing(tape_.files()[piece.first + *missing]);
+  const auto found = digests_of(piece, tape_, room);
   for (std::uint32_t i = 0; i < piece.files; ++i) {
-    const auto bytes = room.first(digests[i].size_bytes);
-    room = room.subspan(bytes.size());
-    if (!bytes.empty()) check_chunk(bytes, digests[i].hash, tape_.files()[piece.first + i], 0);
+    if (found[i] != digests[i]) refuse_chunk(digests[i].size_bytes, tape_.files()[piece.first + i], 0);
   }
 }
 

@@ -58,7 +58,11 @@ class PieceReader {
   ChunkLists& chunks_;
   const PackMap& map_;
   std::vector<Open> open_;  // the last large file of each thread
+  OpenPacks packs_;
 };
+
+// Of the small files of a piece, from its bytes.
+[[nodiscard]] std::vector<Digest> digests_of(const Piece& piece, const Tape& tape, std::span<const std::byte> bytes);
 
 // Throws Error{content} unless `bytes` hash to `expected`; `file` is for the message.
 void check_chunk(std::span<const std::byte> bytes, const Sha256& expected, const StagedFile& file, std::uint64_t chunk);

@@ -60,7 +60,7 @@ FileTree hash_original(const Original& original, int fd, const Tee& tee) {
 
 FileTree adopt_by_symlink(Store::State& store, const Original& original, const Tee& tee) {
   const auto tree = hash_original(original, original.fd(), tee);
-  std::set<std::filesystem::path> touched;
+  Objects::Directories touched;
   const auto placed = store.objects.place(tree.digest, touched, [&](const std::filesystem::path& to) {
     if (::symlink(original.path().c_str(), to.c_str()) == 0) return Move::done;
     if (errno != EEXIST) throw_errno("link as", to, errno);

@@ -60,7 +60,7 @@ class Adoption {
  private:
   Store::State& store_;
   const fs::path top_;
-  std::set<fs::path> touched_;
+  Objects::Directories touched_;
 };
 
 }  // namespace

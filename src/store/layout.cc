@@ -22,7 +22,9 @@ bool is_hex(std::string_view text) {
 }
 
 std::filesystem::path fanned(const std::filesystem::path& directory, std::string_view hex, std::string_view suffix) {
-  return directory / hex.substr(0, fan_out_digits) / fmt::format("{}{}", hex.substr(fan_out_digits), suffix);
+  // As one text: each `/` of paths would take both sides apart anew.
+  return fmt::format("{}/{}/{}{}", directory.native(), hex.substr(0, fan_out_digits), hex.substr(fan_out_digits),
+                     suffix);
 }
 
 // Decimal as fmt writes it: no sign, no leading zero.

@@ -95,7 +95,7 @@ using Link = std::function<int(const fs::path& to)>;  // as link(2)
 // False: a link of this kind cannot be made.
 bool try_take_link(Store::State& store, const Digest& digest, const Link& link) {
   bool refused = false;
-  std::set<fs::path> touched;
+  Objects::Directories touched;
   const auto placed = store.objects.place(digest, touched, [&](const fs::path& to) {
     if (link(to) == 0) return Move::done;
     if (errno == EEXIST) return Move::occupied;

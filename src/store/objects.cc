@@ -52,13 +52,13 @@ bool Objects::present(const Digest& file) {
   return true;
 }
 
-Objects::Placed Objects::place(const Digest& digest, std::set<std::filesystem::path>& touched,
+Objects::Placed Objects::place(const Digest& digest, Directories& touched,
                                const std::function<Move(const std::filesystem::path& to)>& move) {
   const auto to = layout_.object(digest);
-  const auto directory = to.parent_path();
-  if (!try_lstat(directory)) {
+  const std::string directory = to.native().substr(0, to.native().rfind('/'));
+  if (!touched.contains(directory) && !try_lstat(directory)) {
     make_directories(directory);
-    touched.insert({layout_.root(), layout_.objects()});
+    touched.insert({layout_.root().native(), layout_.objects().native()});
   }
   for (unsigned attempt = 0; attempt < attempts_max; ++attempt) {
     switch (move(to)) {
@@ -83,7 +83,7 @@ void Objects::publish_data(int fd, const std::filesystem::path& path, const Dige
   } catch (const Error& error) {
     throw SyncFailed(error.failure());
   }
-  std::set<std::filesystem::path> touched;
+  Directories touched;
   const auto placed = place(digest, touched, [&](const auto& to) { return publish_open_file(fd, path, to); });
   if (placed == Placed::was_there) return;
   if (placed == Placed::vanished) {

@@ -6,6 +6,7 @@
 #include <functional>
 #include <optional>
 #include <set>
+#include <string>
 
 #include "base/file.h"
 #include "sabath/error.h"
@@ -36,11 +37,12 @@ class Objects {
   // See Store::present.
   [[nodiscard]] bool present(const Digest& file);
 
+  using Directories = std::set<std::string>;  // paths
   enum class Placed { here, was_there, vanished };
   // Gives a durable file, whose content is known to be `digest`, its name. `move` does it, and never replaces.
   // was_there: an object of this name is present. vanished: there was nothing to move any more. The directories whose
   // names have to be made durable are added to `touched`.
-  [[nodiscard]] Placed place(const Digest& digest, std::set<std::filesystem::path>& touched,
+  [[nodiscard]] Placed place(const Digest& digest, Directories& touched,
                              const std::function<Move(const std::filesystem::path& to)>& move);
   // Makes the data file of a partial durable and an object, whoever may rename or remove its path meanwhile. `digest`
   // is what was verified of it. Throws SyncFailed, and Error{storage} if the file was removed and no object is present.

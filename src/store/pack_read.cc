@@ -26,7 +26,7 @@ struct Wanted {
 
 class Batch {
  public:
-  explicit Batch(Store& store) : store_(store) {}
+  Batch(Store& store, OpenPacks& packs) : store_(store), packs_(packs) {}
 
   void add(Wanted wanted) { wanted_.push_back(wanted); }
 
@@ -52,38 +52,45 @@ class Batch {
 
   // Members of one pack without a gap between them.
   bool read_run(std::span<const Wanted> run) {
-    const auto file = store_.state().layout.pack(run.front().pack);
-    if (!fd_ || open_ != run.front().pack) {
-      auto fd = try_open_file(file, O_RDONLY | O_NOFOLLOW);
-      if (!fd) return false;
-      fd_ = std::move(*fd);
-      open_ = run.front().pack;
-      ::posix_fadvise(fd_.get(), 0, 0, POSIX_FADV_RANDOM);  // what is read is all that is wanted: nothing ahead of it
-    }
     const std::uint64_t begin = run.front().member.offset, bytes = end_of(run.back()) - begin;
     buffer_.resize(bytes);
-    const std::size_t n = read_at(fd_.get(), buffer_, begin, file);
+    const auto n = read_pack(run.front().pack, begin);
+    if (!n) return false;
     for (const Wanted& one : run) {
       const std::size_t at = one.member.offset - begin;
       const auto stored = std::span<const std::byte>(buffer_).subspan(at, one.member.stored_bytes);
-      const bool there = at + stored.size() <= n;
+      const bool there = at + stored.size() <= *n;
       // Its reader sees that it is wrong.
       if (!there || !try_unpack(one.member, stored, one.room)) std::ranges::fill(one.room, std::byte{0});
     }
     return true;
   }
 
+  // Into the buffer; nullopt: there is no such pack. One that was opened a while ago may be gone by now (ESTALE).
+  std::optional<std::size_t> read_pack(const Digest& pack, std::uint64_t begin) {
+    const auto path = store_.state().layout.pack(pack);
+    for (bool again = true;; again = false) {
+      const OpenPacks::File file = packs_.open(store_, pack);
+      if (!file) return std::nullopt;
+      try {
+        return read_at(file->get(), buffer_, begin, path);
+      } catch (const Error&) {
+        packs_.forget(pack);
+        if (!again) throw;
+      }
+    }
+  }
+
   Store& store_;
+  OpenPacks& packs_;
   std::vector<Wanted> wanted_;
   std::vector<std::byte> buffer_;
-  Digest open_;
-  Fd fd_;
 };
 
 // The first that is not where it should be.
-std::optional<std::size_t> try_read(Store& store, std::span<const Digest> contents, const PackMap& map,
+std::optional<std::size_t> try_read(Store& store, OpenPacks& open, std::span<const Digest> contents, const PackMap& map,
                                     std::span<const PackMap::Place> places, std::span<std::byte> room) {
-  Batch batch(store);
+  Batch batch(store, open);
   for (std::size_t i = 0; i < contents.size(); ++i) {
     const auto its = room.first(contents[i].size_bytes);
     room = room.subspan(its.size());
@@ -106,10 +113,28 @@ std::optional<std::size_t> try_read(Store& store, std::span<const Digest> conten
 
 }  // namespace
 
-std::optional<std::size_t> read_contents(Store& store, std::span<const Digest> contents, const PackMap& map,
-                                         std::span<const PackMap::Place> places, std::span<std::byte> room) {
+OpenPacks::File OpenPacks::open(Store& store, const Digest& pack) {
+  const std::lock_guard lock(mutex_);
+  const auto found = std::ranges::find(files_, pack, &std::pair<Digest, File>::first);
+  if (found != files_.end()) return found->second;
+  auto fd = try_open_file(store.state().layout.pack(pack), O_RDONLY | O_NOFOLLOW);
+  if (!fd) return nullptr;
+  ::posix_fadvise(fd->get(), 0, 0, POSIX_FADV_RANDOM);  // what is read is all that is wanted: nothing ahead of it
+  if (files_.size() == open_max) files_.pop_back();
+  files_.emplace_front(pack, std::make_shared<const Fd>(std::move(*fd)));
+  return files_.front().second;
+}
+
+void OpenPacks::forget(const Digest& pack) {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(files_, [&](const auto& one) { return one.first == pack; });
+}
+
+std::optional<std::size_t> read_contents(Store& store, OpenPacks& open, std::span<const Digest> contents,
+                                         const PackMap& map, std::span<const PackMap::Place> places,
+                                         std::span<std::byte> room) {
   for (int attempt = 1;; ++attempt) {
-    const auto missing = try_read(store, contents, map, places, room);
+    const auto missing = try_read(store, open, contents, map, places, room);
     if (!missing || attempt == attempts_max || !store.present(contents[*missing])) return missing;
     places = {};  // what was true when it was told is not any more
   }

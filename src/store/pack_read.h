@@ -5,12 +5,17 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "base/file.h"
 #include "store/pack_format.h"
 #include "store/store.h"
 
@@ -35,9 +40,23 @@ struct PackMap {
 // Empty where so few of them are packed that it would be of no use.
 [[nodiscard]] PackMap map_packs(Store& store, std::span<const Digest> contents);
 
+// The packs that were read last, kept open: a filesystem may forget what it has read of a file when that is opened once
+// more, and each opening is a question to its server. Thread-safe.
+class OpenPacks {
+ public:
+  using File = std::shared_ptr<const Fd>;
+  [[nodiscard]] File open(Store& store, const Digest& pack);  // nullptr: it is not there
+  void forget(const Digest& pack);
+
+ private:
+  static constexpr std::size_t open_max = 8;
+  std::mutex mutex_;
+  std::deque<std::pair<Digest, File>> files_;  // newest first
+};
+
 // One content after the other into `room`, whose size is that of all. `places`: as many, or none. What is read has to
 // be checked by its reader. Returns the first that is not here; then `room` holds nothing of use.
-[[nodiscard]] std::optional<std::size_t> read_contents(Store& store, std::span<const Digest> contents,
+[[nodiscard]] std::optional<std::size_t> read_contents(Store& store, OpenPacks& open, std::span<const Digest> contents,
                                                        const PackMap& map, std::span<const PackMap::Place> places,
                                                        std::span<std::byte> room);
 

@@ -68,7 +68,7 @@ void Store::publish(std::vector<std::unique_ptr<ObjectWriter>> finished, std::ui
   }
   for (SyncGroup* group : groups) group->sync();
 
-  std::set<std::filesystem::path> touched;
+  Objects::Directories touched;
   for (const auto& writer : finished) {
     const auto placed = state_->objects.place(writer->tree_.digest, touched, [&](const std::filesystem::path& to) {
       return rename_unless_there(writer->temporary_, to) ? Move::done : Move::occupied;

@@ -40,7 +40,8 @@ class ViewEntries {
   void make_file_once(const Place& place, const Entry& entry);
   [[nodiscard]] bool clones(const std::filesystem::path& object);
   void link_to(const Place& place, const Entry& entry, const std::filesystem::path& target);
-  [[nodiscard]] bool try_link(const Place& place, const Entry& entry, const std::filesystem::path& object);
+  [[nodiscard]] bool try_link(const Place& place, const Entry& entry, const std::filesystem::path& object,
+                              const struct stat& before);
   void copy(const Place& place, const Entry& entry, const std::filesystem::path& object, bool trusted);
   void copy_packed(const Place& place, const Entry& entry);
   [[nodiscard]] Fd create(const Place& place, const Entry& entry);

@@ -109,15 +109,15 @@ void ViewEntries::make_file_once(const Place& place, const Entry& entry) {
   const bool own = is_executable(entry) || files_ == TreeFiles::copies;
   const auto there = try_lstat(object);
   const bool trusted = there && store_.owners.trusts(*there);
-  const auto adopted = own || !trusted ? std::nullopt : target_at(AT_FDCWD, object.c_str());
+  const bool is_link = there && S_ISLNK(there->st_mode);
+  const auto adopted = own || !trusted || !is_link ? std::nullopt : target_at(AT_FDCWD, object.c_str());
   if (adopted) return link_to(place, entry, *adopted);
-  if (!store_.packs.none_seen() && !try_lstat(object) && store_.packs.find(entry.digest))
-    return copy_packed(place, entry);
+  if (!there && !store_.packs.none_seen() && store_.packs.find(entry.digest)) return copy_packed(place, entry);
   if (!own && trusted && files_ == TreeFiles::symlinks) return link_to(place, entry, object);
   // A link shares its object's mode, so what shall be executable is never one. Clones come first: nobody can write
   // through a clone into the store. An object whose owner is not trusted could be written to after it was linked.
   if (own || !trusted || clones(object)) return copy(place, entry, object, trusted);
-  if (try_link(place, entry, object)) return;
+  if (try_link(place, entry, object, *there)) return;
   // Another user's: systems let nobody link what he may not write.
   const bool ours = there->st_uid == ::geteuid();
   if (ours || ::symlinkat(object.c_str(), place.directory, place.name.c_str()) != 0) copy(place, entry, object, true);
@@ -137,17 +137,16 @@ void ViewEntries::link_to(const Place& place, const Entry& entry, const std::fil
   if (::symlinkat(target.c_str(), place.directory, place.name.c_str()) != 0) throw_errno("make", path_of(entry), errno);
 }
 
-bool ViewEntries::try_link(const Place& place, const Entry& entry, const std::filesystem::path& object) {
-  const auto before = try_lstat(object);
-  if (!before) throw_errno("link", object, ENOENT);
-  const bool known = store_.evidence.matches(entry.digest, *before);
+bool ViewEntries::try_link(const Place& place, const Entry& entry, const std::filesystem::path& object,
+                           const struct stat& before) {
+  const bool known = store_.evidence.matches(entry.digest, before);
   if (::linkat(AT_FDCWD, object.c_str(), place.directory, place.name.c_str(), 0) != 0) {
     if (errno == EMLINK || errno == EXDEV || errno == EPERM || errno == EOPNOTSUPP) return false;
     throw_errno("link", path_of(entry), errno);
   }
   // The link changed the ctime and nothing else did: what was known before is still so.
   const auto after = stat_at(place.directory, place.name);
-  if (known && after && same_but_ctime(*before, *after)) store_.evidence.add(entry.digest, *after);
+  if (known && after && same_but_ctime(before, *after)) store_.evidence.add(entry.digest, *after);
   return true;
 }
 

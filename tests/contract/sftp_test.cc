@@ -327,6 +327,9 @@ TEST_F(Sftp, AConnectionThatDiedMeanwhileIsReplaced) {
 
 TEST_F(Sftp, OneConnectionServesManyReads) {
   write_seeded_file(root / "g", 2, chunk_size_bytes);
+  fetchers = make_fetchers(settings);
+  fetchers->find("sftp")->warm_up(Url::parse(server->url("/f")), {});
+  EXPECT_EQ(server->relay().accepted(), 1u);
   for (int i = 0; i < 5; ++i) {
     const Reading whole = get(server->url("/f"));
     ASSERT_EQ(whole.bytes, seeded_bytes(1, 0, 100'000));

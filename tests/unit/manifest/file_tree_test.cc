@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <cstdio>
+#include <numeric>
+#include <utility>
 
 #include "base/hash.h"
 #include "manifest/file_node.h"
@@ -56,6 +58,30 @@ TEST(FileTree, PiecesOfAnySizeMakeTheSameTree) {
   EXPECT_EQ(pieces.digest, whole.digest);
   EXPECT_EQ(pieces.chunks, whole.chunks);
   EXPECT_EQ(digest_of_chunks(bytes.size(), whole.chunks), whole.digest);
+}
+
+TEST(FileTree, FilesSideBySideAreThoseOneByOne) {
+  std::vector<std::uint64_t> sizes;
+  for (const auto& [count, size] : {std::pair(40, 16384UL),
+                                    {1, 0UL},
+                                    {3, 100UL},
+                                    {17, 65536UL},
+                                    {2, 65537UL},
+                                    {1, chunk_size_bytes},
+                                    {2, 0UL},
+                                    {1, 1UL},
+                                    {9, 1UL}}) {
+    sizes.insert(sizes.end(), count, size);
+  }
+  const auto bytes = pattern(std::accumulate(sizes.begin(), sizes.end(), std::size_t{0}));
+  const std::span<const std::byte> contents(bytes);
+  const auto digests = hash_contents(contents, sizes);
+  ASSERT_EQ(digests.size(), sizes.size());
+  std::uint64_t at = 0;
+  for (std::size_t i = 0; i < sizes.size(); at += sizes[i++]) {
+    EXPECT_EQ(digests[i], hash_content(contents.subspan(at, sizes[i])).digest) << i;
+  }
+  EXPECT_TRUE(hash_contents({}, {}).empty());
 }
 
 TEST(FileTree, ReadsAnOpenFileAndRefusesAShorterOne) {
