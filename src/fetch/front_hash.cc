@@ -40,12 +40,11 @@ void FrontHash::offer(std::uint64_t index, ChunkBuffers::Buffer bytes, std::stop
   if (expected_.empty()) return;
   {
     std::unique_lock lock(mutex_);
-    places_[index] = Place::present;
-    moved_.notify_all();
     // While it has work, it is the slowest of all, and to run ahead of it is of no use.
     moved_.wait(lock, stop, [&] { return index <= next_ || kept_.size() < kept_max || !ready() || failure_; });
     if (index >= next_) kept_.emplace(index, std::move(bytes));
     if (kept_.size() > kept_max) kept_.erase(std::prev(kept_.end()));  // it waits for an earlier one
+    places_[index] = Place::present;  // only now: else the thread may come to it and find it neither kept nor taken
   }
   moved_.notify_all();
 }
