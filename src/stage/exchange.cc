@@ -4,7 +4,6 @@
 #include <array>
 #include <atomic>
 #include <chrono>
-#include <cstring>
 #include <deque>
 #include <map>
 #include <memory>
@@ -13,6 +12,7 @@
 #include <vector>
 
 #include "comm/agree.h"
+#include "stage/piece_buffers.h"
 #include "stage/workers.h"
 
 namespace sabath {
@@ -20,58 +20,7 @@ namespace {
 
 constexpr ExchangeRules rules;
 
-struct Header {  // before the bytes of every message
-  std::uint64_t piece;
-  std::uint32_t length, missing;
-};
-constexpr std::size_t header_size = 64;  // what follows stands on a cache line
-static_assert(sizeof(Header) <= header_size);
-
-class Buffer {
- public:
-  Buffer() : memory_(std::make_unique_for_overwrite<std::byte[]>(header_size + chunk_size_bytes)) {}
-  [[nodiscard]] Header header() const {
-    Header header;
-    std::memcpy(&header, memory_.get(), sizeof header);
-    return header;
-  }
-  void set(const Header& header) { std::memcpy(memory_.get(), &header, sizeof header); }
-  [[nodiscard]] std::span<std::byte> room() { return {memory_.get(), header_size + chunk_size_bytes}; }
-  [[nodiscard]] std::span<std::byte> payload(std::size_t length) { return {memory_.get() + header_size, length}; }
-  [[nodiscard]] std::span<const std::byte> message() const { return {memory_.get(), header_size + header().length}; }
-
- private:
-  std::unique_ptr<std::byte[]> memory_;
-};
-
-// So many buffers, made when first wanted. One returns when the last who uses it lets it go.
-class Pool {
- public:
-  explicit Pool(std::size_t count) : left_(count) {}
-  [[nodiscard]] std::shared_ptr<Buffer> try_take() {
-    const std::lock_guard lock(mutex_);
-    if (free_.empty() && left_ == 0) return nullptr;
-    std::unique_ptr<Buffer> buffer;
-    if (free_.empty()) {
-      buffer = std::make_unique<Buffer>();
-      --left_;
-    } else {
-      buffer = std::move(free_.back());
-      free_.pop_back();
-    }
-    return {buffer.release(), [this](Buffer* back) {
-              const std::lock_guard again(mutex_);
-              free_.emplace_back(back);
-            }};
-  }
-
- private:
-  std::mutex mutex_;
-  std::vector<std::unique_ptr<Buffer>> free_;
-  std::size_t left_;
-};
-
-using Held = std::shared_ptr<Buffer>;
+using Held = std::shared_ptr<PieceBuffer>;
 
 class Exchange {
  public:
@@ -80,23 +29,46 @@ class Exchange {
   ExchangeResult run();
 
  private:
+  struct Message {  // of a piece's
+    Held buffer;
+    unsigned number = 0;
+    std::unique_ptr<Comm::Message> moving;
+  };
+  struct Waiting {  // a piece to be sent
+    Held buffer;
+    unsigned here = 0, begun = 0;  // of its messages
+  };
   struct Sending {
-    std::deque<Held> waiting;
-    std::deque<std::pair<Held, std::unique_ptr<Comm::Message>>> under_way;
+    unsigned messages = 0;  // of each piece; 0: not known yet
+    std::deque<Waiting> waiting;
+    std::deque<Message> under_way;
   };
   struct Receiving {
-    Pool pool{rules.channel_buffers};
-    unsigned from = Comm::any_rank;
-    std::size_t to_come = 0;  // not yet asked for
-    std::deque<std::pair<Held, std::unique_ptr<Comm::Message>>> under_way;
+    PieceBuffers pool{rules.channel_buffers};
+    unsigned from = Comm::any_rank, messages = 1;  // of each piece
+    std::size_t to_come = 0;                       // pieces not yet asked for
+    Message next;                                  // to ask for; without a buffer: of another piece
+    std::deque<Message> under_way;
+  };
+  struct Reading {
+    Held buffer;
+    std::size_t piece;
+    std::vector<PiecePart> parts;
+    std::atomic<std::size_t> left;
+    std::atomic<bool> failed = false;
   };
 
   bool begin_reads();
   bool receive();
   bool send();
   bool take_done();
-  void read(std::size_t piece, const Held& buffer, unsigned worker);
-  void got(const Held& buffer, bool verified);
+  void read(Reading& reading, std::size_t part, unsigned worker);
+  void note_read(Reading& reading, std::optional<Failure> failure);
+  void finish_read(Reading& reading);
+  void pass_on(const Held& buffer, unsigned part, unsigned parts);
+  bool ask_for_more(Receiving& in, unsigned channel);
+  void check_fits(const Message& part, unsigned channel) const;
+  void keep(const Held& buffer, bool verified);
   void begin_write(const Held& buffer, bool verified);
   void fail(Failure failure);
   [[nodiscard]] bool idle() const;
@@ -110,7 +82,7 @@ class Exchange {
 
   std::vector<std::size_t> gives_;        // what I read, for others or for me, in order
   std::size_t next_give_ = 0, busy_ = 0;  // tasks that workers have
-  Pool read_pool_;
+  PieceBuffers read_pool_;
   std::array<Receiving, Plan::channels> receiving_;
   std::map<Hop, Sending> sending_;
   std::atomic<bool> stopping_ = false;
@@ -143,7 +115,8 @@ Exchange::Exchange(Comm& comm, Beat& beat, const Plan& plan, const Tape& tape, c
       writers_(threads.writers) {
   result_.kept = PieceSet(plan.size());
   for (unsigned channel = 0; channel < Plan::channels; ++channel) {
-    receiving_[channel].from = plan.sender(channel).value_or(Comm::any_rank);
+    receiving_[channel].from = plan.sender(channel, comm.rank()).value_or(Comm::any_rank);
+    receiving_[channel].messages = rules.messages(plan, channel, comm.rank());
   }
   for (std::size_t p = 0; p < plan.size(); ++p) {
     if (plan.receives(p)) {
@@ -162,27 +135,40 @@ void Exchange::fail(Failure failure) {
 
 // --- workers' side -------------------------------------------------------------------------------------------------
 
-void Exchange::read(std::size_t piece, const Held& buffer, unsigned worker) {
-  const std::uint32_t length = tape_.pieces()[piece].bytes;
-  const bool shared = plan_.reads(piece);
-  auto failure =
-      stopping_
-          ? std::optional(Failure{FailureKind::interrupted, "stopped", "", std::nullopt})
-          : failure_of([&] { (shared ? work_.read_shared : work_.read_own)(piece, buffer->payload(length), worker); });
-  buffer->set({piece, failure ? 0 : length, failure ? 1U : 0U});
-  const std::lock_guard lock(mutex_);
-  if (shared && !failure) shared_bytes_ += length;
-  if (failure && !stopping_) {
-    if (shared && !unreadable_) unreadable_ = piece;
-    if (!failure_) failure_ = std::move(failure);
+void Exchange::read(Reading& reading, std::size_t part, unsigned worker) {
+  const PiecePart& its = reading.parts[part];
+  const auto& read_part = plan_.reads(reading.piece) ? work_.read_shared : work_.read_own;
+  const auto room = reading.buffer->payload(its.offset + its.bytes).subspan(its.offset);
+  if (!stopping_ && !reading.failed) {
+    note_read(reading, failure_of([&] { read_part(reading.piece, its, room, worker); }));
   }
-  done_.push_back({buffer, true, false});
+  if (--reading.left == 0) finish_read(reading);
+}
+
+void Exchange::note_read(Reading& reading, std::optional<Failure> failure) {
+  if (!failure) return;
+  reading.failed = true;
+  const std::lock_guard lock(mutex_);
+  if (plan_.reads(reading.piece) && !unreadable_) unreadable_ = reading.piece;
+  if (!failure_) failure_ = std::move(failure);
+}
+
+void Exchange::finish_read(Reading& reading) {
+  const std::uint32_t length = tape_.pieces()[reading.piece].bytes;
+  if (!stopping_ && !reading.failed) {
+    note_read(reading, failure_of([&] { work_.check(reading.piece, reading.buffer->payload(length)); }));
+  }
+  const bool missing = stopping_ || reading.failed;
+  reading.buffer->set({reading.piece, missing ? 0 : length, missing ? 1U : 0U});
+  const std::lock_guard lock(mutex_);
+  if (plan_.reads(reading.piece) && !missing) shared_bytes_ += length;
+  done_.push_back({reading.buffer, true, false});
 }
 
 void Exchange::begin_write(const Held& buffer, bool verified) {
   ++busy_;
   writers_.add([this, buffer, verified](unsigned worker) {
-    const Header header = buffer->header();
+    const auto header = buffer->header();
     std::optional<Failure> failure;
     const bool asked = !stopping_;  // a slow disk must not hold up the end
     if (asked) {
@@ -204,20 +190,33 @@ bool Exchange::begin_reads() {
     if (!buffer) break;
     const std::size_t piece = gives_[next_give_++];
     ++busy_;
-    if (stopping_) {
-      read(piece, buffer, 0);
-    } else {
-      readers_.add([this, piece, buffer](unsigned worker) { read(piece, buffer, worker); });
-    }
     begun = true;
+    const auto reading = std::make_shared<Reading>(buffer, piece, tape_.parts(tape_.pieces()[piece]));
+    reading->left = reading->parts.size();
+    if (stopping_) {
+      finish_read(*reading);
+      continue;
+    }
+    for (std::size_t part = 0; part < reading->parts.size(); ++part) {
+      readers_.add([this, reading, part](unsigned worker) { read(*reading, part, worker); });
+    }
   }
   return begun;
 }
 
-// A piece is here: on to the others first, then to this member's disk.
-void Exchange::got(const Held& buffer, bool verified) {
-  const Header header = buffer->header();
-  for (const Hop& hop : plan_.hops(header.piece)) sending_[hop].waiting.push_back(buffer);
+// Another of the equal parts in which a piece comes is here: on to the others, one piece after the other.
+void Exchange::pass_on(const Held& buffer, unsigned part, unsigned parts) {
+  for (const Hop& hop : plan_.hops(buffer->header().piece)) {
+    Sending& out = sending_[hop];
+    if (out.messages == 0) out.messages = rules.messages(plan_, hop.channel, hop.member);
+    if (part == 0) out.waiting.push_back({buffer});
+    std::ranges::find(out.waiting, buffer, &Waiting::buffer)->here = out.messages * (part + 1) / parts;
+  }
+}
+
+// All of it is: to this member's disk.
+void Exchange::keep(const Held& buffer, bool verified) {
+  const auto header = buffer->header();
   if (header.missing != 0 || stopping_ || !plan_.wants(header.piece) || plan_.has(header.piece)) return;
   {
     const std::lock_guard lock(mutex_);
@@ -234,35 +233,54 @@ bool Exchange::take_done() {
   }
   for (const Done& one : done) {
     --busy_;
-    if (one.read) got(one.buffer, true);
+    if (one.read) {
+      pass_on(one.buffer, 0, 1);
+      keep(one.buffer, true);
+    }
     if (one.kept) result_.kept.add(one.buffer->header().piece);
   }
   return !done.empty();
+}
+
+void Exchange::check_fits(const Message& part, unsigned channel) const {
+  const auto header = part.buffer->header();
+  const bool sane = header.piece < plan_.size() && plan_.channel(header.piece) == channel &&
+                    header.length == (header.missing != 0 ? 0 : tape_.pieces()[header.piece].bytes);
+  if (!sane || part.moving->length() != part.buffer->message(part.number, receiving_[channel].messages).size()) {
+    throw Error(FailureKind::nodes, "a node sent a malformed piece", "are all ranks of one version?");
+  }
+}
+
+// False: there is nothing to ask for, or no room for it.
+bool Exchange::ask_for_more(Receiving& in, unsigned channel) {
+  if (!in.next.buffer) {
+    if (in.to_come == 0) return false;
+    in.next = {in.pool.try_take(), 0, nullptr};
+    if (!in.next.buffer) return false;
+    --in.to_come;
+  }
+  auto message = comm_.begin_receive(in.next.buffer->room(in.next.number, in.messages), in.from, channel);
+  in.under_way.push_back({in.next.buffer, in.next.number, std::move(message)});
+  if (++in.next.number == in.messages) in.next = {};
+  return true;
 }
 
 bool Exchange::receive() {
   bool moved = false;
   for (unsigned channel = 0; channel < Plan::channels; ++channel) {
     Receiving& in = receiving_[channel];
-    while (!in.under_way.empty() && in.under_way.front().second->done()) {
-      auto [buffer, message] = std::move(in.under_way.front());
+    while (!in.under_way.empty() && in.under_way.front().moving->done()) {
+      const Message part = std::move(in.under_way.front());
       in.under_way.pop_front();
-      const Header header = buffer->header();
-      const bool fits = message->length() == header_size + header.length && header.piece < plan_.size() &&
-                        (header.missing != 0 || header.length == tape_.pieces()[header.piece].bytes);
-      if (!fits) throw Error(FailureKind::nodes, "a node sent a malformed piece", "are all ranks of one version?");
-      result_.received_bytes += header.length;
-      got(buffer, false);
+      check_fits(part, channel);
+      pass_on(part.buffer, part.number, in.messages);
+      if (part.number + 1 == in.messages) {
+        result_.received_bytes += part.buffer->header().length;
+        keep(part.buffer, false);
+      }
       moved = true;
     }
-    while (in.to_come > 0 && in.under_way.size() < rules.receives_at_once) {
-      auto buffer = in.pool.try_take();
-      if (!buffer) break;
-      auto message = comm_.begin_receive(buffer->room(), in.from, channel);
-      in.under_way.emplace_back(std::move(buffer), std::move(message));
-      --in.to_come;
-      moved = true;
-    }
+    while (in.under_way.size() < rules.receives_at_once && ask_for_more(in, channel)) moved = true;
   }
   return moved;
 }
@@ -270,16 +288,18 @@ bool Exchange::receive() {
 bool Exchange::send() {
   bool moved = false;
   for (auto& [hop, out] : sending_) {
-    while (!out.under_way.empty() && out.under_way.front().second->done()) {
-      result_.sent_bytes += out.under_way.front().first->header().length;
+    while (!out.under_way.empty() && out.under_way.front().moving->done()) {
+      const Message& part = out.under_way.front();
+      if (part.number + 1 == out.messages) result_.sent_bytes += part.buffer->header().length;
       out.under_way.pop_front();
       moved = true;
     }
     while (!out.waiting.empty() && out.under_way.size() < rules.sends_at_once) {
-      Held buffer = std::move(out.waiting.front());
-      out.waiting.pop_front();
-      auto message = comm_.begin_send(buffer->message(), hop.member, hop.channel);
-      out.under_way.emplace_back(std::move(buffer), std::move(message));
+      Waiting& next = out.waiting.front();
+      if (next.begun == next.here) break;
+      const auto bytes = next.buffer->message(next.begun, out.messages);
+      out.under_way.push_back({next.buffer, next.begun++, comm_.begin_send(bytes, hop.member, hop.channel)});
+      if (next.begun == out.messages) out.waiting.pop_front();
       moved = true;
     }
   }
@@ -287,8 +307,8 @@ bool Exchange::send() {
 }
 
 bool Exchange::idle() const {
-  const bool receives =
-      std::ranges::any_of(receiving_, [](const Receiving& in) { return in.to_come > 0 || !in.under_way.empty(); });
+  const bool receives = std::ranges::any_of(
+      receiving_, [](const Receiving& in) { return in.to_come > 0 || in.next.buffer || !in.under_way.empty(); });
   const bool sends = std::ranges::any_of(sending_, [](const auto& hop_and_out) {
     return !hop_and_out.second.waiting.empty() || !hop_and_out.second.under_way.empty();
   });

@@ -1,9 +1,11 @@
 // Moves pieces as a plan says: read, sent, received, passed on and written side by side, in bounded memory.
 //
-// The calling (main) thread makes all calls of Comm; workers read and write. Each channel has buffers of its own, so
-// that waiting for room in one tree never waits for the other: both are free of cycles, and what a member reads waits
-// only for them. What was received is passed on before it is written. A piece that cannot be read is told, too, and
-// whoever should have had it knows that it is missing: the exchange always comes to its end, and failures are data.
+// The calling (main) thread makes all calls of Comm; workers read and write. All that read do so for one piece before
+// the next, part by part: so the first is soon on its way, and the last ones do not come all at once. Each channel has
+// buffers of its own, so that waiting for room in one tree never waits for the other: both are free of cycles, and what
+// a member reads waits only for them. Down a tree a piece goes in parts, each passed on as soon as it is here, before
+// anything is written. A piece that cannot be read is told, too, and whoever should have had it knows that it is
+// missing: the exchange always comes to its end, and failures are data.
 #pragma once
 
 #include <cstddef>
@@ -23,8 +25,10 @@
 namespace sabath {
 
 struct ExchangeWork {  // all throw Error; any worker, `worker` below the number of threads
-  // The piece's bytes, verified: from the shared store, or from this member's own.
-  std::function<void(std::size_t piece, std::span<std::byte> room, unsigned worker)> read_shared, read_own;
+  // Part of a piece: from the shared store, or from this member's own.
+  std::function<void(std::size_t piece, const PiecePart&part, std::span<std::byte> room, unsigned worker)> read_shared,
+      read_own;
+  std::function<void(std::size_t piece, std::span<const std::byte> bytes)> check;  // all parts, once they are read
   // Checks (unless `verified`) and keeps the piece here.
   std::function<void(std::size_t piece, std::span<const std::byte> bytes, bool verified, unsigned worker)> write;
   std::function<void(const Beat::Words& all)> on_beat;  // main thread
@@ -41,9 +45,13 @@ struct ExchangeResult {
 
 // How much is on its way at once.
 struct ExchangeRules {
-  unsigned receives_at_once = 2, sends_at_once = 2;  // on a channel; to one member on one channel
-  unsigned channel_buffers = 6;                      // to receive into
+  unsigned receives_at_once = 2, sends_at_once = 2;  // messages: on a channel; to one member on one channel
+  unsigned channel_buffers = 4;                      // to receive into
   unsigned spare_reads = 2;                          // buffers besides one for each reading thread
+  // In how many messages a piece comes by a channel to a member: who has several senders gets each as a whole.
+  [[nodiscard]] static unsigned messages(const Plan& plan, unsigned channel, unsigned member) {
+    return plan.sender(channel, member) ? chunk_size_bytes / Tape::part_bytes : 1;
+  }
 };
 
 struct ExchangeThreads {

@@ -133,19 +133,18 @@ std::vector<Need> NodeStore::deal(const std::function<bool(std::size_t piece)>& 
   return needs;
 }
 
-void NodeStore::read(std::size_t index, std::span<std::byte> room, unsigned thread) {
+void NodeStore::read(std::size_t index, const PiecePart& part, std::span<std::byte> room, unsigned thread) {
   const Piece& piece = tape_.pieces()[index];
   std::shared_ptr<Large> its;
   if (tape_.is_chunk(piece)) {
     const std::lock_guard lock(mutex_);
     if (const auto known = large_.find(piece.first); known != large_.end()) its = known->second;
   }
-  if (!its || its->published) return reader_.read(piece, room, thread);
-  const auto& file = tape_.files()[piece.first];
-  if (its->partial->read(piece.chunk * chunk_size_bytes, room) != room.size()) {
+  if (!its || its->published) return reader_.read(piece, part, room, thread);
+  if (its->partial->read(piece.chunk * chunk_size_bytes + part.offset, room) != room.size()) {
+    const auto& file = tape_.files()[piece.first];
     throw Error(FailureKind::storage, fmt::format("what was here of {} is gone", printable(file.path)), "stage again");
   }
-  check_chunk(room, chunks_.of(piece.first)->at(piece.chunk), file, piece.chunk);
 }
 
 void NodeStore::write(std::size_t index, std::span<const std::byte> bytes, bool verified, unsigned thread) {

@@ -30,7 +30,8 @@ class NodeStore {
   [[nodiscard]] const PieceSet& holdings();
   // Gives each file that is lacked, of the wanted pieces, a disk; what each disk will need. Once, before write().
   [[nodiscard]] std::vector<Need> deal(const std::function<bool(std::size_t piece)>& wanted);
-  void read(std::size_t piece, std::span<std::byte> room, unsigned thread);  // one of the holdings
+  // Of one of the holdings; not checked.
+  void read(std::size_t piece, const PiecePart& part, std::span<std::byte> room, unsigned thread);
   // Keeps a piece that was not here. `verified`: the caller has checked these very bytes.
   void write(std::size_t piece, std::span<const std::byte> bytes, bool verified, unsigned thread);
   void finish();  // publishes what waits; afterwards every whole file is an object

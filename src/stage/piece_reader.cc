@@ -62,29 +62,35 @@ Fd PieceReader::open_object(std::uint32_t file) const {
   return std::move(*fd);
 }
 
-void PieceReader::read(const Piece& piece, std::span<std::byte> room, unsigned thread) {
-  if (tape_.is_chunk(piece)) return read_chunk(piece, room, open_.at(thread));
+void PieceReader::read(const Piece& piece, const PiecePart& part, std::span<std::byte> room, unsigned thread) {
+  if (tape_.is_chunk(piece)) return read_chunk(piece, part, room, open_.at(thread));
   std::vector<Digest> digests;
-  digests.reserve(piece.files);
-  for (std::uint32_t i = 0; i < piece.files; ++i) digests.push_back(tape_.files()[piece.first + i].digest);
+  digests.reserve(part.files);
+  for (std::uint32_t i = 0; i < part.files; ++i) digests.push_back(tape_.files()[part.first + i].digest);
   const auto places =
-      map_.empty() ? std::span<const PackMap::Place>{} : std::span(map_.places).subspan(piece.first, piece.files);
+      map_.empty() ? std::span<const PackMap::Place>{} : std::span(map_.places).subspan(part.first, part.files);
   if (const auto missing = read_contents(store_, packs_, digests, map_, places, room))
-    refuse_missing(tape_.files()[piece.first + *missing]);
-  const auto found = digests_of(piece, tape_, room);
-  for (std::uint32_t i = 0; i < piece.files; ++i) {
-    if (found[i] != digests[i]) refuse_chunk(digests[i].size_bytes, tape_.files()[piece.first + i], 0);
-  }
+    refuse_missing(tape_.files()[part.first + *missing]);
 }
 
-void PieceReader::read_chunk(const Piece& piece, std::span<std::byte> room, Open& last) {
+void PieceReader::read_chunk(const Piece& piece, const PiecePart& part, std::span<std::byte> room, Open& last) {
   const StagedFile& staged = tape_.files()[piece.first];
   if (last.file != piece.first) last = {piece.first, open_object(piece.first)};
-  if (read_at(last.fd.get(), room, piece.chunk * chunk_size_bytes, staged.path) != room.size()) {
+  if (read_at(last.fd.get(), room, piece.chunk * chunk_size_bytes + part.offset, staged.path) != room.size()) {
     throw Error(FailureKind::content, fmt::format("{} is shorter than it was", printable(staged.path)),
                 "`sabath verify` finds what is wrong in the store");
   }
-  check_chunk(room, chunks_.of(piece.first)->at(piece.chunk), staged, piece.chunk);
+}
+
+void check_piece(const Piece& piece, const Tape& tape, ChunkLists& chunks, std::span<const std::byte> bytes) {
+  if (tape.is_chunk(piece)) {
+    return check_chunk(bytes, chunks.of(piece.first)->at(piece.chunk), tape.files()[piece.first], piece.chunk);
+  }
+  const auto found = digests_of(piece, tape, bytes);
+  for (std::uint32_t i = 0; i < piece.files; ++i) {
+    const StagedFile& file = tape.files()[piece.first + i];
+    if (found[i] != file.digest) refuse_chunk(file.digest.size_bytes, file, 0);
+  }
 }
 
 }  // namespace sabath

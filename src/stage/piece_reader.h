@@ -1,6 +1,6 @@
-// Reads a tape's pieces from a store, verified against the manifest as they are read: nothing that this gives is
-// believed for having been right once. Many threads, each with a number of its own. Throws Error{content} naming the
-// file, Error{offline} if the store lacks it, Error{storage}.
+// Reads a tape's pieces from a store, part by part, for check_piece(): nothing that was read is believed for having
+// been right once. Many threads, each with a number of its own. Throws Error{offline} naming the file if the store
+// lacks it, Error{content} if it is shorter than it was, Error{storage}.
 #pragma once
 
 #include <cstddef>
@@ -40,8 +40,8 @@ class PieceReader {
   // `map`: where packed content stands, in the tape's order; or empty. It outlives the reader.
   PieceReader(Store& store, const Tape& tape, ChunkLists& chunks, unsigned threads, const PackMap& map = nothing)
       : store_(store), tape_(tape), chunks_(chunks), map_(map), open_(threads) {}
-  // room.size() is the piece's bytes.
-  void read(const Piece& piece, std::span<std::byte> room, unsigned thread);
+  // room.size() is the part's bytes, which are not checked here.
+  void read(const Piece& piece, const PiecePart& part, std::span<std::byte> room, unsigned thread);
 
  private:
   static inline const PackMap nothing{};
@@ -51,7 +51,7 @@ class PieceReader {
   };
   [[nodiscard]] Fd open_object(std::uint32_t file) const;
   [[noreturn]] void refuse_missing(const StagedFile& file) const;
-  void read_chunk(const Piece& piece, std::span<std::byte> room, Open& last);
+  void read_chunk(const Piece& piece, const PiecePart& part, std::span<std::byte> room, Open& last);
 
   Store& store_;
   const Tape& tape_;
@@ -63,6 +63,9 @@ class PieceReader {
 
 // Of the small files of a piece, from its bytes.
 [[nodiscard]] std::vector<Digest> digests_of(const Piece& piece, const Tape& tape, std::span<const std::byte> bytes);
+
+// Throws Error{content} unless a whole piece, as a store gave it, is what the manifest says.
+void check_piece(const Piece& piece, const Tape& tape, ChunkLists& chunks, std::span<const std::byte> bytes);
 
 // Throws Error{content} unless `bytes` hash to `expected`; `file` is for the message.
 void check_chunk(std::span<const std::byte> bytes, const Sha256& expected, const StagedFile& file, std::uint64_t chunk);

@@ -22,8 +22,8 @@ unsigned Plan::channel(std::size_t piece) const {
   return given_.dealing.replicate ? trees::of_piece(piece) : dealt_channel;
 }
 
-std::optional<unsigned> Plan::sender(unsigned channel) const {
-  return channel == dealt_channel ? std::nullopt : trees::parent(channel, given_.members, given_.me);
+std::optional<unsigned> Plan::sender(unsigned channel, unsigned member) const {
+  return channel == dealt_channel ? std::nullopt : trees::parent(channel, given_.members, member);
 }
 
 std::vector<Hop> Plan::hops(std::size_t piece) const {

@@ -66,8 +66,8 @@ class Plan {
   [[nodiscard]] bool has(std::size_t piece) const { return given_.mine.has(piece); }
   [[nodiscard]] bool receives(std::size_t piece) const { return needs(given_.me, given_.mine, piece); }
   [[nodiscard]] unsigned channel(std::size_t piece) const;
-  // From which member a channel's pieces come; nullopt: from several.
-  [[nodiscard]] std::optional<unsigned> sender(unsigned channel) const;
+  // From whom a member gets all that comes by a channel; nullopt: from several.
+  [[nodiscard]] std::optional<unsigned> sender(unsigned channel, unsigned member) const;
   // To whom this member gives a piece, once it has it.
   [[nodiscard]] std::vector<Hop> hops(std::size_t piece) const;
   [[nodiscard]] std::size_t size() const { return given_.giver.size(); }

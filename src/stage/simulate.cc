@@ -46,7 +46,7 @@ struct Run {
 };
 
 // The asset shortened to about `share` of it: fewer files, or fewer chunks of them.
-Run run_of(const StageModel& model, unsigned readers_max, double share, bool fair) {
+Run run_of(const StageModel& model, unsigned readers_max, double share) {
   const std::uint64_t files = std::max<std::uint64_t>(1, part_of(model.files, share));
   const std::uint64_t bytes = share < 1 ? std::max<std::uint64_t>(1, part_of(model.bytes, share)) : model.bytes;
   const Tape tape = tape_of(bytes, files);
@@ -62,7 +62,6 @@ Run run_of(const StageModel& model, unsigned readers_max, double share, bool fai
     plans.emplace_back(Plan::Given{model.nodes, me, {}, PieceSet(pieces), every, every, giver, {}});
   }
   SimulatedExchange exchange{.plans = plans, .tape = tape, .cluster = model.cluster, .threads = model.threads};
-  if (!fair) exchange.read_size = chunk_size_bytes;
   if (model.planner.hops) exchange.hops = model.planner.hops;
   const std::set<std::uint32_t> readers(giver.begin(), giver.end());
   return {bytes, pieces, static_cast<unsigned>(readers.size()), simulate_exchange(exchange)};
@@ -113,7 +112,7 @@ StageForecast simulate_stage(const StageModel& model) {
   const unsigned readers = readers_for(row.pieces, small_files, model.readers_max);
   StageForecast forecast{.nodes = model.nodes, .pieces = row.pieces};
   if (row.pieces <= most) {
-    const Run run = run_of(model, readers, 1, true);
+    const Run run = run_of(model, readers, 1);
     forecast.readers = run.readers;
     forecast.seconds = run.forecast.seconds;
     forecast.bytes_from_shared = run.forecast.shared_bytes;
@@ -121,11 +120,8 @@ StageForecast simulate_stage(const StageModel& model) {
     forecast.pieces = forecast.pieces_simulated = run.pieces;
     return forecast;
   }
-  // With few pieces for each reading thread, reads side by side would all end at once, as they never do in a long row.
-  const std::uint64_t side_by_side = std::uint64_t{std::min(model.nodes, readers)} * model.threads.readers;
-  const bool fair = most / 4 >= side_by_side;
   const double share = static_cast<double>(most) / static_cast<double>(row.pieces);
-  const Run whole = run_of(model, readers, share, fair), half = run_of(model, readers, share / 2, fair);
+  const Run whole = run_of(model, readers, share), half = run_of(model, readers, share / 2);
   const double measured =
       (whole.forecast.seconds - half.forecast.seconds) / static_cast<double>(whole.bytes - half.bytes);
   const double pace = std::max(measured, pace_min(model, whole.readers));

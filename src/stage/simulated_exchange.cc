@@ -6,78 +6,12 @@
 #include <queue>
 
 #include "sabath/error.h"
+#include "stage/simulated_state.h"
 
 namespace sabath {
 namespace {
 
-using Index = std::uint32_t;
-
-// Something that is used by one after another, in the order of asking.
-struct Resource {
-  double free_at = 0;
-  double take(double from, double seconds) {
-    free_at = std::max(free_at, from) + seconds;
-    return free_at;
-  }
-};
-
-// Objects by index, used again.
-template <class T>
-class Pool {
- public:
-  Index add(T value) {
-    if (free_.empty()) {
-      all_.push_back(value);
-      return static_cast<Index>(all_.size() - 1);
-    }
-    const Index index = free_.back();
-    free_.pop_back();
-    all_[index] = value;
-    return index;
-  }
-  void drop(Index index) { free_.push_back(index); }
-  T& operator[](Index index) { return all_[index]; }
-
- private:
-  std::deque<T> all_;  // references stay good
-  std::vector<Index> free_;
-};
-
-struct Buffer {
-  Index node, piece;
-  unsigned channel;  // or `read_room`
-  unsigned users = 1;
-  std::uint64_t unread = 0;
-};
-constexpr unsigned read_room = Plan::channels;
-
-struct Message {
-  Index from, out, buffer;  // at the sender; `out` in Node::outs
-  Index to_buffer = 0;      // at the receiver
-  Hop hop;
-};
-
-struct Out {
-  Hop hop;
-  std::deque<Index> waiting;
-  unsigned under_way = 0;
-};
-
-struct In {
-  std::size_t to_come = 0;
-  unsigned room = 0, under_way = 0, posted = 0;  // `posted`: of those under way, the ones that nobody sends to yet
-  std::deque<Index> arriving;                    // messages that wait for a receive
-};
-
-struct Node {
-  std::vector<Index> gives;
-  std::size_t next_give = 0;
-  unsigned read_room = 0, readers = 0, writers = 0;  // free
-  std::deque<Index> to_read, to_write;
-  std::array<In, Plan::channels> in;
-  std::vector<Out> outs;
-  Resource shared, link_in, link_out, disk;
-};
+using namespace simulated;
 
 class Simulation {
  public:
@@ -95,13 +29,16 @@ class Simulation {
   };
 
   void prepare(Index node);
+  [[nodiscard]] double bytes_of(const Message& message);
   void at(double when, Event event, Index what) { agenda_.push({when, ++order_, event, what}); }
   void happen(const Happening& happening);
   void begin_reads(Index node);
   void start_readers(Index node);
   void read_on(Index buffer);
+  void read_part(Index reading);
   void read(Index buffer);
-  void got(Index buffer);
+  void pass_on(Index buffer, unsigned part, unsigned parts);
+  void keep(Index buffer);
   void send(Index node, Index out);
   void receive(Index node, unsigned channel);
   void meet(Index node, unsigned channel);
@@ -109,9 +46,9 @@ class Simulation {
   void start_writers(Index node);
   void written(Index buffer);
   void release(Index buffer);
-  Out& out_of(Node& node, const Hop& hop);
+  Index out_of(Index node, const Hop& hop);
   void check_all_there() const;
-  [[nodiscard]] double bytes_of(Index piece) const { return given_.tape.pieces()[piece].bytes; }
+  [[nodiscard]] std::uint32_t length_of(Index piece) const { return given_.tape.pieces()[piece].bytes; }
   [[nodiscard]] Index files_opened(Index piece) const {
     const Piece& one = given_.tape.pieces()[piece];
     return given_.tape.is_chunk(one) ? 0 : one.files;
@@ -120,6 +57,7 @@ class Simulation {
   const SimulatedExchange& given_;
   std::vector<Node> nodes_;
   Pool<Buffer> buffers_;
+  Pool<Reading> readings_;
   Pool<Message> messages_;
   std::priority_queue<Happening> agenda_;
   std::uint64_t order_ = 0, expected_ = 0, kept_ = 0;
@@ -134,7 +72,10 @@ void Simulation::prepare(Index node) {
   one.readers = given_.threads.readers;
   one.writers = given_.threads.writers;
   one.read_room = given_.threads.readers + given_.rules.spare_reads;
-  for (In& in : one.in) in.room = given_.rules.channel_buffers;
+  for (unsigned channel = 0; channel < Plan::channels; ++channel) {
+    one.in[channel].room = given_.rules.channel_buffers;
+    one.in[channel].messages = given_.rules.messages(plan, channel, node);
+  }
   for (Index p = 0; p < plan.size(); ++p) {
     if (plan.wants(p) && !plan.has(p)) ++expected_;
     if (plan.receives(p)) {
@@ -152,7 +93,12 @@ void Simulation::begin_reads(Index node) {
   while (one.next_give < one.gives.size() && one.read_room > 0) {
     --one.read_room;
     const Index piece = one.gives[one.next_give++];
-    one.to_read.push_back(buffers_.add({node, piece, read_room, 1, given_.tape.pieces()[piece].bytes}));
+    const Piece& its = given_.tape.pieces()[piece];
+    const auto parts = given_.tape.parts(its);
+    const Index buffer = buffers_.add({node, piece, read_room, 1, static_cast<unsigned>(parts.size())});
+    for (const PiecePart& part : parts) {
+      one.to_read.push_back(readings_.add({buffer, part.bytes, given_.tape.is_chunk(its) ? 0 : part.files}));
+    }
   }
   start_readers(node);
 }
@@ -161,20 +107,21 @@ void Simulation::start_readers(Index node) {
   Node& one = nodes_[node];
   while (one.readers > 0 && !one.to_read.empty()) {
     --one.readers;
-    const Index buffer = one.to_read.front();
+    const Index index = one.to_read.front();
     one.to_read.pop_front();
-    const Index piece = buffers_[buffer].piece;
-    const bool shared = given_.plans[node].reads(piece);
-    if (!shared) buffers_[buffer].unread = 0;  // the node's own disk is taken to be fast
-    at(now_ + (shared ? given_.cluster.open * files_opened(piece) : 0), Event::read_on, buffer);
+    Reading& reading = readings_[index];
+    const bool shared = given_.plans[node].reads(buffers_[reading.buffer].piece);
+    if (!shared) reading.unread = 0;  // the node's own disk is taken to be fast
+    at(now_ + (shared ? given_.cluster.open * reading.files : 0), Event::read_on, index);
   }
 }
 
 void Simulation::read_on(Index index) {
-  Buffer& buffer = buffers_[index];
-  if (buffer.unread == 0) return at(now_ + bytes_of(buffer.piece) / given_.cluster.hash_rate, Event::read, index);
-  const std::uint64_t size = std::min(buffer.unread, given_.read_size);
-  buffer.unread -= size;
+  Reading& reading = readings_[index];
+  const Buffer& buffer = buffers_[reading.buffer];
+  if (reading.unread == 0) return read_part(index);
+  const std::uint64_t size = std::min(reading.unread, given_.read_size);
+  reading.unread -= size;
   forecast_.shared_bytes += size;
   const auto bytes = static_cast<double>(size);
   const double all = shared_.take(now_, bytes / given_.cluster.shared_rate);
@@ -182,35 +129,55 @@ void Simulation::read_on(Index index) {
   at(std::max(all, own), Event::read_on, index);
 }
 
+// Whoever reads the last part checks the piece.
+void Simulation::read_part(Index index) {
+  const Index its = readings_[index].buffer;
+  readings_.drop(index);
+  Buffer& buffer = buffers_[its];
+  if (--buffer.unread == 0) return at(now_ + length_of(buffer.piece) / given_.cluster.hash_rate, Event::read, its);
+  ++nodes_[buffer.node].readers;
+  start_readers(buffer.node);
+}
+
 void Simulation::read(Index buffer) {
   const Index node = buffers_[buffer].node;
   ++nodes_[node].readers;
-  got(buffer);
+  pass_on(buffer, 0, 1);
+  keep(buffer);
   start_readers(node);
 }
 
 // --- passing on ----------------------------------------------------------------------------------------------------
 
-Out& Simulation::out_of(Node& node, const Hop& hop) {
-  const auto found = std::ranges::find(node.outs, hop, &Out::hop);
-  if (found != node.outs.end()) return *found;
-  return node.outs.emplace_back(Out{hop, {}, 0});
+Index Simulation::out_of(Index node, const Hop& hop) {
+  auto& outs = nodes_[node].outs;
+  const auto index = static_cast<Index>(std::ranges::find(outs, hop, &Out::hop) - outs.begin());
+  if (index == outs.size()) outs.push_back({hop, given_.rules.messages(given_.plans[node], hop.channel, hop.member)});
+  return index;
 }
 
-// On to the others first, then to this member's disk.
-void Simulation::got(Index index) {
-  Buffer& buffer = buffers_[index];
-  Node& node = nodes_[buffer.node];
-  const Plan& plan = given_.plans[buffer.node];
-  for (const Hop& hop : given_.hops(plan, buffer.node, buffer.piece)) {
-    Out& out = out_of(node, hop);
-    ++buffer.users;
-    out.waiting.push_back(index);
-    send(buffer.node, static_cast<Index>(&out - node.outs.data()));
+// Another of the equal parts in which a piece comes is here: on to the others.
+void Simulation::pass_on(Index index, unsigned part, unsigned parts) {
+  const Index node = buffers_[index].node, piece = buffers_[index].piece;
+  for (const Hop& hop : given_.hops(given_.plans[node], node, piece)) {
+    const Index out_index = out_of(node, hop);
+    auto& [its, messages, waiting, under_way] = nodes_[node].outs[out_index];
+    if (part == 0) {
+      waiting.push_back({index});
+      ++buffers_[index].users;
+    }
+    std::ranges::find(waiting, index, &Waiting::buffer)->here = messages * (part + 1) / parts;
+    send(node, out_index);
   }
+}
+
+// All of it is: to this member's disk.
+void Simulation::keep(Index index) {
+  Buffer& buffer = buffers_[index];
+  const Plan& plan = given_.plans[buffer.node];
   if (plan.wants(buffer.piece) && !plan.has(buffer.piece)) {
     ++buffer.users;
-    node.to_write.push_back(index);
+    nodes_[buffer.node].to_write.push_back(index);
     start_writers(buffer.node);
   }
   release(index);
@@ -219,9 +186,11 @@ void Simulation::got(Index index) {
 void Simulation::send(Index node, Index out_index) {
   Out& out = nodes_[node].outs[out_index];
   while (!out.waiting.empty() && out.under_way < given_.rules.sends_at_once) {
+    Waiting& next = out.waiting.front();
+    if (next.begun == next.here) break;
     ++out.under_way;
-    const Index message = messages_.add({node, out_index, out.waiting.front(), 0, out.hop});
-    out.waiting.pop_front();
+    const Index message = messages_.add({node, out_index, next.buffer, next.begun++, out.messages, 0, out.hop});
+    if (next.begun == out.messages) out.waiting.pop_front();
     nodes_[out.hop.member].in[out.hop.channel].arriving.push_back(message);
     meet(out.hop.member, out.hop.channel);
   }
@@ -229,9 +198,13 @@ void Simulation::send(Index node, Index out_index) {
 
 void Simulation::receive(Index node, unsigned channel) {
   In& in = nodes_[node].in[channel];
-  while (in.to_come > 0 && in.under_way < given_.rules.receives_at_once && in.room > 0) {
-    --in.to_come;
-    --in.room;
+  while (in.under_way < given_.rules.receives_at_once) {
+    if (in.asked == 0) {  // for another piece
+      if (in.to_come == 0 || in.room == 0) break;
+      --in.to_come;
+      --in.room;
+    }
+    in.asked = (in.asked + 1) % in.messages;
     ++in.under_way;
     ++in.posted;
   }
@@ -248,23 +221,33 @@ void Simulation::meet(Index node, unsigned channel) {
     const Index index = in.arriving.front();
     in.arriving.pop_front();
     Message& message = messages_[index];
-    const Index piece = buffers_[message.buffer].piece;
-    message.to_buffer = buffers_.add({node, piece, channel});
-    const double out = nodes_[message.from].link_out.take(now_, bytes_of(piece) / given_.cluster.link_out_rate);
-    const double arrived = to.link_in.take(now_, bytes_of(piece) / given_.cluster.link_in_rate);
+    if (message.number == 0) in.open = buffers_.add({node, buffers_[message.buffer].piece, channel});
+    message.to_buffer = in.open;
+    const double bytes = bytes_of(message);
+    const double out = nodes_[message.from].link_out.take(now_, bytes / given_.cluster.link_out_rate);
+    const double arrived = to.link_in.take(now_, bytes / given_.cluster.link_in_rate);
     at(std::max(out, arrived) + trips * given_.cluster.latency, Event::sent, index);
   }
+}
+
+double Simulation::bytes_of(const Message& message) {
+  const std::uint64_t length = length_of(buffers_[message.buffer].piece), each = chunk_size_bytes / message.count;
+  const auto upto = [&](unsigned i) { return std::min(length, i * each); };
+  return static_cast<double>(upto(message.number + 1) - upto(message.number));
 }
 
 void Simulation::sent(Index index) {
   const Message message = messages_[index];
   messages_.drop(index);
-  forecast_.peer_bytes += given_.tape.pieces()[buffers_[message.buffer].piece].bytes;
   --nodes_[message.hop.member].in[message.hop.channel].under_way;
-  got(message.to_buffer);
+  pass_on(message.to_buffer, message.number, message.count);
+  if (message.number + 1 == message.count) {
+    forecast_.peer_bytes += length_of(buffers_[message.buffer].piece);
+    keep(message.to_buffer);
+  }
   receive(message.hop.member, message.hop.channel);
   --nodes_[message.from].outs[message.out].under_way;
-  release(message.buffer);
+  if (message.number + 1 == message.count) release(message.buffer);
   send(message.from, message.out);
 }
 
@@ -277,7 +260,7 @@ void Simulation::start_writers(Index node) {
     const Index index = one.to_write.front();
     one.to_write.pop_front();
     const Buffer& buffer = buffers_[index];
-    const double bytes = bytes_of(buffer.piece);
+    const double bytes = length_of(buffer.piece);
     const bool verified = buffer.channel == read_room;
     const double checked =
         now_ + (verified ? 0 : bytes / given_.cluster.hash_rate) + given_.cluster.create * files_opened(buffer.piece);

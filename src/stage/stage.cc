@@ -210,10 +210,15 @@ void NodeStaging::move() {
   if (able) reader.emplace(*job_.shared, tape_, *chunks_, threads, packs_);
   if (leaders_.rank() == 0) events_.on(event::TotalKnown{agreed.bytes_to_move, tape_.files().size()});
   ExchangeWork work;
-  work.read_shared = [&](std::size_t p, std::span<std::byte> room, unsigned t) {
-    reader->read(tape_.pieces()[p], room, t);
+  work.read_shared = [&](std::size_t p, const PiecePart& part, std::span<std::byte> room, unsigned t) {
+    reader->read(tape_.pieces()[p], part, room, t);
   };
-  work.read_own = [&](std::size_t p, std::span<std::byte> room, unsigned t) { node_->read(p, room, t); };
+  work.read_own = [&](std::size_t p, const PiecePart& part, std::span<std::byte> room, unsigned t) {
+    node_->read(p, part, room, t);
+  };
+  work.check = [&](std::size_t p, std::span<const std::byte> bytes) {
+    check_piece(tape_.pieces()[p], tape_, *chunks_, bytes);
+  };
   work.write = [&](std::size_t p, std::span<const std::byte> bytes, bool verified, unsigned t) {
     node_->write(p, bytes, verified, t);
   };

@@ -1,5 +1,6 @@
 #include "stage/tape.h"
 
+#include <algorithm>
 #include <numeric>
 #include <unordered_set>
 
@@ -29,6 +30,24 @@ void Tape::add_file(std::uint32_t index, bool joins) {
   } else {
     pieces_.push_back({index, 1, 0, static_cast<std::uint32_t>(size)});
   }
+}
+
+std::vector<PiecePart> Tape::parts(const Piece& piece) const {
+  std::vector<PiecePart> all;
+  if (is_chunk(piece)) {
+    for (std::uint32_t at = 0; at < piece.bytes; at += part_bytes) {
+      all.push_back({piece.first, 1, at, std::min(part_bytes, piece.bytes - at)});
+    }
+    return all;
+  }
+  all.push_back({piece.first, 0, 0, 0});
+  for (std::uint32_t f = piece.first; f < piece.first + piece.files; ++f) {
+    const PiecePart& last = all.back();
+    if (last.bytes >= part_bytes) all.push_back({f, 0, last.offset + last.bytes, 0});
+    ++all.back().files;
+    all.back().bytes += static_cast<std::uint32_t>(files_[f].digest.size_bytes);
+  }
+  return all;
 }
 
 std::vector<StagedFile> files_of(const Manifest& manifest) {

@@ -25,9 +25,16 @@ struct Piece {
   std::uint32_t bytes = 0;             // at most chunk_size_bytes
 };
 
+// What one thread reads of a piece: some of its files, or some of its chunk.
+struct PiecePart {
+  std::uint32_t first = 0, files = 1;   // in Tape::files()
+  std::uint32_t offset = 0, bytes = 0;  // in the piece
+};
+
 class Tape {
  public:
   static constexpr std::uint32_t files_max = 4096;  // of one piece
+  static constexpr std::uint32_t part_bytes = 1U << 20U;
 
   Tape() = default;
   // `groups[i]`: of files[i]; no piece has files of two groups. Empty: all are of one.
@@ -39,6 +46,8 @@ class Tape {
   [[nodiscard]] bool is_chunk(const Piece& piece) const {  // of a file with several
     return files_[piece.first].digest.size_bytes > chunk_size_bytes;
   }
+  // All of a piece, in parts of about `part_bytes`; at least one.
+  [[nodiscard]] std::vector<PiecePart> parts(const Piece& piece) const;
 
  private:
   void add_file(std::uint32_t index, bool joins);

@@ -107,7 +107,9 @@ TEST(Manifest, ALookupOfMany) {
       if (!entry) continue;
       EXPECT_EQ(entry->path.text(), path);
       EXPECT_EQ(entry->type, known->second.type);
-      if (entry->is_file()) EXPECT_EQ(entry->digest, known->second.digest);
+      if (entry->is_file()) {
+        EXPECT_EQ(entry->digest, known->second.digest);
+      }
     }
   }
 }

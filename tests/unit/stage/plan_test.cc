@@ -82,7 +82,7 @@ std::size_t expect_delivery(const Trial& trial) {
       at.pop_back();
       for (const Hop& hop : plans[m].hops(p)) {
         EXPECT_EQ(hop.channel, plans[hop.member].channel(p));
-        const auto sender = plans[hop.member].sender(hop.channel);
+        const auto sender = plans[m].sender(hop.channel, hop.member);
         EXPECT_TRUE(!sender || *sender == m) << "piece " << p << " to " << hop.member;
         EXPECT_TRUE(plans[hop.member].receives(p));
         if (came[hop.member]++ == 0) at.push_back(hop.member);
