@@ -41,11 +41,11 @@ class NodeStaging {
  private:
   bool step(const char* phase, std::unique_ptr<Comm>& comm, const std::function<void()>& work);
   void hear_manifest();
-  void hear_packs();
   void prepare();
   bool select();
+  bool hear_packs();
   void lay_out();
-  void deal(std::vector<StagedFile> files);
+  void deal();
   void move();
   void finish();
   void show();
@@ -67,9 +67,10 @@ class NodeStaging {
   std::optional<Derivation> derivation_;
   std::optional<Manifest> manifest_, part_;  // of the asset; of what this node is to have, if that is less
   std::string part_bytes_, plan_text_;       // shard
+  std::vector<StagedFile> files_;
   shard::Shares shares_;
   Dealing dealing_;
-  PackMap packs_;  // where the shared store has small files
+  PackMap heard_packs_, packs_;  // where the shared store has small files: by files_; by the tape's
   Tape tape_;
   std::unique_ptr<Comm> members_;  // those who take part
   std::unique_ptr<ChunkLists> chunks_;
@@ -110,21 +111,6 @@ void NodeStaging::hear_manifest() {
   manifest_ = std::move(job_.manifest);
 }
 
-// One node looks where packs have the content, for all: so their indexes are read once.
-void NodeStaging::hear_packs() {
-  std::string told;
-  if (leaders_.rank() == 0 && job_.shared != nullptr && request_.select.empty()) {
-    std::vector<Digest> contents;
-    for (const auto& file : files_of(*manifest_)) contents.push_back(file.digest);
-    try {
-      told = map_packs(*job_.shared, contents).encode();
-    } catch (const Error&) {  // whoever reads looks for himself
-    }
-  }
-  leaders_.broadcast(told, 0);
-  packs_ = PackMap::parse(told);
-}
-
 void NodeStaging::prepare() {
   disks_ = std::make_unique<LocalDisks>(choose_target(request_.to, world_), "stage " + job_.name);
   disks_->use(manifest_->root());  // before anything is looked up
@@ -153,14 +139,43 @@ bool NodeStaging::select() {
   return true;
 }
 
+// Where no node has some small file, one looks for all where packs have the content: so their indexes are read once,
+// and not at all for what nodes have. False: staging ends here.
+bool NodeStaging::hear_packs() {
+  if (!request_.select.empty()) return true;
+  PieceSet held(files_.size());
+  const auto look = [&] {
+    for (std::size_t i = 0; i < files_.size(); ++i) {
+      const Digest& digest = files_[i].digest;
+      if (digest.size_bytes > pack_member_max || disks_->main().present(digest)) held.add(i);
+    }
+  };
+  if (!step("look", members_, look)) return false;
+  members_->all_reduce(held.words(), Reduction::bit_or);
+  const auto able = able_members(*members_, job_.shared != nullptr);
+  if (held.count() == files_.size() || able.empty()) return true;
+  std::string told;
+  if (members_->rank() == able.front()) {
+    std::vector<Digest> contents;
+    for (const auto& file : files_) contents.push_back(file.digest);
+    try {
+      told = map_packs(*job_.shared, contents).encode();
+    } catch (const Error&) {  // whoever reads looks for himself
+    }
+  }
+  members_->broadcast(told, able.front());
+  heard_packs_ = PackMap::parse(told);
+  return true;
+}
+
 void NodeStaging::lay_out() {
   if (shared_in_part_) disks_->refuse_shared();
   node_.reset();
-  auto files = files_of(*manifest_);
+  packs_ = heard_packs_;
   if (request_.mode == StageMode::shard) {
-    deal(std::move(files));
+    deal();
   } else {
-    tape_ = derivation_ ? one_by_one(std::move(files)) : Tape(in_order_of(packs_, std::move(files)));
+    tape_ = derivation_ ? one_by_one(files_) : Tape(in_order_of(packs_, files_));
   }
   chunks_ = std::make_unique<ChunkLists>(*manifest_, tape_);
   node_ = std::make_unique<NodeStore>(*disks_, tape_, *chunks_, threads_of(request_));
@@ -175,14 +190,14 @@ void NodeStaging::lay_out() {
 }
 
 // The files of one share stand together on the tape, so that no piece has another's.
-void NodeStaging::deal(std::vector<StagedFile> files) {
+void NodeStaging::deal() {
   const auto shares = static_cast<unsigned>(shares_.member.size());
   dealing_ = {false, shares_.member, {}, std::clamp(request_.overlap, 1U, shares)};
-  const auto owners = shard::deal(files, request_.seed, shares);
-  part_bytes_ = shard::part(*manifest_, files, owners, dealing_, members_->rank());
+  const auto owners = shard::deal(files_, request_.seed, shares);
+  part_bytes_ = shard::part(*manifest_, files_, owners, dealing_, members_->rank());
   part_ = Manifest::parse(part_bytes_);
-  plan_text_ = shard::plan_text(*manifest_, files, owners, dealing_, request_.seed, shares_.ranks);
-  std::vector<std::size_t> order(files.size());
+  plan_text_ = shard::plan_text(*manifest_, files_, owners, dealing_, request_.seed, shares_.ranks);
+  std::vector<std::size_t> order(files_.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   if (!packs_.empty()) std::ranges::copy(packs_.order, order.begin());
   std::ranges::stable_sort(order, {}, [&](std::size_t i) { return owners[i]; });
@@ -190,7 +205,7 @@ void NodeStaging::deal(std::vector<StagedFile> files) {
   std::vector<std::uint32_t> owner;
   std::vector<PackMap::Place> places;
   for (const std::size_t i : order) {
-    sorted.push_back(std::move(files[i]));
+    sorted.push_back(files_[i]);
     owner.push_back(owners[i]);
     if (!packs_.empty()) places.push_back(packs_.places.at(i));
   }
@@ -256,6 +271,7 @@ void NodeStaging::show() {
 }
 
 void NodeStaging::describe() {
+  files_ = files_of(*manifest_);
   const Totals totals = manifest_->totals();
   asset.manifest = manifest_->root().prefixed();
   asset.files = totals.files;
@@ -267,7 +283,6 @@ void NodeStaging::run() {
   report.node = world_.node();
   report.host = world_.host();
   hear_manifest();
-  hear_packs();
   describe();
   auto comm = leaders_.split(true);
   if (!step("prepare", comm, [&] { prepare(); })) return;
@@ -278,6 +293,7 @@ void NodeStaging::run() {
   if (!members_) return;  // another node sees the same directory
   if (!select()) return;
   describe();
+  if (!hear_packs()) return;
   if (request_.bypass_shared) origin_.emplace(job_.fetch_part, job_.shared, request_.readers_max);
   for (unsigned dealt_to = 0; dealt_to != members_->size();) {  // again without those who failed, or after a fetch
     dealt_to = members_->size();

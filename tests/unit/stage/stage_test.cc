@@ -3,7 +3,10 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/inotify.h>
+#include <unistd.h>
 
+#include <array>
 #include <atomic>
 #include <filesystem>
 #include <fstream>
@@ -124,6 +127,15 @@ class StageTest : public testing::Test {
   std::function<bool(unsigned)> sees_ = [](unsigned) { return true; };
 };
 
+// A node whose room is promised to somebody else.
+struct FullNode {
+  explicit FullNode(const fs::path& node) : store(Store::open(node / ".sabath", true)) {
+    others.grow(std::uint64_t{1} << 60U, 0, [](const Promised&, const Promised&) { return std::nullopt; });
+  }
+  std::unique_ptr<Store> store;
+  Reservation others{*store, "another job", ""};
+};
+
 TEST_F(StageTest, OneReadReachesEveryNode) {
   for (const auto& [ranks, on_node] : {std::pair{1U, 1U}, {2U, 1U}, {3U, 1U}, {7U, 1U}, {6U, 3U}}) {
     const unsigned nodes = ranks / on_node;
@@ -164,6 +176,46 @@ TEST_F(StageTest, NodesThatDoNotSeeTheStoreAreFed) {
   ASSERT_FALSE(staged.failure);
   EXPECT_EQ(staged.asset.readers, 1U) << "few pieces";
   for (unsigned n = 0; n < 5; ++n) expect_whole(n);
+}
+
+TEST_F(StageTest, PackedFilesAreLaidOutAgainWithoutANodeThatLeaves) {
+  pack_many(2 * pack_files_min);
+  for (const auto mode : {StageMode::replicate, StageMode::shard}) {
+    const FullNode full(node(2));
+    request_.mode = mode;
+    request_.allow_partial = 1;
+    const Staged staged = stage(4);
+    ASSERT_TRUE(staged.failure);
+    ASSERT_EQ(staged.asset.failed_nodes.size(), 1U);
+    EXPECT_EQ(staged.asset.failed_nodes[0].node, 2U);
+    EXPECT_EQ(staged.asset.bytes_from_shared, distinct());
+    for (const unsigned n : {0U, 1U, 3U}) {
+      if (mode == StageMode::replicate) expect_whole(n);
+      fs::remove_all(node(n));
+    }
+  }
+}
+
+TEST_F(StageTest, PacksAreNotOpenedForWhatNodesHave) {
+  pack_many(pack_files_min);
+  ASSERT_FALSE(stage(3).failure);
+  const Fd watch(::inotify_init1(IN_NONBLOCK));
+  ASSERT_GE(::inotify_add_watch(watch.get(), (dir_ / "shared/packs").c_str(), IN_OPEN), 0);
+  const auto opened = [&] {
+    std::array<char, 4096> events{};
+    return ::read(watch.get(), events.data(), events.size()) > 0;
+  };
+  ASSERT_FALSE(stage(3).failure);
+  EXPECT_FALSE(opened());
+  fs::remove_all(node(1));
+  ASSERT_FALSE(stage(3).failure);
+  EXPECT_FALSE(opened());
+  for (unsigned n = 0; n < 3; ++n) {
+    expect_whole(n);
+    fs::remove_all(node(n));
+  }
+  ASSERT_FALSE(stage(3).failure);
+  EXPECT_TRUE(opened());
 }
 
 TEST_F(StageTest, PacksAreExpandedOnTheNodesOnly) {
@@ -265,9 +317,7 @@ TEST_F(StageTest, ANodeThatCannotIsNamedAndTheOthersMayGoOn) {
 
 // Room is looked for when it is known what was dealt to whom: it is dealt again to those who are left.
 TEST_F(StageTest, WhatWasDealtToANodeThatLeavesIsDealtAgain) {
-  const auto full = Store::open(node(2) / ".sabath", true);
-  Reservation others(*full, "another job", "");
-  others.grow(std::uint64_t{1} << 60U, 0, [](const Promised&, const Promised&) { return std::nullopt; });
+  const FullNode full(node(2));
   request_.mode = StageMode::shard;
   request_.per_rank = true;
   request_.allow_partial = 1;
