@@ -44,6 +44,7 @@ class NodeStaging {
   void prepare();
   bool select();
   bool hear_packs();
+  bool settle();
   void lay_out();
   void deal();
   void move();
@@ -70,6 +71,7 @@ class NodeStaging {
   std::vector<StagedFile> files_;
   shard::Shares shares_;
   Dealing dealing_;
+  bool asked_for_packs_ = false;
   PackMap heard_packs_, packs_;  // where the shared store has small files: by files_; by the tape's
   Tape tape_;
   std::unique_ptr<Comm> members_;  // those who take part
@@ -139,21 +141,18 @@ bool NodeStaging::select() {
   return true;
 }
 
-// Where no node has some small file, one looks for all where packs have the content: so their indexes are read once,
-// and not at all for what nodes have. False: staging ends here.
+// Where no node has some small files, one looks for all where packs have them: so the packs' indexes are read once, and
+// not at all for what nodes have. True: it was told, and the tape is to follow it.
 bool NodeStaging::hear_packs() {
-  if (!request_.select.empty()) return true;
-  PieceSet held(files_.size());
-  const auto look = [&] {
-    for (std::size_t i = 0; i < files_.size(); ++i) {
-      const Digest& digest = files_[i].digest;
-      if (digest.size_bytes > pack_member_max || disks_->main().present(digest)) held.add(i);
-    }
-  };
-  if (!step("look", members_, look)) return false;
-  members_->all_reduce(held.words(), Reduction::bit_or);
+  if (asked_for_packs_ || derivation_) return false;
+  asked_for_packs_ = true;
+  const PieceSet unheld = unheld_pieces(*members_, dealing_, node_->holdings());
+  bool wanted = false;
+  for (std::size_t p = 0; p < unheld.size() && !wanted; ++p) {
+    wanted = unheld.has(p) && !tape_.is_chunk(tape_.pieces()[p]);
+  }
   const auto able = able_members(*members_, job_.shared != nullptr);
-  if (held.count() == files_.size() || able.empty()) return true;
+  if (!wanted || able.empty()) return false;
   std::string told;
   if (members_->rank() == able.front()) {
     std::vector<Digest> contents;
@@ -165,7 +164,7 @@ bool NodeStaging::hear_packs() {
   }
   members_->broadcast(told, able.front());
   heard_packs_ = PackMap::parse(told);
-  return true;
+  return !heard_packs_.empty();
 }
 
 void NodeStaging::lay_out() {
@@ -279,6 +278,30 @@ void NodeStaging::describe() {
   asset.selection = request_.select;
 }
 
+// The row of pieces and who gets what, the same for all. False: staging ends here.
+bool NodeStaging::settle() {
+  for (unsigned dealt_to = 0; dealt_to != members_->size();) {  // again: some left, packs are known, or after a fetch
+    dealt_to = members_->size();
+    shares_ = shard::shares_of(*members_, world_.node(), node_of_rank);
+    if (!step("look", members_, [&] { lay_out(); })) return false;
+    if (dealt_to != members_->size()) continue;
+    if (hear_packs()) {
+      dealt_to = 0;
+      continue;
+    }
+    if (!origin_) break;
+    if (!origin_->agree(*members_, dealing_, node_->holdings())) break;
+    if (!step("look", members_, [&] { origin_->look(tape_); })) return false;
+    if (dealt_to != members_->size()) continue;
+    if (!origin_->deal(*members_, dealing_, tape_)) break;
+    node_.reset();
+    const auto fetch = [&] { origin_->fetch(disks_->main(), tape_, *chunks_, report.from_origin, halt_.get_token()); };
+    if (!step("fetch", members_, fetch)) return false;
+    dealt_to = 0;
+  }
+  return true;
+}
+
 void NodeStaging::run() {
   report.node = world_.node();
   report.host = world_.host();
@@ -293,22 +316,8 @@ void NodeStaging::run() {
   if (!members_) return;  // another node sees the same directory
   if (!select()) return;
   describe();
-  if (!hear_packs()) return;
   if (request_.bypass_shared) origin_.emplace(job_.fetch_part, job_.shared, request_.readers_max);
-  for (unsigned dealt_to = 0; dealt_to != members_->size();) {  // again without those who failed, or after a fetch
-    dealt_to = members_->size();
-    shares_ = shard::shares_of(*members_, world_.node(), node_of_rank);
-    if (!step("look", members_, [&] { lay_out(); })) return;
-    if (dealt_to != members_->size() || !origin_) continue;
-    if (!origin_->agree(*members_, dealing_, node_->holdings())) break;
-    if (!step("look", members_, [&] { origin_->look(tape_); })) return;
-    if (dealt_to != members_->size()) continue;
-    if (!origin_->deal(*members_, dealing_, tape_)) break;
-    node_.reset();
-    const auto fetch = [&] { origin_->fetch(disks_->main(), tape_, *chunks_, report.from_origin, halt_.get_token()); };
-    if (!step("fetch", members_, fetch)) return;
-    dealt_to = 0;
-  }
+  if (!settle()) return;
   move();
   if (!step("publish", members_, [&] { finish(); })) return;
   static_cast<void>(step("show", members_, [&] { show(); }));
