@@ -28,12 +28,23 @@ Tape uneven_tape() {
   return one_by_one(std::move(files));
 }
 
-std::byte content(std::size_t piece, std::size_t at) { return static_cast<std::byte>(7 * piece + at / 1000); }
+using Contents = std::vector<std::vector<std::byte>>;  // by piece
 
-std::vector<std::byte> content_of(std::size_t piece, std::size_t length) {
-  std::vector<std::byte> all(length);
-  for (std::size_t at = 0; at < length; ++at) all[at] = content(piece, at);
+Contents contents_of(const Tape& tape) {
+  Contents all;
+  for (const Piece& piece : tape.pieces()) {
+    auto& bytes = all.emplace_back(piece.bytes);
+    for (std::size_t at = 0; at < bytes.size(); at += 1000) {  // each thousand is of one value
+      const auto value = static_cast<int>(7 * all.size() + at / 1000);
+      std::memset(bytes.data() + at, value, std::min<std::size_t>(1000, bytes.size() - at));
+    }
+  }
   return all;
+}
+
+bool same(std::span<const std::byte> bytes, const std::vector<std::byte>& expected) {
+  return bytes.size() == expected.size() &&
+         (bytes.empty() || std::memcmp(bytes.data(), expected.data(), bytes.size()) == 0);
 }
 
 struct Unreadable {
@@ -43,6 +54,7 @@ struct Unreadable {
 // Each member reads every seventh piece, so that all give to both heads, pass on and receive at once.
 std::vector<ExchangeResult> exchange_among(const Tape& tape, const Unreadable& wrong) {
   const std::size_t pieces = tape.pieces().size();
+  const Contents contents = contents_of(tape);
   PieceSet every(pieces);
   std::vector<std::uint32_t> giver(pieces);
   for (std::size_t p = 0; p < pieces; ++p) {
@@ -58,15 +70,15 @@ std::vector<ExchangeResult> exchange_among(const Tape& tape, const Unreadable& w
       std::minstd_rand engine(static_cast<unsigned>(1 + piece * 100 + part.offset));
       std::this_thread::sleep_for(std::chrono::microseconds(engine() % 3000));
       if (wrong.read.contains(piece) && part.offset > 0) throw Error(FailureKind::storage, "it is gone");
-      for (std::size_t i = 0; i < room.size(); ++i) room[i] = content(piece, part.offset + i);
+      std::ranges::copy(std::span(contents[piece]).subspan(part.offset, room.size()), room.begin());
     };
     work.check = [&](std::size_t piece, std::span<const std::byte> bytes) {
-      EXPECT_TRUE(std::ranges::equal(bytes, content_of(piece, tape.pieces()[piece].bytes)));
+      EXPECT_TRUE(same(bytes, contents[piece]));
       if (wrong.checked.contains(piece)) throw Error(FailureKind::content, "it is wrong");
     };
     work.write = [&](std::size_t piece, std::span<const std::byte> bytes, bool verified, unsigned) {
       EXPECT_EQ(verified, giver[piece] == comm.rank());
-      EXPECT_TRUE(std::ranges::equal(bytes, content_of(piece, tape.pieces()[piece].bytes))) << piece;
+      EXPECT_TRUE(same(bytes, contents[piece])) << piece;
     };
     results[comm.rank()] = exchange(comm, beat, plan, tape, work, {3, 2}, {});
   });
