@@ -55,7 +55,7 @@ class Exchange {
     std::size_t piece;
     std::vector<PiecePart> parts;
     std::atomic<std::size_t> left;
-    std::atomic<bool> failed = false;
+    std::atomic<bool> missing = false;  // a part of it failed, or was not begun before the stop
   };
 
   bool begin_reads();
@@ -139,7 +139,8 @@ void Exchange::read(Reading& reading, std::size_t part, unsigned worker) {
   const PiecePart& its = reading.parts[part];
   const auto& read_part = plan_.reads(reading.piece) ? work_.read_shared : work_.read_own;
   const auto room = reading.buffer->payload(its.offset + its.bytes).subspan(its.offset);
-  if (!stopping_ && !reading.failed) {
+  if (stopping_) reading.missing = true;
+  if (!reading.missing) {
     note_read(reading, failure_of([&] { read_part(reading.piece, its, room, worker); }));
   }
   if (--reading.left == 0) finish_read(reading);
@@ -147,7 +148,7 @@ void Exchange::read(Reading& reading, std::size_t part, unsigned worker) {
 
 void Exchange::note_read(Reading& reading, std::optional<Failure> failure) {
   if (!failure) return;
-  reading.failed = true;
+  reading.missing = true;
   const std::lock_guard lock(mutex_);
   if (plan_.reads(reading.piece) && !unreadable_) unreadable_ = reading.piece;
   if (!failure_) failure_ = std::move(failure);
@@ -155,10 +156,10 @@ void Exchange::note_read(Reading& reading, std::optional<Failure> failure) {
 
 void Exchange::finish_read(Reading& reading) {
   const std::uint32_t length = tape_.pieces()[reading.piece].bytes;
-  if (!stopping_ && !reading.failed) {
+  if (!reading.missing) {
     note_read(reading, failure_of([&] { work_.check(reading.piece, reading.buffer->payload(length)); }));
   }
-  const bool missing = stopping_ || reading.failed;
+  const bool missing = reading.missing;
   reading.buffer->set({reading.piece, missing ? 0 : length, missing ? 1U : 0U});
   const std::lock_guard lock(mutex_);
   if (plan_.reads(reading.piece) && !missing) shared_bytes_ += length;
@@ -194,6 +195,7 @@ bool Exchange::begin_reads() {
     const auto reading = std::make_shared<Reading>(buffer, piece, tape_.parts(tape_.pieces()[piece]));
     reading->left = reading->parts.size();
     if (stopping_) {
+      reading->missing = true;
       finish_read(*reading);
       continue;
     }

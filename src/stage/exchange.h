@@ -26,8 +26,9 @@ namespace sabath {
 
 struct ExchangeWork {  // all throw Error; any worker, `worker` below the number of threads
   // Part of a piece: from the shared store, or from this member's own.
-  std::function<void(std::size_t piece, const PiecePart&part, std::span<std::byte> room, unsigned worker)> read_shared,
-      read_own;
+  using Read =
+      std::function<void(std::size_t piece, const PiecePart& part, std::span<std::byte> room, unsigned worker)>;
+  Read read_shared, read_own;
   std::function<void(std::size_t piece, std::span<const std::byte> bytes)> check;  // all parts, once they are read
   // Checks (unless `verified`) and keeps the piece here.
   std::function<void(std::size_t piece, std::span<const std::byte> bytes, bool verified, unsigned worker)> write;

@@ -270,7 +270,6 @@ void NodeStaging::show() {
 }
 
 void NodeStaging::describe() {
-  files_ = files_of(*manifest_);
   const Totals totals = manifest_->totals();
   asset.manifest = manifest_->root().prefixed();
   asset.files = totals.files;
@@ -280,6 +279,7 @@ void NodeStaging::describe() {
 
 // The row of pieces and who gets what, the same for all. False: staging ends here.
 bool NodeStaging::settle() {
+  files_ = files_of(*manifest_);
   for (unsigned dealt_to = 0; dealt_to != members_->size();) {  // again: some left, packs are known, or after a fetch
     dealt_to = members_->size();
     shares_ = shard::shares_of(*members_, world_.node(), node_of_rank);
