@@ -48,8 +48,7 @@ class PastShared {
       if (recipe_ != nullptr) directory = store_to_read(settings_, *recipe_);
     });
     shared_ = try_open_shared_store(comm_, directory, false);
-    Lease lease;  // rank 0's, for all
-    if (recipe_ != nullptr && shared_) lease = shared_->lease({}, "stage " + recipe_->name, {true, settings_.job});
+    if (recipe_ != nullptr && shared_) lease_ = shared_->lease({}, "stage " + recipe_->name, {true, settings_.job});
     fetch_part_ = make_part_fetch(comm_, settings_, recipe_, events_);
     std::optional<StagedAsset> before;
     StageJob job = know();
@@ -86,9 +85,10 @@ class PastShared {
     job.shared = shared_.get();
     job.fetch_part = fetch_part_;
     run_agreed(comm_, [&] {
-      if (recipe_ == nullptr || (shared_ && try_know(*shared_, *recipe_, job))) return;
+      Lease none;
+      if (recipe_ == nullptr || (shared_ && try_know(*shared_, *recipe_, {}, lease_, job))) return;
       const auto node = try_open_store(node_store());
-      if (node && try_know(*node, *recipe_, job)) return;
+      if (node && try_know(*node, *recipe_, fetched_, none, job)) return;
       if (!settings_.offline) ask_for_pinned(job);
     });
     return job;
@@ -98,11 +98,8 @@ class PastShared {
     const auto fetchers = make_fetchers(settings_.fetchers);
     Traffic traffic;
     std::vector<std::string> unheard;  // then the whole is fetched, which says the same
-    job.manifest = ask_pinned(*recipe_, settings_.rewrites, *fetchers, traffic, unheard, stop_);
-    if (!job.manifest) return;
-    ManifestBuilder builder;
-    builder.add_all(*job.manifest, nullptr);
-    job.bytes = builder.bytes();
+    auto manifest = ask_pinned(*recipe_, settings_.rewrites, *fetchers, traffic, unheard, stop_);
+    if (manifest) set_manifest(job, std::move(*manifest));
   }
 
   // What has no manifest yet, or is not published file by file, is fetched by rank 0's node, as `sabath fetch` does.
@@ -110,14 +107,13 @@ class PastShared {
     const auto began = Clock::now();
     StagedAsset moved;
     std::stop_source halt;
-    std::uint64_t bytes = 0;
     Beat beat(comm_);
     const auto fetch = [&] {
       if (recipe_ == nullptr) return;
       SessionSettings own = settings_;
       own.store = node_store();
       own.other_stores.clear();  // what others hold would be linked to, not brought
-      bytes = fetch_for_staging(own, nullptr, recipe_, events_, halt.get_token());
+      fetched_ = fetch_for_staging(own, nullptr, recipe_, events_, halt.get_token());
     };
     std::optional<Failure> failure = beat.keep_while(fetch, stop_, [&](const Beat::Words& all) {
       if (all.stopped > 0) halt.request_stop();
@@ -125,7 +121,7 @@ class PastShared {
     });
     if (beat.sums().stopped > 0 && !failure) failure = Failure{FailureKind::interrupted, "stopped", "", std::nullopt};
     if (const auto agreed = agree(comm_, failure)) throw Error(*agreed);
-    moved.bytes_from_origin = bytes;
+    moved.bytes_from_origin = fetched_.bytes;
     moved.seconds = moved.phases["fetch"] = std::chrono::duration<double>(Clock::now() - began).count();
     return moved;
   }
@@ -137,7 +133,9 @@ class PastShared {
   EventSink& events_;
   const std::stop_token stop_;
   std::unique_ptr<Store> shared_;  // nullptr: there is none, or this node does not see it
+  Lease lease_;                    // of it; rank 0's, for all
   FetchPart fetch_part_;
+  Fetched fetched_;  // into the store of rank 0's node
 };
 
 }  // namespace

@@ -41,48 +41,45 @@ class AssetStaging {
     store_ = try_open_shared_store(comm_, settings_.store);
     if (store_) look_into_others(*store_, settings_);
     if (recipe != nullptr) lease_ = store_->lease({}, "stage " + recipe->name, {true, settings_.job});
-    std::uint64_t from_origin = 0;
     StageJob job = know(recipe);
-    if (told_by_rank_0(comm_, job.manifest ? 1 : 0) == 0) {
-      from_origin += fetch(recipe);
-      job = know(recipe);
-    }
+    if (told_by_rank_0(comm_, job.manifest ? 1 : 0) == 0) job = fetch(recipe);
     Staged staged = stage_asset(comm_, std::move(job), request_, events_, stop_);
     if (staged.shared_lacks && !request_.no_fetch) {  // what arrived meanwhile is not moved again
       const StagedAsset before = std::move(staged.asset);
-      from_origin += fetch(recipe);
-      staged = stage_asset(comm_, know(recipe), request_, events_, stop_);
+      staged = stage_asset(comm_, fetch(recipe), request_, events_, stop_);
       add_moved(staged.asset, before);
     }
-    staged.asset.bytes_from_origin += from_origin;
+    staged.asset.bytes_from_origin += from_origin_;
     return staged;
   }
 
  private:
-  StageJob know(const Recipe* recipe) {
+  StageJob know(const Recipe* recipe, const Fetched& fetched = {}) {
     StageJob job;
     if (recipe != nullptr) job.name = recipe->name;
     comm_.broadcast(job.name, 0);
     job.shared = store_.get();
     run_agreed(comm_, [&] {
-      if (recipe != nullptr) static_cast<void>(try_know(*store_, *recipe, job));
+      if (recipe == nullptr || try_know(*store_, *recipe, fetched, lease_, job) || !fetched.root) return;
+      throw Error(FailureKind::storage, "the asset was fetched, and is not in the store any more", "run it again");
     });
     return job;
   }
 
   // Into the shared store: by all ranks if all see it, else by rank 0.
-  std::uint64_t fetch(const Recipe* recipe) {
+  StageJob fetch(const Recipe* recipe) {
     const bool together = everybody(comm_, store_ != nullptr);
-    std::uint64_t bytes = 0;
+    Fetched fetched;
     run_agreed(comm_, [&] {
       if (request_.no_fetch) {
         throw Error(FailureKind::offline, "the asset is not in the store", "`sabath fetch` brings it");
       }
       if (together || recipe != nullptr) {
-        bytes = fetch_for_staging(settings_, together ? &comm_ : nullptr, recipe, events_, stop_);
+        fetched = fetch_for_staging(settings_, together ? &comm_ : nullptr, recipe, events_, stop_);
       }
     });
-    return bytes;
+    from_origin_ += fetched.bytes;
+    return know(recipe, fetched);
   }
 
   const SessionSettings& settings_;
@@ -92,6 +89,7 @@ class AssetStaging {
   const std::stop_token stop_;
   std::unique_ptr<Store> store_;  // the shared one; nullptr: this node does not see it
   Lease lease_;                   // rank 0's, for all
+  std::uint64_t from_origin_ = 0;
 };
 
 }  // namespace

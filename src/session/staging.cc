@@ -18,17 +18,30 @@ std::uint64_t told_by_rank_0(Comm& comm, std::uint64_t mine) {
   return said[0];
 }
 
-bool try_know(const Store& store, const Recipe& recipe, StageJob& job) {
-  const auto root = known_root(store, recipe, std::nullopt);
+bool try_know(const Store& store, const Recipe& recipe, const Fetched& fetched, Lease& lease, StageJob& job) {
+  const auto root = fetched.root ? fetched.root : known_root(store, recipe, std::nullopt);
   if (!root) return false;
-  job.manifest = store.manifest(*root);
-  if (!job.manifest) return false;
+  lease.add(*root);
+  auto manifest = store.manifest(*root);
+  if (!manifest) return false;
   job.bytes = try_read_text(Layout(store.directory()).manifest(*root), manifest_size_max).value_or("");
+  if (job.bytes.empty()) {  // it stands in another store, or a collection has it for a moment
+    set_manifest(job, std::move(*manifest));
+  } else {
+    job.manifest = std::move(manifest);
+  }
   return true;
 }
 
-std::uint64_t fetch_for_staging(const SessionSettings& settings, Comm* ranks, const Recipe* recipe, EventSink& events,
-                                const std::stop_token& stop) {
+void set_manifest(StageJob& job, Manifest manifest) {
+  ManifestBuilder builder;
+  builder.add_all(manifest, nullptr);
+  job.bytes = builder.bytes();
+  job.manifest = std::move(manifest);
+}
+
+Fetched fetch_for_staging(const SessionSettings& settings, Comm* ranks, const Recipe* recipe, EventSink& events,
+                          const std::stop_token& stop) {
   FetchRequest wanted;
   if (recipe != nullptr) {
     if (recipe->kind == AssetKind::dataset) wanted.datasets = {recipe->name};
@@ -36,12 +49,13 @@ std::uint64_t fetch_for_staging(const SessionSettings& settings, Comm* ranks, co
     if (wanted.datasets.empty() && wanted.models.empty()) wanted.names = {recipe->name};
   }
   const FetchRecord record = Session(settings, ranks).fetch(wanted, events, stop);
-  std::uint64_t bytes = 0;
+  Fetched fetched;
   for (const auto& asset : record.assets) {
     if (!asset.failures.empty()) throw Error(asset.failures.front().failure);
-    bytes += asset.fetched_bytes;
+    fetched.bytes += asset.fetched_bytes;
+    fetched.root = Sha256::try_parse(asset.manifest);
   }
-  return bytes;
+  return fetched;
 }
 
 void add_moved(StagedAsset& asset, const StagedAsset& before) {

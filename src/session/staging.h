@@ -13,13 +13,21 @@ namespace sabath {
 // Collective. Rank 0's, on all ranks.
 [[nodiscard]] std::uint64_t told_by_rank_0(Comm& comm, std::uint64_t mine);
 
-// Puts the manifest that this store knows of the asset into `job`. False: it knows none.
-[[nodiscard]] bool try_know(const Store& store, const Recipe& recipe, StageJob& job);
+// What a fetch for staging brought. Its root is known even where a collection has taken its name away again.
+struct Fetched {
+  std::uint64_t bytes = 0;     // payload on the wire
+  std::optional<Sha256> root;  // rank 0's
+};
 
-// Collective with `ranks`: into one store of all of them; `recipe` is rank 0's. The payload on the wire. Throws what
-// failed.
-[[nodiscard]] std::uint64_t fetch_for_staging(const SessionSettings& settings, Comm* ranks, const Recipe* recipe,
-                                              EventSink& events, const std::stop_token& stop);
+// Puts the manifest of what was fetched, or that this store knows of the asset, into `job`, and makes it the lease's.
+// False: it knows none.
+[[nodiscard]] bool try_know(const Store& store, const Recipe& recipe, const Fetched& fetched, Lease& lease,
+                            StageJob& job);
+void set_manifest(StageJob& job, Manifest manifest);  // from elsewhere
+
+// Collective with `ranks`: into one store of all of them; `recipe` is rank 0's. Throws what failed.
+[[nodiscard]] Fetched fetch_for_staging(const SessionSettings& settings, Comm* ranks, const Recipe* recipe,
+                                        EventSink& events, const std::stop_token& stop);
 
 // What moved in a first try counts in the second's record.
 void add_moved(StagedAsset& asset, const StagedAsset& before);

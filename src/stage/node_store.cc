@@ -17,10 +17,19 @@ constexpr std::size_t publish_at_once = 512;
 }  // namespace
 
 struct NodeStore::Large {
-  std::mutex opening;
+  std::mutex mutex;
   std::unique_ptr<Partial> partial;
-  std::atomic<std::uint64_t> left{0};  // chunks that are not here
+  std::vector<bool> lacks;  // by chunk. Another job may have brought some since the holdings were looked at
+  std::uint64_t left = 0;   // of them
   std::atomic<bool> published{false};
+
+  // A chunk is here now. True: it was the last that lacked.
+  bool arrived(std::uint64_t chunk) {
+    const std::lock_guard lock(mutex);
+    if (!lacks.at(chunk)) return false;
+    lacks[chunk] = false;
+    return --left == 0;
+  }
 };
 
 NodeStore::NodeStore(LocalDisks& disks, const Tape& tape, ChunkLists& chunks, unsigned threads)
@@ -41,12 +50,12 @@ std::shared_ptr<NodeStore::Large> NodeStore::large(std::uint32_t file) {
     if (!entry) entry = std::make_shared<Large>();
     its = entry;
   }
-  const std::lock_guard lock(its->opening);
+  const std::lock_guard lock(its->mutex);
   if (!its->partial) {
     auto partial = disks_.store(disk_.at(file)).open_partial(tape_.files()[file].digest, *chunks_.of(file));
-    std::uint64_t left = 0;
-    for (const bool done : partial->chunks_done()) left += done ? 0 : 1;
-    its->left = left;
+    its->lacks = partial->chunks_done();
+    its->lacks.flip();
+    its->left = static_cast<std::uint64_t>(std::ranges::count(its->lacks, true));
     its->partial = std::move(partial);
   }
   return its;
@@ -157,7 +166,7 @@ void NodeStore::write_chunk(const Piece& piece, std::span<const std::byte> bytes
   if (!verified) check_chunk(bytes, hash, tape_.files()[piece.first], piece.chunk);
   const auto its = large(piece.first);
   its->partial->write_chunk(thread, piece.chunk, bytes, hash);
-  if (--its->left == 0) publish(piece.first, *its);
+  if (its->arrived(piece.chunk)) publish(piece.first, *its);
 }
 
 void NodeStore::publish(std::uint32_t file, Large& its) {
@@ -208,7 +217,7 @@ void NodeStore::finish() {
   }
   const std::lock_guard lock(mutex_);
   for (const auto& [file, its] : large_) {
-    if (its->partial && its->left == 0 && !its->published) publish(file, *its);  // an earlier one broke off just there
+    if (its->partial && its->left == 0 && !its->published) publish(file, *its);  // others brought it all
   }
   large_.clear();
 }

@@ -1,6 +1,5 @@
 #include "stage/piece_reader.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 
 #include "manifest/file_tree.h"
@@ -55,13 +54,6 @@ void PieceReader::refuse_missing(const StagedFile& file) const {
               "`sabath fetch` brings it");
 }
 
-Fd PieceReader::open_object(std::uint32_t file) const {
-  const StagedFile& staged = tape_.files()[file];
-  auto fd = try_open_file(store_.object_path(staged.digest), O_RDONLY);
-  if (!fd) refuse_missing(staged);
-  return std::move(*fd);
-}
-
 void PieceReader::read(const Piece& piece, const PiecePart& part, std::span<std::byte> room, unsigned thread) {
   if (tape_.is_chunk(piece)) return read_chunk(piece, part, room, open_.at(thread));
   std::vector<Digest> digests;
@@ -75,8 +67,9 @@ void PieceReader::read(const Piece& piece, const PiecePart& part, std::span<std:
 
 void PieceReader::read_chunk(const Piece& piece, const PiecePart& part, std::span<std::byte> room, Open& last) {
   const StagedFile& staged = tape_.files()[piece.first];
-  if (last.file != piece.first) last = {piece.first, open_object(piece.first)};
-  if (read_at(last.fd.get(), room, piece.chunk * chunk_size_bytes + part.offset, staged.path) != room.size()) {
+  if (last.file != piece.first || !last.content) last = {piece.first, store_.open_content(staged.digest)};
+  if (!last.content) refuse_missing(staged);
+  if (last.content->read(piece.chunk * chunk_size_bytes + part.offset, room) != room.size()) {
     throw Error(FailureKind::content, fmt::format("{} is shorter than it was", printable(staged.path)),
                 "`sabath verify` finds what is wrong in the store");
   }

@@ -8,12 +8,13 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <vector>
 
-#include "base/file.h"
 #include "manifest/manifest.h"
 #include "stage/tape.h"
+#include "store/content.h"
 #include "store/pack_read.h"
 #include "store/store.h"
 
@@ -47,9 +48,8 @@ class PieceReader {
   static inline const PackMap nothing{};
   struct Open {
     std::uint32_t file = UINT32_MAX;
-    Fd fd;
+    std::optional<Content> content;
   };
-  [[nodiscard]] Fd open_object(std::uint32_t file) const;
   [[noreturn]] void refuse_missing(const StagedFile& file) const;
   void read_chunk(const Piece& piece, const PiecePart& part, std::span<std::byte> room, Open& last);
 

@@ -147,6 +147,7 @@ void KnownPartial::come_back() {
     data_ = found ? before : std::move(now);
   });
   if (found) return;
+  others_.forget();  // their journals speak of that file
   journal_ = std::move(journal);
   std::vector<std::byte> bytes;
   for (std::uint64_t i = 0; i < done_.size(); ++i) {

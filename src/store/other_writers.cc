@@ -32,6 +32,16 @@ OtherWriters::OtherWriters(std::filesystem::path directory, WriterId self, const
       now_(std::move(now)),
       reporter_(expected_.size(), nobody) {}
 
+void OtherWriters::forget() {
+  ever_ = false;
+  writers_.clear();
+  by_name_.clear();
+  scratch_.clear();
+  scratch_taken_.clear();
+  claimants_.clear();
+  std::ranges::fill(reporter_, nobody);
+}
+
 bool OtherWriters::refresh(bool at_once) {
   if (ever_ && !at_once && now_() - refreshed_ < refresh_interval) return false;
   ever_ = true;

@@ -41,6 +41,7 @@ class OtherWriters {
     return reports_done(index) && active(reporter_[index]);
   }
   void disbelieve(std::uint64_t index) { reporter_[index] = nobody; }  // the chunk was read, and it is not so
+  void forget();  // what was seen: the directory is another now, though its name is the same
   [[nodiscard]] bool claims(std::uint64_t index) const;
   // Of several that claimed one chunk at once, one goes on: whose name is the least.
   [[nodiscard]] bool goes_before_us(std::uint64_t index) const;

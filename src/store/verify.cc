@@ -88,6 +88,26 @@ void find_lacks(const Store::State& store, const Sha256& root, bool kept, const 
   });
 }
 
+// A collection may take an asset meanwhile, its name first: so its name is looked at again after its files. What one
+// took that did not end, or what a fetch brings just now, comes back in the other order: so all is looked at twice.
+void keep_what_still_lacks(Store& store, std::vector<Lack>& lacks) {
+  Store::State& state = store.state();
+  const auto forget_unnamed = [&] {
+    if (lacks.empty()) return;
+    const auto named = roots_named(state.layout);
+    std::erase_if(lacks, [&](const Lack& lack) { return !named.contains(lack.root); });
+  };
+  forget_unnamed();
+  for (int look = 0; look < 2; ++look) {
+    std::erase_if(lacks, [&](const Lack& lack) {
+      if (lack.file) return store.present(*lack.file);
+      state.trash.recall(state.layout.manifest(lack.root));
+      return try_manifest(state, lack.root).has_value();
+    });
+    forget_unnamed();
+  }
+}
+
 std::vector<Manifest> readable_manifests(const Store::State& store) {
   std::vector<Manifest> manifests;
   for_each_fanned(store.layout.manifests(), [&](const std::string& fan, const std::string& name, const fs::path&) {
@@ -133,18 +153,12 @@ std::vector<std::string> missing_of_assets(Store& store, const std::vector<Store
     const ObjectTable objects(state.layout, &state.packs);
     for (const auto& [root, kept] : roots_named(state.layout)) find_lacks(state, root, kept, objects, lacks);
   }
+  std::erase_if(lacks, [&](const Lack& lack) { return known.contains(lack.file ? lack.file->hash : lack.root); });
+  keep_what_still_lacks(store, lacks);
   std::vector<std::string> missing;
-  if (lacks.empty()) return missing;
-  // A collection may have taken an asset meanwhile: its name first. And what one took that did not end comes back.
-  const auto still_named = roots_named(state.layout);
   for (const auto& lack : lacks) {
-    if (!still_named.contains(lack.root) || known.contains(lack.file ? lack.file->hash : lack.root)) continue;
-    if (lack.file) {
-      if (!store.present(*lack.file)) missing.push_back(fmt::format("{} of {}", lack.path, lack.root.prefixed()));
-      continue;
-    }
-    state.trash.recall(state.layout.manifest(lack.root));
-    if (!try_manifest(state, lack.root)) missing.push_back(fmt::format("the manifest {}", lack.root.prefixed()));
+    missing.push_back(lack.file ? fmt::format("{} of {}", lack.path, lack.root.prefixed())
+                                : fmt::format("the manifest {}", lack.root.prefixed()));
   }
   return missing;
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """16 processes at once on one store: fetch, verify, collect, pin, stage. Nothing is wrong, and nothing is left.
 
-8 seconds; SABATH_STORM_SECONDS says how many else. SABATH_SEED repeats a run's choices.
+20 seconds; SABATH_STORM_SECONDS says how many else. SABATH_SEED repeats a run's choices.
 """
 
 import collections
@@ -21,7 +21,7 @@ from support.content import fragment, read_tree, seeded  # noqa: E402
 from support.program import finish  # noqa: E402
 
 MIB = 1 << 20
-SECONDS = int(os.environ.get("SABATH_STORM_SECONDS", "8"))
+SECONDS = int(os.environ.get("SABATH_STORM_SECONDS", "20"))
 SEED = int(os.environ.get("SABATH_SEED", random.SystemRandom().randrange(1 << 32)))
 WORKERS = 16
 NODES = 3  # directories of nodes, to each of which several stage at once

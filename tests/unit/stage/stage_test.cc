@@ -20,6 +20,7 @@
 #include "stage/piece_reader.h"
 #include "store/layout.h"
 #include "store/reservation.h"
+#include "store/state.h"
 #include "support/seeded.h"
 #include "support/temp_dir.h"
 #include "support/thread_comm.h"
@@ -289,6 +290,16 @@ TEST_F(StageTest, AWrongByteInTheSharedStoreIsFoundAndNothingIsShown) {
   ASSERT_FALSE(again.failure) << again.failure->message;
   EXPECT_EQ(again.asset.bytes_from_shared, chunk_size_bytes);
   EXPECT_EQ(again.asset.bytes_from_peers, 2 * chunk_size_bytes);
+  for (unsigned n = 0; n < 3; ++n) expect_whole(n);
+}
+
+TEST_F(StageTest, WhatACollectionHasForAMomentIsCalledBack) {
+  pack_many(pack_files_min);
+  Trash& trash = shared_->state().trash;
+  Batch batch = trash.begin();
+  for (const char* path : {"big", "a/exact", "small/7"}) trash.discard(batch, shared_->object_path(files_.at(path)));
+  for (const auto& pack : fs::directory_iterator(dir_ / "shared/packs")) trash.discard(batch, pack.path());
+  ASSERT_FALSE(stage(3).failure);
   for (unsigned n = 0; n < 3; ++n) expect_whole(n);
 }
 

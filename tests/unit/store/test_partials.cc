@@ -195,6 +195,17 @@ TEST_F(Partials, KnownWritesWhileItsDirectoryIsElsewhere) {
   EXPECT_TRUE(files_below(directory / "partial").empty());
 }
 
+TEST_F(Partials, WhatOthersSayOfANewDirectoryIsNotDoubtedForTheOldOne) {
+  const auto partial = known(*store);
+  write(*partial, 2);
+  std::filesystem::remove_all(known_directory());
+  const auto other = Store::open(directory, false);
+  const auto theirs = known(*other);
+  write(*theirs, 0);
+  EXPECT_FALSE(partial->claimed_by_other(1)) << "it reads their journal, then sees that its own file is elsewhere";
+  EXPECT_EQ(partial->chunks_done(), (std::vector<bool>{true, false, true, false}));
+}
+
 TEST_F(Partials, KnownLeavesNothingWhenNothingCame) {
   known(*store).reset();
   EXPECT_FALSE(std::filesystem::exists(known_directory()));
