@@ -12,6 +12,7 @@
 #include "sabath/error.h"
 #include "store/collector.h"
 #include "store/listing.h"
+#include "store/lookup.h"
 #include "store/ref_file.h"
 #include "store/small_file.h"
 #include "store/view.h"
@@ -59,6 +60,17 @@ std::optional<Manifest> try_open(const fs::path& file) {
     if (error.failure().kind != FailureKind::invalid && try_lstat(file)) throw;
   }
   return std::nullopt;
+}
+
+// A name comes back with all that it promises, or not at all: another may be deleting the rest just now, or has.
+bool is_whole(Store::State& store, const Sha256& root) {
+  const auto manifest = try_open(store.layout.manifest(root));
+  bool whole = manifest.has_value();
+  if (!manifest) return whole;
+  manifest->for_each([&](const Entry& entry) {
+    if (whole && entry.is_file()) whole = store.present(entry.digest) || bring(store, entry.digest);
+  });
+  return whole;
 }
 
 }  // namespace
@@ -124,8 +136,11 @@ void Collector::restore_used(const Batch& batch) {
         if (packs && !store_.packs.find(entry.digest) && store_.packs.present(entry.digest)) ++report_.restored;
       });
     }
-    for (auto [ref, last] = in.refs.equal_range(root); ref != last; ++ref) back(ref->second);
-    if (const auto view = in.views.find(root); view != in.views.end()) back(view->second);
+    auto [ref, last] = in.refs.equal_range(root);
+    const auto view = in.views.find(root);
+    if ((ref == last && view == in.views.end()) || !is_whole(store_, root)) continue;
+    for (; ref != last; ++ref) back(ref->second);
+    if (view != in.views.end()) back(view->second);
   }
 }
 
@@ -183,11 +198,15 @@ UndoReport undo_collection(Store& store) {
       touched.insert((state.layout.root() / file.lexically_relative(batch.directory)).parent_path());
       return true;
     };
+    std::set<fs::path> names;
+    for (const auto& [root, ref] : in.refs) names.insert(ref);
+    for (const auto& [root, view] : in.views) names.insert(view);
     for (const auto& [digest, file] : in.objects) report.objects += back(file) ? 1 : 0;
     Trash::for_each(batch, [&](const fs::path& file) {
-      const bool view = file.parent_path() == batch.directory / "views";
-      if (file.parent_path() != batch.directory && back(file)) ++(view ? report.assets : report.others);
+      if (file.parent_path() != batch.directory && !names.contains(file) && back(file)) ++report.others;
     });
+    for (const auto& [root, ref] : in.refs) report.others += is_whole(state, root) && back(ref) ? 1 : 0;
+    for (const auto& [root, view] : in.views) report.assets += is_whole(state, root) && back(view) ? 1 : 0;
     // Before the place they came from goes. And a view goes with it where another stands.
     for (const auto& directory : touched) sync_directory(directory);
     for (const auto& [root, view] : in.views) {

@@ -144,7 +144,9 @@ void Scrub::again(const Reading& reading, bool fully) {
 void Scrub::take_gone(const Reading& reading) {
   const Item& item = reading.item;
   // Of the whole store, only a link to a user's file that is gone is missing; what has no name is not there to miss.
-  if (item.in_view || (item.of == nullptr && !try_lstat(reading.file))) return;
+  const auto named = item.of == nullptr ? try_lstat(reading.file) : std::nullopt;
+  if (item.in_view || (item.of == nullptr && !named)) return;
+  if (named && !S_ISLNK(named->st_mode)) return again(reading, item.fully);  // it was away for a moment
   const std::lock_guard lock(mutex_);
   ++report_.missing;
   report_.missing_paths.push_back(item.path.empty() ? item.digest.hash.prefixed() : item.path);

@@ -237,6 +237,27 @@ TEST_F(Collect, WhatGotInUseMeanwhileGoesBack) {
   EXPECT_TRUE(whole(root));
 }
 
+// Two collections at once: one finds it in use and takes it back, while the other deletes it.
+TEST_F(Collect, ANameComesBackWithAllThatItPromisesOrNotAtAll) {
+  for (const bool undo : {false, true}) {
+    const auto root = add({"a", "b"}, 100);
+    policy.older_than = seconds(0);
+    run();
+    const auto batch = *fs::directory_iterator(directory / "trash");
+    fs::remove(batch.path() / layout.object(tree_of("b").digest).lexically_relative(directory));
+    const auto lease = store->lease({root}, "a run that saw it a moment ago");
+    policy.older_than.reset();
+    policy.undo_window = seconds(0);
+    reopen();
+    if (undo) (void)undo_collection(*store);
+    EXPECT_EQ(undo ? 0U : run().restored, undo ? 0U : 2U) << "the manifest and an object";
+    EXPECT_FALSE(fs::exists(layout.view(root)));
+    const auto report = store->verify(nullptr, 1, {});
+    EXPECT_TRUE(report.missing_paths.empty()) << report.missing_paths.front();
+    EXPECT_TRUE(report.bad.empty());
+  }
+}
+
 TEST_F(Collect, GoesOnWhereItWasKilled) {
   const auto root = add({"a"}, 100);
   // A collection that was killed when it had moved the view.
