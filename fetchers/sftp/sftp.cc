@@ -102,10 +102,14 @@ class SftpFetcher : public Fetcher {
   }
 
   std::unique_ptr<Stream> stream_to(const SshHost& host, const Url& url, const Waiter& waiter) {
-    const bool asked = host.proxy_command || host.control_path;
     const SshTransport transport = settings_.ssh.transport;
-    if (transport == SshTransport::program || (transport == SshTransport::automatic && asked)) {
-      return std::make_unique<SshProgram>(host, url, settings_.ssh);
+    if (transport != SshTransport::library) {
+      try {
+        return std::make_unique<SshProgram>(host, url, settings_.ssh);
+      } catch (const Error& error) {  // there is none
+        const bool needed = transport == SshTransport::program || host.proxy_command || host.control_path;
+        if (needed || error.failure().kind != FailureKind::unavailable) throw;
+      }
     }
     return std::make_unique<SshSession>(host, settings_.ssh, waiter);
   }

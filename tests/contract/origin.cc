@@ -177,7 +177,7 @@ FetcherSettings Origin::settings() const {
     settings.web.tokens = {{api, Secret(globus_token), {}, {}}, {nginx_->url(""), Secret(collection_token), {}, {}}};
   }
   if (sshd_) settings.ssh = {.home = {}, .config = sshd_->config(), .user = user_name(), .agent = {}};
-  if (scheme_ == "sftp+ssh") settings.ssh.transport = SshTransport::program;
+  settings.ssh.transport = scheme_ == "sftp+ssh" ? SshTransport::program : SshTransport::library;
   return settings;
 }
 

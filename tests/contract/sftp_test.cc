@@ -32,6 +32,7 @@ class Sftp : public testing::Test {
     server = std::make_unique<Sshd>(SshdOptions{.root = root.path(), .more = more});
     settings = {.user_agent = "sabath-test", .ca_file = {}, .stall_timeout_ms = 2000};
     settings.ssh = {.home = server->directory(), .config = server->config(), .user = user_name(), .agent = {}};
+    settings.ssh.transport = SshTransport::library;
   }
 
   Reading get(const std::string& url, const ReadOptions& options = {}) {
@@ -217,7 +218,6 @@ TEST_F(Sftp, AProxyCommandIsLeftToTheProgram) {
   const std::filesystem::path trace = root / "trace";
   configure(fmt::format("ProxyCommand bash -c 'touch {}; exec 3<>/dev/tcp/127.0.0.1/{}; cat <&3 & cat >&3'\n",
                         trace.string(), server->port()));
-  settings.ssh.transport = SshTransport::library;
   const Reading reading = get_f();
   EXPECT_EQ(reading.kind(), FailureKind::unavailable);
   EXPECT_TRUE(is_said(reading, "ProxyJump")) << reading.message();
@@ -238,10 +238,27 @@ TEST_F(Sftp, AConnectionThatTheUserHasOpenedIsShared) {
   ASSERT_TRUE(wait_until([&] { return std::filesystem::exists(socket); }))
       << text_of(server->directory() / "master.log");
   write_file(server->directory() / "authorized_keys", "");  // nobody logs in any more
+  settings.ssh.transport = SshTransport::automatic;
   EXPECT_TRUE(get_f().bytes == seeded_bytes(1, 0, 100'000));
   EXPECT_EQ(server->relay().accepted(), 1u);
   settings.ssh.transport = SshTransport::library;
   EXPECT_EQ(get_f().kind(), FailureKind::access);
+}
+
+TEST_F(Sftp, WithoutTheProgramTheLibraryDoesIt) {
+  const std::filesystem::path trace = root / "trace";
+  std::filesystem::create_directory(root / "bin");
+  write_file(root / "bin/ssh", fmt::format("#!/bin/sh\n: > {}\nexit 255\n", trace.string()));
+  std::filesystem::permissions(root / "bin/ssh", std::filesystem::perms::owner_all);
+  const std::string path = ::getenv("PATH");
+  settings.ssh.transport = SshTransport::automatic;
+  ::setenv("PATH", (root / "bin").c_str(), 1);
+  EXPECT_EQ(get_f().kind(), FailureKind::network) << "it is asked first";
+  EXPECT_TRUE(std::filesystem::exists(trace));
+  ::setenv("PATH", (root / "nothing").c_str(), 1);
+  const Reading reading = get_f();
+  ::setenv("PATH", path.c_str(), 1);
+  EXPECT_TRUE(reading.bytes == seeded_bytes(1, 0, 100'000)) << reading.message();
 }
 
 class SftpByProgram : public Sftp {

@@ -10,7 +10,7 @@ import servers
 import ssh_origin
 from ground import Ground, checksums, main, seeded_bytes
 
-SIZE = 48 << 20  # twelve chunks
+SIZE = 160 << 20  # forty chunks: a login by the ssh program lasts while a dozen come from the others
 RATE = 6 << 20   # bytes a second of one connection, where the server has such a bound: nobody is done before the others begin
 
 

@@ -112,7 +112,7 @@ TEST(ConnectionPolicy, LoginsAreNotTakenForGain) {
 
 // A login takes many round trips: far away a few are begun at once, nearby no more than there are cores for.
 TEST(ConnectionPolicy, LoginsFarAwayAndNearby) {
-  for (const auto& [latency, first, most] : {std::tuple{0.05, 6U, 48U}, {0.0005, 2U, 3U}}) {
+  for (const auto& [latency, first, most] : {std::tuple{0.05, 12U, 48U}, {0.0005, 2U, 3U}}) {
     ConnectionPolicy policy({.start = 2, .max = 64, .by_login = true, .near_max = 3});
     policy.observe({0, 1, 1, 1, latency});
     EXPECT_EQ(policy.target(), first);
@@ -121,10 +121,14 @@ TEST(ConnectionPolicy, LoginsFarAwayAndNearby) {
       bytes += 0.05 * 10e6 * std::min(policy.target(), 48U);
       policy.observe(
           {now, static_cast<std::uint64_t>(bytes), static_cast<std::uint64_t>(bytes), policy.target(), latency});
-      if (now < 10 * latency) EXPECT_EQ(policy.target(), first) << "before a login could be over";
+      if (now < 10 * latency) {
+        EXPECT_EQ(policy.target(), first) << "before a login could be over";
+      }
     }
     EXPECT_GE(policy.target(), most) << latency;
-    if (latency < 0.005) EXPECT_EQ(policy.target(), most);
+    if (latency < 0.005) {
+      EXPECT_EQ(policy.target(), most);
+    }
   }
 }
 
