@@ -11,6 +11,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <sstream>
 #include <utility>
 
 #include "base/text.h"
@@ -77,13 +78,21 @@ Child::~Child() {
   while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {}
 }
 
-std::string Child::complaint() const {
+std::vector<std::string> Child::complaints() const {
   std::string text(complaint_size_max, '\0');
   const ssize_t got = ::pread(errors_.get(), text.data(), text.size(), 0);
   text.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
-  std::string_view last = trim(text);
-  if (const std::size_t line = last.rfind('\n'); line != last.npos) last.remove_prefix(line + 1);
-  return printable(trim(last));
+  std::vector<std::string> lines;
+  std::istringstream all(text);
+  for (std::string line; std::getline(all, line);) {
+    if (const auto words = trim(line); !words.empty()) lines.push_back(printable(words));
+  }
+  return lines;
+}
+
+std::string Child::complaint() const {
+  const auto lines = complaints();
+  return lines.empty() ? "" : lines.back();
 }
 
 }  // namespace sabath

@@ -19,7 +19,8 @@ class Child {
   ~Child();
 
   [[nodiscard]] int fd() const noexcept { return socket_.get(); }
-  [[nodiscard]] std::string complaint() const;  // the last line of its standard error, escaped
+  [[nodiscard]] std::vector<std::string> complaints() const;  // the lines of its standard error, escaped
+  [[nodiscard]] std::string complaint() const;                // the last of them
 
  private:
   pid_t pid_ = -1;

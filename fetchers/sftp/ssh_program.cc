@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <string_view>
 
@@ -29,23 +30,44 @@ std::vector<std::string> command_line(const SshHost& host, const Url& url, const
 }
 
 struct Verdict {
-  std::string_view words;  // of the program
+  std::string_view words;    // of the program
+  std::string_view meaning;  // "": its own line says it
   FailureKind kind;
-  std::string_view hint;
+  std::string_view hint;  // {0}: what `ssh` is to be called with; {1}: the host as known_hosts has it
 };
 
+constexpr std::string_view unreachable =
+    "check the host and the port; behind a gateway, name it by ProxyJump in the ssh configuration";
+
 constexpr Verdict verdicts[] = {
-    {"Host key verification failed", FailureKind::access,
-     "compare the key with what the site publishes, then accept it once by `ssh {}`; a changed one: ask the site "
-     "first"},
-    {"Permission denied", FailureKind::access,
-     "`ssh -oBatchMode=yes {}` must work without a question: load the key into the agent, or open a shared connection "
-     "first (ControlMaster)"},
-    {"subsystem request failed", FailureKind::unavailable,
+    {"HOST IDENTIFICATION HAS CHANGED", "the host key is not the one that was accepted", FailureKind::access,
+     "somebody may be in between, or the site has a new key: ask it, and only then `ssh-keygen -R '{1}'` and accept "
+     "the "
+     "new one by `ssh {0}`"},
+    {"REVOKED HOST KEY", "the host key is revoked", FailureKind::access, "ask the site for its new key"},
+    {"host key is known for", "unknown host key", FailureKind::access,
+     "compare it with what the site publishes, then accept it once by `ssh {0}`"},
+    {"Host key verification failed", "", FailureKind::access, "`ssh -oStrictHostKeyChecking=yes {0}` must work"},
+    {"Permission denied", "the server refused the login", FailureKind::access,
+     "make `ssh -oBatchMode=yes {0}` work first: load the key into the agent, or open a shared connection "
+     "(ControlMaster); passwords are never asked for"},
+    {"subsystem request failed", "", FailureKind::unavailable,
      "its administrator can enable the sftp subsystem of the server"},
-    {"Could not resolve hostname", FailureKind::unavailable, "check the host name and this machine's name service"},
-    {"Bad configuration option", FailureKind::invalid, "mend the ssh configuration"},
+    {"Could not resolve hostname", "", FailureKind::unavailable, "check the host name and this machine's name service"},
+    {"Bad configuration option", "", FailureKind::invalid, "mend the ssh configuration"},
+    {"Connection refused", "", FailureKind::network, unreachable},
+    {"Connection timed out", "", FailureKind::network, unreachable},
+    {"No route to host", "", FailureKind::network, unreachable},
 };
+
+// The line with these words; of a key that changed, that with the new one's fingerprint.
+std::string line_with(std::string_view words, const std::vector<std::string>& lines) {
+  const auto begins = [](const std::string& line) { return line.starts_with("SHA256:"); };
+  const auto has = [&](const std::string& line) { return line.find(words) != std::string::npos; };
+  const auto found = std::ranges::find_if(lines, has);
+  const auto fingerprint = std::ranges::find_if(lines, begins);
+  return found == lines.end() ? "" : fingerprint != lines.end() ? *fingerprint : *found;
+}
 
 }  // namespace
 
@@ -58,6 +80,7 @@ std::vector<std::string> ssh_command(const SshSettings& settings) {
 
 SshProgram::SshProgram(const SshHost& host, const Url& url, const SshSettings& settings)
     : name_(url.port() ? fmt::format("-p {} {}", *url.port(), host.alias) : host.alias),
+      known_name_(host.known_name()),
       child_(command_line(host, url, settings)) {}
 
 std::size_t SshProgram::read_some(std::span<std::byte> bytes, const Waiter& waiter) {
@@ -87,14 +110,18 @@ void SshProgram::write_all(std::span<const std::byte> bytes, const Waiter& waite
 
 // It says why before it closes its end.
 void SshProgram::fail_ended(const Waiter& waiter) const {
-  const std::string complaint = child_.complaint();
-  const std::string message =
-      fmt::format("{}: {}", waiter.what(), complaint.empty() ? "ssh ended without a word" : "ssh says: " + complaint);
+  const auto lines = child_.complaints();
   for (const Verdict& verdict : verdicts) {
-    if (heard_ || complaint.find(verdict.words) == std::string::npos) continue;
-    throw Error(verdict.kind, message, fmt::format(fmt::runtime(verdict.hint), printable(name_)));
+    const std::string line = heard_ ? "" : line_with(verdict.words, lines);
+    if (line.empty()) continue;
+    throw Error(
+        verdict.kind,
+        fmt::format("{}: {}{}ssh says: {}", waiter.what(), verdict.meaning, verdict.meaning.empty() ? "" : "; ", line),
+        fmt::format(fmt::runtime(verdict.hint), printable(name_), printable(known_name_)));
   }
-  throw Error(FailureKind::network, message, heard_ ? "" : fmt::format("try `ssh {}`", printable(name_)));
+  const std::string why = lines.empty() ? "ssh ended without a word" : "ssh says: " + lines.back();
+  throw Error(FailureKind::network, fmt::format("{}: {}", waiter.what(), why),
+              heard_ ? "" : fmt::format("try `ssh {}`", printable(name_)));
 }
 
 }  // namespace sabath

@@ -27,7 +27,7 @@ class SshProgram final : public Stream {
  private:
   [[noreturn]] void fail_ended(const Waiter& waiter) const;
 
-  std::string name_;  // as a user names it to ssh
+  std::string name_, known_name_;  // as a user names it to ssh; as known_hosts has it
   Child child_;
   bool heard_ = false;
 };
