@@ -10,6 +10,7 @@
 #include "ftp/listing.h"
 #include "ftp/replies.h"
 #include "resolvers/directory.h"
+#include "sabath/path.h"
 #include "sabath/resolver.h"
 
 namespace sabath {
@@ -77,6 +78,11 @@ class Retrieval : public Receiver {
   Failure explained(Failure failure) const {
     const bool shorter = facts_.size_bytes && *facts_.size_bytes < request_.offset;
     if (shorter && !request_.expected.empty()) failure.kind = FailureKind::changed;
+    if (failure.kind != FailureKind::unavailable || facts_.refusal.empty()) return failure;
+    failure.message += fmt::format("; the server says: {}", printable(facts_.refusal));
+    if (!says_no_permission(facts_.refusal)) return failure;
+    failure.kind = FailureKind::access;
+    failure.hint = "ask the file's owner for permission, or use another mirror";
     return failure;
   }
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/text.h"
+
 namespace sabath {
 namespace {
 
@@ -18,7 +20,16 @@ bool looks_like_time(std::string_view text) {
 
 }  // namespace
 
+bool says_no_permission(std::string_view refusal) {
+  const std::string words = to_lower(refusal);
+  return words.find("permission") != std::string::npos || words.find("access") != std::string::npos;
+}
+
 void note_reply(FileFacts& facts, std::string_view line) {
+  constexpr std::size_t refusal_max = 512;
+  if (line.size() > 3 && line[0] == '5' && is_digits(line.substr(0, 3)) && line[3] == ' ') {
+    facts.refusal = trim(line.substr(0, refusal_max));
+  }
   if (!line.starts_with("213 ")) return;
   const std::string_view text = line.substr(4);
   if (facts.modified.empty() && !facts.size_bytes && looks_like_time(text)) {

@@ -11,7 +11,11 @@ namespace sabath {
 struct FileFacts {
   std::optional<std::uint64_t> size_bytes;
   std::string modified;  // YYYYMMDDHHMMSS as the server wrote it; empty if it did not say
+  std::string refusal;   // the last reply that refused something for good, with its code
 };
+
+// Of a refusal: it is not that the file is not there. Servers have one code, 550, for both, and words of their own.
+[[nodiscard]] bool says_no_permission(std::string_view refusal);
 
 // One reply line. MDTM is asked before SIZE, and a file whose length reads like a time is improbable enough.
 void note_reply(FileFacts& facts, std::string_view line);

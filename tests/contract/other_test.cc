@@ -72,7 +72,8 @@ TEST(FtpFetcher, RefusedLoginIsAccess) {
 // A server of FTP as of 1985: it knows neither SIZE nor MDTM, so that the end of the data is all that it says of them.
 class FtpWithoutSize {
  public:
-  explicit FtpWithoutSize(std::string content) : content_(std::move(content)), thread_([this] { serve(); }) {}
+  explicit FtpWithoutSize(std::string content, std::string refusal = {})
+      : content_(std::move(content)), refusal_(std::move(refusal)), thread_([this] { serve(); }) {}
   ~FtpWithoutSize() { shutdown(control_.fd, SHUT_RDWR); }  // fetchers with a kept connection go before it
   FtpWithoutSize(const FtpWithoutSize&) = delete;
   FtpWithoutSize& operator=(const FtpWithoutSize&) = delete;
@@ -107,6 +108,8 @@ class FtpWithoutSize {
           say("229 here (|||" + std::to_string(data_.port) + "|)\r\n");
         else if (command == "TYPE" || command == "CWD ")
           say("200 so be it\r\n");
+        else if (command == "RETR" && !refusal_.empty())
+          say(refusal_ + "\r\n");
         else if (command == "RETR") {
           say("150 data\r\n");
           const int data = accept(data_.fd, nullptr, nullptr);
@@ -119,7 +122,7 @@ class FtpWithoutSize {
     }
   }
 
-  const std::string content_;
+  const std::string content_, refusal_;
   Listener control_, data_;
   std::jthread thread_;
 };
@@ -135,6 +138,18 @@ TEST(FtpFetcher, AServerThatSaysNoSize) {
   EXPECT_FALSE(whole.info.ranges);
   EXPECT_TRUE(whole.info.validators.empty());
   EXPECT_EQ(read(*set, server.url(), {.length = 10}).bytes, content.substr(0, 10));
+}
+
+TEST(FtpFetcher, ARefusalIsToldInTheServersWordsEscaped) {
+  const auto refused = [](const char* reply) {
+    const FtpWithoutSize server("", reply);
+    return read(*fetchers(), server.url());
+  };
+  const Reading absent = refused("550 Failed to open file. \x1b[2J");
+  EXPECT_EQ(absent.kind(), FailureKind::unavailable);
+  EXPECT_NE(absent.message().find("the server says: 550 Failed to open file."), std::string::npos) << absent.message();
+  EXPECT_EQ(absent.message().find('\x1b'), std::string::npos);
+  EXPECT_EQ(refused("550 f: Permission denied").kind(), FailureKind::access);
 }
 
 TEST(FtpFetcher, OnlyFiles) {

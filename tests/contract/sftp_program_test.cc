@@ -78,6 +78,30 @@ TEST_F(SftpByProgram, HostKeysAreJudgedStrictly) {
   EXPECT_EQ(text_of(server->known_hosts()), "");
 }
 
+TEST_F(SftpByProgram, AKeyThatChangedOrIsRevokedIsRefused) {
+  make_ssh_key(server->directory() / "other", "ed25519");
+  std::string type, key;
+  std::ifstream(server->directory() / "other.pub") >> type >> key;
+  write_file(server->known_hosts(), fmt::format("{} {} {}\n", server->name(), type, key));
+  const Reading changed = get_f();
+  EXPECT_EQ(changed.kind(), FailureKind::access);
+  EXPECT_TRUE(is_said(changed, "not the one that was accepted; ssh says: SHA256:")) << changed.message();
+  EXPECT_TRUE(is_said(changed, fmt::format("ssh-keygen -R '{}'", server->name()))) << changed.message();
+  write_file(server->known_hosts(), fmt::format("{0} {1}\n@revoked {0} {1}\n", server->name(), server->host_key()));
+  const Reading revoked = get_f();
+  EXPECT_EQ(revoked.kind(), FailureKind::access);
+  EXPECT_TRUE(is_said(revoked, "is revoked")) << revoked.message();
+}
+
+TEST_F(SftpByProgram, WordsOfTheServerAreEscaped) {
+  write_file(root / "banner", "\x1b[2J\x1b]0;mine\x07 welcome\n");
+  serve(fmt::format("Banner {}\nMatch all\nForceCommand false", (root / "banner").string()));
+  settings.ssh.transport = SshTransport::program;
+  const Reading reading = get_f();
+  EXPECT_EQ(reading.kind(), FailureKind::network);
+  EXPECT_EQ(reading.message().find('\x1b'), std::string::npos) << reading.message();
+}
+
 TEST_F(SftpByProgram, WhatItSaysIsUnderstood) {
   write_file(server->directory() / "authorized_keys", "");
   const Reading refused = get_f();

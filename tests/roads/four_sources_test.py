@@ -125,6 +125,7 @@ class FourSources(unittest.TestCase):
                 sources = self.fetch(kill=name)
                 self.assertEqual(self.killed, name, "it was over before")
                 print(f"   {name} killed: " + told(sources))
+                self.assertGreater(sources[name]["failures"], 0, f"nobody noticed: {sources}")
             shutil.rmtree(self.ground.store)
             if name != "s3":  # the slow one to start is killed last
                 self.start_one(name)
