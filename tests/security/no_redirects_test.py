@@ -33,9 +33,9 @@ class NoRedirects(unittest.TestCase):
         self.ground.variables |= {"AWS_ACCESS_KEY_ID": KEY, "AWS_SECRET_ACCESS_KEY": SECRET, "AWS_REGION": "us-east-1",
                                   "AWS_ENDPOINT_URL_S3": endpoint}
 
-    def reads(self, url, path, sent=""):
+    def reads(self, url, path, sent="", more=()):
         """From the server that is named; every request there says `sent`."""
-        self.far.answers = {path: body(DATA, "Last-Modified: Thu, 01 Jan 2026 00:00:00 GMT", 'ETag: "a"')}
+        self.far.answers = {path: body(DATA, "Last-Modified: Thu, 01 Jan 2026 00:00:00 GMT", 'ETag: "a"'), **dict(more)}
         self.far.heads.clear()
         self.ground.recipe("bad", self.ground.fragment(url, size=len(DATA), checksum=checksums(DATA)))
         self.ground.succeeds("bad", DATA)
@@ -129,7 +129,18 @@ class Programs(NoRedirects):
         self.bucket("aws-cli", "aws")
 
     def test_rclone(self):
-        self.bucket("rclone-s3", "rclone")
+        """It follows them, and cannot be told otherwise: the keys stay where they belong."""
+        self.by("s3", "rclone-s3", "rclone")
+        self.keys(self.far.url(""))
+        listed = body(f"<ListBucketResult><Contents><Key>f</Key><Size>{len(DATA)}</Size></Contents></ListBucketResult>".encode())
+        self.reads("s3://bkt/f", "/bkt/f", f"Credential={KEY}/", {"/bkt": listed})
+        self.other.answers = self.far.answers
+        self.far.answers = {path: redirect(self.other.url(path)) for path in self.other.answers}
+        self.ground.fetch("bad")
+        self.assertTrue(self.other.heads, "it follows none any more: let `stays` say so, and the description's note")
+        for head in self.other.heads:
+            for word in (KEY, SECRET, "Authorization"):
+                self.assertNotIn(word, head)
 
 
 if __name__ == "__main__":
