@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Documents that come compressed, though identity was asked for: a bomb is refused by its head, before a byte of it is unpacked.
 
-Xs the run otherwise.
+The kernel bounds the memory of the process: what unpacked a bomb would end in another way.
 """
 import gzip
 import hashlib
