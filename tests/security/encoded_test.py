@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Documents that come compressed, though identity was asked for: a bomb is refused by its head, before a byte of it is unpacked.
+"""Documents that come compressed, though identity was asked for: a bomb is refused by its head, never unpacked.
 
 The kernel bounds the memory of the process: what unpacked a bomb would end in another way.
 """
@@ -20,21 +20,23 @@ from support.program import INSTRUMENTED
 UNPACKED, MEMORY, SECONDS_MAX = 256 << 20, 112 << 20, 20
 DATA = b"x"
 SHA256 = hashlib.sha256(DATA).hexdigest()
-DAV = b"""<multistatus xmlns="DAV:"><response><href>/d/f</href><propstat><prop/><status>HTTP/1.1 200 OK</status></propstat></response>
-</multistatus>"""
+DAV = b"""<multistatus xmlns="DAV:"><response><href>/d/f</href>
+<propstat><prop/><status>HTTP/1.1 200 OK</status></propstat></response></multistatus>"""
 RECORD = {"id": 1, "files": [{"key": "f", "size": 1, "checksum": "md5:" + hashlib.md5(DATA).hexdigest(),
                               "links": {"self": "https://zenodo.org/f"}}]}
 LAYER = {"digest": "sha256:" + SHA256, "size": 1, "annotations": {"org.opencontainers.image.title": "f"}}
+BUCKET = b"<ListBucketResult><Contents><Key>run/f</Key><Size>1</Size></Contents></ListBucketResult>"
+TREE = [{"type": "file", "path": "f", "size": 1}]
 # What is listed -> its URL, the path by which it is asked for, a good answer.
 LISTINGS = {
     "html": ("{http}/d/", "/d/", b"<a href=f>f</a>", "text/html", "200 OK"),
     "dav": ("{dav}/d/", "/d/", DAV, "application/xml", "207 Multi-Status"),
     "zenodo": ("zenodo:1", "/zenodo.org/api/records/1", RECORD, "application/json", "200 OK"),
-    "s3": ("s3://bkt/run/", "/bkt", b"<ListBucketResult><Contents><Key>run/f</Key><Size>1</Size></Contents></ListBucketResult>",
-           "application/xml", "200 OK"),
-    "hf": ("hf://datasets/Lab/set@" + COMMIT, f"/api/datasets/Lab/set/tree/{COMMIT}", [{"type": "file", "path": "f", "size": 1}],
-           "application/json", "200 OK"),
-    "oci": ("{oci}/lab/x:v1", "/v2/lab/x/manifests/v1", {"schemaVersion": 2, "layers": [LAYER]}, "application/json", "200 OK"),
+    "s3": ("s3://bkt/run/", "/bkt", BUCKET, "application/xml", "200 OK"),
+    "hf": ("hf://datasets/Lab/set@" + COMMIT, f"/api/datasets/Lab/set/tree/{COMMIT}", TREE, "application/json",
+           "200 OK"),
+    "oci": ("{oci}/lab/x:v1", "/v2/lab/x/manifests/v1", {"schemaVersion": 2, "layers": [LAYER]}, "application/json",
+            "200 OK"),
     "globus": (f"globus://{COLLECTION}/d/", f"/v0.10/operation/endpoint/{COLLECTION}/ls",
                {"DATA": [], "has_next_page": False}, "application/json", "200 OK"),
 }
@@ -101,7 +103,8 @@ class Encoded(unittest.TestCase):
     def test_bombs(self):
         blanks = b" " * UNPACKED
         once = gzip.compress(blanks, 9)
-        bombs = (("gzip", once), ("gzip, gzip", gzip.compress(once, 9)), ("deflate", zlib.compress(blanks, 9)), ("x-gzip", once))
+        bombs = (("gzip", once), ("gzip, gzip", gzip.compress(once, 9)), ("deflate", zlib.compress(blanks, 9)),
+                 ("x-gzip", once))
         for name in LISTINGS:
             for encoding, bomb in bombs if name in ("html", "dav", "zenodo") else bombs[:1]:
                 with self.subTest(name, encoding=encoding):

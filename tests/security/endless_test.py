@@ -325,7 +325,8 @@ class Replies(unittest.TestCase):
     def check(self, word, piece):
         server, ground = Chatter(word, piece), Ground(self)
         self.addCleanup(server.stop)
-        ground.recipe("bad", ground.fragment(server.url("/d/" if word == "MLSD" else "/f"), "file_list" if word == "MLSD" else "file"))
+        path, kind = ("/d/", "file_list") if word == "MLSD" else ("/f", "file")
+        ground.recipe("bad", ground.fragment(server.url(path), kind))
         begin = time.monotonic()
         result = ground.fetch("bad")
         self.assertIn(result.exit, (4, 6), result)

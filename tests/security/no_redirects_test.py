@@ -86,7 +86,8 @@ class Bucket(NoRedirects):
         self.reads("s3://bkt/f", "/bkt/f")
         for region in ("eu-west-1", OTHER, f"{OTHER}:{self.other.port}/", f"@{OTHER}:{self.other.port}"):
             with self.subTest(region):
-                self.stays("/bkt/f", "/bkt/f", "s3://bkt/f", statuses=STATUSES[:1], fields=["x-amz-bucket-region: " + region])
+                said = ["x-amz-bucket-region: " + region]
+                self.stays("/bkt/f", "/bkt/f", "s3://bkt/f", statuses=STATUSES[:1], fields=said)
                 self.assertEqual("/eu-west-1/" in self.far.heads[-1], region == "eu-west-1")
 
 
@@ -132,8 +133,9 @@ class Programs(NoRedirects):
         """It follows them, and cannot be told otherwise: the keys stay where they belong."""
         self.by("s3", "rclone-s3", "rclone")
         self.keys(self.far.url(""))
-        listed = body(f"<ListBucketResult><Contents><Key>f</Key><Size>{len(DATA)}</Size></Contents></ListBucketResult>".encode())
-        self.reads("s3://bkt/f", "/bkt/f", f"Credential={KEY}/", {"/bkt": listed})
+        entry = f"<Contents><Key>f</Key><Size>{len(DATA)}</Size></Contents>"
+        listed = {"/bkt": body(f"<ListBucketResult>{entry}</ListBucketResult>".encode())}
+        self.reads("s3://bkt/f", "/bkt/f", f"Credential={KEY}/", listed)
         self.other.answers = self.far.answers
         self.far.answers = {path: redirect(self.other.url(path)) for path in self.other.answers}
         self.ground.fetch("bad")
