@@ -3,6 +3,8 @@
 
 A bound is only as good as its unit: each test also says how much was asked for before the refusal.
 """
+import concurrent.futures
+import hashlib
 import itertools
 import json
 import re
@@ -16,6 +18,10 @@ from ground import Ground, main
 
 PAGES_MAX, EMPTY_PAGES_MAX = 20_000, 1000  # fetchers/resolvers/pages.h
 DOCUMENT_MAX, PAGE_OF_BUCKET_MAX = 64 << 20, 4 << 20  # fetchers/http/document.h, s3/s3.cc
+BATCH_MAX, HEAD_MAX = 1 << 20, 1 << 20  # fetchers/lfs/lfs.cc, curl/transport.cc
+ON_THE_WAY = 32 << 20  # in the sockets of a few attempts
+DATA = b"canary\n"
+SHA256 = hashlib.sha256(DATA).hexdigest()
 SECONDS_MAX = 90
 
 
@@ -256,7 +262,79 @@ class Answers(Case):
                 result = self.refused(url.format(**schemes), code=12)
                 print(f"{name}: {server.sent >> 20} MiB sent: {result.failures[0][1]}")
                 self.assertGreater(server.sent, 0, "the endless answer was never asked for")
-                self.assertLess(server.sent, most + (32 << 20), "it listened too long")
+                self.assertLess(server.sent, most + ON_THE_WAY, "it listened too long")
+
+    def test_lfs_batch(self):
+        server = self.serve(lambda path, _: (["Content-Type: application/vnd.git-lfs+json"], None))
+        url = f"lfs+{server.url}/r.git/info/lfs/{SHA256}?size={len(DATA)}"
+        self.ground.recipe("bad", self.ground.fragment(url, size=len(DATA), checksum={"sha256": SHA256}))
+        self.ends(server, 12, "/r.git/info/lfs/objects/batch: the answer is longer than 1.05 MB", most=BATCH_MAX)
+
+    def test_manifest_of_a_store(self):
+        """4 GiB of it would be read; what says that it is longer is not."""
+        server = self.serve(lambda path, _: (["Content-Length: 5000000000"], None))
+        pin = {"digest": "sha256:" + "0" * 64, "urls": [server.url.replace("http", "sabath")]}
+        self.ground.recipe("bad", self.ground.fragment("http://127.0.0.1:1/f"), manifest=pin)
+        self.ends(server, 12, f"/v1/manifests/{'0' * 64} is longer than 4.29 GB", most=0)
+
+    def ends(self, server, code, *says, most):
+        """"bad" is refused within its time, and after so many bytes."""
+        begin = time.monotonic()
+        self.ground.refused(code, *says)
+        self.assertLess(time.monotonic() - begin, SECONDS_MAX)
+        self.assertGreater(server.sent, 0, "the endless answer was never asked for")
+        self.assertLess(server.sent, most + ON_THE_WAY, "it listened too long")
+
+
+# --- control connections ----------------------------------------------------------------------------------------------
+class Chatter(Ftp):
+    """Its reply to `word` goes on and on: `piece` and `piece`; to no word: its greeting."""
+
+    def __init__(self, word, piece):
+        self.word, self.piece, self.sent = word, piece, 0
+        super().__init__()
+
+    def speak(self, control, lines):
+        if not self.word:
+            self.chat(control)
+        super().speak(control, self.until(control, lines))
+
+    def until(self, control, lines):
+        for line in lines:
+            if line.split()[0].decode("latin-1") == self.word:
+                self.chat(control)
+            yield line
+
+    def chat(self, control):
+        while True:
+            control.sendall(self.piece)
+            self.sent += len(self.piece)
+
+
+class Replies(unittest.TestCase):
+    def test_without_end(self):
+        """Most of the time is the pauses between attempts: all at once."""
+        pieces = {"lines": b"220-more\r\n" * 6000, "one line": b"2" * 65536, "replies": b"100 wait\r\n" * 6000}
+        cases = [(word, name) for word in ("", "USER", "EPSV", "SIZE", "RETR", "MLSD") for name in pieces]
+        with concurrent.futures.ThreadPoolExecutor(6) as pool:
+            running = [(case, pool.submit(self.check, case[0], pieces[case[1]])) for case in cases]
+            for (word, name), future in running:
+                with self.subTest(word or "greeting", piece=name):
+                    future.result()
+
+    def check(self, word, piece):
+        server, ground = Chatter(word, piece), Ground(self)
+        self.addCleanup(server.stop)
+        path, kind = ("/d/", "file_list") if word == "MLSD" else ("/f", "file")
+        ground.recipe("bad", ground.fragment(server.url(path), kind))
+        begin = time.monotonic()
+        result = ground.fetch("bad")
+        self.assertIn(result.exit, (4, 6), result)
+        ground.clean(result)
+        self.assertIn(server.url("/"), result.stderr)
+        self.assertLess(time.monotonic() - begin, SECONDS_MAX)
+        self.assertGreater(server.sent, 0, "the endless reply was never asked for")
+        self.assertLess(server.sent, 8 * HEAD_MAX + 2 * ON_THE_WAY, "it listened too long")
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""URLs that a server's document hands out: one from a public address may lead to no private one, as no redirect may.
+"""URLs that a server's document hands out, and redirects of the schemes that ask by http: from a public address they
+may lead to no private one.
 
 Each kind of document is also shown to lead where it may: to another public address, and from a near one to a near one.
 """
@@ -8,6 +9,7 @@ import json
 import shutil
 import unittest
 
+from formats import COMMIT
 from ground import Ground, main, seeded_bytes
 from hostile import Hostile, body, certified, redirect
 from namespace import NEAR, OTHER, PUBLIC, enter_namespace
@@ -120,6 +122,43 @@ class Oci(HandedOut):
     def test_realm(self):
         # On this machine itself it is plain http, for which no realm by https is an answer: Lfs shows near to near.
         self.arrives = lambda giver, target, way=self.arrives: way(giver, target) if giver.host == PUBLIC else None
+        self.never_nearer()
+
+
+class OciBlob(Oci):
+    """The content itself, which registries do send elsewhere."""
+
+    test_realm, test_redirect = None, Oci.test_realm
+
+    def lead(self, giver, target):
+        name = super().lead(giver, target)
+        blob = f"/v2/lab/data/blobs/sha256:{SHA256}"
+        target.answers = {"/blob": body(DATA)}
+        giver.answers |= {"/v2/": body(b"{}"), blob: redirect(target.url("/blob"))}
+        return name
+
+
+class HfContent(HandedOut):
+    def lead(self, giver, target):
+        self.ground.variables["HF_ENDPOINT"] = giver.url("")
+        giver.answers = {f"/datasets/Lab/set/resolve/{COMMIT}/f.bin": redirect(target.url("/blob"))}
+        target.answers = {"/blob": body(DATA)}
+        url = f"hf://datasets/Lab/set@{COMMIT}/f.bin"
+        self.ground.recipe("bad", self.ground.fragment(url, size=len(DATA), checksum={"sha256": SHA256}))
+        return "f.bin"
+
+    def test_redirect(self):
+        self.never_nearer()
+
+
+class Index(HandedOut):
+    def lead(self, giver, target):
+        giver.answers = {"/d/": redirect(target.url("/d/"))}
+        target.answers = {"/d/": body(b"<a href=f.bin>f</a>", "Content-Type: text/html"), "/d/f.bin": body(DATA)}
+        self.ground.recipe("bad", self.ground.fragment(giver.url("/d/"), "file_list"))
+        return "f.bin"
+
+    def test_redirect(self):
         self.never_nearer()
 
 

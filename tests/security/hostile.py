@@ -4,6 +4,7 @@ import socket
 import ssl
 import subprocess
 import threading
+import time
 
 
 class Hostile:
@@ -11,7 +12,7 @@ class Hostile:
 
     def __init__(self, answers=None, host="127.0.0.1", tls=None):
         self.answers = answers or {}
-        self.heads = []
+        self.heads, self.callers = [], []
         self.host, self.tls = host, tls
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         self.listener = socket.create_server((host, 0), family=family)
@@ -21,9 +22,10 @@ class Hostile:
     def accept(self):
         while True:
             try:
-                client, _ = self.listener.accept()
+                client, caller = self.listener.accept()
             except OSError:
                 return
+            self.callers.append(caller)
             threading.Thread(target=self.greet, args=(client,), daemon=True).start()
 
     def greet(self, client):
@@ -55,6 +57,14 @@ class Hostile:
                     client.sendall(answer)
             except OSError:
                 pass  # the client has had enough
+
+    def called(self):
+        """Who has connected until now; a call of our own comes after all of theirs."""
+        with socket.create_connection((self.host, self.port)) as own:
+            while own.getsockname() not in self.callers:
+                time.sleep(0.01)
+            self.callers.remove(own.getsockname())
+        return list(self.callers)
 
     def url(self, path, host=None):
         host = host or self.host
