@@ -31,8 +31,8 @@ HOSTILE = (
     "h -oProxyCommand=mark${IFS}{X}", "@$(mark${IFS}{X})", "a:b@;mark${IFS}{X};", "[;mark${IFS}{X};]")
 PIECES = (
     "-", "--", "-o", "-e", "ProxyCommand=", "rsh=", "upload-pack=", "$(", ")", "`", ";", "|", "&", "\n", "%0a", "%00",
-    "%2f", "'", '"', "%27", "%22", "%60", "%24(", "\\", "/", "..", "@", ":", "[", "]", "{", "}", "*", "?", "#", "~", " ",
-    "ü", "h", "127.0.0.1", "mark${IFS}{X}", "mark {X}", "mark%20{X}")
+    "%2f", "'", '"', "%27", "%22", "%60", "%24(", "\\", "/", "..", "@", ":", "[", "]", "{", "}", "*", "?", "#", "~",
+    " ", "ü", "h", "127.0.0.1", "mark${IFS}{X}", "mark {X}", "mark%20{X}")
 
 
 def raw(text):
@@ -180,7 +180,7 @@ mktemp {self.ground.directory}/X"$(printf %s "$1" | tr -dc a-z0-9)"-XXXXXX
 
     def test_paths_by_programs(self):
         at = self.serve()
-        for scheme, name, base in (("sftp", "scp", at["sftp"]), ("s3", "rclone-s3", "s3://b"), ("s3", "aws-cli", "s3://b")):
+        for scheme, name, base in (("sftp", "scp", at["sftp"]), ("s3", "rclone-s3", "s3://b")):
             with self.subTest(name):
                 if not servers.find(name.partition("-")[0]):
                     self.skipTest(f"{name} is not installed")
