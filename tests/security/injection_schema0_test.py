@@ -10,8 +10,8 @@ from ground import main
 from injection_test import HOSTILE, InjectionCase, keys, leaves, put, rename, text_fields
 
 SCHEMA = pathlib.Path(__file__).resolve().parents[2] / "recipes/schema/recipe-0.schema.json"
-NAMES = ("$(touch X)", "`touch X`", "a;touch X;", "|touch X", "'; touch X; '", '"; touch X; "', "&touch X&", "-e touch X",
-         "a>X", "${IFS}X$(>X)")
+NAMES = ("$(touch X)", "`touch X`", "a;touch X;", "|touch X", "'; touch X; '", '"; touch X; "', "&touch X&",
+         "-e touch X", "a>X", "${IFS}X$(>X)")
 
 
 def dataset(base):
