@@ -135,7 +135,9 @@ def text_fields(schema):
     return found
 
 
-class Injection(unittest.TestCase):
+class InjectionCase(unittest.TestCase):
+    """One user's world, and the look for what a command would have left there."""
+
     def setUp(self):
         self.ground = Ground(self)
         self.base = self.ground.directory / "origin"
@@ -150,6 +152,52 @@ class Injection(unittest.TestCase):
             subprocess.run([*git, *words], env=self.environment, check=True)
         self.commit = subprocess.run([*git, "rev-parse", "HEAD"], env=self.environment, check=True, capture_output=True).stdout.decode().strip()
 
+    def verbs(self, kind):
+        yield ("info", "victim"), ("list",)
+        yield (("fetch", "victim", "--json"),) if kind == "dataset" else (("fetch", "-m", "victim", "--json"),
+                                                                         ("run", "victim", "good"))
+
+    def mark(self, canary):
+        return str(canary)
+
+    def one(self, number, kind, document, path, text, change=put, codes=None):
+        """One recipe in a world of its own that shares the store: what is wrong, or "". `codes` gets what each verb ended with."""
+        place = self.ground.directory / f"recipes-{number}"
+        for folder in ("datasets", "models"):
+            (place / folder).mkdir(parents=True)
+        (place / "models/code").mkdir()
+        (place / "datasets/good.json").write_bytes((self.ground.recipes / "datasets/good.json").read_bytes())
+        canary = self.ground.directory / f"X{number}"
+        value = text.replace("{X}", self.mark(canary))
+        (place / f"{kind}s/victim.json").write_text(json.dumps(change(document, path, value)))
+        work = self.ground.directory / f"work-{number}"
+        work.mkdir()
+        environment = {**self.environment, "SABATH_RECIPES": str(place)}
+        codes = [] if codes is None else codes
+        for group in self.verbs(kind):
+            for verb in group:
+                done = subprocess.run([os.environ["SABATH_BINARY"], *verb], env=environment, cwd=work, capture_output=True,
+                                      stdin=subprocess.DEVNULL, timeout=60, check=False)
+                said = (done.stdout + done.stderr).decode("utf-8", "replace")
+                codes.append(done.returncode)
+                if done.returncode in (70, 134, 139) or done.returncode < 0:
+                    return f"{path} = {value!r}: {verb[0]} ended with {done.returncode}: {said}"
+        made = [str(p) for p in self.ground.directory.glob(f"X{number}*")] + [str(p) for p in work.glob("X*")]
+        return f"{path} = {value!r}: made {made}" if made else ""
+
+    def tried(self, cases):
+        """Of (kind, document, path, text, change) every so many, but each path; none may make a file."""
+        every = int(os.environ.get("SABATH_INJECTION_STRIDE", "8"))  # the whole takes ten minutes; each field is always tried
+        chosen = [case for number, case in enumerate(cases) if every == 1 or number % every == number // len(HOSTILE) % every]
+        self.assertEqual({(c[0], c[2]) for c in chosen}, {(c[0], c[2]) for c in cases})
+        print(f"{len(chosen)} of {len(cases)} cases")
+        with concurrent.futures.ThreadPoolExecutor(4) as pool:
+            wrong = [w for w in pool.map(lambda case: self.one(case[0], *case[1]), enumerate(chosen)) if w]
+        self.assertEqual(wrong, [])
+        self.assertEqual([str(p) for p in pathlib.Path().glob("X*")], [])
+
+
+class Injection(InjectionCase):
     def documents(self):
         """(kind, document, the part of it that matters); the same field of two recipes is tried once."""
         git = ("git", "forks")
@@ -172,36 +220,6 @@ class Injection(unittest.TestCase):
                 self.assertEqual(self.one(number, kind, document, ("name",), "victim", codes=codes), "")
                 bad = 6 if "manifest" in document else 4 if "source" in document else 0  # no such manifest; nothing to fetch
                 self.assertEqual([code for code in codes if code], [bad] if bad else [])
-
-    def verbs(self, kind):
-        yield ("info", "victim"), ("list",)
-        yield (("fetch", "victim", "--json"),) if kind == "dataset" else (("fetch", "-m", "victim", "--json"),
-                                                                         ("run", "victim", "good"))
-
-    def one(self, number, kind, document, path, text, change=put, codes=None):
-        """One recipe in a world of its own that shares the store: what is wrong, or "". `codes` gets what each verb ended with."""
-        place = self.ground.directory / f"recipes-{number}"
-        for folder in ("datasets", "models"):
-            (place / folder).mkdir(parents=True)
-        (place / "models/code").mkdir()
-        (place / "datasets/good.json").write_bytes((self.ground.recipes / "datasets/good.json").read_bytes())
-        canary = self.ground.directory / f"X{number}"
-        value = text.replace("{X}", str(canary))
-        (place / f"{kind}s/victim.json").write_text(json.dumps(change(document, path, value)))
-        work = self.ground.directory / f"work-{number}"
-        work.mkdir()
-        environment = {**self.environment, "SABATH_RECIPES": str(place)}
-        codes = [] if codes is None else codes
-        for group in self.verbs(kind):
-            for verb in group:
-                done = subprocess.run([os.environ["SABATH_BINARY"], *verb], env=environment, cwd=work, capture_output=True,
-                                      stdin=subprocess.DEVNULL, timeout=60, check=False)
-                said = (done.stdout + done.stderr).decode("utf-8", "replace")
-                codes.append(done.returncode)
-                if done.returncode in (70, 134, 139) or done.returncode < 0:
-                    return f"{path} = {value!r}: {verb[0]} ended with {done.returncode}: {said}"
-        made = [str(p) for p in self.ground.directory.glob(f"X{number}*")] + [str(p) for p in work.glob("X*")]
-        return f"{path} = {value!r}: made {made}" if made else ""
 
     def test_the_commands_would_work(self):
         """Without this, "nothing is run" would also be true of commands that do nothing."""
@@ -226,17 +244,6 @@ class Injection(unittest.TestCase):
         """By the very look that the test below takes: a step that is meant for a shell is run, and leaves its file."""
         document = local_model(self.base) | {"run": {"good": [{"shell": "placeholder"}]}}
         self.assertIn("made", self.one(0, "model", document, ("run", "good", 0, "shell"), "touch {X}"))
-
-    def tried(self, cases):
-        """Of (kind, document, path, text, change) every so many, but each path; none may make a file."""
-        every = int(os.environ.get("SABATH_INJECTION_STRIDE", "8"))  # the whole takes ten minutes; each field is always tried
-        chosen = [case for number, case in enumerate(cases) if every == 1 or number % every == number // len(HOSTILE) % every]
-        self.assertEqual({(c[0], c[2]) for c in chosen}, {(c[0], c[2]) for c in cases})
-        print(f"{len(chosen)} of {len(cases)} cases")
-        with concurrent.futures.ThreadPoolExecutor(4) as pool:
-            wrong = [w for w in pool.map(lambda case: self.one(case[0], *case[1]), enumerate(chosen)) if w]
-        self.assertEqual(wrong, [])
-        self.assertEqual([str(p) for p in pathlib.Path().glob("X*")], [])
 
     def test_nothing_is_run(self):
         fixed = (("kind",), ("run", "good", 0, "argv", 0))  # the kind is one of a few words, the program is the recipe's to name
