@@ -14,7 +14,7 @@ namespace {
 
 // Those that come from a URL: a path may begin with anything. `url`, `host`, `authority` and `file` cannot begin with
 // '-', numbers neither, and what the settings say is its user's own.
-constexpr std::array<std::string_view, 2> hostile{"path", "name"};
+constexpr std::array<std::string_view, 3> hostile{"path", "name", "literal_path"};
 constexpr std::array<std::string_view, 12> harmless{"url",    "origin", "host", "port",       "authority",   "offset",
                                                     "length", "last",   "file", "ssh_config", "s3_endpoint", "ca_file"};
 
@@ -43,6 +43,16 @@ bool has_control(std::string_view text) {
   return false;
 }
 
+// For programs that take a path for a pattern.
+std::string escape_pattern(std::string_view path) {
+  std::string escaped;
+  for (const char c : path) {
+    if (std::string_view("*?[]\\").find(c) != std::string_view::npos) escaped += '\\';
+    escaped += c;
+  }
+  return escaped;
+}
+
 [[noreturn]] void refuse(const Url& url, std::string_view why) {
   throw Error(FailureKind::invalid, fmt::format("cannot read {} by a program: {}", url.display(), why),
               "no such name is handed to a program");
@@ -64,6 +74,7 @@ Placeholders placeholders_of(const ReadRequest& request, const FetcherSettings& 
                       {"origin", url.origin()},
                       {"host", url.host()},
                       {"path", path},
+                      {"literal_path", escape_pattern(path)},
                       {"name", path.starts_with('/') ? path.substr(1) : path},
                       {"offset", std::to_string(request.offset)},
                       {"authority", url.host()}};

@@ -49,6 +49,7 @@ class Transport {
                                                std::stop_token stop);
   // What a request to this origin carries: "Authorization: ...", or nothing. Never for where a redirect leads.
   [[nodiscard]] std::optional<Secret> authorization(const Url& url);
+  [[nodiscard]] const std::vector<std::string>& near_hosts() const noexcept;  // of WebSettings
 
  private:
   struct State;

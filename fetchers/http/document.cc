@@ -106,7 +106,7 @@ class Hop : public Receiver {
 }  // namespace
 
 Document ask(Transport& transport, const Question& question, Traffic& traffic, std::stop_token stop) {
-  Redirects redirects(question.url, question.bound);
+  Redirects redirects(question.url, question.bound, transport.near_hosts());
   for (;;) {
     Hop hop(question, redirects);
     TransferRequest transfer{.url = redirects.current(), .headers = question.headers};

@@ -32,7 +32,7 @@ class Noting : public Sink {
 
 void follow(Transport& transport, const WebPlace& place, const ReadRequest& real, Sink& sink, Traffic& traffic,
             const std::stop_token& stop) {
-  Redirects redirects(real.url, place.bound);
+  Redirects redirects(real.url, place.bound, transport.near_hosts());
   for (;;) {
     Exchange exchange(real, redirects, sink);
     TransferRequest transfer{.url = redirects.current(), .headers = headers_for(real)};

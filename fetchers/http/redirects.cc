@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/glob.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
 
@@ -64,8 +65,11 @@ void Redirects::follow(const std::string& location) {
 void Redirects::check_address(std::string_view address) {
   // The name's own reach counts too: through a proxy the address is the proxy's.
   const Reach reach = std::max(reach_of(address), reach_of(current().host()));
-  if (bound_ && reach > *bound_) {
-    const std::string hint = "a public source may not point into this network; name the target itself if it is meant";
+  const auto is_this = [&](const std::string& host) { return glob_matches(host, current().host()); };
+  if (bound_ && reach > *bound_ && std::ranges::none_of(near_hosts_, is_this)) {
+    const std::string hint =
+        "a public source may not point into this network; name the target itself if it is meant, or its host in "
+        "`near_hosts` of the configuration";
     const std::string where = fmt::format("{} at the private address {}", current().display(), printable(address));
     if (hops_.size() > 1) refuse(hops_[hops_.size() - 2], "it leads to " + where, hint);
     throw Error(FailureKind::unavailable, fmt::format("refused: the answer of a public source leads to {}", where),

@@ -1,9 +1,11 @@
 // The redirects of one read, followed by hand, and the one rule of where a stranger's words may lead: never nearer than
-// whoever said them, be it a Location or a URL in a document. Owned by one read; one thread. Throws Error{unavailable}.
+// whoever said them, be it a Location or a URL in a document; unless the user has named the host as one where they may.
+// Owned by one read; one thread. Throws Error{unavailable}.
 #pragma once
 
 #include <algorithm>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,7 +18,10 @@ namespace sabath {
 class Redirects {
  public:
   // `bound`: `original` stands in a document, and this is the reach of who gave it. Without it the user named the URL.
-  explicit Redirects(const Url& original, std::optional<Reach> bound = std::nullopt) : hops_{original}, bound_(bound) {}
+  // `near_hosts`: WebSettings; outlives this.
+  explicit Redirects(const Url& original, std::optional<Reach> bound = std::nullopt,
+                     std::span<const std::string> near_hosts = {})
+      : hops_{original}, bound_(bound), near_hosts_(near_hosts) {}
   [[nodiscard]] const Url& current() const noexcept { return hops_.back(); }
   // Goes where `location` leads, unless it is a loop, too long a chain, another scheme family, or https to http.
   void follow(const std::string& location);
@@ -30,6 +35,7 @@ class Redirects {
   std::vector<Url> hops_;        // the original first
   std::optional<Reach> bound_;   // the farthest who led here; nullopt: the user
   Reach reach_ = Reach::global;  // of the current hop
+  std::span<const std::string> near_hosts_;
 };
 
 }  // namespace sabath

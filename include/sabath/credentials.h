@@ -46,7 +46,8 @@ struct TokenPlace {
 
 struct WebSettings {  // http, https, sabath, globus
   std::vector<TokenPlace> tokens;
-  std::filesystem::path netrc;  // names and passwords by host, used over TLS only; empty: none
+  std::filesystem::path netrc;          // names and passwords by host, used over TLS only; empty: none
+  std::vector<std::string> near_hosts;  // of this network, where a public source may lead: names, "*.lab"
 };
 
 // External programs that move bytes: fetchers/command/, docs/commands.md.

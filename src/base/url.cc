@@ -95,7 +95,7 @@ std::string_view character_fault(std::string_view text) {
 }
 
 bool is_host(std::string_view host) {
-  if (host.size() > 255) return false;
+  if (host.size() > 255 || host.starts_with('-')) return false;  // no option for a program
   if (host.starts_with('[')) {
     return host.size() > 3 && host.ends_with(']') && std::all_of(host.begin() + 1, host.end() - 1, [](char c) {
              return hex_value(c) >= 0 || c == ':' || c == '.';

@@ -53,6 +53,7 @@ class Reader {
     config.s3_anonymous = boolean("s3_anonymous");
     config.hosts = hosts();
     config.tokens = tokens();
+    for (const auto& host : object_.texts("near_hosts")) config.near_hosts.push_back(to_lower(host));
     config.prefer = prefer();
     config.fetchers = paths("fetchers");
     config.globus = globus();

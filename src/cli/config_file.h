@@ -26,6 +26,7 @@ struct ConfigFile {
   std::optional<bool> offline, s3_anonymous;
   std::vector<HostRule> hosts;
   std::vector<TokenPlace> tokens;
+  std::vector<std::string> near_hosts;
   std::map<std::string, std::string> prefer;
   std::vector<std::filesystem::path> fetchers;
   std::optional<std::filesystem::path> netrc;

@@ -70,6 +70,9 @@ WebSettings web_settings(const Environment& environment, const std::vector<const
     }
   }
   settings.push_back({"tokens", origins, origins.empty() ? "default" : "SABATH_TOKEN and files", true});
+  for (const ConfigFile* file : files)
+    web.near_hosts.insert(web.near_hosts.end(), file->near_hosts.begin(), file->near_hosts.end());
+  settings.push_back({"near_hosts", web.near_hosts, web.near_hosts.empty() ? "default" : "files", true});
   std::string origin = "default";
   if (!environment.home.empty()) web.netrc = environment.home / ".netrc";
   for (auto file = files.rbegin(); file != files.rend(); ++file) {

@@ -176,11 +176,21 @@ class Ranges(RangesCase):
 class Whole(RangesCase):
     """Programs that only know whole files."""
 
+    def names_are_no_patterns(self, base):
+        for name in ("a[1]", "a1", "b1"):
+            (self.files / name).write_bytes(name.encode())
+        self.say(f"{base}/a%5B1%5D", size=None, checksum={})
+        self.ground.succeeds("bad", b"a[1]")
+        for name in ("b%5B1%5D", "b%3F", "%2A"):
+            self.say(f"{base}/{name}", size=None, checksum={})
+            self.ground.refused(6, "cannot read")
+
     @needs("rsync")
     def test_rsync(self):
         server = servers.rsyncd(self.ground.directory / "rsyncd", self.files)
         self.addCleanup(server.stop)
         self.edges(f"rsync://127.0.0.1:{server.port}/data")
+        self.names_are_no_patterns(f"rsync://127.0.0.1:{server.port}/data")
 
     @unittest.skipIf(ssh_origin.unavailable_because(), ssh_origin.unavailable_because())
     def test_scp(self):
@@ -188,6 +198,7 @@ class Whole(RangesCase):
         self.addCleanup(server.stop)
         self.ground.config |= {"ssh_config": str(server.config), "prefer": {"sftp": "scp"}}
         self.edges(server.url(self.files))
+        self.names_are_no_patterns(server.url(self.files))
 
 
 if __name__ == "__main__":

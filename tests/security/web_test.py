@@ -51,6 +51,13 @@ class Redirects(WebCase):
                 self.say(near.url("/f"))  # named itself: allowed
                 self.ground.succeeds("bad", DATA)
                 shutil.rmtree(self.ground.store)
+                if ":" not in host:
+                    far.answers["/f"] = redirect(near.url("/f"))
+                    self.say(far.url("/f"))
+                    self.ground.config["near_hosts"] = [host]  # its host named: allowed, too
+                    self.ground.succeeds("bad", DATA)
+                    shutil.rmtree(self.ground.store)
+                    del self.ground.config["near_hosts"]
 
     def test_from_near_to_near_and_to_far(self):
         near, far = self.serve({"/f": body(DATA)}, "127.0.0.1"), self.serve({"/f": body(DATA)})

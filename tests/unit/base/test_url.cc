@@ -60,6 +60,8 @@ TEST(Url, RefusesTheMalformed) {
                                   "http:///a"s,
                                   "https://:80/"s,
                                   "http://a b/"s,
+                                  "sftp://-oProxyCommand=x/f"s,
+                                  "sftp://-v/f"s,
                                   "http://a/b c"s,
                                   "http://a/\n"s,
                                   "http://a/\0b"s,

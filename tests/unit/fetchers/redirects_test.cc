@@ -106,6 +106,26 @@ TEST(Redirects, NeverNearerThanTheOriginal) {
   EXPECT_FALSE(may_lead("10.0.0.1", "127.0.0.1"));
 }
 
+TEST(Redirects, NearerWhereTheUserAllowsIt) {
+  const std::vector<std::string> allowed = {"data.lab", "*.store.lab"};
+  for (const auto& [host, may] : {std::pair{"data.lab", true},
+                                  {"a.b.store.lab", true},
+                                  {"DATA.LAB", true},
+                                  {"store.lab", false},
+                                  {"evil-data.lab", false},
+                                  {"data.lab.example", false}}) {
+    Redirects redirects(Url::parse("http://a.example/"), std::nullopt, allowed);
+    redirects.check_address("8.8.8.8");
+    redirects.follow(std::string("http://") + host + "/");
+    if (may) {
+      EXPECT_NO_THROW(redirects.check_address("10.0.0.1")) << host;
+      EXPECT_EQ(redirects.reach(), Reach::global) << "what it says may lead no nearer than the first";
+    } else {
+      EXPECT_THROW(redirects.check_address("10.0.0.1"), Error) << host;
+    }
+  }
+}
+
 TEST(Redirects, NeverNearerThanTheFarthestHop) {
   Redirects redirects(Url::parse("http://a.example/"));
   redirects.check_address("127.0.0.1");
