@@ -245,10 +245,10 @@ TEST_F(Collect, ANameComesBackWithAllThatItPromisesOrNotAtAll) {
     run();
     const auto batch = *fs::directory_iterator(directory / "trash");
     fs::remove(batch.path() / layout.object(tree_of("b").digest).lexically_relative(directory));
+    reopen();
     const auto lease = store->lease({root}, "a run that saw it a moment ago");
     policy.older_than.reset();
     policy.undo_window = seconds(0);
-    reopen();
     if (undo) (void)undo_collection(*store);
     EXPECT_EQ(undo ? 0U : run().restored, undo ? 0U : 2U) << "the manifest and an object";
     EXPECT_FALSE(fs::exists(layout.view(root)));
