@@ -148,6 +148,7 @@ class Hostile(Case):
 
     def test_random_damage(self):
         seed = int(os.environ.get("SABATH_SEED", time.time_ns() % 1_000_000))
+        print(f"seed {seed}", flush=True)
         dice = random.Random(seed)
         everything(self.home / "all.h5")
         universe(self.home / "u.h5", 8, chunks=(4, 4, 4, 4), compression="gzip")
