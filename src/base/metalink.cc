@@ -6,9 +6,12 @@
 #include <array>
 #include <charconv>
 
+#include "base/hmac.h"
 #include "base/text.h"
 #include "base/xml.h"
+#include "sabath/digest.h"
 #include "sabath/error.h"
+#include "sabath/path.h"
 
 namespace sabath {
 namespace {
@@ -175,6 +178,22 @@ std::string write_metalink(const std::vector<ListedFile>& files, std::string_vie
     text += "  </file>\n";
   }
   return text + "</metalink>\n";
+}
+
+std::string write_links(const std::vector<ListedFile>& files) {
+  std::string text;
+  for (const auto& file : files) {
+    text += printable(file.path.text(), UINT16_MAX) + "\n";
+    if (const auto sha256 = Sha256::try_parse(file.checksum.sha256)) {
+      const auto& bytes = sha256->bytes();
+      text +=
+          fmt::format("Digest: SHA-256={}\n", to_base64({reinterpret_cast<const char*>(bytes.data()), bytes.size()}));
+    }
+    for (std::size_t i = 0; i < file.urls.size(); ++i)
+      text += fmt::format("Link: <{}>; rel=duplicate; pri={}\n", file.urls[i].text(), i + 1);
+    text += "\n";
+  }
+  return text;
 }
 
 }  // namespace sabath

@@ -21,4 +21,8 @@ namespace sabath {
 // `generator`: "sabath/0.1". Files without a URL are an error: Error{usage}.
 [[nodiscard]] std::string write_metalink(const std::vector<ListedFile>& files, std::string_view generator);
 
+// The same as headers (RFC 6249), by which a server tells of each file's mirrors: a paragraph for each, headed by its
+// path.
+[[nodiscard]] std::string write_links(const std::vector<ListedFile>& files);
+
 }  // namespace sabath

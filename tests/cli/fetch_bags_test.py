@@ -150,6 +150,24 @@ class Headers(Case):
         self.expect_tree(asset["path"], {"a.h5": TREE["a.h5"]})
         self.assertGreater(len(self.mirror.requests), 0)
 
+    def test_written(self):
+        """What `manifest export` writes is what a server has to say."""
+        self.add({})
+        self.sabath.add("set", [fragment(self.mirror.url("m/a.h5"), path="a.h5")])
+        self.fetch("set")
+        file = self.home / "headers"
+        self.expect(self.sabath.run("manifest", "export", "set", "--links", file, "--url", self.mirror.url("m/"),
+                                    "--url", self.server.url("f/")))  # fmt: skip
+        name, *lines = file.read_text().splitlines()
+        self.assertEqual(name, "a.h5")
+        digest, first, second, empty = lines
+        self.assertTrue(second.endswith("/f/a.h5>; rel=duplicate; pri=2"), second)
+        self.assertEqual(empty, "")
+        self.server.table["/f/a.h5"][1].update(line.split(": ", 1) for line in (digest, first))
+        asked = len(self.mirror.requests)
+        self.expect_tree(self.fetch("h", "--force")["path"], {"a.h5": TREE["a.h5"]})
+        self.assertGreater(len(self.mirror.requests), asked)
+
     def test_without_a_digest_a_mirror_is_not_asked(self):
         self.add({})
         self.server.table["/f/a.h5"][1]["Link"] = f'<{self.mirror.url("m/a.h5")}>; rel="duplicate"'
