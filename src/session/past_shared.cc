@@ -48,7 +48,8 @@ class PastShared {
       if (recipe_ != nullptr) directory = store_to_read(settings_, *recipe_);
     });
     shared_ = try_open_shared_store(comm_, directory, false);
-    if (recipe_ != nullptr && shared_) lease_ = shared_->lease({}, "stage " + recipe_->name, {true, settings_.job});
+    Lease lease;  // rank 0's, for all: an open one, which marks nothing there as used
+    if (recipe_ != nullptr && shared_) lease = shared_->lease({}, "stage " + recipe_->name, {true, settings_.job});
     fetch_part_ = make_part_fetch(comm_, settings_, recipe_, events_);
     std::optional<StagedAsset> before;
     StageJob job = know();
@@ -86,7 +87,7 @@ class PastShared {
     job.fetch_part = fetch_part_;
     run_agreed(comm_, [&] {
       Lease none;
-      if (recipe_ == nullptr || (shared_ && try_know(*shared_, *recipe_, {}, lease_, job))) return;
+      if (recipe_ == nullptr || (shared_ && try_know(*shared_, *recipe_, {}, none, job))) return;
       const auto node = try_open_store(node_store());
       if (node && try_know(*node, *recipe_, fetched_, none, job)) return;
       if (!settings_.offline) ask_for_pinned(job);
@@ -133,7 +134,6 @@ class PastShared {
   EventSink& events_;
   const std::stop_token stop_;
   std::unique_ptr<Store> shared_;  // nullptr: there is none, or this node does not see it
-  Lease lease_;                    // of it; rank 0's, for all
   FetchPart fetch_part_;
   Fetched fetched_;  // into the store of rank 0's node
 };
