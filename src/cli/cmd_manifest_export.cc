@@ -84,7 +84,7 @@ constexpr Verb manifest_export_verb{
     "manifest export",
     "write what a manifest names as a metalink, as Link headers, or as a bag",
     "sabath manifest export mini --metalink mini.meta4 --url https://a.example/mini/\n"
-    "sabath manifest export mini --links mini.headers --url https://b.example/mini/   for the server of a mirror\n"
+    "sabath manifest export mini --links mini.txt --url https://b.example/mini/   what a server says\n"
     "sabath manifest export mini --bag mini-bag/\n"
     "sabath manifest export mini --bag mini-bag/ --url https://a.example/mini/   without payload",
     "The content must be in the store: it is read, checked and hashed. Other tools read all three; `sabath fetch` does "
