@@ -53,6 +53,11 @@ std::vector<std::string> headers_of(JsonObject& download) {
   const FailureKind kind = code == 401 || code == 403   ? FailureKind::access
                            : code == 429 || code >= 500 ? FailureKind::network
                                                         : FailureKind::unavailable;
+  if (kind != FailureKind::unavailable) {
+    throw Error(
+        kind, fmt::format("{} does not give LFS object {}: {} {}", object.server.display(), object.oid, code, message),
+        kind == FailureKind::access ? "the repository wants a login, or does not let yours read" : "");
+  }
   throw Error(kind, fmt::format("{} has no LFS object {}: {} {}", object.server.display(), object.oid, code, message),
               "the repository's owner has not pushed it, or its LFS quota is used up");
 }

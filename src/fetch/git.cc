@@ -15,6 +15,7 @@
 #include "base/hash.h"
 #include "base/process.h"
 #include "base/text.h"
+#include "fetch/at_hand.h"
 #include "fetch/lfs_pointer.h"
 #include "fetch/publisher.h"
 #include "fetch/retry.h"
@@ -169,11 +170,9 @@ void take_pointed(FetchContext& context, const std::vector<Pointed>& files, Mani
   std::vector<std::size_t> missing;
   std::uint64_t bytes = 0;
   for (std::size_t i = 0; i < files.size(); ++i) {
-    const Checksums& sums = files[i].job.checksum;
-    const auto digest = context.force ? std::nullopt : context.store.alias("sha256", sums.sha256);
-    const bool here = digest && digest->size_bytes <= chunk_size_bytes && context.store.present(*digest);
-    if (here) {
-      trees[i] = {*digest, digest->size_bytes == 0 ? std::vector<Sha256>{} : std::vector<Sha256>{digest->hash}};
+    FileOutcome found;
+    if (at_hand(context, files[i].job, true, found)) {
+      trees[i] = std::move(found.tree);
       continue;
     }
     jobs.push_back(files[i].job);
