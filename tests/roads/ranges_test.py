@@ -30,17 +30,17 @@ class RangesCase(CommandCase):
         path = path or self.ground.environment()["PATH"]
         real = shutil.which(program, path=path)
         (place / program).write_text(f"""#!/bin/sh
-for each; do printf '%s\\0' "$each"; done >>{shlex.quote(str(self.seen))}
-printf '\\n' >>{shlex.quote(str(self.seen))}
+printf '%s\\0' "$@" end-of-call >>{shlex.quote(str(self.seen))}
 exec {shlex.quote(real)} "$@"
 """)
         (place / program).chmod(0o755)
         self.extra["PATH"] = f"{place}:{path}"
 
     def calls(self):
-        lines = self.seen.read_text().splitlines() if self.seen.exists() else []
+        """Each is one write, for several programs run at once."""
+        calls = self.seen.read_text().split("end-of-call\0")[:-1] if self.seen.exists() else []
         self.seen.unlink(missing_ok=True)
-        return [line.split("\0")[:-1] for line in lines]
+        return [call.split("\0")[:-1] for call in calls]
 
     def fetched(self, url, name):
         """Fetches it into an empty store: how the program was called."""
