@@ -132,6 +132,22 @@ class Web(CommandCase):
             return []
 
 
+class Unresolvable(CommandCase):
+    """A host that has no address gets none by being asked again."""
+
+    def test_once(self):
+        for scheme, name, program in (("https", "curl", "curl"), ("https", "wget", "wget"), ("rsync", "rsync", "rsync"),
+                                      ("sftp", "scp", "scp"), ("sftp", "rclone-sftp", "rclone")):
+            if not servers.find(program):
+                print(f"SKIP: {program} is not installed")
+                continue
+            with self.subTest(by=name):
+                self.ground.config["prefer"] = {scheme: name}
+                self.say(f"{scheme}://nowhere.invalid/data/f.bin", size=1000)
+                (source,) = self.ground.refused(6, "nowhere.invalid").sources().values()
+                self.assertEqual(source["requests"], 1)
+
+
 class Files(CommandCase):
     @needs("rsync")
     def test_rsync(self):
