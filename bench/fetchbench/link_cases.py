@@ -170,6 +170,7 @@ def small_wan(bench):
     rig.ping("node1", "srv1")
     tls2 = (base_of("srv1", TLS2_PORT, "https"), rig.ca())
     tools = [ours_many(bench, many, base_of("srv1"), pinned=pinned) for pinned in (True, False)]
+    tools += [ours_many(bench, many, tls2[0], pinned=pinned, ca=tls2[1]) for pinned in (True, False)]
     tools += peers_many(bench, many, base_of("srv1"), tls2=tls2, leave_out=("wget -i",))  # one by one: minutes
     yield Trial("small-wan", many.size, bench.chosen(tools), ideal_s=ideal, enter=rig.enter("node1"), port=HTTP_PORT,
                 bars=lambda outcome: wall_bars(outcome, "<= 1.10 x the link's bound", 1.10 * ideal),

@@ -25,15 +25,19 @@ def ours_one(bench, one, bases, *, pinned):
     return ours(name, argv, lambda record: one.same(os.path.join(record["path"], "f")), trusted_by)
 
 
-def ours_many(bench, many, base, *, pinned):
-    name = f"many-{PINNED if pinned else CHECKED}".replace(" ", "-")
+def ours_many(bench, many, base, *, pinned, ca=None):
+    """`ca`: what is to be believed of a server that is asked by https, and speaks HTTP/2."""
+    title = (PINNED if pinned else CHECKED) + (", HTTP/2" if ca else "")
+    name = "many-" + title.replace(", ", "-").replace(" ", "-").replace("/", "-")
     store, expanded = bench.ground.results / "store", bench.ground.results / "expanded"
     argv = bench.sabath.many_files(name, many, base, pinned=pinned, store=store)
+    if ca:
+        argv = ["env", f"SABATH_CONFIG={bench.sabath.write_configuration(name, ca_file=str(ca))}", *argv]
     trusted_by = ("pinned",) if pinned else ("first use", "first use over TLS")
 
     def same(record):  # so many small files stay in packs: taking them out is not timed
         return many.same(os.path.join(record["path"] or bench.sabath.view(name, store, expanded), "small"))
-    return ours(PINNED if pinned else CHECKED, argv, same, trusted_by)
+    return ours(title, argv, same, trusted_by)
 
 
 def peers_one(bench, one, base):

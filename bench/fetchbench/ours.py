@@ -28,6 +28,11 @@ class Sabath:
             recipe["manifest"] = {"digest": manifest[0], "urls": manifest[1]}
         (self.recipes / "datasets" / f"{name}.json").write_text(json.dumps(recipe), encoding="utf-8")
 
+    def write_configuration(self, name, **keys):
+        path = self.recipes / f"{name}.configuration"
+        path.write_text(json.dumps(keys), encoding="utf-8")
+        return path
+
     def command(self, *words):
         return ["env", f"SABATH_RECIPES={self.recipes}", self.program, *words]
 

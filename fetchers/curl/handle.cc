@@ -17,15 +17,40 @@ void ensure_curl_global() {
   }
 }
 
+template <typename Owner>
+Owner made(Owner handle) {
+  if (!handle) throw Error(FailureKind::internal, "cannot make a libcurl handle: out of memory or descriptors");
+  return handle;
+}
+
 }  // namespace
 
-Handle::Handle() {
+Easy make_easy() {
   ensure_curl_global();
-  multi_.reset(curl_multi_init());
-  easy_.reset(curl_easy_init());
-  if (!multi_ || !easy_)
-    throw Error(FailureKind::internal, "cannot make a libcurl handle: out of memory or descriptors");
+  return made(Easy(curl_easy_init()));
+}
+
+Multi make_multi() {
+  ensure_curl_global();
+  return made(Multi(curl_multi_init()));
+}
+
+Handle::Handle() : multi_(make_multi()), easy_(make_easy()) {
   curl_multi_setopt(multi(), CURLMOPT_MAXCONNECTS, 1L);  // one transfer at a time needs one kept connection
+}
+
+Easy EasyPool::take() {
+  const std::lock_guard lock(mutex_);
+  if (idle_.empty()) return make_easy();
+  Easy easy = std::move(idle_.back());
+  idle_.pop_back();
+  curl_easy_reset(easy.get());
+  return easy;
+}
+
+void EasyPool::give(Easy easy) {
+  const std::lock_guard lock(mutex_);
+  idle_.push_back(std::move(easy));
 }
 
 std::optional<Handle> HandlePool::try_take(const std::string& origin) {

@@ -14,6 +14,17 @@
 
 namespace sabath {
 
+struct FreeEasy {
+  void operator()(CURL* easy) const noexcept { curl_easy_cleanup(easy); }
+};
+struct FreeMulti {
+  void operator()(CURLM* multi) const noexcept { curl_multi_cleanup(multi); }
+};
+using Easy = std::unique_ptr<CURL, FreeEasy>;
+using Multi = std::unique_ptr<CURLM, FreeMulti>;
+[[nodiscard]] Easy make_easy();
+[[nodiscard]] Multi make_multi();
+
 class Handle {
  public:
   Handle();
@@ -21,14 +32,19 @@ class Handle {
   [[nodiscard]] CURLM* multi() const noexcept { return multi_.get(); }
 
  private:
-  struct Free {
-    void operator()(CURL* easy) const noexcept { curl_easy_cleanup(easy); }
-  };
-  struct FreeMulti {
-    void operator()(CURLM* multi) const noexcept { curl_multi_cleanup(multi); }
-  };
-  std::unique_ptr<CURLM, FreeMulti> multi_;  // outlives the easy handle: it owns the connections
-  std::unique_ptr<CURL, Free> easy_;
+  Multi multi_;  // outlives the easy handle: it owns the connections
+  Easy easy_;
+};
+
+// Easy handles whose connections are another's.
+class EasyPool {
+ public:
+  [[nodiscard]] Easy take();  // without options
+  void give(Easy easy);
+
+ private:
+  std::mutex mutex_;
+  std::vector<Easy> idle_;
 };
 
 // Idle handles, most recently used first, because that one's connection is the likeliest to be alive.

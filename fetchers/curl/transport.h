@@ -26,9 +26,11 @@ struct TransferRequest {
   std::uint64_t resume_from = 0;     // for protocols that have no range header
   std::string method = {};           // in place of the protocol's own way to read: "PROPFIND", "POST", "MLSD"
   std::string body = {};             // sent with the request, if it is not empty
+  bool one_of_many = false;          // a small one: it may share a connection with the others
 };
 
-// Hears one transfer, on the thread that called perform(). Any function may throw: the transfer then ends.
+// Hears one transfer, on the thread that called perform() (connected(): maybe on another, one at a time). Any function
+// may throw: the transfer then ends.
 class Receiver {
  public:
   virtual ~Receiver() = default;

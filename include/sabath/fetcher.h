@@ -37,6 +37,7 @@ struct ReadRequest {
   std::uint64_t offset = 0;
   std::optional<std::uint64_t> length;  // nullopt: to the end
   Validators expected;                  // not empty: throw Error{changed} if the source has another version
+  bool one_of_many = false;             // small ones of the same server: they may share its connections
 };
 
 struct ContentInfo {

@@ -43,6 +43,7 @@ struct FetchContext {
   Share share{};
   Team* team = nullptr;  // the other ranks of an MPI job, where there are any; used by the thread that fetches assets
   bool packs = true;     // the small ones of many files go into packs
+  bool many = false;     // files: their small requests may share connections
   const WantedChunks* wanted = nullptr;  // nullptr: all
 };
 

@@ -117,6 +117,7 @@ void InOrder::attempt(const MirrorSet::Pick& pick, GuardedSink& sink) {
   const bool same_source = holder_ == pick.line || (holder_ == nullptr && (job_.urls.size() == 1 || !provable()));
   ReadRequest request{*pick.url, job_.offset + position(), std::nullopt,
                       position() > 0 && same_source ? validators_ : job_.version};
+  request.one_of_many = context_.many || job_.inspect;  // a list's server is asked for what it lists next
   const auto size = size_expected();
   if (first_chunk_only_) request.length = chunk_size_bytes - position() % chunk_size_bytes;
   if (job_.offset > 0 && size && !first_chunk_only_) request.length = *size - position();

@@ -22,6 +22,7 @@ namespace sabath {
 namespace {
 
 constexpr auto tick = std::chrono::milliseconds(30);
+constexpr std::size_t many = 32;  // files: more than a host gets connections at first
 
 // The size of content that lanes share from the start; nullopt: one lane reads it, or finds out how long it is.
 std::optional<std::uint64_t> size_to_share(const FileJob& job) {
@@ -41,6 +42,7 @@ class Swarm {
         outcomes_(jobs.size()) {
     // One lane's fatal error ends the others, and so does the caller's stop.
     context_.stop = own_stop_.get_token();
+    context_.many = jobs.size() >= many;
   }
 
   std::vector<FileOutcome> run(std::stop_token caller) {

@@ -73,7 +73,8 @@ void Origin::start_web(std::uint64_t rate) {
   NginxOptions options{.root = root_};
   if (rate > 0) options.limit_rate = std::to_string(rate);
   if (scheme_ == "s3") options.root = root_.parent_path();  // as an S3 server nginx has one bucket: the directory
-  if (scheme_ == "https" || scheme_ == "globus") options.tls_name = "localhost";
+  if (scheme_.starts_with("https") || scheme_ == "globus") options.tls_name = "localhost";
+  options.http2 = scheme_ == "https+h2";
   if (scheme_ == "globus") {
     options.extra = fmt::format("if ($http_authorization != 'Bearer {}') {{ return 401; }}\n", collection_token);
   }

@@ -27,7 +27,7 @@ Reading read(FetcherSet& fetchers, const std::string& url, const ReadOptions& op
   ReadingSink sink(reading, options.on_write);
   Traffic traffic;
   try {
-    const ReadRequest request{Url::parse(url), options.offset, options.length, options.expected};
+    const ReadRequest request{Url::parse(url), options.offset, options.length, options.expected, options.one_of_many};
     fetchers.find(request.url.scheme())->read(request, sink, traffic, options.stop);
   } catch (const Error& error) {
     reading.failure = error.failure();

@@ -31,6 +31,7 @@ struct ReadOptions {
   Validators expected{};
   std::function<void()> on_write{};  // called for each piece; may throw
   std::stop_token stop{};
+  bool one_of_many = false;
 };
 
 // Errors of the fetcher become the reading's failure; other exceptions pass.

@@ -17,11 +17,11 @@ constexpr const char* config_template =
     R"(daemon off; master_process off; pid {dir}/pid; error_log {dir}/error.log warn;
 events {{ worker_connections 512; }}
 http {{
-  log_format test '$request_method\t$request_uri\t$status\t$body_bytes_sent\t$connection\t$http_range';
+  log_format test '$request_method\t$request_uri\t$status\t$body_bytes_sent\t$connection\t$server_protocol\t$http_range';
   access_log {dir}/access.log test;
   client_body_temp_path {dir}/body; proxy_temp_path {dir}/proxy; fastcgi_temp_path {dir}/fastcgi;
   uwsgi_temp_path {dir}/uwsgi; scgi_temp_path {dir}/scgi;
-  sendfile on; tcp_nopush on; keepalive_requests 1000000; default_type application/octet-stream;
+  sendfile on; tcp_nopush on; keepalive_requests {requests}; default_type application/octet-stream;
   types {{ text/html html; application/json json; text/plain txt; }}
   server {{
     listen 127.0.0.1:{port}{tls}; root {root};
@@ -61,10 +61,11 @@ Nginx::Nginx(NginxOptions options) : options_(std::move(options)) {
 
 void Nginx::write_config(std::uint16_t port) {
   const std::string dir = directory_.path();
-  write_file(directory_ / "nginx.conf", fmt::format(config_template, fmt::arg("dir", dir), fmt::arg("port", port),
-                                                    fmt::arg("root", options_.root.string()),
-                                                    fmt::arg("tls", options_.tls_name.empty() ? "" : " ssl"),
-                                                    fmt::arg("locations", locations_of(options_, dir))));
+  const char* tls = options_.tls_name.empty() ? "" : options_.http2 ? " ssl http2" : " ssl";
+  write_file(directory_ / "nginx.conf",
+             fmt::format(config_template, fmt::arg("dir", dir), fmt::arg("port", port),
+                         fmt::arg("root", options_.root.string()), fmt::arg("requests", options_.requests_max),
+                         fmt::arg("tls", tls), fmt::arg("locations", locations_of(options_, dir))));
 }
 
 std::string Nginx::url(std::string_view path) const {
@@ -87,6 +88,7 @@ std::vector<LoggedRequest> Nginx::log(std::size_t count) {
       std::getline(fields, status, '\t');
       std::getline(fields, bytes, '\t');
       std::getline(fields, connection, '\t');
+      std::getline(fields, request.protocol, '\t');
       std::getline(fields, request.range, '\t');
       request.status = std::stoi(status);
       request.body_bytes = std::stoull(bytes);

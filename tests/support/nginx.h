@@ -16,12 +16,14 @@ namespace sabath::test {
 struct NginxOptions {
   std::filesystem::path root;  // what it serves
   std::string tls_name{};      // not empty: https, with a certificate of its own for this name
+  bool http2 = false;          // beside HTTP/1.1, with TLS
   std::string limit_rate{};    // bytes a second of each connection: "1m"
   bool autoindex = false;
   std::vector<std::pair<std::string, std::string>> redirects{};  // path -> target, by 302
   std::string denied{};                                          // path prefix that answers 403
   std::string login{};                                           // path prefix that answers 401 but to tester:secret
   std::string extra{};                                           // more text for the server block
+  unsigned requests_max = 1'000'000;                             // of one connection: then it is ended
 };
 
 struct LoggedRequest {
@@ -29,6 +31,7 @@ struct LoggedRequest {
   int status = 0;
   std::uint64_t body_bytes = 0;
   std::uint64_t connection = 0;  // equal numbers: the same connection
+  std::string protocol{};        // "HTTP/1.1", "HTTP/2.0"
 };
 
 class Nginx {

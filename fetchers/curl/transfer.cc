@@ -1,0 +1,134 @@
+#include "curl/transfer.h"
+
+#include <span>
+
+namespace sabath {
+namespace {
+
+constexpr std::uint64_t head_bytes_max = 1024 * 1024;
+
+template <typename F>
+void guard(Transfer& transfer, F&& hear) noexcept {
+  try {
+    hear();
+  } catch (...) {
+    transfer.thrown = std::current_exception();
+  }
+  transfer.last_progress = Transfer::Clock::now();
+}
+
+int on_connected(void* self, char* address, char*, int, int) {
+  auto& transfer = *static_cast<Transfer*>(self);
+  transfer.connected = true;
+  guard(transfer, [&] { transfer.receiver.connected(address != nullptr ? address : ""); });
+  if (transfer.ended()) return CURL_PREREQFUNC_ABORT;
+  ++transfer.traffic.requests;
+  return CURL_PREREQFUNC_OK;
+}
+
+std::size_t on_header(char* data, std::size_t, std::size_t size, void* self) {
+  auto& transfer = *static_cast<Transfer*>(self);
+  std::string_view line(data, size);
+  while (!line.empty() && (line.back() == '\n' || line.back() == '\r')) line.remove_suffix(1);
+  transfer.head_bytes += size;
+  guard(transfer, [&] {
+    if (transfer.head_bytes > head_bytes_max) {
+      throw Error(FailureKind::unavailable, "cannot read " + transfer.source + ": its head, or its trailer, has no end",
+                  "the server is broken or hostile; use another mirror");
+    }
+    transfer.receiver.header(line);
+  });
+  return transfer.thrown ? 0 : size;
+}
+
+// To end a transfer the callback pauses it, and the loop takes it out: whatever the protocol, nothing waits for the
+// peer then (an FTP transfer that ends by a write error waits a minute for the last word of a stalled server).
+std::size_t on_body(char* data, std::size_t, std::size_t size, void* self) {
+  auto& transfer = *static_cast<Transfer*>(self);
+  transfer.paused = transfer.has_room && !transfer.has_room();
+  if (transfer.ended() || transfer.paused) return CURL_WRITEFUNC_PAUSE;
+  transfer.traffic.bytes += size;
+  guard(transfer, [&] { transfer.enough = !transfer.receiver.body(std::as_bytes(std::span(data, size))); });
+  return transfer.ended() ? CURL_WRITEFUNC_PAUSE : size;
+}
+
+void set_request(CURL* easy, const TransferRequest& request, const FetcherSettings& settings) {
+  curl_easy_setopt(easy, CURLOPT_URL, request.url.text().c_str());
+  curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, request.url.scheme().c_str());
+  curl_easy_setopt(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
+  curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
+  curl_easy_setopt(easy, CURLOPT_PATH_AS_IS, 1L);  // what was checked and signed is what is sent
+  curl_easy_setopt(easy, CURLOPT_DISALLOW_USERNAME_IN_URL, 1L);
+  curl_easy_setopt(easy, CURLOPT_USERAGENT, settings.user_agent.c_str());
+  if (!settings.ca_file.empty()) curl_easy_setopt(easy, CURLOPT_CAINFO, settings.ca_file.c_str());
+  curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, settings.connect_timeout_ms);
+  curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
+  curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+#if LIBCURL_VERSION_NUM >= 0x075700
+  curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L);  // a stop does not wait for a name that is being looked up
+#endif
+  if (!request.body.empty()) {
+    curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(request.body.size()));
+    curl_easy_setopt(easy, CURLOPT_POSTFIELDS, request.body.c_str());  // not copied: it outlives the transfer
+  }
+  if (request.method == "HEAD") {
+    curl_easy_setopt(easy, CURLOPT_NOBODY, 1L);
+  } else if (!request.method.empty())
+    curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, request.method.c_str());
+  curl_easy_setopt(easy, CURLOPT_RESUME_FROM_LARGE, static_cast<curl_off_t>(request.resume_from));
+  curl_easy_setopt(easy, CURLOPT_FTP_FILEMETHOD, CURLFTPMETHOD_NOCWD);
+  if (request.url.scheme() == "ftps")  // else a server that refuses PROT P is read in clear
+    curl_easy_setopt(easy, CURLOPT_USE_SSL, static_cast<long>(CURLUSESSL_ALL));
+  curl_easy_setopt(easy, CURLOPT_FILETIME, 1L);
+  curl_easy_setopt(easy, CURLOPT_FAILONERROR,
+                   request.url.scheme().starts_with("ftp") ? 1L : 0L);  // FTP through an HTTP proxy
+}
+
+// A stream of HTTP/2 waits for the connection that others have begun. Alone, a transfer gains nothing from HTTP/2.
+void set_sharing(CURL* easy, bool shared) {
+  curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, shared ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1);
+  curl_easy_setopt(easy, CURLOPT_PIPEWAIT, shared ? 1L : 0L);
+  curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, (shared ? 64L : 512L) * 1024);
+}
+
+}  // namespace
+
+void HeaderList::add(const std::string& line) {
+  curl_slist* longer = curl_slist_append(list_.get(), line.c_str());
+  if (longer == nullptr) throw std::bad_alloc();
+  static_cast<void>(list_.release());
+  list_.reset(longer);
+}
+
+Transfer::Transfer(const TransferRequest& asked, Receiver& hears, Traffic& counts, const std::stop_token& stops)
+    : request(asked), receiver(hears), traffic(counts), stop(stops), source(asked.url.display()) {}
+
+void Transfer::prepare(CURL* easy, const FetcherSettings& settings, bool shared) {
+  for (const std::string& line : request.headers) headers.add(line);
+  stall_timeout = std::chrono::milliseconds(settings.stall_timeout_ms);
+  set_request(easy, request, settings);
+  set_sharing(easy, shared);
+  curl_easy_setopt(easy, CURLOPT_HTTPHEADER, headers.get());
+  curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, error_text.data());
+  curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, on_connected);
+  curl_easy_setopt(easy, CURLOPT_PREREQDATA, this);
+  curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, on_header);
+  curl_easy_setopt(easy, CURLOPT_HEADERDATA, this);
+  curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_body);
+  curl_easy_setopt(easy, CURLOPT_WRITEDATA, this);
+}
+
+void Transfer::resume(CURL* easy) {
+  paused = false;
+  last_progress = Clock::now();
+  curl_easy_pause(easy, CURLPAUSE_CONT);  // may call on_body at once
+}
+
+std::chrono::milliseconds Transfer::patience() const {
+  constexpr std::chrono::milliseconds look_again{1000};
+  if (!connected || paused) return look_again;
+  const auto silent = std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - last_progress);
+  return std::min(look_again, stall_timeout - silent);
+}
+
+}  // namespace sabath
