@@ -60,18 +60,21 @@ def make_certificate(directory):
 
 NGINX = """daemon off; worker_processes 1; pid {d}/pid; error_log {d}/error.log warn; user root;
 events {{ worker_connections 512; }}
-http {{ access_log {d}/access.log; client_body_temp_path {d}/b; proxy_temp_path {d}/p; fastcgi_temp_path {d}/f;
+http {{ log_format short '$connection $server_protocol $status $body_bytes_sent $uri';
+{http} access_log {d}/access.log; client_body_temp_path {d}/b; proxy_temp_path {d}/p; fastcgi_temp_path {d}/f;
 uwsgi_temp_path {d}/u; scgi_temp_path {d}/s; default_type application/octet-stream;
 server {{ listen 127.0.0.1:{port} {tls}; root {root}; limit_rate {rate}; {more} }} }}
 """
 
 
-def nginx(directory, root, certificate=None, rate=0, more=""):
+def nginx(directory, root, certificate=None, rate=0, more="", http="", http2=False):
+    """`more`: of the server; `http`: of all servers. There is a log format `short`."""
     directory = pathlib.Path(directory)
     directory.mkdir()
     port = free_port()
-    tls = "ssl; ssl_certificate %s; ssl_certificate_key %s" % certificate if certificate else ""
-    config = NGINX.format(d=directory, port=port, root=root, rate=rate, tls=tls, more=more)
+    speaks = "ssl http2" if http2 else "ssl"
+    tls = f"{speaks}; ssl_certificate {certificate[0]}; ssl_certificate_key {certificate[1]}" if certificate else ""
+    config = NGINX.format(d=directory, port=port, root=root, rate=rate, tls=tls, more=more, http=http)
     if os.geteuid() != 0:
         config = config.replace("user root;", "")
     (directory / "conf").write_text(config)
