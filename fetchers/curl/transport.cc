@@ -121,10 +121,10 @@ std::optional<Failure> Transport::State::perform_shared(const TransferRequest& r
   Transfer transfer(request, mailbox, traffic, stop);
   transfer.prepare(easy.get(), settings, true);
   const auto code = streams.run(easy.get(), transfer, mailbox);
-  if (mailbox.has_enough()) return std::nullopt;
-  if (!transfer.thrown && worth_asking_alone(code) && mailbox.nothing_heard())
+  if (!transfer.thrown && worth_asking_alone(code) && mailbox.nothing_heard()) {
     return perform(request, receiver, traffic, stop);
-  auto failure = failure_of(transfer, code, easy.get());
+  }
+  auto failure = mailbox.has_enough() ? std::nullopt : failure_of(transfer, code, easy.get());
   if (!failure) easies.give(std::move(easy));
   return failure;
 }
