@@ -1,9 +1,11 @@
 #include "curl/streams.h"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <stop_token>
 #include <thread>
+#include <utility>
 
 #include "curl/handle.h"
 
@@ -45,6 +47,8 @@ class Streams::Line {
   }
   void wake() { curl_multi_wakeup(multi_.get()); }
 
+  [[nodiscard]] bool ready() const { return ready_; }  // it was connected once
+
   unsigned load = 0;  // under the mutex of Streams
 
  private:
@@ -57,6 +61,7 @@ class Streams::Line {
       const CURLMcode status = curl_multi_perform(multi_.get(), &running);
       const auto now = Transfer::Clock::now();
       if (now - begun > long_pause) std::ranges::for_each(jobs_, [&](Job* job) { job->transfer.last_progress = now; });
+      ready_ = ready_ || std::ranges::any_of(jobs_, [](const Job* job) { return job->transfer.connected; });
       take_results();
       const milliseconds wait = end_some(status != CURLM_OK);
       if (wait > milliseconds{0}) curl_multi_poll(multi_.get(), nullptr, 0, static_cast<int>(wait.count()), nullptr);
@@ -114,6 +119,7 @@ class Streams::Line {
   }
 
   const std::unique_ptr<CURLM, FreeMulti> multi_;
+  std::atomic<bool> ready_{false};
   std::mutex mutex_;
   std::vector<Job*> arrived_;
   std::vector<Job*> jobs_;  // of the thread alone
@@ -133,8 +139,10 @@ bool Streams::serves(const Url& url) {
 Streams::Line& Streams::take_line(const std::string& origin) {
   const std::lock_guard lock(mutex_);
   auto& lines = origins_[origin].lines;
-  auto best = std::ranges::min_element(lines, {}, [](const auto& line) { return line->load; });
-  if (best == lines.end() || ((*best)->load >= streams_of_line && lines.size() < lines_max)) {
+  // A new one gets a single request until it is connected: the others do not wait for that.
+  auto best =
+      std::ranges::min_element(lines, {}, [](const auto& line) { return std::pair(!line->ready(), line->load); });
+  if (best == lines.end() || ((*best)->ready() && (*best)->load >= streams_of_line && lines.size() < lines_max)) {
     lines.push_back(std::make_unique<Line>());
     best = std::prev(lines.end());
   }

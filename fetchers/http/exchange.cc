@@ -27,6 +27,7 @@ void Exchange::header(std::string_view line) {
   if (!delivering()) return;
   limit_ = std::min(verdict_->wanted.value_or(UINT64_MAX), request_.length.value_or(UINT64_MAX));
   verdict_->info.final_url = source_;
+  verdict_->info.shared = parser_.head().stream;
   sink_.begin(verdict_->info);
 }
 

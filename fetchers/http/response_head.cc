@@ -73,6 +73,7 @@ void HeadParser::feed_status_line(std::string_view line) {
     refuse("it does not begin as HTTP does: " + printable(line, 60));
   }
   head_.status = static_cast<int>(status);
+  head_.stream = !line.starts_with("HTTP/1");
   head_.reason = trim(line.substr(std::min(line.size(), code + 3)));
 }
 

@@ -24,6 +24,7 @@ struct ResponseHead {
   std::string content_range, content_type, etag, last_modified, location, retry_after;
   std::string quota, quota_remaining, quota_reset;  // RateLimit, [X-]RateLimit-Remaining, [X-]RateLimit-Reset
   bool accepts_ranges = false;
+  bool stream = false;  // of HTTP/2 or later
 };
 
 class HeadParser {

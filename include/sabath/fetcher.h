@@ -47,6 +47,7 @@ struct ContentInfo {
   std::string content_type;                          // lower case, without parameters; empty if unknown
   std::string final_url;                             // after redirects, without query
   std::optional<std::chrono::milliseconds> pause{};  // the server wants no request before: its quota is used up
+  bool shared = false;  // it came by a connection that others share: one more request costs the server no connection
   // Of this answer alone, where a connection cost a login before; 0: as the caller has measured it.
   std::chrono::duration<double> latency{0};
 };

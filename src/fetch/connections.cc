@@ -55,6 +55,10 @@ bool ConnectionPolicy::observe(const Seen& seen) {
       return move_to(start, "the host is far away", 0, 0);
     }
   }
+  // Far away a request more costs nothing then, and fills what others wait for.
+  if (seen.shared && !std::exchange(shared_, true) && seen.latency >= far_s && target_ < limits_.max) {
+    return move_to(limits_.max, "requests share connections", 0, 0);
+  }
   // Only what uses all its connections shows what more of them would bring.
   if (seen.in_use < target_) {
     window_open_ = false;

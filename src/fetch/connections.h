@@ -23,7 +23,8 @@ class ConnectionPolicy {
     double now = 0;  // seconds
     std::uint64_t bytes = 0, bytes_of_all = 0;
     unsigned in_use = 0;
-    double latency = 0;  // seconds
+    double latency = 0;   // seconds
+    bool shared = false;  // many requests share connections: what is said of these here is said of requests
   };
   bool observe(const Seen& seen);
   bool crowded(double now, unsigned in_use);  // the host said that it has too many of us: 429, 503, refused
@@ -44,7 +45,7 @@ class ConnectionPolicy {
   double base_rate_ = 0, base_rate_of_all_ = 0;  // measured before the last change
   double seen_rate_ = 0;                         // in the last window since
   Seen window_;
-  bool window_open_ = false, settled_ = false;
+  bool window_open_ = false, settled_ = false, shared_ = false;
   double hold_until_ = 0, hold_for_, crowded_until_ = 0;
   std::string reason_;
 };

@@ -57,8 +57,9 @@ void Host::disconnect_unused() {
   --table_.in_use_;
 }
 
-void Host::answered(std::chrono::duration<double> latency, std::chrono::duration<double> waited) {
+void Host::answered(std::chrono::duration<double> latency, std::chrono::duration<double> waited, bool shared) {
   const std::lock_guard lock(table_.mutex_);
+  shared_ = shared_ || shared;
   latency_ = latency_ == 0 ? latency.count() : std::min(latency_, latency.count());
   if (policy_.by_login()) login_ = std::max(login_, (waited - latency).count());
 }
@@ -207,7 +208,7 @@ std::vector<std::string> Hosts::tick() {
         host.rate_time_ = time;
         host.rate_bytes_ = bytes;
       }
-      if (host.policy_.observe({time, bytes, of_all, host.in_use_, host.latency_})) {
+      if (host.policy_.observe({time, bytes, of_all, host.in_use_, host.latency_, host.shared_})) {
         reasons.push_back(fmt::format("{}: {}", host.origin_, host.policy_.reason()));
       }
     }

@@ -95,6 +95,20 @@ TEST(ConnectionPolicy, WhatOthersLoseIsNoGain) {
   EXPECT_EQ(policy.target(), 8U);
 }
 
+// Streams of one connection: what is far away is asked for all that may be, at once; what is near has no use for it.
+TEST(ConnectionPolicy, RequestsThatShareConnections) {
+  for (const auto& [latency, expected] : {std::pair{0.02, 64U}, {0.0005, 16U}}) {
+    ConnectionPolicy policy({16, 64});
+    policy.observe({0, 1000, 1000, 1, latency});
+    EXPECT_EQ(policy.target(), 16U);
+    policy.observe({0.05, 100'000, 100'000, 16, latency, true});
+    EXPECT_EQ(policy.target(), expected);
+    EXPECT_FALSE(policy.observe({0.06, 100'000, 100'000, 16, latency, true})) << "said once";
+    policy.crowded(0.1, 40);
+    EXPECT_LE(policy.target(), 20U) << "a host that has too many of us is heard";
+  }
+}
+
 // While the first ones log in the rate grows by itself, and that is not what more of them bring.
 TEST(ConnectionPolicy, LoginsAreNotTakenForGain) {
   ConnectionPolicy policy({.start = 4, .max = 64, .by_login = true});
