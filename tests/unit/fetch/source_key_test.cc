@@ -3,7 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
+
 #include <set>
+
+#include "base/hash.h"
 
 namespace sabath {
 namespace {
@@ -90,6 +94,27 @@ TEST(SourceKey, ARecipeIsItsFragmentsInTheirOrder) {
   EXPECT_EQ(source_key(one), source_key(two));
   two.git = git();
   EXPECT_NE(source_key(one), source_key(two));
+}
+
+// It is written without a JSON library, and is to be what one writes.
+TEST(SourceKey, AFileIsKeyedByCanonicalJson) {
+  for (const bool part : {false, true}) {
+    FileJob each = job();
+    each.urls = {Url::parse("https://a.example/%C3%BC%20b?x=1&y=%22")};
+    each.checksum.sha256 = std::string(64, 'c');
+    if (!part) each.size_bytes.reset();
+    nlohmann::json key = {{"url", each.urls.front().text()},
+                          {"size", nullptr},
+                          {"checksum", {{"md5", each.checksum.md5}, {"sha1", ""}, {"sha256", each.checksum.sha256}}}};
+    if (part) {
+      each.offset = 512;
+      each.version = {"\"e\\tag\"", "Sun, 06 Nov 1994 08:49:37 GMT"};
+      key["size"] = 123;
+      key["offset"] = 512;
+      key["version"] = {each.version.etag, each.version.last_modified};
+    }
+    EXPECT_EQ(source_key(each), sha256("file\n" + key.dump()));
+  }
 }
 
 }  // namespace
