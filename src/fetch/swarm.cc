@@ -73,7 +73,8 @@ class Swarm {
   void lead_lanes() {
     std::vector<std::jthread> lanes;
     std::unique_lock lock(mutex_);
-    while (running_ > 0 || lanes.empty()) {
+    // Whoever is stopped before the first lane has none to wait for.
+    while (running_ > 0 || (lanes.empty() && !context_.stop.stop_requested())) {
       const unsigned wanted = context_.hosts.connections();
       while (lanes.size() < wanted && idle_ == 0 && !over_ && !context_.stop.stop_requested()) {
         ++running_;

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <thread>
 
 #include "fetch_bench.h"
@@ -141,6 +142,24 @@ TEST(Swarm, AStopBeforeItBeginsAsksNobody) {
   bench.stop.request_stop();
   EXPECT_THROW((void)bench.fetch(job_for({url(1)})), Error);
   EXPECT_TRUE(bench.origin.reads(url(1)).empty());
+}
+
+// Between the first look at the stop and the first lane: with no lane there was nobody to end the wait. Many files of
+// one content make that a moment which a test can meet.
+TEST(Swarm, AStopAsItBeginsEndsItToo) {
+  const std::vector<FileJob> jobs(20'000, known_job({url(1)}, "x"));
+  for (int i = 0; i < 20; ++i) {
+    FetchBench bench;
+    bench.origin.put(url(1), {.bytes = "x"});
+    std::atomic<bool> go{false};
+    std::jthread stopper([&] {
+      while (!go) std::this_thread::yield();
+      for (const auto until = Clock::now() + std::chrono::microseconds(100 * i); Clock::now() < until;) {}
+      bench.stop.request_stop();
+    });
+    go = true;
+    EXPECT_THROW((void)bench.fetch(jobs), Error);
+  }
 }
 
 TEST(Swarm, AStopEndsTransfersWithinASecond) {
