@@ -35,7 +35,7 @@ void follow(Transport& transport, const WebPlace& place, const ReadRequest& real
   Redirects redirects(real.url, place.bound, transport.near_hosts());
   for (;;) {
     Exchange exchange(real, redirects, sink);
-    TransferRequest transfer{.url = redirects.current(), .headers = headers_for(real), .one_of_many = real.one_of_many};
+    TransferRequest transfer = transfer_for(redirects.current(), real);
     if (transfer.url.origin() == real.url.origin())  // what is the first one's is shown to nobody else
       transfer.headers.insert(transfer.headers.end(), place.private_headers.begin(), place.private_headers.end());
     const auto failure = transport.perform(transfer, exchange, traffic, stop);

@@ -200,4 +200,8 @@ AnswerVerdict judge(const ReadRequest& request, const ResponseHead& head, const 
   return Judge(request, head, source, now).verdict();
 }
 
+TransferRequest transfer_for(const Url& url, const ReadRequest& request) {
+  return {.url = url, .headers = headers_for(request), .one_of_many = request.one_of_many};
+}
+
 }  // namespace sabath

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "curl/transport.h"
 #include "http/response_head.h"
 #include "sabath/error.h"
 #include "sabath/fetcher.h"
@@ -23,6 +24,8 @@ struct AnswerVerdict {
 // The request's own headers for one hop. They are made anew for each: nothing that a server could learn from another is
 // sent.
 [[nodiscard]] std::vector<std::string> headers_for(const ReadRequest& request);
+// What is asked of `url` for it, and of nobody in particular: credentials are added by who has them.
+[[nodiscard]] TransferRequest transfer_for(const Url& url, const ReadRequest& request);
 
 // True if the request is sent with a Range header: then only 206 may answer an offset.
 [[nodiscard]] bool asks_range(const ReadRequest& request);

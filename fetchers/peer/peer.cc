@@ -68,7 +68,7 @@ class PeerFetcher : public Fetcher {
   void ask(const ReadRequest& request, const Url& given, Sink& sink, Traffic& traffic, std::stop_token stop) {
     Redirects redirects(request.url);
     Exchange exchange(request, redirects, sink);
-    TransferRequest transfer{.url = request.url, .headers = headers_for(request), .one_of_many = request.one_of_many};
+    TransferRequest transfer = transfer_for(request.url, request);
     if (const auto secret = transport_->authorization(given)) transfer.headers.emplace_back(secret->reveal());
     const auto failure = transport_->perform(transfer, exchange, traffic, stop);
     if (exchange.finish(failure)) {

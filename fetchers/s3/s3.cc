@@ -119,7 +119,7 @@ class S3Fetcher : public Fetcher, public Resolver {
     const s3::Unsigned to_sign{
         .host = place.host, .path = place.path, .query = place.query, .headers = {}, .region = place.region};
     const Url url = place.url();
-    TransferRequest transfer{.url = url, .headers = headers_for(request), .one_of_many = request.one_of_many};
+    TransferRequest transfer = transfer_for(url, request);
     for (std::string& line : s3::sign(to_sign, profile.keys, std::time(nullptr))) {
       transfer.headers.push_back(std::move(line));
     }

@@ -45,7 +45,7 @@ Json parts_of(const Recipe& recipe) {
 
 }  // namespace
 
-// The same text as by dump(), in a tenth of the time: lists have thousands of files, and each is looked up by its key.
+// The same text as by a tree and dump(), in less time: lists have thousands of files, and each is looked up by its key.
 Sha256 source_key(const FileJob& job) {
   const Checksums& sums = job.checksum;
   const bool part = job.offset > 0 || !job.version.empty();

@@ -96,7 +96,7 @@ TEST(SourceKey, ARecipeIsItsFragmentsInTheirOrder) {
   EXPECT_NE(source_key(one), source_key(two));
 }
 
-// It is written without a JSON library, and is to be what one writes.
+// It is written without a JSON tree, and is to be what one dumps.
 TEST(SourceKey, AFileIsKeyedByCanonicalJson) {
   for (const bool part : {false, true}) {
     FileJob each = job();
