@@ -7,7 +7,6 @@ import sys
 import typing
 
 from . import measure, ours
-from .warm import Warm
 
 PINNED, CHECKED = "sabath pinned", "sabath"  # the manifest's root is pinned; only what the recipe says is known
 
@@ -119,16 +118,16 @@ class Outcome:
         return statistics.median(self.references) if self.references else None
 
 
-def run_once(trial, tool, ground, warm_bytes):
+def run_once(trial, tool, ground, warm):
     ground.clear_results()
     trial.before()
+    warm.settle()
     if trial.server:
         trial.server.forget_sent()
     out, err = ground.scratch / "stdout", ground.scratch / "stderr"
-    with Warm(warm_bytes):
-        usage = measure.run([*trial.enter, *tool.argv], environment=measure.clean_environment(ground.scratch / "home"),
-                            out=out, err=err, timeout_s=trial.timeout_s, event=trial.event,
-                            count_port=trial.port if tool.is_ours else None)
+    usage = measure.run([*trial.enter, *tool.argv], environment=measure.clean_environment(ground.scratch / "home"),
+                        out=out, err=err, timeout_s=trial.timeout_s, event=trial.event,
+                        count_port=trial.port if tool.is_ours else None)
     record = ours.read_record(out) if tool.is_ours else {}
     right = bool(tool.right(record)) and not (tool.is_ours and usage.exit)
     if tool.is_ours and not right:
@@ -136,14 +135,13 @@ def run_once(trial, tool, ground, warm_bytes):
     return Run(usage, right, record, trial.server.sent_bytes() if trial.server else None, os.getloadavg()[0])
 
 
-def run(trial, options, ground):
+def run(trial, rounds, ground, warm):
     """Every round runs every tool once; each begins with another one, so that no tool has always the same neighbour."""
     outcome = Outcome(trial)
-    rounds, warm_bytes = options.rounds, trial.size if options.warm else 0
     for turn in range(rounds):
         first = turn % len(trial.tools)
         for tool in trial.tools[first:] + trial.tools[:first]:
-            done = run_once(trial, tool, ground, warm_bytes)
+            done = run_once(trial, tool, ground, warm)
             outcome.rows[tool.name].runs.append(done)
             print(f"  {trial.case} {turn + 1}/{rounds} {tool.name}: {done.usage.wall_s:.2f} s, "
                   f"{'right' if done.right else 'WRONG'}", file=sys.stderr, flush=True)

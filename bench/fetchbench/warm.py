@@ -1,47 +1,52 @@
 """Memory that a run finds as a computer's own memory is: there.
 
 A virtual machine may hand free pages back to its host (free page reporting, a balloon); each page then costs a visit to
-the hypervisor when it is next used, up to ten times what filling it costs. A process holds so many pages, touched, and
-frees as many as a run takes, when it takes them: the kernel gives out first what was freed last.
+the hypervisor when it is next used, up to ten times what filling it costs. A process keeps nearly all free memory in use:
+what no run needs as memory of its own, and the rest as the page cache of a file that is one hole. Of that it drops as much
+as a run takes, when it takes it: what the run gets was in use a moment ago. Should the process be late, the kernel does
+the same by itself, as on every computer that has been up for a while.
 """
 import mmap
 import os
 import re
 import select
+import tempfile
+import time
 
-from .ground import ELSEWHERE, memory_available
+from .measure import Skip
 
-LEAD_BYTES = 128 << 20  # freed in advance: more than a run takes between two looks
+LOW_BYTES, HIGH_BYTES = 384 << 20, 768 << 20  # of free memory; the kernel's own watermarks are lower
+PIECE = 2 << 20
 LOOK_MS = 4
+FILL_S = 300
+MADV_POPULATE_WRITE = 23  # Linux 5.14
 
 
-def free_bytes():
+def memory(field):
     with open("/proc/meminfo", encoding="ascii") as text:
-        return int(re.search(r"MemFree:\s+(\d+)", text.read())[1]) * 1024
+        return int(re.search(rf"{field}:\s+(\d+)", text.read())[1]) * 1024
 
 
 class Warm:
-    """A context: `size` bytes of touched memory, or what there is, given away as they are needed. With 0 nothing happens."""
+    """A context for a whole bench, whose runs need at most `needed` bytes; `settle` before each run. With 0 nothing happens."""
 
-    def __init__(self, size):
-        self.size, self.child = max(0, min(size, memory_available() - ELSEWHERE)), None
+    def __init__(self, needed):
+        self.needed, self.child = needed, None
 
     def __enter__(self):
-        if not self.size:
-            return self
-        ready, told = os.pipe()
-        ended, self.end = os.pipe()
-        self.child = os.fork()
-        if not self.child:
-            os.close(self.end)
-            try:
-                hold(self.size, told, ended)
-            finally:
-                os._exit(1)
-        os.close(told)
-        os.close(ended)
-        os.read(ready, 1)
-        os.close(ready)
+        if self.needed:
+            hole = tempfile.TemporaryFile(dir="/var/tmp")  # of a disk: a hole in memory has no page cache
+            os.ftruncate(hole.fileno(), self.needed)
+            ended, self.end = os.pipe()
+            self.child = os.fork()
+            if not self.child:
+                os.close(self.end)
+                try:
+                    keep(hole.fileno(), self.needed, ended)
+                finally:
+                    os._exit(1)
+            os.close(ended)
+            hole.close()
         return self
 
     def __exit__(self, *_):
@@ -50,17 +55,31 @@ class Warm:
             os.waitpid(self.child, 0)
             self.child = None
 
+    def settle(self):
+        """Returns when free memory is in use; Skip if that does not come about."""
+        deadline = time.monotonic() + FILL_S
+        while self.child and memory("MemFree") > HIGH_BYTES:
+            if time.monotonic() > deadline or os.waitpid(self.child, os.WNOHANG)[0]:
+                self.child = None
+                raise Skip("--warm could not keep memory in use: it needs /var/tmp on a disk")
+            time.sleep(0.05)
 
-def hold(size, told, ended):
-    """The process's life: touch, say so, free what is asked for, until the other end of `ended` is closed."""
-    pages = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | mmap.MAP_POPULATE)
-    look, floor, given = select.poll(), free_bytes(), 0
+
+def keep(hole, needed, ended):
+    """The process's life, until the other end of `ended` is closed: cached is [dropped, taken) of the hole, round and round."""
+    look, piece, dropped, taken = select.poll(), mmap.mmap(-1, PIECE), 0, 0
     look.register(ended)
-    os.write(told, b"1")
+    beside = mmap.mmap(-1, max(PIECE, memory("MemAvailable") - needed), flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    for start in range(0, len(beside), PIECE):
+        beside.madvise(MADV_POPULATE_WRITE, start, min(PIECE, len(beside) - start))
+        if look.poll(0):
+            os._exit(0)
     while not look.poll(LOOK_MS):
-        wanted = (floor + LEAD_BYTES - free_bytes()) // mmap.PAGESIZE * mmap.PAGESIZE
-        if wanted > 0 and given < size:
-            length = min(wanted, size - given)
-            pages.madvise(mmap.MADV_DONTNEED, given, length)
-            given += length
+        while memory("MemFree") > HIGH_BYTES and not look.poll(0):
+            dropped = max(dropped, taken - needed)  # the kernel may have dropped them before us
+            taken += os.preadv(hole, [memoryview(piece)[:min(PIECE, needed - taken % needed)]], taken % needed)
+        if (free := memory("MemFree")) < LOW_BYTES:
+            length = min((LOW_BYTES + HIGH_BYTES) // 2 - free, taken - dropped, needed - dropped % needed)
+            os.posix_fadvise(hole, dropped % needed, length, os.POSIX_FADV_DONTNEED)
+            dropped += length
     os._exit(0)

@@ -8,7 +8,6 @@ import time
 import typing
 
 from fetchbench import measure, trial
-from fetchbench.warm import Warm
 
 from .tools import OURS, PEER, read_record
 
@@ -46,9 +45,9 @@ def environment(bench):
 
 def execute(bench, tool, timeout_s):
     scratch = bench.ground.scratch
-    with Warm(len(bench.cluster.nodes) * bench.made.size if bench.options.warm else 0):
-        return measure.run(tool.argv, environment=environment(bench), out=scratch / "stdout", err=scratch / "stderr",
-                           timeout_s=timeout_s)
+    bench.warm.settle()
+    return measure.run(tool.argv, environment=environment(bench), out=scratch / "stdout", err=scratch / "stderr",
+                       timeout_s=timeout_s)
 
 
 def launch_seconds(bench):
