@@ -109,7 +109,7 @@ def write_json(path, bench, machine_before):
                     for key, value in vars(bench.options).items()},
         "peers": {name: peers.version_of(name) for name in (*peers.PROGRAMS, "iperf3")},
         "cases": [describe_outcome(outcome) for outcome in bench.outcomes],
-        "skipped": [{"case": case, "reason": reason} for case, reason in bench.skipped],
+        "skipped": [{"case": case, "reason": str(reason)} for case, reason in bench.skipped],
     }
     with open(path, "w", encoding="utf-8") as file:
         json.dump(told, file, indent=1)

@@ -31,7 +31,7 @@ class Warm:
     """A context for a whole bench, whose runs need at most `needed` bytes; `settle` before each run. With 0 nothing happens."""
 
     def __init__(self, needed):
-        self.needed, self.child = needed, None
+        self.needed, self.wanted, self.child = needed, needed > 0, None
 
     def __enter__(self):
         if self.needed:

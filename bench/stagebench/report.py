@@ -82,7 +82,7 @@ def write_json(path, bench, machine_before):
         "options": {key: value if value is None or isinstance(value, (int, list)) else str(value)
                     for key, value in vars(bench.options).items()},
         "cases": [describe_outcome(outcome) for outcome in bench.outcomes],
-        "skipped": [{"case": case, "reason": reason} for case, reason in bench.skipped],
+        "skipped": [{"case": case, "reason": str(reason)} for case, reason in bench.skipped],
     }
     with open(path, "w", encoding="utf-8") as file:
         json.dump(told, file, indent=1)
