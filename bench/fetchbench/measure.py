@@ -31,9 +31,14 @@ class Usage:
     connections: int  # at most at once, as far as samples show; 0 if nobody asked
 
 
+# What tools are told so that their libraries do not use the CPU's SHA extensions: OpenSSL, Nettle.
+NO_SHA_EXTENSIONS = {"OPENSSL_ia32cap": ":~0x20000000", "NETTLE_FAT_OVERRIDE": "vendor:intel"}
+
+
 def clean_environment(home):
     """The environment of every tool: no user's configuration, no proxy."""
-    kept = {key: value for key, value in os.environ.items() if key in ("PATH", "TMPDIR", "LD_LIBRARY_PATH")}
+    kept = {key: value for key, value in os.environ.items()
+            if key in ("PATH", "TMPDIR", "LD_LIBRARY_PATH") or key in NO_SHA_EXTENSIONS}
     return kept | {"HOME": str(home), "XDG_CONFIG_HOME": str(home), "LC_ALL": "C.UTF-8"}
 
 
