@@ -2,6 +2,7 @@
 // Pure; any thread. Everything that reads throws Error{invalid} instead of passing the end.
 #pragma once
 
+#include <array>
 #include <concepts>
 #include <cstdint>
 #include <string>
@@ -17,7 +18,9 @@ inline constexpr std::size_t tag_size = 16;  // 14 letters, NUL, and one byte th
 
 template <std::unsigned_integral T>
 void put(std::string& out, T value) {
-  for (std::size_t i = 0; i < sizeof(T); ++i) out.push_back(static_cast<char>((value >> (8 * i)) & 0xff));
+  std::array<char, sizeof(T)> raw;
+  for (std::size_t i = 0; i < sizeof(T); ++i) raw[i] = static_cast<char>((value >> (8 * i)) & 0xff);
+  out.append(raw.data(), raw.size());
 }
 void put_hash(std::string& out, const Sha256& hash);
 void put_text(std::string& out, std::string_view text);  // u16 length, bytes

@@ -18,8 +18,25 @@ bool Plan::peer_needs(unsigned member, std::size_t piece) const {
   return needs(member, known == given_.peers.end() ? nothing : known->second, piece);
 }
 
+Plan::Plan(Given given) : given_(std::move(given)) {
+  const auto reads = [&](unsigned member) {
+    for (std::size_t p = 0; p < size(); ++p) {
+      if (given_.unread.has(p) && giver(p) == member) return true;
+    }
+    return false;
+  };
+  heads_read_ =
+      given_.dealing.replicate && reads(trees::head(0, given_.members)) && reads(trees::head(1, given_.members));
+}
+
+// What a head reads goes down its own tree, without a way to the other head. If only one of them reads, it does not:
+// the other tree's links would stand idle.
 unsigned Plan::channel(std::size_t piece) const {
-  return given_.dealing.replicate ? trees::of_piece(piece) : dealt_channel;
+  if (!given_.dealing.replicate) return dealt_channel;
+  for (unsigned tree = 0; tree < trees::count && heads_read_ && given_.unread.has(piece); ++tree) {
+    if (giver(piece) == trees::head(tree, given_.members)) return tree;
+  }
+  return trees::of_piece(piece);
 }
 
 std::optional<unsigned> Plan::sender(unsigned channel, unsigned member) const {
@@ -70,7 +87,9 @@ unsigned readers_for(std::uint64_t pieces, std::uint64_t small_files, unsigned r
 std::vector<unsigned> choose_readers(const std::vector<unsigned>& able, unsigned readers_max) {
   if (able.size() <= readers_max) return able;
   std::vector<unsigned> chosen;
-  for (std::size_t i = 0; i < readers_max; ++i) chosen.push_back(able[i * able.size() / readers_max]);
+  for (std::size_t i = 0; i < readers_max; ++i) {
+    chosen.push_back(able[readers_max == 1 ? 0 : i * (able.size() - 1) / (readers_max - 1)]);
+  }
   return chosen;
 }
 

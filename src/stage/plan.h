@@ -56,7 +56,7 @@ class Plan {
     std::vector<std::uint32_t> giver;    // of each piece; nobody: nobody lacks it
     std::map<unsigned, PieceSet> peers;  // what my children and the heads have; empty if nobody has anything
   };
-  explicit Plan(Given given) : given_(std::move(given)) {}
+  explicit Plan(Given given);
 
   [[nodiscard]] unsigned giver(std::size_t piece) const { return given_.giver[piece]; }
   [[nodiscard]] bool reads(std::size_t piece) const {  // I, from the shared store
@@ -76,6 +76,7 @@ class Plan {
   [[nodiscard]] bool needs(unsigned member, const PieceSet& has, std::size_t piece) const;
   [[nodiscard]] bool peer_needs(unsigned member, std::size_t piece) const;
   Given given_;
+  bool heads_read_ = false;  // both of them, from the shared store
 };
 
 // Gives each piece of `unread` to one of `readers`: contiguous parts of about the same number of bytes. For dealt
@@ -88,7 +89,8 @@ void assign_readers(std::vector<std::uint32_t>& giver, const Tape& tape, const P
 // fewer readers. But opening files takes its time, whatever is in them: no reader has to open many more than 128.
 [[nodiscard]] unsigned readers_for(std::uint64_t pieces, std::uint64_t small_files, unsigned readers_max);
 
-// The members that read, out of those who see the shared store: evenly spread, at most `readers_max`.
+// The members that read, out of those who see the shared store: evenly spread from the first to the last, which are the
+// heads of the trees, at most `readers_max`.
 [[nodiscard]] std::vector<unsigned> choose_readers(const std::vector<unsigned>& able, unsigned readers_max);
 
 // What a member that has a piece offers for giving it: the least of all is the giver's, who is in its low 32 bits.

@@ -5,8 +5,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
+#include <span>
 #include <system_error>
+#include <type_traits>
 
 #include "base/hash.h"
 #include "manifest/wire.h"
@@ -39,11 +42,14 @@ Evidence::Evidence(std::filesystem::path directory, WriterId writer, const Owner
 Evidence::~Evidence() { flush(); }
 
 Evidence::Key Evidence::key_of(const Fact& fact) {
-  std::string rest;
-  rest.reserve(fact_record_size);
-  put_fact(rest, fact, 0);
-  Key key{0, xxh3_64(rest)};
-  std::memcpy(&key.content, fact.digest.hash.bytes().data(), sizeof key.content);
+  struct {
+    std::array<std::uint8_t, Sha256::size> hash;
+    std::uint64_t size, inode;
+    std::int64_t mtime, ctime;
+  } const all{fact.digest.hash.bytes(), fact.digest.size_bytes, fact.inode, fact.mtime_ns, fact.ctime_ns};
+  static_assert(std::has_unique_object_representations_v<decltype(all)>);
+  Key key{0, xxh3_64(std::as_bytes(std::span(&all, 1)))};
+  std::memcpy(&key.content, all.hash.data(), sizeof key.content);
   return key;
 }
 
@@ -61,9 +67,10 @@ bool Evidence::matches(const Digest& digest, const struct stat& file) {
 
 void Evidence::add(const Digest& digest, const struct stat& file) {
   const Fact fact = Fact::of(digest, file);
+  const Key key = key_of(fact);
   const std::lock_guard lock(mutex_);
   distrusted_.erase(digest.hash);
-  if (!facts_.insert(key_of(fact)).second) return;
+  if (!facts_.insert(key).second) return;
   put_fact(pending_, fact, seconds_now());
   if (pending_.size() >= pending_max) flush_locked();
 }

@@ -24,6 +24,7 @@ Fact Fact::of(const Digest& digest, const struct stat& file) {
 
 void put_fact(std::string& out, const Fact& fact, std::int64_t time_s) {
   std::string body;
+  body.reserve(fact_record_size);
   wire::put_hash(body, fact.digest.hash);
   wire::put(body, fact.digest.size_bytes);
   wire::put(body, fact.inode);

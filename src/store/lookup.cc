@@ -96,15 +96,17 @@ using Link = std::function<int(const fs::path& to)>;  // as link(2)
 bool try_take_link(Store::State& store, const Digest& digest, const Link& link) {
   bool refused = false;
   Objects::Directories touched;
-  const auto placed = store.objects.place(digest, touched, [&](const fs::path& to) {
-    if (link(to) == 0) return Move::done;
+  static_cast<void>(store.objects.place(digest, touched, [&](const fs::path& to) {
+    if (link(to) == 0) {
+      store.objects.attest(digest, to);
+      return Move::done;
+    }
     if (errno == EEXIST) return Move::occupied;
     refused = true;
     return Move::vanished;
-  });
+  }));
   if (refused) return false;
   for (const auto& directory : touched) sync_directory(directory);
-  if (placed == Objects::Placed::here) store.objects.attest(digest);
   store.evidence.flush();
   return true;
 }

@@ -21,8 +21,9 @@ ObjectWriter::~ObjectWriter() {
 }
 
 void ObjectWriter::make_file() {
-  temporary_ = temporaries_.new_name();
-  fd_ = open_file(temporary_, O_RDWR | O_CREAT | O_EXCL);
+  auto file = temporaries_.new_file();
+  temporary_ = std::move(file.path);
+  fd_ = std::move(file.fd);
   has_file_ = true;
 }
 
@@ -60,7 +61,6 @@ std::optional<std::span<const std::byte>> ObjectWriter::kept() const {
 }
 
 void ObjectWriter::settle_file() {
-  seal_file(fd_.get(), temporary_);
   // Without group sync each lane pays for its own file here, side by side with the other lanes.
   if (!group_->whole()) sync_file(fd_.get(), temporary_);
   if (!group_->whole() || !group_->may_stay_open()) close_file(std::move(fd_), temporary_);

@@ -47,8 +47,7 @@ bool Objects::present(const Digest& file) {
   const auto aside = quarantine(path);
   // Somebody may have put the right one there a moment ago: then it goes back.
   if (!aside || !holds(evidence_, *aside, file)) return false;
-  if (!rename_unless_there(*aside, path)) return true;
-  attest(file);
+  if (rename_unless_there(*aside, path)) attest(file, path);
   return true;
 }
 
@@ -95,12 +94,12 @@ void Objects::publish_data(int fd, const std::filesystem::path& path, const Dige
   // Both change the ctime, so they precede the evidence. (One who found the file sealed may have made it writable.)
   ::unlink(path.c_str());
   seal_file(fd, path);
-  attest(digest);
+  attest(digest, layout_.object(digest));
   evidence_.flush();
 }
 
-void Objects::attest(const Digest& digest) {
-  if (const auto placed = try_stat(layout_.object(digest))) evidence_.add(digest, *placed);
+void Objects::attest(const Digest& digest, const std::filesystem::path& path) {
+  if (const auto placed = try_stat(path)) evidence_.add(digest, *placed);
 }
 
 std::optional<std::filesystem::path> Objects::quarantine(const std::filesystem::path& path) noexcept {

@@ -47,8 +47,8 @@ class Objects {
   // Makes the data file of a partial durable and an object, whoever may rename or remove its path meanwhile. `digest`
   // is what was verified of it. Throws SyncFailed, and Error{storage} if the file was removed and no object is present.
   void publish_data(int fd, const std::filesystem::path& path, const Digest& digest);
-  // The object was just placed: what it is now is what was verified.
-  void attest(const Digest& digest);
+  // The object was just placed, at `path`: what it is now is what was verified.
+  void attest(const Digest& digest, const std::filesystem::path& path);
 
   // Moves a wrong file out of sight; returns its new name, or nullopt if it could not be moved.
   std::optional<std::filesystem::path> quarantine(const std::filesystem::path& path) noexcept;

@@ -70,11 +70,13 @@ void Store::publish(std::vector<std::unique_ptr<ObjectWriter>> finished, std::ui
 
   Objects::Directories touched;
   for (const auto& writer : finished) {
-    const auto placed = state_->objects.place(writer->tree_.digest, touched, [&](const std::filesystem::path& to) {
-      return rename_unless_there(writer->temporary_, to) ? Move::done : Move::occupied;
-    });
-    writer->published_ = placed == Objects::Placed::here;
-    if (writer->published_) state_->objects.attest(writer->tree_.digest);
+    const Digest& digest = writer->tree_.digest;
+    static_cast<void>(state_->objects.place(digest, touched, [&](const std::filesystem::path& to) {
+      if (!rename_unless_there(writer->temporary_, to)) return Move::occupied;
+      writer->published_ = true;
+      state_->objects.attest(digest, to);
+      return Move::done;
+    }));
   }
   if (touched.size() > single_syncs_max && !groups.empty()) {
     (*groups.begin())->sync();

@@ -1,10 +1,10 @@
 #include "store/temporaries.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 
 #include <system_error>
-
-#include "base/file.h"
+#include <utility>
 
 namespace sabath {
 namespace {
@@ -18,12 +18,28 @@ Temporaries::~Temporaries() {
   if (next_ > 0) remove_tree(directory_);
 }
 
-std::filesystem::path Temporaries::new_name() {
+std::string Temporaries::next_name() {
   std::call_once(used_, [this] { remove_leftovers(); });
-  const auto name = directory_ / fmt::format("{}", next_++);
+  return fmt::format("{}/{}", directory_.native(), next_++);
+}
+
+std::filesystem::path Temporaries::new_name() {
+  auto name = next_name();
   // Looked for each time: scratch purges take old directories away behind our back.
   if (!try_lstat(directory_)) make_directories(directory_);
   return name;
+}
+
+Temporaries::File Temporaries::new_file() {
+  constexpr int flags = O_RDWR | O_CREAT | O_EXCL;
+  constexpr mode_t read_only = 0444;
+  std::filesystem::path name = next_name();
+  Fd fd(::open(name.c_str(), flags | O_CLOEXEC, read_only));
+  if (!fd) {  // its first file, or the directory was taken away: or this says what is wrong
+    make_directories(directory_);
+    fd = open_file(name, flags, read_only);
+  }
+  return {std::move(name), std::move(fd)};
 }
 
 std::filesystem::path Temporaries::new_directory() {

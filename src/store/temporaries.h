@@ -7,7 +7,9 @@
 #include <atomic>
 #include <filesystem>
 #include <mutex>
+#include <string>
 
+#include "base/file.h"
 #include "store/layout.h"
 #include "store/writer.h"
 
@@ -19,8 +21,15 @@ class Temporaries {
   ~Temporaries();                                  // removes the directory
   [[nodiscard]] std::filesystem::path new_name();  // in a directory that exists; nothing has this name yet
   [[nodiscard]] std::filesystem::path new_directory();
+  struct File {
+    std::filesystem::path path;
+    Fd fd;  // to read and to write
+  };
+  // A new file that nobody else can open for writing: what is finished needs no seal (git's objects are made so, too).
+  [[nodiscard]] File new_file();
 
  private:
+  [[nodiscard]] std::string next_name();
   void remove_leftovers() noexcept;
 
   const std::filesystem::path all_;  // tmp/
