@@ -18,7 +18,7 @@ from .measure import Skip
 LOW_BYTES, HIGH_BYTES = 384 << 20, 768 << 20  # of free memory; the kernel's own watermarks are lower
 PIECE = 2 << 20
 LOOK_MS = 4
-FILL_S = 300
+FILL_S = 180
 MADV_POPULATE_WRITE = 23  # Linux 5.14
 
 
@@ -36,13 +36,14 @@ class Warm:
     def __enter__(self):
         if self.needed:
             hole = tempfile.TemporaryFile(dir="/var/tmp")  # of a disk: a hole in memory has no page cache
-            os.ftruncate(hole.fileno(), self.needed)
+            size = self.needed + HIGH_BYTES
+            os.ftruncate(hole.fileno(), size)
             ended, self.end = os.pipe()
             self.child = os.fork()
             if not self.child:
                 os.close(self.end)
                 try:
-                    keep(hole.fileno(), self.needed, ended)
+                    keep(hole.fileno(), size, ended)
                 finally:
                     os._exit(1)
             os.close(ended)
@@ -65,21 +66,20 @@ class Warm:
             time.sleep(0.05)
 
 
-def keep(hole, needed, ended):
+def keep(hole, size, ended):
     """The process's life, until the other end of `ended` is closed: cached is [dropped, taken) of the hole, round and round."""
     look, piece, dropped, taken = select.poll(), mmap.mmap(-1, PIECE), 0, 0
     look.register(ended)
-    beside = mmap.mmap(-1, max(PIECE, memory("MemAvailable") - needed), flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
-    for start in range(0, len(beside), PIECE):
-        beside.madvise(MADV_POPULATE_WRITE, start, min(PIECE, len(beside) - start))
-        if look.poll(0):
-            os._exit(0)
+    beside = []
     while not look.poll(LOOK_MS):
+        while memory("MemAvailable") > size and not look.poll(0):  # again, if somebody else frees some
+            beside.append(mmap.mmap(-1, PIECE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS))
+            beside[-1].madvise(MADV_POPULATE_WRITE, 0, PIECE)
         while memory("MemFree") > HIGH_BYTES and not look.poll(0):
-            dropped = max(dropped, taken - needed)  # the kernel may have dropped them before us
-            taken += os.preadv(hole, [memoryview(piece)[:min(PIECE, needed - taken % needed)]], taken % needed)
+            dropped = max(dropped, taken - size)  # the kernel may have dropped them before us
+            taken += os.preadv(hole, [memoryview(piece)[:min(PIECE, size - taken % size)]], taken % size)
         if (free := memory("MemFree")) < LOW_BYTES:
-            length = min((LOW_BYTES + HIGH_BYTES) // 2 - free, taken - dropped, needed - dropped % needed)
-            os.posix_fadvise(hole, dropped % needed, length, os.POSIX_FADV_DONTNEED)
+            length = min((LOW_BYTES + HIGH_BYTES) // 2 - free, taken - dropped, size - dropped % size)
+            os.posix_fadvise(hole, dropped % size, length, os.POSIX_FADV_DONTNEED)
             dropped += length
     os._exit(0)

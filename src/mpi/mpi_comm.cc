@@ -4,6 +4,7 @@
 #include <array>
 #include <chrono>
 #include <cstdlib>
+#include <map>
 #include <thread>
 
 #include "sabath/error.h"
@@ -13,6 +14,7 @@ namespace {
 
 constexpr std::size_t piece_max = std::size_t{256} << 20;  // MPI counts in int
 constexpr std::chrono::seconds silence_max{10};
+constexpr std::chrono::milliseconds short_wait{50};  // a collective goes by several ranks, and each looks now and then
 constexpr int tag = 1, first_channel_tag = 2;
 
 void check(int result, const char* what) {
@@ -42,7 +44,7 @@ class Patience {
       throw Error(FailureKind::nodes, "another rank has not answered for 10 s",
                   "a process or a node is gone: run the same command again, what is verified is kept");
     }
-    pause_ = std::min(pause_ * 2, std::chrono::microseconds(2000));
+    pause_ = std::min(pause_ * 2, std::chrono::microseconds(waited_ < short_wait ? 250 : 2000));
   }
 
  private:
@@ -131,14 +133,29 @@ class MpiMessage final : public Comm::Message {
 
 }  // namespace
 
-MpiComm::MpiComm(MPI_Comm own, bool quick) : comm_(own), quick_(quick) {
+MpiComm::MpiComm(MPI_Comm own) : comm_(own), quick_(false) {
+  find_rank();
+  MPI_Comm here = MPI_COMM_NULL;
+  check(MPI_Comm_split_type(comm_, MPI_COMM_TYPE_SHARED, static_cast<int>(rank_), MPI_INFO_NULL, &here),
+        "find the ranks of this node");
+  unsigned lowest = rank_;
+  check(MPI_Bcast(&lowest, 1, MPI_UNSIGNED, 0, here), "tell the ranks of this node");
+  MPI_Comm_free(&here);
+  number_nodes(lowest);
+}
+
+MpiComm::MpiComm(MPI_Comm own, unsigned node) : comm_(own), quick_(true) {
+  find_rank();
+  number_nodes(node);
+}
+
+void MpiComm::find_rank() {
   check(MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN), "take an error handler");
   int rank = 0, size = 0;
   check(MPI_Comm_rank(comm_, &rank), "say which rank this is");
   check(MPI_Comm_size(comm_, &size), "count the ranks");
   rank_ = static_cast<unsigned>(rank);
   size_ = static_cast<unsigned>(size);
-  find_nodes();
 }
 
 void MpiComm::wait(MPI_Request request) const {
@@ -157,25 +174,20 @@ void MpiComm::wait_all(std::vector<MPI_Request>& requests) const {
 
 MpiComm::~MpiComm() { MPI_Comm_free(&comm_); }
 
-// Nodes are numbered by their lowest ranks.
-void MpiComm::find_nodes() {
-  MPI_Comm here = MPI_COMM_NULL, leaders = MPI_COMM_NULL;
-  check(MPI_Comm_split_type(comm_, MPI_COMM_TYPE_SHARED, static_cast<int>(rank_), MPI_INFO_NULL, &here),
-        "find the ranks of this node");
-  int place = 0;
-  check(MPI_Comm_rank(here, &place), "count the ranks of this node");
-  leader_ = place == 0;
-  check(MPI_Comm_split(comm_, leader_ ? 0 : MPI_UNDEFINED, static_cast<int>(rank_), &leaders), "find the nodes");
-  std::array<int, 2> node{};
-  if (leader_) {
-    check(MPI_Comm_rank(leaders, &node[0]), "number the nodes");
-    check(MPI_Comm_size(leaders, &node[1]), "count the nodes");
-    MPI_Comm_free(&leaders);
+// In the order of their lowest ranks. `mine` tells this rank's node from others. (Communicators for this are dear.)
+void MpiComm::number_nodes(unsigned mine) {
+  std::vector<unsigned> nodes(size_);
+  MPI_Request request = MPI_REQUEST_NULL;
+  check(MPI_Iallgather(&mine, 1, MPI_UNSIGNED, nodes.data(), 1, MPI_UNSIGNED, comm_, &request), "tell the nodes");
+  wait(request);
+  std::map<unsigned, unsigned> numbers;
+  for (unsigned rank = 0; rank < size_; ++rank) {
+    const auto [known, fresh] = numbers.try_emplace(nodes[rank], static_cast<unsigned>(numbers.size()));
+    if (rank != rank_) continue;
+    leader_ = fresh;
+    node_ = known->second;
   }
-  check(MPI_Bcast(node.data(), 2, MPI_INT, 0, here), "tell the nodes");
-  MPI_Comm_free(&here);
-  node_ = static_cast<unsigned>(node[0]);
-  nodes_ = static_cast<unsigned>(node[1]);
+  nodes_ = static_cast<unsigned>(numbers.size());
 }
 
 std::string MpiComm::host() const {
@@ -290,7 +302,7 @@ std::unique_ptr<Comm::Message> MpiComm::begin_receive(std::span<std::byte> room,
 std::unique_ptr<Comm> MpiComm::split(bool joins) {
   MPI_Comm part = MPI_COMM_NULL;
   check(MPI_Comm_split(comm_, joins ? 0 : MPI_UNDEFINED, static_cast<int>(rank_), &part), "split its ranks");
-  return joins ? std::make_unique<MpiComm>(part, true) : nullptr;
+  return joins ? std::make_unique<MpiComm>(part, node_) : nullptr;
 }
 
 void MpiComm::abort(int exit_code) {

@@ -11,8 +11,9 @@ namespace sabath {
 
 class MpiComm final : public Comm {
  public:
-  // Takes `own`, and frees it. `quick`: a collective that is not over after silence_max throws Error{nodes}.
-  explicit MpiComm(MPI_Comm own, bool quick = false);
+  explicit MpiComm(MPI_Comm own);  // takes it, and frees it
+  // A part of another job, in which this rank is on `node`. Its collectives throw Error{nodes} after silence_max.
+  MpiComm(MPI_Comm own, unsigned node);
   ~MpiComm() override;
   MpiComm(const MpiComm&) = delete;
   MpiComm& operator=(const MpiComm&) = delete;
@@ -36,7 +37,8 @@ class MpiComm final : public Comm {
   void abort(int exit_code) override;
 
  private:
-  void find_nodes();
+  void find_rank();
+  void number_nodes(unsigned mine);
   void wait(MPI_Request request) const;
   void wait_all(std::vector<MPI_Request>& requests) const;
 

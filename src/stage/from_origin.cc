@@ -14,10 +14,10 @@ constexpr unsigned rounds_max = 4;  // each gives what some could not get to the
 }  // namespace
 
 bool FromOrigin::agree(Comm& members, const Dealing& dealing, const PieceSet& mine) {
-  lacking_ = unheld_pieces(members, dealing, mine);
+  Known known = tell_all(members, dealing, mine, shared_ != nullptr);
+  lacking_ = std::move(known.unread);
   if (lacking_.count() == 0) return false;
-  const auto who = able_members(members, shared_ != nullptr);
-  looks_ = !who.empty() && who.front() == members.rank();
+  looks_ = !known.able.empty() && known.able.front() == members.rank();
   in_shared_ = PieceSet(lacking_.size());
   return true;
 }

@@ -1,6 +1,7 @@
 #include "stage/knowledge.h"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <set>
 #include <thread>
@@ -13,27 +14,8 @@ namespace {
 
 constexpr unsigned channel = 8;
 
-struct Reduced {
-  PieceSet lacking, unread;
-  bool any = false;  // somebody has something
-};
-
-Reduced reduce(Comm& members, const Dealing& dealing, const PieceSet& mine) {
-  PieceSet held = mine, lacking(mine.size());
-  for (std::size_t p = 0; p < mine.size(); ++p) {
-    if (!mine.has(p) && dealing.wants(members.rank(), p)) lacking.add(p);
-  }
-  members.all_reduce(held.words(), Reduction::bit_or);
-  members.all_reduce(lacking.words(), Reduction::bit_or);
-  PieceSet unread(mine.size());
-  for (std::size_t p = 0; p < mine.size(); ++p) {
-    if (lacking.has(p) && !held.has(p)) unread.add(p);
-  }
-  return {std::move(lacking), std::move(unread), held.count() > 0};
-}
-
 // Of those who have a piece that others lack, one gives it.
-void elect(Comm& members, const PieceSet& mine, const Reduced& known, std::vector<std::uint32_t>& giver) {
+void elect(Comm& members, const PieceSet& mine, const Known& known, std::vector<std::uint32_t>& giver) {
   std::vector<std::uint64_t> offers;
   for (std::size_t p = 0; p < mine.size(); ++p) {
     if (!known.lacking.has(p) || known.unread.has(p)) continue;
@@ -83,6 +65,14 @@ std::map<unsigned, PieceSet> hear_of_peers(Comm& members, const PieceSet& mine) 
   return peers;
 }
 
+std::vector<unsigned> members_of(const PieceSet& who) {
+  std::vector<unsigned> all;
+  for (unsigned m = 0; m < who.size(); ++m) {
+    if (who.has(m)) all.push_back(m);
+  }
+  return all;
+}
+
 unsigned readers_of(const Tape& tape, const PieceSet& unread, unsigned readers_max) {
   std::uint64_t pieces = 0, small_files = 0;
   for (std::size_t p = 0; p < unread.size(); ++p) {
@@ -99,23 +89,38 @@ std::vector<unsigned> able_members(Comm& members, bool able) {
   PieceSet who(members.size());
   if (able) who.add(members.rank());
   members.all_reduce(who.words(), Reduction::bit_or);
-  std::vector<unsigned> all;
-  for (unsigned m = 0; m < members.size(); ++m) {
-    if (who.has(m)) all.push_back(m);
-  }
-  return all;
+  return members_of(who);
 }
 
-PieceSet unheld_pieces(Comm& members, const Dealing& dealing, const PieceSet& mine) {
-  return reduce(members, dealing, mine).unread;
+Known tell_all(Comm& members, const Dealing& dealing, const PieceSet& mine, bool able) {
+  PieceSet lacking(mine.size()), who(members.size());
+  for (std::size_t p = 0; p < mine.size(); ++p) {
+    if (!mine.has(p) && dealing.wants(members.rank(), p)) lacking.add(p);
+  }
+  if (able) who.add(members.rank());
+  PieceSet held = mine;
+  const std::array sets{held.words(), lacking.words(), who.words()};
+  std::vector<std::uint64_t> told;  // all at once: each reduction takes its time
+  for (const auto words : sets) told.insert(told.end(), words.begin(), words.end());
+  members.all_reduce(told, Reduction::bit_or);
+  auto from = told.begin();
+  for (const auto words : sets) {
+    std::copy_n(from, words.size(), words.begin());
+    from += std::ssize(words);
+  }
+  PieceSet unread(mine.size());
+  for (std::size_t p = 0; p < mine.size(); ++p) {
+    if (lacking.has(p) && !held.has(p)) unread.add(p);
+  }
+  return {std::move(lacking), std::move(unread), members_of(who), held.count() > 0};
 }
 
 Agreed agree_on_plan(Comm& members, const Tape& tape, const Dealing& dealing, const PieceSet& mine,
                      const Readers& readers) {
-  Reduced known = reduce(members, dealing, mine);
+  Known known = tell_all(members, dealing, mine, readers.able);
   std::vector<std::uint32_t> giver(mine.size(), Plan::nobody);
   if (known.any) elect(members, mine, known, giver);
-  auto able = able_members(members, readers.able);
+  auto& able = known.able;
   if (dealing.replicate) able = choose_readers(able, readers_of(tape, known.unread, readers.max));
   if (able.empty() && known.unread.count() > 0) {
     throw Error(FailureKind::usage, "no node sees the shared store, and some content is on no node",

@@ -26,8 +26,13 @@ struct Agreed {
 // Which members say so of themselves, in order.
 [[nodiscard]] std::vector<unsigned> able_members(Comm& members, bool able);
 
-// What somebody lacks and nobody has.
-[[nodiscard]] PieceSet unheld_pieces(Comm& members, const Dealing& dealing, const PieceSet& mine);
+struct Known {
+  PieceSet lacking;            // what somebody lacks
+  PieceSet unread;             // what somebody lacks and nobody has
+  std::vector<unsigned> able;  // members that see the shared store, in order
+  bool any = false;            // somebody has something
+};
+[[nodiscard]] Known tell_all(Comm& members, const Dealing& dealing, const PieceSet& mine, bool able);
 
 [[nodiscard]] Agreed agree_on_plan(Comm& members, const Tape& tape, const Dealing& dealing, const PieceSet& mine,
                                    const Readers& readers);

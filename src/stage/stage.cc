@@ -144,17 +144,17 @@ bool NodeStaging::select() {
 // Where no node has some small files, one looks for all where packs have them: so the packs' indexes are read once, and
 // not at all for what nodes have. True: it was told, and the tape is to follow it.
 bool NodeStaging::hear_packs() {
-  if (asked_for_packs_ || derivation_) return false;
+  const auto small = [&](const Piece& piece) { return !tape_.is_chunk(piece); };
+  if (asked_for_packs_ || derivation_ || std::ranges::none_of(tape_.pieces(), small)) return false;
   asked_for_packs_ = true;
-  const PieceSet unheld = unheld_pieces(*members_, dealing_, node_->holdings());
+  const Known known = tell_all(*members_, dealing_, node_->holdings(), job_.shared != nullptr);
   bool wanted = false;
-  for (std::size_t p = 0; p < unheld.size() && !wanted; ++p) {
-    wanted = unheld.has(p) && !tape_.is_chunk(tape_.pieces()[p]);
+  for (std::size_t p = 0; p < known.unread.size() && !wanted; ++p) {
+    wanted = known.unread.has(p) && small(tape_.pieces()[p]);
   }
-  const auto able = able_members(*members_, job_.shared != nullptr);
-  if (!wanted || able.empty()) return false;
+  if (!wanted || known.able.empty()) return false;
   std::string told;
-  if (members_->rank() == able.front()) {
+  if (members_->rank() == known.able.front()) {
     std::vector<Digest> contents;
     for (const auto& file : files_) contents.push_back(file.digest);
     try {
@@ -162,7 +162,7 @@ bool NodeStaging::hear_packs() {
     } catch (const Error&) {  // whoever reads looks for himself
     }
   }
-  members_->broadcast(told, able.front());
+  members_->broadcast(told, known.able.front());
   heard_packs_ = PackMap::parse(told);
   return !heard_packs_.empty();
 }

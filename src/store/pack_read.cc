@@ -144,9 +144,11 @@ PackMap map_packs(Store& store, std::span<const Digest> contents) {
   PackMap map;
   std::map<Digest, std::uint32_t> numbers;
   std::uint64_t packed = 0;
+  Packs& packs = store.state().packs;
+  packs.refresh();
   for (const Digest& content : contents) {
     PackMap::Place& place = map.places.emplace_back();
-    const auto found = store.state().packs.find(content);
+    const auto found = packs.find_seen(content);
     if (!found) continue;
     ++packed;
     const auto [known, fresh] = numbers.try_emplace(found->pack->name, static_cast<std::uint32_t>(map.packs.size()));

@@ -41,10 +41,10 @@ std::optional<PackPlace> PackTable::find(const Digest& content) {
   return look_locked(content);
 }
 
-bool PackTable::find_seen(const Digest& content) {
+std::optional<PackPlace> PackTable::find_seen(const Digest& content) {
   const std::lock_guard lock(mutex_);
   if (!was_listed_) refresh_locked();
-  return look_locked(content).has_value();
+  return look_locked(content);
 }
 
 std::vector<PackTable::Listed> PackTable::look_at_directories() const {

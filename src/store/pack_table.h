@@ -37,7 +37,7 @@ class PackTable {
 
   [[nodiscard]] bool empty();  // as far as was seen
   [[nodiscard]] std::optional<PackPlace> find(const Digest& content);
-  [[nodiscard]] bool find_seen(const Digest& content);  // asks the filesystem for nothing, but the first time
+  [[nodiscard]] std::optional<PackPlace> find_seen(const Digest& content);  // looks for packs the first time only
   [[nodiscard]] std::vector<std::shared_ptr<const Pack>> packs();  // all that stand there now and whose index is right
   [[nodiscard]] std::vector<PackMember> members(const Digest& name);  // of one of them; empty: it is gone
   // One that was just published.

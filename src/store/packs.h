@@ -39,6 +39,9 @@ class Packs {
   void distrust(const Digest& content);
   // Where an index says that it is; nobody has looked at the pack itself.
   [[nodiscard]] std::optional<PackPlace> find(const Digest& content) { return table_.find(content); }
+  // As far as was seen: for many, after refresh().
+  [[nodiscard]] std::optional<PackPlace> find_seen(const Digest& content) { return table_.find_seen(content); }
+  void refresh() { table_.refresh(); }
   // nullopt: it is in no pack. What was stored is unpacked; whether it is the content its reader has to see.
   [[nodiscard]] std::optional<std::vector<std::byte>> read(const Digest& content);
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <optional>
 #include <random>
@@ -136,6 +137,26 @@ TEST(Plan, AnyHoldingsWhateverWasBrokenOff) {
   }
 }
 
+// What a head reads needs no way to the other one, and both trees have the same to do.
+TEST(Plan, HeadsGiveWhatTheyReadToTheirOwnTree) {
+  const auto nowhere = [](unsigned, std::size_t) { return false; };
+  for (const std::size_t pieces : {60U, 64U, 99U, 200U}) {
+    const auto plans = plans_of({8, pieces, {}, nowhere});
+    std::array<std::size_t, trees::count> of_tree{}, by_head{};
+    for (std::size_t p = 0; p < pieces; ++p) {
+      const unsigned tree = plans[0].channel(p);
+      ++of_tree.at(tree);
+      for (unsigned other = 0; other < trees::count; ++other) {
+        if (plans[0].giver(p) == trees::head(other, 8)) ++by_head.at(other == tree ? 1 : 0);
+      }
+    }
+    EXPECT_NEAR(static_cast<double>(of_tree[0]), static_cast<double>(of_tree[1]), 2) << pieces;
+    const bool several = readers_for(pieces, 0, 3) > 1;
+    EXPECT_EQ(by_head[0] == 0, several) << pieces;  // one reader feeds both trees
+    EXPECT_GT(by_head[1], 0U);
+  }
+}
+
 TEST(Plan, FewPiecesHaveFewReaders) {
   EXPECT_EQ(readers_for(0, 0, 64), 1U);
   EXPECT_EQ(readers_for(64, 0, 64), 2U);
@@ -151,7 +172,7 @@ TEST(Plan, ReadersHaveContiguousPartsOfOneSize) {
   std::vector<std::uint32_t> giver(100, Plan::nobody);
   assign_readers(giver, tape, unread, choose_readers({0, 1, 2, 3, 4, 5, 6, 7}, 4), {});
   EXPECT_TRUE(std::ranges::is_sorted(giver));
-  for (const unsigned reader : {0U, 2U, 4U, 6U}) EXPECT_EQ(std::ranges::count(giver, reader), 25) << reader;
+  for (const unsigned reader : {0U, 2U, 4U, 7U}) EXPECT_EQ(std::ranges::count(giver, reader), 25) << reader;
 }
 
 TEST(Deal, IsTheSameForTheSameAndEven) {
