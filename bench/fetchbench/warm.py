@@ -18,7 +18,7 @@ from .measure import Skip
 LOW_BYTES, HIGH_BYTES = 384 << 20, 768 << 20  # of free memory; the kernel's own watermarks are lower
 PIECE = 2 << 20
 LOOK_MS = 4
-FILL_S = 180
+FILL_S = 300
 MADV_POPULATE_WRITE = 23  # Linux 5.14
 
 

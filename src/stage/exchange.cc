@@ -18,8 +18,6 @@
 namespace sabath {
 namespace {
 
-constexpr ExchangeRules rules;
-
 using Held = std::shared_ptr<PieceBuffer>;
 
 class Exchange {
@@ -33,6 +31,7 @@ class Exchange {
     Held buffer;
     unsigned number = 0;
     std::unique_ptr<Comm::Message> moving;
+    std::size_t bytes = 0;  // of the piece, where it is sent
   };
   struct Waiting {  // a piece to be sent
     Held buffer;
@@ -44,7 +43,7 @@ class Exchange {
     std::deque<Message> under_way;
   };
   struct Receiving {
-    PieceBuffers pool{rules.channel_buffers};
+    PieceBuffers pool{ExchangeRules{}.channel_buffers};
     unsigned from = Comm::any_rank, messages = 1;  // of each piece
     std::size_t to_come = 0;                       // pieces not yet asked for
     Message next;                                  // to ask for; without a buffer: of another piece
@@ -54,20 +53,33 @@ class Exchange {
     Held buffer;
     std::size_t piece;
     std::vector<PiecePart> parts;
-    std::atomic<std::size_t> left;
-    std::atomic<bool> missing = false;  // a part of it failed, or was not begun before the stop
+    std::atomic<std::size_t> left{parts.size()};
+    std::atomic<bool> lost = false;  // a part of it failed, or was not begun before the stop
+    // The main thread's:
+    std::vector<bool> here = std::vector<bool>(parts.size());
+    std::size_t front = 0;  // parts that are here, up to the first that is not
+  };
+  struct Read {
+    std::shared_ptr<Reading> reading;
+    std::optional<std::size_t> part;  // none: that was all, and it was checked
+  };
+  struct Written {
+    Held buffer;
+    bool kept;
   };
 
   bool begin_reads();
   bool receive();
   bool send();
   bool take_done();
-  void read(Reading& reading, std::size_t part, unsigned worker);
+  void read(const std::shared_ptr<Reading>& reading, std::size_t part, unsigned worker);
   void note_read(Reading& reading, std::optional<Failure> failure);
-  void finish_read(Reading& reading);
-  void pass_on(const Held& buffer, unsigned part, unsigned parts);
+  void finish_read(const std::shared_ptr<Reading>& reading);
+  void take_read(Reading& reading);
+  void take_part(Reading& reading, std::size_t part);
+  void pass_on(const Held& buffer, unsigned here, unsigned of);
   bool ask_for_more(Receiving& in, unsigned channel);
-  void check_fits(const Message& part, unsigned channel) const;
+  void accept(const Message& part, unsigned channel) const;
   void keep(const Held& buffer, bool verified);
   void begin_write(const Held& buffer, bool verified);
   void fail(Failure failure);
@@ -79,6 +91,7 @@ class Exchange {
   const Tape& tape_;
   const ExchangeWork& work_;
   const std::stop_token stop_;
+  const ExchangeRules rules_;
 
   std::vector<std::size_t> gives_;        // what I read, for others or for me, in order
   std::size_t next_give_ = 0, busy_ = 0;  // tasks that workers have
@@ -89,11 +102,8 @@ class Exchange {
   ExchangeResult result_;
 
   std::mutex mutex_;  // of what workers tell
-  struct Done {
-    Held buffer;
-    bool read = false, kept = false;
-  };
-  std::vector<Done> done_;
+  std::vector<Read> read_;
+  std::vector<Written> written_;
   std::optional<Failure> failure_;
   std::optional<std::size_t> unreadable_;
   std::uint64_t shared_bytes_ = 0;
@@ -110,13 +120,14 @@ Exchange::Exchange(Comm& comm, Beat& beat, const Plan& plan, const Tape& tape, c
       tape_(tape),
       work_(work),
       stop_(stop),
-      read_pool_(threads.readers + rules.spare_reads),
+      rules_(ExchangeRules::for_pieces(plan.size())),
+      read_pool_(threads.readers + rules_.spare_reads),
       readers_(threads.readers),
       writers_(threads.writers) {
   result_.kept = PieceSet(plan.size());
   for (unsigned channel = 0; channel < Plan::channels; ++channel) {
     receiving_[channel].from = plan.sender(channel, comm.rank()).value_or(Comm::any_rank);
-    receiving_[channel].messages = rules.messages(plan, channel, comm.rank());
+    receiving_[channel].messages = rules_.messages(plan, channel, comm.rank());
   }
   for (std::size_t p = 0; p < plan.size(); ++p) {
     if (plan.receives(p)) {
@@ -135,35 +146,37 @@ void Exchange::fail(Failure failure) {
 
 // --- workers' side -------------------------------------------------------------------------------------------------
 
-void Exchange::read(Reading& reading, std::size_t part, unsigned worker) {
-  const PiecePart& its = reading.parts[part];
-  const auto& read_part = plan_.reads(reading.piece) ? work_.read_shared : work_.read_own;
-  const auto room = reading.buffer->payload(its.offset + its.bytes).subspan(its.offset);
-  if (stopping_) reading.missing = true;
-  if (!reading.missing) {
-    note_read(reading, failure_of([&] { read_part(reading.piece, its, room, worker); }));
+void Exchange::read(const std::shared_ptr<Reading>& reading, std::size_t part, unsigned worker) {
+  const PiecePart& its = reading->parts[part];
+  const auto& read_part = plan_.reads(reading->piece) ? work_.read_shared : work_.read_own;
+  const auto room = reading->buffer->payload(its.offset + its.bytes).subspan(its.offset);
+  if (stopping_) reading->lost = true;
+  if (!reading->lost) {
+    note_read(*reading, failure_of([&] { read_part(reading->piece, its, room, worker); }));
   }
-  if (--reading.left == 0) finish_read(reading);
+  if (!reading->lost) {
+    const std::lock_guard lock(mutex_);
+    read_.push_back({reading, part});
+  }
+  if (--reading->left == 0) finish_read(reading);
 }
 
 void Exchange::note_read(Reading& reading, std::optional<Failure> failure) {
   if (!failure) return;
-  reading.missing = true;
+  reading.lost = true;
   const std::lock_guard lock(mutex_);
   if (plan_.reads(reading.piece) && !unreadable_) unreadable_ = reading.piece;
   if (!failure_) failure_ = std::move(failure);
 }
 
-void Exchange::finish_read(Reading& reading) {
-  const std::uint32_t length = tape_.pieces()[reading.piece].bytes;
-  if (!reading.missing) {
-    note_read(reading, failure_of([&] { work_.check(reading.piece, reading.buffer->payload(length)); }));
+void Exchange::finish_read(const std::shared_ptr<Reading>& reading) {
+  const std::uint32_t length = tape_.pieces()[reading->piece].bytes;
+  if (!reading->lost) {
+    note_read(*reading, failure_of([&] { work_.check(reading->piece, reading->buffer->payload(length)); }));
   }
-  const bool missing = reading.missing;
-  reading.buffer->set({reading.piece, missing ? 0 : length, missing ? 1U : 0U});
   const std::lock_guard lock(mutex_);
-  if (plan_.reads(reading.piece) && !missing) shared_bytes_ += length;
-  done_.push_back({reading.buffer, true, false});
+  if (plan_.reads(reading->piece) && !reading->lost) shared_bytes_ += length;
+  read_.push_back({reading, std::nullopt});
 }
 
 void Exchange::begin_write(const Held& buffer, bool verified) {
@@ -178,7 +191,7 @@ void Exchange::begin_write(const Held& buffer, bool verified) {
     const bool kept = asked && !failure;
     if (failure) fail(std::move(*failure));
     const std::lock_guard lock(mutex_);
-    done_.push_back({buffer, false, kept});
+    written_.push_back({buffer, kept});
   });
 }
 
@@ -192,34 +205,54 @@ bool Exchange::begin_reads() {
     const std::size_t piece = gives_[next_give_++];
     ++busy_;
     begun = true;
-    const auto reading = std::make_shared<Reading>(buffer, piece, tape_.parts(tape_.pieces()[piece]));
-    reading->left = reading->parts.size();
+    buffer->set({piece, tape_.pieces()[piece].bytes});
+    const auto reading =
+        std::make_shared<Reading>(buffer, piece, tape_.parts(tape_.pieces()[piece], rules_.part_bytes()));
     if (stopping_) {
-      reading->missing = true;
-      finish_read(*reading);
+      reading->lost = true;
+      finish_read(reading);
       continue;
     }
     for (std::size_t part = 0; part < reading->parts.size(); ++part) {
-      readers_.add([this, reading, part](unsigned worker) { read(*reading, part, worker); });
+      readers_.add([this, reading, part](unsigned worker) { read(reading, part, worker); });
     }
   }
   return begun;
 }
 
-// Another of the equal parts in which a piece comes is here: on to the others, one piece after the other.
-void Exchange::pass_on(const Held& buffer, unsigned part, unsigned parts) {
+// So many of the equal parts in which a piece comes are here: on to the others, one piece after the other.
+void Exchange::pass_on(const Held& buffer, unsigned here, unsigned of) {
   for (const Hop& hop : plan_.hops(buffer->header().piece)) {
     Sending& out = sending_[hop];
-    if (out.messages == 0) out.messages = rules.messages(plan_, hop.channel, hop.member);
-    if (part == 0) out.waiting.push_back({buffer});
-    std::ranges::find(out.waiting, buffer, &Waiting::buffer)->here = out.messages * (part + 1) / parts;
+    if (out.messages == 0) out.messages = rules_.messages(plan_, hop.channel, hop.member);
+    const unsigned messages = out.messages * here / of;
+    if (messages == 0) continue;
+    auto waiting = std::ranges::find(out.waiting, buffer, &Waiting::buffer);
+    if (waiting == out.waiting.end()) waiting = out.waiting.insert(waiting, {buffer});
+    waiting->here = messages;
   }
+}
+
+void Exchange::take_part(Reading& reading, std::size_t part) {
+  reading.here[part] = true;
+  while (reading.front < reading.here.size() && reading.here[reading.front]) ++reading.front;
+  if (reading.front == 0 || !plan_.gives_alone(reading.piece)) return;
+  const PiecePart& last = reading.parts[reading.front - 1];
+  const auto filled = PieceBuffer::filled(last.offset + last.bytes, reading.buffer->header().length, rules_.parts);
+  pass_on(reading.buffer, filled, rules_.parts);
+}
+
+void Exchange::take_read(Reading& reading) {
+  --busy_;
+  reading.buffer->set_lost(reading.lost);
+  pass_on(reading.buffer, 1, 1);
+  keep(reading.buffer, true);
 }
 
 // All of it is: to this member's disk.
 void Exchange::keep(const Held& buffer, bool verified) {
   const auto header = buffer->header();
-  if (header.missing != 0 || stopping_ || !plan_.wants(header.piece) || plan_.has(header.piece)) return;
+  if (buffer->lost() || stopping_ || !plan_.wants(header.piece) || plan_.has(header.piece)) return;
   {
     const std::lock_guard lock(mutex_);
     if (refuses_) return;
@@ -228,29 +261,32 @@ void Exchange::keep(const Held& buffer, bool verified) {
 }
 
 bool Exchange::take_done() {
-  std::vector<Done> done;
+  std::vector<Read> read;
+  std::vector<Written> written;
   {
     const std::lock_guard lock(mutex_);
-    done.swap(done_);
+    read.swap(read_);
+    written.swap(written_);
   }
-  for (const Done& one : done) {
+  for (const auto& [reading, part] : read) part ? take_part(*reading, *part) : take_read(*reading);
+  for (const auto& [buffer, kept] : written) {
     --busy_;
-    if (one.read) {
-      pass_on(one.buffer, 0, 1);
-      keep(one.buffer, true);
-    }
-    if (one.kept) result_.kept.add(one.buffer->header().piece);
+    if (kept) result_.kept.add(buffer->header().piece);
   }
-  return !done.empty();
+  return !read.empty() || !written.empty();
 }
 
-void Exchange::check_fits(const Message& part, unsigned channel) const {
+// Throws unless the message is what was due, or says that the piece is lost.
+void Exchange::accept(const Message& part, unsigned channel) const {
+  const std::size_t size = part.moving->length(), lost_size = PieceBuffer::lost_message_size(part.number);
   const auto header = part.buffer->header();
-  const bool sane = header.piece < plan_.size() && plan_.channel(header.piece) == channel &&
-                    header.length == (header.missing != 0 ? 0 : tape_.pieces()[header.piece].bytes);
-  if (!sane || part.moving->length() != part.buffer->message(part.number, receiving_[channel].messages).size()) {
+  const bool sane = size >= lost_size && header.piece < plan_.size() && plan_.channel(header.piece) == channel &&
+                    header.length == tape_.pieces()[header.piece].bytes;
+  if (sane && size == part.buffer->message(part.number, receiving_[channel].messages).size()) return;
+  if (!sane || size != lost_size) {
     throw Error(FailureKind::nodes, "a node sent a malformed piece", "are all ranks of one version?");
   }
+  part.buffer->set_lost(true);
 }
 
 // False: there is nothing to ask for, or no room for it.
@@ -274,15 +310,13 @@ bool Exchange::receive() {
     while (!in.under_way.empty() && in.under_way.front().moving->done()) {
       const Message part = std::move(in.under_way.front());
       in.under_way.pop_front();
-      check_fits(part, channel);
-      pass_on(part.buffer, part.number, in.messages);
-      if (part.number + 1 == in.messages) {
-        result_.received_bytes += part.buffer->header().length;
-        keep(part.buffer, false);
-      }
+      accept(part, channel);
+      result_.received_bytes += PieceBuffer::bytes_in(part.number, part.moving->length());
+      pass_on(part.buffer, part.number + 1, in.messages);
+      if (part.number + 1 == in.messages) keep(part.buffer, false);
       moved = true;
     }
-    while (in.under_way.size() < rules.receives_at_once && ask_for_more(in, channel)) moved = true;
+    while (in.under_way.size() < rules_.receives_at_once && ask_for_more(in, channel)) moved = true;
   }
   return moved;
 }
@@ -291,16 +325,18 @@ bool Exchange::send() {
   bool moved = false;
   for (auto& [hop, out] : sending_) {
     while (!out.under_way.empty() && out.under_way.front().moving->done()) {
-      const Message& part = out.under_way.front();
-      if (part.number + 1 == out.messages) result_.sent_bytes += part.buffer->header().length;
+      result_.sent_bytes += out.under_way.front().bytes;
       out.under_way.pop_front();
       moved = true;
     }
-    while (!out.waiting.empty() && out.under_way.size() < rules.sends_at_once) {
+    while (!out.waiting.empty() && out.under_way.size() < rules_.sends_at_once) {
       Waiting& next = out.waiting.front();
       if (next.begun == next.here) break;
       const auto bytes = next.buffer->message(next.begun, out.messages);
-      out.under_way.push_back({next.buffer, next.begun++, comm_.begin_send(bytes, hop.member, hop.channel)});
+      auto message = comm_.begin_send(bytes, hop.member, hop.channel);
+      out.under_way.push_back(
+          {next.buffer, next.begun, std::move(message), PieceBuffer::bytes_in(next.begun, bytes.size())});
+      ++next.begun;
       if (next.begun == out.messages) out.waiting.pop_front();
       moved = true;
     }

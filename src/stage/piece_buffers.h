@@ -1,5 +1,7 @@
 // Pieces in memory, as the exchange passes them on: a header, and the bytes. A piece goes as one message, or as several
-// of which the first has the header; each goes to its place, so that nothing is copied.
+// of which the first has the header; each goes to its place, so that nothing is copied. That a piece is lost may turn
+// out when some of it is on its way: what is left of it is then sent without bytes, and who gets less than was due
+// knows.
 #pragma once
 
 #include <algorithm>
@@ -18,8 +20,7 @@ namespace sabath {
 class PieceBuffer {
  public:
   struct Header {
-    std::uint64_t piece;
-    std::uint32_t length, missing;  // missing: nobody could read it, and there are no bytes
+    std::uint64_t piece, length;
   };
 
   PieceBuffer() : memory_(std::make_unique_for_overwrite<std::byte[]>(header_size + chunk_size_bytes)) {}
@@ -29,17 +30,30 @@ class PieceBuffer {
     return header;
   }
   void set(const Header& header) { std::memcpy(memory_.get(), &header, sizeof header); }
+  [[nodiscard]] bool lost() const { return lost_; }
+  void set_lost(bool lost) { lost_ = lost; }
   [[nodiscard]] std::span<std::byte> payload(std::size_t length) { return {memory_.get() + header_size, length}; }
 
   // The i-th of `count` messages. It may be empty: their number is the same for all pieces.
   [[nodiscard]] std::span<std::byte> room(unsigned i, unsigned count) { return cut(i, count, chunk_size_bytes); }
   [[nodiscard]] std::span<const std::byte> message(unsigned i, unsigned count) {
+    if (lost_) return {memory_.get(), lost_message_size(i)};
     return cut(i, count, header().length);
+  }
+  [[nodiscard]] static std::size_t lost_message_size(unsigned i) { return i == 0 ? sizeof(Header) : 0; }
+  // How much of the piece is in a message of `size` bytes, its i-th.
+  [[nodiscard]] static std::size_t bytes_in(unsigned i, std::size_t size) {
+    return i > 0 ? size : size - std::min(size, header_size);
+  }
+  // How many of `count` messages are filled by the first `here` bytes of a piece that may still be lost: not the one
+  // with the last byte.
+  [[nodiscard]] static unsigned filled(std::size_t here, std::size_t length, unsigned count) {
+    return static_cast<unsigned>(std::min(here, std::max<std::size_t>(length, 1) - 1) / (chunk_size_bytes / count));
   }
 
  private:
   static constexpr std::size_t header_size = 64;  // what follows stands on a cache line
-  static_assert(sizeof(Header) <= header_size);
+  static_assert(sizeof(Header) < header_size);
   [[nodiscard]] std::span<std::byte> cut(unsigned i, unsigned count, std::size_t length) {
     const std::size_t each = chunk_size_bytes / count;
     const std::size_t begin = i == 0 ? 0 : header_size + std::min(length, i * each);
@@ -47,6 +61,7 @@ class PieceBuffer {
     return {memory_.get() + begin, end - begin};
   }
   std::unique_ptr<std::byte[]> memory_;
+  bool lost_ = false;
 };
 
 // So many buffers, made when first wanted. One returns when the last who uses it lets it go. Thread-safe.
@@ -65,6 +80,7 @@ class PieceBuffers {
       free_.pop_back();
     }
     return {buffer.release(), [this](PieceBuffer* back) {
+              back->set_lost(false);
               const std::lock_guard again(mutex_);
               free_.emplace_back(back);
             }};

@@ -27,6 +27,16 @@ Plan::Plan(Given given) : given_(std::move(given)) {
   };
   heads_read_ =
       given_.dealing.replicate && reads(trees::head(0, given_.members)) && reads(trees::head(1, given_.members));
+  if (!given_.dealing.replicate) return;
+  head_gives_all_ = {true, true, false};
+  for (std::size_t p = 0; p < size(); ++p) {
+    const unsigned tree = channel(p);
+    if (giver(p) != nobody && giver(p) != trees::head(tree, given_.members)) head_gives_all_.at(tree) = false;
+  }
+}
+
+bool Plan::gives_alone(std::size_t piece) const {
+  return head_gives_all_.at(channel(piece)) && giver(piece) == given_.me;
 }
 
 // What a head reads goes down its own tree, without a way to the other head. If only one of them reads, it does not:

@@ -6,6 +6,7 @@
 // pieces go from the giver straight to the members that want them.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -66,6 +67,8 @@ class Plan {
   [[nodiscard]] bool has(std::size_t piece) const { return given_.mine.has(piece); }
   [[nodiscard]] bool receives(std::size_t piece) const { return needs(given_.me, given_.mine, piece); }
   [[nodiscard]] unsigned channel(std::size_t piece) const;
+  // I give all that goes down the tree of this piece: nobody's pieces wait if it goes before it is whole.
+  [[nodiscard]] bool gives_alone(std::size_t piece) const;
   // From whom a member gets all that comes by a channel; nullopt: from several.
   [[nodiscard]] std::optional<unsigned> sender(unsigned channel, unsigned member) const;
   // To whom this member gives a piece, once it has it.
@@ -76,7 +79,8 @@ class Plan {
   [[nodiscard]] bool needs(unsigned member, const PieceSet& has, std::size_t piece) const;
   [[nodiscard]] bool peer_needs(unsigned member, std::size_t piece) const;
   Given given_;
-  bool heads_read_ = false;  // both of them, from the shared store
+  bool heads_read_ = false;                      // both of them, from the shared store
+  std::array<bool, channels> head_gives_all_{};  // that goes down its tree
 };
 
 // Gives each piece of `unread` to one of `readers`: contiguous parts of about the same number of bytes. For dealt

@@ -46,7 +46,7 @@ struct Run {
 };
 
 // The asset shortened to about `share` of it: fewer files, or fewer chunks of them.
-Run run_of(const StageModel& model, unsigned readers_max, double share) {
+Run run_of(const StageModel& model, unsigned readers_max, const ExchangeRules& rules, double share) {
   const std::uint64_t files = std::max<std::uint64_t>(1, part_of(model.files, share));
   const std::uint64_t bytes = share < 1 ? std::max<std::uint64_t>(1, part_of(model.bytes, share)) : model.bytes;
   const Tape tape = tape_of(bytes, files);
@@ -61,7 +61,8 @@ Run run_of(const StageModel& model, unsigned readers_max, double share) {
   for (unsigned me = 0; me < model.nodes; ++me) {
     plans.emplace_back(Plan::Given{model.nodes, me, {}, PieceSet(pieces), every, every, giver, {}});
   }
-  SimulatedExchange exchange{.plans = plans, .tape = tape, .cluster = model.cluster, .threads = model.threads};
+  SimulatedExchange exchange{
+      .plans = plans, .tape = tape, .cluster = model.cluster, .threads = model.threads, .rules = rules};
   if (model.planner.hops) exchange.hops = model.planner.hops;
   const std::set<std::uint32_t> readers(giver.begin(), giver.end());
   return {bytes, pieces, static_cast<unsigned>(readers.size()), simulate_exchange(exchange)};
@@ -110,9 +111,10 @@ StageForecast simulate_stage(const StageModel& model) {
   if (row.files_each > 0) most = std::max(pieces_min, std::min(most, files_laid_max / row.files_each));
   const std::uint64_t small_files = model.bytes / model.files <= chunk_size_bytes ? model.files : 0;
   const unsigned readers = readers_for(row.pieces, small_files, model.readers_max);
+  const ExchangeRules rules = ExchangeRules::for_pieces(row.pieces);
   StageForecast forecast{.nodes = model.nodes, .pieces = row.pieces};
   if (row.pieces <= most) {
-    const Run run = run_of(model, readers, 1);
+    const Run run = run_of(model, readers, rules, 1);
     forecast.readers = run.readers;
     forecast.seconds = run.forecast.seconds;
     forecast.bytes_from_shared = run.forecast.shared_bytes;
@@ -121,7 +123,7 @@ StageForecast simulate_stage(const StageModel& model) {
     return forecast;
   }
   const double share = static_cast<double>(most) / static_cast<double>(row.pieces);
-  const Run whole = run_of(model, readers, share), half = run_of(model, readers, share / 2);
+  const Run whole = run_of(model, readers, rules, share), half = run_of(model, readers, rules, share / 2);
   const double measured =
       (whole.forecast.seconds - half.forecast.seconds) / static_cast<double>(whole.bytes - half.bytes);
   const double pace = std::max(measured, pace_min(model, whole.readers));

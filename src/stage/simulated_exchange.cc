@@ -6,6 +6,7 @@
 #include <queue>
 
 #include "sabath/error.h"
+#include "stage/piece_buffers.h"
 #include "stage/simulated_state.h"
 
 namespace sabath {
@@ -37,7 +38,8 @@ class Simulation {
   void read_on(Index buffer);
   void read_part(Index reading);
   void read(Index buffer);
-  void pass_on(Index buffer, unsigned part, unsigned parts);
+  void take_part(Index buffer);
+  void pass_on(Index buffer, unsigned here, unsigned of);
   void keep(Index buffer);
   void send(Index node, Index out);
   void receive(Index node, unsigned channel);
@@ -94,10 +96,11 @@ void Simulation::begin_reads(Index node) {
     --one.read_room;
     const Index piece = one.gives[one.next_give++];
     const Piece& its = given_.tape.pieces()[piece];
-    const auto parts = given_.tape.parts(its);
+    const auto parts = given_.tape.parts(its, given_.rules.part_bytes());
     const Index buffer = buffers_.add({node, piece, read_room, 1, static_cast<unsigned>(parts.size())});
     for (const PiecePart& part : parts) {
-      one.to_read.push_back(readings_.add({buffer, part.bytes, given_.tape.is_chunk(its) ? 0 : part.files}));
+      one.to_read.push_back(
+          readings_.add({buffer, part.bytes, part.bytes, given_.tape.is_chunk(its) ? 0 : part.files}));
     }
   }
   start_readers(node);
@@ -132,8 +135,10 @@ void Simulation::read_on(Index index) {
 // Whoever reads the last part checks the piece.
 void Simulation::read_part(Index index) {
   const Index its = readings_[index].buffer;
-  readings_.drop(index);
   Buffer& buffer = buffers_[its];
+  buffer.here += readings_[index].bytes;
+  readings_.drop(index);
+  take_part(its);
   if (--buffer.unread == 0) return at(now_ + length_of(buffer.piece) / given_.cluster.hash_rate, Event::read, its);
   ++nodes_[buffer.node].readers;
   start_readers(buffer.node);
@@ -142,7 +147,7 @@ void Simulation::read_part(Index index) {
 void Simulation::read(Index buffer) {
   const Index node = buffers_[buffer].node;
   ++nodes_[node].readers;
-  pass_on(buffer, 0, 1);
+  pass_on(buffer, 1, 1);
   keep(buffer);
   start_readers(node);
 }
@@ -156,19 +161,30 @@ Index Simulation::out_of(Index node, const Hop& hop) {
   return index;
 }
 
-// Another of the equal parts in which a piece comes is here: on to the others.
-void Simulation::pass_on(Index index, unsigned part, unsigned parts) {
+// So many of the equal parts in which a piece comes are here: on to the others.
+void Simulation::pass_on(Index index, unsigned here, unsigned of) {
   const Index node = buffers_[index].node, piece = buffers_[index].piece;
   for (const Hop& hop : given_.hops(given_.plans[node], node, piece)) {
     const Index out_index = out_of(node, hop);
-    auto& [its, messages, waiting, under_way] = nodes_[node].outs[out_index];
-    if (part == 0) {
-      waiting.push_back({index});
+    auto& out = nodes_[node].outs[out_index];
+    const unsigned messages = out.messages * here / of;
+    if (messages == 0) continue;
+    auto waiting = std::ranges::find(out.waiting, index, &Waiting::buffer);
+    if (waiting == out.waiting.end()) {
+      waiting = out.waiting.insert(waiting, {index});
       ++buffers_[index].users;
     }
-    std::ranges::find(waiting, index, &Waiting::buffer)->here = messages * (part + 1) / parts;
+    waiting->here = messages;
     send(node, out_index);
   }
+}
+
+// As if the parts were read in their order.
+void Simulation::take_part(Index index) {
+  const Buffer& buffer = buffers_[index];
+  if (!given_.plans[buffer.node].gives_alone(buffer.piece)) return;
+  const auto filled = PieceBuffer::filled(buffer.here, length_of(buffer.piece), given_.rules.parts);
+  pass_on(index, filled, given_.rules.parts);
 }
 
 // All of it is: to this member's disk.
@@ -240,7 +256,7 @@ void Simulation::sent(Index index) {
   const Message message = messages_[index];
   messages_.drop(index);
   --nodes_[message.hop.member].in[message.hop.channel].under_way;
-  pass_on(message.to_buffer, message.number, message.count);
+  pass_on(message.to_buffer, message.number + 1, message.count);
   if (message.number + 1 == message.count) {
     forecast_.peer_bytes += length_of(buffers_[message.buffer].piece);
     keep(message.to_buffer);

@@ -49,13 +49,14 @@ struct Buffer {
   Index node, piece;
   unsigned channel;  // or `read_room`
   unsigned users = 1;
-  unsigned unread = 0;  // parts
+  unsigned unread = 0;     // parts
+  std::uint64_t here = 0;  // bytes of the parts that are read
 };
 constexpr unsigned read_room = Plan::channels;
 
 struct Reading {  // of a part, by one thread
   Index buffer;
-  std::uint64_t unread;
+  std::uint64_t bytes, unread;
   Index files;  // to open
 };
 

@@ -32,7 +32,7 @@ void Tape::add_file(std::uint32_t index, bool joins) {
   }
 }
 
-std::vector<PiecePart> Tape::parts(const Piece& piece) const {
+std::vector<PiecePart> Tape::parts(const Piece& piece, std::uint32_t part_bytes) const {
   std::vector<PiecePart> all;
   if (is_chunk(piece)) {
     for (std::uint32_t at = 0; at < piece.bytes; at += part_bytes) {
@@ -43,7 +43,7 @@ std::vector<PiecePart> Tape::parts(const Piece& piece) const {
   all.push_back({piece.first, 0, 0, 0});
   for (std::uint32_t f = piece.first; f < piece.first + piece.files; ++f) {
     const PiecePart& last = all.back();
-    if (last.bytes >= part_bytes) all.push_back({f, 0, last.offset + last.bytes, 0});
+    if (last.bytes >= run_part_bytes) all.push_back({f, 0, last.offset + last.bytes, 0});
     ++all.back().files;
     all.back().bytes += static_cast<std::uint32_t>(files_[f].digest.size_bytes);
   }

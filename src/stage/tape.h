@@ -33,8 +33,8 @@ struct PiecePart {
 
 class Tape {
  public:
-  static constexpr std::uint32_t files_max = 4096;  // of one piece
-  static constexpr std::uint32_t part_bytes = 1U << 20U;
+  static constexpr std::uint32_t files_max = 4096;            // of one piece
+  static constexpr std::uint32_t run_part_bytes = 1U << 20U;  // of a run of small files
 
   Tape() = default;
   // `groups[i]`: of files[i]; no piece has files of two groups. Empty: all are of one.
@@ -46,8 +46,8 @@ class Tape {
   [[nodiscard]] bool is_chunk(const Piece& piece) const {  // of a file with several
     return files_[piece.first].digest.size_bytes > chunk_size_bytes;
   }
-  // All of a piece, in parts of about `part_bytes`; at least one.
-  [[nodiscard]] std::vector<PiecePart> parts(const Piece& piece) const;
+  // All of a piece, in parts of `part_bytes`, or of about `run_part_bytes` where it is small files; at least one.
+  [[nodiscard]] std::vector<PiecePart> parts(const Piece& piece, std::uint32_t part_bytes) const;
 
  private:
   void add_file(std::uint32_t index, bool joins);
