@@ -66,7 +66,14 @@ class Program {
 
   int act() {
     ParsedLine line;
-    together([&] { line = parse_line(arguments_, verbs()); });
+    Configuration configuration;
+    together([&] {
+      line = parse_line(arguments_, verbs());
+      if (line.verb != nullptr && !line.help && !line.globals.version) {
+        presentation_ = choose(line.globals);
+        configuration = load_configuration(line.globals, environment_);
+      }
+    });
     presentation_ = choose(line.globals);
     if (line.help) return help(line);
     if (line.globals.version) return version();
@@ -74,8 +81,6 @@ class Program {
       say(line.group.empty() ? help_of_program(verbs()) : help_of_group(line.group, verbs()));
       return exit_code(FailureKind::usage);
     }
-    Configuration configuration;
-    together([&] { configuration = load_configuration(line.globals, environment_); });
     if (line.verb->keeps_state) signals_.let_finish();
     Context context{configuration, presentation_, out_, environment_, signals_, line.verb->by_ranks ? ranks_ : nullptr};
     return signals_.code_after(line.action(context));

@@ -172,7 +172,9 @@ void MpiComm::wait_all(std::vector<MPI_Request>& requests) const {
   }
 }
 
-MpiComm::~MpiComm() { MPI_Comm_free(&comm_); }
+MpiComm::~MpiComm() {
+  if (comm_ != MPI_COMM_WORLD) MPI_Comm_free(&comm_);
+}
 
 // In the order of their lowest ranks. `mine` tells this rank's node from others. (Communicators for this are dear.)
 void MpiComm::number_nodes(unsigned mine) {

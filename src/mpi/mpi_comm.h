@@ -11,7 +11,7 @@ namespace sabath {
 
 class MpiComm final : public Comm {
  public:
-  explicit MpiComm(MPI_Comm own);  // takes it, and frees it
+  explicit MpiComm(MPI_Comm own);  // takes it, and frees it unless it is the world
   // A part of another job, in which this rank is on `node`. Its collectives throw Error{nodes} after silence_max.
   MpiComm(MPI_Comm own, unsigned node);
   ~MpiComm() override;

@@ -20,12 +20,7 @@ class Started final : public MpiSession {
       MPI_Finalize();
       throw Error(FailureKind::nodes, "this MPI allows no threads beside it", "use a build of MPI with thread support");
     }
-    MPI_Comm own = MPI_COMM_NULL;
-    if (MPI_Comm_dup(MPI_COMM_WORLD, &own) != MPI_SUCCESS) {
-      throw Error(FailureKind::nodes, "MPI cannot duplicate its communicator",
-                  "`sabath doctor` shows which MPI this is");
-    }
-    comm_ = std::make_unique<MpiComm>(own);
+    comm_ = std::make_unique<MpiComm>(MPI_COMM_WORLD);  // nobody else in this program uses it
   }
   ~Started() override {
     comm_.reset();

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "comm/agree.h"
+#include "comm/parcel.h"
 #include "comm/solo_comm.h"
 #include "session/by_ranks.h"
 #include "session/past_shared.h"
@@ -41,8 +42,8 @@ class AssetStaging {
     store_ = try_open_shared_store(comm_, settings_.store);
     if (store_) look_into_others(*store_, settings_);
     if (recipe != nullptr) lease_ = store_->lease({}, "stage " + recipe->name, {true, settings_.job});
-    StageJob job = know(recipe);
-    if (told_by_rank_0(comm_, job.manifest ? 1 : 0) == 0) job = fetch(recipe);
+    StageJob job;
+    if (!know(recipe, {}, job)) job = fetch(recipe);
     Staged staged = stage_asset(comm_, std::move(job), request_, events_, stop_);
     if (staged.shared_lacks && !request_.no_fetch) {  // what arrived meanwhile is not moved again
       const StagedAsset before = std::move(staged.asset);
@@ -54,16 +55,19 @@ class AssetStaging {
   }
 
  private:
-  StageJob know(const Recipe* recipe, const Fetched& fetched = {}) {
-    StageJob job;
-    if (recipe != nullptr) job.name = recipe->name;
-    comm_.broadcast(job.name, 0);
+  // On all ranks: is it in the store? Its manifest is on rank 0.
+  bool know(const Recipe* recipe, const Fetched& fetched, StageJob& job) {
     job.shared = store_.get();
+    if (recipe != nullptr) job.name = recipe->name;
     run_agreed(comm_, [&] {
       if (recipe == nullptr || try_know(*store_, *recipe, fetched, lease_, job) || !fetched.root) return;
       throw Error(FailureKind::storage, "the asset was fetched, and is not in the store any more", "run it again");
     });
-    return job;
+    std::string told = Parcel().add(job.name).add(std::uint64_t{job.manifest.has_value()}).take();
+    comm_.broadcast(told, 0);
+    Parcel::Reader parcel(told);
+    job.name = parcel.text();
+    return parcel.flag();
   }
 
   // Into the shared store: by all ranks if all see it, else by rank 0.
@@ -79,7 +83,9 @@ class AssetStaging {
       }
     });
     from_origin_ += fetched.bytes;
-    return know(recipe, fetched);
+    StageJob job;
+    know(recipe, fetched, job);
+    return job;
   }
 
   const SessionSettings& settings_;

@@ -25,11 +25,11 @@ class Beat {
   static constexpr std::chrono::milliseconds rest_min{2}, rest_max{50};
   static constexpr std::chrono::seconds silence_max{8};
   struct Words {
-    std::uint64_t done = 0;     // with the phase that this node is in
-    std::uint64_t failed = 0;   // in it
-    std::uint64_t through = 0;  // with everything, for better or worse
-    std::uint64_t stopped = 0;  // asked to
-    std::uint64_t received = 0, read = 0;
+    std::uint64_t done = 0;                            // with the phase that this node is in
+    std::uint64_t failed = 0;                          // in it
+    std::uint64_t through = 0;                         // with everything, for better or worse
+    std::uint64_t stopped = 0;                         // asked to
+    std::uint64_t received = 0, read = 0, wanted = 0;  // bytes
   };
 
   // `names`: of all members, for people; rank 0 alone needs them.

@@ -100,6 +100,7 @@ class Exchange {
   std::map<Hop, Sending> sending_;
   std::atomic<bool> stopping_ = false;
   ExchangeResult result_;
+  std::uint64_t wanted_ = 0;  // bytes that are not here yet
 
   std::mutex mutex_;  // of what workers tell
   std::vector<Read> read_;
@@ -130,6 +131,7 @@ Exchange::Exchange(Comm& comm, Beat& beat, const Plan& plan, const Tape& tape, c
     receiving_[channel].messages = rules_.messages(plan, channel, comm.rank());
   }
   for (std::size_t p = 0; p < plan.size(); ++p) {
+    if (plan.wants(p) && !plan.has(p)) wanted_ += tape.pieces()[p].bytes;
     if (plan.receives(p)) {
       ++receiving_[plan.channel(p)].to_come;
     } else if (plan.reads(p) || (plan.has(p) && !plan.hops(p).empty())) {
@@ -368,6 +370,7 @@ ExchangeResult Exchange::run() {
       mine.read = shared_bytes_;
     }
     mine.received = result_.received_bytes;
+    mine.wanted = wanted_;
     if (beat_.poll(mine)) {
       if (beat_.sums().stopped > 0) stopping_ = true;
       if (work_.on_beat) work_.on_beat(beat_.sums());

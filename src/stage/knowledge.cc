@@ -127,11 +127,6 @@ Agreed agree_on_plan(Comm& members, const Tape& tape, const Dealing& dealing, co
                 "name a store on a filesystem that the nodes see with --store (SABATH_CACHE)");
   }
   if (!able.empty()) assign_readers(giver, tape, known.unread, able, dealing);
-  std::vector<std::uint64_t> to_move(1);
-  for (std::size_t p = 0; p < mine.size(); ++p) {
-    if (!mine.has(p) && dealing.wants(members.rank(), p)) to_move[0] += tape.pieces()[p].bytes;
-  }
-  members.all_reduce(to_move, Reduction::sum);
   std::set<std::uint32_t> used;
   for (std::size_t p = 0; p < mine.size(); ++p) {
     if (known.unread.has(p)) used.insert(giver[p]);
@@ -140,7 +135,7 @@ Agreed agree_on_plan(Comm& members, const Tape& tape, const Dealing& dealing, co
   if (known.any && dealing.replicate) peers = hear_of_peers(members, mine);
   return {Plan({members.size(), members.rank(), dealing, mine, std::move(known.lacking), std::move(known.unread),
                 std::move(giver), std::move(peers)}),
-          static_cast<unsigned>(used.size()), to_move[0]};
+          static_cast<unsigned>(used.size())};
 }
 
 }  // namespace sabath

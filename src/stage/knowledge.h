@@ -19,8 +19,7 @@ struct Readers {
 
 struct Agreed {
   Plan plan;
-  unsigned readers = 0;             // members that read
-  std::uint64_t bytes_to_move = 0;  // into all members together
+  unsigned readers = 0;  // members that read
 };
 
 // Which members say so of themselves, in order.

@@ -8,6 +8,7 @@
 #include <functional>
 #include <numeric>
 #include <thread>
+#include <utility>
 
 #include "base/file.h"
 #include "comm/agree.h"
@@ -222,7 +223,7 @@ void NodeStaging::move() {
   const unsigned threads = threads_of(request_);
   std::optional<PieceReader> reader;
   if (able) reader.emplace(*job_.shared, tape_, *chunks_, threads, packs_);
-  if (leaders_.rank() == 0) events_.on(event::TotalKnown{agreed.bytes_to_move, tape_.files().size()});
+  bool total_told = false;
   ExchangeWork work;
   work.read_shared = [&](std::size_t p, const PiecePart& part, std::span<std::byte> room, unsigned t) {
     reader->read(tape_.pieces()[p], part, room, t);
@@ -238,6 +239,7 @@ void NodeStaging::move() {
   };
   work.on_beat = [&](const Beat::Words& all) {
     if (leaders_.rank() != 0) return;
+    if (!std::exchange(total_told, true)) events_.on(event::TotalKnown{all.wanted, tape_.files().size()});
     events_.on(event::BytesReceived{0, all.received + all.read - seen_bytes_});
     seen_bytes_ = all.received + all.read;
   };
