@@ -235,13 +235,7 @@ int simulate_staging(Context& context, std::string_view text, const StageRequest
   StageModel model = parse_stage_model(text);
   fill_in(context, model, request);
   if (!context.speaks()) return 0;
-  std::vector<StageForecast> curve;
-  StageModel one = model;
-  for (const unsigned nodes : nodes_of_curve(model.nodes)) {
-    if (context.stop.stop_requested()) throw Error(FailureKind::interrupted, "stopped");
-    one.nodes = nodes;
-    curve.push_back(simulate_stage(one));
-  }
+  const std::vector<StageForecast> curve = simulate_curve(model, context.stop);
   if (context.presentation.json) {
     Json forecasts = Json::array();
     for (const StageForecast& forecast : curve) forecasts.push_back(record_of(forecast, model.bytes));

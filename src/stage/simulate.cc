@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
+#include <future>
 #include <numeric>
 #include <set>
+#include <thread>
 
 #include "sabath/error.h"
 
@@ -140,6 +143,27 @@ std::vector<unsigned> nodes_of_curve(unsigned nodes_max) {
   for (unsigned nodes = 1; nodes < nodes_max; nodes *= 2) all.push_back(nodes);
   all.push_back(nodes_max);
   return all;
+}
+
+std::vector<StageForecast> simulate_curve(const StageModel& model, const std::stop_token& stop) {
+  const auto nodes = nodes_of_curve(model.nodes);
+  std::vector<StageForecast> curve(nodes.size());
+  std::atomic<std::ptrdiff_t> left = std::ssize(nodes);
+  const auto simulate_some = [&] {  // the longest first
+    for (std::ptrdiff_t i = --left; i >= 0 && !stop.stop_requested(); i = --left) {
+      StageModel one = model;
+      one.nodes = nodes[i];
+      curve[i] = simulate_stage(one);
+    }
+  };
+  std::vector<std::future<void>> others;
+  for (std::size_t i = 1; i < std::min<std::size_t>(nodes.size(), std::thread::hardware_concurrency()); ++i) {
+    others.push_back(std::async(std::launch::async, simulate_some));
+  }
+  simulate_some();
+  for (auto& other : others) other.get();
+  if (stop.stop_requested()) throw Error(FailureKind::interrupted, "stopped");
+  return curve;
 }
 
 }  // namespace sabath

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <stop_token>
 #include <vector>
 
 #include "stage/simulated_exchange.h"
@@ -40,5 +41,7 @@ void check_stage_model(const StageModel& model);  // throws what simulate_stage(
 
 // 1, 2, 4, ... and the last.
 [[nodiscard]] std::vector<unsigned> nodes_of_curve(unsigned nodes_max);
+// For each of these numbers of nodes up to the model's, side by side on all processors. Throws Error{interrupted}.
+[[nodiscard]] std::vector<StageForecast> simulate_curve(const StageModel& model, const std::stop_token& stop);
 
 }  // namespace sabath

@@ -4,6 +4,8 @@
 #include <array>
 #include <deque>
 #include <queue>
+#include <tuple>
+#include <utility>
 
 #include "sabath/error.h"
 #include "stage/piece_buffers.h"
@@ -49,6 +51,7 @@ class Simulation {
   void written(Index buffer);
   void release(Index buffer);
   Index out_of(Index node, const Hop& hop);
+  const std::vector<Index>& outs_of(Index buffer);
   void check_all_there() const;
   [[nodiscard]] std::uint32_t length_of(Index piece) const { return given_.tape.pieces()[piece].bytes; }
   [[nodiscard]] Index files_opened(Index piece) const {
@@ -161,11 +164,20 @@ Index Simulation::out_of(Index node, const Hop& hop) {
   return index;
 }
 
+const std::vector<Index>& Simulation::outs_of(Index index) {
+  Buffer& buffer = buffers_[index];
+  if (!std::exchange(buffer.routed, true)) {
+    for (const Hop& hop : given_.hops(given_.plans[buffer.node], buffer.node, buffer.piece)) {
+      buffer.outs.push_back(out_of(buffer.node, hop));
+    }
+  }
+  return buffer.outs;
+}
+
 // So many of the equal parts in which a piece comes are here: on to the others.
 void Simulation::pass_on(Index index, unsigned here, unsigned of) {
-  const Index node = buffers_[index].node, piece = buffers_[index].piece;
-  for (const Hop& hop : given_.hops(given_.plans[node], node, piece)) {
-    const Index out_index = out_of(node, hop);
+  const Index node = buffers_[index].node;
+  for (const Index out_index : outs_of(index)) {
     auto& out = nodes_[node].outs[out_index];
     const unsigned messages = out.messages * here / of;
     if (messages == 0) continue;
@@ -293,15 +305,16 @@ void Simulation::written(Index buffer) {
 }
 
 void Simulation::release(Index index) {
-  const Buffer buffer = buffers_[index];
   if (--buffers_[index].users > 0) return;
+  const Index node = buffers_[index].node;
+  const unsigned channel = buffers_[index].channel;
   buffers_.drop(index);
-  if (buffer.channel == read_room) {
-    ++nodes_[buffer.node].read_room;
-    begin_reads(buffer.node);
+  if (channel == read_room) {
+    ++nodes_[node].read_room;
+    begin_reads(node);
   } else {
-    ++nodes_[buffer.node].in[buffer.channel].room;
-    receive(buffer.node, buffer.channel);
+    ++nodes_[node].in[channel].room;
+    receive(node, channel);
   }
 }
 

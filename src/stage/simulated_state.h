@@ -49,8 +49,10 @@ struct Buffer {
   Index node, piece;
   unsigned channel;  // or `read_room`
   unsigned users = 1;
-  unsigned unread = 0;     // parts
-  std::uint64_t here = 0;  // bytes of the parts that are read
+  unsigned unread = 0;        // parts
+  std::uint64_t here = 0;     // bytes of the parts that are read
+  bool routed = false;        // `outs` are there
+  std::vector<Index> outs{};  // its node's, by which it goes on
 };
 constexpr unsigned read_room = Plan::channels;
 

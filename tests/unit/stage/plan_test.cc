@@ -157,6 +157,26 @@ TEST(Plan, HeadsGiveWhatTheyReadToTheirOwnTree) {
   }
 }
 
+// Only where nobody else gives anything down a tree may its head begin with what is not whole yet.
+TEST(Plan, WhoGivesAloneIsAHeadThatSharesItsTreeWithNobody) {
+  const auto nowhere = [](unsigned, std::size_t) { return false; };
+  const auto alone = [&](std::size_t pieces) {  // by tree: does its head give alone, and nobody else ever
+    const auto plans = plans_of({8, pieces, {}, nowhere});
+    std::array<bool, trees::count> of_tree{true, true};
+    for (std::size_t p = 0; p < pieces; ++p) {
+      const unsigned tree = plans[0].channel(p);
+      for (unsigned m = 0; m < plans.size(); ++m) {
+        EXPECT_FALSE(plans[m].gives_alone(p) && m != trees::head(tree, 8)) << p;
+      }
+      if (!plans[trees::head(tree, 8)].gives_alone(p)) of_tree.at(tree) = false;
+    }
+    return of_tree;
+  };
+  EXPECT_EQ(alone(64), (std::array{true, true}));    // the heads read
+  EXPECT_EQ(alone(60), (std::array{true, false}));   // the first of them does, for both
+  EXPECT_EQ(alone(99), (std::array{false, false}));  // another one, too
+}
+
 TEST(Plan, FewPiecesHaveFewReaders) {
   EXPECT_EQ(readers_for(0, 0, 64), 1U);
   EXPECT_EQ(readers_for(64, 0, 64), 2U);
