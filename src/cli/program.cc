@@ -69,12 +69,11 @@ class Program {
     Configuration configuration;
     together([&] {
       line = parse_line(arguments_, verbs());
+      presentation_ = choose(line.globals);
       if (line.verb != nullptr && !line.help && !line.globals.version) {
-        presentation_ = choose(line.globals);
         configuration = load_configuration(line.globals, environment_);
       }
     });
-    presentation_ = choose(line.globals);
     if (line.help) return help(line);
     if (line.globals.version) return version();
     if (line.verb == nullptr) {
