@@ -79,7 +79,8 @@ void ChunkTransfer::read_whole(Lane& lane, Flow& flow) {
 // The start of a chunk, by the source that is believed so far.
 void ChunkTransfer::keep_sample(const Flow& flow, std::uint64_t chunk, const Flight& flight) {
   const std::uint64_t begin = range_of(chunk).begin;
-  if (known() || !sample_.empty() || flight.givers.size() > 1 || flow.scratch_end < begin + sample_bytes) return;
+  const bool believed = flight.givers.size() == 1 && admitted_.contains(flow.pick.index);
+  if (known() || !sample_.empty() || !believed || flow.start_end < begin + sample_bytes) return;
   sample_begin_ = begin;
   sample_.assign(flight.bytes.get(), flight.bytes.get() + sample_bytes);
 }
@@ -112,7 +113,7 @@ void ChunkTransfer::compare_samples(Flow& flow) {
                 "it holds another version, or one of them lies");
   }
   const std::lock_guard lock(mutex_);
-  admitted_.insert(flow.pick.index);
+  believe(flow.pick.index);
 }
 
 void ChunkTransfer::on_begin(Flow& flow, const ContentInfo& info) {
@@ -182,10 +183,8 @@ void ChunkTransfer::put(Lane& lane, Flow& flow, std::uint64_t at, const std::sha
                         std::span<const std::byte> bytes, bool adopted) {
   const std::uint64_t chunk = at / chunk_size_bytes, offset = at % chunk_size_bytes;
   std::memcpy(flight->bytes.get() + offset, bytes.data(), bytes.size());
-  if (offset == 0 || at == flow.scratch_end) {  // the scratch holds the start of a chunk
-    if (!adopted) partial_->write_scratch(lane.id, chunk, offset, bytes);
-    flow.scratch_end = at + bytes.size();
-  }
+  if (!adopted) partial_->write_scratch(lane.id, chunk, offset, bytes);
+  if (offset == 0 || at == flow.start_end) flow.start_end = at + bytes.size();
   bool whole = false;
   {
     const std::lock_guard lock(mutex_);
@@ -198,47 +197,89 @@ void ChunkTransfer::put(Lane& lane, Flow& flow, std::uint64_t at, const std::sha
   if (whole) finish_chunk(lane, flow, chunk, *flight);
 }
 
-// What a dead writer left of the chunk that the run begins with.
+// What dead writers left of the chunk that the run begins in: whoever comes to it first takes what nobody is at.
 void ChunkTransfer::adopt_scratch(Lane& lane, Flow& flow) {
-  std::uint64_t at = 0;
+  std::uint64_t chunk = 0;
   {
     const std::lock_guard lock(mutex_);
-    at = flow.run->position;
-    const std::uint64_t chunk = at / chunk_size_bytes;
-    if (at != range_of(chunk).begin || flow.run->end < range_of(chunk).end || alone_.contains(chunk)) return;
+    chunk = flow.run->position / chunk_size_bytes;
+    if (flow.run->left() == 0 || flights_.contains(chunk) || alone_.contains(chunk)) return;
   }
-  const auto start = partial_->adopt_scratch(at / chunk_size_bytes);
-  if (start.empty()) return;
-  std::shared_ptr<Flight> flight;
-  std::uint64_t n = 0;
-  {
-    const std::lock_guard lock(mutex_);
-    if (done_[at / chunk_size_bytes]) return;
-    n = schedule_->advance(flow.run, std::min<std::uint64_t>(start.size(), chunk_size_bytes), now());
-    flight = flight_of(at / chunk_size_bytes, flow.pick.index);
+  const std::uint64_t begin = chunk * chunk_size_bytes;
+  for (const auto& [offset, bytes] : partial_->adopt_scratch(chunk)) {
+    std::vector<ByteRange> passed;
+    std::shared_ptr<Flight> flight;
+    {
+      const std::lock_guard lock(mutex_);
+      if (done_[chunk]) return;
+      passed = schedule_->pass(flow.run, {begin + offset, begin + offset + bytes.size()});
+      if (!passed.empty()) flight = flight_of(chunk, flow.pick.index);
+    }
+    for (const ByteRange& part : passed) {
+      put(lane, flow, part.begin, flight, std::span(bytes).subspan(part.begin - begin - offset, part.size()), true);
+    }
   }
-  if (n > 0) put(lane, flow, at, flight, std::span(start).first(n), true);
 }
 
 void ChunkTransfer::finish_chunk(Lane& lane, Flow& flow, std::uint64_t chunk, const Flight& flight) {
-  const std::span<const std::byte> bytes(flight.bytes.get(), chunk_length(size_, chunk));
   const ChunkBuffers::Buffer kept = flight.bytes;
+  const std::span<const std::byte> bytes(kept.get(), chunk_length(size_, chunk));
   const Sha256 hash = hash_chunk(bytes);
   const bool right =
       known() ? hash == job_.known->chunks[chunk] : pieces_match(job_.pieces, size_, chunk * chunk_size_bytes, bytes);
   if (!right) return refuse_chunk(flow, chunk, flight);
-  partial_->write_chunk(lane.id, chunk, bytes, hash);
-  if (known() && flight.adopted > 0) context_.events.on(event::BytesReused{flight.adopted, Reuse::partial});
-  if (front_hash_) front_hash_->offer(chunk, kept, flow.stop.get_token());
+  Whole whole{chunk, kept, hash, {}, 0};
+  {
+    const std::lock_guard lock(mutex_);
+    whole.givers = flight.givers;
+    whole.adopted = flight.adopted;
+    if (!believed(whole.givers)) return held_.push_back(std::move(whole));
+  }
+  keep_chunk(lane, whole, flow.stop.get_token());
+}
+
+void ChunkTransfer::keep_chunk(Lane& lane, const Whole& whole, const std::stop_token& stop) {
+  const std::uint64_t chunk = whole.chunk;
+  partial_->write_chunk(lane.id, chunk, {whole.bytes.get(), chunk_length(size_, chunk)}, whole.hash);
+  if (known() && whole.adopted > 0) context_.events.on(event::BytesReused{whole.adopted, Reuse::partial});
+  if (front_hash_) front_hash_->offer(chunk, whole.bytes, stop);
   if (job_.follower != nullptr) job_.follower->advance(*partial_, partial_->front());
   const std::lock_guard lock(mutex_);
   if (done_[chunk]) return;
-  if (!known()) reused_ += flight.adopted;
-  givers_.insert(flight.givers.begin(), flight.givers.end());
+  if (!known()) reused_ += whole.adopted;
+  givers_.insert(whole.givers.begin(), whole.givers.end());
   alone_.erase(chunk);
   flights_.erase(chunk);
   schedule_->remove_free(range_of(chunk));  // had it been given up meanwhile
   note_done(chunk);
+}
+
+// A chunk of a source that was still being compared when it was whole, and is believed now. Those of one that is not
+// are free again.
+bool ChunkTransfer::keep_held(Lane& lane, std::unique_lock<std::mutex>& lock) {
+  std::erase_if(held_, [this](const Whole& whole) {
+    const bool wrong = std::ranges::any_of(whole.givers, [this](std::size_t giver) {
+      return mirrors_.dead(giver) && !agreed_.contains(giver);
+    });
+    if (wrong && flights_.erase(whole.chunk) > 0) schedule_->add_free(range_of(whole.chunk));
+    return wrong;
+  });
+  const auto found = std::ranges::find_if(held_, [this](const Whole& whole) { return believed(whole.givers); });
+  if (found == held_.end()) return false;
+  const Whole whole = std::move(*found);
+  held_.erase(found);
+  ++keeping_;
+  lock.unlock();
+  try {
+    keep_chunk(lane, whole, context_.stop);
+  } catch (...) {
+    lock.lock();
+    --keeping_;
+    throw;
+  }
+  lock.lock();
+  --keeping_;
+  return true;
 }
 
 // Of one source: it is blamed. Of several: nobody knows whose bytes are wrong, and one alone brings the whole chunk.
@@ -288,6 +329,7 @@ void ChunkTransfer::after_failure(Flow& flow, const Error& error) {
     mirrors_.set_aside(flow.pick, error.failure());
     const std::lock_guard lock(mutex_);
     differing_.emplace(flow.pick.index, error.failure());
+    stop_flows([&](const Flow& other) { return other.pick.index == flow.pick.index; });
     return;
   }
   mirrors_.failed(flow.pick, error, flow.received > 0 && kind == FailureKind::network && flow.has_run);
@@ -307,18 +349,26 @@ void ChunkTransfer::after_death(std::size_t mirror, FailureKind kind) {
                     });
   const bool leads = leader_ == mirror;
   if (leads) leader_.reset();
-  admitted_.erase(mirror);
+  if (admitted_.erase(mirror) == 0) return;  // nothing of it was kept
+  if (wrong) agreed_.erase(mirror);
   // Another takes over from the start; where there is none, what came is kept for a better day.
   if (gave && (wrong || (leads && !mixable_ && mirrors_.any_alive()))) want_restart();
+}
+
+// Chunks that were claimed, and at which none of our lanes is any more.
+void ChunkTransfer::give_back(ByteRange left) {
+  for (std::uint64_t chunk = left.begin / chunk_size_bytes; chunk * chunk_size_bytes < left.end; ++chunk) {
+    if (done_[chunk] || schedule_->in_run(range_of(chunk)) || claimed_.erase(chunk) == 0) continue;
+    partial_->release(chunk);
+  }
 }
 
 void ChunkTransfer::end_flow(Place flow) {
   const std::lock_guard lock(mutex_);
   if (flow->has_run) {
-    for (std::uint64_t at = flow->run->position; known() && at < flow->run->end; at += chunk_size_bytes) {
-      partial_->release(at / chunk_size_bytes);
-    }
+    const ByteRange left{flow->run->position, flow->run->end};
     schedule_->release(flow->run);
+    if (known() && left.size() > 0) give_back(left);
   }
   const std::size_t mirror = flow->pick.index;
   if (flow->check) comparing_.erase(mirror);

@@ -14,8 +14,7 @@ namespace sabath {
 
 namespace {
 
-// Enough to fill any link with windows of a few MiB; more would only crowd the host.
-constexpr unsigned connections_max = 16;
+constexpr unsigned lanes_soon = 32;  // of a file far away, before it is known that it is
 constexpr auto news_interval = std::chrono::milliseconds(100);
 
 }  // namespace
@@ -39,26 +38,26 @@ ChunkTransfer::~ChunkTransfer() {
   if (job_.follower != nullptr) job_.follower->abandon();
 }
 
-bool ChunkTransfer::work(Lane& lane) {
+bool ChunkTransfer::work(Lane& lane, bool last) {
   std::optional<Place> flow;
   {
     std::unique_lock lock(mutex_);
     const bool fresh = phase_ == Phase::fresh;
     if (!fresh && phase_ != Phase::open) return false;
     if (fresh || restart_ || missing_ == 0) {
-      if (!flows_.empty() || reuse_.under_way()) return false;
+      if (!flows_.empty() || keeping_ > 0 || reuse_.under_way()) return false;
       const bool anew = restart_;
       phase_ = Phase::busy;  // what takes long is done without the mutex: the other lanes have other files
       lock.unlock();
       fresh ? open() : anew ? begin_anew() : publish();
       return true;
     }
-    if (copy_one(lane, lock)) return true;
+    if (copy_one(lane, lock) || keep_held(lane, lock)) return true;
     try {
-      flow = next_flow();
+      flow = next_flow(last);
     } catch (const Error& error) {
       // What is under way may come yet, or say better why it does not.
-      if (verdict(error.failure().kind) != Verdict::fatal && (!flows_.empty() || reuse_.under_way())) return false;
+      if (verdict(error.failure().kind) != Verdict::fatal && (!flows_.empty() || keeping_ > 0 || reuse_.under_way())) return false;
       const auto failure = all_dead(error);
       if (!failure) return true;
       phase_ = Phase::busy;  // one lane says so, not each that finds it
@@ -124,6 +123,9 @@ void ChunkTransfer::plan() {
   Schedule::Limits limits;
   limits.chunk_bytes = chunk_size_bytes;
   limits.in_order = !known();
+  // The lanes of a slow mirror would keep the hash waiting.
+  if (limits.in_order && mirrors_.size() > 1) limits.first_bytes /= 4;
+  limits.lanes_soon = context_.lanes == 0 ? lanes_soon : context_.lanes;
   schedule_ = std::make_unique<Schedule>(size_, limits);
   schedule_->start_at(slice_.begin);
   done_ = partial_->chunks_done();
@@ -181,10 +183,12 @@ void ChunkTransfer::begin_anew() {
   front_hash_->restart();
   const std::lock_guard lock(mutex_);
   flights_.clear();
+  held_.clear();
   alone_.clear();
   versions_.clear();
   givers_.clear();
   admitted_.clear();
+  agreed_.clear();
   leader_.reset();
   sample_.clear();
   restart_ = false;
@@ -287,27 +291,43 @@ void ChunkTransfer::fail(const Failure& failure) {
 
 // --- decisions; the mutex is held ----------------------------------------------------------------------------------
 
-bool ChunkTransfer::admissible(std::size_t mirror) const {
-  if (mirrors_.host(mirror).in_use() >= connections_max && context_.lanes == 0) return false;
-  if (known() || !leader_) return true;
-  if (!mixable_) return *leader_ == mirror;
-  const bool comparable = !sample_.empty() || missing_ < done_.size();
-  return admitted_.contains(mirror) || (comparable && !comparing_.contains(mirror));
+bool ChunkTransfer::to_compare(std::size_t mirror) const {
+  if (known() || !leader_ || !mixable_ || admitted_.contains(mirror) || comparing_.contains(mirror)) return false;
+  return !sample_.empty() || missing_ < done_.size();
 }
 
-std::optional<ChunkTransfer::Place> ChunkTransfer::next_flow() {
+// One that is being compared gives a chunk at most before it is believed.
+bool ChunkTransfer::may_give(std::size_t mirror) const {
+  if (known() || !leader_ || admitted_.contains(mirror)) return true;
+  return mixable_ && std::ranges::none_of(held_, [&](const Whole& whole) { return whole.givers.contains(mirror); });
+}
+
+void ChunkTransfer::believe(std::size_t mirror) {
+  admitted_.insert(mirror);
+  agreed_.insert(mirror);
+}
+
+bool ChunkTransfer::believed(const std::set<std::size_t>& givers) const {
+  return known() || std::ranges::all_of(givers, [this](std::size_t giver) { return agreed_.contains(giver); });
+}
+
+std::optional<ChunkTransfer::Place> ChunkTransfer::next_flow(bool last) {
   if (sequential_ && !flows_.empty()) return std::nullopt;
-  const auto pick = mirrors_.try_pick([this](std::size_t mirror) { return admissible(mirror); });
+  // Soon, as what it gives meanwhile waits for that.
+  const bool compare = !known() && leader_ && mixable_ && admitted_.size() < mirrors_.size();
+  auto pick = compare ? mirrors_.try_pick([this](std::size_t mirror) { return to_compare(mirror); }) : std::nullopt;
+  const bool check = pick.has_value();
+  if (!check) pick = mirrors_.try_pick([this](std::size_t mirror) { return may_give(mirror); });
   if (!pick) return std::nullopt;
   Flow flow{*pick, {}};
   if (!known() && !leader_) {
     leader_ = pick->index;
-    admitted_.insert(pick->index);
+    believe(pick->index);
   }
   if (sequential_) flights_.clear();
-  flow.check = !known() && !admitted_.contains(pick->index);
+  flow.check = check;
   if (flow.check) comparing_.insert(pick->index);
-  if (!flow.check && !sequential_ && !give_run(flow)) {
+  if (!flow.check && !sequential_ && !give_run(flow, last)) {
     mirrors_.unused(*pick);
     take_news(news_interval);
     return std::nullopt;
@@ -315,18 +335,21 @@ std::optional<ChunkTransfer::Place> ChunkTransfer::next_flow() {
   return flows_.insert(flows_.end(), std::move(flow));
 }
 
-bool ChunkTransfer::give_run(Flow& flow) {
+bool ChunkTransfer::give_run(Flow& flow, bool last) {
   const bool endgame = schedule_->free_bytes() == 0;
   if (endgame && context_.hosts.stood_still()) return false;  // all look first at what has come meanwhile
   const bool among_ranks = known() && context_.share.ranks > 1;
   // Before it leaves its slice, a rank looks at what the others have done since: their news may be a while old.
   if (among_ranks && !schedule_->free_in(slice_)) take_news(std::chrono::milliseconds(0));
   const auto left = known() ? partial_->scratch_left() : std::map<std::uint64_t, std::uint64_t>{};
-  const auto first = [&](std::uint64_t chunk) { return left.contains(chunk); };
-  const auto taken = [this](std::uint64_t chunk) { return known() && partial_->claimed_by_other(chunk); };
-  const auto whole = [this](std::uint64_t chunk) { return alone_.contains(chunk); };
-  const auto run = schedule_->take(flow.pick.index, flow.pick.host->speed(), context_.hosts.connections(), now(), taken,
-                                   whole, first);
+  const Schedule::Asks asks{
+      .taken = [this](std::uint64_t chunk) { return known() && partial_->claimed_by_other(chunk); },
+      .whole = [this](std::uint64_t chunk) { return alone_.contains(chunk); },
+      .first = [&](std::uint64_t chunk) { return left.contains(chunk); },
+      .last = last,
+      .dear = mirrors_.refused_lately(flow.pick)};
+  const auto run =
+      schedule_->take(flow.pick.index, flow.pick.host->speed(), context_.hosts.connections(), now(), asks);
   if (!run || (!endgame && !claim(*run))) return false;
   flow.run = *run;
   flow.has_run = true;
@@ -343,10 +366,13 @@ bool ChunkTransfer::give_run(Flow& flow) {
 // Tells the other processes. Of several that want the same at once, one gets it.
 bool ChunkTransfer::claim(Schedule::Place run) {
   if (!known()) return true;
-  const std::uint64_t chunk = run->position / chunk_size_bytes;
-  const std::uint64_t count = (run->end - 1) / chunk_size_bytes - chunk + 1;
-  const std::uint64_t ours = partial_->claim_run(chunk, count);
-  if (ours < count) schedule_->shorten(run, std::max(run->position, range_of(chunk).begin + ours * chunk_size_bytes));
+  std::uint64_t chunk = run->position / chunk_size_bytes;
+  const std::uint64_t end = (run->end - 1) / chunk_size_bytes + 1;
+  while (chunk < end && claimed_.contains(chunk)) ++chunk;
+  if (chunk == end) return true;
+  const std::uint64_t ours = chunk + partial_->claim_run(chunk, end - chunk);
+  for (; chunk < ours; ++chunk) claimed_.insert(chunk);
+  if (ours < end) schedule_->shorten(run, std::max(run->position, ours * chunk_size_bytes));
   if (run->left() > 0) return true;
   schedule_->release(run);
   return false;
@@ -367,6 +393,7 @@ void ChunkTransfer::take_news(std::chrono::milliseconds interval) {
 
 void ChunkTransfer::note_done(std::uint64_t chunk) {
   done_[chunk] = true;
+  claimed_.erase(chunk);
   if (wants(chunk) && --missing_ == 0) {
     stop_flows([](const Flow& flow) { return flow.check || (flow.has_run && flow.run->left() > 0); });
   }

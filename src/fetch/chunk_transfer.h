@@ -4,7 +4,8 @@
 // that brings the last of them, and only then go to the partial. How they are believed:
 // - known (pinned): each chunk has its hash. A wrong one is thrown away and its giver is not asked again.
 // - provable (a published checksum): mirrors whose size, validators and samples agree are read together, and the whole
-//   is hashed in order as it comes. If it is wrong, each of them is heard alone.
+//   is hashed in order as it comes. If it is wrong, each of them is heard alone. What a mirror gives while it is being
+//   compared is kept when it agrees.
 // - neither: one source, one version; another takes over from the start.
 // What other processes have done of a known partial, and what other objects of the store hold, is not fetched; what
 // others have claimed comes last.
@@ -39,8 +40,9 @@ class ChunkTransfer {
   ChunkTransfer(FetchContext& context, ChunkBuffers& buffers, ChunkIndex& index, const FileJob& job,
                 std::uint64_t size_bytes, std::optional<std::uint64_t> begun, LeaderWatch* watch);
   ~ChunkTransfer();
-  // Does one thing that is to be done. False: there is nothing just now. Throws what is fatal.
-  bool work(Lane& lane);
+  // Does one thing that is to be done. False: there is nothing just now. `last`: nothing else is left to
+  // begin, so that small pieces, and splitting late requests, are worth it. Throws what is fatal.
+  bool work(Lane& lane, bool last);
   [[nodiscard]] bool over() const { return phase_ == Phase::over; }
   [[nodiscard]] FileOutcome& outcome() { return outcome_; }  // once over()
   [[nodiscard]] bool gave_way() const { return gave_way_; }  // once over(): another process leads. Nothing is held
@@ -66,9 +68,12 @@ class ChunkTransfer {
   void fail(const Failure& failure);
   [[nodiscard]] std::optional<Failure> all_dead(const Error& error);
   // --- decisions; the mutex is held
-  [[nodiscard]] std::optional<Place> next_flow();
-  [[nodiscard]] bool admissible(std::size_t mirror) const;
-  [[nodiscard]] bool give_run(Flow& flow);
+  [[nodiscard]] std::optional<Place> next_flow(bool last);
+  [[nodiscard]] bool to_compare(std::size_t mirror) const;
+  [[nodiscard]] bool may_give(std::size_t mirror) const;
+  void believe(std::size_t mirror);
+  [[nodiscard]] bool believed(const std::set<std::size_t>& givers) const;
+  [[nodiscard]] bool give_run(Flow& flow, bool last);
   [[nodiscard]] bool claim(Schedule::Place run);
   void take_news(std::chrono::milliseconds interval);
   void note_done(std::uint64_t chunk);
@@ -89,9 +94,12 @@ class ChunkTransfer {
            std::span<const std::byte> bytes, bool adopted);
   void adopt_scratch(Lane& lane, Flow& flow);
   void finish_chunk(Lane& lane, Flow& flow, std::uint64_t chunk, const Flight& flight);
+  void keep_chunk(Lane& lane, const Whole& whole, const std::stop_token& stop);
+  [[nodiscard]] bool keep_held(Lane& lane, std::unique_lock<std::mutex>& lock);
   void refuse_chunk(Flow& flow, std::uint64_t chunk, const Flight& flight);
   void after_failure(Flow& flow, const Error& error);
   void after_death(std::size_t mirror, FailureKind kind);  // the mutex is held
+  void give_back(ByteRange left);  // the mutex is held
   void end_flow(Place flow);
   [[nodiscard]] std::shared_ptr<Flight> flight_of(std::uint64_t chunk, std::size_t giver);  // the mutex is held
 
@@ -125,7 +133,8 @@ class ChunkTransfer {
   std::vector<bool> done_;     // by chunk
   std::uint64_t missing_ = 0;  // chunks that are wanted
   std::map<std::uint64_t, std::shared_ptr<Flight>> flights_;
-  std::set<std::uint64_t> alone_;  // came wrong from several: one source brings the whole
+  std::set<std::uint64_t> claimed_;  // chunks, of known content
+  std::set<std::uint64_t> alone_;    // came wrong from several: one source brings the whole
   std::list<Flow> flows_;
   std::uint64_t reused_ = 0;  // adopted, of unknown content: said at the end
   bool sequential_ = false;   // no mirror honours ranges: one lane reads the whole
@@ -135,6 +144,9 @@ class ChunkTransfer {
   bool mixable_;  // unknown content: who may be believed together
   std::optional<std::size_t> leader_;
   std::set<std::size_t> admitted_, comparing_, givers_, suspects_;
+  std::set<std::size_t> agreed_;  // were admitted: what they gave is believed, also when they give no more
+  std::vector<Whole> held_;                   // until the sources that gave them are believed
+  unsigned keeping_ = 0;                      // of them, by a lane just now
   std::map<std::size_t, Failure> differing_;  // from the leader: one of them is wrong
   std::uint64_t sample_begin_ = 0;            // what the leader gave first, for the others to be compared with
   std::vector<std::byte> sample_;

@@ -11,7 +11,8 @@ namespace {
 constexpr double window_min_s = 0.12;   // a rate over less is noise ...
 constexpr double window_latencies = 3;  // ... and so is one over less than this many round trips
 constexpr double far_s = 0.005;         // a host this far away is bound by windows and waits, not by its rate
-constexpr unsigned far_start = 16;      // so it is asked by so many as soon as that is known
+constexpr double near_s = 0.02;         // what is near has answered by then; what has not is asked by ...
+constexpr double by_silence = 320;      // ... so many more a second, until it does
 constexpr unsigned far_logins = 12;     // and so, where each costs a login
 constexpr double login_latencies = 12;  // a login lasts that many round trips: no window is shorter
 constexpr double worth = 1.10;          // what twice the connections must bring
@@ -45,19 +46,33 @@ bool ConnectionPolicy::move_to(unsigned target, const char* why, double rate, do
   return true;
 }
 
+// The farther a host, the more it takes to fill what lies between: one window each, that doubles with each round trip.
+unsigned ConnectionPolicy::far_start(double silent) const {
+  if (limits_.by_login) return far_logins;
+  return limits_.start + static_cast<unsigned>(by_silence * std::clamp(silent - near_s, 0.0, 1.0));
+}
+
+// A host that says nothing for so long is far away: what would fill the way to it is opened while that is learnt.
+bool ConnectionPolicy::hear_silence(const Seen& seen) {
+  if (seen.in_use == 0 || limits_.by_login) return false;
+  if (!asked_) asked_ = seen.now;
+  const unsigned start = far_start(seen.now - *asked_);
+  return seen.in_use >= target_ && start > target_ && move_to(start, "it is far away", 0, 0);
+}
+
 bool ConnectionPolicy::observe(const Seen& seen) {
-  if (seen.latency <= 0) return false;  // nothing has come
+  if (seen.latency <= 0) return hear_silence(seen);
   if (phase_ == Phase::starting) {
     phase_ = Phase::growing;
     if (seen.latency < far_s) {
       limits_.max = std::min(limits_.max, std::max(1U, limits_.near_max));
-    } else if (const unsigned start = limits_.by_login ? far_logins : far_start; target_ < start) {
+    } else if (const unsigned start = far_start(seen.latency); target_ < start) {
       return move_to(start, "the host is far away", 0, 0);
     }
   }
   // Far away a request more costs nothing then, and fills what others wait for.
-  if (seen.shared && !std::exchange(shared_, true) && seen.latency >= far_s && target_ < limits_.max) {
-    return move_to(limits_.max, "requests share connections", 0, 0);
+  if (seen.many && !std::exchange(many_, true) && seen.latency >= far_s && target_ < limits_.max) {
+    return move_to(limits_.max, "there are many small requests", 0, 0);
   }
   // Only what uses all its connections shows what more of them would bring.
   if (seen.in_use < target_) {
@@ -74,10 +89,11 @@ bool ConnectionPolicy::observe(const Seen& seen) {
   const double rate = static_cast<double>(seen.bytes - window_.bytes) / elapsed;
   const double of_all = static_cast<double>(seen.bytes_of_all - window_.bytes_of_all) / elapsed;
   open_window(seen);
-  return judge(rate, of_all, seen.now);
+  return judge(rate, of_all, seen);
 }
 
-bool ConnectionPolicy::judge(double rate, double rate_of_all, double now) {
+bool ConnectionPolicy::judge(double rate, double rate_of_all, const Seen& seen) {
+  const double now = seen.now;
   if (rate <= 0) return false;
   // What this host won and others lost is no gain.
   const double gain = rate - base_rate_, gain_of_all = rate_of_all - base_rate_of_all_;
@@ -87,7 +103,8 @@ bool ConnectionPolicy::judge(double rate, double rate_of_all, double now) {
     case Phase::starting:
       return false;
     case Phase::growing:
-      if (limits_.by_login && rate > worth * std::exchange(seen_rate_, rate)) return false;  // still becoming quick
+      if (rate > worth * std::exchange(seen_rate_, rate)) return false;  // they are still becoming quick
+      if (seen.latency >= far_s && !limits_.by_login) return hold(now), false;  // it was given what it needs
       if (brought(worth) && target_ < limits_.max) return move_to(target_ * 2, "more brought more", rate, rate_of_all);
       if (!brought(worth) && !std::exchange(settled_, true)) return false;  // a connection needs a while to be quick
       hold(now);

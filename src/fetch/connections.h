@@ -4,6 +4,7 @@
 
 #include <climits>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace sabath {
@@ -24,7 +25,7 @@ class ConnectionPolicy {
     std::uint64_t bytes = 0, bytes_of_all = 0;
     unsigned in_use = 0;
     double latency = 0;   // seconds
-    bool shared = false;  // many requests share connections: what is said of these here is said of requests
+    bool many = false;    // requests, each for a small file; they may share connections: then these here are requests
   };
   bool observe(const Seen& seen);
   bool crowded(double now, unsigned in_use);  // the host said that it has too many of us: 429, 503, refused
@@ -34,9 +35,11 @@ class ConnectionPolicy {
 
  private:
   enum class Phase : std::uint8_t { starting, growing, holding, probing };
+  bool hear_silence(const Seen& seen);
   void open_window(const Seen& seen);
   bool move_to(unsigned target, const char* why, double rate, double rate_of_all);
-  bool judge(double rate, double rate_of_all, double now);
+  bool judge(double rate, double rate_of_all, const Seen& seen);
+  [[nodiscard]] unsigned far_start(double silent) const;
   void hold(double now);
 
   Limits limits_;
@@ -45,7 +48,8 @@ class ConnectionPolicy {
   double base_rate_ = 0, base_rate_of_all_ = 0;  // measured before the last change
   double seen_rate_ = 0;                         // in the last window since
   Seen window_;
-  bool window_open_ = false, settled_ = false, shared_ = false;
+  std::optional<double> asked_;  // when the first request was under way
+  bool window_open_ = false, settled_ = false, many_ = false;
   double hold_until_ = 0, hold_for_, crowded_until_ = 0;
   std::string reason_;
 };

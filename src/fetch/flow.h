@@ -1,4 +1,5 @@
-// What is under way of one transfer: a chunk whose bytes meet in a buffer, and a request that brings some of them.
+// What is under way of one transfer: a chunk whose bytes meet in a buffer, a request that brings some of them, and a
+// chunk that is whole.
 // Owned by a ChunkTransfer, and used under its mutex.
 #pragma once
 
@@ -18,6 +19,13 @@ struct Flight {  // a chunk on its way
   std::uint64_t adopted = 0;     // of them, an earlier process's
   std::set<std::size_t> givers;  // mirrors
 };
+struct Whole {  // a chunk that has come
+  std::uint64_t chunk = 0;
+  ChunkBuffers::Buffer bytes;
+  Sha256 hash;
+  std::set<std::size_t> givers;
+  std::uint64_t adopted = 0;
+};
 struct Flow {  // one request
   MirrorSet::Pick pick;
   Schedule::Place run;
@@ -25,7 +33,7 @@ struct Flow {  // one request
   bool has_run = false;
   std::stop_source stop{};
   std::uint64_t request_end = 0;  // of the run when it was asked for
-  std::uint64_t scratch_end = 0;  // the scratch holds the chunk up to here
+  std::uint64_t start_end = 0;    // of what came in a row from a chunk's start on
   std::uint64_t received = 0;
 };
 

@@ -12,12 +12,16 @@ namespace sabath {
 namespace {
 
 constexpr unsigned connections_max = 64;  // many small files at a distance need as many
+constexpr unsigned all_max = 128;         // of all hosts together
 constexpr unsigned login_start = 2;
 constexpr double rate_window_s = 0.4;
 constexpr double rate_memory = 0.5;  // weight of the past
 constexpr double still_s = 0.15;     // without a tick, and until all have had their turn again
 constexpr std::chrono::seconds pause_worth_telling{1};
 constexpr std::size_t heard_max = 1024;  // hosts
+
+// All ranks ask a host at once; each gets enough to fill its own link.
+unsigned max_of(unsigned ranks) { return std::max(16U, connections_max / std::max(1U, ranks)); }
 
 // `name` of a rule, "scheme://host[:port]"
 bool names_host(std::string_view name, std::string_view origin) {
@@ -57,9 +61,9 @@ void Host::disconnect_unused() {
   --table_.in_use_;
 }
 
-void Host::answered(std::chrono::duration<double> latency, std::chrono::duration<double> waited, bool shared) {
+void Host::answered(std::chrono::duration<double> latency, std::chrono::duration<double> waited, bool many) {
   const std::lock_guard lock(table_.mutex_);
-  shared_ = shared_ || shared;
+  many_ = many_ || many;
   latency_ = latency_ == 0 ? latency.count() : std::min(latency_, latency.count());
   if (policy_.by_login()) login_ = std::max(login_, (waited - latency).count());
 }
@@ -108,9 +112,9 @@ bool Host::by_login() const {
 }
 
 Hosts::Hosts(unsigned lanes_max, unsigned ranks, const std::vector<HostRule>& rules)
-    : each_(lanes_max == 0 ? ConnectionPolicy::Limits{.start = 16, .max = connections_max}
+    : each_(lanes_max == 0 ? ConnectionPolicy::Limits{.start = 8, .max = max_of(ranks)}
                            : ConnectionPolicy::Limits{.start = std::min(8U, lanes_max), .max = lanes_max}),
-      lanes_max_(lanes_max == 0 ? connections_max : lanes_max),
+      lanes_max_(lanes_max == 0 ? all_max : lanes_max),
       ranks_(std::max(1U, ranks)),
       rules_(rules) {}
 
@@ -208,7 +212,7 @@ std::vector<std::string> Hosts::tick() {
         host.rate_time_ = time;
         host.rate_bytes_ = bytes;
       }
-      if (host.policy_.observe({time, bytes, of_all, host.in_use_, host.latency_, host.shared_})) {
+      if (host.policy_.observe({time, bytes, of_all, host.in_use_, host.latency_, host.many_})) {
         reasons.push_back(fmt::format("{}: {}", host.origin_, host.policy_.reason()));
       }
     }

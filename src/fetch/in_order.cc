@@ -208,9 +208,8 @@ void InOrder::resume_earlier() {
                            [this](std::span<const std::byte> bytes) { checksums_->update(bytes); });
   if (!provable() && validators_.empty()) return restart();  // nothing could tell a mixture from the file
   flushed_ = partial_->front();
-  const auto tail = partial_->adopt_scratch(flushed_ / chunk_size_bytes);
-  checksums_->update(tail);
-  lane_.buffer.assign(tail.begin(), tail.end());
+  lane_.buffer = start_of(partial_->adopt_scratch(flushed_ / chunk_size_bytes));
+  checksums_->update(lane_.buffer);
   reused_ = position();
   if (job_.follower != nullptr) job_.follower->advance(*partial_, flushed_);
 }

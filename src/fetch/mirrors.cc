@@ -8,6 +8,8 @@
 namespace sabath {
 
 namespace {
+constexpr std::chrono::seconds refusal_memory{10};
+
 double random_jitter() {
   thread_local std::minstd_rand engine{std::random_device{}()};
   return std::uniform_real_distribution<double>(0, 1)(engine);
@@ -158,6 +160,11 @@ bool MirrorSet::any_alive() const {
 bool MirrorSet::rangeless(const Pick& pick) const {
   const std::lock_guard lock(mutex_);
   return mirrors_[pick.index].rangeless;
+}
+
+bool MirrorSet::refused_lately(const Pick& pick) const {
+  const std::lock_guard lock(mutex_);
+  return Clock::now() - mirrors_[pick.index].failed_at < refusal_memory;
 }
 
 bool MirrorSet::only_rangeless() const {

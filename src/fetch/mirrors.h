@@ -39,7 +39,8 @@ class MirrorSet {
   void released(const Pick& pick);                           // neither: it was ended from here
   void set_aside(const Pick& pick, const Failure& failure);  // dead until revived, and not to blame yet
   void unused(const Pick& pick);                             // nothing was asked
-  [[nodiscard]] bool rangeless(const Pick& pick) const;      // it has ignored a range
+  [[nodiscard]] bool rangeless(const Pick& pick) const;       // it has ignored a range
+  [[nodiscard]] bool refused_lately(const Pick& pick) const;  // or broke off
   // What this mirror gave turned out to be wrong when another had given the whole.
   void demote(std::size_t index, const Failure& failure);
   void revive_rangeless();  // mirrors that died for want of ranges may be read from their start

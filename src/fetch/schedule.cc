@@ -12,12 +12,19 @@ namespace {
 constexpr double window_s = 0.5;  // of a run's measured rate
 // What a split must save: the late connection is lost, and what is on its way. Less where a source far away helps
 // another: there the links hold little, and two lanes of one source would share one.
-constexpr double gain_min_s = 0.5, gain_other_s = 0.2, far_s = 0.005;
+constexpr double gain_min_s = 0.1, gain_other_s = 0.05, far_s = 0.005;
 constexpr double gain_latencies = 1.0;                          // and more than asking costs
 constexpr double gain_small_s = 0.5;                            // what a piece below split_bytes_min must save
 constexpr double patience_min_s = 0.2, patience_latencies = 4;  // a new connection needs several round trips
-constexpr double unknown_rate = 1e6;      // bytes a second, of a run of which nothing has come yet
-constexpr double in_order_latencies = 8;  // a request takes so long, if a chunk does not
+constexpr double unknown_rate = 1e6;  // bytes a second, of a run of which nothing has come yet
+// In order, a request takes so long, if a chunk does not; in the endgame no longer.
+constexpr double in_order_latencies = 8, in_order_s = 0.5;
+// In the endgame a request takes at least so long, as one is waited for, and somebody has to answer it.
+constexpr double piece_latencies = 2, piece_s = 0.05;
+constexpr double end_latencies = 4;       // and what is left of it at the end is dealt at once
+// Pieces that begin together are of unequal length, for equal ones would end together, and leave a gap. The multiples
+// of this part of a circle fill it evenly.
+constexpr double turn = 0.6180339887;
 constexpr unsigned unknown_pieces = 8;    // where no rate is known, a piece is at least so many split_bytes_min
 
 }  // namespace
@@ -29,14 +36,15 @@ std::uint64_t Schedule::chunk_end(std::uint64_t byte) const {
 }
 
 std::optional<Schedule::Place> Schedule::take(std::size_t source, Speed speed, unsigned lanes, double now,
-                                              const Ask& taken, const Ask& whole, const Ask& first) {
+                                              const Asks& asks) {
   if (silent(source, now)) return std::nullopt;
-  if (const auto range = next_free(speed, lanes, now, taken, first)) {
-    free_.remove(*range);
-    if (!limits_.in_order) cursor_ = range->end;
-    return begin(source, *range, speed, now);
-  }
-  return split_late(source, speed, now, whole);
+  const bool endgame = asks.last && !asks.dear && in_endgame(lanes);
+  const auto range = free_.empty() ? std::nullopt : next_free(source, run_bytes(speed, lanes, now, endgame), asks);
+  if (!range) return asks.last ? split_late(source, speed, now, asks.whole) : std::nullopt;
+  free_.remove(*range);
+  if (!limits_.in_order) cursor_ = range->end;
+  if (endgame) ++dealt_;
+  return begin(source, *range, speed, now);
 }
 
 bool Schedule::silent(std::size_t source, double now) const {
@@ -53,46 +61,92 @@ bool Schedule::silent(std::size_t source, double now) const {
 }
 
 // Guided self-scheduling: each request takes a part of what is left, so the first are few and the last are small. The
-// part is half of what this lane would bring of it, were all to end together: a slow one takes less. One whose rate
-// nobody knows takes a single chunk.
-std::uint64_t Schedule::run_chunks(Speed speed, unsigned lanes, double now) const {
-  if (speed.rate <= 0) return 1;
-  double others = 0;
-  for (const Run& run : runs_) others += rate_of(run, now);
-  const double missing = static_cast<double>(lanes) - static_cast<double>(runs_.size()) - 1;  // lanes yet to begin
-  if (missing > 0) others += missing * (runs_.empty() ? speed.rate : others / static_cast<double>(runs_.size()));
-  const double part = speed.rate / (2 * (others + speed.rate));
-  const auto chunk = static_cast<double>(limits_.chunk_bytes);
-  double chunks = part * static_cast<double>(free_.size()) / chunk;
-  // In order, no more than what makes the wait for a request small.
-  if (limits_.in_order) chunks = std::min(chunks, std::ceil(in_order_latencies * speed.latency * speed.rate / chunk));
-  return static_cast<std::uint64_t>(std::clamp(chunks, 1.0, static_cast<double>(limits_.run_chunks_max)));
+// part is half of what this lane would bring of it, were all to end together, and for the last requests all of that: a
+// slow one takes less.
+Schedule::Share Schedule::share_of_free(Speed speed, unsigned lanes, double now) const {
+  double all = speed.rate;
+  for (const Run& run : runs_) all += rate_of(run, now);
+  const auto running = static_cast<double>(runs_.size());
+  const double missing = static_cast<double>(lanes) - running - 1;  // lanes yet to begin
+  if (missing > 0) all += missing * (runs_.empty() ? speed.rate : (all - speed.rate) / running);
+  const auto free = static_cast<double>(free_.size());
+  return {free * speed.rate / all, free < end_latencies * speed.latency * all};
 }
 
-std::optional<ByteRange> Schedule::next_free(Speed speed, unsigned lanes, double now, const Ask& taken,
-                                             const Ask& first) const {
-  const auto stops = [&](std::uint64_t chunk) { return (taken && taken(chunk)) || (first && first(chunk)); };
-  if (free_.empty()) return std::nullopt;
-  const std::uint64_t most = run_chunks(speed, lanes, now);
-  // The cursor may stand inside a chunk that became free again: who has its end has its begin, too.
-  const std::uint64_t from = limits_.in_order ? 0 : cursor_ / limits_.chunk_bytes * limits_.chunk_bytes;
-  for (const bool wrapped : {false, true}) {
-    std::uint64_t at = wrapped ? 0 : from;
-    while (const auto found = free_.find_from(at)) {
-      if (wrapped && found->begin >= from) break;
-      if (taken && taken(chunk_of(found->begin))) {
-        at = chunk_end(found->begin);
-        continue;
-      }
-      std::uint64_t end = std::min(found->end, chunk_end(found->begin));
-      for (std::uint64_t n = 1; n < most && end < found->end && !stops(chunk_of(end)); ++n) {
-        end = std::min(found->end, chunk_end(end));
-      }
-      return ByteRange{found->begin, end};
-    }
-    if (from == 0) break;
+std::uint64_t Schedule::run_bytes(Speed speed, unsigned lanes, double now, bool endgame) const {
+  const auto chunk = static_cast<double>(limits_.chunk_bytes), most = chunk * static_cast<double>(limits_.run_chunks_max);
+  const double request = in_order_latencies * speed.latency * speed.rate;
+  const bool known = speed.rate > 0;
+  const auto [share, last] = known ? share_of_free(speed, lanes, now) : Share{2 * chunk, false};
+  if (!endgame) {
+    const double ordered = limits_.in_order ? chunk * std::ceil(request / chunk) : most;
+    return static_cast<std::uint64_t>(std::clamp(std::min(share / 2, ordered), chunk, most));
+  }
+  double bytes = last ? share : share / 2;
+  if (!known) {
+    const double each = static_cast<double>(free_.size()) / (2.0 * std::max(1U, lanes));
+    bytes = std::min(each, static_cast<double>(limits_.first_bytes));
+  } else if (limits_.in_order) {
+    bytes = std::min(bytes, std::max(request, in_order_s * speed.rate));
+  }
+  const double round = turn * static_cast<double>(dealt_);
+  if (!last) bytes *= 0.5 + (round - std::floor(round));
+  const double least = std::min(chunk, std::max(piece_s, piece_latencies * speed.latency) * speed.rate);
+  return static_cast<std::uint64_t>(
+      std::clamp(bytes, std::max(static_cast<double>(limits_.split_bytes_min), least), most));
+}
+
+// The first bytes that are free between two places, in a chunk that is not avoided.
+std::optional<ByteRange> Schedule::find_free(std::uint64_t from, std::uint64_t until, const Ask& avoided) const {
+  for (auto found = free_.find_from(from); found && found->begin < until;
+       found = free_.find_from(chunk_end(found->begin))) {
+    if (!avoided(chunk_of(found->begin))) return found;
   }
   return std::nullopt;
+}
+
+// First the chunks at which other lanes of this source are: if one is wrong, its source is known. Then those at which
+// nobody is; then all.
+std::optional<ByteRange> Schedule::next_free(std::size_t source, std::uint64_t bytes, const Asks& asks) const {
+  std::set<std::uint64_t> ours, theirs;
+  for (const Run& run : runs_) {
+    if (run.left() == 0) continue;
+    auto& chunks = run.source == source ? ours : theirs;
+    chunks.insert({chunk_of(run.position), chunk_of(run.end - 1)});
+  }
+  const auto taken = [&](std::uint64_t chunk) { return asks.taken && asks.taken(chunk); };
+  const auto busy = [&](std::uint64_t chunk) { return theirs.contains(chunk) || taken(chunk); };
+  for (const std::uint64_t chunk : ours) {
+    const std::uint64_t at = chunk * limits_.chunk_bytes;
+    if (const auto found = find_free(at, chunk_end(at), busy)) {
+      return begin_of({found->begin, std::min(found->end, chunk_end(at))}, bytes, asks);
+    }
+  }
+  // The cursor may stand inside a chunk that became free again: who has its end has its begin, too.
+  const std::uint64_t from = limits_.in_order ? 0 : cursor_ / limits_.chunk_bytes * limits_.chunk_bytes;
+  for (const Ask& avoided : {Ask(busy), Ask(taken)}) {
+    auto found = find_free(from, size_, avoided);
+    if (!found) found = find_free(0, from, avoided);
+    if (found) return begin_of(*found, bytes, asks);
+  }
+  return std::nullopt;
+}
+
+// What a run of about so many bytes takes of what was found: a part of one chunk, if that is less than what is free of
+// it, and else whole chunks.
+ByteRange Schedule::begin_of(ByteRange found, std::uint64_t bytes, const Asks& asks) const {
+  const std::uint64_t begin = found.begin;
+  std::uint64_t end = std::min(found.end, chunk_end(begin));
+  const bool whole = asks.whole && asks.whole(chunk_of(begin));
+  const std::uint64_t rest = std::min(bytes / 2, limits_.split_bytes_min);  // less is not left for another
+  if (!whole && bytes + rest < end - begin) return {begin, begin + bytes};
+  const auto stops = [&](const Ask& ask, std::uint64_t chunk) { return ask && ask(chunk); };
+  while (end < found.end && chunk_end(end) - begin <= bytes) {
+    const std::uint64_t next = chunk_of(end);
+    if (stops(asks.taken, next) || stops(asks.first, next) || stops(asks.whole, next)) break;
+    end = std::min(found.end, chunk_end(end));
+  }
+  return {begin, end};
 }
 
 // The run that would end last gives the end of its bytes away, so that both end together.
@@ -210,6 +264,22 @@ void Schedule::shorten(Place run, std::uint64_t end) {
   if (end >= run->end) return;
   free_.add({end, run->end});
   run->end = end;
+}
+
+std::vector<ByteRange> Schedule::pass(Place run, ByteRange range) {
+  std::vector<ByteRange> passed;
+  if (run->position < range.begin) {
+    shorten(run, range.begin);
+  } else if (run->left() > 0 && run->position < range.end) {
+    passed.push_back({run->position, std::min(run->end, range.end)});
+    run->position = run->mark_position = passed.back().end;
+  }
+  for (auto found = free_.find_from(range.begin); found && found->begin < range.end;
+       found = free_.find_from(found->end)) {
+    passed.push_back({found->begin, std::min(found->end, range.end)});
+    free_.remove(passed.back());
+  }
+  return passed;
 }
 
 void Schedule::release(Place run) {

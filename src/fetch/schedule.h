@@ -2,11 +2,14 @@
 // I/O: the same object drives real transfers and the simulation in tests. The caller has a mutex.
 //
 // Bytes are free, or belong to one run, or are there. A run is one request: an interval that one lane reads in order
-// from one source. Runs begin as whole chunks. Only when nothing is free, the end of a late run is split: the rest of
-// its bytes that another lane can bring sooner is given to that lane (the endgame). No byte is ever in two runs.
-// A silent run can lose all that it has left: who reads for it looks at left() now and then, and ends at 0.
+// from one source. Runs are whole chunks, until so little is free that each lane's part of it is less than that (the
+// endgame): from then on lanes of one source share a chunk, and at the very end those of several. When nothing is free,
+// the end of a late run is split: the rest of its bytes that another lane can bring sooner is given to that lane. No
+// byte is ever in two runs. A silent run can lose all that it has left: who reads for it looks at left() now and then,
+// and ends at 0.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <list>
@@ -25,6 +28,8 @@ class Schedule {
     std::uint64_t chunk_bytes = 4ULL << 20;
     std::uint64_t run_chunks_max = 16;         // one request; the last ones are smaller
     std::uint64_t split_bytes_min = 64 << 10;  // less is not worth a request
+    std::uint64_t first_bytes = 1 << 20;       // of a lane whose rate nobody knows, in the endgame
+    unsigned lanes_soon = 1;                   // there may be so many before long
     bool in_order = false;                     // from the front, in short runs: a hash follows
   };
 
@@ -56,17 +61,34 @@ class Schedule {
   void remove_free(ByteRange range) { free_.remove(range); }     // somebody else has it
 
   // The next run for a lane of `source`, or nullopt: there is nothing that it would bring sooner, or nothing comes to
-  // its other lanes, either. `lanes`: how many are at work or could be. `taken(chunk)`: another process is at it.
-  // `whole(chunk)`: it may not be split. `first(chunk)`: a run may begin with it, but not come to it.
+  // its other lanes, either. `lanes`: how many are at work or could be.
   using Ask = std::function<bool(std::uint64_t chunk)>;
+  struct Asks {
+    Ask taken{};  // another process is at the chunk
+    Ask whole{};  // it may not be split
+    Ask first{};  // a run may begin with it, but not come to it
+    bool last = true;    // nothing else is left to begin: small pieces, and splitting late runs, are worth it
+    bool dear = false;  // each request may be refused: there shall be few
+  };
+  [[nodiscard]] std::optional<Place> take(std::size_t source, Speed speed, unsigned lanes, double now) {
+    return take(source, speed, lanes, now, {});
+  }
   [[nodiscard]] std::optional<Place> take(std::size_t source, Speed speed, unsigned lanes, double now,
-                                          const Ask& taken = {}, const Ask& whole = {}, const Ask& first = {});
+                                          const Asks& asks);
   // Bytes that came, at most left(): returns how many of them still belong to the run.
   std::uint64_t advance(Place run, std::uint64_t bytes, double now);
   void resume(Place run, double worked, double now);  // its lane reads again, after `worked` seconds
   void shorten(Place run, std::uint64_t end);         // what comes after `end` is free again
   void release(Place run);                            // done, or given up: what it did not bring is free again
+  // Bytes that came from elsewhere: those of `range` that were free or this run's, and now are there. What the run
+  // still had behind them is free.
+  std::vector<ByteRange> pass(Place run, ByteRange range);
 
+  // Less is free than two chunks for each lane, or for as many as there soon may be.
+  [[nodiscard]] bool in_endgame(unsigned lanes) const {
+    const std::uint64_t sharing = std::max(lanes, limits_.lanes_soon);
+    return sharing > 1 && free_.size() <= 2 * sharing * limits_.chunk_bytes;
+  }
   [[nodiscard]] bool complete() const { return free_.empty() && runs_.empty(); }
   [[nodiscard]] std::uint64_t free_bytes() const { return free_.size(); }
   [[nodiscard]] bool free_in(ByteRange range) const {
@@ -80,6 +102,10 @@ class Schedule {
   [[nodiscard]] const std::string& reason() const { return reason_; }  // of the last split, with its rates
 
  private:
+  struct Share {
+    double bytes = 0;   // of what is free, this lane's, were all to end together
+    bool last = false;  // so little that its next request is its last
+  };
   struct Cut {
     Run* run = nullptr;
     std::uint64_t at = 0;
@@ -87,10 +113,12 @@ class Schedule {
     double alone = 0, both = 0;   // seconds until it ends: as it is, and with us
     double patience = 0;          // of the new run
   };
-  [[nodiscard]] std::optional<ByteRange> next_free(Speed speed, unsigned lanes, double now, const Ask& taken,
-                                                   const Ask& first) const;
+  [[nodiscard]] std::optional<ByteRange> next_free(std::size_t source, std::uint64_t bytes, const Asks& asks) const;
+  [[nodiscard]] std::optional<ByteRange> find_free(std::uint64_t from, std::uint64_t until, const Ask& avoided) const;
+  [[nodiscard]] ByteRange begin_of(ByteRange found, std::uint64_t bytes, const Asks& asks) const;
   [[nodiscard]] bool silent(std::size_t source, double now) const;
-  [[nodiscard]] std::uint64_t run_chunks(Speed speed, unsigned lanes, double now) const;
+  [[nodiscard]] std::uint64_t run_bytes(Speed speed, unsigned lanes, double now, bool endgame) const;
+  [[nodiscard]] Share share_of_free(Speed speed, unsigned lanes, double now) const;
   std::optional<Place> split_late(std::size_t source, Speed speed, double now, const Ask& whole);
   [[nodiscard]] std::optional<Cut> cut_of(Run& run, std::size_t source, Speed speed, double now,
                                           const Ask& whole) const;
@@ -105,6 +133,7 @@ class Schedule {
   std::list<Run> runs_;
   std::set<std::size_t> doubted_;  // sources that were silent, until one of their runs is heard
   std::uint64_t cursor_ = 0;
+  std::uint64_t dealt_ = 0;  // runs of the endgame
   std::string reason_;
 };
 

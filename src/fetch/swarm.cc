@@ -21,7 +21,7 @@
 namespace sabath {
 namespace {
 
-constexpr auto tick = std::chrono::milliseconds(30);
+constexpr auto tick = std::chrono::milliseconds(15);
 constexpr std::size_t many = 32;  // files: more than a host gets connections at first
 
 // The size of content that lanes share from the start; nullopt: one lane reads it, or finds out how long it is.
@@ -115,20 +115,26 @@ class Swarm {
       if (next_ < jobs_.size()) {
         index = next_++;
         ++reading_;
-      } else {
-        ++idle_;
       }
     }
     if (!index) {
-      context_.hosts.wait(tick);
-      const std::lock_guard lock(mutex_);
-      --idle_;
+      rest();
       return true;
     }
     begin(lane, *index);
     const std::lock_guard lock(mutex_);
     --reading_;
     return true;
+  }
+
+  void rest() {
+    const auto count = [this](int more) {
+      const std::lock_guard lock(mutex_);
+      idle_ += static_cast<unsigned>(more);
+    };
+    count(1);
+    context_.hosts.wait(tick);
+    count(-1);
   }
 
   void begin(Lane& lane, std::size_t index) {
@@ -201,6 +207,7 @@ class Swarm {
   // Works on the first transfer that has something to do; removes those that are over.
   bool help_open_transfer(Lane& lane) {
     std::vector<std::shared_ptr<ChunkTransfer>> open;
+    bool last = false;
     {
       const std::lock_guard lock(mutex_);
       std::erase_if(open_, [&](auto& entry) {
@@ -213,8 +220,9 @@ class Swarm {
         return true;
       });
       for (const auto& entry : open_) open.push_back(entry.transfer);
+      last = next_ == jobs_.size();
     }
-    return std::any_of(open.begin(), open.end(), [&](const auto& transfer) { return transfer->work(lane); });
+    return std::any_of(open.begin(), open.end(), [&](const auto& transfer) { return transfer->work(lane, last); });
   }
 
   FetchContext& context_;

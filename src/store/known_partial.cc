@@ -193,13 +193,11 @@ void KnownPartial::check_reported(bool all) {
   }
 }
 
-std::vector<std::byte> KnownPartial::adopt_scratch(std::uint64_t index) {
+std::vector<ScratchBytes> KnownPartial::adopt_scratch(std::uint64_t index) {
   const std::lock_guard lock(mutex_);
   if (index >= chunks_.size() || done_[index] || published_) return {};
   others_.refresh(false);
-  auto start = others_.take_scratch(index, chunk_length(digest_.size_bytes, index));
-  if (!start.empty()) scratch_.adopt(index, start);
-  return start;
+  return others_.take_scratch(index, chunk_length(digest_.size_bytes, index));
 }
 
 std::map<std::uint64_t, std::uint64_t> KnownPartial::scratch_left() {

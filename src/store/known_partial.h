@@ -21,7 +21,7 @@ class KnownPartial final : public Partial {
   ~KnownPartial() override;
 
   std::vector<bool> chunks_done() override;
-  std::vector<std::byte> adopt_scratch(std::uint64_t index) override;
+  std::vector<ScratchBytes> adopt_scratch(std::uint64_t index) override;
   std::map<std::uint64_t, std::uint64_t> scratch_left() override;
   void claim(std::uint64_t index) override;
   std::uint64_t claim_run(std::uint64_t first, std::uint64_t count) override;

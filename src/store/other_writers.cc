@@ -1,6 +1,7 @@
 #include "store/other_writers.h"
 
 #include <algorithm>
+#include <iterator>
 #include <system_error>
 
 #include "base/file.h"
@@ -129,35 +130,34 @@ void OtherWriters::for_each_left(Visit&& visit) {
   for (auto& [name, file] : scratch_) {
     if (file.size == 0 || active(file.writer)) continue;
     if (file.size != file.size_looked_at) {
-      file.start = scratch_start(directory_ / name);
+      file.parts = scratch_parts(directory_ / name);
       file.size_looked_at = file.size;
     }
-    if (file.start && !scratch_taken_.contains({name, file.start->index})) visit(name, *file.start);
+    for (const ScratchPart& part : file.parts) {
+      if (!scratch_taken_.contains({name, part.index})) visit(name, part);
+    }
   }
 }
 
 std::map<std::uint64_t, std::uint64_t> OtherWriters::scratch_left() {
   std::map<std::uint64_t, std::uint64_t> left;
-  for_each_left([&](const std::string&, const ScratchStart& start) {
-    if (start.index >= expected_.size() || reports_done(start.index)) return;
-    std::uint64_t& length = left[start.index];
-    length = std::max(length, start.length);
+  for_each_left([&](const std::string&, const ScratchPart& part) {
+    if (part.index < expected_.size() && !reports_done(part.index)) left[part.index] += part.length;
   });
   return left;
 }
 
-std::vector<std::byte> OtherWriters::take_scratch(std::uint64_t index, std::uint64_t length_max) {
-  std::vector<std::byte> best;
-  std::string best_name;
-  for_each_left([&](const std::string& name, const ScratchStart& start) {
-    if (start.index != index || start.length <= best.size()) return;
-    auto bytes = read_scratch(directory_ / name, index, length_max);
-    if (bytes.size() <= best.size()) return;
-    best = std::move(bytes);
-    best_name = name;
+std::vector<ScratchBytes> OtherWriters::take_scratch(std::uint64_t index, std::uint64_t length_max) {
+  std::set<std::string> names;
+  for_each_left([&](const std::string& name, const ScratchPart& part) {
+    if (part.index == index) names.insert(name);
   });
-  if (!best.empty()) scratch_taken_.insert({best_name, index});
-  return best;
+  std::vector<ScratchBytes> all;
+  for (const auto& name : names) {
+    std::ranges::move(read_scratch(directory_ / name, index, length_max), std::back_inserter(all));
+    scratch_taken_.insert({name, index});
+  }
+  return all;
 }
 
 }  // namespace sabath

@@ -45,11 +45,11 @@ class OtherWriters {
   [[nodiscard]] bool claims(std::uint64_t index) const;
   // Of several that claimed one chunk at once, one goes on: whose name is the least.
   [[nodiscard]] bool goes_before_us(std::uint64_t index) const;
-  // Of each chunk of which an inactive writer left a start, the longest: by chunk. What was taken is not listed again.
+  // The chunks of which inactive writers left parts, and how many bytes. What was taken is not listed again.
   [[nodiscard]] std::map<std::uint64_t, std::uint64_t> scratch_left();
-  // The longest start of the chunk that an inactive writer left. Each file is given once for each chunk: should it be
-  // wrong, it must not come back.
-  [[nodiscard]] std::vector<std::byte> take_scratch(std::uint64_t index, std::uint64_t length_max);
+  // The parts of the chunk that inactive writers left. Each file is given once for each chunk: should it be wrong, it
+  // must not come back.
+  [[nodiscard]] std::vector<ScratchBytes> take_scratch(std::uint64_t index, std::uint64_t length_max);
 
  private:
   static constexpr std::uint32_t nobody = UINT32_MAX;
@@ -66,10 +66,10 @@ class OtherWriters {
   struct ScratchFile {
     std::uint32_t writer = nobody;
     std::uint64_t size = 0, size_looked_at = 0;
-    std::optional<ScratchStart> start{};
+    std::vector<ScratchPart> parts{};
   };
   void note_scratch(const std::string& name, const std::string& author, std::uint64_t size);
-  // Calls `visit` with the name and the start of each that an inactive writer left and we have not taken.
+  // Calls `visit` with the name and each part of what an inactive writer left and we have not taken.
   template <class Visit>
   void for_each_left(Visit&& visit);
   std::uint32_t writer_named(const std::string& name);

@@ -17,6 +17,7 @@
 #include "manifest/file_tree.h"
 #include "sabath/digest.h"
 #include "sabath/fetcher.h"
+#include "store/scratch.h"
 
 namespace sabath {
 
@@ -34,8 +35,8 @@ class Partial {
   [[nodiscard]] virtual std::vector<bool> chunks_done() = 0;
 
   // --- known content -----------------------------------------------------------------------------------------
-  // Bytes of chunk `index` that a dead writer left in its scratch file, as a start of ours; unverified. Empty if none.
-  [[nodiscard]] virtual std::vector<std::byte> adopt_scratch(std::uint64_t index) = 0;
+  // Parts of chunk `index` that dead writers left in their scratch files, each once; unverified, and they may overlap.
+  [[nodiscard]] virtual std::vector<ScratchBytes> adopt_scratch(std::uint64_t index) = 0;
   // The chunks for which adopt_scratch() has something, and about how many bytes: what need not be fetched.
   [[nodiscard]] virtual std::map<std::uint64_t, std::uint64_t> scratch_left() { return {}; }
   virtual void claim(std::uint64_t index) = 0;  // tells the others; a claim is a wish, not a lock

@@ -19,6 +19,7 @@ using Clock = std::chrono::steady_clock;
 
 // Each piece: checksum u64 over the rest, chunk index u64, offset in the chunk u32, length u32, bytes.
 constexpr std::size_t piece_head_size = 24;
+constexpr std::uint64_t file_size_max = 4 * chunk_size_bytes;  // more is not begun; what is longer is not read
 constexpr std::uint64_t piece_tag = 0x31'63'72'63'73'62'61'73;  // "sabscrc1"
 
 std::uint64_t guard(std::string_view head, std::span<const std::byte> bytes) {
@@ -50,79 +51,103 @@ PieceHead parse_head(std::string_view bytes) {
   return head;
 }
 
-}  // namespace
-
-std::vector<std::byte> read_scratch(const std::filesystem::path& file, std::uint64_t index, std::uint64_t length_max) {
-  std::vector<std::byte> chunk;
-  const auto fd = try_open_file(file, O_RDONLY);
-  if (!fd) return chunk;
-  std::string head(piece_head_size, '\0');
-  for (std::uint64_t at = 0;;) {
-    if (read_at(fd->get(), std::as_writable_bytes(std::span(head)), at, file) != piece_head_size) return chunk;
-    const auto [sum, of_chunk, offset, length] = parse_head(head);
-    const std::size_t begin = chunk.size();
-    if (of_chunk != index || offset != begin || length == 0 || length > length_max - begin) return chunk;
-    chunk.resize(begin + length);
-    const auto bytes = std::span(chunk).subspan(begin);
-    const std::size_t n = read_at(fd->get(), bytes, at + piece_head_size, file);
-    if (n != length || guard(std::string_view(head).substr(8), bytes) != sum) {
-      chunk.resize(begin);
-      return chunk;
-    }
-    at += piece_head_size + length;
+// Calls `visit` with each piece of the file and where its bytes stand, until it returns false or the file ends.
+template <class Visit>
+void for_each_piece(const Fd& fd, const std::filesystem::path& file, Visit&& visit) {
+  std::string bytes(piece_head_size, '\0');
+  for (std::uint64_t at = 0; at < file_size_max;) {
+    if (read_at(fd.get(), std::as_writable_bytes(std::span(bytes)), at, file) != piece_head_size) return;
+    const PieceHead head = parse_head(bytes);
+    const bool possible = head.length > 0 && std::uint64_t{head.offset} + head.length <= chunk_size_bytes;
+    if (!possible || !visit(head, std::string_view(bytes).substr(8), at + piece_head_size)) return;
+    at += piece_head_size + head.length;
   }
 }
 
-std::optional<ScratchStart> scratch_start(const std::filesystem::path& file) {
+}  // namespace
+
+std::vector<ScratchBytes> read_scratch(const std::filesystem::path& file, std::uint64_t index,
+                                       std::uint64_t length_max) {
+  std::vector<ScratchBytes> parts;
+  const auto fd = try_open_file(file, O_RDONLY);
+  if (!fd) return parts;
+  for_each_piece(*fd, file, [&](const PieceHead& head, std::string_view guarded, std::uint64_t at) {
+    if (head.index != index) return true;
+    const std::uint64_t begin = head.offset, end = begin + head.length;
+    std::vector<std::byte> bytes(head.length);
+    const bool whole = read_at(fd->get(), bytes, at, file) == bytes.size();
+    if (!whole || end > length_max || guard(guarded, bytes) != head.sum) return false;
+    if (!parts.empty() && parts.back().offset + parts.back().bytes.size() == begin) {
+      parts.back().bytes.insert(parts.back().bytes.end(), bytes.begin(), bytes.end());
+    } else {
+      parts.push_back({begin, std::move(bytes)});
+    }
+    // The chunk was wrong, and has been begun again.
+    const ScratchBytes& last = parts.back();
+    std::erase_if(parts, [&](const ScratchBytes& part) {
+      return &part != &last && part.offset < end && begin < part.offset + part.bytes.size();
+    });
+    return true;
+  });
+  return parts;
+}
+
+std::vector<std::byte> start_of(std::vector<ScratchBytes> parts) {
+  std::ranges::sort(parts, {}, &ScratchBytes::offset);
+  std::vector<std::byte> start;
+  for (const auto& [offset, bytes] : parts) {
+    if (offset > start.size()) break;
+    const std::size_t known = std::min<std::size_t>(start.size() - offset, bytes.size());
+    start.insert(start.end(), bytes.begin() + static_cast<std::ptrdiff_t>(known), bytes.end());
+  }
+  return start;
+}
+
+std::vector<ScratchPart> scratch_parts(const std::filesystem::path& file) {
+  std::vector<ScratchPart> parts;
   const auto fd = try_open_file(file, O_RDONLY);
   struct stat s {};
-  if (!fd || ::fstat(fd->get(), &s) != 0) return std::nullopt;
-  std::optional<ScratchStart> start;
-  std::string bytes(piece_head_size, '\0');
-  for (std::uint64_t at = 0; read_at(fd->get(), std::as_writable_bytes(std::span(bytes)), at, file) == bytes.size();) {
-    const PieceHead head = parse_head(bytes);
-    if (!start) start = {head.index, 0};
-    at += piece_head_size + head.length;
-    const bool follows = head.index == start->index && head.offset == start->length && head.length > 0;
-    if (!follows || at > static_cast<std::uint64_t>(s.st_size)) break;
-    start->length += head.length;
-  }
-  return start && start->length > 0 ? start : std::nullopt;
+  if (!fd || ::fstat(fd->get(), &s) != 0) return parts;
+  for_each_piece(*fd, file, [&](const PieceHead& head, std::string_view, std::uint64_t at) {
+    if (at + head.length > static_cast<std::uint64_t>(s.st_size)) return false;
+    const bool goes_on = !parts.empty() && parts.back().index == head.index &&
+                         parts.back().offset + parts.back().length == head.offset;
+    if (!goes_on) parts.push_back({head.index, head.offset, 0});
+    parts.back().length += head.length;
+    return true;
+  });
+  return parts;
 }
 
 ScratchLanes::ScratchLanes(std::filesystem::path directory, std::string writer)
     : directory_(std::move(directory)), writer_(std::move(writer)) {}
 
-void ScratchLanes::adopt(std::uint64_t index, std::vector<std::byte> start) {
-  const std::lock_guard lock(mutex_);
-  starts_[index] = std::move(start);
-}
-
 void ScratchLanes::write(unsigned lane_number, std::uint64_t index, std::uint64_t offset,
                          std::span<const std::byte> bytes) {
+  if (bytes.empty()) return;
   Lane& lane = lane_at(lane_number);
-  if (lane.index != index || offset == 0) begin(lane, index, offset);
-  if (lane.skipping || offset != lane.length || bytes.empty()) return;
+  if (lane.index != index || offset != lane.end) begin(lane, index);
+  lane.end = offset + bytes.size();
+  lane.heard = Clock::now();
+  if (lane.skipping) return;
   try {
     append(lane, index, offset, bytes);
   } catch (const Error& error) {
     if (error.failure().kind != FailureKind::space) throw;
     lane.skipping = true;
-    if (::ftruncate(lane.fd.get(), 0) == 0) lane.file_size = 0;
+    cut(lane);
   }
 }
 
 void ScratchLanes::chunk_done(unsigned lane_number, std::uint64_t index) {
   Lane& lane = lane_at(lane_number);
-  if (lane.index != index) return;  // it came whole from memory
   {
     const std::lock_guard lock(mutex_);
-    starts_.erase(index);
+    for (auto& [number, chunks] : held_) chunks.erase(index);
   }
-  lane.usual = std::max<Clock::duration>(Clock::now() - lane.begun, lane.usual / 2);
-  lane.index = UINT64_MAX;
-  // Cut at once: most of it has not been written back yet, and now never will be.
-  if (lane.file_size > 0 && ::ftruncate(lane.fd.get(), 0) == 0) lane.file_size = 0;
+  if (lane.index == index) end_part(lane);
+  // At once: most of it has not been written back yet, and now never will be.
+  if (!needed(lane)) cut(lane);
 }
 
 void ScratchLanes::clear() {
@@ -131,12 +156,12 @@ void ScratchLanes::clear() {
     if (lane.fd) ::unlink((directory_ / scratch_name(writer_, number)).c_str());
   }
   lanes_.clear();
-  starts_.clear();
+  held_.clear();
 }
 
 bool ScratchLanes::empty() {
   const std::lock_guard lock(mutex_);
-  return starts_.empty() && std::ranges::all_of(lanes_, [](const auto& lane) { return lane.second.file_size == 0; });
+  return std::ranges::all_of(lanes_, [](const auto& lane) { return lane.second.file_size == 0; });
 }
 
 ScratchLanes::Lane& ScratchLanes::lane_at(unsigned lane) {
@@ -146,27 +171,36 @@ ScratchLanes::Lane& ScratchLanes::lane_at(unsigned lane) {
   return found;
 }
 
-void ScratchLanes::begin(Lane& lane, std::uint64_t index, std::uint64_t offset) {
+void ScratchLanes::begin(Lane& lane, std::uint64_t index) {
+  end_part(lane);
   lane.index = index;
-  lane.length = 0;
   lane.begun = Clock::now();
-  std::vector<std::byte> start;
-  {
-    const std::lock_guard lock(mutex_);
-    if (auto adopted = starts_.extract(index)) start = std::move(adopted.mapped());
-  }
   lane.skipping = lane.usual < worth_keeping || room_is_short();
   if (lane.skipping) return;
   if (!lane.fd) {
     auto fd = try_open_file(directory_ / scratch_name(writer_, lane.number), O_WRONLY | O_CREAT | O_TRUNC);
     lane.skipping = !fd;  // another has published it all, and removed the directory
-    if (!fd) return;
-    lane.fd = std::move(*fd);
-  } else if (lane.file_size > 0 && ::ftruncate(lane.fd.get(), 0) != 0) {
-    throw_errno("truncate scratch in", directory_, errno);
+    if (fd) lane.fd = std::move(*fd);
+  } else if (!needed(lane) || lane.file_size + chunk_size_bytes > file_size_max) {
+    cut(lane);
   }
+}
+
+void ScratchLanes::end_part(Lane& lane) {
+  if (lane.index != UINT64_MAX) lane.usual = std::max<Clock::duration>(lane.heard - lane.begun, lane.usual / 2);
+  lane.index = UINT64_MAX;
+}
+
+void ScratchLanes::cut(Lane& lane) {
+  if (lane.file_size > 0 && ::ftruncate(lane.fd.get(), 0) != 0) throw_errno("truncate scratch in", directory_, errno);
   lane.file_size = 0;
-  if (offset > 0 && start.size() == offset) append(lane, index, 0, start);
+  const std::lock_guard lock(mutex_);
+  held_[lane.number].clear();
+}
+
+bool ScratchLanes::needed(const Lane& lane) {
+  const std::lock_guard lock(mutex_);
+  return !held_[lane.number].empty();
 }
 
 bool ScratchLanes::room_is_short() const {
@@ -180,7 +214,8 @@ void ScratchLanes::append(Lane& lane, std::uint64_t index, std::uint64_t offset,
   write_all_at(lane.fd.get(), bytes, lane.file_size + head.size(), directory_);
   write_all_at(lane.fd.get(), std::as_bytes(std::span(head)), lane.file_size, directory_);
   lane.file_size += head.size() + bytes.size();
-  lane.length = offset + bytes.size();
+  const std::lock_guard lock(mutex_);
+  held_[lane.number].insert(index);
 }
 
 }  // namespace sabath

@@ -1,4 +1,4 @@
-// Bytes of chunks on their way, kept for a kill's sake: one small file for each lane of each writer, beside the
+// Bytes of chunks on their way, kept for a kill's sake: one file for each lane of each writer, beside the
 // partial. docs/store.md, "Scratch". ScratchLanes is thread-safe for different lanes. Throws Error{storage}. Where room
 // is short nothing is kept: it is the content's.
 #pragma once
@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <map>
 #include <mutex>
-#include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -17,28 +17,35 @@
 
 namespace sabath {
 
-// The start of chunk `index` that a scratch file holds: pieces in order, each checked. Empty if it has none.
-[[nodiscard]] std::vector<std::byte> read_scratch(const std::filesystem::path& file, std::uint64_t index,
-                                                  std::uint64_t length_max);
-
-// Of which chunk a scratch file holds the start, and how long it is, as the pieces' heads say: the bytes are not read.
-struct ScratchStart {
-  std::uint64_t index = 0, length = 0;
+// Bytes of a chunk, from `offset` within it on.
+struct ScratchBytes {
+  std::uint64_t offset = 0;
+  std::vector<std::byte> bytes;
 };
-[[nodiscard]] std::optional<ScratchStart> scratch_start(const std::filesystem::path& file);
+// What a scratch file holds of chunk `index`, each piece checked, and disjoint: of two that overlap the later counts.
+[[nodiscard]] std::vector<ScratchBytes> read_scratch(const std::filesystem::path& file, std::uint64_t index,
+                                                     std::uint64_t length_max);
+
+// What the parts give of the chunk from its start on without a gap.
+[[nodiscard]] std::vector<std::byte> start_of(std::vector<ScratchBytes> parts);
+
+// Of which chunks a scratch file holds parts, and how long they are, as the pieces' heads say: the bytes are not read.
+struct ScratchPart {
+  std::uint64_t index = 0, offset = 0, length = 0;
+  friend bool operator==(const ScratchPart&, const ScratchPart&) = default;
+};
+[[nodiscard]] std::vector<ScratchPart> scratch_parts(const std::filesystem::path& file);
 
 class ScratchLanes {
  public:
   ScratchLanes(std::filesystem::path directory, std::string writer);
-  // `start`: bytes adopted from another's file; they go first when this lane's chunk begins after them.
-  void adopt(std::uint64_t index, std::vector<std::byte> start);
   void write(unsigned lane, std::uint64_t index, std::uint64_t offset, std::span<const std::byte> bytes);
-  void chunk_done(unsigned lane, std::uint64_t index);
+  void chunk_done(unsigned lane, std::uint64_t index);  // whichever lanes have brought it
   void clear();                // removes the files
   [[nodiscard]] bool empty();  // nothing is kept
 
-  // A lane whose chunks take less than this has nothing worth keeping: what a kill takes comes again as quickly. One
-  // quick chunk says little: a source that stood still catches up.
+  // A lane whose parts take less than this has nothing worth keeping: what a kill takes comes again as quickly. One
+  // quick part says little: a source that stood still catches up.
   static constexpr auto worth_keeping = std::chrono::milliseconds(100);
   static constexpr std::uint64_t room_min = 256 << 20;  // bytes that must be free, for other things than scratch
 
@@ -46,15 +53,17 @@ class ScratchLanes {
   struct Lane {
     unsigned number = 0;
     Fd fd;
-    std::uint64_t index = UINT64_MAX;
-    std::uint64_t length = 0;  // of the chunk's bytes in the file, from its start
+    std::uint64_t index = UINT64_MAX, end = 0;  // what follows here goes on with the part on its way
     std::uint64_t file_size = 0;
     bool skipping = false;
-    std::chrono::steady_clock::time_point begun{};
-    std::chrono::steady_clock::duration usual = 2 * worth_keeping;  // the last chunk's time, or half of what was usual
+    std::chrono::steady_clock::time_point begun{}, heard{};
+    std::chrono::steady_clock::duration usual = 2 * worth_keeping;  // the last part's time, or half of what was usual
   };
   Lane& lane_at(unsigned lane);
-  void begin(Lane& lane, std::uint64_t index, std::uint64_t offset);
+  void begin(Lane& lane, std::uint64_t index);
+  void end_part(Lane& lane);
+  void cut(Lane& lane);
+  [[nodiscard]] bool needed(const Lane& lane);
   [[nodiscard]] bool room_is_short() const;
   void append(Lane& lane, std::uint64_t index, std::uint64_t offset, std::span<const std::byte> bytes);
 
@@ -62,7 +71,7 @@ class ScratchLanes {
   const std::string writer_;
   std::mutex mutex_;  // of the maps, not of the lanes in them
   std::map<unsigned, Lane> lanes_;
-  std::map<std::uint64_t, std::vector<std::byte>> starts_;
+  std::map<unsigned, std::set<std::uint64_t>> held_;  // chunks that are not done, of which a lane's file holds bytes
 };
 
 }  // namespace sabath

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <system_error>
 
@@ -157,23 +158,21 @@ void UnknownPartial::adopt_front(const Validators& expected,
   unexamined_ = false;
 }
 
-std::vector<std::byte> UnknownPartial::adopt_scratch(std::uint64_t index) {
+std::vector<ScratchBytes> UnknownPartial::adopt_scratch(std::uint64_t index) {
   if (unexamined_) return {};
-  std::vector<std::byte> best;
+  std::vector<ScratchBytes> parts;
   {
     const std::lock_guard lock(mutex_);
     if (index < hashes_.size() && hashes_[index]) return {};
-    if (index == tail_index_) best = std::exchange(tail_, {});
+    if (index == tail_index_ && !tail_.empty()) parts.push_back({0, std::exchange(tail_, {})});
   }
   for (const auto& file : list(directory_)) {
     const std::string name = file.filename();
     const auto author = try_parse_scratch_name(name);
     if (!author || *author == name_) continue;
-    auto start = read_scratch(file, index, chunk_size_bytes);
-    if (start.size() > best.size()) best = std::move(start);
+    std::ranges::move(read_scratch(file, index, chunk_size_bytes), std::back_inserter(parts));
   }
-  if (!best.empty()) scratch_.adopt(index, best);
-  return best;
+  return parts;
 }
 
 Validators UnknownPartial::validators_noted() const {

@@ -25,7 +25,7 @@ class UnknownPartial final : public Partial {
   [[nodiscard]] static std::vector<std::filesystem::path> ownerless(Store::State& store, const Sha256& key);
 
   std::vector<bool> chunks_done() override;
-  std::vector<std::byte> adopt_scratch(std::uint64_t index) override;
+  std::vector<ScratchBytes> adopt_scratch(std::uint64_t index) override;
   void claim(std::uint64_t index) override;
   bool claimed_by_other(std::uint64_t index) override;
 

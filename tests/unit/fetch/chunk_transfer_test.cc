@@ -184,7 +184,7 @@ TEST(ChunkTransfer, WhatADeadProcessLeftIsNotFetchedAgain) {
   const std::string bytes = bytes_of(8 * chunk + 1);
   bench.lanes = 2;
   bench.origin.put(a, {.bytes = bytes, .on_read = [reads = 0](Behaviour& now) mutable {
-                         if (++reads > 2) now.refusal = Failure{FailureKind::unavailable, "gone", "", {}};
+                         if (++reads > 5) now.refusal = Failure{FailureKind::unavailable, "gone", "", {}};
                        }});
   ASSERT_TRUE(bench.fetch(known_job({a}, bytes)).failure);
   const std::uint64_t before = bench.record(a).bytes;

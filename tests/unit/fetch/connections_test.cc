@@ -17,7 +17,8 @@ struct Host {
   std::function<double(unsigned)> rate;  // bytes a second with so many connections
   double latency = 0.02;
   double noise = 0;
-  double bytes = 0;  // sent so far
+  bool many = false;  // small files
+  double bytes = 0;   // sent so far
 };
 
 struct Seen {
@@ -34,7 +35,7 @@ Seen watch(ConnectionPolicy& policy, Host& host, double seconds, double from = 0
     host.bytes +=
         0.05 * host.rate(policy.target()) * std::uniform_real_distribution<>(1 - host.noise, 1 + host.noise)(random);
     const auto all = static_cast<std::uint64_t>(host.bytes);
-    if (policy.observe({now, all, all, policy.target(), host.latency})) {
+    if (policy.observe({now, all, all, policy.target(), host.latency, host.many})) {
       ++result.changes;
       result.reasons.push_back(policy.reason());
     }
@@ -56,9 +57,11 @@ TEST(ConnectionPolicy, Table) {
       {"loopback: no gain from more", 8, 16, {each(1e9, 1e9), 0.0002, 0.02}, 8, 11},
       {"near, each as quick as it may be", 8, 16, {each(1e6, 1e12), 0.001}, 16, 16},
       {"far, bound by windows (6 MiB, 100 ms)", 8, 16, {each(63e6, 1e12), 0.1}, 16, 16},
-      {"many small files: a request is a round trip", 8, 64, {each(64 << 10, 1e12), 0.02}, 64, 64},
-      {"the same, but for noise", 8, 64, {each(64 << 10, 1e12), 0.02, 0.1}, 48, 64},
-      {"small files up to what the link has", 8, 64, {each(1e6, 20e6), 0.02}, 16, 32},
+      {"many small files: a request is a round trip", 8, 64, {each(64 << 10, 1e12), 0.02, 0, true}, 64, 64},
+      {"the same, but for noise", 8, 64, {each(64 << 10, 1e12), 0.02, 0.1, true}, 64, 64},
+      {"small files up to what the link has", 8, 64, {each(1e6, 20e6), 0.0005, 0, true}, 16, 40},
+      {"far, and each as quick as it may be: found out bit by bit", 8, 64, {each(1e6, 1e12), 0.02}, 24, 64},
+      {"far, and no gain from more", 8, 64, {each(1e9, 1e9), 0.1}, 33, 42},
       {"one at a time is asked for", 1, 1, {each(1e6, 1e12), 0.1}, 1, 1},
       {"fewer than the start are allowed", 8, 4, {each(1e6, 1e12), 0.1}, 4, 4},
   };
@@ -72,11 +75,32 @@ TEST(ConnectionPolicy, Table) {
   }
 }
 
-TEST(ConnectionPolicy, NothingIsDecidedBeforeAByteCame) {
-  ConnectionPolicy policy({8, 16});
-  EXPECT_FALSE(policy.observe({1, 0, 0, 8, 0}));
-  EXPECT_FALSE(policy.observe({9, 0, 0, 8, 0}));
-  EXPECT_EQ(policy.target(), 8U);
+// The longer nothing comes, the farther away it is, and the more connections it takes to fill the way.
+TEST(ConnectionPolicy, SilenceIsDistance) {
+  ConnectionPolicy policy({8, 64});
+  EXPECT_FALSE(policy.observe({5, 0, 0, 0, 0})) << "nothing was asked";
+  EXPECT_FALSE(policy.observe({6, 0, 0, 8, 0}));
+  EXPECT_FALSE(policy.observe({6.015, 0, 0, 8, 0})) << "one that is near has not answered yet, either";
+  EXPECT_TRUE(policy.observe({6.1, 0, 0, 8, 0}));
+  const unsigned some = policy.target();
+  EXPECT_GT(some, 16U);
+  EXPECT_LT(some, 64U);
+  EXPECT_FALSE(policy.observe({6.15, 0, 0, some - 1, 0})) << "those that it has are not used yet";
+  EXPECT_TRUE(policy.observe({6.2, 0, 0, some, 0}));
+  EXPECT_GT(policy.target(), some);
+  policy.observe({9, 0, 0, policy.target(), 0});
+  EXPECT_EQ(policy.target(), 64U);
+  EXPECT_FALSE(policy.observe({10, 0, 0, 64, 0}));
+}
+
+// A host whose distance is known when the first byte comes is given as many at once.
+TEST(ConnectionPolicy, ADistanceThatIsKnownCountsLikeSilence) {
+  for (const auto& [latency, least, most] : {std::tuple{0.001, 8U, 8U}, {0.02, 8U, 9U}, {0.04, 12U, 20U}, {0.2, 60U, 64U}}) {
+    ConnectionPolicy policy({8, 64});
+    policy.observe({0, 1000, 1000, 1, latency});
+    EXPECT_GE(policy.target(), least) << latency;
+    EXPECT_LE(policy.target(), most) << latency;
+  }
 }
 
 TEST(ConnectionPolicy, ConnectionsThatAreNotUsedSayNothing) {

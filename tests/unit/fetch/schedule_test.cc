@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <random>
@@ -22,6 +23,11 @@ Schedule whole_file(std::uint64_t size, bool in_order = false) {
   return schedule;
 }
 
+// Another has, or will bring, all that is free.
+void take_the_rest(Schedule& schedule) { schedule.remove_free({0, UINT64_MAX}); }
+
+const Schedule::Asks whole_chunks{.last = false};  // there are other files to begin: no endgame
+
 ByteRange range_of(Schedule::Place run) { return {run->position, run->end}; }
 
 TEST(Schedule, AFileOfNoBytesIsComplete) {
@@ -39,11 +45,11 @@ TEST(Schedule, TheUnknownTakeAChunkAndTheQuickTakeMore) {
 
 TEST(Schedule, InOrderFromTheFrontEvenWhatComesBack) {
   Schedule schedule = whole_file(10 * chunk, true);
-  const auto first = schedule.take(0, {}, 4, 0);
-  EXPECT_EQ(range_of(*schedule.take(1, {}, 4, 0)), (ByteRange{chunk, 2 * chunk}));
+  const auto first = schedule.take(0, {}, 4, 0, whole_chunks);
+  EXPECT_EQ(range_of(*schedule.take(1, {}, 4, 0, whole_chunks)), (ByteRange{chunk, 2 * chunk}));
   schedule.advance(*first, 100, 0.1);
   schedule.release(*first);
-  EXPECT_EQ(range_of(*schedule.take(2, {}, 4, 0)), (ByteRange{100, chunk}));
+  EXPECT_EQ(range_of(*schedule.take(2, {}, 4, 0, whole_chunks)), (ByteRange{100, chunk}));
 }
 
 TEST(Schedule, InOrderRunsGrowWhereARequestTakesLongerThanAChunk) {
@@ -55,23 +61,24 @@ TEST(Schedule, InOrderRunsGrowWhereARequestTakesLongerThanAChunk) {
 TEST(Schedule, SeveralWritersBeginInDifferentPlacesAndWrap) {
   Schedule schedule = whole_file(4 * chunk);
   schedule.start_at(2 * chunk);
-  EXPECT_EQ(range_of(*schedule.take(0, {}, 1, 0)), (ByteRange{2 * chunk, 3 * chunk}));
-  EXPECT_EQ(range_of(*schedule.take(0, {}, 1, 0)), (ByteRange{3 * chunk, 4 * chunk}));
-  EXPECT_EQ(range_of(*schedule.take(0, {}, 1, 0)), (ByteRange{0, chunk}));
+  EXPECT_EQ(range_of(*schedule.take(0, {}, 1, 0, whole_chunks)), (ByteRange{2 * chunk, 3 * chunk}));
+  EXPECT_EQ(range_of(*schedule.take(0, {}, 1, 0, whole_chunks)), (ByteRange{3 * chunk, 4 * chunk}));
+  EXPECT_EQ(range_of(*schedule.take(0, {}, 1, 0, whole_chunks)), (ByteRange{0, chunk}));
 }
 
 TEST(Schedule, LeavesWhatAnotherProcessIsAt) {
   Schedule schedule = whole_file(4 * chunk);
   const auto taken = [](std::uint64_t i) { return i == 0 || i == 2; };
-  EXPECT_EQ(range_of(*schedule.take(0, {50e6, 0}, 1, 0, taken)), (ByteRange{chunk, 2 * chunk}));
-  EXPECT_EQ(range_of(*schedule.take(0, {50e6, 0}, 1, 0, taken)), (ByteRange{3 * chunk, 4 * chunk}));
+  EXPECT_EQ(range_of(*schedule.take(0, {50e6, 0}, 1, 0, {.taken = taken, .last = false})), (ByteRange{chunk, 2 * chunk}));
+  EXPECT_EQ(range_of(*schedule.take(0, {50e6, 0}, 1, 0, {.taken = taken, .last = false})), (ByteRange{3 * chunk, 4 * chunk}));
   EXPECT_EQ(schedule.free_bytes(), 2 * chunk);
 }
 
 TEST(Schedule, SplitsTheLatestRunSoThatBothEndTogether) {
   Schedule schedule = whole_file(2 * chunk);
-  const auto slow = schedule.take(0, {1e6, 0}, 2, 0);
-  const auto quick = schedule.take(1, {4e6, 0}, 2, 0);
+  const auto slow = schedule.take(0, {1e6, 0}, 2, 0, whole_chunks);
+  const auto quick = schedule.take(1, {4e6, 0}, 2, 0, whole_chunks);
+  EXPECT_FALSE(schedule.take(1, {3e6, 0}, 2, 0, {.last = false})) << "it has other things to do";
   const auto part = schedule.take(1, {3e6, 0}, 2, 0);
   ASSERT_TRUE(part);
   EXPECT_EQ((*part)->end, chunk);
@@ -100,21 +107,84 @@ TEST(Schedule, DoesNotSplitForNothing) {
       {100 << 10, {1e6, 0}, {1e6, 0}, false},  // small and quick
       {100 << 10, {10e3, 0}, {1e6, 0}, true},  // small and slow
       {1, {1e6, 0}, {1e6, 0}, false},
-      {chunk, {5e6, 0.02}, {5e6, 0.02}, true},      // saves 0.4 s, by another source
-      {chunk, {5e6, 0}, {5e6, 0}, false},           // the same nearby
-      {chunk, {5e6, 0.02}, {5e6, 0.02}, false, 0},  // the same by the source itself
-      {chunk, {2e6, 0.02}, {2e6, 0.02}, true, 0},   // 1 s
+      {chunk, {18e6, 0.02}, {18e6, 0.02}, true},      // saves 0.11 s, by another source
+      {chunk, {25e6, 0}, {25e6, 0}, false},           // 0.08 s nearby
+      {chunk, {18e6, 0.02}, {18e6, 0.02}, false, 0},  // by the source itself
+      {chunk, {10e6, 0.02}, {10e6, 0.02}, true, 0},   // 0.2 s
   };
   for (const auto& c : cases) {
     Schedule schedule = whole_file(c.size);
-    ASSERT_TRUE(schedule.take(0, c.first, 2, 0));
+    ASSERT_TRUE(schedule.take(0, c.first, 2, 0, whole_chunks));
     EXPECT_EQ(schedule.take(c.by, c.second, 2, 0).has_value(), c.split) << c.size << " bytes, " << c.first.rate;
   }
 }
 
+// Less than a chunk is a lane's part: those of one source share one, so that what is wrong has one giver.
+TEST(Schedule, InTheEndgameLanesOfOneSourceShareAChunk) {
+  Schedule schedule = whole_file(3 * chunk);
+  const auto first = *schedule.take(0, {1e6, 0.02}, 16, 0);
+  EXPECT_EQ(first->position, 0U);
+  EXPECT_LT(first->left(), chunk / 4);
+  const auto second = *schedule.take(0, {1e6, 0.02}, 16, 0);
+  EXPECT_EQ(second->position, first->end);
+  const auto other = *schedule.take(1, {1e6, 0.02}, 16, 0);
+  EXPECT_EQ(other->position / chunk, 1U);
+  const auto third = *schedule.take(2, {1e6, 0.02}, 16, 0);
+  EXPECT_EQ(third->position / chunk, 2U);
+  const auto fourth = *schedule.take(3, {1e6, 0.02}, 16, 0);
+  EXPECT_EQ(fourth->position, third->end) << "nothing is left but what others are at";
+}
+
+TEST(Schedule, TheEndgamesPiecesGetSmaller) {
+  constexpr unsigned lanes = 16;
+  constexpr double rate = 1e6, step_s = 0.02;
+  Schedule schedule = whole_file(16 * chunk);
+  std::vector<std::uint64_t> pieces;
+  double now = 0;
+  for (; !schedule.complete(); now += step_s) {
+    while (schedule.runs().size() < lanes) {
+      const auto run = schedule.take(0, {rate, 0.1}, lanes, now);
+      if (!run) break;
+      pieces.push_back((*run)->left());
+    }
+    for (auto run = schedule.runs().begin(); run != schedule.runs().end();) {
+      const auto at = run++;
+      schedule.advance(at, static_cast<std::uint64_t>(rate * step_s), now);
+      if (at->left() == 0) schedule.release(at);
+    }
+  }
+  EXPECT_GT(pieces.front(), chunk / 4);
+  EXPECT_LT(pieces.back(), 600'000U);
+  EXPECT_GE(*std::ranges::min_element(pieces), 64U << 10);
+  EXPECT_LT(now, 1.05 * 16 * chunk / (lanes * rate)) << "all end together";
+}
+
+TEST(Schedule, TheUnknownTakeLittleInTheEndgame) {
+  Schedule schedule = whole_file(64 * chunk);
+  EXPECT_LE((*schedule.take(0, {}, 64, 0))->left(), 1U << 20);
+  Schedule small = whole_file(2 * chunk);
+  EXPECT_LE((*small.take(0, {}, 64, 0))->left(), 64U << 10);
+}
+
+TEST(Schedule, WhatCameFromElsewhereIsPassed) {
+  Schedule schedule = whole_file(3 * chunk);
+  const auto run = *schedule.take(0, {1e6, 0}, 2, 0, whole_chunks);
+  const auto other = *schedule.take(0, {1e6, 0}, 2, 0, whole_chunks);
+  const auto ranges = [](const std::vector<ByteRange>& passed) { return passed; };
+  EXPECT_EQ(ranges(schedule.pass(run, {0, 1000})), (std::vector<ByteRange>{{0, 1000}}));
+  EXPECT_EQ(run->position, 1000U);
+  EXPECT_EQ(ranges(schedule.pass(run, {5000, 6000})), (std::vector<ByteRange>{{5000, 6000}}));
+  EXPECT_EQ(range_of(run), (ByteRange{1000, 5000})) << "what is behind the gap is another request";
+  EXPECT_TRUE(schedule.pass(run, {chunk + 5, chunk + 10}).empty()) << "another lane is at it";
+  EXPECT_EQ(ranges(schedule.pass(run, {chunk - 10, 2 * chunk + 10})),
+            (std::vector<ByteRange>{{chunk - 10, chunk}, {2 * chunk, 2 * chunk + 10}}));
+  EXPECT_EQ(other->left(), chunk);
+  EXPECT_EQ(schedule.free_bytes(), (chunk - 10 - 6000) + (chunk - 10));
+}
+
 TEST(Schedule, ASilentRunLosesAllAndItsSourceIsAskedNothing) {
   Schedule schedule = whole_file(chunk);
-  const auto run = *schedule.take(0, {10e6, 0.01}, 2, 0);
+  const auto run = *schedule.take(0, {10e6, 0.01}, 2, 0, whole_chunks);
   schedule.advance(run, 1000, 0.1);
   EXPECT_FALSE(schedule.take(0, {10e6, 0.01}, 2, 5));
   const auto rescue = schedule.take(1, {10e6, 0.01}, 2, 5);
@@ -131,25 +201,25 @@ TEST(Schedule, ALoginIsNoSilence) {
   for (const double login : {0.0, 0.6}) {
     Schedule schedule = whole_file(8 * chunk);
     const Schedule::Speed speed{0, 0.05, login};
-    const auto kept = *schedule.take(0, speed, 2, 0);
-    ASSERT_TRUE(schedule.take(0, speed, 2, 0)) << "it logs in";
+    const auto kept = *schedule.take(0, speed, 2, 0, whole_chunks);
+    ASSERT_TRUE(schedule.take(0, speed, 2, 0, whole_chunks)) << "it logs in";
     schedule.advance(kept, chunk, 0.5);
     schedule.release(kept);
-    EXPECT_EQ(schedule.take(0, speed, 2, 0.6).has_value(), login > 0);
-    EXPECT_FALSE(schedule.take(0, speed, 2, 5));
+    EXPECT_EQ(schedule.take(0, speed, 2, 0.6, whole_chunks).has_value(), login > 0);
+    EXPECT_FALSE(schedule.take(0, speed, 2, 5, whole_chunks));
   }
 }
 
 TEST(Schedule, AChunkThatMayNotBeSplitIsCutAtItsBounds) {
   const auto whole = [](std::uint64_t) { return true; };
   Schedule one = whole_file(chunk);
-  ASSERT_TRUE(one.take(0, {1e6, 0}, 2, 0));
-  EXPECT_FALSE(one.take(1, {1e6, 0}, 2, 0, {}, whole));
+  ASSERT_EQ((*one.take(0, {1e6, 0}, 2, 0, {.whole = whole}))->left(), chunk);
+  EXPECT_FALSE(one.take(1, {1e6, 0}, 2, 0, {.whole = whole}));
   Schedule many = whole_file(64 * chunk);
-  const auto run = *many.take(0, {1e6, 0}, 1, 0);
+  const auto run = *many.take(0, {1e6, 0}, 1, 0, whole_chunks);
   ASSERT_EQ(run->left(), 16 * chunk);
-  many.remove_free({0, 64 * chunk});
-  const auto part = many.take(1, {1.9e6, 0}, 1, 0, {}, whole);
+  take_the_rest(many);
+  const auto part = many.take(1, {1.9e6, 0}, 1, 0, {.whole = whole});
   ASSERT_TRUE(part);
   EXPECT_EQ((*part)->position % chunk, 0U);
   EXPECT_EQ(run->end, (*part)->position);
@@ -157,15 +227,15 @@ TEST(Schedule, AChunkThatMayNotBeSplitIsCutAtItsBounds) {
 
 TEST(Schedule, AChunkToBeReadAgainIsReadFromItsBegin) {
   Schedule schedule = whole_file(2 * chunk);
-  const auto first = *schedule.take(0, {1e6, 0}, 2, 0);
-  const auto second = *schedule.take(0, {1e6, 0}, 2, 0);
+  const auto first = *schedule.take(0, {1e6, 0}, 2, 0, whole_chunks);
+  const auto second = *schedule.take(0, {1e6, 0}, 2, 0, whole_chunks);
   const auto part = *schedule.take(1, {1e6, 0}, 2, 0);  // the cursor is where this one ends, or in a chunk
   schedule.advance(first, first->left(), 2);
   schedule.advance(part, part->left(), 2);
   schedule.release(first);
   schedule.release(part);
   schedule.add_free({0, chunk});
-  EXPECT_EQ(range_of(*schedule.take(1, {1e6, 0}, 2, 2)), (ByteRange{0, chunk}));
+  EXPECT_EQ(range_of(*schedule.take(1, {1e6, 0}, 2, 2, whole_chunks)), (ByteRange{0, chunk}));
   schedule.release(second);
 }
 
@@ -211,8 +281,17 @@ TEST(Schedule, IsABitmap) {
           there[i] = true;
         }
         if (place->left() == 0) schedule.release(place);
-      } else {
+      } else if (random() % 2 == 0) {
         schedule.release(place);
+      } else {
+        const std::uint64_t from = random() % size;
+        for (const ByteRange& passed : schedule.pass(place, {from, std::min(size, from + random() % 40)})) {
+          for (std::uint64_t i = passed.begin; i < passed.end; ++i) {
+            ASSERT_FALSE(there[i]);
+            there[i] = true;
+          }
+        }
+        if (place->left() == 0) schedule.release(place);
       }
       std::uint64_t held = schedule.free_bytes();
       for (const auto& run : schedule.runs()) held += run.left();

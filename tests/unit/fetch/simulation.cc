@@ -55,7 +55,7 @@ class Simulation {
   void look(double now);
   void wake(double now);
   bool dispatch(Lane& lane, double now);
-  void ask(Lane& lane, double now, bool endgame);
+  void ask(Lane& lane, double now, bool split);
   void answer(Lane& lane);
   void share_rates(double now, double until);
   void deliver(Lane& lane, double now, double until);
@@ -81,7 +81,7 @@ class Simulation {
   double now_ = 0;
   bool freed_ = true;  // something changed: idle lanes may find work
   ByteSet there_;
-  std::set<std::uint64_t> cut_;                                     // chunks that an endgame split
+  std::set<std::uint64_t> cut_;                                     // chunks that lanes share in the endgame
   std::map<std::uint64_t, std::size_t> whole_;                      // chunks that one source alone must bring: which
   std::vector<std::uint64_t> chunk_bytes_, served_, served_wrong_;  // of each chunk; sources as bits
   std::vector<double*> wants_;
@@ -92,6 +92,7 @@ Schedule::Limits limits_of(const SimulatedCase& setting) {
   Schedule::Limits limits;
   limits.chunk_bytes = setting.chunk_bytes;
   limits.in_order = setting.in_order;
+  limits.lanes_soon = std::min(32U, setting.lanes_max);
   return limits;
 }
 
@@ -176,28 +177,31 @@ bool Simulation::dispatch(Lane& lane, double now) {
       const auto found = whole_.find(chunk);
       return found != whole_.end() && found->second != i;
     };
-    const bool endgame = schedule_.free_bytes() == 0;
-    const auto place =
-        schedule_.take(i, {hosts_[i].rate, hosts_[i].latency}, std::min(targets, case_.lanes_max), now, {}, whole);
+    const bool split = schedule_.free_bytes() == 0;
+    const unsigned lanes = std::min(targets, case_.lanes_max);
+    const bool endgame = schedule_.in_endgame(lanes);
+    const auto place = schedule_.take(i, {hosts_[i].rate, hosts_[i].latency}, lanes, now, {.whole = whole});
     if (!place) continue;
     lane.source = i;
     lane.run = *place;
-    ask(lane, now, endgame);
+    if (endgame) {
+      for (const std::uint64_t byte : {lane.run->position, lane.run->end - 1}) cut_.insert(byte / case_.chunk_bytes);
+    }
+    ask(lane, now, split);
     return true;
   }
   return false;
 }
 
-void Simulation::ask(Lane& lane, double now, bool endgame) {
+void Simulation::ask(Lane& lane, double now, bool split) {
   const Schedule::Run& run = *lane.run;
   const auto& source = case_.sources[lane.source];
   if (run.left() == 0) broken("an empty run");
   if (const auto found = there_.find_from(run.position); found && found->begin < run.end) broken("bytes read twice");
   const std::uint64_t first = run.position / case_.chunk_bytes, last = (run.end - 1) / case_.chunk_bytes;
-  if (endgame) {
+  if (split) {
     ++result_.splits;
     if (log_) result_.decisions.push_back(fmt::format("{:.2f} s: to {}: {}", now, lane.source, schedule_.reason()));
-    if (run.position % case_.chunk_bytes != 0) cut_.insert(first);
   }
   for (const auto& other : schedule_.runs()) {
     if (&other == &run || other.left() == 0) continue;

@@ -75,7 +75,7 @@ void fill_known(Store& store, std::uint64_t seed, std::uint64_t size, useconds_t
       took = true;
       partial->claim(i);
       std::string chunk = seeded_bytes(seed, i * chunk_size_bytes, chunk_length(size, i));
-      bring_chunk(*partial, i, chunk, partial->adopt_scratch(i), pause_us);
+      bring_chunk(*partial, i, chunk, start_of(partial->adopt_scratch(i)), pause_us);
       if (hash_chunk(bytes_of(chunk)) != tree.chunks[i]) throw Error(FailureKind::content, "adopted bytes are wrong");
       partial->write_chunk(0, i, bytes_of(chunk), tree.chunks[i]);
       break;
@@ -93,7 +93,7 @@ std::uint64_t bring_rest(Store& store, Partial& partial, std::uint64_t seed, std
   while (partial.front() < size) {
     const std::uint64_t index = partial.front() / chunk_size_bytes;
     std::string chunk = seeded_bytes(seed, partial.front(), chunk_length(size, index));
-    brought += bring_chunk(partial, index, chunk, partial.adopt_scratch(index), pause_us);
+    brought += bring_chunk(partial, index, chunk, start_of(partial.adopt_scratch(index)), pause_us);
     partial.write_chunk(0, index, bytes_of(chunk), hash_chunk(bytes_of(chunk)));
   }
   store.note_arrival(source_of(seed), {partial.publish().digest, false});

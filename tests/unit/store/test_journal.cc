@@ -120,31 +120,70 @@ TEST(Scratch, GivesWhatCameInOrder) {
   ScratchLanes lanes(temp.path(), "me");
   for (std::size_t at = 0; at < 500'000; at += 100'000) lanes.write(2, 9, at, bytes_of(chunk).subspan(at, 100'000));
   const auto file = temp / scratch_name("me", 2);
-  const auto start = read_scratch(file, 9, chunk_size_bytes);
-  ASSERT_EQ(start.size(), 500'000U);
-  EXPECT_TRUE(std::ranges::equal(start, bytes_of(chunk).first(500'000)));
-  EXPECT_TRUE(read_scratch(file, 8, chunk_size_bytes).empty());  // another chunk
-  EXPECT_EQ(read_scratch(file, 9, 250'000).size(), 200'000U);    // no more than the chunk has
+  const auto parts = read_scratch(file, 9, chunk_size_bytes);
+  ASSERT_EQ(parts.size(), 1U);
+  EXPECT_EQ(parts[0].offset, 0U);
+  EXPECT_TRUE(std::ranges::equal(parts[0].bytes, bytes_of(chunk).first(500'000)));
+  const auto given = [&](std::uint64_t index, std::uint64_t most) {
+    return start_of(read_scratch(file, index, most)).size();
+  };
+  EXPECT_EQ(given(8, chunk_size_bytes), 0U);  // another chunk
+  EXPECT_EQ(given(9, 250'000), 200'000U);     // no more than the chunk has
   std::filesystem::resize_file(file, std::filesystem::file_size(file) - 1);
-  ASSERT_TRUE(scratch_start(file));
-  EXPECT_EQ(scratch_start(file)->index, 9U);
-  EXPECT_EQ(scratch_start(file)->length, 400'000U);
-  EXPECT_FALSE(scratch_start(temp / "none"));
-  EXPECT_EQ(read_scratch(file, 9, chunk_size_bytes).size(), 400'000U);  // a torn piece
+  EXPECT_EQ(scratch_parts(file), (std::vector<ScratchPart>{{9, 0, 400'000}}));
+  EXPECT_TRUE(scratch_parts(temp / "none").empty());
+  EXPECT_EQ(given(9, chunk_size_bytes), 400'000U);  // a torn piece
   std::string bytes = read_file(file);
   bytes[150'000] ^= 1;
   write_file(file, bytes);
-  EXPECT_EQ(read_scratch(file, 9, chunk_size_bytes).size(), 100'000U);
+  EXPECT_EQ(given(9, chunk_size_bytes), 100'000U);
 }
 
-TEST(Scratch, HoldsAdoptedBytesOnceTheChunkGoesOn) {
+// Lanes that share chunks bring parts of several before the first of them is whole.
+TEST(Scratch, KeepsPartsUntilTheirChunksAreDone) {
   const TempDir temp;
-  const std::string chunk = seeded_bytes(1, 0, 1000);
+  const std::string chunk = seeded_bytes(1, 0, 1'000'000);
   ScratchLanes lanes(temp.path(), "me");
-  const auto start = bytes_of(chunk).first(600);
-  lanes.adopt(4, {start.begin(), start.end()});
-  lanes.write(0, 4, 600, bytes_of(chunk).subspan(600, 400));
-  EXPECT_EQ(read_scratch(temp / scratch_name("me", 0), 4, 1000).size(), 1000U);
+  const auto write = [&](std::uint64_t index, std::size_t from, std::size_t to) {
+    lanes.write(0, index, from, bytes_of(chunk).subspan(from, to - from));
+  };
+  write(4, 600, 1000);
+  write(4, 1000, 2000);
+  write(7, 0, 300);
+  const auto file = temp / scratch_name("me", 0);
+  EXPECT_EQ(scratch_parts(file), (std::vector<ScratchPart>{{4, 600, 1400}, {7, 0, 300}}));
+  const auto of_four = read_scratch(file, 4, chunk_size_bytes);
+  ASSERT_EQ(of_four.size(), 1U);
+  EXPECT_TRUE(std::ranges::equal(of_four[0].bytes, bytes_of(chunk).subspan(600, 1400)));
+  EXPECT_TRUE(start_of(of_four).empty()) << "nothing of its start is here";
+  lanes.chunk_done(3, 4);  // another lane has brought the last of it
+  write(7, 300, 500);
+  EXPECT_EQ(start_of(read_scratch(file, 7, chunk_size_bytes)).size(), 500U);
+  lanes.chunk_done(0, 7);
+  EXPECT_EQ(std::filesystem::file_size(file), 0U);
+  EXPECT_TRUE(lanes.empty());
+}
+
+// A chunk that was wrong comes again, and what was there of it before is not offered.
+TEST(Scratch, TheLaterOfTwoPartsCounts) {
+  const TempDir temp;
+  const std::string wrong = seeded_bytes(1, 0, 1000), right = seeded_bytes(2, 0, 1000);
+  ScratchLanes lanes(temp.path(), "me");
+  lanes.write(0, 4, 0, bytes_of(wrong).first(700));
+  lanes.write(0, 4, 0, bytes_of(right).first(500));
+  EXPECT_TRUE(std::ranges::equal(start_of(read_scratch(temp / scratch_name("me", 0), 4, 1000)),
+                                 bytes_of(right).first(500)));
+}
+
+TEST(Scratch, PartsAreJoinedUpToTheFirstGap) {
+  const std::string chunk = seeded_bytes(1, 0, 1000);
+  const auto part = [&](std::size_t from, std::size_t to) {
+    const auto bytes = bytes_of(chunk).subspan(from, to - from);
+    return ScratchBytes{from, {bytes.begin(), bytes.end()}};
+  };
+  EXPECT_TRUE(std::ranges::equal(start_of({part(500, 700), part(0, 200), part(150, 400), part(100, 120), part(400, 450)}),
+                                 bytes_of(chunk).first(450)));
+  EXPECT_TRUE(start_of({part(1, 5)}).empty());
 }
 
 TEST(Scratch, SparesAQuickLane) {
