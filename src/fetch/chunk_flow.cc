@@ -11,12 +11,6 @@
 
 namespace sabath {
 
-namespace {
-
-constexpr std::uint64_t sample_bytes = 12 * 1024;  // comes in the first round trip: TCP begins with ten segments
-
-}  // namespace
-
 void ChunkTransfer::run_flow(Lane& lane, Place flow) {
   const std::stop_callback forward(context_.stop, [&] { flow->stop.request_stop(); });
   try {
@@ -57,7 +51,7 @@ void ChunkTransfer::read(Lane& lane, Flow& flow) {
     flow.request_end = flow.run->end;
     request.offset = job_.offset + flow.run->position;
     request.length = flow.run->left();
-    if (const auto version = versions_.find(flow.pick.index); version != versions_.end()) {
+    if (const auto version = trust_.versions.find(flow.pick.index); version != trust_.versions.end()) {
       request.expected = version->second;
     }
   }
@@ -76,46 +70,6 @@ void ChunkTransfer::read_whole(Lane& lane, Flow& flow) {
   if (at < size_) throw Error(FailureKind::network, fmt::format("{} ended early", flow.pick.url->display()));
 }
 
-// The start of a chunk, by the source that is believed so far.
-void ChunkTransfer::keep_sample(const Flow& flow, std::uint64_t chunk, const Flight& flight) {
-  const std::uint64_t begin = range_of(chunk).begin;
-  const bool believed = flight.givers.size() == 1 && admitted_.contains(flow.pick.index);
-  if (known() || !sample_.empty() || !believed || flow.start_end < begin + sample_bytes) return;
-  sample_begin_ = begin;
-  sample_.assign(flight.bytes.get(), flight.bytes.get() + sample_bytes);
-}
-
-// A mirror of content that is not known is believed with the others once it agrees with what they gave: with what came
-// first, and with the end of the last chunk that is there.
-void ChunkTransfer::compare_samples(Flow& flow) {
-  std::map<std::uint64_t, std::vector<std::byte>> samples;  // by where they begin
-  {
-    const std::lock_guard lock(mutex_);
-    if (!sample_.empty()) samples[sample_begin_] = sample_;
-    const auto last = std::find(done_.rbegin(), done_.rend(), true);
-    if (last != done_.rend()) {
-      const ByteRange range = range_of(static_cast<std::uint64_t>(done_.rend() - last) - 1);
-      samples[range.end - std::min(sample_bytes, range.size())] = {};
-    }
-  }
-  for (auto& [begin, ours] : samples) {
-    if (ours.empty()) {
-      ours.resize(std::min(sample_bytes, size_ - begin));
-      if (partial_->read(begin, ours) != ours.size()) continue;
-    }
-    std::vector<std::byte> theirs;
-    read_into(flow, {*flow.pick.url, job_.offset + begin, ours.size(), {}},
-              [&](std::span<const std::byte> bytes) { theirs.insert(theirs.end(), bytes.begin(), bytes.end()); });
-    if (theirs == ours) continue;
-    throw Error(FailureKind::content,
-                fmt::format("{} differs from the other sources in bytes {} to {}", flow.pick.url->display(), begin,
-                            begin + ours.size()),
-                "it holds another version, or one of them lies");
-  }
-  const std::lock_guard lock(mutex_);
-  believe(flow.pick.index);
-}
-
 void ChunkTransfer::on_begin(Flow& flow, const ContentInfo& info) {
   if (job_.offset == 0 && info.size_bytes && *info.size_bytes != size_) {
     throw Error(FailureKind::content,
@@ -125,11 +79,11 @@ void ChunkTransfer::on_begin(Flow& flow, const ContentInfo& info) {
   }
   if (known()) return;
   const std::lock_guard lock(mutex_);
-  const auto [version, first] = versions_.try_emplace(flow.pick.index, info.validators);
+  const auto [version, first] = trust_.versions.try_emplace(flow.pick.index, info.validators);
   if (version->second != info.validators) {
     throw Error(FailureKind::changed, fmt::format("{} changed at its source while it was fetched", job_.name));
   }
-  if (flow.pick.index == leader_) partial_->note_validators(info.validators, size_);
+  if (flow.pick.index == trust_.leader) partial_->note_validators(info.validators, size_);
 }
 
 std::shared_ptr<Flight> ChunkTransfer::flight_of(std::uint64_t chunk, std::size_t giver) {
@@ -233,7 +187,7 @@ void ChunkTransfer::finish_chunk(Lane& lane, Flow& flow, std::uint64_t chunk, co
     const std::lock_guard lock(mutex_);
     whole.givers = flight.givers;
     whole.adopted = flight.adopted;
-    if (!believed(whole.givers)) return held_.push_back(std::move(whole));
+    if (!believed(whole.givers)) return trust_.held.push_back(std::move(whole));
   }
   keep_chunk(lane, whole, flow.stop.get_token());
 }
@@ -247,39 +201,11 @@ void ChunkTransfer::keep_chunk(Lane& lane, const Whole& whole, const std::stop_t
   const std::lock_guard lock(mutex_);
   if (done_[chunk]) return;
   if (!known()) reused_ += whole.adopted;
-  givers_.insert(whole.givers.begin(), whole.givers.end());
+  trust_.givers.insert(whole.givers.begin(), whole.givers.end());
   alone_.erase(chunk);
   flights_.erase(chunk);
   schedule_->remove_free(range_of(chunk));  // had it been given up meanwhile
   note_done(chunk);
-}
-
-// A chunk of a source that was still being compared when it was whole, and is believed now. Those of one that is not
-// are free again.
-bool ChunkTransfer::keep_held(Lane& lane, std::unique_lock<std::mutex>& lock) {
-  std::erase_if(held_, [this](const Whole& whole) {
-    const bool wrong = std::ranges::any_of(whole.givers, [this](std::size_t giver) {
-      return mirrors_.dead(giver) && !agreed_.contains(giver);
-    });
-    if (wrong && flights_.erase(whole.chunk) > 0) schedule_->add_free(range_of(whole.chunk));
-    return wrong;
-  });
-  const auto found = std::ranges::find_if(held_, [this](const Whole& whole) { return believed(whole.givers); });
-  if (found == held_.end()) return false;
-  const Whole whole = std::move(*found);
-  held_.erase(found);
-  ++keeping_;
-  lock.unlock();
-  try {
-    keep_chunk(lane, whole, context_.stop);
-  } catch (...) {
-    lock.lock();
-    --keeping_;
-    throw;
-  }
-  lock.lock();
-  --keeping_;
-  return true;
 }
 
 // Of one source: it is blamed. Of several: nobody knows whose bytes are wrong, and one alone brings the whole chunk.
@@ -319,8 +245,8 @@ void ChunkTransfer::after_failure(Flow& flow, const Error& error) {
     if (job_.offset == 0 && mirrors_.only_rangeless()) {
       sequential_ = true;
       mirrors_.revive_rangeless();
-      leader_.reset();
-      admitted_.clear();
+      trust_.leader.reset();
+      trust_.admitted.clear();
       stop_flows([](const Flow&) { return true; });
     }
     return;
@@ -328,7 +254,7 @@ void ChunkTransfer::after_failure(Flow& flow, const Error& error) {
   if (flow.check && kind == FailureKind::content) {
     mirrors_.set_aside(flow.pick, error.failure());
     const std::lock_guard lock(mutex_);
-    differing_.emplace(flow.pick.index, error.failure());
+    trust_.differing.emplace(flow.pick.index, error.failure());
     stop_flows([&](const Flow& other) { return other.pick.index == flow.pick.index; });
     return;
   }
@@ -344,15 +270,15 @@ void ChunkTransfer::after_death(std::size_t mirror, FailureKind kind) {
   // What else was asked of it may come yet, or say better why it does not.
   if (wrong) stop_flows([&](const Flow& flow) { return flow.pick.index == mirror; });
   if (known()) return;
-  const bool gave = givers_.contains(mirror) || std::any_of(flights_.begin(), flights_.end(), [&](const auto& flight) {
-                      return flight.second->givers.contains(mirror);
-                    });
-  const bool leads = leader_ == mirror;
-  if (leads) leader_.reset();
-  if (admitted_.erase(mirror) == 0) return;  // nothing of it was kept
-  if (wrong) agreed_.erase(mirror);
+  const bool gave = trust_.givers.contains(mirror) ||
+                    std::any_of(flights_.begin(), flights_.end(),
+                                [&](const auto& flight) { return flight.second->givers.contains(mirror); });
+  const bool leads = trust_.leader == mirror;
+  if (leads) trust_.leader.reset();
+  if (trust_.admitted.erase(mirror) == 0) return;  // nothing of it was kept
+  if (wrong) trust_.agreed.erase(mirror);
   // Another takes over from the start; where there is none, what came is kept for a better day.
-  if (gave && (wrong || (leads && !mixable_ && mirrors_.any_alive()))) want_restart();
+  if (gave && (wrong || (leads && !trust_.mixable && mirrors_.any_alive()))) want_restart();
 }
 
 // Chunks that were claimed, and at which none of our lanes is any more.
@@ -371,7 +297,7 @@ void ChunkTransfer::end_flow(Place flow) {
     if (known() && left.size() > 0) give_back(left);
   }
   const std::size_t mirror = flow->pick.index;
-  if (flow->check) comparing_.erase(mirror);
+  if (flow->check) trust_.comparing.erase(mirror);
   const bool dead = mirrors_.dead(mirror), passed = !flow->has_run && !flow->check;
   forget_flights([&](std::uint64_t chunk, const Flight& flight) {
     return passed || alone_.contains(chunk) || (dead && flight.givers.contains(mirror));

@@ -30,8 +30,9 @@ ChunkTransfer::ChunkTransfer(FetchContext& context, ChunkBuffers& buffers, Chunk
       wanted_(wanted_of(context, job)),
       watch_(watch),
       mirrors_(job, context.ledger, context.hosts, true),
-      reuse_(context.store, index, buffers),
-      mixable_(provable()) {}
+      reuse_(context.store, index, buffers) {
+  trust_.mixable = provable();
+}
 
 // Whoever reads the archive as it arrives must not read a partial that is gone.
 ChunkTransfer::~ChunkTransfer() {
@@ -57,7 +58,8 @@ bool ChunkTransfer::work(Lane& lane, bool last) {
       flow = next_flow(last);
     } catch (const Error& error) {
       // What is under way may come yet, or say better why it does not.
-      if (verdict(error.failure().kind) != Verdict::fatal && (!flows_.empty() || keeping_ > 0 || reuse_.under_way())) return false;
+      if (verdict(error.failure().kind) != Verdict::fatal && (!flows_.empty() || keeping_ > 0 || reuse_.under_way()))
+        return false;
       const auto failure = all_dead(error);
       if (!failure) return true;
       phase_ = Phase::busy;  // one lane says so, not each that finds it
@@ -116,7 +118,7 @@ void ChunkTransfer::adopt_earlier() {
   const Validators noted = adopt_left(*partial_, earlier_ ? nullptr : watch_, provable(), [](auto) {});
   // What was left came from any mirror; where the whole can be proved, another one's validators say nothing.
   if (provable() && job_.urls.size() > 1) return;
-  for (std::size_t i = 0; i < mirrors_.size() && partial_->front() > 0; ++i) versions_[i] = noted;
+  for (std::size_t i = 0; i < mirrors_.size() && partial_->front() > 0; ++i) trust_.versions[i] = noted;
 }
 
 void ChunkTransfer::plan() {
@@ -183,14 +185,14 @@ void ChunkTransfer::begin_anew() {
   front_hash_->restart();
   const std::lock_guard lock(mutex_);
   flights_.clear();
-  held_.clear();
+  trust_.held.clear();
   alone_.clear();
-  versions_.clear();
-  givers_.clear();
-  admitted_.clear();
-  agreed_.clear();
-  leader_.reset();
-  sample_.clear();
+  trust_.versions.clear();
+  trust_.givers.clear();
+  trust_.admitted.clear();
+  trust_.agreed.clear();
+  trust_.leader.reset();
+  trust_.sample.clear();
   restart_ = false;
   earlier_.reset();
   plan();
@@ -214,10 +216,10 @@ void ChunkTransfer::publish_hashed() {
   std::string source;
   {
     const std::lock_guard lock(mutex_);
-    source = givers_.empty() ? job_.name : mirrors_.name(*givers_.begin());
-    outcome_.over_tls = std::all_of(givers_.begin(), givers_.end(),
+    source = trust_.givers.empty() ? job_.name : mirrors_.name(*trust_.givers.begin());
+    outcome_.over_tls = std::all_of(trust_.givers.begin(), trust_.givers.end(),
                                     [&](std::size_t giver) { return job_.urls[giver].scheme() == "https"; });
-    if (leader_) outcome_.validators = versions_[*leader_];
+    if (trust_.leader) outcome_.validators = trust_.versions[*trust_.leader];
   }
   try {
     outcome_.computed = front_hash_->finish(source, context_.stop);
@@ -238,43 +240,6 @@ void ChunkTransfer::publish_hashed() {
   phase_ = Phase::over;
 }
 
-// The whole is wrong. If one source gave all of it, that is the one; if several did, nobody knows yet.
-void ChunkTransfer::hear_each_alone(const Failure& failure) {
-  const std::lock_guard lock(mutex_);
-  if (givers_.size() == 1 && reused_ == 0) {
-    mirrors_.demote(*givers_.begin(), failure);
-  } else {
-    suspects_ = givers_;
-  }
-  mixable_ = false;
-  restart_ = true;
-  phase_ = Phase::open;
-}
-
-// One source has proved to be right: if it shared a wrong file with just one other, that one was wrong.
-void ChunkTransfer::blame_suspects() {
-  const std::lock_guard lock(mutex_);
-  if (provable()) {
-    for (const auto& [mirror, failure] : differing_) mirrors_.demote(mirror, failure);
-  }
-  if (suspects_.empty() || givers_.size() != 1) return;
-  suspects_.erase(*givers_.begin());
-  if (suspects_.size() != 1) return;
-  mirrors_.demote(*suspects_.begin(),
-                  {FailureKind::content, fmt::format("the part of {} that it sent does not match", job_.name),
-                   "it holds another version, or it lies", std::nullopt});
-}
-
-// nullopt: those that only differed from the others may yet be right.
-std::optional<Failure> ChunkTransfer::all_dead(const Error& error) {
-  if (verdict(error.failure().kind) == Verdict::fatal) throw error;
-  if (differing_.empty()) return error.failure();
-  for (const auto& [mirror, failure] : std::exchange(differing_, {})) mirrors_.revive(mirror);
-  mixable_ = false;
-  want_restart();
-  return std::nullopt;
-}
-
 void ChunkTransfer::fail(const Failure& failure) {
   if (known() && context_.store.present(job_.known->digest)) {  // others have had more luck
     outcome_.tree = *job_.known;
@@ -291,42 +256,22 @@ void ChunkTransfer::fail(const Failure& failure) {
 
 // --- decisions; the mutex is held ----------------------------------------------------------------------------------
 
-bool ChunkTransfer::to_compare(std::size_t mirror) const {
-  if (known() || !leader_ || !mixable_ || admitted_.contains(mirror) || comparing_.contains(mirror)) return false;
-  return !sample_.empty() || missing_ < done_.size();
-}
-
-// One that is being compared gives a chunk at most before it is believed.
-bool ChunkTransfer::may_give(std::size_t mirror) const {
-  if (known() || !leader_ || admitted_.contains(mirror)) return true;
-  return mixable_ && std::ranges::none_of(held_, [&](const Whole& whole) { return whole.givers.contains(mirror); });
-}
-
-void ChunkTransfer::believe(std::size_t mirror) {
-  admitted_.insert(mirror);
-  agreed_.insert(mirror);
-}
-
-bool ChunkTransfer::believed(const std::set<std::size_t>& givers) const {
-  return known() || std::ranges::all_of(givers, [this](std::size_t giver) { return agreed_.contains(giver); });
-}
-
 std::optional<ChunkTransfer::Place> ChunkTransfer::next_flow(bool last) {
   if (sequential_ && !flows_.empty()) return std::nullopt;
   // Soon, as what it gives meanwhile waits for that.
-  const bool compare = !known() && leader_ && mixable_ && admitted_.size() < mirrors_.size();
+  const bool compare = !known() && trust_.leader && trust_.mixable && trust_.admitted.size() < mirrors_.size();
   auto pick = compare ? mirrors_.try_pick([this](std::size_t mirror) { return to_compare(mirror); }) : std::nullopt;
   const bool check = pick.has_value();
   if (!check) pick = mirrors_.try_pick([this](std::size_t mirror) { return may_give(mirror); });
   if (!pick) return std::nullopt;
   Flow flow{*pick, {}};
-  if (!known() && !leader_) {
-    leader_ = pick->index;
+  if (!known() && !trust_.leader) {
+    trust_.leader = pick->index;
     believe(pick->index);
   }
   if (sequential_) flights_.clear();
   flow.check = check;
-  if (flow.check) comparing_.insert(pick->index);
+  if (flow.check) trust_.comparing.insert(pick->index);
   if (!flow.check && !sequential_ && !give_run(flow, last)) {
     mirrors_.unused(*pick);
     take_news(news_interval);
@@ -348,8 +293,7 @@ bool ChunkTransfer::give_run(Flow& flow, bool last) {
       .first = [&](std::uint64_t chunk) { return left.contains(chunk); },
       .last = last,
       .dear = mirrors_.refused_lately(flow.pick)};
-  const auto run =
-      schedule_->take(flow.pick.index, flow.pick.host->speed(), context_.hosts.connections(), now(), asks);
+  const auto run = schedule_->take(flow.pick.index, flow.pick.host->speed(), context_.hosts.connections(), now(), asks);
   if (!run || (!endgame && !claim(*run))) return false;
   flow.run = *run;
   flow.has_run = true;

@@ -99,7 +99,7 @@ class ChunkTransfer {
   void refuse_chunk(Flow& flow, std::uint64_t chunk, const Flight& flight);
   void after_failure(Flow& flow, const Error& error);
   void after_death(std::size_t mirror, FailureKind kind);  // the mutex is held
-  void give_back(ByteRange left);  // the mutex is held
+  void give_back(ByteRange left);                          // the mutex is held
   void end_flow(Place flow);
   [[nodiscard]] std::shared_ptr<Flight> flight_of(std::uint64_t chunk, std::size_t giver);  // the mutex is held
 
@@ -141,16 +141,8 @@ class ChunkTransfer {
   bool restart_ = false;
   Clock::time_point looked_{};  // for news of other processes
 
-  bool mixable_;  // unknown content: who may be believed together
-  std::optional<std::size_t> leader_;
-  std::set<std::size_t> admitted_, comparing_, givers_, suspects_;
-  std::set<std::size_t> agreed_;  // were admitted: what they gave is believed, also when they give no more
-  std::vector<Whole> held_;                   // until the sources that gave them are believed
-  unsigned keeping_ = 0;                      // of them, by a lane just now
-  std::map<std::size_t, Failure> differing_;  // from the leader: one of them is wrong
-  std::uint64_t sample_begin_ = 0;            // what the leader gave first, for the others to be compared with
-  std::vector<std::byte> sample_;
-  std::map<std::size_t, Validators> versions_;  // by mirror
+  Trust trust_;           // unknown content
+  unsigned keeping_ = 0;  // chunks that were held, by a lane just now
 };
 
 }  // namespace sabath

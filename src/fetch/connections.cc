@@ -13,6 +13,7 @@ constexpr double window_latencies = 3;  // ... and so is one over less than this
 constexpr double far_s = 0.005;         // a host this far away is bound by windows and waits, not by its rate
 constexpr double near_s = 0.02;         // what is near has answered by then; what has not is asked by ...
 constexpr double by_silence = 320;      // ... so many more a second, until it does
+constexpr unsigned near_max = 16;       // what is near needs no more for large files
 constexpr unsigned far_logins = 12;     // and so, where each costs a login
 constexpr double login_latencies = 12;  // a login lasts that many round trips: no window is shorter
 constexpr double worth = 1.10;          // what twice the connections must bring
@@ -25,7 +26,7 @@ constexpr double crowded_hold_s = 5, crowded_once_s = 1;
 
 ConnectionPolicy::ConnectionPolicy(Limits limits)
     : limits_(limits), target_(std::clamp(limits.start, 1U, std::max(1U, limits.max))), hold_for_(hold_s) {
-  limits_.max = std::max(1U, limits.max);
+  limits_.max = most_ = std::max(1U, limits.max);
 }
 
 void ConnectionPolicy::open_window(const Seen& seen) {
@@ -34,7 +35,7 @@ void ConnectionPolicy::open_window(const Seen& seen) {
 }
 
 bool ConnectionPolicy::move_to(unsigned target, const char* why, double rate, double rate_of_all) {
-  target = std::clamp(target, 1U, limits_.max);
+  target = std::clamp(target, 1U, most_);
   if (target == target_) return false;
   reason_ = fmt::format("{} connections instead of {}: {} ({:.0f} kB/s, before {:.0f} kB/s)", target, target_, why,
                         rate / 1e3, base_rate_ / 1e3);
@@ -66,13 +67,15 @@ bool ConnectionPolicy::observe(const Seen& seen) {
     phase_ = Phase::growing;
     if (seen.latency < far_s) {
       limits_.max = std::min(limits_.max, std::max(1U, limits_.near_max));
+      most_ = std::min(limits_.max, near_max);
     } else if (const unsigned start = far_start(seen.latency); target_ < start) {
       return move_to(start, "the host is far away", 0, 0);
     }
   }
   // Far away a request more costs nothing then, and fills what others wait for.
-  if (seen.many && !std::exchange(many_, true) && seen.latency >= far_s && target_ < limits_.max) {
-    return move_to(limits_.max, "there are many small requests", 0, 0);
+  if (seen.many && !std::exchange(many_, true)) {
+    most_ = limits_.max;
+    if (seen.latency >= far_s && target_ < most_) return move_to(most_, "there are many small requests", 0, 0);
   }
   // Only what uses all its connections shows what more of them would bring.
   if (seen.in_use < target_) {
@@ -103,14 +106,14 @@ bool ConnectionPolicy::judge(double rate, double rate_of_all, const Seen& seen) 
     case Phase::starting:
       return false;
     case Phase::growing:
-      if (rate > worth * std::exchange(seen_rate_, rate)) return false;  // they are still becoming quick
+      if (rate > worth * std::exchange(seen_rate_, rate)) return false;         // they are still becoming quick
       if (seen.latency >= far_s && !limits_.by_login) return hold(now), false;  // it was given what it needs
-      if (brought(worth) && target_ < limits_.max) return move_to(target_ * 2, "more brought more", rate, rate_of_all);
+      if (brought(worth) && target_ < most_) return move_to(target_ * 2, "more brought more", rate, rate_of_all);
       if (!brought(worth) && !std::exchange(settled_, true)) return false;  // a connection needs a while to be quick
       hold(now);
       return !brought(worth) && move_to(before_, "more brought nothing", rate, rate_of_all);
     case Phase::holding:
-      if (now < hold_until_ || target_ >= limits_.max) return false;
+      if (now < hold_until_ || target_ >= most_) return false;
       phase_ = Phase::probing;
       return move_to(target_ + quarter, "to see whether more bring more", rate, rate_of_all);
     case Phase::probing:

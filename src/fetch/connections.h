@@ -24,8 +24,8 @@ class ConnectionPolicy {
     double now = 0;  // seconds
     std::uint64_t bytes = 0, bytes_of_all = 0;
     unsigned in_use = 0;
-    double latency = 0;   // seconds
-    bool many = false;    // requests, each for a small file; they may share connections: then these here are requests
+    double latency = 0;  // seconds
+    bool many = false;   // requests, each for a small file; they may share connections: then these here are requests
   };
   bool observe(const Seen& seen);
   bool crowded(double now, unsigned in_use);  // the host said that it has too many of us: 429, 503, refused
@@ -44,6 +44,7 @@ class ConnectionPolicy {
 
   Limits limits_;
   Phase phase_ = Phase::starting;
+  unsigned most_ = 0;                            // connections that may be
   unsigned target_, before_ = 0;                 // connections: now, and before the last change
   double base_rate_ = 0, base_rate_of_all_ = 0;  // measured before the last change
   double seen_rate_ = 0;                         // in the last window since

@@ -69,8 +69,10 @@ TEST(Schedule, SeveralWritersBeginInDifferentPlacesAndWrap) {
 TEST(Schedule, LeavesWhatAnotherProcessIsAt) {
   Schedule schedule = whole_file(4 * chunk);
   const auto taken = [](std::uint64_t i) { return i == 0 || i == 2; };
-  EXPECT_EQ(range_of(*schedule.take(0, {50e6, 0}, 1, 0, {.taken = taken, .last = false})), (ByteRange{chunk, 2 * chunk}));
-  EXPECT_EQ(range_of(*schedule.take(0, {50e6, 0}, 1, 0, {.taken = taken, .last = false})), (ByteRange{3 * chunk, 4 * chunk}));
+  EXPECT_EQ(range_of(*schedule.take(0, {50e6, 0}, 1, 0, {.taken = taken, .last = false})),
+            (ByteRange{chunk, 2 * chunk}));
+  EXPECT_EQ(range_of(*schedule.take(0, {50e6, 0}, 1, 0, {.taken = taken, .last = false})),
+            (ByteRange{3 * chunk, 4 * chunk}));
   EXPECT_EQ(schedule.free_bytes(), 2 * chunk);
 }
 
@@ -153,7 +155,7 @@ TEST(Schedule, TheEndgamesPiecesGetSmaller) {
       if (at->left() == 0) schedule.release(at);
     }
   }
-  EXPECT_GT(pieces.front(), chunk / 4);
+  EXPECT_GE(pieces.front(), chunk / 4);
   EXPECT_LT(pieces.back(), 600'000U);
   EXPECT_GE(*std::ranges::min_element(pieces), 64U << 10);
   EXPECT_LT(now, 1.05 * 16 * chunk / (lanes * rate)) << "all end together";
