@@ -13,6 +13,7 @@ constexpr double window_latencies = 3;  // ... and so is one over less than this
 constexpr double far_s = 0.005;         // a host this far away is bound by windows and waits, not by its rate
 constexpr double near_s = 0.02;         // what is near has answered by then; what has not is asked by ...
 constexpr double by_silence = 320;      // ... so many more a second, until it does
+constexpr unsigned silence_max = 24;    // before it has said a word: it may be busy, and not far away
 constexpr unsigned near_max = 16;       // what is near needs no more for large files
 constexpr unsigned far_logins = 12;     // and so, where each costs a login
 constexpr double login_latencies = 12;  // a login lasts that many round trips: no window is shorter
@@ -57,7 +58,7 @@ unsigned ConnectionPolicy::far_start(double silent) const {
 bool ConnectionPolicy::hear_silence(const Seen& seen) {
   if (seen.in_use == 0 || limits_.by_login) return false;
   if (!asked_) asked_ = seen.now;
-  const unsigned start = far_start(seen.now - *asked_);
+  const unsigned start = std::min(far_start(seen.now - *asked_), silence_max);
   return seen.in_use >= target_ && start > target_ && move_to(start, "it is far away", 0, 0);
 }
 

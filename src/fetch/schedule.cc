@@ -21,11 +21,12 @@ constexpr double unknown_rate = 1e6;  // bytes a second, of a run of which nothi
 constexpr double in_order_latencies = 8, in_order_s = 0.5;
 // In the endgame a request takes at least so long, as one is waited for, and somebody has to answer it.
 constexpr double piece_latencies = 2, piece_s = 0.05;
-constexpr double end_latencies = 4;       // and what is left of it at the end is dealt at once
+constexpr std::uint64_t large_chunks = 4;
+constexpr double end_latencies = 4;  // and what is left of it at the end is dealt at once
 // Pieces that begin together are of unequal length, for equal ones would end together, and leave a gap. The multiples
 // of this part of a circle fill it evenly.
 constexpr double turn = 0.6180339887;
-constexpr unsigned unknown_pieces = 8;    // where no rate is known, a piece is at least so many split_bytes_min
+constexpr unsigned unknown_pieces = 8;  // where no rate is known, a piece is at least so many split_bytes_min
 
 }  // namespace
 
@@ -38,7 +39,11 @@ std::uint64_t Schedule::chunk_end(std::uint64_t byte) const {
 std::optional<Schedule::Place> Schedule::take(std::size_t source, Speed speed, unsigned lanes, double now,
                                               const Asks& asks) {
   if (silent(source, now)) return std::nullopt;
-  const bool endgame = asks.last && !asks.dear && in_endgame(lanes);
+  // Nearby another request is quicker than a piece is; where it is not known yet whether it is near, a large file tells
+  // little by a few requests more.
+  const bool large = size_ >= large_chunks * limits_.chunk_bytes;
+  const bool far = speed.latency >= far_s || (speed.latency <= 0 && large);
+  const bool endgame = asks.last && !asks.dear && far && in_endgame(lanes);
   const auto range = free_.empty() ? std::nullopt : next_free(source, run_bytes(speed, lanes, now, endgame), asks);
   if (!range) return asks.last ? split_late(source, speed, now, asks.whole) : std::nullopt;
   free_.remove(*range);
@@ -74,7 +79,8 @@ Schedule::Share Schedule::share_of_free(Speed speed, unsigned lanes, double now)
 }
 
 std::uint64_t Schedule::run_bytes(Speed speed, unsigned lanes, double now, bool endgame) const {
-  const auto chunk = static_cast<double>(limits_.chunk_bytes), most = chunk * static_cast<double>(limits_.run_chunks_max);
+  const auto chunk = static_cast<double>(limits_.chunk_bytes),
+             most = chunk * static_cast<double>(limits_.run_chunks_max);
   const double request = in_order_latencies * speed.latency * speed.rate;
   const bool known = speed.rate > 0;
   const auto [share, last] = known ? share_of_free(speed, lanes, now) : Share{2 * chunk, false};

@@ -81,21 +81,22 @@ TEST(ConnectionPolicy, SilenceIsDistance) {
   EXPECT_FALSE(policy.observe({5, 0, 0, 0, 0})) << "nothing was asked";
   EXPECT_FALSE(policy.observe({6, 0, 0, 8, 0}));
   EXPECT_FALSE(policy.observe({6.015, 0, 0, 8, 0})) << "one that is near has not answered yet, either";
-  EXPECT_TRUE(policy.observe({6.1, 0, 0, 8, 0}));
+  EXPECT_TRUE(policy.observe({6.04, 0, 0, 8, 0}));
   const unsigned some = policy.target();
-  EXPECT_GT(some, 16U);
-  EXPECT_LT(some, 64U);
-  EXPECT_FALSE(policy.observe({6.15, 0, 0, some - 1, 0})) << "those that it has are not used yet";
-  EXPECT_TRUE(policy.observe({6.2, 0, 0, some, 0}));
-  EXPECT_GT(policy.target(), some);
-  policy.observe({9, 0, 0, policy.target(), 0});
+  EXPECT_GT(some, 8U);
+  EXPECT_LT(some, 24U);
+  EXPECT_FALSE(policy.observe({6.05, 0, 0, some - 1, 0})) << "those that it has are not used yet";
+  policy.observe({9, 0, 0, some, 0});
+  EXPECT_EQ(policy.target(), 24U) << "it may be busy, and not far away";
+  EXPECT_FALSE(policy.observe({10, 0, 0, 24, 0}));
+  EXPECT_TRUE(policy.observe({10.2, 1000, 1000, 24, 0.2})) << "it speaks, and is far away";
   EXPECT_EQ(policy.target(), 64U);
-  EXPECT_FALSE(policy.observe({10, 0, 0, 64, 0}));
 }
 
 // A host whose distance is known when the first byte comes is given as many at once.
 TEST(ConnectionPolicy, ADistanceThatIsKnownCountsLikeSilence) {
-  for (const auto& [latency, least, most] : {std::tuple{0.001, 8U, 8U}, {0.02, 8U, 9U}, {0.04, 12U, 20U}, {0.2, 60U, 64U}}) {
+  for (const auto& [latency, least, most] :
+       {std::tuple{0.001, 8U, 8U}, {0.02, 8U, 9U}, {0.04, 12U, 20U}, {0.2, 60U, 64U}}) {
     ConnectionPolicy policy({8, 64});
     policy.observe({0, 1000, 1000, 1, latency});
     EXPECT_GE(policy.target(), least) << latency;

@@ -153,7 +153,7 @@ INSTANTIATE_TEST_SUITE_P(
     Simulation, Transfers,
     testing::Values(Kind{"steady", Trouble::none, 1.15, 6, 0}, Kind{"stalls", Trouble::stalls, 1.15, 6, 0.6},
                     Kind{"death", Trouble::death, 1.15, 12, 0.5}, Kind{"silence", Trouble::silence, 1.25, 12, 0.5},
-                    Kind{"lies", Trouble::lies, 1.15, 12, 0}, Kind{"crowded", Trouble::crowded, 1.15, 6, 0, 0.01},
+                    Kind{"lies", Trouble::lies, 1.15, 12, 0, 0.01}, Kind{"crowded", Trouble::crowded, 1.15, 6, 0, 0.01},
                     Kind{"late", Trouble::late, 1.15, 12, 0}),
     [](const auto& info) { return std::string(info.param.name); });
 
