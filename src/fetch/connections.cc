@@ -15,6 +15,7 @@ constexpr double near_s = 0.02;         // what is near has answered by then; wh
 constexpr double by_silence = 320;      // ... so many more a second, until it does
 constexpr unsigned silence_max = 24;    // before it has said a word: it may be busy, and not far away
 constexpr unsigned near_max = 16;       // what is near needs no more for large files
+constexpr unsigned far_many = 16;       // small files, each of which waits for a round trip: at first
 constexpr unsigned far_logins = 12;     // and so, where each costs a login
 constexpr double login_latencies = 12;  // a login lasts that many round trips: no window is shorter
 constexpr double worth = 1.10;          // what twice the connections must bring
@@ -73,10 +74,14 @@ bool ConnectionPolicy::observe(const Seen& seen) {
       return move_to(start, "the host is far away", 0, 0);
     }
   }
-  // Far away a request more costs nothing then, and fills what others wait for.
-  if (seen.many && !std::exchange(many_, true)) {
+  if (seen.manner.many && !std::exchange(many_, true)) {
     most_ = limits_.max;
-    if (seen.latency >= far_s && target_ < most_) return move_to(most_, "there are many small requests", 0, 0);
+    if (seen.latency >= far_s && target_ < far_many) return move_to(far_many, "there are many small files", 0, 0);
+  }
+  // Far away a request more costs nothing then, and fills what others wait for.
+  const bool shared = seen.manner.many && seen.manner.shared && !std::exchange(shared_, true);
+  if (shared && seen.latency >= far_s && target_ < most_) {
+    return move_to(most_, "requests share connections", 0, 0);
   }
   // Only what uses all its connections shows what more of them would bring.
   if (seen.in_use < target_) {
@@ -107,8 +112,11 @@ bool ConnectionPolicy::judge(double rate, double rate_of_all, const Seen& seen) 
     case Phase::starting:
       return false;
     case Phase::growing:
-      if (rate > worth * std::exchange(seen_rate_, rate)) return false;         // they are still becoming quick
-      if (seen.latency >= far_s && !limits_.by_login) return hold(now), false;  // it was given what it needs
+      if (rate > worth * std::exchange(seen_rate_, rate)) return false;  // they are still becoming quick
+      if (seen.latency >= far_s && !limits_.by_login && !many_) {        // it was given what it needs
+        hold(now);
+        return false;
+      }
       if (brought(worth) && target_ < most_) return move_to(target_ * 2, "more brought more", rate, rate_of_all);
       if (!brought(worth) && !std::exchange(settled_, true)) return false;  // a connection needs a while to be quick
       hold(now);

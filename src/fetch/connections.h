@@ -18,6 +18,11 @@ class ConnectionPolicy {
   };
   explicit ConnectionPolicy(Limits limits);
 
+  // Of requests: many, each for a small file; and they share connections, so that what is said of these here is said of
+  // requests.
+  struct Manner {
+    bool many = false, shared = false;
+  };
   // What was seen so far: bytes received from this host and from all, connections in use, and the shortest time
   // from a request to its first byte (0: none came yet). True: the target changed, and reason() says why.
   struct Seen {
@@ -25,7 +30,7 @@ class ConnectionPolicy {
     std::uint64_t bytes = 0, bytes_of_all = 0;
     unsigned in_use = 0;
     double latency = 0;  // seconds
-    bool many = false;   // requests, each for a small file; they may share connections: then these here are requests
+    Manner manner{};
   };
   bool observe(const Seen& seen);
   bool crowded(double now, unsigned in_use);  // the host said that it has too many of us: 429, 503, refused
@@ -50,7 +55,7 @@ class ConnectionPolicy {
   double seen_rate_ = 0;                         // in the last window since
   Seen window_;
   std::optional<double> asked_;  // when the first request was under way
-  bool window_open_ = false, settled_ = false, many_ = false;
+  bool window_open_ = false, settled_ = false, many_ = false, shared_ = false;
   double hold_until_ = 0, hold_for_, crowded_until_ = 0;
   std::string reason_;
 };

@@ -20,7 +20,7 @@ void GuardedSink::begin(const ContentInfo& info) {
   if (host_ != nullptr) {
     const auto now = std::chrono::steady_clock::now();
     const std::chrono::duration<double> waited = now - asked_;
-    host_->answered(info.latency.count() > 0 ? info.latency : waited, waited, context_.many);
+    host_->answered(info.latency.count() > 0 ? info.latency : waited, waited, {context_.many, info.shared});
     if (info.pause) host_->pause_until(now + *info.pause, false);
   }
   may_be_page_ = offset_ == 0 && !(proved_size_ && info.size_bytes == proved_size_);

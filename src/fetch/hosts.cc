@@ -61,9 +61,11 @@ void Host::disconnect_unused() {
   --table_.in_use_;
 }
 
-void Host::answered(std::chrono::duration<double> latency, std::chrono::duration<double> waited, bool many) {
+void Host::answered(std::chrono::duration<double> latency, std::chrono::duration<double> waited,
+                    ConnectionPolicy::Manner manner) {
   const std::lock_guard lock(table_.mutex_);
-  many_ = many_ || many;
+  manner_.many = manner_.many || manner.many;
+  manner_.shared = manner_.shared || manner.shared;
   latency_ = latency_ == 0 ? latency.count() : std::min(latency_, latency.count());
   if (policy_.by_login()) login_ = std::max(login_, (waited - latency).count());
 }
@@ -212,7 +214,7 @@ std::vector<std::string> Hosts::tick() {
         host.rate_time_ = time;
         host.rate_bytes_ = bytes;
       }
-      if (host.policy_.observe({time, bytes, of_all, host.in_use_, host.latency_, host.many_})) {
+      if (host.policy_.observe({time, bytes, of_all, host.in_use_, host.latency_, host.manner_})) {
         reasons.push_back(fmt::format("{}: {}", host.origin_, host.policy_.reason()));
       }
     }

@@ -36,8 +36,8 @@ class Host {
   // Returns when so many more may come from it; early on a stop request.
   void received(std::uint64_t bytes, const std::stop_token& stop);
   // From a request to its first byte, and from the start of what may have needed a connection first.
-  // `many`: it is one of many small requests.
-  void answered(std::chrono::duration<double> latency, std::chrono::duration<double> waited, bool many);
+  void answered(std::chrono::duration<double> latency, std::chrono::duration<double> waited,
+                ConnectionPolicy::Manner manner);
   // Retry-After and the like: for every lane, file and rank. `crowded`: it has too many of us.
   void pause_until(Clock::time_point time, bool crowded);
   [[nodiscard]] Clock::time_point paused_until() const;
@@ -56,7 +56,7 @@ class Host {
   // Under the table's mutex:
   ConnectionPolicy policy_;
   unsigned in_use_ = 0, connections_max_ = UINT_MAX;
-  bool many_ = false;
+  ConnectionPolicy::Manner manner_;
   double latency_ = 0, login_ = 0, rate_ = 0, rate_time_ = 0;
   std::uint64_t rate_bytes_ = 0;
   Clock::time_point paused_until_{};

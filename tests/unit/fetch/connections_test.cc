@@ -35,7 +35,7 @@ Seen watch(ConnectionPolicy& policy, Host& host, double seconds, double from = 0
     host.bytes +=
         0.05 * host.rate(policy.target()) * std::uniform_real_distribution<>(1 - host.noise, 1 + host.noise)(random);
     const auto all = static_cast<std::uint64_t>(host.bytes);
-    if (policy.observe({now, all, all, policy.target(), host.latency, host.many})) {
+    if (policy.observe({now, all, all, policy.target(), host.latency, {host.many, false}})) {
       ++result.changes;
       result.reasons.push_back(policy.reason());
     }
@@ -58,7 +58,7 @@ TEST(ConnectionPolicy, Table) {
       {"near, each as quick as it may be", 8, 16, {each(1e6, 1e12), 0.001}, 16, 16},
       {"far, bound by windows (6 MiB, 100 ms)", 8, 16, {each(63e6, 1e12), 0.1}, 16, 16},
       {"many small files: a request is a round trip", 8, 64, {each(64 << 10, 1e12), 0.02, 0, true}, 64, 64},
-      {"the same, but for noise", 8, 64, {each(64 << 10, 1e12), 0.02, 0.1, true}, 64, 64},
+      {"the same, but for noise", 8, 64, {each(64 << 10, 1e12), 0.02, 0.1, true}, 48, 64},
       {"small files up to what the link has", 8, 64, {each(1e6, 20e6), 0.0005, 0, true}, 16, 40},
       {"far, and each as quick as it may be: found out bit by bit", 8, 64, {each(1e6, 1e12), 0.02}, 24, 64},
       {"far, and no gain from more", 8, 64, {each(1e9, 1e9), 0.1}, 33, 42},
@@ -126,9 +126,9 @@ TEST(ConnectionPolicy, RequestsThatShareConnections) {
     ConnectionPolicy policy({16, 64});
     policy.observe({0, 1000, 1000, 1, latency});
     EXPECT_EQ(policy.target(), 16U);
-    policy.observe({0.05, 100'000, 100'000, 16, latency, true});
+    policy.observe({0.05, 100'000, 100'000, 16, latency, {true, true}});
     EXPECT_EQ(policy.target(), expected);
-    EXPECT_FALSE(policy.observe({0.06, 100'000, 100'000, 16, latency, true})) << "said once";
+    EXPECT_FALSE(policy.observe({0.06, 100'000, 100'000, 16, latency, {true, true}})) << "said once";
     policy.crowded(0.1, 40);
     EXPECT_LE(policy.target(), 20U) << "a host that has too many of us is heard";
   }
