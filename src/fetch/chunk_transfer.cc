@@ -289,7 +289,8 @@ bool ChunkTransfer::give_run(Flow& flow, bool last) {
   const auto left = known() ? partial_->scratch_left() : std::map<std::uint64_t, std::uint64_t>{};
   const Schedule::Asks asks{
       .taken = [this](std::uint64_t chunk) { return known() && partial_->claimed_by_other(chunk); },
-      .whole = [this](std::uint64_t chunk) { return alone_.contains(chunk); },
+      // Who begins a chunk of which something was left takes that first, and then gives the rest back.
+      .whole = [&](std::uint64_t chunk) { return alone_.contains(chunk) || left.contains(chunk); },
       .first = [&](std::uint64_t chunk) { return left.contains(chunk); },
       .last = last,
       .dear = mirrors_.refused_lately(flow.pick)};
