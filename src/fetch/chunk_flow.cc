@@ -187,6 +187,7 @@ void ChunkTransfer::finish_chunk(Lane& lane, Flow& flow, std::uint64_t chunk, co
     const std::lock_guard lock(mutex_);
     whole.givers = flight.givers;
     whole.adopted = flight.adopted;
+    if (whole.givers.size() == 1 && to_lead()) lead_instead(*whole.givers.begin());
     if (!believed(whole.givers)) return trust_.held.push_back(std::move(whole));
   }
   keep_chunk(lane, whole, flow.stop.get_token());

@@ -72,6 +72,8 @@ class ChunkTransfer {
   [[nodiscard]] bool to_compare(std::size_t mirror) const;
   [[nodiscard]] bool may_give(std::size_t mirror) const;
   void believe(std::size_t mirror);
+  [[nodiscard]] bool to_lead() const;
+  void lead_instead(std::size_t mirror);
   [[nodiscard]] bool believed(const std::set<std::size_t>& givers) const;
   [[nodiscard]] bool give_run(Flow& flow, bool last);
   [[nodiscard]] bool claim(Schedule::Place run);

@@ -88,6 +88,20 @@ bool ChunkTransfer::to_compare(std::size_t mirror) const {
   return !trust_.sample.empty() || missing_ < done_.size();
 }
 
+// The first has given nothing that others could be compared with, and may never do so.
+bool ChunkTransfer::to_lead() const {
+  return !known() && trust_.mixable && trust_.sample.empty() && missing_ == done_.size() && keeping_ == 0;
+}
+
+void ChunkTransfer::lead_instead(std::size_t mirror) {
+  if (trust_.leader == mirror) return;
+  trust_.leader = mirror;
+  trust_.admitted.clear();
+  trust_.agreed.clear();
+  believe(mirror);
+  partial_->note_validators(trust_.versions[mirror], size_);
+}
+
 // One that is being compared gives a chunk at most before it is believed.
 bool ChunkTransfer::may_give(std::size_t mirror) const {
   if (known() || !trust_.leader || trust_.admitted.contains(mirror)) return true;
