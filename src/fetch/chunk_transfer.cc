@@ -286,7 +286,7 @@ bool ChunkTransfer::give_run(Flow& flow, bool last) {
   const bool among_ranks = known() && context_.share.ranks > 1;
   // Before it leaves its slice, a rank looks at what the others have done since: their news may be a while old.
   if (among_ranks && !schedule_->free_in(slice_)) take_news(std::chrono::milliseconds(0));
-  const auto left = known() ? partial_->scratch_left() : std::map<std::uint64_t, std::uint64_t>{};
+  const auto left = partial_->scratch_left();
   const Schedule::Asks asks{
       .taken = [this](std::uint64_t chunk) { return known() && partial_->claimed_by_other(chunk); },
       // Who begins a chunk of which something was left takes that first, and then gives the rest back.

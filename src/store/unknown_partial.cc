@@ -155,6 +155,14 @@ void UnknownPartial::adopt_front(const Validators& expected,
   begin_journal();
   if (!tail_.empty()) journal_.append(JournalRecordType::done, tail_index_, tail_hash);
   remove_foreign("journal.");  // ours says what theirs said
+  for (const auto& file : list(directory_)) {
+    const std::string name = file.filename();
+    const auto author = try_parse_scratch_name(name);
+    if (!author || *author == name_) continue;
+    for (const ScratchPart& part : scratch_parts(file)) {
+      if (part.index >= hashes_.size() || !hashes_[part.index]) left_[part.index] += part.length;
+    }
+  }
   unexamined_ = false;
 }
 
@@ -163,6 +171,7 @@ std::vector<ScratchBytes> UnknownPartial::adopt_scratch(std::uint64_t index) {
   std::vector<ScratchBytes> parts;
   {
     const std::lock_guard lock(mutex_);
+    left_.erase(index);
     if (index < hashes_.size() && hashes_[index]) return {};
     if (index == tail_index_ && !tail_.empty()) parts.push_back({0, std::exchange(tail_, {})});
   }
@@ -173,6 +182,11 @@ std::vector<ScratchBytes> UnknownPartial::adopt_scratch(std::uint64_t index) {
     std::ranges::move(read_scratch(file, index, chunk_size_bytes), std::back_inserter(parts));
   }
   return parts;
+}
+
+std::map<std::uint64_t, std::uint64_t> UnknownPartial::scratch_left() {
+  const std::lock_guard lock(mutex_);
+  return left_;
 }
 
 Validators UnknownPartial::validators_noted() const {
@@ -208,6 +222,7 @@ void UnknownPartial::restart() {
   scratch_.clear();
   const std::lock_guard lock(mutex_);
   tail_.clear();
+  left_.clear();
   front_chunks_ = end_ = 0;
   hashes_.clear();
   unexamined_ = false;

@@ -26,6 +26,7 @@ class UnknownPartial final : public Partial {
 
   std::vector<bool> chunks_done() override;
   std::vector<ScratchBytes> adopt_scratch(std::uint64_t index) override;
+  std::map<std::uint64_t, std::uint64_t> scratch_left() override;
   void claim(std::uint64_t index) override;
   bool claimed_by_other(std::uint64_t index) override;
 
@@ -59,7 +60,8 @@ class UnknownPartial final : public Partial {
   std::atomic<bool> unexamined_{false};  // it holds what an earlier owner left
   bool over_ = false;                    // published or discarded
   std::uint64_t tail_index_ = 0;
-  std::vector<std::byte> tail_;  // what an earlier owner had journaled as the short last chunk
+  std::vector<std::byte> tail_;                  // what an earlier owner had journaled as the short last chunk
+  std::map<std::uint64_t, std::uint64_t> left_;  // of earlier owners' scratch: bytes by chunk; under the mutex
   ScratchLanes scratch_;
 
   mutable std::mutex mutex_;  // of what follows
