@@ -36,9 +36,9 @@ class MirrorSet {
   void succeeded(const Pick& pick);
   // `progress`: bytes were kept, so the row of failures starts anew. Rethrows what is fatal.
   void failed(const Pick& pick, const Error& error, bool progress);
-  void released(const Pick& pick);                           // neither: it was ended from here
-  void set_aside(const Pick& pick, const Failure& failure);  // dead until revived, and not to blame yet
-  void unused(const Pick& pick);                             // nothing was asked
+  void released(const Pick& pick);                            // neither: it was ended from here
+  void set_aside(const Pick& pick, const Failure& failure);   // dead until revived, and not to blame yet
+  void unused(const Pick& pick);                              // nothing was asked
   [[nodiscard]] bool rangeless(const Pick& pick) const;       // it has ignored a range
   [[nodiscard]] bool refused_lately(const Pick& pick) const;  // or broke off
   // What this mirror gave turned out to be wrong when another had given the whole.

@@ -64,10 +64,10 @@ class Schedule {
   // its other lanes, either. `lanes`: how many are at work or could be.
   using Ask = std::function<bool(std::uint64_t chunk)>;
   struct Asks {
-    Ask taken{};  // another process is at the chunk
-    Ask whole{};  // it may not be split
-    Ask first{};  // a run may begin with it, but not come to it
-    bool last = true;    // nothing else is left to begin: small pieces, and splitting late runs, are worth it
+    Ask taken{};        // another process is at the chunk
+    Ask whole{};        // it may not be split
+    Ask first{};        // a run may begin with it, but not come to it
+    bool last = true;   // nothing else is left to begin: small pieces, and splitting late runs, are worth it
     bool dear = false;  // each request may be refused: there shall be few
   };
   [[nodiscard]] std::optional<Place> take(std::size_t source, Speed speed, unsigned lanes, double now) {

@@ -19,7 +19,7 @@ using Clock = std::chrono::steady_clock;
 
 // Each piece: checksum u64 over the rest, chunk index u64, offset in the chunk u32, length u32, bytes.
 constexpr std::size_t piece_head_size = 24;
-constexpr std::uint64_t file_size_max = 4 * chunk_size_bytes;  // more is not begun; what is longer is not read
+constexpr std::uint64_t file_size_max = 4 * chunk_size_bytes;   // more is not begun; what is longer is not read
 constexpr std::uint64_t piece_tag = 0x31'63'72'63'73'62'61'73;  // "sabscrc1"
 
 std::uint64_t guard(std::string_view head, std::span<const std::byte> bytes) {
@@ -110,8 +110,8 @@ std::vector<ScratchPart> scratch_parts(const std::filesystem::path& file) {
   if (!fd || ::fstat(fd->get(), &s) != 0) return parts;
   for_each_piece(*fd, file, [&](const PieceHead& head, std::string_view, std::uint64_t at) {
     if (at + head.length > static_cast<std::uint64_t>(s.st_size)) return false;
-    const bool goes_on = !parts.empty() && parts.back().index == head.index &&
-                         parts.back().offset + parts.back().length == head.offset;
+    const bool goes_on =
+        !parts.empty() && parts.back().index == head.index && parts.back().offset + parts.back().length == head.offset;
     if (!goes_on) parts.push_back({head.index, head.offset, 0});
     parts.back().length += head.length;
     return true;

@@ -41,8 +41,8 @@ class ScratchLanes {
   ScratchLanes(std::filesystem::path directory, std::string writer);
   void write(unsigned lane, std::uint64_t index, std::uint64_t offset, std::span<const std::byte> bytes);
   void chunk_done(unsigned lane, std::uint64_t index);  // whichever lanes have brought it
-  void clear();                // removes the files
-  [[nodiscard]] bool empty();  // nothing is kept
+  void clear();                                         // removes the files
+  [[nodiscard]] bool empty();                           // nothing is kept
 
   // A lane whose parts take less than this has nothing worth keeping: what a kill takes comes again as quickly. One
   // quick part says little: a source that stood still catches up.

@@ -171,8 +171,8 @@ TEST(Scratch, TheLaterOfTwoPartsCounts) {
   ScratchLanes lanes(temp.path(), "me");
   lanes.write(0, 4, 0, bytes_of(wrong).first(700));
   lanes.write(0, 4, 0, bytes_of(right).first(500));
-  EXPECT_TRUE(std::ranges::equal(start_of(read_scratch(temp / scratch_name("me", 0), 4, 1000)),
-                                 bytes_of(right).first(500)));
+  EXPECT_TRUE(
+      std::ranges::equal(start_of(read_scratch(temp / scratch_name("me", 0), 4, 1000)), bytes_of(right).first(500)));
 }
 
 TEST(Scratch, PartsAreJoinedUpToTheFirstGap) {
@@ -181,8 +181,9 @@ TEST(Scratch, PartsAreJoinedUpToTheFirstGap) {
     const auto bytes = bytes_of(chunk).subspan(from, to - from);
     return ScratchBytes{from, {bytes.begin(), bytes.end()}};
   };
-  EXPECT_TRUE(std::ranges::equal(start_of({part(500, 700), part(0, 200), part(150, 400), part(100, 120), part(400, 450)}),
-                                 bytes_of(chunk).first(450)));
+  EXPECT_TRUE(
+      std::ranges::equal(start_of({part(500, 700), part(0, 200), part(150, 400), part(100, 120), part(400, 450)}),
+                         bytes_of(chunk).first(450)));
   EXPECT_TRUE(start_of({part(1, 5)}).empty());
 }
 
