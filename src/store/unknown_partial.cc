@@ -116,6 +116,15 @@ void UnknownPartial::remove_foreign(std::string_view prefix) noexcept {
   }
 }
 
+std::vector<fs::path> UnknownPartial::foreign_scratch() const {
+  auto files = list(directory_);
+  std::erase_if(files, [this](const fs::path& file) {
+    const auto author = try_parse_scratch_name(file.filename().native());
+    return !author || *author == name_;
+  });
+  return files;
+}
+
 std::multimap<std::uint64_t, Sha256> UnknownPartial::journaled() const {
   std::multimap<std::uint64_t, Sha256> all;
   for (const auto& file : list(directory_)) {
@@ -155,10 +164,7 @@ void UnknownPartial::adopt_front(const Validators& expected,
   begin_journal();
   if (!tail_.empty()) journal_.append(JournalRecordType::done, tail_index_, tail_hash);
   remove_foreign("journal.");  // ours says what theirs said
-  for (const auto& file : list(directory_)) {
-    const std::string name = file.filename();
-    const auto author = try_parse_scratch_name(name);
-    if (!author || *author == name_) continue;
+  for (const auto& file : foreign_scratch()) {
     for (const ScratchPart& part : scratch_parts(file)) {
       if (part.index >= hashes_.size() || !hashes_[part.index]) left_[part.index] += part.length;
     }
@@ -175,10 +181,7 @@ std::vector<ScratchBytes> UnknownPartial::adopt_scratch(std::uint64_t index) {
     if (index < hashes_.size() && hashes_[index]) return {};
     if (index == tail_index_ && !tail_.empty()) parts.push_back({0, std::exchange(tail_, {})});
   }
-  for (const auto& file : list(directory_)) {
-    const std::string name = file.filename();
-    const auto author = try_parse_scratch_name(name);
-    if (!author || *author == name_) continue;
+  for (const auto& file : foreign_scratch()) {
     std::ranges::move(read_scratch(file, index, chunk_size_bytes), std::back_inserter(parts));
   }
   return parts;

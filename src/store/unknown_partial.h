@@ -48,6 +48,7 @@ class UnknownPartial final : public Partial {
   void begin_journal();  // the mutex is held, as for the next two
   void note_done(std::uint64_t index, std::uint64_t length, const Sha256& hash);
   [[nodiscard]] std::uint64_t front_bytes() const;
+  [[nodiscard]] std::vector<std::filesystem::path> foreign_scratch() const;  // earlier owners'
   void remove_foreign(std::string_view prefix) noexcept;  // what its earlier owners called journal., scratch.
   [[nodiscard]] std::multimap<std::uint64_t, Sha256> journaled() const;  // by its earlier owners
   void forget_earlier();                                                 // adopted, but never looked at: begin anew

@@ -173,13 +173,12 @@ TEST(Schedule, WhatCameFromElsewhereIsPassed) {
   Schedule schedule = whole_file(3 * chunk);
   const auto run = *schedule.take(0, {1e6, 0}, 2, 0, whole_chunks);
   const auto other = *schedule.take(0, {1e6, 0}, 2, 0, whole_chunks);
-  const auto ranges = [](const std::vector<ByteRange>& passed) { return passed; };
-  EXPECT_EQ(ranges(schedule.pass(run, {0, 1000})), (std::vector<ByteRange>{{0, 1000}}));
+  EXPECT_EQ(schedule.pass(run, {0, 1000}), (std::vector<ByteRange>{{0, 1000}}));
   EXPECT_EQ(run->position, 1000U);
-  EXPECT_EQ(ranges(schedule.pass(run, {5000, 6000})), (std::vector<ByteRange>{{5000, 6000}}));
+  EXPECT_EQ(schedule.pass(run, {5000, 6000}), (std::vector<ByteRange>{{5000, 6000}}));
   EXPECT_EQ(range_of(run), (ByteRange{1000, 5000})) << "what is behind the gap is another request";
   EXPECT_TRUE(schedule.pass(run, {chunk + 5, chunk + 10}).empty()) << "another lane is at it";
-  EXPECT_EQ(ranges(schedule.pass(run, {chunk - 10, 2 * chunk + 10})),
+  EXPECT_EQ(schedule.pass(run, {chunk - 10, 2 * chunk + 10}),
             (std::vector<ByteRange>{{chunk - 10, chunk}, {2 * chunk, 2 * chunk + 10}}));
   EXPECT_EQ(other->left(), chunk);
   EXPECT_EQ(schedule.free_bytes(), (chunk - 10 - 6000) + (chunk - 10));
