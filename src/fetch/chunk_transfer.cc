@@ -29,7 +29,7 @@ ChunkTransfer::ChunkTransfer(FetchContext& context, ChunkBuffers& buffers, Chunk
       slice_(slice_of(size_bytes, context.share)),
       wanted_(wanted_of(context, job)),
       watch_(watch),
-      mirrors_(job, context.ledger, context.hosts, true),
+      mirrors_(context, job, true),
       reuse_(context.store, index, buffers) {
   trust_.mixable = provable();
 }
@@ -293,7 +293,7 @@ bool ChunkTransfer::give_run(Flow& flow, bool last) {
       .whole = [&](std::uint64_t chunk) { return alone_.contains(chunk) || left.contains(chunk); },
       .first = [&](std::uint64_t chunk) { return left.contains(chunk); },
       .last = last,
-      .dear = mirrors_.refused_lately(flow.pick)};
+      .dear = mirrors_.dear(flow.pick)};
   const auto run = schedule_->take(flow.pick.index, flow.pick.host->speed(), context_.hosts.connections(), now(), asks);
   if (!run || (!endgame && !claim(*run))) return false;
   flow.run = *run;

@@ -52,12 +52,13 @@ bool ConnectionPolicy::move_to(unsigned target, const char* why, double rate, do
 // The farther a host, the more it takes to fill what lies between: one window each, that doubles with each round trip.
 unsigned ConnectionPolicy::far_start(double silent) const {
   if (limits_.by_login) return far_logins;
+  if (limits_.by_program) return limits_.start;
   return limits_.start + static_cast<unsigned>(by_silence * std::clamp(silent - near_s, 0.0, 1.0));
 }
 
 // A host that says nothing for so long is far away: what would fill the way to it is opened while that is learnt.
 bool ConnectionPolicy::hear_silence(const Seen& seen) {
-  if (seen.in_use == 0 || limits_.by_login) return false;
+  if (seen.in_use == 0 || !at_once()) return false;
   if (!asked_) asked_ = seen.now;
   const unsigned start = std::min(far_start(seen.now - *asked_), silence_max);
   return seen.in_use >= target_ && start > target_ && move_to(start, "it is far away", 0, 0);
@@ -113,7 +114,7 @@ bool ConnectionPolicy::judge(double rate, double rate_of_all, const Seen& seen) 
       return false;
     case Phase::growing:
       if (rate > worth * std::exchange(seen_rate_, rate)) return false;  // they are still becoming quick
-      if (seen.latency >= far_s && !limits_.by_login && !many_) {        // it was given what it needs
+      if (seen.latency >= far_s && at_once() && !many_) {                // it was given what it needs
         hold(now);
         return false;
       }

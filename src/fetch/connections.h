@@ -14,6 +14,7 @@ class ConnectionPolicy {
   struct Limits {
     unsigned start = 8, max = 16;
     bool by_login = false;         // each connection costs one, and is quick only after a while
+    bool by_program = false;       // each request is the start of one: that takes long, and tells nothing of distance
     unsigned near_max = UINT_MAX;  // of a host that is not far away, where each keeps a core busy
   };
   explicit ConnectionPolicy(Limits limits);
@@ -36,10 +37,12 @@ class ConnectionPolicy {
   bool crowded(double now, unsigned in_use);  // the host said that it has too many of us: 429, 503, refused
   [[nodiscard]] unsigned target() const { return target_; }
   [[nodiscard]] bool by_login() const { return limits_.by_login; }
+  [[nodiscard]] bool by_program() const { return limits_.by_program; }
   [[nodiscard]] const std::string& reason() const { return reason_; }
 
  private:
   enum class Phase : std::uint8_t { starting, growing, holding, probing };
+  [[nodiscard]] bool at_once() const { return !limits_.by_login && !limits_.by_program; }
   bool hear_silence(const Seen& seen);
   void open_window(const Seen& seen);
   bool move_to(unsigned target, const char* why, double rate, double rate_of_all);

@@ -113,6 +113,11 @@ bool Host::by_login() const {
   return policy_.by_login();
 }
 
+bool Host::by_program() const {
+  const std::lock_guard lock(table_.mutex_);
+  return policy_.by_program();
+}
+
 Hosts::Hosts(unsigned lanes_max, unsigned ranks, const std::vector<HostRule>& rules)
     : each_(lanes_max == 0 ? ConnectionPolicy::Limits{.start = 8, .max = max_of(ranks)}
                            : ConnectionPolicy::Limits{.start = std::min(8U, lanes_max), .max = lanes_max}),
@@ -122,19 +127,22 @@ Hosts::Hosts(unsigned lanes_max, unsigned ranks, const std::vector<HostRule>& ru
 
 // Where each connection costs a login few are begun with, until the host is known to be far away. What is not far away
 // is bound by the ciphers: there are no more than this machine has cores.
-ConnectionPolicy::Limits Hosts::limits_of(std::string_view origin) const {
-  if (!origin.starts_with("sftp:") && !origin.starts_with("scp:")) return each_;
+ConnectionPolicy::Limits Hosts::limits_of(std::string_view origin, bool by_program) const {
+  if (!origin.starts_with("sftp:") && !origin.starts_with("scp:")) {
+    return {.start = each_.start, .max = each_.max, .by_program = by_program};
+  }
   return {.start = std::min(login_start, each_.start),
           .max = each_.max,
           .by_login = true,
+          .by_program = by_program,
           .near_max = std::max(login_start, std::thread::hardware_concurrency())};
 }
 
-Host& Hosts::of(const std::string& origin) {
+Host& Hosts::of(const std::string& origin, bool by_program) {
   const std::lock_guard lock(mutex_);
   Host*& host = by_origin_[origin];
   if (host != nullptr) return *host;
-  host = &hosts_.emplace_back(*this, origin, limits_of(origin));
+  host = &hosts_.emplace_back(*this, origin, limits_of(origin, by_program));
   keep_rules(*host);
   if (const auto heard = heard_.extract(origin)) pause(*host, heard.mapped());
   return *host;

@@ -45,6 +45,7 @@ class Host {
   [[nodiscard]] double rate() const;            // bytes a second over the last while; 0: not known yet
   [[nodiscard]] Schedule::Speed speed() const;  // of one more lane
   [[nodiscard]] bool by_login() const;          // each connection costs one
+  [[nodiscard]] bool by_program() const;        // each request is the start of one
 
  private:
   friend class Hosts;
@@ -68,7 +69,8 @@ class Hosts {
   // share what a host may be asked for.
   explicit Hosts(unsigned lanes_max, unsigned ranks = 1) : Hosts(lanes_max, ranks, {}) {}
   Hosts(unsigned lanes_max, unsigned ranks, const std::vector<HostRule>& rules);
-  [[nodiscard]] Host& of(const std::string& origin);
+  // `by_program`: another program asks it, by one run for each request.
+  [[nodiscard]] Host& of(const std::string& origin, bool by_program = false);
   void add_rule(const HostRule& rule);  // what several say of a host is kept by all
   [[nodiscard]] std::vector<HostRule> rules() const;
   // Looks at what came since the last time; a reason for each host whose connections change. Every 50 ms or so.
@@ -93,7 +95,7 @@ class Hosts {
   };
   void keep_rules(Host& host) const;
   void pause(Host& host, const Pause& pause) const;
-  [[nodiscard]] ConnectionPolicy::Limits limits_of(std::string_view origin) const;
+  [[nodiscard]] ConnectionPolicy::Limits limits_of(std::string_view origin, bool by_program) const;
   const ConnectionPolicy::Limits each_;
   const unsigned lanes_max_, ranks_;
   const Clock::time_point begin_ = Clock::now();

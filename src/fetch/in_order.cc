@@ -26,7 +26,7 @@ InOrder::InOrder(FetchContext& context, Publisher& publisher, Lane& lane, const 
       lane_(lane),
       job_(job),
       watch_(watch),
-      mirrors_(job, context.ledger, context.hosts, false),
+      mirrors_(context, job, false),
       checksums_(std::make_unique<ChecksumSet>(job.checksum)),
       mixable_(provable()),
       first_chunk_only_(!job.known && !job.inspect && job.size_bytes.value_or(UINT64_MAX) > chunk_size_bytes) {

@@ -14,14 +14,22 @@ double random_jitter() {
   thread_local std::minstd_rand engine{std::random_device{}()};
   return std::uniform_real_distribution<double>(0, 1)(engine);
 }
+
+bool by_program(const FetcherSet& fetchers, const Url& url) {
+  const Fetcher* fetcher = fetchers.find(url.scheme());
+  return fetcher != nullptr && std::ranges::any_of(fetcher->schemes(), [&](const Scheme& scheme) {
+           return scheme.command && scheme.name == url.scheme();
+         });
+}
 }  // namespace
 
-MirrorSet::MirrorSet(const FileJob& job, Ledger& ledger, Hosts& hosts, bool ranges_needed)
-    : hosts_(hosts), ranges_needed_(ranges_needed) {
+MirrorSet::MirrorSet(FetchContext& context, const FileJob& job, bool ranges_needed)
+    : hosts_(context.hosts), ranges_needed_(ranges_needed) {
   for (const auto& given : job.urls) {
     const Url url = by_digest(given, job);
-    SourceLine& line = ledger.line(job.listed ? url.origin() + "/" : given.display());
-    mirrors_.push_back({url, &line, &hosts.of(url.origin()), {}, Clock::now(), {}, std::nullopt});
+    SourceLine& line = context.ledger.line(job.listed ? url.origin() + "/" : given.display());
+    Host& host = hosts_.of(url.origin(), by_program(context.fetchers, url));
+    mirrors_.push_back({url, &line, &host, {}, Clock::now(), {}, std::nullopt});
   }
 }
 
@@ -162,7 +170,8 @@ bool MirrorSet::rangeless(const Pick& pick) const {
   return mirrors_[pick.index].rangeless;
 }
 
-bool MirrorSet::refused_lately(const Pick& pick) const {
+bool MirrorSet::dear(const Pick& pick) const {
+  if (pick.host->by_program()) return true;
   const std::lock_guard lock(mutex_);
   return Clock::now() - mirrors_[pick.index].failed_at < refusal_memory;
 }

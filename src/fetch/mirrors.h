@@ -8,9 +8,8 @@
 #include <stop_token>
 #include <vector>
 
-#include "fetch/hosts.h"
+#include "fetch/context.h"
 #include "fetch/job.h"
-#include "fetch/ledger.h"
 #include "fetch/retry.h"
 
 namespace sabath {
@@ -18,7 +17,7 @@ namespace sabath {
 class MirrorSet {
  public:
   // `ranges_needed`: a mirror that ignores ranges is of no use (several lanes share the file).
-  MirrorSet(const FileJob& job, Ledger& ledger, Hosts& hosts, bool ranges_needed);
+  MirrorSet(FetchContext& context, const FileJob& job, bool ranges_needed);
 
   struct Pick {
     std::size_t index = 0;
@@ -36,11 +35,12 @@ class MirrorSet {
   void succeeded(const Pick& pick);
   // `progress`: bytes were kept, so the row of failures starts anew. Rethrows what is fatal.
   void failed(const Pick& pick, const Error& error, bool progress);
-  void released(const Pick& pick);                            // neither: it was ended from here
-  void set_aside(const Pick& pick, const Failure& failure);   // dead until revived, and not to blame yet
-  void unused(const Pick& pick);                              // nothing was asked
-  [[nodiscard]] bool rangeless(const Pick& pick) const;       // it has ignored a range
-  [[nodiscard]] bool refused_lately(const Pick& pick) const;  // or broke off
+  void released(const Pick& pick);                           // neither: it was ended from here
+  void set_aside(const Pick& pick, const Failure& failure);  // dead until revived, and not to blame yet
+  void unused(const Pick& pick);                             // nothing was asked
+  [[nodiscard]] bool rangeless(const Pick& pick) const;      // it has ignored a range
+  // Each request costs much, or may be refused, as one was just now: there shall be few.
+  [[nodiscard]] bool dear(const Pick& pick) const;
   // What this mirror gave turned out to be wrong when another had given the whole.
   void demote(std::size_t index, const Failure& failure);
   void revive_rangeless();  // mirrors that died for want of ranges may be read from their start

@@ -68,7 +68,7 @@ class Schedule {
     Ask whole{};        // it may not be split
     Ask first{};        // a run may begin with it, but not come to it
     bool last = true;   // nothing else is left to begin: small pieces, and splitting late runs, are worth it
-    bool dear = false;  // each request may be refused: there shall be few
+    bool dear = false;  // each request costs much, or may be refused: there shall be few
   };
   [[nodiscard]] std::optional<Place> take(std::size_t source, Speed speed, unsigned lanes, double now) {
     return take(source, speed, lanes, now, {});

@@ -119,7 +119,8 @@ void UnknownPartial::remove_foreign(std::string_view prefix) noexcept {
 std::vector<fs::path> UnknownPartial::foreign_scratch() const {
   auto files = list(directory_);
   std::erase_if(files, [this](const fs::path& file) {
-    const auto author = try_parse_scratch_name(file.filename().native());
+    const std::string name = file.filename();  // the author is a part of it
+    const auto author = try_parse_scratch_name(name);
     return !author || *author == name_;
   });
   return files;

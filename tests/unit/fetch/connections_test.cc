@@ -149,6 +149,21 @@ TEST(ConnectionPolicy, LoginsAreNotTakenForGain) {
   EXPECT_EQ(policy.target(), 4U);
 }
 
+// That a program takes its time to start says nothing of how far away the host is.
+TEST(ConnectionPolicy, ProgramsAreSlowToStart) {
+  ConnectionPolicy policy({.start = 8, .max = 64, .by_program = true});
+  for (double now = 0; now < 1; now += 0.05) EXPECT_FALSE(policy.observe({now, 0, 0, 8, 0}));
+  EXPECT_FALSE(policy.observe({1, 1, 1, 8, 0.8}));
+  EXPECT_EQ(policy.target(), 8U);
+  double bytes = 0;
+  for (double now = 1; now < 60; now += 0.05) {  // but more of them are tried, and kept while they bring more
+    bytes += 0.05 * 1e6 * std::min(policy.target(), 20U);
+    const auto seen = static_cast<std::uint64_t>(bytes);
+    policy.observe({now, seen, seen, policy.target(), 0.8});
+  }
+  EXPECT_GE(policy.target(), 16U);
+}
+
 // A login takes many round trips: far away a few are begun at once, nearby no more than there are cores for.
 TEST(ConnectionPolicy, LoginsFarAwayAndNearby) {
   for (const auto& [latency, first, most] : {std::tuple{0.05, 12U, 48U}, {0.0005, 2U, 3U}}) {
