@@ -62,6 +62,7 @@ class Warm:
         while self.child and memory("MemFree") > HIGH_BYTES:
             if time.monotonic() > deadline or os.waitpid(self.child, os.WNOHANG)[0]:
                 self.child = None
+                os.close(self.end)  # it has no effect but the time that it takes from others
                 raise Skip("--warm could not keep memory in use: it needs /var/tmp on a disk")
             time.sleep(0.05)
 
@@ -71,6 +72,7 @@ def keep(hole, size, ended):
     look, piece, dropped, taken = select.poll(), mmap.mmap(-1, PIECE), 0, 0
     look.register(ended)
     beside = []
+    os.posix_fadvise(hole, 0, 0, os.POSIX_FADV_RANDOM)  # pages, not folios: for these the kernel would make room first
     while not look.poll(LOOK_MS):
         while memory("MemAvailable") > size and not look.poll(0):  # again, if somebody else frees some
             beside.append(mmap.mmap(-1, PIECE, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS))
