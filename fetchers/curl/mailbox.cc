@@ -12,9 +12,9 @@ constexpr std::size_t held_max = 4 * 1024 * 1024;
 
 }  // namespace
 
-void Mailbox::connected(std::string_view address) {
+void Mailbox::connected(const Connection& connection) {
   const std::lock_guard lock(hearing_);
-  receiver_.connected(address);
+  receiver_.connected(connection);
 }
 
 void Mailbox::header(std::string_view line) {

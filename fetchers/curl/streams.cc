@@ -97,7 +97,7 @@ class Streams::Line {
     for (std::size_t i = jobs_.size(); i-- > 0;) {
       Job& job = *jobs_[i];
       if (broken) job.code = CURLE_OUT_OF_MEMORY;
-      if (job.transfer.paused && !job.transfer.ended() && job.mailbox.has_room()) job.transfer.resume(job.easy);
+      if (job.transfer.paused && !job.transfer.ended() && job.mailbox.has_room()) job.transfer.resume();
       const milliseconds patience = job.transfer.patience();
       if (broken || job.transfer.ended() || patience <= milliseconds{0}) {
         end(job);

@@ -1,5 +1,6 @@
 #include "curl/transfer.h"
 
+#include <algorithm>
 #include <span>
 
 namespace sabath {
@@ -17,10 +18,18 @@ void guard(Transfer& transfer, F&& hear) noexcept {
   transfer.last_progress = Transfer::Clock::now();
 }
 
+// How long the first packets of a new connection were on their way.
+std::chrono::microseconds trip_of(CURL* easy) {
+  curl_off_t looked_up = 0, connected = 0;
+  curl_easy_getinfo(easy, CURLINFO_NAMELOOKUP_TIME_T, &looked_up);
+  curl_easy_getinfo(easy, CURLINFO_CONNECT_TIME_T, &connected);
+  return std::chrono::microseconds(std::max<curl_off_t>(0, connected - looked_up));
+}
+
 int on_connected(void* self, char* address, char*, int, int) {
   auto& transfer = *static_cast<Transfer*>(self);
   transfer.connected = true;
-  guard(transfer, [&] { transfer.receiver.connected(address != nullptr ? address : ""); });
+  guard(transfer, [&] { transfer.receiver.connected({address != nullptr ? address : "", trip_of(transfer.easy)}); });
   if (transfer.ended()) return CURL_PREREQFUNC_ABORT;
   ++transfer.traffic.requests;
   return CURL_PREREQFUNC_OK;
@@ -103,8 +112,9 @@ void HeaderList::add(const std::string& line) {
 Transfer::Transfer(const TransferRequest& asked, Receiver& hears, Traffic& counts, const std::stop_token& stops)
     : request(asked), receiver(hears), traffic(counts), stop(stops), source(asked.url.display()) {}
 
-void Transfer::prepare(CURL* easy, const FetcherSettings& settings, bool shared) {
+void Transfer::prepare(CURL* handle, const FetcherSettings& settings, bool shared) {
   for (const std::string& line : request.headers) headers.add(line);
+  easy = handle;
   stall_timeout = std::chrono::milliseconds(settings.stall_timeout_ms);
   set_request(easy, request, settings);
   set_sharing(easy, shared);
@@ -118,7 +128,7 @@ void Transfer::prepare(CURL* easy, const FetcherSettings& settings, bool shared)
   curl_easy_setopt(easy, CURLOPT_WRITEDATA, this);
 }
 
-void Transfer::resume(CURL* easy) {
+void Transfer::resume() {
   paused = false;
   last_progress = Clock::now();
   curl_easy_pause(easy, CURLPAUSE_CONT);  // may call on_body at once

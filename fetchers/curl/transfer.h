@@ -36,18 +36,19 @@ struct Transfer {
   Transfer(const TransferRequest& asked, Receiver& hears, Traffic& counts, const std::stop_token& stops);
 
   // Sets all options of a handle that was reset. `shared`: it may be one of several streams of a connection.
-  void prepare(CURL* easy, const FetcherSettings& settings, bool shared);
+  void prepare(CURL* handle, const FetcherSettings& settings, bool shared);
   [[nodiscard]] bool ended() const { return enough || thrown || cancelled || stop.stop_requested(); }
   // How long the peer may still say nothing; negative: it is stalled. Before there is a connection, or while we pause,
   // it is not its turn.
   [[nodiscard]] std::chrono::milliseconds patience() const;
-  void resume(CURL* easy);
+  void resume();
 
   const TransferRequest& request;
   Receiver& receiver;
   Traffic& traffic;
   const std::stop_token& stop;
   const std::string source;  // its name, for messages
+  CURL* easy = nullptr;
   HeaderList headers{};
   std::array<char, CURL_ERROR_SIZE> error_text{};
   std::chrono::milliseconds stall_timeout{};

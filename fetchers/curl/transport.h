@@ -4,6 +4,7 @@
 // What the peer or the network did wrong comes back as a Failure; what the Receiver throws leaves perform() unchanged.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <ctime>
 #include <memory>
@@ -29,13 +30,18 @@ struct TransferRequest {
   bool one_of_many = false;          // a small one: it may share a connection with the others
 };
 
+struct Connection {
+  std::string_view address;          // of the proxy, if there is one
+  std::chrono::microseconds trip{};  // how long TCP took to open it; 0: it stood already
+};
+
 // Hears one transfer, on the thread that called perform() (connected(): maybe on another, one at a time). Any function
 // may throw: the transfer then ends.
 class Receiver {
  public:
   virtual ~Receiver() = default;
-  // The connection to `address` (of the proxy, if there is one) stands, the request is about to be sent.
-  virtual void connected(std::string_view address) = 0;
+  // The connection stands, the request is about to be sent.
+  virtual void connected(const Connection& connection) = 0;
   // One line that the server said, without its line end; the empty line that ends a head is heard too.
   virtual void header(std::string_view line) = 0;
   // Payload. False: enough, end the transfer here and call it good.

@@ -29,8 +29,8 @@ class Hop : public Receiver {
         source_(redirects.current().display()),
         parser_(source_) {}
 
-  void connected(std::string_view address) override {
-    redirects_.check_address(address);
+  void connected(const Connection& connection) override {
+    redirects_.check_address(connection.address);
     parser_ = HeadParser(source_);
     document.links.clear();
     document.digests.clear();

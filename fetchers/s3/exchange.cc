@@ -26,7 +26,10 @@ std::string value_of(std::string_view line, std::string_view name) {
 Exchange::Exchange(const ReadRequest& request, Sink& sink)
     : request_(request), sink_(sink), source_(request.url.display()), parser_(source_) {}
 
-void Exchange::connected(std::string_view) { parser_ = HeadParser(source_); }
+void Exchange::connected(const Connection& connection) {
+  parser_ = HeadParser(source_);
+  if (connection.trip.count() > 0) sink_.connected(connection.trip);
+}
 
 void Exchange::header(std::string_view line) {
   if (verdict_) return;

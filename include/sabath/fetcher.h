@@ -55,6 +55,8 @@ struct ContentInfo {
 class Sink {
  public:
   virtual ~Sink() = default;
+  // A connection was opened for this, and the answer is awaited: a round trip to the server takes so long.
+  virtual void connected(std::chrono::microseconds /*trip*/) {}
   // Once, before the first byte and also for an empty body. May throw to refuse the transfer.
   virtual void begin(const ContentInfo& info) = 0;
   // Bytes in order. May throw to end the transfer.

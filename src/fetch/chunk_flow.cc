@@ -44,16 +44,14 @@ void ChunkTransfer::read_into(Flow& flow, const ReadRequest& request, const Guar
 
 void ChunkTransfer::read(Lane& lane, Flow& flow) {
   adopt_scratch(lane, flow);
-  ReadRequest request{*flow.pick.url, 0, std::nullopt, job_.version};
+  ReadRequest request{*flow.pick.url, 0, std::nullopt, {}};
   {
     const std::lock_guard lock(mutex_);
     if (flow.run->left() == 0) return;
     flow.request_end = flow.run->end;
     request.offset = job_.offset + flow.run->position;
     request.length = flow.run->left();
-    if (const auto version = trust_.versions.find(flow.pick.index); version != trust_.versions.end()) {
-      request.expected = version->second;
-    }
+    request.expected = trust_.expected(flow.pick.index, job_.version);
   }
   read_into(flow, request, [&](std::span<const std::byte> bytes) { take_bytes(lane, flow, bytes); });
   const std::lock_guard lock(mutex_);
@@ -79,11 +77,10 @@ void ChunkTransfer::on_begin(Flow& flow, const ContentInfo& info) {
   }
   if (known()) return;
   const std::lock_guard lock(mutex_);
-  const auto [version, first] = trust_.versions.try_emplace(flow.pick.index, info.validators);
-  if (version->second != info.validators) {
+  if (!trust_.same_version(flow.pick.index, info.validators)) {
     throw Error(FailureKind::changed, fmt::format("{} changed at its source while it was fetched", job_.name));
   }
-  if (flow.pick.index == trust_.leader) partial_->note_validators(info.validators, size_);
+  if (trust_.leads(flow.pick.index)) partial_->note_validators(info.validators, size_);
 }
 
 std::shared_ptr<Flight> ChunkTransfer::flight_of(std::uint64_t chunk, std::size_t giver) {
@@ -187,8 +184,8 @@ void ChunkTransfer::finish_chunk(Lane& lane, Flow& flow, std::uint64_t chunk, co
     const std::lock_guard lock(mutex_);
     whole.givers = flight.givers;
     whole.adopted = flight.adopted;
-    if (whole.givers.size() == 1 && to_lead()) lead_instead(*whole.givers.begin());
-    if (!believed(whole.givers)) return trust_.held.push_back(std::move(whole));
+    if (whole.givers.size() == 1 && lead_is_open()) lead_instead(*whole.givers.begin());
+    if (!trust_.believed(whole.givers)) return trust_.hold(std::move(whole));
   }
   keep_chunk(lane, whole, flow.stop.get_token());
 }
@@ -202,7 +199,7 @@ void ChunkTransfer::keep_chunk(Lane& lane, const Whole& whole, const std::stop_t
   const std::lock_guard lock(mutex_);
   if (done_[chunk]) return;
   if (!known()) reused_ += whole.adopted;
-  trust_.givers.insert(whole.givers.begin(), whole.givers.end());
+  trust_.gave(whole.givers);
   alone_.erase(chunk);
   flights_.erase(chunk);
   schedule_->remove_free(range_of(chunk));  // had it been given up meanwhile
@@ -246,8 +243,7 @@ void ChunkTransfer::after_failure(Flow& flow, const Error& error) {
     if (job_.offset == 0 && mirrors_.only_rangeless()) {
       sequential_ = true;
       mirrors_.revive_rangeless();
-      trust_.leader.reset();
-      trust_.admitted.clear();
+      trust_.forget_leader();
       stop_flows([](const Flow&) { return true; });
     }
     return;
@@ -255,7 +251,7 @@ void ChunkTransfer::after_failure(Flow& flow, const Error& error) {
   if (flow.check && kind == FailureKind::content) {
     mirrors_.set_aside(flow.pick, error.failure());
     const std::lock_guard lock(mutex_);
-    trust_.differing.emplace(flow.pick.index, error.failure());
+    trust_.differs(flow.pick.index, error.failure());
     stop_flows([&](const Flow& other) { return other.pick.index == flow.pick.index; });
     return;
   }
@@ -271,15 +267,10 @@ void ChunkTransfer::after_death(std::size_t mirror, FailureKind kind) {
   // What else was asked of it may come yet, or say better why it does not.
   if (wrong) stop_flows([&](const Flow& flow) { return flow.pick.index == mirror; });
   if (known()) return;
-  const bool gave = trust_.givers.contains(mirror) ||
+  const bool gave = trust_.givers().contains(mirror) ||
                     std::any_of(flights_.begin(), flights_.end(),
                                 [&](const auto& flight) { return flight.second->givers.contains(mirror); });
-  const bool leads = trust_.leader == mirror;
-  if (leads) trust_.leader.reset();
-  if (trust_.admitted.erase(mirror) == 0) return;  // nothing of it was kept
-  if (wrong) trust_.agreed.erase(mirror);
-  // Another takes over from the start; where there is none, what came is kept for a better day.
-  if (gave && (wrong || (leads && !trust_.mixable && mirrors_.any_alive()))) want_restart();
+  if (trust_.dismiss(mirror, wrong, mirrors_.any_alive()) && gave) want_restart();
 }
 
 // Chunks that were claimed, and at which none of our lanes is any more.
@@ -298,7 +289,7 @@ void ChunkTransfer::end_flow(Place flow) {
     if (known() && left.size() > 0) give_back(left);
   }
   const std::size_t mirror = flow->pick.index;
-  if (flow->check) trust_.comparing.erase(mirror);
+  if (flow->check) trust_.end_comparing(mirror);
   const bool dead = mirrors_.dead(mirror), passed = !flow->has_run && !flow->check;
   forget_flights([&](std::uint64_t chunk, const Flight& flight) {
     return passed || alone_.contains(chunk) || (dead && flight.givers.contains(mirror));

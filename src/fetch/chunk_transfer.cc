@@ -30,9 +30,10 @@ ChunkTransfer::ChunkTransfer(FetchContext& context, ChunkBuffers& buffers, Chunk
       wanted_(wanted_of(context, job)),
       watch_(watch),
       mirrors_(context, job, true),
-      reuse_(context.store, index, buffers) {
-  trust_.mixable = provable();
-}
+      reuse_(context.store, index, buffers),
+      trust_(known()      ? Trust::Proof::chunks
+             : provable() ? Trust::Proof::whole
+                          : Trust::Proof::none) {}
 
 // Whoever reads the archive as it arrives must not read a partial that is gone.
 ChunkTransfer::~ChunkTransfer() {
@@ -46,7 +47,7 @@ bool ChunkTransfer::work(Lane& lane, bool last) {
     const bool fresh = phase_ == Phase::fresh;
     if (!fresh && phase_ != Phase::open) return false;
     if (fresh || restart_ || missing_ == 0) {
-      if (!flows_.empty() || keeping_ > 0 || reuse_.under_way()) return false;
+      if (under_way()) return false;
       const bool anew = restart_;
       phase_ = Phase::busy;  // what takes long is done without the mutex: the other lanes have other files
       lock.unlock();
@@ -58,8 +59,7 @@ bool ChunkTransfer::work(Lane& lane, bool last) {
       flow = next_flow(last);
     } catch (const Error& error) {
       // What is under way may come yet, or say better why it does not.
-      if (verdict(error.failure().kind) != Verdict::fatal && (!flows_.empty() || keeping_ > 0 || reuse_.under_way()))
-        return false;
+      if (verdict(error.failure().kind) != Verdict::fatal && under_way()) return false;
       const auto failure = all_dead(error);
       if (!failure) return true;
       phase_ = Phase::busy;  // one lane says so, not each that finds it
@@ -118,7 +118,7 @@ void ChunkTransfer::adopt_earlier() {
   const Validators noted = adopt_left(*partial_, earlier_ ? nullptr : watch_, provable(), [](auto) {});
   // What was left came from any mirror; where the whole can be proved, another one's validators say nothing.
   if (provable() && job_.urls.size() > 1) return;
-  for (std::size_t i = 0; i < mirrors_.size() && partial_->front() > 0; ++i) trust_.versions[i] = noted;
+  for (std::size_t i = 0; i < mirrors_.size() && partial_->front() > 0; ++i) trust_.expect(i, noted);
 }
 
 void ChunkTransfer::plan() {
@@ -185,14 +185,8 @@ void ChunkTransfer::begin_anew() {
   front_hash_->restart();
   const std::lock_guard lock(mutex_);
   flights_.clear();
-  trust_.held.clear();
   alone_.clear();
-  trust_.versions.clear();
-  trust_.givers.clear();
-  trust_.admitted.clear();
-  trust_.agreed.clear();
-  trust_.leader.reset();
-  trust_.sample.clear();
+  trust_.restart();
   restart_ = false;
   earlier_.reset();
   plan();
@@ -216,10 +210,11 @@ void ChunkTransfer::publish_hashed() {
   std::string source;
   {
     const std::lock_guard lock(mutex_);
-    source = trust_.givers.empty() ? job_.name : mirrors_.name(*trust_.givers.begin());
-    outcome_.over_tls = std::all_of(trust_.givers.begin(), trust_.givers.end(),
-                                    [&](std::size_t giver) { return job_.urls[giver].scheme() == "https"; });
-    if (trust_.leader) outcome_.validators = trust_.versions[*trust_.leader];
+    const auto& givers = trust_.givers();
+    source = givers.empty() ? job_.name : mirrors_.name(*givers.begin());
+    outcome_.over_tls =
+        std::ranges::all_of(givers, [&](std::size_t giver) { return job_.urls[giver].scheme() == "https"; });
+    outcome_.validators = trust_.version_of_leader();
   }
   try {
     outcome_.computed = front_hash_->finish(source, context_.stop);
@@ -259,19 +254,15 @@ void ChunkTransfer::fail(const Failure& failure) {
 std::optional<ChunkTransfer::Place> ChunkTransfer::next_flow(bool last) {
   if (sequential_ && !flows_.empty()) return std::nullopt;
   // Soon, as what it gives meanwhile waits for that.
-  const bool compare = !known() && trust_.leader && trust_.mixable && trust_.admitted.size() < mirrors_.size();
-  auto pick = compare ? mirrors_.try_pick([this](std::size_t mirror) { return to_compare(mirror); }) : std::nullopt;
+  auto pick = known() ? std::nullopt : mirrors_.try_pick([this](std::size_t mirror) { return to_compare(mirror); });
   const bool check = pick.has_value();
-  if (!check) pick = mirrors_.try_pick([this](std::size_t mirror) { return may_give(mirror); });
+  if (!check) pick = mirrors_.try_pick([this](std::size_t mirror) { return trust_.may_give(mirror); });
   if (!pick) return std::nullopt;
   Flow flow{*pick, {}};
-  if (!known() && !trust_.leader) {
-    trust_.leader = pick->index;
-    believe(pick->index);
-  }
+  if (!check) trust_.asked(pick->index);
   if (sequential_) flights_.clear();
   flow.check = check;
-  if (flow.check) trust_.comparing.insert(pick->index);
+  if (flow.check) trust_.begin_comparing(pick->index);
   if (!flow.check && !sequential_ && !give_run(flow, last)) {
     mirrors_.unused(*pick);
     take_news(news_interval);
@@ -281,8 +272,8 @@ std::optional<ChunkTransfer::Place> ChunkTransfer::next_flow(bool last) {
 }
 
 bool ChunkTransfer::give_run(Flow& flow, bool last) {
-  const bool endgame = schedule_->free_bytes() == 0;
-  if (endgame && context_.hosts.stood_still()) return false;  // all look first at what has come meanwhile
+  const bool all_dealt = schedule_->free_bytes() == 0;
+  if (all_dealt && context_.hosts.stood_still()) return false;  // all look first at what has come meanwhile
   const bool among_ranks = known() && context_.share.ranks > 1;
   // Before it leaves its slice, a rank looks at what the others have done since: their news may be a while old.
   if (among_ranks && !schedule_->free_in(slice_)) take_news(std::chrono::milliseconds(0));
@@ -295,11 +286,11 @@ bool ChunkTransfer::give_run(Flow& flow, bool last) {
       .last = last,
       .dear = mirrors_.dear(flow.pick)};
   const auto run = schedule_->take(flow.pick.index, flow.pick.host->speed(), context_.hosts.connections(), now(), asks);
-  if (!run || (!endgame && !claim(*run))) return false;
+  if (!run || (!all_dealt && !claim(*run))) return false;
   flow.run = *run;
   flow.has_run = true;
   flow.request_end = (*run)->end;
-  if (endgame) {
+  if (all_dealt) {
     context_.events.on(event::Note{fmt::format("{}: {}", job_.name, schedule_->reason())});
     stop_flows([](const Flow& late) {
       return late.has_run && late.run->left() == 0 && late.run->position < late.request_end;

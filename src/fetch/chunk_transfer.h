@@ -4,8 +4,7 @@
 // that brings the last of them, and only then go to the partial. How they are believed:
 // - known (pinned): each chunk has its hash. A wrong one is thrown away and its giver is not asked again.
 // - provable (a published checksum): mirrors whose size, validators and samples agree are read together, and the whole
-//   is hashed in order as it comes. If it is wrong, each of them is heard alone. What a mirror gives while it is being
-//   compared is kept when it agrees.
+//   is hashed in order as it comes. If it is wrong, each is heard alone. What one gives while compared is kept later.
 // - neither: one source, one version; another takes over from the start.
 // What other processes have done of a known partial, and what other objects of the store hold, is not fetched; what
 // others have claimed comes last.
@@ -30,6 +29,7 @@
 #include "fetch/lane.h"
 #include "fetch/mirrors.h"
 #include "fetch/schedule.h"
+#include "fetch/trust.h"
 
 namespace sabath {
 
@@ -68,13 +68,11 @@ class ChunkTransfer {
   void fail(const Failure& failure);
   [[nodiscard]] std::optional<Failure> all_dead(const Error& error);
   // --- decisions; the mutex is held
+  [[nodiscard]] bool under_way() const { return !flows_.empty() || keeping_ > 0 || reuse_.under_way(); }
   [[nodiscard]] std::optional<Place> next_flow(bool last);
   [[nodiscard]] bool to_compare(std::size_t mirror) const;
-  [[nodiscard]] bool may_give(std::size_t mirror) const;
-  void believe(std::size_t mirror);
-  [[nodiscard]] bool to_lead() const;
+  [[nodiscard]] bool lead_is_open() const;
   void lead_instead(std::size_t mirror);
-  [[nodiscard]] bool believed(const std::set<std::size_t>& givers) const;
   [[nodiscard]] bool give_run(Flow& flow, bool last);
   [[nodiscard]] bool claim(Schedule::Place run);
   void take_news(std::chrono::milliseconds interval);
@@ -143,7 +141,7 @@ class ChunkTransfer {
   bool restart_ = false;
   Clock::time_point looked_{};  // for news of other processes
 
-  Trust trust_;           // unknown content
+  Trust trust_;
   unsigned keeping_ = 0;  // chunks that were held, by a lane just now
 };
 

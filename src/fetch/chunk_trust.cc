@@ -17,10 +17,8 @@ constexpr std::uint64_t sample_bytes = 12 * 1024;  // comes in the first round t
 // The start of a chunk, by the source that is believed so far.
 void ChunkTransfer::keep_sample(const Flow& flow, std::uint64_t chunk, const Flight& flight) {
   const std::uint64_t begin = range_of(chunk).begin;
-  const bool believed = flight.givers.size() == 1 && trust_.admitted.contains(flow.pick.index);
-  if (known() || !trust_.sample.empty() || !believed || flow.start_end < begin + sample_bytes) return;
-  trust_.sample_begin = begin;
-  trust_.sample.assign(flight.bytes.get(), flight.bytes.get() + sample_bytes);
+  if (flow.start_end < begin + sample_bytes || !trust_.wants_sample(flight.givers)) return;
+  trust_.keep_sample(begin, {flight.bytes.get(), sample_bytes});
 }
 
 // A mirror of content that is not known is believed with the others once it agrees with what they gave: with what came
@@ -29,7 +27,7 @@ void ChunkTransfer::compare_samples(Flow& flow) {
   std::map<std::uint64_t, std::vector<std::byte>> samples;  // by where they begin
   {
     const std::lock_guard lock(mutex_);
-    if (!trust_.sample.empty()) samples[trust_.sample_begin] = trust_.sample;
+    if (const auto& [begin, bytes] = trust_.sample(); !bytes.empty()) samples[begin] = bytes;
     const auto last = std::find(done_.rbegin(), done_.rend(), true);
     if (last != done_.rend()) {
       const ByteRange range = range_of(static_cast<std::uint64_t>(done_.rend() - last) - 1);
@@ -51,26 +49,21 @@ void ChunkTransfer::compare_samples(Flow& flow) {
                 "it holds another version, or one of them lies");
   }
   const std::lock_guard lock(mutex_);
-  believe(flow.pick.index);
+  trust_.admit(flow.pick.index);
 }
 
 // A chunk of a source that was still being compared when it was whole, and is believed now. Those of one that is not
 // are free again.
 bool ChunkTransfer::keep_held(Lane& lane, std::unique_lock<std::mutex>& lock) {
-  std::erase_if(trust_.held, [this](const Whole& whole) {
-    const bool wrong = std::ranges::any_of(
-        whole.givers, [this](std::size_t giver) { return mirrors_.dead(giver) && !trust_.agreed.contains(giver); });
-    if (wrong && flights_.erase(whole.chunk) > 0) schedule_->add_free(range_of(whole.chunk));
-    return wrong;
-  });
-  const auto found = std::ranges::find_if(trust_.held, [this](const Whole& whole) { return believed(whole.givers); });
-  if (found == trust_.held.end()) return false;
-  const Whole whole = std::move(*found);
-  trust_.held.erase(found);
+  for (const std::uint64_t chunk : trust_.drop_held([this](std::size_t giver) { return mirrors_.dead(giver); })) {
+    if (flights_.erase(chunk) > 0) schedule_->add_free(range_of(chunk));
+  }
+  const auto whole = trust_.take_held();
+  if (!whole) return false;
   ++keeping_;
   lock.unlock();
   try {
-    keep_chunk(lane, whole, context_.stop);
+    keep_chunk(lane, *whole, context_.stop);
   } catch (...) {
     lock.lock();
     --keeping_;
@@ -82,75 +75,40 @@ bool ChunkTransfer::keep_held(Lane& lane, std::unique_lock<std::mutex>& lock) {
 }
 
 bool ChunkTransfer::to_compare(std::size_t mirror) const {
-  if (known() || !trust_.leader || !trust_.mixable || trust_.admitted.contains(mirror) ||
-      trust_.comparing.contains(mirror))
-    return false;
-  return !trust_.sample.empty() || missing_ < done_.size();
+  const bool something_came = !trust_.sample().bytes.empty() || missing_ < done_.size();
+  return something_came && trust_.to_compare(mirror);
 }
 
-// The first has given nothing that others could be compared with, and may never do so.
-bool ChunkTransfer::to_lead() const {
-  return !known() && trust_.mixable && trust_.sample.empty() && missing_ == done_.size() && keeping_ == 0;
-}
+// Whoever gives a chunk then leads.
+bool ChunkTransfer::lead_is_open() const { return trust_.lead_is_open() && missing_ == done_.size() && keeping_ == 0; }
 
 void ChunkTransfer::lead_instead(std::size_t mirror) {
-  if (trust_.leader == mirror) return;
-  trust_.leader = mirror;
-  trust_.admitted.clear();
-  trust_.agreed.clear();
-  believe(mirror);
-  partial_->note_validators(trust_.versions[mirror], size_);
+  if (trust_.take_lead(mirror)) partial_->note_validators(trust_.version_of_leader(), size_);
 }
 
-// One that is being compared gives a chunk at most before it is believed.
-bool ChunkTransfer::may_give(std::size_t mirror) const {
-  if (known() || !trust_.leader || trust_.admitted.contains(mirror)) return true;
-  return trust_.mixable &&
-         std::ranges::none_of(trust_.held, [&](const Whole& whole) { return whole.givers.contains(mirror); });
-}
-
-void ChunkTransfer::believe(std::size_t mirror) {
-  trust_.admitted.insert(mirror);
-  trust_.agreed.insert(mirror);
-}
-
-bool ChunkTransfer::believed(const std::set<std::size_t>& givers) const {
-  return known() || std::ranges::all_of(givers, [this](std::size_t giver) { return trust_.agreed.contains(giver); });
-}
-
-// The whole is wrong. If one source gave all of it, that is the one; if several did, nobody knows yet.
+// If one source gave all of it, that is the one; if several did, nobody knows yet.
 void ChunkTransfer::hear_each_alone(const Failure& failure) {
   const std::lock_guard lock(mutex_);
-  if (trust_.givers.size() == 1 && reused_ == 0) {
-    mirrors_.demote(*trust_.givers.begin(), failure);
-  } else {
-    trust_.suspects = trust_.givers;
-  }
-  trust_.mixable = false;
+  if (const auto wrong = trust_.whole_was_wrong(reused_ > 0)) mirrors_.demote(*wrong, failure);
   restart_ = true;
   phase_ = Phase::open;
 }
 
-// One source has proved to be right: if it shared a wrong file with just one other, that one was wrong.
 void ChunkTransfer::blame_suspects() {
   const std::lock_guard lock(mutex_);
   if (provable()) {
-    for (const auto& [mirror, failure] : trust_.differing) mirrors_.demote(mirror, failure);
+    for (const auto& [mirror, failure] : trust_.differing()) mirrors_.demote(mirror, failure);
   }
-  if (trust_.suspects.empty() || trust_.givers.size() != 1) return;
-  trust_.suspects.erase(*trust_.givers.begin());
-  if (trust_.suspects.size() != 1) return;
-  mirrors_.demote(*trust_.suspects.begin(),
-                  {FailureKind::content, fmt::format("the part of {} that it sent does not match", job_.name),
-                   "it holds another version, or it lies", std::nullopt});
+  const auto& givers = trust_.givers();
+  if (givers.size() == 1) mirrors_.blame_other(trust_.suspects(), *givers.begin(), job_.name);
 }
 
 // nullopt: those that only differed from the others may yet be right.
 std::optional<Failure> ChunkTransfer::all_dead(const Error& error) {
   if (verdict(error.failure().kind) == Verdict::fatal) throw error;
-  if (trust_.differing.empty()) return error.failure();
-  for (const auto& [mirror, failure] : std::exchange(trust_.differing, {})) mirrors_.revive(mirror);
-  trust_.mixable = false;
+  const auto differing = trust_.hear_differing_alone();
+  if (differing.empty()) return error.failure();
+  for (const auto& [mirror, failure] : differing) mirrors_.revive(mirror);
   want_restart();
   return std::nullopt;
 }

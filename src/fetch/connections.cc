@@ -13,7 +13,8 @@ constexpr double window_latencies = 3;  // ... and so is one over less than this
 constexpr double far_s = 0.005;         // a host this far away is bound by windows and waits, not by its rate
 constexpr double near_s = 0.02;         // what is near has answered by then; what has not is asked by ...
 constexpr double by_silence = 320;      // ... so many more a second, until it does
-constexpr unsigned silence_max = 24;    // before it has said a word: it may be busy, and not far away
+constexpr double retried_s = 0.9;       // what takes so long to open was asked for twice: that says nothing
+constexpr unsigned silence_max = 32;    // before it has said a word: it may be busy, and not far away
 constexpr unsigned near_max = 16;       // what is near needs no more for large files
 constexpr unsigned far_many = 16;       // small files, each of which waits for a round trip: at first
 constexpr unsigned far_logins = 12;     // and so, where each costs a login
@@ -56,11 +57,14 @@ unsigned ConnectionPolicy::far_start(double silent) const {
   return limits_.start + static_cast<unsigned>(by_silence * std::clamp(silent - near_s, 0.0, 1.0));
 }
 
-// A host that says nothing for so long is far away: what would fill the way to it is opened while that is learnt.
+// A host that says nothing for so long is far away: what would fill the way to it is opened while that is learnt. It is
+// known once a connection stands, a round trip before the first answer can come; and what is near then is only busy.
 bool ConnectionPolicy::hear_silence(const Seen& seen) {
   if (seen.in_use == 0 || !at_once()) return false;
   if (!asked_) asked_ = seen.now;
-  const unsigned start = std::min(far_start(seen.now - *asked_), silence_max);
+  const bool near = seen.trip > 0 && seen.trip < far_s, far = seen.trip >= far_s && seen.trip < retried_s;
+  if (near) return false;
+  const unsigned start = far ? far_start(2 * seen.trip) : std::min(far_start(seen.now - *asked_), silence_max);
   return seen.in_use >= target_ && start > target_ && move_to(start, "it is far away", 0, 0);
 }
 

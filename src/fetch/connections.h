@@ -32,6 +32,7 @@ class ConnectionPolicy {
     unsigned in_use = 0;
     double latency = 0;  // seconds
     Manner manner{};
+    double trip = 0;  // seconds that a connection took; 0: none stands yet, or its fetcher does not say
   };
   bool observe(const Seen& seen);
   bool crowded(double now, unsigned in_use);  // the host said that it has too many of us: 429, 503, refused

@@ -41,18 +41,4 @@ struct Flow {  // one request
   std::uint64_t received = 0;
 };
 
-// Which mirrors of content that is not known are believed, and what that rests on.
-struct Trust {
-  bool mixable = false;                       // several may be believed together
-  std::optional<std::size_t> leader;          // the first, which the others are compared with
-  std::set<std::size_t> admitted, comparing;  // those that agree with it, and those that are being compared
-  std::set<std::size_t> agreed;               // were admitted: what they gave is believed, also when they give no more
-  std::set<std::size_t> givers, suspects;     // of chunks that are kept; and of a whole that was wrong
-  std::vector<Whole> held;                    // until the sources that gave them are believed
-  std::map<std::size_t, Failure> differing;   // from the leader: one of them is wrong
-  std::uint64_t sample_begin = 0;             // what the leader gave first, for the others to be compared with
-  std::vector<std::byte> sample;
-  std::map<std::size_t, Validators> versions;  // by mirror
-};
-
 }  // namespace sabath

@@ -15,6 +15,10 @@ void GuardedSink::start(std::uint64_t offset) {
   asked_ = std::chrono::steady_clock::now();
 }
 
+void GuardedSink::connected(std::chrono::microseconds trip) {
+  if (host_ != nullptr) host_->connected(trip);
+}
+
 void GuardedSink::begin(const ContentInfo& info) {
   info_ = info;
   if (host_ != nullptr) {

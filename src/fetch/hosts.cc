@@ -61,6 +61,11 @@ void Host::disconnect_unused() {
   --table_.in_use_;
 }
 
+void Host::connected(std::chrono::duration<double> trip) {
+  const std::lock_guard lock(table_.mutex_);
+  trip_ = trip_ == 0 ? trip.count() : std::min(trip_, trip.count());
+}
+
 void Host::answered(std::chrono::duration<double> latency, std::chrono::duration<double> waited,
                     ConnectionPolicy::Manner manner) {
   const std::lock_guard lock(table_.mutex_);
@@ -222,7 +227,7 @@ std::vector<std::string> Hosts::tick() {
         host.rate_time_ = time;
         host.rate_bytes_ = bytes;
       }
-      if (host.policy_.observe({time, bytes, of_all, host.in_use_, host.latency_, host.manner_})) {
+      if (host.policy_.observe({time, bytes, of_all, host.in_use_, host.latency_, host.manner_, host.trip_})) {
         reasons.push_back(fmt::format("{}: {}", host.origin_, host.policy_.reason()));
       }
     }

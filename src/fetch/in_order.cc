@@ -67,7 +67,7 @@ FileOutcome InOrder::run() {
         outcome.unchanged = unchanged_;
         mirrors_.succeeded(pick);
         if (size_to_share_ || gave_way_) return outcome;
-        blame_suspects(pick.index);
+        mirrors_.blame_other(suspects_, pick.index, job_.name);
         return outcome;
       } catch (const Error& error) {
         after_failure(pick, error, complete, sink.received() > 0);
@@ -97,15 +97,6 @@ void InOrder::after_failure(const MirrorSet::Pick& pick, const Error& error, boo
   const bool spoilt = is_wrong(kind) && (complete || received);
   if (spoilt || kind == FailureKind::changed || kind == FailureKind::no_ranges) restart();
   mirrors_.failed(pick, error, received && kind == FailureKind::network && !mirrors_.rangeless(pick));
-}
-
-// One source has proved to be right: if it shared a wrong file with just one other, that one was wrong.
-void InOrder::blame_suspects(std::size_t right) {
-  suspects_.erase(right);
-  if (suspects_.size() != 1) return;
-  mirrors_.demote(*suspects_.begin(),
-                  {FailureKind::content, fmt::format("the part of {} that it sent does not match", job_.name),
-                   "it holds another version, or it lies", std::nullopt});
 }
 
 void InOrder::attempt(const MirrorSet::Pick& pick, GuardedSink& sink) {

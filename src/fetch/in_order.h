@@ -34,7 +34,6 @@ class InOrder {
 
  private:
   void attempt(const MirrorSet::Pick& pick, GuardedSink& sink);
-  void blame_suspects(std::size_t right);
   void after_failure(const MirrorSet::Pick& pick, const Error& error, bool complete, bool received);
   void on_begin(const ContentInfo& info);
   void check_document(std::uint64_t size_bytes) const;

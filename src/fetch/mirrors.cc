@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <random>
 
+#include <fmt/format.h>
+
 #include "fetch/by_digest.h"
 
 namespace sabath {
@@ -184,6 +186,13 @@ bool MirrorSet::only_rangeless() const {
     some = some || mirror.rangeless;
   }
   return some && ranges_needed_;
+}
+
+void MirrorSet::blame_other(std::set<std::size_t> suspects, std::size_t right, const std::string& name) {
+  suspects.erase(right);
+  if (suspects.size() != 1) return;
+  demote(*suspects.begin(), {FailureKind::content, fmt::format("the part of {} that it sent does not match", name),
+                             "it holds another version, or it lies", std::nullopt});
 }
 
 void MirrorSet::revive_rangeless() {

@@ -5,6 +5,7 @@
 #include <functional>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <stop_token>
 #include <vector>
 
@@ -43,6 +44,9 @@ class MirrorSet {
   [[nodiscard]] bool dear(const Pick& pick) const;
   // What this mirror gave turned out to be wrong when another had given the whole.
   void demote(std::size_t index, const Failure& failure);
+  // What several gave of file `name` together was wrong, and one of them has proved to be right: if there was just one
+  // other, that one was wrong.
+  void blame_other(std::set<std::size_t> suspects, std::size_t right, const std::string& name);
   void revive_rangeless();  // mirrors that died for want of ranges may be read from their start
   void revive(std::size_t index);
   [[nodiscard]] bool only_rangeless() const;

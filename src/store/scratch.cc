@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "base/hash.h"
 #include "manifest/wire.h"
@@ -174,6 +175,7 @@ ScratchLanes::Lane& ScratchLanes::lane_at(unsigned lane) {
 void ScratchLanes::begin(Lane& lane, std::uint64_t index) {
   end_part(lane);
   lane.index = index;
+  lane.held = false;
   lane.begun = Clock::now();
   lane.skipping = lane.usual < worth_keeping || room_is_short();
   if (lane.skipping) return;
@@ -194,6 +196,7 @@ void ScratchLanes::end_part(Lane& lane) {
 void ScratchLanes::cut(Lane& lane) {
   if (lane.file_size > 0 && ::ftruncate(lane.fd.get(), 0) != 0) throw_errno("truncate scratch in", directory_, errno);
   lane.file_size = 0;
+  lane.held = false;
   const std::lock_guard lock(mutex_);
   held_[lane.number].clear();
 }
@@ -214,6 +217,7 @@ void ScratchLanes::append(Lane& lane, std::uint64_t index, std::uint64_t offset,
   write_all_at(lane.fd.get(), bytes, lane.file_size + head.size(), directory_);
   write_all_at(lane.fd.get(), std::as_bytes(std::span(head)), lane.file_size, directory_);
   lane.file_size += head.size() + bytes.size();
+  if (std::exchange(lane.held, true)) return;
   const std::lock_guard lock(mutex_);
   held_[lane.number].insert(index);
 }

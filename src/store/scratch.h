@@ -55,7 +55,7 @@ class ScratchLanes {
     Fd fd;
     std::uint64_t index = UINT64_MAX, end = 0;  // what follows here goes on with the part on its way
     std::uint64_t file_size = 0;
-    bool skipping = false;
+    bool skipping = false, held = false;  // the part on its way: is not kept; is noted in held_
     std::chrono::steady_clock::time_point begun{}, heard{};
     std::chrono::steady_clock::duration usual = 2 * worth_keeping;  // the last part's time, or half of what was usual
   };

@@ -87,10 +87,20 @@ TEST(ConnectionPolicy, SilenceIsDistance) {
   EXPECT_LT(some, 24U);
   EXPECT_FALSE(policy.observe({6.05, 0, 0, some - 1, 0})) << "those that it has are not used yet";
   policy.observe({9, 0, 0, some, 0});
-  EXPECT_EQ(policy.target(), 24U) << "it may be busy, and not far away";
-  EXPECT_FALSE(policy.observe({10, 0, 0, 24, 0}));
-  EXPECT_TRUE(policy.observe({10.2, 1000, 1000, 24, 0.2})) << "it speaks, and is far away";
+  EXPECT_EQ(policy.target(), 32U) << "it may be busy, and not far away";
+  EXPECT_FALSE(policy.observe({10, 0, 0, 32, 0}));
+  EXPECT_TRUE(policy.observe({10.2, 1000, 1000, 32, 0.2})) << "it speaks, and is far away";
   EXPECT_EQ(policy.target(), 64U);
+}
+
+// A connection that stands says how long the way is, a round trip before the first answer.
+TEST(ConnectionPolicy, AConnectionTellsTheDistance) {
+  for (const auto& [trip, target] : {std::pair{0.1, 64U}, {0.03, 20U}, {0.0005, 8U}, {1.01, 32U}}) {
+    ConnectionPolicy policy({8, 64});
+    policy.observe({0, 0, 0, 8, 0});
+    policy.observe({0.5, 0, 0, 8, 0, {}, trip});
+    EXPECT_EQ(policy.target(), target) << trip;  // one that is near is busy, one that was asked for twice says nothing
+  }
 }
 
 // A host whose distance is known when the first byte comes is given as many at once.

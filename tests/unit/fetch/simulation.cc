@@ -29,6 +29,7 @@ struct Host {
   unsigned in_use = 0, failures = 0;
   double rate = 0, latency = 0;  // of one lane; measured
   double paused_until = 0, failed_at = -1;
+  double connected_at = never;
   bool dead = false;
 };
 
@@ -145,7 +146,8 @@ void Simulation::look(double now) {
       const double rate = came / tick_s / reading;
       host.rate = host.rate > 0 ? 0.8 * host.rate + 0.2 * rate : rate;
     }
-    const bool moved = host.policy.observe({now, host.bytes, all, host.in_use, host.latency});
+    const double trip = now >= host.connected_at ? case_.sources[i].round_trip : 0;
+    const bool moved = host.policy.observe({now, host.bytes, all, host.in_use, host.latency, {}, trip});
     if (moved && log_) result_.decisions.push_back(fmt::format("{:.2f} s: {}: {}", now, i, host.policy.reason()));
     for (auto& lane : lanes_) {
       const bool waits = lane.state != State::idle && lane.source == i && lane.ready_at <= now;
@@ -222,6 +224,9 @@ void Simulation::ask(Lane& lane, double now, bool split) {
   auto& grown = lane.grown[lane.source];
   if (!grown) {
     lane.ready_at += source.connect_trips * source.round_trip;
+    Host& host = hosts_[lane.source];
+    if (source.connect_trips > 0)
+      host.connected_at = std::min(host.connected_at, lane.ready_at - source.round_trip - source.think);
     grown = lane.ready_at;
   }
   lane.next_stall = source.stalls > 0 ? lane.ready_at + std::exponential_distribution<>(source.stalls)(random_) : never;

@@ -1,0 +1,115 @@
+#include "fetch/trust.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace sabath {
+
+void Trust::restart() {
+  forget_leader();
+  agreed_.clear();
+  givers_.clear();
+  held_.clear();
+  versions_.clear();
+  sample_ = {};
+}
+
+void Trust::asked(Mirror mirror) {
+  if (proof_ == Proof::chunks || leader_) return;
+  leader_ = mirror;
+  admit(mirror);
+}
+
+bool Trust::to_compare(Mirror mirror) const {
+  return proof_ != Proof::chunks && mixable_ && leader_ && !admitted_.contains(mirror) && !comparing_.contains(mirror);
+}
+
+// One that is being compared gives a chunk at most before it is believed.
+bool Trust::may_give(Mirror mirror) const {
+  if (proof_ == Proof::chunks || !leader_ || admitted_.contains(mirror)) return true;
+  return mixable_ && std::ranges::none_of(held_, [&](const Whole& whole) { return whole.givers.contains(mirror); });
+}
+
+void Trust::admit(Mirror mirror) {
+  admitted_.insert(mirror);
+  agreed_.insert(mirror);
+}
+
+bool Trust::take_lead(Mirror mirror) {
+  if (leader_ == mirror) return false;
+  leader_ = mirror;
+  admitted_.clear();
+  agreed_.clear();
+  admit(mirror);
+  return true;
+}
+
+void Trust::forget_leader() {
+  leader_.reset();
+  admitted_.clear();
+}
+
+bool Trust::wants_sample(const std::set<Mirror>& givers) const {
+  return proof_ != Proof::chunks && sample_.bytes.empty() && givers.size() == 1 && admitted_.contains(*givers.begin());
+}
+
+void Trust::keep_sample(std::uint64_t begin, std::span<const std::byte> bytes) {
+  sample_ = {begin, {bytes.begin(), bytes.end()}};
+}
+
+bool Trust::believed(const std::set<Mirror>& givers) const {
+  return proof_ == Proof::chunks || std::ranges::includes(agreed_, givers);
+}
+
+std::optional<Whole> Trust::take_held() {
+  const auto found = std::ranges::find_if(held_, [this](const Whole& whole) { return believed(whole.givers); });
+  if (found == held_.end()) return std::nullopt;
+  Whole whole = std::move(*found);
+  held_.erase(found);
+  return whole;
+}
+
+std::vector<std::uint64_t> Trust::drop_held(const std::function<bool(Mirror)>& dead) {
+  std::vector<std::uint64_t> chunks;
+  std::erase_if(held_, [&](const Whole& whole) {
+    const bool lost =
+        std::ranges::any_of(whole.givers, [&](Mirror giver) { return dead(giver) && !agreed_.contains(giver); });
+    if (lost) chunks.push_back(whole.chunk);
+    return lost;
+  });
+  return chunks;
+}
+
+Validators Trust::expected(Mirror mirror, const Validators& otherwise) const {
+  const auto version = versions_.find(mirror);
+  return version == versions_.end() ? otherwise : version->second;
+}
+
+bool Trust::same_version(Mirror mirror, const Validators& version) {
+  return versions_.try_emplace(mirror, version).first->second == version;
+}
+
+Validators Trust::version_of_leader() const { return leader_ ? expected(*leader_, {}) : Validators{}; }
+
+bool Trust::dismiss(Mirror mirror, bool wrong, bool others) {
+  const bool led = leads(mirror);
+  if (led) leader_.reset();
+  if (admitted_.erase(mirror) == 0) return false;  // nothing of it was kept
+  if (wrong) agreed_.erase(mirror);
+  // Another takes over from the start; where there is none, what came is kept for a better day.
+  return wrong || (led && !mixable_ && others);
+}
+
+std::optional<Trust::Mirror> Trust::whole_was_wrong(bool some_was_left) {
+  mixable_ = false;
+  if (givers_.size() == 1 && !some_was_left) return *givers_.begin();
+  suspects_ = givers_;
+  return std::nullopt;
+}
+
+std::map<Trust::Mirror, Failure> Trust::hear_differing_alone() {
+  if (!differing_.empty()) mixable_ = false;
+  return std::exchange(differing_, {});
+}
+
+}  // namespace sabath
