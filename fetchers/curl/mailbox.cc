@@ -12,7 +12,7 @@ constexpr std::size_t held_max = 4 * 1024 * 1024;
 
 }  // namespace
 
-void Mailbox::connected(const Connection& connection) {
+void Mailbox::connected(const Connected& connection) {
   const std::lock_guard lock(hearing_);
   receiver_.connected(connection);
 }

@@ -18,7 +18,7 @@ class Mailbox final : public Receiver {
   explicit Mailbox(Receiver& receiver) : receiver_(receiver) {}
 
   // On the thread that drives:
-  void connected(const Connection& connection) override;  // heard at once, because it may forbid the request
+  void connected(const Connected& connection) override;  // heard at once, because it may forbid the request
   void header(std::string_view line) override;
   [[nodiscard]] bool body(std::span<const std::byte> bytes) override;
   [[nodiscard]] bool has_room();

@@ -30,7 +30,7 @@ struct TransferRequest {
   bool one_of_many = false;          // a small one: it may share a connection with the others
 };
 
-struct Connection {
+struct Connected {
   std::string_view address;          // of the proxy, if there is one
   std::chrono::microseconds trip{};  // how long TCP took to open it; 0: it stood already
 };
@@ -41,7 +41,7 @@ class Receiver {
  public:
   virtual ~Receiver() = default;
   // The connection stands, the request is about to be sent.
-  virtual void connected(const Connection& connection) = 0;
+  virtual void connected(const Connected& connection) = 0;
   // One line that the server said, without its line end; the empty line that ends a head is heard too.
   virtual void header(std::string_view line) = 0;
   // Payload. False: enough, end the transfer here and call it good.

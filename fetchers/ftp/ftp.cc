@@ -22,7 +22,7 @@ class Retrieval : public Receiver {
  public:
   Retrieval(const ReadRequest& request, Sink& sink) : request_(request), sink_(sink) {}
 
-  void connected(const Connection& connection) override {
+  void connected(const Connected& connection) override {
     facts_ = {};
     if (connection.trip.count() > 0) sink_.connected(connection.trip);
   }
@@ -101,7 +101,7 @@ class Retrieval : public Receiver {
 class Lines : public Receiver {
  public:
   explicit Lines(const Url& directory) : directory_(directory) {}
-  void connected(const Connection&) override { text.clear(); }
+  void connected(const Connected&) override { text.clear(); }
   void header(std::string_view line) override {
     // 500 to 504: the command, or its argument, is not known.
     if (line.starts_with("50") && line.size() > 3 && line[2] <= '4' && line[3] == ' ') unknown = true;

@@ -29,7 +29,7 @@ class Hop : public Receiver {
         source_(redirects.current().display()),
         parser_(source_) {}
 
-  void connected(const Connection& connection) override {
+  void connected(const Connected& connection) override {
     redirects_.check_address(connection.address);
     parser_ = HeadParser(source_);
     document.links.clear();

@@ -16,7 +16,7 @@ constexpr std::uint64_t drain_max = 64 * 1024;  // bytes
 Exchange::Exchange(const ReadRequest& request, Redirects& redirects, Sink& sink)
     : request_(request), redirects_(redirects), sink_(sink), source_(redirects.current().display()), parser_(source_) {}
 
-void Exchange::connected(const Connection& connection) {
+void Exchange::connected(const Connected& connection) {
   redirects_.check_address(connection.address);
   if (connection.trip.count() > 0) sink_.connected(connection.trip);
   parser_ = HeadParser(source_);  // libcurl sends again, unasked, when a kept connection turns out to be dead

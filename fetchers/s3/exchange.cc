@@ -26,7 +26,7 @@ std::string value_of(std::string_view line, std::string_view name) {
 Exchange::Exchange(const ReadRequest& request, Sink& sink)
     : request_(request), sink_(sink), source_(request.url.display()), parser_(source_) {}
 
-void Exchange::connected(const Connection& connection) {
+void Exchange::connected(const Connected& connection) {
   parser_ = HeadParser(source_);
   if (connection.trip.count() > 0) sink_.connected(connection.trip);
 }

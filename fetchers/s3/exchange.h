@@ -19,7 +19,7 @@ namespace sabath::s3 {
 class Exchange : public Receiver {
  public:
   Exchange(const ReadRequest& request, Sink& sink);
-  void connected(const Connection& connection) override;
+  void connected(const Connected& connection) override;
   void header(std::string_view line) override;
   bool body(std::span<const std::byte> bytes) override;
 

@@ -224,9 +224,8 @@ void Simulation::ask(Lane& lane, double now, bool split) {
   auto& grown = lane.grown[lane.source];
   if (!grown) {
     lane.ready_at += source.connect_trips * source.round_trip;
-    Host& host = hosts_[lane.source];
-    if (source.connect_trips > 0)
-      host.connected_at = std::min(host.connected_at, lane.ready_at - source.round_trip - source.think);
+    double& stands = hosts_[lane.source].connected_at;
+    stands = std::min(stands, now + source.connect_trips * source.round_trip);
     grown = lane.ready_at;
   }
   lane.next_stall = source.stalls > 0 ? lane.ready_at + std::exponential_distribution<>(source.stalls)(random_) : never;
