@@ -266,11 +266,11 @@ void ChunkTransfer::after_death(std::size_t mirror, FailureKind kind) {
   const bool wrong = kind == FailureKind::content || kind == FailureKind::invalid;
   // What else was asked of it may come yet, or say better why it does not.
   if (wrong) stop_flows([&](const Flow& flow) { return flow.pick.index == mirror; });
-  if (known()) return;
+  const bool lost = trust_.dismiss(mirror, wrong, mirrors_.any_alive());
   const bool gave = trust_.givers().contains(mirror) ||
                     std::any_of(flights_.begin(), flights_.end(),
                                 [&](const auto& flight) { return flight.second->givers.contains(mirror); });
-  if (trust_.dismiss(mirror, wrong, mirrors_.any_alive()) && gave) want_restart();
+  if (!known() && lost && gave) want_restart();
 }
 
 // Chunks that were claimed, and at which none of our lanes is any more.
@@ -290,9 +290,9 @@ void ChunkTransfer::end_flow(Place flow) {
   }
   const std::size_t mirror = flow->pick.index;
   if (flow->check) trust_.end_comparing(mirror);
-  const bool dead = mirrors_.dead(mirror), passed = !flow->has_run && !flow->check;
+  const bool worthless = mirrors_.dead(mirror) && trust_.worthless(mirror), passed = !flow->has_run && !flow->check;
   forget_flights([&](std::uint64_t chunk, const Flight& flight) {
-    return passed || alone_.contains(chunk) || (dead && flight.givers.contains(mirror));
+    return passed || alone_.contains(chunk) || (worthless && flight.givers.contains(mirror));
   });
   flows_.erase(flow);
 }

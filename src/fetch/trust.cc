@@ -72,8 +72,7 @@ std::optional<Whole> Trust::take_held() {
 std::vector<std::uint64_t> Trust::drop_held(const std::function<bool(Mirror)>& dead) {
   std::vector<std::uint64_t> chunks;
   std::erase_if(held_, [&](const Whole& whole) {
-    const bool lost =
-        std::ranges::any_of(whole.givers, [&](Mirror giver) { return dead(giver) && !agreed_.contains(giver); });
+    const bool lost = std::ranges::any_of(whole.givers, [&](Mirror giver) { return dead(giver) && worthless(giver); });
     if (lost) chunks.push_back(whole.chunk);
     return lost;
   });
@@ -92,6 +91,7 @@ bool Trust::same_version(Mirror mirror, const Validators& version) {
 Validators Trust::version_of_leader() const { return leader_ ? expected(*leader_, {}) : Validators{}; }
 
 bool Trust::dismiss(Mirror mirror, bool wrong, bool others) {
+  if (wrong) wrong_.insert(mirror);
   const bool led = leads(mirror);
   if (led) leader_.reset();
   if (admitted_.erase(mirror) == 0) return false;  // nothing of it was kept

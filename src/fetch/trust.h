@@ -67,6 +67,10 @@ class Trust {
   // --- who was wrong
   // The mirror is dead. True: what it gave may not stay with what others give.
   [[nodiscard]] bool dismiss(Mirror mirror, bool wrong, bool others);
+  // What a dead mirror gave is worth nothing: it was wrong, or never agreed. One that merely broke off was right.
+  [[nodiscard]] bool worthless(Mirror mirror) const {
+    return wrong_.contains(mirror) || (proof_ != Proof::chunks && !agreed_.contains(mirror));
+  }
   // The whole did not match, and each is heard alone from here on. The one to blame, where all of it came from one.
   [[nodiscard]] std::optional<Mirror> whole_was_wrong(bool some_was_left);
   [[nodiscard]] const std::map<Mirror, Failure>& differing() const { return differing_; }
@@ -80,7 +84,7 @@ class Trust {
   std::optional<Mirror> leader_;
   std::set<Mirror> admitted_, comparing_;  // those that agree with it, and those that are being compared
   std::set<Mirror> agreed_;                // were admitted: what they gave is believed, also when they give no more
-  std::set<Mirror> givers_, suspects_;
+  std::set<Mirror> givers_, suspects_, wrong_;
   std::vector<Whole> held_;
   std::map<Mirror, Failure> differing_;
   std::map<Mirror, Validators> versions_;
