@@ -123,10 +123,16 @@ class Ranks(Case):
         shutil.rmtree(self.sabath.store, ignore_errors=True)
 
 
+def journals(store):
+    """Of all writers; a directory that is published meanwhile has none."""
+    return [pathlib.Path(directory, name) for directory, _, names in os.walk(pathlib.Path(store, "partial"))
+            for name in names if name.startswith("journal.")]
+
+
 def chunks_done(store):
     """By the journals of all writers."""
     done = 0
-    for journal in pathlib.Path(store, "partial").rglob("journal.*"):
+    for journal in journals(store):
         try:
             data = journal.read_bytes()
         except FileNotFoundError:  # published meanwhile
@@ -137,7 +143,7 @@ def chunks_done(store):
 
 
 def wait_for_writers(store, count):
-    assert poll(lambda: len(list(pathlib.Path(store, "partial").rglob("journal.*"))) >= count), "not all have begun"
+    assert poll(lambda: len(journals(store)) >= count), "not all have begun"
 
 
 def wait_for_chunks(store, count):
