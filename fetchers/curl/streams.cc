@@ -26,7 +26,6 @@ constexpr milliseconds long_pause{1000};  // of the receivers: that time is not 
 class Streams::Line {
  public:
   struct Job {
-    CURL* easy;
     Transfer& transfer;
     Mailbox& mailbox;
     std::optional<CURLcode> code{};
@@ -75,8 +74,8 @@ class Streams::Line {
       arrived.swap(arrived_);
     }
     for (Job* job : arrived) {
-      curl_easy_setopt(job->easy, CURLOPT_PRIVATE, job);
-      curl_multi_add_handle(multi_.get(), job->easy);
+      curl_easy_setopt(job->transfer.easy, CURLOPT_PRIVATE, job);
+      curl_multi_add_handle(multi_.get(), job->transfer.easy);
       jobs_.push_back(job);
     }
   }
@@ -111,9 +110,9 @@ class Streams::Line {
   // The job is not touched any more: it stands on the stack of who waits for it.
   void end(Job& job) {
     long version = 0;
-    curl_easy_getinfo(job.easy, CURLINFO_HTTP_VERSION, &version);
+    curl_easy_getinfo(job.transfer.easy, CURLINFO_HTTP_VERSION, &version);
     job.alone = version != 0 && version < CURL_HTTP_VERSION_2_0;
-    curl_multi_remove_handle(multi_.get(), job.easy);
+    curl_multi_remove_handle(multi_.get(), job.transfer.easy);
     std::erase(jobs_, &job);
     job.mailbox.end();
   }
@@ -156,10 +155,10 @@ void Streams::give_back(const std::string& origin, Line& line, bool alone) {
   origins_[origin].alone = origins_[origin].alone || alone;
 }
 
-std::optional<CURLcode> Streams::run(CURL* easy, Transfer& transfer, Mailbox& mailbox) {
+std::optional<CURLcode> Streams::run(Transfer& transfer, Mailbox& mailbox) {
   const std::string origin = transfer.request.url.origin();
   Line& line = take_line(origin);
-  Line::Job job{easy, transfer, mailbox};
+  Line::Job job{transfer, mailbox};
   struct Return {
     ~Return() { streams.give_back(origin, line, job.alone); }
     Streams& streams;

@@ -29,7 +29,7 @@ class Streams {
 
   // Runs a transfer that is prepared to share, and whose receiver is `mailbox`, until it is done (its result), or was
   // ended by us or stalled (nullopt). Throws what the mailbox's receiver throws.
-  [[nodiscard]] std::optional<CURLcode> run(CURL* easy, Transfer& transfer, Mailbox& mailbox);
+  [[nodiscard]] std::optional<CURLcode> run(Transfer& transfer, Mailbox& mailbox);
 
  private:
   class Line;

@@ -120,7 +120,7 @@ std::optional<Failure> Transport::State::perform_shared(const TransferRequest& r
   Mailbox mailbox(receiver);
   Transfer transfer(request, mailbox, traffic, stop);
   transfer.prepare(easy.get(), settings, true);
-  const auto code = streams.run(easy.get(), transfer, mailbox);
+  const auto code = streams.run(transfer, mailbox);
   if (!transfer.thrown && worth_asking_alone(code) && mailbox.nothing_heard()) {
     return perform(request, receiver, traffic, stop);
   }

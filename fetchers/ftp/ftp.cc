@@ -24,7 +24,7 @@ class Retrieval : public Receiver {
 
   void connected(const Connected& connection) override {
     facts_ = {};
-    if (connection.trip.count() > 0) sink_.connected(connection.trip);
+    sink_.connected(connection.trip);
   }
   void header(std::string_view line) override {
     if (!begun_) note_reply(facts_, line);

@@ -18,7 +18,7 @@ Exchange::Exchange(const ReadRequest& request, Redirects& redirects, Sink& sink)
 
 void Exchange::connected(const Connected& connection) {
   redirects_.check_address(connection.address);
-  if (connection.trip.count() > 0) sink_.connected(connection.trip);
+  sink_.connected(connection.trip);
   parser_ = HeadParser(source_);  // libcurl sends again, unasked, when a kept connection turns out to be dead
 }
 

@@ -28,7 +28,7 @@ Exchange::Exchange(const ReadRequest& request, Sink& sink)
 
 void Exchange::connected(const Connected& connection) {
   parser_ = HeadParser(source_);
-  if (connection.trip.count() > 0) sink_.connected(connection.trip);
+  sink_.connected(connection.trip);
 }
 
 void Exchange::header(std::string_view line) {

@@ -55,7 +55,7 @@ struct ContentInfo {
 class Sink {
  public:
   virtual ~Sink() = default;
-  // A connection was opened for this, and the answer is awaited: a round trip to the server takes so long.
+  // A connection stands, and the answer is awaited: opening it took so long, a round trip. 0: it stood before.
   virtual void connected(std::chrono::microseconds /*trip*/) {}
   // Once, before the first byte and also for an empty body. May throw to refuse the transfer.
   virtual void begin(const ContentInfo& info) = 0;

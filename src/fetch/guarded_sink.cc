@@ -16,7 +16,7 @@ void GuardedSink::start(std::uint64_t offset) {
 }
 
 void GuardedSink::connected(std::chrono::microseconds trip) {
-  if (host_ != nullptr) host_->connected(trip);
+  if (host_ != nullptr && trip.count() > 0) host_->connected(trip);
 }
 
 void GuardedSink::begin(const ContentInfo& info) {

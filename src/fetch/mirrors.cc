@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "fetch/by_digest.h"
+#include "fetch/host_of.h"
 
 namespace sabath {
 
@@ -16,13 +17,6 @@ double random_jitter() {
   thread_local std::minstd_rand engine{std::random_device{}()};
   return std::uniform_real_distribution<double>(0, 1)(engine);
 }
-
-bool by_program(const FetcherSet& fetchers, const Url& url) {
-  const Fetcher* fetcher = fetchers.find(url.scheme());
-  return fetcher != nullptr && std::ranges::any_of(fetcher->schemes(), [&](const Scheme& scheme) {
-           return scheme.command && scheme.name == url.scheme();
-         });
-}
 }  // namespace
 
 MirrorSet::MirrorSet(FetchContext& context, const FileJob& job, bool ranges_needed)
@@ -30,7 +24,7 @@ MirrorSet::MirrorSet(FetchContext& context, const FileJob& job, bool ranges_need
   for (const auto& given : job.urls) {
     const Url url = by_digest(given, job);
     SourceLine& line = context.ledger.line(job.listed ? url.origin() + "/" : given.display());
-    Host& host = hosts_.of(url.origin(), by_program(context.fetchers, url));
+    Host& host = host_of(context, url);
     mirrors_.push_back({url, &line, &host, {}, Clock::now(), {}, std::nullopt});
   }
 }

@@ -3,6 +3,8 @@
 #include <exception>
 #include <set>
 
+#include "fetch/host_of.h"
+
 namespace sabath {
 namespace {
 
@@ -17,7 +19,7 @@ WarmUp::WarmUp(const FetchContext& context, const std::vector<Fragment>& fragmen
     if (fragment.size_bytes.value_or(0) < worth_bytes || origins.size() == hosts_max) continue;
     const Url url = rewritten(fragment.urls.front(), context.rewrites);
     Fetcher* const fetcher = context.fetchers.find(url.scheme());
-    Host& host = context.hosts.of(url.origin());
+    Host& host = host_of(context, url);
     if (fetcher == nullptr || !host.by_login() || !origins.insert(url.origin()).second || !host.try_connect()) continue;
     logins_.emplace_back([fetcher, &host, url, stop = context.stop](std::stop_token ended) {
       std::stop_source either;

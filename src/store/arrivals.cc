@@ -1,16 +1,12 @@
 #include "store/arrivals.h"
 
-#include <fcntl.h>
-#include <fmt/format.h>
 #include <unistd.h>
 
 #include <functional>
-#include <system_error>
 
 #include "base/hash.h"
 #include "manifest/wire.h"
 #include "sabath/error.h"
-#include "store/layout.h"
 
 namespace sabath {
 namespace {
@@ -76,7 +72,7 @@ std::optional<ArrivalNote> try_parse_arrival(std::string_view record) {
 }
 
 Arrivals::Arrivals(std::filesystem::path directory, WriterId writer, const Owners& owners)
-    : directory_(std::move(directory)), writer_(std::move(writer)), owners_(owners) {}
+    : owners_(owners), logs_(std::move(directory), std::move(writer), owners) {}
 
 Arrivals::~Arrivals() { flush_locked(); }
 
@@ -107,27 +103,18 @@ void Arrivals::take(const ArrivalNote& note) {
 
 // Takes over the logs of dead writers if there are more than `dead_max`.
 void Arrivals::load(std::size_t dead_max) {
-  flush_locked();  // our own notes are read with the others'
-  std::vector<std::filesystem::path> dead;
-  std::error_code error;
-  for (std::filesystem::directory_iterator it(directory_, error), end; !error && it != end; it.increment(error)) {
-    const std::string name = it->path().filename().native();
-    if (!name.ends_with(log_suffix)) continue;
-    read_news(it->path());
-    const auto author = WriterId::try_parse(std::string_view(name).substr(0, name.size() - log_suffix.size()));
-    if (!author || life_of(*author, writer_.host) != Life::dead) continue;
-    if (try_open_trusted(owners_, it->path())) dead.push_back(it->path());
-  }
+  flush_locked();                         // our own notes are read with the others'
+  const auto dead = logs_.of_the_dead();  // read after that, they are read to their end
+  read_news();
   loaded_ = true;
   if (dead.size() > dead_max) fold(dead);
 }
 
-void Arrivals::read_news(const std::filesystem::path& log) {
-  try {
-    std::uint64_t& end = read_[log.filename().native()];
+void Arrivals::read_news() {
+  logs_.read([this](const std::filesystem::path& log) {
+    std::uint64_t& end = read_[log];
     end = read_notes(owners_, log, end, [this](const ArrivalNote& note) { take(note); });
-  } catch (const Error&) {  // another user's, or damaged: hints lost
-  }
+  });
 }
 
 void Arrivals::tidy() {
@@ -137,11 +124,7 @@ void Arrivals::tidy() {
 
 void Arrivals::refresh() {
   const std::lock_guard lock(mutex_);
-  if (!loaded_) return load(logs_before_folding);
-  std::error_code error;
-  for (std::filesystem::directory_iterator it(directory_, error), end; !error && it != end; it.increment(error)) {
-    if (it->path().filename().native().ends_with(log_suffix)) read_news(it->path());
-  }
+  loaded_ ? read_news() : load(logs_before_folding);
 }
 
 std::optional<std::int64_t> Arrivals::noted_at(const Sha256& source) {
@@ -155,31 +138,13 @@ std::optional<std::int64_t> Arrivals::noted_at(const Sha256& source) {
 void Arrivals::fold(const std::vector<std::filesystem::path>& logs) {
   std::string records;
   for (const auto& [source, newest] : notes_) put_arrival(records, {source, newest.arrival, newest.time_ns});
-  if (!append(records)) return;
+  if (!logs_.append(records)) return;
   for (const auto& log : logs) ::unlink(log.c_str());
 }
 
 void Arrivals::flush_locked() {
-  if (!pending_.empty()) append(pending_);
+  if (!pending_.empty()) logs_.append(pending_);
   pending_.clear();
-}
-
-// A failure only costs a fetch some day, so it is no error; but nothing is appended after a torn record.
-bool Arrivals::append(std::string_view records) {
-  if (read_only_) return false;
-  try {
-    if (!log_) {
-      make_directories(directory_);
-      log_ = open_file(directory_ / fmt::format("{}{}", writer_.text(), log_suffix), O_WRONLY | O_CREAT | O_EXCL,
-                       own_file_mode);
-    }
-    write_all_at(log_.get(), std::as_bytes(std::span(records)), log_size_, directory_);
-    log_size_ += records.size();
-    return true;
-  } catch (const Error&) {
-    read_only_ = true;
-    return false;
-  }
 }
 
 }  // namespace sabath

@@ -7,16 +7,17 @@
 
 #include <chrono>
 #include <filesystem>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
-#include "base/file.h"
 #include "store/owners.h"
 #include "store/store.h"
-#include "store/writer.h"
+#include "store/writer_logs.h"
 
 namespace sabath {
 
@@ -49,22 +50,17 @@ class Arrivals {
   };
   void take(const ArrivalNote& note);
   void load(std::size_t dead_max);
-  void read_news(const std::filesystem::path& log);
+  void read_news();
   void fold(const std::vector<std::filesystem::path>& logs);
   void flush_locked();
-  bool append(std::string_view records);
 
-  const std::filesystem::path directory_;
-  const WriterId writer_;
   const Owners& owners_;  // whose logs are believed
-  std::mutex mutex_;
+  std::mutex mutex_;      // of what follows
+  WriterLogs logs_;
   bool loaded_ = false;
   std::unordered_map<Sha256, Newest> notes_;
-  std::unordered_map<std::string, std::uint64_t> read_;  // of each log, by its name: how far
+  std::map<std::filesystem::path, std::uint64_t> read_;  // of each log: how far
   std::string pending_;
-  Fd log_;
-  std::uint64_t log_size_ = 0;
-  bool read_only_ = false;
 };
 
 }  // namespace sabath

@@ -1,19 +1,15 @@
 #include "store/checked.h"
 
-#include <fcntl.h>
-#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
 #include <functional>
-#include <system_error>
 #include <tuple>
 
 #include "base/hash.h"
 #include "manifest/wire.h"
 #include "sabath/error.h"
-#include "store/layout.h"
 #include "store/lease_file.h"
 
 namespace sabath {
@@ -75,13 +71,13 @@ std::optional<Check> try_parse_check(std::string_view record) {
 }
 
 Checked::Checked(std::filesystem::path directory, WriterId writer, const Owners& owners)
-    : directory_(std::move(directory)), writer_(std::move(writer)), owners_(owners) {}
+    : owners_(owners), logs_(std::move(directory), std::move(writer), owners) {}
 
 Checked::~Checked() { flush(); }
 
 void Checked::flush() {
   const std::lock_guard lock(mutex_);
-  if (!pending_.empty()) append(pending_);
+  if (!pending_.empty()) logs_.append(pending_);
   pending_.clear();
 }
 
@@ -89,38 +85,31 @@ void Checked::refresh() {
   flush();
   const std::lock_guard lock(mutex_);
   known_.clear();
-  std::vector<std::filesystem::path> dead;
-  std::error_code error;
-  for (std::filesystem::directory_iterator it(directory_, error), end; !error && it != end; it.increment(error)) {
-    const std::string name = it->path().filename().native();
-    if (!name.ends_with(log_suffix)) continue;
-    try {
-      read_checks(owners_, it->path(), [this](const Check& check) {
-        known_.push_back({key_of(check.digest, check.inode),
-                          check.digest.size_bytes,
-                          check.inode,
-                          check.mtime_ns,
-                          {check.xxh3, check.time_ns}});
-      });
-    } catch (const Error&) {  // another user's, or damaged: hints lost
-      continue;
-    }
-    const auto author = WriterId::try_parse(std::string_view(name).substr(0, name.size() - log_suffix.size()));
-    if (!author || life_of(*author, writer_.host) != Life::dead) continue;
-    if (try_open_trusted(owners_, it->path())) dead.push_back(it->path());
-  }
+  const auto dead = logs_.of_the_dead();  // read after that, they are read to their end
+  logs_.read([this](const std::filesystem::path& log) {
+    read_checks(owners_, log, [this](const Check& check) {
+      known_.push_back({key_of(check.digest, check.inode),
+                        check.digest.size_bytes,
+                        check.inode,
+                        check.mtime_ns,
+                        {check.xxh3, check.time_ns}});
+    });
+  });
   const auto order = [](const Known& a, const Known& b) {
     return std::tie(a.key, b.last.time_ns) < std::tie(b.key, a.last.time_ns);  // the newest of each first
   };
   std::ranges::sort(known_, order);
   known_.erase(std::unique(known_.begin(), known_.end(), [](const Known& a, const Known& b) { return a.key == b.key; }),
                known_.end());
-  if (dead.size() <= logs_before_folding) return;
-  // One log of all: the newest record of each file, once. (Two that fold the same logs at once both write all of it; if
-  // the next ones kept both, the logs would double each time that happens.)
+  if (dead.size() > logs_before_folding) fold(dead);
+}
+
+// One log of all: the newest record of each file, once. (Two that fold the same logs at once both write all of it; if
+// the next ones kept both, the logs would double each time that happens.)
+void Checked::fold(const std::vector<std::filesystem::path>& logs) {
   std::string records;
   std::vector<bool> taken(known_.size());
-  for (const auto& log : dead) {
+  for (const auto& log : logs) {
     read_checks(owners_, log, [&](const Check& check) {
       const auto key = key_of(check.digest, check.inode);
       const auto newest = std::ranges::lower_bound(known_, key, {}, &Known::key);
@@ -130,8 +119,8 @@ void Checked::refresh() {
       taken[index] = true;
     });
   }
-  if (!append(records)) return;
-  for (const auto& log : dead) ::unlink(log.c_str());
+  if (!logs_.append(records)) return;
+  for (const auto& log : logs) ::unlink(log.c_str());
 }
 
 std::optional<Checked::Last> Checked::find(const Digest& digest, const struct stat& file) const {
@@ -148,26 +137,8 @@ void Checked::add(const Check& check) {
   const std::lock_guard lock(mutex_);
   put_check(pending_, check);
   if (pending_.size() < pending_max) return;
-  append(pending_);
+  logs_.append(pending_);
   pending_.clear();
-}
-
-// A failure only costs a SHA-256 some day, so it is no error; but nothing is appended after a torn record.
-bool Checked::append(std::string_view records) {
-  if (read_only_) return false;
-  try {
-    if (!log_) {
-      make_directories(directory_);
-      log_ = open_file(directory_ / fmt::format("{}{}", writer_.text(), log_suffix), O_WRONLY | O_CREAT | O_EXCL,
-                       own_file_mode);
-    }
-    write_all_at(log_.get(), std::as_bytes(std::span(records)), log_size_, directory_);
-    log_size_ += records.size();
-    return true;
-  } catch (const Error&) {
-    read_only_ = true;
-    return false;
-  }
 }
 
 }  // namespace sabath

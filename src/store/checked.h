@@ -12,10 +12,9 @@
 #include <string_view>
 #include <vector>
 
-#include "base/file.h"
 #include "sabath/digest.h"
 #include "store/owners.h"
-#include "store/writer.h"
+#include "store/writer_logs.h"
 
 namespace sabath {
 
@@ -51,17 +50,14 @@ class Checked {
     std::int64_t mtime_ns = 0;
     Last last;
   };
-  bool append(std::string_view records);
 
-  const std::filesystem::path directory_;
-  const WriterId writer_;
+  void fold(const std::vector<std::filesystem::path>& logs);
+
   const Owners& owners_;      // whose logs are believed
   mutable std::mutex mutex_;  // of what follows
+  WriterLogs logs_;
   std::vector<Known> known_;  // sorted by key
   std::string pending_;
-  Fd log_;
-  std::uint64_t log_size_ = 0;
-  bool read_only_ = false;
 };
 
 }  // namespace sabath

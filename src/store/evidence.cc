@@ -1,7 +1,5 @@
 #include "store/evidence.h"
 
-#include <fcntl.h>
-#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,7 +12,6 @@
 #include "base/hash.h"
 #include "manifest/wire.h"
 #include "sabath/error.h"
-#include "store/layout.h"
 
 namespace sabath {
 namespace {
@@ -37,7 +34,7 @@ std::uint64_t size_of(const std::filesystem::path& file) {
 }  // namespace
 
 Evidence::Evidence(std::filesystem::path directory, WriterId writer, const Owners& owners)
-    : directory_(std::move(directory)), writer_(std::move(writer)), owners_(owners) {}
+    : owners_(owners), logs_(std::move(directory), std::move(writer), owners) {}
 
 Evidence::~Evidence() { flush(); }
 
@@ -89,41 +86,18 @@ void Evidence::tidy() {
   const std::lock_guard lock(mutex_);
   flush_locked();
   refresh();
-  const auto dead = logs_of_the_dead();
+  const auto dead = logs_.of_the_dead();
   if (dead.size() > 1) fold(dead);
 }
 
-std::vector<std::filesystem::path> Evidence::logs_of_the_dead() const {
-  std::vector<std::filesystem::path> dead;
-  std::error_code error;
-  for (std::filesystem::directory_iterator it(directory_, error), end; !error && it != end; it.increment(error)) {
-    const std::string name = it->path().filename().native();
-    if (!name.ends_with(log_suffix)) continue;
-    const auto writer = WriterId::try_parse(std::string_view(name).substr(0, name.size() - log_suffix.size()));
-    if (!writer || life_of(*writer, writer_.host) != Life::dead) continue;
-    if (try_open_trusted(owners_, it->path())) dead.push_back(it->path());
-  }
-  return dead;
-}
-
 void Evidence::refresh() {
-  const std::string own = writer_.text();
-  std::error_code error;
-  for (std::filesystem::directory_iterator it(directory_, error), end; !error && it != end; it.increment(error)) {
-    const std::string name = it->path().filename().native();
-    if (!name.ends_with(log_suffix)) continue;
-    const std::string author = name.substr(0, name.size() - log_suffix.size());
-    if (author == own) continue;  // all of it is in memory
-    std::uint64_t& offset = offsets_[name];
-    try {
-      const auto log = try_open_trusted(owners_, it->path());
-      if (!log) continue;
-      offset = read_facts(log->get(), name, offset, [this](const Fact& fact) { facts_.insert(key_of(fact)); });
-    } catch (const Error&) {
-      continue;  // another user's, or damaged: a hint lost
-    }
-  }
-  const auto dead = loaded_ ? std::vector<std::filesystem::path>() : logs_of_the_dead();
+  logs_.read([this, own = logs_.own()](const std::filesystem::path& path) {
+    const auto log = path == own ? std::nullopt : try_open_trusted(owners_, path);  // all of ours is in memory
+    if (!log) return;
+    std::uint64_t& offset = offsets_[path];
+    offset = read_facts(log->get(), path, offset, [this](const Fact& fact) { facts_.insert(key_of(fact)); });
+  });
+  const auto dead = loaded_ ? std::vector<std::filesystem::path>() : logs_.of_the_dead();
   if (dead.size() > logs_before_folding) fold(dead);
   loaded_ = true;
   refreshed_ = Clock::now();
@@ -150,31 +124,13 @@ void Evidence::fold(const std::vector<std::filesystem::path>& logs) {
   }
   std::string records;
   for (const auto& [key, fact] : newest) put_fact(records, fact, seconds_now());
-  if (!append(records)) return;
+  if (!logs_.append(records)) return;
   for (const auto& log : folded) ::unlink(log.c_str());
 }
 
 void Evidence::flush_locked() {
-  if (!pending_.empty()) append(pending_);
+  if (!pending_.empty()) logs_.append(pending_);
   pending_.clear();
-}
-
-// A failure only costs a re-hash some day, so it is no error; but nothing is appended after a torn record.
-bool Evidence::append(std::string_view records) {
-  if (read_only_) return false;
-  try {
-    if (!log_) {
-      make_directories(directory_);
-      const auto file = directory_ / fmt::format("{}{}", writer_.text(), log_suffix);
-      log_ = open_file(file, O_WRONLY | O_CREAT | O_EXCL, own_file_mode);
-    }
-    write_all_at(log_.get(), std::as_bytes(std::span(records)), log_size_, directory_);
-    log_size_ += records.size();
-    return true;
-  } catch (const Error&) {
-    read_only_ = true;
-    return false;
-  }
 }
 
 }  // namespace sabath

@@ -13,10 +13,9 @@
 #include <unordered_set>
 #include <vector>
 
-#include "base/file.h"
 #include "store/evidence_log.h"
 #include "store/owners.h"
-#include "store/writer.h"
+#include "store/writer_logs.h"
 
 namespace sabath {
 
@@ -45,24 +44,18 @@ class Evidence {
   static Key key_of(const Fact& fact);
 
   void refresh();  // reads what others have appended
-  [[nodiscard]] std::vector<std::filesystem::path> logs_of_the_dead() const;
   void fold(const std::vector<std::filesystem::path>& logs);
   void flush_locked();
-  bool append(std::string_view records);
 
-  const std::filesystem::path directory_;
-  const WriterId writer_;
   const Owners& owners_;  // whose logs are believed
-  std::mutex mutex_;
+  std::mutex mutex_;      // of what follows
+  WriterLogs logs_;
   bool loaded_ = false;
   std::chrono::steady_clock::time_point refreshed_{};
   std::unordered_set<Key, KeyHash> facts_;
   std::unordered_set<Sha256> distrusted_;
-  std::map<std::string, std::uint64_t> offsets_;  // how far each log has been read
+  std::map<std::filesystem::path, std::uint64_t> offsets_;  // how far each log has been read
   std::string pending_;
-  Fd log_;
-  std::uint64_t log_size_ = 0;
-  bool read_only_ = false;
 };
 
 }  // namespace sabath

@@ -18,7 +18,7 @@ class Logins : public FetcherSet, public Fetcher {
   [[nodiscard]] Fetcher* find(std::string_view scheme) const override {
     return scheme == "none" ? nullptr : const_cast<Logins*>(this);
   }
-  [[nodiscard]] std::vector<Scheme> schemes() const override { return {}; }
+  [[nodiscard]] std::vector<Scheme> schemes() const override { return {{.name = "sftp", .command = program}}; }
   void read(const ReadRequest&, Sink&, Traffic&, std::stop_token) override { FAIL() << "nothing is read"; }
   void warm_up(const Url& url, std::stop_token stop) override {
     {
@@ -32,6 +32,7 @@ class Logins : public FetcherSet, public Fetcher {
     stopped.wait();
   }
   std::map<std::string, int> seen;  // once all have ended
+  bool program = false;
 
  private:
   std::mutex mutex_;
@@ -78,6 +79,13 @@ TEST_F(WarmingUp, TakesAConnectionOfItsHostAndGivesItBack) {
   host.disconnect();
   EXPECT_EQ(seen({fragment("sftp://lake/refused", large)}).size(), 1u);
   EXPECT_EQ(host.in_use(), all - 1);
+}
+
+TEST_F(WarmingUp, KnowsAHostThatAProgramReads) {
+  logins.program = true;
+  static_cast<void>(seen({fragment("sftp://lake/a", large), fragment("scp://sea/b", large)}));
+  EXPECT_TRUE(hosts.of("sftp://lake").by_program());
+  EXPECT_FALSE(hosts.of("scp://sea").by_program());
 }
 
 TEST_F(WarmingUp, EndsWithItsObject) { EXPECT_EQ(seen({fragment("sftp://lake/slow", large)}).size(), 1u); }

@@ -6,7 +6,7 @@
 #include "store/evidence_log.h"
 #include "store/layout.h"
 #include "store/scratch.h"
-#include "store/writer.h"
+#include "store/writer_logs.h"
 #include "store_fixture.h"
 
 namespace sabath::test {
@@ -112,6 +112,25 @@ TEST(EvidenceLog, LogsOfTheDeadAreFoldedAndNoFactIsLost) {
     EXPECT_FALSE(evidence.matches(digest, s));
   }
   EXPECT_EQ(files_below(temp.path()).size(), 1U);
+}
+
+TEST(WriterLogs, WhatIsTakenOverMeanwhileIsFound) {
+  const TempDir temp;
+  const Owners owners;
+  const WriterLogs logs(temp.path(), WriterId::of_this_process(), owners);
+  write_file(temp / "a.log", "");
+  write_file(temp / "b.log", "taken over");
+  std::vector<std::string> seen;
+  logs.read([&](const std::filesystem::path& log) {
+    if (seen.empty()) {  // its owner folds: the list that is gone through is an old one now
+      write_file(temp / "a.log", "taken over");
+      std::filesystem::remove(temp / "b.log");
+      seen.emplace_back();
+    } else if (std::filesystem::exists(log)) {
+      seen.push_back(read_file(log));
+    }
+  });
+  EXPECT_EQ(seen, (std::vector<std::string>{"", "taken over"}));
 }
 
 TEST(Scratch, GivesWhatCameInOrder) {
