@@ -42,6 +42,8 @@ LocalDisks::LocalDisks(Directories directories, const std::string& note) : direc
 }
 
 void LocalDisks::use(const Sha256& root) {
+  view_.reset();
+  if (!try_lstat(main().view_path(root))) view_.emplace(main());
   for (std::size_t disk = 0; disk < size(); ++disk) {
     leases_[disk].add(root);
     if (disk == 0) continue;
@@ -125,10 +127,19 @@ void LocalDisks::keep_parts(const Manifest& manifest) {
   }
 }
 
+std::unique_ptr<ObjectWriter> LocalDisks::write_object(std::uint32_t disk, const std::string& path) {
+  return disk == 0 && view_ ? view_->write_object(path) : store(disk).write_object();
+}
+
+void LocalDisks::keep_no_view(const Manifest& manifest) noexcept {
+  if (view_) view_->abandon(manifest);
+}
+
 void LocalDisks::keep(const Manifest& manifest, const std::string& bytes) {
   if (size() > 1) keep_parts(manifest);
   if (!main().manifest(manifest.root())) main().put_manifest(bytes, manifest.root());
-  if (!main().view_present(manifest)) main().make_view(manifest);
+  if (main().view_present(manifest)) return keep_no_view(manifest);
+  view_ ? view_->show(manifest) : main().make_view(manifest);
 }
 
 void LocalDisks::refuse_shared() const {

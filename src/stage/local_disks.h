@@ -17,6 +17,7 @@
 #include "fetch/space_guard.h"
 #include "manifest/manifest.h"
 #include "stage/target.h"
+#include "store/growing_view.h"
 #include "store/store.h"
 
 namespace sabath {
@@ -46,8 +47,11 @@ class LocalDisks {
   [[nodiscard]] std::vector<std::uint64_t> rooms(std::span<const Need> needs, std::uint64_t files);
   // Promised to this staging, on each disk, or refused with the disk's name and numbers.
   void reserve(std::span<const Need> needs, const std::string& what, const std::stop_token& stop);
+  // For the content of `path`; on the first disk it grows the view.
+  [[nodiscard]] std::unique_ptr<ObjectWriter> write_object(std::uint32_t disk, const std::string& path);
   // Everything is there: the manifest and the view on the first disk, and on the others what keeps their parts.
   void keep(const Manifest& manifest, const std::string& bytes);
+  void keep_no_view(const Manifest& manifest) noexcept;  // not all is there
   [[noreturn]] void refuse_shared() const;  // see TargetOwner
 
  private:
@@ -55,6 +59,7 @@ class LocalDisks {
 
   const Directories directories_;
   std::unique_ptr<Store> main_;  // owns the others
+  std::optional<GrowingView> view_;  // nullopt: there is one
   std::vector<Store*> stores_;
   std::vector<Lease> leases_;
   std::vector<std::unique_ptr<SpaceGuard>> guards_;

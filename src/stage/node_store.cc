@@ -186,7 +186,7 @@ void NodeStore::write_files(const Piece& piece, std::span<const std::byte> bytes
     }
     const auto its = bytes.first(digest.size_bytes);
     bytes = bytes.subspan(its.size());
-    auto writer = disks_.store(disk_.at(f)).write_object();
+    auto writer = disks_.write_object(disk_.at(f), path);
     writer->write_hashed(its, {digest, its.empty() ? std::vector<Sha256>() : std::vector{digest.hash}});
     finished[disk_[f]].push_back(std::move(writer));
   }

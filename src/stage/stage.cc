@@ -255,9 +255,10 @@ void NodeStaging::move() {
 
 void NodeStaging::finish() {
   node_->finish();  // whole files stay for the next try, whatever becomes of this one
+  const Manifest& mine = part_ ? *part_ : *manifest_;
+  if (result_.failure || report.incomplete) disks_->keep_no_view(mine);
   if (result_.failure) throw Error(*result_.failure);
   if (report.incomplete) return;
-  const Manifest& mine = part_ ? *part_ : *manifest_;
   disks_->keep(mine, part_ ? part_bytes_ : job_.bytes);
   if (derivation_) derivation_->remember(manifest_->root());
 }

@@ -7,6 +7,7 @@
 
 #include "sabath/error.h"
 #include "store/durable.h"
+#include "store/growing_view.h"
 
 namespace sabath {
 
@@ -14,6 +15,14 @@ ObjectWriter::ObjectWriter(Temporaries& temporaries, std::shared_ptr<SyncGroup> 
                            std::optional<std::uint64_t> small_max)
     : temporaries_(temporaries), group_(std::move(group)), small_max_(small_max) {
   if (!small_max_) make_file();
+}
+
+ObjectWriter::ObjectWriter(Temporaries& temporaries, std::shared_ptr<SyncGroup> group,
+                           std::unique_ptr<ViewPlace> place)
+    : temporaries_(temporaries), place_(std::move(place)), group_(std::move(group)) {
+  temporary_ = place_->name();
+  fd_ = place_->create();
+  has_file_ = true;
 }
 
 ObjectWriter::~ObjectWriter() {

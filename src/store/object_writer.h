@@ -18,11 +18,14 @@
 namespace sabath {
 
 class SyncGroup;
+class ViewPlace;
 
 class ObjectWriter {
  public:
   // By Store::write_object. Content of at most `small_max` bytes is kept in memory, nullopt: none is.
   ObjectWriter(Temporaries& temporaries, std::shared_ptr<SyncGroup> group, std::optional<std::uint64_t> small_max);
+  // By GrowingView::write_object: the file stands there from the beginning, and stays.
+  ObjectWriter(Temporaries& temporaries, std::shared_ptr<SyncGroup> group, std::unique_ptr<ViewPlace> place);
   ~ObjectWriter();
   void write(std::span<const std::byte> bytes);
   void write_hashed(std::span<const std::byte> content,
@@ -40,6 +43,7 @@ class ObjectWriter {
   void become_file();  // after finish(): what was kept is a file like others
 
   Temporaries& temporaries_;
+  const std::unique_ptr<ViewPlace> place_;  // nullptr: it has a temporary name
   std::filesystem::path temporary_;
   std::shared_ptr<SyncGroup> group_;
   const std::optional<std::uint64_t> small_max_;

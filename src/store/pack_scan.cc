@@ -87,7 +87,10 @@ class Scan {
   void check(const PackMember& member, std::span<const std::byte> stored, bool there) {
     ++scan_.members;
     if (!there || !is_right(member, stored)) return scan_.bad.push_back(member);
-    if (options_.on_member) options_.on_member(member, stored);
+    if (!options_.on_member) return;
+    PackMember right = member;
+    if (!scan_.whole) right.xxh3 = xxh3_64(stored);  // a damaged index may have it wrong, and that is not the content's fault
+    options_.on_member(right, stored);
   }
 
   bool is_right(const PackMember& member, std::span<const std::byte> stored) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "sabath/error.h"
+#include "store/growing_view.h"
 #include "store/pack_stream.h"
 #include "store/state.h"
 
@@ -72,9 +73,12 @@ void Store::publish(std::vector<std::unique_ptr<ObjectWriter>> finished, std::ui
   for (const auto& writer : finished) {
     const Digest& digest = writer->tree_.digest;
     static_cast<void>(state_->objects.place(digest, touched, [&](const std::filesystem::path& to) {
-      if (!rename_unless_there(writer->temporary_, to)) return Move::occupied;
+      const ViewPlace* const place = writer->place_.get();
+      if (place != nullptr && place->link_as(to) != Move::done) return Move::occupied;
+      if (place == nullptr && !rename_unless_there(writer->temporary_, to)) return Move::occupied;
       writer->published_ = true;
-      state_->objects.attest(digest, to);
+      const auto now = place != nullptr ? place->now() : std::nullopt;
+      now ? state_->evidence.add(digest, *now) : state_->objects.attest(digest, to);
       return Move::done;
     }));
   }

@@ -22,27 +22,23 @@ void check_all_present(Store::State& store, const Manifest& manifest) {
               "fetch again: only these are fetched anew");
 }
 
-void unmake(Store::State& store, const Manifest& manifest, const std::filesystem::path& tree) noexcept {
-  try {
-    ViewEntries entries(store, tree);
-    manifest.for_each([&](const Entry& entry) { entries.remove_file(entry); });
-  } catch (const std::exception&) {  // the rest costs a re-hash
-  }
-  remove_tree(tree);
+// The tree gets the view's name; false if a view has appeared meanwhile.
+bool try_name(Store::State& store, const std::filesystem::path& tree, const Sha256& root) {
+  const auto view = store.layout.view(root);
+  make_directories(view.parent_path());
+  if (!rename_unless_there(tree, view)) return false;
+  sync_directory(view.parent_path());
+  return true;
 }
 
-// Builds it under a temporary name; false if a view has appeared meanwhile.
-bool try_make_whole(Store::State& store, const Manifest& manifest, const std::filesystem::path& view) {
+// Builds it under a temporary name.
+bool try_make_whole(Store::State& store, const Manifest& manifest) {
   const auto tree = store.temporaries.new_directory();
   try {
     ViewEntries entries(store, tree);
     manifest.for_each([&](const Entry& entry) { entries.make(entry); });
     entries.finish();
-    make_directories(view.parent_path());
-    if (rename_unless_there(tree, view)) {
-      sync_directory(view.parent_path());
-      return true;
-    }
+    if (try_name(store, tree, manifest.root())) return true;
   } catch (const Error&) {
     unmake(store, manifest, tree);
     throw;
@@ -52,6 +48,25 @@ bool try_make_whole(Store::State& store, const Manifest& manifest, const std::fi
 }
 
 }  // namespace
+
+void unmake(Store::State& store, const Manifest& manifest, const std::filesystem::path& tree) noexcept {
+  try {
+    ViewEntries entries(store, tree);
+    manifest.for_each([&](const Entry& entry) { entries.remove_file(entry); });
+  } catch (const std::exception&) {  // the rest costs a re-hash
+  }
+  remove_tree(tree);
+}
+
+bool try_show_grown(Store::State& store, const Manifest& manifest, const std::filesystem::path& tree,
+                    std::uint64_t grown) {
+  if (try_lstat(store.layout.view(manifest.root()))) return false;
+  ViewEntries entries(store, tree);
+  std::uint64_t stood = 0;
+  manifest.for_each([&](const Entry& entry) { stood += entries.complete(entry) ? 1 : 0; });
+  entries.finish();
+  return stood == grown && try_name(store, tree, manifest.root());  // else something stands there that nobody named
+}
 
 bool Store::view_present(const Manifest& manifest) {
   state_->uses.use(manifest.root(), true);
@@ -71,7 +86,7 @@ std::filesystem::path Store::make_view(const Manifest& manifest) {
   check_all_present(*state_, manifest);
   const auto there = try_lstat(view);
   if (there && !S_ISDIR(there->st_mode)) remove_tree(view);
-  if ((!there || !S_ISDIR(there->st_mode)) && try_make_whole(*state_, manifest, view)) return view;
+  if ((!there || !S_ISDIR(there->st_mode)) && try_make_whole(*state_, manifest)) return view;
   ViewEntries entries(*state_, view);
   manifest.for_each([&](const Entry& entry) {
     if (!entries.right(entry)) entries.mend(entry);

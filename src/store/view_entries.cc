@@ -237,15 +237,23 @@ void ViewEntries::put_in_place() {
   mended_.clear();
 }
 
-void ViewEntries::remove_file(const Entry& entry) {
-  if (!entry.is_file()) return;
+bool ViewEntries::remove_file(const Entry& entry) {
+  if (!entry.is_file()) return false;
   const auto object = store_.layout.object(entry.digest);
   const auto directory = at_.try_at(entry.path.parent());
   const auto before = try_lstat(object);
   const bool known = before && store_.evidence.matches(entry.digest, *before);
-  if (!directory || ::unlinkat(*directory, std::string(entry.path.name()).c_str(), 0) != 0) return;
+  if (!directory || ::unlinkat(*directory, std::string(entry.path.name()).c_str(), 0) != 0) return false;
   const auto after = try_lstat(object);
   if (known && after && same_but_ctime(*before, *after)) store_.evidence.add(entry.digest, *after);
+  return true;
+}
+
+bool ViewEntries::complete(const Entry& entry) {
+  if (right(entry)) return entry.is_file();
+  const bool stood = remove_file(entry);  // an executable is a file of its own, and no object
+  make(entry);
+  return stood;
 }
 
 void ViewEntries::finish() {
