@@ -4,6 +4,7 @@
 #include "base/hash.h"
 #include "packs_fixture.h"
 #include "store/collect.h"
+#include "store/pack_format.h"
 #include "store/verify.h"
 
 namespace sabath::test {
@@ -77,6 +78,19 @@ TEST_F(PacksCare, VerifyTellsOfADamagedIndex) {
   EXPECT_TRUE(report.bad[0].path.starts_with("packs/"));
   EXPECT_EQ(there(digests), many - 1) << "what other records say is right all the same";
   EXPECT_TRUE(store->verify(nullptr, 1, {}).bad.empty());
+}
+
+TEST_F(PacksCare, VerifyKeepsWhatADamagedIndexHasAWrongChecksumOf) {
+  const auto digests = put_many();
+  asset(digests, "a");
+  tamper(packs()[0], fs::file_size(packs()[0]) - pack_footer_size - 24);  // of the last member
+  EXPECT_EQ(store->verify(nullptr, 1, {}).bad.size(), 1U) << "the pack";
+  for (const bool quick : {false, true}) {
+    VerifyOptions options;
+    options.quick = quick;
+    EXPECT_TRUE(verify(*store, nullptr, options).bad.empty()) << quick;
+  }
+  EXPECT_EQ(there(digests), many);
 }
 
 TEST_F(PacksCare, CollectionRewritesWhatIsMostlyDead) {
