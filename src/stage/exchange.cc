@@ -356,7 +356,7 @@ bool Exchange::idle() const {
 }
 
 ExchangeResult Exchange::run() {
-  auto pause = std::chrono::microseconds(20);
+  auto pause = std::chrono::microseconds(150);
   for (;;) {
     bool moved = take_done();
     moved = receive() || moved;
@@ -376,7 +376,7 @@ ExchangeResult Exchange::run() {
       if (work_.on_beat) work_.on_beat(beat_.sums());
       if (beat_.sums().done == comm_.size()) break;
     }
-    pause = moved ? std::chrono::microseconds(20) : std::min(pause * 2, std::chrono::microseconds(1000));
+    pause = moved ? std::chrono::microseconds(150) : std::min(pause * 2, std::chrono::microseconds(1000));
     if (!moved) std::this_thread::sleep_for(pause);
   }
   result_.stopped = stopping_;
