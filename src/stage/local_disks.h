@@ -52,13 +52,13 @@ class LocalDisks {
   // Everything is there: the manifest and the view on the first disk, and on the others what keeps their parts.
   void keep(const Manifest& manifest, const std::string& bytes);
   void keep_no_view(const Manifest& manifest) noexcept;  // not all is there
-  [[noreturn]] void refuse_shared() const;  // see TargetOwner
+  [[noreturn]] void refuse_shared() const;               // see TargetOwner
 
  private:
   void keep_parts(const Manifest& manifest);
 
   const Directories directories_;
-  std::unique_ptr<Store> main_;  // owns the others
+  std::unique_ptr<Store> main_;      // owns the others
   std::optional<GrowingView> view_;  // nullopt: there is one
   std::vector<Store*> stores_;
   std::vector<Lease> leases_;

@@ -51,7 +51,8 @@ void GrowingView::abandon(const Manifest& manifest) noexcept {
 Fd ViewPlace::create() const {
   constexpr mode_t read_only = 0444;
   const auto open = [this] {
-    return Fd(::openat(view_.root_.get(), path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, read_only));
+    return Fd(
+        ::openat(view_.root_.get(), path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, read_only));
   };
   Fd fd = open();
   if (!fd && errno == ENOENT) {

@@ -52,7 +52,7 @@ class ViewPlace {
   [[nodiscard]] std::filesystem::path name() const { return view_.tree_ / path_; }
   [[nodiscard]] Fd create() const;  // nobody else can open it for writing; directories above it are made
   [[nodiscard]] Move link_as(const std::filesystem::path& object) const;  // it is both then; and never replaces
-  [[nodiscard]] std::optional<struct stat> now() const;  // nullopt: it had to leave the tree
+  [[nodiscard]] std::optional<struct stat> now() const;                   // nullopt: it had to leave the tree
 
  private:
   GrowingView& view_;

@@ -28,7 +28,7 @@ class ViewEntries {
   // A hard link gone changes the ctime of its object: this keeps the object's evidence true.
   bool remove_file(const Entry& entry);  // false: there was none
   bool complete(const Entry& entry);     // made before, or made now; true: a file stood there
-  void finish();  // what was copied is on the disk
+  void finish();                         // what was copied is on the disk
 
  private:
   struct Place {
@@ -66,8 +66,8 @@ class ViewEntries {
   std::shared_ptr<SyncGroup> group_;  // of the copies; nullptr: there are none
 };
 
-// Of a tree in which `grown` files stand already: makes the rest, and it is the view. False: it cannot be, or there is a
-// view. Then it goes by unmake().
+// Of a tree in which `grown` files stand already: makes the rest, and it is the view. False: it cannot be, or there is
+// a view. Then it goes by unmake().
 [[nodiscard]] bool try_show_grown(Store::State& store, const Manifest& manifest, const std::filesystem::path& tree,
                                   std::uint64_t grown);
 // Takes the tree away, and keeps the evidence of the objects that were linked into it.

@@ -29,7 +29,8 @@ struct GrowingViews : StoreFixture {
     builder.add_symlink(RelativePath::parse("dir/link"), "deep/b.txt");
     return *store->manifest(store->put_manifest(builder));
   }
-  static void add(ManifestBuilder& builder, const std::string& path, const std::string& bytes, bool executable = false) {
+  static void add(ManifestBuilder& builder, const std::string& path, const std::string& bytes,
+                  bool executable = false) {
     const FileTree tree = tree_of(bytes);
     builder.add_file(RelativePath::parse(path), tree.digest, tree.chunks, executable);
   }
@@ -81,7 +82,8 @@ TEST_F(GrowingViews, AreViewsWhoseFilesAreObjects) {
   const fs::path shown = view.show(manifest);
   EXPECT_EQ(shown, store->view_path(manifest.root()));
   expect_shown(manifest);
-  EXPECT_TRUE(store->state().reflinks() || one_file(shown / "a.bin", store->object_path(tree_of(plain.at("a.bin")).digest)));
+  EXPECT_TRUE(store->state().reflinks() ||
+              one_file(shown / "a.bin", store->object_path(tree_of(plain.at("a.bin")).digest)));
   EXPECT_TRUE(store->state().reflinks() || one_file(shown / "dir/same.txt", shown / "dir/deep/b.txt"));
   EXPECT_EQ(try_lstat(shown / "a.bin")->st_mode & 0333, 0U);
   expect_known(manifest);
@@ -162,9 +164,8 @@ TEST_F(GrowingViews, ThatAreForgottenLeaveThemToo) {
     write(view, never_published, "other/x", "x");
   }
   EXPECT_TRUE(files_below(directory / "tmp").empty());
-  manifest.for_each([&](const Entry& entry) {
-    EXPECT_TRUE(!entry.is_file() || store->present(entry.digest)) << entry.path.text();
-  });
+  manifest.for_each(
+      [&](const Entry& entry) { EXPECT_TRUE(!entry.is_file() || store->present(entry.digest)) << entry.path.text(); });
   EXPECT_FALSE(store->present(tree_of("x").digest));
 }
 
