@@ -55,18 +55,12 @@ Objects::Placed Objects::place(const Digest& digest, Directories& touched,
                                const std::function<Move(const std::filesystem::path& to)>& move) {
   const auto to = layout_.object(digest);
   const std::string directory = to.native().substr(0, to.native().rfind('/'));
-  const auto into_place = [&] {
-    try {
-      return move(to);
-    } catch (const Error&) {
-      if (touched.contains(directory)) throw;
-    }
-    make_directories(directory);  // the first there, or a purge took it away; or this says what is wrong
+  if (!touched.contains(directory) && !try_lstat(directory)) {
+    make_directories(directory);
     touched.insert({layout_.root().native(), layout_.objects().native()});
-    return move(to);
-  };
+  }
   for (unsigned attempt = 0; attempt < attempts_max; ++attempt) {
-    switch (into_place()) {
+    switch (move(to)) {
       case Move::vanished:
         return Placed::vanished;
       case Move::done:
