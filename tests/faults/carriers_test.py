@@ -30,6 +30,7 @@ class SftpCase(FaultCase):
         self.sshd = ssh_origin.Sshd(self.ground.directory / "ssh", self.more)
         self.addCleanup(self.sshd.stop)
         self.ground.config["ssh_config"] = str(self.sshd.config)
+        self.ground.config["connect_timeout_s"] = 20  # a login computes, and other tests do so beside it
         self.say(self.sshd.url(self.files / "f"))
 
     def say(self, url):
