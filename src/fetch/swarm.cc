@@ -12,7 +12,6 @@
 
 #include <fmt/format.h>
 
-#include "base/bulk_thread.h"
 #include "fetch/at_hand.h"
 #include "fetch/chunk_transfer.h"
 #include "fetch/follow.h"
@@ -91,7 +90,6 @@ class Swarm {
   }
 
   void run_lane(unsigned id) {
-    become_bulk_thread();  // a hash that follows the front, and a launcher's ranks, go on meanwhile
     try {
       Lane lane{id, {}};
       while (!context_.stop.stop_requested() && step(lane)) {}

@@ -1,7 +1,5 @@
 #include "stage/workers.h"
 
-#include "base/bulk_thread.h"
-
 namespace sabath {
 
 Workers::Workers(unsigned threads) {
@@ -17,7 +15,6 @@ void Workers::add(Task task) {
 }
 
 void Workers::work(const std::stop_token& stop, unsigned worker) {
-  become_bulk_thread();  // the owner passes pieces on meanwhile
   for (;;) {
     Task task;
     {
