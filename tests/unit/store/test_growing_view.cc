@@ -47,6 +47,11 @@ struct GrowingViews : StoreFixture {
     write(view, group, "run.sh", script);
     store->publish(std::move(group));
   }
+  fs::path grow(const Manifest& manifest) {
+    GrowingView view(*store);
+    write_all(view);
+    return view.show(manifest);
+  }
   void expect_shown(const Manifest& manifest) {
     const fs::path view = store->view_path(manifest.root());
     for (const auto& [path, bytes] : plain) EXPECT_EQ(read_file(view / path), bytes) << path;
@@ -59,8 +64,7 @@ struct GrowingViews : StoreFixture {
   }
   // Nothing need be read: each object has a fact that agrees with it now.
   void expect_known(const Manifest& manifest) {
-    store.reset();
-    store = Store::open(directory, false);
+    reopen();
     const Owners owners;
     Evidence evidence(directory / "verified", WriterId::of_this_process(), owners);
     manifest.for_each([&](const Entry& entry) {
@@ -93,9 +97,7 @@ TEST_F(GrowingViews, TakeTheObjectsThatAreThere) {
   const auto manifest = asset();
   put(plain.at("a.bin"));
   put("text");
-  GrowingView view(*store);
-  write_all(view);
-  static_cast<void>(view.show(manifest));
+  grow(manifest);
   expect_shown(manifest);
   expect_known(manifest);
 }
@@ -111,14 +113,8 @@ TEST_F(GrowingViews, WithoutAFileAreAsUsual) {
 
 TEST_F(GrowingViews, OfWhatAlreadyStandsMendIt) {
   const auto manifest = asset();
-  {
-    GrowingView first(*store);
-    write_all(first);
-    fs::remove(first.show(manifest) / "a.bin");
-  }
-  GrowingView second(*store);
-  write_all(second);
-  static_cast<void>(second.show(manifest));
+  fs::remove(grow(manifest) / "a.bin");
+  grow(manifest);
   expect_shown(manifest);
 }
 
