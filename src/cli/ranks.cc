@@ -4,7 +4,13 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
+#include <chrono>
+#include <condition_variable>
 #include <cstdio>
+#include <cstdlib>
+#include <mutex>
+#include <thread>
 
 #include "cli/render.h"
 #include "cli/verb.h"
@@ -23,13 +29,53 @@ bool names_verb_of_ranks(const std::vector<std::string>& arguments) {
   });
 }
 
+constexpr unsigned start_seconds = 300;  // thousands of nodes have been seen to take one minute
+
+unsigned start_seconds_max(const Environment& environment) {
+  const auto text = environment.get("SABATH_MPI_START_SECONDS");
+  if (!text) return start_seconds;
+  unsigned seconds = 0;
+  const auto [end, problem] = std::from_chars(text->data(), text->data() + text->size(), seconds);
+  if (problem == std::errc() && end == text->data() + text->size() && seconds > 0) return seconds;
+  throw Error(FailureKind::usage, "SABATH_MPI_START_SECONDS is not a number of seconds",
+              "leave it away, or set a whole number above 0");
+}
+
+// Ends this process where MPI does not start: MPI_Init waits for a rank that is gone as long as the launcher lets it,
+// and srun lets it until the walltime. Nothing was begun, and no other rank can be told.
+class StartWatch {
+ public:
+  explicit StartWatch(unsigned seconds)
+      : thread_([seconds](const std::stop_token& started) {
+          std::mutex mutex;
+          std::unique_lock lock(mutex);
+          std::condition_variable_any never;
+          never.wait_for(lock, started, std::chrono::seconds(seconds), [] { return false; });
+          if (started.stop_requested()) return;
+          const Failure failure{FailureKind::nodes, fmt::format("MPI has not started within {} s", seconds),
+                                "a rank or a node was lost at the start: run it again; if so many ranks do take longer, "
+                                "set SABATH_MPI_START_SECONDS",
+                                std::nullopt};
+          const std::string text = render_failure(failure, false, false);
+          std::fwrite(text.data(), 1, text.size(), stderr);
+          std::_Exit(exit_code(failure.kind));
+        }) {}
+
+ private:
+  std::jthread thread_;
+};
+
 }  // namespace
 
 std::unique_ptr<MpiSession> start_ranks(const std::vector<std::string>& arguments, const Environment& environment) {
   if (!names_verb_of_ranks(arguments)) return nullptr;
   const unsigned launched = launched_ranks([&](const std::string& name) { return environment.get(name); });
   if (launched <= 1) return nullptr;
-  auto session = MpiSession::start();
+  std::unique_ptr<MpiSession> session;
+  {
+    const StartWatch watch(start_seconds_max(environment));
+    session = MpiSession::start();
+  }
   if (session && session->comm().size() > 1) return session;
   const std::string text =
       render_warning(fmt::format("a launcher has started {} ranks, and {}: each works alone", launched,

@@ -14,7 +14,8 @@
 namespace sabath::cli {
 
 // Collective for verbs that ranks do together; nullptr for all others, with --alone, without a launcher or with one
-// rank. A process that is not under a launcher never starts MPI. Throws Error{nodes}.
+// rank. A process that is not under a launcher never starts MPI. Ends the process with the code of Error{nodes} if MPI
+// does not start within SABATH_MPI_START_SECONDS (300). Throws Error{nodes}, Error{usage}.
 [[nodiscard]] std::unique_ptr<MpiSession> start_ranks(const std::vector<std::string>& arguments,
                                                       const Environment& environment);
 

@@ -5,6 +5,7 @@ import pathlib
 import time
 
 from ranks import INT, KILL, STOP, TERM, Ranks, chunks_done, wait_for_chunks, wait_for_writers
+from support import program
 from support.case import main
 from support.content import fragment, seeded, sha256_file, write_seeded
 
@@ -51,6 +52,20 @@ class Failures(Ranks):
         server = self.serve(root=served.parent, extra=f"limit_rate {size // seconds // 6 // 1024}k;")
         self.sabath.add("slow", [fragment(server.url("f.bin"), path="f.bin")])
         return ["fetch", "--json", "slow", "--manifest", self.home / "m", "--lanes", "2"]
+
+    def test_a_rank_that_never_starts_mpi(self):
+        """MPI_Init waits for it, and nothing else of MPI is there to look after the ranks."""
+        self.sabath.add("any", [fragment("http://127.0.0.1:9/any", path="any")])
+        begin = time.monotonic()
+        lost = ["sh", "-c", '[ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" = 1 ] && exec sleep 60; exec "$0" "$@"', program.BINARY]
+        process = self.launch(2, [*lost, "fetch", "any"], SABATH_MPI_START_SECONDS="2")
+        _, said = process.communicate(timeout=60)
+        self.assertLess(time.monotonic() - begin, SECONDS_MAX)
+        self.assertIn("MPI has not started within 2 s", said)
+        self.assertEqual(process.returncode, 10)
+        process = self.launch(2, [program.BINARY, "fetch", "any"], SABATH_MPI_START_SECONDS="soon")
+        process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 2)
 
     def test_a_signal_to_one_rank_stops_all(self):
         command = self.slow_file(24 * MIB, 4)

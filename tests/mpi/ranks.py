@@ -54,11 +54,13 @@ class Ranks(Case):
         self.ranks = ranks
         self.notes = self.home / f"ranks-{time.monotonic_ns()}"
         self.notes.mkdir()
-        command = ["sh", "-c", WRAPPER if wrapped else PLAIN, program.BINARY]
+        command = ["sh", "-c", WRAPPER if wrapped else PLAIN, program.BINARY, *map(str, arguments)]
+        return self.launch(ranks, command, RANKS_DIR=str(self.notes), **variables)
+
+    def launch(self, ranks, command, **variables):
         return subprocess.Popen(
-            [*MPIRUN, "-n", str(ranks), *command]
-            + list(map(str, arguments)),
-            env={**self.sabath.environment, "RANKS_DIR": str(self.notes), **variables},
+            [*MPIRUN, "-n", str(ranks), *command],
+            env={**self.sabath.environment, **variables},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

@@ -47,6 +47,9 @@ A configuration file in place of the user's.
 .B SABATH_OFFLINE
 1: open no network connection.
 .TP
+.B SABATH_MPI_START_SECONDS
+How long ranks may take to find each other in MPI_Init; 300 by default.
+.TP
 .BR http_proxy ", " https_proxy ", " all_proxy ", " no_proxy
 Proxies, as curl reads them.
 .TP
