@@ -7,7 +7,11 @@ target_compile_features(sabath PUBLIC cxx_std_20)
 install(TARGETS sabath EXPORT sabathTargets)
 install(TARGETS sabath-cli)
 file(RELATIVE_PATH bin_to_lib /${CMAKE_INSTALL_BINDIR} /${CMAKE_INSTALL_LIBDIR})
-set_target_properties(sabath-cli PROPERTIES INSTALL_RPATH "$ORIGIN/${bin_to_lib}")
+set_target_properties(sabath-cli PROPERTIES INSTALL_RPATH "$ORIGIN/${bin_to_lib}" INSTALL_RPATH_USE_LINK_PATH ON)
+# CMake fills a run path that it will edit up with colons, and an empty part of one is the current directory.
+if(NOT BUILD_SHARED_LIBS)
+  set_target_properties(sabath-cli PROPERTIES BUILD_WITH_INSTALL_RPATH ON)
+endif()
 install(DIRECTORY include/sabath DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
 
 install(EXPORT sabathTargets NAMESPACE sabath:: DESTINATION ${package_dir})

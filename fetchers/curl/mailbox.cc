@@ -12,6 +12,11 @@ constexpr std::size_t held_max = 4 * 1024 * 1024;
 
 }  // namespace
 
+void Mailbox::connecting() {
+  const std::lock_guard lock(hearing_);
+  receiver_.connecting();
+}
+
 void Mailbox::connected(const Connected& connection) {
   const std::lock_guard lock(hearing_);
   receiver_.connected(connection);

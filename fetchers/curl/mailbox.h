@@ -18,6 +18,7 @@ class Mailbox final : public Receiver {
   explicit Mailbox(Receiver& receiver) : receiver_(receiver) {}
 
   // On the thread that drives:
+  void connecting() override;
   void connected(const Connected& connection) override;  // heard at once, because it may forbid the request
   void header(std::string_view line) override;
   [[nodiscard]] bool body(std::span<const std::byte> bytes) override;

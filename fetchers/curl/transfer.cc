@@ -26,6 +26,12 @@ std::chrono::microseconds trip_of(CURL* easy) {
   return std::chrono::microseconds(std::max<curl_off_t>(0, connected - looked_up));
 }
 
+int on_socket(void* self, curl_socket_t, curlsocktype) {
+  auto& transfer = *static_cast<Transfer*>(self);
+  guard(transfer, [&] { transfer.receiver.connecting(); });
+  return transfer.thrown ? CURL_SOCKOPT_ERROR : CURL_SOCKOPT_OK;
+}
+
 int on_connected(void* self, char* address, char*, int, int) {
   auto& transfer = *static_cast<Transfer*>(self);
   transfer.connected = true;
@@ -120,6 +126,8 @@ void Transfer::prepare(CURL* handle, const FetcherSettings& settings, bool share
   set_sharing(easy, shared);
   curl_easy_setopt(easy, CURLOPT_HTTPHEADER, headers.get());
   curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, error_text.data());
+  curl_easy_setopt(easy, CURLOPT_SOCKOPTFUNCTION, on_socket);
+  curl_easy_setopt(easy, CURLOPT_SOCKOPTDATA, this);
   curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, on_connected);
   curl_easy_setopt(easy, CURLOPT_PREREQDATA, this);
   curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, on_header);

@@ -35,11 +35,13 @@ struct Connected {
   std::chrono::microseconds trip{};  // how long TCP took to open it; 0: it stood already
 };
 
-// Hears one transfer, on the thread that called perform() (connected(): maybe on another, one at a time). Any function
-// may throw: the transfer then ends.
+// Hears one transfer, on the thread that called perform() (connecting() and connected(): maybe on another, one at a
+// time). Any function may throw: the transfer then ends.
 class Receiver {
  public:
   virtual ~Receiver() = default;
+  // A new connection begins to be opened. Not said where one stands already.
+  virtual void connecting() {}
   // The connection stands, the request is about to be sent.
   virtual void connected(const Connected& connection) = 0;
   // One line that the server said, without its line end; the empty line that ends a head is heard too.

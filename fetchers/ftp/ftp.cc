@@ -22,6 +22,7 @@ class Retrieval : public Receiver {
  public:
   Retrieval(const ReadRequest& request, Sink& sink) : request_(request), sink_(sink) {}
 
+  void connecting() override { sink_.connecting(); }
   void connected(const Connected& connection) override {
     facts_ = {};
     sink_.connected(connection.trip);

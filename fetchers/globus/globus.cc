@@ -28,6 +28,7 @@ class Passage : public Sink {
  public:
   using Begin = std::function<void(ContentInfo&)>;
   Passage(Sink& sink, Begin begin) : sink_(sink), begin_(std::move(begin)) {}
+  void connecting() override { sink_.connecting(); }
   void connected(std::chrono::microseconds trip) override { sink_.connected(trip); }
   void begin(const ContentInfo& info) override {
     ContentInfo own = info;

@@ -18,6 +18,7 @@ namespace sabath {
 class Exchange : public Receiver {
  public:
   Exchange(const ReadRequest& request, Redirects& redirects, Sink& sink);
+  void connecting() override { sink_.connecting(); }
   void connected(const Connected& connection) override;
   void header(std::string_view line) override;
   bool body(std::span<const std::byte> bytes) override;

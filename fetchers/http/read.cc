@@ -14,6 +14,7 @@ namespace {
 class Noting : public Sink {
  public:
   explicit Noting(Sink& sink) : sink_(sink) {}
+  void connecting() override { sink_.connecting(); }
   void connected(std::chrono::microseconds trip) override { sink_.connected(trip); }
   void begin(const ContentInfo& info) override {
     threw = true;

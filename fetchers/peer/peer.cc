@@ -20,6 +20,7 @@ Url web_url(const Url& url) {
 class Renamed : public Sink {
  public:
   Renamed(Sink& sink, const Url& url) : sink_(sink), url_(url) {}
+  void connecting() override { sink_.connecting(); }
   void connected(std::chrono::microseconds trip) override { sink_.connected(trip); }
   void begin(const ContentInfo& info) override {
     ContentInfo own = info;

@@ -19,6 +19,7 @@ namespace sabath::s3 {
 class Exchange : public Receiver {
  public:
   Exchange(const ReadRequest& request, Sink& sink);
+  void connecting() override { sink_.connecting(); }
   void connected(const Connected& connection) override;
   void header(std::string_view line) override;
   bool body(std::span<const std::byte> bytes) override;

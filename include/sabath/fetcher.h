@@ -55,6 +55,8 @@ struct ContentInfo {
 class Sink {
  public:
   virtual ~Sink() = default;
+  // A connection begins to be opened: the host's name is known, and its first packet is on the way.
+  virtual void connecting() {}
   // A connection stands, and the answer is awaited: opening it took so long, a round trip. 0: it stood before.
   virtual void connected(std::chrono::microseconds /*trip*/) {}
   // Once, before the first byte and also for an empty body. May throw to refuse the transfer.

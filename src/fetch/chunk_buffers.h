@@ -29,7 +29,7 @@ class ChunkBuffers {
   }
 
  private:
-  static constexpr std::size_t idle_max = 8;
+  static constexpr std::size_t idle_max = 2;  // as many as are given back before the next is taken
   void give_back(std::unique_ptr<std::byte[]> bytes) {
     const std::lock_guard lock(mutex_);
     if (idle_.size() < idle_max) idle_.push_back(std::move(bytes));

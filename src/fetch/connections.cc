@@ -11,10 +11,11 @@ namespace {
 constexpr double window_min_s = 0.12;   // a rate over less is noise ...
 constexpr double window_latencies = 3;  // ... and so is one over less than this many round trips
 constexpr double far_s = 0.005;         // a host this far away is bound by windows and waits, not by its rate
-constexpr double near_s = 0.02;         // what is near has answered by then; what has not is asked by ...
-constexpr double by_silence = 320;      // ... so many more a second, until it does
-constexpr double retried_s = 0.9;       // what takes so long to open was asked for twice: that says nothing
-constexpr unsigned silence_max = 32;    // before it has said a word: it may be busy, and not far away
+constexpr double near_s = 0.02;      // of two round trips, a connection's and an answer's; what is farther is given ...
+constexpr double by_distance = 320;  // ... so many more for each second
+constexpr double farther = 2;        // who has been silent for so long may well be silent for as long again
+constexpr double retried_s = 0.9;    // what takes so long to open was asked for twice: that says nothing
+constexpr unsigned silence_max = 48;    // before a connection stands: the way may be broken, and not long
 constexpr unsigned near_max = 16;       // what is near needs no more for large files
 constexpr unsigned far_many = 16;       // small files, each of which waits for a round trip: at first
 constexpr unsigned far_logins = 12;     // and so, where each costs a login
@@ -51,20 +52,27 @@ bool ConnectionPolicy::move_to(unsigned target, const char* why, double rate, do
 }
 
 // The farther a host, the more it takes to fill what lies between: one window each, that doubles with each round trip.
-unsigned ConnectionPolicy::far_start(double silent) const {
+// `distance`: seconds from the start of a connection to the first answer.
+unsigned ConnectionPolicy::far_start(double distance) const {
   if (limits_.by_login) return far_logins;
   if (limits_.by_program) return limits_.start;
-  return limits_.start + static_cast<unsigned>(by_silence * std::clamp(silent - near_s, 0.0, 1.0));
+  return limits_.start + static_cast<unsigned>(by_distance * std::clamp(distance - near_s, 0.0, 1.0));
 }
 
-// A host that says nothing for so long is far away: what would fill the way to it is opened while that is learnt. It is
-// known once a connection stands, a round trip before the first answer can come; and what is near then is only busy.
+// What would fill the way to a host is opened while its length is learnt. A host, however busy, opens a connection at
+// once; so it is at least as far as it is silent. Once one stands the distance is known, a round trip before the first
+// answer can come.
 bool ConnectionPolicy::hear_silence(const Seen& seen) {
-  if (seen.in_use == 0 || !at_once()) return false;
-  if (!asked_) asked_ = seen.now;
-  const bool near = seen.trip > 0 && seen.trip < far_s, far = seen.trip >= far_s && seen.trip < retried_s;
-  if (near) return false;
-  const unsigned start = far ? far_start(2 * seen.trip) : std::min(far_start(seen.now - *asked_), silence_max);
+  if (seen.in_use == 0 || !at_once() || seen.connecting <= 0) return false;
+  if (placed_ || phase_ != Phase::starting) return false;
+  if (seen.trip > 0 && seen.trip < retried_s) {
+    placed_ = true;
+    const unsigned start = seen.trip < far_s ? limits_.start : far_start(2 * seen.trip);
+    return move_to(start, start < target_ ? "it is nearer than it seemed" : "it is far away", 0, 0);
+  }
+  const double silent = seen.now - seen.connecting;
+  if (silent < far_s) return false;
+  const unsigned start = std::min(far_start(2 * farther * silent), silence_max);
   return seen.in_use >= target_ && start > target_ && move_to(start, "it is far away", 0, 0);
 }
 

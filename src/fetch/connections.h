@@ -32,7 +32,8 @@ class ConnectionPolicy {
     unsigned in_use = 0;
     double latency = 0;  // seconds
     Manner manner{};
-    double trip = 0;  // seconds that a connection took; 0: none stands yet, or its fetcher does not say
+    double connecting = 0;  // when the first connection began to be opened; 0: none did, or its fetcher does not say
+    double trip = 0;        // seconds that a connection took; 0: none stands yet, or its fetcher does not say
   };
   bool observe(const Seen& seen);
   bool crowded(double now, unsigned in_use);  // the host said that it has too many of us: 429, 503, refused
@@ -48,7 +49,7 @@ class ConnectionPolicy {
   void open_window(const Seen& seen);
   bool move_to(unsigned target, const char* why, double rate, double rate_of_all);
   bool judge(double rate, double rate_of_all, const Seen& seen);
-  [[nodiscard]] unsigned far_start(double silent) const;
+  [[nodiscard]] unsigned far_start(double distance) const;
   void hold(double now);
 
   Limits limits_;
@@ -58,7 +59,7 @@ class ConnectionPolicy {
   double base_rate_ = 0, base_rate_of_all_ = 0;  // measured before the last change
   double seen_rate_ = 0;                         // in the last window since
   Seen window_;
-  std::optional<double> asked_;  // when the first request was under way
+  bool placed_ = false;  // how far it is was heard from its first connection
   bool window_open_ = false, settled_ = false, many_ = false, shared_ = false;
   double hold_until_ = 0, hold_for_, crowded_until_ = 0;
   std::string reason_;

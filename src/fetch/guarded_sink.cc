@@ -15,6 +15,10 @@ void GuardedSink::start(std::uint64_t offset) {
   asked_ = std::chrono::steady_clock::now();
 }
 
+void GuardedSink::connecting() {
+  if (host_ != nullptr) host_->connecting();
+}
+
 void GuardedSink::connected(std::chrono::microseconds trip) {
   if (host_ != nullptr && trip.count() > 0) host_->connected(trip);
 }

@@ -27,6 +27,7 @@ class GuardedSink : public Sink {
         on_write_(std::move(on_write)),
         host_(host) {}
   void start(std::uint64_t offset);
+  void connecting() override;
   void connected(std::chrono::microseconds trip) override;
   void begin(const ContentInfo& info) override;
   void write(std::span<const std::byte> bytes) override;

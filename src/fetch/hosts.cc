@@ -61,6 +61,11 @@ void Host::disconnect_unused() {
   --table_.in_use_;
 }
 
+void Host::connecting() {
+  const std::lock_guard lock(table_.mutex_);
+  if (connecting_ == 0) connecting_ = table_.now();
+}
+
 void Host::connected(std::chrono::duration<double> trip) {
   const std::lock_guard lock(table_.mutex_);
   trip_ = trip_ == 0 ? trip.count() : std::min(trip_, trip.count());
@@ -227,7 +232,14 @@ std::vector<std::string> Hosts::tick() {
         host.rate_time_ = time;
         host.rate_bytes_ = bytes;
       }
-      if (host.policy_.observe({time, bytes, of_all, host.in_use_, host.latency_, host.manner_, host.trip_})) {
+      if (host.policy_.observe({.now = time,
+                                .bytes = bytes,
+                                .bytes_of_all = of_all,
+                                .in_use = host.in_use_,
+                                .latency = host.latency_,
+                                .manner = host.manner_,
+                                .connecting = host.connecting_,
+                                .trip = host.trip_})) {
         reasons.push_back(fmt::format("{}: {}", host.origin_, host.policy_.reason()));
       }
     }

@@ -35,7 +35,8 @@ class Host {
   void disconnect_unused();          // and nobody needs to look for work because of that
   // Returns when so many more may come from it; early on a stop request.
   void received(std::uint64_t bytes, const std::stop_token& stop);
-  // What opening a connection took: a round trip.
+  void connecting();  // a connection begins to be opened
+  // What opening it took: a round trip.
   void connected(std::chrono::duration<double> trip);
   // From a request to its first byte, and from the start of what may have needed a connection first.
   void answered(std::chrono::duration<double> latency, std::chrono::duration<double> waited,
@@ -60,7 +61,7 @@ class Host {
   ConnectionPolicy policy_;
   unsigned in_use_ = 0, connections_max_ = UINT_MAX;
   ConnectionPolicy::Manner manner_;
-  double trip_ = 0, latency_ = 0, login_ = 0, rate_ = 0, rate_time_ = 0;
+  double connecting_ = 0, trip_ = 0, latency_ = 0, login_ = 0, rate_ = 0, rate_time_ = 0;
   std::uint64_t rate_bytes_ = 0;
   Clock::time_point paused_until_{};
 };

@@ -22,6 +22,9 @@ namespace sabath {
 namespace {
 
 constexpr auto tick = std::chrono::milliseconds(15);
+// At first, while it is learnt how far away hosts are.
+constexpr auto early_tick = std::chrono::milliseconds(4);
+constexpr unsigned early_ticks = 64;
 constexpr std::size_t many = 32;  // files: more than a host gets connections at first
 
 // The size of content that lanes share from the start; nullopt: one lane reads it, or finds out how long it is.
@@ -72,6 +75,7 @@ class Swarm {
   // Watches the hosts, and starts lanes while all that there are have work and the hosts take more.
   void lead_lanes() {
     std::vector<std::jthread> lanes;
+    unsigned ticks = 0;
     std::unique_lock lock(mutex_);
     // Whoever is stopped before the first lane has none to wait for.
     while (running_ > 0 || (lanes.empty() && !context_.stop.stop_requested())) {
@@ -82,7 +86,7 @@ class Swarm {
         lanes.emplace_back([this, id] { run_lane(id); });
         if (next_ + lanes.size() >= jobs_.size() && open_.empty()) break;  // no more than there is to do
       }
-      changed_.wait_for(lock, tick);
+      changed_.wait_for(lock, ticks++ < early_ticks ? early_tick : tick);
       lock.unlock();
       for (auto& reason : context_.hosts.tick()) context_.events.on(event::Note{std::move(reason)});
       lock.lock();

@@ -14,7 +14,7 @@ constexpr unsigned rounds_max = 4;  // each gives what some could not get to the
 }  // namespace
 
 bool FromOrigin::agree(Comm& members, const Dealing& dealing, const PieceSet& mine) {
-  Known known = tell_all(members, dealing, mine, shared_ != nullptr);
+  Known known = tell_all(members, dealing, mine, {.able = shared_ != nullptr});
   lacking_ = std::move(known.unread);
   if (lacking_.count() == 0) return false;
   looks_ = !known.able.empty() && known.able.front() == members.rank();

@@ -92,18 +92,18 @@ std::vector<unsigned> able_members(Comm& members, bool able) {
   return members_of(who);
 }
 
-Known tell_all(Comm& members, const Dealing& dealing, const PieceSet& mine, bool able) {
+Known tell_all(Comm& members, const Dealing& dealing, const PieceSet& mine, const Readers& readers) {
   PieceSet lacking(mine.size()), who(members.size());
   for (std::size_t p = 0; p < mine.size(); ++p) {
     if (!mine.has(p) && dealing.wants(members.rank(), p)) lacking.add(p);
   }
-  if (able) who.add(members.rank());
+  if (readers.able) who.add(members.rank());
   PieceSet held = mine;
   const std::array sets{held.words(), lacking.words(), who.words()};
-  std::vector<std::uint64_t> told;  // all at once: each reduction takes its time
+  std::vector<std::uint64_t> told{readers.stripe_bytes};  // all at once: each reduction takes its time
   for (const auto words : sets) told.insert(told.end(), words.begin(), words.end());
   members.all_reduce(told, Reduction::bit_or);
-  auto from = told.begin();
+  auto from = told.begin() + 1;
   for (const auto words : sets) {
     std::copy_n(from, words.size(), words.begin());
     from += std::ssize(words);
@@ -112,12 +112,12 @@ Known tell_all(Comm& members, const Dealing& dealing, const PieceSet& mine, bool
   for (std::size_t p = 0; p < mine.size(); ++p) {
     if (lacking.has(p) && !held.has(p)) unread.add(p);
   }
-  return {std::move(lacking), std::move(unread), members_of(who), held.count() > 0};
+  return {std::move(lacking), std::move(unread), members_of(who), held.count() > 0, told.front()};
 }
 
 Agreed agree_on_plan(Comm& members, const Tape& tape, const Dealing& dealing, const PieceSet& mine,
                      const Readers& readers) {
-  Known known = tell_all(members, dealing, mine, readers.able);
+  Known known = tell_all(members, dealing, mine, readers);
   std::vector<std::uint32_t> giver(mine.size(), Plan::nobody);
   if (known.any) elect(members, mine, known, giver);
   auto& able = known.able;
@@ -126,7 +126,7 @@ Agreed agree_on_plan(Comm& members, const Tape& tape, const Dealing& dealing, co
     throw Error(FailureKind::usage, "no node sees the shared store, and some content is on no node",
                 "name a store on a filesystem that the nodes see with --store (SABATH_CACHE)");
   }
-  if (!able.empty()) assign_readers(giver, tape, known.unread, able, dealing);
+  if (!able.empty()) assign_readers(giver, tape, known.unread, able, dealing, known.stripe_bytes);
   std::set<std::uint32_t> used;
   for (std::size_t p = 0; p < mine.size(); ++p) {
     if (known.unread.has(p)) used.insert(giver[p]);

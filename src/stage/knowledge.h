@@ -13,8 +13,9 @@
 namespace sabath {
 
 struct Readers {
-  bool able = false;  // this member sees the shared store
-  unsigned max = 64;  // of all members
+  bool able = false;               // this member sees the shared store
+  unsigned max = 64;               // of all members
+  std::uint64_t stripe_bytes = 0;  // of the shared store's files, if this member knows
 };
 
 struct Agreed {
@@ -30,8 +31,9 @@ struct Known {
   PieceSet unread;             // what somebody lacks and nobody has
   std::vector<unsigned> able;  // members that see the shared store, in order
   bool any = false;            // somebody has something
+  std::uint64_t stripe_bytes = 0;
 };
-[[nodiscard]] Known tell_all(Comm& members, const Dealing& dealing, const PieceSet& mine, bool able);
+[[nodiscard]] Known tell_all(Comm& members, const Dealing& dealing, const PieceSet& mine, const Readers& readers);
 
 [[nodiscard]] Agreed agree_on_plan(Comm& members, const Tape& tape, const Dealing& dealing, const PieceSet& mine,
                                    const Readers& readers);

@@ -2,6 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <chrono>
+
+#include "base/file_stripes.h"
 #include "manifest/file_tree.h"
 #include "sabath/error.h"
 
@@ -39,6 +43,14 @@ namespace {
 void check_chunk(std::span<const std::byte> bytes, const Sha256& expected, const StagedFile& file,
                  std::uint64_t chunk) {
   if (hash_chunk(bytes) != expected) refuse_chunk(bytes.size(), file, chunk);
+}
+
+std::uint64_t stripe_bytes(const Store& store, const Tape& tape, const std::stop_token& stop) {
+  constexpr std::chrono::seconds deadline{2};  // it is a look at one file
+  const auto large = std::ranges::find_if(tape.pieces(), [&](const Piece& piece) { return tape.is_chunk(piece); });
+  if (large == tape.pieces().end()) return 0;
+  const auto file = store.object_path(tape.files()[large->first].digest);
+  return lustre_stripe_bytes(file, "lfs", deadline, stop).value_or(0);
 }
 
 std::vector<Digest> digests_of(const Piece& piece, const Tape& tape, std::span<const std::byte> bytes) {

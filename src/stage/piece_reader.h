@@ -10,6 +10,7 @@
 #include <mutex>
 #include <optional>
 #include <span>
+#include <stop_token>
 #include <vector>
 
 #include "manifest/manifest.h"
@@ -60,6 +61,10 @@ class PieceReader {
   std::vector<Open> open_;  // the last large file of each thread
   OpenPacks packs_;
 };
+
+// How many bytes of a store's large files lie together on one server: by Lustre's program, about one file of the tape,
+// as those of a store are made alike. 0: nobody can say. Throws Error{interrupted}.
+[[nodiscard]] std::uint64_t stripe_bytes(const Store& store, const Tape& tape, const std::stop_token& stop);
 
 // Of the small files of a piece, from its bytes.
 [[nodiscard]] std::vector<Digest> digests_of(const Piece& piece, const Tape& tape, std::span<const std::byte> bytes);

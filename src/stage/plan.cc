@@ -1,6 +1,7 @@
 #include "stage/plan.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "stage/trees.h"
 
@@ -74,14 +75,25 @@ std::vector<Hop> Plan::hops(std::size_t piece) const {
 }
 
 void assign_readers(std::vector<std::uint32_t>& giver, const Tape& tape, const PieceSet& unread,
-                    const std::vector<unsigned>& readers, const Dealing& dealing) {
+                    const std::vector<unsigned>& readers, const Dealing& dealing, std::uint64_t stripe_bytes) {
   std::uint64_t bytes = 0, before = 0;
   const auto weight = [&](std::size_t piece) { return std::uint64_t{tape.pieces()[piece].bytes} + 1; };
   for (std::size_t p = 0; p < unread.size(); ++p) bytes += unread.has(p) ? weight(p) : 0;
+  if (stripe_bytes > bytes / readers.size() / 2) stripe_bytes = 0;
+  std::optional<std::pair<std::uint32_t, std::uint64_t>> stripe, last;  // a file's
+  std::size_t place = 0;
   for (std::size_t p = 0; p < unread.size(); ++p) {
     if (!unread.has(p)) continue;
+    const Piece& piece = tape.pieces()[p];
+    if (stripe_bytes > 0 && tape.is_chunk(piece)) {
+      stripe = {piece.first, piece.chunk * chunk_size_bytes / stripe_bytes};
+    } else {
+      stripe.reset();
+    }
     const double share = static_cast<double>(before) / static_cast<double>(bytes);
-    const auto place = static_cast<std::size_t>(share * static_cast<double>(readers.size()));
+    if (!stripe || stripe != std::exchange(last, stripe)) {
+      place = static_cast<std::size_t>(share * static_cast<double>(readers.size()));
+    }
     before += weight(p);
     const std::uint32_t owner = dealing.replicate ? Plan::nobody : dealing.member_of(dealing.owner[p], 0);
     giver[p] = std::ranges::binary_search(readers, owner) ? owner : readers[std::min(place, readers.size() - 1)];

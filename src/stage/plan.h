@@ -84,9 +84,10 @@ class Plan {
 };
 
 // Gives each piece of `unread` to one of `readers`: contiguous parts of about the same number of bytes. For dealt
-// pieces the owner reads, if it is a reader.
+// pieces the owner reads, if it is a reader. `stripe_bytes` of a file lie together on one server, and one reads them;
+// not where a stripe is more than half of a reader's part. 0: not known.
 void assign_readers(std::vector<std::uint32_t>& giver, const Tape& tape, const PieceSet& unread,
-                    const std::vector<unsigned>& readers, const Dealing& dealing);
+                    const std::vector<unsigned>& readers, const Dealing& dealing, std::uint64_t stripe_bytes = 0);
 
 // How many of at most `readers_max` read so many pieces, in which are so many small files. Few pieces by many readers
 // come all at once and late, and the links have nothing to do until then: each reader has 32 of them, or there are

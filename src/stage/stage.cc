@@ -81,6 +81,7 @@ class NodeStaging {
   std::optional<FromOrigin> origin_;  // with --bypass-shared
   ExchangeResult result_;
   std::uint64_t seen_bytes_ = 0;
+  std::uint64_t stripe_ = 0;  // bytes of the shared store's files that lie together, where this node was to ask
 };
 
 // One phase of this node's: `work` in a thread of its own. Over when all nodes that are in it are done. Those who
@@ -148,7 +149,7 @@ bool NodeStaging::hear_packs() {
   const auto small = [&](const Piece& piece) { return !tape_.is_chunk(piece); };
   if (asked_for_packs_ || derivation_ || std::ranges::none_of(tape_.pieces(), small)) return false;
   asked_for_packs_ = true;
-  const Known known = tell_all(*members_, dealing_, node_->holdings(), job_.shared != nullptr);
+  const Known known = tell_all(*members_, dealing_, node_->holdings(), {.able = job_.shared != nullptr});
   bool wanted = false;
   for (std::size_t p = 0; p < known.unread.size() && !wanted; ++p) {
     wanted = known.unread.has(p) && small(tape_.pieces()[p]);
@@ -187,6 +188,7 @@ void NodeStaging::lay_out() {
   if (!origin_ || !origin_->begun()) report.present = present;  // what was fetched since was not
   const auto needs = node_->deal([&](std::size_t p) { return dealing_.wants(members_->rank(), p); });
   disks_->reserve(needs, "staging " + job_.name, stop_);  // before the first byte moves
+  if (members_->rank() == 0 && job_.shared && !derivation_) stripe_ = stripe_bytes(*job_.shared, tape_, stop_);
 }
 
 // The files of one share stand together on the tape, so that no piece has another's.
@@ -218,7 +220,7 @@ void NodeStaging::move() {
   const auto began = Clock::now();
   const bool able = job_.shared != nullptr;
   const Agreed agreed =
-      agree_on_plan(*members_, tape_, dealing_, node_->holdings(), {able, std::max(1U, request_.readers_max)});
+      agree_on_plan(*members_, tape_, dealing_, node_->holdings(), {able, std::max(1U, request_.readers_max), stripe_});
   asset.readers = std::max(asset.readers, agreed.readers);
   const unsigned threads = threads_of(request_);
   std::optional<PieceReader> reader;

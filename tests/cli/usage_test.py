@@ -3,6 +3,8 @@
 
 import json
 import os
+import re
+import shutil
 import subprocess
 import unittest
 
@@ -95,6 +97,13 @@ class Usage(Case):
         os.close(read_end)
         _, err = process.communicate(timeout=60)
         self.assertEqual((process.returncode, err), (70, ""))
+
+    def test_no_library_is_taken_from_the_current_directory(self):
+        if not shutil.which("readelf"):
+            self.skipTest("there is no readelf")
+        said = subprocess.run(["readelf", "-d", program.BINARY], stdout=subprocess.PIPE, text=True, check=True).stdout
+        for path in re.findall(r"path: \[(.*)\]", said):
+            self.assertNotIn("", path.split(":"))
 
     def test_nothing_is_written_by_asking(self):
         self.sabath.add("one", [fragment("http://a.example/f")])

@@ -54,6 +54,22 @@ class Staging(Ranks):
             _, different, errors = filecmp.cmpfiles(source, self.disks / str(node) / name, compared.left_list, False)
             self.assertEqual((different, errors), ([], []))
 
+    def test_stripes_are_asked_for_once(self):
+        """Lustre's program is there: one node asks it about one file of the shared store, and no stripe has two readers."""
+        source = self.asset(big=96 * MIB, small=0)
+        self.sabath.run("fetch", "set")
+        asked, programs = self.home / "asked", self.home / "programs"
+        programs.mkdir()
+        (programs / "lfs").write_text(f'#!/bin/sh\necho "$@" >>{asked}\necho {16 * MIB}\n')
+        (programs / "lfs").chmod(0o755)
+        path = f"{programs}:{os.environ['PATH']}"
+        record = json.loads(self.run_ranks(3, *self.arguments(3, "--json"), PATH=path))
+        (line,) = asked.read_text().splitlines()
+        self.assertRegex(line, "^getstripe -S .*/objects/")
+        self.assertTrue(os.path.isfile(line.split()[2]))
+        self.assertEqual(record["assets"][0]["bytes_from_shared"], self.size)
+        self.expect_whole(source, range(3))
+
     def test_every_byte_once_at_any_number_of_ranks(self):
         source = self.asset()
         self.sabath.run("fetch", "set")

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "base/expiry.h"
+#include "base/file_stripes.h"
 #include "base/limits.h"
 
 namespace sabath {
@@ -89,6 +90,30 @@ TEST(Quota, AProgramThatHangsIsAbsentOrLiesIsNoBound) {
     EXPECT_EQ(nothing.unknown.size(), 2U) << text;
   }
   EXPECT_EQ(lustre_quotas(place.path(), "/nowhere/lfs", std::chrono::milliseconds(500), {}).unknown.size(), 2U);
+}
+
+TEST(FileStripes, LfsAnswersAreNumbersOrNothing) {
+  for (const auto& [text, bytes] :
+       std::vector<std::pair<const char*, std::uint64_t>>{{"1048576\n", 1048576},
+                                                          {"1048576\n  16777216\n4194304\n", 16777216},
+                                                          {"", 0},
+                                                          {"0\n", 0},
+                                                          {"lmm_stripe_size: 1", 0},
+                                                          {"-1\n", 0},
+                                                          {"1048576 bytes", 0},
+                                                          {"99999999999999999999", 0}}) {
+    EXPECT_EQ(try_parse_lfs_stripe(text).value_or(0), bytes) << text;
+  }
+  const Place place;
+  const auto script = [&](const std::string& text) {
+    place.write("lfs", "#!/bin/sh\n" + text);
+    ::chmod((place / "lfs").c_str(), 0755);
+    return lustre_stripe_bytes("/some/file", (place / "lfs").string(), std::chrono::milliseconds(500), {});
+  };
+  EXPECT_EQ(script("[ \"$*\" = 'getstripe -S /some/file' ] && echo 16777216\n"), 16777216U);
+  EXPECT_FALSE(script("echo 16777216\nexit 25\n")) << "no Lustre";
+  EXPECT_FALSE(script("sleep 60\n"));
+  EXPECT_FALSE(lustre_stripe_bytes("/some/file", "/nowhere/lfs", std::chrono::milliseconds(500), {}));
 }
 
 TEST(Quota, WhatTheKernelDoesNotSayIsNoBound) {

@@ -75,31 +75,42 @@ TEST(ConnectionPolicy, Table) {
   }
 }
 
+// A host of which no connection stands so long after one was tried.
+ConnectionPolicy::Seen silence(double now, unsigned in_use, double connecting = 6) {
+  return {.now = now, .in_use = in_use, .connecting = connecting};
+}
+
 // The longer nothing comes, the farther away it is, and the more connections it takes to fill the way.
 TEST(ConnectionPolicy, SilenceIsDistance) {
   ConnectionPolicy policy({8, 64});
-  EXPECT_FALSE(policy.observe({5, 0, 0, 0, 0})) << "nothing was asked";
-  EXPECT_FALSE(policy.observe({6, 0, 0, 8, 0}));
-  EXPECT_FALSE(policy.observe({6.015, 0, 0, 8, 0})) << "one that is near has not answered yet, either";
-  EXPECT_TRUE(policy.observe({6.04, 0, 0, 8, 0}));
+  EXPECT_FALSE(policy.observe(silence(5, 0, 0))) << "nothing was asked";
+  EXPECT_FALSE(policy.observe(silence(5.9, 8, 0))) << "its name is not known yet";
+  EXPECT_FALSE(policy.observe(silence(6.004, 8))) << "a connection to one that is near takes as long";
+  EXPECT_TRUE(policy.observe(silence(6.02, 8)));
   const unsigned some = policy.target();
-  EXPECT_GT(some, 8U);
-  EXPECT_LT(some, 24U);
-  EXPECT_FALSE(policy.observe({6.05, 0, 0, some - 1, 0})) << "those that it has are not used yet";
-  policy.observe({9, 0, 0, some, 0});
-  EXPECT_EQ(policy.target(), 32U) << "it may be busy, and not far away";
-  EXPECT_FALSE(policy.observe({10, 0, 0, 32, 0}));
-  EXPECT_TRUE(policy.observe({10.2, 1000, 1000, 32, 0.2})) << "it speaks, and is far away";
+  EXPECT_GT(some, 16U);
+  EXPECT_LT(some, 32U);
+  EXPECT_FALSE(policy.observe(silence(6.03, some - 1))) << "those that it has are not used yet";
+  policy.observe(silence(9, some));
+  EXPECT_EQ(policy.target(), 48U) << "the way may be broken, and not long";
+  EXPECT_FALSE(policy.observe(silence(10, 48)));
+  EXPECT_TRUE(policy.observe({10.2, 1000, 1000, 48, 0.2})) << "it speaks, and is far away";
   EXPECT_EQ(policy.target(), 64U);
 }
 
-// A connection that stands says how long the way is, a round trip before the first answer.
+// A connection that stands says how long the way is, a round trip before the first answer; also that it is not as long
+// as it seemed.
 TEST(ConnectionPolicy, AConnectionTellsTheDistance) {
-  for (const auto& [trip, target] : {std::pair{0.1, 64U}, {0.03, 20U}, {0.0005, 8U}, {1.01, 32U}}) {
+  for (const auto& [trip, target] : {std::pair{0.1, 64U}, {0.03, 20U}, {0.0005, 8U}, {1.01, 48U}}) {
     ConnectionPolicy policy({8, 64});
-    policy.observe({0, 0, 0, 8, 0});
-    policy.observe({0.5, 0, 0, 8, 0, {}, trip});
-    EXPECT_EQ(policy.target(), target) << trip;  // one that is near is busy, one that was asked for twice says nothing
+    policy.observe(silence(0.5, 8, 0.001));
+    EXPECT_EQ(policy.target(), 48U);
+    auto seen = silence(0.6, 48, 0.001);
+    seen.trip = trip;
+    policy.observe(seen);
+    EXPECT_EQ(policy.target(), target) << trip;  // one that was asked for twice says nothing
+    seen.now = 9;
+    EXPECT_FALSE(policy.observe(seen)) << "it is said once";
   }
 }
 

@@ -21,7 +21,7 @@
 namespace sabath::test {
 namespace {
 
-constexpr double tick_s = 0.05;  // how often the hosts are looked at
+constexpr double tick_s = 0.015;  // how often the hosts are looked at, as by the swarm
 
 struct Host {
   ConnectionPolicy policy;
@@ -29,7 +29,7 @@ struct Host {
   unsigned in_use = 0, failures = 0;
   double rate = 0, latency = 0;  // of one lane; measured
   double paused_until = 0, failed_at = -1;
-  double connected_at = never;
+  double connecting = 0, connected_at = never;
   bool dead = false;
 };
 
@@ -137,21 +137,20 @@ void Simulation::look(double now) {
   for (const auto& host : hosts_) all += host.bytes;
   for (std::size_t i = 0; i < hosts_.size(); ++i) {
     Host& host = hosts_[i];
-    unsigned reading = 0;
-    for (const auto& lane : lanes_) {  // or silent, for longer than it should be
-      reading += lane.source == i && lane.state != State::idle && lane.ready_at <= now ? 1 : 0;
-    }
+    const auto is_read = [&](const Lane& lane) {  // or silent, for longer than it should be
+      return lane.source == i && lane.state != State::idle && lane.ready_at <= now;
+    };
+    const auto reading = std::ranges::count_if(lanes_, is_read);
     const auto came = static_cast<double>(host.bytes - std::exchange(host.bytes_before, host.bytes));
     if (reading > 0) {
-      const double rate = came / tick_s / reading;
+      const double rate = came / tick_s / static_cast<double>(reading);
       host.rate = host.rate > 0 ? 0.8 * host.rate + 0.2 * rate : rate;
     }
     const double trip = now >= host.connected_at ? case_.sources[i].round_trip : 0;
-    const bool moved = host.policy.observe({now, host.bytes, all, host.in_use, host.latency, {}, trip});
-    if (moved && log_) result_.decisions.push_back(fmt::format("{:.2f} s: {}: {}", now, i, host.policy.reason()));
+    if (host.policy.observe({now, host.bytes, all, host.in_use, host.latency, {}, host.connecting, trip}) && log_)
+      result_.decisions.push_back(fmt::format("{:.2f} s: {}: {}", now, i, host.policy.reason()));
     for (auto& lane : lanes_) {
-      const bool waits = lane.state != State::idle && lane.source == i && lane.ready_at <= now;
-      if (waits && now - std::max(lane.heard_at, lane.ready_at) > case_.timeout_s) fail(lane, now, 0, true);
+      if (is_read(lane) && now - std::max(lane.heard_at, lane.ready_at) > case_.timeout_s) fail(lane, now, 0, true);
     }
   }
   freed_ = true;
@@ -224,8 +223,9 @@ void Simulation::ask(Lane& lane, double now, bool split) {
   auto& grown = lane.grown[lane.source];
   if (!grown) {
     lane.ready_at += source.connect_trips * source.round_trip;
-    double& stands = hosts_[lane.source].connected_at;
-    stands = std::min(stands, now + source.connect_trips * source.round_trip);
+    Host& host = hosts_[lane.source];
+    if (host.connecting == 0) host.connecting = std::max(now, 1e-6);
+    host.connected_at = std::min(host.connected_at, now + source.connect_trips * source.round_trip);
     grown = lane.ready_at;
   }
   lane.next_stall = source.stalls > 0 ? lane.ready_at + std::exponential_distribution<>(source.stalls)(random_) : never;

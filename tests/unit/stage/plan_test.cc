@@ -195,6 +195,27 @@ TEST(Plan, ReadersHaveContiguousPartsOfOneSize) {
   for (const unsigned reader : {0U, 2U, 4U, 7U}) EXPECT_EQ(std::ranges::count(giver, reader), 25) << reader;
 }
 
+// 256 MiB in one file, by four readers: none begins inside a stripe, and none has more than half a part too much.
+TEST(Plan, ReadersShareNoStripe) {
+  std::vector<StagedFile> files(2);
+  files[0].digest.size_bytes = 5;
+  files[1].digest.size_bytes = 64 * chunk_size_bytes;
+  const Tape tape(files);
+  PieceSet unread(tape.pieces().size());
+  for (std::size_t p = 0; p < unread.size(); ++p) unread.add(p);
+  for (const std::uint64_t chunks : {0, 1, 3, 7, 8, 12, 64}) {
+    std::vector<std::uint32_t> giver(unread.size(), Plan::nobody);
+    assign_readers(giver, tape, unread, {0, 1, 2, 3}, {}, chunks * chunk_size_bytes);
+    EXPECT_TRUE(std::ranges::is_sorted(giver));
+    for (std::size_t p = 2; p < giver.size(); ++p) {
+      const std::uint64_t chunk = tape.pieces()[p].chunk;
+      const bool known = chunks > 0 && chunks <= 8;
+      EXPECT_TRUE(!known || giver[p] == giver[p - 1] || chunk % chunks == 0) << chunks << " " << chunk;
+    }
+    for (const unsigned reader : {0U, 1U, 2U, 3U}) EXPECT_LE(std::ranges::count(giver, reader), 24) << chunks;
+  }
+}
+
 TEST(Deal, IsTheSameForTheSameAndEven) {
   std::vector<StagedFile> files(103);
   for (std::size_t i = 0; i < files.size(); ++i) files[i].path = "f" + std::to_string(i);
