@@ -12,15 +12,17 @@ namespace sabath {
 #if defined(SABATH_SHA256_LANES)
 Sha256Cpu sha256_cpu() noexcept {
   unsigned a = 0, b = 0, c = 0, d = 0;
-  const bool sha =
-      __get_cpuid_count(7, 0, &a, &b, &c, &d) == 1 && (b & 1U << 29) != 0;  // clang 14 knows no name for it
   __builtin_cpu_init();
+  const bool sha = __get_cpuid_count(7, 0, &a, &b, &c, &d) == 1 &&
+                   (b & 1U << 29) != 0 &&  // clang 14 has no name for it
+                   __builtin_cpu_supports("sse4.1") != 0;
   return {.sha = sha,
           .avx2 = __builtin_cpu_supports("avx2") != 0,
           .avx512 = __builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512bw") != 0};
 }
 #else  // another architecture: its plan is always the stream
 Sha256Cpu sha256_cpu() noexcept { return {}; }
+void sha256_2_lanes(const std::byte* const*, std::size_t, std::uint8_t*) noexcept {}
 void sha256_8_lanes(const std::byte* const*, std::size_t, std::uint8_t*) noexcept {}
 void sha256_16_lanes(const std::byte* const*, std::size_t, std::uint8_t*) noexcept {}
 #endif
@@ -34,7 +36,9 @@ std::size_t sha256_in_lanes(Sha256Plan plan, std::span<const std::byte> bytes, s
     messages.fill(bytes.data() + done * piece_size);  // idle lanes repeat the first message
     for (std::size_t i = 0; i < group; ++i) messages[i] = bytes.data() + (done + i) * piece_size;
     std::array<std::array<std::uint8_t, Sha256::size>, widest> results;
-    (plan.lanes == 16 ? sha256_16_lanes : sha256_8_lanes)(messages.data(), piece_size, results.front().data());
+    (plan.lanes == 16  ? sha256_16_lanes
+     : plan.lanes == 8 ? sha256_8_lanes
+                       : sha256_2_lanes)(messages.data(), piece_size, results.front().data());
     for (std::size_t i = 0; i < group; ++i) hashes[done + i] = Sha256(results[i]);
     done += group;
   }

@@ -1,5 +1,6 @@
-// Several SHA-256 of equal length side by side, one in each 32-bit lane of the vector registers: what is behind
-// sha256_pieces. Internal to base, its tests and its benchmark. Pure functions, any thread, no errors.
+// Several SHA-256 of equal length side by side, one in each 32-bit lane of the vector registers, or two in turn by the
+// CPU's SHA extensions: what is behind sha256_pieces. Internal to base, its tests and its benchmark. Pure functions,
+// any thread, no errors.
 #pragma once
 
 #include <cstddef>
@@ -13,24 +14,26 @@ namespace sabath {
 // What decides here of the CPU. avx2 and avx512 (F and BW) are true only if the system saves those registers and the
 // code for them was built.
 struct Sha256Cpu {
-  bool sha = false;  // instructions for one stream of SHA-256, which OpenSSL uses
+  bool sha = false;  // instructions for SHA-256, and SSE 4.1
   bool avx2 = false;
   bool avx512 = false;
 };
 [[nodiscard]] Sha256Cpu sha256_cpu() noexcept;
 
 struct Sha256Plan {
-  std::size_t lanes = 0;   // messages side by side: 0 (none: one stream is faster), 8 or 16
+  std::size_t lanes = 0;   // messages side by side: 0 (none: one stream is all there is), 2, 8 or 16
   std::size_t fewest = 0;  // a group takes as long with idle lanes: with fewer messages than this, a stream is faster
 
   friend bool operator==(const Sha256Plan&, const Sha256Plan&) = default;
 };
 
-// The rates are those of bench/hash.cc, in multiples of one stream without the SHA extensions: 3.7 with them, 3.3 for
-// eight lanes, 8.2 for sixteen. So sixteen lanes beat the extensions from 8 messages on, and eight lanes never do.
+// The rates are those of bench/hash.cc, in multiples of one stream without the SHA extensions: 3.7 with them and 7 for
+// two streams in turn, 3.3 for eight lanes, 8.2 for sixteen. So sixteen lanes beat a stream with the extensions from 8
+// messages on, and eight lanes never do.
 [[nodiscard]] constexpr Sha256Plan sha256_plan(Sha256Cpu cpu) noexcept {
   if (cpu.avx512) return {16, cpu.sha ? 8U : 3U};
-  if (cpu.avx2 && !cpu.sha) return {8, 3};
+  if (cpu.sha) return {2, 2};
+  if (cpu.avx2) return {8, 3};
   return {};
 }
 
@@ -45,7 +48,8 @@ struct Sha256Plan {
 [[nodiscard]] std::size_t sha256_in_lanes(Sha256Plan plan, std::span<const std::byte> bytes, std::size_t piece_size,
                                           std::span<Sha256> hashes) noexcept;
 
-// One group: `messages` are 8 or 16 addresses, with any alignment, of size_bytes each; hashes: 32 bytes for each.
+// One group: `messages` are 2, 8 or 16 addresses, with any alignment, of size_bytes each; hashes: 32 bytes for each.
+void sha256_2_lanes(const std::byte* const* messages, std::size_t size_bytes, std::uint8_t* hashes) noexcept;
 void sha256_8_lanes(const std::byte* const* messages, std::size_t size_bytes, std::uint8_t* hashes) noexcept;
 void sha256_16_lanes(const std::byte* const* messages, std::size_t size_bytes, std::uint8_t* hashes) noexcept;
 

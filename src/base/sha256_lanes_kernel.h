@@ -26,13 +26,33 @@ inline constexpr std::uint32_t sha256_constants[64] = {
 inline constexpr std::uint32_t sha256_initial[8] = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
                                                     0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
 
+// The end of a message: what is left of it, a one bit, zeros, and the message's length in bits. `Unit`: a local type of
+// the file that uses it.
+template <class Unit>
+struct Sha256End {
+  static constexpr std::size_t block_size = 64;
+  std::byte bytes[2 * block_size];
+  std::size_t blocks;
+
+  Sha256End() = default;
+  [[gnu::always_inline]] inline Sha256End(const std::byte* message, std::size_t size_bytes) {
+    const std::size_t rest = size_bytes % block_size;
+    blocks = rest + 9 <= block_size ? 1 : 2;
+    std::memset(bytes, 0, sizeof bytes);
+    if (rest != 0) std::memcpy(bytes, message + (size_bytes - rest), rest);
+    bytes[rest] = std::byte{0x80};
+    const std::uint64_t bits = __builtin_bswap64(size_bytes * 8);
+    std::memcpy(bytes + blocks * block_size - sizeof bits, &bits, sizeof bits);
+  }
+};
+
 // Width: `Vector` of 32-bit lanes, `Bytes` of the same size, and the functions of three inputs, which some CPUs have as
 // one instruction: exclusive_or, choose, majority.
 template <class Width>
 class Sha256Lanes {
   using Vector = typename Width::Vector;
   static constexpr std::size_t lanes = sizeof(Vector) / 4;
-  static constexpr std::size_t block_size = 64;
+  static constexpr std::size_t block_size = Sha256End<Width>::block_size;
   template <std::size_t... I>
   using Indices = std::index_sequence<I...>;
 
@@ -46,27 +66,16 @@ class Sha256Lanes {
     const std::size_t blocks = size_bytes / block_size;
     compress(state, at, blocks);
 
-    std::byte ends[lanes][2 * block_size];
-    const std::size_t rest = size_bytes - blocks * block_size;
-    const std::size_t end_blocks = rest + 9 <= block_size ? 1 : 2;
+    Sha256End<Width> ends[lanes];
     for (std::size_t i = 0; i < lanes; ++i) {
-      pad(ends[i], messages[i] + blocks * block_size, rest, end_blocks, size_bytes);
-      at[i] = ends[i];
+      ends[i] = Sha256End<Width>(messages[i], size_bytes);
+      at[i] = ends[i].bytes;
     }
-    compress(state, at, end_blocks);
+    compress(state, at, ends[0].blocks);
     write(state, hashes);
   }
 
  private:
-  // The rest of a message, a one bit, zeros, and the message's length in bits.
-  static void pad(std::byte* end, const std::byte* rest, std::size_t size, std::size_t blocks, std::uint64_t length) {
-    std::memset(end, 0, 2 * block_size);
-    if (size != 0) std::memcpy(end, rest, size);
-    end[size] = std::byte{0x80};
-    const std::uint64_t bits = __builtin_bswap64(length * 8);
-    std::memcpy(end + blocks * block_size - sizeof bits, &bits, sizeof bits);
-  }
-
   static void write(const Vector* state, std::uint8_t* hashes) {
     for (std::size_t i = 0; i < lanes; ++i) {
       for (std::size_t word = 0; word < 8; ++word) {

@@ -23,8 +23,8 @@ std::vector<std::byte> random_bytes(std::mt19937_64& random, std::size_t size) {
 
 TEST(Sha256Plan, FollowsTheCpu) {
   const std::pair<Sha256Cpu, Sha256Plan> table[] = {
-      {{.sha = false, .avx2 = false, .avx512 = false}, {0, 0}}, {{.sha = true, .avx2 = false, .avx512 = false}, {0, 0}},
-      {{.sha = false, .avx2 = true, .avx512 = false}, {8, 3}},  {{.sha = true, .avx2 = true, .avx512 = false}, {0, 0}},
+      {{.sha = false, .avx2 = false, .avx512 = false}, {0, 0}}, {{.sha = true, .avx2 = false, .avx512 = false}, {2, 2}},
+      {{.sha = false, .avx2 = true, .avx512 = false}, {8, 3}},  {{.sha = true, .avx2 = true, .avx512 = false}, {2, 2}},
       {{.sha = false, .avx2 = true, .avx512 = true}, {16, 3}},  {{.sha = true, .avx2 = true, .avx512 = true}, {16, 8}}};
   for (const auto& [cpu, plan] : table) {
     EXPECT_EQ(sha256_plan(cpu), plan) << "sha " << cpu.sha << ", avx2 " << cpu.avx2 << ", avx512 " << cpu.avx512;
@@ -36,9 +36,10 @@ TEST(Sha256Plan, GroupsWhatIsLeft) {
     Sha256Plan plan;
     std::size_t left, group;
   };
-  for (const Case& c : {Case{{16, 8}, 64, 16}, Case{{16, 8}, 16, 16}, Case{{16, 8}, 15, 15}, Case{{16, 8}, 8, 8},
-                        Case{{16, 8}, 7, 0}, Case{{16, 8}, 0, 0}, Case{{8, 3}, 9, 8}, Case{{8, 3}, 3, 3},
-                        Case{{8, 3}, 2, 0}, Case{{0, 0}, 64, 0}, Case{{0, 0}, 0, 0}, Case{{8, 1}, 0, 0}}) {
+  for (const Case& c :
+       {Case{{16, 8}, 64, 16}, Case{{16, 8}, 16, 16}, Case{{16, 8}, 15, 15}, Case{{16, 8}, 8, 8}, Case{{16, 8}, 7, 0},
+        Case{{16, 8}, 0, 0}, Case{{8, 3}, 9, 8}, Case{{8, 3}, 3, 3}, Case{{8, 3}, 2, 0}, Case{{2, 2}, 3, 2},
+        Case{{2, 2}, 1, 0}, Case{{0, 0}, 64, 0}, Case{{0, 0}, 0, 0}, Case{{8, 1}, 0, 0}}) {
     EXPECT_EQ(sha256_group(c.plan, c.left), c.group) << c.plan.lanes << " lanes, " << c.left << " left";
   }
 }
@@ -47,6 +48,7 @@ class Sha256Lanes : public testing::TestWithParam<std::size_t> {
  protected:
   void SetUp() override {
     const Sha256Cpu cpu = sha256_cpu();
+    if (GetParam() == 2 && !cpu.sha) GTEST_SKIP() << "this CPU has no SHA extensions";
     if (GetParam() == 8 && !cpu.avx2) GTEST_SKIP() << "this CPU has no AVX2";
     if (GetParam() == 16 && !cpu.avx512) GTEST_SKIP() << "this CPU has no AVX-512 F and BW";
   }
@@ -111,7 +113,7 @@ TEST_P(Sha256Lanes, LeavesOfAChunk) {
   expect_as_stream(bytes, leaf_size_bytes, leaves_per_chunk);
 }
 
-INSTANTIATE_TEST_SUITE_P(Widths, Sha256Lanes, testing::Values(8, 16), testing::PrintToStringParamName());
+INSTANTIATE_TEST_SUITE_P(Widths, Sha256Lanes, testing::Values(2, 8, 16), testing::PrintToStringParamName());
 
 // As shipped: whole pieces, and a last one that may be short.
 void expect_pieces(std::span<const std::byte> bytes, std::size_t piece_size) {
