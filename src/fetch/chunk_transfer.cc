@@ -320,7 +320,11 @@ void ChunkTransfer::take_news(std::chrono::milliseconds interval) {
   looked_ = Clock::now();
   const auto done = partial_->chunks_done();
   for (std::uint64_t i = 0; i < done_.size(); ++i) {
-    if (done_[i] || !done[i] || flights_.contains(i) || schedule_->in_run(range_of(i))) continue;
+    if (done_[i] || !done[i] || schedule_->in_run(range_of(i))) continue;
+    if (const auto flight = flights_.find(i); flight != flights_.end()) {
+      if (flight->second->covered == chunk_length(size_, i)) continue;  // a lane is hashing it
+      flights_.erase(flight);  // a part of it, of a request that broke off: another has brought the whole since
+    }
     schedule_->remove_free(range_of(i));
     note_done(i);
     context_.events.on(event::BytesReused{chunk_length(size_, i), Reuse::partial});

@@ -94,6 +94,27 @@ TEST(ChunkTransfer, ConnectionsThatBreakWithinAChunkLoseNothing) {
   expect_moved_once(bench.record(a).bytes, bytes.size());
 }
 
+// A part of a chunk is there when its request breaks off, and by then another process has brought and published all:
+// nobody waits for the rest of that chunk.
+TEST(ChunkTransfer, APartOfAChunkThatAnotherHasPublishedSince) {
+  FetchBench bench;
+  bench.lanes = 1;
+  const std::string bytes = bytes_of(2 * chunk);
+  const auto publish_all = [&, once = true](Behaviour&) mutable {
+    if (!std::exchange(once, false)) return;
+    const FileTree tree = tree_of(bytes);
+    const auto other = Store::open(bench.directory / "store", true);
+    const auto partial = other->open_partial(tree.digest, tree.chunks);
+    for (std::uint64_t i = 0; i < tree.chunks.size(); ++i) {
+      partial->write_chunk(0, i, std::as_bytes(std::span(bytes)).subspan(i * chunk, chunk), tree.chunks[i]);
+    }
+    static_cast<void>(partial->publish());
+  };
+  bench.origin.put(
+      a, {.bytes = bytes, .break_after = 1'500'000, .break_times = 1, .piece_size = 100'000, .on_read = publish_all});
+  expect_whole(bench, bench.fetch(known_job({a}, bytes)), bytes);
+}
+
 TEST(ChunkTransfer, ALiarsHalfChunkIsNotHeldAgainstTheHonestOne) {
   FetchBench bench;
   bench.lanes = 1;
