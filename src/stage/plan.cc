@@ -80,16 +80,14 @@ void assign_readers(std::vector<std::uint32_t>& giver, const Tape& tape, const P
   const auto weight = [&](std::size_t piece) { return std::uint64_t{tape.pieces()[piece].bytes} + 1; };
   for (std::size_t p = 0; p < unread.size(); ++p) bytes += unread.has(p) ? weight(p) : 0;
   if (stripe_bytes > bytes / readers.size() / 2) stripe_bytes = 0;
-  std::optional<std::pair<std::uint32_t, std::uint64_t>> stripe, last;  // a file's
+  using Stripe = std::pair<std::uint32_t, std::uint64_t>;  // of a file
+  std::optional<Stripe> last;
   std::size_t place = 0;
   for (std::size_t p = 0; p < unread.size(); ++p) {
     if (!unread.has(p)) continue;
     const Piece& piece = tape.pieces()[p];
-    if (stripe_bytes > 0 && tape.is_chunk(piece)) {
-      stripe = {piece.first, piece.chunk * chunk_size_bytes / stripe_bytes};
-    } else {
-      stripe.reset();
-    }
+    std::optional<Stripe> stripe;
+    if (stripe_bytes > 0 && tape.is_chunk(piece)) stripe = {piece.first, piece.chunk * chunk_size_bytes / stripe_bytes};
     const double share = static_cast<double>(before) / static_cast<double>(bytes);
     if (!stripe || stripe != std::exchange(last, stripe)) {
       place = static_cast<std::size_t>(share * static_cast<double>(readers.size()));

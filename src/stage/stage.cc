@@ -81,7 +81,8 @@ class NodeStaging {
   std::optional<FromOrigin> origin_;  // with --bypass-shared
   ExchangeResult result_;
   std::uint64_t seen_bytes_ = 0;
-  std::uint64_t stripe_ = 0;  // bytes of the shared store's files that lie together, where this node was to ask
+  std::optional<std::uint64_t>
+      stripe_;  // bytes of the shared store's files that lie together, once this node has asked
 };
 
 // One phase of this node's: `work` in a thread of its own. Over when all nodes that are in it are done. Those who
@@ -188,7 +189,8 @@ void NodeStaging::lay_out() {
   if (!origin_ || !origin_->begun()) report.present = present;  // what was fetched since was not
   const auto needs = node_->deal([&](std::size_t p) { return dealing_.wants(members_->rank(), p); });
   disks_->reserve(needs, "staging " + job_.name, stop_);  // before the first byte moves
-  if (members_->rank() == 0 && job_.shared && !derivation_) stripe_ = stripe_bytes(*job_.shared, tape_, stop_);
+  const bool asks = members_->rank() == 0 && job_.shared && !derivation_ && !stripe_;
+  if (asks) stripe_ = stripe_bytes(*job_.shared, tape_, stop_);
 }
 
 // The files of one share stand together on the tape, so that no piece has another's.
@@ -219,8 +221,8 @@ void NodeStaging::deal() {
 void NodeStaging::move() {
   const auto began = Clock::now();
   const bool able = job_.shared != nullptr;
-  const Agreed agreed =
-      agree_on_plan(*members_, tape_, dealing_, node_->holdings(), {able, std::max(1U, request_.readers_max), stripe_});
+  const Agreed agreed = agree_on_plan(*members_, tape_, dealing_, node_->holdings(),
+                                      {able, std::max(1U, request_.readers_max), stripe_.value_or(0)});
   asset.readers = std::max(asset.readers, agreed.readers);
   const unsigned threads = threads_of(request_);
   std::optional<PieceReader> reader;
