@@ -53,7 +53,7 @@ struct ExchangeRules {
   unsigned parts = 4;                                // of a piece, each read and passed on by itself
 
   // The fewer pieces there are, the more the time counts in which the last one passes all members.
-  [[nodiscard]] static ExchangeRules for_pieces(std::uint64_t pieces) { return {.parts = pieces <= 1024 ? 16U : 4U}; }
+  [[nodiscard]] static ExchangeRules for_pieces(std::uint64_t pieces) { return {.parts = pieces <= 64 ? 16U : 4U}; }
   [[nodiscard]] std::uint32_t part_bytes() const { return static_cast<std::uint32_t>(chunk_size_bytes / parts); }
   // In how many messages a piece comes by a channel to a member: who has several senders gets each as a whole.
   [[nodiscard]] unsigned messages(const Plan& plan, unsigned channel, unsigned member) const {

@@ -63,9 +63,9 @@ Fd ViewPlace::create() const {
   return fd;
 }
 
-Move ViewPlace::link_as(const std::filesystem::path& object) const {
+Move ViewPlace::link_as(const std::filesystem::path& object, const Digest& digest) const {
   if (::linkat(view_.root_.get(), path_.c_str(), AT_FDCWD, object.c_str(), 0) == 0) {
-    ++view_.grown_;
+    view_.grown_.add(path_, digest);
     return Move::done;
   }
   if (errno == EEXIST) return Move::occupied;

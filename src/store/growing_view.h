@@ -8,7 +8,6 @@
 
 #include <sys/stat.h>
 
-#include <atomic>
 #include <filesystem>
 #include <memory>
 #include <mutex>
@@ -17,6 +16,7 @@
 
 #include "base/file.h"
 #include "store/durable.h"
+#include "store/grown_files.h"
 #include "store/store.h"
 
 namespace sabath {
@@ -41,8 +41,8 @@ class GrowingView {
   Store& store_;
   std::once_flag begun_;
   std::filesystem::path tree_;
-  Fd root_;                              // of the tree; empty: there is none
-  std::atomic<std::uint64_t> grown_{0};  // files in it that are objects
+  Fd root_;  // of the tree; empty: there is none
+  GrownFiles grown_;
 };
 
 // Where one file stands in a growing view: what ObjectWriter has in place of a temporary name.
@@ -51,8 +51,9 @@ class ViewPlace {
   ViewPlace(GrowingView& view, std::string path) : view_(view), path_(std::move(path)) {}
   [[nodiscard]] std::filesystem::path name() const { return view_.tree_ / path_; }
   [[nodiscard]] Fd create() const;  // nobody else can open it for writing; directories above it are made
-  [[nodiscard]] Move link_as(const std::filesystem::path& object) const;  // it is both then; and never replaces
-  [[nodiscard]] std::optional<struct stat> now() const;                   // nullopt: it had to leave the tree
+  // The file is the object of this content, too, from then on; never replaces one.
+  [[nodiscard]] Move link_as(const std::filesystem::path& object, const Digest& digest) const;
+  [[nodiscard]] std::optional<struct stat> now() const;  // nullopt: it had to leave the tree
 
  private:
   GrowingView& view_;

@@ -50,30 +50,46 @@ class Batch {
  private:
   static std::uint64_t end_of(const Wanted& wanted) { return wanted.member.offset + wanted.member.stored_bytes; }
 
-  // Members of one pack without a gap between them.
+  // Members of one pack without a gap between them. What is wrong in them its reader sees.
   bool read_run(std::span<const Wanted> run) {
     const std::uint64_t begin = run.front().member.offset, bytes = end_of(run.back()) - begin;
+    if (const auto room = room_of(run); room.size() == bytes) {
+      const auto n = read_pack(run.front().pack, begin, room);
+      if (n) std::ranges::fill(room.subspan(*n), std::byte{0});
+      return n.has_value();
+    }
     buffer_.resize(bytes);
-    const auto n = read_pack(run.front().pack, begin);
+    const auto n = read_pack(run.front().pack, begin, buffer_);
     if (!n) return false;
     for (const Wanted& one : run) {
       const std::size_t at = one.member.offset - begin;
       const auto stored = std::span<const std::byte>(buffer_).subspan(at, one.member.stored_bytes);
       const bool there = at + stored.size() <= *n;
-      // Its reader sees that it is wrong.
       if (!there || !try_unpack(one.member, stored, one.room)) std::ranges::fill(one.room, std::byte{0});
     }
     return true;
   }
 
-  // Into the buffer; nullopt: there is no such pack. One that was opened a while ago may be gone by now (ESTALE).
-  std::optional<std::size_t> read_pack(const Digest& pack, std::uint64_t begin) {
+  // Where they shall stand, if they stand there as they do in the pack; else nothing.
+  static std::span<std::byte> room_of(std::span<const Wanted> run) {
+    std::byte* const begin = run.front().room.data();
+    std::size_t bytes = 0;
+    for (const Wanted& one : run) {
+      const bool as_stored = one.member.codec == PackCodec::raw && one.member.stored_bytes == one.room.size();
+      if (!as_stored || one.room.data() != begin + bytes) return {};
+      bytes += one.room.size();
+    }
+    return {begin, bytes};
+  }
+
+  // nullopt: there is no such pack. One that was opened a while ago may be gone by now (ESTALE).
+  std::optional<std::size_t> read_pack(const Digest& pack, std::uint64_t begin, std::span<std::byte> room) {
     const auto path = store_.state().layout.pack(pack);
     for (bool again = true;; again = false) {
       const OpenPacks::File file = packs_.open(store_, pack);
       if (!file) return std::nullopt;
       try {
-        return read_at(file->get(), buffer_, begin, path);
+        return read_at(file->get(), room, begin, path);
       } catch (const Error&) {
         packs_.forget(pack);
         if (!again) throw;

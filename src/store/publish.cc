@@ -74,7 +74,7 @@ void Store::publish(std::vector<std::unique_ptr<ObjectWriter>> finished, std::ui
     const Digest& digest = writer->tree_.digest;
     static_cast<void>(state_->objects.place(digest, touched, [&](const std::filesystem::path& to) {
       const ViewPlace* const place = writer->place_.get();
-      if (place != nullptr && place->link_as(to) != Move::done) return Move::occupied;
+      if (place != nullptr && place->link_as(to, digest) != Move::done) return Move::occupied;
       if (place == nullptr && !rename_unless_there(writer->temporary_, to)) return Move::occupied;
       writer->published_ = true;
       const auto now = place != nullptr ? place->now() : std::nullopt;

@@ -59,13 +59,17 @@ void unmake(Store::State& store, const Manifest& manifest, const std::filesystem
 }
 
 bool try_show_grown(Store::State& store, const Manifest& manifest, const std::filesystem::path& tree,
-                    std::uint64_t grown) {
+                    const GrownFiles& grown) {
   if (try_lstat(store.layout.view(manifest.root()))) return false;
   ViewEntries entries(store, tree);
   std::uint64_t stood = 0;
-  manifest.for_each([&](const Entry& entry) { stood += entries.complete(entry) ? 1 : 0; });
+  manifest.for_each([&](const Entry& entry) {
+    const bool stands = entry.type == EntryType::file && grown.has(entry.path.text(), entry.digest);
+    stood += stands || entries.complete(entry) ? 1 : 0;
+  });
   entries.finish();
-  return stood == grown && try_name(store, tree, manifest.root());  // else something stands there that nobody named
+  return stood == grown.size() &&
+         try_name(store, tree, manifest.root());  // else something stands there that nobody named
 }
 
 bool Store::view_present(const Manifest& manifest) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "manifest/manifest.h"
+#include "store/grown_files.h"
 #include "store/open_directories.h"
 #include "store/state.h"
 
@@ -66,10 +67,10 @@ class ViewEntries {
   std::shared_ptr<SyncGroup> group_;  // of the copies; nullptr: there are none
 };
 
-// Of a tree in which `grown` files stand already: makes the rest, and it is the view. False: it cannot be, or there is
-// a view. Then it goes by unmake().
+// Of a tree in which the `grown` files stand already: makes the rest, and it is the view. False: it cannot be, or there
+// is a view. Then it goes by unmake().
 [[nodiscard]] bool try_show_grown(Store::State& store, const Manifest& manifest, const std::filesystem::path& tree,
-                                  std::uint64_t grown);
+                                  const GrownFiles& grown);
 // Takes the tree away, and keeps the evidence of the objects that were linked into it.
 void unmake(Store::State& store, const Manifest& manifest, const std::filesystem::path& tree) noexcept;
 

@@ -1,0 +1,39 @@
+// Which files of a growing view stand in it and are objects: what need not be looked at when it is shown. 8 bytes for
+// each file: a hash of its path and content. Thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <string_view>
+#include <unordered_set>
+
+#include "base/hash.h"
+#include "sabath/digest.h"
+
+namespace sabath {
+
+class GrownFiles {
+ public:
+  void add(std::string_view path, const Digest& digest) {
+    const std::lock_guard lock(mutex_);
+    keys_.insert(key(path, digest));
+  }
+  [[nodiscard]] bool has(std::string_view path, const Digest& digest) const {
+    const std::lock_guard lock(mutex_);
+    return keys_.contains(key(path, digest));
+  }
+  [[nodiscard]] std::size_t size() const {
+    const std::lock_guard lock(mutex_);
+    return keys_.size();
+  }
+
+ private:
+  static std::uint64_t key(std::string_view path, const Digest& digest) {
+    return xxh3_64(path) ^ std::hash<Digest>{}(digest);
+  }
+  mutable std::mutex mutex_;
+  std::unordered_set<std::uint64_t> keys_;
+};
+
+}  // namespace sabath
