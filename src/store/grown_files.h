@@ -2,11 +2,13 @@
 // each file: a hash of its path and content. Thread-safe.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <mutex>
 #include <string_view>
-#include <unordered_set>
+#include <utility>
+#include <vector>
 
 #include "base/hash.h"
 #include "sabath/digest.h"
@@ -17,11 +19,13 @@ class GrownFiles {
  public:
   void add(std::string_view path, const Digest& digest) {
     const std::lock_guard lock(mutex_);
-    keys_.insert(key(path, digest));
+    keys_.push_back(key(path, digest));
+    sorted_ = false;
   }
-  [[nodiscard]] bool has(std::string_view path, const Digest& digest) const {
+  [[nodiscard]] bool has(std::string_view path, const Digest& digest) {
     const std::lock_guard lock(mutex_);
-    return keys_.contains(key(path, digest));
+    if (!std::exchange(sorted_, true)) std::ranges::sort(keys_);
+    return std::ranges::binary_search(keys_, key(path, digest));
   }
   [[nodiscard]] std::size_t size() const {
     const std::lock_guard lock(mutex_);
@@ -33,7 +37,8 @@ class GrownFiles {
     return xxh3_64(path) ^ std::hash<Digest>{}(digest);
   }
   mutable std::mutex mutex_;
-  std::unordered_set<std::uint64_t> keys_;
+  std::vector<std::uint64_t> keys_;
+  bool sorted_ = true;
 };
 
 }  // namespace sabath

@@ -66,7 +66,9 @@ std::vector<std::filesystem::path> Layout::all_views() const {
 }
 
 std::filesystem::path Layout::object(const Digest& file) const {
-  return fanned(objects(), file.hash.hex(), fmt::format(".{}", file.size_bytes));
+  const std::string hex = file.hash.hex();
+  return fmt::format("{}/objects/{:.{}}/{}.{}", root_.native(), hex, fan_out_digits, hex.substr(fan_out_digits),
+                     file.size_bytes);
 }
 
 std::filesystem::path Layout::pack(const Digest& name) const {

@@ -55,12 +55,26 @@ Objects::Placed Objects::place(const Digest& digest, Directories& touched,
                                const std::function<Move(const std::filesystem::path& to)>& move) {
   const auto to = layout_.object(digest);
   const std::string directory = to.native().substr(0, to.native().rfind('/'));
-  if (!touched.contains(directory) && !try_lstat(directory)) {
-    make_directories(directory);
-    touched.insert({layout_.root().native(), layout_.objects().native()});
-  }
+  std::atomic<bool>& seen = seen_[digest.hash.bytes().front()];
+  const auto make_directory = [&] {
+    if (!try_lstat(directory)) {
+      make_directories(directory);
+      touched.insert({layout_.root().native(), layout_.objects().native()});
+    }
+    seen = true;
+  };
+  const auto try_move = [&] {
+    if (!seen) make_directory();
+    try {
+      return move(to);
+    } catch (const Error&) {
+      if (try_lstat(directory)) throw;
+    }
+    make_directory();  // it was empty, and somebody has removed it
+    return move(to);
+  };
   for (unsigned attempt = 0; attempt < attempts_max; ++attempt) {
-    switch (move(to)) {
+    switch (try_move()) {
       case Move::vanished:
         return Placed::vanished;
       case Move::done:

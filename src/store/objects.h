@@ -1,12 +1,13 @@
 // objects/: published, verified, immutable files. Owned by the Store; any thread. Throws Error{space}, Error{storage}.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <filesystem>
 #include <functional>
 #include <optional>
-#include <set>
 #include <string>
+#include <unordered_set>
 
 #include "base/file.h"
 #include "sabath/error.h"
@@ -37,7 +38,7 @@ class Objects {
   // See Store::present.
   [[nodiscard]] bool present(const Digest& file);
 
-  using Directories = std::set<std::string>;  // paths
+  using Directories = std::unordered_set<std::string>;  // paths
   enum class Placed { here, was_there, vanished };
   // Gives a durable file, whose content is known to be `digest`, its name. `move` does it, and never replaces.
   // was_there: an object of this name is present. vanished: there was nothing to move any more. The directories whose
@@ -58,6 +59,7 @@ class Objects {
   Evidence& evidence_;
   Trash& trash_;
   const WriterId& writer_;
+  std::array<std::atomic<bool>, 256> seen_{};  // directories, by the first byte of what is in them
   std::atomic<std::uint64_t> quarantined_{0};
 };
 

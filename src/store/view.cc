@@ -59,7 +59,7 @@ void unmake(Store::State& store, const Manifest& manifest, const std::filesystem
 }
 
 bool try_show_grown(Store::State& store, const Manifest& manifest, const std::filesystem::path& tree,
-                    const GrownFiles& grown) {
+                    GrownFiles& grown) {
   if (try_lstat(store.layout.view(manifest.root()))) return false;
   ViewEntries entries(store, tree);
   std::uint64_t stood = 0;

@@ -70,7 +70,7 @@ class ViewEntries {
 // Of a tree in which the `grown` files stand already: makes the rest, and it is the view. False: it cannot be, or there
 // is a view. Then it goes by unmake().
 [[nodiscard]] bool try_show_grown(Store::State& store, const Manifest& manifest, const std::filesystem::path& tree,
-                                  const GrownFiles& grown);
+                                  GrownFiles& grown);
 // Takes the tree away, and keeps the evidence of the objects that were linked into it.
 void unmake(Store::State& store, const Manifest& manifest, const std::filesystem::path& tree) noexcept;
 

@@ -129,6 +129,21 @@ TEST_F(GrowingViews, NeverShowWhatTheManifestLacks) {
   expect_shown(manifest);
 }
 
+// What grew somewhere else than the manifest has it, or is something else, is not taken for what it has.
+TEST_F(GrowingViews, ShowWhatTheManifestHasThere) {
+  const auto manifest = asset();
+  put(plain.at("a.bin"));
+  GrowingView view(*store);
+  Group group;
+  write(view, group, "a.bin", "another content");
+  write(view, group, "dir/same.txt", "text");
+  write(view, group, "empty.txt", "");
+  write(view, group, "run.sh", script);
+  store->publish(std::move(group));
+  static_cast<void>(view.show(manifest));
+  expect_shown(manifest);
+}
+
 TEST_F(GrowingViews, AreNotShownWhileSomethingLacks) {
   const auto manifest = asset();
   GrowingView view(*store);

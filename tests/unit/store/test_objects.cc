@@ -156,5 +156,17 @@ TEST_F(Objects, ThreadsPublishAtOnce) {
   EXPECT_TRUE(report.bad.empty());
 }
 
+// Sites remove empty directories of scratch filesystems.
+TEST_F(Objects, OfADirectoryThatIsGoneMakeItAgain) {
+  const Digest first = tree_of("a").digest;
+  put("a");
+  std::string other = "b";
+  while (tree_of(other).digest.hash.bytes().front() != first.hash.bytes().front()) other += 'b';
+  std::filesystem::remove_all(store->object_path(first).parent_path());
+  put(other);
+  EXPECT_EQ(read_file(store->object_path(tree_of(other).digest)), other);
+  EXPECT_FALSE(store->present(first));
+}
+
 }  // namespace
 }  // namespace sabath::test
