@@ -19,7 +19,7 @@
 namespace sabath {
 namespace {
 
-constexpr std::size_t piece_size = 256 * 1024;
+constexpr std::size_t pipe_buffer_size = 256 * 1024;
 constexpr std::size_t errors_size_max = 64 * 1024;
 constexpr std::chrono::milliseconds grace{500};
 
@@ -70,7 +70,7 @@ pid_t spawn(std::vector<std::string> argv, std::vector<std::string> environment,
 Program::Program(const std::vector<std::string>& argv,
                  const std::vector<std::pair<std::string, std::string>>& environment,
                  const std::filesystem::path& directory)
-    : buffer_(piece_size) {
+    : buffer_(pipe_buffer_size) {
   auto [out, out_write] = make_pipe();
   auto [err, err_write] = make_pipe();
   std::vector<std::string> lines;

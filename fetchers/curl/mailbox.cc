@@ -6,8 +6,8 @@
 namespace sabath {
 namespace {
 
-constexpr std::size_t worth_hearing = 256 * 1024;     // so much is handed over before the end of the transfer ...
-constexpr std::chrono::milliseconds look_again{100};  // ... and whatever there is, now and then
+constexpr std::size_t worth_hearing = 256 * 1024;           // so much is handed over before the end of the transfer ...
+constexpr std::chrono::milliseconds look_again_after{100};  // ... and whatever there is, now and then
 constexpr std::size_t held_max = 4 * 1024 * 1024;
 
 }  // namespace
@@ -57,7 +57,7 @@ void Mailbox::deliver(const std::function<void()>& taken, const std::function<vo
   };
   for (bool last = false; !last;) {
     std::unique_lock lock(mutex_);
-    changed_.wait_for(lock, look_again, [&] { return ended_ || held_ >= worth_hearing; });
+    changed_.wait_for(lock, look_again_after, [&] { return ended_ || held_ >= worth_hearing; });
     last = ended_;
     auto words = std::exchange(words_, {});
     held_ = 0;

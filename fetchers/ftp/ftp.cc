@@ -92,7 +92,7 @@ class Retrieval : public Receiver {
 
   const ReadRequest& request_;
   Sink& sink_;
-  FileFacts facts_;
+  FtpFacts facts_;
   bool begun_ = false;
   std::uint64_t delivered_ = 0;
   std::uint64_t limit_ = 0;  // bytes that the sink may get, once begun

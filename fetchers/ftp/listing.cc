@@ -15,16 +15,9 @@ namespace {
 
 constexpr std::size_t line_length_max = 8192;
 
-[[noreturn]] void refuse(const Url& directory, std::string_view line) {
+[[noreturn]] void refuse_line(const Url& directory, std::string_view line) {
   throw Error(FailureKind::invalid, fmt::format("the listing of {} is refused: this is no entry: \"{}\"",
                                                 directory.display(), printable(line)));
-}
-
-std::optional<std::uint64_t> try_number(std::string_view text) {
-  std::uint64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (text.empty() || error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return number;
 }
 
 // The next word and the blanks before it; "" at the end.
@@ -36,13 +29,13 @@ std::string_view take_word(std::string_view& rest) {
 }
 
 template <typename Take>
-std::vector<DirectoryEntry> each_line(std::string_view text, const Url& directory, Take take) {
+std::vector<DirectoryEntry> entry_of_each_line(std::string_view text, const Url& directory, Take take) {
   std::vector<DirectoryEntry> entries;
   while (!text.empty()) {
     std::string_view line = text.substr(0, text.find('\n'));
     text.remove_prefix(std::min(line.size() + 1, text.size()));
     if (line.ends_with('\r')) line.remove_suffix(1);
-    if (line.size() > line_length_max) refuse(directory, line);
+    if (line.size() > line_length_max) refuse_line(directory, line);
     if (auto entry = line.empty() ? std::nullopt : take(line)) entries.push_back(std::move(*entry));
   }
   return entries;
@@ -55,20 +48,20 @@ std::optional<DirectoryEntry> unix_entry(std::string_view line, const Url& direc
   const bool special = mode.starts_with('b') || mode.starts_with('c') || mode.starts_with('p') || mode.starts_with('s');
   if (special) return std::nullopt;  // no data
   for (int i = 0; i < 3; ++i) {
-    if (take_word(rest).empty()) refuse(directory, line);
+    if (take_word(rest).empty()) refuse_line(directory, line);
   }
-  const auto size = try_number(take_word(rest));
+  const auto size = try_whole_number(take_word(rest));
   for (int i = 0; i < 3; ++i) {
-    if (take_word(rest).empty()) refuse(directory, line);
+    if (take_word(rest).empty()) refuse_line(directory, line);
   }
-  if (!size || rest.size() < 2) refuse(directory, line);
+  if (!size || rest.size() < 2) refuse_line(directory, line);
   DirectoryEntry entry{.name = std::string(rest.substr(1)), .is_directory = mode[0] == 'd', .size_bytes = {}};
   if (mode[0] == 'l') {
     entry.name = entry.name.substr(0, entry.name.find(" -> "));
   } else if (mode[0] == '-') {
     entry.size_bytes = size;
   } else if (mode[0] != 'd') {
-    refuse(directory, line);
+    refuse_line(directory, line);
   }
   if (entry.is_directory && (entry.name == "." || entry.name == "..")) return std::nullopt;
   return entry;
@@ -82,16 +75,16 @@ std::optional<DirectoryEntry> dos_entry(std::string_view line, const Url& direct
   const std::string_view size = take_word(rest);
   rest.remove_prefix(std::min(rest.find_first_not_of(' '), rest.size()));
   const bool is_directory = size == "<DIR>";
-  if (rest.empty() || (!is_directory && !try_number(size))) refuse(directory, line);
-  return DirectoryEntry{std::string(rest), is_directory, is_directory ? std::nullopt : try_number(size)};
+  if (rest.empty() || (!is_directory && !try_whole_number(size))) refuse_line(directory, line);
+  return DirectoryEntry{std::string(rest), is_directory, is_directory ? std::nullopt : try_whole_number(size)};
 }
 
 }  // namespace
 
 std::vector<DirectoryEntry> parse_mlsd(std::string_view text, const Url& directory) {
-  return each_line(text, directory, [&](std::string_view line) -> std::optional<DirectoryEntry> {
+  return entry_of_each_line(text, directory, [&](std::string_view line) -> std::optional<DirectoryEntry> {
     const std::size_t blank = line.find(' ');
-    if (blank == line.npos || blank + 1 == line.size()) refuse(directory, line);
+    if (blank == line.npos || blank + 1 == line.size()) refuse_line(directory, line);
     DirectoryEntry entry{.name = std::string(line.substr(blank + 1)), .is_directory = false, .size_bytes = {}};
     std::string type;
     for (std::string_view facts = line.substr(0, blank); !facts.empty();) {
@@ -100,7 +93,7 @@ std::vector<DirectoryEntry> parse_mlsd(std::string_view text, const Url& directo
       const std::string name = to_lower(fact.substr(0, fact.find('=')));
       const std::string_view value = fact.substr(std::min(fact.size(), name.size() + 1));
       if (name == "type") type = to_lower(value);
-      if (name == "size") entry.size_bytes = try_number(value);
+      if (name == "size") entry.size_bytes = try_whole_number(value);
     }
     if (type == "cdir" || type == "pdir") return std::nullopt;
     entry.is_directory = type == "dir";
@@ -110,7 +103,7 @@ std::vector<DirectoryEntry> parse_mlsd(std::string_view text, const Url& directo
 }
 
 std::vector<DirectoryEntry> parse_list(std::string_view text, const Url& directory) {
-  return each_line(text, directory, [&](std::string_view line) -> std::optional<DirectoryEntry> {
+  return entry_of_each_line(text, directory, [&](std::string_view line) -> std::optional<DirectoryEntry> {
     if (line.starts_with("total ")) return std::nullopt;
     if (line[0] >= '0' && line[0] <= '9') return dos_entry(line, directory);
     return unix_entry(line, directory);

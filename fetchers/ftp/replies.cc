@@ -25,7 +25,7 @@ bool says_no_permission(std::string_view refusal) {
   return words.find("permission") != std::string::npos || words.find("access") != std::string::npos;
 }
 
-void note_reply(FileFacts& facts, std::string_view line) {
+void note_reply(FtpFacts& facts, std::string_view line) {
   constexpr std::size_t refusal_max = 512;
   if (line.size() > 3 && line[0] == '5' && is_digits(line.substr(0, 3)) && line[3] == ' ') {
     facts.refusal = trim(line.substr(0, refusal_max));

@@ -8,7 +8,7 @@
 
 namespace sabath {
 
-struct FileFacts {
+struct FtpFacts {
   std::optional<std::uint64_t> size_bytes;
   std::string modified;  // YYYYMMDDHHMMSS as the server wrote it; empty if it did not say
   std::string refusal;   // the last reply that refused something for good, with its code
@@ -18,6 +18,6 @@ struct FileFacts {
 [[nodiscard]] bool says_no_permission(std::string_view refusal);
 
 // One reply line. MDTM is asked before SIZE, and a file whose length reads like a time is improbable enough.
-void note_reply(FileFacts& facts, std::string_view line);
+void note_reply(FtpFacts& facts, std::string_view line);
 
 }  // namespace sabath

@@ -48,7 +48,7 @@ class Passage : public Sink {
   Begin begin_;
 };
 
-std::string login_hint(const std::string& collection, const Url& server) {
+std::string globus_login_hint(const std::string& collection, const Url& server) {
   return fmt::format(
       "name a file or a program in `tokens` that has a token for {} with the scope "
       "https://auth.globus.org/scopes/{}/https (docs/globus.md)",
@@ -132,7 +132,7 @@ class GlobusFetcher : public Fetcher, public Resolver {
   void read_web(const ReadRequest& request, const Url& server, Sink& sink, const Caller& caller) {
     ReadRequest real = request;
     real.url = Url::parse(server.origin() + request.url.path());
-    const std::string hint = login_hint(request.url.host(), server);
+    const std::string hint = globus_login_hint(request.url.host(), server);
     const std::string ours = "globus://" + request.url.host();
     Passage passage(sink, [&](ContentInfo& info) {
       // Whoever is not logged in is led to a login page elsewhere, which says 200.

@@ -21,7 +21,7 @@
 namespace sabath {
 namespace {
 
-constexpr const char* login_hint =
+constexpr const char* hub_login_hint =
     "set HF_TOKEN, or log in by `hf auth login`; where the publisher asks for it, accept the terms on the hub's page "
     "first";
 
@@ -43,7 +43,7 @@ class HfFetcher : public Fetcher, public Resolver {
 
   void read(const ReadRequest& request, Sink& sink, Traffic& traffic, std::stop_token stop) override {
     WebPlace place{.url = Url::parse(hub_.origin() + hf::place_of(request.url).content_path()),
-                   .access_hint = login_hint};
+                   .access_hint = hub_login_hint};
     add_token(place.private_headers);
     read_web(*transport_, place, request, sink, traffic, stop);
   }
@@ -133,7 +133,7 @@ class HfFetcher : public Fetcher, public Resolver {
     } catch (const Error& error) {
       if (error.failure().kind != FailureKind::access) throw;
       Failure failure = error.failure();
-      failure.hint = login_hint;
+      failure.hint = hub_login_hint;
       throw Error(failure);
     }
   }

@@ -15,7 +15,7 @@
 namespace sabath {
 namespace {
 
-constexpr std::size_t line_length_max = 16 * 1024;
+constexpr std::size_t bag_line_length_max = 16 * 1024;
 constexpr std::size_t manifest_max = 1UL << 30;
 constexpr std::size_t description_max = 16UL << 20;  // bagit.txt and bag-info.txt are for people
 
@@ -33,18 +33,18 @@ constexpr std::array<Algorithm, 3> algorithms = {
 
 // Calls take(line, number) for each line that is not blank. Lines end by LF, CR or both.
 template <typename Take>
-void each_line(std::string_view text, const Url& source, Take take) {
+void each_bag_line(std::string_view text, const Url& source, Take take) {
   if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
   for (std::size_t number = 1; !text.empty(); ++number) {
     const std::size_t end = std::min(text.find_first_of("\r\n"), text.size());
-    if (end > line_length_max) refuse(source, number, "a line that is too long");
+    if (end > bag_line_length_max) refuse(source, number, "a line that is too long");
     if (const std::string_view line = trim(text.substr(0, end)); !line.empty()) take(line, number);
     const bool both = text.substr(std::min(end, text.size()), 2) == "\r\n";
     text.remove_prefix(std::min(end + (both ? 2 : 1), text.size()));
   }
 }
 
-std::string_view take_word(std::string_view& rest) {
+std::string_view take_bag_word(std::string_view& rest) {
   const std::string_view word = rest.substr(0, rest.find_first_of(" \t"));
   rest = trim(rest.substr(word.size()));
   return word;
@@ -63,13 +63,6 @@ RelativePath take_path(std::string_view text, const Url& source, std::size_t lin
   auto path = RelativePath::try_parse(plain);
   if (!path) refuse(source, line, fmt::format("no file may be called \"{}\"", printable(plain)));
   return std::move(*path);
-}
-
-std::optional<std::uint64_t> try_number(std::string_view text) {
-  std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (text.empty() || error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
 }
 
 class BagReader {
@@ -165,7 +158,7 @@ class Bag : public Resolver {
 
 BagDeclaration parse_bag_declaration(std::string_view text, const Url& source) {
   BagDeclaration declaration;
-  each_line(text, source, [&](std::string_view line, std::size_t number) {
+  each_bag_line(text, source, [&](std::string_view line, std::size_t number) {
     const std::size_t colon = std::min(line.find(':'), line.size());
     const std::string name = to_lower(trim(line.substr(0, colon)));
     const std::string value(trim(line.substr(std::min(colon + 1, line.size()))));
@@ -180,9 +173,9 @@ BagDeclaration parse_bag_declaration(std::string_view text, const Url& source) {
 
 std::vector<BagSum> parse_bag_manifest(std::string_view text, std::size_t hex_length, const Url& source) {
   std::vector<BagSum> sums;
-  each_line(text, source, [&](std::string_view line, std::size_t number) {
+  each_bag_line(text, source, [&](std::string_view line, std::size_t number) {
     std::string_view rest = line;
-    std::string hex = to_lower(take_word(rest));
+    std::string hex = to_lower(take_bag_word(rest));
     if (hex.size() != hex_length || hex.find_first_not_of("0123456789abcdef") != hex.npos)
       refuse(source, number, "no checksum of this algorithm");
     if (rest.starts_with('*')) rest.remove_prefix(1);  // md5sum's mark of binary files
@@ -194,13 +187,13 @@ std::vector<BagSum> parse_bag_manifest(std::string_view text, std::size_t hex_le
 
 std::vector<BagFetch> parse_bag_fetch(std::string_view text, const Url& source) {
   std::vector<BagFetch> fetches;
-  each_line(text, source, [&](std::string_view line, std::size_t number) {
+  each_bag_line(text, source, [&](std::string_view line, std::size_t number) {
     std::string_view rest = line;
-    const auto url = Url::try_parse(take_word(rest));
+    const auto url = Url::try_parse(take_bag_word(rest));
     if (!url) refuse(source, number, "no URL");
     if (url->scheme() == "file" && source.scheme() != "file") refuse(source, number, "it names a file of this machine");
-    const std::string_view length = take_word(rest);
-    const auto size = try_number(length);
+    const std::string_view length = take_bag_word(rest);
+    const auto size = try_whole_number(length);
     if (!size && length != "-") refuse(source, number, "no length");
     fetches.push_back({take_path(rest, source, number), *url, size});
   });
@@ -209,10 +202,10 @@ std::vector<BagFetch> parse_bag_fetch(std::string_view text, const Url& source) 
 
 std::optional<std::uint64_t> parse_bag_files(std::string_view text, const Url& source) {
   std::optional<std::uint64_t> files;
-  each_line(text, source, [&](std::string_view line, std::size_t number) {
+  each_bag_line(text, source, [&](std::string_view line, std::size_t number) {
     if (!to_lower(line).starts_with("payload-oxum:")) return;
     const std::size_t dot = line.find('.');
-    files = dot == line.npos ? std::nullopt : try_number(trim(line.substr(dot + 1)));
+    files = dot == line.npos ? std::nullopt : try_whole_number(trim(line.substr(dot + 1)));
     if (!files) refuse(source, number, "Payload-Oxum is OCTETS.FILES");
   });
   return files;

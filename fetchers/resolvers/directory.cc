@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t depth_max = 32;
 constexpr std::size_t directories_max = 100'000;
 
-[[noreturn]] void refuse(const Url& at, const std::string& why, std::string hint = {}) {
+[[noreturn]] void refuse_directory(const Url& at, const std::string& why, std::string hint = {}) {
   throw Error(FailureKind::invalid, fmt::format("the listing of {} is refused: {}", at.display(), why),
               std::move(hint));
 }
@@ -32,14 +32,15 @@ class Walk {
  private:
   void enter(const Url& directory, const std::string& path, std::size_t depth) {
     if (depth > depth_max) {
-      refuse(at_.top, fmt::format("it is deeper than {} directories, at {}", depth_max, printable(path)),
-             "a directory that is linked into itself has no end: name what is wanted by a pattern");
+      refuse_directory(at_.top, fmt::format("it is deeper than {} directories, at {}", depth_max, printable(path)),
+                       "a directory that is linked into itself has no end: name what is wanted by a pattern");
     }
-    if (++directories_ > directories_max) refuse(at_.top, fmt::format("more than {} directories", directories_max));
+    if (++directories_ > directories_max)
+      refuse_directory(at_.top, fmt::format("more than {} directories", directories_max));
     const DirectoryPage page = list_(directory);
     for (const DirectoryEntry& entry : page.entries) {
       const auto name = entry.name.find('/') == entry.name.npos ? RelativePath::try_parse(entry.name) : std::nullopt;
-      if (!name) refuse(directory, fmt::format("no file may be called \"{}\"", printable(entry.name)));
+      if (!name) refuse_directory(directory, fmt::format("no file may be called \"{}\"", printable(entry.name)));
       const std::string below = path.empty() ? entry.name : path + "/" + entry.name;
       if (entry.is_directory) {
         if (at_.pattern.empty() || glob_may_match_below(at_.pattern, below))
@@ -51,7 +52,8 @@ class Walk {
   }
 
   void add(Url url, const std::string& path, std::optional<std::uint64_t> size_bytes) {
-    if (files_.size() >= listed_files_max) refuse(at_.top, fmt::format("more than {} files", listed_files_max));
+    if (files_.size() >= listed_files_max)
+      refuse_directory(at_.top, fmt::format("more than {} files", listed_files_max));
     files_.push_back({RelativePath::parse(path), {std::move(url)}, size_bytes, {}});
   }
 
@@ -71,7 +73,7 @@ DirectoryPattern parse_directory_pattern(const Url& url) {
   const std::size_t end = glob == path.size() ? path.size() : path.rfind('/', glob) + 1;
   DirectoryPattern parsed{.top = Url::parse(url.origin() + path.substr(0, end)),
                           .pattern = percent_decode(path.substr(end))};
-  if (parsed.pattern.empty() && !path.ends_with('/')) refuse(url, "it names no directory");
+  if (parsed.pattern.empty() && !path.ends_with('/')) refuse_directory(url, "it names no directory");
   if (parsed.pattern.ends_with('/')) parsed.pattern += "**";
   return parsed;
 }

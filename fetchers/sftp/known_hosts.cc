@@ -11,9 +11,9 @@
 namespace sabath {
 namespace {
 
-constexpr std::uint64_t file_size_max = 16 * 1024 * 1024;
+constexpr std::uint64_t known_hosts_size_max = 16 * 1024 * 1024;
 
-std::string_view take_word(std::string_view& line) {
+std::string_view take_host_word(std::string_view& line) {
   constexpr std::string_view blanks = " \t\r";
   line.remove_prefix(std::min(line.find_first_not_of(blanks), line.size()));
   const std::string_view word = line.substr(0, line.find_first_of(blanks));
@@ -50,13 +50,13 @@ KnownKeys::Answer KnownKeys::judge(const HostKey& key) const {
 void note_known_keys(KnownKeys& keys, std::string_view text, const std::string& name) {
   for (const std::string& each : split_at(text, '\n')) {
     std::string_view line = each;
-    std::string_view names = take_word(line);
+    std::string_view names = take_host_word(line);
     if (names.empty() || names.starts_with('#')) continue;
     const std::string_view marker = names.starts_with('@') ? names : "";
-    if (!marker.empty()) names = take_word(line);
+    if (!marker.empty()) names = take_host_word(line);
     if (marker == "@cert-authority") continue;
-    const std::string_view type = take_word(line);
-    const auto blob = try_from_base64(take_word(line));
+    const std::string_view type = take_host_word(line);
+    const auto blob = try_from_base64(take_host_word(line));
     if (!blob || type.empty() || key_type(*blob) != type) continue;
     const bool meant =
         names.starts_with('|') ? matches_hashed(names, name) : matches_patterns(name, split_at(names, ','));
@@ -67,7 +67,7 @@ void note_known_keys(KnownKeys& keys, std::string_view text, const std::string& 
 KnownKeys read_known_keys(const std::vector<std::filesystem::path>& files, const std::string& name) {
   KnownKeys keys;
   for (const auto& file : files) {
-    if (const auto text = try_read_text(file, file_size_max)) note_known_keys(keys, *text, name);
+    if (const auto text = try_read_text(file, known_hosts_size_max)) note_known_keys(keys, *text, name);
   }
   return keys;
 }

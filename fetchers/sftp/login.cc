@@ -19,9 +19,9 @@ namespace {
 
 constexpr std::uint64_t key_size_max = 64 * 1024;
 
-class Login {
+class SshLogin {
  public:
-  Login(LIBSSH2_SESSION* session, const SshHost& host, const Patiently& patiently)
+  SshLogin(LIBSSH2_SESSION* session, const SshHost& host, const Patiently& patiently)
       : session_(session), host_(host), patiently_(patiently) {}
 
   bool try_agent() {
@@ -135,7 +135,7 @@ class Login {
 }  // namespace
 
 void log_in(LIBSSH2_SESSION* session, const SshHost& host, const Waiter& waiter, const Patiently& patiently) {
-  Login login(session, host, patiently);
+  SshLogin login(session, host, patiently);
   if (login.try_agent()) return;
   for (const std::filesystem::path& file : host.identities) {
     if (!login.lost() && login.try_file(file)) return;

@@ -15,15 +15,15 @@ namespace {
 
 using std::chrono::milliseconds;
 
-[[noreturn]] void fail(FailureKind kind, const Url& url, std::string_view why, std::string hint = {}) {
+[[noreturn]] void refuse_read(FailureKind kind, const Url& url, std::string_view why, std::string hint = {}) {
   throw Error(kind, fmt::format("cannot read {}: {}", url.display(), why), std::move(hint));
 }
 
 // "/~/x" is x in the home directory, as curl and others write it.
-std::string path_of(const Url& url) {
+std::string remote_path(const Url& url) {
   std::string path = percent_decode(url.path());
   if (path.empty() || path.ends_with('/') || path.find('\0') != path.npos) {
-    fail(FailureKind::unavailable, url, "not the URL of a file", "a directory cannot be read");
+    refuse_read(FailureKind::unavailable, url, "not the URL of a file", "a directory cannot be read");
   }
   return path.starts_with("/~/") ? path.substr(3) : path;
 }
@@ -48,11 +48,11 @@ class Hearing : public sftp::Client::Listener {
     const std::string version = version_of(attributes);
     const std::string& expected = request_.expected.last_modified;
     if (!expected.empty() && !version.empty() && expected != version) {
-      fail(FailureKind::changed, request_.url, "the source has another version than the one that was begun");
+      refuse_read(FailureKind::changed, request_.url, "the source has another version than the one that was begun");
     }
     if (request_.offset > size) {
-      fail(FailureKind::unavailable, request_.url,
-           fmt::format("it ends at byte {}, before offset {}", size, request_.offset));
+      refuse_read(FailureKind::unavailable, request_.url,
+                  fmt::format("it ends at byte {}, before offset {}", size, request_.offset));
     }
     sink_.begin({.size_bytes = size,
                  .ranges = true,
@@ -78,7 +78,7 @@ class SftpFetcher : public Fetcher {
   }
 
   void read(const ReadRequest& request, Sink& sink, Traffic& traffic, std::stop_token stop) override {
-    const std::string path = path_of(request.url);
+    const std::string path = remote_path(request.url);
     const SshHost host = resolve_ssh_host(settings_.ssh, request.url);
     const std::string login = login_of(host);
     Waiter waiter("cannot read " + request.url.display(), stop, milliseconds(settings_.stall_timeout_ms));

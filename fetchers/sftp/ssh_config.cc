@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uint64_t file_size_max = 1024 * 1024;
+constexpr std::uint64_t config_size_max = 1024 * 1024;
 constexpr int include_depth_max = 8;
 constexpr std::size_t include_files_max = 256, identities_max = 32;
 
@@ -52,7 +52,7 @@ class Finder {
   Finder(const SshSettings& settings, std::string alias) : settings_(settings), alias_(std::move(alias)) {}
 
   void read(const fs::path& file, int depth = 0) {
-    const auto text = try_read_text(file, file_size_max);
+    const auto text = try_read_text(file, config_size_max);
     if (!text) return;
     const bool applies_outside = applies_;
     std::size_t number = 0;

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <string_view>
 
 #include "base/file.h"
@@ -24,14 +23,6 @@ std::string read(const fs::path& file) {
   }
 }
 
-std::optional<std::uint64_t> try_number(std::string_view text) {
-  text = trim(text);
-  std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (text.empty() || error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
-
 // The number that follows `key` at the beginning of a line.
 std::optional<std::uint64_t> try_field(std::string_view text, std::string_view key) {
   while (!text.empty()) {
@@ -41,7 +32,7 @@ std::optional<std::uint64_t> try_field(std::string_view text, std::string_view k
     const char next = line[key.size()];
     if (next != ' ' && next != '\t' && next != ':') continue;
     line = trim(line.substr(key.size() + 1));
-    return try_number(line.substr(0, line.find(' ')));
+    return try_whole_number(trim(line.substr(0, line.find(' '))));
   }
   return std::nullopt;
 }
@@ -67,8 +58,8 @@ constexpr Names version_1{"memory.limit_in_bytes", "memory.usage_in_bytes", "tot
 void look_upwards(const fs::path& root, fs::path group, const Names& names, std::optional<MemoryLeft>& least) {
   for (int depth = 0; depth < 64; ++depth) {
     const fs::path directory = root / group.relative_path();
-    const auto limit = try_number(read(directory / names.limit));
-    const auto used = try_number(read(directory / names.used));
+    const auto limit = try_whole_number(trim(read(directory / names.limit)));
+    const auto used = try_whole_number(trim(read(directory / names.used)));
     if (limit && used && *limit < no_limit_v1) {
       const std::string stat = read(directory / "memory.stat");
       const auto cached = try_field(stat, names.cached), in_memory = try_field(stat, names.in_memory);

@@ -2,7 +2,6 @@
 #include <sys/sysmacros.h>
 
 #include <algorithm>
-#include <charconv>
 #include <span>
 
 #include <fmt/format.h>
@@ -24,13 +23,6 @@ std::vector<std::string_view> words_of(std::string_view text) {
   return words;
 }
 
-std::optional<std::uint64_t> try_number(std::string_view word) {
-  std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-  if (word.empty() || error != std::errc() || end != word.data() + word.size()) return std::nullopt;
-  return value;
-}
-
 // "2d3h", "6d23h59m58s": what is left of the grace; "-": it has not begun; "none", "expired": it is over.
 std::optional<std::int64_t> try_grace(std::string_view word) {
   if (word == "-") return 0;
@@ -43,7 +35,7 @@ std::optional<std::int64_t> try_grace(std::string_view word) {
 std::optional<QuotaUse> try_use(std::span<const std::string_view> words) {
   std::string_view used = words[0];
   if (used.ends_with('*')) used.remove_suffix(1);
-  const auto count = try_number(used), soft = try_number(words[1]), hard = try_number(words[2]);
+  const auto count = try_whole_number(used), soft = try_whole_number(words[1]), hard = try_whole_number(words[2]);
   const auto grace = try_grace(words[3]);
   if (!count || !soft || !hard || !grace) return std::nullopt;
   return QuotaUse{*count, *soft, *hard, *grace};

@@ -16,7 +16,7 @@ struct Block {
   Reach reach;
 };
 
-constexpr Block blocks[] = {
+constexpr Block reserved_blocks[] = {
     {0x7f000000, 8, Reach::host},   // 127.0.0.0/8
     {0x00000000, 8, Reach::host},   // 0.0.0.0/8: connects to this machine
     {0xa9fe0000, 16, Reach::link},  // 169.254.0.0/16
@@ -29,7 +29,7 @@ constexpr Block blocks[] = {
 };
 
 Reach reach_of_v4(std::uint32_t address) {
-  for (const Block& block : blocks) {
+  for (const Block& block : reserved_blocks) {
     if ((address ^ block.network) >> (32 - block.prefix_bits) == 0) return block.reach;
   }
   return Reach::global;

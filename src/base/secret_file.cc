@@ -16,7 +16,7 @@ namespace sabath {
 namespace {
 
 constexpr std::uint64_t file_size_max = 1024 * 1024;
-constexpr std::size_t token_size_max = 8 * 1024;
+constexpr std::size_t secret_size_max = 8 * 1024;
 
 }  // namespace
 
@@ -45,7 +45,7 @@ Secret read_token_file(const std::filesystem::path& file) {
 Secret checked_token(std::string_view text, std::string_view name) {
   const std::string_view token = trim(text);
   const bool visible = std::all_of(token.begin(), token.end(), [](char c) { return c > 0x20 && c < 0x7f; });
-  if (token.empty() || token.size() > token_size_max || !visible) {
+  if (token.empty() || token.size() > secret_size_max || !visible) {
     throw Error(FailureKind::usage, fmt::format("{} holds no token: one line of visible ASCII", printable(name)));
   }
   return Secret(std::string(token));

@@ -14,8 +14,6 @@ constexpr std::size_t word_length_max = 256;  // edit distance is quadratic: lon
 
 std::uint8_t byte_at(std::string_view text, std::size_t i) { return static_cast<std::uint8_t>(text[i]); }
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
 // Optimal string alignment distance, or limit + 1 when it is larger.
 std::size_t distance(std::string_view a, std::string_view b, std::size_t limit) {
   if ((a.size() > b.size() ? a.size() - b.size() : b.size() - a.size()) > limit) return limit + 1;
@@ -48,6 +46,14 @@ std::uint64_t unit_factor(std::string_view unit) {
 }
 
 }  // namespace
+
+std::optional<std::uint64_t> try_whole_number(std::string_view digits) {
+  std::uint64_t value = 0;
+  const char* const after = digits.data() + digits.size();
+  const auto [end, error] = std::from_chars(digits.data(), after, value);
+  if (digits.empty() || error != std::errc() || end != after) return std::nullopt;
+  return value;
+}
 
 std::string format_bytes(std::uint64_t bytes) {
   constexpr std::array units{"kB", "MB", "GB", "TB", "PB", "EB"};

@@ -16,6 +16,8 @@ namespace sabath {
 [[nodiscard]] std::string to_hex(std::span<const std::uint8_t> bytes);
 [[nodiscard]] std::string to_lower(std::string_view text);
 [[nodiscard]] std::string_view trim(std::string_view text);
+[[nodiscard]] constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
+[[nodiscard]] std::optional<std::uint64_t> try_whole_number(std::string_view digits);  // nothing but decimal digits
 [[nodiscard]] std::optional<std::uint64_t> parse_size(std::string_view text);  // "10", "4k" = 4000, "2.5MiB", "1GB"
 // The candidate nearest to `word` without regard to case (edit distance at most a third of its length, a swap of two
 // neighbours counts once), or nullopt. The first of equals.

@@ -5,6 +5,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "cli/verbs.h"
 #include "metrics/json_scan.h"
@@ -44,10 +45,8 @@ std::string integer_text(const Pair& pair) {
   throw Error(FailureKind::usage, fmt::format("{} must be a whole number, not '{}'", pair.name, printable(pair.text)));
 }
 
-double now() { return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count(); }
-
 std::string line_of(const std::vector<std::string>& texts) {
-  double time = now();
+  double time = unix_seconds();
   std::string place, values;
   for (const std::string& text : texts) {
     const Pair pair = parse_pair(text);

@@ -205,7 +205,8 @@ class Reader {
 
 }  // namespace
 
-ConfigFile parse_config(const std::string& text, const std::filesystem::path& file, const Environment& environment) {
+ConfigFile parse_config_file(const std::string& text, const std::filesystem::path& file,
+                             const Environment& environment) {
   const std::string origin = file.string();
   const JsonValue document = parse_json(text, origin);
   return Reader(document, file, environment).read();
@@ -213,7 +214,7 @@ ConfigFile parse_config(const std::string& text, const std::filesystem::path& fi
 
 ConfigFile read_config_file(const std::filesystem::path& file, const Environment& environment) {
   const auto text = try_read_text(file, file_size_max);
-  return text ? parse_config(*text, file, environment) : ConfigFile{};
+  return text ? parse_config_file(*text, file, environment) : ConfigFile{};
 }
 
 }  // namespace sabath::cli

@@ -35,7 +35,7 @@ struct ConfigFile {
 };
 
 [[nodiscard]] ConfigFile read_config_file(const std::filesystem::path& file, const Environment& environment);
-[[nodiscard]] ConfigFile parse_config(const std::string& text, const std::filesystem::path& file,
-                                      const Environment& environment);
+[[nodiscard]] ConfigFile parse_config_file(const std::string& text, const std::filesystem::path& file,
+                                           const Environment& environment);
 
 }  // namespace sabath::cli

@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "base/clock.h"
 #include "base/text.h"
 #include "cli/epoch_board.h"
 #include "run/guarded_process.h"
@@ -27,7 +28,6 @@ namespace {
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
-double now_s() { return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count(); }
 // What this process has worked so far, all its threads.
 double own_cpu_s() {
   rusage usage{};
@@ -40,7 +40,7 @@ double own_cpu_s() {
 
 double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
 
-void write_stderr(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stderr); }
+void print_stderr(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stderr); }
 
 // How many epochs there will be, as settings usually call it.
 std::optional<std::uint64_t> epochs_of(const Config& config) {
@@ -68,10 +68,10 @@ class Conductor {
             {context.presentation.live, context.presentation.utf8, context.presentation.quiet,
              options.mode == "infer" ? std::nullopt : epochs_of(variant.config)},
             [] { return std::chrono::duration<double>(Clock::now().time_since_epoch()).count(); },
-            [&context] { return terminal_width(STDERR_FILENO, context.environment); }, write_stderr) {
+            [&context] { return terminal_width(STDERR_FILENO, context.environment); }, print_stderr) {
     record_.id = path.filename().string();
     record_.mode = options.mode;
-    record_.started = now_s();
+    record_.started = unix_seconds();
     record_.recipe = request.model;
     record_.recipe_digest = digest_of_file(request.model.origin);
     record_.assets = assets.all;
@@ -128,7 +128,7 @@ class Conductor {
     if (context_.presentation.verbose) {
       execution.on_output = [this](std::string_view bytes) {
         board_.clear();
-        write_stderr(bytes);
+        print_stderr(bytes);
       };
     }
     const std::string node = node_name([this](const std::string& name) { return context_.environment.get(name); });
@@ -181,7 +181,7 @@ class Conductor {
 
   void finish(std::string state) {
     record_.state = std::move(state);
-    record_.finished = now_s();
+    record_.finished = unix_seconds();
     write();
   }
 

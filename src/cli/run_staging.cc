@@ -11,8 +11,6 @@
 namespace sabath::cli {
 namespace {
 
-using Json = nlohmann::json;
-
 constexpr std::uint64_t record_size_max = 16 << 20;
 
 [[noreturn]] void refuse(const std::string& file, const std::string& what) {
@@ -20,7 +18,7 @@ constexpr std::uint64_t record_size_max = 16 << 20;
               "--stage-record takes what `sabath stage --json` printed when it staged this dataset");
 }
 
-bool is(const Json& object, const char* key, const std::string& wanted) {
+bool is(const nlohmann::json& object, const char* key, const std::string& wanted) {
   const auto found = object.find(key);
   return found != object.end() && found->is_string() && found->get<std::string>() == wanted;
 }
@@ -30,10 +28,10 @@ bool is(const Json& object, const char* key, const std::string& wanted) {
 double staging_seconds(const std::string& file, const RunAsset& dataset) {
   const auto text = try_read_text(file, record_size_max);
   if (!text) throw Error(FailureKind::usage, fmt::format("there is no file {}", printable(file, 4096)));
-  const Json record = Json::parse(*text, nullptr, false);
+  const nlohmann::json record = nlohmann::json::parse(*text, nullptr, false);
   const auto assets = record.is_object() ? record.find("assets") : record.end();
   if (!record.is_object() || assets == record.end() || !assets->is_array()) refuse(file, "no record of stage");
-  for (const Json& asset : *assets) {
+  for (const nlohmann::json& asset : *assets) {
     if (!asset.is_object() || !is(asset, "name", dataset.name)) continue;
     if (!dataset.manifest.empty() && !is(asset, "manifest", dataset.manifest)) {
       refuse(file, fmt::format("other bytes of {} were staged than are read now", dataset.name));

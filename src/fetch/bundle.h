@@ -15,6 +15,8 @@
 
 namespace sabath {
 
+inline constexpr std::uint64_t bundled_manifest_size_max = std::uint64_t{4} << 30;
+
 struct BundledAsset {
   std::string name, trusted_by, source;
   Sha256 root;

@@ -24,7 +24,7 @@
 namespace sabath {
 namespace {
 
-constexpr std::uint64_t head_size_max = 1 << 20, manifest_size_max = std::uint64_t{4} << 30;
+constexpr std::uint64_t head_size_max = 1 << 20;
 constexpr std::uint64_t run_text_max = 128;
 constexpr std::size_t missing_shown_max = 10, name_size_max = 255;
 
@@ -183,7 +183,7 @@ class Import {
   void take_manifest(const Sha256& root) {
     if (!roots_.insert(root).second) return;
     members_.expect("manifests/" + root.hex());
-    store_.put_manifest(members_.text(manifest_size_max), root);  // checked wholly
+    store_.put_manifest(members_.text(bundled_manifest_size_max), root);  // checked wholly
     const auto manifest = store_.manifest(root);
     manifest->for_each([&](const Entry& entry) {
       if (!entry.is_file() || files_.contains(entry.digest)) return;

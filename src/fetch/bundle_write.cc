@@ -19,8 +19,6 @@
 namespace sabath {
 namespace {
 
-constexpr std::uint64_t manifest_size_max = std::uint64_t{4} << 30;
-
 class Tar {
  public:
   explicit Tar(int fd) : tar_(archive_write_new()), entry_(archive_entry_new()) {
@@ -149,7 +147,7 @@ class Export {
     std::unordered_set<Sha256> written;
     for (const auto& asset : head_.assets) {
       if (!written.insert(asset.root).second) continue;
-      const auto bytes = try_read_text(Layout(store_.directory()).manifest(asset.root), manifest_size_max);
+      const auto bytes = try_read_text(Layout(store_.directory()).manifest(asset.root), bundled_manifest_size_max);
       tar.add("manifests/" + asset.root.hex(), bytes.value_or(""));
     }
   }

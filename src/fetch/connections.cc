@@ -10,7 +10,6 @@ namespace {
 
 constexpr double window_min_s = 0.12;   // a rate over less is noise ...
 constexpr double window_latencies = 3;  // ... and so is one over less than this many round trips
-constexpr double far_s = 0.005;         // a host this far away is bound by windows and waits, not by its rate
 constexpr double near_s = 0.02;      // of two round trips, a connection's and an answer's; what is farther is given ...
 constexpr double by_distance = 320;  // ... so many more for each second
 constexpr double farther = 2;        // who has been silent for so long may well be silent for as long again

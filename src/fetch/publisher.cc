@@ -6,8 +6,8 @@
 namespace sabath {
 
 namespace {
-constexpr std::size_t files_max = 512;
-constexpr std::uint64_t bytes_max = 64ULL << 20;
+constexpr std::size_t group_files_max = 512;
+constexpr std::uint64_t group_bytes_max = 64ULL << 20;
 constexpr int rest_factor = 2;
 constexpr auto rest_min = std::chrono::milliseconds(100), pack_age_max = std::chrono::milliseconds(10'000);
 constexpr auto rest_max = std::chrono::seconds(2);
@@ -17,7 +17,7 @@ Publisher::Publisher(Store& store, std::uint64_t files)
     : store_(store), files_(files), packs_(store), next_(Clock::now() + rest_min) {}
 
 bool Publisher::due() const {
-  const bool full = waiting_.size() >= files_max || waiting_bytes_ >= bytes_max;
+  const bool full = waiting_.size() >= group_files_max || waiting_bytes_ >= group_bytes_max;
   return full || (publishing_ == 0 && Clock::now() >= next_);
 }
 

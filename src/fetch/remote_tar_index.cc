@@ -9,7 +9,7 @@
 namespace sabath {
 namespace {
 
-constexpr std::string_view magic = "sabtidx1";
+constexpr std::string_view index_magic = "sabtidx1";
 constexpr std::size_t text_max = UINT16_MAX;
 constexpr std::size_t entry_size_fixed = 32;  // at most, without its texts
 
@@ -57,7 +57,7 @@ void TarIndex::add(TarEntry entry) {
 }
 
 std::string TarIndex::encode() const {
-  std::string body(magic);
+  std::string body(index_magic);
   wire::put<std::uint64_t>(body, size_);
   wire::put<std::uint64_t>(body, next_);
   wire::put<std::uint8_t>(body, complete_ ? 1 : 0);
@@ -81,7 +81,7 @@ std::optional<TarIndex> TarIndex::try_decode(const std::string& archive, std::st
   try {
     wire::Reader reader(bytes);
     if (reader.get<std::uint64_t>() != xxh3_64(bytes.substr(sizeof(std::uint64_t)))) return std::nullopt;
-    if (reader.take(magic.size()) != magic) return std::nullopt;
+    if (reader.take(index_magic.size()) != index_magic) return std::nullopt;
     const auto size = reader.get<std::uint64_t>();
     const auto next = reader.get<std::uint64_t>();
     const auto complete = reader.get<std::uint8_t>();

@@ -24,7 +24,7 @@ namespace sabath {
 namespace {
 
 constexpr unsigned requests_max = 200'000;
-constexpr std::uint64_t bytes_max = 8ULL << 30;
+constexpr std::uint64_t resolve_bytes_max = 8ULL << 30;
 
 // A stop that comes with another one, or when the time is over: a source that sends a byte now and then never stalls.
 class TimedStop {
@@ -114,7 +114,7 @@ class BoundedInquiry : public Inquiry {
   }
 
   void check_end() const {
-    const bool over = requests_ > requests_max || bytes_ > bytes_max || Clock::now() - begin_ >= time_max_;
+    const bool over = requests_ > requests_max || bytes_ > resolve_bytes_max || Clock::now() - begin_ >= time_max_;
     if (!over) return;
     throw Error(
         FailureKind::invalid,

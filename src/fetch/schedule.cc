@@ -12,7 +12,7 @@ namespace {
 constexpr double window_s = 0.5;  // of a run's measured rate
 // What a split must save: the late connection is lost, and what is on its way. Less where a source far away helps
 // another: there the links hold little, and two lanes of one source would share one.
-constexpr double gain_min_s = 0.1, gain_other_s = 0.05, far_s = 0.005;
+constexpr double gain_min_s = 0.1, gain_other_s = 0.05;
 constexpr double gain_latencies = 1.0;                          // and more than asking costs
 constexpr double gain_small_s = 0.5;                            // what a piece below split_bytes_min must save
 constexpr double patience_min_s = 0.2, patience_latencies = 4;  // a new connection needs several round trips

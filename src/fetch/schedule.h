@@ -22,6 +22,8 @@
 
 namespace sabath {
 
+inline constexpr double far_s = 0.005;  // a host this far away is bound by windows and waits, not by its rate
+
 class Schedule {
  public:
   struct Limits {

@@ -18,8 +18,8 @@
 namespace sabath {
 namespace {
 
-constexpr std::string_view magic = "sabath-want 1 ";
-constexpr std::size_t name_size_max = 255;
+constexpr std::string_view want_magic = "sabath-want 1 ";
+constexpr std::size_t want_name_size_max = 255;
 
 PieceKey key_of(char kind, std::uint64_t length, const Sha256& hash) {
   std::string text(1, kind);
@@ -65,8 +65,8 @@ bool WantList::wants(const PieceKey& piece) const {
 }
 
 std::string encode_want_list(const WantList& list) {
-  std::string out =
-      fmt::format("{}{} {}\n", magic, list.kind == WantList::Kind::missing ? "missing" : "have", list.pieces.size());
+  std::string out = fmt::format("{}{} {}\n", want_magic, list.kind == WantList::Kind::missing ? "missing" : "have",
+                                list.pieces.size());
   for (const auto& asset : list.assets) {
     out += fmt::format("{} {}\n", asset.root == Sha256{} ? "-" : asset.root.hex(), asset.name);
   }
@@ -80,8 +80,8 @@ WantList parse_want_list(std::string_view bytes, const std::string& name) {
     throw Error(FailureKind::invalid, fmt::format("{} is not a want-list of version 1", name),
                 "`sabath want NAME -o FILE` makes one, on the machine that lacks something");
   };
-  if (!bytes.starts_with(magic)) fail();
-  bytes.remove_prefix(magic.size());
+  if (!bytes.starts_with(want_magic)) fail();
+  bytes.remove_prefix(want_magic.size());
   WantList list;
   const std::string_view kind = take_until(bytes, ' ', fail);
   if (kind != "missing" && kind != "have") fail();
@@ -94,7 +94,8 @@ WantList parse_want_list(std::string_view bytes, const std::string& name) {
     std::string_view line = take_until(bytes, '\n', fail);
     const std::string_view root = take_until(line, ' ', fail);
     const auto hash = root == "-" ? Sha256{} : Sha256::try_parse(root);
-    const bool plain = !line.empty() && line.size() <= name_size_max && printable(line, name_size_max) == line;
+    const bool plain =
+        !line.empty() && line.size() <= want_name_size_max && printable(line, want_name_size_max) == line;
     if (!hash || !plain || list.assets.size() == bundle_assets_max) fail();
     list.assets.push_back({std::string(line), *hash});
   }

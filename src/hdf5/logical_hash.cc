@@ -23,7 +23,7 @@ using namespace h5;
 
 constexpr std::string_view file_tag{"SABATH-hdf5-f1\0\0", 16}, object_tag{"SABATH-hdf5-o1\0\0", 16};
 constexpr std::uint64_t flat_tile_bytes = 4 << 20, variable_tile_bytes = 1 << 20, chunk_row_bytes_max = 64 << 20;
-constexpr std::size_t chunk_cache_bytes = 256 << 20;
+constexpr std::size_t hash_cache_bytes = 256 << 20;
 constexpr std::uint64_t claimed_bytes_max = std::uint64_t{64} << 30, claimed_ratio_max = 4096;
 
 // The bytes of a record, as the document writes them.
@@ -179,7 +179,7 @@ class Hashing {
     Record record(object_tag);
     record.byte(object.kind);
     if (node.kind == NodeKind::dataset) {
-      const Dataset dataset = open_dataset(source_, node.path, chunk_cache_bytes);
+      const Dataset dataset = open_dataset(source_, node.path, hash_cache_bytes);
       object.bytes = add_dataset(dataset, record);
       add_attributes(dataset.id.get(), label, record);
     } else {

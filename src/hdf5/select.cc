@@ -22,7 +22,7 @@ namespace {
 namespace fs = std::filesystem;
 using namespace h5;
 
-constexpr std::size_t chunk_cache_bytes = 64 << 20, provenance_kept_max = 16 << 10;
+constexpr std::size_t select_cache_bytes = 64 << 20, provenance_kept_max = 16 << 10;
 
 // What is being made, until it has its name.
 class Unfinished {
@@ -110,7 +110,7 @@ class Selecting {
  private:
   [[nodiscard]] bool blocks_in_files() const { return !options_.blocks.empty() && !options_.blocks_as_groups; }
 
-  [[nodiscard]] Dataset open(const std::string& path) const { return open_dataset(source_, path, chunk_cache_bytes); }
+  [[nodiscard]] Dataset open(const std::string& path) const { return open_dataset(source_, path, select_cache_bytes); }
 
   void measure(const Wanted& wanted) {
     options_.on_progress();

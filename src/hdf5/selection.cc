@@ -11,13 +11,13 @@
 namespace sabath {
 namespace {
 
-constexpr std::size_t text_max = 4096, indices_max = 32, extents_max = 32;
+constexpr std::size_t selection_text_max = 4096, indices_max = 32, extents_max = 32;
 constexpr std::string_view escaped = "\\[]";
 
 class Parser {
  public:
   explicit Parser(std::string_view text) : text_(text) {
-    if (text.size() > text_max) fail(fmt::format("it is longer than {} bytes", text_max));
+    if (text.size() > selection_text_max) fail(fmt::format("it is longer than {} bytes", selection_text_max));
   }
 
   Hyperslab selection() {

@@ -9,7 +9,7 @@
 namespace sabath::h5 {
 namespace {
 
-constexpr std::size_t text_max = 500;
+constexpr std::size_t type_text_max = 500;
 
 struct Standard {
   std::size_t size;
@@ -48,7 +48,7 @@ void describe_number(std::string& out, const Type& type, std::string_view word) 
 void describe_members(std::string& out, const Type& type) {
   const bool compound = type.kind == Type::Kind::compound;
   out += " {";
-  for (std::size_t i = 0; i < type.members.size() && out.size() < text_max; ++i) {
+  for (std::size_t i = 0; i < type.members.size() && out.size() < type_text_max; ++i) {
     if (i > 0) out += ", ";
     out += printable(type.members[i].name, 64);
     if (!compound) {
@@ -126,8 +126,8 @@ std::string describe(const Type& type) {
   if (type.is_boolean()) return "bool";
   std::string text;
   describe_into(text, type);
-  if (text.size() <= text_max) return text;
-  std::size_t end = text_max;
+  if (text.size() <= type_text_max) return text;
+  std::size_t end = type_text_max;
   while ((static_cast<unsigned char>(text[end]) & 0xc0U) == 0x80U) --end;
   return text.substr(0, end) + "...";
 }

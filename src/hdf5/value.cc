@@ -17,8 +17,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t values_max = 64;  // of one attribute, at any depth
-constexpr std::size_t text_max = 1024;  // bytes
+constexpr std::size_t values_max = 64;        // of one attribute, at any depth
+constexpr std::size_t value_text_max = 1024;  // bytes
 
 std::uint64_t load_integer(const std::byte* at, std::size_t size) {
   std::uint64_t value = 0;
@@ -140,10 +140,10 @@ class Reader {
   }
 
   Json text(std::string_view value) {
-    if (!is_utf8(value)) return printable(value, text_max);
-    if (value.size() <= text_max) return value;
+    if (!is_utf8(value)) return printable(value, value_text_max);
+    if (value.size() <= value_text_max) return value;
     cut_ = true;
-    std::size_t end = text_max;
+    std::size_t end = value_text_max;
     while ((static_cast<unsigned char>(value[end]) & 0xc0U) == 0x80U) --end;
     return value.substr(0, end);
   }

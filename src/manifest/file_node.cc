@@ -11,14 +11,14 @@
 namespace sabath {
 namespace {
 
-constexpr std::string_view tag = "SABATH-node-v1";
+constexpr std::string_view node_tag = "SABATH-node-v1";
 
 }  // namespace
 
 std::string encode_file_node(unsigned level, std::uint64_t size_bytes, std::span<const Sha256> children) {
   std::string bytes;
   bytes.reserve(wire::tag_size + 8 + Sha256::size * children.size());
-  wire::put_tag(bytes, tag, static_cast<std::uint8_t>(level));
+  wire::put_tag(bytes, node_tag, static_cast<std::uint8_t>(level));
   wire::put<std::uint64_t>(bytes, size_bytes);
   for (const Sha256& child : children) wire::put_hash(bytes, child);
   return bytes;
@@ -28,7 +28,7 @@ std::vector<Sha256> parse_file_node(std::string_view bytes, unsigned level, std:
   wire::Reader in(bytes);
   const std::uint64_t child_span = file_node_span(level - 1);
   const std::uint64_t count = size_bytes / child_span + (size_bytes % child_span != 0 ? 1 : 0);
-  if (in.tag(tag) != level) wire::refuse(fmt::format("a file node is not of level {}", level));
+  if (in.tag(node_tag) != level) wire::refuse(fmt::format("a file node is not of level {}", level));
   if (in.get<std::uint64_t>() != size_bytes)
     wire::refuse("a file node covers another number of bytes than its parent says");
   if (count > file_node_children_max || in.left() != count * Sha256::size) {

@@ -11,7 +11,7 @@
 namespace sabath {
 namespace {
 
-constexpr std::string_view tag = "SABATH-tree-v1";
+constexpr std::string_view tree_tag = "SABATH-tree-v1";
 
 constexpr char kind_letter(EntryType type) {
   switch (type) {
@@ -119,7 +119,7 @@ bool tree_order_less(std::string_view a, std::string_view b) {
   return order(*in_a) < order(*in_b);
 }
 
-void put_tree_tag(std::string& out, unsigned level) { wire::put_tag(out, tag, static_cast<std::uint8_t>(level)); }
+void put_tree_tag(std::string& out, unsigned level) { wire::put_tag(out, tree_tag, static_cast<std::uint8_t>(level)); }
 
 void put_tree_item(std::string& out, const TreeItem& item) {
   out.push_back(kind_letter(item.type));
@@ -143,7 +143,7 @@ TreeNode parse_tree_node(std::string bytes) {
   TreeNode node;
   node.bytes = std::make_unique<const std::string>(std::move(bytes));
   wire::Reader in(*node.bytes);
-  node.level = in.tag(tag);
+  node.level = in.tag(tree_tag);
   if (node.level > tree_level_max) wire::refuse("a directory node has an impossible level");
   while (in.left() > 0) {
     const std::size_t count = node.count();

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/hash.h"
 #include "sabath/error.h"
 
 namespace sabath::wire {
@@ -27,6 +28,8 @@ void put_tag(std::string& out, std::string_view letters, std::uint8_t last) {
   out.append(tag_size - 1 - letters.size(), '\0');
   out.push_back(static_cast<char>(last));
 }
+
+std::uint64_t guard(std::string_view record, std::uint64_t tag) { return xxh3_64(record) ^ tag; }
 
 std::string_view Reader::take(std::size_t length) {
   if (length > bytes_.size()) refuse(fmt::format("{} bytes expected, {} left", length, bytes_.size()));

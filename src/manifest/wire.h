@@ -25,6 +25,8 @@ void put(std::string& out, T value) {
 void put_hash(std::string& out, const Sha256& hash);
 void put_text(std::string& out, std::string_view text);  // u16 length, bytes
 void put_tag(std::string& out, std::string_view letters, std::uint8_t last);
+// What stands before a record of a log, so that a torn or a foreign one is known. `tag` is the log's own.
+[[nodiscard]] std::uint64_t guard(std::string_view record, std::uint64_t tag);
 
 class Reader {
  public:

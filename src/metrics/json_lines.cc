@@ -8,7 +8,7 @@
 namespace sabath {
 namespace {
 
-std::optional<double> number_of(const JsonLeaf& leaf) {
+std::optional<double> number_of_leaf(const JsonLeaf& leaf) {
   if (leaf.kind == JsonLeaf::Kind::number) return leaf.number;
   if (leaf.kind == JsonLeaf::Kind::text && (leaf.text == "NaN" || leaf.text == "Infinity" || leaf.text == "-Infinity"))
     return try_number(leaf.text);
@@ -43,15 +43,15 @@ void read_json(const std::vector<JsonLeaf>& leaves, bool flat, Reading& reading)
   for (const JsonLeaf& leaf : leaves) {
     if (!leaf.inner.empty() || leaf.index >= 0) continue;
     if (leaf.outer == "name" && leaf.kind == JsonLeaf::Kind::text) name = &leaf;
-    if (leaf.outer == "value" && number_of(leaf)) value = &leaf;
+    if (leaf.outer == "value" && number_of_leaf(leaf)) value = &leaf;
   }
   for (const JsonLeaf& leaf : leaves) {
-    const auto number = number_of(leaf);
+    const auto number = number_of_leaf(leaf);
     if (!number || &leaf == value || take_place(leaf, *number, reading)) continue;
     if (name == nullptr || value == nullptr) reading.add_made(name_of(leaf, leaf.outer != "values"), *number);
   }
   if (name != nullptr && value != nullptr) {
-    reading.add_made(json_unescape(name->text), *number_of(*value));
+    reading.add_made(json_unescape(name->text), *number_of_leaf(*value));
   } else if (flat && !reading.epoch && !reading.step) {
     reading.clear();
     return;

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t intervals_max = 64;
 
-std::optional<double> number_of(const JsonLeaf& leaf) {
+std::optional<double> digits_of(const JsonLeaf& leaf) {
   if (leaf.kind == JsonLeaf::Kind::number) return leaf.number;
   // A text counts if it is a number in digits: a seed, never an organisation that calls itself Inf.
   if (leaf.kind == JsonLeaf::Kind::text && !leaf.text.empty() &&
@@ -41,7 +41,7 @@ struct Event {
 
 // True if this leaf says where the line belongs, and not what was measured.
 bool take_place(const JsonLeaf& leaf, Reading& reading, Event& event) {
-  const auto number = number_of(leaf);
+  const auto number = digits_of(leaf);
   if (leaf.inner == "file" || leaf.inner == "lineno" || leaf.inner == "status") return true;
   if (leaf.inner == "instance" || leaf.inner == "instance_id") {
     if (const auto id = try_integer(leaf.text)) event.instance = *id;
@@ -83,7 +83,7 @@ void read_mlperf(const std::vector<JsonLeaf>& leaves, Trace& trace, Reading& rea
   if (event.key.empty()) return;
   bool has_time = false;
   for (const JsonLeaf& leaf : leaves) {
-    const auto number = number_of(leaf);
+    const auto number = digits_of(leaf);
     if (leaf.outer == "time_ms" && number) {
       event.time_ms = *number;
       has_time = true;

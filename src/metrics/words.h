@@ -5,6 +5,8 @@
 #include <optional>
 #include <string_view>
 
+#include "base/text.h"
+
 namespace sabath {
 
 inline void skip_blanks(std::string_view& text) {
@@ -15,7 +17,6 @@ inline bool take_word(std::string_view& text, std::string_view word) {
   text.remove_prefix(word.size());
   return true;
 }
-[[nodiscard]] inline bool is_digit(char c) { return c >= '0' && c <= '9'; }
 [[nodiscard]] inline bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
 // A number at the front, which it is taken from.

@@ -9,7 +9,7 @@
 namespace sabath {
 namespace {
 
-std::vector<Url> take_urls(JsonObject& object) {
+std::vector<Url> take_urls_0(JsonObject& object) {
   std::vector<Url> urls;
   const JsonValue& value = object.require("url");
   if (const auto* list = value.get<JsonValue::Array>()) {
@@ -21,11 +21,11 @@ std::vector<Url> take_urls(JsonObject& object) {
   return urls;
 }
 
-Fragment read_fragment(const JsonValue& value, std::string_view origin) {
+Fragment read_fragment_0(const JsonValue& value, std::string_view origin) {
   JsonObject object(value, origin, "a fragment");
   Fragment fragment;
   fragment.id = take_name(object, "id");
-  fragment.urls = take_urls(object);
+  fragment.urls = take_urls_0(object);
   fragment.type = take_fragment_type(object);
   fragment.limit = object.try_uint("limit");
   if (fragment.limit == 0u) object.fail("limit", "must be at least 1");
@@ -57,7 +57,7 @@ void place(std::vector<Fragment>& fragments) {
   }
 }
 
-void read_fragments(JsonObject& object, Recipe& recipe) {
+void read_fragments_0(JsonObject& object, Recipe& recipe) {
   const JsonValue::Array* array = object.try_array("fragments");
   if (array == nullptr) {
     if (recipe.kind == AssetKind::dataset) (void)object.require("fragments");
@@ -65,7 +65,7 @@ void read_fragments(JsonObject& object, Recipe& recipe) {
   }
   std::vector<std::size_t> lines;
   for (const JsonValue& value : *array) {
-    recipe.fragments.push_back(read_fragment(value, object.origin()));
+    recipe.fragments.push_back(read_fragment_0(value, object.origin()));
     lines.push_back(value.line);
   }
   if (recipe.fragments.empty()) object.fail("fragments", "is empty");
@@ -73,7 +73,7 @@ void read_fragments(JsonObject& object, Recipe& recipe) {
   check_places(recipe.fragments, lines, object.origin());
 }
 
-void read_git_and_forks(JsonObject& object, Recipe& recipe) {
+void read_git_and_forks_0(JsonObject& object, Recipe& recipe) {
   if (auto git = object.try_object("git", "\"git\"")) {
     recipe.git = read_git(*git);
     // One recipe names a second repository beside its own; nothing here needs it, so it is kept as a fact.
@@ -129,8 +129,8 @@ Recipe read_schema_0(const JsonValue& document, std::string_view origin, AssetKi
   recipe.references = take_lines(object, "references");
   recipe.requirements = take_requirements(object, false);
   recipe.env_vars = take_env_vars(object);
-  read_fragments(object, recipe);
-  read_git_and_forks(object, recipe);
+  read_fragments_0(object, recipe);
+  read_git_and_forks_0(object, recipe);
   read_run(object, recipe);
   object.finish();
   return recipe;

@@ -7,6 +7,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/text.h"
@@ -43,12 +44,6 @@ std::string id_of(const Run& run) {
   return to_hex(sha256("sabath run " + where).bytes()).substr(0, 32);
 }
 
-std::int64_t milliseconds(double seconds) {
-  constexpr double far = 4e12;
-  return std::isfinite(seconds) && std::abs(seconds) < far ? static_cast<std::int64_t>(std::llround(seconds * 1000))
-                                                           : 0;
-}
-
 int status_of(const Run& run) {
   const std::string state = fact(run, "state");
   if (state == "running") return running;
@@ -61,7 +56,7 @@ std::string yaml(std::string_view key, const std::string& value) { return fmt::f
 std::string run_yaml(const Run& run, const std::string& id, const fs::path& directory) {
   const auto number = [&](const char* key, double otherwise) {
     const std::string text = fact(run, key);
-    return fmt::format("{}", milliseconds(text.empty() ? otherwise : std::strtod(text.c_str(), nullptr)));
+    return fmt::format("{}", to_milliseconds(text.empty() ? otherwise : std::strtod(text.c_str(), nullptr)));
   };
   const int status = status_of(run);
   return yaml("artifact_uri", json_quote("file://" + (directory / "artifacts").string())) +
@@ -94,7 +89,7 @@ class MetricFiles {
                               : std::isnan(metric.value)  ? "nan"
                               : metric.value > 0          ? "inf"
                                                           : "-inf";
-    const std::string line = fmt::format("{} {} {}\n", milliseconds(metric.time), value,
+    const std::string line = fmt::format("{} {} {}\n", to_milliseconds(metric.time), value,
                                          std::abs(step) < 9e15 ? static_cast<std::int64_t>(step) : 0);
     lines += line;
     gathered_ += line.size();

@@ -10,6 +10,7 @@
 #include <optional>
 #include <set>
 
+#include "base/clock.h"
 #include "metrics/json_scan.h"
 #include "metrics/record.h"
 #include "report/mlperf_rules.h"
@@ -43,11 +44,6 @@ std::string value_of(const std::string& text) {
 // As Python's json module writes it, which MLPerf's own parser reads: bare NaN and Infinity.
 std::string value_text(double value) { return number_text(value); }
 
-std::int64_t milliseconds(double seconds) {
-  constexpr double far = 4e12;
-  return std::abs(seconds) < far ? static_cast<std::int64_t>(std::llround(seconds * 1000)) : 0;
-}
-
 class Log {
  public:
   Log(const Run& run, const MlperfFields& fields) : run_(run), fields_(fields) {}
@@ -58,7 +54,7 @@ class Log {
     keys_.emplace(key);
     lines_.push_back({time, fmt::format(R"(:::MLLOG {{"namespace": "", "time_ms": {}, "event_type": "{}", "key": {}, )"
                                         R"("value": {}, "metadata": {{{}}}}})",
-                                        milliseconds(time), type, json_quote(key), value, metadata)});
+                                        to_milliseconds(time), type, json_quote(key), value, metadata)});
   }
   void add_head();
   void add_intervals();

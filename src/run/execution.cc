@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <map>
 
+#include "base/clock.h"
 #include "base/text.h"
 #include "metrics/reader.h"
 #include "run/output_files.h"
@@ -20,7 +21,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-double now_s() { return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count(); }
 double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
 
 constexpr int tick_ms = 200;
@@ -98,7 +98,7 @@ class Execution {
           ranks_(tagged, [this](std::optional<int> rank, std::string_view bytes) { take(rank, bytes); }) {}
 
     void feed(std::string_view bytes) {
-      time_ = now_s();
+      time_ = unix_seconds();
       ranks_.take(bytes);
     }
     void finish() {
@@ -157,7 +157,7 @@ class Execution {
           read_at(log_.get(), std::as_writable_bytes(std::span(buffer_)), log_offset_, directory_.metric_log());
       if (n == 0) return;
       log_offset_ += n;
-      logged_.feed({buffer_.data(), n}, now_s());
+      logged_.feed({buffer_.data(), n}, unix_seconds());
     }
   }
 

@@ -34,7 +34,7 @@ std::string value_in(const char* file, std::string_view key) {
   return {};
 }
 
-Json or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(printable(text)); }
+Json printable_or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(printable(text)); }
 
 Json memory_bytes() {
   const std::string text = value_in("/proc/meminfo", "MemTotal");
@@ -119,12 +119,13 @@ Json describe_machine(const Variables& variable, const std::stop_token& stop) {
   CPU_ZERO(&usable);
   const bool known = ::sched_getaffinity(0, sizeof usable, &usable) == 0;
   const auto mpi = lines_of({"mpirun", "--version"}, variable, stop);
-  return {{"node", printable(node_name(variable))},  {"kernel", fmt::format("{} {}", kernel.sysname, kernel.release)},
-          {"architecture", kernel.machine},          {"cpu", or_null(value_in("/proc/cpuinfo", "model name"))},
-          {"cpus", ::sysconf(_SC_NPROCESSORS_ONLN)}, {"cpus_usable", known ? Json(CPU_COUNT(&usable)) : Json(nullptr)},
-          {"memory_bytes", memory_bytes()},          {"accelerators", accelerators(variable, stop)},
-          {"interconnect", interconnect()},          {"mpi", mpi.empty() ? Json(nullptr) : Json(mpi.front())},
-          {"container", container(variable)},        {"job", batch_job(variable)}};
+  return {
+      {"node", printable(node_name(variable))},  {"kernel", fmt::format("{} {}", kernel.sysname, kernel.release)},
+      {"architecture", kernel.machine},          {"cpu", printable_or_null(value_in("/proc/cpuinfo", "model name"))},
+      {"cpus", ::sysconf(_SC_NPROCESSORS_ONLN)}, {"cpus_usable", known ? Json(CPU_COUNT(&usable)) : Json(nullptr)},
+      {"memory_bytes", memory_bytes()},          {"accelerators", accelerators(variable, stop)},
+      {"interconnect", interconnect()},          {"mpi", mpi.empty() ? Json(nullptr) : Json(mpi.front())},
+      {"container", container(variable)},        {"job", batch_job(variable)}};
 }
 
 }  // namespace sabath

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 
+#include "base/clock.h"
 #include "sabath/error.h"
 
 namespace sabath {
@@ -13,8 +14,6 @@ using Json = nlohmann::ordered_json;
 using namespace std::chrono_literals;
 
 constexpr auto rarest = 10s;
-
-double now_s() { return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count(); }
 
 }  // namespace
 
@@ -44,7 +43,7 @@ void Sampler::work(const std::stop_token& stop) {
 void Sampler::sample(const std::stop_token& stop) {
   const NodeUsage node = usage_of_node();
   const double all = node.cpu_all_s - before_.cpu_all_s;
-  Json line{{"time", now_s()},
+  Json line{{"time", unix_seconds()},
             {"node", node_},
             {"cpu_percent", all > 0 ? 100 * (node.cpu_busy_s - before_.cpu_busy_s) / all : 0},
             {"memory_bytes", node.memory_bytes},

@@ -12,7 +12,6 @@
 namespace sabath {
 namespace {
 
-using Json = nlohmann::json;
 constexpr std::uint64_t bytes_min = 1'000'000;  // less says more of a connection's beginning than of a rate
 constexpr double seconds_min = 0.01;
 constexpr std::size_t samples_max = 20;
@@ -22,7 +21,7 @@ constexpr std::uint64_t file_size_max = 4ULL << 20, all_size_max = 32ULL << 20;
 }  // namespace
 
 std::optional<RateSample> try_parse_rate(std::string_view json_line) {
-  const auto json = Json::parse(json_line, nullptr, false);
+  const auto json = nlohmann::json::parse(json_line, nullptr, false);
   if (!json.is_object()) return std::nullopt;
   try {
     const auto bytes = json.at("fetched_bytes").get<std::uint64_t>();
@@ -35,7 +34,7 @@ std::optional<RateSample> try_parse_rate(std::string_view json_line) {
       if (url) sample.origins.insert(url->origin());
     }
     return sample;
-  } catch (const Json::exception&) {
+  } catch (const nlohmann::json::exception&) {
     return std::nullopt;
   }
 }

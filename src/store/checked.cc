@@ -15,11 +15,9 @@
 namespace sabath {
 namespace {
 
-constexpr std::uint64_t record_tag = 0x31'6b'63'68'63'62'61'73;  // "sabchck1"
-constexpr std::size_t pending_max = 256 * check_record_size;     // what a kill may take
-constexpr std::size_t logs_before_folding = 4;
-
-std::uint64_t guard(std::string_view body) { return xxh3_64(body) ^ record_tag; }
+constexpr std::uint64_t check_tag = 0x31'6b'63'68'63'62'61'73;       // "sabchck1"
+constexpr std::size_t checks_pending_max = 256 * check_record_size;  // what a kill may take
+constexpr std::size_t check_logs_max = 4;
 
 // A view's copy is another file with the same content.
 std::uint64_t key_of(const Digest& digest, std::uint64_t inode) {
@@ -52,14 +50,14 @@ void put_check(std::string& out, const Check& check) {
   wire::put(body, static_cast<std::uint64_t>(check.mtime_ns));
   wire::put(body, check.xxh3);
   wire::put(body, static_cast<std::uint64_t>(check.time_ns));
-  wire::put(out, guard(body));
+  wire::put(out, wire::guard(body, check_tag));
   out += body;
 }
 
 std::optional<Check> try_parse_check(std::string_view record) {
   if (record.size() != check_record_size) return std::nullopt;
   wire::Reader reader(record);
-  if (reader.get<std::uint64_t>() != guard(record.substr(8))) return std::nullopt;
+  if (reader.get<std::uint64_t>() != wire::guard(record.substr(8), check_tag)) return std::nullopt;
   Check check;
   check.digest.hash = reader.hash();
   check.digest.size_bytes = reader.get<std::uint64_t>();
@@ -101,7 +99,7 @@ void Checked::refresh() {
   std::ranges::sort(known_, order);
   known_.erase(std::unique(known_.begin(), known_.end(), [](const Known& a, const Known& b) { return a.key == b.key; }),
                known_.end());
-  if (dead.size() > logs_before_folding) fold(dead);
+  if (dead.size() > check_logs_max) fold(dead);
 }
 
 // One log of all: the newest record of each file, once. (Two that fold the same logs at once both write all of it; if
@@ -136,7 +134,7 @@ std::optional<Checked::Last> Checked::find(const Digest& digest, const struct st
 void Checked::add(const Check& check) {
   const std::lock_guard lock(mutex_);
   put_check(pending_, check);
-  if (pending_.size() < pending_max) return;
+  if (pending_.size() < checks_pending_max) return;
   logs_.append(pending_);
   pending_.clear();
 }

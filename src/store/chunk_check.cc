@@ -11,7 +11,7 @@
 
 namespace sabath {
 namespace {
-constexpr unsigned threads_max = 8;  // each holds a chunk in memory
+constexpr unsigned check_threads_max = 8;  // each holds a chunk in memory
 }  // namespace
 
 std::vector<Sha256> hash_chunks(int fd, std::uint64_t size_bytes, std::span<const std::uint64_t> indices,
@@ -34,7 +34,7 @@ std::vector<Sha256> hash_chunks(int fd, std::uint64_t size_bytes, std::span<cons
     }
   };
   const std::size_t threads =
-      std::min<std::size_t>(std::clamp(std::thread::hardware_concurrency(), 1U, threads_max), indices.size());
+      std::min<std::size_t>(std::clamp(std::thread::hardware_concurrency(), 1U, check_threads_max), indices.size());
   {
     std::vector<std::jthread> helpers;
     for (std::size_t i = 1; i < threads; ++i) helpers.emplace_back(work);

@@ -18,8 +18,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr auto refresh_interval = std::chrono::milliseconds(50);
-constexpr std::size_t pending_max = 4096 * fact_record_size;
-constexpr std::size_t logs_before_folding = 8;
+constexpr std::size_t facts_pending_max = 4096 * fact_record_size;
+constexpr std::size_t fact_logs_max = 8;
 
 std::int64_t seconds_now() {
   return std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch()).count();
@@ -69,7 +69,7 @@ void Evidence::add(const Digest& digest, const struct stat& file) {
   distrusted_.erase(digest.hash);
   if (!facts_.insert(key).second) return;
   put_fact(pending_, fact, seconds_now());
-  if (pending_.size() >= pending_max) flush_locked();
+  if (pending_.size() >= facts_pending_max) flush_locked();
 }
 
 void Evidence::distrust(const Digest& digest) {
@@ -98,7 +98,7 @@ void Evidence::refresh() {
     offset = read_facts(log->get(), path, offset, [this](const Fact& fact) { facts_.insert(key_of(fact)); });
   });
   const auto dead = loaded_ ? std::vector<std::filesystem::path>() : logs_.of_the_dead();
-  if (dead.size() > logs_before_folding) fold(dead);
+  if (dead.size() > fact_logs_max) fold(dead);
   loaded_ = true;
   refreshed_ = Clock::now();
 }

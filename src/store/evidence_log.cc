@@ -5,16 +5,13 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "manifest/wire.h"
+#include "store/lease_file.h"
 
 namespace sabath {
 namespace {
 
-constexpr std::uint64_t record_tag = 0x31'64'69'76'65'62'61'73;  // "sabevid1"
-constexpr std::size_t records_per_read = 4096;
-
-std::int64_t nanoseconds(const struct timespec& t) { return std::int64_t{t.tv_sec} * 1'000'000'000 + t.tv_nsec; }
-
-std::uint64_t guard(std::string_view body) { return xxh3_64(body) ^ record_tag; }
+constexpr std::uint64_t fact_tag = 0x31'64'69'76'65'62'61'73;  // "sabevid1"
+constexpr std::size_t facts_per_read = 4096;
 
 }  // namespace
 
@@ -31,14 +28,14 @@ void put_fact(std::string& out, const Fact& fact, std::int64_t time_s) {
   wire::put(body, static_cast<std::uint64_t>(fact.mtime_ns));
   wire::put(body, static_cast<std::uint64_t>(fact.ctime_ns));
   wire::put(body, static_cast<std::uint64_t>(time_s));
-  wire::put(out, guard(body));
+  wire::put(out, wire::guard(body, fact_tag));
   out += body;
 }
 
 std::optional<Fact> try_parse_fact(std::string_view record) {
   if (record.size() != fact_record_size) return std::nullopt;
   wire::Reader reader(record);
-  if (reader.get<std::uint64_t>() != guard(record.substr(8))) return std::nullopt;
+  if (reader.get<std::uint64_t>() != wire::guard(record.substr(8), fact_tag)) return std::nullopt;
   Fact fact;
   fact.digest.hash = reader.hash();
   fact.digest.size_bytes = reader.get<std::uint64_t>();
@@ -56,7 +53,7 @@ std::uint64_t read_facts(const std::filesystem::path& log, std::uint64_t offset,
 
 std::uint64_t read_facts(int log, const std::filesystem::path& name, std::uint64_t offset,
                          const std::function<void(const Fact&)>& visit) {
-  std::string buffer(records_per_read * fact_record_size, '\0');
+  std::string buffer(facts_per_read * fact_record_size, '\0');
   for (;;) {
     const std::size_t n = read_at(log, std::as_writable_bytes(std::span(buffer)), offset, name);
     const std::size_t records = n / fact_record_size;

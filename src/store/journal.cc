@@ -9,10 +9,8 @@
 namespace sabath {
 namespace {
 
-constexpr std::uint64_t record_tag = 0x31'6c'6e'72'6a'62'61'73;  // "sabjrnl1"
-constexpr std::size_t records_per_read = 4096;
-
-std::uint64_t guard(std::string_view body) { return xxh3_64(body) ^ record_tag; }
+constexpr std::uint64_t journal_tag = 0x31'6c'6e'72'6a'62'61'73;  // "sabjrnl1"
+constexpr std::size_t journal_records_per_read = 4096;
 
 }  // namespace
 
@@ -23,14 +21,14 @@ void put_journal_record(std::string& out, const JournalRecord& record) {
   wire::put(body, record.value);
   wire::put_hash(body, record.hash);
   wire::put(body, record.boot);
-  wire::put(out, guard(body));
+  wire::put(out, wire::guard(body, journal_tag));
   out += body;
 }
 
 std::optional<JournalRecord> try_parse_journal_record(std::string_view bytes) {
   if (bytes.size() != journal_record_size) return std::nullopt;
   wire::Reader reader(bytes);
-  if (reader.get<std::uint64_t>() != guard(bytes.substr(8))) return std::nullopt;
+  if (reader.get<std::uint64_t>() != wire::guard(bytes.substr(8), journal_tag)) return std::nullopt;
   JournalRecord record;
   record.number = reader.get<std::uint32_t>();
   const auto type = reader.get<std::uint32_t>();
@@ -64,7 +62,7 @@ void JournalState::take(std::string_view records) {
 bool JournalReader::read_more() {
   const auto fd = try_open_file(file_, O_RDONLY);
   if (!fd) return false;
-  std::string buffer(records_per_read * journal_record_size, '\0');
+  std::string buffer(journal_records_per_read * journal_record_size, '\0');
   bool grown = false;
   while (offset_ < journal_records_max * journal_record_size) {
     const std::size_t n = read_at(fd->get(), std::as_writable_bytes(std::span(buffer)), offset_, file_);

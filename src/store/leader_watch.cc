@@ -18,8 +18,8 @@ namespace sabath {
 namespace {
 
 namespace fs = std::filesystem;
-constexpr std::size_t writers_max = 4096;      // more directories of one source are no work of ours
-constexpr std::uint64_t chunks_max = 1 << 22;  // 16 TiB: what is copied when it cannot be taken over
+constexpr std::size_t followed_max = 4096;            // more directories of one source are no work of ours
+constexpr std::uint64_t copied_chunks_max = 1 << 22;  // 16 TiB: what is copied when it cannot be taken over
 
 template <class Visit>
 void for_each_entry(const fs::path& directory, Visit&& visit) {
@@ -40,7 +40,7 @@ std::map<std::uint64_t, std::vector<Sha256>> journaled(const fs::path& directory
   std::map<std::uint64_t, std::vector<Sha256>> all;
   for_each_entry(directory, [&](const fs::path& file) {
     if (!try_parse_journal_name(file.filename().native())) return;
-    JournalReader journal(file, key, chunks_max);
+    JournalReader journal(file, key, copied_chunks_max);
     journal.read_more();
     for (const auto& done : journal.state().done()) all[done.index].push_back(done.hash);
   });
@@ -99,7 +99,7 @@ void LeaderWatch::look_at(const fs::path& directory) {
     own_ = std::max(own_.value_or(Rank{}), Rank{records, name});
     return;
   }
-  if (writers_.size() >= writers_max && !writers_.contains(name)) return;
+  if (writers_.size() >= followed_max && !writers_.contains(name)) return;
   const auto [at, fresh] = writers_.try_emplace(name);
   Writer& writer = at->second;
   if (fresh || writer.trace != trace) writer.advanced = now_();

@@ -10,7 +10,7 @@
 
 namespace sabath {
 namespace {
-constexpr unsigned attempts_max = 3;  // another process may put a wrong object there again
+constexpr unsigned put_attempts_max = 3;  // another process may put a wrong object there again
 }  // namespace
 
 bool holds(Evidence& evidence, const std::filesystem::path& path, const Digest& digest) {
@@ -73,7 +73,7 @@ Objects::Placed Objects::place(const Digest& digest, Directories& touched,
     make_directory();  // it was empty, and somebody has removed it
     return move(to);
   };
-  for (unsigned attempt = 0; attempt < attempts_max; ++attempt) {
+  for (unsigned attempt = 0; attempt < put_attempts_max; ++attempt) {
     switch (try_move()) {
       case Move::vanished:
         return Placed::vanished;

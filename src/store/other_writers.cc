@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t writers_max = 65'536;  // more journals in one partial are no work of ours
 
 template <class Visit>
-void for_each_name(const std::filesystem::path& directory, Visit&& visit) {
+void for_each_file(const std::filesystem::path& directory, Visit&& visit) {
   std::error_code error;  // the directory may go at any moment: published, or discarded
   for (std::filesystem::directory_iterator it(directory, error), end; !error && it != end; it.increment(error)) {
     visit(it->path());
@@ -48,7 +48,7 @@ bool OtherWriters::refresh(bool at_once) {
   ever_ = true;
   refreshed_ = now_();
   for (Writer& writer : writers_) writer.scratch_bytes = 0;
-  for_each_name(directory_, [this](const std::filesystem::path& file) {
+  for_each_file(directory_, [this](const std::filesystem::path& file) {
     const std::string name = file.filename();
     if (const auto author = try_parse_journal_name(name)) writer_named(std::string(*author));
     const auto author = try_parse_scratch_name(name);

@@ -15,7 +15,7 @@ namespace sabath {
 namespace {
 
 constexpr std::uint64_t request_max = chunk_size_bytes;  // bytes of one read
-constexpr int attempts_max = 3;                          // a collection may have moved a pack just now
+constexpr int read_attempts_max = 3;                     // a collection may have moved a pack just now
 
 struct Wanted {
   std::size_t number;  // of the content
@@ -24,9 +24,9 @@ struct Wanted {
   std::span<std::byte> room;
 };
 
-class Batch {
+class ReadBatch {
  public:
-  Batch(Store& store, OpenPacks& packs) : store_(store), packs_(packs) {}
+  ReadBatch(Store& store, OpenPacks& packs) : store_(store), packs_(packs) {}
 
   void add(Wanted wanted) { wanted_.push_back(wanted); }
 
@@ -106,7 +106,7 @@ class Batch {
 // The first that is not where it should be.
 std::optional<std::size_t> try_read(Store& store, OpenPacks& open, std::span<const Digest> contents, const PackMap& map,
                                     std::span<const PackMap::Place> places, std::span<std::byte> room) {
-  Batch batch(store, open);
+  ReadBatch batch(store, open);
   for (std::size_t i = 0; i < contents.size(); ++i) {
     const auto its = room.first(contents[i].size_bytes);
     room = room.subspan(its.size());
@@ -151,7 +151,7 @@ std::optional<std::size_t> read_contents(Store& store, OpenPacks& open, std::spa
                                          std::span<std::byte> room) {
   for (int attempt = 1;; ++attempt) {
     const auto missing = try_read(store, open, contents, map, places, room);
-    if (!missing || attempt == attempts_max || !store.present(contents[*missing])) return missing;
+    if (!missing || attempt == read_attempts_max || !store.present(contents[*missing])) return missing;
     places = {};  // what was true when it was told is not any more
   }
 }

@@ -13,7 +13,7 @@
 namespace sabath {
 namespace {
 
-constexpr unsigned threads_max = 256;
+constexpr unsigned verify_threads_max = 256;
 
 }  // namespace
 
@@ -46,7 +46,7 @@ void PackVerify::run(const std::vector<Manifest>& manifests) {
   const unsigned threads = options_.threads == 0 ? std::thread::hardware_concurrency() : options_.threads;
   {
     std::vector<std::jthread> helpers;
-    const auto helpers_max = std::min<std::size_t>({threads, threads_max, tasks_.size()});
+    const auto helpers_max = std::min<std::size_t>({threads, verify_threads_max, tasks_.size()});
     for (std::size_t i = 1; i < helpers_max; ++i) helpers.emplace_back([this] { work(); });
     work();
   }

@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 constexpr auto believed_for = std::chrono::milliseconds(100);  // between two looks at a pack's stat
-constexpr unsigned attempts_max = 3;
+constexpr unsigned open_attempts_max = 3;
 
 std::vector<fs::path> packs_alone(const fs::path& packs) { return {packs}; }
 
@@ -39,7 +39,7 @@ Packs::Packs(const Layout& layout, Evidence& evidence, Trash& trash, Objects& ob
 
 bool Packs::present(const Digest& content) {
   if (content.size_bytes > pack_member_max) return false;
-  for (unsigned attempt = 0; attempt < attempts_max; ++attempt) {
+  for (unsigned attempt = 0; attempt < open_attempts_max; ++attempt) {
     const auto place = table_.find(content);
     if (!place) {
       if (!recall(content)) return false;
@@ -146,7 +146,7 @@ Digest Packs::publish(PackWriter& writer) {
       table_.refresh();
       return name;
     }
-    if (attempt == attempts_max || !objects_.quarantine(pack.file)) {
+    if (attempt == open_attempts_max || !objects_.quarantine(pack.file)) {
       throw Error(FailureKind::storage, fmt::format("{} is wrong and cannot be put aside", pack.file.native()),
                   "remove it by hand, then run again");
     }

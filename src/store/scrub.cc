@@ -18,7 +18,7 @@ namespace sabath {
 namespace {
 
 constexpr std::uint64_t chunks_per_task = 16;
-constexpr unsigned threads_max = 256;
+constexpr unsigned scrub_threads_max = 256;
 
 // The clock of the store's server; where the store cannot be written, ours.
 std::int64_t verification_time(Store::State& store) {
@@ -78,7 +78,7 @@ void Scrub::run() {
   const unsigned threads = options_.threads == 0 ? std::thread::hardware_concurrency() : options_.threads;
   {
     std::vector<std::jthread> helpers;
-    for (unsigned i = 1; i < std::min(threads, threads_max); ++i) helpers.emplace_back([this] { work(); });
+    for (unsigned i = 1; i < std::min(threads, scrub_threads_max); ++i) helpers.emplace_back([this] { work(); });
     work();
   }
   store_.checked.flush();  // also what was read before a stop request

@@ -18,7 +18,6 @@ namespace {
 
 constexpr mode_t shared_mode = 02775;
 constexpr mode_t top_mode = 03775;  // sticky: who is not its owner replaces neither format nor rooms
-constexpr std::uint64_t format_size_max = 64 * 1024;
 
 // As setxattr(2) takes it: posix_acl_xattr.h of the kernel, version 2, little-endian.
 struct AclEntry {

@@ -14,7 +14,7 @@ namespace sabath {
 namespace {
 
 constexpr std::string_view format_name = "sabath-store";
-constexpr std::uint64_t format_version = 1, format_size_max = 64 * 1024;
+constexpr std::uint64_t format_version = 1;
 constexpr std::uint64_t pack_threshold_default = 1 << 20;
 
 }  // namespace

@@ -9,6 +9,8 @@
 
 namespace sabath {
 
+inline constexpr std::uint64_t format_size_max = 64 * 1024;
+
 struct StoreFormat {
   std::uint64_t pack_threshold = 0;  // bytes; 0: no packs
 };

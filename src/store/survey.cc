@@ -48,7 +48,7 @@ void for_each_name(const fs::path& directory, Visit&& visit) {
   if (errno != 0) throw_errno("list", directory, errno);
 }
 
-auto order(const StoredObject& object) { return std::tie(object.hash, object.size_bytes); }
+auto by_content(const StoredObject& object) { return std::tie(object.hash, object.size_bytes); }
 
 }  // namespace
 
@@ -87,7 +87,7 @@ ObjectTable::ObjectTable(const Layout& layout, Packs* packs) {
   objects_.reserve(found.size());
   linked_.reserve(found.size());
   for (const auto& [object, linked] : found) {
-    if (!objects_.empty() && order(objects_.back()) == order(object)) continue;
+    if (!objects_.empty() && by_content(objects_.back()) == by_content(object)) continue;
     objects_.push_back(object);
     linked_.push_back(linked);
     total_bytes_ += bytes(static_cast<std::uint32_t>(objects_.size() - 1));
@@ -107,8 +107,8 @@ fs::path ObjectTable::file(std::uint32_t index, const Layout& layout) const {
 
 std::optional<std::uint32_t> ObjectTable::find(const Digest& object) const {
   const StoredObject wanted{object.hash, object.size_bytes, StoredObject::no_pack, 0};
-  const auto at = std::ranges::lower_bound(objects_, order(wanted), {}, order);
-  if (at == objects_.end() || order(*at) != order(wanted)) return std::nullopt;
+  const auto at = std::ranges::lower_bound(objects_, by_content(wanted), {}, by_content);
+  if (at == objects_.end() || by_content(*at) != by_content(wanted)) return std::nullopt;
   return static_cast<std::uint32_t>(at - objects_.begin());
 }
 

@@ -18,9 +18,9 @@ namespace sabath {
 namespace {
 
 namespace fs = std::filesystem;
-constexpr std::uint64_t chunks_max = 1ULL << 40;
+constexpr std::uint64_t unknown_chunks_max = 1ULL << 40;
 
-std::uint64_t size_of(const fs::path& file) {
+std::uint64_t length_of(const fs::path& file) {
   const auto s = try_lstat(file);
   return s && S_ISREG(s->st_mode) ? static_cast<std::uint64_t>(s->st_size) : 0;
 }
@@ -79,7 +79,7 @@ std::vector<fs::path> UnknownPartial::ownerless(Store::State& store, const Sha25
       found.push_back(directory);
     }
   }
-  std::ranges::sort(found, std::ranges::greater(), [](const fs::path& d) { return size_of(d / partial_data_name); });
+  std::ranges::sort(found, std::ranges::greater(), [](const fs::path& d) { return length_of(d / partial_data_name); });
   return found;
 }
 
@@ -130,7 +130,7 @@ std::multimap<std::uint64_t, Sha256> UnknownPartial::journaled() const {
   std::multimap<std::uint64_t, Sha256> all;
   for (const auto& file : list(directory_)) {
     if (!try_parse_journal_name(file.filename().native())) continue;
-    JournalReader journal(file, key_, chunks_max);
+    JournalReader journal(file, key_, unknown_chunks_max);
     journal.read_more();
     for (const auto& done : journal.state().done()) all.emplace(done.index, done.hash);
   }

@@ -13,7 +13,7 @@ namespace sabath::test {
 namespace {
 
 // One process, so that its id is all there is to stop; a log line is written when its request has ended.
-constexpr const char* config_template =
+constexpr const char* nginx_conf =
     R"(daemon off; master_process off; pid {dir}/pid; error_log {dir}/error.log warn;
 events {{ worker_connections 512; }}
 http {{
@@ -63,7 +63,7 @@ void Nginx::write_config(std::uint16_t port) {
   const std::string dir = directory_.path();
   const char* tls = options_.tls_name.empty() ? "" : options_.http2 ? " ssl http2" : " ssl";
   write_file(directory_ / "nginx.conf",
-             fmt::format(config_template, fmt::arg("dir", dir), fmt::arg("port", port),
+             fmt::format(nginx_conf, fmt::arg("dir", dir), fmt::arg("port", port),
                          fmt::arg("root", options_.root.string()), fmt::arg("requests", options_.requests_max),
                          fmt::arg("tls", tls), fmt::arg("locations", locations_of(options_, dir))));
 }

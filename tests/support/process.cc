@@ -18,14 +18,6 @@
 namespace sabath::test {
 namespace {
 
-sockaddr_in loopback(std::uint16_t port) {
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_port = htons(port);
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  return address;
-}
-
 // Children of children too: a server's sessions may have left its process group.
 std::vector<pid_t> descendants_of(pid_t pid) {
   std::vector<pid_t> found = {pid};
@@ -45,6 +37,14 @@ std::string text_of(const std::filesystem::path& file) {
 }
 
 }  // namespace
+
+sockaddr_in loopback_address(std::uint16_t port) {
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(port);
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  return address;
+}
 
 ChildProcess::ChildProcess(const std::vector<std::string>& argv, const std::filesystem::path& log) {
   const std::string program = find_program(argv.at(0));
@@ -134,7 +134,7 @@ std::uint16_t free_port() {
   for (int attempt = 0; attempt < 1000; ++attempt) {
     const std::uint16_t port = ports(random);
     const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    const sockaddr_in address = loopback(port);
+    const sockaddr_in address = loopback_address(port);
     const bool bound = bind(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
     close(fd);
     if (bound) return port;
@@ -144,7 +144,7 @@ std::uint16_t free_port() {
 
 bool accepts(std::uint16_t port) {
   const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  const sockaddr_in address = loopback(port);
+  const sockaddr_in address = loopback_address(port);
   const bool connected = connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
   close(fd);
   return connected;

@@ -1,6 +1,7 @@
 // Child processes of tests: started without a shell, ended by their own id. Throws std::runtime_error.
 #pragma once
 
+#include <netinet/in.h>
 #include <sys/types.h>
 
 #include <chrono>
@@ -36,6 +37,8 @@ class ChildProcess {
 
 // The program's full name, empty if this machine does not have it.
 [[nodiscard]] std::string find_program(const std::string& name);
+
+[[nodiscard]] sockaddr_in loopback_address(std::uint16_t port);
 
 inline constexpr const char* python = "/usr/bin/python3";  // the system's: it has the Debian packages
 // argv of a script of the tests; `name` is its path below tests/.

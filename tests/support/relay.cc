@@ -15,20 +15,14 @@
 #include <stdexcept>
 #include <thread>
 
+#include "support/process.h"
+
 namespace sabath::test {
 namespace {
 
-sockaddr_in loopback(std::uint16_t port) {
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_port = htons(port);
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  return address;
-}
-
 int connect_to(std::uint16_t port) {
   const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  const sockaddr_in address = loopback(port);
+  const sockaddr_in address = loopback_address(port);
   if (connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0) return fd;
   close(fd);
   return -1;
@@ -130,7 +124,7 @@ Relay::Relay(std::uint16_t server_port, std::uint64_t rate) : state_(std::make_u
   state_->server_port = server_port;
   state_->rate = rate;
   state_->listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_in address = loopback(0);
+  sockaddr_in address = loopback_address(0);
   socklen_t size = sizeof address;
   auto* generic = reinterpret_cast<sockaddr*>(&address);
   if (bind(state_->listener, generic, size) != 0 || listen(state_->listener, 64) != 0 ||

@@ -12,7 +12,7 @@
 namespace sabath::test {
 namespace {
 
-constexpr const char* config_template = R"(ListenAddress 127.0.0.1
+constexpr const char* sshd_conf = R"(ListenAddress 127.0.0.1
 Port {port}
 HostKey {dir}/host_key
 PidFile none
@@ -53,7 +53,7 @@ Sshd::Sshd(SshdOptions options) : options_(std::move(options)) {
   server_ = start_server(
       [&](std::uint16_t port) {
         write_file(directory_ / "sshd_config",
-                   fmt::format(config_template, fmt::arg("port", port), fmt::arg("dir", directory_.path().string()),
+                   fmt::format(sshd_conf, fmt::arg("port", port), fmt::arg("dir", directory_.path().string()),
                                fmt::arg("more", options_.more)));
         return std::vector<std::string>{find_program("sshd"), "-D", "-e", "-f", directory_ / "sshd_config"};
       },

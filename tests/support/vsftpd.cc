@@ -13,7 +13,7 @@ namespace sabath::test {
 namespace {
 
 // The anonymous user is daemon: vsftpd wants one whose home directory exists.
-constexpr const char* config_template = R"(listen=YES
+constexpr const char* vsftpd_conf = R"(listen=YES
 listen_ipv6=NO
 listen_address=127.0.0.1
 listen_port={port}
@@ -61,12 +61,11 @@ Vsftpd::Vsftpd(VsftpdOptions options) : options_(std::move(options)) {
   }
   server_ = start_server(
       [&](std::uint16_t port) {
-        write_file(config,
-                   fmt::format(config_template, fmt::arg("port", port), fmt::arg("root", options_.root.string()),
-                               fmt::arg("dir", directory_.path().string()), fmt::arg("rate", options_.rate_max),
-                               fmt::arg("anonymous", options_.anonymous ? "YES" : "NO"),
-                               fmt::arg("local", options_.anonymous ? "NO" : "YES")) +
-                       tls);
+        write_file(config, fmt::format(vsftpd_conf, fmt::arg("port", port), fmt::arg("root", options_.root.string()),
+                                       fmt::arg("dir", directory_.path().string()), fmt::arg("rate", options_.rate_max),
+                                       fmt::arg("anonymous", options_.anonymous ? "YES" : "NO"),
+                                       fmt::arg("local", options_.anonymous ? "NO" : "YES")) +
+                               tls);
         return std::vector<std::string>{"vsftpd", config};
       },
       directory_ / "output.log");

@@ -13,7 +13,7 @@
 namespace sabath {
 namespace {
 
-struct Host {
+struct SimulatedHost {
   std::function<double(unsigned)> rate;  // bytes a second with so many connections
   double latency = 0.02;
   double noise = 0;
@@ -28,7 +28,7 @@ struct Seen {
 };
 
 // Lets the policy look each 50 ms; new connections begin at once.
-Seen watch(ConnectionPolicy& policy, Host& host, double seconds, double from = 0) {
+Seen watch(ConnectionPolicy& policy, SimulatedHost& host, double seconds, double from = 0) {
   std::mt19937_64 random(7);
   Seen result;
   for (double now = from; now < from + seconds; now += 0.05) {
@@ -50,7 +50,7 @@ TEST(ConnectionPolicy, Table) {
   struct Case {
     const char* name;
     unsigned start, max;
-    Host host;
+    SimulatedHost host;
     unsigned at_least, at_most;  // connections in the end
   };
   const std::vector<Case> cases = {
@@ -67,7 +67,7 @@ TEST(ConnectionPolicy, Table) {
   };
   for (const auto& c : cases) {
     ConnectionPolicy policy({c.start, c.max});
-    Host host = c.host;
+    SimulatedHost host = c.host;
     const Seen seen = watch(policy, host, 8);
     EXPECT_GE(seen.target, c.at_least) << c.name;
     EXPECT_LE(seen.target, c.at_most) << c.name;
@@ -209,7 +209,7 @@ TEST(ConnectionPolicy, LoginsFarAwayAndNearby) {
 
 TEST(ConnectionPolicy, ProbesGetRarer) {
   ConnectionPolicy policy({8, 16});
-  Host host{[](unsigned) { return 100e6; }, 0.0002, 0};
+  SimulatedHost host{[](unsigned) { return 100e6; }, 0.0002, 0};
   const Seen first = watch(policy, host, 30), later = watch(policy, host, 30, 30);
   EXPECT_LT(later.changes, first.changes);
   EXPECT_LE(first.changes, 10U);
@@ -231,7 +231,7 @@ TEST(ConnectionPolicy, AHostThatRefusesAProbeKeepsWhatItHad) {
   ConnectionPolicy policy({8, 16});
   policy.crowded(0, 8);
   EXPECT_EQ(policy.target(), 4U);
-  Host host{[](unsigned n) { return 1e6 * n; }, 0.02, 0};
+  SimulatedHost host{[](unsigned n) { return 1e6 * n; }, 0.02, 0};
   double now = 1;
   for (; policy.target() == 4 && now < 20; now += 0.05) watch(policy, host, 0.05, now);
   ASSERT_EQ(policy.target(), 5U);
@@ -241,7 +241,7 @@ TEST(ConnectionPolicy, AHostThatRefusesAProbeKeepsWhatItHad) {
 
 TEST(ConnectionPolicy, ReasonsTellTheRates) {
   ConnectionPolicy policy({8, 16});
-  Host host{[](unsigned n) { return 1e6 * n; }, 0.001, 0};
+  SimulatedHost host{[](unsigned n) { return 1e6 * n; }, 0.001, 0};
   const Seen seen = watch(policy, host, 1);
   ASSERT_FALSE(seen.reasons.empty());
   EXPECT_NE(seen.reasons[0].find("16 connections instead of 8"), std::string::npos) << seen.reasons[0];

@@ -4,7 +4,7 @@
 #include "fetch_bench.h"
 #include "support/seeded.h"
 
-namespace sabath::test {
+namespace sabath::test::in_order {
 namespace {
 
 const std::string a = "https://a.example/f", b = "https://b.example/f";
@@ -338,4 +338,4 @@ TEST(InOrder, RoomIsGivenBackByAFailure) {
 }
 
 }  // namespace
-}  // namespace sabath::test
+}  // namespace sabath::test::in_order

@@ -17,7 +17,7 @@
 namespace sabath::test {
 namespace {
 
-constexpr const char* url = "http://a.example/a.tar";
+constexpr const char* tar_url = "http://a.example/a.tar";
 
 std::string content_of(int number, std::uint64_t size) {
   return seeded_bytes(static_cast<std::uint64_t>(number) + 1, 0, size);
@@ -168,7 +168,9 @@ TEST(TarIndexTest, IsReadBackAsItWasAndNotOtherwise) {
 
 class RemoteTarTest : public testing::Test {
  protected:
-  RemoteTar::Source source() const { return {"a.tar", Url::parse(url), sha256(std::string_view(url)), {}, false}; }
+  RemoteTar::Source source() const {
+    return {"a.tar", Url::parse(tar_url), sha256(std::string_view(tar_url)), {}, false};
+  }
   static bool all(const TarEntry&) { return true; }
   FetchBench bench_;
 };
@@ -177,35 +179,35 @@ TEST_F(RemoteTarTest, AWalkGoesOnWhereTheLastEnded) {
   std::vector<TarMember> members;
   for (int i = 0; i < 20; ++i)
     members.push_back({.name = std::to_string(i), .content = content_of(i, 800'000 + 999U * static_cast<unsigned>(i))});
-  bench_.origin.put(url, {.bytes = tar_of(members), .etag = "\"1\""});
+  bench_.origin.put(tar_url, {.bytes = tar_of(members), .etag = "\"1\""});
   FetchContext context = bench_.context();
   EXPECT_EQ(RemoteTar(context, source()).choose(all, 3).size(), 3U);
-  const auto first = bench_.origin.reads(url).size();
-  EXPECT_LE(bench_.origin.sent(url), 32U * 1024);
+  const auto first = bench_.origin.reads(tar_url).size();
+  EXPECT_LE(bench_.origin.sent(tar_url), 32U * 1024);
   EXPECT_EQ(RemoteTar(context, source()).choose(all, 3).size(), 3U);
-  EXPECT_EQ(bench_.origin.reads(url).size(), first);  // the index says it
+  EXPECT_EQ(bench_.origin.reads(tar_url).size(), first);  // the index says it
   EXPECT_EQ(RemoteTar(context, source()).choose(all, std::nullopt).size(), 20U);
-  const auto second = bench_.origin.reads(url).size();
-  EXPECT_GE(bench_.origin.reads(url)[first].offset, 3U * 800'000);  // not from the start
+  const auto second = bench_.origin.reads(tar_url).size();
+  EXPECT_GE(bench_.origin.reads(tar_url)[first].offset, 3U * 800'000);  // not from the start
   EXPECT_EQ(RemoteTar(context, source()).choose(all, std::nullopt).size(), 20U);
-  EXPECT_EQ(bench_.origin.reads(url).size(), second);
+  EXPECT_EQ(bench_.origin.reads(tar_url).size(), second);
 }
 
 TEST_F(RemoteTarTest, EvenMembersAreReadAhead) {
   std::vector<TarMember> members;
   for (int i = 0; i < 100; ++i) members.push_back({.name = std::to_string(i), .content = std::string(300'000, 'x')});
-  bench_.origin.put(url, {.bytes = tar_of(members), .etag = "\"1\""});
+  bench_.origin.put(tar_url, {.bytes = tar_of(members), .etag = "\"1\""});
   FetchContext context = bench_.context();
   EXPECT_EQ(RemoteTar(context, source()).choose(all, std::nullopt).size(), 100U);
-  EXPECT_LE(bench_.origin.sent(url), 110U * 4096 + 16384);
+  EXPECT_LE(bench_.origin.sent(tar_url), 110U * 4096 + 16384);
 }
 
 TEST_F(RemoteTarTest, HiccupsAndOtherVersions) {
   const std::string tar = tar_of(small_members());
-  bench_.origin.put(url, {.bytes = tar, .etag = "\"1\"", .break_after = 700, .break_times = 2});
+  bench_.origin.put(tar_url, {.bytes = tar, .etag = "\"1\"", .break_after = 700, .break_times = 2});
   FetchContext context = bench_.context();
   EXPECT_EQ(RemoteTar(context, source()).choose(all, 2).size(), 2U);
-  bench_.origin.put(url, {.bytes = tar, .etag = "\"2\""});
+  bench_.origin.put(tar_url, {.bytes = tar, .etag = "\"2\""});
   try {
     (void)RemoteTar(context, source()).choose(all, std::nullopt);
     FAIL() << "two versions in one index";
@@ -254,7 +256,7 @@ TEST(SelectionTest, APartHasKeysOfItsOwn) {
   Recipe recipe;
   Fragment& fragment = recipe.fragments.emplace_back();
   fragment.type = FragmentType::archive;
-  fragment.urls = {Url::parse(url)};
+  fragment.urls = {Url::parse(tar_url)};
   const Selection four{4, {}}, some{std::nullopt, {"a/*"}};
   const Sha256 pin = sha256(std::string_view("pin"));
   const std::set<Sha256> keys{source_key(recipe),       source_key(recipe, four),
@@ -262,7 +264,7 @@ TEST(SelectionTest, APartHasKeysOfItsOwn) {
                               source_key(fragment),     source_key(fragment, four)};
   EXPECT_EQ(keys.size(), 6U);
   FileJob one;
-  one.urls = {Url::parse(url)};
+  one.urls = {Url::parse(tar_url)};
   one.size_bytes = 7;
   FileJob moved = one, other = one;
   moved.offset = other.offset = 512;

@@ -23,7 +23,7 @@ namespace {
 
 constexpr double tick_s = 0.015;  // how often the hosts are looked at, as by the swarm
 
-struct Host {
+struct SimulatedHost {
   ConnectionPolicy policy;
   std::uint64_t bytes = 0, bytes_before = 0;
   unsigned in_use = 0, failures = 0;
@@ -77,7 +77,7 @@ class Simulation {
   const bool log_;
   std::mt19937_64 random_;
   Schedule schedule_;
-  std::vector<Host> hosts_;
+  std::vector<SimulatedHost> hosts_;
   std::vector<Lane> lanes_;
   double now_ = 0;
   bool freed_ = true;  // something changed: idle lanes may find work
@@ -122,7 +122,7 @@ SimulatedResult Simulation::run() {
     if (std::exchange(freed_, false)) wake(now_);
     step(step_s);
     if (now_ > give_up_s) broken("does not end");
-    if (std::all_of(hosts_.begin(), hosts_.end(), [](const Host& host) { return host.dead; })) break;
+    if (std::all_of(hosts_.begin(), hosts_.end(), [](const SimulatedHost& host) { return host.dead; })) break;
   }
   result_.complete = schedule_.complete();
   result_.seconds = now_;
@@ -136,7 +136,7 @@ void Simulation::look(double now) {
   std::uint64_t all = 0;
   for (const auto& host : hosts_) all += host.bytes;
   for (std::size_t i = 0; i < hosts_.size(); ++i) {
-    Host& host = hosts_[i];
+    SimulatedHost& host = hosts_[i];
     const auto is_read = [&](const Lane& lane) {  // or silent, for longer than it should be
       return lane.source == i && lane.state != State::idle && lane.ready_at <= now;
     };
@@ -166,7 +166,7 @@ bool Simulation::dispatch(Lane& lane, double now) {
   unsigned targets = 0;
   std::vector<std::size_t> order;
   for (std::size_t i = 0; i < hosts_.size(); ++i) {
-    const Host& host = hosts_[i];
+    const SimulatedHost& host = hosts_[i];
     if (host.dead || host.paused_until > now) continue;
     targets += host.policy.target();
     if (host.in_use < host.policy.target()) order.push_back(i);
@@ -223,7 +223,7 @@ void Simulation::ask(Lane& lane, double now, bool split) {
   auto& grown = lane.grown[lane.source];
   if (!grown) {
     lane.ready_at += source.connect_trips * source.round_trip;
-    Host& host = hosts_[lane.source];
+    SimulatedHost& host = hosts_[lane.source];
     if (host.connecting == 0) host.connecting = std::max(now, 1e-6);
     host.connected_at = std::min(host.connected_at, now + source.connect_trips * source.round_trip);
     grown = lane.ready_at;
@@ -239,7 +239,7 @@ void Simulation::ask(Lane& lane, double now, bool split) {
 // The first byte, or what a server says instead.
 void Simulation::answer(Lane& lane) {
   const auto& source = case_.sources[lane.source];
-  Host& host = hosts_[lane.source];
+  SimulatedHost& host = hosts_[lane.source];
   const double now = lane.ready_at;
   if (now >= source.silent_at) return;
   if (now >= source.dies_at) return fail(lane, now, 0, true);
@@ -327,7 +327,7 @@ void Simulation::finish(Lane& lane, double now) {
 }
 
 void Simulation::fail(Lane& lane, double now, double retry_after, bool hurts) {
-  Host& host = hosts_[lane.source];
+  SimulatedHost& host = hosts_[lane.source];
   lane.grown[lane.source].reset();
   const std::uint64_t position = lane.run->position;
   schedule_.release(lane.run);

@@ -40,7 +40,13 @@ void share(double total, std::span<double* const> wants) {
   for (int round = 0; round < 6; ++round) {
     double small = 0;
     std::size_t large = 0;
-    for (const double* want : wants) *want <= level ? small += *want : ++large;
+    for (const double* want : wants) {
+      if (*want <= level) {
+        small += *want;
+      } else {
+        ++large;
+      }
+    }
     if (large == 0) break;
     level = std::max(level, (total - small) / static_cast<double>(large));
   }

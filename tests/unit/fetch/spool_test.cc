@@ -12,7 +12,7 @@
 namespace sabath::test {
 namespace {
 
-const std::string a = "https://a.example/f", b = "https://b.example/f";
+const std::string spool_a = "https://a.example/f", spool_b = "https://b.example/f";
 
 // All that the follower gives, or the kind of failure that ended it; begins anew as long as it is told to.
 struct Read {
@@ -58,9 +58,9 @@ TEST(Spool, TheReaderGetsEveryByteOfEverySize) {
   for (const std::uint64_t size : {std::uint64_t{0}, std::uint64_t{5}, chunk_size_bytes, 3 * chunk_size_bytes + 1}) {
     FetchBench bench;
     const std::string bytes = seeded_bytes(1, 0, size);
-    bench.origin.put(a, {.bytes = bytes, .piece_size = 70'001});
+    bench.origin.put(spool_a, {.bytes = bytes, .piece_size = 70'001});
     SpoolFollower follower;
-    const auto [outcome, read] = follow(bench, job_for({a}), follower);
+    const auto [outcome, read] = follow(bench, job_for({spool_a}), follower);
     EXPECT_FALSE(outcome.failure);
     EXPECT_FALSE(read.failure);
     EXPECT_TRUE(read.bytes == bytes) << size;
@@ -77,13 +77,13 @@ TEST(Spool, TheReaderGetsEveryByteOfEverySize) {
 TEST(Spool, AReaderOfAnArchiveThatDoesNotArriveIsTold) {
   for (int round = 0; round < 6; ++round) {
     FetchBench bench;
-    bench.origin.put(a, {.bytes = seeded_bytes(1, 0, 2 * chunk_size_bytes),
-                         .break_after = chunk_size_bytes + 10,
-                         .on_read = [reads = 0](Behaviour& now) mutable {
-                           if (++reads > 1) now.refusal = Failure{FailureKind::unavailable, "gone", "", {}};
-                         }});
+    bench.origin.put(spool_a, {.bytes = seeded_bytes(1, 0, 2 * chunk_size_bytes),
+                               .break_after = chunk_size_bytes + 10,
+                               .on_read = [reads = 0](Behaviour& now) mutable {
+                                 if (++reads > 1) now.refusal = Failure{FailureKind::unavailable, "gone", "", {}};
+                               }});
     SpoolFollower follower;
-    const auto [outcome, read] = follow(bench, job_for({a}), follower);
+    const auto [outcome, read] = follow(bench, job_for({spool_a}), follower);
     EXPECT_TRUE(outcome.failure);
     EXPECT_EQ(read.failure, FailureKind::interrupted);
     EXPECT_FALSE(follower.take());
@@ -93,15 +93,15 @@ TEST(Spool, AReaderOfAnArchiveThatDoesNotArriveIsTold) {
 TEST(Spool, AReaderBeginsAnewWithAnotherVersion) {
   FetchBench bench;
   const std::string before = seeded_bytes(1, 0, 3 * chunk_size_bytes), after = seeded_bytes(2, 0, 3 * chunk_size_bytes);
-  bench.origin.put(a, {.bytes = before,
-                       .etag = "\"1\"",
-                       .break_after = 2 * chunk_size_bytes + 10,
-                       .break_times = 1,
-                       .on_read = [&, reads = 0](Behaviour& now) mutable {
-                         if (++reads == 2) now.bytes = after, now.etag = "\"2\"";
-                       }});
+  bench.origin.put(spool_a, {.bytes = before,
+                             .etag = "\"1\"",
+                             .break_after = 2 * chunk_size_bytes + 10,
+                             .break_times = 1,
+                             .on_read = [&, reads = 0](Behaviour& now) mutable {
+                               if (++reads == 2) now.bytes = after, now.etag = "\"2\"";
+                             }});
   SpoolFollower follower;
-  const auto [outcome, read] = follow(bench, job_for({a}), follower);
+  const auto [outcome, read] = follow(bench, job_for({spool_a}), follower);
   EXPECT_FALSE(outcome.failure);
   EXPECT_TRUE(read.bytes == after);
   EXPECT_LE(read.restarts, 1U);
@@ -110,13 +110,13 @@ TEST(Spool, AReaderBeginsAnewWithAnotherVersion) {
 TEST(Spool, AReaderOfALieBeginsAnewWithTheTruth) {
   FetchBench bench;
   const std::string bytes = seeded_bytes(1, 0, 2 * chunk_size_bytes + 1);
-  bench.origin.put(a, {.bytes = bytes, .flip_at = 99});
-  bench.origin.put(b, {.bytes = bytes});
+  bench.origin.put(spool_a, {.bytes = bytes, .flip_at = 99});
+  bench.origin.put(spool_b, {.bytes = bytes});
   SpoolFollower follower;
-  const auto [outcome, read] = follow(bench, summed_job({a, b}, bytes), follower);
+  const auto [outcome, read] = follow(bench, summed_job({spool_a, spool_b}, bytes), follower);
   EXPECT_FALSE(outcome.failure);
   EXPECT_TRUE(read.bytes == bytes);
-  EXPECT_TRUE(bench.record(a).demoted);
+  EXPECT_TRUE(bench.record(spool_a).demoted);
 }
 
 TEST(Spool, AnAbandonedReaderDoesNotWait) {

@@ -16,7 +16,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-std::string url(int i, const char* host = "a") {
+std::string file_url(int i, const char* host = "a") {
   return "https://" + std::string(host) + ".example/" + std::to_string(i);
 }
 
@@ -49,8 +49,8 @@ TEST(Swarm, FiveHundredTinyFilesInTheirOrder) {
   bench.lanes = 8;
   std::vector<FileJob> jobs;
   for (int i = 0; i < 500; ++i) {
-    bench.origin.put(url(i), {.bytes = "content of " + std::to_string(i)});
-    jobs.push_back(job_for({url(i)}));
+    bench.origin.put(file_url(i), {.bytes = "content of " + std::to_string(i)});
+    jobs.push_back(job_for({file_url(i)}));
     jobs.back().listed = true;
   }
   const auto outcomes = bench.fetch(jobs);
@@ -78,10 +78,10 @@ TEST(Swarm, FilesOfEveryKindSideBySide) {
     for (int i = 0; i < 24; ++i) {
       const std::uint64_t sizes[] = {0, 1000, chunk_size_bytes, chunk_size_bytes + 1, 3 * chunk_size_bytes};
       contents.push_back(seeded_bytes(static_cast<std::uint64_t>(i), 0, sizes[i % 5]));
-      bench.origin.put(url(i), {.bytes = contents.back(), .break_after = 2'000'000, .break_times = 1});
-      jobs.push_back(i % 3 == 0   ? known_job({url(i)}, contents.back())
-                     : i % 3 == 1 ? summed_job({url(i)}, contents.back())
-                                  : job_for({url(i)}));
+      bench.origin.put(file_url(i), {.bytes = contents.back(), .break_after = 2'000'000, .break_times = 1});
+      jobs.push_back(i % 3 == 0   ? known_job({file_url(i)}, contents.back())
+                     : i % 3 == 1 ? summed_job({file_url(i)}, contents.back())
+                                  : job_for({file_url(i)}));
     }
     const auto outcomes = bench.fetch(jobs);
     for (std::size_t i = 0; i < jobs.size(); ++i) {
@@ -97,9 +97,10 @@ TEST(Swarm, FilesOfEveryKindSideBySide) {
 
 TEST(Swarm, OneFileThatCannotBeHadIsItsOwnFailure) {
   FetchBench bench;
-  bench.origin.put(url(1), {.bytes = "one"});
-  bench.origin.put(url(3), {.bytes = "three"});
-  const auto outcomes = bench.fetch(std::vector{job_for({url(1)}), job_for({url(2)}), job_for({url(3)})});
+  bench.origin.put(file_url(1), {.bytes = "one"});
+  bench.origin.put(file_url(3), {.bytes = "three"});
+  const auto outcomes =
+      bench.fetch(std::vector{job_for({file_url(1)}), job_for({file_url(2)}), job_for({file_url(3)})});
   EXPECT_FALSE(outcomes[0].failure);
   ASSERT_TRUE(outcomes[1].failure);
   EXPECT_EQ(outcomes[1].failure->kind, FailureKind::unavailable);
@@ -109,14 +110,15 @@ TEST(Swarm, OneFileThatCannotBeHadIsItsOwnFailure) {
 TEST(Swarm, AFatalFailureEndsEveryLaneAndKeepsWhatIsWhole) {
   FetchBench bench(50'000'000);
   bench.lanes = 4;
-  bench.origin.put(url(0), {.bytes = "whole"});
-  bench.origin.put(url(1), {.bytes = seeded_bytes(1, 0, 60'000'000)});  // more than there is room for
-  std::vector<FileJob> jobs = {job_for({url(0)})};
+  bench.origin.put(file_url(0), {.bytes = "whole"});
+  bench.origin.put(file_url(1), {.bytes = seeded_bytes(1, 0, 60'000'000)});  // more than there is room for
+  std::vector<FileJob> jobs = {job_for({file_url(0)})};
   for (int i = 2; i < 5; ++i) {
-    bench.origin.put(url(i), {.bytes = std::string(1'000'000, 'x'), .piece_size = 1000, .pause = milliseconds(20)});
-    jobs.push_back(job_for({url(i)}));
+    bench.origin.put(file_url(i),
+                     {.bytes = std::string(1'000'000, 'x'), .piece_size = 1000, .pause = milliseconds(20)});
+    jobs.push_back(job_for({file_url(i)}));
   }
-  jobs.push_back(job_for({url(1)}));
+  jobs.push_back(job_for({file_url(1)}));
   const auto begin = Clock::now();
   try {
     (void)bench.fetch(jobs);
@@ -130,28 +132,28 @@ TEST(Swarm, AFatalFailureEndsEveryLaneAndKeepsWhatIsWhole) {
 
 TEST(Swarm, WhatIsNoErrorOfOursReachesTheCallerToo) {
   FetchBench bench;
-  bench.origin.put(url(1), {.bytes = "x", .on_read = [](Behaviour&) { throw std::runtime_error("a defect"); }});
-  EXPECT_THROW((void)bench.fetch(job_for({url(1)})), std::runtime_error);
+  bench.origin.put(file_url(1), {.bytes = "x", .on_read = [](Behaviour&) { throw std::runtime_error("a defect"); }});
+  EXPECT_THROW((void)bench.fetch(job_for({file_url(1)})), std::runtime_error);
   const std::string big = seeded_bytes(1, 0, 3 * chunk_size_bytes);
-  bench.origin.put(url(1), {.bytes = big, .on_read = [](Behaviour&) { throw std::runtime_error("a defect"); }});
-  EXPECT_THROW((void)bench.fetch(known_job({url(1)}, big)), std::runtime_error);
+  bench.origin.put(file_url(1), {.bytes = big, .on_read = [](Behaviour&) { throw std::runtime_error("a defect"); }});
+  EXPECT_THROW((void)bench.fetch(known_job({file_url(1)}, big)), std::runtime_error);
 }
 
 TEST(Swarm, AStopBeforeItBeginsAsksNobody) {
   FetchBench bench;
-  bench.origin.put(url(1), {.bytes = "x"});
+  bench.origin.put(file_url(1), {.bytes = "x"});
   bench.stop.request_stop();
-  EXPECT_THROW((void)bench.fetch(job_for({url(1)})), Error);
-  EXPECT_TRUE(bench.origin.reads(url(1)).empty());
+  EXPECT_THROW((void)bench.fetch(job_for({file_url(1)})), Error);
+  EXPECT_TRUE(bench.origin.reads(file_url(1)).empty());
 }
 
 // Between the first look at the stop and the first lane: with no lane there was nobody to end the wait. Many files of
 // one content make that a moment which a test can meet.
 TEST(Swarm, AStopAsItBeginsEndsItToo) {
-  const std::vector<FileJob> jobs(20'000, known_job({url(1)}, "x"));
+  const std::vector<FileJob> jobs(20'000, known_job({file_url(1)}, "x"));
   for (int i = 0; i < 20; ++i) {
     FetchBench bench;
-    bench.origin.put(url(1), {.bytes = "x"});
+    bench.origin.put(file_url(1), {.bytes = "x"});
     std::atomic<bool> go{false};
     std::jthread stopper([&] {
       while (!go) std::this_thread::yield();
@@ -170,9 +172,9 @@ TEST(Swarm, AStopAsItBeginsEndsItToo) {
 TEST(Swarm, AStopEndsTransfersWithinASecond) {
   const std::string bytes = seeded_bytes(1, 0, 4 * chunk_size_bytes);
   FetchBench bench;
-  bench.origin.put(url(1), {.bytes = bytes, .piece_size = 1000, .pause = milliseconds(10)});
+  bench.origin.put(file_url(1), {.bytes = bytes, .piece_size = 1000, .pause = milliseconds(10)});
   const auto took = time_to_stop(bench, [&] {
-    (void)bench.fetch(std::vector{job_for({url(1)}), known_job({url(1)}, bytes)});
+    (void)bench.fetch(std::vector{job_for({file_url(1)}), known_job({file_url(1)}, bytes)});
   });
   EXPECT_LT(took, std::chrono::seconds(1));
 }
@@ -180,10 +182,10 @@ TEST(Swarm, AStopEndsTransfersWithinASecond) {
 TEST(Swarm, AStopEndsPausesWithinASecond) {
   FetchBench bench;
   const Failure busy{FailureKind::network, "503", "", std::chrono::milliseconds(200'000)};
-  bench.origin.put(url(1), {.bytes = "x", .refusal = busy});
+  bench.origin.put(file_url(1), {.bytes = "x", .refusal = busy});
   const std::string big = seeded_bytes(1, 0, 3 * chunk_size_bytes);
   const auto took = time_to_stop(bench, [&] {
-    (void)bench.fetch(std::vector{job_for({url(1)}), known_job({url(1)}, big)});
+    (void)bench.fetch(std::vector{job_for({file_url(1)}), known_job({file_url(1)}, big)});
   });
   EXPECT_LT(took, std::chrono::seconds(1));
 }
@@ -191,13 +193,13 @@ TEST(Swarm, AStopEndsPausesWithinASecond) {
 TEST(Swarm, AStopEndsARateLimitWithinASecond) {
   FetchBench bench;
   RateLimiter slow(1000);
-  bench.origin.put(url(1), {.bytes = std::string(1'000'000, 'x')});
+  bench.origin.put(file_url(1), {.bytes = std::string(1'000'000, 'x')});
   const auto took = time_to_stop(bench, [&] {
     FetchContext usual = bench.context();
     FetchContext context{usual.store, usual.fetchers, usual.events, usual.ledger,
                          usual.space, slow,           usual.hosts,  usual.rewrites,
                          4,           false,          usual.stop};
-    (void)fetch_all(context, {job_for({url(1)})});
+    (void)fetch_all(context, {job_for({file_url(1)})});
   });
   EXPECT_LT(took, std::chrono::seconds(1));
 }
@@ -207,17 +209,17 @@ TEST(Swarm, WhatAStopLeftIsTakenUp) {
   FetchBench bench;
   bench.lanes = 1;
   constexpr std::uint64_t piece = 500'000;
-  bench.origin.put(url(1), {.bytes = bytes, .etag = "\"1\"", .piece_size = piece, .pause = milliseconds(10)});
-  (void)time_to_stop(bench, [&] { (void)bench.fetch(job_for({url(1)})); });
-  const auto before = bench.record(url(1)).bytes;
+  bench.origin.put(file_url(1), {.bytes = bytes, .etag = "\"1\"", .piece_size = piece, .pause = milliseconds(10)});
+  (void)time_to_stop(bench, [&] { (void)bench.fetch(job_for({file_url(1)})); });
+  const auto before = bench.record(file_url(1)).bytes;
   ASSERT_LT(before, bytes.size());
   bench.reopen();
   bench.stop = std::stop_source();
-  const auto outcome = bench.fetch(job_for({url(1)}));
+  const auto outcome = bench.fetch(job_for({file_url(1)}));
   ASSERT_FALSE(outcome.failure);
   EXPECT_TRUE(bench.content(outcome) == bytes);
   const auto kept = before - std::min(before, piece);  // the one at which the stop was noticed was received, too
-  EXPECT_LE(bench.record(url(1)).bytes, bytes.size() - kept / chunk_size_bytes * chunk_size_bytes);
+  EXPECT_LE(bench.record(file_url(1)).bytes, bytes.size() - kept / chunk_size_bytes * chunk_size_bytes);
 }
 
 }  // namespace

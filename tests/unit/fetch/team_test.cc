@@ -10,7 +10,7 @@
 #include "support/seeded.h"
 #include "support/thread_comm.h"
 
-namespace sabath::test {
+namespace sabath::test::team {
 namespace {
 
 std::string url(std::size_t i) { return "https://a.example/" + std::to_string(i); }
@@ -205,4 +205,4 @@ TEST(Team, SeveralListsOneAfterTheOther) {
 }
 
 }  // namespace
-}  // namespace sabath::test
+}  // namespace sabath::test::team

@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 using Json = Site::Json;
 using Tree = std::map<std::string, std::string>;
 
-Json summed(Json fragment, const std::string& bytes) {
+Json with_checksum(Json fragment, const std::string& bytes) {
   fragment["size"] = bytes.size();
   fragment["checksum"] = {{"sha256", sha256(bytes).hex()}};
   return fragment;
@@ -100,8 +100,8 @@ TEST(Session, WhatIsNotAskedForRightly) {
 TEST(Session, LocalCopiesAreVerifiedAndUsedInOrder) {
   Site site;
   const std::string a = "local a", b = seeded_bytes(1, 0, 5'000'000);
-  site.dataset("d", {summed(file_fragment("a", "a", {"https://a.invalid/a"}), a),
-                     summed(file_fragment("b", "b", {"https://a.invalid/b"}), b)});
+  site.dataset("d", {with_checksum(file_fragment("a", "a", {"https://a.invalid/a"}), a),
+                     with_checksum(file_fragment("b", "b", {"https://a.invalid/b"}), b)});
   write_file(site / "a", a);
   write_file(site / "b", b);
   const auto record = site.fetch([&](FetchRequest& r) {
@@ -116,7 +116,7 @@ TEST(Session, LocalCopiesAreVerifiedAndUsedInOrder) {
   EXPECT_EQ(site.fetch("d").exit, 0) << "a was copied";
 
   Site other;
-  other.dataset("d", {summed(file_fragment("a", "a", {"https://a.invalid/a"}), a)});
+  other.dataset("d", {with_checksum(file_fragment("a", "a", {"https://a.invalid/a"}), a)});
   write_file(other / "a", "local b");
   const auto wrong = other.fetch([&](FetchRequest& r) {
     r.datasets = {"d"};
@@ -137,7 +137,7 @@ TEST(Session, ALocalArchiveIsUnpacked) {
     Site site;
     const std::string packed = archive_of({{.name = "x", .content = std::string(300'000, 'x')}}, format, "");
     write_file(site / "local", packed);
-    site.dataset("a", {summed(archive_fragment("a", {"https://a.invalid/a"}), packed)});
+    site.dataset("a", {with_checksum(archive_fragment("a", {"https://a.invalid/a"}), packed)});
     const auto record = site.fetch([&](FetchRequest& r) {
       r.datasets = {"a"};
       r.local_paths = {site / "local"};

@@ -14,13 +14,13 @@
 namespace sabath::test {
 namespace {
 
-constexpr std::uint64_t mib = 1024 * 1024;
+constexpr std::uint64_t one_mib = 1024 * 1024;
 
 // 256 MiB, shared 20 MB/s, links 40 MB/s.
 StageModel slow_cluster(unsigned nodes) {
   StageModel model;
   model.nodes = nodes;
-  model.bytes = 256 * mib;
+  model.bytes = 256 * one_mib;
   model.threads = {2, 2};
   model.cluster.shared_rate = 20e6;
   model.cluster.link_in_rate = model.cluster.link_out_rate = 40e6;
@@ -59,7 +59,7 @@ Planner chain(unsigned members) {
 
 TEST(Simulate, ReadsTheSizeOnceAndEveryOtherNodeReceivesIt) {
   for (const unsigned nodes : {1U, 2U, 3U, 5U, 16U, 63U, 64U, 65U, 200U}) {
-    for (const std::uint64_t bytes : {std::uint64_t{1}, 4 * mib, 4 * mib + 1, 100 * mib - 7}) {
+    for (const std::uint64_t bytes : {std::uint64_t{1}, 4 * one_mib, 4 * one_mib + 1, 100 * one_mib - 7}) {
       StageModel model = slow_cluster(nodes);
       model.bytes = bytes;
       const StageForecast forecast = simulate_stage(model);
@@ -76,7 +76,7 @@ TEST(Simulate, NeverFasterThanWhatTheMachineAllows) {
   const auto random = [&](double from, double to) { return std::uniform_real_distribution(from, to)(engine); };
   for (unsigned round = 0; round < 60; ++round) {
     StageModel model = slow_cluster(1 + below(40));
-    model.bytes = 1 + below(300 * mib);
+    model.bytes = 1 + below(300 * one_mib);
     model.files = 1 + below(1000);
     model.readers_max = 1 + below(20);
     model.threads = {1 + below(8), 1 + below(8)};
@@ -91,7 +91,7 @@ TEST(Simulate, NeverFasterThanWhatTheMachineAllows) {
     const auto bytes = static_cast<double>(model.bytes);
     const double disk = bytes / model.cluster.disk_rate;
     // Parts are whole pieces: a reader may have one more than its share.
-    const double most_read = bytes / std::min(model.nodes, forecast.readers) + 4.0 * mib;
+    const double most_read = bytes / std::min(model.nodes, forecast.readers) + 4.0 * one_mib;
     const double slack = model.nodes == 1 ? 0 : most_read / model.cluster.link_in_rate;
     EXPECT_GE(forecast.seconds, bytes / model.cluster.shared_rate * 0.999999) << round;
     EXPECT_GE(forecast.seconds + slack, at_least(model)) << round;
@@ -138,7 +138,7 @@ TEST(Simulate, APlannerThatLetsOneNodeReadIsSlower) {
 // A small asset on many nodes: depth is what counts, and a chain is as deep as it is long.
 TEST(Simulate, AChainInPlaceOfTreesIsSlowerByItsLength) {
   StageModel model = slow_cluster(128);
-  model.bytes = 4 * mib;
+  model.bytes = 4 * one_mib;
   model.cluster.shared_rate = 1e12;
   const double part = ExchangeRules::for_pieces(4).part_bytes() / 40e6;  // is passed on as soon as it is here
   const StageForecast sound = simulate_stage(model);
@@ -161,7 +161,7 @@ TEST(Simulate, APlannerThatForgetsANodeIsAnError) {
 
 TEST(Simulate, ALongRowIsExtrapolatedFromAShorterOne) {
   StageModel model = slow_cluster(40);
-  model.bytes = 6000 * 4 * mib;
+  model.bytes = 6000 * 4 * one_mib;
   model.files = 6000;
   model.cluster.shared_rate = 100e6;
   model.readers_max = 8;
@@ -178,7 +178,7 @@ TEST(Simulate, ALongRowIsExtrapolatedFromAShorterOne) {
 
 TEST(Simulate, ManySmallFilesCostWhatOpeningThemTakes) {
   StageModel model = slow_cluster(2);
-  model.bytes = 64 * mib;
+  model.bytes = 64 * one_mib;
   model.files = 4096;  // of 16 KiB: 16 pieces
   model.cluster.shared_rate = 1e12;
   model.cluster.link_in_rate = model.cluster.link_out_rate = 1e12;

@@ -9,6 +9,7 @@
 
 #include "manifest/manifest.h"
 #include "sabath/error.h"
+#include "store/owners.h"
 #include "store/store.h"
 #include "support/process.h"
 #include "support/seeded.h"
@@ -16,6 +17,7 @@
 
 namespace sabath::test {
 
+inline const Owners owners;  // nobody but this user
 [[nodiscard]] FileTree tree_of(std::string_view bytes);
 [[nodiscard]] std::string read_file(const std::filesystem::path& file);
 [[nodiscard]] std::span<const std::byte> bytes_of(std::string_view text);

@@ -5,8 +5,6 @@
 namespace sabath::test {
 namespace {
 
-const Owners owners;
-
 Sha256 source(std::uint8_t number) {
   std::array<std::uint8_t, Sha256::size> bytes{};
   bytes[0] = number;

@@ -13,8 +13,6 @@
 namespace sabath::test {
 namespace {
 
-const Owners owners;
-
 namespace fs = std::filesystem;
 using std::chrono::hours;
 using std::chrono::seconds;

@@ -18,10 +18,10 @@ namespace {
 
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
-constexpr std::uint64_t size = 4 * chunk_size_bytes + 12'345;
+constexpr std::uint64_t followed_size = 4 * chunk_size_bytes + 12'345;
 
 struct Leading : StoreFixture {
-  const std::string bytes = seeded_bytes(9, 0, size);
+  const std::string bytes = seeded_bytes(9, 0, followed_size);
   const FileTree tree = tree_of(bytes);
   const Sha256 key = sha256("9");
   const Validators version{"\"one\"", ""};
@@ -36,7 +36,7 @@ struct Leading : StoreFixture {
     return watch.look();
   }
   [[nodiscard]] std::span<const std::byte> chunk(std::uint64_t i) const {
-    return bytes_of(bytes).subspan(i * chunk_size_bytes, chunk_length(size, i));
+    return bytes_of(bytes).subspan(i * chunk_size_bytes, chunk_length(followed_size, i));
   }
   void write(Partial& partial, std::uint64_t i) const { partial.write_chunk(0, i, chunk(i), tree.chunks[i]); }
   void write_all(Partial& partial) const {
@@ -64,7 +64,7 @@ TEST_F(Leading, NobodyIsThere) {
 
 TEST_F(Leading, AnotherLeadsUntilItHasPublished) {
   auto partial = store->open_partial(key);
-  partial->note_validators(version, size);
+  partial->note_validators(version, followed_size);
   write(*partial, 0);
   EXPECT_EQ(look_after(0ms), Leader::active);
   write_all(*partial);
@@ -205,9 +205,9 @@ struct Following : Leading {
   };
   Child start() {
     const fs::path log = temp / ("log" + std::to_string(logs++));
-    return {
-        std::make_unique<ChildProcess>(child_command({"shared", directory, "9", std::to_string(size), "20000"}), log),
-        log};
+    return {std::make_unique<ChildProcess>(
+                child_command({"shared", directory, "9", std::to_string(followed_size), "20000"}), log),
+            log};
   }
   [[nodiscard]] fs::path directory_of_leader(std::uint64_t data_min) const {
     const fs::path partial = directory / "partial" / key.hex();
@@ -229,7 +229,7 @@ TEST_F(Following, FourProcessesFetchItOnce) {
     EXPECT_EQ(child.process->wait(), 0) << read_file(child.log);
     brought += std::stoull(read_file(child.log));
   }
-  EXPECT_EQ(brought, size);
+  EXPECT_EQ(brought, followed_size);
   EXPECT_EQ(object(tree.digest), bytes);
   EXPECT_TRUE(files_below(directory / "partial").empty());
 }
@@ -254,7 +254,7 @@ TEST_F(Following, WhenTheLeaderIsKilledAnotherGoesOnWithWhatItLeft) {
     }
   }
   EXPECT_EQ(killed, 1);
-  EXPECT_LE(brought, size - 2 * chunk_size_bytes);
+  EXPECT_LE(brought, followed_size - 2 * chunk_size_bytes);
   EXPECT_EQ(object(tree.digest), bytes);
 }
 

@@ -18,8 +18,6 @@
 namespace sabath::test {
 namespace {
 
-const Owners owners;
-
 namespace fs = std::filesystem;
 
 struct VerifyAgain : StoreFixture {

@@ -1,0 +1,20 @@
+// The time of day, for records. What lasts is measured by steady_clock.
+#pragma once
+
+#include <chrono>
+#include <cmath>
+#include <cstdint>
+
+namespace sabath {
+
+[[nodiscard]] inline double unix_seconds() {
+  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+// Of a time in seconds; 0 for what is no time.
+[[nodiscard]] inline std::int64_t to_milliseconds(double seconds) {
+  constexpr double far = 4e12;
+  return std::abs(seconds) < far ? static_cast<std::int64_t>(std::llround(seconds * 1000)) : 0;
+}
+
+}  // namespace sabath
