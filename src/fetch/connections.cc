@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "fetch/schedule.h"
+
 namespace sabath {
 namespace {
 
