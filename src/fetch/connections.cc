@@ -60,6 +60,11 @@ unsigned ConnectionPolicy::far_start(double distance) const {
   return limits_.start + static_cast<unsigned>(by_distance * std::clamp(distance - near_s, 0.0, 1.0));
 }
 
+// Nearby a connection is as quick as the core that reads it; more than there are cores take them from each other.
+unsigned ConnectionPolicy::near_start(Manner manner) const {
+  return manner.many || !at_once() ? limits_.start : std::min(limits_.start, limits_.near_start);
+}
+
 // What would fill the way to a host is opened while its length is learnt. A host, however busy, opens a connection at
 // once; so it is at least as far as it is silent. Once one stands the distance is known, a round trip before the first
 // answer can come.
@@ -68,7 +73,7 @@ bool ConnectionPolicy::hear_silence(const Seen& seen) {
   if (placed_ || phase_ != Phase::starting) return false;
   if (seen.trip > 0 && seen.trip < retried_s) {
     placed_ = true;
-    const unsigned start = seen.trip < far_s ? limits_.start : far_start(2 * seen.trip);
+    const unsigned start = seen.trip < far_s ? near_start(seen.manner) : far_start(2 * seen.trip);
     return move_to(start, start < target_ ? "it is nearer than it seemed" : "it is far away", 0, 0);
   }
   const double silent = seen.now - seen.connecting;
@@ -84,13 +89,15 @@ bool ConnectionPolicy::observe(const Seen& seen) {
     if (seen.latency < far_s) {
       limits_.max = std::min(limits_.max, std::max(1U, limits_.near_max));
       most_ = std::min(limits_.max, near_max);
+      if (const unsigned start = near_start(seen.manner); target_ > start) return move_to(start, "it is near", 0, 0);
     } else if (const unsigned start = far_start(seen.latency); target_ < start) {
       return move_to(start, "the host is far away", 0, 0);
     }
   }
   if (seen.manner.many && !std::exchange(many_, true)) {
     most_ = limits_.max;
-    if (seen.latency >= far_s && target_ < far_many) return move_to(far_many, "there are many small files", 0, 0);
+    const unsigned start = seen.latency >= far_s ? far_many : limits_.start;
+    if (target_ < start) return move_to(start, "there are many small files", 0, 0);
   }
   // Far away a request more costs nothing then, and fills what others wait for.
   const bool shared = seen.manner.many && seen.manner.shared && !std::exchange(shared_, true);

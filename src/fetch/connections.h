@@ -16,6 +16,7 @@ class ConnectionPolicy {
     bool by_login = false;         // each connection costs one, and is quick only after a while
     bool by_program = false;       // each request is the start of one: that takes long, and tells nothing of distance
     unsigned near_max = UINT_MAX;  // of a host that is not far away, where each keeps a core busy
+    unsigned near_start = UINT_MAX;  // and so, at first, of large files
   };
   explicit ConnectionPolicy(Limits limits);
 
@@ -50,6 +51,7 @@ class ConnectionPolicy {
   bool move_to(unsigned target, const char* why, double rate, double rate_of_all);
   bool judge(double rate, double rate_of_all, const Seen& seen);
   [[nodiscard]] unsigned far_start(double distance) const;
+  [[nodiscard]] unsigned near_start(Manner manner) const;
   void hold(double now);
 
   Limits limits_;

@@ -139,7 +139,10 @@ Hosts::Hosts(unsigned lanes_max, unsigned ranks, const std::vector<HostRule>& ru
 // is bound by the ciphers: there are no more than this machine has cores.
 ConnectionPolicy::Limits Hosts::limits_of(std::string_view origin, bool by_program) const {
   if (!origin.starts_with("sftp:") && !origin.starts_with("scp:")) {
-    return {.start = each_.start, .max = each_.max, .by_program = by_program};
+    return {.start = each_.start,
+            .max = each_.max,
+            .by_program = by_program,
+            .near_start = std::max(2U, std::thread::hardware_concurrency())};
   }
   return {.start = std::min(login_start, each_.start),
           .max = each_.max,
