@@ -125,6 +125,32 @@ TEST(ConnectionPolicy, ADistanceThatIsKnownCountsLikeSilence) {
   }
 }
 
+// Nearby the cores are what connections share. Small files wait for answers, wherever they are.
+TEST(ConnectionPolicy, NearbyAsManyAsThereAreCores) {
+  const ConnectionPolicy::Limits two_cores{.start = 8, .max = 64, .near_start = 2};
+  ConnectionPolicy by_answer(two_cores), by_connection(two_cores), far(two_cores), many(two_cores);
+  EXPECT_TRUE(by_answer.observe({0, 1000, 1000, 1, 0.001}));
+  EXPECT_EQ(by_answer.target(), 2U);
+  EXPECT_FALSE(by_answer.observe({0.01, 2000, 2000, 2, 0.001})) << "it is said once";
+
+  auto seen = silence(0.5, 8);
+  seen.trip = 0.0002;
+  EXPECT_TRUE(by_connection.observe(seen));
+  EXPECT_EQ(by_connection.target(), 2U);
+
+  far.observe({0, 1000, 1000, 1, 0.02});
+  EXPECT_GE(far.target(), 8U);
+
+  many.observe({0, 1000, 1000, 1, 0.001, {true, false}});
+  EXPECT_EQ(many.target(), 8U);
+  by_answer.observe({0.02, 3000, 3000, 2, 0.001, {true, false}});
+  EXPECT_EQ(by_answer.target(), 8U) << "and those that begin later";
+
+  ConnectionPolicy each_is_quick(two_cores);
+  SimulatedHost host{[](unsigned n) { return 1e8 * n; }, 0.001};
+  EXPECT_EQ(watch(each_is_quick, host, 8).target, 16U) << "what more connections bring is found out";
+}
+
 TEST(ConnectionPolicy, ConnectionsThatAreNotUsedSayNothing) {
   ConnectionPolicy policy({8, 16});
   for (double now = 0; now < 10; now += 0.05) EXPECT_FALSE(policy.observe({now, 1000, 1000, 3, 0.001}));

@@ -1,0 +1,49 @@
+// Chunks' memory: whole pages of its own, used again, and given back to the system.
+#include "fetch/chunk_buffers.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <fstream>
+
+namespace sabath {
+namespace {
+
+std::size_t resident_bytes() {
+  std::ifstream statm("/proc/self/statm");
+  std::size_t all = 0, resident = 0;
+  statm >> all >> resident;
+  return resident * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+}
+
+ChunkBuffers::Buffer written(ChunkBuffers& buffers) {
+  auto buffer = buffers.take();
+  std::memset(buffer.get(), 1, chunk_size_bytes);
+  return buffer;
+}
+
+TEST(ChunkBuffers, AreUsedAgain) {
+  ChunkBuffers buffers;
+  const std::byte* const first = buffers.take().get();  // and it goes back
+  EXPECT_EQ(buffers.take().get(), first);
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(first) % (std::size_t{2} << 20), 0U) << "it begins a huge page";
+}
+
+TEST(ChunkBuffers, WhatGoesBackIsTheSystems) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "a sanitizer's own memory of it stays";
+#endif
+  constexpr std::size_t count = 32;
+  ChunkBuffers buffers;
+  const std::size_t before = resident_bytes();
+  {
+    std::vector<ChunkBuffers::Buffer> all;
+    for (std::size_t i = 0; i < count; ++i) all.push_back(written(buffers));
+    EXPECT_GE(resident_bytes(), before + count * chunk_size_bytes);
+  }
+  EXPECT_LE(resident_bytes(), before + 4 * chunk_size_bytes) << "two are kept";
+}
+
+}  // namespace
+}  // namespace sabath
