@@ -1,10 +1,12 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cmath>
 #include <limits>
 #include <string>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/text.h"
 
 namespace sabath {
@@ -92,6 +94,21 @@ TEST(Text, SmallThings) {
   EXPECT_EQ(to_lower("ABC\xC3\x89z"), "abc\xC3\x89z");
   EXPECT_EQ(trim(" \t a b \r\n"), "a b");
   EXPECT_EQ(trim(" \n"), "");
+}
+
+TEST(Text, WholeNumbersAreDigitsOnly) {
+  EXPECT_EQ(try_whole_number("0"), 0U);
+  EXPECT_EQ(try_whole_number("18446744073709551615"), UINT64_MAX);
+  for (const char* text : {"", "-1", "+1", " 1", "1 ", "1.0", "0x1", "18446744073709551616"}) {
+    EXPECT_FALSE(try_whole_number(text)) << text;
+  }
+}
+
+TEST(Clock, MillisecondsOfWhatIsNoTimeAreNone) {
+  EXPECT_EQ(to_milliseconds(1.2345), 1235);
+  EXPECT_EQ(to_milliseconds(-0.5), -500);
+  EXPECT_EQ(to_milliseconds(1e300), 0);
+  EXPECT_EQ(to_milliseconds(std::nan("")), 0);
 }
 
 }  // namespace
