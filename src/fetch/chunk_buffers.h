@@ -1,6 +1,6 @@
 // Memory for chunks on their way, used again: fresh pages for each would cost as much as reading them. It is mapped by
-// itself, in huge pages where the system has them: malloc would keep what goes back in the arena of the thread that took
-// it. Thread-safe. Throws std::bad_alloc.
+// itself, in huge pages where the system has them: malloc would keep what goes back in the arena of the thread that
+// took it. Thread-safe. Throws std::bad_alloc.
 #pragma once
 
 #include <sys/mman.h>

@@ -13,9 +13,9 @@ class ConnectionPolicy {
  public:
   struct Limits {
     unsigned start = 8, max = 16;
-    bool by_login = false;         // each connection costs one, and is quick only after a while
-    bool by_program = false;       // each request is the start of one: that takes long, and tells nothing of distance
-    unsigned near_max = UINT_MAX;  // of a host that is not far away, where each keeps a core busy
+    bool by_login = false;           // each connection costs one, and is quick only after a while
+    bool by_program = false;         // each request is the start of one: that takes long, and tells nothing of distance
+    unsigned near_max = UINT_MAX;    // of a host that is not far away, where each keeps a core busy
     unsigned near_start = UINT_MAX;  // and so, at first, of large files
   };
   explicit ConnectionPolicy(Limits limits);
