@@ -3,7 +3,6 @@
 #include <fcntl.h>
 
 #include "base/file.h"
-#include "base/hash.h"
 #include "manifest/wire.h"
 #include "store/lease_file.h"
 

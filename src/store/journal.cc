@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 
-#include "base/hash.h"
 #include "manifest/wire.h"
 #include "sabath/error.h"
 

@@ -12,18 +12,13 @@
 #include "archive_maker.h"
 #include "base/file.h"
 #include "base/hash.h"
+#include "fetch_bench.h"
 #include "sabath/error.h"
 #include "support/seeded.h"
 #include "support/temp_dir.h"
 
 namespace sabath::test {
 namespace {
-
-FileTree bundled_tree_of(const std::string& bytes) {
-  FileHasher hasher;
-  hasher.update(std::as_bytes(std::span(bytes)));
-  return hasher.finish();
-}
 
 Fd file_with(const std::string& bytes) {
   Fd fd(::memfd_create("bundle", MFD_CLOEXEC));
@@ -39,7 +34,7 @@ struct Bundles : ::testing::Test {
   TempDir temp;
   std::unique_ptr<Store> store = Store::open(temp / "store", true);
   const std::string big = seeded_bytes(1, 0, 2 * chunk_size_bytes + 7), small = seeded_bytes(2, 0, 1000);
-  const FileTree big_tree = bundled_tree_of(big), small_tree = bundled_tree_of(small);
+  const FileTree big_tree = tree_of(big), small_tree = tree_of(small);
   std::string manifest;
   Sha256 root;
   std::vector<TarMember> good;  // head, manifest, contents, the big file, the small one
@@ -134,7 +129,7 @@ TEST_F(Bundles, SizesThatLie) {
 
 TEST_F(Bundles, TwiceBackwardsTouchingAndUnnamed) {
   const std::string parts = run_name(big_tree, 0, 1) + "\n" + run_name(big_tree, 1, 2) + "\n";  // they touch
-  const std::string stranger = run_name(bundled_tree_of("x"), 0, 1) + "\n";
+  const std::string stranger = run_name(tree_of("x"), 0, 1) + "\n";
   const std::string backwards = run_name(big_tree, 2, 1) + "\n" + run_name(big_tree, 0, 1) + "\n";
   const std::string apart =
       run_name(big_tree, 0, 1) + "\n" + run_name(small_tree, 0, 1) + "\n" + run_name(big_tree, 2, 1) + "\n";
@@ -199,7 +194,7 @@ TEST_F(Bundles, EndlessStreams) {
 }
 
 TEST(ChunkRuns, OneSpelling) {
-  const FileTree tree = bundled_tree_of(std::string(2 * chunk_size_bytes, 'x'));
+  const FileTree tree = tree_of(std::string(2 * chunk_size_bytes, 'x'));
   const std::string hex = tree.digest.hash.hex(), size = std::to_string(2 * chunk_size_bytes);
   EXPECT_EQ(try_parse_run(hex + "." + size + ".0+2"), (ChunkRun{tree.digest, 0, 2}));
   EXPECT_EQ(try_parse_run(hex + "." + size + ".1+1"), (ChunkRun{tree.digest, 1, 1}));

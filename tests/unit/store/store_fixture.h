@@ -17,7 +17,7 @@
 
 namespace sabath::test {
 
-inline const Owners owners;  // nobody but this user
+inline const Owners owners;  // this user, and root
 [[nodiscard]] FileTree tree_of(std::string_view bytes);
 [[nodiscard]] std::string read_file(const std::filesystem::path& file);
 [[nodiscard]] std::span<const std::byte> bytes_of(std::string_view text);
