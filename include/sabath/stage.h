@@ -50,6 +50,7 @@ struct StagedAsset {
   std::uint64_t bytes_from_shared = 0, bytes_from_origin = 0, bytes_from_peers = 0, bytes_present = 0, bytes_sent = 0;
   double seconds = 0;
   std::map<std::string, double> phases;  // seconds of rank 0, by name
+  std::vector<std::string> stragglers;   // nodes that kept the others waiting, for people
   std::vector<FailedNode> failed_nodes;
   std::optional<Failure> failure;  // of the whole, the same on all ranks
 };

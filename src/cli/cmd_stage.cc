@@ -69,6 +69,7 @@ Json record_of(const StagedAsset& asset) {
           {"bytes_present", asset.bytes_present},
           {"seconds", asset.seconds},
           {"phases", phases},
+          {"stragglers", asset.stragglers},
           {"failed_nodes", failed}};
 }
 

@@ -4,7 +4,6 @@
 #include <array>
 #include <atomic>
 #include <chrono>
-#include <deque>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -12,62 +11,19 @@
 #include <vector>
 
 #include "comm/agree.h"
-#include "stage/piece_buffers.h"
+#include "stage/moving_pieces.h"
 #include "stage/workers.h"
 
 namespace sabath {
 namespace {
 
-using Held = std::shared_ptr<PieceBuffer>;
-
-class Exchange {
+class Exchange : MovingPieces {
  public:
   Exchange(Comm& comm, Beat& beat, const Plan& plan, const Tape& tape, const ExchangeWork& work,
            const ExchangeThreads& threads, const std::stop_token& stop);
   ExchangeResult run();
 
  private:
-  struct Message {  // of a piece's
-    Held buffer;
-    unsigned number = 0;
-    std::unique_ptr<Comm::Message> moving;
-    std::size_t bytes = 0;  // of the piece, where it is sent
-  };
-  struct Waiting {  // a piece to be sent
-    Held buffer;
-    unsigned here = 0, begun = 0;  // of its messages
-  };
-  struct Sending {
-    unsigned messages = 0;  // of each piece; 0: not known yet
-    std::deque<Waiting> waiting;
-    std::deque<Message> under_way;
-  };
-  struct Receiving {
-    PieceBuffers pool{ExchangeRules{}.channel_buffers};
-    unsigned from = Comm::any_rank, messages = 1;  // of each piece
-    std::size_t to_come = 0;                       // pieces not yet asked for
-    Message next;                                  // to ask for; without a buffer: of another piece
-    std::deque<Message> under_way;
-  };
-  struct Reading {
-    Held buffer;
-    std::size_t piece;
-    std::vector<PiecePart> parts;
-    std::atomic<std::size_t> left{parts.size()};
-    std::atomic<bool> lost = false;  // a part of it failed, or was not begun before the stop
-    // The main thread's:
-    std::vector<bool> here = std::vector<bool>(parts.size());
-    std::size_t front = 0;  // parts that are here, up to the first that is not
-  };
-  struct Read {
-    std::shared_ptr<Reading> reading;
-    std::optional<std::size_t> part;  // none: that was all, and it was checked
-  };
-  struct Written {
-    Held buffer;
-    bool kept;
-  };
-
   bool begin_reads();
   bool receive();
   bool send();
@@ -83,6 +39,7 @@ class Exchange {
   void keep(const Held& buffer, bool verified);
   void begin_write(const Held& buffer, bool verified);
   void fail(Failure failure);
+  [[nodiscard]] Beat::Words words();
   [[nodiscard]] bool idle() const;
 
   Comm& comm_;
@@ -100,7 +57,8 @@ class Exchange {
   std::map<Hop, Sending> sending_;
   std::atomic<bool> stopping_ = false;
   ExchangeResult result_;
-  std::uint64_t wanted_ = 0;  // bytes that are not here yet
+  std::uint64_t wanted_ = 0;            // bytes that are not here yet
+  std::uint64_t to_do_ = 0, done_ = 0;  // bytes to write and to read
 
   std::mutex mutex_;  // of what workers tell
   std::vector<Read> read_;
@@ -136,8 +94,10 @@ Exchange::Exchange(Comm& comm, Beat& beat, const Plan& plan, const Tape& tape, c
       ++receiving_[plan.channel(p)].to_come;
     } else if (plan.reads(p) || (plan.has(p) && !plan.hops(p).empty())) {
       gives_.push_back(p);
+      to_do_ += tape.pieces()[p].bytes;
     }
   }
+  to_do_ += wanted_;
 }
 
 void Exchange::fail(Failure failure) {
@@ -246,6 +206,7 @@ void Exchange::take_part(Reading& reading, std::size_t part) {
 
 void Exchange::take_read(Reading& reading) {
   --busy_;
+  done_ += reading.buffer->header().length;
   reading.buffer->set_lost(reading.lost);
   pass_on(reading.buffer, 1, 1);
   keep(reading.buffer, true);
@@ -273,7 +234,9 @@ bool Exchange::take_done() {
   for (const auto& [reading, part] : read) part ? take_part(*reading, *part) : take_read(*reading);
   for (const auto& [buffer, kept] : written) {
     --busy_;
-    if (kept) result_.kept.add(buffer->header().piece);
+    if (!kept) continue;
+    result_.kept.add(buffer->header().piece);
+    done_ += buffer->header().length;
   }
   return !read.empty() || !written.empty();
 }
@@ -355,6 +318,27 @@ bool Exchange::idle() const {
   return busy_ == 0 && next_give_ == gives_.size() && !receives && !sends;
 }
 
+// Late is who has done less than the others by more than some pieces that are on their way.
+Beat::Words Exchange::words() {
+  constexpr std::uint64_t pieces_on_their_way = 4;
+  Beat::Words mine;
+  mine.done = idle() ? 1 : 0;
+  mine.stopped = stop_.stop_requested() ? 1 : 0;
+  mine.received = result_.received_bytes;
+  mine.wanted = wanted_;
+  if (to_do_ > 0) {
+    const auto share_of = [&](std::uint64_t bytes) {
+      return static_cast<std::uint64_t>(static_cast<double>(bytes) / static_cast<double>(to_do_) * Straggler::all);
+    };
+    mine.busy = 1;
+    mine.share = mine.done != 0 ? Straggler::all : share_of(done_);
+    mine.slack = share_of(pieces_on_their_way * chunk_size_bytes);
+  }
+  const std::lock_guard lock(mutex_);
+  mine.read = shared_bytes_;
+  return mine;
+}
+
 ExchangeResult Exchange::run() {
   auto pause = std::chrono::microseconds(150);
   for (;;) {
@@ -362,16 +346,7 @@ ExchangeResult Exchange::run() {
     moved = receive() || moved;
     moved = send() || moved;
     moved = begin_reads() || moved;
-    Beat::Words mine;
-    mine.done = idle() ? 1 : 0;
-    mine.stopped = stop_.stop_requested() ? 1 : 0;
-    {
-      const std::lock_guard lock(mutex_);
-      mine.read = shared_bytes_;
-    }
-    mine.received = result_.received_bytes;
-    mine.wanted = wanted_;
-    if (beat_.poll(mine)) {
+    if (beat_.poll(words())) {
       if (beat_.sums().stopped > 0) stopping_ = true;
       if (work_.on_beat) work_.on_beat(beat_.sums());
       if (beat_.sums().done == comm_.size()) break;

@@ -330,14 +330,6 @@ void NodeStaging::run() {
   static_cast<void>(step("show", members_, [&] { show(); }));
 }
 
-// On rank 0, for people: which node each rank is on.
-std::vector<std::string> names_of_ranks(Comm& world, Comm* leaders) {
-  std::vector<std::string> hosts;
-  if (leaders != nullptr) hosts = leaders->gather(fmt::format("node {} ({})", world.node(), world.host()));
-  if (world.rank() != 0 || world.size() != world.nodes()) return {};
-  return hosts;
-}
-
 }  // namespace
 
 Staged stage_asset(Comm& world, StageJob job, const StageRequest& request, EventSink& events,
@@ -350,7 +342,14 @@ Staged stage_asset(Comm& world, StageJob job, const StageRequest& request, Event
     world.all_reduce(node_of_rank, Reduction::maximum);
   }
   const auto leaders = world.split(world.node_leader());
-  Beat beat(world, names_of_ranks(world, leaders.get()));
+  std::vector<std::string> stragglers;
+  const auto tell = [&](const std::string& name) {
+    stragglers.push_back(name);
+    events.on(event::Warning{fmt::format("{} keeps the others waiting: for {} s it has been the last, and far behind",
+                                         name, Straggler::patience.count())});
+  };
+  Beat beat(world, leaders ? Beat::names_of(*leaders, world) : Beat::Names(),
+            world.rank() == 0 ? Beat::Tell(tell) : nullptr);
   const auto all_through = [&](const Beat::Words& all) { return all.through == world.nodes(); };
   if (!leaders) {
     beat.keep_until({}, all_through);
@@ -364,6 +363,7 @@ Staged stage_asset(Comm& world, StageJob job, const StageRequest& request, Event
     beat.keep_until(through, all_through);
     const auto gathered = leaders->gather(node.report.bytes());
     staged.asset = std::move(node.asset);
+    staged.asset.stragglers = std::move(stragglers);
     if (world.rank() == 0) {
       std::vector<NodeReport> reports;
       for (const auto& bytes : gathered) reports.push_back(NodeReport::parse(bytes));

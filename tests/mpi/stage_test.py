@@ -11,6 +11,7 @@ import time
 import unittest
 
 from ranks import INT, KILL, STOP, TERM, Ranks, chunks_done
+from support import program
 from support.case import main
 from support.content import fragment, seeded, sha256_file, write_seeded
 from support.origin import poll
@@ -314,6 +315,20 @@ class Staging(Ranks):
                 self.expect_no_view([2])
                 self.stage_by(3, 3)
                 self.expect_whole(source, range(3))
+
+    @unittest.skipUnless(os.environ.get("SABATH_SLOW_WRITES"), "nothing is preloaded into this build")
+    def test_a_slow_node_is_named_and_waited_for(self):
+        source = self.asset(big=128 * MIB, small=0)
+        self.sabath.run("fetch", "set")
+        preload = f"[ ${{OMPI_COMM_WORLD_RANK:-$PMI_RANK}} = 2 ] && export LD_PRELOAD={os.environ['SABATH_SLOW_WRITES']}"
+        command = [program.BINARY, *map(str, self.arguments(4, "--json", "--threads", "1"))]
+        process = self.launch(4, ["sh", "-c", preload + '; exec "$0" "$@"', *command], SLOW_WRITES_MS="500")
+        out, said = process.communicate(timeout=120)
+        self.assertEqual(process.returncode, 0, said)
+        (asset,) = json.loads(out)["assets"]
+        self.assertRegex(said, r"node 2 \(.*\) keeps the others waiting")
+        self.assertEqual(len(asset["stragglers"]), 1, asset)
+        self.expect_whole(source, range(4))
 
     def test_a_signal_to_one_rank_stops_all(self):
         for rank, number, code in ((1, TERM, 143), (0, INT, 130)):

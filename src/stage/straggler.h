@@ -1,0 +1,34 @@
+// Who keeps the others waiting. Pure: what each look found is told, and time is a number.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <set>
+
+namespace sabath {
+
+class Straggler {
+ public:
+  using Clock = std::chrono::steady_clock;
+  static constexpr std::uint64_t all = 1'000'000;      // a share: millionths of what a member has to do
+  static constexpr std::chrono::seconds patience{10};  // how long it is the last, without a look at which it is not
+  struct Look {
+    std::uint64_t members = 0;  // that have something to do
+    std::uint64_t shares = 0;   // that they have done, added up
+    std::uint64_t slacks = 0;   // of how much less nothing follows: pieces are on their way; added up
+    unsigned last = 0;          // of these members the one that has done the smallest share
+    std::uint64_t share = 0;    // its own
+  };
+
+  // Whoever is to be named now; nobody twice.
+  [[nodiscard]] std::optional<unsigned> see(const Look& look, Clock::time_point now);
+
+ private:
+  [[nodiscard]] static bool behind(const Look& look);
+  std::optional<unsigned> last_;
+  Clock::time_point since_;
+  std::set<unsigned> named_;
+};
+
+}  // namespace sabath
