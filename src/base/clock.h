@@ -11,6 +11,12 @@ namespace sabath {
   return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
+// The same as a whole number of nanoseconds, milliseconds, seconds.
+template <class Unit = std::chrono::nanoseconds>
+[[nodiscard]] inline std::int64_t unix_time() {
+  return std::chrono::duration_cast<Unit>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
 // Of a time in seconds; 0 for what is no time.
 [[nodiscard]] inline std::int64_t to_milliseconds(double seconds) {
   constexpr double far = 4e12;

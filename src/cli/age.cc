@@ -44,9 +44,4 @@ std::string format_ago(std::int64_t then_ns, std::int64_t now_ns) {
   return "now";
 }
 
-std::int64_t clock_now_ns() {
-  const auto now = std::chrono::system_clock::now().time_since_epoch();
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
-}
-
 }  // namespace sabath::cli

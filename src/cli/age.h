@@ -14,6 +14,5 @@ namespace sabath::cli {
 
 // "3 days ago", of a time in nanoseconds since 1970.
 [[nodiscard]] std::string format_ago(std::int64_t then_ns, std::int64_t now_ns);
-[[nodiscard]] std::int64_t clock_now_ns();  // of this machine; for people
 
 }  // namespace sabath::cli

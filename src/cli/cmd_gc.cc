@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/clock.h"
 #include "base/text.h"
 #include "cli/age.h"
 #include "cli/asset_names.h"
@@ -73,7 +74,7 @@ Json record_of(const CollectReport& report, const AssetNames& names, bool dry_ru
 
 void print(Context& context, const CollectReport& report, const AssetNames& names, bool dry_run) {
   Table table({"ASSET", "SIZE", "FREES", "LAST USED", dry_run ? "WOULD GO, FOR" : "GONE, FOR"});
-  const std::int64_t now = clock_now_ns();
+  const std::int64_t now = unix_time();
   const auto row = [&](const CollectReport::Asset& asset, const std::string& why) {
     table.add({names.of(asset.root, asset.keys, asset.source), format_bytes(asset.bytes),
                format_bytes(asset.freed_bytes), format_ago(asset.used_ns, now), why});

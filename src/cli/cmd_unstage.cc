@@ -9,6 +9,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/text.h"
 #include "cli/age.h"
@@ -101,7 +102,7 @@ void look_at_store(Doomed& doomed) {
                 fmt::format("{} is no store of SABATH: nothing was removed", printable(store.native())),
                 "look at what it is, and remove it yourself");
   }
-  for (const auto& lease : read_leases(layout, WriterId::of_this_process().host, clock_now_ns())) {
+  for (const auto& lease : read_leases(layout, WriterId::of_this_process().host, unix_time())) {
     if (!lease.live || lease.damaged) continue;
     throw Error(FailureKind::storage,
                 fmt::format("{} is in use: {}", printable(store.native()), printable(lease.text.note)),

@@ -11,6 +11,7 @@
 #include <mutex>
 #include <utility>
 
+#include "base/clock.h"
 #include "base/hash.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
@@ -43,10 +44,7 @@ int socket_of(MHD_Connection* connection) {
   return MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
 }
 
-std::int64_t now_ms() {
-  return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::system_clock::now().time_since_epoch())
-      .count();
-}
+std::int64_t now_ms() { return unix_time<std::chrono::milliseconds>(); }
 
 struct Answer {
   int status = 200;

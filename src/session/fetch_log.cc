@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/clock.h"
 #include "store/store.h"
 
 namespace sabath {
@@ -75,9 +76,7 @@ Json to_json(const AssetRecord& record) {
 }
 
 void append_to_log(Store& store, const AssetRecord& record) {
-  Json line = {
-      {"time",
-       std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch()).count()}};
+  Json line = {{"time", unix_time<std::chrono::seconds>()}};
   line.update(to_json(record));
   store.append_record(line.dump(-1, ' ', false, Json::error_handler_t::replace));
 }

@@ -4,6 +4,7 @@
 
 #include <functional>
 
+#include "base/clock.h"
 #include "base/hash.h"
 #include "manifest/wire.h"
 #include "sabath/error.h"
@@ -18,11 +19,6 @@ constexpr std::size_t logs_before_folding = 8;
 constexpr std::uint64_t flag_tls = 1;
 
 std::uint64_t guard(std::string_view body) { return xxh3_64(body) ^ record_tag; }
-
-std::int64_t now_ns() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch())
-      .count();
-}
 
 // The notes from `offset` on; returns the end of the last one, so that one on its way is read again when it is whole.
 std::uint64_t read_notes(const Owners& owners, const std::filesystem::path& log, std::uint64_t offset,
@@ -84,7 +80,7 @@ std::optional<Arrival> Arrivals::find(const Sha256& source) {
 }
 
 void Arrivals::add(const Sha256& source, const Arrival& arrival) {
-  const ArrivalNote note{source, arrival, now_ns()};
+  const ArrivalNote note{source, arrival, unix_time()};
   const std::lock_guard lock(mutex_);
   if (loaded_) take(note);
   put_arrival(pending_, note);

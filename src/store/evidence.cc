@@ -9,6 +9,7 @@
 #include <system_error>
 #include <type_traits>
 
+#include "base/clock.h"
 #include "base/hash.h"
 #include "manifest/wire.h"
 #include "sabath/error.h"
@@ -20,10 +21,6 @@ using Clock = std::chrono::steady_clock;
 constexpr auto refresh_interval = std::chrono::milliseconds(50);
 constexpr std::size_t facts_pending_max = 4096 * fact_record_size;
 constexpr std::size_t fact_logs_max = 8;
-
-std::int64_t seconds_now() {
-  return std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch()).count();
-}
 
 std::uint64_t size_of(const std::filesystem::path& file) {
   std::error_code error;
@@ -68,7 +65,7 @@ void Evidence::add(const Digest& digest, const struct stat& file) {
   const std::lock_guard lock(mutex_);
   distrusted_.erase(digest.hash);
   if (!facts_.insert(key).second) return;
-  put_fact(pending_, fact, seconds_now());
+  put_fact(pending_, fact, unix_time<std::chrono::seconds>());
   if (pending_.size() >= facts_pending_max) flush_locked();
 }
 
@@ -123,7 +120,7 @@ void Evidence::fold(const std::vector<std::filesystem::path>& logs) {
     folded.push_back(*log);
   }
   std::string records;
-  for (const auto& [key, fact] : newest) put_fact(records, fact, seconds_now());
+  for (const auto& [key, fact] : newest) put_fact(records, fact, unix_time<std::chrono::seconds>());
   if (!logs_.append(records)) return;
   for (const auto& log : folded) ::unlink(log.c_str());
 }

@@ -12,10 +12,12 @@
 #include <thread>
 #include <vector>
 
+#include "base/clock.h"
 #include "sabath/error.h"
 #include "store/lease_file.h"
 #include "store/reservation_file.h"
 #include "store/small_file.h"
+#include "store/uses.h"
 
 namespace sabath {
 namespace {
@@ -30,20 +32,6 @@ constexpr auto tell_every = std::chrono::milliseconds(500);
 constexpr std::uint64_t told_parts = 64;  // a change by this part of the whole is told
 
 bool granted(const FoundReservation& one) { return one.text.bytes > 0 || one.text.inodes > 0; }
-
-std::int64_t clock_ns() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch())
-      .count();
-}
-
-// By the clock of the files' server, where it can be asked.
-std::int64_t now_ns(Store::State& store) {
-  try {
-    return server_now(store);
-  } catch (const Error&) {
-    return clock_ns();
-  }
-}
 
 // `asked`: also what is not granted yet.
 Promised sum_of(const std::vector<FoundReservation>& all, const std::string& own, bool asked) {
@@ -68,7 +56,8 @@ Promised sum_of(const std::vector<FoundReservation>& all, const std::string& own
 
 std::uint64_t remove_dead_reservations(Store::State& store) {
   std::uint64_t removed = 0;
-  for (const auto& one : read_reservations(store.layout, store.writer.host, [&] { return now_ns(store); })) {
+  for (const auto& one :
+       read_reservations(store.layout, store.writer.host, [&] { return server_now_or_ours(store); })) {
     if (!one.live && ::unlink(one.file.c_str()) == 0) ++removed;
   }
   return removed;
@@ -164,7 +153,7 @@ class Reservation::Holding {
   }
 
   std::vector<FoundReservation> look() {
-    return read_reservations(store_.layout, store_.writer.host, [this] { return now_ns(store_); });
+    return read_reservations(store_.layout, store_.writer.host, [this] { return server_now_or_ours(store_); });
   }
 
   void pause(const std::stop_token& stop) {
@@ -240,7 +229,7 @@ class Reservation::Holding {
 
 Promised promised_by_others(Store& store) {
   Store::State& state = store.state();
-  return sum_of(read_reservations(state.layout, state.writer.host, clock_ns), "", true);
+  return sum_of(read_reservations(state.layout, state.writer.host, unix_time<>), "", true);
 }
 
 Reservation::Reservation(Store& store, std::string note, std::string job)

@@ -13,6 +13,7 @@
 #include "store/known_partial.h"
 #include "store/lease_file.h"
 #include "store/listing.h"
+#include "store/uses.h"
 
 namespace sabath {
 namespace {
@@ -20,19 +21,10 @@ namespace {
 constexpr std::uint64_t chunks_per_task = 16;
 constexpr unsigned scrub_threads_max = 256;
 
-// The clock of the store's server; where the store cannot be written, ours.
-std::int64_t verification_time(Store::State& store) {
-  try {
-    return server_now(store);
-  } catch (const Error&) {
-    return std::chrono::nanoseconds(std::chrono::system_clock::now().time_since_epoch()).count();
-  }
-}
-
 }  // namespace
 
 Scrub::Scrub(Store::State& store, Store::VerifyReport& report, const VerifyOptions& options)
-    : store_(store), report_(report), options_(options), now_ns_(verification_time(store)) {}
+    : store_(store), report_(report), options_(options), now_ns_(server_now_or_ours(store)) {}
 
 struct Scrub::Reading {
   Item item;

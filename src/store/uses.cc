@@ -6,6 +6,7 @@
 
 #include <cerrno>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "store/lease_file.h"
 #include "store/state.h"
@@ -56,6 +57,14 @@ std::int64_t server_now(Store::State& store) {
   ::unlink(file.c_str());
   if (!known) throw_errno("stat", file, errno);
   return nanoseconds(s.st_mtim);
+}
+
+std::int64_t server_now_or_ours(Store::State& store) {
+  try {
+    return server_now(store);
+  } catch (const Error&) {
+    return unix_time();
+  }
 }
 
 }  // namespace sabath

@@ -39,5 +39,6 @@ void mark_used(const Layout& layout, const Sha256& root) noexcept;
 
 // What the clock of the store's server says: the mtime of a file made for the purpose; nanoseconds since 1970.
 [[nodiscard]] std::int64_t server_now(Store::State& store);
+[[nodiscard]] std::int64_t server_now_or_ours(Store::State& store);  // ours, where the store cannot be written
 
 }  // namespace sabath

@@ -4,7 +4,6 @@
 #include <thread>
 
 #include "fetch_bench.h"
-#include "support/seeded.h"
 
 namespace sabath::test {
 namespace {
@@ -13,8 +12,6 @@ using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 const std::string a = "https://a.example/f", b = "https://b.example/f", c = "https://c.example/f";
 constexpr std::uint64_t chunk = chunk_size_bytes;
-
-std::string bytes_of(std::uint64_t size, std::uint64_t seed = 1) { return seeded_bytes(seed, 0, size); }
 
 void expect_whole(FetchBench& bench, const FileOutcome& outcome, const std::string& bytes) {
   ASSERT_FALSE(outcome.failure) << outcome.failure->message;

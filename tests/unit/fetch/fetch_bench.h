@@ -10,6 +10,7 @@
 #include "fetch/swarm.h"
 #include "memory_origin.h"
 #include "store/store.h"
+#include "support/seeded.h"
 #include "support/temp_dir.h"
 
 namespace sabath::test {
@@ -67,6 +68,9 @@ void rot(const std::filesystem::path& file, std::uint64_t at);
 void expect_moved_once(std::uint64_t moved, std::uint64_t size);
 
 [[nodiscard]] FileTree tree_of(const std::string& bytes);
+[[nodiscard]] inline std::string bytes_of(std::uint64_t size, std::uint64_t seed = 1) {
+  return seeded_bytes(seed, 0, size);
+}
 [[nodiscard]] FileJob job_for(const std::vector<std::string>& urls);                               // nothing is known
 [[nodiscard]] FileJob known_job(const std::vector<std::string>& urls, const std::string& bytes);   // pinned
 [[nodiscard]] FileJob summed_job(const std::vector<std::string>& urls, const std::string& bytes);  // size and sha256

@@ -2,14 +2,11 @@
 #include <gtest/gtest.h>
 
 #include "fetch_bench.h"
-#include "support/seeded.h"
 
 namespace sabath::test::in_order {
 namespace {
 
 const std::string a = "https://a.example/f", b = "https://b.example/f";
-
-std::string bytes_of(std::uint64_t size, std::uint64_t seed = 1) { return seeded_bytes(seed, 0, size); }
 
 TEST(InOrder, EverySizeAroundAChunk) {
   FetchBench bench;

@@ -6,7 +6,6 @@
 #include <filesystem>
 
 #include "archive_maker.h"
-#include "base/hash.h"
 #include "site.h"
 #include "support/fault_server.h"
 #include "support/seeded.h"
@@ -17,12 +16,6 @@ namespace {
 namespace fs = std::filesystem;
 using Json = Site::Json;
 using Tree = std::map<std::string, std::string>;
-
-Json with_checksum(Json fragment, const std::string& bytes) {
-  fragment["size"] = bytes.size();
-  fragment["checksum"] = {{"sha256", sha256(bytes).hex()}};
-  return fragment;
-}
 
 // --- which assets --------------------------------------------------------------------------------------------------
 

@@ -7,7 +7,6 @@
 #include <fstream>
 
 #include "archive_maker.h"
-#include "base/hash.h"
 #include "site.h"
 #include "support/fault_server.h"
 #include "support/seeded.h"
@@ -18,12 +17,6 @@ namespace {
 namespace fs = std::filesystem;
 using Json = Site::Json;
 using Tree = std::map<std::string, std::string>;
-
-Json summed(Json fragment, const std::string& bytes) {
-  fragment["size"] = bytes.size();
-  fragment["checksum"] = {{"sha256", sha256(bytes).hex()}};
-  return fragment;
-}
 
 TEST(Session, FilesArchivesAndListsInOneView) {
   Site site;
@@ -70,7 +63,7 @@ TEST(Session, FilesArchivesAndListsInOneView) {
 TEST(Session, EachFragmentIsRememberedWithItsOwnTrust) {
   Site site;
   site.dataset("d", {file_fragment("a", "a", {site.serve("a", "a")}),
-                     summed(file_fragment("b", "b", {site.serve("b", "b")}), "b")});
+                     with_checksum(file_fragment("b", "b", {site.serve("b", "b")}), "b")});
   ASSERT_EQ(site.fetch("d").exit, 0);
   std::map<std::string, std::string> trusted_by;  // by the source's last letter; the asset's own ref is its first's
   for (const auto& entry : fs::recursive_directory_iterator(site / "store/refs")) {
@@ -88,7 +81,7 @@ TEST(Session, TheRecordCountsWhatTheServerSent) {
   Site site;
   const FaultServer server;
   const std::string bytes = seeded_bytes(7, 0, 4'000'000);
-  site.dataset("web", {summed(file_fragment("f", "f.bin", {server.url("/ok/web?size=4000000&seed=7")}), bytes)});
+  site.dataset("web", {with_checksum(file_fragment("f", "f.bin", {server.url("/ok/web?size=4000000&seed=7")}), bytes)});
   const auto record = site.fetch("web");
   ASSERT_EQ(record.exit, 0);
   const AssetRecord& asset = record.assets.front();
@@ -106,8 +99,9 @@ TEST(Session, TheSecondMirrorHasWhatTheFirstBreaksOff) {
   const FaultServer server;
   const std::string bytes = seeded_bytes(1, 0, 9'000'000);
   site.dataset(
-      "m", {summed(file_fragment("f", "f.bin", {server.url("/status/404?m"), server.url("/ok/m?size=9000000&seed=1")}),
-                   bytes)});
+      "m",
+      {with_checksum(
+          file_fragment("f", "f.bin", {server.url("/status/404?m"), server.url("/ok/m?size=9000000&seed=1")}), bytes)});
   const auto record = site.fetch("m");
   ASSERT_EQ(record.exit, 0);
   EXPECT_GE(record.assets[0].sources[0].failures, 1U);
@@ -123,7 +117,7 @@ TEST(Session, FailuresGiveTheirCodes) {
   for (const auto& [target, exit] : {Case{"/status/403", 4}, Case{"/status/404", 6}, Case{"/html", 4},
                                      Case{"/ok?size=99", 7}, Case{"/flip?size=100&every=10", 7}}) {
     Site site;
-    site.dataset("f", {summed(file_fragment("f", "f.bin", {server.url(target)}), seeded_bytes(0, 0, 100))});
+    site.dataset("f", {with_checksum(file_fragment("f", "f.bin", {server.url(target)}), seeded_bytes(0, 0, 100))});
     const auto record = site.fetch("f");
     EXPECT_EQ(record.exit, exit) << target;
     ASSERT_EQ(record.assets[0].failures.size(), 1U) << target;
@@ -168,7 +162,8 @@ TEST(Session, AnArchiveFromALyingMirrorIsUnpackedFromTheOther) {
   const std::string tar = archive_of({{.name = "x", .content = seeded_bytes(1, 0, 6'000'000)}}, "pax", "gzip");
   std::string lie = tar;
   lie[1000] ^= 0x7f;
-  site.dataset("a", {summed(archive_fragment("a", {site.serve("lie.tgz", lie), site.serve("a.tgz", tar)}), tar)});
+  site.dataset("a",
+               {with_checksum(archive_fragment("a", {site.serve("lie.tgz", lie), site.serve("a.tgz", tar)}), tar)});
   const auto record = site.fetch("a");
   ASSERT_EQ(record.exit, 0) << record.assets[0].failures[0].failure.message;
   EXPECT_EQ(tree_at(record.assets[0].path).at("x"), "f:" + seeded_bytes(1, 0, 6'000'000));
@@ -206,7 +201,7 @@ TEST(Session, OfflineOpensNoSocket) {
 
 TEST(Session, ADryRunTouchesNothing) {
   Site site;
-  site.dataset("d", {summed(file_fragment("f", "f", {site.serve("f", "1234")}), "1234")});
+  site.dataset("d", {with_checksum(file_fragment("f", "f", {site.serve("f", "1234")}), "1234")});
   auto record = site.fetch([&](FetchRequest& r) {
     r.names = {"d"};
     r.dry_run = true;

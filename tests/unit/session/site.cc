@@ -4,6 +4,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "base/hash.h"
 #include "support/seeded.h"
 
 namespace sabath::test {
@@ -78,6 +79,12 @@ std::map<std::string, std::string> tree_at(const fs::path& directory) {
 nlohmann::ordered_json file_fragment(const std::string& id, const std::string& path,
                                      const std::vector<std::string>& urls) {
   return {{"id", id}, {"type", "file"}, {"path", path}, {"urls", urls}};
+}
+
+nlohmann::ordered_json with_checksum(nlohmann::ordered_json fragment, const std::string& bytes) {
+  fragment["size"] = bytes.size();
+  fragment["checksum"] = {{"sha256", sha256(bytes).hex()}};
+  return fragment;
 }
 
 nlohmann::ordered_json archive_fragment(const std::string& id, const std::vector<std::string>& urls) {

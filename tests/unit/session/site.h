@@ -54,6 +54,8 @@ class Site {
 [[nodiscard]] std::map<std::string, std::string> tree_at(const std::filesystem::path& directory);
 [[nodiscard]] nlohmann::ordered_json file_fragment(const std::string& id, const std::string& path,
                                                    const std::vector<std::string>& urls);
+// The fragment, and what the recipe says of its bytes.
+[[nodiscard]] nlohmann::ordered_json with_checksum(nlohmann::ordered_json fragment, const std::string& bytes);
 [[nodiscard]] nlohmann::ordered_json archive_fragment(const std::string& id, const std::vector<std::string>& urls);
 
 }  // namespace sabath::test
