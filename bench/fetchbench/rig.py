@@ -18,7 +18,8 @@ PROGRAMS = ("ip", "tc", "ethtool", "nsenter", "unshare", "ping", "pgrep", "make"
 ALLOWED = pathlib.Path("/proc/sys/net/ipv4/tcp_allowed_congestion_control")
 AVAILABLE = pathlib.Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
 HTTP_PORT, TLS2_PORT, IPERF_PORT = 8080, 8444, 5201
-FRAME_BYTES, SEGMENT_BYTES = 1514, 1448  # Ethernet frame; what TCP with timestamps carries in it
+# What the rig's links charge for an Ethernet frame, with preamble, checksum and gap; what TCP with timestamps carries in it.
+FRAME_BYTES, SEGMENT_BYTES = 1538, 1448
 
 
 def payload_rate(mbit):

@@ -290,7 +290,7 @@ bool ChunkTransfer::give_run(Flow& flow, bool last) {
   flow.run = *run;
   flow.has_run = true;
   flow.request_end = (*run)->end;
-  if (all_dealt) {
+  if (schedule_->split()) {
     context_.events.on(event::Note{fmt::format("{}: {}", job_.name, schedule_->reason())});
     stop_flows([](const Flow& late) {
       return late.has_run && late.run->left() == 0 && late.run->position < late.request_end;

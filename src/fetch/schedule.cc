@@ -15,6 +15,10 @@ constexpr double window_s = 0.5;  // of a run's measured rate
 constexpr double gain_min_s = 0.1, gain_other_s = 0.05;
 constexpr double gain_latencies = 1.0;                          // and more than asking costs
 constexpr double gain_small_s = 0.5;                            // what a piece below split_bytes_min must save
+constexpr double gain_front_s = 1;                              // while there are other bytes to be had
+// The last packets of an answer are lost unnoticed: the sender waits for two round trips, and sends them again. Who is
+// silent for that long, and for that many bytes of its rate, shall not be waited for: few bytes are asked for twice.
+constexpr double lost_s = 0.05, lost_bytes = 12e3, lost_latencies = 2, gain_lost_s = 0.04;
 constexpr double patience_min_s = 0.2, patience_latencies = 4;  // a new connection needs several round trips
 constexpr double unknown_rate = 1e6;  // bytes a second, of a run of which nothing has come yet
 // In order, a request takes so long, if a chunk does not; in the endgame no longer.
@@ -38,12 +42,16 @@ std::uint64_t Schedule::chunk_end(std::uint64_t byte) const {
 
 std::optional<Schedule::Place> Schedule::take(std::size_t source, Speed speed, unsigned lanes, double now,
                                               const Asks& asks) {
+  split_ = false;
   if (silent(source, now)) return std::nullopt;
   // Nearby another request is quicker than a piece is; where it is not known yet whether it is near, a large file tells
   // little by a few requests more.
   const bool large = size_ >= large_chunks * limits_.chunk_bytes;
   const bool far = speed.latency >= far_s || (speed.latency <= 0 && large);
   const bool endgame = asks.last && !asks.dear && far && in_endgame(lanes);
+  if (endgame && limits_.in_order && !free_.empty()) {
+    if (const auto run = split_front(source, speed, now, asks.whole)) return run;
+  }
   const auto range = free_.empty() ? std::nullopt : next_free(source, run_bytes(speed, lanes, now, endgame), asks);
   if (!range) return asks.last ? split_late(source, speed, now, asks.whole) : std::nullopt;
   free_.remove(*range);
@@ -165,21 +173,55 @@ std::optional<Schedule::Place> Schedule::split_late(std::size_t source, Speed sp
     const auto cut = cut_of(run, source, speed, now, whole);
     if (cut && (!latest || cut->alone > latest->alone)) latest = cut;
   }
-  if (!latest) return std::nullopt;
-  const ByteRange range{latest->at, latest->run->end};
+  return latest ? std::optional(give(*latest, source, speed, now)) : std::nullopt;
+}
+
+// One connection that is much slower than the others keeps the hash waiting, and at the end everybody.
+std::optional<Schedule::Place> Schedule::split_front(std::size_t source, Speed speed, double now, const Ask& whole) {
+  if (doubted_.contains(source)) return std::nullopt;
+  Run* front = nullptr;
+  for (Run& run : runs_) {
+    if (run.left() > 0 && (front == nullptr || run.position < front->position)) front = &run;
+  }
+  if (front == nullptr || front->busy || !front->heard) return std::nullopt;
+  const auto cut = cut_of(*front, source, speed, now, whole);
+  if (!cut || cut->alone - cut->both < gain_front_s) return std::nullopt;
+  return give(*cut, source, speed, now);
+}
+
+Schedule::Place Schedule::give(const Cut& cut, std::size_t source, Speed speed, double now) {
+  const ByteRange range{cut.at, cut.run->end};
   reason_ = fmt::format(
       "{} bytes at {} go from source {} to another lane: {:.2f} s instead of {:.2f} s, theirs {:.0f} kB/s, ours {:.0f} "
       "kB/s",
-      range.size(), range.begin, latest->run->source, latest->both, latest->alone, latest->theirs / 1e3,
-      latest->ours / 1e3);
-  if (latest->at == latest->run->position && silent(latest->run->source, now)) doubted_.insert(latest->run->source);
-  latest->run->end = latest->at;
-  return begin(source, range, speed, now, latest->patience);
+      range.size(), range.begin, cut.run->source, cut.both, cut.alone, cut.theirs / 1e3, cut.ours / 1e3);
+  if (cut.at == cut.run->position && silent(cut.run->source, now)) doubted_.insert(cut.run->source);
+  cut.run->end = cut.at;
+  split_ = true;
+  return begin(source, range, speed, now, cut.patience);
+}
+
+// The few last bytes of a run of which a packet seems lost; they are no more than are asked for in vain otherwise.
+std::optional<Schedule::Cut> Schedule::crumbs_of(Run& run, Speed speed, double now, const Ask& whole) const {
+  Cut cut;
+  cut.run = &run;
+  cut.at = run.position;
+  cut.theirs = rate_of(run, now);
+  cut.ours = speed.rate > 0 ? speed.rate : unknown_rate;
+  const double silent = now - run.heard_time;
+  if (!run.heard || silent < lost_s || silent * cut.theirs < lost_bytes) return std::nullopt;
+  if (run.left() > limits_.split_bytes_min / 2 || (whole && whole(chunk_of(run.position)))) return std::nullopt;
+  const auto left = static_cast<double>(run.left());
+  const double latency = (run.patience - patience_min_s) / patience_latencies;
+  cut.alone = std::max(silent, lost_latencies * latency) + left / cut.theirs;
+  cut.both = speed.latency + left / cut.ours;
+  return cut.alone - cut.both < gain_lost_s ? std::nullopt : std::optional(cut);
 }
 
 // What a lane of this speed would take from `run`, if that is worth a request.
 std::optional<Schedule::Cut> Schedule::cut_of(Run& run, std::size_t source, Speed speed, double now,
                                               const Ask& whole) const {
+  if (const auto crumbs = crumbs_of(run, speed, now, whole)) return crumbs;
   const bool guess = speed.rate <= 0 && run.rate <= 0;
   Cut cut;
   cut.run = &run;

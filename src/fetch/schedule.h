@@ -4,9 +4,10 @@
 // Bytes are free, or belong to one run, or are there. A run is one request: an interval that one lane reads in order
 // from one source. Runs are whole chunks, until so little is free that each lane's part of it is less than that (the
 // endgame): from then on lanes of one source share a chunk, and at the very end those of several. When nothing is free,
-// the end of a late run is split: the rest of its bytes that another lane can bring sooner is given to that lane. No
-// byte is ever in two runs. A silent run can lose all that it has left: who reads for it looks at left() now and then,
-// and ends at 0.
+// the end of a late run is split: the rest of its bytes that another lane can bring sooner is given to that lane. So is
+// one that is very late where the bytes are hashed in order, before that. No byte is ever in two runs. A silent run can
+// lose all that it has left, and crumbs of which a packet seems lost: who reads for it looks at left() now and then, and
+// ends at 0.
 #pragma once
 
 #include <algorithm>
@@ -101,6 +102,7 @@ class Schedule {
   [[nodiscard]] bool in_run(ByteRange range) const;
   // Bytes a second over the last while, falling while nothing comes.
   [[nodiscard]] double rate_of(const Run& run, double now) const;
+  [[nodiscard]] bool split() const { return split_; }  // what was taken last is the end of another's run
   [[nodiscard]] const std::string& reason() const { return reason_; }  // of the last split, with its rates
 
  private:
@@ -122,6 +124,9 @@ class Schedule {
   [[nodiscard]] std::uint64_t run_bytes(Speed speed, unsigned lanes, double now, bool endgame) const;
   [[nodiscard]] Share share_of_free(Speed speed, unsigned lanes, double now) const;
   std::optional<Place> split_late(std::size_t source, Speed speed, double now, const Ask& whole);
+  std::optional<Place> split_front(std::size_t source, Speed speed, double now, const Ask& whole);
+  Place give(const Cut& cut, std::size_t source, Speed speed, double now);
+  [[nodiscard]] std::optional<Cut> crumbs_of(Run& run, Speed speed, double now, const Ask& whole) const;
   [[nodiscard]] std::optional<Cut> cut_of(Run& run, std::size_t source, Speed speed, double now,
                                           const Ask& whole) const;
   [[nodiscard]] std::optional<std::uint64_t> cut_near(const Run& run, std::uint64_t given, const Ask& whole) const;
@@ -136,6 +141,7 @@ class Schedule {
   std::set<std::size_t> doubted_;  // sources that were silent, until one of their runs is heard
   std::uint64_t cursor_ = 0;
   std::uint64_t dealt_ = 0;  // runs of the endgame
+  bool split_ = false;
   std::string reason_;
 };
 

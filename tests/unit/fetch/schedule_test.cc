@@ -199,6 +199,50 @@ TEST(Schedule, ASilentRunLosesAllAndItsSourceIsAskedNothing) {
 }
 
 // Lanes that log in are heard late, and their source is not silent for that.
+// The last packet of an answer is lost, and nobody tells its sender for two round trips.
+TEST(Schedule, CrumbsOfWhichAPacketSeemsLostAreAskedForAgain) {
+  struct Case {
+    const char* what;
+    std::uint64_t left;
+    double silent, latency;  // the latency is that of whoever may help
+    bool given;
+  };
+  for (const Case& one : {Case{"soon", 2000, 0.06, 0.02, true}, Case{"a packet may yet come", 2000, 0.03, 0.02, false},
+                          Case{"the helper is as far", 2000, 0.06, 0.12, false},
+                          Case{"that is much to ask for twice", 40'000, 0.06, 0.02, false}}) {
+    Schedule schedule = whole_file(chunk);
+    const auto run = *schedule.take(0, {300e3, 0.06}, 2, 0, whole_chunks);
+    take_the_rest(schedule);
+    constexpr double heard = 10;
+    schedule.advance(run, chunk - one.left, heard);
+    const auto crumbs = schedule.take(1, {300e3, one.latency}, 2, heard + one.silent);
+    ASSERT_EQ(crumbs.has_value(), one.given) << one.what;
+    EXPECT_EQ(run->left(), one.given ? 0 : one.left) << one.what;
+    if (crumbs) {
+      EXPECT_EQ(range_of(*crumbs), (ByteRange{chunk - one.left, chunk}));
+    }
+  }
+}
+
+TEST(Schedule, WhereAHashFollowsAVeryLateFrontIsSplitBeforeTheEnd) {
+  for (const auto& [rate, in_order] : {std::pair{20e3, true}, {20e3, false}, {800e3, true}}) {
+    Schedule schedule = whole_file(8 * chunk, in_order);
+    const auto late = *schedule.take(0, {800e3, 0.1}, 8, 0);
+    const std::uint64_t end = late->end;
+    schedule.advance(late, 1, 0.1);
+    for (double now = 0.1; now < 3; now += 0.1) {  // what it has left would take it long
+      if (late->left() > 64 << 10) schedule.advance(late, static_cast<std::uint64_t>(rate * 0.1), now);
+    }
+    const auto next = *schedule.take(0, {800e3, 0.1}, 8, 3);
+    const bool split = rate < 100e3 && in_order;
+    EXPECT_EQ(schedule.split(), split) << rate << in_order;
+    EXPECT_EQ(late->end < end, split);
+    if (split) {
+      EXPECT_EQ(next->end, end);
+    }
+  }
+}
+
 TEST(Schedule, ALoginIsNoSilence) {
   for (const double login : {0.0, 0.6}) {
     Schedule schedule = whole_file(8 * chunk);
