@@ -13,9 +13,9 @@ constexpr double window_s = 0.5;  // of a run's measured rate
 // What a split must save: the late connection is lost, and what is on its way. Less where a source far away helps
 // another: there the links hold little, and two lanes of one source would share one.
 constexpr double gain_min_s = 0.1, gain_other_s = 0.05;
-constexpr double gain_latencies = 1.0;                          // and more than asking costs
-constexpr double gain_small_s = 0.5;                            // what a piece below split_bytes_min must save
-constexpr double gain_front_s = 1;                              // while there are other bytes to be had
+constexpr double gain_latencies = 1.0;  // and more than asking costs
+constexpr double gain_small_s = 0.5;    // what a piece below split_bytes_min must save
+constexpr double gain_front_s = 1;      // while there are other bytes to be had
 // The last packets of an answer are lost unnoticed: the sender waits for two round trips, and sends them again. Who is
 // silent for that long, and for that many bytes of its rate, shall not be waited for: few bytes are asked for twice.
 constexpr double lost_s = 0.05, lost_bytes = 12e3, lost_latencies = 2, gain_lost_s = 0.04;

@@ -6,8 +6,8 @@
 // endgame): from then on lanes of one source share a chunk, and at the very end those of several. When nothing is free,
 // the end of a late run is split: the rest of its bytes that another lane can bring sooner is given to that lane. So is
 // one that is very late where the bytes are hashed in order, before that. No byte is ever in two runs. A silent run can
-// lose all that it has left, and crumbs of which a packet seems lost: who reads for it looks at left() now and then, and
-// ends at 0.
+// lose all that it has left, and crumbs of which a packet seems lost: who reads for it looks at left() now and then,
+// and ends at 0.
 #pragma once
 
 #include <algorithm>
