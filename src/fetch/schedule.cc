@@ -201,7 +201,7 @@ Schedule::Place Schedule::give(const Cut& cut, std::size_t source, Speed speed, 
   return begin(source, range, speed, now, cut.patience);
 }
 
-// The few last bytes of a run of which a packet seems lost; they are no more than are asked for in vain otherwise.
+// The few last bytes of a run of which a packet seems lost: to ask for them twice costs less than to wait for them.
 std::optional<Schedule::Cut> Schedule::crumbs_of(Run& run, Speed speed, double now, const Ask& whole) const {
   Cut cut;
   cut.run = &run;
