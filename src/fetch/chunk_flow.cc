@@ -39,6 +39,10 @@ void ChunkTransfer::read_into(Flow& flow, const ReadRequest& request, const Guar
   GuardedSink sink(
       own, *pick.line, *pick.url, provable() ? std::optional(size_) : std::nullopt,
       [&](const ContentInfo& info) { on_begin(flow, info); }, write, pick.host);
+  sink.on_wait([&] {
+    const std::lock_guard lock(mutex_);
+    if (flow.has_run) flow.run->busy = true;
+  });
   read_source(own, request, *pick.line, sink);
 }
 

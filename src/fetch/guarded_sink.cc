@@ -48,6 +48,7 @@ void GuardedSink::begin(const ContentInfo& info) {
 void GuardedSink::write(std::span<const std::byte> bytes) {
   received_ += bytes.size();
   line_.received(bytes.size());
+  if (on_wait_ && (context_.limiter.limits() || (host_ != nullptr && host_->limited()))) on_wait_();
   if (host_ != nullptr) host_->received(bytes.size(), context_.stop);
   context_.limiter.take(bytes.size(), context_.stop);
   if (context_.stop.stop_requested()) throw Error(FailureKind::interrupted, "stopped");

@@ -26,6 +26,8 @@ class GuardedSink : public Sink {
         on_begin_(std::move(on_begin)),
         on_write_(std::move(on_write)),
         host_(host) {}
+  // Said before each wait for the rate limit: what comes late now is not the source's lateness.
+  void on_wait(std::function<void()> tell) { on_wait_ = std::move(tell); }
   void start(std::uint64_t offset);
   void connecting() override;
   void connected(std::chrono::microseconds trip) override;
@@ -44,6 +46,7 @@ class GuardedSink : public Sink {
   const std::optional<std::uint64_t> proved_size_;
   Begin on_begin_;
   Write on_write_;
+  std::function<void()> on_wait_;
   Host* const host_;  // is told how quick it is
   std::chrono::steady_clock::time_point asked_{};
   ContentInfo info_;

@@ -14,6 +14,7 @@ class RateLimiter {
   explicit RateLimiter(std::uint64_t bytes_per_second) : rate_(bytes_per_second) {}  // 0: no limit
   // Returns when `bytes` more may have been received; early on a stop request.
   void take(std::uint64_t bytes, std::stop_token stop);
+  [[nodiscard]] bool limits() const { return rate_ != 0; }
   void set_rate(std::uint64_t bytes_per_second) { rate_ = bytes_per_second; }  // from the next take() on
 
  private:
