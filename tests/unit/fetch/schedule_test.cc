@@ -198,7 +198,6 @@ TEST(Schedule, ASilentRunLosesAllAndItsSourceIsAskedNothing) {
   EXPECT_EQ(schedule.free_bytes(), 0U);
 }
 
-// Lanes that log in are heard late, and their source is not silent for that.
 // The last packet of an answer is lost, and nobody tells its sender for two round trips.
 TEST(Schedule, CrumbsOfWhichAPacketSeemsLostAreAskedForAgain) {
   struct Case {
@@ -243,6 +242,7 @@ TEST(Schedule, WhereAHashFollowsAVeryLateFrontIsSplitBeforeTheEnd) {
   }
 }
 
+// Lanes that log in are heard late, and their source is not silent for that.
 TEST(Schedule, ALoginIsNoSilence) {
   for (const double login : {0.0, 0.6}) {
     Schedule schedule = whole_file(8 * chunk);
