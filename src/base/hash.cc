@@ -47,6 +47,16 @@ EVP_MD_CTX* thread_context() {
 
 EVP_MD_CTX* as_context(void* context) { return static_cast<EVP_MD_CTX*>(context); }
 
+using Messages = std::array<const std::byte*, 64>;
+
+void hash_side_by_side(std::span<const std::byte* const> messages, std::size_t size_bytes, std::span<Sha256> hashes) {
+  static const Sha256Plan plan = sha256_plan(sha256_cpu());
+  const std::size_t done = sha256_in_lanes(plan, messages, size_bytes, hashes);
+  if (done == messages.size()) return;
+  EVP_MD_CTX* const context = thread_context();
+  for (std::size_t i = done; i < messages.size(); ++i) sha256_into(context, {messages[i], size_bytes}, hashes[i]);
+}
+
 std::unique_ptr<StreamHash> make_if(bool wanted, const char* algorithm) {
   return wanted ? std::make_unique<StreamHash>(algorithm) : nullptr;
 }
@@ -60,16 +70,29 @@ Sha256 sha256(std::span<const std::byte> bytes) {
 }
 
 void sha256_pieces(std::span<const std::byte> bytes, std::size_t piece_size, std::span<Sha256> hashes) {
-  static const Sha256Plan plan = sha256_plan(sha256_cpu());
   if (hashes.empty()) return;
-  const std::size_t whole = bytes.size() / piece_size;  // a last, shorter piece goes alone
-  const std::size_t done = sha256_in_lanes(plan, bytes, piece_size, hashes.first(whole));
-  bytes = bytes.subspan(done * piece_size);
-  EVP_MD_CTX* const context = thread_context();
-  for (Sha256& hash : hashes.subspan(done)) {
-    const auto piece = bytes.first(std::min(piece_size, bytes.size()));
-    sha256_into(context, piece, hash);
-    bytes = bytes.subspan(piece.size());
+  const std::size_t whole = bytes.size() / piece_size;
+  for (std::size_t done = 0; done < whole;) {
+    Messages messages;
+    const std::size_t count = std::min(messages.size(), whole - done);
+    for (std::size_t i = 0; i < count; ++i) messages[i] = bytes.data() + (done + i) * piece_size;
+    hash_side_by_side(std::span(messages).first(count), piece_size, hashes.subspan(done, count));
+    done += count;
+  }
+  if (whole < hashes.size()) sha256_into(thread_context(), bytes.subspan(whole * piece_size), hashes.back());
+}
+
+void sha256_each(std::span<const std::span<const std::byte>> messages, std::span<Sha256> hashes) {
+  for (std::size_t done = 0; done < messages.size();) {
+    Messages equal;
+    const std::size_t size_bytes = messages[done].size();
+    std::size_t count = 0;
+    while (count < equal.size() && done + count < messages.size() && messages[done + count].size() == size_bytes) {
+      equal[count] = messages[done + count].data();
+      ++count;
+    }
+    hash_side_by_side(std::span(equal).first(count), size_bytes, hashes.subspan(done, count));
+    done += count;
   }
 }
 

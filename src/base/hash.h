@@ -20,6 +20,9 @@ namespace sabath {
 // hashes.size() == ceil(bytes.size() / piece_size). Whole pieces are hashed side by side where the CPU gains by it.
 void sha256_pieces(std::span<const std::byte> bytes, std::size_t piece_size, std::span<Sha256> hashes);
 
+// hashes[i] = SHA-256 of messages[i]; as many hashes as messages. Neighbours of one length are hashed side by side.
+void sha256_each(std::span<const std::span<const std::byte>> messages, std::span<Sha256> hashes);
+
 // A streaming hash by OpenSSL's name: "md5", "sha1", "sha256".
 class StreamHash {
  public:

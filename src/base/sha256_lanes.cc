@@ -1,7 +1,7 @@
 #include "base/sha256_lanes.h"
 
+#include <algorithm>
 #include <array>
-#include <cstring>
 
 #if defined(SABATH_SHA256_LANES)
 #include <cpuid.h>
@@ -27,18 +27,18 @@ void sha256_8_lanes(const std::byte* const*, std::size_t, std::uint8_t*) noexcep
 void sha256_16_lanes(const std::byte* const*, std::size_t, std::uint8_t*) noexcept {}
 #endif
 
-std::size_t sha256_in_lanes(Sha256Plan plan, std::span<const std::byte> bytes, std::size_t piece_size,
+std::size_t sha256_in_lanes(Sha256Plan plan, std::span<const std::byte* const> messages, std::size_t size_bytes,
                             std::span<Sha256> hashes) noexcept {
   constexpr std::size_t widest = 16;
   std::size_t done = 0;
-  while (const std::size_t group = sha256_group(plan, hashes.size() - done)) {
-    std::array<const std::byte*, widest> messages{};
-    messages.fill(bytes.data() + done * piece_size);  // idle lanes repeat the first message
-    for (std::size_t i = 0; i < group; ++i) messages[i] = bytes.data() + (done + i) * piece_size;
+  while (const std::size_t group = sha256_group(plan, messages.size() - done)) {
+    std::array<const std::byte*, widest> lanes{};
+    lanes.fill(messages[done]);  // idle lanes repeat the first message
+    std::ranges::copy(messages.subspan(done, group), lanes.begin());
     std::array<std::array<std::uint8_t, Sha256::size>, widest> results;
     (plan.lanes == 16  ? sha256_16_lanes
      : plan.lanes == 8 ? sha256_8_lanes
-                       : sha256_2_lanes)(messages.data(), piece_size, results.front().data());
+                       : sha256_2_lanes)(lanes.data(), size_bytes, results.front().data());
     for (std::size_t i = 0; i < group; ++i) hashes[done + i] = Sha256(results[i]);
     done += group;
   }

@@ -1,6 +1,6 @@
 // Several SHA-256 of equal length side by side, one in each 32-bit lane of the vector registers, or two in turn by the
-// CPU's SHA extensions: what is behind sha256_pieces. Internal to base, its tests and its benchmark. Pure functions,
-// any thread, no errors.
+// CPU's SHA extensions: what is behind sha256_pieces and sha256_each. Internal to base, its tests and its benchmark.
+// Pure functions, any thread, no errors.
 #pragma once
 
 #include <cstddef>
@@ -43,10 +43,10 @@ struct Sha256Plan {
   return size < plan.fewest ? 0 : size;
 }
 
-// hashes[i] = SHA-256 of the i-th piece of `piece_size` bytes, for the first pieces, by groups of lanes; returns how
-// many: the caller hashes the others. bytes.size() >= piece_size x hashes.size(); the plan must fit this CPU.
-[[nodiscard]] std::size_t sha256_in_lanes(Sha256Plan plan, std::span<const std::byte> bytes, std::size_t piece_size,
-                                          std::span<Sha256> hashes) noexcept;
+// hashes[i] = SHA-256 of the size_bytes at messages[i], for the first messages, by groups of lanes; returns how many:
+// the caller hashes the others. hashes.size() == messages.size(); the plan must fit this CPU.
+[[nodiscard]] std::size_t sha256_in_lanes(Sha256Plan plan, std::span<const std::byte* const> messages,
+                                          std::size_t size_bytes, std::span<Sha256> hashes) noexcept;
 
 // One group: `messages` are 2, 8 or 16 addresses, with any alignment, of size_bytes each; hashes: 32 bytes for each.
 void sha256_2_lanes(const std::byte* const* messages, std::size_t size_bytes, std::uint8_t* hashes) noexcept;

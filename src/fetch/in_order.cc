@@ -20,12 +20,14 @@ struct GaveWay {};    // one that another process is ahead with
 struct NoShare {};    // and one of which a part was asked, where only the whole is to be had
 }  // namespace
 
-InOrder::InOrder(FetchContext& context, Publisher& publisher, Lane& lane, const FileJob& job, LeaderWatch* watch)
+InOrder::InOrder(FetchContext& context, Publisher& publisher, Lane& lane, const FileJob& job, LeaderWatch* watch,
+                 bool alone)
     : context_(context),
       publisher_(publisher),
       lane_(lane),
       job_(job),
       watch_(watch),
+      alone_(alone),
       mirrors_(context, job, false),
       checksums_(std::make_unique<ChecksumSet>(job.checksum)),
       mixable_(provable()),
@@ -63,7 +65,7 @@ FileOutcome InOrder::run() {
         complete = true;
         outcome.validators = sink.info().validators;
         outcome.over_tls = pick.url->scheme() == "https";
-        if (!unchanged_ && !gave_way_ && !size_to_share_) finish(outcome);
+        if (!unchanged_ && !gave_way_ && !size_to_share_) finish(outcome, pick.index);
         outcome.unchanged = unchanged_;
         mirrors_.succeeded(pick);
         if (size_to_share_ || gave_way_) return outcome;
@@ -248,13 +250,16 @@ void InOrder::restart() {
   reused_ = 0;
 }
 
-void InOrder::finish(FileOutcome& outcome) {
+void InOrder::finish(FileOutcome& outcome, std::size_t mirror) {
   if (job_.follower != nullptr) open_partial();  // a spool stands in a file, however short it is
   outcome.computed = checksums_->finish_and_compare(source_);
   if (job_.inspect && !job_.inspect(whole_text(), source_)) {
     if (partial_) partial_->discard();
     return;
   }
+  const bool with_others = !alone_ && suspects_.empty() && lane_.buffer.size() <= SmallFiles::content_max;
+  if (!partial_ && with_others) small_ = SmallFile{std::move(lane_.buffer), mirror, source_};
+  if (small_) return;
   if (!partial_) return publish_small(outcome);
   if (!lane_.buffer.empty()) flush_chunk();
   // Said now: until here it could be thrown away.
@@ -264,13 +269,8 @@ void InOrder::finish(FileOutcome& outcome) {
     return;
   }
   outcome.tree = partial_->publish();
-  note_arrival(outcome);
+  note_arrival(context_, job_, outcome);
   context_.events.on(event::FileDone{job_.name, outcome.tree.digest.size_bytes});
-}
-
-// Until the fragment is settled only this says where the object came from; content that is pinned needs it never.
-void InOrder::note_arrival(const FileOutcome& outcome) {
-  if (!job_.known) context_.store.note_arrival(source_key(job_), {outcome.tree.digest, outcome.over_tls});
 }
 
 std::string InOrder::whole_text() {
@@ -287,13 +287,8 @@ std::string InOrder::whole_text() {
 
 void InOrder::publish_small(FileOutcome& outcome) {
   outcome.tree = hash_content(lane_.buffer);
-  if (job_.known && outcome.tree.digest != job_.known->digest) {
-    throw Error(FailureKind::content,
-                fmt::format("{} has the hash {}, and the manifest says {}", source_, outcome.tree.digest.hash.hex(),
-                            job_.known->digest.hash.hex()),
-                "the source holds another version, or it lies: try another mirror");
-  }
-  note_arrival(outcome);
+  compare_digest(job_, outcome.tree.digest, source_);
+  note_arrival(context_, job_, outcome);
   publisher_.add(outcome.tree, lane_.buffer);
   lane_.buffer.clear();
   context_.events.on(event::FileDone{job_.name, outcome.tree.digest.size_bytes});

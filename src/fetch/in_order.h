@@ -7,6 +7,7 @@
 
 #include <memory>
 #include <set>
+#include <utility>
 
 #include "base/hash.h"
 #include "fetch/context.h"
@@ -15,6 +16,7 @@
 #include "fetch/lane.h"
 #include "fetch/mirrors.h"
 #include "fetch/publisher.h"
+#include "fetch/small_files.h"
 #include "fetch/spool.h"
 
 namespace sabath {
@@ -22,8 +24,10 @@ namespace sabath {
 class InOrder {
  public:
   // `watch`: of others who may be fetching it; nullptr: it is everybody's own.
-  InOrder(FetchContext& context, Publisher& publisher, Lane& lane, const FileJob& job, LeaderWatch* watch);
+  // `alone`: a small file is hashed and published here, not left to be so with others.
+  InOrder(FetchContext& context, Publisher& publisher, Lane& lane, const FileJob& job, LeaderWatch* watch, bool alone);
   ~InOrder();
+  void distrust(std::size_t mirror, const Failure& failure) { mirrors_.demote(mirror, failure); }  // before run()
   FileOutcome run();  // throws what is fatal; the file's own failure is in the outcome
   // After run(): the file has several chunks and its source has ranges, so that the lanes may share it. What was read
   // stands in the partial.
@@ -31,6 +35,8 @@ class InOrder {
   // After run(): another process leads, and is to be followed. Nothing is held.
   [[nodiscard]] bool gave_way() const { return gave_way_; }
   [[nodiscard]] std::uint64_t reused() const { return reused_; }  // bytes of an earlier fetch, still held
+  // After run(), once: a small file that is read, and to be hashed with others. The outcome has no tree yet.
+  [[nodiscard]] std::optional<SmallFile> take_small() { return std::exchange(small_, std::nullopt); }
 
  private:
   void attempt(const MirrorSet::Pick& pick, GuardedSink& sink);
@@ -45,10 +51,9 @@ class InOrder {
   void open_partial();
   void flush_chunk();
   void restart();
-  void finish(FileOutcome& outcome);
+  void finish(FileOutcome& outcome, std::size_t mirror);
   [[nodiscard]] std::string whole_text();
   void publish_small(FileOutcome& outcome);
-  void note_arrival(const FileOutcome& outcome);
   [[nodiscard]] std::uint64_t position() const { return flushed_ + lane_.buffer.size(); }
   [[nodiscard]] std::optional<std::uint64_t> size_expected() const {
     return job_.known ? std::optional(job_.known->digest.size_bytes) : job_.size_bytes;
@@ -60,6 +65,7 @@ class InOrder {
   Lane& lane_;
   const FileJob& job_;
   LeaderWatch* const watch_;
+  const bool alone_;
   MirrorSet mirrors_;
   std::unique_ptr<Partial> partial_;
   std::unique_ptr<ChecksumSet> checksums_;
@@ -76,6 +82,7 @@ class InOrder {
   bool unchanged_ = false, gave_way_ = false;
   bool first_chunk_only_;  // it is not known whether the lanes may share the file
   std::optional<std::uint64_t> size_to_share_;
+  std::optional<SmallFile> small_;
 };
 
 }  // namespace sabath

@@ -26,15 +26,22 @@ Publisher::Group Publisher::take() {
   return std::exchange(waiting_, {});
 }
 
-void Publisher::add(const FileTree& tree, std::span<const std::byte> content) {
-  if (store_.packs(files_) && content.size() <= store_.pack_threshold()) return pack(tree.digest, content);
-  auto writer = store_.write_object();
-  writer->write_hashed(content, tree);
-  add(std::move(writer));
+void Publisher::add(std::span<const HashedContent> contents) {
+  std::vector<PackStream::Content> small;
+  for (const auto& [tree, bytes] : contents) {
+    if (store_.packs(files_) && bytes.size() <= store_.pack_threshold()) {
+      small.push_back({tree.digest, bytes});
+    } else {
+      auto writer = store_.write_object();
+      writer->write_hashed(bytes, tree);
+      add(std::move(writer));
+    }
+  }
+  if (!small.empty()) pack(small);
 }
 
-void Publisher::pack(const Digest& digest, std::span<const std::byte> content) {
-  if (packs_.add(digest, content)) packs_.publish_full();
+void Publisher::pack(std::span<const PackStream::Content> contents) {
+  if (packs_.add(contents)) packs_.publish_full();
   bool old = false;
   {
     const auto now = Clock::now();

@@ -20,20 +20,26 @@
 
 namespace sabath {
 
+struct HashedContent {
+  const FileTree& tree;  // of at most a chunk
+  std::span<const std::byte> bytes;
+};
+
 class Publisher {
  public:
   // `files`: how many belong together, as far as is known.
   Publisher(Store& store, std::uint64_t files);
   void expect(std::uint64_t files) { files_ = files; }  // more of them than was known
-  // Content of at most a chunk that has this tree. May publish in the caller's thread.
-  void add(const FileTree& tree, std::span<const std::byte> content);
+  // May publish in the caller's thread.
+  void add(std::span<const HashedContent> contents);
+  void add(const FileTree& tree, std::span<const std::byte> content) { add({{HashedContent{tree, content}}}); }
   void add(std::unique_ptr<ObjectWriter> finished);
   void flush();
 
  private:
   using Clock = std::chrono::steady_clock;
   using Group = std::vector<std::unique_ptr<ObjectWriter>>;
-  void pack(const Digest& digest, std::span<const std::byte> content);
+  void pack(std::span<const PackStream::Content> contents);
   [[nodiscard]] bool due() const;  // the mutex is held
   [[nodiscard]] Group take();      // the mutex is held
 

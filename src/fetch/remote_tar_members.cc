@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "fetch/small_files.h"
 #include "fetch/source_key.h"
 #include "sabath/error.h"
 
@@ -84,12 +85,7 @@ void RemoteMembers::fetch() {
 // One object of bytes that are all here.
 void RemoteMembers::take(Member& member, std::span<const std::byte> bytes, const std::string& source) {
   member.outcome.tree = hash_content(bytes);
-  if (member.job.known && member.outcome.tree.digest != member.job.known->digest) {
-    throw Error(FailureKind::content,
-                fmt::format("{}: {} has the hash {}, and the manifest says {}", source, member.job.name,
-                            member.outcome.tree.digest.hash.hex(), member.job.known->digest.hash.hex()),
-                "the source holds another version, or it lies: try another mirror");
-  }
+  compare_digest(member.job, member.outcome.tree.digest, source);
   publisher_.add(member.outcome.tree, bytes);
   context_.events.on(event::FileDone{member.job.name, bytes.size()});
 }

@@ -1,6 +1,7 @@
 #include "fetch/swarm.h"
 
 #include <algorithm>
+#include <atomic>
 #include <condition_variable>
 #include <deque>
 #include <exception>
@@ -94,16 +95,24 @@ class Swarm {
   }
 
   void run_lane(unsigned id) {
-    try {
-      Lane lane{id, {}};
+    Lane lane{id, {}, {context_, jobs_}};
+    guarded([&] {
       while (!context_.stop.stop_requested() && step(lane)) {}
+    });
+    guarded([&] { (void)lane.small.settle(publisher_, outcomes_); });  // whoever is stopped keeps what is whole
+    const std::lock_guard lock(mutex_);
+    if (--running_ == 0) changed_.notify_all();
+  }
+
+  template <class Work>
+  void guarded(Work&& work) {
+    try {
+      work();
     } catch (...) {
       const std::lock_guard lock(mutex_);
       if (!fatal_) fatal_ = std::current_exception();
       own_stop_.request_stop();
     }
-    const std::lock_guard lock(mutex_);
-    if (--running_ == 0) changed_.notify_all();
   }
 
   // False when nothing is left to do.
@@ -122,7 +131,7 @@ class Swarm {
       }
     }
     if (!index) {
-      rest();
+      lane.small.empty() ? rest() : settle(lane);
       return true;
     }
     begin(lane, *index);
@@ -153,15 +162,36 @@ class Swarm {
     std::optional<std::uint64_t> size;
     std::uint64_t reused = 0;
     bool gave_way = false;
+    std::optional<SmallFile> small;
     {
-      InOrder reader(context_, publisher_, lane, jobs_[index], watch.get());
+      InOrder reader(context_, publisher_, lane, jobs_[index], watch.get(), !context_.many);
       outcomes_[index] = reader.run();
+      small = reader.take_small();
       size = reader.size_to_share();
       reused = reader.reused();
       gave_way = reader.gave_way();
     }  // gives its partial back
+    if (small) return keep(lane, index, std::move(*small));
     if (gave_way) return follow(index, std::move(watch));
     if (size) open_transfer(index, *size, reused, nullptr);
+  }
+
+  void keep(Lane& lane, std::size_t index, SmallFile small) {
+    ++reading_;  // until it is settled
+    lane.small.add(index, std::move(small));
+    if (lane.small.due()) settle(lane);
+    lane.buffer = lane.small.spare();
+  }
+
+  // What is not what it should be is read anew, from another mirror, and hashed at once.
+  void settle(Lane& lane) {
+    const auto count = static_cast<unsigned>(lane.small.size());
+    for (const auto& [index, mirror, failure] : lane.small.settle(publisher_, outcomes_)) {
+      InOrder reader(context_, publisher_, lane, jobs_[index], nullptr, true);
+      reader.distrust(mirror, failure);
+      outcomes_[index] = reader.run();
+    }
+    reading_ -= count;
   }
 
   // Another process fetches it: what it publishes is waited for, and meanwhile this one has other files.
@@ -226,6 +256,7 @@ class Swarm {
       for (const auto& entry : open_) open.push_back(entry.transfer);
       last = next_ == jobs_.size();
     }
+    if (!open.empty()) settle(lane);  // it may be at work for long
     return std::any_of(open.begin(), open.end(), [&](const auto& transfer) { return transfer->work(lane, last); });
   }
 
@@ -236,9 +267,9 @@ class Swarm {
   ChunkIndex index_;
   std::stop_source own_stop_;
   std::mutex mutex_;
-  std::condition_variable changed_;  // for the leader
-  unsigned running_ = 0, idle_ = 0;  // lanes
-  unsigned reading_ = 0;             // that begin a file
+  std::condition_variable changed_;    // for the leader
+  unsigned running_ = 0, idle_ = 0;    // lanes
+  std::atomic<unsigned> reading_ = 0;  // files that are begun
   bool over_ = false;
   std::size_t next_ = 0;
   std::deque<Open> open_;

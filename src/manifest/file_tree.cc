@@ -10,45 +10,63 @@
 
 namespace sabath {
 
+namespace {
+
+Sha256 chunk_of(std::uint64_t size_bytes, std::span<const Sha256> leaves) {
+  return leaves.size() == 1 ? leaves[0] : sha256(encode_file_node(1, size_bytes, leaves));
+}
+
+}  // namespace
+
 Sha256 hash_chunk(std::span<const std::byte> bytes) {
   std::array<Sha256, leaves_per_chunk> leaves;
   const std::size_t count = (bytes.size() + leaf_size_bytes - 1) / leaf_size_bytes;
   if (count == 0 || count > leaves.size()) throw Error(FailureKind::internal, "hash_chunk: not the length of a chunk");
   const auto used = std::span(leaves).first(count);
   sha256_pieces(bytes, leaf_size_bytes, used);
-  return count == 1 ? leaves[0] : sha256(encode_file_node(1, bytes.size(), used));
+  return chunk_of(bytes.size(), used);
 }
 
 Digest digest_of_chunks(std::uint64_t size_bytes, std::span<const Sha256> chunks) {
   return {ContentKind::file, size_bytes, build_file_nodes(size_bytes, chunks, [](const Sha256&, std::string_view) {})};
 }
 
-FileTree hash_content(std::span<const std::byte> content) {
-  if (content.size() > chunk_size_bytes) throw Error(FailureKind::internal, "content of more than a chunk");
-  FileTree tree;
-  if (!content.empty()) tree.chunks.push_back(hash_chunk(content));
-  tree.digest = digest_of_chunks(content.size(), tree.chunks);
-  return tree;
+FileTree one_chunk_tree(const Digest& digest) {
+  return {digest, std::vector<Sha256>(digest.size_bytes > 0 ? 1 : 0, digest.hash)};
 }
 
-std::vector<Digest> hash_contents(std::span<const std::byte> contents, std::span<const std::uint64_t> sizes) {
-  std::vector<Digest> digests;
-  digests.reserve(sizes.size());
-  std::vector<Sha256> hashes;
-  while (!sizes.empty()) {
-    const std::uint64_t size = sizes.front();
-    std::size_t equal = 1;
-    if (size <= leaf_size_bytes) equal = std::ranges::find_if(sizes, [&](auto s) { return s != size; }) - sizes.begin();
-    const auto bytes = contents.first(size * equal);
-    if (size == 0 || size > leaf_size_bytes) {
-      digests.insert(digests.end(), equal, hash_content(bytes).digest);
-    } else {
-      hashes.resize(equal);
-      sha256_pieces(bytes, size, hashes);
-      for (const Sha256& hash : hashes) digests.push_back({ContentKind::file, size, hash});
+FileTree hash_content(std::span<const std::byte> content) {
+  if (content.empty()) return {digest_of_chunks(0, {}), {}};
+  return one_chunk_tree({ContentKind::file, content.size(), hash_chunk(content)});
+}
+
+std::vector<Digest> hash_contents(std::span<const std::span<const std::byte>> contents) {
+  std::vector<std::span<const std::byte>> messages;  // whole leaves first: those are of one length
+  for (const auto content : contents) {
+    if (content.size() > chunk_size_bytes) throw Error(FailureKind::internal, "content of more than a chunk");
+    for (std::size_t at = leaf_size_bytes; at <= content.size(); at += leaf_size_bytes) {
+      messages.push_back(content.subspan(at - leaf_size_bytes, leaf_size_bytes));
     }
-    contents = contents.subspan(bytes.size());
-    sizes = sizes.subspan(equal);
+  }
+  const std::size_t whole = messages.size();
+  for (const auto content : contents) {
+    if (const std::size_t tail = content.size() % leaf_size_bytes) messages.push_back(content.last(tail));
+  }
+  std::vector<Sha256> hashes(messages.size());
+  sha256_each(messages, hashes);
+
+  auto next_leaf = hashes.cbegin(), next_tail = next_leaf + static_cast<std::ptrdiff_t>(whole);
+  std::vector<Digest> digests;
+  digests.reserve(contents.size());
+  for (const auto content : contents) {
+    std::array<Sha256, leaves_per_chunk> leaves;
+    std::size_t count = content.size() / leaf_size_bytes;
+    std::copy_n(next_leaf, count, leaves.begin());
+    next_leaf += static_cast<std::ptrdiff_t>(count);
+    if (content.size() % leaf_size_bytes > 0) leaves[count++] = *next_tail++;
+    const auto hash =
+        count > 0 ? chunk_of(content.size(), std::span(leaves).first(count)) : hash_content({}).digest.hash;
+    digests.push_back({ContentKind::file, content.size(), hash});
   }
   return digests;
 }

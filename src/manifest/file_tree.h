@@ -27,10 +27,11 @@ struct FileTree {
 // Of a file of at most one chunk, which is all in memory.
 [[nodiscard]] FileTree hash_content(std::span<const std::byte> content);
 
-// Of files of at most one chunk each, which stand one after another in `contents`, whose size is the sum of `sizes`.
-// Neighbours of one size and of one leaf are hashed side by side.
-[[nodiscard]] std::vector<Digest> hash_contents(std::span<const std::byte> contents,
-                                                std::span<const std::uint64_t> sizes);
+// Of several such files: their whole leaves are hashed side by side, and what is left of neighbours of one size.
+[[nodiscard]] std::vector<Digest> hash_contents(std::span<const std::span<const std::byte>> contents);
+
+// The tree of a file of at most one chunk that has this digest.
+[[nodiscard]] FileTree one_chunk_tree(const Digest& digest);
 
 // Feeds a file in order, in pieces of any size; holds at most one chunk of bytes.
 class FileHasher {

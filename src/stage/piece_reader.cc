@@ -54,10 +54,13 @@ std::uint64_t stripe_bytes(const Store& store, const Tape& tape, const std::stop
 }
 
 std::vector<Digest> digests_of(const Piece& piece, const Tape& tape, std::span<const std::byte> bytes) {
-  std::vector<std::uint64_t> sizes;
-  sizes.reserve(piece.files);
-  for (std::uint32_t i = 0; i < piece.files; ++i) sizes.push_back(tape.files()[piece.first + i].digest.size_bytes);
-  return hash_contents(bytes, sizes);
+  std::vector<std::span<const std::byte>> contents;
+  contents.reserve(piece.files);
+  for (std::uint32_t i = 0; i < piece.files; ++i) {
+    contents.push_back(bytes.first(tape.files()[piece.first + i].digest.size_bytes));
+    bytes = bytes.subspan(contents.back().size());
+  }
+  return hash_contents(contents);
 }
 
 void PieceReader::refuse_missing(const StagedFile& file) const {

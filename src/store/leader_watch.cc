@@ -52,12 +52,20 @@ std::map<std::uint64_t, std::vector<Sha256>> journaled(const fs::path& directory
 LeaderWatch::LeaderWatch(Store::State& store, const Sha256& source_key, SteadyNow now)
     : store_(store), key_(source_key), now_(std::move(now)), noted_before_(store.arrivals.noted_at(source_key)) {}
 
-Leader LeaderWatch::look() { return looked_ && now_() - *looked_ < interval ? last_ : look_now(); }
+Leader LeaderWatch::look() {
+  const Time now = now_();
+  if (looked_ && now - *looked_ < interval) return last_;
+  if (writers_.empty() && !own_ && !store_.partial_names.has(key_.hex(), now, interval)) {
+    looked_ = now;
+    return last_ = Leader::none;
+  }
+  return look_now();
+}
 
 Leader LeaderWatch::look_now() {
   looked_ = now_();
   list_directories();
-  if (writers_.empty() && !own_) return last_ = Leader::none;  // nearly always: one look for a directory
+  if (writers_.empty() && !own_) return last_ = Leader::none;
   // A writer that stands still may be followed for seconds after another has published: the note comes first.
   store_.arrivals.refresh();
   last_ = noted_since() ? Leader::published : someone_leads() ? Leader::active : Leader::none;

@@ -21,34 +21,53 @@ struct PackStream::Shared {
   std::mutex mutex;  // of what follows
   std::unique_ptr<Open> open;
   std::vector<std::unique_ptr<Open>> full;
+
+  bool write(std::span<const PackedContent> contents);  // true: a pack is full
 };
+
+// Under the lock: beside each other, threads would wait at the file's own, and spin (1.4 s in place of 1.3 s for 10,000
+// files of 64 KiB).
+bool PackStream::Shared::write(std::span<const PackedContent> contents) {
+  if (contents.empty()) return false;
+  const std::lock_guard lock(mutex);
+  bool filled = false;
+  for (const auto& [member, stored] : contents) {
+    if (!open) {
+      open = std::make_unique<Open>();
+      open->writer = store.state().packs.begin();
+    }
+    if (open->has.contains(member.digest)) continue;
+    PackWriter& writer = *open->writer;
+    writer.add(member, stored);
+    open->has.insert(member.digest);
+    store.state().landing.add(member.digest.size_bytes, 1);
+    if (writer.bytes() < pack_bytes_aim && writer.members() < pack_members_aim) continue;
+    full.push_back(std::move(open));
+    filled = true;
+  }
+  return filled;
+}
 
 PackStream::PackStream(Store& store) : shared_(std::make_unique<Shared>(store)) {}
 PackStream::~PackStream() = default;
 PackStream::PackStream(PackStream&&) noexcept = default;
 PackStream& PackStream::operator=(PackStream&&) noexcept = default;
 
-bool PackStream::add(const Digest& digest, std::span<const std::byte> content) {
-  Shared& shared = *shared_;
-  Store::State& store = shared.store.state();
-  // That it is an object as well is not asked, for that would be a question to the filesystem for each file.
-  if (store.packs.has_seen(digest)) return false;
-  const PackedContent packed = shared.trial.pack(digest, content);  // compressed by the threads side by side
-  // Written under the lock: beside each other, threads would wait at the file's own, and spin (1.4 s in place of 1.3 s
-  // for 10,000 files of 64 KiB).
-  const std::lock_guard lock(shared.mutex);
-  if (!shared.open) {
-    shared.open = std::make_unique<Open>();
-    shared.open->writer = store.packs.begin();
+bool PackStream::add(std::span<const Content> contents) {
+  Store::State& store = shared_->store.state();
+  std::vector<PackedContent> raw;  // what is compressed stands in this thread's memory only until the next one is
+  bool full = false;
+  for (const auto& [digest, bytes] : contents) {
+    // That it is an object as well is not asked, for that would be a question to the filesystem for each file.
+    if (store.packs.has_seen(digest)) continue;
+    const PackedContent packed = shared_->trial.pack(digest, bytes);  // compressed by the threads side by side
+    if (packed.member.codec == PackCodec::raw) {
+      raw.push_back(packed);
+    } else {
+      full = shared_->write({{packed}}) || full;
+    }
   }
-  if (shared.open->has.contains(digest)) return false;
-  PackWriter& writer = *shared.open->writer;
-  writer.add(packed.member, packed.stored);
-  shared.open->has.insert(digest);
-  store.landing.add(content.size(), 1);
-  if (writer.bytes() < pack_bytes_aim && writer.members() < pack_members_aim) return false;
-  shared.full.push_back(std::move(shared.open));
-  return true;
+  return shared_->write(raw) || full;
 }
 
 void PackStream::publish_full() {

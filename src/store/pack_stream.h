@@ -20,9 +20,14 @@ class PackStream {
   PackStream(PackStream&&) noexcept;
   PackStream& operator=(PackStream&&) noexcept;
 
-  // At most Store::pack_threshold() bytes, of which `digest` is the hash. What stands in a pack already is left out.
-  // True: a pack is full, and waits for publish_full() or seal_full().
-  bool add(const Digest& digest, std::span<const std::byte> content);
+  struct Content {
+    Digest digest;  // the hash of `bytes`
+    std::span<const std::byte> bytes;
+  };
+  // At most Store::pack_threshold() bytes each. What stands in a pack already is left out. True: a pack is full, and
+  // waits for publish_full() or seal_full().
+  bool add(std::span<const Content> contents);
+  bool add(const Digest& digest, std::span<const std::byte> bytes) { return add({{Content{digest, bytes}}}); }
   void publish_full();  // returns when this thread's packs are durable; others may still be at theirs
   void publish_all();   // also what is not full
   void seal_full();     // they are durable and closed, and still without names

@@ -17,6 +17,7 @@
 #include "store/objects.h"
 #include "store/owners.h"
 #include "store/packs.h"
+#include "store/partial_names.h"
 #include "store/shared.h"
 #include "store/store.h"
 #include "store/temporaries.h"
@@ -36,6 +37,7 @@ struct Store::State {
         objects(layout, evidence, trash, writer),
         temporaries(layout, writer),
         packs(layout, evidence, trash, objects, temporaries),
+        partial_names(layout.partials()),
         uses(writer),
         checked(layout.checked(), writer, owners) {}
 
@@ -59,6 +61,7 @@ struct Store::State {
   Objects objects;
   Temporaries temporaries;
   Packs packs;
+  PartialNames partial_names;
   std::uint64_t pack_threshold = 0;  // bytes; 0: each file is an object
   Uses uses;
   Checked checked;

@@ -56,7 +56,9 @@ class Sha256Lanes : public testing::TestWithParam<std::size_t> {
   // All pieces go through lanes, the last group with idle ones.
   static std::vector<Sha256> hash(std::span<const std::byte> bytes, std::size_t piece_size, std::size_t count) {
     std::vector<Sha256> hashes(count);
-    EXPECT_EQ(sha256_in_lanes({GetParam(), 1}, bytes, piece_size, hashes), count);
+    std::vector<const std::byte*> pieces;
+    for (std::size_t i = 0; i < count; ++i) pieces.push_back(bytes.data() + i * piece_size);
+    EXPECT_EQ(sha256_in_lanes({GetParam(), 1}, pieces, piece_size, hashes), count);
     return hashes;
   }
 
@@ -139,6 +141,23 @@ TEST(Sha256Pieces, AnyCountAndAShortLastPiece) {
   for (const std::size_t count : {1, 2, 3, 7, 8, 9, 16, 17, 31, 40}) {
     expect_pieces(all.first(count * leaf_size_bytes), leaf_size_bytes);
     expect_pieces(all.subspan(1, count * leaf_size_bytes + 4321), leaf_size_bytes);
+  }
+}
+
+TEST(Sha256Each, MessagesOfAnyLengths) {
+  std::mt19937_64 random(4);
+  const auto bytes = random_bytes(random, 70'000);
+  for (int round = 0; round < 200; ++round) {
+    std::vector<std::span<const std::byte>> messages;
+    while (messages.size() < 100) {
+      const std::size_t size = random() % 600, equal = 1 + random() % 90;
+      for (std::size_t i = 0; i < equal; ++i) messages.push_back(std::span(bytes).subspan(random() % 69'000, size));
+    }
+    std::vector<Sha256> hashes(messages.size());
+    sha256_each(messages, hashes);
+    for (std::size_t i = 0; i < messages.size(); ++i) {
+      ASSERT_EQ(hashes[i].hex(), sha256(messages[i]).hex()) << messages[i].size() << " bytes, " << i;
+    }
   }
 }
 

@@ -69,6 +69,72 @@ TEST(Swarm, FiveHundredTinyFilesInTheirOrder) {
   EXPECT_EQ(bench.events->files_done(), 500U);
 }
 
+// They are hashed and published in groups: each is still judged by itself, and only its own source is to blame.
+TEST(Swarm, OfManyPinnedFilesThoseThatOneMirrorSpoiltComeFromAnother) {
+  FetchBench bench;
+  bench.lanes = 3;
+  std::vector<FileJob> jobs;
+  std::vector<std::string> contents;
+  for (int i = 0; i < 200; ++i) {
+    const std::uint64_t size = i % 7 == 0 ? leaf_size_bytes : static_cast<std::uint64_t>(i) * 3001;
+    contents.push_back(bytes_of(size, static_cast<std::uint64_t>(i)));
+    bench.origin.put(file_url(i), {.bytes = contents.back(), .flip_at = i % 10 == 3 ? size / 2 : Behaviour::never});
+    bench.origin.put(file_url(i, "b"), {.bytes = contents.back()});
+    jobs.push_back(known_job({file_url(i), file_url(i, "b")}, contents.back()));
+  }
+  const auto outcomes = bench.fetch(jobs);
+  for (int i = 0; i < 200; ++i) {
+    const auto& outcome = outcomes[static_cast<std::size_t>(i)];
+    const auto& content = contents[static_cast<std::size_t>(i)];
+    ASSERT_FALSE(outcome.failure) << i << ": " << outcome.failure->message;
+    EXPECT_EQ(outcome.tree.digest, tree_of(content).digest) << i;
+    EXPECT_EQ(outcome.tree.chunks, tree_of(content).chunks) << i;
+    EXPECT_EQ(bench.content(outcome), content) << i;
+    const auto asked = bench.origin.reads(file_url(i)).size(), other = bench.origin.reads(file_url(i, "b")).size();
+    EXPECT_LE(asked, 1U) << i;
+    EXPECT_EQ(asked + other, asked == 1 && i % 10 == 3 ? 2U : 1U) << i;
+    EXPECT_EQ(bench.record(file_url(i)).demoted, asked == 1 && i % 10 == 3) << i;
+    EXPECT_FALSE(bench.record(file_url(i, "b")).demoted) << i;
+  }
+  EXPECT_EQ(bench.events->files_done(), 200U);
+}
+
+TEST(Swarm, OfManyPinnedFilesThoseThatAreWrongEverywhereFailAlone) {
+  FetchBench bench;
+  std::vector<FileJob> jobs;
+  for (int i = 0; i < 50; ++i) {
+    const std::string content = bytes_of(5000, static_cast<std::uint64_t>(i));
+    bench.origin.put(file_url(i), {.bytes = content, .flip_at = i == 17 ? 0 : Behaviour::never});
+    jobs.push_back(known_job({file_url(i)}, content));
+  }
+  const auto outcomes = bench.fetch(jobs);
+  for (int i = 0; i < 50; ++i) {
+    const auto& outcome = outcomes[static_cast<std::size_t>(i)];
+    ASSERT_EQ(outcome.failure.has_value(), i == 17) << i;
+    EXPECT_EQ(bench.store->present(jobs[static_cast<std::size_t>(i)].known->digest), i != 17) << i;
+  }
+  EXPECT_EQ(outcomes[17].failure->kind, FailureKind::content);
+  EXPECT_EQ(bench.origin.reads(file_url(17)).size(), 1U);
+}
+
+// What a lane has read is kept, though its group was not full.
+TEST(Swarm, AStopKeepsTheSmallFilesThatAreWhole) {
+  FetchBench bench;
+  bench.lanes = 1;
+  std::vector<FileJob> jobs;
+  for (int i = 0; i < 40; ++i) {
+    bench.origin.put(file_url(i),
+                     {.bytes = bytes_of(100, static_cast<std::uint64_t>(i)), .on_read = [&bench, i](Behaviour&) {
+                        if (i == 20) bench.stop.request_stop();
+                      }});
+    jobs.push_back(job_for({file_url(i)}));
+  }
+  EXPECT_THROW((void)bench.fetch(jobs), Error);
+  for (int i = 0; i < 20; ++i) {
+    EXPECT_TRUE(bench.store->present(tree_of(bytes_of(100, static_cast<std::uint64_t>(i))).digest)) << i;
+  }
+}
+
 TEST(Swarm, FilesOfEveryKindSideBySide) {
   for (const unsigned lanes : {1U, 8U}) {
     FetchBench bench;

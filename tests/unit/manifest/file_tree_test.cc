@@ -74,14 +74,20 @@ TEST(FileTree, FilesSideBySideAreThoseOneByOne) {
     sizes.insert(sizes.end(), count, size);
   }
   const auto bytes = pattern(std::accumulate(sizes.begin(), sizes.end(), std::size_t{0}));
-  const std::span<const std::byte> contents(bytes);
-  const auto digests = hash_contents(contents, sizes);
-  ASSERT_EQ(digests.size(), sizes.size());
-  std::uint64_t at = 0;
-  for (std::size_t i = 0; i < sizes.size(); at += sizes[i++]) {
-    EXPECT_EQ(digests[i], hash_content(contents.subspan(at, sizes[i])).digest) << i;
+  std::span<const std::byte> rest(bytes);
+  std::vector<std::span<const std::byte>> contents;
+  for (const std::uint64_t size : sizes) {
+    contents.push_back(rest.first(size));
+    rest = rest.subspan(size);
   }
-  EXPECT_TRUE(hash_contents({}, {}).empty());
+  const auto digests = hash_contents(contents);
+  ASSERT_EQ(digests.size(), contents.size());
+  for (std::size_t i = 0; i < contents.size(); ++i) {
+    const FileTree alone = tree_of(contents[i]);
+    EXPECT_EQ(digests[i], alone.digest) << i;
+    EXPECT_EQ(one_chunk_tree(digests[i]).chunks, alone.chunks) << i;
+  }
+  EXPECT_TRUE(hash_contents({}).empty());
 }
 
 TEST(FileTree, ReadsAnOpenFileAndRefusesAShorterOne) {
