@@ -33,7 +33,7 @@ class PartialNames {
     for (; !error && it != std::filesystem::directory_iterator{}; it.increment(error)) {
       names_.insert(it->path().filename());
     }
-    listed_ = !error;
+    listed_ = !error || error == std::errc::no_such_file_or_directory;
   }
 
   const std::filesystem::path partials_;

@@ -57,6 +57,21 @@ struct Leading : StoreFixture {
   }
 };
 
+TEST(PartialNames, AreListedOnceForAllThatAskAtOneTime) {
+  const test::TempDir directory;
+  const fs::path partials = directory.path() / "partial";
+  PartialNames names(partials);
+  const PartialNames::Time begin{};
+  EXPECT_FALSE(names.has("a", begin, 100ms)) << "there is no directory";
+  fs::create_directories(partials / "a");
+  EXPECT_FALSE(names.has("a", begin + 99ms, 100ms)) << "nobody has looked again";
+  EXPECT_TRUE(names.has("a", begin + 100ms, 100ms));
+  EXPECT_FALSE(names.has("b", begin + 100ms, 100ms));
+  fs::remove_all(partials);
+  write_file(partials, "no directory");
+  EXPECT_TRUE(names.has("b", begin + 200ms, 100ms)) << "what cannot be listed is looked at";
+}
+
 TEST_F(Leading, NobodyIsThere) {
   EXPECT_EQ(look_after(0ms), Leader::none);
   EXPECT_FALSE(watch.left_validators());
