@@ -254,16 +254,40 @@ void ChunkTransfer::fail(const Failure& failure) {
 std::optional<ChunkTransfer::Place> ChunkTransfer::next_flow(bool last) {
   if (sequential_ && !flows_.empty()) return std::nullopt;
   // Soon, as what it gives meanwhile waits for that.
-  auto pick = known() ? std::nullopt : mirrors_.try_pick([this](std::size_t mirror) { return to_compare(mirror); });
-  const bool check = pick.has_value();
-  if (!check) pick = mirrors_.try_pick([this](std::size_t mirror) { return trust_.may_give(mirror); });
+  const auto pick =
+      known() ? std::nullopt : mirrors_.try_pick([this](std::size_t mirror) { return to_compare(mirror); });
+  if (pick) {
+    Flow flow{*pick, {}};
+    flow.check = true;
+    trust_.begin_comparing(pick->index);
+    return flows_.insert(flows_.end(), std::move(flow));
+  }
+  if (!sequential_ && schedule_->free_bytes() == 0) return help_flow(last);
+  return data_flow([this](std::size_t mirror) { return trust_.may_give(mirror); }, last);
+}
+
+// What is late is little, and the nearest mirror brings that soonest, were it the slowest.
+std::optional<ChunkTransfer::Place> ChunkTransfer::help_flow(bool last) {
+  if (context_.hosts.stood_still()) return std::nullopt;  // all look first at what has come meanwhile
+  std::vector<std::pair<double, std::size_t>> nearest;    // seconds away, mirror
+  for (std::size_t i = 0; i < mirrors_.size(); ++i) {
+    if (trust_.may_give(i)) nearest.emplace_back(mirrors_.host(i).speed().latency, i);
+  }
+  std::ranges::sort(nearest);
+  for (const auto& [away, mirror] : nearest) {
+    if (auto flow = data_flow([only = mirror](std::size_t each) { return each == only; }, last)) return flow;
+  }
+  return std::nullopt;
+}
+
+std::optional<ChunkTransfer::Place> ChunkTransfer::data_flow(const MirrorSet::Filter& from, bool last) {
+  const auto pick = mirrors_.try_pick(from);
   if (!pick) return std::nullopt;
   Flow flow{*pick, {}};
-  if (!check) trust_.asked(pick->index);
-  if (sequential_) flights_.clear();
-  flow.check = check;
-  if (flow.check) trust_.begin_comparing(pick->index);
-  if (!flow.check && !sequential_ && !give_run(flow, last)) {
+  trust_.asked(pick->index);
+  if (sequential_) {
+    flights_.clear();
+  } else if (!give_run(flow, last)) {
     mirrors_.unused(*pick);
     take_news(news_interval);
     return std::nullopt;
@@ -273,7 +297,6 @@ std::optional<ChunkTransfer::Place> ChunkTransfer::next_flow(bool last) {
 
 bool ChunkTransfer::give_run(Flow& flow, bool last) {
   const bool all_dealt = schedule_->free_bytes() == 0;
-  if (all_dealt && context_.hosts.stood_still()) return false;  // all look first at what has come meanwhile
   const bool among_ranks = known() && context_.share.ranks > 1;
   // Before it leaves its slice, a rank looks at what the others have done since: their news may be a while old.
   if (among_ranks && !schedule_->free_in(slice_)) take_news(std::chrono::milliseconds(0));

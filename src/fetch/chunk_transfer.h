@@ -70,6 +70,8 @@ class ChunkTransfer {
   // --- decisions; the mutex is held
   [[nodiscard]] bool under_way() const { return !flows_.empty() || keeping_ > 0 || reuse_.under_way(); }
   [[nodiscard]] std::optional<Place> next_flow(bool last);
+  [[nodiscard]] std::optional<Place> help_flow(bool last);  // nothing is free
+  [[nodiscard]] std::optional<Place> data_flow(const MirrorSet::Filter& from, bool last);
   [[nodiscard]] bool to_compare(std::size_t mirror) const;
   [[nodiscard]] bool lead_is_open() const;
   void lead_instead(std::size_t mirror);

@@ -14,7 +14,6 @@ constexpr double window_s = 0.5;  // of a run's measured rate
 // another: there the links hold little, and two lanes of one source would share one.
 constexpr double gain_min_s = 0.1, gain_other_s = 0.05;
 constexpr double gain_latencies = 1.0;  // and more than asking costs
-constexpr double gain_small_s = 0.5;    // what a piece below split_bytes_min must save
 constexpr double gain_front_s = 1;      // while there are other bytes to be had
 // The last packets of an answer are lost unnoticed: the sender waits for two round trips, and sends them again. Who is
 // silent for that long, and for that many bytes of its rate, shall not be waited for: few bytes are asked for twice.
@@ -201,54 +200,36 @@ Schedule::Place Schedule::give(const Cut& cut, std::size_t source, Speed speed, 
   return begin(source, range, speed, now, cut.patience);
 }
 
-// The few last bytes of a run of which a packet seems lost: to ask for them twice costs less than to wait for them.
-std::optional<Schedule::Cut> Schedule::crumbs_of(Run& run, Speed speed, double now, const Ask& whole) const {
-  Cut cut;
-  cut.run = &run;
-  cut.at = run.position;
-  cut.theirs = rate_of(run, now);
-  cut.ours = speed.rate > 0 ? speed.rate : unknown_rate;
-  const double silent = now - run.heard_time;
-  if (!run.heard || silent < lost_s || silent * cut.theirs < lost_bytes) return std::nullopt;
-  if (run.left() > limits_.split_bytes_min / 2 || (whole && whole(chunk_of(run.position)))) return std::nullopt;
-  const auto left = static_cast<double>(run.left());
-  const double latency = (run.patience - patience_min_s) / patience_latencies;
-  cut.alone = std::max(silent, lost_latencies * latency) + left / cut.theirs;
-  cut.both = speed.latency + left / cut.ours;
-  return cut.alone - cut.both < gain_lost_s ? std::nullopt : std::optional(cut);
-}
-
 // What a lane of this speed would take from `run`, if that is worth a request.
 std::optional<Schedule::Cut> Schedule::cut_of(Run& run, std::size_t source, Speed speed, double now,
                                               const Ask& whole) const {
-  if (const auto crumbs = crumbs_of(run, speed, now, whole)) return crumbs;
   const bool guess = speed.rate <= 0 && run.rate <= 0;
   Cut cut;
   cut.run = &run;
   cut.theirs = rate_of(run, now);
   cut.ours = speed.rate > 0 ? speed.rate : run.rate > 0 ? run.rate : unknown_rate;
-  // What was silent for a while is expected to be silent for as long again.
   const double silent = std::max(0.0, now - run.heard_time);
   if (guess && !run.heard && silent <= run.patience) return std::nullopt;  // nothing says that it is late
-  const auto left = static_cast<double>(run.left());
-  cut.alone = silent + left / cut.theirs;
-  // Both end together at t: theirs * (t - silent) + ours * (t - latency) = left. Or we have it all before theirs go on.
-  cut.both = (left + cut.theirs * silent + cut.ours * speed.latency) / (cut.ours + cut.theirs);
-  const auto theirs = cut.theirs * std::max(0.0, cut.both - silent);  // bytes
-  const auto least = static_cast<double>(limits_.split_bytes_min);
-  const bool over = silent > run.patience && (cut.both < silent || theirs < least);
-  const bool all = over || (run.heard && left < least / 16);  // crumbs are not shared
-  if (!all && cut.both < silent) return std::nullopt;
+  const auto left = static_cast<double>(run.left()), least = static_cast<double>(limits_.split_bytes_min);
+  const bool lost = run.heard && silent >= lost_s && silent * cut.theirs >= lost_bytes && left <= least / 2;
+  // What was silent for a while is expected to be silent for as long again.
+  const double wait = lost ? std::max(silent, lost_latencies * run.latency) : silent;
+  cut.alone = wait + left / cut.theirs;
+  // Both end together at t: theirs * (t - wait) + ours * (t - latency) = left. Or we have it all before theirs go on.
+  cut.both = (left + cut.theirs * wait + cut.ours * speed.latency) / (cut.ours + cut.theirs);
+  const auto theirs = cut.theirs * std::max(0.0, cut.both - wait);  // bytes
+  const bool over = silent > run.patience && (cut.both < wait || theirs < least);
+  const bool all = over || lost || (run.heard && left < least / 16);  // crumbs are not shared
+  if (!all && cut.both < wait) return std::nullopt;
   if (all) cut.both = speed.latency + left / cut.ours;
   if (over) cut.patience = 2 * run.patience;  // nothing may have been wrong but what we expected
-  const double gain = cut.alone - cut.both;
   const bool other = run.source != source && speed.latency > far_s;
-  if (gain < (other ? gain_other_s : gain_min_s) + gain_latencies * speed.latency) return std::nullopt;
+  const double worth = lost ? gain_lost_s : (other ? gain_other_s : gain_min_s) + gain_latencies * speed.latency;
+  if (cut.alone - cut.both < worth) return std::nullopt;
   const std::uint64_t given =
       all ? run.left() : static_cast<std::uint64_t>(std::clamp(cut.ours * (cut.both - speed.latency), 0.0, left));
-  const double enough = guess ? unknown_pieces * least : gain < gain_small_s ? least : least / 16;
-  if (given == 0 || (static_cast<double>(given) < enough && !over && (!all || gain < gain_small_s)))
-    return std::nullopt;
+  const double enough = guess ? unknown_pieces * least : least / 16;
+  if (given == 0 || (static_cast<double>(given) < enough && !all)) return std::nullopt;
   const auto at = cut_near(run, given, whole);
   if (!at) return std::nullopt;
   cut.at = *at;
@@ -274,6 +255,7 @@ Schedule::Place Schedule::begin(std::size_t source, ByteRange range, Speed speed
   run.end = range.end;
   run.rate = speed.rate;
   run.mark_time = run.heard_time = now + speed.latency;
+  run.latency = speed.latency;
   run.patience = std::max(patience, patience_min_s + patience_latencies * speed.latency + speed.login);
   return runs_.insert(runs_.end(), run);
 }

@@ -50,6 +50,7 @@ class Schedule {
     double mark_time = 0;   // seconds
     double heard_time = 0;  // when bytes came last; at first, when the first ones are expected
     bool heard = false;     // something came
+    double latency = 0;     // of its source, when it began
     double patience = 0;    // seconds of silence after which another lane may take it all
     std::uint64_t mark_position = 0;
     bool busy = false;  // its lane works on what came: that is not the source's lateness
@@ -126,7 +127,6 @@ class Schedule {
   std::optional<Place> split_late(std::size_t source, Speed speed, double now, const Ask& whole);
   std::optional<Place> split_front(std::size_t source, Speed speed, double now, const Ask& whole);
   Place give(const Cut& cut, std::size_t source, Speed speed, double now);
-  [[nodiscard]] std::optional<Cut> crumbs_of(Run& run, Speed speed, double now, const Ask& whole) const;
   [[nodiscard]] std::optional<Cut> cut_of(Run& run, std::size_t source, Speed speed, double now,
                                           const Ask& whole) const;
   [[nodiscard]] std::optional<std::uint64_t> cut_near(const Run& run, std::uint64_t given, const Ask& whole) const;
