@@ -3,11 +3,13 @@
 #include <archive_entry.h>
 
 #include <algorithm>
+#include <functional>
 
 #include <fmt/format.h>
 
 #include "base/text.h"
 #include "fetch/archive_names.h"
+#include "fetch/hash_group.h"
 #include "sabath/error.h"
 
 namespace sabath {
@@ -31,12 +33,15 @@ class Unpacker {
         refuse(fmt::format("has more than {} entries", archive_entries_max));
       take(entry);
     }
+    settle_small();
     stream_.drain();
     reserved_bytes_ = reserved_inodes_ = 0;
     return std::move(result_);
   }
 
  private:
+  using Write = std::function<void(std::span<const std::byte>)>;
+
   void take(archive_entry* entry) {
     const char* raw = archive_entry_pathname(entry);
     if (raw == nullptr) raw = archive_entry_pathname_utf8(entry);
@@ -61,36 +66,60 @@ class Unpacker {
 
   void take_file(archive_entry* entry, const RelativePath& path) {
     reserve_inode(entry);
-    auto writer = store_.write_object(++result_.files);
+    ++result_.files;
+    const bool executable = (archive_entry_perm(entry) & 0111) != 0;
+    const EntryType type = executable ? EntryType::executable : EntryType::file;
+    if (result_.packs &&
+        says_at_most(entry, std::min<std::uint64_t>(HashGroup::content_max, store_.pack_threshold()))) {
+      auto content = small_.spare();
+      read_file(entry, path, [&](auto bytes) { content.insert(content.end(), bytes.begin(), bytes.end()); });
+      small_.add(result_.entries.size(), std::move(content));
+      add({path, type, {}, {}});
+      if (small_.due()) settle_small();
+      return;
+    }
+    auto writer = store_.write_object(result_.files);
+    read_file(entry, path, [&](auto bytes) { writer->write(bytes); });
+    const FileTree& tree = writer->finish();
+    add({path, type, tree, {}});
+    const auto kept = writer->kept();
+    if (!kept) return result_.objects.push_back(std::move(writer));
+    if (!result_.packs) begin_packs();
+    pack({{PackStream::Content{tree.digest, *kept}}});
+  }
+
+  void read_file(archive_entry* entry, const RelativePath& path, const Write& write) {
+    const bool sized = archive_entry_size_is_set(entry) != 0;
+    const std::uint64_t size = sized ? static_cast<std::uint64_t>(archive_entry_size(entry)) : UINT64_MAX;
     std::uint64_t written = 0;
     while (const auto block = stream_.next_block()) {
       if (stop_.stop_requested()) throw Error(FailureKind::interrupted, "stopped");
       const auto [begin, bytes] = *block;
       if (begin < written) refuse(fmt::format("holds overlapping data in {}", printable(path.text())));
-      pad(*writer, begin - written);
-      count(bytes.size());
-      writer->write(bytes);
+      pad(write, begin - written);
       written = begin + bytes.size();
-    }
-    if (archive_entry_size_is_set(entry)) {  // a sparse file may end in a hole, which is no block
-      const auto size = static_cast<std::uint64_t>(archive_entry_size(entry));
       if (written > size) refuse(fmt::format("holds more of {} than it says", printable(path.text())));
-      pad(*writer, size - written);
+      count(bytes.size());
+      write(bytes);
     }
-    const FileTree& tree = writer->finish();
-    const bool executable = (archive_entry_perm(entry) & 0111) != 0;
-    add({path, executable ? EntryType::executable : EntryType::file, tree, {}});
-    const auto kept = writer->kept();
-    if (!kept) return result_.objects.push_back(std::move(writer));
-    if (!result_.packs) begin_packs();
-    pack(tree.digest, *kept);
+    if (sized) pad(write, size - written);  // a sparse file may end in a hole, which is no block
+  }
+
+  // The small ones of many are hashed side by side.
+  void settle_small() {
+    auto [contents, digests] = small_.hash();
+    std::vector<PackStream::Content> hashed;
+    for (std::size_t i = 0; i < contents.size(); ++i) {
+      result_.entries[contents[i].index].tree = one_chunk_tree(digests[i]);
+      hashed.push_back({digests[i], contents[i].bytes});
+    }
+    if (!hashed.empty()) pack(hashed);
+    small_.done_with(std::move(contents));
   }
 
   // What goes into a pack has no inode.
   void reserve_inode(archive_entry* entry) {
-    const auto size =
-        archive_entry_size_is_set(entry) ? static_cast<std::uint64_t>(archive_entry_size(entry)) : UINT64_MAX;
-    if (result_.packs && size <= store_.pack_threshold()) return;
+    if (result_.packs && says_at_most(entry, store_.pack_threshold())) return;
     space_.reserve(0, 1, name_);
     ++reserved_inodes_;
   }
@@ -101,22 +130,27 @@ class Unpacker {
     std::erase_if(result_.objects, [this](const auto& writer) {
       const Digest& digest = writer->tree().digest;
       if (digest.size_bytes > store_.pack_threshold()) return false;
-      pack(digest, writer->content());
+      const auto content = writer->content();
+      pack({{PackStream::Content{digest, content}}});
       return true;
     });
   }
 
-  void pack(const Digest& digest, std::span<const std::byte> content) {
-    if (result_.packs->add(digest, content)) result_.packs->seal_full();
+  void pack(std::span<const PackStream::Content> contents) {
+    if (result_.packs->add(contents)) result_.packs->seal_full();
+  }
+
+  static bool says_at_most(archive_entry* entry, std::uint64_t bytes) {
+    return archive_entry_size_is_set(entry) && static_cast<std::uint64_t>(archive_entry_size(entry)) <= bytes;
   }
 
   // A hole of a sparse file.
-  void pad(ObjectWriter& writer, std::uint64_t zeros) {
+  void pad(const Write& write, std::uint64_t zeros) {
     static const std::vector<std::byte> nothing(leaf_size_bytes);
     count(zeros);  // before they are written
     for (std::uint64_t left = zeros; left > 0;) {
       const auto part = std::min<std::uint64_t>(left, nothing.size());
-      writer.write(std::span(nothing).first(part));
+      write(std::span(nothing).first(part));
       left -= part;
       if (stop_.stop_requested()) throw Error(FailureKind::interrupted, "stopped");
     }
@@ -134,6 +168,7 @@ class Unpacker {
   void take_hard_link(const RelativePath& path, const char* target) {
     const auto file = names_.linked(path, target);
     if (!file) return;
+    settle_small();  // it may be one of them
     UnpackedEntry same = result_.entries[*file];
     same.path = path;
     add(std::move(same));
@@ -153,6 +188,7 @@ class Unpacker {
   ArchiveNames names_;
   std::uint64_t reserved_bytes_ = 0, reserved_inodes_ = 0;
   std::uint64_t unpacked_ = 0, taken_ = 0;
+  HashGroup small_;
   Unpacked result_;
 };
 

@@ -257,7 +257,7 @@ void InOrder::finish(FileOutcome& outcome, std::size_t mirror) {
     if (partial_) partial_->discard();
     return;
   }
-  const bool with_others = !alone_ && suspects_.empty() && lane_.buffer.size() <= SmallFiles::content_max;
+  const bool with_others = !alone_ && suspects_.empty() && lane_.buffer.size() <= HashGroup::content_max;
   if (!partial_ && with_others) small_ = SmallFile{std::move(lane_.buffer), mirror, source_};
   if (small_) return;
   if (!partial_) return publish_small(outcome);

@@ -1,14 +1,13 @@
-// Small files that one lane has read and nobody has hashed: several are hashed side by side, as no one of them fills
-// the lanes of the vector registers, and go into a pack together. Used by one thread.
+// Small files that one lane has read and nobody has hashed: several are hashed side by side, and go into a pack
+// together. Used by one thread.
 #pragma once
 
-#include <chrono>
 #include <cstddef>
-#include <span>
 #include <string>
 #include <vector>
 
 #include "fetch/context.h"
+#include "fetch/hash_group.h"
 #include "fetch/job.h"
 #include "fetch/publisher.h"
 
@@ -27,13 +26,11 @@ void note_arrival(const FetchContext& context, const FileJob& job, const FileOut
 
 class SmallFiles {
  public:
-  static constexpr std::size_t content_max = 8 * leaf_size_bytes;  // bytes; what is longer fills the registers alone
-
   SmallFiles(FetchContext& context, const std::vector<FileJob>& jobs) : context_(context), jobs_(jobs) {}
   void add(std::size_t index, SmallFile file);
-  [[nodiscard]] bool empty() const { return files_.empty(); }
-  [[nodiscard]] std::size_t size() const { return files_.size(); }
-  [[nodiscard]] bool due() const;  // there are enough, or the first has waited long enough
+  [[nodiscard]] bool empty() const { return group_.empty(); }
+  [[nodiscard]] std::size_t size() const { return group_.size(); }
+  [[nodiscard]] bool due() const { return group_.due(); }
 
   struct Refused {
     std::size_t index, mirror;
@@ -42,16 +39,17 @@ class SmallFiles {
   // Publishes all that are what they should be, completes their outcomes, and returns the others. Then it is empty.
   // Throws Error{space}, Error{storage}.
   [[nodiscard]] std::vector<Refused> settle(Publisher& publisher, std::vector<FileOutcome>& outcomes);
-  [[nodiscard]] std::vector<std::byte> spare();  // memory of contents that are settled, for the next one
+  [[nodiscard]] std::vector<std::byte> spare() { return group_.spare(); }
 
  private:
-  using Clock = std::chrono::steady_clock;
+  struct Origin {
+    std::size_t mirror;
+    std::string source;
+  };
   FetchContext& context_;
   const std::vector<FileJob>& jobs_;
-  std::vector<std::pair<std::size_t, SmallFile>> files_;
-  std::vector<std::vector<std::byte>> spares_;
-  std::uint64_t bytes_ = 0;
-  Clock::time_point first_;
+  HashGroup group_;
+  std::vector<Origin> origins_;  // of each in the group
 };
 
 }  // namespace sabath

@@ -132,6 +132,30 @@ TEST_F(ArchiveTest, TenThousandEntries) {
   EXPECT_EQ(unpacked.entries[1234].tree.digest, tree_of("1234").digest);
 }
 
+// What is small of many is hashed in groups: each has its own content all the same, and so has a link to one of them.
+TEST_F(ArchiveTest, OfManyEachHasItsOwnContent) {
+  std::vector<TarMember> members;
+  for (std::uint64_t i = 0; i < 1300; ++i) {
+    const std::uint64_t size = i % 3 == 0 ? 5000 : i % 100 == 1 ? leaf_size_bytes * (i / 100) : i * 37 % 3000;
+    members.push_back({.name = std::to_string(i), .content = bytes_of(size, i), .mode = i % 5 == 0 ? 0755U : 0644U});
+    if (i % 50 == 0) members.push_back({.name = "link" + std::to_string(i), .type = '1', .link = std::to_string(i)});
+  }
+  Unpacked unpacked = unpack(tar_of(members));
+  bench_.store->publish(std::move(unpacked.objects));
+  ASSERT_TRUE(unpacked.packs);
+  unpacked.packs->publish_all();
+  ASSERT_EQ(unpacked.entries.size(), members.size());
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    const auto& entry = unpacked.entries[i];
+    const TarMember& member = members[members[i].type == '1' ? i - 1 : i];
+    EXPECT_EQ(entry.path.text(), members[i].name);
+    EXPECT_EQ(entry.type, member.mode == 0755U ? EntryType::executable : EntryType::file) << i;
+    ASSERT_EQ(entry.tree.digest, tree_of(member.content).digest) << i;
+    EXPECT_EQ(entry.tree.chunks, tree_of(member.content).chunks) << i;
+    EXPECT_TRUE(bench_.store->present(entry.tree.digest)) << i;
+  }
+}
+
 TEST_F(ArchiveTest, NamesThatLeave) {
   for (const char* name : {"../f", "a/../../f", "/etc/f", "..", "a/..", "/", "//f", "./../f"}) {
     expect_invalid(tar_of({{.name = name, .content = "x"}}), name);

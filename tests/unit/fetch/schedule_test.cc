@@ -223,6 +223,35 @@ TEST(Schedule, CrumbsOfWhichAPacketSeemsLostAreAskedForAgain) {
   }
 }
 
+// At the very end, where others have nothing to do, little is given away too: to one that is near, or quick enough.
+TEST(Schedule, WhatIsLeftAtTheEndIsSharedHoweverLittleItIs) {
+  struct Case {
+    const char* what;
+    std::uint64_t left;
+    double rate, latency;  // of whoever may help
+    bool given;
+  };
+  for (const Case& one :
+       {Case{"near", 40'000, 1e6, 0.02, true}, Case{"as far, and no quicker", 40'000, 150e3, 0.1, false},
+        Case{"it is over before the helper has begun", 5000, 1e6, 0.02, false}}) {
+    Schedule schedule = whole_file(chunk);
+    const auto run = *schedule.take(0, {150e3, 0.06}, 2, 0, whole_chunks);
+    take_the_rest(schedule);
+    constexpr double heard = 10;
+    schedule.advance(run, chunk - one.left, heard);
+    run->rate = 150e3;
+    run->mark_time = heard;
+    run->mark_position = run->position;
+    const auto help = schedule.take(1, {one.rate, one.latency}, 2, heard);
+    ASSERT_EQ(help.has_value(), one.given) << one.what;
+    if (help) {
+      EXPECT_EQ((*help)->end, chunk) << one.what;
+      EXPECT_EQ((*help)->position, run->end) << one.what;
+      EXPECT_GT((*help)->left(), one.left / 2) << one.what;
+    }
+  }
+}
+
 TEST(Schedule, WhereAHashFollowsAVeryLateFrontIsSplitBeforeTheEnd) {
   for (const auto& [rate, in_order] : {std::pair{20e3, true}, {20e3, false}, {800e3, true}}) {
     Schedule schedule = whole_file(8 * chunk, in_order);
