@@ -71,6 +71,7 @@ class Unpacker {
     const EntryType type = executable ? EntryType::executable : EntryType::file;
     if (result_.packs &&
         says_at_most(entry, std::min<std::uint64_t>(HashGroup::content_max, store_.pack_threshold()))) {
+      small_.expect();
       auto content = small_.spare();
       read_file(entry, path, [&](auto bytes) { content.insert(content.end(), bytes.begin(), bytes.end()); });
       small_.add(result_.entries.size(), std::move(content));

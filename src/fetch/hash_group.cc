@@ -12,8 +12,11 @@ constexpr auto wait_max = std::chrono::milliseconds(100);
 
 }  // namespace
 
-void HashGroup::add(std::size_t index, std::vector<std::byte> bytes) {
+void HashGroup::expect() {
   if (contents_.empty()) first_ = Clock::now();
+}
+
+void HashGroup::add(std::size_t index, std::vector<std::byte> bytes) {
   bytes_ += bytes.size();
   contents_.push_back({index, std::move(bytes)});
 }

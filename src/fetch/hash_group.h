@@ -19,10 +19,11 @@ class HashGroup {
     std::size_t index = 0;  // whatever the caller knows it by
     std::vector<std::byte> bytes;
   };
+  void expect();  // a content is about to be read: the time that those of a group wait counts from the first one's begin
   void add(std::size_t index, std::vector<std::byte> bytes);
   [[nodiscard]] bool empty() const { return contents_.empty(); }
   [[nodiscard]] std::size_t size() const { return contents_.size(); }
-  [[nodiscard]] bool due() const;  // there are enough, or the first has waited long enough
+  [[nodiscard]] bool due() const;  // there are enough, or it took too long to read them
 
   struct Hashed {
     std::vector<Content> contents;

@@ -27,6 +27,7 @@ void note_arrival(const FetchContext& context, const FileJob& job, const FileOut
 class SmallFiles {
  public:
   SmallFiles(FetchContext& context, const std::vector<FileJob>& jobs) : context_(context), jobs_(jobs) {}
+  void expect() { group_.expect(); }
   void add(std::size_t index, SmallFile file);
   [[nodiscard]] bool empty() const { return group_.empty(); }
   [[nodiscard]] std::size_t size() const { return group_.size(); }

@@ -163,6 +163,7 @@ class Swarm {
     std::uint64_t reused = 0;
     bool gave_way = false;
     std::optional<SmallFile> small;
+    lane.small.expect();
     {
       InOrder reader(context_, publisher_, lane, jobs_[index], watch.get(), !context_.many);
       outcomes_[index] = reader.run();

@@ -80,8 +80,8 @@ class Kill(Case):
             self.sabath.environment["SABATH_CACHE"] = str(self.sabath.store)
 
     def test_checksum_of_the_whole(self):
-        """No chunk's hash is known: one connection from the start to the end."""
-        self.sweep(1)
+        """No chunk's hash is known: they are dealt from the front."""
+        self.sweep(LANES, "--lanes", LANES)
 
     def test_pinned_chunks(self):
         """Every lane fetches chunks of its own."""
