@@ -19,7 +19,8 @@ class HashGroup {
     std::size_t index = 0;  // whatever the caller knows it by
     std::vector<std::byte> bytes;
   };
-  void expect();  // a content is about to be read: the time that those of a group wait counts from the first one's begin
+  void
+  expect();  // a content is about to be read: the time that those of a group wait counts from the first one's begin
   void add(std::size_t index, std::vector<std::byte> bytes);
   [[nodiscard]] bool empty() const { return contents_.empty(); }
   [[nodiscard]] std::size_t size() const { return contents_.size(); }
