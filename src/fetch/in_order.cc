@@ -257,7 +257,8 @@ void InOrder::finish(FileOutcome& outcome, std::size_t mirror) {
     if (partial_) partial_->discard();
     return;
   }
-  const bool with_others = !alone_ && suspects_.empty() && lane_.buffer.size() <= HashGroup::content_max;
+  const bool one_giver = suspects_.empty() && !mixed_;  // or whom would it be to blame?
+  const bool with_others = !alone_ && one_giver && lane_.buffer.size() <= HashGroup::content_max;
   if (!partial_ && with_others) small_ = SmallFile{std::move(lane_.buffer), mirror, source_};
   if (small_) return;
   if (!partial_) return publish_small(outcome);

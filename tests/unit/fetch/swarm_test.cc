@@ -99,6 +99,31 @@ TEST(Swarm, OfManyPinnedFilesThoseThatOneMirrorSpoiltComeFromAnother) {
   EXPECT_EQ(bench.events->files_done(), 200U);
 }
 
+// One mirror gives a wrong begin and breaks off, the other the rest: who brought the end is not to blame for the whole.
+TEST(Swarm, OfManyPinnedFilesThoseThatTwoMirrorsGaveBlameNobodyWhoWasRight) {
+  FetchBench bench;
+  bench.lanes = 1;
+  std::vector<FileJob> jobs;
+  const auto host = [](int i, bool liar) { return (i % 2 == 0) == liar ? "a" : "b"; };
+  for (int i = 0; i < 40; ++i) {
+    const std::string content = bytes_of(5000, static_cast<std::uint64_t>(i));
+    bench.origin.put(file_url(i, host(i, true)),
+                     {.bytes = content, .break_after = 1000, .break_times = 1, .flip_at = 10, .piece_size = 500});
+    bench.origin.put(file_url(i, host(i, false)), {.bytes = content});
+    jobs.push_back(known_job({file_url(i, "a"), file_url(i, "b")}, content));
+  }
+  const auto outcomes = bench.fetch(jobs);
+  int mixed = 0;
+  for (int i = 0; i < 40; ++i) {
+    const auto& outcome = outcomes[static_cast<std::size_t>(i)];
+    ASSERT_FALSE(outcome.failure) << i << ": " << outcome.failure->message;
+    EXPECT_EQ(bench.content(outcome), bytes_of(5000, static_cast<std::uint64_t>(i))) << i;
+    EXPECT_FALSE(bench.record(file_url(i, host(i, false))).demoted) << i;
+    mixed += bench.origin.reads(file_url(i, host(i, true))).empty() ? 0 : 1;
+  }
+  EXPECT_GT(mixed, 0);
+}
+
 TEST(Swarm, OfManyPinnedFilesThoseThatAreWrongEverywhereFailAlone) {
   FetchBench bench;
   std::vector<FileJob> jobs;
