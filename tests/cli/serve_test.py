@@ -161,9 +161,9 @@ class Content(ServeCase):
         self.start()
         for method in ("PUT", "POST", "DELETE", "PATCH", "OPTIONS", "PROPFIND"):
             self.assertEqual(self.ask("/v1/objects/" + self.object("small"), "-X", method)[0], 405, method)
-        self.assertEqual(self.ask("/v1/objects/" + self.object("small"), "-X", "PUT", "-d", "x")[0], 405)
-        # Nobody reads a body: what of it is on its way when the connection closes can take the answer with it.
-        self.assertIn(self.ask("/v1/objects/" + self.object("small"), "-X", "PUT", "-d", "x" * 100_000)[0], (405, 0))
+        # A client that sends its body unasked may lose the answer: nobody reads that, and the connection ends.
+        asking = ("-H", "Expect: 100-continue", "-X", "PUT", "-d", "x" * 100_000)
+        self.assertEqual(self.ask("/v1/objects/" + self.object("small"), *asking)[0], 405)
         self.assertEqual(self.ask("/v1/", "-X", "GET", "-d", "x")[0], 413)
         self.assertEqual(self.snapshot(), before)
 
