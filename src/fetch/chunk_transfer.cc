@@ -229,7 +229,7 @@ void ChunkTransfer::publish_hashed() {
     job_.follower->finish(std::move(partial_));
   } else {
     outcome_.tree = partial_->publish();
-    context_.store.note_arrival(source_key(job_), {outcome_.tree.digest, outcome_.over_tls});
+    note_arrival(context_, job_, outcome_);
     context_.events.on(event::FileDone{job_.name, size_});
   }
   phase_ = Phase::over;

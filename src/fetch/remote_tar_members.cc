@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include "fetch/small_files.h"
-#include "fetch/source_key.h"
 #include "sabath/error.h"
 
 namespace sabath {
@@ -59,7 +58,7 @@ std::size_t RemoteMembers::add(const TarEntry& file, FileJob job,
     take(member, *bytes, url.display());
     member.there = true;
     member.outcome.over_tls = url.scheme() == "https";
-    if (!member.job.known) note_arrival(member);
+    note_arrival(context_, member.job, member.outcome);
   }
   return found->second;
 }
@@ -107,11 +106,6 @@ FileJob RemoteMembers::job_of(const std::vector<std::size_t>& group) {
   return job;
 }
 
-// So that another sample, or this one after it was broken off, does not ask for it again.
-void RemoteMembers::note_arrival(const Member& member) {
-  context_.store.note_arrival(source_key(member.job), {member.outcome.tree.digest, member.outcome.over_tls});
-}
-
 void RemoteMembers::settle(const std::vector<std::size_t>& group, const FileOutcome& outcome) {
   if (is_other_version(members_[group.front()].job.version, outcome.validators))
     throw Error(FailureKind::changed, fmt::format("{} changed at its source", members_[group.front()].job.name));
@@ -122,7 +116,7 @@ void RemoteMembers::settle(const std::vector<std::size_t>& group, const FileOutc
       member.outcome = outcome;
     } else if (!member.job.known) {
       member.outcome.over_tls = outcome.over_tls;
-      note_arrival(member);
+      note_arrival(context_, member.job, member.outcome);  // another sample, or this one again, need not ask for it
     }
   }
 }

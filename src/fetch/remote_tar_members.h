@@ -44,7 +44,6 @@ class RemoteMembers {
 
  private:
   void take(Member& member, std::span<const std::byte> bytes, const std::string& source);
-  void note_arrival(const Member& member);
   [[nodiscard]] FileJob job_of(const std::vector<std::size_t>& group);
   void settle(const std::vector<std::size_t>& group, const FileOutcome& outcome);
 
