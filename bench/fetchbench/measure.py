@@ -58,14 +58,14 @@ def count_sockets(pid, state, *, local_port=None, remote_port=None, family="tcp"
 
 
 class ConnectionCount(threading.Thread):
-    """Samples how many connections a process's namespace has to one port."""
+    """Samples how many connections a process's namespace has to one port: seldom, as the table is long to read."""
 
     def __init__(self, pid, port):
         super().__init__(daemon=True)
         self.pid, self.port, self.most, self.ended = pid, port, 0, threading.Event()
 
     def run(self):
-        while not self.ended.wait(0.05):
+        while not self.ended.wait(0.5):
             self.most = max(self.most, count_sockets(self.pid, ESTABLISHED, remote_port=self.port))
 
 

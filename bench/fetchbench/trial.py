@@ -118,10 +118,9 @@ class Outcome:
         return statistics.median(self.references) if self.references else None
 
 
-def run_once(trial, tool, ground, warm):
+def run_once(trial, tool, ground):
     ground.clear_results()
     trial.before()
-    warm.settle()
     if trial.server:
         trial.server.forget_sent()
     out, err = ground.scratch / "stdout", ground.scratch / "stderr"
@@ -135,15 +134,13 @@ def run_once(trial, tool, ground, warm):
     return Run(usage, right, record, trial.server.sent_bytes() if trial.server else None, os.getloadavg()[0])
 
 
-def run(trial, rounds, ground, warm):
+def run(trial, rounds, ground):
     """Every round runs every tool once; each begins with another one, so that no tool has always the same neighbour."""
     outcome = Outcome(trial)
-    if warm.wanted:  # what was never used since it came from the host is still slow
-        run_once(trial, trial.tools[0], ground, warm)
     for turn in range(rounds):
         first = turn % len(trial.tools)
         for tool in trial.tools[first:] + trial.tools[:first]:
-            done = run_once(trial, tool, ground, warm)
+            done = run_once(trial, tool, ground)
             outcome.rows[tool.name].runs.append(done)
             print(f"  {trial.case} {turn + 1}/{rounds} {tool.name}: {done.usage.wall_s:.2f} s, "
                   f"{'right' if done.right else 'WRONG'}", file=sys.stderr, flush=True)

@@ -45,7 +45,6 @@ def environment(bench):
 
 def execute(bench, tool, timeout_s):
     scratch = bench.ground.scratch
-    bench.warm.settle()
     return measure.run(tool.argv, environment=environment(bench), out=scratch / "stdout", err=scratch / "stderr",
                        timeout_s=timeout_s)
 
@@ -82,8 +81,6 @@ def run_once(bench, asked, tool):
 def run(bench, asked, rounds):
     """Every round runs every tool once; each begins with another one."""
     outcome = Outcome(asked)
-    if bench.warm.wanted:  # what was never used since it came from the host is still slow
-        run_once(bench, asked, asked.tools[0])
     for turn in range(rounds):
         first = turn % len(asked.tools)
         for tool in asked.tools[first:] + asked.tools[:first]:

@@ -36,7 +36,7 @@ class FrontHash {
   void restart();                                 // the file begins anew
   [[nodiscard]] std::uint64_t read_back() const;  // bytes
 
-  static constexpr std::size_t kept_max = 2;
+  static constexpr std::size_t kept_max = 6;
 
  private:
   enum class Place : std::uint8_t { missing, present };
