@@ -191,23 +191,24 @@ void ChunkTransfer::finish_chunk(Lane& lane, Flow& flow, std::uint64_t chunk, co
     if (whole.givers.size() == 1 && lead_is_open()) lead_instead(*whole.givers.begin());
     if (!trust_.believed(whole.givers)) return trust_.hold(std::move(whole));
   }
-  keep_chunk(lane, whole, flow.stop.get_token());
+  if (keep_chunk(lane, whole, flow.stop.get_token())) flow.pick.host->held_back();
 }
 
-void ChunkTransfer::keep_chunk(Lane& lane, const Whole& whole, const std::stop_token& stop) {
+bool ChunkTransfer::keep_chunk(Lane& lane, const Whole& whole, const std::stop_token& stop) {
   const std::uint64_t chunk = whole.chunk;
   partial_->write_chunk(lane.id, chunk, {whole.bytes.get(), chunk_length(size_, chunk)}, whole.hash);
   if (known() && whole.adopted > 0) context_.events.on(event::BytesReused{whole.adopted, Reuse::partial});
-  if (front_hash_) front_hash_->offer(chunk, whole.bytes, stop);
+  const bool waited = front_hash_ && front_hash_->offer(chunk, whole.bytes, stop);
   if (job_.follower != nullptr) job_.follower->advance(*partial_, partial_->front());
   const std::lock_guard lock(mutex_);
-  if (done_[chunk]) return;
+  if (done_[chunk]) return waited;
   if (!known()) reused_ += whole.adopted;
   trust_.gave(whole.givers);
   alone_.erase(chunk);
   flights_.erase(chunk);
   schedule_->remove_free(range_of(chunk));  // had it been given up meanwhile
   note_done(chunk);
+  return waited;
 }
 
 // Of one source: it is blamed. Of several: nobody knows whose bytes are wrong, and one alone brings the whole chunk.

@@ -96,7 +96,7 @@ class ChunkTransfer {
            std::span<const std::byte> bytes, bool adopted);
   void adopt_scratch(Lane& lane, Flow& flow);
   void finish_chunk(Lane& lane, Flow& flow, std::uint64_t chunk, const Flight& flight);
-  void keep_chunk(Lane& lane, const Whole& whole, const std::stop_token& stop);
+  bool keep_chunk(Lane& lane, const Whole& whole, const std::stop_token& stop);
   [[nodiscard]] bool keep_held(Lane& lane, std::unique_lock<std::mutex>& lock);
   void refuse_chunk(Flow& flow, std::uint64_t chunk, const Flight& flight);
   void after_failure(Flow& flow, const Error& error);

@@ -37,6 +37,7 @@ ConnectionPolicy::ConnectionPolicy(Limits limits)
 void ConnectionPolicy::open_window(const Seen& seen) {
   window_ = seen;
   window_open_ = true;
+  held_back_ = false;
 }
 
 bool ConnectionPolicy::move_to(unsigned target, const char* why, double rate, double rate_of_all) {
@@ -104,6 +105,7 @@ bool ConnectionPolicy::observe(const Seen& seen) {
   if (shared && seen.latency >= far_s && target_ < most_) {
     return move_to(most_, "requests share connections", 0, 0);
   }
+  held_back_ = held_back_ || seen.held_back;
   // Only what uses all its connections shows what more of them would bring.
   if (seen.in_use < target_) {
     window_open_ = false;
@@ -118,8 +120,9 @@ bool ConnectionPolicy::observe(const Seen& seen) {
   if (elapsed < std::max(window_min_s, latencies * seen.latency)) return false;
   const double rate = static_cast<double>(seen.bytes - window_.bytes) / elapsed;
   const double of_all = static_cast<double>(seen.bytes_of_all - window_.bytes_of_all) / elapsed;
-  open_window(seen);
-  return judge(rate, of_all, seen);
+  const bool changed = judge(rate, of_all, seen);
+  if (!changed) open_window(seen);
+  return changed;
 }
 
 bool ConnectionPolicy::judge(double rate, double rate_of_all, const Seen& seen) {
@@ -127,7 +130,9 @@ bool ConnectionPolicy::judge(double rate, double rate_of_all, const Seen& seen) 
   if (rate <= 0) return false;
   // What this host won and others lost is no gain.
   const double gain = rate - base_rate_, gain_of_all = rate_of_all - base_rate_of_all_;
-  const auto brought = [&](double factor) { return rate > factor * base_rate_ && gain_of_all > gain_kept * gain; };
+  const auto brought = [&](double factor) {
+    return !held_back_ && rate > factor * base_rate_ && gain_of_all > gain_kept * gain;
+  };
   const unsigned quarter = std::max(1U, target_ / 4);
   switch (phase_) {
     case Phase::starting:
@@ -141,7 +146,7 @@ bool ConnectionPolicy::judge(double rate, double rate_of_all, const Seen& seen) 
       if (brought(worth) && target_ < most_) return move_to(target_ * 2, "more brought more", rate, rate_of_all);
       if (!brought(worth) && !std::exchange(settled_, true)) return false;  // a connection needs a while to be quick
       hold(now);
-      return !brought(worth) && move_to(before_, "more brought nothing", rate, rate_of_all);
+      return !brought(worth) && before_ < target_ && move_to(before_, "more brought nothing", rate, rate_of_all);
     case Phase::holding:
       if (now < hold_until_ || target_ >= most_) return false;
       phase_ = Phase::probing;

@@ -33,8 +33,9 @@ class ConnectionPolicy {
     unsigned in_use = 0;
     double latency = 0;  // seconds
     Manner manner{};
-    double connecting = 0;  // when the first connection began to be opened; 0: none did, or its fetcher does not say
-    double trip = 0;        // seconds that a connection took; 0: none stands yet, or its fetcher does not say
+    double connecting = 0;   // when the first connection began to be opened; 0: none did, or its fetcher does not say
+    double trip = 0;         // seconds that a connection took; 0: none stands yet, or its fetcher does not say
+    bool held_back = false;  // somebody waited for us since the last time, not for the host
   };
   bool observe(const Seen& seen);
   bool crowded(double now, unsigned in_use);  // the host said that it has too many of us: 429, 503, refused
@@ -62,7 +63,7 @@ class ConnectionPolicy {
   double seen_rate_ = 0;                         // in the last window since
   Seen window_;
   bool placed_ = false;  // how far it is was heard from its first connection
-  bool window_open_ = false, settled_ = false, many_ = false, shared_ = false;
+  bool window_open_ = false, held_back_ = false, settled_ = false, many_ = false, shared_ = false;
   double hold_until_ = 0, hold_for_, crowded_until_ = 0;
   std::string reason_;
 };

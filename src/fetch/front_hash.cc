@@ -36,17 +36,21 @@ void FrontHash::present(std::uint64_t index) {
   moved_.notify_all();
 }
 
-void FrontHash::offer(std::uint64_t index, ChunkBuffers::Buffer bytes, std::stop_token stop) {
-  if (expected_.empty()) return;
+bool FrontHash::offer(std::uint64_t index, ChunkBuffers::Buffer bytes, std::stop_token stop) {
+  if (expected_.empty()) return false;
+  bool waits = false;
   {
     std::unique_lock lock(mutex_);
     // While it has work, it is the slowest of all, and to run ahead of it is of no use.
-    moved_.wait(lock, stop, [&] { return index <= next_ || kept_.size() < kept_max || !ready() || failure_; });
+    const auto in_step = [&] { return index <= next_ || kept_.size() < kept_max || !ready() || failure_; };
+    waits = !in_step();
+    moved_.wait(lock, stop, in_step);
     if (index >= next_) kept_.emplace(index, std::move(bytes));
     if (kept_.size() > kept_max) kept_.erase(std::prev(kept_.end()));  // it waits for an earlier one
     places_[index] = Place::present;  // only now: else the thread may come to it and find it neither kept nor taken
   }
   moved_.notify_all();
+  return waits;
 }
 
 void FrontHash::run(std::stop_token stop) {

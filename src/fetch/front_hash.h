@@ -28,8 +28,9 @@ class FrontHash {
   ~FrontHash();
 
   void present(std::uint64_t index);  // the chunk can be read back
-  // The chunk can be read back, and stands in `bytes` now. Waits while the thread is what everybody waits for.
-  void offer(std::uint64_t index, ChunkBuffers::Buffer bytes, std::stop_token stop);
+  // The chunk can be read back, and stands in `bytes` now. Waits while the thread is what everybody waits for; true: it
+  // did.
+  bool offer(std::uint64_t index, ChunkBuffers::Buffer bytes, std::stop_token stop);
   // After the last chunk: waits for the thread and compares. Throws Error{content}, Error{interrupted}, what Read
   // threw.
   [[nodiscard]] Checksums finish(std::string_view what, std::stop_token stop);

@@ -242,7 +242,8 @@ std::vector<std::string> Hosts::tick() {
                                 .latency = host.latency_,
                                 .manner = host.manner_,
                                 .connecting = host.connecting_,
-                                .trip = host.trip_})) {
+                                .trip = host.trip_,
+                                .held_back = host.held_back_.exchange(false)})) {
         reasons.push_back(fmt::format("{}: {}", host.origin_, host.policy_.reason()));
       }
     }

@@ -41,6 +41,7 @@ class Host {
   // From a request to its first byte, and from the start of what may have needed a connection first.
   void answered(std::chrono::duration<double> latency, std::chrono::duration<double> waited,
                 ConnectionPolicy::Manner manner);
+  void held_back() { held_back_ = true; }  // what came of it had to wait for us
   // Retry-After and the like: for every lane, file and rank. `crowded`: it has too many of us.
   void pause_until(Clock::time_point time, bool crowded);
   [[nodiscard]] Clock::time_point paused_until() const;
@@ -57,6 +58,7 @@ class Host {
   Hosts& table_;
   const std::string origin_;
   std::atomic<std::uint64_t> bytes_{0};
+  std::atomic<bool> held_back_{false};
   RateLimiter limiter_{0};
   // Under the table's mutex:
   ConnectionPolicy policy_;

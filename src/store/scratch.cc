@@ -130,6 +130,8 @@ void ScratchLanes::write(unsigned lane_number, std::uint64_t index, std::uint64_
   if (lane.index != index || offset != lane.end) begin(lane, index);
   lane.end = offset + bytes.size();
   lane.heard = Clock::now();
+  if (lane.quick && lane.heard - lane.begun < worth_keeping) return;
+  if (std::exchange(lane.quick, false)) lane.skipping = !make_room(lane);
   if (lane.skipping) return;
   try {
     append(lane, index, offset, bytes);
@@ -167,9 +169,10 @@ bool ScratchLanes::empty() {
 
 ScratchLanes::Lane& ScratchLanes::lane_at(unsigned lane) {
   const std::lock_guard lock(mutex_);
-  Lane& found = lanes_[lane];
-  found.number = lane;
-  return found;
+  const auto [place, made] = lanes_.try_emplace(lane);
+  if (made) place->second.usual = usual_;
+  place->second.number = lane;
+  return place->second;
 }
 
 void ScratchLanes::begin(Lane& lane, std::uint64_t index) {
@@ -177,20 +180,27 @@ void ScratchLanes::begin(Lane& lane, std::uint64_t index) {
   lane.index = index;
   lane.held = false;
   lane.begun = Clock::now();
-  lane.skipping = lane.usual < worth_keeping || room_is_short();
-  if (lane.skipping) return;
+  lane.quick = lane.usual < worth_keeping;
+  lane.skipping = !lane.quick && !make_room(lane);
+}
+
+bool ScratchLanes::make_room(Lane& lane) {
+  if (room_is_short()) return false;
   if (!lane.fd) {
     auto fd = try_open_file(directory_ / scratch_name(writer_, lane.number), O_WRONLY | O_CREAT | O_TRUNC);
-    lane.skipping = !fd;  // another has published it all, and removed the directory
-    if (fd) lane.fd = std::move(*fd);
+    if (!fd) return false;  // another has published it all, and removed the directory
+    lane.fd = std::move(*fd);
   } else if (!needed(lane) || lane.file_size + chunk_size_bytes > file_size_max) {
     cut(lane);
   }
+  return true;
 }
 
 void ScratchLanes::end_part(Lane& lane) {
-  if (lane.index != UINT64_MAX) lane.usual = std::max<Clock::duration>(lane.heard - lane.begun, lane.usual / 2);
-  lane.index = UINT64_MAX;
+  if (std::exchange(lane.index, UINT64_MAX) == UINT64_MAX) return;
+  lane.usual = std::max<Clock::duration>(lane.heard - lane.begun, lane.usual / 2);
+  const std::lock_guard lock(mutex_);
+  usual_ = lane.usual;
 }
 
 void ScratchLanes::cut(Lane& lane) {

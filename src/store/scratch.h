@@ -44,8 +44,8 @@ class ScratchLanes {
   void clear();                                         // removes the files
   [[nodiscard]] bool empty();                           // nothing is kept
 
-  // A lane whose parts take less than this has nothing worth keeping: what a kill takes comes again as quickly. One
-  // quick part says little: a source that stood still catches up.
+  // Of a lane whose parts take less than this nothing is kept until one takes longer, and then what follows: what a
+  // kill takes comes again as quickly. One quick part says little: a source that stood still catches up.
   static constexpr auto worth_keeping = std::chrono::milliseconds(100);
   static constexpr std::uint64_t room_min = 256 << 20;  // bytes that must be free, for other things than scratch
 
@@ -55,12 +55,13 @@ class ScratchLanes {
     Fd fd;
     std::uint64_t index = UINT64_MAX, end = 0;  // what follows here goes on with the part on its way
     std::uint64_t file_size = 0;
-    bool skipping = false, held = false;  // the part on its way: is not kept; is noted in held_
+    bool quick = false, skipping = false, held = false;  // the part on its way: may be soon done; is not kept; is noted
     std::chrono::steady_clock::time_point begun{}, heard{};
-    std::chrono::steady_clock::duration usual = 2 * worth_keeping;  // the last part's time, or half of what was usual
+    std::chrono::steady_clock::duration usual{};  // the last part's time, or half of what was usual
   };
   Lane& lane_at(unsigned lane);
   void begin(Lane& lane, std::uint64_t index);
+  bool make_room(Lane& lane);  // for the part on its way; false: there is none
   void end_part(Lane& lane);
   void cut(Lane& lane);
   [[nodiscard]] bool needed(const Lane& lane);
@@ -69,7 +70,9 @@ class ScratchLanes {
 
   const std::filesystem::path directory_;
   const std::string writer_;
-  std::mutex mutex_;  // of the maps, not of the lanes in them
+  std::mutex mutex_;  // of what follows, not of the lanes in it
+  std::chrono::steady_clock::duration usual_ =
+      2 * worth_keeping;  // of the lane that ended a part last: of a new one, too
   std::map<unsigned, Lane> lanes_;
   std::map<unsigned, std::set<std::uint64_t>> held_;  // chunks that are not done, of which a lane's file holds bytes
 };

@@ -151,6 +151,30 @@ TEST(ConnectionPolicy, NearbyAsManyAsThereAreCores) {
   EXPECT_EQ(watch(each_is_quick, host, 8).target, 16U) << "what more connections bring is found out";
 }
 
+// Where a checksum is what all wait for, a host with more connections brings nothing sooner.
+TEST(ConnectionPolicy, WhatWaitsForUsGrowsNoFurther) {
+  const auto watched = [](double held_from) {
+    ConnectionPolicy policy({.start = 8, .max = 64, .near_start = 2});
+    double bytes = 0;
+    std::vector<unsigned> targets;
+    for (double now = 0; now < 2; now += 0.01) {
+      bytes += 1e6 * policy.target();
+      const auto all = static_cast<std::uint64_t>(bytes);
+      ConnectionPolicy::Seen seen{now, all, all, policy.target(), 0.001};
+      seen.held_back = now >= held_from && std::fmod(now, 0.05) < 0.01;
+      policy.observe(seen);
+      targets.push_back(policy.target());
+    }
+    return targets;
+  };
+  EXPECT_EQ(watched(9).back(), 16U);
+  const auto from_the_start = watched(0);
+  EXPECT_EQ(std::ranges::count(from_the_start, 2U), std::ssize(from_the_start));
+  const auto later = watched(0.4);
+  EXPECT_EQ(std::ranges::max(later), 4U);
+  EXPECT_EQ(later.back(), 2U) << "what the last step brought is not needed";
+}
+
 TEST(ConnectionPolicy, ConnectionsThatAreNotUsedSayNothing) {
   ConnectionPolicy policy({8, 16});
   for (double now = 0; now < 10; now += 0.05) EXPECT_FALSE(policy.observe({now, 1000, 1000, 3, 0.001}));

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <latch>
 #include <random>
 #include <thread>
 
@@ -85,6 +86,29 @@ TEST(FrontHash, WhatIsPresentIsReadBack) {
   for (std::uint64_t i = 1; i < chunks; i += 2) hash.offer(i, file().chunk(buffers, i), {});
   EXPECT_EQ(hash.finish("f", {}).sha256, file().sums.sha256);
   EXPECT_GE(hash.read_back(), chunks / 2 * chunk_size_bytes);
+}
+
+TEST(FrontHash, SaysWhoWaitedForIt) {
+  ChunkBuffers buffers;
+  std::latch open{1};
+  FrontHash hash(file().sums, size, buffers, [&](std::uint64_t offset, std::span<std::byte> into) {
+    open.wait();
+    return file().read()(offset, into);
+  });
+  hash.present(0);
+  for (std::uint64_t i = 1; i <= FrontHash::kept_max; ++i) EXPECT_FALSE(hash.offer(i, file().chunk(buffers, i), {}));
+  bool waited = false;
+  {
+    const std::jthread lane([&] {
+      const std::uint64_t next = FrontHash::kept_max + 1;
+      waited = hash.offer(next, file().chunk(buffers, next), {});
+    });
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    open.count_down();
+  }
+  EXPECT_TRUE(waited);
+  for (std::uint64_t i = FrontHash::kept_max + 2; i < chunks; ++i) hash.present(i);
+  EXPECT_EQ(hash.finish("f", {}).sha256, file().sums.sha256);
 }
 
 TEST(FrontHash, AWrongByteIsAContentFailureAndARestartForgetsIt) {

@@ -218,6 +218,28 @@ TEST(Scratch, SparesAQuickLane) {
   }
   lanes.write(0, 3, 0, bytes_of(chunk));
   EXPECT_FALSE(kept());
+  lanes.write(1, 4, 0, bytes_of(chunk));
+  EXPECT_FALSE(std::filesystem::exists(temp / scratch_name("me", 1))) << "a new lane is as quick as the others";
+}
+
+TEST(Scratch, KeepsTheRestOfAPartThatLastsLongerThanUsual) {
+  const TempDir temp;
+  const std::string chunk = seeded_bytes(1, 0, 1000);
+  ScratchLanes lanes(temp.path(), "me");
+  const auto write = [&](std::uint64_t index, std::size_t from, std::size_t to) {
+    lanes.write(0, index, from, bytes_of(chunk).subspan(from, to - from));
+  };
+  for (std::uint64_t index = 1; index <= 2; ++index) {
+    write(index, 0, 1000);
+    lanes.chunk_done(0, index);
+  }
+  write(3, 0, 300);
+  std::this_thread::sleep_for(ScratchLanes::worth_keeping);
+  write(3, 300, 400);
+  write(3, 400, 450);
+  EXPECT_EQ(scratch_parts(temp / scratch_name("me", 0)), (std::vector<ScratchPart>{{3, 300, 150}}));
+  lanes.chunk_done(0, 3);
+  EXPECT_TRUE(lanes.empty());
 }
 
 TEST(Writer, IsReadBackFromItsText) {
