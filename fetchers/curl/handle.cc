@@ -35,6 +35,20 @@ Multi make_multi() {
   return made(Multi(curl_multi_init()));
 }
 
+Names::Names() : share_((ensure_curl_global(), curl_share_init())) {
+  if (!share_) throw std::bad_alloc();
+  curl_share_setopt(share_.get(), CURLSHOPT_LOCKFUNC, lock);
+  curl_share_setopt(share_.get(), CURLSHOPT_UNLOCKFUNC, unlock);
+  curl_share_setopt(share_.get(), CURLSHOPT_USERDATA, this);
+  curl_share_setopt(share_.get(), CURLSHOPT_SHARE, CURL_LOCK_DATA_DNS);
+}
+
+void Names::lock(CURL*, curl_lock_data data, curl_lock_access, void* self) {
+  static_cast<Names*>(self)->mutexes_.at(data).lock();
+}
+
+void Names::unlock(CURL*, curl_lock_data data, void* self) { static_cast<Names*>(self)->mutexes_.at(data).unlock(); }
+
 Handle::Handle() : multi_(make_multi()), easy_(make_easy()) {
   curl_multi_setopt(multi(), CURLMOPT_MAXCONNECTS, 1L);  // one transfer at a time needs one kept connection
 }

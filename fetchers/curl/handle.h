@@ -6,6 +6,7 @@
 
 #include <curl/curl.h>
 
+#include <array>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -20,10 +21,27 @@ struct FreeEasy {
 struct FreeMulti {
   void operator()(CURLM* multi) const noexcept { curl_multi_cleanup(multi); }
 };
+struct FreeShare {
+  void operator()(CURLSH* share) const noexcept { curl_share_cleanup(share); }
+};
 using Easy = std::unique_ptr<CURL, FreeEasy>;
 using Multi = std::unique_ptr<CURLM, FreeMulti>;
 [[nodiscard]] Easy make_easy();
 [[nodiscard]] Multi make_multi();
+
+// Names that were looked up, for whoever is told of them: else each connection to a host asks the resolver anew.
+// Outlives its users; used by any number of threads.
+class Names {
+ public:
+  Names();
+  void serve(CURL* easy) const noexcept { curl_easy_setopt(easy, CURLOPT_SHARE, share_.get()); }
+
+ private:
+  static void lock(CURL* easy, curl_lock_data data, curl_lock_access access, void* self);
+  static void unlock(CURL* easy, curl_lock_data data, void* self);
+  std::array<std::mutex, CURL_LOCK_DATA_LAST> mutexes_;  // of the share itself, of names
+  std::unique_ptr<CURLSH, FreeShare> share_;
+};
 
 class Handle {
  public:

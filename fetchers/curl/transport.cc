@@ -73,6 +73,7 @@ bool worth_asking_alone(std::optional<CURLcode> code) {
 struct Transport::State {
   FetcherSettings settings;
   Authorizations authorizations{settings.web};
+  Names names{};
   HandlePool pool{};
   EasyPool easies{};
   Streams streams{};
@@ -103,6 +104,7 @@ std::optional<Failure> Transport::State::perform(const TransferRequest& request,
   Handle handle = pool.take(origin);
   Transfer transfer(request, receiver, traffic, stop);
   curl_easy_reset(handle.easy());
+  names.serve(handle.easy());
   transfer.prepare(handle.easy(), settings, false);
   std::optional<CURLcode> code;
   {
@@ -119,6 +121,7 @@ std::optional<Failure> Transport::State::perform_shared(const TransferRequest& r
   Easy easy = easies.take();
   Mailbox mailbox(receiver);
   Transfer transfer(request, mailbox, traffic, stop);
+  names.serve(easy.get());
   transfer.prepare(easy.get(), settings, true);
   const auto code = streams.run(transfer, mailbox);
   if (!transfer.thrown && worth_asking_alone(code) && mailbox.nothing_heard()) {

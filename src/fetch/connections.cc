@@ -14,6 +14,7 @@ constexpr double window_min_s = 0.12;   // a rate over less is noise ...
 constexpr double window_latencies = 3;  // ... and so is one over less than this many round trips
 constexpr double near_s = 0.02;      // of two round trips, a connection's and an answer's; what is farther is given ...
 constexpr double by_distance = 320;  // ... so many more for each second
+constexpr double sole_factor = 1.5;  // and so much more, where no other host brings the rest
 constexpr double farther = 2;        // who has been silent for so long may well be silent for as long again
 constexpr double retried_s = 0.9;    // what takes so long to open was asked for twice: that says nothing
 constexpr unsigned silence_max = 48;    // before a connection stands: the way may be broken, and not long
@@ -61,6 +62,12 @@ unsigned ConnectionPolicy::far_start(double distance) const {
   return limits_.start + static_cast<unsigned>(by_distance * std::clamp(distance - near_s, 0.0, 1.0));
 }
 
+unsigned ConnectionPolicy::known_far_start(double distance, const Seen& seen) {
+  if (!seen.sole || seen.manner.many || !at_once()) return far_start(distance);
+  most_ = std::max(most_, limits_.sole_max);
+  return far_start(near_s + sole_factor * (distance - near_s));
+}
+
 // Nearby a connection is as quick as the core that reads it; more than there are cores take them from each other.
 unsigned ConnectionPolicy::near_start(Manner manner) const {
   return manner.many || !at_once() ? limits_.start : std::min(limits_.start, limits_.near_start);
@@ -74,7 +81,7 @@ bool ConnectionPolicy::hear_silence(const Seen& seen) {
   if (placed_ || phase_ != Phase::starting) return false;
   if (seen.trip > 0 && seen.trip < retried_s) {
     placed_ = true;
-    const unsigned start = seen.trip < far_s ? near_start(seen.manner) : far_start(2 * seen.trip);
+    const unsigned start = seen.trip < far_s ? near_start(seen.manner) : known_far_start(2 * seen.trip, seen);
     return move_to(start, start < target_ ? "it is nearer than it seemed" : "it is far away", 0, 0);
   }
   const double silent = seen.now - seen.connecting;
@@ -91,7 +98,7 @@ bool ConnectionPolicy::observe(const Seen& seen) {
       limits_.max = std::min(limits_.max, std::max(1U, limits_.near_max));
       most_ = std::min(limits_.max, near_max);
       if (const unsigned start = near_start(seen.manner); target_ > start) return move_to(start, "it is near", 0, 0);
-    } else if (const unsigned start = far_start(seen.latency); target_ < start) {
+    } else if (const unsigned start = known_far_start(seen.latency, seen); target_ < start) {
       return move_to(start, "the host is far away", 0, 0);
     }
   }

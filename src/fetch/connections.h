@@ -13,6 +13,7 @@ class ConnectionPolicy {
  public:
   struct Limits {
     unsigned start = 8, max = 16;
+    unsigned sole_max = 0;           // of large files that are nowhere else, if that is more
     bool by_login = false;           // each connection costs one, and is quick only after a while
     bool by_program = false;         // each request is the start of one: that takes long, and tells nothing of distance
     unsigned near_max = UINT_MAX;    // of a host that is not far away, where each keeps a core busy
@@ -36,6 +37,7 @@ class ConnectionPolicy {
     double connecting = 0;   // when the first connection began to be opened; 0: none did, or its fetcher does not say
     double trip = 0;         // seconds that a connection took; 0: none stands yet, or its fetcher does not say
     bool held_back = false;  // somebody waited for us since the last time, not for the host
+    bool sole = false;       // nobody else is asked for anything
   };
   bool observe(const Seen& seen);
   bool crowded(double now, unsigned in_use);  // the host said that it has too many of us: 429, 503, refused
@@ -52,6 +54,7 @@ class ConnectionPolicy {
   bool move_to(unsigned target, const char* why, double rate, double rate_of_all);
   bool judge(double rate, double rate_of_all, const Seen& seen);
   [[nodiscard]] unsigned far_start(double distance) const;
+  [[nodiscard]] unsigned known_far_start(double distance, const Seen& seen);
   [[nodiscard]] unsigned near_start(Manner manner) const;
   void hold(double now);
 

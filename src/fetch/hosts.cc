@@ -12,6 +12,7 @@ namespace sabath {
 namespace {
 
 constexpr unsigned connections_max = 64;  // many small files at a distance need as many
+constexpr unsigned sole_max = 96;         // one large file, where slow start is what takes long
 constexpr unsigned all_max = 128;         // of all hosts together
 constexpr unsigned login_start = 2;
 constexpr double rate_window_s = 0.4;
@@ -21,7 +22,7 @@ constexpr std::chrono::seconds pause_worth_telling{1};
 constexpr std::size_t heard_max = 1024;  // hosts
 
 // All ranks ask a host at once; each gets enough to fill its own link.
-unsigned max_of(unsigned ranks) { return std::max(16U, connections_max / std::max(1U, ranks)); }
+unsigned share_of(unsigned most, unsigned ranks) { return std::max(16U, most / std::max(1U, ranks)); }
 
 // `name` of a rule, "scheme://host[:port]"
 bool names_host(std::string_view name, std::string_view origin) {
@@ -129,7 +130,9 @@ bool Host::by_program() const {
 }
 
 Hosts::Hosts(unsigned lanes_max, unsigned ranks, const std::vector<HostRule>& rules)
-    : each_(lanes_max == 0 ? ConnectionPolicy::Limits{.start = 8, .max = max_of(ranks)}
+    : each_(lanes_max == 0 ? ConnectionPolicy::Limits{.start = 8,
+                                                      .max = share_of(connections_max, ranks),
+                                                      .sole_max = share_of(sole_max, ranks)}
                            : ConnectionPolicy::Limits{.start = std::min(8U, lanes_max), .max = lanes_max}),
       lanes_max_(lanes_max == 0 ? all_max : lanes_max),
       ranks_(std::max(1U, ranks)),
@@ -141,6 +144,7 @@ ConnectionPolicy::Limits Hosts::limits_of(std::string_view origin, bool by_progr
   if (!origin.starts_with("sftp:") && !origin.starts_with("scp:")) {
     return {.start = each_.start,
             .max = each_.max,
+            .sole_max = each_.sole_max,
             .by_program = by_program,
             .near_start = std::max(2U, std::thread::hardware_concurrency())};
   }
@@ -243,7 +247,8 @@ std::vector<std::string> Hosts::tick() {
                                 .manner = host.manner_,
                                 .connecting = host.connecting_,
                                 .trip = host.trip_,
-                                .held_back = host.held_back_.exchange(false)})) {
+                                .held_back = host.held_back_.exchange(false),
+                                .sole = hosts_.size() == 1})) {
         reasons.push_back(fmt::format("{}: {}", host.origin_, host.policy_.reason()));
       }
     }

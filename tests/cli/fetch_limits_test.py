@@ -2,11 +2,14 @@
 """What a host may be asked for: by its own quota, by the recipe, by the configuration. The witness is the server."""
 
 import json
+import socket
 import time
+import unittest
 
 from support.case import Case, main
 from support.content import fragment, seeded
 from support.metered import Metered
+from support.traced import have_strace, opened, traced
 
 
 class Limits(Case):
@@ -27,6 +30,26 @@ class Limits(Case):
         self.add("free", server, files)
         self.expect_tree(self.fetch("free")["path"], files)
         self.assertGreater(server.most, 4)
+
+    @unittest.skipUnless(have_strace(), "strace is not installed")
+    def test_a_name_is_not_looked_up_for_each_connection(self):
+        """But by the eight that begin together. The witness is how often the resolver opened its file."""
+        name = socket.gethostname()  # `localhost` is never looked up
+        try:
+            here = socket.gethostbyname(name) == "127.0.0.1"
+        except OSError:
+            here = False
+        if not here:
+            self.skipTest(f"{name} is not 127.0.0.1 here")
+        files = self.files(200)
+        server = self.meter(files, hold=0.03)
+        urls = {n: server.url(n).replace("127.0.0.1", name) for n in files}
+        self.sabath.add("named", [fragment(urls[n], data, name=n, path=n) for n, data in files.items()])
+        log = self.home / "strace"
+        self.expect_tree(self.fetch("named", prefix=traced(log, "openat"), ASAN_OPTIONS="detect_leaks=0")["path"], files)
+        self.assertGreater(server.connections, 10)
+        self.assertGreaterEqual(opened(log, "/etc/hosts"), 1)
+        self.assertLessEqual(opened(log, "/etc/hosts"), 8)
 
     def test_connections_by_the_recipe(self):
         files = self.files(60)

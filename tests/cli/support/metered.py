@@ -11,13 +11,18 @@ class Metered:
     def __init__(self, files, quota=None, headers="draft", hold=0.02):
         self.files, self.quota, self.headers, self.hold = files, quota, headers, hold
         self.lock = threading.Lock()
-        self.active = self.most = self.used = 0
+        self.active = self.most = self.used = self.connections = 0
         self.window_end = None
         self.answers = []  # (monotonic seconds, status, seconds until the window ends if its quota is used up)
         meter = self
 
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
+
+            def setup(self):
+                super().setup()
+                with meter.lock:
+                    meter.connections += 1
 
             def do_GET(self):
                 meter.answer(self)

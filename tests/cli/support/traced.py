@@ -10,9 +10,14 @@ def have_strace():
     return shutil.which("strace") is not None
 
 
-def traced(log):
+def traced(log, calls=READS):
     """A prefix: logs beside `log`, one for each thread, so that no line of one is cut by another's."""
-    return ("strace", "-ff", "-y", "-qq", "-o", str(log), "-e", f"trace={READS}")
+    return ("strace", "-ff", "-y", "-qq", "-o", str(log), "-e", f"trace={calls}")
+
+
+def opened(log, path):
+    """How often a file was opened, by a log of openat."""
+    return sum(file.read_text().count(f'"{path}"') for file in log.parent.glob(f"{log.name}.*"))
 
 
 def bytes_read(log, *rooms):

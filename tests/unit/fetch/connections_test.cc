@@ -114,6 +114,31 @@ TEST(ConnectionPolicy, AConnectionTellsTheDistance) {
   }
 }
 
+// Where nothing comes from anywhere else, slow start is what takes long. Small files share what a host bears.
+TEST(ConnectionPolicy, TheOnlyHostIsGivenMore) {
+  const ConnectionPolicy::Limits limits{.start = 8, .max = 64, .sole_max = 96};
+  const auto given = [&](double trip, bool sole, ConnectionPolicy::Manner manner = {}) {
+    ConnectionPolicy by_connection(limits), by_answer(limits);
+    auto seen = silence(0.5, 8, 0.45);
+    seen.trip = trip;
+    seen.sole = sole;
+    seen.manner = manner;
+    by_connection.observe(seen);
+    seen = {0.6, 1000, 1000, 8, 2 * trip};
+    seen.sole = sole;
+    seen.manner = manner;
+    by_answer.observe(seen);
+    EXPECT_EQ(by_answer.target(), by_connection.target()) << trip;
+    return by_connection.target();
+  };
+  EXPECT_EQ(given(0.1, false), 64U);
+  EXPECT_EQ(given(0.1, true), 94U);
+  EXPECT_EQ(given(0.3, true), 96U);
+  EXPECT_EQ(given(0.02, false), 14U);
+  EXPECT_EQ(given(0.02, true), 17U);
+  EXPECT_EQ(given(0.3, true, {true, false}), 64U);
+}
+
 // A host whose distance is known when the first byte comes is given as many at once.
 TEST(ConnectionPolicy, ADistanceThatIsKnownCountsLikeSilence) {
   for (const auto& [latency, least, most] :
