@@ -187,7 +187,7 @@ JsonObject::JsonObject(const JsonValue& value, std::string_view origin, std::str
       what_(std::move(what)) {}
 
 const JsonValue* JsonObject::find(std::string_view key) {
-  known_.emplace_back(key);
+  if (std::find(known_.begin(), known_.end(), key) == known_.end()) known_.emplace_back(key);
   for (const JsonMember& member : *members_) {
     if (member.key == key) return member.value.is_null() ? nullptr : &member.value;
   }

@@ -140,6 +140,7 @@ bool ConnectionPolicy::judge(double rate, double rate_of_all, const Seen& seen) 
   const auto brought = [&](double factor) {
     return !held_back_ && rate > factor * base_rate_ && gain_of_all > gain_kept * gain;
   };
+  const char* const in_vain = held_back_ ? "what comes waits for our checksum" : "more brought nothing";
   const unsigned quarter = std::max(1U, target_ / 4);
   switch (phase_) {
     case Phase::starting:
@@ -153,7 +154,7 @@ bool ConnectionPolicy::judge(double rate, double rate_of_all, const Seen& seen) 
       if (brought(worth) && target_ < most_) return move_to(target_ * 2, "more brought more", rate, rate_of_all);
       if (!brought(worth) && !std::exchange(settled_, true)) return false;  // a connection needs a while to be quick
       hold(now);
-      return !brought(worth) && before_ < target_ && move_to(before_, "more brought nothing", rate, rate_of_all);
+      return !brought(worth) && before_ < target_ && move_to(before_, in_vain, rate, rate_of_all);
     case Phase::holding:
       if (now < hold_until_ || target_ >= most_) return false;
       phase_ = Phase::probing;
@@ -163,7 +164,7 @@ bool ConnectionPolicy::judge(double rate, double rate_of_all, const Seen& seen) 
         if (target_ > before_ && !std::exchange(settled_, true)) return false;
         hold_for_ = std::min(hold_max_s, 2 * hold_for_);
         hold(now);
-        return move_to(before_, "more brought nothing", rate, rate_of_all);
+        return move_to(before_, in_vain, rate, rate_of_all);
       }
       hold_for_ = hold_s;
       if (move_to(target_ + quarter, "more brought more", rate, rate_of_all)) return true;

@@ -101,6 +101,18 @@ TEST_F(JsonObjectTest, SuggestsTheNearestKey) {
   EXPECT_EQ(message("{\"size\": null, \"checksum\": null}", take), "") << "null is absent";
 }
 
+TEST_F(JsonObjectTest, SaysOnceWhatItMayHave) {
+  const JsonValue value = parse_json("{\"colour\": 1}", "r.json");
+  JsonObject object(value, "r.json", "a thing");
+  for (int i = 0; i < 2; ++i) (void)object.try_text("name"), (void)object.try_uint("size");
+  try {
+    object.finish();
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.failure().hint, "a thing may have: name, size");
+  }
+}
+
 TEST_F(JsonObjectTest, ChecksTypes) {
   EXPECT_EQ(message("{\"a\": 1}", [](JsonObject& o) { (void)o.text("a"); }),
             "r.json:1: \"a\" must be a string, not a whole number");
