@@ -6,6 +6,7 @@ processor time and peak memory without the memory of the Python process that a d
 import contextlib
 import ctypes
 import dataclasses
+import itertools
 import os
 import signal
 import subprocess
@@ -15,6 +16,7 @@ import time
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
 LAUNCHER = 'out=$1 err=$2; shift 2; "$@" >"$out" 2>"$err" </dev/null & echo $!'
 ESTABLISHED, LISTENING = "01", "0A"
+FIRST_LOOKS_S, LOOK_S = (0.1, 0.15), 0.5
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
@@ -65,7 +67,8 @@ class ConnectionCount(threading.Thread):
         self.pid, self.port, self.most, self.ended = pid, port, 0, threading.Event()
 
     def run(self):
-        while not self.ended.wait(0.5):
+        waits = itertools.chain(FIRST_LOOKS_S, itertools.repeat(LOOK_S))
+        while not self.ended.wait(next(waits)):
             self.most = max(self.most, count_sockets(self.pid, ESTABLISHED, remote_port=self.port))
 
 
