@@ -7,18 +7,13 @@ in sixty-four of it. What it lets go of stays here, and costs nobody anything wh
 """
 import mmap
 import os
-import re
 
+from .ground import memory_available
 from .measure import Skip
 
 PAGE, KEPT_ONE_IN, STEP = mmap.PAGESIZE, 64, 64 << 20
 SPARE_BYTES = 512 << 20  # of free memory, that stays with the kernel meanwhile
 MADV_POPULATE_WRITE = 23  # Linux 5.14
-
-
-def memory(field):
-    with open("/proc/meminfo", encoding="ascii") as text:
-        return int(re.search(rf"{field}:\s+(\d+)", text.read())[1]) * 1024
 
 
 class Warm:
@@ -57,7 +52,7 @@ class Warm:
 
 def keep(needed, said, ended):
     """The process's life: breaks free memory up, says so, and waits for the other end of `ended` to be closed."""
-    size = min(needed, memory("MemAvailable") - SPARE_BYTES) // STEP * STEP
+    size = min(needed, memory_available() - SPARE_BYTES) // STEP * STEP
     held = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
     held.madvise(mmap.MADV_NOHUGEPAGE)
     for at in range(0, size, STEP):

@@ -25,11 +25,6 @@ Owner made(Owner handle) {
 
 }  // namespace
 
-Easy make_easy() {
-  ensure_curl_global();
-  return made(Easy(curl_easy_init()));
-}
-
 Multi make_multi() {
   ensure_curl_global();
   return made(Multi(curl_multi_init()));
@@ -49,13 +44,19 @@ void Names::lock(CURL*, curl_lock_data data, curl_lock_access, void* self) {
 
 void Names::unlock(CURL*, curl_lock_data data, void* self) { static_cast<Names*>(self)->mutexes_.at(data).unlock(); }
 
-Handle::Handle() : multi_(make_multi()), easy_(make_easy()) {
+Easy Names::make_easy() const {
+  Easy easy = made(Easy(curl_easy_init()));
+  curl_easy_setopt(easy.get(), CURLOPT_SHARE, share_.get());
+  return easy;
+}
+
+Handle::Handle(const Names& names) : multi_(make_multi()), easy_(names.make_easy()) {
   curl_multi_setopt(multi(), CURLMOPT_MAXCONNECTS, 1L);  // one transfer at a time needs one kept connection
 }
 
 Easy EasyPool::take() {
   const std::lock_guard lock(mutex_);
-  if (idle_.empty()) return make_easy();
+  if (idle_.empty()) return names_.make_easy();
   Easy easy = std::move(idle_.back());
   idle_.pop_back();
   curl_easy_reset(easy.get());
@@ -79,7 +80,7 @@ std::optional<Handle> HandlePool::try_take(const std::string& origin) {
 
 Handle HandlePool::take(const std::string& origin) {
   std::optional<Handle> handle = try_take(origin);
-  return handle ? *std::move(handle) : Handle();
+  return handle ? *std::move(handle) : Handle(names_);
 }
 
 void HandlePool::give(std::string origin, Handle handle) {

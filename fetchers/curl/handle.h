@@ -26,15 +26,14 @@ struct FreeShare {
 };
 using Easy = std::unique_ptr<CURL, FreeEasy>;
 using Multi = std::unique_ptr<CURLM, FreeMulti>;
-[[nodiscard]] Easy make_easy();
 [[nodiscard]] Multi make_multi();
 
-// Names that were looked up, for whoever is told of them: else each connection to a host asks the resolver anew.
-// Outlives its users; used by any number of threads.
+// Names that were looked up, for all handles of a pool: else each connection to a host asks the resolver anew. Outlives
+// them; used by any number of threads.
 class Names {
  public:
   Names();
-  void serve(CURL* easy) const noexcept { curl_easy_setopt(easy, CURLOPT_SHARE, share_.get()); }
+  [[nodiscard]] Easy make_easy() const;  // that uses them, and still does after curl_easy_reset()
 
  private:
   static void lock(CURL* easy, curl_lock_data data, curl_lock_access access, void* self);
@@ -45,7 +44,7 @@ class Names {
 
 class Handle {
  public:
-  Handle();
+  explicit Handle(const Names& names);
   [[nodiscard]] CURL* easy() const noexcept { return easy_.get(); }
   [[nodiscard]] CURLM* multi() const noexcept { return multi_.get(); }
 
@@ -57,10 +56,12 @@ class Handle {
 // Easy handles whose connections are another's.
 class EasyPool {
  public:
+  explicit EasyPool(const Names& names) : names_(names) {}
   [[nodiscard]] Easy take();  // without options
   void give(Easy easy);
 
  private:
+  const Names& names_;
   std::mutex mutex_;
   std::vector<Easy> idle_;
 };
@@ -68,6 +69,7 @@ class EasyPool {
 // Idle handles, most recently used first, because that one's connection is the likeliest to be alive.
 class HandlePool {
  public:
+  explicit HandlePool(const Names& names) : names_(names) {}
   [[nodiscard]] Handle take(const std::string& origin);
   void give(std::string origin, Handle handle);
 
@@ -78,6 +80,7 @@ class HandlePool {
     Handle handle;
   };
   [[nodiscard]] std::optional<Handle> try_take(const std::string& origin);
+  const Names& names_;
   std::mutex mutex_;
   std::vector<Idle> idle_;  // newest last
 };

@@ -74,8 +74,8 @@ struct Transport::State {
   FetcherSettings settings;
   Authorizations authorizations{settings.web};
   Names names{};
-  HandlePool pool{};
-  EasyPool easies{};
+  HandlePool pool{names};
+  EasyPool easies{names};
   Streams streams{};
 
   std::optional<Failure> perform(const TransferRequest& request, Receiver& receiver, Traffic& traffic,
@@ -104,7 +104,6 @@ std::optional<Failure> Transport::State::perform(const TransferRequest& request,
   Handle handle = pool.take(origin);
   Transfer transfer(request, receiver, traffic, stop);
   curl_easy_reset(handle.easy());
-  names.serve(handle.easy());
   transfer.prepare(handle.easy(), settings, false);
   std::optional<CURLcode> code;
   {
@@ -121,7 +120,6 @@ std::optional<Failure> Transport::State::perform_shared(const TransferRequest& r
   Easy easy = easies.take();
   Mailbox mailbox(receiver);
   Transfer transfer(request, mailbox, traffic, stop);
-  names.serve(easy.get());
   transfer.prepare(easy.get(), settings, true);
   const auto code = streams.run(transfer, mailbox);
   if (!transfer.thrown && worth_asking_alone(code) && mailbox.nothing_heard()) {

@@ -130,8 +130,9 @@ void ScratchLanes::write(unsigned lane_number, std::uint64_t index, std::uint64_
   if (lane.index != index || offset != lane.end) begin(lane, index);
   lane.end = offset + bytes.size();
   lane.heard = Clock::now();
-  if (lane.quick && lane.heard - lane.begun < worth_keeping) return;
-  if (std::exchange(lane.quick, false)) lane.skipping = !make_room(lane);
+  const bool may_be_soon_done = lane.usual < worth_keeping && lane.heard - lane.begun < worth_keeping;
+  if (!lane.decided && may_be_soon_done) return;
+  if (!std::exchange(lane.decided, true)) lane.skipping = !make_room(lane);
   if (lane.skipping) return;
   try {
     append(lane, index, offset, bytes);
@@ -180,8 +181,7 @@ void ScratchLanes::begin(Lane& lane, std::uint64_t index) {
   lane.index = index;
   lane.held = false;
   lane.begun = Clock::now();
-  lane.quick = lane.usual < worth_keeping;
-  lane.skipping = !lane.quick && !make_room(lane);
+  lane.decided = false;
 }
 
 bool ScratchLanes::make_room(Lane& lane) {

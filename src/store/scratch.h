@@ -55,7 +55,7 @@ class ScratchLanes {
     Fd fd;
     std::uint64_t index = UINT64_MAX, end = 0;  // what follows here goes on with the part on its way
     std::uint64_t file_size = 0;
-    bool quick = false, skipping = false, held = false;  // the part on its way: may be soon done; is not kept; is noted
+    bool decided = false, skipping = false, held = false;  // the part on its way: whether it is kept; it is not; noted
     std::chrono::steady_clock::time_point begun{}, heard{};
     std::chrono::steady_clock::duration usual{};  // the last part's time, or half of what was usual
   };
