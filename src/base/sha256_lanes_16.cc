@@ -1,4 +1,4 @@
-// Sixteen lanes: compiled for AVX-512 F and BW.
+// Sixteen lanes, and thirty-two in two registers: compiled for AVX-512 F and BW.
 #include "base/sha256_lanes.h"
 
 #if defined(SABATH_SHA256_LANES)
@@ -27,7 +27,11 @@ struct Sixteen {
 }  // namespace
 
 void sha256_16_lanes(const std::byte* const* messages, std::size_t size_bytes, std::uint8_t* hashes) noexcept {
-  Sha256Lanes<Sixteen>::hash(messages, size_bytes, hashes);
+  Sha256Lanes<Sixteen, 1>::hash(messages, size_bytes, hashes);
+}
+
+void sha256_32_lanes(const std::byte* const* messages, std::size_t size_bytes, std::uint8_t* hashes) noexcept {
+  Sha256Lanes<Sixteen, 2>::hash(messages, size_bytes, hashes);
 }
 
 }  // namespace sabath

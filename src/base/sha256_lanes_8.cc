@@ -19,7 +19,7 @@ struct Eight {
 }  // namespace
 
 void sha256_8_lanes(const std::byte* const* messages, std::size_t size_bytes, std::uint8_t* hashes) noexcept {
-  Sha256Lanes<Eight>::hash(messages, size_bytes, hashes);
+  Sha256Lanes<Eight, 1>::hash(messages, size_bytes, hashes);
 }
 
 }  // namespace sabath

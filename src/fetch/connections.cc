@@ -24,6 +24,7 @@ constexpr unsigned far_logins = 12;     // and so, where each costs a login
 constexpr double login_latencies = 12;  // a login lasts that many round trips: no window is shorter
 constexpr double worth = 1.10;          // what twice the connections must bring
 constexpr double probe_worth = 1.04;    // what a quarter more must bring
+constexpr double cores_full = 0.85;     // the part of our cores' time, beyond which more find none
 constexpr double gain_kept = 0.5;       // the part of a host's gain that all hosts together must show
 constexpr double hold_s = 3, hold_max_s = 60;
 constexpr double crowded_hold_s = 5, crowded_once_s = 1;
@@ -132,15 +133,24 @@ bool ConnectionPolicy::observe(const Seen& seen) {
   return changed;
 }
 
+// What bounds this host's bytes at our end, for words; nullptr: nothing. Far away it is time that more of them win.
+const char* ConnectionPolicy::our_limit(const Seen& seen) const {
+  if (held_back_) return "what comes waits for our checksum";
+  if (seen.latency >= far_s || !seen.idle || !window_.idle) return nullptr;
+  const bool full = *seen.idle - *window_.idle < (1 - cores_full) * (seen.now - window_.now);
+  return full ? "our cores are busy" : nullptr;
+}
+
 bool ConnectionPolicy::judge(double rate, double rate_of_all, const Seen& seen) {
   const double now = seen.now;
   if (rate <= 0) return false;
   // What this host won and others lost is no gain.
   const double gain = rate - base_rate_, gain_of_all = rate_of_all - base_rate_of_all_;
+  const char* const ours = our_limit(seen);
   const auto brought = [&](double factor) {
-    return !held_back_ && rate > factor * base_rate_ && gain_of_all > gain_kept * gain;
+    return ours == nullptr && rate > factor * base_rate_ && gain_of_all > gain_kept * gain;
   };
-  const char* const in_vain = held_back_ ? "what comes waits for our checksum" : "more brought nothing";
+  const char* const in_vain = ours != nullptr ? ours : "more brought nothing";
   const unsigned quarter = std::max(1U, target_ / 4);
   switch (phase_) {
     case Phase::starting:

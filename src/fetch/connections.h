@@ -38,6 +38,7 @@ class ConnectionPolicy {
     double trip = 0;         // seconds that a connection took; 0: none stands yet, or its fetcher does not say
     bool held_back = false;  // somebody waited for us since the last time, not for the host
     bool sole = false;       // nobody else is asked for anything
+    std::optional<double> idle{};  // seconds that a core of ours was idle, on average, since some time; if known
   };
   bool observe(const Seen& seen);
   bool crowded(double now, unsigned in_use);  // the host said that it has too many of us: 429, 503, refused
@@ -53,6 +54,7 @@ class ConnectionPolicy {
   void open_window(const Seen& seen);
   bool move_to(unsigned target, const char* why, double rate, double rate_of_all);
   bool judge(double rate, double rate_of_all, const Seen& seen);
+  [[nodiscard]] const char* our_limit(const Seen& seen) const;
   [[nodiscard]] unsigned far_start(double distance) const;
   [[nodiscard]] unsigned known_far_start(double distance, const Seen& seen);
   [[nodiscard]] unsigned near_start(Manner manner) const;

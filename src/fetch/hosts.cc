@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "base/idle_cores.h"
 #include "comm/parcel.h"
 
 namespace sabath {
@@ -230,6 +231,8 @@ std::vector<std::string> Hosts::tick() {
     if (time - std::exchange(ticked_, time) > still_s) attended_since_ = time;
     std::uint64_t of_all = 0;
     for (const Host& host : hosts_) of_all += host.bytes_;
+    const bool any_near = std::ranges::any_of(hosts_, [](const Host& host) { return host.near(); });
+    const auto idle = any_near ? idle_seconds() : std::nullopt;
     for (Host& host : hosts_) {
       const std::uint64_t bytes = host.bytes_;
       if (time - host.rate_time_ >= rate_window_s) {
@@ -248,7 +251,8 @@ std::vector<std::string> Hosts::tick() {
                                 .connecting = host.connecting_,
                                 .trip = host.trip_,
                                 .held_back = host.held_back_.exchange(false),
-                                .sole = hosts_.size() == 1})) {
+                                .sole = hosts_.size() == 1,
+                                .idle = idle})) {
         reasons.push_back(fmt::format("{}: {}", host.origin_, host.policy_.reason()));
       }
     }

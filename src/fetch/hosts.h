@@ -54,7 +54,9 @@ class Host {
 
  private:
   friend class Hosts;
-  [[nodiscard]] unsigned target() const;  // the table's mutex is held
+  // Both under the table's mutex, too:
+  [[nodiscard]] unsigned target() const;
+  [[nodiscard]] bool near() const { return latency_ > 0 && latency_ < far_s; }
   Hosts& table_;
   const std::string origin_;
   std::atomic<std::uint64_t> bytes_{0};

@@ -25,7 +25,7 @@ TEST(Sha256Plan, FollowsTheCpu) {
   const std::pair<Sha256Cpu, Sha256Plan> table[] = {
       {{.sha = false, .avx2 = false, .avx512 = false}, {0, 0}}, {{.sha = true, .avx2 = false, .avx512 = false}, {2, 2}},
       {{.sha = false, .avx2 = true, .avx512 = false}, {8, 3}},  {{.sha = true, .avx2 = true, .avx512 = false}, {2, 2}},
-      {{.sha = false, .avx2 = true, .avx512 = true}, {16, 3}},  {{.sha = true, .avx2 = true, .avx512 = true}, {16, 8}}};
+      {{.sha = false, .avx2 = true, .avx512 = true}, {32, 3}},  {{.sha = true, .avx2 = true, .avx512 = true}, {32, 8}}};
   for (const auto& [cpu, plan] : table) {
     EXPECT_EQ(sha256_plan(cpu), plan) << "sha " << cpu.sha << ", avx2 " << cpu.avx2 << ", avx512 " << cpu.avx512;
   }
@@ -37,9 +37,10 @@ TEST(Sha256Plan, GroupsWhatIsLeft) {
     std::size_t left, group;
   };
   for (const Case& c :
-       {Case{{16, 8}, 64, 16}, Case{{16, 8}, 16, 16}, Case{{16, 8}, 15, 15}, Case{{16, 8}, 8, 8}, Case{{16, 8}, 7, 0},
-        Case{{16, 8}, 0, 0}, Case{{8, 3}, 9, 8}, Case{{8, 3}, 3, 3}, Case{{8, 3}, 2, 0}, Case{{2, 2}, 3, 2},
-        Case{{2, 2}, 1, 0}, Case{{0, 0}, 64, 0}, Case{{0, 0}, 0, 0}, Case{{8, 1}, 0, 0}}) {
+       {Case{{32, 8}, 64, 32}, Case{{32, 8}, 17, 17}, Case{{32, 8}, 7, 0}, Case{{16, 8}, 64, 16}, Case{{16, 8}, 16, 16},
+        Case{{16, 8}, 15, 15}, Case{{16, 8}, 8, 8}, Case{{16, 8}, 7, 0}, Case{{16, 8}, 0, 0}, Case{{8, 3}, 9, 8},
+        Case{{8, 3}, 3, 3}, Case{{8, 3}, 2, 0}, Case{{2, 2}, 3, 2}, Case{{2, 2}, 1, 0}, Case{{0, 0}, 64, 0},
+        Case{{0, 0}, 0, 0}, Case{{8, 1}, 0, 0}}) {
     EXPECT_EQ(sha256_group(c.plan, c.left), c.group) << c.plan.lanes << " lanes, " << c.left << " left";
   }
 }
@@ -50,7 +51,7 @@ class Sha256Lanes : public testing::TestWithParam<std::size_t> {
     const Sha256Cpu cpu = sha256_cpu();
     if (GetParam() == 2 && !cpu.sha) GTEST_SKIP() << "this CPU has no SHA extensions";
     if (GetParam() == 8 && !cpu.avx2) GTEST_SKIP() << "this CPU has no AVX2";
-    if (GetParam() == 16 && !cpu.avx512) GTEST_SKIP() << "this CPU has no AVX-512 F and BW";
+    if (GetParam() >= 16 && !cpu.avx512) GTEST_SKIP() << "this CPU has no AVX-512 F and BW";
   }
 
   // All pieces go through lanes, the last group with idle ones.
@@ -102,9 +103,9 @@ TEST_P(Sha256Lanes, RandomSizesAndCounts) {
   const std::uint64_t seed = given ? std::strtoull(given, nullptr, 10) : std::random_device()();
   SCOPED_TRACE("SABATH_SEED=" + std::to_string(seed));
   std::mt19937_64 random(seed);
-  const auto bytes = random_bytes(random, 40 * 5000 + 64);
+  const auto bytes = random_bytes(random, 70 * 5000 + 64);
   for (int round = 0; round < 300; ++round) {
-    const std::size_t size = random() % 5000, count = random() % 41;
+    const std::size_t size = random() % 5000, count = random() % 71;
     expect_as_stream(std::span(bytes).subspan(random() % 64, size * count), size, count);
   }
 }
@@ -115,7 +116,7 @@ TEST_P(Sha256Lanes, LeavesOfAChunk) {
   expect_as_stream(bytes, leaf_size_bytes, leaves_per_chunk);
 }
 
-INSTANTIATE_TEST_SUITE_P(Widths, Sha256Lanes, testing::Values(2, 8, 16), testing::PrintToStringParamName());
+INSTANTIATE_TEST_SUITE_P(Widths, Sha256Lanes, testing::Values(2, 8, 16, 32), testing::PrintToStringParamName());
 
 // As shipped: whole pieces, and a last one that may be short.
 void expect_pieces(std::span<const std::byte> bytes, std::size_t piece_size) {
@@ -130,15 +131,15 @@ void expect_pieces(std::span<const std::byte> bytes, std::size_t piece_size) {
 
 TEST(Sha256Pieces, AnyCountAndAShortLastPiece) {
   std::mt19937_64 random(3);
-  const auto bytes = random_bytes(random, 41 * leaf_size_bytes);
+  const auto bytes = random_bytes(random, 66 * leaf_size_bytes);
   const std::span all(bytes);
   for (std::size_t size = 1; size <= 200; ++size) {
-    for (const std::size_t count : {0, 1, 2, 3, 7, 8, 9, 15, 16, 17, 31, 40}) {
+    for (const std::size_t count : {0, 1, 2, 3, 7, 8, 9, 15, 16, 17, 31, 32, 33, 40, 49, 65}) {
       expect_pieces(all.subspan(3, size * count), size);
       expect_pieces(all.subspan(3, size * count + random() % size), size);
     }
   }
-  for (const std::size_t count : {1, 2, 3, 7, 8, 9, 16, 17, 31, 40}) {
+  for (const std::size_t count : {1, 2, 3, 7, 8, 9, 16, 17, 31, 32, 33, 40, 49, 65}) {
     expect_pieces(all.first(count * leaf_size_bytes), leaf_size_bytes);
     expect_pieces(all.subspan(1, count * leaf_size_bytes + 4321), leaf_size_bytes);
   }
