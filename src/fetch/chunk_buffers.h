@@ -19,6 +19,7 @@ namespace sabath {
 
 class ChunkBuffers {
  public:
+  static constexpr std::size_t idle_max = 4;  // as many as are given back before the next is taken
   // Goes back to the pool with its last owner, which must not outlive the pool.
   using Buffer = std::shared_ptr<std::byte[]>;
   [[nodiscard]] Buffer take() {
@@ -35,7 +36,6 @@ class ChunkBuffers {
   }
 
  private:
-  static constexpr std::size_t idle_max = 2;  // as many as are given back before the next is taken
   static constexpr std::size_t huge_page_size = std::size_t{2} << 20;
   struct Unmap {
     void operator()(std::byte* bytes) const noexcept { ::munmap(bytes, chunk_size_bytes); }

@@ -79,6 +79,7 @@ void ChunkTransfer::on_begin(Flow& flow, const ContentInfo& info) {
                             flow.pick.url->display(), size_),
                 "the recipe is out of date or the source is another file: compare them, then mend the recipe");
   }
+  if (flow.pick.host->speed().latency < far_s) partial_->expect_quick_parts();
   if (known()) return;
   const std::lock_guard lock(mutex_);
   if (!trust_.same_version(flow.pick.index, info.validators)) {

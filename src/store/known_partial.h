@@ -36,6 +36,7 @@ class KnownPartial final : public Partial {
 
   void write_scratch(unsigned lane, std::uint64_t index, std::uint64_t offset,
                      std::span<const std::byte> bytes) override;
+  void expect_quick_parts() override { scratch_.expect_quick(); }
   void write_chunk(unsigned lane, std::uint64_t index, std::span<const std::byte> bytes, const Sha256& hash) override;
   void copy_chunk(unsigned lane, std::uint64_t index, std::span<const std::byte> bytes, const Sha256& hash,
                   const ChunkOrigin& origin) override;

@@ -64,6 +64,7 @@ class Partial {
   // Bytes of a chunk on its way, at `offset` within it, for a kill's sake. One slot for each lane.
   virtual void write_scratch(unsigned lane, std::uint64_t index, std::uint64_t offset,
                              std::span<const std::byte> bytes) = 0;
+  virtual void expect_quick_parts() = 0;  // the source is near: until it is slow, scratch is not worth its writes
   // A whole chunk. Known: the caller has compared its hash. Journaled once written.
   virtual void write_chunk(unsigned lane, std::uint64_t index, std::span<const std::byte> bytes,
                            const Sha256& hash) = 0;

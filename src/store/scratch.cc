@@ -154,6 +154,11 @@ void ScratchLanes::chunk_done(unsigned lane_number, std::uint64_t index) {
   if (!needed(lane)) cut(lane);
 }
 
+void ScratchLanes::expect_quick() {
+  const std::lock_guard lock(mutex_);
+  if (!usual_) usual_ = Clock::duration::zero();
+}
+
 void ScratchLanes::clear() {
   const std::lock_guard lock(mutex_);
   for (const auto& [number, lane] : lanes_) {
@@ -171,7 +176,7 @@ bool ScratchLanes::empty() {
 ScratchLanes::Lane& ScratchLanes::lane_at(unsigned lane) {
   const std::lock_guard lock(mutex_);
   const auto [place, made] = lanes_.try_emplace(lane);
-  if (made) place->second.usual = usual_;
+  if (made) place->second.usual = usual_.value_or(2 * worth_keeping);
   place->second.number = lane;
   return place->second;
 }

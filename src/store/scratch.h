@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -41,6 +42,7 @@ class ScratchLanes {
   ScratchLanes(std::filesystem::path directory, std::string writer);
   void write(unsigned lane, std::uint64_t index, std::uint64_t offset, std::span<const std::byte> bytes);
   void chunk_done(unsigned lane, std::uint64_t index);  // whichever lanes have brought it
+  void expect_quick();                                  // what comes now, until a part has ended and shows it
   void clear();                                         // removes the files
   [[nodiscard]] bool empty();                           // nothing is kept
 
@@ -70,9 +72,8 @@ class ScratchLanes {
 
   const std::filesystem::path directory_;
   const std::string writer_;
-  std::mutex mutex_;  // of what follows, not of the lanes in it
-  std::chrono::steady_clock::duration usual_ =
-      2 * worth_keeping;  // of the lane that ended a part last: of a new one, too
+  std::mutex mutex_;                                          // of what follows, not of the lanes in it
+  std::optional<std::chrono::steady_clock::duration> usual_;  // of the lane that ended a part last: of a new one, too
   std::map<unsigned, Lane> lanes_;
   std::map<unsigned, std::set<std::uint64_t>> held_;  // chunks that are not done, of which a lane's file holds bytes
 };

@@ -38,6 +38,7 @@ class UnknownPartial final : public Partial {
 
   void write_scratch(unsigned lane, std::uint64_t index, std::uint64_t offset,
                      std::span<const std::byte> bytes) override;
+  void expect_quick_parts() override { scratch_.expect_quick(); }
   void write_chunk(unsigned lane, std::uint64_t index, std::span<const std::byte> bytes, const Sha256& hash) override;
   std::size_t read(std::uint64_t offset, std::span<std::byte> bytes) override;
   FileTree publish() override;

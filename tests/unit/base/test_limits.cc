@@ -1,16 +1,19 @@
 // What bounds writing: answers of kernels and programs as data, and the judgement of a need against them.
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <string>
 
 #include "base/expiry.h"
 #include "base/file_stripes.h"
+#include "base/idle_cores.h"
 #include "base/limits.h"
 
 namespace sabath {
@@ -273,6 +276,25 @@ TEST(Expiry, Tokens) {
   for (const char* token : {"", "abc", "a.b", "..", "a.!!.c", "a.e30.c", "hf_aaaaaaaaaaaaaaaaaaaaa", "a.WzFd.c"}) {
     EXPECT_FALSE(token_until(token)) << token;
   }
+}
+
+TEST(IdleCores, OnlyThoseThatThisProcessMayUse) {
+  const Place place;
+  cpu_set_t ours;
+  ASSERT_EQ(::sched_getaffinity(0, sizeof ours, &ours), 0);
+  std::size_t core = 0;
+  while (!CPU_ISSET(core, &ours)) ++core;
+  EXPECT_EQ(idle_seconds(place.path()), std::nullopt) << "no such file";
+  const double ticks = static_cast<double>(::sysconf(_SC_CLK_TCK));
+  const std::string first = "cpu" + std::to_string(core) + " 10 20 30 " + std::to_string(std::lround(3 * ticks)) + ' ' +
+                            std::to_string(std::lround(ticks)) + " 1 2 3 0 0\n";
+  place.write("stat", "cpu  1 2 3 4 5 6 7 8 0 0\n" + first + "cpu1023 1 2 3 4000000 5 6 7 8 0 0\nintr 1 2 3\n");
+  EXPECT_EQ(idle_seconds(place.path()), 4.0) << "idle and waiting for a disk; another's core does not count";
+  place.write("stat", "cpu  1 2 3 4 5 6 7 8 0 0\ncpux 1 2 3 4 5\ncpu" + std::to_string(core) + " 1 2\n");
+  EXPECT_EQ(idle_seconds(place.path()), std::nullopt) << "not the kernel's words";
+  const auto here = idle_seconds();
+  ASSERT_TRUE(here);
+  EXPECT_GE(idle_seconds(), here);
 }
 
 }  // namespace

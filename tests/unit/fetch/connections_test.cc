@@ -202,6 +202,31 @@ TEST(ConnectionPolicy, WhatWaitsForUsGrowsNoFurther) {
   EXPECT_EQ(later.back(), 2U) << "what the last step brought is not needed";
 }
 
+// Where our cores have nothing to spare, a host nearby with more connections brings nothing sooner.
+TEST(ConnectionPolicy, BusyCoresTakeNoMoreConnections) {
+  const auto most = [](std::optional<double> idle_part, double latency) {
+    ConnectionPolicy policy({.start = 8, .max = 64, .near_start = 2});
+    double bytes = 0;
+    unsigned most = 0;
+    for (double now = 0; now < 2; now += 0.05) {
+      bytes += 1e6 * policy.target();
+      const auto all = static_cast<std::uint64_t>(bytes);
+      ConnectionPolicy::Seen seen{now, all, all, policy.target(), latency};
+      if (idle_part) seen.idle = 1000 + now * *idle_part;
+      const unsigned before = policy.target();
+      if (policy.observe(seen) && before > 2 && policy.target() < before && now > 0.05) {
+        EXPECT_NE(policy.reason().find("cores are busy"), std::string::npos) << policy.reason();
+      }
+      if (now > 0) most = std::max(most, policy.target());
+    }
+    return most;
+  };
+  EXPECT_EQ(most(0.05, 0.001), 2U);
+  EXPECT_EQ(most(0.5, 0.001), 16U);
+  EXPECT_EQ(most(std::nullopt, 0.001), 16U) << "what is not known holds nothing back";
+  EXPECT_EQ(most(0.05, 0.02), most(std::nullopt, 0.02)) << "far away it is time that more of them win";
+}
+
 TEST(ConnectionPolicy, ConnectionsThatAreNotUsedSayNothing) {
   ConnectionPolicy policy({8, 16});
   for (double now = 0; now < 10; now += 0.05) EXPECT_FALSE(policy.observe({now, 1000, 1000, 3, 0.001}));

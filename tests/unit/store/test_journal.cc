@@ -222,6 +222,25 @@ TEST(Scratch, SparesAQuickLane) {
   EXPECT_FALSE(std::filesystem::exists(temp / scratch_name("me", 1))) << "a new lane is as quick as the others";
 }
 
+TEST(Scratch, SparesLanesThatAreExpectedToBeQuick) {
+  const TempDir temp;
+  const std::string chunk = seeded_bytes(1, 0, 1000);
+  ScratchLanes lanes(temp.path(), "me");
+  const auto write = [&](unsigned lane, std::size_t from, std::size_t to) {
+    lanes.write(lane, 1 + lane, from, bytes_of(chunk).subspan(from, to - from));
+  };
+  lanes.expect_quick();
+  write(0, 0, 300);
+  EXPECT_FALSE(std::filesystem::exists(temp / scratch_name("me", 0)));
+  std::this_thread::sleep_for(ScratchLanes::worth_keeping);
+  write(0, 300, 400);
+  EXPECT_EQ(scratch_parts(temp / scratch_name("me", 0)), (std::vector<ScratchPart>{{1, 300, 100}})) << "it was not";
+  lanes.chunk_done(0, 1);
+  lanes.expect_quick();
+  write(1, 0, 300);
+  EXPECT_TRUE(std::filesystem::exists(temp / scratch_name("me", 1))) << "a slow part says more than what is expected";
+}
+
 TEST(Scratch, KeepsTheRestOfAPartThatLastsLongerThanUsual) {
   const TempDir temp;
   const std::string chunk = seeded_bytes(1, 0, 1000);
