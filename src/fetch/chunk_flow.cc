@@ -97,23 +97,28 @@ std::shared_ptr<Flight> ChunkTransfer::flight_of(std::uint64_t chunk, std::size_
 
 void ChunkTransfer::take_bytes(Lane& lane, Flow& flow, std::span<const std::byte> bytes) {
   const double begin = now();
+  double end = begin;
+  std::unique_lock lock(mutex_);
   for (;;) {
-    std::shared_ptr<Flight> flight;
-    std::uint64_t at = 0, n = 0;
-    {
-      const std::lock_guard lock(mutex_);
-      if (flow.run->left() == 0 && flow.run->position < flow.request_end) throw Enough{};
-      if (bytes.empty()) return schedule_->resume(flow.run, now() - begin, now());
-      flow.run->busy = true;
-      if (flow.run->left() == 0) {
-        throw Error(FailureKind::content, fmt::format("{} sends more than was asked", flow.pick.url->display()));
-      }
-      at = flow.run->position;
-      n = schedule_->advance(flow.run, std::min(bytes.size(), range_of(at / chunk_size_bytes).end - at), now());
-      if (!done_[at / chunk_size_bytes]) flight = flight_of(at / chunk_size_bytes, flow.pick.index);
+    if (flow.run->left() == 0 && flow.run->position < flow.request_end) throw Enough{};
+    if (bytes.empty()) return schedule_->resume(flow.run, end - begin, end);
+    flow.run->busy = true;
+    if (flow.run->left() == 0) {
+      throw Error(FailureKind::content, fmt::format("{} sends more than was asked", flow.pick.url->display()));
     }
-    if (flight) put(lane, flow, at, flight, bytes.first(n), false);
-    bytes = bytes.subspan(n);
+    const std::uint64_t at = flow.run->position, chunk = at / chunk_size_bytes;
+    const auto part = bytes.first(schedule_->advance(flow.run, std::min(bytes.size(), range_of(chunk).end - at), end));
+    bytes = bytes.subspan(part.size());
+    if (done_[chunk]) continue;
+    const auto flight = flight_of(chunk, flow.pick.index);
+    lock.unlock();
+    copy(lane, flow, at, *flight, part, false);
+    lock.lock();
+    if (!account(flow, at, *flight, part.size(), false)) continue;
+    lock.unlock();
+    finish_chunk(lane, flow, chunk, *flight);
+    end = now();
+    lock.lock();
   }
 }
 
@@ -137,20 +142,34 @@ void ChunkTransfer::take_whole(Lane& lane, Flow& flow, std::uint64_t& at, std::s
 
 void ChunkTransfer::put(Lane& lane, Flow& flow, std::uint64_t at, const std::shared_ptr<Flight>& flight,
                         std::span<const std::byte> bytes, bool adopted) {
-  const std::uint64_t chunk = at / chunk_size_bytes, offset = at % chunk_size_bytes;
-  std::memcpy(flight->bytes.get() + offset, bytes.data(), bytes.size());
-  if (!adopted) partial_->write_scratch(lane.id, chunk, offset, bytes);
-  if (offset == 0 || at == flow.start_end) flow.start_end = at + bytes.size();
+  copy(lane, flow, at, *flight, bytes, adopted);
   bool whole = false;
   {
     const std::lock_guard lock(mutex_);
-    flow.received += bytes.size();
-    flight->covered += bytes.size();
-    if (adopted) flight->adopted += bytes.size();
-    if (!adopted) keep_sample(flow, chunk, *flight);
-    whole = flight->covered == chunk_length(size_, chunk);
+    whole = account(flow, at, *flight, bytes.size(), adopted);
   }
-  if (whole) finish_chunk(lane, flow, chunk, *flight);
+  if (whole) finish_chunk(lane, flow, at / chunk_size_bytes, *flight);
+}
+
+void ChunkTransfer::copy(Lane& lane, Flow& flow, std::uint64_t at, const Flight& flight,
+                         std::span<const std::byte> bytes, bool adopted) {
+  const std::uint64_t offset = at % chunk_size_bytes;
+  std::memcpy(flight.bytes.get() + offset, bytes.data(), bytes.size());
+  if (!adopted) partial_->write_scratch(lane.id, at / chunk_size_bytes, offset, bytes);
+  if (offset == 0 || at == flow.start_end) flow.start_end = at + bytes.size();
+}
+
+// Bytes that were copied: true if the chunk is whole.
+bool ChunkTransfer::account(Flow& flow, std::uint64_t at, Flight& flight, std::uint64_t bytes, bool adopted) {
+  const std::uint64_t chunk = at / chunk_size_bytes;
+  flow.received += bytes;
+  flight.covered += bytes;
+  if (adopted) {
+    flight.adopted += bytes;
+  } else {
+    keep_sample(flow, chunk, flight);
+  }
+  return flight.covered == chunk_length(size_, chunk);
 }
 
 // What dead writers left of the chunk that the run begins in: whoever comes to it first takes what nobody is at.

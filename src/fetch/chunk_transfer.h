@@ -94,6 +94,9 @@ class ChunkTransfer {
   void take_whole(Lane& lane, Flow& flow, std::uint64_t& at, std::span<const std::byte> bytes);
   void put(Lane& lane, Flow& flow, std::uint64_t at, const std::shared_ptr<Flight>& flight,
            std::span<const std::byte> bytes, bool adopted);
+  void copy(Lane& lane, Flow& flow, std::uint64_t at, const Flight& flight, std::span<const std::byte> bytes,
+            bool adopted);
+  bool account(Flow& flow, std::uint64_t at, Flight& flight, std::uint64_t bytes, bool adopted);  // the mutex is held
   void adopt_scratch(Lane& lane, Flow& flow);
   void finish_chunk(Lane& lane, Flow& flow, std::uint64_t chunk, const Flight& flight);
   bool keep_chunk(Lane& lane, const Whole& whole, const std::stop_token& stop);

@@ -24,7 +24,7 @@ constexpr unsigned far_logins = 12;     // and so, where each costs a login
 constexpr double login_latencies = 12;  // a login lasts that many round trips: no window is shorter
 constexpr double worth = 1.10;          // what twice the connections must bring
 constexpr double probe_worth = 1.04;    // what a quarter more must bring
-constexpr double cores_full = 0.85;     // the part of our cores' time, beyond which more find none
+constexpr double cores_full = 0.92;     // the part of our cores' time, beyond which more find none
 constexpr double gain_kept = 0.5;       // the part of a host's gain that all hosts together must show
 constexpr double hold_s = 3, hold_max_s = 60;
 constexpr double crowded_hold_s = 5, crowded_once_s = 1;

@@ -125,6 +125,7 @@ void clone_bare(FetchContext& context, const GitSource& git, const std::string& 
   const std::uint64_t bytes = pack_bytes(bare);
   line.traffic.bytes += bytes;
   line.received(bytes);
+  line.tell();
 }
 
 // The full name of a commit, if the clone holds it with all that it names.

@@ -9,8 +9,12 @@ constexpr std::chrono::seconds give_up_after_time(10);
 }  // namespace
 
 void SourceLine::received(std::uint64_t bytes) {
-  failures_in_a_row_ = 0;
-  events_.on(event::BytesReceived{id_, bytes});
+  if (failures_in_a_row_ > 0) failures_in_a_row_ = 0;
+  untold_ += bytes;
+}
+
+void SourceLine::tell() {
+  if (const std::uint64_t bytes = untold_.exchange(0); bytes > 0) events_.on(event::BytesReceived{id_, bytes});
 }
 
 void SourceLine::succeeded() { failures_in_a_row_ = 0; }
@@ -55,6 +59,11 @@ SourceLine& Ledger::line(const std::string& label) {
     events_.on(event::SourceNamed{id, label});
   }
   return *line;
+}
+
+void Ledger::tell() {
+  const std::lock_guard lock(mutex_);
+  for (SourceLine& line : lines_) line.tell();
 }
 
 std::vector<SourceRecord> Ledger::records() const {

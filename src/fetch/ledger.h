@@ -24,8 +24,9 @@ class SourceLine {
       : id_(id), label_(std::move(label)), events_(events) {}
   Traffic traffic;  // fetchers count here
 
-  void received(std::uint64_t bytes);  // tells the display
-  void succeeded();                    // ends a row of failures
+  void received(std::uint64_t bytes);  // the display hears of it with the next tell()
+  void tell();
+  void succeeded();  // ends a row of failures
   void failed(const Failure& failure, bool demote);
   [[nodiscard]] std::optional<Failure> given_up() const;  // failed many times in a row, over all files
   void merge(const SourceRecord& other);                  // what another rank has counted of this source
@@ -36,6 +37,7 @@ class SourceLine {
   const std::uint32_t id_;
   const std::string label_;
   EventSink& events_;
+  std::atomic<std::uint64_t> untold_{0};  // bytes
   mutable std::mutex mutex_;
   std::uint64_t failures_ = 0;
   std::atomic<unsigned> failures_in_a_row_{0};
@@ -49,6 +51,7 @@ class Ledger {
   explicit Ledger(EventSink& events) : events_(events) {}
   // The line of this label, made at its first use. A listed file's label is its origin, another's is its URL.
   SourceLine& line(const std::string& label);
+  void tell();                                              // what came of all lines
   [[nodiscard]] std::vector<SourceRecord> records() const;  // in the order of first use
   [[nodiscard]] std::uint64_t bytes() const;                // payload of all sources
 

@@ -55,6 +55,7 @@ TEST(Ledger, ManyThreadsCountTogether) {
           SourceLine& line = ledger.line(std::to_string(n % 10));
           ++line.traffic.requests;
           line.received(3);
+          line.tell();
           line.succeeded();
           if (n % 50 == 0) line.failed(network, false);
           (void)ledger.records();
