@@ -28,10 +28,9 @@ struct Sha256Plan {
   friend bool operator==(const Sha256Plan&, const Sha256Plan&) = default;
 };
 
-// The rates are those of bench/hash.cc, in multiples of one stream without the SHA extensions: 3.7 with them and 7 for
-// two streams in turn, 3.3 for eight lanes, 8.2 for sixteen (Golden Cove), and on Zen 5 four for a stream with the
-// extensions, 9 for sixteen lanes and 13 for thirty-two. So sixteen lanes beat a stream with the extensions from 8
-// messages on, and eight lanes never do.
+// The rates are those of bench/hash.cc, in multiples of one stream without the SHA extensions. Golden Cove: 3.7 with
+// them and 7 for two streams in turn, 3.3 for eight lanes, 8.2 for sixteen. Zen 5: 3.0, 4.2, 2.7, 6.4, and 8.5 for
+// thirty-two. So sixteen lanes beat a stream with the extensions from 8 messages on, and eight lanes never do.
 [[nodiscard]] constexpr Sha256Plan sha256_plan(Sha256Cpu cpu) noexcept {
   if (cpu.avx512) return {32, cpu.sha ? 8U : 3U};
   if (cpu.sha) return {2, 2};
