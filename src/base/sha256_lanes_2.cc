@@ -1,12 +1,12 @@
 // Two messages in turn by the CPU's SHA extensions, compiled for them: a round waits for the one before it, and one
-// stream leaves the unit idle half of the time. By the rules of sha256_lanes_kernel.h; what the instructions do:
+// stream leaves the unit idle half of the time. By the rules of sha256_lanes_end.h; what the instructions do:
 // Intel SDM volume 2, SHA256RNDS2, SHA256MSG1, SHA256MSG2.
 #include "base/sha256_lanes.h"
 
 #if defined(SABATH_SHA256_LANES)
 #include <immintrin.h>
 
-#include "base/sha256_lanes_kernel.h"
+#include "base/sha256_lanes_end.h"
 
 namespace sabath {
 namespace {

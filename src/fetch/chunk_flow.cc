@@ -79,7 +79,6 @@ void ChunkTransfer::on_begin(Flow& flow, const ContentInfo& info) {
                             flow.pick.url->display(), size_),
                 "the recipe is out of date or the source is another file: compare them, then mend the recipe");
   }
-  if (flow.pick.host->speed().latency < far_s) partial_->expect_quick_parts();
   if (known()) return;
   const std::lock_guard lock(mutex_);
   if (!trust_.same_version(flow.pick.index, info.validators)) {
@@ -110,66 +109,55 @@ void ChunkTransfer::take_bytes(Lane& lane, Flow& flow, std::span<const std::byte
     const auto part = bytes.first(schedule_->advance(flow.run, std::min(bytes.size(), range_of(chunk).end - at), end));
     bytes = bytes.subspan(part.size());
     if (done_[chunk]) continue;
-    const auto flight = flight_of(chunk, flow.pick.index);
-    lock.unlock();
-    copy(lane, flow, at, *flight, part, false);
-    lock.lock();
-    if (!account(flow, at, *flight, part.size(), false)) continue;
-    lock.unlock();
-    finish_chunk(lane, flow, chunk, *flight);
-    end = now();
-    lock.lock();
+    if (put(lane, flow, at, flight_of(chunk, flow.pick.index), part, false, lock)) end = now();
   }
 }
 
 void ChunkTransfer::take_whole(Lane& lane, Flow& flow, std::uint64_t& at, std::span<const std::byte> bytes) {
+  std::unique_lock lock(mutex_);
   while (!bytes.empty()) {
     if (at == size_)
       throw Error(FailureKind::content,
                   fmt::format("{} is longer than the {} bytes that were expected", flow.pick.url->display(), size_));
     const std::uint64_t chunk = at / chunk_size_bytes;
     const auto part = bytes.first(std::min<std::uint64_t>(bytes.size(), range_of(chunk).end - at));
-    std::shared_ptr<Flight> flight;
-    {
-      const std::lock_guard lock(mutex_);
-      if (!done_[chunk]) flight = flight_of(chunk, flow.pick.index);
-    }
-    if (flight) put(lane, flow, at, flight, part, false);
+    if (!done_[chunk]) (void)put(lane, flow, at, flight_of(chunk, flow.pick.index), part, false, lock);
     at += part.size();
     bytes = bytes.subspan(part.size());
   }
 }
 
-void ChunkTransfer::put(Lane& lane, Flow& flow, std::uint64_t at, const std::shared_ptr<Flight>& flight,
-                        std::span<const std::byte> bytes, bool adopted) {
-  copy(lane, flow, at, *flight, bytes, adopted);
-  bool whole = false;
-  {
-    const std::lock_guard lock(mutex_);
-    whole = account(flow, at, *flight, bytes.size(), adopted);
-  }
-  if (whole) finish_chunk(lane, flow, at / chunk_size_bytes, *flight);
-}
-
-void ChunkTransfer::copy(Lane& lane, Flow& flow, std::uint64_t at, const Flight& flight,
-                         std::span<const std::byte> bytes, bool adopted) {
-  const std::uint64_t offset = at % chunk_size_bytes;
-  std::memcpy(flight.bytes.get() + offset, bytes.data(), bytes.size());
-  if (!adopted) partial_->write_scratch(lane.id, at / chunk_size_bytes, offset, bytes);
+// Bytes meet in the chunk's buffer, and whoever brings the last of them finishes it. True: this lane did. The mutex is
+// held before and after, and not meanwhile.
+bool ChunkTransfer::put(Lane& lane, Flow& flow, std::uint64_t at, std::shared_ptr<Flight> flight,
+                        std::span<const std::byte> bytes, bool adopted, std::unique_lock<std::mutex>& lock) {
+  const std::uint64_t chunk = at / chunk_size_bytes, offset = at % chunk_size_bytes;
+  lock.unlock();
+  std::memcpy(flight->bytes.get() + offset, bytes.data(), bytes.size());
+  if (!adopted) write_scratch(lane, flow, at, flight->bytes.get(), bytes.size());
   if (offset == 0 || at == flow.start_end) flow.start_end = at + bytes.size();
+  lock.lock();
+  flow.received += bytes.size();
+  flight->covered += bytes.size();
+  if (adopted) flight->adopted += bytes.size();
+  if (!adopted) keep_sample(flow, chunk, *flight);
+  if (flight->covered != chunk_length(size_, chunk)) return false;
+  lock.unlock();
+  finish_chunk(lane, flow, chunk, *flight);
+  lock.lock();
+  return true;
 }
 
-// Bytes that were copied: true if the chunk is whole.
-bool ChunkTransfer::account(Flow& flow, std::uint64_t at, Flight& flight, std::uint64_t bytes, bool adopted) {
-  const std::uint64_t chunk = at / chunk_size_bytes;
-  flow.received += bytes;
-  flight.covered += bytes;
-  if (adopted) {
-    flight.adopted += bytes;
-  } else {
-    keep_sample(flow, chunk, flight);
-  }
-  return flight.covered == chunk_length(size_, chunk);
+// `fresh` bytes have come to `buffer`, the chunk's, at position `at` of the file.
+void ChunkTransfer::write_scratch(const Lane& lane, Flow& flow, std::uint64_t at, const std::byte* buffer,
+                                  std::size_t fresh) {
+  const std::uint64_t chunk = at / chunk_size_bytes, begin = chunk * chunk_size_bytes;
+  const bool goes_on = at == flow.part_end && at != begin && buffer == flow.part_of;
+  if (!goes_on) flow.part_begin = at;
+  flow.part_end = at + fresh;
+  flow.part_of = buffer;
+  const std::span part(buffer + (flow.part_begin - begin), flow.part_end - flow.part_begin);
+  partial_->write_scratch(lane.id, chunk, flow.part_begin - begin, part, fresh);
 }
 
 // What dead writers left of the chunk that the run begins in: whoever comes to it first takes what nobody is at.
@@ -182,16 +170,14 @@ void ChunkTransfer::adopt_scratch(Lane& lane, Flow& flow) {
   }
   const std::uint64_t begin = chunk * chunk_size_bytes;
   for (const auto& [offset, bytes] : partial_->adopt_scratch(chunk)) {
-    std::vector<ByteRange> passed;
-    std::shared_ptr<Flight> flight;
-    {
-      const std::lock_guard lock(mutex_);
-      if (done_[chunk]) return;
-      passed = schedule_->pass(flow.run, {begin + offset, begin + offset + bytes.size()});
-      if (!passed.empty()) flight = flight_of(chunk, flow.pick.index);
-    }
+    std::unique_lock lock(mutex_);
+    if (done_[chunk]) return;
+    const auto passed = schedule_->pass(flow.run, {begin + offset, begin + offset + bytes.size()});
+    if (passed.empty()) continue;
+    const auto flight = flight_of(chunk, flow.pick.index);
     for (const ByteRange& part : passed) {
-      put(lane, flow, part.begin, flight, std::span(bytes).subspan(part.begin - begin - offset, part.size()), true);
+      const auto adopted = std::span(bytes).subspan(part.begin - begin - offset, part.size());
+      (void)put(lane, flow, part.begin, flight, adopted, true, lock);
     }
   }
 }

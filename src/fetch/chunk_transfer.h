@@ -92,11 +92,9 @@ class ChunkTransfer {
   void on_begin(Flow& flow, const ContentInfo& info);
   void take_bytes(Lane& lane, Flow& flow, std::span<const std::byte> bytes);
   void take_whole(Lane& lane, Flow& flow, std::uint64_t& at, std::span<const std::byte> bytes);
-  void put(Lane& lane, Flow& flow, std::uint64_t at, const std::shared_ptr<Flight>& flight,
-           std::span<const std::byte> bytes, bool adopted);
-  void copy(Lane& lane, Flow& flow, std::uint64_t at, const Flight& flight, std::span<const std::byte> bytes,
-            bool adopted);
-  bool account(Flow& flow, std::uint64_t at, Flight& flight, std::uint64_t bytes, bool adopted);  // the mutex is held
+  bool put(Lane& lane, Flow& flow, std::uint64_t at, std::shared_ptr<Flight> flight, std::span<const std::byte> bytes,
+           bool adopted, std::unique_lock<std::mutex>& lock);
+  void write_scratch(const Lane& lane, Flow& flow, std::uint64_t at, const std::byte* buffer, std::size_t fresh);
   void adopt_scratch(Lane& lane, Flow& flow);
   void finish_chunk(Lane& lane, Flow& flow, std::uint64_t chunk, const Flight& flight);
   bool keep_chunk(Lane& lane, const Whole& whole, const std::stop_token& stop);
@@ -145,7 +143,6 @@ class ChunkTransfer {
   bool sequential_ = false;   // no mirror honours ranges: one lane reads the whole
   bool restart_ = false;
   Clock::time_point looked_{};  // for news of other processes
-
   Trust trust_;
   unsigned keeping_ = 0;  // chunks that were held, by a lane just now
 };

@@ -36,8 +36,10 @@ struct Flow {  // one request
   bool check = false;  // compares samples only; has no run, as one that reads the whole has none
   bool has_run = false;
   std::stop_source stop{};
-  std::uint64_t request_end = 0;  // of the run when it was asked for
-  std::uint64_t start_end = 0;    // of what came in a row from a chunk's start on
+  std::uint64_t request_end = 0;               // of the run when it was asked for
+  std::uint64_t start_end = 0;                 // of what came in a row from a chunk's start on
+  std::uint64_t part_begin = 0, part_end = 0;  // of what it brought in a row of one chunk
+  const std::byte* part_of = nullptr;          // the chunk's buffer then
   std::uint64_t received = 0;
 };
 

@@ -184,8 +184,11 @@ void InOrder::on_bytes(std::span<const std::byte> bytes) {
     // A full chunk is flushed only when more follows: a file of one chunk never needs a partial.
     if (lane_.buffer.size() == chunk_size_bytes) flush_chunk();
     const auto part = bytes.first(std::min<std::size_t>(bytes.size(), chunk_size_bytes - lane_.buffer.size()));
-    if (partial_) partial_->write_scratch(lane_.id, flushed_ / chunk_size_bytes, lane_.buffer.size(), part);
     lane_.buffer.insert(lane_.buffer.end(), part.begin(), part.end());
+    if (partial_) {
+      partial_->write_scratch(lane_.id, flushed_ / chunk_size_bytes, adopted_,
+                              std::span(lane_.buffer).subspan(adopted_), part.size());
+    }
     bytes = bytes.subspan(part.size());
   }
 }
@@ -202,6 +205,7 @@ void InOrder::resume_earlier() {
   if (!provable() && validators_.empty()) return restart();  // nothing could tell a mixture from the file
   flushed_ = partial_->front();
   lane_.buffer = start_of(partial_->adopt_scratch(flushed_ / chunk_size_bytes));
+  adopted_ = lane_.buffer.size();
   checksums_->update(lane_.buffer);
   reused_ = position();
   if (job_.follower != nullptr) job_.follower->advance(*partial_, flushed_);
@@ -234,6 +238,7 @@ void InOrder::flush_chunk() {
   partial_->write_chunk(lane_.id, flushed_ / chunk_size_bytes, lane_.buffer, hash_chunk(lane_.buffer));
   flushed_ += lane_.buffer.size();
   lane_.buffer.clear();
+  adopted_ = 0;
   if (job_.follower != nullptr) job_.follower->advance(*partial_, flushed_);
 }
 
@@ -243,6 +248,7 @@ void InOrder::restart() {
   checksums_ = std::make_unique<ChecksumSet>(job_.checksum);
   lane_.buffer.clear();
   flushed_ = 0;
+  adopted_ = 0;
   validators_ = {};
   holder_ = nullptr;
   givers_.clear();

@@ -70,6 +70,7 @@ class InOrder {
   std::unique_ptr<Partial> partial_;
   std::unique_ptr<ChecksumSet> checksums_;
   std::uint64_t flushed_ = 0;           // bytes of whole chunks in the partial
+  std::size_t adopted_ = 0;             // bytes of the buffer that a dead writer's scratch gave
   std::uint64_t reused_ = 0;            // of what an earlier process left, and still held
   std::uint64_t reserved_ = 0;          // of the disk
   Validators validators_;               // of the version we hold bytes of

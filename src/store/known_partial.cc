@@ -250,12 +250,12 @@ bool KnownPartial::claimed_by_other(std::uint64_t index) {
 }
 
 void KnownPartial::write_scratch(unsigned lane, std::uint64_t index, std::uint64_t offset,
-                                 std::span<const std::byte> bytes) {
+                                 std::span<const std::byte> part, std::size_t fresh) {
   {
     const std::lock_guard lock(mutex_);
     if (published_) return;
   }
-  scratch_.write(lane, index, offset, bytes);
+  scratch_.write(lane, index, offset, part, fresh);
 }
 
 void KnownPartial::write_chunk(unsigned lane, std::uint64_t index, std::span<const std::byte> bytes,

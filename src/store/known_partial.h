@@ -34,9 +34,8 @@ class KnownPartial final : public Partial {
   std::uint64_t front() const override;
   void restart() override;
 
-  void write_scratch(unsigned lane, std::uint64_t index, std::uint64_t offset,
-                     std::span<const std::byte> bytes) override;
-  void expect_quick_parts() override { scratch_.expect_quick(); }
+  void write_scratch(unsigned lane, std::uint64_t index, std::uint64_t offset, std::span<const std::byte> part,
+                     std::size_t fresh) override;
   void write_chunk(unsigned lane, std::uint64_t index, std::span<const std::byte> bytes, const Sha256& hash) override;
   void copy_chunk(unsigned lane, std::uint64_t index, std::span<const std::byte> bytes, const Sha256& hash,
                   const ChunkOrigin& origin) override;

@@ -61,10 +61,10 @@ class Partial {
   virtual void restart() = 0;  // throws everything away: the source changed
 
   // --- both --------------------------------------------------------------------------------------------------
-  // Bytes of a chunk on its way, at `offset` within it, for a kill's sake. One slot for each lane.
-  virtual void write_scratch(unsigned lane, std::uint64_t index, std::uint64_t offset,
-                             std::span<const std::byte> bytes) = 0;
-  virtual void expect_quick_parts() = 0;  // the source is near: until it is slow, scratch is not worth its writes
+  // A part of a chunk on its way, from `offset` within it on, for a kill's sake: all that a lane has brought of it in a
+  // row, of which the last `fresh` bytes are new. One slot for each lane.
+  virtual void write_scratch(unsigned lane, std::uint64_t index, std::uint64_t offset, std::span<const std::byte> part,
+                             std::size_t fresh) = 0;
   // A whole chunk. Known: the caller has compared its hash. Journaled once written.
   virtual void write_chunk(unsigned lane, std::uint64_t index, std::span<const std::byte> bytes,
                            const Sha256& hash) = 0;

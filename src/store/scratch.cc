@@ -120,25 +120,33 @@ std::vector<ScratchPart> scratch_parts(const std::filesystem::path& file) {
   return parts;
 }
 
-ScratchLanes::ScratchLanes(std::filesystem::path directory, std::string writer)
-    : directory_(std::move(directory)), writer_(std::move(writer)) {}
+ScratchLanes::ScratchLanes(std::filesystem::path directory, std::string writer, std::chrono::milliseconds since)
+    : directory_(std::move(directory)), writer_(std::move(writer)), since_(since) {}
 
 void ScratchLanes::write(unsigned lane_number, std::uint64_t index, std::uint64_t offset,
-                         std::span<const std::byte> bytes) {
-  if (bytes.empty()) return;
+                         std::span<const std::byte> part, std::size_t fresh) {
+  if (fresh == 0) return;
   Lane& lane = lane_at(lane_number);
-  if (lane.index != index || offset != lane.end) begin(lane, index);
-  lane.end = offset + bytes.size();
-  lane.heard = Clock::now();
-  const bool may_be_soon_done = lane.usual < worth_keeping && lane.heard - lane.begun < worth_keeping;
-  if (!lane.decided && may_be_soon_done) return;
-  if (!std::exchange(lane.decided, true)) lane.skipping = !make_room(lane);
-  if (lane.skipping) return;
+  const std::uint64_t known = offset + part.size() - fresh;
+  if (lane.index != index || lane.offset != offset || lane.end != known) {
+    lane.index = index;
+    lane.offset = offset;
+    lane.part = Lane::Part::young;
+    lane.held = false;
+    lane.begun = Clock::now();
+  }
+  lane.end = known + fresh;
+  if (lane.part == Lane::Part::skipped) return;
+  const bool young = lane.part == Lane::Part::young;
+  if (young && Clock::now() - lane.begun < since_) return;
+  if (young) lane.part = make_room(lane) ? Lane::Part::kept : Lane::Part::skipped;
+  if (lane.part == Lane::Part::skipped) return;
+  const auto unwritten = young ? part : part.last(fresh);
   try {
-    append(lane, index, offset, bytes);
+    append(lane, index, lane.end - unwritten.size(), unwritten);
   } catch (const Error& error) {
     if (error.failure().kind != FailureKind::space) throw;
-    lane.skipping = true;
+    lane.part = Lane::Part::skipped;
     cut(lane);
   }
 }
@@ -149,14 +157,9 @@ void ScratchLanes::chunk_done(unsigned lane_number, std::uint64_t index) {
     const std::lock_guard lock(mutex_);
     for (auto& [number, chunks] : held_) chunks.erase(index);
   }
-  if (lane.index == index) end_part(lane);
+  if (lane.index == index) lane.index = UINT64_MAX;
   // At once: most of it has not been written back yet, and now never will be.
   if (!needed(lane)) cut(lane);
-}
-
-void ScratchLanes::expect_quick() {
-  const std::lock_guard lock(mutex_);
-  if (!usual_) usual_ = Clock::duration::zero();
 }
 
 void ScratchLanes::clear() {
@@ -175,18 +178,9 @@ bool ScratchLanes::empty() {
 
 ScratchLanes::Lane& ScratchLanes::lane_at(unsigned lane) {
   const std::lock_guard lock(mutex_);
-  const auto [place, made] = lanes_.try_emplace(lane);
-  if (made) place->second.usual = usual_.value_or(2 * worth_keeping);
-  place->second.number = lane;
-  return place->second;
-}
-
-void ScratchLanes::begin(Lane& lane, std::uint64_t index) {
-  end_part(lane);
-  lane.index = index;
-  lane.held = false;
-  lane.begun = Clock::now();
-  lane.decided = false;
+  Lane& place = lanes_[lane];
+  place.number = lane;
+  return place;
 }
 
 bool ScratchLanes::make_room(Lane& lane) {
@@ -199,13 +193,6 @@ bool ScratchLanes::make_room(Lane& lane) {
     cut(lane);
   }
   return true;
-}
-
-void ScratchLanes::end_part(Lane& lane) {
-  if (std::exchange(lane.index, UINT64_MAX) == UINT64_MAX) return;
-  lane.usual = std::max<Clock::duration>(lane.heard - lane.begun, lane.usual / 2);
-  const std::lock_guard lock(mutex_);
-  usual_ = lane.usual;
 }
 
 void ScratchLanes::cut(Lane& lane) {

@@ -8,7 +8,6 @@
 #include <filesystem>
 #include <map>
 #include <mutex>
-#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -39,32 +38,31 @@ struct ScratchPart {
 
 class ScratchLanes {
  public:
-  ScratchLanes(std::filesystem::path directory, std::string writer);
-  void write(unsigned lane, std::uint64_t index, std::uint64_t offset, std::span<const std::byte> bytes);
+  // Of a part that came in less than this nothing is written: what a kill takes comes again as quickly.
+  static constexpr std::chrono::milliseconds worth_keeping{100};
+  ScratchLanes(std::filesystem::path directory, std::string writer, std::chrono::milliseconds since = worth_keeping);
+  // A part of chunk `index` from `offset` on: all that a lane has brought of it in a row, of which the last `fresh`
+  // bytes are new.
+  void write(unsigned lane, std::uint64_t index, std::uint64_t offset, std::span<const std::byte> part,
+             std::size_t fresh);
   void chunk_done(unsigned lane, std::uint64_t index);  // whichever lanes have brought it
-  void expect_quick();                                  // what comes now, until a part has ended and shows it
   void clear();                                         // removes the files
   [[nodiscard]] bool empty();                           // nothing is kept
 
-  // Of a lane whose parts take less than this nothing is kept until one takes longer, and then what follows: what a
-  // kill takes comes again as quickly. One quick part says little: a source that stood still catches up.
-  static constexpr auto worth_keeping = std::chrono::milliseconds(100);
   static constexpr std::uint64_t room_min = 256 << 20;  // bytes that must be free, for other things than scratch
 
  private:
   struct Lane {
     unsigned number = 0;
     Fd fd;
-    std::uint64_t index = UINT64_MAX, end = 0;  // what follows here goes on with the part on its way
+    std::uint64_t index = UINT64_MAX, offset = 0, end = 0;  // of the part on its way
     std::uint64_t file_size = 0;
-    bool decided = false, skipping = false, held = false;  // the part on its way: whether it is kept; it is not; noted
-    std::chrono::steady_clock::time_point begun{}, heard{};
-    std::chrono::steady_clock::duration usual{};  // the last part's time, or half of what was usual
+    enum class Part : std::uint8_t { young, kept, skipped } part = Part::young;
+    bool held = false;  // of this chunk something is kept
+    std::chrono::steady_clock::time_point begun{};
   };
   Lane& lane_at(unsigned lane);
-  void begin(Lane& lane, std::uint64_t index);
   bool make_room(Lane& lane);  // for the part on its way; false: there is none
-  void end_part(Lane& lane);
   void cut(Lane& lane);
   [[nodiscard]] bool needed(const Lane& lane);
   [[nodiscard]] bool room_is_short() const;
@@ -72,8 +70,8 @@ class ScratchLanes {
 
   const std::filesystem::path directory_;
   const std::string writer_;
-  std::mutex mutex_;                                          // of what follows, not of the lanes in it
-  std::optional<std::chrono::steady_clock::duration> usual_;  // of the lane that ended a part last: of a new one, too
+  const std::chrono::milliseconds since_;
+  std::mutex mutex_;  // of what follows, not of the lanes in it
   std::map<unsigned, Lane> lanes_;
   std::map<unsigned, std::set<std::uint64_t>> held_;  // chunks that are not done, of which a lane's file holds bytes
 };

@@ -234,9 +234,9 @@ void UnknownPartial::restart() {
 }
 
 void UnknownPartial::write_scratch(unsigned lane, std::uint64_t index, std::uint64_t offset,
-                                   std::span<const std::byte> bytes) {
+                                   std::span<const std::byte> part, std::size_t fresh) {
   forget_earlier();
-  scratch_.write(lane, index, offset, bytes);
+  scratch_.write(lane, index, offset, part, fresh);
 }
 
 void UnknownPartial::write_chunk(unsigned lane, std::uint64_t index, std::span<const std::byte> bytes,

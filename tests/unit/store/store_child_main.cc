@@ -53,9 +53,10 @@ std::uint64_t bring_chunk(Partial& partial, std::uint64_t index, std::string& ch
                           useconds_t pause_us) {
   std::uint64_t brought = 0;
   for (std::size_t at = start.size(); at < chunk.size(); at += piece_size) {
-    const auto piece = bytes_of(chunk).subspan(at, std::min(piece_size, chunk.size() - at));
-    partial.write_scratch(0, index, at, piece);
-    brought += piece.size();
+    const std::size_t fresh = std::min(piece_size, chunk.size() - at);
+    const auto part = bytes_of(chunk).subspan(start.size(), at + fresh - start.size());
+    partial.write_scratch(0, index, start.size(), part, fresh);
+    brought += fresh;
     if (pause_us > 0) ::usleep(pause_us);
   }
   std::copy(start.begin(), start.end(), reinterpret_cast<std::byte*>(chunk.data()));  // what was adopted counts
@@ -145,10 +146,10 @@ void sleep_over(Store& store, std::uint64_t seed, std::uint64_t size, const std:
   const auto partial = store.open_partial(tree.digest, tree.chunks);
   std::string chunk = seeded_bytes(seed, 0, chunk_length(size, 0));
   partial->claim(0);
-  partial->write_scratch(0, 0, 0, bytes_of(chunk).first(piece_size));
+  partial->write_scratch(0, 0, 0, bytes_of(chunk).first(piece_size), piece_size);
   test::write_file(ready, std::to_string(::getpid()));
   ::raise(SIGSTOP);
-  partial->write_scratch(0, 0, piece_size, bytes_of(chunk).subspan(piece_size, piece_size));
+  partial->write_scratch(0, 0, 0, bytes_of(chunk).first(2 * piece_size), piece_size);
   std::string wrong = chunk;
   wrong[5] = static_cast<char>(wrong[5] ^ 1);
   try {

@@ -76,7 +76,7 @@ TEST_F(Crash, UnknownGoesOnWhereItWasKilled) {
 }
 
 TEST_F(Crash, AKillTakesOnlyThePieceOnItsWay) {
-  const auto child = start("unknown", "5000");
+  const auto child = start("unknown", "15000");  // a chunk takes longer than what is not worth keeping
   const fs::path partial = directory / "partial" / sha256("9").hex();
   const auto scratch_size = [&] {
     for (const auto& name : fs::exists(partial) ? files_below(partial) : std::vector<std::string>()) {

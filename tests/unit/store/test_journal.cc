@@ -12,6 +12,8 @@
 namespace sabath::test {
 namespace {
 
+constexpr std::chrono::milliseconds at_once{0};  // a part that has just begun, too
+
 std::string journal_bytes() {
   std::string bytes;
   put_journal_record(bytes, {JournalRecordType::header, 0, journal_version, tree_of("key").digest.hash, 7});
@@ -136,8 +138,10 @@ TEST(WriterLogs, WhatIsTakenOverMeanwhileIsFound) {
 TEST(Scratch, GivesWhatCameInOrder) {
   const TempDir temp;
   const std::string chunk = seeded_bytes(1, 0, 1'000'000);
-  ScratchLanes lanes(temp.path(), "me");
-  for (std::size_t at = 0; at < 500'000; at += 100'000) lanes.write(2, 9, at, bytes_of(chunk).subspan(at, 100'000));
+  ScratchLanes lanes(temp.path(), "me", at_once);
+  for (std::size_t at = 0; at < 500'000; at += 100'000) {
+    lanes.write(2, 9, 0, bytes_of(chunk).first(at + 100'000), 100'000);
+  }
   const auto file = temp / scratch_name("me", 2);
   const auto parts = read_scratch(file, 9, chunk_size_bytes);
   ASSERT_EQ(parts.size(), 1U);
@@ -162,13 +166,13 @@ TEST(Scratch, GivesWhatCameInOrder) {
 TEST(Scratch, KeepsPartsUntilTheirChunksAreDone) {
   const TempDir temp;
   const std::string chunk = seeded_bytes(1, 0, 1'000'000);
-  ScratchLanes lanes(temp.path(), "me");
-  const auto write = [&](std::uint64_t index, std::size_t from, std::size_t to) {
-    lanes.write(0, index, from, bytes_of(chunk).subspan(from, to - from));
+  ScratchLanes lanes(temp.path(), "me", at_once);
+  const auto write = [&](std::uint64_t index, std::size_t part, std::size_t from, std::size_t to) {
+    lanes.write(0, index, part, bytes_of(chunk).subspan(part, to - part), to - from);
   };
-  write(4, 600, 1000);
-  write(4, 1000, 2000);
-  write(7, 0, 300);
+  write(4, 600, 600, 1000);
+  write(4, 600, 1000, 2000);
+  write(7, 0, 0, 300);
   const auto file = temp / scratch_name("me", 0);
   EXPECT_EQ(scratch_parts(file), (std::vector<ScratchPart>{{4, 600, 1400}, {7, 0, 300}}));
   const auto of_four = read_scratch(file, 4, chunk_size_bytes);
@@ -176,7 +180,7 @@ TEST(Scratch, KeepsPartsUntilTheirChunksAreDone) {
   EXPECT_TRUE(std::ranges::equal(of_four[0].bytes, bytes_of(chunk).subspan(600, 1400)));
   EXPECT_TRUE(start_of(of_four).empty()) << "nothing of its start is here";
   lanes.chunk_done(3, 4);  // another lane has brought the last of it
-  write(7, 300, 500);
+  write(7, 0, 300, 500);
   EXPECT_EQ(start_of(read_scratch(file, 7, chunk_size_bytes)).size(), 500U);
   lanes.chunk_done(0, 7);
   EXPECT_EQ(std::filesystem::file_size(file), 0U);
@@ -187,9 +191,9 @@ TEST(Scratch, KeepsPartsUntilTheirChunksAreDone) {
 TEST(Scratch, TheLaterOfTwoPartsCounts) {
   const TempDir temp;
   const std::string wrong = seeded_bytes(1, 0, 1000), right = seeded_bytes(2, 0, 1000);
-  ScratchLanes lanes(temp.path(), "me");
-  lanes.write(0, 4, 0, bytes_of(wrong).first(700));
-  lanes.write(0, 4, 0, bytes_of(right).first(500));
+  ScratchLanes lanes(temp.path(), "me", at_once);
+  lanes.write(0, 4, 0, bytes_of(wrong).first(700), 700);
+  lanes.write(0, 4, 0, bytes_of(right).first(500), 500);
   EXPECT_TRUE(
       std::ranges::equal(start_of(read_scratch(temp / scratch_name("me", 0), 4, 1000)), bytes_of(right).first(500)));
 }
@@ -206,57 +210,38 @@ TEST(Scratch, PartsAreJoinedUpToTheFirstGap) {
   EXPECT_TRUE(start_of({part(1, 5)}).empty());
 }
 
-TEST(Scratch, SparesAQuickLane) {
+TEST(Scratch, SparesPartsThatComeQuickly) {
   const TempDir temp;
   const std::string chunk = seeded_bytes(1, 0, 1000);
   ScratchLanes lanes(temp.path(), "me");
-  const auto kept = [&] { return std::filesystem::file_size(temp / scratch_name("me", 0)) > 0; };
-  for (std::uint64_t index = 1; index <= 2; ++index) {  // one quick chunk says little
-    lanes.write(0, index, 0, bytes_of(chunk));
-    EXPECT_TRUE(kept()) << index;
+  for (std::uint64_t index = 1; index <= 3; ++index) {
+    lanes.write(0, index, 0, bytes_of(chunk).first(600), 600);
+    lanes.write(0, index, 0, bytes_of(chunk), 400);
+    EXPECT_FALSE(std::filesystem::exists(temp / scratch_name("me", 0)));
     lanes.chunk_done(0, index);
   }
-  lanes.write(0, 3, 0, bytes_of(chunk));
-  EXPECT_FALSE(kept());
-  lanes.write(1, 4, 0, bytes_of(chunk));
-  EXPECT_FALSE(std::filesystem::exists(temp / scratch_name("me", 1))) << "a new lane is as quick as the others";
+  EXPECT_TRUE(lanes.empty());
 }
 
-TEST(Scratch, SparesLanesThatAreExpectedToBeQuick) {
+// Also what came of it before, which stands in memory.
+TEST(Scratch, KeepsAllOfAPartThatLasts) {
   const TempDir temp;
   const std::string chunk = seeded_bytes(1, 0, 1000);
   ScratchLanes lanes(temp.path(), "me");
-  const auto write = [&](unsigned lane, std::size_t from, std::size_t to) {
-    lanes.write(lane, 1 + lane, from, bytes_of(chunk).subspan(from, to - from));
+  const auto write = [&](std::size_t part, std::size_t from, std::size_t to) {
+    lanes.write(0, 3, part, bytes_of(chunk).subspan(part, to - part), to - from);
   };
-  lanes.expect_quick();
-  write(0, 0, 300);
-  EXPECT_FALSE(std::filesystem::exists(temp / scratch_name("me", 0)));
+  const auto file = temp / scratch_name("me", 0);
+  write(100, 100, 300);
   std::this_thread::sleep_for(ScratchLanes::worth_keeping);
-  write(0, 300, 400);
-  EXPECT_EQ(scratch_parts(temp / scratch_name("me", 0)), (std::vector<ScratchPart>{{1, 300, 100}})) << "it was not";
-  lanes.chunk_done(0, 1);
-  lanes.expect_quick();
-  write(1, 0, 300);
-  EXPECT_TRUE(std::filesystem::exists(temp / scratch_name("me", 1))) << "a slow part says more than what is expected";
-}
-
-TEST(Scratch, KeepsTheRestOfAPartThatLastsLongerThanUsual) {
-  const TempDir temp;
-  const std::string chunk = seeded_bytes(1, 0, 1000);
-  ScratchLanes lanes(temp.path(), "me");
-  const auto write = [&](std::uint64_t index, std::size_t from, std::size_t to) {
-    lanes.write(0, index, from, bytes_of(chunk).subspan(from, to - from));
-  };
-  for (std::uint64_t index = 1; index <= 2; ++index) {
-    write(index, 0, 1000);
-    lanes.chunk_done(0, index);
-  }
-  write(3, 0, 300);
-  std::this_thread::sleep_for(ScratchLanes::worth_keeping);
-  write(3, 300, 400);
-  write(3, 400, 450);
-  EXPECT_EQ(scratch_parts(temp / scratch_name("me", 0)), (std::vector<ScratchPart>{{3, 300, 150}}));
+  write(100, 300, 400);
+  write(100, 400, 450);
+  EXPECT_EQ(scratch_parts(file), (std::vector<ScratchPart>{{3, 100, 350}}));
+  const auto kept = read_scratch(file, 3, chunk_size_bytes);
+  ASSERT_EQ(kept.size(), 1U);
+  EXPECT_TRUE(std::ranges::equal(kept[0].bytes, bytes_of(chunk).subspan(100, 350)));
+  write(700, 700, 800);  // elsewhere: a part of its own, and young
+  EXPECT_EQ(scratch_parts(file), (std::vector<ScratchPart>{{3, 100, 350}}));
   lanes.chunk_done(0, 3);
   EXPECT_TRUE(lanes.empty());
 }

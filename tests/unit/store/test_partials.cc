@@ -11,6 +11,8 @@
 namespace sabath::test {
 namespace {
 
+constexpr std::chrono::milliseconds at_once{0};  // scratch of a part that has just begun, too
+
 TEST_F(Partials, KnownIsPublishedWhenAllIsThere) {
   const auto partial = known(*store);
   for (const std::uint64_t i : {2, 0, 3}) write(*partial, i);
@@ -221,7 +223,8 @@ TEST_F(Partials, LanesShareOneObject) {
         (void)partial->adopt_scratch(lane);
         const auto whole = chunk(lane);
         for (std::size_t at = 0; at < whole.size(); at += 1 << 20) {
-          partial->write_scratch(lane, lane, at, whole.subspan(at, std::min<std::size_t>(1 << 20, whole.size() - at)));
+          const std::size_t fresh = std::min<std::size_t>(1 << 20, whole.size() - at);
+          partial->write_scratch(lane, lane, 0, whole.first(at + fresh), fresh);
         }
         (void)partial->claimed_by_other(lane);
         partial->write_chunk(lane, lane, whole, tree.chunks[lane]);
@@ -282,9 +285,9 @@ TEST_F(Partials, KnownTellsWhatTheDeadLeft) {
   ++writer.start_time;  // as if that process were over
   const std::string dead = writer.text();
   const auto leave = [&](const std::string& name, std::uint64_t index, std::size_t length) {
-    ScratchLanes lanes(known_directory(), name);
+    ScratchLanes lanes(known_directory(), name, at_once);
     for (std::size_t at = 0; at < length; at += 10'000) {
-      lanes.write(0, index, at, chunk(index).subspan(at, 10'000));
+      lanes.write(0, index, 0, chunk(index).first(at + 10'000), 10'000);
     }
   };
   leave(dead, 1, 70'000);
@@ -299,8 +302,8 @@ TEST_F(Partials, KnownDoesNotTellOfWhatIsDone) {
   WriterId writer = WriterId::of_this_process();
   ++writer.start_time;
   std::filesystem::create_directories(known_directory());
-  ScratchLanes(known_directory(), writer.text()).write(0, 1, 0, chunk(1).first(70'000));
-  ScratchLanes(known_directory(), writer.text()).write(1, 2, 0, chunk(2).first(80'000));
+  ScratchLanes(known_directory(), writer.text(), at_once).write(0, 1, 0, chunk(1).first(70'000), 70'000);
+  ScratchLanes(known_directory(), writer.text(), at_once).write(1, 2, 0, chunk(2).first(80'000), 80'000);
   const auto partial = known(*store);
   write(*partial, 1);
   EXPECT_EQ(partial->scratch_left(), (std::map<std::uint64_t, std::uint64_t>{{2, 80'000}}));

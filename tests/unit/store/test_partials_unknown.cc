@@ -36,7 +36,6 @@ TEST_F(Partials, UnknownIsResumedWithItsScratch) {
     const auto partial = store->open_partial(key);
     partial->note_validators(version, size);
     for (std::uint64_t i = 0; i < 2; ++i) write(*partial, i);
-    // The lane is slow again only in the eyes of a new object, so the scratch is written by one.
   }
   ASSERT_TRUE(store->has_partial(key));
   {
@@ -49,7 +48,9 @@ TEST_F(Partials, UnknownIsResumedWithItsScratch) {
     EXPECT_EQ(partial->front(), 2 * chunk_size_bytes);
     EXPECT_EQ(teed, bytes.substr(0, 2 * chunk_size_bytes));
     EXPECT_FALSE(store->has_partial(key));  // it is open here
-    partial->write_scratch(0, 2, 0, chunk(2).first(70'000));
+    partial->write_scratch(0, 2, 0, chunk(2).first(60'000), 60'000);
+    std::this_thread::sleep_for(ScratchLanes::worth_keeping);
+    partial->write_scratch(0, 2, 0, chunk(2).first(70'000), 10'000);
   }
   const auto partial = store->open_partial(key);
   partial->adopt_front(version, [](std::span<const std::byte>) {});
