@@ -85,7 +85,7 @@ TEST_F(Crash, AKillTakesOnlyThePieceOnItsWay) {
     }
     return std::uintmax_t{0};
   };
-  ASSERT_TRUE(wait_until([&] { return scratch_size() > 2'000'000; }));
+  ASSERT_TRUE(wait_until([&] { return scratch_size() > 2'500'000; }));
   child->kill();
   std::string log;
   EXPECT_EQ(start("unknown", "0", &log)->wait(), 0);
