@@ -1,7 +1,5 @@
 #include "fetch/guarded_sink.h"
 
-#include <memory>
-
 #include <fmt/format.h>
 
 #include "fetch/page_guard.h"
@@ -80,7 +78,6 @@ void read_source(FetchContext& context, const ReadRequest& request, SourceLine& 
                 fmt::format("no fetcher of this build reads {}:// ({})", request.url.scheme(), request.url.display()),
                 "`sabath fetchers` lists the schemes; or fetch the file by hand and give it with --path");
   }
-  const std::unique_ptr<SourceLine, decltype([](SourceLine* told) { told->tell(); })> in_the_end(&line);
   sink.start(request.offset);
   try {
     fetcher->read(request, sink, line.traffic, context.stop);

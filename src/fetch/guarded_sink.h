@@ -26,6 +26,9 @@ class GuardedSink : public Sink {
         on_begin_(std::move(on_begin)),
         on_write_(std::move(on_write)),
         host_(host) {}
+  ~GuardedSink() override { line_.tell(); }
+  GuardedSink(const GuardedSink&) = delete;
+  GuardedSink& operator=(const GuardedSink&) = delete;
   // Said before each wait for the rate limit: what comes late now is not the source's lateness.
   void on_wait(std::function<void()> tell) { on_wait_ = std::move(tell); }
   void start(std::uint64_t offset);
