@@ -1,6 +1,6 @@
 // How fast are 64 leaves of 64 KiB hashed: one after the other by OpenSSL, 2, 8, 16 or 32 side by side, and as shipped?
 // Each round runs all of them in turn, so that they meet the same machine; rates and ratios are of each one's best
-// round. OPENSSL_ia32cap=:~0x20000000 hides the SHA extensions from OpenSSL, to see a CPU without them.
+// round. OPENSSL_ia32cap=:~0x20000000 hides the SHA extensions, to see a CPU without them.
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 
@@ -102,6 +102,29 @@ void pieces(benchmark::State& state) {
   state.counters["group_is_chosen"] = sha256_group(plan, count) != 0 ? 1 : 0;
 }
 
+// A chunk's leaves and the checksum of the file that it is a part of: each by itself, and both as shipped.
+void leaves_and_stream(benchmark::State& state) {
+  const auto chunk = one_chunk();
+  Hashes hashes;
+  double apart = 1e9, together = 1e9;
+  for (auto _ : state) {
+    StreamSha256 one, other;
+    const auto begin = std::chrono::steady_clock::now();
+    sha256_pieces(chunk, leaf_size_bytes, hashes);
+    one.update(chunk);
+    const auto middle = std::chrono::steady_clock::now();
+    other.update(chunk, leaf_size_bytes, hashes);
+    const auto end = std::chrono::steady_clock::now();
+    apart = std::min(apart, std::chrono::duration<double>(middle - begin).count());
+    together = std::min(together, std::chrono::duration<double>(end - middle).count());
+    if (one.finish() != other.finish()) state.SkipWithError("wrong hashes");
+  }
+  state.counters["apart_GB/s"] = static_cast<double>(chunk.size()) / apart / 1e9;
+  state.counters["together_GB/s"] = static_cast<double>(chunk.size()) / together / 1e9;
+  state.counters["along"] = StreamSha256::takes_pieces_along() ? 1 : 0;
+}
+
+BENCHMARK(leaves_and_stream)->Unit(benchmark::kMillisecond)->MinTime(1);
 BENCHMARK(leaves_of_a_chunk)->Unit(benchmark::kMillisecond)->MinTime(3);
 BENCHMARK(pieces)->DenseRange(2, 10)->Arg(17)->Arg(24)->Unit(benchmark::kMillisecond)->MinTime(0.3);
 

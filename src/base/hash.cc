@@ -1,7 +1,9 @@
 #include "base/hash.h"
 
 #include <fmt/format.h>
+#include <openssl/crypto.h>
 #include <openssl/evp.h>
+#include <openssl/sha.h>
 #include <xxhash.h>
 
 #include <algorithm>
@@ -47,10 +49,15 @@ EVP_MD_CTX* thread_context() {
 
 EVP_MD_CTX* as_context(void* context) { return static_cast<EVP_MD_CTX*>(context); }
 
+Sha256Cpu cpu() {
+  static const Sha256Cpu cpu = sha256_cpu(sha256_features_shown(OPENSSL_info(OPENSSL_INFO_CPU_SETTINGS)));
+  return cpu;
+}
+
 using Messages = std::array<const std::byte*, 64>;
 
 void hash_side_by_side(std::span<const std::byte* const> messages, std::size_t size_bytes, std::span<Sha256> hashes) {
-  static const Sha256Plan plan = sha256_plan(sha256_cpu());
+  static const Sha256Plan plan = sha256_plan(cpu());
   const std::size_t done = sha256_in_lanes(plan, messages, size_bytes, hashes);
   if (done == messages.size()) return;
   EVP_MD_CTX* const context = thread_context();
@@ -60,6 +67,8 @@ void hash_side_by_side(std::span<const std::byte* const> messages, std::size_t s
 std::unique_ptr<StreamHash> make_if(bool wanted, const char* algorithm) {
   return wanted ? std::make_unique<StreamHash>(algorithm) : nullptr;
 }
+
+SHA256_CTX* as_sha256(void* context) { return static_cast<SHA256_CTX*>(context); }
 
 }  // namespace
 
@@ -126,30 +135,77 @@ Sha256 StreamHash::finish_sha256() {
   return Sha256(result);
 }
 
+// OpenSSL's older functions: behind EVP the state, which goes to and fro between its code and ours, is out of reach.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+StreamSha256::StreamSha256() : context_(new SHA256_CTX) {
+  require(SHA256_Init(as_sha256(context_.get())) == 1, "SHA256_Init");
+}
+
+void StreamSha256::Free::operator()(void* context) const noexcept { delete as_sha256(context); }
+
+bool StreamSha256::takes_pieces_along() { return sha256_takes_along(cpu()); }
+
+void StreamSha256::update(std::span<const std::byte> bytes) {
+  require(SHA256_Update(as_sha256(context_.get()), bytes.data(), bytes.size()) == 1, "SHA256_Update");
+}
+
+void StreamSha256::update(std::span<const std::byte> bytes, std::size_t piece_size, std::span<Sha256> hashes) {
+  SHA256_CTX& context = *as_sha256(context_.get());
+  if (takes_pieces_along() && context.num == 0) {  // between two blocks
+    const std::size_t done = sha256_along(context.h, bytes, piece_size, hashes);
+    const std::uint64_t bits = (std::uint64_t{context.Nh} << 32 | context.Nl) + done * piece_size * 8;
+    context.Nl = static_cast<SHA_LONG>(bits);
+    context.Nh = static_cast<SHA_LONG>(bits >> 32);
+    bytes = bytes.subspan(done * piece_size);
+    hashes = hashes.subspan(done);
+  }
+  sha256_pieces(bytes, piece_size, hashes);
+  update(bytes);
+}
+
+Sha256 StreamSha256::finish() {
+  std::array<std::uint8_t, Sha256::size> result{};
+  require(SHA256_Final(result.data(), as_sha256(context_.get())) == 1, "SHA256_Final");
+  return Sha256(result);
+}
+#pragma GCC diagnostic pop
+
 ChecksumSet::ChecksumSet(const Checksums& expected)
     : expected_(expected),
       md5_(make_if(!expected.md5.empty(), "md5")),
       sha1_(make_if(!expected.sha1.empty(), "sha1")),
-      sha256_(make_if(!expected.sha256.empty(), "sha256")) {}
+      sha256_(expected.sha256.empty() ? nullptr : std::make_unique<StreamSha256>()) {}
 
 void ChecksumSet::update(std::span<const std::byte> bytes) {
-  for (StreamHash* hash : {md5_.get(), sha1_.get(), sha256_.get()}) {
+  for (StreamHash* hash : {md5_.get(), sha1_.get()}) {
     if (hash) hash->update(bytes);
   }
+  if (sha256_) sha256_->update(bytes);
+}
+
+void ChecksumSet::update(std::span<const std::byte> bytes, std::size_t piece_size, std::span<Sha256> hashes) {
+  if (!sha256_) {
+    sha256_pieces(bytes, piece_size, hashes);
+    return update(bytes);
+  }
+  for (StreamHash* hash : {md5_.get(), sha1_.get()}) {
+    if (hash) hash->update(bytes);
+  }
+  sha256_->update(bytes, piece_size, hashes);
 }
 
 Checksums ChecksumSet::finish_and_compare(std::string_view what) {
-  const auto finish = [&](StreamHash* hash, std::string_view algorithm, const std::string& expected) {
-    std::string computed = hash ? hash->finish_hex() : std::string();
+  const auto compare = [&](std::string_view algorithm, std::string computed, const std::string& expected) {
     if (computed == expected) return computed;
     throw Error(FailureKind::content,
                 fmt::format("{}: its {} is {}, published is {}", what, algorithm, computed, expected),
                 "the source serves other bytes than the recipe describes: try another mirror, or ask the publisher");
   };
   Checksums computed;  // the strongest first: it is the one to tell of
-  computed.sha256 = finish(sha256_.get(), "sha256", expected_.sha256);
-  computed.sha1 = finish(sha1_.get(), "sha1", expected_.sha1);
-  computed.md5 = finish(md5_.get(), "md5", expected_.md5);
+  computed.sha256 = compare("sha256", sha256_ ? sha256_->finish().hex() : "", expected_.sha256);
+  computed.sha1 = compare("sha1", sha1_ ? sha1_->finish_hex() : "", expected_.sha1);
+  computed.md5 = compare("md5", md5_ ? md5_->finish_hex() : "", expected_.md5);
   return computed;
 }
 

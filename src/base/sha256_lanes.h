@@ -18,7 +18,12 @@ struct Sha256Cpu {
   bool avx2 = false;
   bool avx512 = false;
 };
-[[nodiscard]] Sha256Cpu sha256_cpu() noexcept;
+// `shown`: the bits of CPUID leaf 7, EBX, that may be used.
+[[nodiscard]] Sha256Cpu sha256_cpu(std::uint64_t shown = ~0ULL) noexcept;
+
+// Who hides a CPU's features from OpenSSL means us as well: those bits, as its OPENSSL_INFO_CPU_SETTINGS say them,
+// "OPENSSL_ia32cap=0x...:0x...", in the second word. Whatever else is said: all.
+[[nodiscard]] std::uint64_t sha256_features_shown(const char* settings) noexcept;
 
 struct Sha256Plan {
   std::size_t lanes = 0;   // messages side by side: 0 (none: one stream is all there is), 2, 8, 16 or 32
@@ -55,5 +60,17 @@ void sha256_2_lanes(const std::byte* const* messages, std::size_t size_bytes, st
 void sha256_8_lanes(const std::byte* const* messages, std::size_t size_bytes, std::uint8_t* hashes) noexcept;
 void sha256_16_lanes(const std::byte* const* messages, std::size_t size_bytes, std::uint8_t* hashes) noexcept;
 void sha256_32_lanes(const std::byte* const* messages, std::size_t size_bytes, std::uint8_t* hashes) noexcept;
+
+// A stream of the SHA extensions waits for itself, and sixteen lanes run in the meantime: for CPUs that have both.
+[[nodiscard]] constexpr bool sha256_takes_along(Sha256Cpu cpu) noexcept { return cpu.sha && cpu.avx512; }
+
+// The first whole pieces of `bytes`, by groups of sixteen, of piece_size each, and the stream that they are the next
+// part of: `words` are its state, a to h, before and after. Returns how many: the caller hashes the others.
+[[nodiscard]] std::size_t sha256_along(std::uint32_t* words, std::span<const std::byte> bytes, std::size_t piece_size,
+                                       std::span<Sha256> hashes) noexcept;
+
+// One group: sixteen pieces in a row, piece_size a multiple of 64; hashes: 32 bytes for each.
+void sha256_16_along(std::uint32_t* words, const std::byte* bytes, std::size_t piece_size,
+                     std::uint8_t* hashes) noexcept;
 
 }  // namespace sabath

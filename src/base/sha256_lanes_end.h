@@ -1,5 +1,5 @@
-// What every width of SHA-256 needs (FIPS 180-4): its constants, and the end of a message. Part of
-// sha256_lanes_kernel.h, by the same rules: included by each width's own .cc only. Pure, no errors.
+// What every width of SHA-256 needs (FIPS 180-4): its constants, the end of a message, and nothing to run beside. Part
+// of sha256_lanes_kernel.h, by the same rules: included by each width's own .cc only. Pure, no errors.
 #pragma once
 
 #include <cstddef>
@@ -38,6 +38,13 @@ struct Sha256End {
     const std::uint64_t bits = __builtin_bswap64(size_bytes * 8);
     std::memcpy(bytes + blocks * block_size - sizeof bits, &bits, sizeof bits);
   }
+};
+
+// What runs in the shadow of the lanes' rounds: nothing.
+template <class Unit>
+struct Sha256Alone {
+  template <std::size_t round>
+  [[gnu::always_inline]] inline void beside() {}
 };
 
 }  // namespace sabath

@@ -31,8 +31,10 @@ class Sha256Lanes {
   using Indices = std::index_sequence<I...>;
 
  public:
-  // messages: `lanes` addresses, any alignment, of size_bytes each. hashes: lanes x 32 bytes.
-  static void hash(const std::byte* const* messages, std::size_t size_bytes, std::uint8_t* hashes) {
+  // messages: `lanes` addresses, any alignment, of size_bytes each. hashes: lanes x 32 bytes. along.beside<t>() is
+  // called with each round t of whole blocks.
+  template <class Along = Sha256Alone<Width>>
+  static void hash(const std::byte* const* messages, std::size_t size_bytes, std::uint8_t* hashes, Along&& along = {}) {
     State state;
     for (auto& of_set : state) {
       for (std::size_t i = 0; i < 8; ++i) of_set[i] = Vector{} + sha256_initial[i];
@@ -40,14 +42,15 @@ class Sha256Lanes {
     const std::byte* at[lanes];
     for (std::size_t i = 0; i < lanes; ++i) at[i] = messages[i];
     const std::size_t blocks = size_bytes / block_size;
-    compress(state, at, blocks);
+    compress(state, at, blocks, along);
 
     Sha256End<Width> ends[lanes];
     for (std::size_t i = 0; i < lanes; ++i) {
       ends[i] = Sha256End<Width>(messages[i], size_bytes);
       at[i] = ends[i].bytes;
     }
-    compress(state, at, ends[0].blocks);
+    Sha256Alone<Width> alone;
+    compress(state, at, ends[0].blocks, alone);
     write(state, hashes);
   }
 
@@ -61,7 +64,9 @@ class Sha256Lanes {
     }
   }
 
-  static void compress(State& state, const std::byte* const* messages, std::size_t blocks) {
+  template <class Along>
+  static void compress(State& state, const std::byte* const* messages, std::size_t blocks, Along& shared) {
+    Along along = shared;  // in registers
     using Sixteen = std::make_index_sequence<16>;
     State s;
     std::memcpy(s, state, sizeof s);
@@ -70,8 +75,8 @@ class Sha256Lanes {
       for (std::size_t i = 0; i < sets; ++i) load(w[i], messages + i * lanes_of_set, block * block_size);
       State before;
       std::memcpy(before, s, sizeof s);
-      rounds<false>(s, w, sha256_constants, Sixteen{});
-      for (std::size_t t = 16; t < 64; t += 16) rounds<true>(s, w, sha256_constants + t, Sixteen{});
+      rounds<false>(s, w, sha256_constants, along, Sixteen{});
+      for (std::size_t t = 16; t < 64; t += 16) rounds<true>(s, w, sha256_constants + t, along, Sixteen{});
 #pragma GCC unroll 2
       for (std::size_t i = 0; i < sets; ++i) {
 #pragma GCC unroll 8
@@ -79,6 +84,7 @@ class Sha256Lanes {
       }
     }
     std::memcpy(state, s, sizeof s);
+    shared = along;
   }
 
   // Not inline: in a loop of its own all of a set's loads are begun at once, and 32 lanes are a tenth faster.
@@ -87,9 +93,10 @@ class Sha256Lanes {
     if constexpr (lanes_of_set == 8) Sha256Words<Width>::template load<8>(w, messages, offset);
   }
 
-  template <bool expands, std::size_t... T>
-  [[gnu::always_inline]] static inline void rounds(State& s, Schedule& w, const std::uint32_t* k, Indices<T...>) {
-    (round_of_sets<expands, T>(s, w, k), ...);
+  template <bool expands, class Along, std::size_t... T>
+  [[gnu::always_inline]] static inline void rounds(State& s, Schedule& w, const std::uint32_t* k, Along& along,
+                                                   Indices<T...>) {
+    ((along.template beside<T>(), round_of_sets<expands, T>(s, w, k)), ...);
   }
 
   template <bool expands, std::size_t t>

@@ -185,11 +185,10 @@ void ChunkTransfer::adopt_scratch(Lane& lane, Flow& flow) {
 void ChunkTransfer::finish_chunk(Lane& lane, Flow& flow, std::uint64_t chunk, const Flight& flight) {
   const ChunkBuffers::Buffer kept = flight.bytes;
   const std::span<const std::byte> bytes(kept.get(), chunk_length(size_, chunk));
-  const Sha256 hash = hash_chunk(bytes);
-  const bool right =
-      known() ? hash == job_.known->chunks[chunk] : pieces_match(job_.pieces, size_, chunk * chunk_size_bytes, bytes);
+  const bool right = known() ? hash_chunk(bytes) == job_.known->chunks[chunk]
+                             : pieces_match(job_.pieces, size_, chunk * chunk_size_bytes, bytes);
   if (!right) return refuse_chunk(flow, chunk, flight);
-  Whole whole{chunk, kept, hash, {}, 0};
+  Whole whole{chunk, kept, {}, 0};
   {
     const std::lock_guard lock(mutex_);
     whole.givers = flight.givers;
@@ -200,21 +199,30 @@ void ChunkTransfer::finish_chunk(Lane& lane, Flow& flow, std::uint64_t chunk, co
   if (keep_chunk(lane, whole, flow.stop.get_token())) flow.pick.host->held_back();
 }
 
+// True: everybody waits for the hash of the whole.
 bool ChunkTransfer::keep_chunk(Lane& lane, const Whole& whole, const std::stop_token& stop) {
   const std::uint64_t chunk = whole.chunk;
-  partial_->write_chunk(lane.id, chunk, {whole.bytes.get(), chunk_length(size_, chunk)}, whole.hash);
-  if (known() && whole.adopted > 0) context_.events.on(event::BytesReused{whole.adopted, Reuse::partial});
-  const bool waited = front_hash_ && front_hash_->offer(chunk, whole.bytes, stop);
-  if (job_.follower != nullptr) job_.follower->advance(*partial_, partial_->front());
+  const std::span<const std::byte> bytes(whole.bytes.get(), chunk_length(size_, chunk));
+  FrontHash::Turn turn;
+  if (known()) {
+    partial_->write_chunk(lane.id, chunk, bytes, job_.known->chunks[chunk]);
+    if (whole.adopted > 0) context_.events.on(event::BytesReused{whole.adopted, Reuse::partial});
+  } else if (turn = front_hash_->await_turn(chunk, stop); turn.unhashed) {
+    partial_->write_unhashed(lane.id, chunk, bytes);
+  } else {
+    partial_->write_chunk(lane.id, chunk, bytes, hash_chunk(bytes));
+    if (job_.follower != nullptr) job_.follower->advance(*partial_, partial_->front());
+  }
+  if (!known()) front_hash_->offer(chunk, whole.bytes, turn);
   const std::lock_guard lock(mutex_);
-  if (done_[chunk]) return waited;
+  if (done_[chunk]) return turn.held_back;
   if (!known()) reused_ += whole.adopted;
   trust_.gave(whole.givers);
   alone_.erase(chunk);
   flights_.erase(chunk);
   schedule_->remove_free(range_of(chunk));  // had it been given up meanwhile
   note_done(chunk);
-  return waited;
+  return turn.held_back;
 }
 
 // Of one source: it is blamed. Of several: nobody knows whose bytes are wrong, and one alone brings the whole chunk.

@@ -92,7 +92,13 @@ void ChunkTransfer::open() {
     adopt_earlier();
     front_hash_ = std::make_unique<FrontHash>(
         job_.checksum, size_, buffers_,
-        [this](std::uint64_t offset, std::span<std::byte> bytes) { return partial_->read(offset, bytes); });
+        FrontHash::Calls{
+            .read = [this](std::uint64_t offset, std::span<std::byte> bytes) { return partial_->read(offset, bytes); },
+            .hashed =
+                [this](std::uint64_t chunk, const Sha256& hash) {
+                  partial_->note_hash(chunk, chunk_length(size_, chunk), hash);
+                  if (job_.follower != nullptr) job_.follower->advance(*partial_, partial_->front());
+                }});
   }
   const std::lock_guard lock(mutex_);
   plan();
@@ -181,8 +187,8 @@ bool ChunkTransfer::copy_one(Lane& lane, std::unique_lock<std::mutex>& lock) {
 // The source has another version, or what was brought together was wrong. No request is under way.
 void ChunkTransfer::begin_anew() {
   if (job_.follower != nullptr) job_.follower->restart();
+  front_hash_->restart();  // first: its thread tells the partial of what it has hashed
   partial_->restart();
-  front_hash_->restart();
   const std::lock_guard lock(mutex_);
   flights_.clear();
   alone_.clear();

@@ -1,7 +1,7 @@
 // One file of several chunks: any lane reads any of its bytes from any mirror that may be believed. Thread-safe.
 //
-// Which bytes, and from whom, a Schedule decides. A chunk's bytes meet in one buffer (a Flight), are hashed by the lane
-// that brings the last of them, and only then go to the partial. How they are believed:
+// Which bytes, and from whom, a Schedule decides. A chunk's bytes meet in one buffer (a Flight), and the lane that
+// brings the last of them sees to it that it is hashed and goes to the partial. How they are believed:
 // - known (pinned): each chunk has its hash. A wrong one is thrown away and its giver is not asked again.
 // - provable (a published checksum): mirrors whose size, validators and samples agree are read together, and the whole
 //   is hashed in order as it comes. If it is wrong, each is heard alone. What one gives while compared is kept later.

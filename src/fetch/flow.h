@@ -26,7 +26,6 @@ struct Flight {  // a chunk on its way
 struct Whole {  // a chunk that has come
   std::uint64_t chunk = 0;
   ChunkBuffers::Buffer bytes;
-  Sha256 hash;
   std::set<std::size_t> givers;
   std::uint64_t adopted = 0;
 };

@@ -1,14 +1,22 @@
 #include "fetch/front_hash.h"
 
+#include <algorithm>
 #include <iterator>
 #include <utility>
 
+#include "manifest/file_tree.h"
 #include "sabath/error.h"
 
 namespace sabath {
 
-FrontHash::FrontHash(const Checksums& expected, std::uint64_t size_bytes, ChunkBuffers& buffers, Read read)
-    : expected_(expected), size_bytes_(size_bytes), buffers_(buffers), read_(std::move(read)), sums_(expected) {
+FrontHash::FrontHash(const Checksums& expected, std::uint64_t size_bytes, ChunkBuffers& buffers, Calls calls,
+                     bool takes_leaves)
+    : expected_(expected),
+      size_bytes_(size_bytes),
+      buffers_(buffers),
+      calls_(std::move(calls)),
+      takes_leaves_(takes_leaves && !expected.sha256.empty()),
+      sums_(expected) {
   start();
 }
 
@@ -36,57 +44,87 @@ void FrontHash::present(std::uint64_t index) {
   moved_.notify_all();
 }
 
-bool FrontHash::offer(std::uint64_t index, ChunkBuffers::Buffer bytes, std::stop_token stop) {
-  if (expected_.empty()) return false;
-  bool waits = false;
+FrontHash::Turn FrontHash::await_turn(std::uint64_t index, std::stop_token stop) {
+  if (expected_.empty()) return {};
+  std::unique_lock lock(mutex_);
+  const auto near = [&] { return index < next_ + kept_max; };
+  // While it has work, it is the slowest of all, and what is far ahead of it would be read back.
+  const auto in_step = [&] { return near() || !ready() || failure_; };
+  const bool held_back = !in_step() && kept_.size() + 1 >= kept_max;  // and the one that it has in hand
+  moved_.wait(lock, stop, in_step);
+  // Only what is near: until it has its hash, a kill takes it.
+  return {held_back, takes_leaves_ && near()};
+}
+
+void FrontHash::offer(std::uint64_t index, ChunkBuffers::Buffer bytes, const Turn& turn) {
+  if (expected_.empty()) return;
   {
-    std::unique_lock lock(mutex_);
-    // While it has work, it is the slowest of all, and to run ahead of it is of no use.
-    const auto in_step = [&] { return index <= next_ || kept_.size() < kept_max || !ready() || failure_; };
-    waits = !in_step();
-    moved_.wait(lock, stop, in_step);
-    if (index >= next_) kept_.emplace(index, std::move(bytes));
-    if (kept_.size() > kept_max) kept_.erase(std::prev(kept_.end()));  // it waits for an earlier one
+    const std::lock_guard lock(mutex_);
+    if (index >= next_) kept_.try_emplace(index, Kept{std::move(bytes), turn.unhashed});
+    // The last waits for an earlier one. Of more than kept_max it is far ahead, so it has its hash, and is read back.
+    if (kept_.size() > kept_max) kept_.erase(std::prev(kept_.end()));
     places_[index] = Place::present;  // only now: else the thread may come to it and find it neither kept nor taken
   }
   moved_.notify_all();
-  return waits;
 }
 
 void FrontHash::run(std::stop_token stop) {
   std::unique_lock lock(mutex_);
-  while (next_ < places_.size()) {
-    if (!moved_.wait(lock, stop, [&] { return ready(); })) return;
-    const std::uint64_t index = next_;
-    const auto kept = kept_.extract(index);
-    lock.unlock();
-    try {
-      hash(index, kept.empty() ? nullptr : kept.mapped().get());
-    } catch (...) {
-      lock.lock();
-      failure_ = std::current_exception();
+  try {
+    while (next_ < places_.size()) {
+      if (!moved_.wait(lock, stop, [&] { return ready() || unhashed() != kept_.end(); })) return;
+      ready() ? hash_front(lock) : hash_early(lock);
       moved_.notify_all();
-      return;
     }
-    lock.lock();
-    ++next_;
+  } catch (...) {
+    if (!lock) lock.lock();
+    failure_ = std::current_exception();
     moved_.notify_all();
   }
 }
 
-void FrontHash::hash(std::uint64_t index, const std::byte* bytes) {
+FrontHash::KeptChunks::iterator FrontHash::unhashed() {
+  return std::ranges::find_if(kept_, [](const auto& kept) { return kept.second.unhashed; });
+}
+
+void FrontHash::hash_front(std::unique_lock<std::mutex>& lock) {
+  const std::uint64_t index = next_, length = chunk_length(size_bytes_, index);
+  const auto node = kept_.extract(index);
+  const bool unhashed = node && node.mapped().unhashed;
+  lock.unlock();
+  if (!node) {
+    read_back(index);
+  } else if (unhashed) {
+    calls_.hashed(index, hash_chunk({node.mapped().bytes.get(), length}, sums_));
+  } else {
+    sums_.update({node.mapped().bytes.get(), length});
+  }
+  lock.lock();
+  ++next_;
+  if (!node) read_back_ += length;
+}
+
+// The front waits for another chunk, and what a kill would take is made safe.
+void FrontHash::hash_early(std::unique_lock<std::mutex>& lock) {
+  const auto early = unhashed();  // stays meanwhile: only this thread takes it away
+  const std::uint64_t index = early->first;
+  const ChunkBuffers::Buffer bytes = early->second.bytes;
+  lock.unlock();
+  calls_.hashed(index, hash_chunk({bytes.get(), chunk_length(size_bytes_, index)}));
+  lock.lock();
+  early->second.unhashed = false;
+}
+
+void FrontHash::read_back(std::uint64_t index) {
   const std::uint64_t length = chunk_length(size_bytes_, index);
-  if (bytes != nullptr) return sums_.update({bytes, length});
   const auto buffer = buffers_.take();
   std::uint64_t have = 0;
   while (have < length) {
-    const std::size_t n = read_(index * chunk_size_bytes + have, {buffer.get() + have, length - have});
+    const std::size_t n = calls_.read(index * chunk_size_bytes + have, {buffer.get() + have, length - have});
     if (n == 0) throw Error(FailureKind::storage, "a chunk that was written cannot be read back");
     have += n;
   }
   sums_.update({buffer.get(), length});
-  const std::lock_guard lock(mutex_);
-  read_back_ += length;
 }
 
 Checksums FrontHash::finish(std::string_view what, std::stop_token stop) {

@@ -16,15 +16,25 @@ Sha256 chunk_of(std::uint64_t size_bytes, std::span<const Sha256> leaves) {
   return leaves.size() == 1 ? leaves[0] : sha256(encode_file_node(1, size_bytes, leaves));
 }
 
-}  // namespace
-
-Sha256 hash_chunk(std::span<const std::byte> bytes) {
+// hash(leaves): the bytes' leaves, hashed.
+template <class Hash>
+Sha256 chunk_by(std::span<const std::byte> bytes, const Hash& hash) {
   std::array<Sha256, leaves_per_chunk> leaves;
   const std::size_t count = (bytes.size() + leaf_size_bytes - 1) / leaf_size_bytes;
   if (count == 0 || count > leaves.size()) throw Error(FailureKind::internal, "hash_chunk: not the length of a chunk");
   const auto used = std::span(leaves).first(count);
-  sha256_pieces(bytes, leaf_size_bytes, used);
+  hash(used);
   return chunk_of(bytes.size(), used);
+}
+
+}  // namespace
+
+Sha256 hash_chunk(std::span<const std::byte> bytes) {
+  return chunk_by(bytes, [&](std::span<Sha256> leaves) { sha256_pieces(bytes, leaf_size_bytes, leaves); });
+}
+
+Sha256 hash_chunk(std::span<const std::byte> bytes, ChecksumSet& sums) {
+  return chunk_by(bytes, [&](std::span<Sha256> leaves) { sums.update(bytes, leaf_size_bytes, leaves); });
 }
 
 Digest digest_of_chunks(std::uint64_t size_bytes, std::span<const Sha256> chunks) {

@@ -12,6 +12,8 @@
 
 namespace sabath {
 
+class ChecksumSet;
+
 struct FileTree {
   Digest digest;               // kind file
   std::vector<Sha256> chunks;  // one for each chunk; empty for an empty file
@@ -20,6 +22,9 @@ struct FileTree {
 // Hash of one chunk, 0 < bytes.size() <= chunk_size_bytes: the plain SHA-256 if it is one leaf, else the
 // level-1 node over its leaves.
 [[nodiscard]] Sha256 hash_chunk(std::span<const std::byte> bytes);
+
+// hash_chunk(bytes) and sums.update(bytes): see StreamSha256::takes_pieces_along().
+[[nodiscard]] Sha256 hash_chunk(std::span<const std::byte> bytes, ChecksumSet& sums);
 
 // The file's digest from its chunk layer; chunks.size() == chunk_count(size_bytes).
 [[nodiscard]] Digest digest_of_chunks(std::uint64_t size_bytes, std::span<const Sha256> chunks);

@@ -352,6 +352,10 @@ void KnownPartial::adopt_front(const Validators&, const std::function<void(std::
 Validators KnownPartial::validators_noted() const { return {}; }
 void KnownPartial::note_validators(const Validators&, std::optional<std::uint64_t>) {}
 std::uint64_t KnownPartial::front() const { refuse_front("the front"); }
+void KnownPartial::write_unhashed(unsigned, std::uint64_t, std::span<const std::byte>) {
+  refuse_front("a chunk without its hash");
+}
+void KnownPartial::note_hash(std::uint64_t, std::uint64_t, const Sha256&) { refuse_front("a hash that comes later"); }
 void KnownPartial::restart() { refuse_front("a restart"); }
 
 std::unique_ptr<Partial> Store::open_partial(const Digest& digest, std::vector<Sha256> chunks) {

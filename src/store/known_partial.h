@@ -32,6 +32,8 @@ class KnownPartial final : public Partial {
   Validators validators_noted() const override;
   void note_validators(const Validators& validators, std::optional<std::uint64_t> size_bytes) override;
   std::uint64_t front() const override;
+  void write_unhashed(unsigned lane, std::uint64_t index, std::span<const std::byte> bytes) override;
+  void note_hash(std::uint64_t index, std::uint64_t length, const Sha256& hash) override;
   void restart() override;
 
   void write_scratch(unsigned lane, std::uint64_t index, std::uint64_t offset, std::span<const std::byte> part,

@@ -58,6 +58,9 @@ class Partial {
   [[nodiscard]] virtual Validators validators_noted() const = 0;  // by the earlier process; empty if none
   virtual void note_validators(const Validators& validators, std::optional<std::uint64_t> size_bytes) = 0;
   [[nodiscard]] virtual std::uint64_t front() const = 0;
+  // write_chunk() in two steps, for whoever learns the hash a moment later: until note_hash() the bytes are nothing.
+  virtual void write_unhashed(unsigned lane, std::uint64_t index, std::span<const std::byte> bytes) = 0;
+  virtual void note_hash(std::uint64_t index, std::uint64_t length, const Sha256& hash) = 0;
   virtual void restart() = 0;  // throws everything away: the source changed
 
   // --- both --------------------------------------------------------------------------------------------------

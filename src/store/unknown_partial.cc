@@ -241,6 +241,23 @@ void UnknownPartial::write_scratch(unsigned lane, std::uint64_t index, std::uint
 
 void UnknownPartial::write_chunk(unsigned lane, std::uint64_t index, std::span<const std::byte> bytes,
                                  const Sha256& hash) {
+  write_bytes(index, bytes);
+  note_hash(index, bytes.size(), hash);
+  scratch_.chunk_done(lane, index);
+}
+
+void UnknownPartial::write_unhashed(unsigned lane, std::uint64_t index, std::span<const std::byte> bytes) {
+  write_bytes(index, bytes);
+  scratch_.chunk_done(lane, index);
+}
+
+void UnknownPartial::note_hash(std::uint64_t index, std::uint64_t length, const Sha256& hash) {
+  const std::lock_guard lock(mutex_);
+  journal_.append(JournalRecordType::done, index, hash);
+  note_done(index, length, hash);
+}
+
+void UnknownPartial::write_bytes(std::uint64_t index, std::span<const std::byte> bytes) {
   forget_earlier();
   if (over_ || bytes.empty() || bytes.size() > chunk_size_bytes) {
     throw Error(FailureKind::internal, fmt::format("chunk {} of {} cannot be written", index, directory_.native()));
@@ -252,12 +269,6 @@ void UnknownPartial::write_chunk(unsigned lane, std::uint64_t index, std::span<c
   if (bytes.size() < chunk_size_bytes && ::ftruncate(data_.get(), static_cast<off_t>(begin + bytes.size())) != 0) {
     throw_errno("truncate", data_path_, errno);
   }
-  {
-    const std::lock_guard lock(mutex_);
-    journal_.append(JournalRecordType::done, index, hash);
-    note_done(index, bytes.size(), hash);
-  }
-  scratch_.chunk_done(lane, index);
 }
 
 std::size_t UnknownPartial::read(std::uint64_t offset, std::span<std::byte> bytes) {

@@ -31,6 +31,19 @@ TEST(Sha256Plan, FollowsTheCpu) {
   }
 }
 
+TEST(Sha256Plan, WhatIsHiddenFromOpenSslIsHidden) {
+  const std::pair<const char*, std::uint64_t> table[] = {
+      {nullptr, ~0ULL},
+      {"", ~0ULL},
+      {"OPENSSL_armcap=0x7d", ~0ULL},
+      {"OPENSSL_ia32cap=0x7ffaf3ff", ~0ULL},
+      {"OPENSSL_ia32cap=0x7ffaf3ffffebffff:0x40069c219c97a9", 0x40069c219c97a9},
+      {"OPENSSL_ia32cap=0x7ffaf3ffffebffff:0x1c97a9 env::~0x20000000", 0x1c97a9}};
+  for (const auto& [words, features] : table) {
+    EXPECT_EQ(sha256_features_shown(words), features) << (words == nullptr ? "not set" : words);
+  }
+}
+
 TEST(Sha256Plan, GroupsWhatIsLeft) {
   struct Case {
     Sha256Plan plan;
@@ -143,6 +156,64 @@ TEST(Sha256Pieces, AnyCountAndAShortLastPiece) {
     expect_pieces(all.first(count * leaf_size_bytes), leaf_size_bytes);
     expect_pieces(all.subspan(1, count * leaf_size_bytes + 4321), leaf_size_bytes);
   }
+}
+
+// The stream goes to and fro between OpenSSL's code and ours, from wherever it is.
+TEST(StreamSha256, TakesPiecesAlong) {
+  std::mt19937_64 random(5);
+  const auto bytes = random_bytes(random, 70 * leaf_size_bytes);
+  for (int round = 0; round < 200; ++round) {
+    StreamSha256 stream;
+    std::vector<std::byte> all;
+    for (int part = 0; part < 4; ++part) {
+      const std::size_t piece_size = random() % 2 == 0 ? 64 * (1 + random() % 40) : 1 + random() % 3000;
+      const std::size_t before = random() % 3 == 0 ? random() % 200 : 0, length = random() % (70 * piece_size);
+      const std::span plain(bytes.data() + random() % 64, before), pieces(bytes.data() + random() % 64, length);
+      stream.update(plain);
+      std::vector<Sha256> hashes((length + piece_size - 1) / piece_size), expected(hashes.size());
+      stream.update(pieces, piece_size, hashes);
+      sha256_pieces(pieces, piece_size, expected);
+      ASSERT_EQ(hashes, expected) << length << " bytes in pieces of " << piece_size << ", round " << round;
+      all.insert(all.end(), plain.begin(), plain.end());
+      all.insert(all.end(), pieces.begin(), pieces.end());
+    }
+    ASSERT_EQ(stream.finish().hex(), sha256(all).hex()) << all.size() << " bytes, round " << round;
+  }
+}
+
+// The length is told in bits, of which there are more than 32 bits hold.
+TEST(StreamSha256, CountsBeyondTheFirstHalfGigabyte) {
+  const std::vector<std::byte> bytes(chunk_size_bytes, std::byte{0x5a});
+  StreamSha256 along;
+  StreamHash alone("sha256");
+  std::vector<Sha256> leaves(leaves_per_chunk);
+  for (std::uint64_t done = 0; done < (513ULL << 20); done += bytes.size()) {
+    along.update(bytes, leaf_size_bytes, leaves);
+    alone.update(bytes);
+  }
+  EXPECT_EQ(along.finish().hex(), alone.finish_hex());
+}
+
+TEST(Sha256Along, PiecesAndTheirStream) {
+  if (!sha256_takes_along(sha256_cpu())) GTEST_SKIP() << "this CPU has not both SHA extensions and AVX-512";
+  std::mt19937_64 random(6);
+  const auto bytes = random_bytes(random, 40 * leaf_size_bytes + 7);
+  for (const std::size_t piece_size : {std::size_t{64}, std::size_t{128}, std::size_t{4096}, leaf_size_bytes}) {
+    for (const std::size_t count : {0, 15, 16, 17, 31, 32, 40}) {
+      std::array<std::uint32_t, 8> words{0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
+                                         0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
+      const auto pieces = std::span(bytes).subspan(7, count * piece_size);
+      std::vector<Sha256> hashes(count);
+      const std::size_t done = sha256_along(words.data(), pieces, piece_size, hashes);
+      ASSERT_EQ(done, count / 16 * 16);
+      for (std::size_t i = 0; i < done; ++i) {
+        ASSERT_EQ(hashes[i].hex(), sha256(pieces.subspan(i * piece_size, piece_size)).hex()) << i << " of " << count;
+      }
+    }
+  }
+  std::vector<Sha256> hashes(16);
+  std::array<std::uint32_t, 8> words{};
+  EXPECT_EQ(sha256_along(words.data(), std::span(bytes).first(16 * 65), 65, hashes), 0U) << "pieces of no whole blocks";
 }
 
 TEST(Sha256Each, MessagesOfAnyLengths) {

@@ -7,9 +7,12 @@
 #include <atomic>
 #include <cstring>
 #include <latch>
+#include <map>
+#include <mutex>
 #include <random>
 #include <thread>
 
+#include "manifest/file_tree.h"
 #include "sabath/error.h"
 #include "support/seeded.h"
 
@@ -22,11 +25,12 @@ struct File {
   std::string bytes = seeded_bytes(3, 0, size);
   Checksums sums;
   File() { sums.sha256 = sha256(bytes).hex(); }
-  [[nodiscard]] FrontHash::Read read() const {
-    return [this](std::uint64_t offset, std::span<std::byte> into) {
-      std::memcpy(into.data(), bytes.data() + offset, into.size());
-      return into.size();
-    };
+  std::size_t read(std::uint64_t offset, std::span<std::byte> into) const {
+    std::memcpy(into.data(), bytes.data() + offset, into.size());
+    return into.size();
+  }
+  [[nodiscard]] Sha256 hash(std::uint64_t index) const {
+    return hash_chunk(std::as_bytes(std::span(bytes)).subspan(index * chunk_size_bytes, chunk_length(size, index)));
   }
   [[nodiscard]] ChunkBuffers::Buffer chunk(ChunkBuffers& buffers, std::uint64_t index) const {
     auto buffer = buffers.take();
@@ -40,19 +44,62 @@ const File& file() {
   return one;
 }
 
-TEST(FrontHash, ChunksInOrderAreNeverReadBack) {
+// Both ways: with all chunks hashed before they are offered, and with the leaves of what is near taken along.
+class FrontHashes : public testing::TestWithParam<bool> {
+ protected:
+  // What a lane does with a chunk. True: it was held back.
+  bool bring(FrontHash& hash, std::uint64_t index, ChunkBuffers::Buffer bytes) {
+    const auto turn = hash.await_turn(index, {});
+    if (!turn.unhashed) note(index, file().hash(index));
+    hash.offer(index, std::move(bytes), turn);
+    return turn.held_back;
+  }
+  bool bring(FrontHash& hash, std::uint64_t index) { return bring(hash, index, file().chunk(buffers, index)); }
+  void present(FrontHash& hash, std::uint64_t index) {
+    note(index, file().hash(index));
+    hash.present(index);
+  }
+
+  // Only what has its hash can be read back, as it is with a partial.
+  [[nodiscard]] FrontHash::Calls calls() {
+    return {.read =
+                [this](std::uint64_t offset, std::span<std::byte> into) {
+                  const std::lock_guard lock(mutex);
+                  EXPECT_TRUE(noted.contains(offset / chunk_size_bytes)) << "chunk " << offset / chunk_size_bytes;
+                  return file().read(offset, into);
+                },
+            .hashed = [this](std::uint64_t index, const Sha256& of) { note(index, of); }};
+  }
+  void note(std::uint64_t index, const Sha256& of) {
+    const std::lock_guard lock(mutex);
+    EXPECT_TRUE(noted.emplace(index, of).second) << "chunk " << index << " was hashed twice";
+  }
+  void expect_all_hashed() {
+    const std::lock_guard lock(mutex);
+    ASSERT_EQ(noted.size(), chunks);
+    for (const auto& [index, of] : noted) EXPECT_EQ(of, file().hash(index)) << "chunk " << index;
+  }
+
   ChunkBuffers buffers;
-  FrontHash hash(file().sums, size, buffers, file().read());
-  for (std::uint64_t i = 0; i < chunks; ++i) hash.offer(i, file().chunk(buffers, i), {});
+  std::mutex mutex;
+  std::map<std::uint64_t, Sha256> noted;
+};
+INSTANTIATE_TEST_SUITE_P(Leaves, FrontHashes, testing::Bool(),
+                         [](const auto& info) { return info.param ? "taken" : "not_taken"; });
+
+TEST_P(FrontHashes, ChunksInOrderAreNeverReadBack) {
+  FrontHash hash(file().sums, size, buffers, calls(), GetParam());
+  for (std::uint64_t i = 0; i < chunks; ++i) bring(hash, i);
   EXPECT_EQ(hash.finish("f", {}).sha256, file().sums.sha256);
   EXPECT_EQ(hash.read_back(), 0U);
+  expect_all_hashed();
 }
 
-TEST(FrontHash, ManyThreadsInAnyOrder) {
+TEST_P(FrontHashes, ManyThreadsInAnyOrder) {
   std::mt19937 random(7);
   for (int round = 0; round < 6; ++round) {
-    ChunkBuffers buffers;
-    FrontHash hash(file().sums, size, buffers, file().read());
+    noted.clear();
+    FrontHash hash(file().sums, size, buffers, calls(), GetParam());
     std::vector<std::uint64_t> order(chunks);
     for (std::uint64_t i = 0; i < chunks; ++i) order[i] = i;
     // Lanes bring chunks near their order; in the last rounds in none.
@@ -69,78 +116,139 @@ TEST(FrontHash, ManyThreadsInAnyOrder) {
       std::vector<std::jthread> lanes;
       for (int lane = 0; lane < 8; ++lane) {
         lanes.emplace_back([&] {
-          for (std::uint64_t at = next++; at < chunks; at = next++) {
-            hash.offer(order[at], file().chunk(buffers, order[at]), {});
-          }
+          for (std::uint64_t at = next++; at < chunks; at = next++) bring(hash, order[at]);
         });
       }
     }
     EXPECT_EQ(hash.finish("f", {}).sha256, file().sums.sha256);
+    expect_all_hashed();
   }
 }
 
-TEST(FrontHash, WhatIsPresentIsReadBack) {
-  ChunkBuffers buffers;
-  FrontHash hash(file().sums, size, buffers, file().read());
-  for (std::uint64_t i = 0; i < chunks; i += 2) hash.present(i);
-  for (std::uint64_t i = 1; i < chunks; i += 2) hash.offer(i, file().chunk(buffers, i), {});
+TEST_P(FrontHashes, WhatIsPresentIsReadBack) {
+  FrontHash hash(file().sums, size, buffers, calls(), GetParam());
+  for (std::uint64_t i = 0; i < chunks; i += 2) present(hash, i);
+  for (std::uint64_t i = 1; i < chunks; i += 2) bring(hash, i);
   EXPECT_EQ(hash.finish("f", {}).sha256, file().sums.sha256);
   EXPECT_GE(hash.read_back(), chunks / 2 * chunk_size_bytes);
+  expect_all_hashed();
 }
 
-TEST(FrontHash, SaysWhoWaitedForIt) {
-  ChunkBuffers buffers;
+// The first chunk is long in coming: a kill takes only what is on its way, so nothing waits for it without its hash.
+TEST_P(FrontHashes, WhatWaitsForAnEarlierOneIsHashed) {
+  FrontHash hash(file().sums, size, buffers, calls(), GetParam());
+  for (std::uint64_t i = 1; i < chunks; ++i) EXPECT_FALSE(bring(hash, i));
+  const auto all_noted = [&] {
+    const std::lock_guard lock(mutex);
+    return noted.size() == chunks - 1;
+  };
+  for (int i = 0; i < 1000 && !all_noted(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  EXPECT_TRUE(all_noted());
+  bring(hash, 0);
+  EXPECT_EQ(hash.finish("f", {}).sha256, file().sums.sha256);
+  EXPECT_LE(hash.read_back(), (chunks - FrontHash::kept_max) * chunk_size_bytes);
+  expect_all_hashed();
+}
+
+TEST_P(FrontHashes, SaysWhoWaitedForIt) {
   std::latch open{1};
-  FrontHash hash(file().sums, size, buffers, [&](std::uint64_t offset, std::span<std::byte> into) {
+  auto slow = calls();
+  slow.read = [&](std::uint64_t offset, std::span<std::byte> into) {
     open.wait();
-    return file().read()(offset, into);
-  });
-  hash.present(0);
-  for (std::uint64_t i = 1; i <= FrontHash::kept_max; ++i) EXPECT_FALSE(hash.offer(i, file().chunk(buffers, i), {}));
-  bool waited = false;
+    return file().read(offset, into);
+  };
+  FrontHash hash(file().sums, size, buffers, slow, GetParam());
+  present(hash, 0);
+  for (std::uint64_t i = 1; i < FrontHash::kept_max; ++i) EXPECT_FALSE(bring(hash, i));
+  bool held_back = false;
   {
-    const std::jthread lane([&] {
-      const std::uint64_t next = FrontHash::kept_max + 1;
-      waited = hash.offer(next, file().chunk(buffers, next), {});
-    });
+    const std::jthread lane([&] { held_back = bring(hash, FrontHash::kept_max); });
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
     open.count_down();
   }
-  EXPECT_TRUE(waited);
-  for (std::uint64_t i = FrontHash::kept_max + 2; i < chunks; ++i) hash.present(i);
+  EXPECT_TRUE(held_back);
+  for (std::uint64_t i = FrontHash::kept_max + 1; i < chunks; ++i) present(hash, i);
   EXPECT_EQ(hash.finish("f", {}).sha256, file().sums.sha256);
 }
 
-TEST(FrontHash, AWrongByteIsAContentFailureAndARestartForgetsIt) {
-  ChunkBuffers buffers;
-  FrontHash hash(file().sums, size, buffers, file().read());
+// Who is far ahead waits for a thread that has work, but does not say that all do: others may be slower than it.
+TEST_P(FrontHashes, OneFarAheadIsNotHeldBackWhileLittleIsKept) {
+  std::latch open{1};
+  auto slow = calls();
+  slow.read = [&](std::uint64_t offset, std::span<std::byte> into) {
+    open.wait();
+    return file().read(offset, into);
+  };
+  FrontHash hash(file().sums, size, buffers, slow, GetParam());
+  present(hash, 0);
+  std::atomic<bool> through = false;
+  bool held_back = true;
+  {
+    const std::jthread lane([&] {
+      held_back = bring(hash, chunks - 1);
+      through = true;
+    });
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    EXPECT_FALSE(through);
+    open.count_down();
+  }
+  EXPECT_FALSE(held_back);
+  for (std::uint64_t i = 1; i + 1 < chunks; ++i) bring(hash, i);
+  EXPECT_EQ(hash.finish("f", {}).sha256, file().sums.sha256);
+  expect_all_hashed();
+}
+
+TEST_P(FrontHashes, AWrongByteIsAContentFailureAndARestartForgetsIt) {
+  FrontHash hash(file().sums, size, buffers, calls(), GetParam());
   for (std::uint64_t i = 0; i < chunks; ++i) {
     auto bytes = file().chunk(buffers, i);
     if (i == 9) bytes[17] ^= std::byte{1};
-    hash.offer(i, std::move(bytes), {});
+    bring(hash, i, std::move(bytes));
   }
   EXPECT_THROW((void)hash.finish("f", {}), Error);
   hash.restart();
-  for (std::uint64_t i = 0; i < chunks; ++i) hash.present(i);
+  noted.clear();
+  for (std::uint64_t i = 0; i < chunks; ++i) present(hash, i);
   EXPECT_EQ(hash.finish("f", {}).sha256, file().sums.sha256);
 }
 
-TEST(FrontHash, AFailureToReadEndsWhoeverWaits) {
-  ChunkBuffers buffers;
-  FrontHash hash(file().sums, size, buffers, [](std::uint64_t, std::span<std::byte>) -> std::size_t {
+TEST_P(FrontHashes, AFailureToReadEndsWhoeverWaits) {
+  auto broken = calls();
+  broken.read = [](std::uint64_t, std::span<std::byte>) -> std::size_t {
     throw Error(FailureKind::storage, "the disk is gone");
-  });
-  hash.present(0);
-  for (std::uint64_t i = 1; i < chunks; ++i) hash.offer(i, file().chunk(buffers, i), {});
+  };
+  FrontHash hash(file().sums, size, buffers, broken, GetParam());
+  present(hash, 0);
+  for (std::uint64_t i = 1; i < chunks; ++i) bring(hash, i);
   EXPECT_THROW((void)hash.finish("f", {}), Error);
 }
 
-TEST(FrontHash, AStopEndsTheWait) {
+TEST(FrontHash, AHashThatCannotBeNotedEndsWhoeverWaits) {
   ChunkBuffers buffers;
-  FrontHash hash(file().sums, size, buffers, file().read());
+  const FrontHash::Calls calls{
+      .read = [](std::uint64_t offset, std::span<std::byte> into) { return file().read(offset, into); },
+      .hashed = [](std::uint64_t, const Sha256&) { throw Error(FailureKind::storage, "the disk is full"); }};
+  FrontHash hash(file().sums, size, buffers, calls, true);
+  for (std::uint64_t i = 0; i < chunks; ++i) hash.offer(i, file().chunk(buffers, i), hash.await_turn(i, {}));
+  EXPECT_THROW((void)hash.finish("f", {}), Error);
+}
+
+TEST_P(FrontHashes, AStopEndsTheWait) {
+  FrontHash hash(file().sums, size, buffers, calls(), GetParam());
   std::stop_source stop;
   stop.request_stop();
   EXPECT_THROW((void)hash.finish("f", stop.get_token()), Error);
+}
+
+// Nothing but a SHA-256 takes leaves along.
+TEST(FrontHash, WithoutASha256ChunksComeWithTheirHash) {
+  ChunkBuffers buffers;
+  Checksums sums;
+  sums.md5 = std::string(32, '0');
+  FrontHash hash(sums, size, buffers, {}, true);
+  EXPECT_FALSE(hash.await_turn(0, {}).unhashed);
+  FrontHash none({}, size, buffers, {}, true);
+  EXPECT_FALSE(none.await_turn(0, {}).unhashed);
 }
 
 }  // namespace

@@ -9,7 +9,7 @@ namespace {
 
 const Failure differs{FailureKind::content, "differs", "", std::nullopt};
 
-Whole chunk_of(std::uint64_t chunk, std::set<std::size_t> givers) { return {chunk, nullptr, {}, std::move(givers), 0}; }
+Whole chunk_of(std::uint64_t chunk, std::set<std::size_t> givers) { return {chunk, nullptr, std::move(givers), 0}; }
 
 std::vector<std::byte> bytes_of(std::string_view text) {
   const auto bytes = std::as_bytes(std::span(text));

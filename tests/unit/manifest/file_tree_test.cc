@@ -107,6 +107,27 @@ TEST(FileTree, WrongCountsAreRefused) {
   EXPECT_EQ(test::kind_thrown([&] { (void)hash_chunk({}); }), FailureKind::internal);
 }
 
+// Of any chunks in a row, and the short one at the end: both as each by itself.
+TEST(FileTree, AChunkIsHashedWithTheChecksumsOfItsFile) {
+  const auto bytes = pattern(2 * chunk_size_bytes + 3 * leaf_size_bytes + 77);
+  for (const bool with_sha256 : {true, false}) {
+    Checksums expected;
+    StreamHash md5("md5");
+    md5.update(bytes);
+    expected.md5 = md5.finish_hex();
+    if (with_sha256) expected.sha256 = sha256(bytes).hex();
+    ChecksumSet sums(expected);
+    std::vector<Sha256> chunks;
+    for (std::uint64_t i = 0; i < chunk_count(bytes.size()); ++i) {
+      chunks.push_back(hash_chunk(std::span(bytes).subspan(i * chunk_size_bytes, chunk_length(bytes.size(), i)), sums));
+    }
+    EXPECT_EQ(chunks, tree_of(bytes).chunks);
+    const Checksums computed = sums.finish_and_compare("a file");
+    EXPECT_EQ(computed.sha256, expected.sha256);
+    EXPECT_EQ(computed.md5, expected.md5);
+  }
+}
+
 // The layers that the builder makes are the ones that a reader expects, at every edge of the shape.
 TEST(FileTree, NodesParseAsTheyWereMade) {
   for (const std::uint64_t chunks : {2, 63, 64, 65, 128, 4095, 4096, 4097}) {
