@@ -49,7 +49,7 @@ class FrontHash {
   void restart();                                 // the file begins anew; no call is under way when it returns
   [[nodiscard]] std::uint64_t read_back() const;  // bytes
 
-  static constexpr std::size_t kept_max = 6;
+  static constexpr std::size_t kept_max = 4;
 
  private:
   enum class Place : std::uint8_t { missing, present };
