@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <thread>
 
 #include "base/filesystem_kind.h"
 #include "sabath/error.h"
@@ -223,7 +224,7 @@ std::uint64_t Partial::claim_run(std::uint64_t first, std::uint64_t count) {
 // Whoever wrote its claim later sees the other's. Those that wrote before either looked both see both: then names
 // decide.
 std::uint64_t KnownPartial::claim_run(std::uint64_t first, std::uint64_t count) {
-  const std::lock_guard lock(mutex_);
+  std::unique_lock lock(mutex_);
   others_.refresh(true);
   if (published_by_other()) return 0;
   std::uint64_t end = first;
@@ -233,8 +234,26 @@ std::uint64_t KnownPartial::claim_run(std::uint64_t first, std::uint64_t count) 
   if (end > first) others_.refresh(true);
   std::uint64_t ours = first;
   while (ours < end && !others_.reports_done(ours) && !others_.goes_before_us(ours)) ++ours;
+  ours = await_way(lock, first, ours);
+  if (published_) return 0;
   for (std::uint64_t i = ours; i < end; ++i) journal_.append(JournalRecordType::release, i);
   return ours - first;
+}
+
+// Up to where nobody else is at it. Whoever looked back before our claim was written does not know of it, and goes on
+// though it should give way: then we do.
+std::uint64_t KnownPartial::await_way(std::unique_lock<std::mutex>& lock, std::uint64_t first, std::uint64_t end) {
+  const auto until = std::chrono::steady_clock::now() + give_way_max;
+  for (;;) {
+    std::uint64_t ours = first;
+    while (ours < end && !others_.reports_done(ours) && !others_.claims(ours)) ++ours;
+    if (ours == end || others_.reports_done(ours) || published_ || std::chrono::steady_clock::now() >= until)
+      return ours;
+    lock.unlock();
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    lock.lock();
+    others_.refresh(true);
+  }
 }
 
 void KnownPartial::release(std::uint64_t index) {

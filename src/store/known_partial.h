@@ -53,6 +53,8 @@ class KnownPartial final : public Partial {
   [[nodiscard]] bool published_by_other();
   void come_back();
   void note_done(std::uint64_t index);
+  static constexpr std::chrono::milliseconds give_way_max{50};
+  [[nodiscard]] std::uint64_t await_way(std::unique_lock<std::mutex>& lock, std::uint64_t first, std::uint64_t end);
   // Reads the chunks that others report, all or only inactive writers'; what is not so is missing again.
   void check_reported(bool all);
   [[nodiscard]] FileTree tree() const { return {digest_, chunks_}; }
