@@ -35,8 +35,9 @@ ChunkTransfer::ChunkTransfer(FetchContext& context, ChunkBuffers& buffers, Chunk
              : provable() ? Trust::Proof::whole
                           : Trust::Proof::none) {}
 
-// Whoever reads the archive as it arrives must not read a partial that is gone.
+// Whoever reads the archive as it arrives must not read a partial that is gone, nor be told of it after that.
 ChunkTransfer::~ChunkTransfer() {
+  front_hash_.reset();
   if (job_.follower != nullptr) job_.follower->abandon();
 }
 

@@ -72,10 +72,12 @@ void FrontHash::run(std::stop_token stop) {
   std::unique_lock lock(mutex_);
   try {
     while (next_ < places_.size()) {
-      if (!moved_.wait(lock, stop, [&] { return ready() || unhashed() != kept_.end(); })) return;
+      moved_.wait(lock, stop, [&] { return ready() || unhashed() != kept_.end(); });
+      if (stop.stop_requested()) break;
       ready() ? hash_front(lock) : hash_early(lock);
       moved_.notify_all();
     }
+    while (unhashed() != kept_.end()) hash_early(lock);  // it is stopped, and others may go on with them
   } catch (...) {
     if (!lock) lock.lock();
     failure_ = std::current_exception();
@@ -93,7 +95,7 @@ void FrontHash::hash_front(std::unique_lock<std::mutex>& lock) {
   const bool unhashed = node && node.mapped().unhashed;
   lock.unlock();
   if (!node) {
-    read_back(index);
+    hash_from_disk(index);
   } else if (unhashed) {
     calls_.hashed(index, hash_chunk({node.mapped().bytes.get(), length}, sums_));
   } else {
@@ -104,7 +106,7 @@ void FrontHash::hash_front(std::unique_lock<std::mutex>& lock) {
   if (!node) read_back_ += length;
 }
 
-// The front waits for another chunk, and what a kill would take is made safe.
+// The front waits for an earlier chunk, and what a kill would take is made safe.
 void FrontHash::hash_early(std::unique_lock<std::mutex>& lock) {
   const auto early = unhashed();  // stays meanwhile: only this thread takes it away
   const std::uint64_t index = early->first;
@@ -115,7 +117,7 @@ void FrontHash::hash_early(std::unique_lock<std::mutex>& lock) {
   early->second.unhashed = false;
 }
 
-void FrontHash::read_back(std::uint64_t index) {
+void FrontHash::hash_from_disk(std::uint64_t index) {
   const std::uint64_t length = chunk_length(size_bytes_, index);
   const auto buffer = buffers_.take();
   std::uint64_t have = 0;

@@ -60,10 +60,10 @@ class FrontHash {
   using KeptChunks = std::map<std::uint64_t, Kept>;
   void run(std::stop_token stop);
   void start();
-  // The mutex is held before and after these, and not while they hash.
+  // The mutex is held before and after these two, and not while they hash.
   void hash_front(std::unique_lock<std::mutex>& lock);
   void hash_early(std::unique_lock<std::mutex>& lock);
-  void read_back(std::uint64_t index);
+  void hash_from_disk(std::uint64_t index);
   // The mutex is held.
   [[nodiscard]] KeptChunks::iterator unhashed();
   [[nodiscard]] bool ready() const { return next_ < places_.size() && places_[next_] == Place::present; }

@@ -233,6 +233,28 @@ TEST(FrontHash, AHashThatCannotBeNotedEndsWhoeverWaits) {
   EXPECT_THROW((void)hash.finish("f", {}), Error);
 }
 
+// Whoever is stopped leaves what came with its hash, so that the next one need not fetch it; and does not go on reading
+// what an earlier one left.
+TEST_P(FrontHashes, WhoeverIsStoppedLeavesNothingUnhashed) {
+  std::atomic<std::uint64_t> reads = 0;
+  std::latch begun{1};
+  auto slow = calls();
+  slow.read = [&](std::uint64_t offset, std::span<std::byte> into) {
+    if (reads++ == 0) begun.count_down();
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    return file().read(offset, into);
+  };
+  {
+    FrontHash hash(file().sums, size, buffers, slow, GetParam());
+    present(hash, 0);
+    begun.wait();
+    for (std::uint64_t i = FrontHash::kept_max; i < chunks; ++i) present(hash, i);
+    for (std::uint64_t i = 1; i < FrontHash::kept_max; ++i) bring(hash, i);
+  }
+  EXPECT_EQ(reads, 1U);
+  expect_all_hashed();
+}
+
 TEST_P(FrontHashes, AStopEndsTheWait) {
   FrontHash hash(file().sums, size, buffers, calls(), GetParam());
   std::stop_source stop;
