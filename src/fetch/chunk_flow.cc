@@ -1,5 +1,6 @@
 // One request of a ChunkTransfer, in its lane: what comes is put into chunks, and what went wrong is told.
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <utility>
 
@@ -8,8 +9,15 @@
 #include "fetch/chunk_transfer.h"
 #include "fetch/pieces.h"
 #include "fetch/spool.h"
+#include "store/scratch.h"
 
 namespace sabath {
+
+namespace {
+
+constexpr double quick_s = std::chrono::duration<double>(ScratchLanes::worth_keeping).count();
+
+}  // namespace
 
 void ChunkTransfer::run_flow(Lane& lane, Place flow) {
   const std::stop_callback forward(context_.stop, [&] { flow->stop.request_stop(); });
@@ -89,7 +97,7 @@ void ChunkTransfer::on_begin(Flow& flow, const ContentInfo& info) {
 
 std::shared_ptr<Flight> ChunkTransfer::flight_of(std::uint64_t chunk, std::size_t giver) {
   auto& flight = flights_[chunk];
-  if (!flight) flight = std::make_shared<Flight>(Flight{buffers_.take(), 0, 0, {}});
+  if (!flight) flight = std::make_shared<Flight>(Flight{buffers_.take(), 0, 0, now(), {}});
   flight->givers.insert(giver);
   return flight;
 }
@@ -188,7 +196,7 @@ void ChunkTransfer::finish_chunk(Lane& lane, Flow& flow, std::uint64_t chunk, co
   const bool right = known() ? hash_chunk(bytes) == job_.known->chunks[chunk]
                              : pieces_match(job_.pieces, size_, chunk * chunk_size_bytes, bytes);
   if (!right) return refuse_chunk(flow, chunk, flight);
-  Whole whole{chunk, kept, {}, 0};
+  Whole whole{chunk, kept, {}, 0, now() - flight.begun < quick_s && flight.adopted == 0};
   {
     const std::lock_guard lock(mutex_);
     whole.givers = flight.givers;
@@ -207,7 +215,7 @@ bool ChunkTransfer::keep_chunk(Lane& lane, const Whole& whole, const std::stop_t
   if (known()) {
     partial_->write_chunk(lane.id, chunk, bytes, job_.known->chunks[chunk]);
     if (whole.adopted > 0) context_.events.on(event::BytesReused{whole.adopted, Reuse::partial});
-  } else if (turn = front_hash_->await_turn(chunk, stop); turn.unhashed) {
+  } else if (turn = front_hash_->await_turn(chunk, whole.quick, stop); turn.unhashed) {
     partial_->write_unhashed(lane.id, chunk, bytes);
   } else {
     partial_->write_chunk(lane.id, chunk, bytes, hash_chunk(bytes));

@@ -21,6 +21,7 @@ struct Flight {  // a chunk on its way
   ChunkBuffers::Buffer bytes;
   std::uint64_t covered = 0;
   std::uint64_t adopted = 0;     // of them, an earlier process's
+  double begun = 0;              // seconds; when the first of them came
   std::set<std::size_t> givers;  // mirrors
 };
 struct Whole {  // a chunk that has come
@@ -28,6 +29,7 @@ struct Whole {  // a chunk that has come
   ChunkBuffers::Buffer bytes;
   std::set<std::size_t> givers;
   std::uint64_t adopted = 0;
+  bool quick = false;  // it came so soon that it would come as soon again
 };
 struct Flow {  // one request
   MirrorSet::Pick pick;

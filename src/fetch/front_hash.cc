@@ -44,7 +44,7 @@ void FrontHash::present(std::uint64_t index) {
   moved_.notify_all();
 }
 
-FrontHash::Turn FrontHash::await_turn(std::uint64_t index, std::stop_token stop) {
+FrontHash::Turn FrontHash::await_turn(std::uint64_t index, bool quick, std::stop_token stop) {
   if (expected_.empty()) return {};
   std::unique_lock lock(mutex_);
   const auto near = [&] { return index < next_ + kept_max; };
@@ -53,7 +53,7 @@ FrontHash::Turn FrontHash::await_turn(std::uint64_t index, std::stop_token stop)
   const bool held_back = !in_step() && kept_.size() + 1 >= kept_max;  // and the one that it has in hand
   moved_.wait(lock, stop, in_step);
   // Only what is near: until it has its hash, a kill takes it.
-  return {held_back, takes_leaves_ && near()};
+  return {held_back, takes_leaves_ && quick && near()};
 }
 
 void FrontHash::offer(std::uint64_t index, ChunkBuffers::Buffer bytes, const Turn& turn) {

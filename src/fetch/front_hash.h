@@ -40,7 +40,8 @@ class FrontHash {
     bool held_back = false;  // it waited, and as much as is kept: the thread is what everybody waits for
     bool unhashed = false;   // the chunk is to be written and offered without its hash
   };
-  [[nodiscard]] Turn await_turn(std::uint64_t index, std::stop_token stop);
+  // `quick`: what a kill takes of it comes again as soon; another one is hashed before anything else is done.
+  [[nodiscard]] Turn await_turn(std::uint64_t index, bool quick, std::stop_token stop);
   // The chunk stands in `bytes` now; it is written, and can be read back if it has its hash.
   void offer(std::uint64_t index, ChunkBuffers::Buffer bytes, const Turn& turn);
   // After the last chunk: waits for the thread and compares. Throws Error{content}, Error{interrupted}, what the calls

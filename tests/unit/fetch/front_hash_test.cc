@@ -49,7 +49,7 @@ class FrontHashes : public testing::TestWithParam<bool> {
  protected:
   // What a lane does with a chunk. True: it was held back.
   bool bring(FrontHash& hash, std::uint64_t index, ChunkBuffers::Buffer bytes) {
-    const auto turn = hash.await_turn(index, {});
+    const auto turn = hash.await_turn(index, true, {});
     if (!turn.unhashed) note(index, file().hash(index));
     hash.offer(index, std::move(bytes), turn);
     return turn.held_back;
@@ -229,7 +229,7 @@ TEST(FrontHash, AHashThatCannotBeNotedEndsWhoeverWaits) {
       .read = [](std::uint64_t offset, std::span<std::byte> into) { return file().read(offset, into); },
       .hashed = [](std::uint64_t, const Sha256&) { throw Error(FailureKind::storage, "the disk is full"); }};
   FrontHash hash(file().sums, size, buffers, calls, true);
-  for (std::uint64_t i = 0; i < chunks; ++i) hash.offer(i, file().chunk(buffers, i), hash.await_turn(i, {}));
+  for (std::uint64_t i = 0; i < chunks; ++i) hash.offer(i, file().chunk(buffers, i), hash.await_turn(i, true, {}));
   EXPECT_THROW((void)hash.finish("f", {}), Error);
 }
 
@@ -262,15 +262,23 @@ TEST_P(FrontHashes, AStopEndsTheWait) {
   EXPECT_THROW((void)hash.finish("f", stop.get_token()), Error);
 }
 
+TEST(FrontHash, WhatWasLongInComingIsHashedFirst) {
+  ChunkBuffers buffers;
+  FrontHash hash(file().sums, size, buffers, {}, true);
+  EXPECT_TRUE(hash.await_turn(0, true, {}).unhashed);
+  EXPECT_FALSE(hash.await_turn(0, false, {}).unhashed);
+  EXPECT_FALSE(hash.await_turn(FrontHash::kept_max, true, {}).unhashed) << "far ahead";
+}
+
 // Nothing but a SHA-256 takes leaves along.
 TEST(FrontHash, WithoutASha256ChunksComeWithTheirHash) {
   ChunkBuffers buffers;
   Checksums sums;
   sums.md5 = std::string(32, '0');
   FrontHash hash(sums, size, buffers, {}, true);
-  EXPECT_FALSE(hash.await_turn(0, {}).unhashed);
+  EXPECT_FALSE(hash.await_turn(0, true, {}).unhashed);
   FrontHash none({}, size, buffers, {}, true);
-  EXPECT_FALSE(none.await_turn(0, {}).unhashed);
+  EXPECT_FALSE(none.await_turn(0, true, {}).unhashed);
 }
 
 }  // namespace
