@@ -247,8 +247,8 @@ std::uint64_t KnownPartial::await_way(std::unique_lock<std::mutex>& lock, std::u
   for (;;) {
     std::uint64_t ours = first;
     while (ours < end && !others_.reports_done(ours) && !others_.claims(ours)) ++ours;
-    if (ours == end || others_.reports_done(ours) || published_ || std::chrono::steady_clock::now() >= until)
-      return ours;
+    const bool waits = ours < end && !others_.reports_done(ours) && !others_.goes_before_us(ours);
+    if (!waits || published_ || std::chrono::steady_clock::now() >= until) return ours;
     lock.unlock();
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
     lock.lock();
