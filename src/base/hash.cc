@@ -178,21 +178,19 @@ ChecksumSet::ChecksumSet(const Checksums& expected)
       sha256_(expected.sha256.empty() ? nullptr : std::make_unique<StreamSha256>()) {}
 
 void ChecksumSet::update(std::span<const std::byte> bytes) {
-  for (StreamHash* hash : {md5_.get(), sha1_.get()}) {
-    if (hash) hash->update(bytes);
-  }
+  update_others(bytes);
   if (sha256_) sha256_->update(bytes);
 }
 
 void ChecksumSet::update(std::span<const std::byte> bytes, std::size_t piece_size, std::span<Sha256> hashes) {
-  if (!sha256_) {
-    sha256_pieces(bytes, piece_size, hashes);
-    return update(bytes);
-  }
+  update_others(bytes);
+  sha256_ ? sha256_->update(bytes, piece_size, hashes) : sha256_pieces(bytes, piece_size, hashes);
+}
+
+void ChecksumSet::update_others(std::span<const std::byte> bytes) {
   for (StreamHash* hash : {md5_.get(), sha1_.get()}) {
     if (hash) hash->update(bytes);
   }
-  sha256_->update(bytes, piece_size, hashes);
 }
 
 Checksums ChecksumSet::finish_and_compare(std::string_view what) {

@@ -67,6 +67,7 @@ class ChecksumSet {
   [[nodiscard]] bool empty() const { return expected_.empty(); }
 
  private:
+  void update_others(std::span<const std::byte> bytes);  // than SHA-256
   Checksums expected_;
   std::unique_ptr<StreamHash> md5_, sha1_;
   std::unique_ptr<StreamSha256> sha256_;

@@ -232,9 +232,7 @@ std::uint64_t KnownPartial::claim_run(std::uint64_t first, std::uint64_t count) 
   while (end < last && !done_[end] && !others_.reports_done(end) && !others_.claims(end)) ++end;
   for (std::uint64_t i = first; i < end; ++i) journal_.append(JournalRecordType::claim, i);
   if (end > first) others_.refresh(true);
-  std::uint64_t ours = first;
-  while (ours < end && !others_.reports_done(ours) && !others_.goes_before_us(ours)) ++ours;
-  ours = await_way(lock, first, ours);
+  const std::uint64_t ours = await_way(lock, first, end);
   if (published_) return 0;
   for (std::uint64_t i = ours; i < end; ++i) journal_.append(JournalRecordType::release, i);
   return ours - first;

@@ -70,6 +70,14 @@ class FrontHashes : public testing::TestWithParam<bool> {
                 },
             .hashed = [this](std::uint64_t index, const Sha256& of) { note(index, of); }};
   }
+  [[nodiscard]] FrontHash::Calls calls_that_wait_for(std::latch& open) {
+    auto slow = calls();
+    slow.read = [&open](std::uint64_t offset, std::span<std::byte> into) {
+      open.wait();
+      return file().read(offset, into);
+    };
+    return slow;
+  }
   void note(std::uint64_t index, const Sha256& of) {
     const std::lock_guard lock(mutex);
     EXPECT_TRUE(noted.emplace(index, of).second) << "chunk " << index << " was hashed twice";
@@ -152,12 +160,7 @@ TEST_P(FrontHashes, WhatWaitsForAnEarlierOneIsHashed) {
 
 TEST_P(FrontHashes, SaysWhoWaitedForIt) {
   std::latch open{1};
-  auto slow = calls();
-  slow.read = [&](std::uint64_t offset, std::span<std::byte> into) {
-    open.wait();
-    return file().read(offset, into);
-  };
-  FrontHash hash(file().sums, size, buffers, slow, GetParam());
+  FrontHash hash(file().sums, size, buffers, calls_that_wait_for(open), GetParam());
   present(hash, 0);
   for (std::uint64_t i = 1; i < FrontHash::kept_max; ++i) EXPECT_FALSE(bring(hash, i));
   bool held_back = false;
@@ -174,12 +177,7 @@ TEST_P(FrontHashes, SaysWhoWaitedForIt) {
 // Who is far ahead waits for a thread that has work, but does not say that all do: others may be slower than it.
 TEST_P(FrontHashes, OneFarAheadIsNotHeldBackWhileLittleIsKept) {
   std::latch open{1};
-  auto slow = calls();
-  slow.read = [&](std::uint64_t offset, std::span<std::byte> into) {
-    open.wait();
-    return file().read(offset, into);
-  };
-  FrontHash hash(file().sums, size, buffers, slow, GetParam());
+  FrontHash hash(file().sums, size, buffers, calls_that_wait_for(open), GetParam());
   present(hash, 0);
   std::atomic<bool> through = false;
   bool held_back = true;
