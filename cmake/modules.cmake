@@ -13,6 +13,9 @@ target_compile_definitions(sabath_options INTERFACE SABATH_VERSION="${PROJECT_VE
 if(SABATH_SANITIZE)
   target_compile_options(sabath_options INTERFACE -fsanitize=${SABATH_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   target_link_options(sabath_options INTERFACE -fsanitize=${SABATH_SANITIZE})
+  if(SABATH_SANITIZE MATCHES address AND NOT SABATH_FUZZ)
+    string(APPEND CMAKE_EXE_LINKER_FLAGS " -no-pie")  # or 130 MB of what checks need are relocated at each start
+  endif()
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")  # instrumented variants look uninitialized to gcc
     target_compile_options(sabath_options INTERFACE -Wno-maybe-uninitialized)
   endif()

@@ -2,6 +2,10 @@
 
 #include <fmt/core.h>
 
+#include <chrono>
+#include <optional>
+#include <string>
+
 #include "sabath/path.h"
 
 namespace sabath {
@@ -15,6 +19,8 @@ struct Meaning {
 constexpr const char* tls_hint =
     "check the URL's host name and this machine's clock; if a site's own authority signed the certificate, give its "
     "PEM bundle as the CA file";
+
+constexpr const char* users_hint = "allow it fewer connections in the recipe's limits, or try again later";
 
 // A TLS handshake that the network cut short is worth a retry, one that the peers could not agree on is not.
 bool handshake_was_cut(CURL* easy, std::string_view detail) {
@@ -33,7 +39,20 @@ Meaning after_receive_error(CURL* easy) {
   return {FailureKind::network, ""};
 }
 
-// FTP: 5xx is for good (RFC 959 section 4.2.1), 4xx ("too many users") may be otherwise in a minute.
+// FTP's 421 (RFC 959 section 4.2.2), which libcurl takes for a timeout.
+bool takes_no_more_users(CURL* easy, const Url& url) {
+  long reply = 0;
+  curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &reply);
+  return url.scheme().starts_with("ftp") && reply == 421;
+}
+
+// A server that speaks TLS from the first byte can say so only in clear.
+bool greets_in_clear(CURLcode code, std::string_view detail, const Url& url) {
+  return url.scheme() == "ftps" && code == CURLE_SSL_CONNECT_ERROR &&
+         detail.find("wrong version number") != detail.npos;
+}
+
+// FTP: 5xx is for good (RFC 959 section 4.2.1), 4xx may be otherwise in a minute.
 Meaning after_refused_login(CURL* easy) {
   long reply = 0;
   curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &reply);
@@ -99,10 +118,18 @@ Meaning meaning_of(CURLcode code, CURL* easy, std::string_view detail) {
 }  // namespace
 
 Failure failure_of(CURLcode code, CURL* easy, std::string_view detail, const Url& url) {
-  const Meaning meaning = meaning_of(code, easy, detail);
-  const std::string what = printable(detail.empty() ? std::string_view(curl_easy_strerror(code)) : detail);
+  std::string what = printable(detail.empty() ? std::string_view(curl_easy_strerror(code)) : detail);
+  Meaning meaning = meaning_of(code, easy, detail);
+  std::optional<std::chrono::milliseconds> retry_after;
+  const bool in_clear = greets_in_clear(code, detail, url);
+  if (in_clear || takes_no_more_users(easy, url)) {
+    what = in_clear ? fmt::format("it takes no more users now, or speaks no TLS ({})", what)
+                    : "it takes no more users now";
+    meaning = {FailureKind::network, users_hint};
+    retry_after = std::chrono::milliseconds(0);  // it does not say how long
+  }
   const char* cut = code == CURLE_PARTIAL_FILE ? "truncated: " : "";
-  return {meaning.kind, fmt::format("cannot read {}: {}{}", url.display(), cut, what), meaning.hint, std::nullopt};
+  return {meaning.kind, fmt::format("cannot read {}: {}{}", url.display(), cut, what), meaning.hint, retry_after};
 }
 
 }  // namespace sabath

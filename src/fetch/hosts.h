@@ -48,6 +48,7 @@ class Host {
   [[nodiscard]] unsigned in_use() const;
   [[nodiscard]] double rate() const;            // bytes a second over the last while; 0: not known yet
   [[nodiscard]] Schedule::Speed speed() const;  // of one more lane
+  [[nodiscard]] std::uint64_t bytes_received() const { return bytes_; }
   [[nodiscard]] bool limited() const { return limiter_.limits(); }
   [[nodiscard]] bool by_login() const;    // each connection costs one
   [[nodiscard]] bool by_program() const;  // each request is the start of one

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <random>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -100,7 +101,10 @@ void MirrorSet::failed(const Pick& pick, const Error& error, bool progress) {
   // Lanes that one hiccup threw out together have seen one failure, not one each.
   const bool news = pick.at >= mirror.failed_at;
   mirror.failed_at = Clock::now();
-  if (progress)
+  // A host that takes no more of us now serves the others as long as anything comes of it.
+  const std::uint64_t came = mirror.host->bytes_received();
+  const bool serves_others = failure.retry_after && came > std::exchange(mirror.host_bytes, came);
+  if (progress || serves_others)
     mirror.state.failures = 1;
   else if (news)
     ++mirror.state.failures;
@@ -114,7 +118,8 @@ void MirrorSet::failed(const Pick& pick, const Error& error, bool progress) {
   const auto ready_at = mirror.failed_at + pause_after(mirror.state.failures, failure.retry_after, random_jitter());
   if (news || failure.retry_after) mirror.ready_at = std::max(mirror.ready_at, ready_at);
   if (failure.retry_after) {  // said of the host, not of this file
-    mirror.host->pause_until(mirror.failed_at + pause_after(0, failure.retry_after, 0), true);
+    const auto asked = std::min(*failure.retry_after, pause_after(0, failure.retry_after, 0));
+    mirror.host->pause_until(mirror.failed_at + asked, true);
   }
 }
 

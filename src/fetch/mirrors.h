@@ -67,6 +67,7 @@ class MirrorSet {
     std::optional<Failure> last;
     unsigned restarts = 0;  // whatever progress was between them
     bool rangeless = false;
+    std::uint64_t host_bytes = 0;  // received from the host when it failed last
   };
   void give_back(Mirror& mirror);  // the mutex is held
   [[noreturn]] void throw_most_telling() const;

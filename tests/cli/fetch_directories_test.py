@@ -102,6 +102,22 @@ class Directories(Case):
         self.expect_tree(asset["path"], TREE)
         self.assertEqual(asset["trusted_by"], "first use over TLS")
 
+    def expect_from_few_users(self, scheme, extra):
+        """At most two at a time: who is refused tries again, with fewer connections."""
+        files = {f"f{i}": seeded(50_000 + i, i) for i in range(12)} | {"large": seeded(30_000_000, 12)}
+        server = self.start(Vsftpd, extra + "max_per_ip=2\n", files)
+        url = server.url("").replace("ftp:", scheme + ":")
+        self.sabath.add("few", [fragment(url + n, data, name=n, path=n) for n, data in files.items()])
+        self.expect_tree(self.fetch("few")["path"], files)
+
+    def test_ftp_for_few_users(self):
+        self.expect_from_few_users("ftp", "")
+
+    def test_ftps_for_few_users(self):
+        """It says so before it speaks TLS."""
+        self.certify(self.home / "vsftpd")
+        self.expect_from_few_users("ftps", VSFTPD_TLS)
+
     def test_ftps_whose_data_would_come_in_clear(self):
         """No checksum is known: nothing but the encryption says whose bytes they are."""
         directory = self.home / "clear"

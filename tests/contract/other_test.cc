@@ -9,6 +9,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
+#include <optional>
 #include <thread>
 
 #include "reading.h"
@@ -67,6 +69,29 @@ TEST(FtpFetcher, RefusedLoginIsAccess) {
   const Vsftpd server({.root = root.path(), .anonymous = false});
   const Reading reading = read(*fetchers(), server.url("/f"));
   EXPECT_EQ(reading.kind(), FailureKind::access) << reading.message();
+}
+
+// Who is refused for now may come again, and with fewer connections. Where TLS is spoken from the first byte, that is
+// said in clear.
+TEST(FtpFetcher, NoMoreUsersForNow) {
+  const std::string reason = Vsftpd::unavailable_because();
+  if (!reason.empty()) GTEST_SKIP() << reason;
+  const TempDir root;
+  write_file(root / "f", "x");
+  for (const bool tls : {false, true}) {
+    const Vsftpd server({.root = root.path(), .users_max = 1, .tls = tls});
+    const auto set = make_fetchers({.user_agent = "sabath-test", .ca_file = server.ca_file()});
+    std::optional<Reading> second;
+    const ReadOptions asks_again{.on_write = [&] { second = read(*set, server.url("/f")); }};
+    for (int i = 0; i < 100 && !second; ++i) {  // whoever looked whether it is up may not be gone yet
+      const Reading first = read(*set, server.url("/f"), asks_again);
+      EXPECT_EQ(first.bytes, first.failure ? "" : "x") << first.message();
+      if (!second) std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    }
+    ASSERT_TRUE(second && second->failure) << tls;
+    EXPECT_EQ(second->kind(), FailureKind::network) << second->message();
+    EXPECT_EQ(second->failure->retry_after, std::chrono::milliseconds(0)) << second->message();
+  }
 }
 
 // A server of FTP as of 1985: it knows neither SIZE nor MDTM, so that the end of the data is all that it says of them.

@@ -31,6 +31,7 @@ nopriv_user=nobody
 secure_chroot_dir={dir}/empty
 anon_root={root}
 anon_max_rate={rate}
+max_per_ip={users}
 )";
 constexpr const char* tls_template = R"(ssl_enable=YES
 implicit_ssl=YES
@@ -63,6 +64,7 @@ Vsftpd::Vsftpd(VsftpdOptions options) : options_(std::move(options)) {
       [&](std::uint16_t port) {
         write_file(config, fmt::format(vsftpd_conf, fmt::arg("port", port), fmt::arg("root", options_.root.string()),
                                        fmt::arg("dir", directory_.path().string()), fmt::arg("rate", options_.rate_max),
+                                       fmt::arg("users", options_.users_max),
                                        fmt::arg("anonymous", options_.anonymous ? "YES" : "NO"),
                                        fmt::arg("local", options_.anonymous ? "NO" : "YES")) +
                                tls);

@@ -159,13 +159,18 @@ TEST_P(FrontHashes, WhatWaitsForAnEarlierOneIsHashed) {
 }
 
 TEST_P(FrontHashes, SaysWhoWaitedForIt) {
-  std::latch open{1};
+  std::latch open{1}, begun{1};
   FrontHash hash(file().sums, size, buffers, calls_that_wait_for(open), GetParam());
   present(hash, 0);
   for (std::uint64_t i = 1; i < FrontHash::kept_max; ++i) EXPECT_FALSE(bring(hash, i));
   bool held_back = false;
   {
-    const std::jthread lane([&] { held_back = bring(hash, FrontHash::kept_max); });
+    const std::jthread lane([&] {
+      auto bytes = file().chunk(buffers, FrontHash::kept_max);
+      begun.count_down();
+      held_back = bring(hash, FrontHash::kept_max, std::move(bytes));
+    });
+    begun.wait();
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
     open.count_down();
   }
@@ -235,11 +240,12 @@ TEST(FrontHash, AHashThatCannotBeNotedEndsWhoeverWaits) {
 // what an earlier one left.
 TEST_P(FrontHashes, WhoeverIsStoppedLeavesNothingUnhashed) {
   std::atomic<std::uint64_t> reads = 0;
-  std::latch begun{1};
+  std::latch begun{1}, all_there{1};
   auto slow = calls();
   slow.read = [&](std::uint64_t offset, std::span<std::byte> into) {
     if (reads++ == 0) begun.count_down();
-    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    all_there.wait();
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));  // the stop comes meanwhile
     return file().read(offset, into);
   };
   {
@@ -248,6 +254,7 @@ TEST_P(FrontHashes, WhoeverIsStoppedLeavesNothingUnhashed) {
     begun.wait();
     for (std::uint64_t i = FrontHash::kept_max; i < chunks; ++i) present(hash, i);
     for (std::uint64_t i = 1; i < FrontHash::kept_max; ++i) bring(hash, i);
+    all_there.count_down();
   }
   EXPECT_EQ(reads, 1U);
   expect_all_hashed();
