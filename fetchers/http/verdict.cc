@@ -166,6 +166,9 @@ class Judge {
     if (kind == FailureKind::network) {
       verdict.failure.retry_after = try_parse_retry_after(head_.retry_after, now_);
       if (!verdict.failure.retry_after) verdict.failure.retry_after = quota_pause(head_, now_);
+      // Too many of us (RFC 6585 section 4), or of all (RFC 9110 section 15.6.4); for how long it does not say.
+      const bool crowded = head_.status == 429 || head_.status == 503;
+      if (crowded && !verdict.failure.retry_after) verdict.failure.retry_after = std::chrono::milliseconds(0);
     }
     return verdict;
   }

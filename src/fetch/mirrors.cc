@@ -13,6 +13,7 @@ namespace sabath {
 
 namespace {
 constexpr std::chrono::seconds refusal_memory{10};
+constexpr unsigned crowded_failures = 2;  // that a host counts which serves others: pauses of 600 ms at most
 
 double random_jitter() {
   thread_local std::minstd_rand engine{std::random_device{}()};
@@ -101,11 +102,10 @@ void MirrorSet::failed(const Pick& pick, const Error& error, bool progress) {
   // Lanes that one hiccup threw out together have seen one failure, not one each.
   const bool news = pick.at >= mirror.failed_at;
   mirror.failed_at = Clock::now();
-  // A host that takes no more of us now serves the others as long as anything comes of it.
-  const std::uint64_t came = mirror.host->bytes_received();
-  const bool serves_others = failure.retry_after && came > std::exchange(mirror.host_bytes, came);
-  if (progress || serves_others)
+  if (progress)
     mirror.state.failures = 1;
+  else if (failure.retry_after && serves_others(mirror))
+    mirror.state.failures = std::min(mirror.state.failures + 1, crowded_failures);
   else if (news)
     ++mirror.state.failures;
   if (failure.kind == FailureKind::changed) ++mirror.restarts;
@@ -121,6 +121,12 @@ void MirrorSet::failed(const Pick& pick, const Error& error, bool progress) {
     const auto asked = std::min(*failure.retry_after, pause_after(0, failure.retry_after, 0));
     mirror.host->pause_until(mirror.failed_at + asked, true);
   }
+}
+
+// A host that takes no more of us now is no dead one as long as anything comes of it.
+bool MirrorSet::serves_others(Mirror& mirror) {
+  const std::uint64_t came = mirror.host->bytes_received();
+  return came > std::exchange(mirror.host_bytes, came);
 }
 
 void MirrorSet::released(const Pick& pick) {

@@ -67,9 +67,10 @@ class MirrorSet {
     std::optional<Failure> last;
     unsigned restarts = 0;  // whatever progress was between them
     bool rangeless = false;
-    std::uint64_t host_bytes = 0;  // received from the host when it failed last
+    std::uint64_t host_bytes = 0;  // received from the host when it refused last
   };
-  void give_back(Mirror& mirror);  // the mutex is held
+  void give_back(Mirror& mirror);             // the mutex is held
+  static bool serves_others(Mirror& mirror);  // something came of its host since it refused last
   [[noreturn]] void throw_most_telling() const;
 
   Hosts& hosts_;

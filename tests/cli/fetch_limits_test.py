@@ -90,6 +90,18 @@ class Limits(Case):
                 self.assertEqual(server.requests_while_used_up(1.5), [])
                 self.assertLess(server.refused(), 64)  # what was on its way as it ended, twice
 
+    def test_a_server_that_takes_few_connections(self):
+        """It refuses the others, and does not say until when: it is asked by fewer."""
+        data = seeded(20_000_000)
+        for status in (429, 503):
+            with self.subTest(status):
+                limits = f"limit_conn all 2; limit_conn_status {status}; limit_rate 6m;"
+                server = self.serve({"f": data}, name=str(status), extra=limits)
+                self.add("meek", server, {"f": data})
+                self.expect_tree(self.fetch("meek", "--force")["path"], {"f": data})
+                refused = sum(request.status == status for request in server.log())
+                self.assertIn(refused, range(1, 21))
+
     def test_limits_that_are_none(self):
         for limits, word in (({"connections": 0}, "connections"), ({"limit_rate": "fast"}, "limit_rate"),
                              ({"rate": 1}, "rate"), ({"connections": 5000}, "1024")):  # fmt: skip

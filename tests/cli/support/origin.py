@@ -17,6 +17,7 @@ http {{
   access_log {dir}/access.log test;
   client_body_temp_path {dir}/body; proxy_temp_path {dir}/proxy; fastcgi_temp_path {dir}/fastcgi;
   uwsgi_temp_path {dir}/uwsgi; scgi_temp_path {dir}/scgi;
+  limit_conn_zone $server_port zone=all:1m;
   keepalive_requests 1000000; default_type application/octet-stream; types {{ text/html html; }}
   server {{
     listen 127.0.0.1:{port}; root {root};

@@ -198,22 +198,6 @@ TEST(Swarm, OneFileThatCannotBeHadIsItsOwnFailure) {
   EXPECT_FALSE(outcomes[2].failure);
 }
 
-// It takes so many of us and no more. That is no fault of the file that was refused, as long as the others come.
-TEST(Swarm, AFileThatACrowdedHostRefusesWaitsForTheOthers) {
-  FetchBench bench;
-  std::vector<FileJob> jobs;
-  for (int i = 0; i < 61; ++i) {
-    bench.origin.put(file_url(i), {.bytes = std::to_string(i), .pause = milliseconds(50)});
-    jobs.push_back(job_for({file_url(i)}));
-    jobs.back().listed = true;
-  }
-  const Failure full{FailureKind::network, "421", "", milliseconds(0)};
-  bench.origin.put(file_url(8), {.bytes = "8", .refusal = full, .refusal_times = attempts_max + 2});
-  for (const auto& outcome : bench.fetch(jobs)) {
-    EXPECT_FALSE(outcome.failure) << outcome.failure->message;
-  }
-}
-
 TEST(Swarm, AFatalFailureEndsEveryLaneAndKeepsWhatIsWhole) {
   FetchBench bench(50'000'000);
   bench.lanes = 4;

@@ -199,6 +199,15 @@ TEST(QuotaPause, IsHeardWhateverTheAnswer) {
   EXPECT_EQ(verdict(request(0, none), said).failure.kind, FailureKind::access);
 }
 
+TEST(AnswerVerdict, WhoHasTooManyOfUsNeedNotSayForHowLong) {
+  for (const int status : {429, 503}) {
+    EXPECT_EQ(verdict(request(0, none), head(status)).failure.retry_after, std::chrono::seconds(0)) << status;
+  }
+  for (const int status : {404, 408, 500, 502, 504}) {
+    EXPECT_EQ(verdict(request(0, none), head(status)).failure.retry_after, std::nullopt) << status;
+  }
+}
+
 TEST(AnswerVerdict, RetryAfterReachesTheFailure) {
   ResponseHead said = head(429);
   said.retry_after = std::string(1, '7');
