@@ -118,8 +118,7 @@ void MirrorSet::failed(const Pick& pick, const Error& error, bool progress) {
   const auto ready_at = mirror.failed_at + pause_after(mirror.state.failures, failure.retry_after, random_jitter());
   if (news || failure.retry_after) mirror.ready_at = std::max(mirror.ready_at, ready_at);
   if (failure.retry_after) {  // said of the host, not of this file
-    const auto asked = std::min(*failure.retry_after, pause_after(0, failure.retry_after, 0));
-    mirror.host->pause_until(mirror.failed_at + asked, true);
+    mirror.host->pause_until(mirror.failed_at + std::min(*failure.retry_after, asked_pause_max), true);
   }
 }
 

@@ -25,9 +25,7 @@ std::chrono::milliseconds pause_after(unsigned failures, std::optional<std::chro
                                       double jitter) {
   const double base = std::min(30'000.0, 200.0 * std::pow(3.0, failures == 0 ? 0 : failures - 1));
   const std::chrono::milliseconds own(static_cast<std::int64_t>(base * (0.75 + 0.5 * jitter)));
-  const std::chrono::milliseconds wanted = std::clamp(asked.value_or(std::chrono::milliseconds(0)),
-                                                      std::chrono::milliseconds(0), std::chrono::milliseconds(300'000));
-  return std::max(own, wanted);
+  return std::max(own, std::min(asked.value_or(own), asked_pause_max));
 }
 
 std::optional<std::size_t> choose_mirror(std::span<const MirrorState> mirrors) noexcept {

@@ -11,6 +11,7 @@
 namespace sabath {
 
 inline constexpr unsigned attempts_max = 5;  // of one mirror for one file, without a byte of progress between
+inline constexpr std::chrono::milliseconds asked_pause_max = std::chrono::minutes(5);  // whatever a server asks for
 
 enum class Verdict {
   again,    // the same mirror may do better in a while
@@ -20,7 +21,7 @@ enum class Verdict {
 [[nodiscard]] Verdict verdict(FailureKind kind) noexcept;
 
 // Pause before attempt number `failures` + 1: 200 ms, tripled each time, at most 30 s, +-25 % by `jitter` in [0, 1);
-// what the server asked for wins when it is longer, up to five minutes.
+// what the server asked for wins when it is longer.
 [[nodiscard]] std::chrono::milliseconds pause_after(unsigned failures, std::optional<std::chrono::milliseconds> asked,
                                                     double jitter);
 
