@@ -44,7 +44,7 @@ struct Failure {
   FailureKind kind = FailureKind::internal;
   std::string message;                                   // one line, no secrets, control bytes escaped
   std::string hint;                                      // what to do next; may be empty
-  std::optional<std::chrono::milliseconds> retry_after;  // what the server asked for
+  std::optional<std::chrono::milliseconds> retry_after;  // what the server asked for; 0: for fewer of us
 
   friend bool operator==(const Failure&, const Failure&) = default;
 };

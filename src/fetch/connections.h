@@ -41,7 +41,7 @@ class ConnectionPolicy {
     std::optional<double> idle{};  // seconds that a core of ours was idle, on average, since some time; if known
   };
   bool observe(const Seen& seen);
-  bool crowded(double now, unsigned in_use);  // the host said that it has too many of us: 429, 503, refused
+  bool crowded(double now, unsigned in_use);  // the host said that it has too many of us: 429, 503, 421
   [[nodiscard]] unsigned target() const { return target_; }
   [[nodiscard]] bool by_login() const { return limits_.by_login; }
   [[nodiscard]] bool by_program() const { return limits_.by_program; }
