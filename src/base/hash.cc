@@ -49,16 +49,16 @@ EVP_MD_CTX* thread_context() {
 
 EVP_MD_CTX* as_context(void* context) { return static_cast<EVP_MD_CTX*>(context); }
 
-Sha256Cpu cpu() {
-  static const Sha256Cpu cpu = sha256_cpu(sha256_features_shown(OPENSSL_info(OPENSSL_INFO_CPU_SETTINGS)));
-  return cpu;
+const Sha256Plan& plan() {
+  static const Sha256Plan plan =
+      sha256_plan(sha256_cpu(sha256_features_shown(OPENSSL_info(OPENSSL_INFO_CPU_SETTINGS))));
+  return plan;
 }
 
 using Messages = std::array<const std::byte*, 64>;
 
 void hash_side_by_side(std::span<const std::byte* const> messages, std::size_t size_bytes, std::span<Sha256> hashes) {
-  static const Sha256Plan plan = sha256_plan(cpu());
-  const std::size_t done = sha256_in_lanes(plan, messages, size_bytes, hashes);
+  const std::size_t done = sha256_in_lanes(plan(), messages, size_bytes, hashes);
   if (done == messages.size()) return;
   EVP_MD_CTX* const context = thread_context();
   for (std::size_t i = done; i < messages.size(); ++i) sha256_into(context, {messages[i], size_bytes}, hashes[i]);
@@ -144,7 +144,7 @@ StreamSha256::StreamSha256() : context_(new SHA256_CTX) {
 
 void StreamSha256::Free::operator()(void* context) const noexcept { delete as_sha256(context); }
 
-bool StreamSha256::takes_pieces_along() { return sha256_takes_along(cpu()); }
+bool StreamSha256::takes_pieces_along() { return plan().along != 0; }
 
 void StreamSha256::update(std::span<const std::byte> bytes) {
   require(SHA256_Update(as_sha256(context_.get()), bytes.data(), bytes.size()) == 1, "SHA256_Update");
@@ -152,8 +152,8 @@ void StreamSha256::update(std::span<const std::byte> bytes) {
 
 void StreamSha256::update(std::span<const std::byte> bytes, std::size_t piece_size, std::span<Sha256> hashes) {
   SHA256_CTX& context = *as_sha256(context_.get());
-  if (takes_pieces_along() && context.num == 0) {  // between two blocks
-    const std::size_t done = sha256_along(context.h, bytes, piece_size, hashes);
+  if (context.num == 0) {  // between two blocks
+    const std::size_t done = sha256_along(plan(), context.h, bytes, piece_size, hashes);
     const std::uint64_t bits = (std::uint64_t{context.Nh} << 32 | context.Nl) + done * piece_size * 8;
     context.Nl = static_cast<SHA_LONG>(bits);
     context.Nh = static_cast<SHA_LONG>(bits >> 32);

@@ -26,17 +26,21 @@ class Sha256Extensions {
   [[gnu::always_inline]] inline void begin_block(const std::byte* block) {
     const __m128i big_endian = _mm_set_epi64x(0x0c0d0e0f08090a0b, 0x0405060700010203);
     for (std::size_t i = 0; i < 4; ++i) words_[i] = _mm_shuffle_epi8(load(block + 16 * i), big_endian);
+    begin_block();
+  }
+  [[gnu::always_inline]] inline void begin_block() {  // of another stream, whose rounds are this one's as well
     abef_before_ = abef_;
     cdgh_before_ = cdgh_;
   }
 
-  // Rounds 4t to 4t + 3; words_[t % 4] then becomes those of sixteen rounds later.
-  template <std::size_t t>
-  [[gnu::always_inline]] inline void rounds() {
+  // Rounds 4t to 4t + 3, of `others` too, whose block is the same; words_[t % 4] then becomes those of sixteen rounds
+  // later.
+  template <std::size_t t, class... Others>
+  [[gnu::always_inline]] inline void rounds(Others&... others) {
     __m128i& words = words_[t % 4];
     const __m128i sum = _mm_add_epi32(words, load(sha256_constants + 4 * t));
-    cdgh_ = _mm_sha256rnds2_epu32(cdgh_, abef_, sum);
-    abef_ = _mm_sha256rnds2_epu32(abef_, cdgh_, _mm_shuffle_epi32(sum, 0x0e));
+    four_rounds(sum);
+    (others.four_rounds(sum), ...);
     if constexpr (t < 12) {
       const __m128i last = words_[(t + 3) % 4], middle = _mm_alignr_epi8(last, words_[(t + 2) % 4], 4);
       words = _mm_add_epi32(_mm_sha256msg1_epu32(words, words_[(t + 1) % 4]), middle);
@@ -59,6 +63,11 @@ class Sha256Extensions {
   [[gnu::always_inline]] static inline __m128i load(const void* from) {
     return _mm_loadu_si128(static_cast<const __m128i*>(from));
   }
+  [[gnu::always_inline]] inline void four_rounds(__m128i sum) {
+    cdgh_ = _mm_sha256rnds2_epu32(cdgh_, abef_, sum);
+    abef_ = _mm_sha256rnds2_epu32(abef_, cdgh_, _mm_shuffle_epi32(sum, 0x0e));
+  }
+
   __m128i abef_, cdgh_, abef_before_, cdgh_before_;
   __m128i words_[4];
 };

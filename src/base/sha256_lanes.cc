@@ -37,6 +37,7 @@ void sha256_2_lanes(const std::byte* const*, std::size_t, std::uint8_t*) noexcep
 void sha256_8_lanes(const std::byte* const*, std::size_t, std::uint8_t*) noexcept {}
 void sha256_16_lanes(const std::byte* const*, std::size_t, std::uint8_t*) noexcept {}
 void sha256_32_lanes(const std::byte* const*, std::size_t, std::uint8_t*) noexcept {}
+void sha256_1_along(std::uint32_t*, const std::byte*, std::size_t, std::uint8_t*) noexcept {}
 void sha256_16_along(std::uint32_t*, const std::byte*, std::size_t, std::uint8_t*) noexcept {}
 #endif
 
@@ -65,15 +66,16 @@ std::size_t sha256_in_lanes(Sha256Plan plan, std::span<const std::byte* const> m
   return done;
 }
 
-std::size_t sha256_along(std::uint32_t* words, std::span<const std::byte> bytes, std::size_t piece_size,
-                         std::span<Sha256> hashes) noexcept {
-  constexpr std::size_t group = 16, block_size = 64;
-  if (piece_size % block_size != 0) return 0;
+std::size_t sha256_along(Sha256Plan plan, std::uint32_t* words, std::span<const std::byte> bytes,
+                         std::size_t piece_size, std::span<Sha256> hashes) noexcept {
+  constexpr std::size_t most = 16, block_size = 64;
+  if (plan.along == 0 || piece_size % block_size != 0) return 0;
+  const auto function = plan.along == most ? sha256_16_along : sha256_1_along;
   std::size_t done = 0;
-  for (; (done + group) * piece_size <= bytes.size(); done += group) {
-    std::array<std::array<std::uint8_t, Sha256::size>, group> results;
-    sha256_16_along(words, bytes.data() + done * piece_size, piece_size, results.front().data());
-    for (std::size_t i = 0; i < group; ++i) hashes[done + i] = Sha256(results[i]);
+  for (; (done + plan.along) * piece_size <= bytes.size(); done += plan.along) {
+    std::array<std::array<std::uint8_t, Sha256::size>, most> results;
+    function(words, bytes.data() + done * piece_size, piece_size, results.front().data());
+    for (std::size_t i = 0; i < plan.along; ++i) hashes[done + i] = Sha256(results[i]);
   }
   return done;
 }

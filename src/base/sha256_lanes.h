@@ -29,17 +29,19 @@ struct Sha256Plan {
   std::size_t lanes = 0;   // messages side by side: 0 (none: one stream is all there is), 2, 8, 16 or 32
   std::size_t fewest = 0;  // a group takes as long with idle lanes: with fewer messages than this, a stream is faster
                            // (half of 32 lanes are left out if nobody needs them)
+  std::size_t along = 0;   // pieces of a stream that it takes along in one go: 0 (none), 1 or 16
 
   friend bool operator==(const Sha256Plan&, const Sha256Plan&) = default;
 };
 
 // The rates are those of bench/hash.cc, in multiples of one stream without the SHA extensions. Golden Cove: 3.7 with
 // them and 7 for two streams in turn, 3.3 for eight lanes, 8.2 for sixteen. Zen 5: 3.0, 4.2, 2.7, 6.4, and 8.5 for
-// thirty-two. So sixteen lanes beat a stream with the extensions from 8 messages on, and eight lanes never do.
+// thirty-two. Zen 3: 3.3, 6.4, 3.4. So sixteen lanes beat a stream with the extensions from 8 messages on, and eight
+// lanes never do. A stream with the extensions waits for itself: half of their unit, or sixteen lanes, run meanwhile.
 [[nodiscard]] constexpr Sha256Plan sha256_plan(Sha256Cpu cpu) noexcept {
-  if (cpu.avx512) return {32, cpu.sha ? 8U : 3U};
-  if (cpu.sha) return {2, 2};
-  if (cpu.avx2) return {8, 3};
+  if (cpu.avx512) return cpu.sha ? Sha256Plan{32, 8, 16} : Sha256Plan{32, 3, 0};
+  if (cpu.sha) return {2, 2, 1};
+  if (cpu.avx2) return {8, 3, 0};
   return {};
 }
 
@@ -61,15 +63,13 @@ void sha256_8_lanes(const std::byte* const* messages, std::size_t size_bytes, st
 void sha256_16_lanes(const std::byte* const* messages, std::size_t size_bytes, std::uint8_t* hashes) noexcept;
 void sha256_32_lanes(const std::byte* const* messages, std::size_t size_bytes, std::uint8_t* hashes) noexcept;
 
-// A stream of the SHA extensions waits for itself, and sixteen lanes run in the meantime: for CPUs that have both.
-[[nodiscard]] constexpr bool sha256_takes_along(Sha256Cpu cpu) noexcept { return cpu.sha && cpu.avx512; }
-
-// The first whole pieces of `bytes`, by groups of sixteen, of piece_size each, and the stream that they are the next
+// The first whole pieces of `bytes`, by groups of plan.along, of piece_size each, and the stream that they are the next
 // part of: `words` are its state, a to h, before and after. Returns how many: the caller hashes the others.
-[[nodiscard]] std::size_t sha256_along(std::uint32_t* words, std::span<const std::byte> bytes, std::size_t piece_size,
-                                       std::span<Sha256> hashes) noexcept;
+[[nodiscard]] std::size_t sha256_along(Sha256Plan plan, std::uint32_t* words, std::span<const std::byte> bytes,
+                                       std::size_t piece_size, std::span<Sha256> hashes) noexcept;
 
-// One group: sixteen pieces in a row, piece_size a multiple of 64; hashes: 32 bytes for each.
+// One group: one piece or sixteen in a row, piece_size a multiple of 64; hashes: 32 bytes for each.
+void sha256_1_along(std::uint32_t* words, const std::byte* bytes, std::size_t piece_size, std::uint8_t* hash) noexcept;
 void sha256_16_along(std::uint32_t* words, const std::byte* bytes, std::size_t piece_size,
                      std::uint8_t* hashes) noexcept;
 

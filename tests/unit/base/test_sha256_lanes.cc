@@ -2,7 +2,9 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <bit>
 #include <cstdlib>
+#include <cstring>
 #include <random>
 #include <string>
 #include <vector>
@@ -22,10 +24,12 @@ std::vector<std::byte> random_bytes(std::mt19937_64& random, std::size_t size) {
 }
 
 TEST(Sha256Plan, FollowsTheCpu) {
-  const std::pair<Sha256Cpu, Sha256Plan> table[] = {
-      {{.sha = false, .avx2 = false, .avx512 = false}, {0, 0}}, {{.sha = true, .avx2 = false, .avx512 = false}, {2, 2}},
-      {{.sha = false, .avx2 = true, .avx512 = false}, {8, 3}},  {{.sha = true, .avx2 = true, .avx512 = false}, {2, 2}},
-      {{.sha = false, .avx2 = true, .avx512 = true}, {32, 3}},  {{.sha = true, .avx2 = true, .avx512 = true}, {32, 8}}};
+  const std::pair<Sha256Cpu, Sha256Plan> table[] = {{{.sha = false, .avx2 = false, .avx512 = false}, {0, 0, 0}},
+                                                    {{.sha = true, .avx2 = false, .avx512 = false}, {2, 2, 1}},
+                                                    {{.sha = false, .avx2 = true, .avx512 = false}, {8, 3, 0}},
+                                                    {{.sha = true, .avx2 = true, .avx512 = false}, {2, 2, 1}},
+                                                    {{.sha = false, .avx2 = true, .avx512 = true}, {32, 3, 0}},
+                                                    {{.sha = true, .avx2 = true, .avx512 = true}, {32, 8, 16}}};
   for (const auto& [cpu, plan] : table) {
     EXPECT_EQ(sha256_plan(cpu), plan) << "sha " << cpu.sha << ", avx2 " << cpu.avx2 << ", avx512 " << cpu.avx512;
   }
@@ -194,26 +198,45 @@ TEST(StreamSha256, CountsBeyondTheFirstHalfGigabyte) {
   EXPECT_EQ(along.finish().hex(), alone.finish_hex());
 }
 
+// The SHA-256 of whole blocks after which a stream's state is `words`.
+Sha256 finished(std::array<std::uint32_t, 8> words, std::size_t size_bytes) {
+  std::array<std::byte, 64> end{std::byte{0x80}};
+  const std::uint64_t bits = __builtin_bswap64(size_bytes * 8);
+  std::memcpy(end.data() + 56, &bits, sizeof bits);
+  std::array<Sha256, 1> unused;
+  EXPECT_EQ(sha256_along({2, 2, 1}, words.data(), end, end.size(), unused), 1U);
+  for (std::uint32_t& word : words) word = __builtin_bswap32(word);
+  return Sha256(std::bit_cast<std::array<std::uint8_t, Sha256::size>>(words));
+}
+
+// Every number of pieces that this CPU can take along, whatever its plan is.
 TEST(Sha256Along, PiecesAndTheirStream) {
-  if (!sha256_takes_along(sha256_cpu())) GTEST_SKIP() << "this CPU has not both SHA extensions and AVX-512";
+  const Sha256Cpu cpu = sha256_cpu();
+  if (!cpu.sha) GTEST_SKIP() << "this CPU has no SHA extensions";
   std::mt19937_64 random(6);
   const auto bytes = random_bytes(random, 40 * leaf_size_bytes + 7);
-  for (const std::size_t piece_size : {std::size_t{64}, std::size_t{128}, std::size_t{4096}, leaf_size_bytes}) {
-    for (const std::size_t count : {0, 15, 16, 17, 31, 32, 40}) {
-      std::array<std::uint32_t, 8> words{0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
-                                         0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
-      const auto pieces = std::span(bytes).subspan(7, count * piece_size);
-      std::vector<Sha256> hashes(count);
-      const std::size_t done = sha256_along(words.data(), pieces, piece_size, hashes);
-      ASSERT_EQ(done, count / 16 * 16);
-      for (std::size_t i = 0; i < done; ++i) {
-        ASSERT_EQ(hashes[i].hex(), sha256(pieces.subspan(i * piece_size, piece_size)).hex()) << i << " of " << count;
+  for (const std::size_t along : {1, 16}) {
+    if (along == 16 && !cpu.avx512) continue;
+    const Sha256Plan plan{2, 2, along};
+    for (const std::size_t piece_size : {std::size_t{64}, std::size_t{128}, std::size_t{4096}, leaf_size_bytes}) {
+      for (const std::size_t count : {0, 1, 15, 16, 17, 31, 32, 40}) {
+        std::array<std::uint32_t, 8> words{0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
+                                           0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
+        const auto pieces = std::span(bytes).subspan(7, count * piece_size);
+        std::vector<Sha256> hashes(count);
+        const std::size_t done = sha256_along(plan, words.data(), pieces, piece_size, hashes);
+        ASSERT_EQ(done, count / along * along);
+        ASSERT_EQ(finished(words, done * piece_size).hex(), sha256(pieces.first(done * piece_size)).hex());
+        for (std::size_t i = 0; i < done; ++i) {
+          ASSERT_EQ(hashes[i].hex(), sha256(pieces.subspan(i * piece_size, piece_size)).hex()) << i << " of " << count;
+        }
       }
     }
+    std::vector<Sha256> hashes(16);
+    std::array<std::uint32_t, 8> words{};
+    EXPECT_EQ(sha256_along(plan, words.data(), std::span(bytes).first(16 * 65), 65, hashes), 0U) << "no whole blocks";
+    EXPECT_EQ(sha256_along({2, 2, 0}, words.data(), std::span(bytes).first(16 * 64), 64, hashes), 0U) << "by no plan";
   }
-  std::vector<Sha256> hashes(16);
-  std::array<std::uint32_t, 8> words{};
-  EXPECT_EQ(sha256_along(words.data(), std::span(bytes).first(16 * 65), 65, hashes), 0U) << "pieces of no whole blocks";
 }
 
 TEST(Sha256Each, MessagesOfAnyLengths) {
