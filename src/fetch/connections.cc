@@ -17,7 +17,7 @@ constexpr double by_distance = 320;  // ... so many more for each second
 constexpr double sole_factor = 1.5;  // and so much more, where no other host brings the rest
 constexpr double farther = 2;        // who has been silent for so long may well be silent for as long again
 constexpr double retried_s = 0.9;    // what takes so long to open was asked for twice: that says nothing
-constexpr unsigned silence_max = 48;    // before a connection stands: the way may be broken, and not long
+constexpr unsigned silence_max = 48;    // before a connection stands, if others may be nearer
 constexpr unsigned near_max = 16;       // what is near needs no more for large files
 constexpr unsigned far_many = 16;       // small files, each of which waits for a round trip: at first
 constexpr unsigned far_logins = 12;     // and so, where each costs a login
@@ -63,8 +63,10 @@ unsigned ConnectionPolicy::far_start(double distance) const {
   return limits_.start + static_cast<unsigned>(by_distance * std::clamp(distance - near_s, 0.0, 1.0));
 }
 
-unsigned ConnectionPolicy::known_far_start(double distance, const Seen& seen) {
-  if (!seen.sole || seen.manner.many || !at_once()) return far_start(distance);
+bool ConnectionPolicy::sole(const Seen& seen) const { return seen.sole && !seen.manner.many && at_once(); }
+
+unsigned ConnectionPolicy::far_start_for(double distance, const Seen& seen) {
+  if (!sole(seen)) return far_start(distance);
   most_ = std::max(most_, limits_.sole_max);
   return far_start(near_s + sole_factor * (distance - near_s));
 }
@@ -82,12 +84,13 @@ bool ConnectionPolicy::hear_silence(const Seen& seen) {
   if (placed_ || phase_ != Phase::starting) return false;
   if (seen.trip > 0 && seen.trip < retried_s) {
     placed_ = true;
-    const unsigned start = seen.trip < far_s ? near_start(seen.manner) : known_far_start(2 * seen.trip, seen);
+    const unsigned start = seen.trip < far_s ? near_start(seen.manner) : far_start_for(2 * seen.trip, seen);
     return move_to(start, start < target_ ? "it is nearer than it seemed" : "it is far away", 0, 0);
   }
   const double silent = seen.now - seen.connecting;
   if (silent < far_s) return false;
-  const unsigned start = std::min(far_start(2 * farther * silent), silence_max);
+  const unsigned wanted = far_start_for(2 * farther * silent, seen);
+  const unsigned start = std::min(wanted, sole(seen) ? most_ : silence_max);
   return seen.in_use >= target_ && start > target_ && move_to(start, "it is far away", 0, 0);
 }
 
@@ -99,7 +102,7 @@ bool ConnectionPolicy::observe(const Seen& seen) {
       limits_.max = std::min(limits_.max, std::max(1U, limits_.near_max));
       most_ = std::min(limits_.max, near_max);
       if (const unsigned start = near_start(seen.manner); target_ > start) return move_to(start, "it is near", 0, 0);
-    } else if (const unsigned start = known_far_start(seen.latency, seen); target_ < start) {
+    } else if (const unsigned start = far_start_for(seen.latency, seen); target_ < start) {
       return move_to(start, "the host is far away", 0, 0);
     }
   }

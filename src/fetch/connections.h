@@ -55,8 +55,9 @@ class ConnectionPolicy {
   bool move_to(unsigned target, const char* why, double rate, double rate_of_all);
   bool judge(double rate, double rate_of_all, const Seen& seen);
   [[nodiscard]] const char* our_limit(const Seen& seen) const;
+  [[nodiscard]] bool sole(const Seen& seen) const;  // all of large files comes from this host
   [[nodiscard]] unsigned far_start(double distance) const;
-  [[nodiscard]] unsigned known_far_start(double distance, const Seen& seen);
+  [[nodiscard]] unsigned far_start_for(double distance, const Seen& seen);
   [[nodiscard]] unsigned near_start(Manner manner) const;
   void hold(double now);
 

@@ -139,6 +139,24 @@ TEST(ConnectionPolicy, TheOnlyHostIsGivenMore) {
   EXPECT_EQ(given(0.3, true, {true, false}), 64U);
 }
 
+// While it is silent, too: nobody else could be nearer.
+TEST(ConnectionPolicy, TheOnlyHostIsGivenMoreWhileItIsSilent) {
+  const auto given = [](double silent, bool sole, bool many) {
+    ConnectionPolicy policy({.start = 8, .max = 64, .sole_max = 96});
+    auto seen = silence(6 + silent, 8);
+    seen.sole = sole;
+    seen.manner.many = many;
+    policy.observe(seen);
+    return policy.target();
+  };
+  EXPECT_EQ(given(0.06, false, false), 48U);
+  EXPECT_EQ(given(0.06, true, true), 48U);
+  EXPECT_EQ(given(0.06, true, false), 96U);
+  EXPECT_EQ(given(0.03, false, false), 40U);
+  EXPECT_EQ(given(0.03, true, false), 56U);
+  EXPECT_EQ(given(0.004, true, false), 8U);
+}
+
 // A host whose distance is known when the first byte comes is given as many at once.
 TEST(ConnectionPolicy, ADistanceThatIsKnownCountsLikeSilence) {
   for (const auto& [latency, least, most] :
