@@ -95,6 +95,10 @@ void ChunkTransfer::on_begin(Flow& flow, const ContentInfo& info) {
   if (trust_.leads(flow.pick.index)) partial_->note_validators(info.validators, size_);
 }
 
+ByteRange ChunkTransfer::range_of(std::uint64_t chunk) const {
+  return {chunk * chunk_size_bytes, chunk * chunk_size_bytes + chunk_length(size_, chunk)};
+}
+
 std::shared_ptr<Flight> ChunkTransfer::flight_of(std::uint64_t chunk, std::size_t giver) {
   auto& flight = flights_[chunk];
   if (!flight) flight = std::make_shared<Flight>(Flight{buffers_.take(), 0, 0, now(), {}});
@@ -287,6 +291,15 @@ void ChunkTransfer::after_failure(Flow& flow, const Error& error) {
   if (flow.check) return;
   if (!known() && kind == FailureKind::changed) want_restart();
   if (mirrors_.dead(flow.pick.index)) after_death(flow.pick.index, kind);
+}
+
+// A host that takes so many connections may let others wait for ever. They keep places that its limits count.
+void ChunkTransfer::end_mute_flows() {
+  for (Flow& flow : flows_) {
+    if (!flow.has_run || flow.stop.stop_requested() || !schedule_->mute(*flow.run, now())) continue;
+    flow.stop.request_stop();
+    flow.pick.host->left_out();
+  }
 }
 
 void ChunkTransfer::after_death(std::size_t mirror, FailureKind kind) {

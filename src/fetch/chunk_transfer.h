@@ -101,6 +101,7 @@ class ChunkTransfer {
   [[nodiscard]] bool keep_held(Lane& lane, std::unique_lock<std::mutex>& lock);
   void refuse_chunk(Flow& flow, std::uint64_t chunk, const Flight& flight);
   void after_failure(Flow& flow, const Error& error);
+  void end_mute_flows();                                   // the mutex is held
   void after_death(std::size_t mirror, FailureKind kind);  // the mutex is held
   void give_back(ByteRange left);                          // the mutex is held
   void end_flow(Place flow);
@@ -109,9 +110,7 @@ class ChunkTransfer {
   [[nodiscard]] bool known() const { return job_.known.has_value(); }
   [[nodiscard]] bool wants(std::uint64_t chunk) const { return wanted_ == nullptr || (*wanted_)[chunk]; }
   [[nodiscard]] bool provable() const { return known() || !job_.checksum.empty(); }
-  [[nodiscard]] ByteRange range_of(std::uint64_t chunk) const {
-    return {chunk * chunk_size_bytes, chunk * chunk_size_bytes + chunk_length(size_, chunk)};
-  }
+  [[nodiscard]] ByteRange range_of(std::uint64_t chunk) const;
   [[nodiscard]] double now() const { return std::chrono::duration<double>(Clock::now() - begun_).count(); }
 
   FetchContext& context_;

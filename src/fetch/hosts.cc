@@ -20,7 +20,9 @@ constexpr double rate_window_s = 0.4;
 constexpr double rate_memory = 0.5;  // weight of the past
 constexpr double still_s = 0.15;     // without a tick, and until all have had their turn again
 constexpr std::chrono::seconds pause_worth_telling{1};
-constexpr std::size_t heard_max = 1024;  // hosts
+constexpr std::chrono::milliseconds left_out_together{100};  // by one hiccup
+constexpr std::chrono::minutes left_out_memory{1};           // longer than any silence that is waited for
+constexpr std::size_t heard_max = 1024;                      // hosts
 
 // All ranks ask a host at once; each gets enough to fill its own link.
 unsigned share_of(unsigned most, unsigned ranks) { return std::max(16U, most / std::max(1U, ranks)); }
@@ -98,6 +100,18 @@ void Host::pause_until(Clock::time_point time, bool crowded) {
     const auto left = std::chrono::duration<double>(time - Clock::now()).count();
     table_.notes_.push_back(fmt::format("{}: asks for a pause of {:.0f} s", origin_, left));
   }
+}
+
+void Host::left_out() {
+  const auto now = Clock::now();
+  const std::lock_guard lock(table_.mutex_);
+  const auto since = now - left_out_at_;
+  if (since < left_out_together) return;
+  left_out_at_ = now;
+  const std::uint64_t served = bytes_ - std::exchange(left_out_bytes_, bytes_);
+  if (since > left_out_memory || served == 0) return;
+  table_.pause(*this, {now, true});
+  table_.news_[origin_].crowded = true;
 }
 
 Host::Clock::time_point Host::paused_until() const {

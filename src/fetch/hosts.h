@@ -44,6 +44,9 @@ class Host {
   void held_back() { held_back_ = true; }  // what came of it had to wait for us
   // Retry-After and the like: for every lane, file and rank. `crowded`: it has too many of us.
   void pause_until(Clock::time_point time, bool crowded);
+  // A request or a connection came to nothing, and nobody said why. Once, or while nothing comes of the host, that is a
+  // hiccup; again, while others are served, it has too many of us: some servers, and firewalls, refuse without a word.
+  void left_out();
   [[nodiscard]] Clock::time_point paused_until() const;
   [[nodiscard]] unsigned in_use() const;
   [[nodiscard]] double rate() const;            // bytes a second over the last while; 0: not known yet
@@ -68,8 +71,8 @@ class Host {
   unsigned in_use_ = 0, connections_max_ = UINT_MAX;
   ConnectionPolicy::Manner manner_;
   double connecting_ = 0, trip_ = 0, latency_ = 0, login_ = 0, rate_ = 0, rate_time_ = 0;
-  std::uint64_t rate_bytes_ = 0;
-  Clock::time_point paused_until_{};
+  std::uint64_t rate_bytes_ = 0, left_out_bytes_ = 0;
+  Clock::time_point paused_until_{}, left_out_at_{};
 };
 
 class Hosts {

@@ -119,6 +119,8 @@ void MirrorSet::failed(const Pick& pick, const Error& error, bool progress) {
   if (news || failure.retry_after) mirror.ready_at = std::max(mirror.ready_at, ready_at);
   if (failure.retry_after) {  // said of the host, not of this file
     mirror.host->pause_until(mirror.failed_at + std::min(*failure.retry_after, asked_pause_max), true);
+  } else if (!progress && failure.kind == FailureKind::network) {
+    mirror.host->left_out();
   }
 }
 

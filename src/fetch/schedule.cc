@@ -19,6 +19,7 @@ constexpr double gain_front_s = 1;      // while there are other bytes to be had
 // silent for that long, and for that many bytes of its rate, shall not be waited for: few bytes are asked for twice.
 constexpr double lost_s = 0.05, lost_bytes = 12e3, lost_latencies = 2, gain_lost_s = 0.04;
 constexpr double patience_min_s = 0.2, patience_latencies = 4;  // a new connection needs several round trips
+constexpr double mute_s = 5;                                    // others were answered meanwhile
 constexpr double unknown_rate = 1e6;  // bytes a second, of a run of which nothing has come yet
 // In order, a request takes so long, if a chunk does not; in the endgame no longer.
 constexpr double in_order_latencies = 8, in_order_s = 0.5;
@@ -42,7 +43,8 @@ std::uint64_t Schedule::chunk_end(std::uint64_t byte) const {
 std::optional<Schedule::Place> Schedule::take(std::size_t source, Speed speed, unsigned lanes, double now,
                                               const Asks& asks) {
   split_ = false;
-  if (silent(source, now)) return std::nullopt;
+  const bool quiet = silent(source, now);
+  if (quiet && !last_hope(source, now)) return std::nullopt;
   // Nearby another request is quicker than a piece is; where it is not known yet whether it is near, a large file tells
   // little by a few requests more.
   const bool large = size_ >= large_chunks * limits_.chunk_bytes;
@@ -53,6 +55,7 @@ std::optional<Schedule::Place> Schedule::take(std::size_t source, Speed speed, u
   }
   const auto range = free_.empty() ? std::nullopt : next_free(source, run_bytes(speed, lanes, now, endgame), asks);
   if (!range) return asks.last ? split_late(source, speed, now, asks.whole) : std::nullopt;
+  if (quiet) doubted_.insert(source);
   free_.remove(*range);
   if (!limits_.in_order) cursor_ = range->end;
   if (endgame) ++dealt_;
@@ -70,6 +73,21 @@ bool Schedule::silent(std::size_t source, double now) const {
     overdue = overdue || late;
   }
   return overdue;
+}
+
+bool Schedule::mute(const Run& run, double now) const {
+  if (run.heard || run.busy || now - run.heard_time <= std::max(mute_s, run.patience)) return false;
+  const auto last = heard_.find(run.source);
+  return last != heard_.end() && last->second > run.heard_time;
+}
+
+// Of a silent source where nothing comes from any other, either, one more run sees whether it is only connections that
+// are dead: to a server that takes so many and no more, others may stay without an answer for ever.
+bool Schedule::last_hope(std::size_t source, double now) const {
+  if (doubted_.contains(source)) return false;
+  std::set<std::size_t> sources;
+  for (const Run& run : runs_) sources.insert(run.source);
+  return std::ranges::all_of(sources, [&](std::size_t other) { return silent(other, now); });
 }
 
 // Guided self-scheduling: each request takes a part of what is left, so the first are few and the last are small. The
@@ -265,7 +283,7 @@ std::uint64_t Schedule::advance(Place run, std::uint64_t bytes, double now) {
   run->position += taken;
   // The rate is that of bytes that come: the wait for the first, and for a connection, is over.
   if (taken > 0 && !std::exchange(run->heard, true)) run->mark_time = std::max(run->mark_time, now);
-  if (taken > 0) run->heard_time = now, doubted_.erase(run->source);
+  if (taken > 0) run->heard_time = heard_[run->source] = now, doubted_.erase(run->source);
   if (now - run->mark_time >= window_s) {
     run->rate = static_cast<double>(run->position - run->mark_position) / (now - run->mark_time);
     run->mark_time = now;
@@ -315,6 +333,11 @@ std::vector<ByteRange> Schedule::pass(Place run, ByteRange range) {
 void Schedule::release(Place run) {
   if (run->position < run->end) free_.add({run->position, run->end});
   runs_.erase(run);
+}
+
+bool Schedule::free_in(ByteRange range) const {
+  const auto next = free_.find_from(range.begin);
+  return next && next->begin < range.end;
 }
 
 bool Schedule::in_run(ByteRange range) const {

@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <functional>
 #include <list>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -65,7 +66,7 @@ class Schedule {
   void remove_free(ByteRange range) { free_.remove(range); }     // somebody else has it
 
   // The next run for a lane of `source`, or nullopt: there is nothing that it would bring sooner, or nothing comes to
-  // its other lanes, either. `lanes`: how many are at work or could be.
+  // its other lanes, either, and one has tried. `lanes`: how many are at work or could be.
   using Ask = std::function<bool(std::uint64_t chunk)>;
   struct Asks {
     Ask taken{};        // another process is at the chunk
@@ -95,12 +96,11 @@ class Schedule {
   }
   [[nodiscard]] bool complete() const { return free_.empty() && runs_.empty(); }
   [[nodiscard]] std::uint64_t free_bytes() const { return free_.size(); }
-  [[nodiscard]] bool free_in(ByteRange range) const {
-    const auto next = free_.find_from(range.begin);
-    return next && next->begin < range.end;
-  }
+  [[nodiscard]] bool free_in(ByteRange range) const;
   [[nodiscard]] std::list<Run>& runs() { return runs_; }
   [[nodiscard]] bool in_run(ByteRange range) const;
+  // Nothing came of it for seconds, and its source answered others meanwhile: it only keeps a place there.
+  [[nodiscard]] bool mute(const Run& run, double now) const;
   // Bytes a second over the last while, falling while nothing comes.
   [[nodiscard]] double rate_of(const Run& run, double now) const;
   [[nodiscard]] bool split() const { return split_; }  // what was taken last is the end of another's run
@@ -122,6 +122,7 @@ class Schedule {
   [[nodiscard]] std::optional<ByteRange> find_free(std::uint64_t from, std::uint64_t until, const Ask& avoided) const;
   [[nodiscard]] ByteRange begin_of(ByteRange found, std::uint64_t bytes, const Asks& asks) const;
   [[nodiscard]] bool silent(std::size_t source, double now) const;
+  [[nodiscard]] bool last_hope(std::size_t source, double now) const;
   [[nodiscard]] std::uint64_t run_bytes(Speed speed, unsigned lanes, double now, bool endgame) const;
   [[nodiscard]] Share share_of_free(Speed speed, unsigned lanes, double now) const;
   std::optional<Place> split_late(std::size_t source, Speed speed, double now, const Ask& whole);
@@ -138,7 +139,8 @@ class Schedule {
   const Limits limits_;
   ByteSet free_;
   std::list<Run> runs_;
-  std::set<std::size_t> doubted_;  // sources that were silent, until one of their runs is heard
+  std::set<std::size_t> doubted_;        // sources that were silent, until one of their runs is heard
+  std::map<std::size_t, double> heard_;  // sources, and when something came of them last
   std::uint64_t cursor_ = 0;
   std::uint64_t dealt_ = 0;  // runs of the endgame
   bool split_ = false;

@@ -8,6 +8,7 @@ import unittest
 
 from support.case import Case, main
 from support.content import fragment, seeded
+from support.gate import Gate
 from support.metered import Metered
 from support.traced import have_strace, opened, traced
 
@@ -101,6 +102,31 @@ class Limits(Case):
                 self.expect_tree(self.fetch("meek", "--force")["path"], {"f": data})
                 refused = sum(request.status == status for request in server.log())
                 self.assertIn(refused, range(1, 21))
+
+    def gate(self, files, limit, others):
+        gate = Gate(self.serve(files, extra="limit_rate 6m;").port, limit, others)
+        self.addCleanup(gate.stop)
+        return gate
+
+    def test_connections_that_are_never_answered(self):
+        """A firewall takes so many. What its others were to bring comes by these, not after their stall timeout."""
+        data = seeded(20_000_000)
+        gate = self.gate({"f": data}, 2, "mute")
+        self.add("mute", gate, {"f": data})
+        config = self.home / "config.json"
+        config.write_text(json.dumps({"stall_timeout_s": 90}))
+        begin = time.monotonic()
+        self.expect_tree(self.fetch("mute", "--config", config)["path"], {"f": data})
+        self.assertLess(time.monotonic() - begin, 60)
+        self.assertGreater(gate.turned_away, 0)
+
+    def test_connections_that_are_reset(self):
+        """After the second time it is asked by fewer."""
+        files = self.files(40, 500_000)
+        gate = self.gate(files, 2, "reset")
+        self.add("reset", gate, files)
+        self.expect_tree(self.fetch("reset")["path"], files)
+        self.assertIn(gate.turned_away, range(1, 18))
 
     def test_limits_that_are_none(self):
         for limits, word in (({"connections": 0}, "connections"), ({"limit_rate": "fast"}, "limit_rate"),

@@ -56,6 +56,30 @@ TEST(Hosts, AByteRateIsKept) {
   EXPECT_GT(Clock::now() - begin, std::chrono::milliseconds(250));  // of 400 ms, a tenth of a second may be saved up
 }
 
+// Some servers refuse without a word. One hiccup, or a host of which nothing comes, is not that.
+TEST(Hosts, WhoIsLeftOutTwiceWhileOthersAreServedIsTooMany) {
+  for (const bool served : {true, false}) {
+    Hosts hosts(0);
+    Host& host = hosts.of("https://data.lab");
+    const unsigned before = connections_of(host);
+    for (unsigned i = 0; i < before; ++i) ASSERT_TRUE(host.try_connect());
+    const auto left = [&] {
+      for (unsigned i = 0; i < before; ++i) host.disconnect_unused();
+      const unsigned now = connections_of(host);
+      for (unsigned i = 0; i < before; ++i) (void)host.try_connect();
+      return now;
+    };
+    host.received(1000, {});
+    host.left_out();
+    host.left_out();
+    EXPECT_EQ(left(), before) << "by one hiccup";
+    if (served) host.received(1000, {});
+    std::this_thread::sleep_for(std::chrono::milliseconds(120));
+    host.left_out();
+    EXPECT_EQ(left(), served ? before / 2 : before);
+  }
+}
+
 TEST(Hosts, WhoStoodStillHasToLookFirst) {
   Hosts hosts(0);
   const auto attended = [&] {
