@@ -293,13 +293,20 @@ void ChunkTransfer::after_failure(Flow& flow, const Error& error) {
   if (mirrors_.dead(flow.pick.index)) after_death(flow.pick.index, kind);
 }
 
-// A host that takes so many connections may let others wait for ever. They keep places that its limits count.
+// A host that takes so many connections may let others wait for ever, and they keep places that its limits count. Each
+// time there is twice the patience: what they wait for may only be slow to come. Who began at about the same time goes
+// at the same time.
 void ChunkTransfer::end_mute_flows() {
+  const auto mute = [&](const Flow& flow, double seconds) {
+    return flow.has_run && !flow.stop.stop_requested() && schedule_->mute(*flow.run, seconds, now());
+  };
+  if (std::ranges::none_of(flows_, [&](const Flow& flow) { return mute(flow, mute_after_s_); })) return;
   for (Flow& flow : flows_) {
-    if (!flow.has_run || flow.stop.stop_requested() || !schedule_->mute(*flow.run, now())) continue;
+    if (!mute(flow, mute_after_s_ / 2)) continue;
     flow.stop.request_stop();
     flow.pick.host->left_out();
   }
+  mute_after_s_ *= 2;
 }
 
 void ChunkTransfer::after_death(std::size_t mirror, FailureKind kind) {

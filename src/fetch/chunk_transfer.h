@@ -142,6 +142,7 @@ class ChunkTransfer {
   bool sequential_ = false;   // no mirror honours ranges: one lane reads the whole
   bool restart_ = false;
   Clock::time_point looked_{};  // for news of other processes
+  double mute_after_s_ = 5;     // a request whose host answers others
   Trust trust_;
   unsigned keeping_ = 0;  // chunks that were held, by a lane just now
 };

@@ -19,7 +19,6 @@ constexpr double gain_front_s = 1;      // while there are other bytes to be had
 // silent for that long, and for that many bytes of its rate, shall not be waited for: few bytes are asked for twice.
 constexpr double lost_s = 0.05, lost_bytes = 12e3, lost_latencies = 2, gain_lost_s = 0.04;
 constexpr double patience_min_s = 0.2, patience_latencies = 4;  // a new connection needs several round trips
-constexpr double mute_s = 5;                                    // others were answered meanwhile
 constexpr double unknown_rate = 1e6;  // bytes a second, of a run of which nothing has come yet
 // In order, a request takes so long, if a chunk does not; in the endgame no longer.
 constexpr double in_order_latencies = 8, in_order_s = 0.5;
@@ -75,8 +74,8 @@ bool Schedule::silent(std::size_t source, double now) const {
   return overdue;
 }
 
-bool Schedule::mute(const Run& run, double now) const {
-  if (run.heard || run.busy || now - run.heard_time <= std::max(mute_s, run.patience)) return false;
+bool Schedule::mute(const Run& run, double seconds, double now) const {
+  if (run.heard || run.busy || now - run.heard_time <= std::max(seconds, run.patience)) return false;
   const auto last = heard_.find(run.source);
   return last != heard_.end() && last->second > run.heard_time;
 }

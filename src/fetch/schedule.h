@@ -99,8 +99,8 @@ class Schedule {
   [[nodiscard]] bool free_in(ByteRange range) const;
   [[nodiscard]] std::list<Run>& runs() { return runs_; }
   [[nodiscard]] bool in_run(ByteRange range) const;
-  // Nothing came of it for seconds, and its source answered others meanwhile: it only keeps a place there.
-  [[nodiscard]] bool mute(const Run& run, double now) const;
+  // Nothing came of it for so many seconds, and its source answered others meanwhile: it only keeps a place there.
+  [[nodiscard]] bool mute(const Run& run, double seconds, double now) const;
   // Bytes a second over the last while, falling while nothing comes.
   [[nodiscard]] double rate_of(const Run& run, double now) const;
   [[nodiscard]] bool split() const { return split_; }  // what was taken last is the end of another's run
