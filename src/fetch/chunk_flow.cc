@@ -295,10 +295,12 @@ void ChunkTransfer::after_failure(Flow& flow, const Error& error) {
 
 // A host that takes so many connections may let others wait for ever, and they keep places that its limits count. Each
 // time there is twice the patience: what they wait for may only be slow to come. Who began at about the same time goes
-// at the same time.
+// at the same time. Programs and logins are slow to begin on a busy machine.
 void ChunkTransfer::end_mute_flows() {
   const auto mute = [&](const Flow& flow, double seconds) {
-    return flow.has_run && !flow.stop.stop_requested() && schedule_->mute(*flow.run, seconds, now());
+    const Host& host = *flow.pick.host;
+    return flow.has_run && !flow.stop.stop_requested() && !host.by_program() && !host.by_login() &&
+           schedule_->mute(*flow.run, seconds, now());
   };
   if (std::ranges::none_of(flows_, [&](const Flow& flow) { return mute(flow, mute_after_s_); })) return;
   for (Flow& flow : flows_) {

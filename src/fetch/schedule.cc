@@ -43,7 +43,7 @@ std::optional<Schedule::Place> Schedule::take(std::size_t source, Speed speed, u
                                               const Asks& asks) {
   split_ = false;
   const bool quiet = silent(source, now);
-  if (quiet && !last_hope(source, now)) return std::nullopt;
+  if (quiet && (asks.dear || !last_hope(source, now))) return std::nullopt;
   // Nearby another request is quicker than a piece is; where it is not known yet whether it is near, a large file tells
   // little by a few requests more.
   const bool large = size_ >= large_chunks * limits_.chunk_bytes;

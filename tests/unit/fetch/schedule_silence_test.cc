@@ -34,6 +34,7 @@ TEST(Schedule, WhereNothingComesFromAnywhereOneRunIsTried) {
     const auto other = *schedule.take(1 - helper, speed, 2, 0, whole_chunks);
     const Schedule::Asks whole{.whole = [](std::uint64_t) { return true; }};
     EXPECT_FALSE(schedule.take(0, speed, 2, 0.1, whole)) << "they may yet be heard";
+    EXPECT_FALSE(schedule.take(0, speed, 2, 5, {.whole = whole.whole, .dear = true})) << "a request costs much";
     const auto tried = schedule.take(0, speed, 2, 5, whole);
     ASSERT_TRUE(tried);
     EXPECT_TRUE(schedule.split());
