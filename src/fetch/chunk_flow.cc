@@ -298,9 +298,8 @@ void ChunkTransfer::after_failure(Flow& flow, const Error& error) {
 // at the same time. Programs and logins are slow to begin on a busy machine.
 void ChunkTransfer::end_mute_flows() {
   const auto mute = [&](const Flow& flow, double seconds) {
-    const Host& host = *flow.pick.host;
-    return flow.has_run && !flow.stop.stop_requested() && !host.by_program() && !host.by_login() &&
-           schedule_->mute(*flow.run, seconds, now());
+    if (!flow.has_run || flow.stop.stop_requested() || !schedule_->mute(*flow.run, seconds, now())) return false;
+    return !flow.pick.host->by_program() && !flow.pick.host->by_login();
   };
   if (std::ranges::none_of(flows_, [&](const Flow& flow) { return mute(flow, mute_after_s_); })) return;
   for (Flow& flow : flows_) {
