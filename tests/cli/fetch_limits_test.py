@@ -114,10 +114,10 @@ class Limits(Case):
         gate = self.gate({"f": data}, 2, "mute")
         self.add("mute", gate, {"f": data})
         config = self.home / "config.json"
-        config.write_text(json.dumps({"stall_timeout_s": 90}))
+        config.write_text(json.dumps({"stall_timeout_s": 200}))
         begin = time.monotonic()
         self.expect_tree(self.fetch("mute", "--config", config)["path"], {"f": data})
-        self.assertLess(time.monotonic() - begin, 60)
+        self.assertLess(time.monotonic() - begin, 120)
         self.assertGreater(gate.turned_away, 0)
 
     def test_connections_that_are_reset(self):
