@@ -304,6 +304,9 @@ void ChunkTransfer::end_mute_flows() {
   if (std::ranges::none_of(flows_, [&](const Flow& flow) { return mute(flow, mute_after_s_); })) return;
   for (Flow& flow : flows_) {
     if (!mute(flow, mute_after_s_ / 2)) continue;
+    context_.events.on(
+        event::Note{fmt::format("{}: a request of {:.0f} s without an answer is ended: others have theirs",
+                                flow.pick.url->display(), now() - flow.run->heard_time)});
     flow.stop.request_stop();
     flow.pick.host->left_out();
   }
