@@ -41,7 +41,7 @@ class ConnectionPolicy {
     std::optional<double> idle{};  // seconds that a core of ours was idle, on average, since some time; if known
   };
   bool observe(const Seen& seen);
-  bool crowded(double now, unsigned in_use);  // the host said that it has too many of us: 429, 503, 421
+  bool crowded(double now, unsigned in_use);  // the host has too many of us: 429, 503, 421, Host::left_out()
   [[nodiscard]] unsigned target() const { return target_; }
   [[nodiscard]] bool by_login() const { return limits_.by_login; }
   [[nodiscard]] bool by_program() const { return limits_.by_program; }
@@ -55,7 +55,7 @@ class ConnectionPolicy {
   bool move_to(unsigned target, const char* why, double rate, double rate_of_all);
   bool judge(double rate, double rate_of_all, const Seen& seen);
   [[nodiscard]] const char* our_limit(const Seen& seen) const;
-  [[nodiscard]] bool sole(const Seen& seen) const;  // all of large files comes from this host
+  [[nodiscard]] bool sole(const Seen& seen) const;  // large files come from this host alone
   [[nodiscard]] unsigned far_start(double distance) const;
   [[nodiscard]] unsigned far_start_for(double distance, const Seen& seen);
   [[nodiscard]] unsigned near_start(Manner manner) const;
