@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <charconv>
+#include <system_error>
 
 #include "base/text.h"
 #include "sabath/error.h"

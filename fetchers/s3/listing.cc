@@ -1,6 +1,7 @@
 #include "s3/listing.h"
 
 #include <charconv>
+#include <system_error>
 
 #include "base/xml.h"
 #include "sabath/error.h"

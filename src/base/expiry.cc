@@ -6,6 +6,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <system_error>
 
 #include "base/text.h"
 #include "sabath/error.h"

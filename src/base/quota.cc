@@ -65,7 +65,7 @@ std::string meaning(int error) {
 class Kernel {
  public:
   explicit Kernel(const std::filesystem::path& directory)
-      : directory_(directory), fd_(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {}
+      : fd_(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {}
 
   // 0, or errno.
   int ask(QuotaKind kind, std::uint32_t id, struct if_dqblk& answer) {
@@ -94,7 +94,6 @@ class Kernel {
     }
   }
 
-  const std::filesystem::path& directory_;
   Fd fd_;
   std::optional<std::string> device_;
 };

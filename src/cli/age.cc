@@ -4,6 +4,7 @@
 
 #include <array>
 #include <charconv>
+#include <system_error>
 
 #include "sabath/error.h"
 #include "sabath/path.h"

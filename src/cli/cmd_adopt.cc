@@ -12,6 +12,7 @@
 
 namespace sabath::cli {
 namespace {
+namespace cmd_adopt {
 
 struct Options {
   std::string directory;
@@ -91,6 +92,7 @@ Action declare(OptionSet& set) {
   return [options](Context& context) { return run(context, *options); };
 }
 
+}  // namespace cmd_adopt
 }  // namespace
 
 constexpr Verb adopt_verb{
@@ -103,7 +105,7 @@ constexpr Verb adopt_verb{
     "staged, and its view has symlinks to it. A file that is changed or removed later counts as missing, and is never "
     "served for what it was. Executables are copied into views.",
     false,
-    declare,
+    cmd_adopt::declare,
 };
 
 }  // namespace sabath::cli

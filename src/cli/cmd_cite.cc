@@ -10,6 +10,7 @@
 
 namespace sabath::cli {
 namespace {
+namespace cmd_cite {
 
 std::string lines_of(const std::string& citation) {
   std::string text;
@@ -54,6 +55,7 @@ Action declare(OptionSet& set) {
   return [names](Context& context) { return run(context, *names); };
 }
 
+}  // namespace cmd_cite
 }  // namespace
 
 constexpr Verb cite_verb{
@@ -62,7 +64,7 @@ constexpr Verb cite_verb{
     "sabath cite cosmoflow >> paper.bib",
     "Exit code 3 when the recipe does not say.",
     false,
-    declare,
+    cmd_cite::declare,
 };
 
 }  // namespace sabath::cli

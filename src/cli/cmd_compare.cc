@@ -15,6 +15,7 @@
 
 namespace sabath::cli {
 namespace {
+namespace cmd_compare {
 
 using Json = nlohmann::ordered_json;
 using Sameness = RunComparison::Sameness;
@@ -156,6 +157,7 @@ Action declare(OptionSet& set) {
   return [options](Context& context) { return run(context, *options); };
 }
 
+}  // namespace cmd_compare
 }  // namespace
 
 constexpr Verb compare_verb{
@@ -168,7 +170,7 @@ constexpr Verb compare_verb{
     "matched "
     "with one that counts from 1 by their order.",
     false,
-    declare,
+    cmd_compare::declare,
 };
 
 }  // namespace sabath::cli

@@ -8,6 +8,7 @@
 
 namespace sabath::cli {
 namespace {
+namespace cmd_config {
 
 int run(Context& context) {
   const auto& settings = context.configuration.settings;
@@ -40,6 +41,7 @@ int run(Context& context) {
 
 Action declare(OptionSet&) { return run; }
 
+}  // namespace cmd_config
 }  // namespace
 
 constexpr Verb config_verb{
@@ -51,7 +53,7 @@ constexpr Verb config_verb{
     "site's (etc/sabath/config.json beside the program's bin, or /etc/sabath/config.json), that over the default. The "
     "files are JSON, docs/configuration.md has their keys. Credentials themselves are never shown.",
     false,
-    declare,
+    cmd_config::declare,
 };
 
 }  // namespace sabath::cli

@@ -11,6 +11,7 @@
 
 namespace sabath::cli {
 namespace {
+namespace cmd_doctor {
 
 const char* word(Check::State state) {
   switch (state) {
@@ -68,6 +69,7 @@ int run(Context& context) {
 
 Action declare(OptionSet&) { return run; }
 
+}  // namespace cmd_doctor
 }  // namespace
 
 int exit_of(const Findings& findings) {
@@ -85,7 +87,7 @@ constexpr Verb doctor_verb{
     "few "
     "small files beside the store for a moment. The exit code is that of the first line that says fail.",
     false,
-    declare,
+    cmd_doctor::declare,
 };
 
 }  // namespace sabath::cli

@@ -10,6 +10,7 @@
 
 namespace sabath::cli {
 namespace {
+namespace cmd_du {
 
 int run(Context& context) {
   const SessionSettings& settings = context.configuration.session;
@@ -53,6 +54,7 @@ int run(Context& context) {
 
 Action declare(OptionSet&) { return run; }
 
+}  // namespace cmd_du
 }  // namespace
 
 constexpr Verb du_verb{
@@ -62,7 +64,7 @@ constexpr Verb du_verb{
     "sabath du --store /shared/cache --json",
     "Objects are counted once, however many assets and views share them.",
     false,
-    declare,
+    cmd_du::declare,
 };
 
 }  // namespace sabath::cli

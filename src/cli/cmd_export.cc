@@ -13,6 +13,7 @@
 
 namespace sabath::cli {
 namespace {
+namespace cmd_export {
 
 struct Options {
   std::vector<std::string> names;
@@ -97,6 +98,7 @@ Action declare(OptionSet& set) {
   };
 }
 
+}  // namespace cmd_export
 }  // namespace
 
 constexpr Verb export_verb{
@@ -109,7 +111,7 @@ constexpr Verb export_verb{
     "zstd, "
     "xz, bzip2): `import` reads that too.",
     false,
-    declare,
+    cmd_export::declare,
 };
 
 }  // namespace sabath::cli

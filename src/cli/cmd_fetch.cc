@@ -15,6 +15,7 @@
 
 namespace sabath::cli {
 namespace {
+namespace cmd_fetch {
 
 struct Options {
   FetchRequest request;
@@ -127,6 +128,7 @@ Action declare(OptionSet& set) {
   return [options](Context& context) { return run(context, *options); };
 }
 
+}  // namespace cmd_fetch
 }  // namespace
 
 constexpr Verb fetch_verb{
@@ -142,7 +144,7 @@ constexpr Verb fetch_verb{
     "there "
     "asks no server. Exit codes: docs/exit-codes.md.",
     true,
-    declare,
+    cmd_fetch::declare,
     true,
 };
 

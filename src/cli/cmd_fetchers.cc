@@ -7,6 +7,7 @@
 
 namespace sabath::cli {
 namespace {
+namespace cmd_fetchers {
 
 int run(Context& context) {
   const auto fetchers = make_fetchers(context.configuration.session.fetchers);
@@ -37,6 +38,7 @@ int run(Context& context) {
 
 Action declare(OptionSet&) { return run; }
 
+}  // namespace cmd_fetchers
 }  // namespace
 
 constexpr Verb fetchers_verb{
@@ -47,7 +49,7 @@ constexpr Verb fetchers_verb{
     "Programs such as rsync or aws are described by files; docs/commands.md says how to add one, and `prefer` of the "
     "configuration has one used in place of SABATH's own code.",
     false,
-    declare,
+    cmd_fetchers::declare,
 };
 
 }  // namespace sabath::cli

@@ -15,6 +15,7 @@
 
 namespace sabath::cli {
 namespace {
+namespace cmd_gc {
 
 using Json = nlohmann::ordered_json;
 
@@ -166,6 +167,7 @@ Action declare(OptionSet& set) {
   return [options](Context& context) { return run(context, *options); };
 }
 
+}  // namespace cmd_gc
 }  // namespace
 
 constexpr Verb gc_verb{
@@ -181,7 +183,7 @@ constexpr Verb gc_verb{
     "deleted by a later gc, when the window is over and nobody has missed it. It is safe to run beside everything "
     "else.",
     true,
-    declare,
+    cmd_gc::declare,
 };
 
 }  // namespace sabath::cli

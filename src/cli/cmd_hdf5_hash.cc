@@ -9,6 +9,7 @@
 
 namespace sabath::cli {
 namespace {
+namespace cmd_hdf5_hash {
 
 using Json = nlohmann::ordered_json;
 
@@ -69,6 +70,7 @@ Action declare(OptionSet& set) {
   return [options](Context& context) { return run(context, *options); };
 }
 
+}  // namespace cmd_hdf5_hash
 }  // namespace
 
 constexpr Verb hdf5_hash_verb{
@@ -80,7 +82,7 @@ constexpr Verb hdf5_hash_verb{
     "times, order of creation, or the version of HDF5 that wrote them; docs/hdf5.md defines it byte by byte. It names "
     "data beside the hash of the bytes, and never in place of it.",
     false,
-    declare,
+    cmd_hdf5_hash::declare,
 };
 
 }  // namespace sabath::cli

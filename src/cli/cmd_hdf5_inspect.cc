@@ -10,6 +10,7 @@
 
 namespace sabath::cli {
 namespace {
+namespace cmd_hdf5_inspect {
 
 using Json = nlohmann::ordered_json;
 
@@ -114,6 +115,7 @@ Action declare(OptionSet& set) {
   return [options](Context& context) { return run(context, *options); };
 }
 
+}  // namespace cmd_hdf5_inspect
 }  // namespace
 
 constexpr Verb hdf5_inspect_verb{
@@ -126,7 +128,7 @@ constexpr Verb hdf5_inspect_verb{
     "external or virtual data. The file may be hostile: it is read by a process of its own with bounds on memory and "
     "time. Exit code 12 if it is damaged or no HDF5 file, 7 if it is cut off.",
     false,
-    declare,
+    cmd_hdf5_inspect::declare,
 };
 
 }  // namespace sabath::cli

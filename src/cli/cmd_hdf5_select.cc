@@ -14,6 +14,7 @@
 
 namespace sabath::cli {
 namespace {
+namespace cmd_hdf5_select {
 
 using Json = nlohmann::ordered_json;
 
@@ -106,6 +107,7 @@ Action declare(OptionSet& set) {
   return [options](Context& context) { return run(context, *options); };
 }
 
+}  // namespace cmd_hdf5_select
 }  // namespace
 
 constexpr Verb hdf5_select_verb{
@@ -119,7 +121,7 @@ constexpr Verb hdf5_select_verb{
     "The "
     "same selection of the same data gives the same bytes. FILE is read once, in contiguous pieces.",
     true,
-    declare,
+    cmd_hdf5_select::declare,
 };
 
 }  // namespace sabath::cli

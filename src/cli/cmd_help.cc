@@ -12,6 +12,7 @@
 
 namespace sabath::cli {
 namespace {
+namespace cmd_help {
 
 struct Options {
   std::vector<std::string> words;
@@ -82,10 +83,11 @@ Action declare(OptionSet& set) {
   return [options](Context& context) { return run(context, *options); };
 }
 
+}  // namespace cmd_help
 }  // namespace
 
 constexpr Verb help_verb{
-    "help", "explain a command", "sabath help fetch\nsabath help manifest create", "", false, declare,
+    "help", "explain a command", "sabath help fetch\nsabath help manifest create", "", false, cmd_help::declare,
 };
 
 }  // namespace sabath::cli

@@ -15,6 +15,7 @@
 
 namespace sabath::cli {
 namespace {
+namespace cmd_import {
 
 struct Options {
   std::string file;
@@ -104,6 +105,7 @@ Action declare(OptionSet& set) {
   return [options](Context& context) { return run(context, *options); };
 }
 
+}  // namespace cmd_import
 }  // namespace
 
 constexpr Verb import_verb{
@@ -116,7 +118,7 @@ constexpr Verb import_verb{
     "copied "
     "from there. What an interrupted import has verified is kept. Exit code 8 when something is missing in the end.",
     false,
-    declare,
+    cmd_import::declare,
 };
 
 }  // namespace sabath::cli

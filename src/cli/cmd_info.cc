@@ -9,6 +9,7 @@
 
 namespace sabath::cli {
 namespace {
+namespace cmd_info {
 
 struct Options {
   std::vector<std::string> names;
@@ -44,6 +45,7 @@ Action declare(OptionSet& set) {
   return [options](Context& context) { return run(context, *options); };
 }
 
+}  // namespace cmd_info
 }  // namespace
 
 constexpr Verb info_verb{
@@ -54,7 +56,7 @@ constexpr Verb info_verb{
     "sabath info --json cosmoflow     the same for a program",
     "",
     false,
-    declare,
+    cmd_info::declare,
 };
 
 }  // namespace sabath::cli

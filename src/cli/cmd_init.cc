@@ -12,6 +12,7 @@
 
 namespace sabath::cli {
 namespace {
+namespace cmd_init {
 
 struct Options {
   bool shared = false;
@@ -57,6 +58,7 @@ Action declare(OptionSet& set) {
   return [options](Context& context) { return run(context, *options); };
 }
 
+}  // namespace cmd_init
 }  // namespace
 
 constexpr Verb init_verb{
@@ -67,7 +69,7 @@ constexpr Verb init_verb{
     "group; "
     "each member believes what he hashed himself, and what root and the `trusted_owners` of his configuration did.",
     false,
-    declare,
+    cmd_init::declare,
 };
 
 }  // namespace sabath::cli

@@ -6,6 +6,7 @@
 
 namespace sabath::cli {
 namespace {
+namespace cmd_list {
 
 struct Options {
   std::string kind, access;
@@ -38,6 +39,7 @@ Action declare(OptionSet& set) {
   return [options](Context& context) { return run(context, *options); };
 }
 
+}  // namespace cmd_list
 }  // namespace
 
 constexpr Verb list_verb{
@@ -49,7 +51,7 @@ constexpr Verb list_verb{
     "sabath list --stored --names     what stands in the store, for a script",
     "Recipes that cannot be read are named on standard error; `sabath doctor` tells what is wrong with each.",
     false,
-    declare,
+    cmd_list::declare,
 };
 
 }  // namespace sabath::cli

@@ -17,6 +17,7 @@
 
 namespace sabath::cli {
 namespace {
+namespace cmd_log {
 
 constexpr const char* metrics_variable = "SABATH_METRICS";
 
@@ -90,6 +91,7 @@ Action declare(OptionSet& set) {
   return [options](Context& context) { return run(context, *options); };
 }
 
+}  // namespace cmd_log
 }  // namespace
 
 constexpr Verb log_verb{
@@ -104,7 +106,7 @@ constexpr Verb log_verb{
     "the "
     "same in one line of Python or C.",
     false,
-    declare,
+    cmd_log::declare,
 };
 
 }  // namespace sabath::cli

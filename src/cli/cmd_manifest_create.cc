@@ -11,6 +11,7 @@
 
 namespace sabath::cli {
 namespace {
+namespace cmd_manifest_create {
 
 namespace fs = std::filesystem;
 
@@ -59,6 +60,7 @@ Action declare(OptionSet& set) {
   return [options](Context& context) { return run(context, *options); };
 }
 
+}  // namespace cmd_manifest_create
 }  // namespace
 
 constexpr Verb manifest_create_verb{
@@ -70,7 +72,7 @@ constexpr Verb manifest_create_verb{
     "so "
     "the same content gives the same root everywhere. A device, a socket or a symlink that leaves PATH is refused.",
     true,
-    declare,
+    cmd_manifest_create::declare,
 };
 
 }  // namespace sabath::cli

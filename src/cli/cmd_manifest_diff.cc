@@ -11,6 +11,7 @@
 
 namespace sabath::cli {
 namespace {
+namespace cmd_manifest_diff {
 
 using Json = nlohmann::ordered_json;
 
@@ -82,6 +83,7 @@ Action declare(OptionSet& set) {
   return [options](Context& context) { return run(context, *options); };
 }
 
+}  // namespace cmd_manifest_diff
 }  // namespace
 
 constexpr Verb manifest_diff_verb{
@@ -92,7 +94,7 @@ constexpr Verb manifest_diff_verb{
     "+ added, - removed, ~ changed. Equal sub-trees are not read, so one change among a million files is found at "
     "once.",
     false,
-    declare,
+    cmd_manifest_diff::declare,
 };
 
 }  // namespace sabath::cli

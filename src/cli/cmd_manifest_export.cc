@@ -14,6 +14,7 @@
 
 namespace sabath::cli {
 namespace {
+namespace cmd_manifest_export {
 
 struct Options {
   std::string manifest, metalink, links, bag;
@@ -78,6 +79,7 @@ Action declare(OptionSet& set) {
   return [options](Context& context) { return run(context, *options); };
 }
 
+}  // namespace cmd_manifest_export
 }  // namespace
 
 constexpr Verb manifest_export_verb{
@@ -91,7 +93,7 @@ constexpr Verb manifest_export_verb{
     "as well, by a file_list whose URL is the metalink's, or metalink+ and that of the file whose server sends the "
     "headers, or that of the bag's bagit.txt.",
     true,
-    declare,
+    cmd_manifest_export::declare,
 };
 
 }  // namespace sabath::cli

@@ -9,6 +9,7 @@
 
 namespace sabath::cli {
 namespace {
+namespace cmd_manifest_show {
 
 using Json = nlohmann::ordered_json;
 
@@ -74,6 +75,7 @@ Action declare(OptionSet& set) {
   return [options](Context& context) { return run(context, *options); };
 }
 
+}  // namespace cmd_manifest_show
 }  // namespace
 
 constexpr Verb manifest_show_verb{
@@ -84,7 +86,7 @@ constexpr Verb manifest_show_verb{
     "sabath manifest show sha256:<root> --json",
     "A line has the type (f file, x executable, d directory, l symlink), the size, the digest and the path.",
     false,
-    declare,
+    cmd_manifest_show::declare,
 };
 
 }  // namespace sabath::cli

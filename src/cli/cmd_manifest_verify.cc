@@ -11,6 +11,7 @@
 
 namespace sabath::cli {
 namespace {
+namespace cmd_manifest_verify {
 
 using Json = nlohmann::ordered_json;
 
@@ -132,6 +133,7 @@ Action declare(OptionSet& set) {
   return [options](Context& context) { return run(context, *options); };
 }
 
+}  // namespace cmd_manifest_verify
 }  // namespace
 
 constexpr Verb manifest_verify_verb{
@@ -143,7 +145,7 @@ constexpr Verb manifest_verify_verb{
     "is "
     "more than the manifest names, 8 when a part is missing, 9 when all is.",
     true,
-    declare,
+    cmd_manifest_verify::declare,
 };
 
 }  // namespace sabath::cli

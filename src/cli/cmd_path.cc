@@ -13,6 +13,7 @@
 
 namespace sabath::cli {
 namespace {
+namespace cmd_path {
 
 struct Options {
   std::string name, fragment;
@@ -59,6 +60,7 @@ Action declare(OptionSet& set) {
   return [options](Context& context) { return run(context, *options); };
 }
 
+}  // namespace cmd_path
 }  // namespace
 
 constexpr Verb path_verb{
@@ -68,7 +70,7 @@ constexpr Verb path_verb{
     "sabath path --fragment main cosmoflow_mini",
     "Exit code 9 when the asset, or a part of it, is not in the store: then nothing is printed on standard output.",
     false,
-    declare,
+    cmd_path::declare,
 };
 
 }  // namespace sabath::cli

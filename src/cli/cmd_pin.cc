@@ -14,6 +14,7 @@
 
 namespace sabath::cli {
 namespace {
+namespace cmd_pin {
 
 struct Options {
   std::vector<std::string> names;
@@ -63,6 +64,7 @@ Action declare(OptionSet& set) {
   return [options](Context& context) { return run(context, *options); };
 }
 
+}  // namespace cmd_pin
 }  // namespace
 
 constexpr Verb pin_verb{
@@ -74,7 +76,7 @@ constexpr Verb pin_verb{
     "A pin keeps the version that the store holds now; another version, fetched later, needs a pin of its own. "
     "`sabath unpin` lets it go.",
     false,
-    declare,
+    cmd_pin::declare,
 };
 
 }  // namespace sabath::cli

@@ -12,6 +12,7 @@
 
 namespace sabath::cli {
 namespace {
+namespace cmd_plan {
 
 struct Options {
   PlanRequest request;
@@ -64,6 +65,7 @@ Action declare(OptionSet& set) {
   return [options](Context& context) { return run(context, *options); };
 }
 
+}  // namespace cmd_plan
 }  // namespace
 
 constexpr Verb plan_verb{
@@ -78,7 +80,7 @@ constexpr Verb plan_verb{
     "same bounds before they begin; that a login has ended their sources tell them. "
     "docs/planning.md says what each line means.",
     false,
-    declare,
+    cmd_plan::declare,
 };
 
 }  // namespace sabath::cli

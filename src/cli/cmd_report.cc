@@ -26,6 +26,7 @@
 
 namespace sabath::cli {
 namespace {
+namespace cmd_report {
 
 using Json = nlohmann::ordered_json;
 
@@ -220,6 +221,7 @@ Action declare(OptionSet& set) {
   return [options](Context& context) { return run(context, *options); };
 }
 
+}  // namespace cmd_report
 }  // namespace
 
 constexpr Verb report_verb{
@@ -238,7 +240,7 @@ constexpr Verb report_verb{
     "is "
     "its last value. One that is not met ends with 7, one of a metric that a run does not have with 3.",
     false,
-    declare,
+    cmd_report::declare,
 };
 
 }  // namespace sabath::cli

@@ -16,6 +16,7 @@
 
 namespace sabath::cli {
 namespace {
+namespace cmd_run {
 
 using Json = nlohmann::ordered_json;
 namespace fs = std::filesystem;
@@ -154,6 +155,7 @@ Action declare(OptionSet& set) {
   return [options](Context& context) { return run(context, *options); };
 }
 
+}  // namespace cmd_run
 }  // namespace
 
 constexpr Verb run_verb{
@@ -170,7 +172,7 @@ constexpr Verb run_verb{
     "was "
     "verified, 11 when the program failed, 130 or 143 when it was stopped. docs/running.md has the rest.",
     true,
-    declare,
+    cmd_run::declare,
 };
 
 }  // namespace sabath::cli

@@ -22,6 +22,7 @@
 
 namespace sabath::cli {
 namespace {
+namespace cmd_sample {
 
 namespace fs = std::filesystem;
 
@@ -112,6 +113,7 @@ Action declare(OptionSet& set) {
   return [options](Context& context) { return run(context, *options); };
 }
 
+}  // namespace cmd_sample
 }  // namespace
 
 constexpr Verb sample_verb{
@@ -123,7 +125,7 @@ constexpr Verb sample_verb{
     "the launcher's processes on it take, a JSON object a line (docs/runs.md), ever rarer until there is one in ten "
     "seconds. Of the ranks on a node the first leaves a sampler behind; all become the program.",
     true,
-    declare,
+    cmd_sample::declare,
 };
 
 }  // namespace sabath::cli

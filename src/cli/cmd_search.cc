@@ -1,7 +1,7 @@
 #include <fmt/format.h>
+#include <re2/re2.h>
 
 #include <algorithm>
-#include <regex>
 
 #include "cli/asset_table.h"
 #include "cli/assets.h"
@@ -11,60 +11,62 @@
 
 namespace sabath::cli {
 namespace {
+namespace cmd_search {
 
 constexpr std::size_t pattern_bytes_max = 200;
-constexpr std::size_t line_bytes_max = 2048;
 
 struct Options {
   std::string pattern, kind;
   bool names = false;
 };
 
-// Breadth-first where the library has it: time in proportion to pattern and text, and no deep recursion, whatever the
-// pattern is. Elsewhere the bounds on both must do.
-constexpr std::regex::flag_type careful() {
-  auto flags = std::regex::ECMAScript | std::regex::icase;
-#ifdef __GLIBCXX__
-  flags |= std::regex_constants::__polynomial;
-#endif
-  return flags;
-}
+// Time in proportion to the text whatever the pattern is.
+class Regex {
+ public:
+  explicit Regex(const std::string& pattern) : expression_(bounded(pattern), careless_of_case()) {
+    if (!expression_.ok()) {
+      throw Error(FailureKind::usage,
+                  fmt::format("cannot search for '{}': {}", printable(pattern), printable(expression_.error())),
+                  "it is an RE2 regular expression: put \\ before . ( [ { + * ? to mean them literally");
+    }
+  }
+  [[nodiscard]] bool in_a_line_of(std::string_view text) const {
+    for (std::size_t end; !text.empty(); text.remove_prefix(std::min(end, text.size() - 1) + 1)) {
+      end = text.find('\n');
+      const auto line = text.substr(0, end);
+      if (RE2::PartialMatch(re2::StringPiece(line.data(), line.size()), expression_)) return true;
+    }
+    return false;
+  }
 
-std::regex compile(const std::string& pattern) {
-  if (pattern.size() > pattern_bytes_max) {
+ private:
+  static const std::string& bounded(const std::string& pattern) {
+    if (pattern.size() <= pattern_bytes_max) return pattern;
     throw Error(FailureKind::usage,
                 fmt::format("cannot search: the pattern has more than {} bytes", pattern_bytes_max));
   }
-  try {
-    return std::regex(pattern, careful());
-  } catch (const std::regex_error& error) {
-    throw Error(FailureKind::usage, fmt::format("cannot search for '{}': {}", printable(pattern), error.what()),
-                "it is an ECMAScript regular expression: put \\ before . ( [ { + * ? to mean them literally");
+  static RE2::Options careless_of_case() {
+    RE2::Options options;
+    options.set_case_sensitive(false);
+    options.set_log_errors(false);
+    return options;
   }
-}
 
-bool matches(const std::regex& regex, std::string_view text) {
-  while (!text.empty()) {
-    const auto end = text.find('\n');
-    const std::string_view line = text.substr(0, std::min(end, line_bytes_max));
-    if (std::regex_search(line.begin(), line.end(), regex)) return true;
-    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
-  }
-  return false;
-}
+  RE2 expression_;
+};
 
-bool matches(const std::regex& regex, const Recipe& recipe) {
+bool matches(const Regex& regex, const Recipe& recipe) {
   for (const std::string* text : {&recipe.name, &recipe.title, &recipe.abstract_text, &recipe.description}) {
-    if (matches(regex, *text)) return true;
+    if (regex.in_a_line_of(*text)) return true;
   }
   for (const auto& [key, value] : recipe.metadata) {
-    if (matches(regex, key) || matches(regex, value)) return true;
+    if (regex.in_a_line_of(key) || regex.in_a_line_of(value)) return true;
   }
   return false;
 }
 
 int run(Context& context, const Options& options) {
-  const std::regex regex = compile(options.pattern);
+  const Regex regex(options.pattern);
   const auto store = try_open_store(context.configuration.session);
   AssetTable table;
   for (const Catalogue::Listed& listed :
@@ -84,12 +86,13 @@ int run(Context& context, const Options& options) {
 
 Action declare(OptionSet& set) {
   const auto options = std::make_shared<Options>();
-  set.argument("REGEX", options->pattern, "an ECMAScript regular expression; upper and lower case are the same");
+  set.argument("REGEX", options->pattern, "a regular expression (RE2); upper and lower case are the same");
   set.choice("-k,--kind", {"dataset", "model", "workflow"}, options->kind, "only assets of this kind");
   set.flag("--names", options->names, "one name a line and nothing else");
   return [options](Context& context) { return run(context, *options); };
 }
 
+}  // namespace cmd_search
 }  // namespace
 
 constexpr Verb search_verb{
@@ -100,7 +103,7 @@ constexpr Verb search_verb{
     "sabath search --kind model hdf5",
     "Exit code 3 when nothing matches.",
     false,
-    declare,
+    cmd_search::declare,
 };
 
 }  // namespace sabath::cli

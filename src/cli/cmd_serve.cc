@@ -17,6 +17,7 @@
 
 namespace sabath::cli {
 namespace {
+namespace cmd_serve {
 
 constexpr std::uint16_t port_usual = 7777;
 constexpr std::size_t lines_max = 10'000;
@@ -156,6 +157,7 @@ Action declare(OptionSet& set) {
   return [options](Context& context) { return run(context, *options); };
 }
 
+}  // namespace cmd_serve
 }  // namespace
 
 constexpr Verb serve_verb{
@@ -169,7 +171,7 @@ constexpr Verb serve_verb{
     "be trusted; nothing can be listed. A line for each request goes to standard output.\n\n"
     "SIGTERM and SIGINT end it with exit code 0: answers on their way are finished first. docs/serving.md says more.",
     true,
-    declare,
+    cmd_serve::declare,
 };
 
 }  // namespace sabath::cli

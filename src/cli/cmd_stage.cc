@@ -16,6 +16,7 @@
 
 namespace sabath::cli {
 namespace {
+namespace cmd_stage {
 
 using Json = nlohmann::ordered_json;
 
@@ -172,6 +173,7 @@ Action declare(OptionSet& set) {
   return [options](Context& context) { return run(context, *options); };
 }
 
+}  // namespace cmd_stage
 }  // namespace
 
 constexpr Verb stage_verb{
@@ -189,7 +191,7 @@ constexpr Verb stage_verb{
     "the store lacks it. Every byte is checked against the manifest on every node before the view appears. "
     "Exit codes: docs/exit-codes.md.",
     true,
-    declare,
+    cmd_stage::declare,
     true,
 };
 

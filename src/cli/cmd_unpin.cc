@@ -14,6 +14,7 @@
 
 namespace sabath::cli {
 namespace {
+namespace cmd_unpin {
 
 struct Options {
   std::vector<std::string> names;
@@ -54,6 +55,7 @@ Action declare(OptionSet& set) {
   return [options](Context& context) { return run(context, *options); };
 }
 
+}  // namespace cmd_unpin
 }  // namespace
 
 constexpr Verb unpin_verb{
@@ -63,7 +65,7 @@ constexpr Verb unpin_verb{
     "sabath unpin sha256:5f0c...",
     "Nothing is deleted: `sabath gc` may take it from now on.",
     false,
-    declare,
+    cmd_unpin::declare,
 };
 
 }  // namespace sabath::cli

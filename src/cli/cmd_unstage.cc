@@ -28,6 +28,7 @@
 
 namespace sabath::cli {
 namespace {
+namespace cmd_unstage {
 
 namespace fs = std::filesystem;
 
@@ -216,6 +217,7 @@ Action declare(OptionSet& set) {
   return [options](Context& context) { return run(context, *options); };
 }
 
+}  // namespace cmd_unstage
 }  // namespace
 
 constexpr Verb unstage_verb{
@@ -228,7 +230,7 @@ constexpr Verb unstage_verb{
     "SABATH is refused, on all nodes, before anything is removed. A node without it is fine, unless no node has it. "
     "--all is refused while a stage or a run uses the node's store. docs/jobs.md has examples for batch systems.",
     false,
-    declare,
+    cmd_unstage::declare,
     true,
 };
 

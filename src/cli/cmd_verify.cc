@@ -19,6 +19,7 @@
 
 namespace sabath::cli {
 namespace {
+namespace cmd_verify {
 
 using Json = nlohmann::ordered_json;
 
@@ -245,6 +246,7 @@ Action declare(OptionSet& set) {
   return [options](Context& context) { return run(context, *options); };
 }
 
+}  // namespace cmd_verify
 }  // namespace
 
 constexpr Verb verify_verb{
@@ -263,7 +265,7 @@ constexpr Verb verify_verb{
     "0 when all is right, or was put right by --repair; 7 when content is bad, 8 when a part is missing, 9 when all "
     "is.",
     true,
-    declare,
+    cmd_verify::declare,
     true,
 };
 

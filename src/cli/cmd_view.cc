@@ -14,6 +14,7 @@
 
 namespace sabath::cli {
 namespace {
+namespace cmd_view {
 
 struct Options {
   std::string name;
@@ -69,6 +70,7 @@ Action declare(OptionSet& set) {
   return [options](Context& context) { return run(context, *options); };
 }
 
+}  // namespace cmd_view
 }  // namespace
 
 constexpr Verb view_verb{
@@ -86,7 +88,7 @@ constexpr Verb view_verb{
     "Executables, and files out of packs, are copies in any case.\n\n"
     "Exit code 9 when the asset, or a part of it, is not in the store.",
     false,
-    declare,
+    cmd_view::declare,
 };
 
 }  // namespace sabath::cli

@@ -10,6 +10,7 @@
 
 namespace sabath::cli {
 namespace {
+namespace cmd_want {
 
 struct Options {
   std::vector<std::string> names;
@@ -55,6 +56,7 @@ Action declare(OptionSet& set) {
   };
 }
 
+}  // namespace cmd_want
 }  // namespace
 
 constexpr Verb want_verb{
@@ -67,7 +69,7 @@ constexpr Verb want_verb{
     "has, "
     "so that only the rest is sent. 16 bytes for each chunk of 4 MiB and each smaller file.",
     false,
-    declare,
+    cmd_want::declare,
 };
 
 }  // namespace sabath::cli

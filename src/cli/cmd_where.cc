@@ -9,6 +9,7 @@
 
 namespace sabath::cli {
 namespace {
+namespace cmd_where {
 
 int run(Context& context, const std::string& name) {
   const SessionSettings& settings = context.configuration.session;
@@ -53,6 +54,7 @@ Action declare(OptionSet& set) {
   return [name](Context& context) { return run(context, *name); };
 }
 
+}  // namespace cmd_where
 }  // namespace
 
 constexpr Verb where_verb{
@@ -61,7 +63,7 @@ constexpr Verb where_verb{
     "sabath where cosmoflow           which recipe file counts, what the store knows",
     "Exit code 9 when the store has no view of it. `sabath path` also checks that every file is there.",
     false,
-    declare,
+    cmd_where::declare,
 };
 
 }  // namespace sabath::cli

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <string_view>
+#include <system_error>
 
 #include <fmt/format.h>
 

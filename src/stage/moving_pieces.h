@@ -42,6 +42,8 @@ struct MovingPieces {
     std::deque<Message> under_way;
   };
   struct Reading {
+    Reading(Held into, std::size_t piece_number, std::vector<PiecePart> its_parts)
+        : buffer(std::move(into)), piece(piece_number), parts(std::move(its_parts)) {}
     Held buffer;
     std::size_t piece;
     std::vector<PiecePart> parts;

@@ -36,7 +36,7 @@ NodeStore::NodeStore(LocalDisks& disks, const Tape& tape, ChunkLists& chunks, un
     : disks_(disks),
       tape_(tape),
       chunks_(chunks),
-      reader_(disks.main(), tape, chunks, threads),
+      reader_(disks.main(), tape, threads),
       disk_(tape.files().size(), nowhere),
       finished_(disks.size()) {}
 NodeStore::~NodeStore() = default;

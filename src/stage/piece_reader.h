@@ -40,8 +40,8 @@ class ChunkLists {
 class PieceReader {
  public:
   // `map`: where packed content stands, in the tape's order; or empty. It outlives the reader.
-  PieceReader(Store& store, const Tape& tape, ChunkLists& chunks, unsigned threads, const PackMap& map = nothing)
-      : store_(store), tape_(tape), chunks_(chunks), map_(map), open_(threads) {}
+  PieceReader(Store& store, const Tape& tape, unsigned threads, const PackMap& map = nothing)
+      : store_(store), tape_(tape), map_(map), open_(threads) {}
   // room.size() is the part's bytes, which are not checked here.
   void read(const Piece& piece, const PiecePart& part, std::span<std::byte> room, unsigned thread);
 
@@ -56,7 +56,6 @@ class PieceReader {
 
   Store& store_;
   const Tape& tape_;
-  ChunkLists& chunks_;
   const PackMap& map_;
   std::vector<Open> open_;  // the last large file of each thread
   OpenPacks packs_;

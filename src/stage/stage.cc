@@ -226,7 +226,7 @@ void NodeStaging::move() {
   asset.readers = std::max(asset.readers, agreed.readers);
   const unsigned threads = threads_of(request_);
   std::optional<PieceReader> reader;
-  if (able) reader.emplace(*job_.shared, tape_, *chunks_, threads, packs_);
+  if (able) reader.emplace(*job_.shared, tape_, threads, packs_);
   bool total_told = false;
   ExchangeWork work;
   work.read_shared = [&](std::size_t p, const PiecePart& part, std::span<std::byte> room, unsigned t) {

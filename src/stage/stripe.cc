@@ -1,6 +1,7 @@
 #include "stage/stripe.h"
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
 
 namespace sabath::stripe {

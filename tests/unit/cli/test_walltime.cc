@@ -35,7 +35,8 @@ TEST(Walltime, WhoSaysWhenItEnds) {
   EXPECT_EQ(asked(environment)->by, "PBS_WALLTIME");
   environment.variables["PBS_WALLTIME"] = "-1";
   EXPECT_FALSE(asked(environment));
-  for (const char* text : {"", "soon", "2026-02-30", "5"}) EXPECT_THROW(deadline_of(environment, text), Error) << text;
+  for (const char* text : {"", "soon", "2026-02-30", "5"})
+    EXPECT_THROW((void)deadline_of(environment, text), Error) << text;
   EXPECT_EQ(asked(environment, "2026-11-21T18:00:00Z")->at, std::chrono::system_clock::from_time_t(1795284000));
 }
 

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <functional>
 #include <string>
 #include <vector>
@@ -17,7 +18,8 @@
 
 namespace sabath::test {
 
-inline const Owners owners;  // this user, and root
+inline const Owners owners;                             // this user, and root
+inline constexpr std::chrono::milliseconds at_once{0};  // scratch of a part that has just begun, too
 [[nodiscard]] FileTree tree_of(std::string_view bytes);
 [[nodiscard]] std::string read_file(const std::filesystem::path& file);
 [[nodiscard]] std::span<const std::byte> bytes_of(std::string_view text);

@@ -2,6 +2,8 @@
 
 #include <fcntl.h>
 
+#include <thread>
+
 #include "store/evidence.h"
 #include "store/evidence_log.h"
 #include "store/layout.h"
@@ -11,8 +13,6 @@
 
 namespace sabath::test {
 namespace {
-
-constexpr std::chrono::milliseconds at_once{0};  // a part that has just begun, too
 
 std::string journal_bytes() {
   std::string bytes;

@@ -51,7 +51,7 @@ TEST_F(Names, AliasesAreReadBackAndDamageIsAbsence) {
                                                                                        {"md5", std::string(31, 'a')},
                                                                                        {"crc32", std::string(8, 'a')},
                                                                                        {"md5", std::string(32, 'A')}}) {
-    EXPECT_EQ(kind_of([&] { (void)store->alias(algorithm, hex); }), FailureKind::invalid);
+    EXPECT_EQ(kind_of([&, &a = algorithm, &h = hex] { (void)store->alias(a, h); }), FailureKind::invalid);
   }
 }
 

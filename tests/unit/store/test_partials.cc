@@ -11,8 +11,6 @@
 namespace sabath::test {
 namespace {
 
-constexpr std::chrono::milliseconds at_once{0};  // scratch of a part that has just begun, too
-
 TEST_F(Partials, KnownIsPublishedWhenAllIsThere) {
   const auto partial = known(*store);
   for (const std::uint64_t i : {2, 0, 3}) write(*partial, i);
