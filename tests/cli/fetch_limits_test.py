@@ -93,7 +93,7 @@ class Limits(Case):
 
     def test_a_server_that_takes_few_connections(self):
         """It refuses the others, and does not say until when: it is asked by fewer."""
-        data = seeded(20_000_000)
+        data = seeded(40_000_000)
         for status in (429, 503):
             with self.subTest(status):
                 limits = f"limit_conn all 2; limit_conn_status {status}; limit_rate 6m;"
