@@ -115,6 +115,7 @@ class Tree:
 
     @functools.lru_cache(None)
     def words(self, path):
+        """The lines without what is quoted and said in comments."""
         return [QUOTED.sub("", line).split("//")[0] for line in self.lines(path)]
 
     @functools.lru_cache(None)
@@ -162,8 +163,8 @@ class Tree:
     def findings(self):
         for path in self.sources():
             missing = {}
-            for number, line in enumerate(self.lines(path), 1):
-                for name, library in USE.findall(QUOTED.sub("", line).split("//")[0]):
+            for number, line in enumerate(self.words(path), 1):
+                for name, library in USE.findall(line):
                     header = (WHOLE if path.suffix == ".cc" else {}).get(library, library) or HEADER.get(name)
                     if header and header not in self.included(path):
                         missing.setdefault(header, (number, f"std::{name}" if name else f"{library}::"))
@@ -187,6 +188,14 @@ def self_test():
             "src/a/a.cc:4: std::deque: include <deque>", "src/a/a.cc:5: fmt::: include <fmt/...>"], list(Tree(top).findings())
         source.write_text('#include "a/a.h"\n#include <deque>\nstd::vector<int> v;\nstd::deque<int> d;\n')
         assert not list(Tree(top).findings())
+        (pathlib.Path(top) / "src/a/b.h").write_text("#pragma once\nstruct Nail {};\n[[nodiscard]] int drive(int depth);\n")
+        uses = "int x = drive(1);  // Nail\nint y = x.drive(1) + a::drive(1);\nNail n;\n"
+        source.write_text('#include "a/a.h"\n' + uses)
+        assert list(Tree(top).findings()) == ["src/a/a.cc:2: drive: include src/a/b.h"], list(Tree(top).findings())
+        source.write_text('#include "a/a.h"\nNail* n;\n')
+        assert list(Tree(top).findings()) == ["src/a/a.cc:2: Nail: include src/a/b.h"], list(Tree(top).findings())
+        source.write_text('#include "a/a.h"\n#include "a/b.h"\n' + uses)
+        assert not list(Tree(top).findings()), list(Tree(top).findings())
 
 
 if __name__ == "__main__":
