@@ -293,26 +293,6 @@ void ChunkTransfer::after_failure(Flow& flow, const Error& error) {
   if (mirrors_.dead(flow.pick.index)) after_death(flow.pick.index, kind);
 }
 
-// A host that takes so many connections may let others wait for ever, and they keep places that its limits count. Each
-// time there is twice the patience: what they wait for may only be slow to come. Who began at about the same time goes
-// at the same time. Programs and logins are slow to begin on a busy machine.
-void ChunkTransfer::end_mute_flows() {
-  const auto mute = [&](const Flow& flow, double seconds) {
-    if (!flow.has_run || flow.stop.stop_requested() || !schedule_->mute(*flow.run, seconds, now())) return false;
-    return !flow.pick.host->by_program() && !flow.pick.host->by_login();
-  };
-  if (std::ranges::none_of(flows_, [&](const Flow& flow) { return mute(flow, mute_after_s_); })) return;
-  for (Flow& flow : flows_) {
-    if (!mute(flow, mute_after_s_ / 2)) continue;
-    context_.events.on(
-        event::Note{fmt::format("{}: a request of {:.0f} s without an answer is ended: others have theirs",
-                                flow.pick.url->display(), now() - flow.run->heard_time)});
-    flow.stop.request_stop();
-    flow.pick.host->left_out();
-  }
-  mute_after_s_ *= 2;
-}
-
 void ChunkTransfer::after_death(std::size_t mirror, FailureKind kind) {
   const bool wrong = kind == FailureKind::content || kind == FailureKind::invalid;
   // What else was asked of it may come yet, or say better why it does not.

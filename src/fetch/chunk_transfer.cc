@@ -260,7 +260,7 @@ void ChunkTransfer::fail(const Failure& failure) {
 
 std::optional<ChunkTransfer::Place> ChunkTransfer::next_flow(bool last) {
   if (sequential_ && !flows_.empty()) return std::nullopt;
-  end_mute_flows();
+  unanswered_.end(flows_, *schedule_, now(), context_.events);
   // Soon, as what it gives meanwhile waits for that.
   const auto pick =
       known() ? std::nullopt : mirrors_.try_pick([this](std::size_t mirror) { return to_compare(mirror); });

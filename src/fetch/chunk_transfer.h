@@ -30,6 +30,7 @@
 #include "fetch/mirrors.h"
 #include "fetch/schedule.h"
 #include "fetch/trust.h"
+#include "fetch/unanswered.h"
 
 namespace sabath {
 
@@ -101,7 +102,6 @@ class ChunkTransfer {
   [[nodiscard]] bool keep_held(Lane& lane, std::unique_lock<std::mutex>& lock);
   void refuse_chunk(Flow& flow, std::uint64_t chunk, const Flight& flight);
   void after_failure(Flow& flow, const Error& error);
-  void end_mute_flows();                                   // the mutex is held
   void after_death(std::size_t mirror, FailureKind kind);  // the mutex is held
   void give_back(ByteRange left);                          // the mutex is held
   void end_flow(Place flow);
@@ -142,7 +142,7 @@ class ChunkTransfer {
   bool sequential_ = false;   // no mirror honours ranges: one lane reads the whole
   bool restart_ = false;
   Clock::time_point looked_{};  // for news of other processes
-  double mute_after_s_ = 5;     // a request whose host answers others
+  Unanswered unanswered_;
   Trust trust_;
   unsigned keeping_ = 0;  // chunks that were held, by a lane just now
 };

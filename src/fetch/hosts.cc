@@ -124,6 +124,11 @@ unsigned Host::in_use() const {
   return in_use_;
 }
 
+unsigned Host::places() const {
+  const std::lock_guard lock(table_.mutex_);
+  return target();
+}
+
 double Host::rate() const {
   const std::lock_guard lock(table_.mutex_);
   return rate_;

@@ -49,6 +49,7 @@ class Host {
   void left_out();
   [[nodiscard]] Clock::time_point paused_until() const;
   [[nodiscard]] unsigned in_use() const;
+  [[nodiscard]] unsigned places() const;        // connections that it is given now; more may be in use
   [[nodiscard]] double rate() const;            // bytes a second over the last while; 0: not known yet
   [[nodiscard]] Schedule::Speed speed() const;  // of one more lane
   [[nodiscard]] std::uint64_t bytes_received() const { return bytes_; }

@@ -235,7 +235,7 @@ std::optional<Schedule::Cut> Schedule::cut_of(Run& run, std::size_t source, Spee
   // Both end together at t: theirs * (t - wait) + ours * (t - latency) = left. Or we have it all before theirs go on.
   cut.both = (left + cut.theirs * wait + cut.ours * speed.latency) / (cut.ours + cut.theirs);
   const auto theirs = cut.theirs * std::max(0.0, cut.both - wait);  // bytes
-  const bool over = silent > run.patience && (cut.both < wait || theirs < least);
+  const bool over = silent > run.patience && (cut.both < wait || theirs < least || mute(run, 0, now));
   const bool all = over || lost || (run.heard && left < least / 16);  // crumbs are not shared
   if (!all && cut.both < wait) return std::nullopt;
   if (all) cut.both = speed.latency + left / cut.ours;

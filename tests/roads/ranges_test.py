@@ -124,6 +124,7 @@ class Ranges(RangesCase):
         server = servers.swift(self.ground.directory / "swift", "bucket", files)
         self.addCleanup(server.stop)
         self.ground.config["s3_endpoint"] = server.endpoint
+        self.ground.config["stall_timeout_s"] = 60  # on a busy machine it takes long until aws has started
         for name, program, spans in (("rclone-s3", "rclone", self.counted), ("aws-cli", "aws", self.ranged)):
             with self.subTest(by=name):
                 if not servers.find(program):

@@ -1,4 +1,5 @@
-"""A gate before a server: so many connections pass at once, and what happens to the others is what some firewalls do."""
+"""A gate before a server: so many connections pass at once, and what happens to the others is what firewalls and
+servers with few workers do."""
 
 import contextlib
 import socket
@@ -7,11 +8,12 @@ import threading
 
 
 class Gate:
-    """`limit` connections to `port` pass. `others`: "reset", or "mute": taken, and never answered."""
+    """`limit` connections to `port` pass. `others`: "reset"; "mute": taken, and never answered; or "wait": until one of
+    those that passed is closed."""
 
     def __init__(self, port, limit, others):
         self.behind, self.limit, self.others = port, limit, others
-        self.lock = threading.Lock()
+        self.lock = threading.Condition()
         self.active = self.turned_away = 0
         self.mute = []
         self.listener = socket.create_server(("127.0.0.1", 0), backlog=256)
@@ -29,25 +31,30 @@ class Gate:
                     passes = self.active < self.limit
                     self.active += passes
                     self.turned_away += not passes
-                if passes:
-                    threading.Thread(target=self.serve, args=(client,), daemon=True).start()
+                if passes or self.others == "wait":
+                    threading.Thread(target=self.serve, args=(client, passes), daemon=True).start()
                 elif self.others == "mute":
                     self.mute.append(client)
                 else:
                     client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
                     client.close()
 
-    def serve(self, client):
-        server = socket.create_connection(("127.0.0.1", self.behind))
-        ways = [threading.Thread(target=pump, args=way, daemon=True) for way in ((client, server), (server, client))]
-        for way in ways:
-            way.start()
-        for way in ways:
-            way.join()
+    def serve(self, client, passes):
+        with self.lock:
+            if not passes:
+                self.lock.wait_for(lambda: self.active < self.limit)
+                self.active += 1
+        with client, contextlib.suppress(ConnectionRefusedError):  # what waits outlives the server
+            with socket.create_connection(("127.0.0.1", self.behind)) as server:
+                pairs = ((client, server), (server, client))
+                ways = [threading.Thread(target=pump, args=pair, daemon=True) for pair in pairs]
+                for way in ways:
+                    way.start()
+                for way in ways:
+                    way.join()
         with self.lock:
             self.active -= 1
-        client.close()
-        server.close()
+            self.lock.notify()
 
     def stop(self):
         for each in [self.listener, *self.mute]:

@@ -49,6 +49,23 @@ TEST(Schedule, WhereNothingComesFromAnywhereOneRunIsTried) {
   }
 }
 
+// Half of it would be lost, too, if it never comes.
+TEST(Schedule, AMuteRunLosesAll) {
+  constexpr Schedule::Speed speed{1e6, 0.01};
+  for (const bool mute : {true, false}) {
+    Schedule schedule = whole_file(2 * chunk);
+    const auto quick = *schedule.take(0, speed, 2, 0, whole_chunks);
+    const auto run = *schedule.take(0, speed, 2, 0, whole_chunks);
+    if (!mute) schedule.advance(run, 1, 0.5);
+    schedule.advance(quick, chunk, 0.5);
+    schedule.release(quick);
+    const auto helper = schedule.take(0, speed, 2, 0.5);
+    ASSERT_TRUE(helper);
+    EXPECT_EQ(run->left() == 0, mute);
+    EXPECT_EQ((*helper)->end, 2 * chunk);
+  }
+}
+
 TEST(Schedule, WhoIsNotAnsweredWhileOthersAreIsMute) {
   for (const std::size_t other : {0, 1}) {
     Schedule schedule = whole_file(2 * chunk);
