@@ -1,7 +1,6 @@
 #include "fetch/unanswered.h"
 
 #include <algorithm>
-#include <ranges>
 
 #include <fmt/format.h>
 
@@ -54,8 +53,8 @@ void Unanswered::end(std::list<Flow>& flows, const Schedule& schedule, double no
     after_ *= 2;
   }
   if (std::ranges::any_of(flows, [&](const Flow& flow) { return look.keeps_out_the_served(flow, crowding_after_); })) {
-    for (Flow& flow : flows | std::views::reverse) {  // who waits since a moment has least to lose
-      if (look.keeps_out_the_served(flow, crowding_after_ / 2)) look.end(flow, "its place is for who has answers");
+    for (auto flow = flows.rbegin(); flow != flows.rend(); ++flow) {  // who waits since a moment has least to lose
+      if (look.keeps_out_the_served(*flow, crowding_after_ / 2)) look.end(*flow, "its place is for who has answers");
     }
     crowding_after_ *= 2;
   }

@@ -210,7 +210,7 @@ TEST(Swarm, AFatalFailureEndsEveryLaneAndKeepsWhatIsWhole) {
                      {.bytes = std::string(1'000'000, 'x'), .piece_size = 1000, .pause = milliseconds(20)});
     jobs.push_back(job_for({file_url(i)}));
   }
-  jobs.push_back(job_for({file_url(1)}));
+  jobs.insert(jobs.begin() + 2, job_for({file_url(1)}));  // on a busy machine two lanes are all that there are
   const auto begin = Clock::now();
   try {
     (void)bench.fetch(jobs);
