@@ -1,11 +1,21 @@
 #include "fetch/unanswered.h"
 
 #include <algorithm>
+#include <map>
 
 #include <fmt/format.h>
 
 namespace sabath {
 namespace {
+
+struct Places {  // at one host
+  unsigned given = 0;
+  unsigned taken = 0;    // by requests that are not about to end
+  unsigned waiting = 0;  // of them, for an answer
+  // There are more than it is given now, and who was served gives one back first; at last none is left but those of
+  // requests without an answer.
+  [[nodiscard]] bool keep_out_the_served() const { return taken > given || (taken == given && waiting == taken); }
+};
 
 struct Look {
   std::list<Flow>& flows;
@@ -18,19 +28,20 @@ struct Look {
     return !flow.pick.host->by_program() && !flow.pick.host->by_login();
   }
 
-  // Its host has more connections than it is given now, and who was served gives a place back first; at last all places
-  // are held by requests without an answer.
-  [[nodiscard]] bool keeps_out_the_served(const Flow& flow, double seconds) const {
-    if (!mute(flow, seconds)) return false;
-    const Host& host = *flow.pick.host;
-    unsigned ending = 0, waiting = 0;
-    for (const Flow& other : flows) {
-      if (other.pick.host != &host) continue;
-      ending += other.stop.stop_requested() ? 1 : 0;
-      waiting += mute(other, 0) ? 1 : 0;
+  [[nodiscard]] bool any_mute(double seconds) const {
+    return std::ranges::any_of(flows, [&](const Flow& flow) { return mute(flow, seconds); });
+  }
+
+  [[nodiscard]] std::map<const Host*, Places> places() const {
+    std::map<const Host*, Places> result;
+    for (const Flow& flow : flows) {
+      const Host* host = flow.pick.host;
+      const auto [at, fresh] = result.try_emplace(host);
+      if (fresh) at->second = {.given = host->places(), .taken = host->in_use()};
+      if (flow.stop.stop_requested()) at->second.taken -= std::min(at->second.taken, 1U);
+      at->second.waiting += mute(flow, 0) ? 1 : 0;
     }
-    const unsigned in_use = host.in_use(), stay = in_use - std::min(in_use, ending), places = host.places();
-    return stay > places || (stay == places && waiting == stay);
+    return result;
   }
 
   void end(Flow& flow, const char* why) const {
@@ -40,11 +51,28 @@ struct Look {
   }
 };
 
+// False: nobody who waits for `patience` keeps out anybody who is served.
+bool make_room(const Look& look, double patience) {
+  if (!look.any_mute(patience)) return false;
+  auto places = look.places();
+  const auto crowding = [&](const Flow& flow, double seconds) {
+    return places[flow.pick.host].keep_out_the_served() && look.mute(flow, seconds);
+  };
+  if (std::ranges::none_of(look.flows, [&](const Flow& flow) { return crowding(flow, patience); })) return false;
+  for (auto flow = look.flows.rbegin(); flow != look.flows.rend(); ++flow) {  // the youngest has least to lose
+    if (!crowding(*flow, patience / 2)) continue;
+    look.end(*flow, "its place is for who has answers");
+    --places[flow->pick.host].taken;
+    --places[flow->pick.host].waiting;
+  }
+  return true;
+}
+
 }  // namespace
 
 void Unanswered::end(std::list<Flow>& flows, const Schedule& schedule, double now, EventSink& events) {
   const Look look{flows, schedule, now, events};
-  if (std::ranges::any_of(flows, [&](const Flow& flow) { return look.mute(flow, after_); })) {
+  if (look.any_mute(after_)) {
     for (Flow& flow : flows) {
       if (!look.mute(flow, after_ / 2)) continue;
       look.end(flow, "others have theirs");
@@ -52,12 +80,7 @@ void Unanswered::end(std::list<Flow>& flows, const Schedule& schedule, double no
     }
     after_ *= 2;
   }
-  if (std::ranges::any_of(flows, [&](const Flow& flow) { return look.keeps_out_the_served(flow, crowding_after_); })) {
-    for (auto flow = flows.rbegin(); flow != flows.rend(); ++flow) {  // who waits since a moment has least to lose
-      if (look.keeps_out_the_served(*flow, crowding_after_ / 2)) look.end(*flow, "its place is for who has answers");
-    }
-    crowding_after_ *= 2;
-  }
+  if (make_room(look, crowding_after_)) crowding_after_ *= 2;
 }
 
 }  // namespace sabath
