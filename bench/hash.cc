@@ -1,15 +1,18 @@
-// How fast are 64 leaves of 64 KiB hashed: one after the other by OpenSSL, 2, 8, 16 or 32 side by side, and as shipped?
-// Each round runs all of them in turn, so that they meet the same machine; rates and ratios are of each one's best
-// round. OPENSSL_ia32cap=:~0x20000000 hides the SHA extensions, to see a CPU without them.
+// How fast are 64 leaves of 64 KiB hashed: one after the other by OpenSSL, by each kernel that this CPU can run, and by
+// the one that is chosen? Each round runs all of them in turn, so that they meet the same machine; rates are of each
+// one's best round. OPENSSL_ia32cap=:~0x20000000 hides the SHA extensions, to see a CPU without them.
 #include <benchmark/benchmark.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <functional>
+#include <string>
 #include <vector>
 
 #include "base/hash.h"
+#include "base/sha256_choice.h"
 #include "base/sha256_lanes.h"
 
 namespace sabath {
@@ -35,93 +38,100 @@ void by_stream(std::span<const std::byte> chunk, Hashes& hashes) {
   }
 }
 
-template <std::size_t lanes>
-void by_lanes(std::span<const std::byte> chunk, Hashes& hashes) {
-  if (sha256_in_lanes({lanes, lanes}, leaves_of(chunk, hashes.size()), leaf_size_bytes, hashes) != hashes.size())
-    hashes = {};
-}
-
-void as_shipped(std::span<const std::byte> chunk, Hashes& hashes) { sha256_pieces(chunk, leaf_size_bytes, hashes); }
-
 struct Way {
-  const char* name;
-  void (*hash)(std::span<const std::byte>, Hashes&);
-  bool here;
+  std::string name;
+  std::function<void()> work;
   double best_seconds = 1e9;
 };
 
-void leaves_of_a_chunk(benchmark::State& state) {
-  const auto chunk = one_chunk();
-  const Sha256Cpu cpu = sha256_cpu();
-  std::array<Way, 6> ways{{{"stream", by_stream, true},
-                           {"lanes2", by_lanes<2>, cpu.sha},
-                           {"lanes8", by_lanes<8>, cpu.avx2},
-                           {"lanes16", by_lanes<16>, cpu.avx512},
-                           {"lanes32", by_lanes<32>, cpu.avx512},
-                           {"shipped", as_shipped, true}}};
-  Hashes expected, hashes;
-  by_stream(chunk, expected);
+// Each way in turn; rates are of `chunk` and of each one's best round.
+void run_all(benchmark::State& state, std::vector<Way>& ways, const std::function<bool()>& right) {
   for (auto _ : state) {
     for (Way& way : ways) {
-      if (!way.here) continue;
       const auto begin = std::chrono::steady_clock::now();
-      way.hash(chunk, hashes);
+      way.work();
       const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - begin;
       way.best_seconds = std::min(way.best_seconds, passed.count());
-      if (hashes != expected) state.SkipWithError("wrong hashes");
+      if (!right()) state.SkipWithError("wrong hashes");
     }
   }
   for (const Way& way : ways) {
-    if (!way.here) continue;
-    state.counters[fmt::format("{}_GB/s", way.name)] = static_cast<double>(chunk.size()) / way.best_seconds / 1e9;
-    state.counters[fmt::format("{}_x", way.name)] = ways[0].best_seconds / way.best_seconds;
+    state.counters[way.name + "_GB/s"] = static_cast<double>(chunk_size_bytes) / way.best_seconds / 1e9;
   }
 }
 
-// A group takes its time however many of its lanes are idle: from how many messages on is it faster than the stream?
+std::vector<Sha256Choice> forced_choices(std::vector<std::string>& names) {
+  std::vector<Sha256Choice> choices;
+  for (const auto& kernel : sha256_kernels(sha256_cpu())) {
+    choices.emplace_back(kernel, Sha256Along{});
+    names.emplace_back(kernel.name);
+  }
+  return choices;
+}
+
+void leaves_of_a_chunk(benchmark::State& state) {
+  const auto chunk = one_chunk();
+  const auto leaves = leaves_of(chunk, leaves_per_chunk);
+  Hashes expected, hashes;
+  by_stream(chunk, expected);
+  std::vector<std::string> names;
+  const auto choices = forced_choices(names);
+  std::vector<Way> ways{{"openssl", [&] { by_stream(chunk, hashes); }},
+                        {"chosen", [&] { sha256_pieces(chunk, leaf_size_bytes, hashes); }}};
+  for (std::size_t i = 0; i < choices.size(); ++i) {
+    ways.push_back({names[i], [&, i] {
+                      if (choices[i].hash(leaves, leaf_size_bytes, hashes) != hashes.size()) hashes = {};
+                    }});
+  }
+  run_all(state, ways, [&] { return hashes == expected; });
+}
+
+// A chunk's leaves and the checksum of the file that it is a part of: each by itself, as chosen, and by each kernel.
+void leaves_and_stream(benchmark::State& state) {
+  const auto chunk = one_chunk();
+  Hashes expected, hashes;
+  by_stream(chunk, expected);
+  std::vector<Way> ways{{"apart",
+                         [&] {
+                           StreamSha256 stream;
+                           sha256_pieces(chunk, leaf_size_bytes, hashes);
+                           stream.update(chunk);
+                         }},
+                        {"chosen", [&] {
+                           StreamSha256 stream;
+                           StreamSha256::takes_pieces_along()
+                               ? stream.update(chunk, leaf_size_bytes, hashes)
+                               : (sha256_pieces(chunk, leaf_size_bytes, hashes), stream.update(chunk));
+                         }}};
+  const auto alongs = sha256_alongs(sha256_cpu());
+  for (const auto& along : alongs) {
+    ways.push_back({std::string(along.name), [&] {
+                      std::array<std::uint32_t, 8> words{};
+                      const Sha256Choice choice({}, along);
+                      if (choice.hash_along(words.data(), chunk, leaf_size_bytes, hashes) != hashes.size()) hashes = {};
+                    }});
+  }
+  run_all(state, ways, [&] { return hashes == expected; });
+}
+
+// A group takes its time however many of its lanes are idle: is what is chosen for few messages faster than the stream?
 void pieces(benchmark::State& state) {
   const auto chunk = one_chunk();
   const auto count = static_cast<std::size_t>(state.range(0));
-  const Sha256Plan plan = sha256_plan(sha256_cpu());
-  const auto leaves = leaves_of(chunk, count);
   std::vector<Sha256> hashes(count);
-  double stream = 1e9, group = 1e9;
+  double stream = 1e9, chosen = 1e9;
   for (auto _ : state) {
     const auto begin = std::chrono::steady_clock::now();
     for (std::size_t i = 0; i < count; ++i) {
       hashes[i] = sha256(std::span(chunk).subspan(i * leaf_size_bytes, leaf_size_bytes));
     }
     const auto middle = std::chrono::steady_clock::now();
-    if (sha256_in_lanes({plan.lanes, 1}, leaves, leaf_size_bytes, hashes) != count)
-      state.SkipWithError("no lanes here");
+    sha256_pieces(std::span(chunk).first(count * leaf_size_bytes), leaf_size_bytes, hashes);
     const auto end = std::chrono::steady_clock::now();
     stream = std::min(stream, std::chrono::duration<double>(middle - begin).count());
-    group = std::min(group, std::chrono::duration<double>(end - middle).count());
+    chosen = std::min(chosen, std::chrono::duration<double>(end - middle).count());
   }
-  state.counters["group_x"] = stream / group;
-  state.counters["group_is_chosen"] = sha256_group(plan, count) != 0 ? 1 : 0;
-}
-
-// A chunk's leaves and the checksum of the file that it is a part of: each by itself, and both as shipped.
-void leaves_and_stream(benchmark::State& state) {
-  const auto chunk = one_chunk();
-  Hashes hashes;
-  double apart = 1e9, together = 1e9;
-  for (auto _ : state) {
-    StreamSha256 one, other;
-    const auto begin = std::chrono::steady_clock::now();
-    sha256_pieces(chunk, leaf_size_bytes, hashes);
-    one.update(chunk);
-    const auto middle = std::chrono::steady_clock::now();
-    other.update(chunk, leaf_size_bytes, hashes);
-    const auto end = std::chrono::steady_clock::now();
-    apart = std::min(apart, std::chrono::duration<double>(middle - begin).count());
-    together = std::min(together, std::chrono::duration<double>(end - middle).count());
-    if (one.finish() != other.finish()) state.SkipWithError("wrong hashes");
-  }
-  state.counters["apart_GB/s"] = static_cast<double>(chunk.size()) / apart / 1e9;
-  state.counters["together_GB/s"] = static_cast<double>(chunk.size()) / together / 1e9;
-  state.counters["along"] = StreamSha256::takes_pieces_along() ? 1 : 0;
+  state.counters["chosen_x"] = stream / chosen;
 }
 
 BENCHMARK(leaves_and_stream)->Unit(benchmark::kMillisecond)->MinTime(1);

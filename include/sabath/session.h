@@ -41,6 +41,7 @@ struct SessionSettings {
   std::vector<std::pair<std::string, std::string>> rewrites;  // URL prefix -> prefix, first match wins
   std::vector<HostRule> host_rules;                           // besides those of recipes; the least of all holds
   bool offline = false;                                       // open no socket
+  std::string hash_kernel = "auto";                           // of this process: the quickest, or one by name
   FetcherSettings fetchers;
   std::string job;  // of the batch system, for whoever wonders what uses the store
   // Asked only when something is to move; may be empty.

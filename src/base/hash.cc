@@ -8,8 +8,12 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
+#include <mutex>
+#include <thread>
+#include <vector>
 
-#include "base/sha256_lanes.h"
+#include "base/sha256_choice.h"
 #include "base/text.h"
 #include "sabath/error.h"
 
@@ -49,16 +53,71 @@ EVP_MD_CTX* thread_context() {
 
 EVP_MD_CTX* as_context(void* context) { return static_cast<EVP_MD_CTX*>(context); }
 
-const Sha256Plan& plan() {
-  static const Sha256Plan plan =
-      sha256_plan(sha256_cpu(sha256_features_shown(OPENSSL_info(OPENSSL_INFO_CPU_SETTINGS))));
-  return plan;
+Sha256Candidates candidates_here() {
+  const Sha256Cpu cpu = sha256_cpu(sha256_features_shown(OPENSSL_info(OPENSSL_INFO_CPU_SETTINGS)));
+  return {.stream = [](std::span<const std::byte> bytes, Sha256& hash) { sha256_into(thread_context(), bytes, hash); },
+          .kernels = sha256_kernels(cpu),
+          .alongs = sha256_alongs(cpu)};
+}
+
+// "avx2": that kernel for all messages; "avx2+stream": also for a stream with its pieces; "openssl": none.
+Sha256Choice forced_choice(const Sha256Candidates& candidates, std::string_view name) {
+  if (name == candidates.stream_name) return {};
+  const auto along = std::ranges::find(candidates.alongs, name, &Sha256Along::name);
+  const auto kernel = std::ranges::find(candidates.kernels, name.substr(0, name.find('+')), &Sha256Kernel::name);
+  const bool known = kernel != candidates.kernels.end() && (kernel->name == name || along != candidates.alongs.end());
+  if (known) return {*kernel, along == candidates.alongs.end() ? Sha256Along{} : *along};
+  std::string names = fmt::format("auto, {}", candidates.stream_name);
+  for (const auto& each : candidates.kernels) names += fmt::format(", {}", each.name);
+  for (const auto& each : candidates.alongs) names += fmt::format(", {}", each.name);
+  throw Error(FailureKind::usage, fmt::format("this processor has no hash kernel '{}'", printable(name)),
+              fmt::format("it has {}", names));
+}
+
+// The choice of this process: forced, or measured once enough is to be hashed that it pays. Thread-safe.
+class ChoiceHere {
+ public:
+  void force(std::string_view name) {
+    const std::lock_guard lock(mutex_);
+    if (name != "auto") make(forced_choice(candidates_here(), name));
+  }
+  const Sha256Choice& measured() {
+    if (const Sha256Choice* choice = choice_.load(std::memory_order_acquire)) return *choice;
+    const std::lock_guard lock(mutex_);
+    if (choice_ == nullptr) {
+      const Sha256Candidates candidates = candidates_here();
+      make({candidates, time_sha256(candidates), std::thread::hardware_concurrency()});
+    }
+    return *choice_;
+  }
+  // For a job of so many bytes.
+  const Sha256Choice& at_hand(std::size_t bytes) {
+    constexpr std::size_t worth_it = std::size_t{1} << 20;  // the measuring takes as long as hashing ten of these
+    static const Sha256Choice stream_only;
+    if (choice_.load(std::memory_order_acquire) == nullptr && (seen_ += bytes) < worth_it) return stream_only;
+    return measured();
+  }
+
+ private:
+  void make(Sha256Choice choice) {
+    made_.push_back(std::make_unique<const Sha256Choice>(std::move(choice)));
+    choice_.store(made_.back().get(), std::memory_order_release);
+  }
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<const Sha256Choice>> made_;  // another thread may still use an earlier one
+  std::atomic<const Sha256Choice*> choice_ = nullptr;
+  std::atomic<std::size_t> seen_ = 0;
+};
+
+ChoiceHere& choice_here() {
+  static ChoiceHere here;
+  return here;
 }
 
 using Messages = std::array<const std::byte*, 64>;
 
 void hash_side_by_side(std::span<const std::byte* const> messages, std::size_t size_bytes, std::span<Sha256> hashes) {
-  const std::size_t done = sha256_in_lanes(plan(), messages, size_bytes, hashes);
+  const std::size_t done = choice_here().at_hand(messages.size() * size_bytes).hash(messages, size_bytes, hashes);
   if (done == messages.size()) return;
   EVP_MD_CTX* const context = thread_context();
   for (std::size_t i = done; i < messages.size(); ++i) sha256_into(context, {messages[i], size_bytes}, hashes[i]);
@@ -71,6 +130,26 @@ std::unique_ptr<StreamHash> make_if(bool wanted, const char* algorithm) {
 SHA256_CTX* as_sha256(void* context) { return static_cast<SHA256_CTX*>(context); }
 
 }  // namespace
+
+void force_hash_kernel(std::string_view name) { choice_here().force(name); }
+
+HashKernels hash_kernels() {
+  const Sha256Candidates candidates = candidates_here();
+  const Sha256Timings timings = time_sha256(candidates);
+  const Sha256Choice& choice = choice_here().measured();
+  HashKernels result;
+  const auto& widest = choice.kernel_for(leaves_per_chunk);
+  result.pieces = widest.lanes == 0 ? candidates.stream_name : widest.name;
+  result.with_stream = choice.along().name;
+  const auto add = [&](const Sha256Timing& timing) {
+    if (!timing.wrong) result.bytes_per_second.emplace_back(timing.name, 1 / timing.seconds_per_byte);
+    if (timing.wrong) result.wrong.emplace_back(timing.name);
+  };
+  add(timings.stream);
+  for (const auto& timing : timings.kernels) add(timing);
+  for (const auto& timing : timings.alongs) add(timing);
+  return result;
+}
 
 Sha256 sha256(std::span<const std::byte> bytes) {
   Sha256 hash;
@@ -144,7 +223,7 @@ StreamSha256::StreamSha256() : context_(new SHA256_CTX) {
 
 void StreamSha256::Free::operator()(void* context) const noexcept { delete as_sha256(context); }
 
-bool StreamSha256::takes_pieces_along() { return plan().along != 0; }
+bool StreamSha256::takes_pieces_along() { return choice_here().measured().along().pieces != 0; }
 
 void StreamSha256::update(std::span<const std::byte> bytes) {
   require(SHA256_Update(as_sha256(context_.get()), bytes.data(), bytes.size()) == 1, "SHA256_Update");
@@ -153,7 +232,7 @@ void StreamSha256::update(std::span<const std::byte> bytes) {
 void StreamSha256::update(std::span<const std::byte> bytes, std::size_t piece_size, std::span<Sha256> hashes) {
   SHA256_CTX& context = *as_sha256(context_.get());
   if (context.num == 0) {  // between two blocks
-    const std::size_t done = sha256_along(plan(), context.h, bytes, piece_size, hashes);
+    const std::size_t done = choice_here().at_hand(bytes.size()).hash_along(context.h, bytes, piece_size, hashes);
     const std::uint64_t bits = (std::uint64_t{context.Nh} << 32 | context.Nl) + done * piece_size * 8;
     context.Nl = static_cast<SHA_LONG>(bits);
     context.Nh = static_cast<SHA_LONG>(bits >> 32);

@@ -7,6 +7,8 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "sabath/digest.h"
 #include "sabath/recipe.h"
@@ -22,6 +24,18 @@ void sha256_pieces(std::span<const std::byte> bytes, std::size_t piece_size, std
 
 // hashes[i] = SHA-256 of messages[i]; as many hashes as messages. Neighbours of one length are hashed side by side.
 void sha256_each(std::span<const std::span<const std::byte>> messages, std::span<Sha256> hashes);
+
+// How several messages are hashed, of this process: by the kernel that is the quickest here, found out when first
+// needed, or by the one that is named: "auto", or a name of hash_kernels(). Once, before anything is hashed. Throws
+// Error{usage}.
+void force_hash_kernel(std::string_view name);
+
+struct HashKernels {
+  std::string pieces, with_stream;  // the names of those in use; with_stream empty: stream and pieces each by itself
+  std::vector<std::pair<std::string, double>> bytes_per_second;  // of all that this CPU has, measured now: 5 ms
+  std::vector<std::string> wrong;                                // that gave wrong hashes, and are not used
+};
+[[nodiscard]] HashKernels hash_kernels();
 
 // A streaming hash by OpenSSL's name: "md5", "sha1", "sha256".
 class StreamHash {
@@ -46,7 +60,7 @@ class StreamSha256 {
   // update(bytes) and sha256_pieces(bytes, piece_size, hashes).
   void update(std::span<const std::byte> bytes, std::size_t piece_size, std::span<Sha256> hashes);
   [[nodiscard]] Sha256 finish();                   // once
-  [[nodiscard]] static bool takes_pieces_along();  // this CPU does so for less than the two by themselves
+  [[nodiscard]] static bool takes_pieces_along();  // it costs less than the two by themselves here
 
  private:
   struct Free {

@@ -46,6 +46,7 @@ class Reader {
     config.offline = boolean("offline");
     if (const auto text = object_.try_text("ssh_config")) config.ssh_config = path("ssh_config", *text).string();
     config.ssh_transport = ssh_transport();
+    config.hash_kernel = object_.try_text("hash_kernel");
     config.s3_profile = object_.try_text("s3_profile");
     config.s3_region = object_.try_text("s3_region");
     config.s3_endpoint = object_.try_text("s3_endpoint");

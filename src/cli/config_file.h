@@ -31,6 +31,7 @@ struct ConfigFile {
   std::vector<std::filesystem::path> fetchers;
   std::optional<std::filesystem::path> netrc;
   std::optional<GlobusSettings> globus;
+  std::optional<std::string> hash_kernel;
   std::optional<std::string> ssh_config, ssh_transport, s3_profile, s3_region, s3_endpoint, s3_addressing;
 };
 

@@ -288,6 +288,14 @@ class Loader {
     result_.session.offline = offline;
     note("offline", {offline ? "true" : "false"}, offline_origin);
 
+    auto [kernel, kernel_origin] = from_files<std::string>(&ConfigFile::hash_kernel, "auto");
+    if (const auto text = environment_.get("SABATH_HASH_KERNEL")) {
+      kernel = *text;
+      kernel_origin = "SABATH_HASH_KERNEL";
+    }
+    result_.session.hash_kernel = kernel;
+    note("hash_kernel", {kernel}, kernel_origin);
+
     FetcherSettings& fetchers = result_.session.fetchers;
     fetchers.user_agent = "sabath/" SABATH_VERSION;
     const auto [ca_file, ca_origin] = from_files<fs::path>(&ConfigFile::ca_file, {});

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/file.h"
+#include "base/hash.h"
 #include "base/process.h"
 #include "base/text.h"
 #include "cli/doctor.h"
@@ -88,6 +89,25 @@ void check_hash_rate(Findings& findings) {
   }
 }
 
+// What pieces of a file are hashed by here, and how every candidate does.
+void check_hash_kernels(Findings& findings) {
+  const HashKernels kernels = hash_kernels();
+  std::string rates;
+  for (const auto& [name, rate] : kernels.bytes_per_second) {
+    rates += fmt::format("{}{} {}/s", rates.empty() ? "" : ", ", name, format_bytes(static_cast<std::uint64_t>(rate)));
+  }
+  const std::string text = fmt::format(
+      "{}; {}: {}", kernels.pieces,
+      kernels.with_stream.empty() ? "a file's checksum by itself" : "with a file's checksum " + kernels.with_stream,
+      rates);
+  if (kernels.wrong.empty()) {
+    findings.ok("hash kernel", text);
+  } else {
+    findings.warn("hash kernel", fmt::format("{}; wrong, and not used: {}", text, fmt::join(kernels.wrong, ", ")),
+                  "this processor, or what emulates it, is broken: trust none of its results");
+  }
+}
+
 void check_descriptors(Findings& findings) {
   struct rlimit limit {};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
@@ -139,6 +159,7 @@ void check_machine(const Context&, Findings& findings) {
   findings.ok("cores", allowed > 0 && static_cast<unsigned>(allowed) != all ? fmt::format("{} of {}", allowed, all)
                                                                             : fmt::format("{}", all));
   check_hash_rate(findings);
+  check_hash_kernels(findings);
   check_descriptors(findings);
   check_clock(findings);
 }

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "base/hash.h"
 #include "cli/help.h"
 #include "cli/parser.h"
 #include "cli/ranks.h"
@@ -72,6 +73,7 @@ class Program {
       presentation_ = choose(line.globals);
       if (line.verb != nullptr && !line.help && !line.globals.version) {
         configuration = load_configuration(line.globals, environment_);
+        force_hash_kernel(configuration.session.hash_kernel);
       }
     });
     if (line.help) return help(line);

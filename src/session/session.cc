@@ -1,4 +1,5 @@
 #include "sabath/session.h"
+#include "base/hash.h"
 
 #include <algorithm>
 #include <map>
@@ -98,7 +99,9 @@ std::vector<Recipe> Session::State::wanted(const FetchRequest& request, EventSin
   return recipes;
 }
 
-Session::Session(SessionSettings settings, Comm* ranks) : state_(std::make_unique<State>(std::move(settings), ranks)) {}
+Session::Session(SessionSettings settings, Comm* ranks) : state_(std::make_unique<State>(std::move(settings), ranks)) {
+  force_hash_kernel(state_->settings.hash_kernel);
+}
 Session::~Session() = default;
 
 FetchRecord Session::fetch(const FetchRequest& request, EventSink& events, std::stop_token stop) {

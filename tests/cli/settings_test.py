@@ -43,6 +43,14 @@ class Settings(Case):
         self.assertEqual(self.setting("offline", "--offline"), ("true", "--offline"))
         self.expect(self.sabath.run("list", SABATH_OFFLINE="maybe"), 2)
 
+    def test_hash_kernel(self):
+        self.assertEqual(self.setting("hash_kernel"), ("auto", "default"))
+        file = self.write(self.home / "kernel.json", '{"hash_kernel": "openssl"}')
+        self.assertEqual(self.setting("hash_kernel", "--config", file), ("openssl", file))
+        self.assertEqual(self.setting("hash_kernel", SABATH_HASH_KERNEL="openssl"), ("openssl", "SABATH_HASH_KERNEL"))
+        result = self.expect(self.sabath.run("list", SABATH_HASH_KERNEL="abacus"), 2)
+        self.assertIn("openssl", result.err)
+
     def test_the_original_tree_is_found(self):
         folder = self.home / "root/var/sabath/assets/sabath/datasets/o"
         folder.mkdir(parents=True)

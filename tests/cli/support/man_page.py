@@ -47,6 +47,11 @@ A configuration file in place of the user's.
 .B SABATH_OFFLINE
 1: open no network connection.
 .TP
+.B SABATH_HASH_KERNEL
+What pieces are hashed by, in place of the quickest that is found;
+.B sabath doctor
+shows the names.
+.TP
 .B SABATH_MPI_START_SECONDS
 How long ranks may take to find each other in MPI_Init; 300 by default.
 .TP

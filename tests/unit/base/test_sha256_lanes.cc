@@ -1,6 +1,7 @@
 // Every width of side-by-side SHA-256 that this CPU has, against published vectors and OpenSSL's.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstdlib>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "base/hash.h"
+#include "base/sha256_choice.h"
 #include "base/sha256_lanes.h"
 
 namespace sabath {
@@ -23,19 +25,7 @@ std::vector<std::byte> random_bytes(std::mt19937_64& random, std::size_t size) {
   return bytes;
 }
 
-TEST(Sha256Plan, FollowsTheCpu) {
-  const std::pair<Sha256Cpu, Sha256Plan> table[] = {{{.sha = false, .avx2 = false, .avx512 = false}, {0, 0, 0}},
-                                                    {{.sha = true, .avx2 = false, .avx512 = false}, {2, 2, 1}},
-                                                    {{.sha = false, .avx2 = true, .avx512 = false}, {8, 3, 0}},
-                                                    {{.sha = true, .avx2 = true, .avx512 = false}, {2, 2, 1}},
-                                                    {{.sha = false, .avx2 = true, .avx512 = true}, {32, 3, 0}},
-                                                    {{.sha = true, .avx2 = true, .avx512 = true}, {32, 8, 16}}};
-  for (const auto& [cpu, plan] : table) {
-    EXPECT_EQ(sha256_plan(cpu), plan) << "sha " << cpu.sha << ", avx2 " << cpu.avx2 << ", avx512 " << cpu.avx512;
-  }
-}
-
-TEST(Sha256Plan, WhatIsHiddenFromOpenSslIsHidden) {
+TEST(Sha256Cpu, WhatIsHiddenFromOpenSslIsHidden) {
   const std::pair<const char*, std::uint64_t> table[] = {
       {nullptr, ~0ULL},
       {"", ~0ULL},
@@ -48,45 +38,34 @@ TEST(Sha256Plan, WhatIsHiddenFromOpenSslIsHidden) {
   }
 }
 
-TEST(Sha256Plan, GroupsWhatIsLeft) {
-  struct Case {
-    Sha256Plan plan;
-    std::size_t left, group;
-  };
-  for (const Case& c :
-       {Case{{32, 8}, 64, 32}, Case{{32, 8}, 17, 17}, Case{{32, 8}, 7, 0}, Case{{16, 8}, 64, 16}, Case{{16, 8}, 16, 16},
-        Case{{16, 8}, 15, 15}, Case{{16, 8}, 8, 8}, Case{{16, 8}, 7, 0}, Case{{16, 8}, 0, 0}, Case{{8, 3}, 9, 8},
-        Case{{8, 3}, 3, 3}, Case{{8, 3}, 2, 0}, Case{{2, 2}, 3, 2}, Case{{2, 2}, 1, 0}, Case{{0, 0}, 64, 0},
-        Case{{0, 0}, 0, 0}, Case{{8, 1}, 0, 0}}) {
-    EXPECT_EQ(sha256_group(c.plan, c.left), c.group) << c.plan.lanes << " lanes, " << c.left << " left";
-  }
-}
-
-class Sha256Lanes : public testing::TestWithParam<std::size_t> {
+class Sha256Lanes : public testing::TestWithParam<std::string_view> {
  protected:
   void SetUp() override {
-    const Sha256Cpu cpu = sha256_cpu();
-    if (GetParam() == 2 && !cpu.sha) GTEST_SKIP() << "this CPU has no SHA extensions";
-    if (GetParam() == 8 && !cpu.avx2) GTEST_SKIP() << "this CPU has no AVX2";
-    if (GetParam() >= 16 && !cpu.avx512) GTEST_SKIP() << "this CPU has no AVX-512 F and BW";
+    const auto kernels = sha256_kernels(sha256_cpu());
+    const auto found = std::ranges::find(kernels, GetParam(), &Sha256Kernel::name);
+    if (found == kernels.end()) GTEST_SKIP() << "this CPU cannot run " << GetParam();
+    kernel_ = *found;
   }
 
   // All pieces go through lanes, the last group with idle ones.
-  static std::vector<Sha256> hash(std::span<const std::byte> bytes, std::size_t piece_size, std::size_t count) {
+  [[nodiscard]] std::vector<Sha256> hash(std::span<const std::byte> bytes, std::size_t piece_size,
+                                         std::size_t count) const {
     std::vector<Sha256> hashes(count);
     std::vector<const std::byte*> pieces;
     for (std::size_t i = 0; i < count; ++i) pieces.push_back(bytes.data() + i * piece_size);
-    EXPECT_EQ(sha256_in_lanes({GetParam(), 1}, pieces, piece_size, hashes), count);
+    EXPECT_EQ(Sha256Choice(kernel_, {}).hash(pieces, piece_size, hashes), count);
     return hashes;
   }
 
-  static void expect_as_stream(std::span<const std::byte> bytes, std::size_t piece_size, std::size_t count) {
+  void expect_as_stream(std::span<const std::byte> bytes, std::size_t piece_size, std::size_t count) const {
     const auto hashes = hash(bytes, piece_size, count);
     for (std::size_t i = 0; i < count; ++i) {
       ASSERT_EQ(hashes[i].hex(), sha256(bytes.subspan(i * piece_size, piece_size)).hex())
           << "piece " << i << " of " << count << " of " << piece_size << " bytes";
     }
   }
+
+  Sha256Kernel kernel_;
 };
 
 // FIPS 180-2, appendix B, and the empty message.
@@ -99,8 +78,8 @@ TEST_P(Sha256Lanes, PublishedVectors) {
       {std::string(1'000'000, 'a'), "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0"}};
   for (const auto& [message, expected] : table) {
     std::string repeated;
-    for (std::size_t i = 0; i < GetParam(); ++i) repeated += message;
-    for (const Sha256& each : hash(bytes_of(repeated), message.size(), GetParam())) {
+    for (std::size_t i = 0; i < kernel_.lanes; ++i) repeated += message;
+    for (const Sha256& each : hash(bytes_of(repeated), message.size(), kernel_.lanes)) {
       EXPECT_EQ(each.hex(), expected) << message.size() << " bytes";
     }
   }
@@ -109,9 +88,9 @@ TEST_P(Sha256Lanes, PublishedVectors) {
 // Every way in which the padding falls, every lane with a content of its own, at odd addresses.
 TEST_P(Sha256Lanes, EveryLengthToThreeBlocks) {
   std::mt19937_64 random(1);
-  const auto bytes = random_bytes(random, 200 * GetParam() + 1);
+  const auto bytes = random_bytes(random, 200 * kernel_.lanes + 1);
   for (std::size_t size = 0; size <= 200; ++size) {
-    expect_as_stream(std::span(bytes).subspan(1, size * GetParam()), size, GetParam());
+    expect_as_stream(std::span(bytes).subspan(1, size * kernel_.lanes), size, kernel_.lanes);
   }
 }
 
@@ -133,9 +112,16 @@ TEST_P(Sha256Lanes, LeavesOfAChunk) {
   expect_as_stream(bytes, leaf_size_bytes, leaves_per_chunk);
 }
 
-INSTANTIATE_TEST_SUITE_P(Widths, Sha256Lanes, testing::Values(2, 8, 16, 32), testing::PrintToStringParamName());
+std::string word(std::string_view name) {
+  std::string text(name);
+  std::erase_if(text, [](char c) { return c == '-' || c == '+'; });
+  return text;
+}
 
-// As shipped: whole pieces, and a last one that may be short.
+INSTANTIATE_TEST_SUITE_P(Kernels, Sha256Lanes, testing::Values("sha-ni", "avx2", "avx512", "avx512x2"),
+                         [](const auto& info) { return word(info.param); });
+
+// As chosen: whole pieces, and a last one that may be short.
 void expect_pieces(std::span<const std::byte> bytes, std::size_t piece_size) {
   std::vector<Sha256> hashes((bytes.size() + piece_size - 1) / piece_size);
   sha256_pieces(bytes, piece_size, hashes);
@@ -204,28 +190,28 @@ Sha256 finished(std::array<std::uint32_t, 8> words, std::size_t size_bytes) {
   const std::uint64_t bits = __builtin_bswap64(size_bytes * 8);
   std::memcpy(end.data() + 56, &bits, sizeof bits);
   std::array<Sha256, 1> unused;
-  EXPECT_EQ(sha256_along({2, 2, 1}, words.data(), end, end.size(), unused), 1U);
+  const Sha256Choice one({}, {"", 1, sha256_1_along});
+  EXPECT_EQ(one.hash_along(words.data(), end, end.size(), unused), 1U);
   for (std::uint32_t& word : words) word = __builtin_bswap32(word);
   return Sha256(std::bit_cast<std::array<std::uint8_t, Sha256::size>>(words));
 }
 
-// Every number of pieces that this CPU can take along, whatever its plan is.
+// Every number of pieces that this CPU can take along, whatever it chooses.
 TEST(Sha256Along, PiecesAndTheirStream) {
-  const Sha256Cpu cpu = sha256_cpu();
-  if (!cpu.sha) GTEST_SKIP() << "this CPU has no SHA extensions";
+  const auto alongs = sha256_alongs(sha256_cpu());
+  if (alongs.empty()) GTEST_SKIP() << "this CPU has no SHA extensions";
   std::mt19937_64 random(6);
   const auto bytes = random_bytes(random, 40 * leaf_size_bytes + 7);
-  for (const std::size_t along : {1, 16}) {
-    if (along == 16 && !cpu.avx512) continue;
-    const Sha256Plan plan{2, 2, along};
+  for (const Sha256Along& along : alongs) {
+    const Sha256Choice choice({}, along);
     for (const std::size_t piece_size : {std::size_t{64}, std::size_t{128}, std::size_t{4096}, leaf_size_bytes}) {
       for (const std::size_t count : {0, 1, 15, 16, 17, 31, 32, 40}) {
         std::array<std::uint32_t, 8> words{0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
                                            0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
         const auto pieces = std::span(bytes).subspan(7, count * piece_size);
         std::vector<Sha256> hashes(count);
-        const std::size_t done = sha256_along(plan, words.data(), pieces, piece_size, hashes);
-        ASSERT_EQ(done, count / along * along);
+        const std::size_t done = choice.hash_along(words.data(), pieces, piece_size, hashes);
+        ASSERT_EQ(done, count / along.pieces * along.pieces);
         ASSERT_EQ(finished(words, done * piece_size).hex(), sha256(pieces.first(done * piece_size)).hex());
         for (std::size_t i = 0; i < done; ++i) {
           ASSERT_EQ(hashes[i].hex(), sha256(pieces.subspan(i * piece_size, piece_size)).hex()) << i << " of " << count;
@@ -234,8 +220,8 @@ TEST(Sha256Along, PiecesAndTheirStream) {
     }
     std::vector<Sha256> hashes(16);
     std::array<std::uint32_t, 8> words{};
-    EXPECT_EQ(sha256_along(plan, words.data(), std::span(bytes).first(16 * 65), 65, hashes), 0U) << "no whole blocks";
-    EXPECT_EQ(sha256_along({2, 2, 0}, words.data(), std::span(bytes).first(16 * 64), 64, hashes), 0U) << "by no plan";
+    EXPECT_EQ(choice.hash_along(words.data(), std::span(bytes).first(16 * 65), 65, hashes), 0U) << "no whole blocks";
+    EXPECT_EQ(Sha256Choice().hash_along(words.data(), std::span(bytes).first(16 * 64), 64, hashes), 0U);
   }
 }
 
