@@ -6,6 +6,7 @@ directory in /dev/shm.
 import ctypes
 import filecmp
 import hashlib
+import multiprocessing
 import os
 import pathlib
 import random
@@ -19,6 +20,7 @@ from .measure import Skip
 CLONE_NEWNS, MS_REC, MS_PRIVATE = 0x20000, 0x4000, 1 << 18
 MIB = 1 << 20
 SMALL_BYTES = 64 << 10
+PART_BYTES = 32 * MIB  # of a large file, made by one process
 ELSEWHERE = 2 << 30  # memory that the tools themselves may need
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -72,11 +74,21 @@ class Room:
         (self.results / "many").mkdir(parents=True)  # curl makes no directories
 
 
-def write_random(path, size, seed):
-    generator = random.Random(seed)
-    with open(path, "wb") as file:
+def write_part(path, begin, size, seed):
+    generator = random.Random(f"{seed}/{begin}")
+    with open(path, "r+b") as file:
+        file.seek(begin)
         for left in range(size, 0, -MIB):
             file.write(generator.randbytes(min(MIB, left)))
+
+
+def write_random(path, size, seed):
+    """By a process for each core: one makes some 0.4 GB/s."""
+    with open(path, "wb") as file:
+        file.truncate(size)
+    parts = [(path, begin, min(PART_BYTES, size - begin), seed) for begin in range(0, size, PART_BYTES)]
+    with multiprocessing.Pool(min(os.cpu_count(), len(parts) or 1)) as pool:
+        pool.starmap(write_part, parts)
 
 
 def sha256_of(path):

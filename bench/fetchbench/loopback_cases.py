@@ -17,10 +17,12 @@ def ours(name, argv, same, trusted_by):
     return Tool(name, argv, lambda record: record.get("trusted_by") in trusted_by and same(record), verifies=True)
 
 
-def ours_one(bench, one, bases, *, pinned):
-    name = PINNED if pinned else CHECKED
+def ours_one(bench, one, bases, *, pinned, lanes=None):
+    """`lanes`: so many connections at most, where SABATH would choose."""
+    name = (PINNED if pinned else CHECKED) + (f", {lanes} lane{'s' * (lanes > 1)}" if lanes else "")
     store = bench.ground.results / "store"
-    argv = bench.sabath.one_file(name.replace(" ", "-"), one, bases, pinned=pinned, store=store)
+    argv = bench.sabath.one_file(name.replace(", ", "-").replace(" ", "-"), one, bases, pinned=pinned, store=store,
+                                 more=("--lanes", lanes) if lanes else ())
     trusted_by = ("pinned",) if pinned else ("checksum",)
     return ours(name, argv, lambda record: one.same(os.path.join(record["path"], "f")), trusted_by)
 
@@ -72,6 +74,19 @@ def at_least_as_fast(outcome, pattern, factor, text):
             for row in outcome.ours()]
 
 
+def on_cores(bench, case, counts=None):
+    """The case's name and what stands before its tools' commands, for each number of cores that --cores asks for."""
+    counts, here = bench.options.cores or counts, sorted(os.sched_getaffinity(0))
+    if not counts:
+        yield case, ()
+    for count in counts or ():
+        if count > len(here):
+            bench.skip(f"{case} ({count} cores)", f"there are {len(here)} cores")
+        else:
+            cores = ",".join(map(str, here[:count]))
+            yield f"{case} ({count} core{'s' * (count > 1)})", ("taskset", "-c", cores)
+
+
 def pinned(bench):
     one = bench.one(bench.sizes.loopback)
     server = bench.loopback()
@@ -81,7 +96,8 @@ def pinned(bench):
         return wall_bars(outcome, "<= 1.25 x the fastest peer that verifies nothing",
                          times(1.25, wall_of(outcome.best_peer(verifies=False)))) + \
             at_least_as_fast(outcome, CHECKSUM, 4, "at least 4 x as fast as aria2c --checksum")
-    yield Trial("loopback-pinned", one.size, bench.chosen(tools), bars, port=server.port, server=server)
+    for case, enter in on_cores(bench, "loopback-pinned"):
+        yield Trial(case, one.size, bench.chosen(tools), bars, enter=enter, port=server.port, server=server)
 
 
 def sha256(bench):
@@ -94,8 +110,26 @@ def sha256(bench):
         limit = None if transfer is None else 1.15 * max(transfer, one.size / rate)
         return wall_bars(outcome, f"<= 1.15 x the larger of the fastest peer's transfer and size / OpenSSL's rate "
                          f"({rate / 1e6:.0f} MB/s in one stream: {one.size / rate:.2f} s)", limit)
-    yield Trial("loopback-sha256", one.size, bench.chosen(tools), bars, port=server.port, server=server,
-                reference=lambda _: openssl_rate())
+    for case, enter in on_cores(bench, "loopback-sha256"):
+        yield Trial(case, one.size, bench.chosen(tools), bars, enter=enter, port=server.port, server=server,
+                    reference=lambda _: openssl_rate())
+
+
+def many_lanes(bench):
+    """Does it choose as many connections as help?"""
+    one = bench.one(bench.sizes.loopback)
+    server = bench.loopback()
+    fixed = [ours_one(bench, one, [server.base], pinned=True, lanes=lanes) for lanes in bench.options.lanes]
+    curl = [tool for tool in peers_one(bench, one, server.base) if tool.name == "curl"]
+    tools = [ours_one(bench, one, [server.base], pinned=True), *fixed, *curl]
+
+    def bars(outcome):
+        chosen, best = wall_of(outcome.rows[PINNED]), min(outcome.rows[tool.name].wall_s for tool in fixed)
+        peer = wall_of(outcome.best_peer("curl"))
+        return [Bar("the default / the best of those fixed", chosen / best, 1.15, "x"),
+                Bar("the default / curl", chosen / peer if peer else None, 0.6, "x")]
+    for case, enter in on_cores(bench, "many-lanes"):
+        yield Trial(case, one.size, bench.chosen(tools), bars, enter=enter, port=server.port, server=server)
 
 
 def openssl_rate():
@@ -134,4 +168,5 @@ def memory(bench):
         yield Trial(f"memory ({size / MIB:.0f} MiB)", size, bench.chosen(tools), bars, port=server.port, server=server)
 
 
-CASES = {"loopback-pinned": pinned, "loopback-sha256": sha256, "small-loopback": small, "memory": memory}
+CASES = {"loopback-pinned": pinned, "loopback-sha256": sha256, "many-lanes": many_lanes, "small-loopback": small,
+         "memory": memory}

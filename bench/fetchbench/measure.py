@@ -27,20 +27,30 @@ class Skip(Exception):
 @dataclasses.dataclass
 class Usage:
     wall_s: float
-    cpu_s: float  # user and system, of the command and of the children it waited for
+    user_s: float  # of the command and of the children it waited for
+    system_s: float
     rss_bytes: int  # of the largest process among them
     exit: int  # 128 + the signal that ended it; 124: over its time
     connections: int  # at most at once, as far as samples show; 0 if nobody asked
 
+    @property
+    def cpu_s(self):
+        return self.user_s + self.system_s
 
+    def told(self):
+        return dataclasses.asdict(self) | {"cpu_s": self.cpu_s}
+
+
+# Where programs and their libraries lie; the last three are for an Open MPI that was moved to another place.
+KEPT = ("PATH", "TMPDIR", "LD_LIBRARY_PATH", "OPAL_PREFIX", "PMIX_MCA_mca_base_component_path",
+        "OMPI_MCA_mca_base_component_path")
 # What tools are told so that their libraries do not use the CPU's SHA extensions: OpenSSL, Nettle.
 NO_SHA_EXTENSIONS = {"OPENSSL_ia32cap": ":~0x20000000", "NETTLE_FAT_OVERRIDE": "vendor:intel"}
 
 
 def clean_environment(home):
     """The environment of every tool: no user's configuration, no proxy."""
-    kept = {key: value for key, value in os.environ.items()
-            if key in ("PATH", "TMPDIR", "LD_LIBRARY_PATH") or key in NO_SHA_EXTENSIONS}
+    kept = {key: value for key, value in os.environ.items() if key in KEPT or key in NO_SHA_EXTENSIONS}
     return kept | {"HOME": str(home), "XDG_CONFIG_HOME": str(home), "LC_ALL": "C.UTF-8"}
 
 
@@ -121,5 +131,5 @@ def run(argv, *, environment, out, err, timeout_s, count_port=None, event=None):
     if failures:
         raise failures[0]
     code = os.waitstatus_to_exitcode(status)
-    return Usage(wall, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024,
+    return Usage(wall, usage.ru_utime, usage.ru_stime, usage.ru_maxrss * 1024,
                  124 if timed_out.is_set() else code if code >= 0 else 128 - code, counter.most if counter else 0)

@@ -36,8 +36,8 @@ class Sabath:
     def command(self, *words):
         return ["env", f"SABATH_RECIPES={self.recipes}", self.program, *words]
 
-    def fetch(self, name, store):
-        return self.command("fetch", name, "--store", store, "--json", "-q")
+    def fetch(self, name, store, *more):
+        return self.command("fetch", name, "--store", store, "--json", "-q", *more)
 
     def view(self, name, store, to):
         """Where the files of a fetched asset stand: packed ones are written to a new directory first."""
@@ -45,14 +45,14 @@ class Sabath:
         subprocess.run(command, stdout=subprocess.PIPE, check=True, timeout=FAR_TOO_LONG_S)
         return to
 
-    def one_file(self, name, one, bases, *, pinned, store):
+    def one_file(self, name, one, bases, *, pinned, store, more=()):
         """The command that fetches one file from servers, by the recipe's checksum or pinned."""
         fragment = {"type": "file", "path": "f", "urls": [f"{base}/{one.target}" for base in bases], "size": one.size}
         if pinned:
             self.write_recipe(name, fragment, (one.root, [f"{base}/{one.manifest_target}" for base in bases]))
         else:
             self.write_recipe(name, fragment | {"checksum": {"sha256": one.sha256}})
-        return self.fetch(name, store)
+        return self.fetch(name, store, *more)
 
     def many_files(self, name, many, base, *, pinned, store):
         fragment = {"type": "file_list", "urls": [f"{base}/{many.list_target}"]}

@@ -8,41 +8,79 @@ import re
 from . import ours, peers
 from .ground import MIB
 
-HEAD = ("case", "tool", "median s", "min-max", "CPU s", "RSS MiB", "x ideal", "x best", "right")
+HEAD = ("case", "tool", "median s", "min-max", "GB/s", "user s", "system s", "RSS MiB", "x ideal", "x best", "right")
 BUSY = 1.5  # a tool and its server keep about one core each busy
-WIDTHS = (22, 18, 9, 13, 7, 8, 8, 7, 0)
+WIDTHS = (27, 24, 9, 13, 6, 7, 8, 8, 8, 7, 0)
+TEXT = (0, 1, 10)
 
 
-def line_of(cells):
-    return " ".join(f"{cell:{'<' if index in (0, 1, 8) else '>'}{width}}"
-                    for index, (cell, width) in enumerate(zip(cells, WIDTHS))).rstrip()
+def line_of(cells, widths, text):
+    return " ".join(f"{cell:{'<' if index in text else '>'}{width}}"
+                    for index, (cell, width) in enumerate(zip(cells, widths))).rstrip()
 
 
-def print_head():
-    print(line_of(HEAD), flush=True)
+def print_head(head=HEAD, widths=WIDTHS, text=TEXT):
+    print(line_of(head, widths, text), flush=True)
 
 
 def ratio(value, base):
     return f"{value / base:.2f}" if base else "-"
 
 
-def print_outcome(outcome, judge):
+def times_of(row):
+    """Median, and the shortest and the longest."""
+    walls = [run.usage.wall_s for run in row.runs]
+    return f"{row.wall_s:.2f}", f"{min(walls):.2f}-{max(walls):.2f}"
+
+
+def right_of(row):
+    return f"{row.right}/{len(row.runs)}" + (f" exit {','.join(map(str, row.exits))}" if row.exits else "")
+
+
+def rate_of(size, seconds):
+    return f"{size / 1e9 / seconds:.2f}" if seconds else "-"
+
+
+def by_time(outcome):
+    return sorted(outcome.rows.values(), key=lambda row: row.wall_s)
+
+
+def cells_of(outcome):
     best = outcome.best_peer()
-    for row in sorted(outcome.rows.values(), key=lambda row: row.wall_s):
-        walls = [run.usage.wall_s for run in row.runs]
-        exits = f" exit {','.join(map(str, row.exits))}" if row.exits else ""
-        print(line_of((outcome.trial.case, row.tool.name, f"{row.wall_s:.2f}", f"{min(walls):.2f}-{max(walls):.2f}",
-                       f"{row.median('cpu_s'):.2f}", f"{row.rss_bytes / MIB:.0f}",
-                       ratio(row.wall_s, outcome.trial.ideal_s), ratio(row.wall_s, best.wall_s if best else 0),
-                       f"{row.right}/{len(row.runs)}{exits}")))
-    for row in outcome.ours():
-        print(f"  {row.tool.name}: {describe_bytes(row, outcome.trial.size)}")
-    for bar in outcome.bars:
-        print(f"  {verdict(bar, judge):10} {bar.text}: {describe(bar)}")
+    return [(outcome.trial.case, row.tool.name, *times_of(row), rate_of(outcome.trial.size, row.wall_s),
+             f"{row.median('user_s'):.2f}", f"{row.median('system_s'):.2f}", f"{row.rss_bytes / MIB:.0f}",
+             ratio(row.wall_s, outcome.trial.ideal_s), ratio(row.wall_s, best.wall_s if best else 0), right_of(row))
+            for row in by_time(outcome)]
+
+
+def notes_of(outcome, judge=True):
+    describe_row = outcome.trial.describe or (lambda row: describe_bytes(row, outcome.trial.size))
+    return [f"{row.tool.name}: {describe_row(row)}" for row in outcome.ours()] + bars_of(outcome, judge)
+
+
+def bars_of(outcome, judge=True):
+    notes = [f"{verdict(bar, judge):10} {bar.text}: {describe(bar)}" for bar in outcome.bars]
     load, cores = max(run.load for row in outcome.rows.values() for run in row.runs), os.cpu_count()
     if load > BUSY * cores:
-        print(f"  the machine was busy (load up to {load:.1f} on {cores} cores): measure again when it is idle")
+        notes.append(f"the machine was busy (load up to {load:.1f} on {cores} cores): measure again when it is idle")
+    return notes
+
+
+def print_cells(cells, notes, widths=WIDTHS, text=TEXT):
+    for row in cells:
+        print(line_of(row, widths, text))
+    for note in notes:
+        print(f"  {note}")
     print(flush=True)
+
+
+def print_outcome(outcome, judge):
+    print_cells(cells_of(outcome), notes_of(outcome, judge))
+
+
+def blocks(outcomes, judge=True):
+    """For results.append."""
+    return [(HEAD, [(cells_of(outcome), notes_of(outcome, judge)) for outcome in outcomes])]
 
 
 def describe_bytes(row, size):
@@ -72,7 +110,7 @@ def describe(bar):
 
 
 def describe_run(run, is_ours):
-    told = dataclasses.asdict(run.usage) | {"right": run.right, "sent_bytes": run.sent_bytes, "load": run.load}
+    told = run.usage.told() | {"right": run.right, "sent_bytes": run.sent_bytes, "load": run.load}
     if is_ours:
         told["record"] = ours.figures(run.record)
     return told

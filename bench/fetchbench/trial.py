@@ -37,6 +37,8 @@ class Trial:
     reference: typing.Callable = None  # once a round, of the Outcome: a figure that a bar needs
     server: typing.Any = None  # one with a log of what it sent
     timeout_s: float = 120
+    read: typing.Callable = ours.read_record  # of the file with what SABATH printed
+    describe: typing.Callable = None  # of a Row of ours: a line below the table, in place of what was fetched
 
 
 @dataclasses.dataclass
@@ -127,7 +129,7 @@ def run_once(trial, tool, ground):
     usage = measure.run([*trial.enter, *tool.argv], environment=measure.clean_environment(ground.scratch / "home"),
                         out=out, err=err, timeout_s=trial.timeout_s, event=trial.event,
                         count_port=trial.port if tool.is_ours else None)
-    record = ours.read_record(out) if tool.is_ours else {}
+    record = trial.read(out) if tool.is_ours else {}
     right = bool(tool.right(record)) and not (tool.is_ours and usage.exit)
     if tool.is_ours and not right:
         sys.stderr.write(err.read_text(encoding="utf-8", errors="replace")[-2000:])
