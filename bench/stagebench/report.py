@@ -1,10 +1,13 @@
 """The table for people and the JSON for programs."""
 import dataclasses
 import json
-import os
+import sys
 
+from fetchbench import report as table
 from fetchbench.ground import MIB
-from fetchbench.report import BUSY, describe, machine, ratio, verdict
+from fetchbench.report import machine, ratio
+
+from . import wire, wire_report
 
 HEAD = ("case", "tool", "median s", "min-max", "x bound", "x best", "shared MiB", "x size", "meta ops", "links MiB",
         "load", "right")
@@ -12,38 +15,43 @@ WIDTHS = (18, 22, 9, 13, 8, 7, 11, 7, 9, 10, 6, 0)
 TEXT = (0, 1, 11)
 
 
-def line_of(cells):
-    return " ".join(f"{cell:{'<' if index in TEXT else '>'}{width}}"
-                    for index, (cell, width) in enumerate(zip(cells, WIDTHS))).rstrip()
-
-
-def print_head():
-    print(line_of(HEAD), flush=True)
-
-
-def print_outcome(outcome):
-    best = outcome.best_peer()
-    for row in sorted(outcome.rows.values(), key=lambda row: row.wall_s):
-        walls = [run.usage.wall_s for run in row.runs]
-        exits = f" exit {','.join(map(str, row.exits))}" if row.exits else ""
+def cells_of(outcome):
+    best, cells = outcome.best_peer(), []
+    for row in table.by_time(outcome):
         shared = outcome.median(row, lambda run: run.shared["read_bytes"])
-        print(line_of((outcome.trial.case, row.tool.name, f"{row.wall_s:.2f}", f"{min(walls):.2f}-{max(walls):.2f}",
-                       ratio(row.wall_s, outcome.trial.ideal_s), ratio(row.wall_s, best.wall_s if best else 0),
-                       f"{shared / MIB:.1f}", ratio(shared, outcome.trial.size),
-                       f"{outcome.median(row, lambda run: run.shared['meta_ops']):.0f}",
-                       f"{outcome.median(row, lambda run: run.link_bytes) / MIB:.1f}",
-                       f"{max(run.load for run in row.runs):.1f}", f"{row.right}/{len(row.runs)}{exits}")))
-    for row in outcome.ours():
-        print(f"  {row.tool.name}: {describe_counts(row.runs[-1])}")
+        cells.append((outcome.trial.case, row.tool.name, *table.times_of(row),
+                      ratio(row.wall_s, outcome.trial.ideal_s), ratio(row.wall_s, best.wall_s if best else 0),
+                      f"{shared / MIB:.1f}", ratio(shared, outcome.trial.size),
+                      f"{outcome.median(row, lambda run: run.shared['meta_ops']):.0f}",
+                      f"{outcome.median(row, lambda run: run.link_bytes) / MIB:.1f}",
+                      f"{max(run.load for run in row.runs):.1f}", table.right_of(row)))
+    return cells
+
+
+def notes_of(outcome, judge=True):
     idle = f"{outcome.reference():.2f} s" if outcome.references else "?"
-    print(f"  {outcome.trial.size} bytes, bound {outcome.trial.ideal_s:.2f} s; "
-          f"mpirun of a program that does nothing: {idle}")
-    for bar in outcome.bars:
-        print(f"  {verdict(bar, True):10} {bar.text}: {describe(bar)}")
-    load, cores = max(run.load for row in outcome.rows.values() for run in row.runs), os.cpu_count()
-    if load > BUSY * cores:
-        print(f"  the machine was busy (load up to {load:.1f} on {cores} cores): measure again when it is idle")
-    print(flush=True)
+    return [f"{row.tool.name}: {describe_counts(row.runs[-1])}" for row in outcome.ours()] + \
+        [f"{outcome.trial.size} bytes, bound {outcome.trial.ideal_s:.2f} s; "
+         f"mpirun of a program that does nothing: {idle}"] + table.bars_of(outcome, judge)
+
+
+def table_of(outcome):
+    """The module that has the table of a case: without a rig other things are counted."""
+    return wire_report if isinstance(outcome.trial, wire.Trial) else sys.modules[__name__]
+
+
+def print_outcome(outcome, judge, head):
+    kind = table_of(outcome)
+    if head:
+        table.print_head(kind.HEAD, kind.WIDTHS, kind.TEXT)
+    table.print_cells(kind.cells_of(outcome), kind.notes_of(outcome, judge), kind.WIDTHS, kind.TEXT)
+
+
+def blocks(outcomes, judge):
+    """For results.append."""
+    kinds = (wire_report, sys.modules[__name__])
+    return [(kind.HEAD, [(kind.cells_of(outcome), kind.notes_of(outcome, judge)) for outcome in outcomes
+                         if table_of(outcome) is kind]) for kind in kinds]
 
 
 def describe_counts(run):
@@ -58,7 +66,7 @@ def describe_counts(run):
 
 
 def describe_run(run):
-    return dataclasses.asdict(run.usage) | {
+    return run.usage.told() | {
         "right": run.right, "load": run.load, "shared": run.shared, "shared_content_bytes": run.content_bytes,
         "link_bytes": run.received, "record": run.record or None}
 
@@ -81,7 +89,7 @@ def write_json(path, bench, machine_before):
         "schema": 1, "sabath": bench.sabath.version(), "machine": machine_before,
         "options": {key: value if value is None or isinstance(value, (int, list)) else str(value)
                     for key, value in vars(bench.options).items()},
-        "cases": [describe_outcome(outcome) for outcome in bench.outcomes],
+        "cases": [table_of(outcome).describe_outcome(outcome) for outcome in bench.outcomes],
         "skipped": [{"case": case, "reason": str(reason)} for case, reason in bench.skipped],
     }
     with open(path, "w", encoding="utf-8") as file:
@@ -89,4 +97,4 @@ def write_json(path, bench, machine_before):
         file.write("\n")
 
 
-__all__ = ["machine", "print_head", "print_outcome", "write_json"]
+__all__ = ["blocks", "machine", "print_outcome", "write_json"]
