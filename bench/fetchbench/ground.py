@@ -21,6 +21,7 @@ CLONE_NEWNS, MS_REC, MS_PRIVATE = 0x20000, 0x4000, 1 << 18
 MIB = 1 << 20
 SMALL_BYTES = 64 << 10
 PART_BYTES = 32 * MIB  # of a large file, made by one process
+COMPARED_BYTES = 256 * MIB  # at least, by one process
 ELSEWHERE = 2 << 30  # memory that the tools themselves may need
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -57,6 +58,8 @@ class Room:
         self.mounted = own_mounts() and mount_tmpfs(self.room, self.cap)
         if not self.mounted:
             self.room.rmdir()
+            if (free := shutil.disk_usage("/dev/shm").free) < self.cap:
+                raise Skip(f"needs {self.cap / MIB:.0f} MiB in /dev/shm, there are {free / MIB:.0f}")
             self.room = pathlib.Path(tempfile.mkdtemp(prefix="sabath-bench-", dir="/dev/shm"))
         self.www, self.bad, self.results = self.room / "www", self.room / "bad", self.room / "results"
         for directory in (self.www, self.bad, self.results):
@@ -96,6 +99,17 @@ def sha256_of(path):
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
+def same_file(source, path):
+    """Compared in parts side by side, as many as there are cores, so that large files do not take longer than the tools."""
+    if not os.path.isfile(path) or os.path.getsize(path) != os.path.getsize(source):
+        return False
+    size = os.path.getsize(source)
+    part = max(COMPARED_BYTES, -(-size // os.cpu_count()))
+    compared = [subprocess.Popen(["cmp", "-s", "-i", str(begin), "-n", str(part), source, path])
+                for begin in range(0, size, part)]
+    return not any([process.wait() for process in compared])
+
+
 class OneFile:
     """www/BUCKET/f: one file of random bytes, with its checksum and its manifest."""
 
@@ -123,7 +137,7 @@ class OneFile:
                 file.write(piece)
 
     def same(self, path):
-        return os.path.isfile(path) and subprocess.run(["cmp", "-s", path, self.path], check=False).returncode == 0
+        return same_file(self.path, path)
 
     def pieces(self, length=MIB):
         with open(self.path, "rb") as file:

@@ -12,7 +12,7 @@ from .measure import Skip, die_with_parent
 
 START_S = 10
 CONFIGURATION = """
-daemon off; worker_processes 2; pid {dir}/pid; error_log {dir}/error.log; {user} worker_rlimit_nofile {files};
+daemon off; worker_processes {workers}; pid {dir}/pid; error_log {dir}/error.log; {user} worker_rlimit_nofile {files};
 events {{ worker_connections 2048; }}
 http {{
   log_format sent '$body_bytes_sent'; access_log {dir}/access.log sent;
@@ -47,7 +47,8 @@ class LoopbackServer:
         configuration = self.directory / "nginx.conf"
         files = min(65536, resource.getrlimit(resource.RLIMIT_NOFILE)[1])  # open files in the cache count, too
         configuration.write_text(CONFIGURATION.format(dir=self.directory, port=self.port, root=root, user=user,
-                                                      files=files, cached=min(20000, files // 2)), encoding="utf-8")
+                                                      files=files, cached=min(20000, files // 2),
+                                                      workers=min(8, max(2, os.cpu_count() // 2))), encoding="utf-8")
         self.command = [self.program, "-e", self.directory / "error.log", "-p", self.directory, "-c", configuration]
 
     def __enter__(self):

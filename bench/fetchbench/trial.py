@@ -136,9 +136,22 @@ def run_once(trial, tool, ground):
     return Run(usage, right, record, trial.server.sent_bytes() if trial.server else None, os.getloadavg()[0])
 
 
-def run(trial, rounds, ground):
-    """Every round runs every tool once; each begins with another one, so that no tool has always the same neighbour."""
+def run(trial, rounds, ground, kept):
+    """Every round runs every tool once; each begins with another one, so that no tool has always the same neighbour. The
+    outcome goes to `kept`, also what was measured before the run was stopped."""
     outcome = Outcome(trial)
+    try:
+        run_rounds(outcome, rounds, ground)
+        outcome.bars = trial.bars(outcome)
+    finally:
+        outcome.rows = {name: row for name, row in outcome.rows.items() if row.runs}
+        if outcome.rows:
+            kept.append(outcome)
+    return outcome
+
+
+def run_rounds(outcome, rounds, ground):
+    trial = outcome.trial
     for turn in range(rounds):
         first = turn % len(trial.tools)
         for tool in trial.tools[first:] + trial.tools[:first]:
@@ -151,5 +164,3 @@ def run(trial, rounds, ground):
             if figure is not None:
                 outcome.references.append(figure)
     ground.clear_results()
-    outcome.bars = trial.bars(outcome)
-    return outcome
