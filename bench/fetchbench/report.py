@@ -59,23 +59,27 @@ def notes_of(outcome, judge=True):
 
 
 def bars_of(outcome, judge=True):
-    notes = [f"{verdict(bar, judge):10} {bar.text}: {describe(bar)}" for bar in outcome.bars]
-    load, cores = max(run.load for row in outcome.rows.values() for run in row.runs), os.cpu_count()
-    if load > BUSY * cores:
-        notes.append(f"the machine was busy (load up to {load:.1f} on {cores} cores): measure again when it is idle")
-    return notes
+    return [f"{verdict(bar, judge):10} {bar.text}: {describe(bar)}" for bar in outcome.bars]
 
 
-def print_cells(cells, notes, widths=WIDTHS, text=TEXT):
+def load_of(outcomes):
+    """Nothing, or a line that says that others used the machine meanwhile."""
+    load = max((run.load for outcome in outcomes for row in outcome.rows.values() for run in row.runs), default=0)
+    cores = os.cpu_count()
+    return [] if load <= BUSY * cores else [
+        f"the machine was busy (load up to {load:.1f} on {cores} cores): measure again when it is idle"]
+
+
+def print_cells(outcome, cells, notes, widths=WIDTHS, text=TEXT):
     for row in cells:
         print(line_of(row, widths, text))
-    for note in notes:
+    for note in notes + load_of([outcome]):
         print(f"  {note}")
     print(flush=True)
 
 
 def print_outcome(outcome, judge):
-    print_cells(cells_of(outcome), notes_of(outcome, judge))
+    print_cells(outcome, cells_of(outcome), notes_of(outcome, judge))
 
 
 def blocks(outcomes, judge=True):

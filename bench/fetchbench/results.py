@@ -7,6 +7,8 @@ import shutil
 import subprocess
 import sys
 
+from . import report
+
 TOLD = ("Model name", "CPU(s)", "Thread(s) per core", "Socket(s)", "NUMA node(s)", "L3 cache", "Hypervisor vendor")
 FLAGS = ("sha_ni", "avx2", "avx512bw")  # that hashing may use
 HIDDEN = ("--sabath", "--json", "--results", "--rig", "--programs")  # their values are paths of one machine
@@ -79,5 +81,6 @@ def append(path, bench, machine, blocks):
             lines += [f"- {rows[0][0]}: {' '.join(note.split())}" for note in notes]
         lines.append("")
     lines += [f"- SKIP: {case}: {reason}" for case, reason in bench.skipped]
+    lines += [f"- {note}" for note in report.load_of(bench.outcomes)]
     with open(path, "a", encoding="utf-8") as file:
         file.write("\n".join(lines).rstrip() + "\n")

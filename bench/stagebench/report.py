@@ -44,7 +44,7 @@ def print_outcome(outcome, judge, head):
     kind = table_of(outcome)
     if head:
         table.print_head(kind.HEAD, kind.WIDTHS, kind.TEXT)
-    table.print_cells(kind.cells_of(outcome), kind.notes_of(outcome, judge), kind.WIDTHS, kind.TEXT)
+    table.print_cells(outcome, kind.cells_of(outcome), kind.notes_of(outcome, judge), kind.WIDTHS, kind.TEXT)
 
 
 def blocks(outcomes, judge):

@@ -25,6 +25,7 @@ TRANSPORTS = {"cma": (), "copies": ("--mca", "btl_vader_single_copy_mechanism", 
               "tcp": ("--mca", "pml", "ob1", "--mca", "btl", "tcp,self", "--mca", "btl_tcp_if_include", "lo")}
 TWO_NODES = {"cma": 2.2, "copies": 3, "tcp": 3}  # x the time of one node, at most
 CP, LINK, MANY_NODES, MANY_CORES = 1.5, 0.6, 4, 16
+LOCAL = ("--oversubscribe", "--bind-to", "none", "--mca", "plm_rsh_agent", "sh")  # mpirun does not start without an agent
 AS_ROOT = ("OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1")
 
 
@@ -60,8 +61,8 @@ class Ranks:
         return ()
 
     def mpirun(self, nodes, transport, *command):
-        return ["env", *AS_ROOT, f"SABATH_RECIPES={self.bench.sabath.recipes}", "mpirun", "-n", str(nodes),
-                "--oversubscribe", "--bind-to", "none", *TRANSPORTS[transport], *map(str, command)]
+        return ["env", *AS_ROOT, f"SABATH_RECIPES={self.bench.sabath.recipes}", "mpirun", "-n", str(nodes), *LOCAL,
+                *TRANSPORTS[transport], *map(str, command)]
 
     def has(self, program):
         return os.access(self.programs / program, os.X_OK)
@@ -70,8 +71,8 @@ class Ranks:
         """Whether each node has the source's bytes."""
         places = [f"{self.disks}/{node}/{self.asset.name}/" for node in range(nodes)]
         if self.asset.files() == ["f"]:
-            return all(os.path.isdir(place) and os.listdir(place) == ["f"] and same_file(self.asset.source / "f", place + "f")
-                       for place in places)
+            return all(os.path.isdir(place) and os.listdir(place) == ["f"] and
+                       same_file(self.asset.source / "f", place + "f") for place in places)
         compared = [subprocess.Popen(["diff", "-rq", self.asset.source, place], stdout=subprocess.DEVNULL,
                                      stderr=subprocess.DEVNULL) for place in places]
         return not any([process.wait() for process in compared])
@@ -147,7 +148,7 @@ def link_of(outcome, row):
     """Bytes a second of that, while the program ran: mpirun's own start is not a part. None where nothing was received."""
     transport, nodes = outcome.trial.transport[row.tool.name], outcome.trial.nodes[row.tool.name]
     seconds = row.wall_s - launch_of(outcome)
-    return received(outcome, row) / seconds if transport and nodes > 1 and seconds > 0 else None
+    return received(outcome, row) / seconds if transport and nodes > 1 and seconds > 0 and row.counts else None
 
 
 def raw_of(outcome, transport):
@@ -157,7 +158,7 @@ def raw_of(outcome, transport):
 
 
 def times(row, other):
-    return row.wall_s / other.wall_s if other and other.counts else None
+    return row.wall_s / other.wall_s if row.counts and other and other.counts else None
 
 
 def bars_of(outcome):
@@ -165,8 +166,8 @@ def bars_of(outcome):
     for row in outcome.ours():
         name = row.tool.name
         nodes, transport = asked.nodes[name], asked.transport[name]
-        read = max((run.record.get("bytes_from_shared", 0) for run in row.runs), default=0)
-        bars.append(Bar(f"{name}: shared bytes read / the size", read / asked.size, 1.0, "x"))
+        read = [run.record["bytes_from_shared"] for run in row.runs if run.record]
+        bars.append(Bar(f"{name}: shared bytes read / the size", max(read) / asked.size if read else None, 1.0, "x"))
         if nodes == 2 and asked.single[name] in outcome.rows:
             bars.append(Bar(f"{name}: x one node", times(row, outcome.rows[asked.single[name]]), TWO_NODES[transport], "x"))
         if nodes == MANY_NODES and os.cpu_count() >= MANY_CORES:
