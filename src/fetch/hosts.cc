@@ -15,6 +15,7 @@ namespace {
 constexpr unsigned connections_max = 64;  // many small files at a distance need as many
 constexpr unsigned sole_max = 96;         // one large file, where slow start is what takes long
 constexpr unsigned all_max = 128;         // of all hosts together
+constexpr unsigned near_start_max = 4;    // large files of a host that is near: more are tried, and kept if they help
 constexpr unsigned login_start = 2;
 constexpr double rate_window_s = 0.4;
 constexpr double rate_memory = 0.5;  // weight of the past
@@ -166,7 +167,7 @@ ConnectionPolicy::Limits Hosts::limits_of(std::string_view origin, bool by_progr
             .max = each_.max,
             .sole_max = each_.sole_max,
             .by_program = by_program,
-            .near_start = std::max(2U, std::thread::hardware_concurrency())};
+            .near_start = std::clamp(std::thread::hardware_concurrency(), 2U, near_start_max)};
   }
   return {.start = std::min(login_start, each_.start),
           .max = each_.max,

@@ -1,8 +1,11 @@
 #include "stage/workers.h"
 
+#include <chrono>
+#include <utility>
+
 namespace sabath {
 
-Workers::Workers(unsigned threads) {
+Workers::Workers(unsigned threads) : count_(threads) {
   for (unsigned worker = 0; worker < threads; ++worker) {
     threads_.emplace_back([this, worker](const std::stop_token& stop) { work(stop, worker); });
   }
@@ -15,17 +18,27 @@ void Workers::add(Task task) {
 }
 
 void Workers::work(const std::stop_token& stop, unsigned worker) {
-  for (;;) {
-    Task task;
-    {
-      std::unique_lock lock(mutex_);
-      if (!changed_.wait(lock, stop, [this] { return !tasks_.empty(); })) return;
-      if (stop.stop_requested()) return;
-      task = std::move(tasks_.front());
-      tasks_.pop_front();
-    }
-    task(worker);
+  std::unique_lock lock(mutex_);
+  while (changed_.wait(lock, stop, [this] { return !tasks_.empty() && busy_ < count_.now(); })) {
+    if (stop.stop_requested()) return;
+    const Task task = std::move(tasks_.front());
+    tasks_.pop_front();
+    run(task, worker, lock);
   }
+}
+
+void Workers::run(const Task& task, unsigned worker, std::unique_lock<std::mutex>& lock) {
+  ++busy_;
+  const unsigned before = count_.now();
+  const bool full = busy_ == before;
+  lock.unlock();
+  const auto begun = std::chrono::steady_clock::now();
+  task(worker);
+  const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - begun;
+  lock.lock();
+  if (full && busy_ == before && before == count_.now()) count_.note(passed.count());
+  --busy_;
+  if (count_.now() > before) changed_.notify_all();
 }
 
 }  // namespace sabath

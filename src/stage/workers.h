@@ -1,5 +1,6 @@
-// Threads that read and write for the exchange: tasks go in, what is done comes out. The owner's thread adds and takes;
-// it never waits. Destroyed: what has begun is finished, what has not is dropped.
+// Threads that read and write for the exchange: tasks go in, what is done comes out. As many of them work at once as
+// bring most (worker_count.h). The owner's thread adds and takes; it never waits. Destroyed: what has begun is
+// finished, what has not is dropped.
 #pragma once
 
 #include <condition_variable>
@@ -9,6 +10,8 @@
 #include <stop_token>
 #include <thread>
 #include <vector>
+
+#include "stage/worker_count.h"
 
 namespace sabath {
 
@@ -22,9 +25,12 @@ class Workers {
 
  private:
   void work(const std::stop_token& stop, unsigned worker);
+  void run(const Task& task, unsigned worker, std::unique_lock<std::mutex>& lock);
   std::mutex mutex_;
   std::condition_variable_any changed_;
   std::deque<Task> tasks_;
+  WorkerCount count_;
+  unsigned busy_ = 0;
   std::vector<std::jthread> threads_;  // last: they use all the others
 };
 
