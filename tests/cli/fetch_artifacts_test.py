@@ -33,7 +33,7 @@ class Registry(Server):
 
         def send(method, url, data, kind="application/octet-stream"):
             request = urllib.request.Request(url, data, {"Content-Type": kind}, method=method)
-            return opener.open(request, timeout=20)
+            return opener.open(request, timeout=300)
 
         def blob(data):
             place = send("POST", self.url(f"v2/{name}/blobs/uploads/"), b"").headers["Location"]

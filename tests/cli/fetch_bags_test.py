@@ -129,7 +129,7 @@ class Metalink(Case):
         asset = self.fetch("again", "--force")
         self.expect_tree(asset["path"], {**TREE, "out.meta4": file.read_bytes()})
         if find("aria2c"):
-            subprocess.run(["aria2c", "-q", "-d", self.home / "aria", "-M", file], check=True, timeout=60)
+            subprocess.run(["aria2c", "-q", "-d", self.home / "aria", "-M", file], check=True, timeout=300)
             self.expect_tree(self.home / "aria", TREE)
 
 

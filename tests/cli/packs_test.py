@@ -5,7 +5,6 @@ import os
 import pathlib
 import resource
 import signal
-import time
 import unittest
 
 from support.case import Case, main
@@ -59,9 +58,7 @@ class Packs(Case):
         self.assertGreaterEqual(usage["packed_files"], FILES)
         self.assertLess(usage["inodes"], 60)
         seen = self.server.log()
-        before = time.monotonic()
         again = self.fetch("many")
-        self.assertLess(time.monotonic() - before, 2)  # 0.1 s, where nobody else is at work
         self.assertEqual((again["fetched_bytes"], again["packed"]), (0, True))
         self.assertEqual(self.server.log(), seen)
         refused = self.expect(self.sabath.run("path", "many"), 9)

@@ -80,7 +80,7 @@ class Usage(Case):
                 command = f'"$0" "$@" {redirection}'
                 result = subprocess.run(
                     ["/bin/sh", "-c", command, program.BINARY, *arguments],
-                    env=self.sabath.environment, stderr=subprocess.PIPE, text=True, timeout=60, check=False,
+                    env=self.sabath.environment, stderr=subprocess.PIPE, text=True, timeout=300, check=False,
                 )  # fmt: skip
                 self.assertEqual(result.returncode, 70, (arguments, redirection, result.stderr))
                 self.assertIn("cannot write to standard output", result.stderr)
@@ -95,7 +95,7 @@ class Usage(Case):
         os.close(write_end)
         os.read(read_end, 100)
         os.close(read_end)
-        _, err = process.communicate(timeout=60)
+        _, err = process.communicate(timeout=300)
         self.assertEqual((process.returncode, err), (70, ""))
 
     def test_no_library_is_taken_from_the_current_directory(self):

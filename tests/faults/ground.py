@@ -18,7 +18,7 @@ import unittest
 SABATH = os.environ.get("SABATH_BINARY", "sabath")
 FAULT_SERVER = os.environ.get("SABATH_FAULT_SERVER", "sabath-fault-server")
 SKIPPED = 77  # the exit code by which ctest knows a skipped test
-TIMEOUT_S = 120
+TIMEOUT_S = 600
 
 
 def seeded_bytes(size, seed=1):

@@ -10,7 +10,7 @@ from support.case import main
 from support.content import fragment, seeded, sha256_file, write_seeded
 
 MIB = 1 << 20
-SECONDS_MAX = 10
+SECONDS_MAX = 60
 
 
 class Failures(Ranks):
@@ -57,14 +57,14 @@ class Failures(Ranks):
         """MPI_Init waits for it, and nothing else of MPI is there to look after the ranks."""
         self.sabath.add("any", [fragment("http://127.0.0.1:9/any", path="any")])
         begin = time.monotonic()
-        lost = ["sh", "-c", '[ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" = 1 ] && exec sleep 60; exec "$0" "$@"', program.BINARY]
+        lost = ["sh", "-c", '[ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" = 1 ] && exec sleep 600; exec "$0" "$@"', program.BINARY]
         process = self.launch(2, [*lost, "fetch", "any"], SABATH_MPI_START_SECONDS="2")
-        _, said = process.communicate(timeout=60)
+        _, said = process.communicate(timeout=300)
         self.assertLess(time.monotonic() - begin, SECONDS_MAX)
         self.assertIn("MPI has not started within 2 s", said)
         self.assertEqual(process.returncode, 10)
         process = self.launch(2, [program.BINARY, "fetch", "any"], SABATH_MPI_START_SECONDS="soon")
-        process.communicate(timeout=60)
+        process.communicate(timeout=300)
         self.assertEqual(process.returncode, 2)
 
     def test_a_signal_to_one_rank_stops_all(self):

@@ -75,7 +75,7 @@ class Ranks(Case):
         self.expect_codes(code)
         return self.text("out", 0)
 
-    def finish(self, process, seconds=120):
+    def finish(self, process, seconds=600):
         try:
             out, err = process.communicate(timeout=seconds)
         except subprocess.TimeoutExpired:

@@ -18,7 +18,7 @@ from support.mounts import enter_own_namespace, mount, need_own_namespace
 from support.origin import body_bytes, free_port, poll
 
 MIB = 1 << 20
-SECONDS_MAX = 10
+SECONDS_MAX = 60
 MOVED_MAX = 1.3 if program.INSTRUMENTED else 1.02
 # One rank's way to the origin leads nowhere.
 CUT_OFF = """#!/bin/sh

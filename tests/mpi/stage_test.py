@@ -17,7 +17,7 @@ from support.content import fragment, seeded, sha256_file, write_seeded
 from support.origin import poll
 
 MIB = 1 << 20
-SECONDS_MAX = 10
+SECONDS_MAX = 60
 
 
 class Staging(Ranks):

@@ -119,7 +119,7 @@ class Web(CommandCase):
             time.sleep(0.005)
         (child,) = self.children(running.pid)
         running.send_signal(signal.SIGINT)
-        self.assertEqual(running.wait(timeout=20), 130)
+        self.assertEqual(running.wait(timeout=300), 130)
         self.assertFalse(pathlib.Path(f"/proc/{child}").exists(), "the program outlived its user")
         self.ground.succeeds("bad", DATA)
 

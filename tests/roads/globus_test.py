@@ -89,7 +89,7 @@ class Transfer(GlobusCase):
                 running = self.start()
                 self.wait_until(lambda: len(self.service.calls("GET /v0.10/task/")) > before + 2)
                 running.send_signal(how)
-                self.assertEqual(running.wait(timeout=20), 130 if how == signal.SIGINT else -how)
+                self.assertEqual(running.wait(timeout=300), 130 if how == signal.SIGINT else -how)
                 self.service.held.clear()
                 self.ground.succeeds("bad", DATA)
                 self.assertEqual(len(self.service.tasks), number)
@@ -103,7 +103,7 @@ class Transfer(GlobusCase):
         running = [self.start("--store", self.ground.directory / f"store-{i}") for i in (1, 2)]
         self.wait_until(lambda: len(self.service.calls("POST /v0.10/transfer")) == 2)
         self.service.held.clear()
-        self.assertEqual([process.wait(timeout=60) for process in running], [0, 0])
+        self.assertEqual([process.wait(timeout=300) for process in running], [0, 0])
         self.assertLessEqual(len(self.service.tasks), 2)  # the slower one may come when all is taken away
         self.clean_inbox()
 

@@ -68,7 +68,7 @@ class LfsServer:
     def put(self, data):
         """An object of r.git, by the server's own upload. Some contents tell the server how to behave."""
         request = urllib.request.Request(f"{self.url}/storage/{oid(data)}?r=r", data, method="PUT")
-        urllib.request.urlopen(request, timeout=30).close()
+        urllib.request.urlopen(request, timeout=300).close()
 
 
 @unittest.skipIf(unavailable_because(), unavailable_because())
@@ -91,7 +91,7 @@ class Lfs(unittest.TestCase):
         env = {**os.environ, "HOME": str(cls.directory), "GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_NOSYSTEM": "1",
                "GIT_TERMINAL_PROMPT": "0", **more}
         done = subprocess.run(["git", "-c", "user.name=x", "-c", "user.email=x@x", *map(str, arguments)], env=env,
-                              cwd=cls.directory / "work", check=True, capture_output=True, text=True, timeout=60)
+                              cwd=cls.directory / "work", check=True, capture_output=True, text=True, timeout=300)
         return done.stdout.strip()
 
     @classmethod
@@ -157,7 +157,7 @@ class Lfs(unittest.TestCase):
 
     def test_ranges_are_ignored(self):
         place = urllib.request.Request(f"{self.lfs.url}/storage/{oid(BIG)}?r=r", headers={"Range": "bytes=5-9"})
-        with urllib.request.urlopen(place, timeout=30) as answer:
+        with urllib.request.urlopen(place, timeout=300) as answer:
             self.assertEqual((answer.status, len(answer.read())), (200, len(BIG)))
         self.say(BIG)
         result = self.ground.succeeds("bad", BIG, "--lanes", "3")

@@ -103,7 +103,7 @@ class Containers(Runs):
 
         def podman(*arguments):
             return subprocess.run([*prefix, "podman", *map(str, arguments)], env=self.sabath.environment, cwd=self.home,
-                                  capture_output=True, text=True, check=False, timeout=60)  # fmt: skip
+                                  capture_output=True, text=True, check=False, timeout=300)  # fmt: skip
 
         place(self.home / "containers.conf", b"")
         done = podman("import", self.home / "image.tar", "localhost/shell:1")
@@ -136,7 +136,7 @@ class Containers(Runs):
             self.wait_for_output("waiting", process)
             self.assertTrue(alive_with(f"MARK={self.home.name}"))
             getattr(process, send)()
-            process.communicate(timeout=60)
+            process.communicate(timeout=300)
             self.assertTrue(poll(lambda: not alive_with(f"MARK={self.home.name}")), alive_with(self.home.name))
             if send == "terminate":
                 self.assertEqual((process.returncode, self.record()["state"]), (143, "interrupted"))

@@ -155,7 +155,7 @@ class Exports(Runs):
         missing = re.findall(r"[a-z_]{4,}", done.err.partition("besides:")[2].partition("(")[0])
         command = [PYTHON, "-m", "mlperf_logging.compliance_checker", "--usage", "hpc", "--ruleset", "3.0.0",
                    "--log_output", self.home / "checker.log", log]  # fmt: skip
-        checked = subprocess.run(command, capture_output=True, text=True, check=False, timeout=100)
+        checked = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
         said = checked.stdout + checked.stderr
         return log.read_text(), missing, "INFO - SUCCESS" in said, said
 

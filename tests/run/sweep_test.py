@@ -44,7 +44,7 @@ class Sweep(Runs):
         self.run_directory /= "epochs=9"
         self.wait_for_output("waiting", process)
         process.terminate()
-        process.communicate(timeout=60)
+        process.communicate(timeout=300)
         self.assertEqual(process.returncode, 143)
         self.assertEqual([p.name for p in self.run_directory.parent.iterdir()], ["epochs=9"])
 

@@ -74,7 +74,7 @@ class Verify(Runs):
         self.wait_for_output("waiting", process)
         self.expect(self.sabath.run(*collect))
         place(self.run_directory / "work/go", b"")
-        _, err = process.communicate(timeout=60)
+        _, err = process.communicate(timeout=300)
         self.assertEqual(process.returncode, 0, err)
         self.assertIn(repr(self.data[:3]), self.output())
         return collect

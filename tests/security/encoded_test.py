@@ -8,7 +8,6 @@ import hashlib
 import json
 import os
 import resource
-import time
 import unittest
 import zlib
 
@@ -17,7 +16,7 @@ from ground import Ground, main
 from hostile import Hostile, body
 from support.program import INSTRUMENTED
 
-UNPACKED, MEMORY, SECONDS_MAX = 256 << 20, 112 << 20, 20
+UNPACKED, MEMORY = 256 << 20, 112 << 20
 DATA = b"x"
 SHA256 = hashlib.sha256(DATA).hexdigest()
 DAV = b"""<multistatus xmlns="DAV:"><response><href>/d/f</href>
@@ -78,9 +77,7 @@ class Encoded(unittest.TestCase):
             resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
 
     def refused(self, *says, name):
-        begin = time.monotonic()
         result = self.ground.refused(6, *says, preexec_fn=self.bounded)
-        self.assertLess(time.monotonic() - begin, SECONDS_MAX)
         self.assertTrue([head for head in self.server.heads if LISTINGS[name][1] in head], "it was never asked for")
 
     @unittest.skipIf(INSTRUMENTED, "sanitizers need more memory than the bound leaves")

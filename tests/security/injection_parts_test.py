@@ -123,7 +123,7 @@ mktemp {self.ground.directory}/X"$(printf %s "$1" | tr -dc a-z0-9)"-XXXXXX
 
     def start(self, command):
         subprocess.run(command, cwd=self.base, env=self.environment, capture_output=True, stdin=subprocess.DEVNULL,
-                       timeout=60, check=False)
+                       timeout=300, check=False)
 
     def test_the_commands_would_work(self):
         rsync = ["rsync", "{}", "h.invalid:x", "y"]

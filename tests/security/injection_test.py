@@ -177,7 +177,7 @@ class InjectionCase(unittest.TestCase):
         for group in self.verbs(kind):
             for verb in group:
                 done = subprocess.run([os.environ["SABATH_BINARY"], *verb], env=environment, cwd=work, capture_output=True,
-                                      stdin=subprocess.DEVNULL, timeout=60, check=False)
+                                      stdin=subprocess.DEVNULL, timeout=300, check=False)
                 said = (done.stdout + done.stderr).decode("utf-8", "replace")
                 codes.append(done.returncode)
                 if done.returncode in (70, 134, 139) or done.returncode < 0:
@@ -237,7 +237,7 @@ class Injection(InjectionCase):
             with self.subTest(text):
                 if not shutil.which(command[0]):
                     self.skipTest(f"{command[0]} is not installed")
-                subprocess.run(command, cwd=self.base, capture_output=True, stdin=subprocess.DEVNULL, timeout=60, check=False)
+                subprocess.run(command, cwd=self.base, capture_output=True, stdin=subprocess.DEVNULL, timeout=300, check=False)
                 self.assertTrue(canary.exists(), command)
 
     def test_a_command_that_is_run_is_seen(self):

@@ -46,7 +46,7 @@ inline constexpr const char* python = "/usr/bin/python3";  // the system's: it h
 
 // Polls until `ready` or the deadline; false if it never was.
 [[nodiscard]] bool wait_until(const std::function<bool()>& ready,
-                              std::chrono::milliseconds limit = std::chrono::seconds(10));
+                              std::chrono::milliseconds limit = std::chrono::seconds(120));
 
 // On 127.0.0.1, free a moment ago; below those that the kernel gives to whoever asks for any, so that it is likely to
 // be free still when a server has started.

@@ -75,7 +75,7 @@ class Server:
 
     def stop(self):
         self.process.terminate()
-        self.process.wait(timeout=20)
+        self.process.wait(timeout=300)
 
     def url(self, path=""):
         return f"{self.scheme}://127.0.0.1:{self.port}/{path}"

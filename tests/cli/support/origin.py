@@ -46,7 +46,7 @@ def free_port():
             return port
 
 
-def poll(condition, seconds=20):
+def poll(condition, seconds=300):
     """Waits for something that has no event to wait for."""
     end = time.monotonic() + seconds
     while True:
@@ -86,7 +86,7 @@ class Nginx:
     def stop(self):
         if self.process:
             self.process.terminate()
-            self.process.wait(timeout=20)
+            self.process.wait(timeout=300)
             self.process = None
 
     def url(self, path=""):
@@ -124,7 +124,7 @@ def answers(port):
 
 def is_idle(port):
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-    with opener.open(f"http://127.0.0.1:{port}/.status", timeout=20) as answer:
+    with opener.open(f"http://127.0.0.1:{port}/.status", timeout=300) as answer:
         words = answer.read().split()
     reading, writing = (int(words[words.index(name) + 1]) for name in (b"Reading:", b"Writing:"))
     return reading == 0 and writing == 1  # the one that asks

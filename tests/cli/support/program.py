@@ -11,7 +11,7 @@ from dataclasses import dataclass
 BINARY = os.environ.get("SABATH_BINARY", "")
 INSTRUMENTED = bool(os.environ.get("SABATH_INSTRUMENTED"))  # with sanitizers: slower, and needing descriptors of their own
 WITHOUT_LEAKS = {"ASAN_OPTIONS": "detect_leaks=0"}  # of a process under MPI: tests/house/lsan.supp
-RUN_SECONDS_MAX = 240
+RUN_SECONDS_MAX = 600
 
 
 @dataclass
