@@ -31,8 +31,10 @@ TEST(ChunkBuffers, AreUsedAgain) {
 }
 
 TEST(ChunkBuffers, WhatGoesBackIsTheSystems) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  GTEST_SKIP() << "a sanitizer's own memory of it stays";
+#ifdef __has_feature  // which gcc 12 has not, and all builds with sanitizers are clang's
+#if __has_feature(thread_sanitizer)
+  GTEST_SKIP() << "the sanitizer's own memory of it stays";
+#endif
 #endif
   constexpr std::size_t count = 32;
   ChunkBuffers buffers;
