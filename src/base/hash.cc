@@ -25,37 +25,11 @@ void require(bool ok, std::string_view what) {
     throw Error(FailureKind::internal, fmt::format("OpenSSL: {} failed", what), "check the OpenSSL installation");
 }
 
-struct FreeContext {
-  void operator()(EVP_MD_CTX* context) const noexcept { EVP_MD_CTX_free(context); }
-};
-
-// Looking an algorithm up takes longer than hashing a small node, so it is done once, and each thread keeps a context.
-const EVP_MD* sha256_algorithm() {
-  static const EVP_MD* const algorithm = EVP_MD_fetch(nullptr, "SHA256", nullptr);
-  require(algorithm != nullptr, "fetch of SHA256");
-  return algorithm;
-}
-
-void sha256_into(EVP_MD_CTX* context, std::span<const std::byte> bytes, Sha256& hash) {
-  std::array<std::uint8_t, Sha256::size> result{};
-  require(EVP_DigestInit_ex2(context, sha256_algorithm(), nullptr) == 1 &&
-              EVP_DigestUpdate(context, bytes.data(), bytes.size()) == 1 &&
-              EVP_DigestFinal_ex(context, result.data(), nullptr) == 1,
-          "SHA-256");
-  hash = Sha256(result);
-}
-
-EVP_MD_CTX* thread_context() {
-  thread_local const std::unique_ptr<EVP_MD_CTX, FreeContext> context(EVP_MD_CTX_new());
-  require(context != nullptr, "EVP_MD_CTX_new");
-  return context.get();
-}
-
 EVP_MD_CTX* as_context(void* context) { return static_cast<EVP_MD_CTX*>(context); }
 
 Sha256Candidates candidates_here() {
   const Sha256Cpu cpu = sha256_cpu(sha256_features_shown(OPENSSL_info(OPENSSL_INFO_CPU_SETTINGS)));
-  return {.stream = [](std::span<const std::byte> bytes, Sha256& hash) { sha256_into(thread_context(), bytes, hash); },
+  return {.stream = [](std::span<const std::byte> bytes, Sha256& hash) { hash = sha256(bytes); },
           .kernels = sha256_kernels(cpu),
           .alongs = sha256_alongs(cpu)};
 }
@@ -118,9 +92,7 @@ using Messages = std::array<const std::byte*, 64>;
 
 void hash_side_by_side(std::span<const std::byte* const> messages, std::size_t size_bytes, std::span<Sha256> hashes) {
   const std::size_t done = choice_here().at_hand(messages.size() * size_bytes).hash(messages, size_bytes, hashes);
-  if (done == messages.size()) return;
-  EVP_MD_CTX* const context = thread_context();
-  for (std::size_t i = done; i < messages.size(); ++i) sha256_into(context, {messages[i], size_bytes}, hashes[i]);
+  for (std::size_t i = done; i < messages.size(); ++i) hashes[i] = sha256({messages[i], size_bytes});
 }
 
 std::unique_ptr<StreamHash> make_if(bool wanted, const char* algorithm) {
@@ -151,12 +123,6 @@ HashKernels hash_kernels() {
   return result;
 }
 
-Sha256 sha256(std::span<const std::byte> bytes) {
-  Sha256 hash;
-  sha256_into(thread_context(), bytes, hash);
-  return hash;
-}
-
 void sha256_pieces(std::span<const std::byte> bytes, std::size_t piece_size, std::span<Sha256> hashes) {
   if (hashes.empty()) return;
   const std::size_t whole = bytes.size() / piece_size;
@@ -167,7 +133,7 @@ void sha256_pieces(std::span<const std::byte> bytes, std::size_t piece_size, std
     hash_side_by_side(std::span(messages).first(count), piece_size, hashes.subspan(done, count));
     done += count;
   }
-  if (whole < hashes.size()) sha256_into(thread_context(), bytes.subspan(whole * piece_size), hashes.back());
+  if (whole < hashes.size()) hashes.back() = sha256(bytes.subspan(whole * piece_size));
 }
 
 void sha256_each(std::span<const std::span<const std::byte>> messages, std::span<Sha256> hashes) {
@@ -214,9 +180,19 @@ Sha256 StreamHash::finish_sha256() {
   return Sha256(result);
 }
 
-// OpenSSL's older functions: behind EVP the state, which goes to and fro between its code and ours, is out of reach.
+// OpenSSL's older functions. Behind EVP the state, which goes to and fro between its code and ours, is out of reach.
+// And EVP first reads OpenSSL's tables and configuration, which takes half of the time that a look-up in a store needs.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+Sha256 sha256(std::span<const std::byte> bytes) {
+  std::array<std::uint8_t, Sha256::size> result{};
+  SHA256_CTX context;
+  require(SHA256_Init(&context) == 1 && SHA256_Update(&context, bytes.data(), bytes.size()) == 1 &&
+              SHA256_Final(result.data(), &context) == 1,
+          "SHA-256");
+  return Sha256(result);
+}
+
 StreamSha256::StreamSha256() : context_(new SHA256_CTX) {
   require(SHA256_Init(as_sha256(context_.get())) == 1, "SHA256_Init");
 }
