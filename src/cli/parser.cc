@@ -46,11 +46,15 @@ struct Branch {
 
 class Line {
  public:
-  explicit Line(std::span<const Verb* const> verbs) {
+  // A verb that no argument names is not declared: declaring all takes longer than most look-ups.
+  Line(const std::vector<std::string>& arguments, std::span<const Verb* const> verbs) : verbs_(verbs) {
     prepare(app_);
     declare_global_options(globals_, parsed_.globals);
     for (const Option& option : globals_.options()) add_option(app_, option);
-    for (const Verb* verb : verbs) add_verb(*verb);
+    for (const Verb* verb : verbs) {
+      const std::string_view first_word = verb->name.substr(0, verb->name.find(' '));
+      if (std::ranges::find(arguments, first_word) != arguments.end()) add_verb(*verb);
+    }
   }
 
   ParsedLine parse(std::vector<std::string> arguments) {
@@ -162,9 +166,9 @@ class Line {
       return names;
     }
     const std::string prefix = group().empty() ? "" : group() + " ";
-    for (const auto& branch : branches_) {
-      if (!branch->verb->name.starts_with(prefix)) continue;
-      std::string word(branch->verb->name.substr(prefix.size()));
+    for (const Verb* verb : verbs_) {
+      if (!verb->name.starts_with(prefix)) continue;
+      std::string word(verb->name.substr(prefix.size()));
       names.push_back(word.substr(0, word.find(' ')));
     }
     return names;
@@ -187,6 +191,7 @@ class Line {
                 meant ? fmt::format("did you mean {}?", *meant) : see_help());
   }
 
+  const std::span<const Verb* const> verbs_;
   CLI::App app_;
   OptionSet globals_;
   ParsedLine parsed_;
@@ -197,7 +202,7 @@ class Line {
 }  // namespace
 
 ParsedLine parse_line(const std::vector<std::string>& arguments, std::span<const Verb* const> verbs) {
-  return Line(verbs).parse(arguments);
+  return Line(arguments, verbs).parse(arguments);
 }
 
 }  // namespace sabath::cli
