@@ -115,7 +115,7 @@ int run(Context& context, const Options& options) {
   }
   const ServeSettings settings = settings_of(options);
   Log log;
-  auto server = std::make_unique<Server>(*store, settings, [&log](const AccessEntry& access) { log.add(access); });
+  auto server = make_server(*store, settings, [&log](const AccessEntry& access) { log.add(access); });
   const std::string url = url_of(settings, server->port());
   context.say(fmt::format("serving {} as {} (read-only, {})", store->directory().string(), url,
                           settings.token.empty() ? "to whoever reaches it" : "with a token"));

@@ -101,12 +101,10 @@ class Response {
   MHD_Response* response_;
 };
 
-}  // namespace
-
-struct Server::State {
+struct Daemon {
   Store& store;
   ServeSettings settings;
-  OnAccess on_access;
+  Server::OnAccess on_access;
   Connections connections;
   std::mutex log_mutex{};
   std::atomic<bool> ending{false};
@@ -131,7 +129,7 @@ struct Server::State {
                             MHD_ConnectionNotificationCode what);
 };
 
-bool Server::State::allowed(MHD_Connection* connection) const {
+bool Daemon::allowed(MHD_Connection* connection) const {
   if (settings.token.empty()) return true;
   std::string_view value = header(connection, "Authorization");
   if (!value.starts_with("Bearer ")) return false;
@@ -139,8 +137,8 @@ bool Server::State::allowed(MHD_Connection* connection) const {
   return equal(settings.token, value);
 }
 
-Answer Server::State::refuse(MHD_Connection* connection, int status, std::string_view why, const char* field,
-                             const char* value) {
+Answer Daemon::refuse(MHD_Connection* connection, int status, std::string_view why, const char* field,
+                      const char* value) {
   const std::string body = fmt::format("{{\"error\":\"{}\"}}\n", why);
   Response response(text_response(body));
   response.add("Content-Type", "application/json");
@@ -149,7 +147,7 @@ Answer Server::State::refuse(MHD_Connection* connection, int status, std::string
   return {status, body.size()};
 }
 
-Answer Server::State::answer(MHD_Connection* connection, const char* path, std::string_view method, bool has_body) {
+Answer Daemon::answer(MHD_Connection* connection, const char* path, std::string_view method, bool has_body) {
   if (method != "GET" && method != "HEAD")
     return refuse(connection, 405, "this source is read-only", "Allow", "GET, HEAD");
   if (has_body) return refuse(connection, 413, "a request has no body here", "Connection", "close");
@@ -168,7 +166,7 @@ Answer Server::State::answer(MHD_Connection* connection, const char* path, std::
   return send(connection, std::move(*content));
 }
 
-Answer Server::State::send(MHD_Connection* connection, ServedContent content) {
+Answer Daemon::send(MHD_Connection* connection, ServedContent content) {
   const Conditions conditions{header(connection, "Range"), header(connection, "If-Match"),
                               header(connection, "If-None-Match"), header(connection, "If-Range")};
   const std::uint64_t size = content.size_bytes;
@@ -197,7 +195,7 @@ Answer Server::State::send(MHD_Connection* connection, ServedContent content) {
   return {reply.status, reply.length};
 }
 
-void Server::State::note(MHD_Connection* connection, const Exchange& exchange, bool cut) {
+void Daemon::note(MHD_Connection* connection, const Exchange& exchange, bool cut) {
   AccessEntry access = exchange.access;
   access.cut = cut;
   access.seconds = std::chrono::duration<double>(Clock::now() - exchange.begin).count();
@@ -208,9 +206,9 @@ void Server::State::note(MHD_Connection* connection, const Exchange& exchange, b
 
 // The library calls this when the head has been read, and again when a body would come. What has a body is answered at
 // the first call, which closes the connection; all else at the second, which keeps it.
-MHD_Result Server::State::on_request(void* self, MHD_Connection* connection, const char* path, const char* method,
-                                     const char*, const char*, std::size_t* upload_size, void** exchange) {
-  auto& state = *static_cast<State*>(self);
+MHD_Result Daemon::on_request(void* self, MHD_Connection* connection, const char* path, const char* method, const char*,
+                              const char*, std::size_t* upload_size, void** exchange) {
+  auto& state = *static_cast<Daemon*>(self);
   try {
     const std::string_view length = header(connection, "Content-Length");
     const bool has_body = (!length.empty() && length != "0") || !header(connection, "Transfer-Encoding").empty();
@@ -228,7 +226,7 @@ MHD_Result Server::State::on_request(void* self, MHD_Connection* connection, con
   }
 }
 
-std::unique_ptr<Exchange> Server::State::begin(MHD_Connection* connection, const char* path, const char* method) {
+std::unique_ptr<Exchange> Daemon::begin(MHD_Connection* connection, const char* path, const char* method) {
   const int socket = socket_of(connection);
   connections.working(socket);
   auto exchange = std::make_unique<Exchange>();
@@ -239,7 +237,7 @@ std::unique_ptr<Exchange> Server::State::begin(MHD_Connection* connection, const
   return exchange;
 }
 
-void Server::State::finish(MHD_Connection* connection, Exchange& exchange, const char* path, bool has_body) {
+void Daemon::finish(MHD_Connection* connection, Exchange& exchange, const char* path, bool has_body) {
   AccessEntry& access = exchange.access;
   Answer given;
   try {
@@ -252,9 +250,8 @@ void Server::State::finish(MHD_Connection* connection, Exchange& exchange, const
   connections.answering(socket_of(connection));
 }
 
-void Server::State::on_completed(void* self, MHD_Connection* connection, void** exchange,
-                                 MHD_RequestTerminationCode how) {
-  auto& state = *static_cast<State*>(self);
+void Daemon::on_completed(void* self, MHD_Connection* connection, void** exchange, MHD_RequestTerminationCode how) {
+  auto& state = *static_cast<Daemon*>(self);
   const std::unique_ptr<Exchange> own(static_cast<Exchange*>(*exchange));
   *exchange = nullptr;
   try {
@@ -264,8 +261,8 @@ void Server::State::on_completed(void* self, MHD_Connection* connection, void** 
   state.connections.waiting(socket_of(connection));
 }
 
-void Server::State::on_connection(void* self, MHD_Connection* connection, void**, MHD_ConnectionNotificationCode what) {
-  auto& state = *static_cast<State*>(self);
+void Daemon::on_connection(void* self, MHD_Connection* connection, void**, MHD_ConnectionNotificationCode what) {
+  auto& state = *static_cast<Daemon*>(self);
   const int socket = socket_of(connection);
   if (what == MHD_CONNECTION_NOTIFY_STARTED)
     state.connections.opened(socket);
@@ -273,7 +270,7 @@ void Server::State::on_connection(void* self, MHD_Connection* connection, void**
     state.connections.closed(socket);
 }
 
-void Server::State::start() {
+void Daemon::start() {
   Fd listener = listen_at(settings.host, settings.port);
   port = port_of(listener);
   const bool tls = !settings.certificate.empty();
@@ -285,8 +282,8 @@ void Server::State::start() {
       {MHD_OPTION_PER_IP_CONNECTION_LIMIT, static_cast<std::intptr_t>(settings.connections_per_address_max), nullptr},
       {MHD_OPTION_CONNECTION_MEMORY_LIMIT, static_cast<std::intptr_t>(2 * head_size_max), nullptr},
       {MHD_OPTION_STRICT_FOR_CLIENT, 1, nullptr},
-      {MHD_OPTION_NOTIFY_COMPLETED, reinterpret_cast<std::intptr_t>(&State::on_completed), this},
-      {MHD_OPTION_NOTIFY_CONNECTION, reinterpret_cast<std::intptr_t>(&State::on_connection), this},
+      {MHD_OPTION_NOTIFY_COMPLETED, reinterpret_cast<std::intptr_t>(&Daemon::on_completed), this},
+      {MHD_OPTION_NOTIFY_CONNECTION, reinterpret_cast<std::intptr_t>(&Daemon::on_connection), this},
   };
   if (tls) {
     flags |= MHD_USE_TLS;
@@ -295,7 +292,7 @@ void Server::State::start() {
     options.push_back({MHD_OPTION_HTTPS_PRIORITIES, 0, const_cast<char*>("NORMAL:-VERS-TLS1.0:-VERS-TLS1.1")});
   }
   options.push_back({MHD_OPTION_END, 0, nullptr});
-  daemon = MHD_start_daemon(flags, 0, nullptr, nullptr, &State::on_request, this, MHD_OPTION_ARRAY, options.data(),
+  daemon = MHD_start_daemon(flags, 0, nullptr, nullptr, &Daemon::on_request, this, MHD_OPTION_ARRAY, options.data(),
                             MHD_OPTION_END);
   if (daemon == nullptr) {
     throw Error(tls ? FailureKind::usage : FailureKind::internal,
@@ -305,27 +302,37 @@ void Server::State::start() {
   listener.release();  // the daemon closes it
 }
 
-void Server::State::stop() {
+void Daemon::stop() {
   ending = true;
   if (daemon != nullptr) MHD_stop_daemon(std::exchange(daemon, nullptr));
 }
 
-Server::Server(Store& store, ServeSettings settings, OnAccess on_access) {
-  const ConnectionDeadlines deadlines = settings.deadlines;
+class DaemonServer final : public Server {
+ public:
+  DaemonServer(Store& store, const ServeSettings& settings, OnAccess on_access)
+      : daemon_{store, settings, std::move(on_access), Connections(settings.deadlines)} {
+    daemon_.start();
+  }
+  ~DaemonServer() override { daemon_.stop(); }
+
+  std::uint16_t port() const noexcept override { return daemon_.port; }
+
+  bool drain(std::chrono::milliseconds limit) override {
+    const Fd listener(MHD_quiesce_daemon(daemon_.daemon));
+    return daemon_.connections.wait_until_idle(limit);
+  }
+
+ private:
+  Daemon daemon_;
+};
+
+}  // namespace
+
+std::unique_ptr<Server> make_server(Store& store, const ServeSettings& settings, Server::OnAccess on_access) {
   if (settings.certificate.empty() != settings.key.empty()) {
     throw Error(FailureKind::usage, "TLS needs a certificate and its key, not one of them");
   }
-  state_ = std::unique_ptr<State>(new State{store, std::move(settings), std::move(on_access), Connections(deadlines)});
-  state_->start();
-}
-
-Server::~Server() { state_->stop(); }
-
-std::uint16_t Server::port() const noexcept { return state_->port; }
-
-bool Server::drain(std::chrono::milliseconds limit) {
-  const Fd listener(MHD_quiesce_daemon(state_->daemon));
-  return state_->connections.wait_until_idle(limit);
+  return std::make_unique<DaemonServer>(store, settings, std::move(on_access));
 }
 
 }  // namespace sabath

@@ -35,18 +35,17 @@ class Server {
  public:
   using OnAccess = std::function<void(const AccessEntry&)>;  // called by one thread at a time
 
-  Server(Store& store, ServeSettings settings, OnAccess on_access);
-  ~Server();  // answers on their way are cut off
+  Server() = default;
+  virtual ~Server() = default;  // answers on their way are cut off
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
-  [[nodiscard]] std::uint16_t port() const noexcept;
+  [[nodiscard]] virtual std::uint16_t port() const noexcept = 0;
   // No new connections from now on; answers on their way may end within `limit`. False if some had not.
-  bool drain(std::chrono::milliseconds limit);
-
- private:
-  struct State;
-  std::unique_ptr<State> state_;
+  virtual bool drain(std::chrono::milliseconds limit) = 0;
 };
+
+[[nodiscard]] std::unique_ptr<Server> make_server(Store& store, const ServeSettings& settings,
+                                                  Server::OnAccess on_access);
 
 }  // namespace sabath

@@ -60,7 +60,7 @@ Origin::Origin(const std::string& scheme, const std::filesystem::path& root, std
       settings.certificate = text_of(own.file);
       settings.key = Secret(text_of(own.key));
     }
-    server_ = std::make_unique<Server>(*store_, std::move(settings), [](const AccessEntry&) {});
+    server_ = make_server(*store_, std::move(settings), [](const AccessEntry&) {});
     port_ = server_->port();
   } else if (scheme == "oci") {
     registry_ = std::make_unique<Registry>(RegistryOptions{.rate = rate});

@@ -43,7 +43,7 @@ class Deadlines : public testing::Test {
     if (with_a_small_buffer) ::setsockopt(fd.get(), SOL_SOCKET, SO_RCVBUF, &small, sizeof small);
     sockaddr_in address{};
     address.sin_family = AF_INET;
-    address.sin_port = htons(server.port());
+    address.sin_port = htons(server->port());
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     EXPECT_EQ(::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
     return fd;
@@ -90,7 +90,7 @@ class Deadlines : public testing::Test {
   std::unique_ptr<Store> store = Store::open(temp / "store", true);
   FileTree tree;
   std::atomic<int> answered{0};  // wholly or not
-  Server server{*store, settings(), [this](const auto&) { ++answered; }};
+  std::unique_ptr<Server> server = make_server(*store, settings(), [this](const auto&) { ++answered; });
 };
 
 TEST_F(Deadlines, AHeadThatNeverEnds) {
