@@ -1,5 +1,6 @@
 # One small object library for each folder. `sabath_module(NAME DEPS ... LIBRARIES ...)` makes sabath_NAME from the
-# folder's *.cc; `sabath_link(TARGET module...)` links a target with these modules and all that they need.
+# folder's *.cc; `sabath_link(TARGET module... [WITHOUT module...] [ALONE])` links a target with these modules and all that
+# they need, but for those that it has something else in the place of, or ALONE with these.
 
 add_library(sabath_options INTERFACE)
 target_compile_options(sabath_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion)
@@ -46,16 +47,20 @@ function(sabath_module name)
 endfunction()
 
 function(sabath_link target)
-  set(open ${ARGN})
+  cmake_parse_arguments(arg "ALONE" "" "WITHOUT" ${ARGN})
+  set(open ${arg_UNPARSED_ARGUMENTS})
   set(closed)
   while(open)
     list(POP_FRONT open module)
     if(NOT module IN_LIST closed)
       list(APPEND closed ${module})
       get_property(deps GLOBAL PROPERTY SABATH_DEPS_${module})
-      list(APPEND open ${deps})
+      if(NOT arg_ALONE)
+        list(APPEND open ${deps})
+      endif()
     endif()
   endwhile()
+  list(REMOVE_ITEM closed ${arg_WITHOUT} "")
   foreach(module IN LISTS closed)
     get_property(libraries GLOBAL PROPERTY SABATH_LIBRARIES_${module})
     target_sources(${target} PRIVATE $<TARGET_OBJECTS:sabath_${module}>)

@@ -139,12 +139,31 @@ std::string without_userinfo(const std::string& proxy) {
   return at == std::string::npos ? proxy : proxy.substr(0, begin) + "***@" + proxy.substr(at + 1);
 }
 
+// They may be missing, or their settings wrong.
+void check_fetchers(const Context& context, Findings& findings) {
+  try {
+    std::vector<std::string> built;
+    for (const Scheme& scheme : make_fetchers(context.configuration.session.fetchers)->schemes()) {
+      if (scheme.built) built.push_back(scheme.name);
+    }
+    findings.ok("fetchers", fmt::format("{}", fmt::join(built, " ")));
+  } catch (const Error& error) {
+    findings.fail("fetchers", error.failure().message, error.failure().hint, error.failure().kind);
+  }
+}
+
 }  // namespace
 
 void check_libraries(const Context& context, Findings& findings) {
   findings.ok("sabath", SABATH_VERSION);
-  for (const auto& [name, text] : library_versions()) findings.ok(name, text);
-  if (const auto library = mpi_library()) check_launcher(context, *library, findings);
+  for (const Library& library : libraries()) {
+    if (const auto& missing = library.missing) {
+      findings.fail(library.name, missing->message, missing->hint, missing->kind);
+    } else {
+      findings.ok(library.name, library.version);
+      if (library.name == "MPI" && mpi_library()) check_launcher(context, library.version, findings);
+    }
+  }
   if (const auto git = version_line("git")) {
     findings.ok("git", *git);
   } else {
@@ -183,11 +202,7 @@ void check_network(const Context& context, Findings& findings) {
   } else {
     findings.ok("certificates", ca_file.empty() ? "the system's" : ca_file);
   }
-  std::vector<std::string> built;
-  for (const Scheme& scheme : make_fetchers(context.configuration.session.fetchers)->schemes()) {
-    if (scheme.built) built.push_back(scheme.name);
-  }
-  findings.ok("fetchers", fmt::format("{}", fmt::join(built, " ")));
+  check_fetchers(context, findings);
   if (context.configuration.session.offline) {
     findings.warn("offline", "no connection will be opened", "sabath config tells what asks for it");
   }

@@ -102,7 +102,12 @@ class Program {
 
   int version() {
     out_.print(fmt::format("sabath {}\n", SABATH_VERSION));
-    for (const auto& [name, text] : library_versions()) out_.print(fmt::format("  {:<10} {}\n", name, text));
+    std::optional<Failure> missing;
+    for (const Library& library : libraries()) {
+      out_.print(fmt::format("  {:<10} {}\n", library.name, library.missing ? "missing" : library.version));
+      if (!missing) missing = library.missing;
+    }
+    if (missing) throw Error(*missing);
     return 0;
   }
 

@@ -1,13 +1,21 @@
-// The libraries that this program was built with and runs with. Pure; any thread.
+// The libraries that this program was built with and runs with. Any thread. Throws nothing of its own.
 #pragma once
 
+#include <optional>
 #include <string>
-#include <utility>
 #include <vector>
+
+#include "sabath/error.h"
 
 namespace sabath::cli {
 
-// Name and version text, in the order to show them; MPI is "none" in a build without it.
-[[nodiscard]] std::vector<std::pair<std::string, std::string>> library_versions();
+struct Library {
+  std::string name;
+  std::string version;             // MPI's is "none" in a build without it
+  std::optional<Failure> missing;  // why it cannot be loaded; then there is no version
+};
+
+// In the order to show them.
+[[nodiscard]] std::vector<Library> libraries();
 
 }  // namespace sabath::cli

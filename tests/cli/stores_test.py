@@ -11,7 +11,7 @@ import stat
 import struct
 
 from support import program
-from support.case import Case, main
+from support.case import Case, main, place
 from support.content import fragment, seeded, sha256
 
 BIG = seeded(9_000_000, 7)
@@ -133,9 +133,11 @@ class Users(Case):
         if os.geteuid() != 0 or not shutil.which("setpriv"):
             self.skipTest("needs root and setpriv, to be several users")
         self.home.chmod(0o755)
-        self.program = self.home / "sabath"
-        shutil.copy(program.BINARY, self.program)
+        self.program = self.home / "program/bin/sabath"
+        place(self.program, pathlib.Path(program.BINARY).read_bytes())
         self.program.chmod(0o755)
+        for plugins in pathlib.Path(program.BINARY).parents[1].glob("lib*/sabath"):
+            shutil.copytree(plugins, self.home / "program" / plugins.parent.name / "sabath")
         self.addCleanup(setattr, program, "BINARY", program.BINARY)
         program.BINARY = str(self.program)
         self.shared = self.home / "project"

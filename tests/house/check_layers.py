@@ -25,6 +25,7 @@ BELOW = {
     "mpi": {"base", "comm"},
     "serve": {"base", "recipe", "manifest", "store"},
 }
+BELOW["plugin"] = {"base", "fetch", "hdf5", "mpi", "serve"}  # nobody includes it: the program is linked with it
 BELOW["stage"] = BELOW["fetch"] | {"fetch", "hdf5", "run"}
 BELOW["session"] = BELOW["stage"] | {"stage", "mpi"}
 BELOW["cli"] = BELOW["session"] | {"session", "metrics", "report", "serve"}
@@ -199,6 +200,8 @@ SAMPLES = {  # path: (text, what the finding must say); None: a good one
     "src/fetch/mpi.cc": ("#include <mpi.h>\n", "belongs to src/mpi"),
     "src/mpi/good.cc": ('#include "comm/comm.h"\n#include <mpi.h>\n', None),
     "src/mpi/up.cc": ('#include "fetch/team.h"\n', "may not include"),
+    "src/plugin/good.cc": ('#include "serve/server.h"\n#include <dlfcn.h>\n', None),
+    "src/cli/plugin.cc": ('#include "plugin/load.h"\n', "may not include"),
     "src/comm/mpi.cc": ('#include <mpi.h>\n', "belongs to src/mpi"),
     "src/stage/hdf5.cc": ("#include <hdf5.h>\n", "belongs to src/hdf5"),
     "src/session/good.cc": ('#include "fetch/job.h"\n#include "sabath/fetcher.h"\n', None),

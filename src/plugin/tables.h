@@ -1,0 +1,40 @@
+// What a plugin offers: the functions that the program calls in it, one table for each plugin, exported under one name.
+// Program and plugin are built together, from the same headers; `headers` is their hash, and tells if they were not.
+#pragma once
+
+#include "fetch/archive.h"
+#include "fetch/bundle.h"
+#include "hdf5/inspect.h"
+#include "hdf5/library.h"
+#include "hdf5/logical_hash.h"
+#include "hdf5/select.h"
+#include "mpi/library.h"
+#include "mpi/session.h"
+#include "plugin/headers_hash.h"
+#include "sabath/fetcher.h"
+#include "serve/server.h"
+
+namespace sabath {
+
+inline constexpr const char* plugin_table_name = "sabath_plugin_table";
+
+struct IoTable {
+  const char* headers;
+  decltype(&make_fetchers) fetchers;
+  decltype(&make_server) server;
+  decltype(&unpack_archive) unpack;
+  decltype(&write_bundle) bundle_write;
+  decltype(&read_bundle) bundle_read;
+  decltype(&hdf5_library) hdf5_version;
+  decltype(&inspect_hdf5) hdf5_inspect;
+  decltype(&logical_hash) hdf5_hash;
+  decltype(&select_into) hdf5_select;
+};
+
+struct MpiTable {
+  const char* headers;
+  decltype(&MpiSession::start) start;
+  decltype(&mpi_library) library;
+};
+
+}  // namespace sabath
