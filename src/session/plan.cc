@@ -195,7 +195,7 @@ PlanRecord Session::plan(const PlanRequest& request, EventSink& events, std::sto
   asset.refresh = request.fetch.refresh;
   asset.offline = settings.offline;
   const unsigned requests_max = settings.offline ? 0 : request.requests_max;
-  SizeQuestions questions(state.all_fetchers(), requests_max, stop);
+  SizeQuestions questions(state.fetchers, requests_max, stop);
   std::vector<AssetPlan> plans;
   PlanRecord record;
   const auto credentials = settings.credentials ? settings.credentials() : std::vector<Credential>{};
@@ -204,11 +204,10 @@ PlanRecord Session::plan(const PlanRequest& request, EventSink& events, std::sto
     std::optional<Manifest> pinned;
     if (questions.traffic.requests < requests_max &&
         !(store && recipe.manifest && store->manifest(recipe.manifest->digest))) {
-      pinned = ask_pinned(recipe, settings.rewrites, state.all_fetchers(), questions.traffic, record.warnings, stop);
+      pinned = ask_pinned(recipe, settings.rewrites, state.fetchers, questions.traffic, record.warnings, stop);
     }
-    AssetPlan plan =
-        plan_asset(store.get(), recipe, asset,
-                   {settings.rewrites, &state.all_fetchers(), request.fetch.force, pinned ? &*pinned : nullptr});
+    AssetPlan plan = plan_asset(store.get(), recipe, asset,
+                                {settings.rewrites, &state.fetchers, request.fetch.force, pinned ? &*pinned : nullptr});
     note_ends(plan, credentials, now);
     if (!plan.told.refused) plan.told.refused = refusal_of_ended(plan.told);
     refuse_unreadable(plan.told);

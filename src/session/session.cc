@@ -111,11 +111,11 @@ FetchRecord Session::fetch(const FetchRequest& request, EventSink& events, std::
   run_agreed(*state.ranks, [&] {
     NoEvents unheard;
     if (state.ranks->rank() == 0) static_cast<void>(state.wanted(request, unheard));  // before there is a store
-    static_cast<void>(state.all_fetchers());
+    static_cast<void>(state.fetchers.made());
   });
   state.store = open_shared_store(*state.ranks, state.settings.store);
   look_into_others(*state.store, state.settings);
-  return fetch_by_ranks(*state.ranks, *state.store, state.all_fetchers(), request, stop,
+  return fetch_by_ranks(*state.ranks, *state.store, state.fetchers, request, stop,
                         [&](Team& team) { return state.fetch(request, events, team.stop(), &team); });
 }
 
@@ -182,7 +182,7 @@ FetchRecord Session::State::fetch(const FetchRequest& request, EventSink& events
   }
   Ledger unused(events);
   FetchContext context{
-      open,  all_fetchers(),    events,        unused,        space, team == nullptr ? limiter : team->limiter(),
+      open,  fetchers,          events,        unused,        space, team == nullptr ? limiter : team->limiter(),
       hosts, settings.rewrites, request.lanes, request.force, stop,  {},
       team};
   for (const auto& recipe : recipes) {

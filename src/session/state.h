@@ -10,6 +10,7 @@
 #include "fetch/team.h"
 #include "recipe/catalogue.h"
 #include "sabath/session.h"
+#include "session/late_fetchers.h"
 #include "session/stores.h"
 #include "store/lease.h"
 #include "store/store.h"
@@ -18,7 +19,10 @@ namespace sabath {
 
 struct Session::State {
   State(SessionSettings given, Comm* all_ranks)
-      : settings(std::move(given)), ranks(all_ranks), catalogue(settings.roots, settings.recipe_directories) {}
+      : settings(std::move(given)),
+        ranks(all_ranks),
+        catalogue(settings.roots, settings.recipe_directories),
+        fetchers(settings.fetchers) {}
 
   Store& open_store() {
     if (!store) store = open_store_of(settings, true);
@@ -26,11 +30,6 @@ struct Session::State {
   }
 
   std::vector<Recipe> wanted(const FetchRequest& request, EventSink& events) const;
-
-  FetcherSet& all_fetchers() {
-    if (!fetchers) fetchers = make_fetchers(settings.fetchers);
-    return *fetchers;
-  }
 
   // Taken before anything is looked up: what is found stays until the fetch has ended.
   [[nodiscard]] Lease lease_for(Store& in, const std::vector<Recipe>& recipes) const;
@@ -41,7 +40,7 @@ struct Session::State {
   Comm* ranks;
   Catalogue catalogue;
   std::unique_ptr<Store> store;
-  std::unique_ptr<FetcherSet> fetchers;
+  LateFetchers fetchers;
 };
 
 }  // namespace sabath

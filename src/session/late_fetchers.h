@@ -1,0 +1,35 @@
+// The fetchers of a session, made when they are first asked for: a fetch of what is there asks none, and what they
+// stand on takes longer to load than such a fetch. Any thread. Throws what make_fetchers throws, at each call.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "sabath/fetcher.h"
+
+namespace sabath {
+
+class LateFetchers final : public FetcherSet {
+ public:
+  explicit LateFetchers(FetcherSettings settings) : settings_(std::move(settings)) {}
+
+  Fetcher* find(std::string_view scheme) const override { return made().find(scheme); }
+  std::vector<Scheme> schemes() const override { return made().schemes(); }
+  Resolver* resolver_for(const Url& url) const override { return made().resolver_for(url); }
+
+  FetcherSet& made() const {
+    const std::lock_guard lock(mutex_);
+    if (!fetchers_) fetchers_ = make_fetchers(settings_);
+    return *fetchers_;
+  }
+
+ private:
+  const FetcherSettings settings_;
+  mutable std::mutex mutex_;
+  mutable std::unique_ptr<FetcherSet> fetchers_;
+};
+
+}  // namespace sabath
