@@ -3,8 +3,8 @@
 
 import json
 import os
+import pathlib
 import shutil
-import time
 import unittest
 from unittest import mock
 
@@ -40,6 +40,10 @@ class Verify(Ranks):
         script.write_text(f"#!/bin/sh\nset -- {program.BINARY} \"$@\"\n{text}\n")
         script.chmod(0o755)
         return mock.patch.object(program, "BINARY", str(script))
+
+    def bytes_read(self, rank):
+        io = pathlib.Path(f"/proc/{self.pid(rank)}/io").read_text()
+        return int(dict(line.split(": ") for line in io.splitlines())["rchar"])
 
     def objects(self):
         return sorted(f for f in (self.sabath.store / "objects").rglob("*") if f.is_file())
@@ -107,8 +111,7 @@ class Verify(Ranks):
     def test_a_signal_ends_all_and_the_next_goes_on(self):
         process = self.start(3, "verify", "--limit-rate", "3M", "--json")
         checked = self.sabath.store / "checked"
-        time.sleep(1)
-        self.assertTrue(poll(lambda: self.text("pid", 2)))
+        self.assertTrue(poll(lambda: sum(self.bytes_read(rank) for rank in range(3)) > 8_000_000))
         for rank in range(3):
             self.signal_rank(rank, TERM)
         self.finish(process, 20)
