@@ -24,7 +24,7 @@ struct StageRequest {
   bool per_rank = false;       // shard: dealt to the ranks; a node gets what its ranks do
   unsigned readers_max = 64;   // nodes that read from the shared store at once
   unsigned allow_partial = 0;  // go on without so many nodes
-  unsigned threads = 0;        // of each node's readers and writers; 0: chosen
+  unsigned threads = 0;        // of each node's readers and of its writers, at most; 0: chosen
   // Of the asset's HDF5 files, docs/hdf5.md; empty: the files as they are.
   std::vector<std::string> select;
   std::string blocks;          // "128,128,128,4": cut into files of this shape
