@@ -158,7 +158,8 @@ Action declare(OptionSet& set) {
   set.count("--readers", "N", 1'000'000, options->readers,
             "nodes that read from the shared store at once (default: at most 64)");
   set.count("--allow-partial", "N", 1'000'000, options->allow_partial, "go on when up to N nodes fail (exit code 10)");
-  set.count("--threads", "N", 256, options->threads, "readers, and writers, of each node, at most: as many work as bring more (default: by its cores)");
+  set.count("--threads", "N", 256, options->threads,
+            "readers, and writers, of each node, at most (default: by its cores)");
   set.option(
       "--deadline", "TIME", options->deadline,
       "when this process will be ended: 2h30m, 01:30:00, 2026-11-21T18:00, or none (default: as the batch system "
