@@ -70,8 +70,8 @@ class Metalink(Case):
         for middle in range(2 << 20, len(right), 4 << 20):
             wrong[middle] ^= 1
         place(self.other.root / "d/f", bytes(wrong))
-        place(self.server.root / "d/f", right)
-        text = metalink({"f": (right, self.urls("f"))})
+        honest = self.serve({"d/f": right}, name="honest", extra="limit_rate 4m;")  # so slow that the other is asked
+        text = metalink({"f": (right, [server.url("d/f") for server in (self.other, honest)])})
         self.publish(text)
         asset = self.fetch("m")
         self.expect_tree(asset["path"], {"f": right, "all.meta4": text})
