@@ -99,9 +99,7 @@ void leaves_and_stream(benchmark::State& state) {
                          }},
                         {"chosen", [&] {
                            StreamSha256 stream;
-                           StreamSha256::takes_pieces_along()
-                               ? stream.update(chunk, leaf_size_bytes, hashes)
-                               : (sha256_pieces(chunk, leaf_size_bytes, hashes), stream.update(chunk));
+                           stream.update(chunk, leaf_size_bytes, hashes);
                          }}};
   const auto alongs = sha256_alongs(sha256_cpu());
   for (const auto& along : alongs) {

@@ -10,6 +10,7 @@
 #include <array>
 #include <atomic>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -53,33 +54,39 @@ class ChoiceHere {
  public:
   void force(std::string_view name) {
     const std::lock_guard lock(mutex_);
-    if (name != "auto") make(forced_choice(candidates_here(), name));
+    if (name != "auto") make({forced_choice(candidates_here(), name), std::nullopt});
   }
-  const Sha256Choice& measured() {
-    if (const Sha256Choice* choice = choice_.load(std::memory_order_acquire)) return *choice;
+  struct Made {
+    Sha256Choice choice;
+    std::optional<Sha256Timings> timings;  // none: it was forced
+  };
+  const Made& made() {
+    if (const Made* made = last_.load(std::memory_order_acquire)) return *made;
     const std::lock_guard lock(mutex_);
-    if (choice_ == nullptr) {
+    if (last_ == nullptr) {
       const Sha256Candidates candidates = candidates_here();
-      make({candidates, time_sha256(candidates), std::thread::hardware_concurrency()});
+      Sha256Timings timings = time_sha256(candidates);
+      const Sha256Choice choice(candidates, timings, std::thread::hardware_concurrency());
+      make({choice, std::move(timings)});
     }
-    return *choice_;
+    return *last_;
   }
   // For a job of so many bytes.
   const Sha256Choice& at_hand(std::size_t bytes) {
     constexpr std::size_t worth_it = std::size_t{1} << 20;  // the measuring takes as long as hashing ten of these
     static const Sha256Choice stream_only;
-    if (choice_.load(std::memory_order_acquire) == nullptr && (seen_ += bytes) < worth_it) return stream_only;
-    return measured();
+    if (last_.load(std::memory_order_acquire) == nullptr && (seen_ += bytes) < worth_it) return stream_only;
+    return made().choice;
   }
 
  private:
-  void make(Sha256Choice choice) {
-    made_.push_back(std::make_unique<const Sha256Choice>(std::move(choice)));
-    choice_.store(made_.back().get(), std::memory_order_release);
+  void make(Made made) {
+    all_.push_back(std::make_unique<const Made>(std::move(made)));
+    last_.store(all_.back().get(), std::memory_order_release);
   }
   std::mutex mutex_;
-  std::vector<std::unique_ptr<const Sha256Choice>> made_;  // another thread may still use an earlier one
-  std::atomic<const Sha256Choice*> choice_ = nullptr;
+  std::vector<std::unique_ptr<const Made>> all_;  // another thread may still use an earlier one
+  std::atomic<const Made*> last_ = nullptr;
   std::atomic<std::size_t> seen_ = 0;
 };
 
@@ -106,12 +113,11 @@ SHA256_CTX* as_sha256(void* context) { return static_cast<SHA256_CTX*>(context);
 void force_hash_kernel(std::string_view name) { choice_here().force(name); }
 
 HashKernels hash_kernels() {
-  const Sha256Candidates candidates = candidates_here();
-  const Sha256Timings timings = time_sha256(candidates);
-  const Sha256Choice& choice = choice_here().measured();
+  const auto& [choice, measured] = choice_here().made();
+  const Sha256Timings timings = measured ? *measured : time_sha256(candidates_here());
   HashKernels result;
   const auto& widest = choice.kernel_for(leaves_per_chunk);
-  result.pieces = widest.lanes == 0 ? candidates.stream_name : widest.name;
+  result.pieces = widest.lanes == 0 ? Sha256Candidates::stream_name : widest.name;
   result.with_stream = choice.along().name;
   const auto add = [&](const Sha256Timing& timing) {
     if (!timing.wrong) result.bytes_per_second.emplace_back(timing.name, 1 / timing.seconds_per_byte);
@@ -199,7 +205,7 @@ StreamSha256::StreamSha256() : context_(new SHA256_CTX) {
 
 void StreamSha256::Free::operator()(void* context) const noexcept { delete as_sha256(context); }
 
-bool StreamSha256::takes_pieces_along() { return choice_here().measured().along().pieces != 0; }
+bool StreamSha256::takes_pieces_along() { return choice_here().made().choice.along().pieces != 0; }
 
 void StreamSha256::update(std::span<const std::byte> bytes) {
   require(SHA256_Update(as_sha256(context_.get()), bytes.data(), bytes.size()) == 1, "SHA256_Update");

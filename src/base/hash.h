@@ -32,7 +32,7 @@ void force_hash_kernel(std::string_view name);
 
 struct HashKernels {
   std::string pieces, with_stream;  // the names of those in use; with_stream empty: stream and pieces each by itself
-  std::vector<std::pair<std::string, double>> bytes_per_second;  // of all that this CPU has, measured now: 5 ms
+  std::vector<std::pair<std::string, double>> bytes_per_second;  // of all that this CPU has, as they were measured
   std::vector<std::string> wrong;                                // that gave wrong hashes, and are not used
 };
 [[nodiscard]] HashKernels hash_kernels();

@@ -1,5 +1,4 @@
 #include "sabath/session.h"
-#include "base/hash.h"
 
 #include <algorithm>
 #include <map>
@@ -7,6 +6,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/hash.h"
 #include "base/text.h"
 #include "comm/agree.h"
 #include "fetch/asset.h"

@@ -21,13 +21,13 @@ void Workers::work(const std::stop_token& stop, unsigned worker) {
   std::unique_lock lock(mutex_);
   while (changed_.wait(lock, stop, [this] { return !tasks_.empty() && busy_ < count_.now(); })) {
     if (stop.stop_requested()) return;
-    const Task task = std::move(tasks_.front());
+    Task task = std::move(tasks_.front());
     tasks_.pop_front();
-    run(task, worker, lock);
+    run(std::move(task), worker, lock);
   }
 }
 
-void Workers::run(const Task& task, unsigned worker, std::unique_lock<std::mutex>& lock) {
+void Workers::run(Task task, unsigned worker, std::unique_lock<std::mutex>& lock) {
   ++busy_;
   const unsigned before = count_.now();
   const bool full = busy_ == before;
@@ -35,6 +35,7 @@ void Workers::run(const Task& task, unsigned worker, std::unique_lock<std::mutex
   const auto begun = std::chrono::steady_clock::now();
   task(worker);
   const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - begun;
+  task = nullptr;  // what it holds goes without the lock
   lock.lock();
   if (full && busy_ == before && before == count_.now()) count_.note(passed.count());
   --busy_;

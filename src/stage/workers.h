@@ -25,7 +25,7 @@ class Workers {
 
  private:
   void work(const std::stop_token& stop, unsigned worker);
-  void run(const Task& task, unsigned worker, std::unique_lock<std::mutex>& lock);
+  void run(Task task, unsigned worker, std::unique_lock<std::mutex>& lock);
   std::mutex mutex_;
   std::condition_variable_any changed_;
   std::deque<Task> tasks_;
