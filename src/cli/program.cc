@@ -132,7 +132,7 @@ class Program {
   // The ranks no longer know of each other: nothing can be agreed on.
   void end_all_ranks(const Failure& failure) {
     say(render_failure(failure, presentation_.verbose, presentation_.color));
-    ranks_->abort(exit_code(failure.kind));
+    ranks_->abort(signals_.code_after(exit_code(failure.kind)));
   }
 
   [[nodiscard]] bool speaks() const { return ranks_ == nullptr || ranks_->rank() == 0; }

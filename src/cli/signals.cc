@@ -8,11 +8,13 @@
 #include <cerrno>
 
 #include "base/file.h"
+#include "sabath/error.h"
 
 namespace sabath::cli {
 namespace {
 
 constexpr std::array asking{SIGINT, SIGTERM, SIGHUP};
+constexpr std::chrono::seconds same_wish{1};
 
 // A handler may only touch what is async-signal-safe: it passes the number on through a pipe.
 volatile sig_atomic_t pipe_write = -1;
@@ -43,8 +45,8 @@ bool is_ignored(int signal) {
 int exit_code_of_signal(int signal) noexcept { return signal == SIGINT ? 130 : 143; }
 
 int Signals::code_after(int code) const noexcept {
-  const bool stopped = code == exit_code_of_signal(SIGINT) && received_ != 0;
-  return stopped ? exit_code_of_signal(received_) : code;
+  const bool may_be_stop = code == exit_code_of_signal(SIGINT) || code == exit_code(FailureKind::nodes);
+  return may_be_stop && received_ != 0 ? exit_code_of_signal(received_) : code;
 }
 
 Signals::Signals() {
@@ -79,7 +81,10 @@ void Signals::answer() {
     if (count < 0 && errno == EINTR) continue;
     if (count <= 0) return;
     if (over_) continue;
+    const auto now = std::chrono::steady_clock::now();
+    if (received_ == SIGTERM && signal == SIGTERM && now - received_at_ < same_wish) continue;
     if (received_ != 0 || !graceful_) ::_exit(exit_code_of_signal(signal));
+    received_at_ = now;
     received_ = signal;
     stop_.request_stop();
   }

@@ -1,9 +1,11 @@
 // SIGINT, SIGTERM and SIGHUP as a stop request: the first one lets a verb that keeps state finish cleanly, the second
-// one ends the process at once. Handlers, not a mask: a child process (git, a launcher) starts with the ordinary
-// signals.
+// one ends the process at once. A launcher may send its SIGTERM twice (Slurm does, to the step and by srun): what comes
+// within a second of the first is the same wish. Handlers, not a mask: a child process (git, a launcher) starts with
+// the ordinary signals.
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <stop_token>
 #include <thread>
 
@@ -22,7 +24,8 @@ class Signals {
   void ignore() noexcept { over_ = true; }          // the exit code is decided, and the ranks end with it
   [[nodiscard]] std::stop_token token() const { return stop_.get_token(); }
   [[nodiscard]] int received() const noexcept { return received_; }  // the first signal's number, or 0
-  // The library ends a stop with SIGINT's code; only here is known which signal asked for it.
+  // The library ends a stop with SIGINT's code; only here is known which signal asked for it. Ranks that were all asked
+  // to stop do not end at the same moment: one that misses the others then was stopped, too.
   [[nodiscard]] int code_after(int code) const noexcept;
 
  private:
@@ -30,6 +33,7 @@ class Signals {
   std::stop_source stop_;
   std::atomic<bool> graceful_{false}, over_{false};
   std::atomic<int> received_{0};
+  std::chrono::steady_clock::time_point received_at_;
   int pipe_read_ = -1;
   std::thread thread_;
 };

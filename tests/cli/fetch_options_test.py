@@ -5,6 +5,7 @@ import pathlib
 import shutil
 import signal
 import subprocess
+import time
 import unittest
 
 from support.case import Case, main, place
@@ -315,7 +316,17 @@ class Together(Case):
         process = self.sabath.start("fetch", "one")
         self.assertTrue(poll(lambda: bytes_here(self.sabath.store) > 4 * MIB))
         process.send_signal(signal.SIGTERM)
-        self.assertEqual(interrupt(process, signal.SIGTERM).exit, 143)
+        self.assertEqual(interrupt(process, signal.SIGINT).exit, 130)
+
+    def test_a_launcher_sends_its_signal_twice(self):
+        """Slurm does, to the step and by srun: it is one stop, which ends with a record."""
+        process = self.sabath.start("fetch", "--json", "one")
+        self.assertTrue(poll(lambda: bytes_here(self.sabath.store) > 4 * MIB))
+        process.send_signal(signal.SIGTERM)
+        time.sleep(0.01)
+        result = interrupt(process, signal.SIGTERM)
+        self.assertEqual(result.exit, 143)
+        self.assertEqual(result.record["exit"], 143)
 
 
 def bytes_here(store):
