@@ -43,7 +43,10 @@ struct SessionSettings {
   bool offline = false;                                       // open no socket
   std::string hash_kernel = "auto";                           // of this process: the quickest, or one by name
   FetcherSettings fetchers;
-  std::string job;  // of the batch system, for whoever wonders what uses the store
+  // Of each call, whichever it is; of all its ranks and nodes together.
+  unsigned lanes = 0;            // connections at most, 0: as many as help
+  std::uint64_t limit_rate = 0;  // bytes a second, 0: none
+  std::string job;               // of the batch system, for whoever wonders what uses the store
   // Asked only when something is to move; may be empty.
   std::function<std::optional<Deadline>()> deadline;
   std::function<std::vector<Credential>()> credentials;  // those whose end is known
@@ -70,8 +73,6 @@ struct FetchRequest {
   bool refresh = false;                  // do not believe learnt roots: ask the source whether it changed
   bool keep_archives = false;            // the archive file itself is kept in the store as well
   bool dry_run = false;                  // say what would be done and touch nothing
-  unsigned lanes = 0;                    // 0: chosen
-  std::uint64_t rate_limit = 0;          // bytes a second, 0: none
 };
 
 struct SourceRecord {

@@ -5,7 +5,6 @@
 #include <nlohmann/json.hpp>
 
 #include "base/text.h"
-#include "cli/batch_job.h"
 #include "cli/render.h"
 #include "cli/verbs.h"
 #include "cli/walltime.h"
@@ -64,13 +63,12 @@ void report_failures(Context& context, const AssetRecord& asset) {
 
 int run(Context& context, Options& options) {
   SessionSettings settings = context.configuration.session;
-  settings.job = batch_job(context.environment);
-  settings.deadline = deadline_of(context.environment, options.deadline);
+  if (options.deadline) settings.deadline = deadline_of(context.environment, options.deadline);
+  if (options.lanes) settings.lanes = static_cast<unsigned>(*options.lanes);
+  if (options.rate_limit) settings.limit_rate = *options.rate_limit;
   std::vector<std::pair<std::string, std::string>> rules;
   for (const auto& text : options.rewrites) rules.push_back(parse_rewrite(text));
   settings.rewrites.insert(settings.rewrites.begin(), rules.begin(), rules.end());
-  options.request.lanes = static_cast<unsigned>(options.lanes.value_or(context.configuration.lanes));
-  options.request.rate_limit = options.rate_limit.value_or(context.configuration.limit_rate);
 
   FetchRecord record;
   {

@@ -22,7 +22,7 @@ struct Options {
 
 int run(Context& context, Options& options) {
   SessionSettings settings = context.configuration.session;
-  settings.deadline = deadline_of(context.environment, options.deadline);
+  if (options.deadline) settings.deadline = deadline_of(context.environment, options.deadline);
   PlanRequest request = options.request;
   request.requests_max = static_cast<unsigned>(options.requests.value_or(request.requests_max));
   PlanRecord record;

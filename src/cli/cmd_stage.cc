@@ -124,7 +124,7 @@ int run(Context& context, const Options& options) {
   {
     const auto progress = context.make_progress();
     SessionSettings settings = context.configuration.session;
-    settings.deadline = deadline_of(context.environment, options.deadline);
+    if (options.deadline) settings.deadline = deadline_of(context.environment, options.deadline);
     Session session(settings, comm);
     record = session.stage(request_of(context, options), *progress, context.stop);
   }

@@ -10,9 +10,11 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "cli/batch_job.h"
 #include "cli/config_file.h"
 #include "cli/credentials.h"
 #include "cli/fetcher_settings.h"
+#include "cli/walltime.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
 #include "store/lookup.h"
@@ -270,10 +272,10 @@ class Loader {
 
   void numbers() {
     const auto [lanes, lanes_origin] = from_files<std::uint64_t>(&ConfigFile::lanes, 0);
-    result_.lanes = static_cast<unsigned>(lanes);
+    result_.session.lanes = static_cast<unsigned>(lanes);
     note("lanes", {lanes == 0 ? "chosen" : fmt::format("{}", lanes)}, lanes_origin);
     const auto [rate, rate_origin] = from_files<std::uint64_t>(&ConfigFile::limit_rate, 0);
-    result_.limit_rate = rate;
+    result_.session.limit_rate = rate;
     note("limit_rate", {rate == 0 ? "none" : fmt::format("{}", rate)}, rate_origin);
 
     auto [offline, offline_origin] = from_files<bool>(&ConfigFile::offline, false);
@@ -315,6 +317,8 @@ class Loader {
     fetchers.globus = globus_settings({&user_, &site_}, result_.settings);
     fetchers.hub = hub_settings(environment_, result_.settings);
     fetchers.registries = registry_settings(environment_);
+    result_.session.job = batch_job(environment_);
+    result_.session.deadline = deadline_of(environment_, std::nullopt);
     result_.session.credentials = [&environment = environment_, fetchers] { return known_ends(environment, fetchers); };
   }
 

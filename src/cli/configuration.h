@@ -26,8 +26,6 @@ struct Setting {
 
 struct Configuration {
   SessionSettings session;
-  unsigned lanes = 0;             // 0: chosen
-  std::uint64_t limit_rate = 0;   // bytes a second, 0: none
   std::vector<Setting> settings;  // for `sabath config` and `doctor`
 };
 

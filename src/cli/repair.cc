@@ -2,7 +2,6 @@
 
 #include "base/file.h"
 #include "cli/assets.h"
-#include "cli/batch_job.h"
 #include "fetch/asset.h"
 #include "fetch/source_key.h"
 #include "sabath/error.h"
@@ -48,13 +47,9 @@ bool Repair::is_whole(const Had& had) {
 
 std::vector<Repair::Asset> Repair::run() {
   std::vector<Asset> assets;
-  SessionSettings settings = context_.configuration.session;
-  settings.job = batch_job(context_.environment);
   for (const auto& had : had_) {
     if (is_whole(had)) continue;
     FetchRequest request;
-    request.lanes = context_.configuration.lanes;
-    request.rate_limit = context_.configuration.limit_rate;
     switch (had.recipe.kind) {
       case AssetKind::dataset:
         request.datasets = {had.recipe.name};
@@ -69,7 +64,8 @@ std::vector<Repair::Asset> Repair::run() {
     Asset asset{had.recipe.name, 0, {}};
     try {
       const auto progress = context_.make_progress();
-      for (const auto& record : Session(settings).fetch(request, *progress, context_.stop).assets) {
+      for (const auto& record :
+           Session(context_.configuration.session).fetch(request, *progress, context_.stop).assets) {
         asset.fetched_bytes += record.fetched_bytes;
         for (const auto& failure : record.failures) asset.failures.push_back(failure.failure.message);
       }

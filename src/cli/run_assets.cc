@@ -8,7 +8,6 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "cli/assets.h"
-#include "cli/batch_job.h"
 #include "fetch/rewrite.h"
 #include "manifest/manifest.h"
 #include "run/commands.h"
@@ -150,7 +149,8 @@ class Bringer {
 
   LeasedStore* lease(std::unique_ptr<Store> store) {
     if (store == nullptr) return nullptr;
-    stores_.emplace_back(std::move(store), "run " + options_.model.substr(0, 200), batch_job(context_.environment));
+    store->work_for(context_.configuration.session.job);
+    stores_.emplace_back(std::move(store), "run " + options_.model.substr(0, 200));
     return &stores_.back();
   }
 
@@ -205,14 +205,12 @@ class Bringer {
                   fmt::format("`sabath fetch {}` brings it", recipe.name));
     }
     // From the first byte on, what is fetched is this run's as well.
-    if (main_store() == nullptr) main_ = lease(Store::open(context_.configuration.session.store, true));
+    if (main_store() == nullptr) main_ = lease(open_stores(context_.configuration.session));
     const Seconds time(times_.fetch);
     const auto progress = context_.make_progress();
     FetchRequest request;
     // By the file that was chosen: an original's recipe and a shipped one may have one name.
     (recipe.kind == AssetKind::dataset ? request.datasets : request.models).push_back(recipe.origin);
-    request.lanes = context_.configuration.lanes;
-    request.rate_limit = context_.configuration.limit_rate;
     const FetchRecord record = Session(context_.configuration.session).fetch(request, *progress, context_.stop);
     for (const AssetRecord& asset : record.assets) {
       if (asset.failures.empty()) continue;

@@ -12,8 +12,8 @@ namespace sabath::cli {
 
 class LeasedStore {
  public:
-  // Until settle() the lease is open: what will be used is not known yet. `note` and `job` are for people.
-  LeasedStore(std::unique_ptr<Store> store, std::string note, std::string job);
+  // Until settle() the lease is open: what will be used is not known yet. `note` is for people.
+  LeasedStore(std::unique_ptr<Store> store, std::string note);
 
   [[nodiscard]] Store& store() const { return *store_; }
   void use(const Sha256& root);  // first this, then whether it is there
@@ -21,7 +21,7 @@ class LeasedStore {
 
  private:
   std::unique_ptr<Store> store_;
-  std::string note_, job_;
+  std::string note_;
   std::vector<Sha256> roots_;
   Lease lease_;  // the last member: it ends before its store
 };

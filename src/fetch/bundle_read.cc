@@ -161,7 +161,7 @@ class Import {
       : store_(store), members_(fd), on_bytes_(on_bytes), stop_(stop), index_(store) {}
 
   Imported run() {
-    const Lease lease = store_.lease({}, "import", {true, ""});
+    const Lease lease = store_.lease({}, "import", {true});
     members_.expect(std::string(bundle_head_name));
     for (auto& asset : parse_head(members_.text(head_size_max)))
       imported_.assets.push_back({std::move(asset), 0, 0, {}, 0});
@@ -234,7 +234,7 @@ class Import {
     need.biggest_name = "the largest file of the bundle";
     const std::string what = "the bundle";
     room_.emplace(
-        store_, "import", "",
+        store_, "import",
         [&] {
           return SpaceGuard::Ahead{need, what};
         },

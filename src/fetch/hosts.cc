@@ -151,11 +151,11 @@ bool Host::by_program() const {
 }
 
 Hosts::Hosts(unsigned lanes_max, unsigned ranks, const std::vector<HostRule>& rules)
-    : each_(lanes_max == 0 ? ConnectionPolicy::Limits{.start = 8,
+    : lanes_max_(lanes_max == 0 ? all_max : std::max(1U, lanes_max / std::max(1U, ranks))),
+      each_(lanes_max == 0 ? ConnectionPolicy::Limits{.start = 8,
                                                       .max = share_of(connections_max, ranks),
                                                       .sole_max = share_of(sole_max, ranks)}
-                           : ConnectionPolicy::Limits{.start = std::min(8U, lanes_max), .max = lanes_max}),
-      lanes_max_(lanes_max == 0 ? all_max : lanes_max),
+                           : ConnectionPolicy::Limits{.start = std::min(8U, lanes_max_), .max = lanes_max_}),
       ranks_(std::max(1U, ranks)),
       rules_(rules) {}
 

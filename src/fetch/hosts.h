@@ -78,8 +78,8 @@ class Host {
 
 class Hosts {
  public:
-  // `lanes_max`: connections of all hosts together; 0: as many as help, within reason. `ranks` have a table each, and
-  // share what a host may be asked for.
+  // `lanes_max`: connections of all hosts and all ranks together; 0: as many as help, within reason. `ranks` have a
+  // table each, and share what a host may be asked for.
   explicit Hosts(unsigned lanes_max, unsigned ranks = 1) : Hosts(lanes_max, ranks, {}) {}
   Hosts(unsigned lanes_max, unsigned ranks, const std::vector<HostRule>& rules);
   // `by_program`: another program asks it, by one run for each request.
@@ -109,8 +109,9 @@ class Hosts {
   void keep_rules(Host& host) const;
   void pause(Host& host, const Pause& pause) const;
   [[nodiscard]] ConnectionPolicy::Limits limits_of(std::string_view origin, bool by_program) const;
+  const unsigned lanes_max_;  // of this rank
   const ConnectionPolicy::Limits each_;
-  const unsigned lanes_max_, ranks_;
+  const unsigned ranks_;
   const Clock::time_point begin_ = Clock::now();
   mutable std::mutex mutex_;
   std::condition_variable changed_;

@@ -37,10 +37,9 @@ SpaceGuard::SpaceGuard(Space space, std::string store) {
   if (space.inodes_free != uncounted) limits_.inodes_free = space.inodes_free;
 }
 
-SpaceGuard::SpaceGuard(Store& store, std::string note, std::string job, std::function<Ahead()> ahead,
-                       std::stop_token stop)
+SpaceGuard::SpaceGuard(Store& store, std::string note, std::function<Ahead()> ahead, std::stop_token stop)
     : store_(&store), ahead_(std::move(ahead)), stop_(std::move(stop)) {
-  reservation_.emplace(store, std::move(note), std::move(job));
+  reservation_.emplace(store, std::move(note));
 }
 
 void SpaceGuard::reserve(const Need& need, const std::string& what) {

@@ -27,7 +27,7 @@ class SpaceGuard {
   SpaceGuard(Space space, std::string store);
   // Reserves in the store, where the other fetches see it. `ahead` (may be empty) is asked once, before the first
   // promise, and reserved as a whole; it may throw.
-  SpaceGuard(Store& store, std::string note, std::string job, std::function<Ahead()> ahead, std::stop_token stop);
+  SpaceGuard(Store& store, std::string note, std::function<Ahead()> ahead, std::stop_token stop);
 
   // Promises room for so many bytes and inodes, or refuses before byte one.
   void reserve(std::uint64_t bytes, std::uint64_t inodes, const std::string& what) {

@@ -61,9 +61,10 @@ std::unique_ptr<Store> open_shared_store(Comm& comm, const std::filesystem::path
   return store;
 }
 
-FetchRecord fetch_by_ranks(Comm& comm, Store& store, const FetcherSet& fetchers, const FetchRequest& request,
-                           const std::stop_token& stop, const std::function<FetchRecord(Team&)>& flow) {
-  Team team(comm, request.rate_limit, stop);
+FetchRecord fetch_by_ranks(Comm& comm, Store& store, const FetcherSet& fetchers, const SessionSettings& settings,
+                           const FetchRequest& request, const std::stop_token& stop,
+                           const std::function<FetchRecord(Team&)>& flow) {
+  Team team(comm, settings.limit_rate, stop);
   FetchRecord record;
   std::optional<Failure> failure;
   if (comm.rank() == 0) {
@@ -73,10 +74,9 @@ FetchRecord fetch_by_ranks(Comm& comm, Store& store, const FetcherSet& fetchers,
     Ledger unused(events);
     const RewriteRules rewrites;  // rank 0 has applied its own
     SpaceGuard space(store.space(), store.directory().string());
-    // A host is not asked by more for being asked by many ranks.
-    Hosts hosts(request.lanes == 0 ? 0 : std::max(1U, request.lanes / team.ranks()), team.ranks());
-    FetchContext context{store, fetchers, events,        unused,        space,      team.limiter(),
-                         hosts, rewrites, request.lanes, request.force, team.stop()};
+    Hosts hosts(settings.lanes, team.ranks());
+    FetchContext context{store, fetchers, events,         unused,        space,      team.limiter(),
+                         hosts, rewrites, settings.lanes, request.force, team.stop()};
     team.follow(context);
   }
   return told_to_all(comm, std::move(record), failure);

@@ -24,8 +24,8 @@ namespace sabath {
 // Collective. Rank 0 runs `flow` and the others work for it, in `store`. The record, or the Error, of the flow is that
 // of all ranks; but the assets are on rank 0 alone.
 [[nodiscard]] FetchRecord fetch_by_ranks(Comm& comm, Store& store, const FetcherSet& fetchers,
-                                         const FetchRequest& request, const std::stop_token& stop,
-                                         const std::function<FetchRecord(Team&)>& flow);
+                                         const SessionSettings& settings, const FetchRequest& request,
+                                         const std::stop_token& stop, const std::function<FetchRecord(Team&)>& flow);
 
 // Collective. As fetch_by_ranks(), for what rank 0 does alone.
 [[nodiscard]] FetchRecord on_rank_0(Comm& comm, const std::function<FetchRecord()>& flow);

@@ -68,9 +68,10 @@ class PartFetch {
     Ledger ledger(events_);
     const RewriteRules rewrites;  // rank 0 has applied its own
     SpaceGuard space(own->space(), own->directory().string());
-    RateLimiter limiter(0);
-    Hosts hosts(0, nodes, rules_);
-    FetchContext context{*own, *fetchers_, events_, ledger, space, limiter, hosts, rewrites, 0, false, stop};
+    RateLimiter limiter(settings_.limit_rate == 0 ? 0 : std::max<std::uint64_t>(1, settings_.limit_rate / nodes));
+    Hosts hosts(settings_.lanes, nodes, rules_);
+    FetchContext context{*own,  *fetchers_, events_,         ledger, space, limiter,
+                         hosts, rewrites,   settings_.lanes, false,  stop};
     context.packs = false;  // the view is made of them
     context.wanted = &wanted;
     std::optional<Failure> failure;

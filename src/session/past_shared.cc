@@ -48,8 +48,9 @@ class PastShared {
       if (recipe_ != nullptr) directory = store_to_read(settings_, *recipe_);
     });
     shared_ = try_open_shared_store(comm_, directory, false);
+    if (shared_) shared_->work_for(settings_.job);
     Lease lease;  // rank 0's, for all: an open one, which marks nothing there as used
-    if (recipe_ != nullptr && shared_) lease = shared_->lease({}, "stage " + recipe_->name, {true, settings_.job});
+    if (recipe_ != nullptr && shared_) lease = shared_->lease({}, "stage " + recipe_->name, {true});
     fetch_part_ = make_part_fetch(comm_, settings_, recipe_, events_);
     std::optional<StagedAsset> before;
     StageJob job = know();
@@ -84,6 +85,7 @@ class PastShared {
     if (recipe_ != nullptr) job.name = recipe_->name;
     comm_.broadcast(job.name, 0);
     job.shared = shared_.get();
+    job.batch_job = settings_.job;
     job.fetch_part = fetch_part_;
     run_agreed(comm_, [&] {
       Lease none;

@@ -115,14 +115,14 @@ FetchRecord Session::fetch(const FetchRequest& request, EventSink& events, std::
   });
   state.store = open_shared_store(*state.ranks, state.settings.store);
   look_into_others(*state.store, state.settings);
-  return fetch_by_ranks(*state.ranks, *state.store, state.fetchers, request, stop,
+  return fetch_by_ranks(*state.ranks, *state.store, state.fetchers, state.settings, request, stop,
                         [&](Team& team) { return state.fetch(request, events, team.stop(), &team); });
 }
 
 Lease Session::State::lease_for(Store& in, const std::vector<Recipe>& recipes) const {
   std::string what = "fetch";
   for (const auto& recipe : recipes) what += " " + recipe.name;
-  Lease lease = in.lease({}, what.substr(0, 200), {true, settings.job});
+  Lease lease = in.lease({}, what.substr(0, 200), {true});
   for (const auto& recipe : recipes) {
     if (const auto root = known_root(in, recipe, std::nullopt)) lease.add(*root);
   }
@@ -174,16 +174,16 @@ FetchRecord Session::State::fetch(const FetchRequest& request, EventSink& events
     if (local) return SpaceGuard::Ahead{};  // what of it comes from them is not known
     return preflight(open, recipes, asset, {settings.rewrites, nullptr, request.force}, settings);
   };
-  SpaceGuard space(open, "fetch " + recipes.front().name, settings.job, ahead, stop);
-  RateLimiter limiter(request.rate_limit);
-  Hosts hosts(request.lanes, team == nullptr ? 1 : team->ranks(), settings.host_rules);
+  SpaceGuard space(open, "fetch " + recipes.front().name, ahead, stop);
+  RateLimiter limiter(settings.limit_rate);
+  Hosts hosts(settings.lanes, team == nullptr ? 1 : team->ranks(), settings.host_rules);
   for (const auto& recipe : recipes) {
     for (const auto& rule : rules_of(recipe)) hosts.add_rule(rule);
   }
   Ledger unused(events);
   FetchContext context{
-      open,  fetchers,          events,        unused,        space, team == nullptr ? limiter : team->limiter(),
-      hosts, settings.rewrites, request.lanes, request.force, stop,  {},
+      open,  fetchers,          events,         unused,        space, team == nullptr ? limiter : team->limiter(),
+      hosts, settings.rewrites, settings.lanes, request.force, stop,  {},
       team};
   for (const auto& recipe : recipes) {
     record.assets.push_back(fetch_asset(context, recipe, asset));

@@ -41,7 +41,7 @@ class AssetStaging {
   Staged run(const Recipe* recipe) {
     store_ = try_open_shared_store(comm_, settings_.store);
     if (store_) look_into_others(*store_, settings_);
-    if (recipe != nullptr) lease_ = store_->lease({}, "stage " + recipe->name, {true, settings_.job});
+    if (recipe != nullptr) lease_ = store_->lease({}, "stage " + recipe->name, {true});
     StageJob job;
     if (!know(recipe, {}, job)) job = fetch(recipe);
     Staged staged = stage_asset(comm_, std::move(job), request_, events_, stop_);
@@ -58,6 +58,7 @@ class AssetStaging {
   // On all ranks: is it in the store? Its manifest is on rank 0.
   bool know(const Recipe* recipe, const Fetched& fetched, StageJob& job) {
     job.shared = store_.get();
+    job.batch_job = settings_.job;
     if (recipe != nullptr) job.name = recipe->name;
     run_agreed(comm_, [&] {
       if (recipe == nullptr || try_know(*store_, *recipe, fetched, lease_, job) || !fetched.root) return;

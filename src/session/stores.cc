@@ -8,6 +8,7 @@ void look_into_others(Store& store, const SessionSettings& settings) {
   Lookup lookup{settings.other_stores, {}};
   lookup.trusted.assign(settings.trusted_owners.begin(), settings.trusted_owners.end());
   look_also(store, lookup);
+  store.work_for(settings.job);
 }
 
 std::unique_ptr<Store> try_open_store(const std::filesystem::path& directory) {

@@ -29,15 +29,17 @@ std::uint64_t room_in(Store& store) {
 
 }  // namespace
 
-LocalDisks::LocalDisks(Directories directories, const std::string& note) : directories_(std::move(directories)) {
+LocalDisks::LocalDisks(Directories directories, const std::string& note, const std::string& job)
+    : directories_(std::move(directories)) {
   for (const auto& directory : directories_) {
     auto store = Store::open(directory / ".sabath", true);
+    store->work_for(job);
     if (main_) {
       stores_.push_back(&look_also(*main_, std::move(store)));
     } else {
       stores_.push_back((main_ = std::move(store)).get());
     }
-    leases_.push_back(stores_.back()->lease({}, note, {true, ""}));
+    leases_.push_back(stores_.back()->lease({}, note, {true}));
   }
 }
 
@@ -87,7 +89,7 @@ void LocalDisks::reserve(std::span<const Need> needs, const std::string& what, c
     const Need& need = needs[disk];
     if (need.bytes == 0) continue;
     auto& guard = guards_.emplace_back(std::make_unique<SpaceGuard>(
-        store(disk), what, "",
+        store(disk), what,
         [&] {
           return SpaceGuard::Ahead{need, what};
         },

@@ -28,7 +28,8 @@ class LocalDisks {
   // each with a long target a block.
   static constexpr std::uint64_t link_bytes = 8192, link_inodes = 2;
 
-  LocalDisks(Directories directories, const std::string& note);  // not empty; `note`: of the leases
+  // Not empty; `note` and `job` (of the batch system): of the leases.
+  LocalDisks(Directories directories, const std::string& note, const std::string& job = {});
 
   [[nodiscard]] const Directories& directories() const { return directories_; }
   [[nodiscard]] std::size_t size() const { return stores_.size(); }

@@ -20,6 +20,7 @@ struct StageJob {
   std::optional<Manifest> manifest;  // of the asset; rank 0 alone has it, and `bytes`
   std::string bytes;                 // the manifest's file
   Store* shared = nullptr;           // nullptr: this rank does not see it
+  std::string batch_job;             // of which this is a part; for people
   FetchPart fetch_part;              // where the shared store is passed by; may be empty
 };
 

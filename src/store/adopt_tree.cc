@@ -68,7 +68,7 @@ class Adoption {
 AdoptedTree adopt_tree(Store& store, const fs::path& directory, unsigned threads,
                        const std::function<void(std::uint64_t)>& on_bytes) {
   const fs::path top = place_of(store, directory);
-  const Lease lease = store.lease({}, "adopt " + top.filename().native(), {true, ""});
+  const Lease lease = store.lease({}, "adopt " + top.filename().native(), {true});
   Adoption adoption(store, top);
   ManifestBuilder builder;
   add_directory_tree(builder, top, threads, on_bytes,

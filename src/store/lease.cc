@@ -92,7 +92,7 @@ void Lease::add(const Sha256& root) {
 }
 
 Lease Store::lease(const std::vector<Sha256>& roots, const std::string& note, const LeaseOptions& options) {
-  LeaseText text{note, options.job, options.open, 0, roots};
+  LeaseText text{note, state_->job, options.open, 0, roots};
   if (text.roots.size() > lease_roots_max) {
     text.roots.resize(lease_roots_max);
     text.open = true;

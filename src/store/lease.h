@@ -17,7 +17,6 @@ struct LeaseOptions {
   // What else will be used is not known yet: nothing that was collected since the lease began is deleted while it
   // lives.
   bool open = false;
-  std::string job;  // of the batch system; for people
 };
 
 class Lease {

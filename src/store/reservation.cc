@@ -65,10 +65,10 @@ std::uint64_t remove_dead_reservations(Store::State& store) {
 
 class Reservation::Holding {
  public:
-  Holding(Store::State& store, std::string note, std::string job)
+  Holding(Store::State& store, std::string note)
       : store_(store), file_(store.layout.reservations() / store.uses.new_name()), name_(file_.filename()) {
     text_.note = std::move(note);
-    text_.job = std::move(job);
+    text_.job = store.job;
   }
 
   ~Holding() {
@@ -232,8 +232,8 @@ Promised promised_by_others(Store& store) {
   return sum_of(read_reservations(state.layout, state.writer.host, unix_time<>), "", true);
 }
 
-Reservation::Reservation(Store& store, std::string note, std::string job)
-    : holding_(std::make_unique<Holding>(store.state(), std::move(note), std::move(job))) {}
+Reservation::Reservation(Store& store, std::string note)
+    : holding_(std::make_unique<Holding>(store.state(), std::move(note))) {}
 Reservation::~Reservation() = default;
 
 void Reservation::grow(std::uint64_t bytes, std::uint64_t inodes, const Judge& judge, const std::stop_token& stop) {

@@ -25,8 +25,7 @@ std::uint64_t remove_dead_reservations(Store::State& store);
 
 class Reservation {
  public:
-  // `job` of the batch system, for people.
-  Reservation(Store& store, std::string note, std::string job);
+  Reservation(Store& store, std::string note);  // `note`: for people
   Reservation(const Reservation&) = delete;
   Reservation& operator=(const Reservation&) = delete;
   ~Reservation();  // ends it

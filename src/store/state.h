@@ -63,6 +63,7 @@ struct Store::State {
   Packs packs;
   PartialNames partial_names;
   std::uint64_t pack_threshold = 0;  // bytes; 0: each file is an object
+  std::string job;                   // see work_for()
   Uses uses;
   Checked checked;
   std::mutex mutex;  // of what follows

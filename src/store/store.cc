@@ -56,6 +56,8 @@ bool Store::present(const Digest& file) {
   return state_->present(file) || bring(*state_, file);
 }
 
+void Store::work_for(std::string job) { state_->job = std::move(job); }
+
 void Store::distrust(const Digest& file) {
   state_->evidence.distrust(file);
   if (state_->packs.find(file)) state_->packs.distrust(file);

@@ -103,6 +103,9 @@ class Store {
   std::filesystem::path make_view(const Manifest& manifest);
 
   // --- care: see also store/collect.h, store/pins.h, store/scrub.h -------------------------------------------------
+  // The batch system's job that this process is a part of: the leases and reservations made from now on name it, for
+  // people. Before the store is used by several threads.
+  void work_for(std::string job);
   // Taken before anything is looked up; what the roots name stays while it lives.
   [[nodiscard]] Lease lease(const std::vector<Sha256>& roots, const std::string& note,
                             const LeaseOptions& options = {});

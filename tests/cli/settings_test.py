@@ -3,9 +3,12 @@
 
 import json
 import shutil
+import sys
+import time
 
-from support.case import Case, main
-from support.content import fragment
+from support.case import Case, main, place
+from support.content import fragment, seeded
+from support.metered import Metered
 
 
 class Settings(Case):
@@ -59,6 +62,95 @@ class Settings(Case):
         for arguments, variables in ((["--root", self.home / "root"], {}), ([], {"SABATH_ROOT": str(self.home / "root")})):
             result = self.expect(self.sabath.run("list", "--names", *arguments, **variables))
             self.assertIn("old", result.lines)
+
+
+class Witness(Metered):
+    """Notes which jobs the stores' leases and reservations name while it is asked."""
+
+    def __init__(self, home, files):
+        self.home, self.jobs = home, {}
+        super().__init__(files, hold=0.02)
+
+    def answer(self, handler):
+        for file in [*self.home.rglob("leases/*"), *self.home.rglob("reservations/*")]:
+            try:
+                self.jobs[file.name] = json.loads(file.read_text())["job"]
+            except (FileNotFoundError, ValueError):  # it ended, or is being written
+                continue
+        super().answer(handler)
+
+
+class EveryVerb(Case):
+    """What the configuration and the batch system say holds whoever moves bytes."""
+
+    def setUp(self):
+        super().setUp()
+        self.files = {f"f{i}": seeded(50_000 + i, i) for i in range(16)}
+        self.server = Witness(self.home, self.files)
+        self.addCleanup(self.server.stop)
+        parts = [fragment(self.server.url(n), data, name=n, path=n) for n, data in self.files.items()]
+        self.sabath.add("set", parts)
+        source = self.home / "served"
+        for name, data in self.files.items():
+            place(source / name, data)
+        pin = self.home / "set.manifest"
+        made = self.expect(self.sabath.run("manifest", "create", "--json", source, "-o", pin)).record
+        self.sabath.add("pinned", parts, manifest={"digest": made["manifest"], "urls": [f"file://{pin}"]})
+        place(self.sabath.recipes / "models/model/step.py", b"")
+        self.sabath.add("model", kind="model", source="model", run={"set": [{"argv": ["true"]}]})
+        self.sabath.environment["SABATH_PYTHON"] = sys.executable
+        self.config = self.home / "config.json"
+        to = ["--to", self.home / "node"]
+        self.verbs = {
+            "fetch": ["fetch", "set"],
+            "stage": ["stage", "set", *to],
+            "past the store": ["stage", "set", "--bypass-shared", *to],
+            "past the store, in parts": ["stage", "pinned", "--bypass-shared", *to],
+            "run": ["run", "model", "--run-dir", self.home / "record"],
+            "repair": ["verify", "--repair"],
+        }
+
+    def run_anew(self, verb, code=0, **variables):
+        """With no store, or with one whose objects are lost."""
+        for directory in ("node", "store", "record"):
+            shutil.rmtree(self.home / directory, ignore_errors=True)
+        if verb == "repair":
+            self.expect(self.sabath.run("fetch", "set"))
+            shutil.rmtree(self.sabath.store / "objects")
+        self.server.most, self.server.jobs, self.server.answers = 0, {}, []
+        begin = time.monotonic()
+        result = self.expect(self.sabath.run(*self.verbs[verb], "--config", self.config, **variables), code)
+        return result, time.monotonic() - begin
+
+    def test_lanes(self):
+        self.config.write_text('{"lanes": 1}')
+        for verb in self.verbs:
+            with self.subTest(verb):
+                self.run_anew(verb)
+                self.assertEqual(self.server.most, 1)
+
+    def test_limit_rate(self):
+        self.config.write_text('{"limit_rate": "1M"}')
+        for verb in self.verbs:
+            with self.subTest(verb):
+                self.assertGreater(self.run_anew(verb)[1], 0.6)  # of 0.8 s; a tenth of one may be saved up
+
+    def test_the_job(self):
+        self.config.write_text("{}")
+        for verb in self.verbs:
+            with self.subTest(verb):
+                self.run_anew(verb, SLURM_JOB_ID="4711")
+                self.assertEqual(set(self.server.jobs.values()), {"slurm 4711"})
+
+    def test_the_deadline(self):
+        self.config.write_text("{}")
+        for verb in self.verbs:
+            if verb == "past the store, in parts" or verb == "repair":
+                continue
+            with self.subTest(verb):
+                result, _ = self.run_anew(verb, 5, SLURM_JOB_ID="4711", SLURM_JOB_END_TIME="1000000000")
+                self.assertIn("SLURM_JOB_END_TIME", result.err)
+                self.assertEqual(self.server.answers, [])
 
 
 class Doctor(Case):

@@ -97,8 +97,8 @@ TEST_F(ConfigurationTest, AllKeysOfAFile) {
   EXPECT_EQ(configuration.session.roots, std::vector<fs::path>{"/r"});
   EXPECT_EQ(configuration.session.rewrites, (std::vector<std::pair<std::string, std::string>>{
                                                 {"https://a/", "http://b/"}, {"https://c/", "http://d/"}}));
-  EXPECT_EQ(configuration.lanes, 4U);
-  EXPECT_EQ(configuration.limit_rate, 10'000'000U);
+  EXPECT_EQ(configuration.session.lanes, 4U);
+  EXPECT_EQ(configuration.session.limit_rate, 10'000'000U);
   EXPECT_TRUE(configuration.session.offline);
   EXPECT_EQ(configuration.session.fetchers.ca_file, "/ca.pem");
   EXPECT_EQ(configuration.session.fetchers.connect_timeout_ms, 5000);

@@ -81,7 +81,7 @@ TEST(SpaceGuard, ManyThreadsShareIt) {
 TEST(SpaceGuard, ManySmallPromisesKeepNoRoomFromOthers) {
   const test::TempDir directory;
   const auto store = Store::open(directory / "store", true);
-  SpaceGuard guard(*store, "the test", "", nullptr, {});
+  SpaceGuard guard(*store, "the test", nullptr, {});
   guard.reserve(1'000'000, 1, "an archive");
   const auto other = Store::open(directory / "store", false);
   for (int n = 0; n < 300'000; ++n) guard.reserve(0, 1, "a file of it");

@@ -190,7 +190,7 @@ TEST_F(Collect, TheTrashIsEmptiedAfterTheWindow) {
 
 TEST_F(Collect, WhatAnOpenLeaseMayHaveSeenIsNotDeleted) {
   put("loose");
-  auto lease = store->lease({}, "fetch x", {true, ""});
+  auto lease = store->lease({}, "fetch x", {true});
   // An open lease also protects what was placed since it began, so this is aged by collecting with another's eyes.
   policy.now = true;
   const auto placed_before = put("placed while it fetches").digest;

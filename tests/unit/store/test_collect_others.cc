@@ -77,7 +77,7 @@ TEST_F(CollectOthers, GoBeforeAssetsWhenThereIsNoRoom) {
 TEST_F(CollectOthers, ClonesStayWhileSomebodyFetches) {
   policy.idle_max = seconds(0);
   {
-    const Lease lease = store->lease({}, "fetch", {true, ""});
+    const Lease lease = store->lease({}, "fetch", {true});
     EXPECT_EQ(kinds(run()), (std::vector<std::string>{"quarantine"}));
   }
   EXPECT_EQ(kinds(run()), (std::vector<std::string>{"git", "indexes"}));

@@ -37,7 +37,8 @@ struct Leases : StoreFixture {
 
 TEST_F(Leases, StandsWhileItLives) {
   {
-    auto lease = store->lease({a}, "a test", {true, "job 7"});
+    store->work_for("job 7");
+    auto lease = store->lease({a}, "a test", {true});
     ASSERT_TRUE(lease.held());
     lease.add(b);
     lease.add(b);
@@ -133,7 +134,7 @@ TEST_F(Leases, WhatIsViewedBelongsToOpenLeases) {
   ManifestBuilder builder;
   builder.add_file(RelativePath::parse("x"), tree.digest, tree.chunks);
   const auto manifest = *store->manifest(store->put_manifest(builder));
-  const auto open = store->lease({}, "fetch", {true, ""});
+  const auto open = store->lease({}, "fetch", {true});
   const auto shut = store->lease({}, "run");
   (void)store->make_view(manifest);
   for (const auto& found : read()) EXPECT_EQ(found.text.roots.size(), found.text.open ? 1U : 0U);

@@ -41,7 +41,8 @@ struct Reservations : StoreFixture {
 
 TEST_F(Reservations, StandsUntilItEnds) {
   {
-    Reservation mine(*store, "a test", "job 7");
+    store->work_for("job 7");
+    Reservation mine(*store, "a test");
     EXPECT_TRUE(read().empty()) << "nothing is written before something is wanted";
     mine.grow(100, 3, disk(100, 100));
     const auto found = read();
@@ -58,7 +59,7 @@ TEST_F(Reservations, StandsUntilItEnds) {
 }
 
 TEST_F(Reservations, ShrinksAsBytesLand) {
-  Reservation mine(*store, "a test", "");
+  Reservation mine(*store, "a test");
   mine.grow(10'000'000, 10, disk(UINT64_MAX, 0));
   put(std::string(4'000'000, 'x'));
   mine.grow(1, 0, disk(UINT64_MAX, 0));  // writes what is so by now
@@ -79,7 +80,7 @@ TEST_F(Reservations, OfManyAtOnceAsManyGetItAsFit) {
       for (int i = 0; i < askers; ++i) {
         threads.emplace_back([&] {
           const auto own = Store::open(directory, false);
-          Reservation mine(*own, "one of many", "");
+          Reservation mine(*own, "one of many");
           start.arrive_and_wait();
           try {
             mine.grow(40, 0, disk(100, 40));
@@ -100,7 +101,7 @@ TEST_F(Reservations, TheDeadReserveNothingAndAreCleared) {
   const auto file = write_as(dead, encode_reservation({"gone", "", 1000, 1, 0, 0, false}));
   EXPECT_EQ(promised_by_others(*store).bytes, 0U);
   EXPECT_TRUE(fs::exists(file)) << "asking changes nothing";
-  Reservation mine(*store, "a test", "");
+  Reservation mine(*store, "a test");
   mine.grow(10, 0, disk(10, 10));
   EXPECT_FALSE(fs::exists(file));
 }
@@ -112,7 +113,7 @@ TEST_F(Reservations, AStrangersCountsWhileItIsFresh) {
   EXPECT_EQ(promised_by_others(*store).bytes, 1000U);
   constexpr std::int64_t year_2200 = 7'258'118'400'000'000'000;
   EXPECT_FALSE(read(year_2200)[0].live) << "silent for more than five minutes";
-  Reservation mine(*store, "a test", "");
+  Reservation mine(*store, "a test");
   EXPECT_EQ(kind_of([&] { mine.grow(10, 0, disk(1009, 10)); }), FailureKind::space);
   mine.grow(9, 0, disk(1009, 9));
 }
@@ -138,7 +139,7 @@ TEST_F(Reservations, WhoAsksAndFallsSilentCountsAsGranted) {
   WriterId stranger = self;
   stranger.host.name = "elsewhere";
   write_as(stranger, encode_reservation({"hangs", "", 0, 0, 1000, 0, false}));
-  Reservation mine(*store, "a test", "");
+  Reservation mine(*store, "a test");
   EXPECT_EQ(kind_of([&] { mine.grow(10, 0, disk(1009, 10)); }), FailureKind::space);
   write_as(stranger, encode_reservation({"waits", "", 0, 0, 1000, 0, true}));
   mine.grow(10, 0, disk(1009, 10));
