@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
+#include <unordered_map>
 
 #include "base/file.h"
 #include "base/hash.h"
@@ -108,17 +108,15 @@ void LocalDisks::reserve(std::span<const Need> needs, const std::string& what, c
 
 // A manifest alone would be kept for a day, an object for as long; a ref keeps both.
 void LocalDisks::keep_parts(const Manifest& manifest) {
-  const auto files = files_of(manifest);
-  std::vector<std::uint32_t> disks;
-  for (const auto& file : files) {
+  std::unordered_map<Digest, std::uint32_t> disks;
+  for (const auto& file : files_of(manifest)) {
     link(file.digest);
-    disks.push_back(standing(file.digest).value_or(0));  // else packed
+    disks.emplace(file.digest, standing(file.digest).value_or(0));  // else packed
   }
-  Dealing dealing{false, std::vector<std::uint32_t>(size()), {}, 1};
-  std::iota(dealing.member.begin(), dealing.member.end(), 0U);
   for (std::uint32_t disk = 1; disk < size(); ++disk) {
-    if (std::ranges::find(disks, disk) == disks.end()) continue;
-    const std::string bytes = shard::part(manifest, files, disks, dealing, disk);
+    const auto here = [&](const Entry& entry) { return disks.at(entry.digest) == disk; };
+    if (std::ranges::none_of(disks, [&](const auto& one) { return one.second == disk; })) continue;
+    const std::string bytes = shard::part(manifest, here);
     const Sha256 root = Manifest::parse(bytes).root(), key = part_key(manifest.root());
     leases_[disk].add(root);
     if (!store(disk).manifest(root)) store(disk).put_manifest(bytes, root);

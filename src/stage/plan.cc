@@ -60,9 +60,8 @@ std::vector<Hop> Plan::hops(std::size_t piece) const {
   const unsigned channel = this->channel(piece);
   if (!given_.dealing.replicate) {
     if (giver(piece) != given_.me) return all;
-    for (std::uint32_t copy = 0; copy < given_.dealing.overlap; ++copy) {
-      const Hop hop{given_.dealing.member_of(given_.dealing.owner[piece], copy), channel};
-      if (peer_needs(hop.member, piece) && std::ranges::find(all, hop) == all.end()) all.push_back(hop);
+    for (const std::uint32_t member : given_.dealing.hand_of(piece)) {
+      if (peer_needs(member, piece)) all.push_back({member, channel});
     }
     return all;
   }
@@ -93,7 +92,7 @@ void assign_readers(std::vector<std::uint32_t>& giver, const Tape& tape, const P
       place = static_cast<std::size_t>(share * static_cast<double>(readers.size()));
     }
     before += weight(p);
-    const std::uint32_t owner = dealing.replicate ? Plan::nobody : dealing.member_of(dealing.owner[p], 0);
+    const std::uint32_t owner = dealing.replicate ? Plan::nobody : dealing.hand_of(p).front();
     giver[p] = std::ranges::binary_search(readers, owner) ? owner : readers[std::min(place, readers.size() - 1)];
   }
 }

@@ -6,6 +6,7 @@
 // pieces go from the giver straight to the members that want them.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <map>
@@ -17,24 +18,16 @@
 
 namespace sabath {
 
-// Which members want a piece. replicate: all. Else the content is dealt to shares, and each share belongs to a member:
-// one to each, or one for each rank of the member's node.
+// Which members want a piece. replicate: all. Else those that want it form a hand, and many pieces have the same one.
 struct Dealing {
   bool replicate = true;
-  std::vector<std::uint32_t> member;  // of each share
-  std::vector<std::uint32_t> owner;   // of each piece, a share; the next `overlap` - 1 shares have it too
-  std::uint32_t overlap = 1;          // at most as many as there are shares
+  std::vector<std::vector<std::uint32_t>> hands;  // each: members, none twice; the first reads it, if it can
+  std::vector<std::uint32_t> hand;                // of each piece
 
-  [[nodiscard]] std::uint32_t member_of(std::uint32_t share, std::uint32_t copy) const {
-    return member[(share + copy) % member.size()];
+  [[nodiscard]] const std::vector<std::uint32_t>& hand_of(std::size_t piece) const { return hands[hand[piece]]; }
+  [[nodiscard]] bool wants(unsigned who, std::size_t piece) const {
+    return replicate || std::ranges::find(hand_of(piece), who) != hand_of(piece).end();
   }
-  [[nodiscard]] bool goes_to(unsigned who, std::uint32_t share) const {
-    for (std::uint32_t copy = 0; copy < overlap; ++copy) {
-      if (member_of(share, copy) == who) return true;
-    }
-    return false;
-  }
-  [[nodiscard]] bool wants(unsigned who, std::size_t piece) const { return replicate || goes_to(who, owner[piece]); }
 };
 
 struct Hop {

@@ -48,6 +48,7 @@ class NodeStaging {
   bool settle();
   void lay_out();
   void deal();
+  void lay_out_dealt(const std::vector<std::uint32_t>& hand);
   void move();
   void finish();
   void show();
@@ -193,29 +194,36 @@ void NodeStaging::lay_out() {
   if (asks) stripe_ = stripe_bytes(*job_.shared, tape_, stop_);
 }
 
-// The files of one share stand together on the tape, so that no piece has another's.
+// The files that go to the same members stand together on the tape, so that no piece has others'.
 void NodeStaging::deal() {
   const auto shares = static_cast<unsigned>(shares_.member.size());
-  dealing_ = {false, shares_.member, {}, std::clamp(request_.overlap, 1U, shares)};
-  const auto owners = shard::deal(files_, request_.seed, shares);
-  part_bytes_ = shard::part(*manifest_, files_, owners, dealing_, members_->rank());
+  shares_.overlap = std::clamp(request_.overlap, 1U, shares);
+  const auto paths = paths_of(*manifest_);
+  const auto owners = shard::deal(paths, request_.seed, shares);
+  auto [hands, hand] = shard::hands_of(files_, paths, owners, shares_);
+  dealing_ = {false, std::move(hands), {}};
+  part_bytes_ = shard::part(*manifest_, owners, shares_, members_->rank());
   part_ = Manifest::parse(part_bytes_);
-  plan_text_ = shard::plan_text(*manifest_, files_, owners, dealing_, request_.seed, shares_.ranks);
+  plan_text_ = shard::plan_text(*manifest_, paths, owners, shares_, request_.seed);
+  lay_out_dealt(hand);
+}
+
+void NodeStaging::lay_out_dealt(const std::vector<std::uint32_t>& hand) {
   std::vector<std::size_t> order(files_.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   if (!packs_.empty()) std::ranges::copy(packs_.order, order.begin());
-  std::ranges::stable_sort(order, {}, [&](std::size_t i) { return owners[i]; });
+  std::ranges::stable_sort(order, {}, [&](std::size_t i) { return hand[i]; });
   std::vector<StagedFile> sorted;
-  std::vector<std::uint32_t> owner;
+  std::vector<std::uint32_t> groups;
   std::vector<PackMap::Place> places;
   for (const std::size_t i : order) {
     sorted.push_back(files_[i]);
-    owner.push_back(owners[i]);
+    groups.push_back(hand[i]);
     if (!packs_.empty()) places.push_back(packs_.places.at(i));
   }
   packs_.places = std::move(places);
-  tape_ = derivation_ ? one_by_one(std::move(sorted)) : Tape(std::move(sorted), owner);
-  for (const Piece& piece : tape_.pieces()) dealing_.owner.push_back(owner[piece.first]);
+  tape_ = derivation_ ? one_by_one(std::move(sorted)) : Tape(std::move(sorted), groups);
+  for (const Piece& piece : tape_.pieces()) dealing_.hand.push_back(groups[piece.first]);
 }
 
 void NodeStaging::move() {

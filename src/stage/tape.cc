@@ -50,6 +50,14 @@ std::vector<PiecePart> Tape::parts(const Piece& piece, std::uint32_t part_bytes)
   return all;
 }
 
+std::vector<StagedFile> paths_of(const Manifest& manifest) {
+  std::vector<StagedFile> paths;
+  manifest.for_each([&](const Entry& entry) {
+    if (entry.is_file()) paths.push_back({entry.digest, entry.path.text()});
+  });
+  return paths;
+}
+
 std::vector<StagedFile> files_of(const Manifest& manifest) {
   std::vector<StagedFile> files;
   std::unordered_set<Digest> seen;

@@ -16,7 +16,7 @@ namespace sabath {
 
 struct StagedFile {
   Digest digest;
-  std::string path;  // the first that has this content
+  std::string path;  // of equal content the first, where that stands once
 };
 
 struct Piece {
@@ -58,6 +58,8 @@ class Tape {
 
 // Files that different nodes have made, and no store has all of, must not share a piece.
 [[nodiscard]] Tape one_by_one(std::vector<StagedFile> files);
+// All files of an asset, in the manifest's order.
+[[nodiscard]] std::vector<StagedFile> paths_of(const Manifest& manifest);
 // The distinct content of an asset, in the manifest's order.
 [[nodiscard]] std::vector<StagedFile> files_of(const Manifest& manifest);
 // The same in another order: `numbers` names each file once. Throws Error{invalid} if it does not.

@@ -112,6 +112,36 @@ class Staging(Ranks):
         for node, files in enumerate(plan["files"]):
             self.assertEqual(sorted(os.listdir(self.disks / str(node) / "set")), sorted(files))
 
+    def test_equal_files_are_dealt_like_others(self):
+        """Markers, empty files, a split listed twice: each path is in the plan, on the node that the rule gives it."""
+        source = self.home / "source" / "equal"
+        source.mkdir(parents=True)
+        contents = {f"mark{i}": b"" for i in range(9)} | {f"twice{i}": seeded(3 * MIB, 1) for i in range(3)}
+        contents |= {f"large{i}": seeded(5 * MIB, 2) for i in range(2)} | {f"own{i}": seeded(100, i) for i in range(4)}
+        fragments = []
+        for name, data in contents.items():
+            (source / name).write_bytes(data)
+            fragments.append(fragment(f"file://{source}/{name}", data, name=name, path=name))
+        self.sabath.add("equal", fragments)
+        for ranks, nodes, more in ((3, 3, []), (3, 3, ["--overlap", "2"]), (5, 2, ["--per-rank"])):
+            with self.subTest(more):
+                shutil.rmtree(self.disks, ignore_errors=True)
+                arguments = self.arguments(nodes, "--mode", "shard", "--seed", "5", *more, name="equal")
+                self.run_ranks(ranks, *arguments)
+                plan = json.loads((self.disks / "0/equal.plan.json").read_text())
+                copies = plan["overlap"]
+                self.assertEqual(sorted(sum(plan["files"], [])), sorted(copies * list(contents)))
+                lengths = [len(files) for files in plan["files"]]
+                self.assertLessEqual(max(lengths) - min(lengths), copies)
+                nodes_files = {}
+                for share, files in enumerate(plan["files"]):
+                    node = share * nodes // ranks if more == ["--per-rank"] else share
+                    nodes_files.setdefault(node, set()).update(files)
+                for node, files in nodes_files.items():
+                    place = self.disks / str(node) / "equal"
+                    self.assertEqual({f: (place / f).read_bytes() for f in os.listdir(place)},
+                                     {f: contents[f] for f in files})
+
     def test_shards_of_ranks(self):
         """Two nodes, five ranks: a node has what its ranks have."""
         source = self.asset()

@@ -122,10 +122,12 @@ TEST(Plan, AnyHoldingsWhateverWasBrokenOff) {
     trial.able = [&](unsigned m) { return m == 0 || m % 2 == round % 2; };
     if (round % 3 == 0) {
       const unsigned shares = members + random() % 5;  // more ranks than nodes, in any mapping
-      trial.dealing = {false, {}, {}, std::min(1 + round % 4, shares)};
-      for (unsigned s = 0; s < shares; ++s) trial.dealing.member.push_back(s < members ? s : random() % members);
-      std::ranges::shuffle(trial.dealing.member, engine);
-      for (std::size_t p = 0; p < 17; ++p) trial.dealing.owner.push_back(static_cast<std::uint32_t>(p % shares));
+      shard::Shares dealt{{}, {}, std::min(1 + round % 4, shares)};
+      for (unsigned s = 0; s < shares; ++s) dealt.member.push_back(s < members ? s : random() % members);
+      std::ranges::shuffle(dealt.member, engine);
+      trial.dealing = {false, {}, {}};
+      for (unsigned s = 0; s < shares; ++s) trial.dealing.hands.push_back(dealt.members_of(s));
+      for (std::size_t p = 0; p < 17; ++p) trial.dealing.hand.push_back(static_cast<std::uint32_t>(p % shares));
     }
     std::size_t nowhere = 0;
     for (std::size_t p = 0; p < 17; ++p) {
@@ -229,6 +231,32 @@ TEST(Deal, IsTheSameForTheSameAndEven) {
   auto again = shard::deal(turned, 7, 4);
   std::ranges::reverse(again);
   EXPECT_EQ(owners, again);
+}
+
+// Seven paths, of three contents, to three nodes: a content is wanted by all who get one of its paths, and by no other.
+TEST(Deal, EqualContentGoesToAllThatGetOneOfItsPaths) {
+  const auto content = [](std::uint64_t size) {
+    Digest digest;
+    digest.size_bytes = size;
+    return digest;
+  };
+  std::vector<StagedFile> paths;
+  for (const std::uint64_t size : {0, 0, 0, 5, 5, 7, 0}) paths.push_back({content(size), std::to_string(paths.size())});
+  const std::vector<std::uint32_t> owners{1, 1, 0, 2, 2, 0, 1};
+  const std::vector<StagedFile> contents{{content(0), "0"}, {content(5), "3"}, {content(7), "5"}};
+  const shard::Shares one{{0, 1, 2}, {}, 1}, two{{0, 1, 2}, {}, 2};
+  const auto hand = [&](const shard::Shares& shares, std::size_t i) {
+    const auto all = shard::hands_of(contents, paths, owners, shares);
+    auto members = all.hands.at(all.hand.at(i));
+    std::ranges::sort(members);
+    return members;
+  };
+  using Members = std::vector<std::uint32_t>;
+  EXPECT_EQ(hand(one, 0), (Members{0, 1}));
+  EXPECT_EQ(hand(one, 1), (Members{2}));
+  EXPECT_EQ(hand(one, 2), (Members{0}));
+  EXPECT_EQ(hand(two, 0), (Members{0, 1, 2}));
+  EXPECT_EQ(hand(two, 1), (Members{0, 2}));
 }
 
 TEST(Tape, GroupsSmallFilesAndNeverTwoNodes) {
