@@ -35,7 +35,7 @@ class AllFetchers : public FetcherSet {
     const auto transport = std::make_shared<Transport>(settings);
     add(make_http_fetcher(transport));
     add(make_ftp_fetcher(transport));
-    add(make_file_fetcher());
+    add(make_file_fetcher(settings.admit));
     add(make_peer_fetcher(transport));
     add(make_sftp_fetcher(settings));
     add(make_s3_fetcher(settings.s3, transport));

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include "base/file.h"
 #include "sabath/error.h"
@@ -55,11 +56,13 @@ std::string version_of(const struct stat& facts) {
 
 class FileFetcher : public Fetcher {
  public:
+  explicit FileFetcher(decltype(FetcherSettings::admit) admit) : admit_(std::move(admit)) {}
   std::vector<Scheme> schemes() const override { return {{.name = "file", .built = true, .ranges = true}}; }
 
   void read(const ReadRequest& request, Sink& sink, Traffic& traffic, std::stop_token stop) override {
     const Url& url = request.url;
     const Fd fd = open_source(url);
+    if (admit_) admit_(fmt::format("/proc/self/fd/{}", fd.get()), url.display());  // whatever the name leads to now
     ++traffic.requests;
     const struct stat facts = facts_of(fd, url);
     const std::string version = version_of(facts);
@@ -94,10 +97,14 @@ class FileFetcher : public Fetcher {
       offset += got;
     }
   }
+
+  const decltype(FetcherSettings::admit) admit_;
 };
 
 }  // namespace
 
-std::unique_ptr<Fetcher> make_file_fetcher() { return std::make_unique<FileFetcher>(); }
+std::unique_ptr<Fetcher> make_file_fetcher(decltype(FetcherSettings::admit) admit) {
+  return std::make_unique<FileFetcher>(std::move(admit));
+}
 
 }  // namespace sabath

@@ -8,6 +8,7 @@
 
 namespace sabath {
 
-[[nodiscard]] std::unique_ptr<Fetcher> make_file_fetcher();
+// `admit`: FetcherSettings::admit; may be empty.
+[[nodiscard]] std::unique_ptr<Fetcher> make_file_fetcher(decltype(FetcherSettings::admit) admit = {});
 
 }  // namespace sabath

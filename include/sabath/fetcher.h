@@ -11,6 +11,8 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -103,6 +105,8 @@ struct FetcherSettings {
   WebSettings web{};
   CommandSettings commands{};
   GlobusSettings globus{};
+  // Asked before a local file is read on behalf of a recipe; it throws where that must not be. `name`: for people.
+  std::function<void(const std::filesystem::path& file, const std::string& name)> admit{};
   std::vector<std::shared_ptr<Fetcher>> more{};  // of the program that uses the library; they come before ours
 };
 

@@ -47,7 +47,9 @@ void rename_path(const std::filesystem::path& from, const std::filesystem::path&
 // Whole small file; throws Error{invalid} when it is longer than `size_max`, nullopt when it is absent.
 [[nodiscard]] std::optional<std::string> try_read_text(const std::filesystem::path& path, std::uint64_t size_max);
 // Write to a temporary name beside it, fsync, rename, fsync the directory.
-void write_text_atomically(const std::filesystem::path& path, std::string_view text, mode_t mode = 0644);
+// `whatever_umask`: it has just this mode.
+void write_text_atomically(const std::filesystem::path& path, std::string_view text, mode_t mode = 0644,
+                           bool whatever_umask = false);
 
 void make_directories(const std::filesystem::path& path);
 [[nodiscard]] std::optional<struct stat> try_stat(

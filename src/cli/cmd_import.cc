@@ -65,6 +65,7 @@ nlohmann::ordered_json to_json(const Imported& imported) {
 int run(Context& context, const Options& options) {
   const auto store = open_stores(context.configuration.session);
   const Fd file = options.file == "-" ? Fd() : open_file(options.file, O_RDONLY);
+  if (file) store->admit(options.file, printable(options.file));
   const auto progress = context.make_progress();
   progress->on(event::AssetStarted{"import", std::nullopt, 0});
   const Imported imported = read_bundle(

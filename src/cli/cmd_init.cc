@@ -33,10 +33,9 @@ int run(Context& context, const Options& options) {
   if (options.group && !options.shared) {
     throw Error(FailureKind::usage, "--group is for a store that is --shared", "say both, or neither");
   }
-  bool inherited = true;
   if (options.shared) {
     const auto group = options.group ? std::optional(group_id(*options.group)) : std::nullopt;
-    inherited = make_shared_store(directory, group);
+    make_shared_store(directory, group);
   } else {
     static_cast<void>(Store::open(directory, true));
   }
@@ -44,9 +43,6 @@ int run(Context& context, const Options& options) {
     context.out.record({{"schema", 1}, {"store", directory.string()}, {"shared", options.shared}, {"exit", 0}});
   } else {
     context.out.print(directory.string() + "\n");
-  }
-  if (!inherited) {
-    context.say("warning: this filesystem has no ACLs: every user of the store needs `umask 002`");
   }
   return 0;
 }

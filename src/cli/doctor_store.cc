@@ -20,6 +20,7 @@
 #include "cli/assets.h"
 #include "cli/doctor.h"
 #include "sabath/path.h"
+#include "store/shared.h"
 
 namespace sabath::cli {
 namespace {
@@ -146,6 +147,28 @@ void check_place(const Context& context, const fs::path& store, Findings& findin
   }
 }
 
+// What another member of a shared store's group would meet.
+void check_members(Store& store, Findings& findings) {
+  constexpr std::uint64_t entries_max = 100'000;
+  if (!store.members().group()) return;
+  const Unreadable seen = look_as_member(store, entries_max);
+  const std::string so_far = seen.looked_at >= entries_max ? fmt::format(" of the first {}", entries_max) : "";
+  if (seen.files == 0) {
+    return findings.ok("members",
+                       fmt::format("all files{} can be used by the group {}", so_far, *store.members().group()));
+  }
+  findings.fail(
+      "members",
+      fmt::format("{}{} cannot be used by all members of the group {}, the first is {}, of user {}",
+                  seen.files == 1 ? "1 file" : fmt::format("{} files", seen.files), so_far, *store.members().group(),
+                  printable(seen.first.native()), seen.owner),
+      fmt::format("user {0} runs: cd {1} && find objects packs manifests refs indexes alias verified arrivals "
+                  "-user {0} -exec chgrp {2} {{}} + '(' -type d -exec chmod 2775 {{}} + -o -exec chmod g+r {{}} + "
+                  "')'; or the files are removed, and fetched anew",
+                  seen.owner, printable(store.directory().native()), *store.members().group()),
+      FailureKind::storage);
+}
+
 }  // namespace
 
 void check_store(const Context& context, Findings& findings) {
@@ -154,6 +177,7 @@ void check_store(const Context& context, Findings& findings) {
     const auto store = try_open_store(settings);
     findings.ok("store", settings.store.string() + (store ? "" : " (will be made by the first fetch)"));
     check_place(context, settings.store, findings);
+    if (store) check_members(*store, findings);
     const fs::path place = nearest_existing(settings.store);
     struct statfs about {};
     if (::statfs(place.c_str(), &about) != 0) throw_errno("ask for the filesystem of", place, errno);

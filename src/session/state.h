@@ -22,7 +22,7 @@ struct Session::State {
       : settings(std::move(given)),
         ranks(all_ranks),
         catalogue(settings.roots, settings.recipe_directories),
-        fetchers(settings.fetchers) {}
+        fetchers(guarded(settings.fetchers)) {}
 
   Store& open_store() {
     if (!store) store = open_store_of(settings, true);
@@ -35,6 +35,14 @@ struct Session::State {
   [[nodiscard]] Lease lease_for(Store& in, const std::vector<Recipe>& recipes) const;
   // `team`: of rank 0, if there are others.
   FetchRecord fetch(const FetchRequest& request, EventSink& events, const std::stop_token& stop, Team* team);
+
+  // Local files are read for the store that is open: those who read it must be able to read them.
+  FetcherSettings guarded(FetcherSettings given) {
+    given.admit = [this](const std::filesystem::path& file, const std::string& name) {
+      if (store) store->admit(file, name);
+    };
+    return given;
+  }
 
   SessionSettings settings;
   Comm* ranks;

@@ -8,6 +8,7 @@
 #include "sabath/error.h"
 #include "sabath/path.h"
 #include "store/clone.h"
+#include "store/shared.h"
 #include "store/state.h"
 
 namespace sabath {
@@ -91,6 +92,12 @@ std::optional<FileTree> try_adopt_by_clone(Store::State& store, const Original& 
 
 FileTree Store::adopt(const std::filesystem::path& file, bool link, const Tee& tee) {
   const Original original(file);
+  if (link && !admits(state_->layout, original.path())) {
+    throw Error(FailureKind::access,
+                fmt::format("not all who use {} can read {} where it is", printable(directory().native()),
+                            printable(original.path().native())),
+                "--path makes a copy for them");
+  }
   if (link) return adopt_by_symlink(*state_, original, tee);
   if (auto tree = try_adopt_by_clone(*state_, original, tee)) return std::move(*tree);
   auto writer = write_object();

@@ -40,11 +40,12 @@ fs::path place_of(const Store& store, const fs::path& directory) {
 
 class Adoption {
  public:
-  Adoption(Store& store, fs::path top) : store_(store.state()), top_(std::move(top)) {}
+  Adoption(Store& store, fs::path top) : all_(store), store_(store.state()), top_(std::move(top)) {}
 
   // What is linked is the path, and what is noted is the file that was hashed: if they come apart, evidence says so.
   void take(const RelativePath& path, const Digest& digest, const struct stat& status) {
     const fs::path target = top_ / path.text();
+    all_.admit(target, printable(target.native()));
     const auto placed = store_.objects.place(digest, touched_, [&](const fs::path& to) {
       if (::symlink(target.c_str(), to.c_str()) == 0) return Move::done;
       if (errno != EEXIST) throw_errno("link as", to, errno);
@@ -58,6 +59,7 @@ class Adoption {
   }
 
  private:
+  const Store& all_;
   Store::State& store_;
   const fs::path top_;
   Objects::Directories touched_;

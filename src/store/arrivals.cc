@@ -67,8 +67,8 @@ std::optional<ArrivalNote> try_parse_arrival(std::string_view record) {
   return note;
 }
 
-Arrivals::Arrivals(std::filesystem::path directory, WriterId writer, const Owners& owners)
-    : owners_(owners), logs_(std::move(directory), std::move(writer), owners) {}
+Arrivals::Arrivals(std::filesystem::path directory, WriterId writer, const Owners& owners, Members members)
+    : owners_(owners), logs_(std::move(directory), std::move(writer), owners, std::move(members)) {}
 
 Arrivals::~Arrivals() { flush_locked(); }
 

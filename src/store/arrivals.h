@@ -34,7 +34,7 @@ void put_arrival(std::string& out, const ArrivalNote& note);
 
 class Arrivals {
  public:
-  Arrivals(std::filesystem::path directory, WriterId writer, const Owners& owners);
+  Arrivals(std::filesystem::path directory, WriterId writer, const Owners& owners, Members members = {});
   ~Arrivals();
   [[nodiscard]] std::optional<Arrival> find(const Sha256& source);
   void add(const Sha256& source, const Arrival& arrival);

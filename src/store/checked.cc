@@ -68,8 +68,8 @@ std::optional<Check> try_parse_check(std::string_view record) {
   return check;
 }
 
-Checked::Checked(std::filesystem::path directory, WriterId writer, const Owners& owners)
-    : owners_(owners), logs_(std::move(directory), std::move(writer), owners) {}
+Checked::Checked(std::filesystem::path directory, WriterId writer, const Owners& owners, Members members)
+    : owners_(owners), logs_(std::move(directory), std::move(writer), owners, std::move(members)) {}
 
 Checked::~Checked() { flush(); }
 

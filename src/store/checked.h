@@ -32,7 +32,7 @@ void put_check(std::string& out, const Check& check);
 
 class Checked {
  public:
-  Checked(std::filesystem::path directory, WriterId writer, const Owners& owners);
+  Checked(std::filesystem::path directory, WriterId writer, const Owners& owners, Members members = {});
   ~Checked();
   struct Last {
     std::uint64_t xxh3 = 0;

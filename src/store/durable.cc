@@ -47,11 +47,6 @@ void SyncGroup::sync() {
   throw_errno("sync the filesystem of", directory_, error);
 }
 
-void seal_file(int fd, const std::filesystem::path& name) {
-  struct stat s {};
-  if (::fstat(fd, &s) != 0 || ::fchmod(fd, s.st_mode & 0555) != 0) throw_errno("make read-only", name, errno);
-}
-
 bool rename_unless_there(const std::filesystem::path& from, const std::filesystem::path& to) {
   if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) return true;
   if (errno == EEXIST) return false;

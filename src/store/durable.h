@@ -35,9 +35,6 @@ class SyncGroup {
   bool failed_ = false;
 };
 
-// Takes the write permissions from a file that is whole; what the umask left of the others stays.
-void seal_file(int fd, const std::filesystem::path& name);
-
 // rename(2) that never replaces; false if `to` is there. Error{storage} with ENOENT's text if `from` or a directory is
 // not.
 [[nodiscard]] bool rename_unless_there(const std::filesystem::path& from, const std::filesystem::path& to);

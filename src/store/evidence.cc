@@ -30,8 +30,8 @@ std::uint64_t size_of(const std::filesystem::path& file) {
 
 }  // namespace
 
-Evidence::Evidence(std::filesystem::path directory, WriterId writer, const Owners& owners)
-    : owners_(owners), logs_(std::move(directory), std::move(writer), owners) {}
+Evidence::Evidence(std::filesystem::path directory, WriterId writer, const Owners& owners, Members members)
+    : owners_(owners), logs_(std::move(directory), std::move(writer), owners, std::move(members)) {}
 
 Evidence::~Evidence() { flush(); }
 

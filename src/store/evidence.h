@@ -21,7 +21,7 @@ namespace sabath {
 
 class Evidence {
  public:
-  Evidence(std::filesystem::path directory, WriterId writer, const Owners& owners);
+  Evidence(std::filesystem::path directory, WriterId writer, const Owners& owners, Members members = {});
   ~Evidence();
 
   // True if a fact says that the file with this stat holds `digest`.

@@ -11,15 +11,19 @@
 #include <vector>
 
 #include "sabath/digest.h"
+#include "store/members.h"
 
 namespace sabath {
 
 class Layout {
  public:
   // `user`: of a store of several users, where each has rooms of his own for what is on its way.
-  explicit Layout(std::filesystem::path root, std::optional<unsigned> user = std::nullopt)
-      : root_(std::move(root)), room_(user ? "." + std::to_string(*user) : "") {}
+  explicit Layout(std::filesystem::path root, std::optional<unsigned> user = std::nullopt, Members members = {})
+      : root_(std::move(root)), room_(user ? "." + std::to_string(*user) : ""), members_(std::move(members)) {}
   [[nodiscard]] const std::filesystem::path& root() const noexcept { return root_; }
+  [[nodiscard]] const Members& members() const noexcept {
+    return members_;
+  }  // who reads what is made under these names
 
   // Whether one user's store has a directory of this name.
   [[nodiscard]] static bool has_directory(std::string_view name);
@@ -61,6 +65,7 @@ class Layout {
  private:
   std::filesystem::path root_;
   std::string room_;
+  Members members_;
 };
 
 // `directory` and `name`: the last two components of a path below objects/, or below manifests/ and refs/.

@@ -12,6 +12,7 @@
 #include "sabath/error.h"
 #include "store/clone.h"
 #include "store/pack_stream.h"
+#include "store/shared.h"
 #include "store/small_file.h"
 #include "store/state.h"
 
@@ -130,7 +131,7 @@ bool take_trusted(Store::State& store, Store::State& other, const Standing& from
 bool bring_from(Store::State& store, Store::State& other, const Digest& digest) {
   try {
     const auto found = try_find(other, digest);
-    if (!found) return false;
+    if (!found || !admits(store.layout, found->path)) return false;
     if (!store.owners.trusts(found->name)) return copy_checked(store, *found, digest);
     return holds(other.evidence, found->path, digest) && take_trusted(store, other, *found, digest);
   } catch (const Error& error) {  // not readable for us, damaged, or collected this moment
@@ -143,6 +144,7 @@ bool bring_from(Store::State& store, Store::State& other, const Digest& digest) 
 // nullopt: no other store has it in a pack.
 std::optional<std::vector<std::byte>> read_packed(Store& store, const Digest& digest) {
   for (const auto& other : store.state().others) {
+    if (!admits(store.state().layout, other->state().layout.packs())) continue;
     auto bytes = other->state().packs.read(digest);
     if (bytes && is_content(*bytes, digest)) return bytes;
   }

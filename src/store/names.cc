@@ -142,11 +142,11 @@ namespace {
 void place_manifest(const Layout& layout, const std::filesystem::path& temporary, const Sha256& root) {
   {
     const Fd fd = open_file(temporary, O_RDONLY);
-    seal_file(fd.get(), temporary);
+    layout.members().seal(fd.get(), temporary);
     sync_file(fd.get(), temporary);
   }
   const auto file = layout.manifest(root);
-  make_directories(file.parent_path());
+  layout.members().make_directories(file.parent_path());
   rename_path(temporary, file);
   sync_directory(file.parent_path());
   sync_directory(layout.manifests());

@@ -69,6 +69,7 @@ std::optional<std::span<const std::byte>> ObjectWriter::kept() const {
 }
 
 void ObjectWriter::settle_file() {
+  if (temporaries_.members().group()) temporaries_.members().seal(fd_.get(), temporary_);
   // Without group sync each lane pays for its own file here, side by side with the other lanes.
   if (!group_->whole()) sync_file(fd_.get(), temporary_);
   if (!group_->whole() || !group_->may_stay_open()) close_file(std::move(fd_), temporary_);

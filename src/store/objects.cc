@@ -11,10 +11,18 @@
 namespace sabath {
 namespace {
 constexpr unsigned put_attempts_max = 3;  // another process may put a wrong object there again
+
+// What another user keeps from us, by its mode or by where a symlink leads, is as good as not there.
+std::optional<struct stat> try_stat_readable(const std::filesystem::path& path) {
+  const auto name = try_lstat(path);
+  if (!name || name->st_uid == ::geteuid()) return name && S_ISLNK(name->st_mode) ? try_stat(path) : name;
+  if (::faccessat(AT_FDCWD, path.c_str(), R_OK, AT_EACCESS) != 0) return std::nullopt;
+  return try_stat(path);
+}
 }  // namespace
 
 bool holds(Evidence& evidence, const std::filesystem::path& path, const Digest& digest) {
-  const auto there = try_stat(path);
+  const auto there = try_stat_readable(path);
   if (!there || !S_ISREG(there->st_mode) || static_cast<std::uint64_t>(there->st_size) != digest.size_bytes)
     return false;
   if (evidence.matches(digest, *there)) return true;
@@ -58,7 +66,7 @@ Objects::Placed Objects::place(const Digest& digest, Directories& touched,
   std::atomic<bool>& seen = seen_[digest.hash.bytes().front()];
   const auto make_directory = [&] {
     if (!try_lstat(directory)) {
-      make_directories(directory);
+      layout_.members().make_directories(directory);
       touched.insert({layout_.root().native(), layout_.objects().native()});
     }
     seen = true;
@@ -90,7 +98,7 @@ Objects::Placed Objects::place(const Digest& digest, Directories& touched,
 }
 
 void Objects::publish_data(int fd, const std::filesystem::path& path, const Digest& digest) {
-  seal_file(fd, path);
+  layout_.members().seal(fd, path);
   try {
     sync_file(fd, path);
   } catch (const Error& error) {
@@ -107,7 +115,7 @@ void Objects::publish_data(int fd, const std::filesystem::path& path, const Dige
   for (const auto& directory : touched) sync_directory(directory);
   // Both change the ctime, so they precede the evidence. (One who found the file sealed may have made it writable.)
   ::unlink(path.c_str());
-  seal_file(fd, path);
+  layout_.members().seal(fd, path);
   attest(digest, layout_.object(digest));
   evidence_.flush();
 }
@@ -118,7 +126,7 @@ void Objects::attest(const Digest& digest, const std::filesystem::path& path) {
 
 std::optional<std::filesystem::path> Objects::quarantine(const std::filesystem::path& path) noexcept {
   try {
-    make_directories(layout_.quarantine());
+    layout_.members().make_directories(layout_.quarantine());
     auto to = layout_.quarantine() / fmt::format("{}{}+{}+{}", path.parent_path().filename().native(),
                                                  path.filename().native(), writer_.text(), quarantined_++);
     rename_path(path, to);

@@ -32,5 +32,6 @@ class Owners {
 
 // What is appended to by its owner alone, whatever the group may do in its directory.
 inline constexpr mode_t own_file_mode = 0644;
+inline constexpr mode_t group_file_mode = 0664;  // whose times any member sets, less the umask where there is one
 
 }  // namespace sabath

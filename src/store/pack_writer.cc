@@ -47,8 +47,10 @@ std::span<const std::byte> PackTrial::compress(std::span<const std::byte> conten
   return n * 10 <= content.size() * 9 ? std::span(room).first(n) : std::span<const std::byte>{};
 }
 
-PackWriter::PackWriter(std::filesystem::path temporary)
-    : temporary_(std::move(temporary)), fd_(open_file(temporary_, O_RDWR | O_CREAT | O_EXCL)) {
+PackWriter::PackWriter(std::filesystem::path temporary, Members members)
+    : temporary_(std::move(temporary)),
+      readers_(std::move(members)),
+      fd_(open_file(temporary_, O_RDWR | O_CREAT | O_EXCL)) {
   buffer_.reserve(buffer_max);
   put(std::as_bytes(std::span(pack_magic)));
 }
@@ -88,7 +90,7 @@ Digest PackWriter::finish() {
   put(std::as_bytes(std::span(index)));
   flush();
   if (::ftruncate(fd_.get(), static_cast<off_t>(end_)) != 0) throw_errno("cut", temporary_, errno);
-  seal_file(fd_.get(), temporary_);
+  readers_.seal(fd_.get(), temporary_);
   sync_file(fd_.get(), temporary_);
   close_file(std::move(fd_), temporary_);
   name_ = Digest{ContentKind::file, end_, sha256(index)};

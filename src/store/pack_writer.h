@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/file.h"
+#include "store/members.h"
 #include "store/pack_format.h"
 
 namespace sabath {
@@ -33,7 +34,7 @@ class PackTrial {
 
 class PackWriter {
  public:
-  explicit PackWriter(std::filesystem::path temporary);
+  explicit PackWriter(std::filesystem::path temporary, Members members = {});  // who can read it then
   ~PackWriter();
   PackWriter(const PackWriter&) = delete;
   PackWriter& operator=(const PackWriter&) = delete;
@@ -54,6 +55,7 @@ class PackWriter {
   void flush();
 
   const std::filesystem::path temporary_;
+  const Members readers_;
   Fd fd_;
   std::vector<PackMember> members_;
   std::vector<std::byte> buffer_;  // the last of `end_` bytes

@@ -124,13 +124,16 @@ void Packs::note(const Pack& pack) {
 std::optional<std::vector<std::byte>> Packs::read(const Digest& content) {
   const auto place = table_.find(content);
   if (!place) return std::nullopt;
+  layout_.members().heed(place->fd->get());
   std::vector<std::byte> stored(place->member.stored_bytes), bytes(content.size_bytes);
   const std::size_t n = read_at(place->fd->get(), stored, place->member.offset, place->pack->file);
   if (n != stored.size() || !try_unpack(place->member, stored, bytes)) bytes.clear();
   return bytes;
 }
 
-std::unique_ptr<PackWriter> Packs::begin() { return std::make_unique<PackWriter>(temporaries_.new_name()); }
+std::unique_ptr<PackWriter> Packs::begin() {
+  return std::make_unique<PackWriter>(temporaries_.new_name(), layout_.members());
+}
 
 Digest Packs::publish(PackWriter& writer) {
   if (writer.members() == 0) return {};
@@ -138,7 +141,7 @@ Digest Packs::publish(PackWriter& writer) {
   const Pack pack{name, layout_.pack(name), {}};
   std::set<fs::path> touched{layout_.packs()};
   if (!try_lstat(layout_.packs())) {
-    make_directories(layout_.packs());
+    layout_.members().make_directories(layout_.packs());
     touched.insert(layout_.root());
   }
   for (unsigned attempt = 0; !rename_unless_there(writer.temporary(), pack.file); ++attempt) {
@@ -162,6 +165,7 @@ Digest Packs::publish(PackWriter& writer) {
 std::vector<PackMember> Packs::rewrite(const Pack& pack, const Keep& keep, const std::function<void()>& remove) {
   const auto fd = try_open_file(pack.file, O_RDONLY | O_NONBLOCK | O_NOFOLLOW);
   if (!fd) return {};
+  layout_.members().heed(fd->get());
   const auto writer = begin();
   PackScanOptions options;
   options.on_member = [&](const PackMember& member, std::span<const std::byte> stored) {
@@ -184,6 +188,7 @@ std::optional<Digest> Packs::merge(const std::vector<std::shared_ptr<const Pack>
   for (const auto& pack : packs) {
     const auto fd = try_open_file(pack->file, O_RDONLY | O_NONBLOCK | O_NOFOLLOW);
     if (!fd) return std::nullopt;
+    layout_.members().heed(fd->get());
     const auto scan = scan_pack(fd->get(), pack->file, pack->name, options);
     if (!scan.whole || !scan.bad.empty()) return std::nullopt;
   }

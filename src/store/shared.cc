@@ -11,6 +11,7 @@
 
 #include "base/file.h"
 #include "sabath/error.h"
+#include "store/state.h"
 #include "store/store_format.h"
 
 namespace sabath {
@@ -19,20 +20,16 @@ namespace {
 constexpr mode_t shared_mode = 02775;
 constexpr mode_t top_mode = 03775;  // sticky: who is not its owner replaces neither format nor rooms
 
-// As setxattr(2) takes it: posix_acl_xattr.h of the kernel, version 2, little-endian.
-struct AclEntry {
-  std::uint16_t tag, permissions;
-  std::uint32_t id = 0xFFFF'FFFF;
-};
 struct Acl {
   std::uint32_t version = 2;
-  std::array<AclEntry, 3> entries{{{0x01, 7}, {0x04, 7}, {0x20, 5}}};  // user rwx, group rwx, others r-x
+  std::array<AclEntry, 3> entries{{{AclEntry::owner, 7}, {AclEntry::owning_group, 7}, {AclEntry::other, 5}}};
 };
 
-bool set_default_acl(const std::filesystem::path& directory) {
+// For what other programs make there. What the store makes has its mode set, and needs none.
+void set_default_acl(const std::filesystem::path& directory) {
   const Acl acl;
-  if (::setxattr(directory.c_str(), "system.posix_acl_default", &acl, sizeof acl, 0) == 0) return true;
-  if (errno == EOPNOTSUPP || errno == ENOSYS) return false;
+  if (::setxattr(directory.c_str(), "system.posix_acl_default", &acl, sizeof acl, 0) == 0) return;
+  if (errno == EOPNOTSUPP || errno == ENOSYS) return;
   throw_errno("set the default ACL of", directory, errno);
 }
 
@@ -50,12 +47,12 @@ void make_own_room(const std::filesystem::path& room, mode_t mode) {
 }
 
 // The file `format` comes last: where this was stopped, nobody finds a store that is shared by half.
-bool make_shared(const std::filesystem::path& directory, std::optional<gid_t> group) {
+void make_shared(const std::filesystem::path& directory, std::optional<gid_t> group) {
   make_directories(directory);
   if (group && ::chown(directory.c_str(), static_cast<uid_t>(-1), *group) != 0) {
     throw_errno("give a group to", directory, errno);
   }
-  const bool inherited = set_default_acl(directory);
+  set_default_acl(directory);
   if (::chmod(directory.c_str(), top_mode) != 0) throw_errno("set the mode of", directory, errno);
   const Layout layout(directory);
   for (const auto& below : {layout.objects(), layout.manifests(), layout.refs(), layout.verified()}) {
@@ -63,7 +60,6 @@ bool make_shared(const std::filesystem::path& directory, std::optional<gid_t> gr
     if (::chmod(below.c_str(), shared_mode) != 0) throw_errno("set the mode of", below, errno);
   }
   write_format(layout, true);
-  return inherited;
 }
 
 // As empty as a new one, but for what an `init` that was stopped has left.
@@ -77,23 +73,71 @@ bool is_unused(const std::filesystem::path& directory) {
 
 }  // namespace
 
-bool make_shared_store(const std::filesystem::path& directory, std::optional<gid_t> group) {
+void make_shared_store(const std::filesystem::path& directory, std::optional<gid_t> group) {
   if (try_stat(directory) && !is_unused(directory)) {
     throw Error(FailureKind::usage, directory.native() + " is not empty",
                 "a store is shared from its beginning: name a directory that is empty, or does not exist yet");
   }
-  return make_shared(directory, group);
+  make_shared(directory, group);
 }
 
 Layout layout_for_user(const std::filesystem::path& store) {
   const auto text = try_read_text(Layout(store).format_file(), format_size_max);
   const auto format = nlohmann::json::parse(text.value_or(""), nullptr, false);
   if (!format.is_object() || format.value("shared", nlohmann::json()) != true) return Layout(store);
-  Layout own(store, ::geteuid());
+  const auto top = try_stat(store);
+  Layout own(store, ::geteuid(), top ? Members(top->st_gid) : Members());
   make_own_room(own.partials(), 0700);  // nobody else can open what is on its way, and write to it later
   make_own_room(own.temporaries(), 0700);
   make_own_room(own.views(), 0755);
   return own;
+}
+
+bool admits(const Layout& store, const std::filesystem::path& file) {
+  const auto top = try_stat(store.root());
+  const auto group = store.members().group();
+  if (!top || (!group && top->st_uid == ::geteuid())) return true;  // opening it asks the same
+  std::error_code error;
+  const auto canonical = std::filesystem::canonical(file, error);
+  if (error) return false;
+  if (!group) return Audience::of_user(top->st_uid).can_read(canonical);
+  if (!Audience{{}, {*group}}.can_read(canonical)) return false;
+  if ((top->st_mode & S_IXOTH) != 0 && !Audience{}.can_read(canonical)) store.members().keep_to_group();
+  return true;
+}
+
+Unreadable look_as_member(Store& of, std::uint64_t entries_max) {
+  const Layout& store = of.state().layout;
+  Unreadable result;
+  const auto group = store.members().group();
+  if (!group) return result;
+  const Audience member{{}, {*group}};
+  const auto look_at = [&](const std::filesystem::path& path) {
+    const auto s = try_lstat(path);
+    if (!s) return;
+    ++result.looked_at;
+    std::error_code error;
+    const auto target = S_ISLNK(s->st_mode) ? std::filesystem::canonical(path, error) : path;
+    const bool directory = S_ISDIR(s->st_mode);
+    const bool open = directory ? s->st_gid == *group && (s->st_mode & 0070) == 0070
+                                : !error && (target == path ? member.may_read(path) : member.can_read(target));
+    if (open) return;
+    if (result.files++ > 0) return;
+    result.first = path;
+    result.owner = s->st_uid;
+  };
+  for (const auto& room : {store.objects(), store.packs(), store.manifests(), store.refs(), store.indexes(),
+                           store.aliases(), store.verified(), store.arrivals(), store.leases(), store.reservations()}) {
+    look_at(room);
+    std::error_code error;
+    std::filesystem::recursive_directory_iterator it(room, std::filesystem::directory_options::skip_permission_denied,
+                                                     error);
+    for (const std::filesystem::recursive_directory_iterator end; !error && it != end; it.increment(error)) {
+      if (result.looked_at >= entries_max) return result;
+      look_at(it->path());
+    }
+  }
+  return result;
 }
 
 }  // namespace sabath

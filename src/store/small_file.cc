@@ -29,11 +29,12 @@ std::optional<std::string> try_read_trusted(const Store::State& store, const std
 
 void replace_file(Store::State& store, const std::filesystem::path& file, const std::string& text, bool sync) {
   const auto temporary = store.temporaries.new_name();
-  Fd fd = open_file(temporary, O_WRONLY | O_CREAT | O_EXCL, own_file_mode);
+  const Members& members = store.layout.members();
+  Fd fd = members.create(temporary, O_WRONLY | O_CREAT | O_EXCL, own_file_mode);
   write_all(fd.get(), std::as_bytes(std::span(text)), temporary);
   if (sync) sync_file(fd.get(), temporary);
   close_file(std::move(fd), temporary);
-  make_directories(file.parent_path());
+  members.make_directories(file.parent_path());
   rename_path(temporary, file);
   if (sync) sync_directory(file.parent_path());
 }

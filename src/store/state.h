@@ -31,15 +31,15 @@ struct Store::State {
   explicit State(const std::filesystem::path& directory)
       : layout(layout_for_user(directory)),
         writer(WriterId::of_this_process()),
-        evidence(layout.verified(), writer, owners),
-        arrivals(layout.arrivals(), writer, owners),
+        evidence(layout.verified(), writer, owners, layout.members()),
+        arrivals(layout.arrivals(), writer, owners, layout.members()),
         trash(layout, evidence, writer),
         objects(layout, evidence, trash, writer),
         temporaries(layout, writer),
         packs(layout, evidence, trash, objects, temporaries),
         partial_names(layout.partials()),
         uses(writer),
-        checked(layout.checked(), writer, owners) {}
+        checked(layout.checked(), writer, owners, layout.members()) {}
 
   // The group of the objects that are being written; publish() begins a new one.
   [[nodiscard]] std::shared_ptr<SyncGroup> current_group();

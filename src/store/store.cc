@@ -13,6 +13,7 @@
 #include "sabath/error.h"
 #include "sabath/path.h"
 #include "store/lookup.h"
+#include "store/shared.h"
 #include "store/state.h"
 #include "store/store_format.h"
 
@@ -56,6 +57,19 @@ bool Store::present(const Digest& file) {
   return state_->present(file) || bring(*state_, file);
 }
 
+const Members& Store::members() const { return state_->layout.members(); }
+
+void Store::admit(const fs::path& file, const std::string& name) const {
+  if (admits(state_->layout, file)) return;
+  const auto group = members().group();
+  throw Error(
+      FailureKind::access,
+      fmt::format("{} may not go into {}: {} cannot all read it where it is", name, printable(directory().native()),
+                  group ? "the members of the store's group" : "the owner of the store"),
+      "give the very file with --path, if it is meant for them; or let them read it (its directories included), "
+      "or use a store of your own: --store DIR");
+}
+
 void Store::work_for(std::string job) { state_->job = std::move(job); }
 
 void Store::distrust(const Digest& file) {
@@ -87,10 +101,10 @@ void Store::append_record(const std::string& json_line) {
   ::gmtime_r(&now, &utc);
   std::array<char, 16> day{};
   std::strftime(day.data(), day.size(), "%Y-%m-%d", &utc);
-  make_directories(state_->layout.records());
+  members().make_directories(state_->layout.records());
   const auto file = state_->layout.records() / fmt::format("{}.{}.jsonl", day.data(), state_->writer.text());
   const std::string line = json_line + "\n";
-  Fd fd = open_file(file, O_WRONLY | O_CREAT | O_APPEND, own_file_mode);
+  Fd fd = members().create(file, O_WRONLY | O_CREAT | O_APPEND, own_file_mode);
   write_all(fd.get(), std::as_bytes(std::span(line)), file);
   sync_file(fd.get(), file);
   close_file(std::move(fd), file);

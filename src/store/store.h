@@ -103,8 +103,11 @@ class Store {
   std::filesystem::path make_view(const Manifest& manifest);
 
   // --- care: see also store/collect.h, store/pins.h, store/scrub.h -------------------------------------------------
-  // The batch system's job that this process is a part of: the leases and reservations made from now on name it, for
-  // people. Before the store is used by several threads.
+  [[nodiscard]] const Members& members() const;  // who reads what is in it
+  // Asked before the bytes of a local file go into the store unasked for: throws Error{access} if that would show them
+  // to somebody who cannot read the file itself. `name`: for people.
+  void admit(const std::filesystem::path& file, const std::string& name) const;
+  // The batch system's job that leases and reservations name from now on. Before several threads use the store.
   void work_for(std::string job);
   // Taken before anything is looked up; what the roots name stays while it lives.
   [[nodiscard]] Lease lease(const std::vector<Sha256>& roots, const std::string& note,

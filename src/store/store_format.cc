@@ -65,7 +65,7 @@ void write_format(const Layout& layout, bool shared) {
   nlohmann::ordered_json format{
       {"format", format_name}, {"version", format_version}, {"pack_threshold_bytes", pack_threshold_default}};
   if (shared) format["shared"] = true;
-  write_text_atomically(layout.format_file(), format.dump() + "\n");
+  write_text_atomically(layout.format_file(), format.dump() + "\n", 0644, shared);
 }
 
 }  // namespace sabath

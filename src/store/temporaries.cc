@@ -12,7 +12,10 @@ constexpr unsigned leftovers_max = 64;  // looked at in one process: an open mus
 }  // namespace
 
 Temporaries::Temporaries(const Layout& layout, WriterId writer)
-    : all_(layout.temporaries()), writer_(std::move(writer)), directory_(all_ / writer_.text()) {}
+    : all_(layout.temporaries()),
+      members_(layout.members()),
+      writer_(std::move(writer)),
+      directory_(all_ / writer_.text()) {}
 
 Temporaries::~Temporaries() {
   if (next_ > 0) remove_tree(directory_);
@@ -45,6 +48,7 @@ Temporaries::File Temporaries::new_file() {
 std::filesystem::path Temporaries::new_directory() {
   auto name = new_name();
   make_directories(name);
+  if (members_.group()) members_.give_tree(name);
   return name;
 }
 

@@ -27,12 +27,14 @@ class Temporaries {
   };
   // A new file that nobody else can open for writing: what is finished needs no seal (git's objects are made so, too).
   [[nodiscard]] File new_file();
+  [[nodiscard]] const Members& members() const { return members_; }
 
  private:
   [[nodiscard]] std::string next_name();
   void remove_leftovers() noexcept;
 
   const std::filesystem::path all_;  // tmp/
+  const Members members_;
   const WriterId writer_;
   const std::filesystem::path directory_;
   std::atomic<std::uint64_t> next_{0};

@@ -12,6 +12,7 @@
 #include "store/durable.h"
 #include "store/lease_file.h"
 #include "store/listing.h"
+#include "store/owners.h"
 
 namespace sabath {
 namespace {
@@ -53,10 +54,10 @@ std::optional<Digest> object_at(const fs::path& path) {
 }
 
 // Others move the same file away and back: what is missing in one moment may be there in the next.
-bool try_move(const fs::path& from, const fs::path& to) {
+bool try_move(const Members& members, const fs::path& from, const fs::path& to) {
   constexpr int attempts = 5;
   for (int attempt = 1;; ++attempt) {
-    if (!try_lstat(to.parent_path())) make_directories(to.parent_path());
+    if (!try_lstat(to.parent_path())) members.make_directories(to.parent_path());
     try {
       return rename_unless_there(from, to);
     } catch (const Error&) {
@@ -90,9 +91,9 @@ std::vector<Batch> Trash::batches(std::int64_t now_ns) const {
 
 Batch Trash::begin() {
   Batch batch{layout_.trash() / fmt::format("{}+{}", writer_.text(), next_++), Batch::State::filling, 0, true};
-  make_directories(batch.directory);
+  layout_.members().make_directories(batch.directory);
   const auto file = state_file(batch, Batch::State::filling);
-  { const Fd made = open_file(file, O_WRONLY | O_CREAT | O_EXCL); }
+  { const Fd made = layout_.members().create(file, O_WRONLY | O_CREAT | O_EXCL, group_file_mode); }
   if (const auto s = try_lstat(file)) batch.since_ns = nanoseconds(s->st_mtim);
   return batch;
 }
@@ -130,7 +131,7 @@ bool Trash::begin_undoing(Batch& batch) {
 bool Trash::move(const fs::path& from, const fs::path& to, const std::optional<Digest>& object) {
   const auto before = object ? try_lstat(from) : std::nullopt;
   const bool known = before && S_ISREG(before->st_mode) && evidence_.matches(*object, *before);
-  if (!try_move(from, to)) return false;
+  if (!try_move(layout_.members(), from, to)) return false;
   // A rename changes the ctime and nothing else.
   const auto after = known ? try_lstat(to) : std::nullopt;
   if (after && after->st_ino == before->st_ino && after->st_size == before->st_size &&

@@ -38,8 +38,8 @@ bool Uses::any_open() {
 void mark_used(const Layout& layout, const Sha256& root) noexcept {
   try {
     if (::utimensat(AT_FDCWD, layout.used(root).c_str(), nullptr, 0) == 0 || errno != ENOENT) return;
-    make_directories(layout.used());
-    const Fd made = open_file(layout.used(root), O_WRONLY | O_CREAT);
+    layout.members().make_directories(layout.used());
+    const Fd made = layout.members().create(layout.used(root), O_WRONLY | O_CREAT, group_file_mode);
   } catch (const std::exception&) {  // a store that cannot be written is not collected from here either
   }
 }

@@ -79,6 +79,9 @@ void ViewEntries::make_at(const Place& place, const Entry& entry) {
   switch (entry.type) {
     case EntryType::directory:
       result = ::mkdirat(place.directory, place.name.c_str(), 0777);
+      if (result == 0 && files_ == TreeFiles::shared && store_.layout.members().group()) {
+        result = ::fchmodat(place.directory, place.name.c_str(), 0755, 0);
+      }
       break;
     case EntryType::symlink:
       result = ::symlinkat(entry.target.c_str(), place.directory, place.name.c_str());
@@ -160,7 +163,7 @@ Fd ViewEntries::create(const Place& place, const Entry& entry) {
 
 void ViewEntries::settle(Fd file, const Entry& entry) {
   const auto path = path_of(entry);
-  if (files_ == TreeFiles::shared) seal_file(file.get(), path);
+  if (files_ == TreeFiles::shared) store_.layout.members().seal(file.get(), path);
   if (!group_->whole()) sync_file(file.get(), path);
   struct stat s {};
   if (::fstat(file.get(), &s) != 0) throw_errno("stat", path, errno);
@@ -171,6 +174,7 @@ void ViewEntries::settle(Fd file, const Entry& entry) {
 void ViewEntries::copy(const Place& place, const Entry& entry, const std::filesystem::path& object, bool trusted) {
   const auto path = path_of(entry);
   const Fd from = open_file(object, O_RDONLY);
+  store_.layout.members().heed(from.get());
   Fd to = create(place, entry);
   const bool cloned = clones(object) && try_clone(from.get(), to.get(), path);
   const bool right = cloned ? trusted || hash_file(to.get(), entry.digest.size_bytes, path).digest == entry.digest

@@ -18,8 +18,8 @@ constexpr int readings_max = 8;  // where writers come and go all the time, hint
 
 }  // namespace
 
-WriterLogs::WriterLogs(std::filesystem::path directory, WriterId writer, const Owners& owners)
-    : directory_(std::move(directory)), writer_(std::move(writer)), owners_(owners) {}
+WriterLogs::WriterLogs(std::filesystem::path directory, WriterId writer, const Owners& owners, Members members)
+    : directory_(std::move(directory)), writer_(std::move(writer)), owners_(owners), members_(std::move(members)) {}
 
 std::filesystem::path WriterLogs::own() const { return directory_ / fmt::format("{}{}", writer_.text(), log_suffix); }
 
@@ -61,8 +61,8 @@ bool WriterLogs::append(std::string_view records) {
   if (read_only_) return false;
   try {
     if (!log_) {
-      make_directories(directory_);
-      log_ = open_file(own(), O_WRONLY | O_CREAT | O_EXCL, own_file_mode);
+      members_.make_directories(directory_);
+      log_ = members_.create(own(), O_WRONLY | O_CREAT | O_EXCL, own_file_mode);
     }
     write_all_at(log_.get(), std::as_bytes(std::span(records)), log_size_, directory_);
     log_size_ += records.size();

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/file.h"
+#include "store/members.h"
 #include "store/owners.h"
 #include "store/writer.h"
 
@@ -16,7 +17,7 @@ namespace sabath {
 
 class WriterLogs {
  public:
-  WriterLogs(std::filesystem::path directory, WriterId writer, const Owners& owners);
+  WriterLogs(std::filesystem::path directory, WriterId writer, const Owners& owners, Members members = {});
 
   [[nodiscard]] std::filesystem::path own() const;  // may not be there yet
   // Calls `visit` for every log, some more than once: should logs come or go meanwhile, what one writer has taken over
@@ -33,6 +34,7 @@ class WriterLogs {
   const std::filesystem::path directory_;
   const WriterId writer_;
   const Owners& owners_;  // whose logs are believed
+  const Members members_;
   Fd log_;
   std::uint64_t log_size_ = 0;
   bool read_only_ = false;

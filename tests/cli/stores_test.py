@@ -10,12 +10,11 @@ import shutil
 import stat
 import struct
 
-from support import program
-from support.case import Case, main, place
-from support.content import fragment, seeded, sha256
+from support.accounts import BIG, GROUP, OwnProgram, object_of
+from support.case import Case, main
+from support.content import fragment, sha256
 
-BIG = seeded(9_000_000, 7)
-GROUP, ALICE, BOB, MALLORY = 64000, 64001, 64002, 64003
+ALICE, BOB, MALLORY = 64001, 64002, 64003
 
 
 def xxh3(data):
@@ -23,12 +22,6 @@ def xxh3(data):
     library = ctypes.CDLL(ctypes.util.find_library("xxhash"))
     library.XXH3_64bits.restype = ctypes.c_uint64
     return library.XXH3_64bits(bytes(data), ctypes.c_size_t(len(data)))
-
-
-def object_of(store, data_size):
-    """The object of this length."""
-    (found,) = [p for p in (store / "objects").rglob(f"*.{data_size}")]
-    return found
 
 
 class Stores(Case):
@@ -125,30 +118,8 @@ class Stores(Case):
         self.assertFalse((self.home / "absent").exists())
 
 
-class Users(Case):
+class Users(OwnProgram):
     """As real users of one group; root can be any of them."""
-
-    def setUp(self):
-        super().setUp()
-        if os.geteuid() != 0 or not shutil.which("setpriv"):
-            self.skipTest("needs root and setpriv, to be several users")
-        self.home.chmod(0o755)
-        self.program = self.home / "program/bin/sabath"
-        place(self.program, pathlib.Path(program.BINARY).read_bytes())
-        self.program.chmod(0o755)
-        for plugins in pathlib.Path(program.BINARY).parents[1].glob("lib*/sabath"):
-            shutil.copytree(plugins, self.home / "program" / plugins.parent.name / "sabath")
-        self.addCleanup(setattr, program, "BINARY", program.BINARY)
-        program.BINARY = str(self.program)
-        self.shared = self.home / "project"
-        self.shared.mkdir()
-        os.chown(self.shared, ALICE, GROUP)
-        self.server = self.serve({"f.bin": BIG, "small": b"y" * 1000})
-        self.sabath.add("one", [fragment(self.server.url("f.bin"), BIG), fragment(self.server.url("small"), name="s")])
-        made = self.expect(self.sabath.run("manifest", "create", self.server.root, "-o", self.home / "m", "--json"))
-        recipe = json.loads((self.sabath.recipes / "datasets/one.json").read_text())
-        self.sabath.add("pinned", recipe["fragments"], manifest={"digest": made.record["manifest"], "urls": []})
-        self.store = self.shared / "store"
 
     def as_user(self, user, *arguments, code=0, store=None, **variables):
         home = self.home / f"home-{user}"
