@@ -69,7 +69,7 @@ struct PlannedLimit {
   std::uint64_t needed = 0;     // bytes, inodes, or seconds
   std::uint64_t available = 0;  // less what others reserved
   std::uint64_t reserved = 0;   // by others
-  bool fits = true;
+  std::optional<bool> fits;     // nullopt: not all that it needs is known, and what is known fits
 };
 
 struct PlanRecord {
@@ -85,6 +85,7 @@ struct PlanRecord {
   std::string rate_by;                              // which those were
   std::optional<std::int64_t> walltime_left_s;
   std::string walltime_by;
+  std::optional<bool> fits;       // as of each limit, of all together
   std::vector<Failure> refusals;  // each reason why it would not be begun; the first gives the exit code
   int exit = 0;
 };

@@ -120,7 +120,10 @@ std::string limits_text(const PlanRecord& record) {
     std::string by = printable(limit.by, 4096);
     if (limit.reserved > 0) by += fmt::format(" (others have reserved {})", amount(limit, limit.reserved));
     table.add({limit.what, unknown ? "unknown" : amount(limit, limit.needed), amount(limit, limit.available),
-               limit.fits ? "" : "TOO LITTLE", by});
+               !limit.fits   ? "unknown"
+               : *limit.fits ? ""
+                             : "TOO LITTLE",
+               by});
   }
   return table.empty() ? "" : table.text({1, 2}, 0);
 }
@@ -143,12 +146,12 @@ Json to_json(const PlanRecord& record) {
                       {"needed", limit.needed},
                       {"available", limit.available},
                       {"reserved", limit.reserved},
-                      {"fits", limit.fits}});
+                      {"fits", or_null(limit.fits)}});
   }
   for (const auto& failure : record.refusals) refusals.push_back(json_of(failure));
   return {{"schema", 1},
           {"store", record.store},
-          {"fits", record.refusals.empty()},
+          {"fits", or_null(record.fits)},
           {"assets", std::move(assets)},
           {"bytes_to_fetch", record.bytes_to_fetch},
           {"store_bytes", record.store_bytes},
@@ -179,8 +182,9 @@ std::string to_text(const PlanRecord& record, bool verbose) {
     for (const auto& what : record.unknown) text += "not known: " + printable(what, 4096) + "\n";
   }
   if (record.requests > 0) text += fmt::format("asked {}\n", counted(record.requests, "time", "times"));
-  text +=
-      record.refusals.empty() ? (record.sizes_known ? "fits\n" : "fits, as far as it is known\n") : "does not fit\n";
+  text += !record.fits   ? "unknown whether it fits: not all sizes are known\n"
+          : *record.fits ? "fits\n"
+                         : "does not fit\n";
   return text;
 }
 

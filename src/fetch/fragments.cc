@@ -10,6 +10,7 @@
 #include "base/hash.h"
 #include "base/metalink.h"
 #include "fetch/at_hand.h"
+#include "fetch/guarded_sink.h"
 #include "fetch/resolve.h"
 #include "fetch/retry.h"
 #include "fetch/source_key.h"
@@ -19,6 +20,8 @@
 namespace sabath {
 
 namespace {
+
+constexpr std::size_t questions_max = 64;  // for lengths, of one list of files
 
 std::vector<ListedFile> parse_list_document(const std::string& text, const Fragment& fragment) {
   const Url& source = fragment.urls.front();
@@ -224,12 +227,40 @@ void FragmentFetch::unpack(Part& part) {
   }
 }
 
-// Room for all that is known to be missing, before byte one.
+// What the first source that answers says of a file's length.
+std::optional<std::uint64_t> FragmentFetch::asked_size(const FileJob& job) {
+  for (const Url& url : job.urls) {
+    std::optional<std::uint64_t> size;
+    SourceLine& line = context_.ledger.line(job.listed ? url.origin() : url.display());
+    GuardedSink sink(
+        context_, line, url, std::nullopt, [&](const ContentInfo& info) { size = info.size_bytes; }, [](auto) {});
+    try {
+      read_source(context_, {url, 0, 0, {}}, line, sink);
+      return size;
+    } catch (const Error& error) {  // the fetch itself tells of it
+      if (verdict(error.failure().kind) == Verdict::fatal) throw;
+    }
+  }
+  return std::nullopt;
+}
+
+// Room for all that is known to be missing, before byte one: also for what comes out of an archive, which stands
+// beside it, and is as much at least. (Who unpacks, or learns a length, reserves for itself: that part is given back.)
 void FragmentFetch::reserve(const std::vector<FileJob>& jobs) {
-  std::uint64_t bytes = 0;
+  std::uint64_t bytes = 0, by_others = 0;
+  std::size_t questions = 0;
+  std::optional<bool> tight;
   Footprint footprint(&context_.store, jobs.size());
   for (const auto& job : jobs) {
-    const std::uint64_t size = job.size_bytes.value_or(0);
+    std::uint64_t size = job.size_bytes.value_or(0);
+    const bool unknown = !job.size_bytes && !job.inspect && !job.unless;
+    if (unknown && questions < questions_max && (tight ? *tight : *(tight = context_.space.tight()))) {
+      ++questions;
+      size = asked_size(job).value_or(0);
+      by_others += size;
+    }
+    if (job.follower != nullptr) by_others += size;
+    if (!job.size_bytes) size = 0;
     footprint.add_file(size);
     if (size <= chunk_size_bytes) {
       bytes += size;
@@ -239,7 +270,8 @@ void FragmentFetch::reserve(const std::vector<FileJob>& jobs) {
         job.known ? context_.store.held(job.known->digest) : context_.store.held(source_key(job));
     bytes += size - std::min(size, held);
   }
-  context_.space.reserve(bytes, footprint.inodes(), recipe_.name);
+  context_.space.reserve(bytes + by_others, footprint.inodes(), recipe_.name);
+  context_.space.give_back(by_others, 0);
 }
 
 void FragmentFetch::refuse_offline(const std::string& first, std::size_t files) const {

@@ -168,14 +168,16 @@ class Planner {
     }
     if (fragment.type == FragmentType::file_list) ++told.lists;
     if (fragment.type == FragmentType::archive) ++told.archives;
-    UnsizedFile file{fragment.id, {}, first_source_[static_cast<std::size_t>(&fragment - recipe_.fragments.data())]};
+    UnsizedFile file{
+        fragment.id, {}, first_source_[static_cast<std::size_t>(&fragment - recipe_.fragments.data())], false};
+    file.archive = fragment.type == FragmentType::archive;
     for (const auto& url : fragment.urls) file.urls.push_back(rewritten(url, settings_.rewrites));
     if (fragment.size_bytes) {
       const std::uint64_t held = store_ == nullptr || settings_.force
                                      ? 0
                                      : std::min(*fragment.size_bytes, store_->held(source_key(job_of(fragment))));
       told.in_partials_bytes += held;
-      add_file(fragment.id, *fragment.size_bytes, held);
+      add_file(fragment.id, *fragment.size_bytes, held, file.archive);
     } else if (fragment.type == FragmentType::file_list) {
       ++told.to_fetch.files;  // a list is small; what it names is not known
     } else {
@@ -184,12 +186,13 @@ class Planner {
     }
   }
 
-  void add_file(const std::string& name, std::uint64_t size, std::uint64_t held) {
+  void add_file(const std::string& name, std::uint64_t size, std::uint64_t held, bool archive) {
     plan_.told.all.files += 1;
     plan_.told.all.bytes += size;
     add(plan_.told.to_fetch, size);
     Footprint footprint(store_, 1);
     footprint.add_file(size, held);
+    if (archive) footprint.add_file(size);  // what comes out of it, at least
     plan_.told.store_bytes += footprint.bytes();
     plan_.told.store_inodes += footprint.inodes();
     if (size > plan_.told.biggest_bytes) note_biggest(size, name);
@@ -268,6 +271,7 @@ void add_size(AssetPlan& plan, Store* store, const UnsizedFile& file, std::uint6
   }
   Footprint footprint(store, 1);
   footprint.add_file(size_bytes);
+  if (file.archive) footprint.add_file(size_bytes);
   told.store_bytes += footprint.bytes();
   told.store_inodes += footprint.inodes();
   if (size_bytes <= told.biggest_bytes) return;

@@ -19,6 +19,7 @@ struct UnsizedFile {
   std::string name;        // the fragment's id
   std::vector<Url> urls;   // after rewrite rules
   std::size_t source = 0;  // the first one's place in `sources`
+  bool archive = false;    // what comes out of it stands beside it
 };
 
 struct AssetPlan {

@@ -13,6 +13,7 @@ constexpr auto uncounted = std::numeric_limits<std::uint64_t>::max();
 // Many small files whose sizes nobody knew are reserved by the score: so much more of what lacks, and a part of what it
 // has, but never so much that others are kept from room that nobody needs.
 constexpr std::uint64_t more_bytes_min = 16ULL << 20, more_bytes_max = 1ULL << 30;
+constexpr std::uint64_t tight_bytes = 1ULL << 30;
 constexpr std::uint64_t more_inodes_min = 1024, more_inodes_max = 65536, more_part = 64;
 
 void take(std::uint64_t& from, std::uint64_t amount) {
@@ -112,6 +113,14 @@ void SpaceGuard::give_back(std::uint64_t bytes, std::uint64_t inodes) {
   }
   if (limits_.bytes_free != uncounted) limits_.bytes_free += bytes;
   if (limits_.inodes_free) *limits_.inodes_free += inodes;
+}
+
+bool SpaceGuard::tight() {
+  const std::lock_guard lock(mutex_);
+  if (!reservation_) return limits_.bytes_free < tight_bytes;
+  const auto bounds = bounds_of(read_limits(store_->directory(), stop_), {}, promised_by_others(*store_));
+  return std::ranges::any_of(
+      bounds, [](const Bound& bound) { return bound.unit == Bound::Unit::bytes && bound.available() < tight_bytes; });
 }
 
 std::vector<std::string> SpaceGuard::unknown() {

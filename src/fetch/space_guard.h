@@ -35,6 +35,8 @@ class SpaceGuard {
   }
   void reserve(const Need& need, const std::string& what);
   void give_back(std::uint64_t bytes, std::uint64_t inodes);
+  // So little is left that what nobody has measured may not fit: it is worth asking its source before it sends.
+  [[nodiscard]] bool tight();
   // Tells what could not be known, once; for `-v`.
   [[nodiscard]] std::vector<std::string> unknown();
 

@@ -102,7 +102,9 @@ void refuse_unreadable(PlannedAsset& told) {
 void add_bounds(PlanRecord& record, const Limits& limits, const Need& need, const Promised& others,
                 const std::string& what) {
   for (const Bound& bound : bounds_of(limits, need, others)) {
-    record.limits.push_back({bound.what, bound.by, bound.needed, bound.available(), bound.promised, bound.fits()});
+    const bool known = record.sizes_known || !bound.fits();
+    record.limits.push_back({bound.what, bound.by, bound.needed, bound.available(), bound.promised,
+                             known ? std::optional(bound.fits()) : std::nullopt});
   }
   for (const auto& text : limits.unknown) record.unknown.push_back(fmt::format("{} ({})", text, limits.place));
   if (need.bytes == 0 && need.inodes == 0) return;
@@ -159,7 +161,7 @@ void add_time(PlanRecord& record, const std::vector<AssetPlan>& plans, Store* st
   if (time.bytes > 0) {
     record.limits.push_back({"walltime", time.deadline->by,
                              time.rate ? static_cast<std::uint64_t>(record.seconds.value_or(0)) : 0, left, 0,
-                             !failure});
+                             failure || (time.rate && record.sizes_known) ? std::optional(!failure) : std::nullopt});
   }
   if (failure) {
     record.refusals.push_back(*failure);
@@ -241,6 +243,7 @@ PlanRecord Session::plan(const PlanRequest& request, EventSink& events, std::sto
   add_time(record, plans, store.get(), settings);
   warn_of_ends(record);
   if (!record.refusals.empty()) record.exit = exit_code(record.refusals.front().kind);
+  if (record.sizes_known || record.exit != 0) record.fits = record.exit == 0;
   return record;
 }
 
