@@ -134,6 +134,9 @@ int run(Context& context, const Options& options) {
   MetricReaderOptions reader;
   reader.patterns = options.patterns;
   const std::vector<Run> runs = load_runs({options.a, options.b}, reader);
+  for (const Run& one : runs) {
+    if (const std::string doubts = doubts_of(one); !doubts.empty()) context.warn(doubts);
+  }
   if (runs.size() != 2) throw Error(FailureKind::usage, "a sweep has several runs", "name two of them");
   const RunComparison found = compare_runs(runs[0], runs[1], options.metrics, tolerance);
   const int exit = options.exit_code && !found.within() ? exit_code(FailureKind::content) : 0;

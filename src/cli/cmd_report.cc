@@ -192,6 +192,9 @@ int run(Context& context, const Options& options) {
   const std::string format = format_of(options);
   const MlperfFields fields = fields_of(options, format);
   const std::vector<Run> runs = load_runs(options.runs, reader);
+  for (const Run& one : runs) {
+    if (const std::string doubts = doubts_of(one); !doubts.empty()) context.warn(doubts);
+  }
   const bool json = context.presentation.json;
   if (!json || !options.file.empty()) write_report(context, options, format, runs, reader, fields);
   Json told = Json::array();

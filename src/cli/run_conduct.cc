@@ -163,6 +163,13 @@ class Conductor {
 
   void tell(const ExecutionEnd& end) const {
     const std::string took = format_duration(*record_.times.train);
+    if (end.not_understood > 0) {
+      context_.warn(
+          fmt::format("{} line{} like metrics and {} not understood; a pattern in the recipe's \"metrics\" reads them, "
+                      "and `sabath report FILE` in {} shows the first one",
+                      end.not_understood, end.not_understood == 1 ? " looks" : "s look",
+                      end.not_understood == 1 ? "is" : "are", (directory_.path() / "output").string()));
+    }
     if (exit_ == 0) {
       context_.say(fmt::format("{}: {} epoch{}, {} values in {}", request_.model.name, board_.epochs(),
                                board_.epochs() == 1 ? "" : "s", end.metrics, took));

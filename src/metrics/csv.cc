@@ -1,17 +1,18 @@
 // Tables that grow by a row: history.csv of Keras, metrics.csv of Lightning, metrics.csv of a run. A header has an
 // epoch or a step column, or is a record's own; rows have as many cells as it, and a number wherever a position is
-// named.
+// named. And tables for people, with blanks between.
 #include <algorithm>
 
 #include "base/text.h"
 #include "metrics/formats.h"
 #include "metrics/number.h"
+#include "metrics/pairs.h"
 #include "metrics/words.h"
 
 namespace sabath {
 namespace {
 
-constexpr std::size_t cells_max = 4096;
+constexpr std::size_t cells_max = 4096, columns_max = 64;
 
 // False: the line is no row, or has more cells than anybody's table.
 bool split(std::string_view line, std::vector<std::string>& cells) {
@@ -47,6 +48,11 @@ bool is_header(const std::vector<std::string>& cells) {
   return words && (positioned || (has("name") && has("value")));
 }
 
+bool are_numbers(const std::vector<std::string>& cells) {
+  return std::all_of(cells.begin(), cells.end(),
+                     [](const std::string& cell) { return trim(cell).empty() || try_number(trim(cell)); });
+}
+
 bool take_position(char position, std::string_view cell, Reading& reading) {
   if (cell.empty()) return true;
   const auto number = try_number(cell);
@@ -77,12 +83,58 @@ bool take_row(const Trace& trace, const std::vector<std::string>& cells, Reading
     const std::string_view cell = trim(cells[i]);
     if (const char position = position_of_name(columns[i])) {
       if (!take_position(position, cell, reading)) return false;
-    } else if (const auto number = named ? std::nullopt : try_number(cell)) {
-      reading.add_made(columns[i], *number);
+    } else if (!named && !columns[i].empty()) {
+      std::string_view rest = cell;
+      const PrintedNumber number = printed_number(cell, true);
+      rest.remove_prefix(number.length);
+      reading.doubtful = reading.doubtful || number.doubtful;
+      if (number.length > 0 && rest.empty()) reading.add_made(columns[i], number.value);
     }
   }
   if (named) take_named(columns, cells, reading);
   return true;
+}
+
+// Words between blanks; none if there are more than anybody's table has.
+std::vector<std::string_view> words_of(std::string_view line) {
+  std::vector<std::string_view> words;
+  for (skip_blanks(line); !line.empty(); skip_blanks(line)) {
+    if (words.size() == columns_max) return {};
+    words.push_back(line.substr(0, line.find_first_of(" \t")));
+    line.remove_prefix(words.back().size());
+  }
+  return words;
+}
+
+bool is_table_header(const std::vector<std::string_view>& words) {
+  constexpr std::size_t columns_min = 3;
+  if (words.size() < columns_min || position_of_name(words.front()) == '\0') return false;
+  return std::all_of(words.begin(), words.end(), is_metric_name) &&
+         std::any_of(words.begin(), words.end(), has_metric_word);
+}
+
+// Of "1/3 1.2 640: 100%|...|" what stands in front of the bar; nullopt while that is on its way.
+std::optional<std::string_view> front_of_bar(std::string_view line) {
+  const std::size_t colon = line.find(": ");
+  if (colon == std::string_view::npos) return line;
+  std::string_view bar = line.substr(colon + 2);
+  skip_blanks(bar);
+  return bar.starts_with("100%") ? std::optional(line.substr(0, colon)) : std::nullopt;
+}
+
+bool take_first_cell(std::string_view column, std::string_view cell, Reading& reading) {
+  const std::string_view digits = cell.substr(0, cell.find('/'));
+  const auto number = try_integer(digits);
+  if (number) reading.place(position_of_name(column), static_cast<double>(*number), digits);
+  return number.has_value();
+}
+
+void take_cell(const std::string& column, std::string_view cell, bool grouped, Reading& reading) {
+  std::string_view rest = cell;
+  const auto clock = cell.find(':') == std::string_view::npos ? std::nullopt : take_duration(rest);
+  const Quantity number = clock ? Quantity{*clock, true, false} : take_quantity(rest, grouped);
+  reading.doubtful = reading.doubtful || number.doubtful;
+  if (number.found && rest.empty()) reading.add_made(column, number.value);
 }
 
 }  // namespace
@@ -91,7 +143,7 @@ void read_csv(std::string_view line, Trace& trace, Reading& reading) {
   if (line.find(',') == std::string_view::npos) return;
   const bool may_be_row = !trace.columns.empty();
   const char front = line.front();
-  const bool may_be_header = (is_letter(front) || front == '_' || front == '"') && line.size() < 65536;
+  const bool may_be_header = (is_letter(front) || front == '_' || front == '"' || front == ',') && line.size() < 65536;
   if (!may_be_row && !may_be_header) return;
   std::vector<std::string> cells;
   if (!split(line, cells)) return;
@@ -99,11 +151,36 @@ void read_csv(std::string_view line, Trace& trace, Reading& reading) {
     reading.kind = reading.values.empty() ? Reading::Kind::state : Reading::Kind::values;
     return;
   }
+  // More cells than names: a comma may be within a number.
+  reading.doubtful = reading.doubtful || (may_be_row && cells.size() > trace.columns.size() && are_numbers(cells));
   reading.clear();
   if (!may_be_header || !is_header(cells)) return;
   for (std::string& cell : cells) cell = trim(cell);
   trace.columns = std::move(cells);
   reading.kind = Reading::Kind::state;
+}
+
+// Columns by blanks: fastai's, and Ultralytics', whose rows end with a bar.
+//   epoch     train_loss  valid_loss  time
+//   0         0.512345    0.412345    00:12
+void read_table(std::string_view line, Trace& trace, Reading& reading) {
+  std::string_view text = line;
+  skip_blanks(text);
+  const bool may_be_row = !trace.table.empty() && !text.empty() && is_digit(text.front());
+  if (!may_be_row && position_of_name(text.substr(0, text.find_first_of(" \t"))) == '\0') return;
+  const auto front = front_of_bar(text);
+  const auto words = words_of(front.value_or(text.substr(0, text.find(": "))));
+  if (!may_be_row) {
+    if (!is_table_header(words)) return;
+    trace.table.assign(words.begin(), words.end());
+    reading.kind = Reading::Kind::state;
+    return;
+  }
+  if (words.size() != trace.table.size() || !take_first_cell(trace.table.front(), words.front(), reading)) return;
+  if (reading.epoch) trace.epoch = reading.epoch;
+  const bool grouped = writes_points(line);
+  for (std::size_t i = 1; front && i < words.size(); ++i) take_cell(trace.table[i], words[i], grouped, reading);
+  reading.kind = reading.values.empty() ? Reading::Kind::state : Reading::Kind::values;
 }
 
 }  // namespace sabath

@@ -15,6 +15,7 @@ void read_tqdm(std::string_view line, Trace& trace, Reading& reading);
 void read_sciml(std::string_view line, Trace& trace, Reading& reading);
 void read_prints(std::string_view line, Trace& trace, Reading& reading);
 void read_csv(std::string_view line, Trace& trace, Reading& reading);
+void read_table(std::string_view line, Trace& trace, Reading& reading);
 
 // What a line of JSON says: the leaves of its object, however they came to be known. `flat`: an object that must have
 // an epoch or a step, because programs print others, too.

@@ -1,6 +1,8 @@
 // One object on a line, flat: {"epoch": 3, "loss": 0.12, "train": {"acc": 0.9}}; what `sabath log` prints:
 // {"time": 1732180000.5, "epoch": 3, "values": {"loss": 0.12}}; and a line of a run's record: {"name": ..., "value":
 // ...}.
+#include <algorithm>
+
 #include "metrics/formats.h"
 #include "metrics/number.h"
 #include "metrics/words.h"
@@ -8,8 +10,10 @@
 namespace sabath {
 namespace {
 
-std::optional<double> number_of_leaf(const JsonLeaf& leaf) {
+// `quoted`: this program prints its numbers as texts.
+std::optional<double> number_of_leaf(const JsonLeaf& leaf, bool quoted) {
   if (leaf.kind == JsonLeaf::Kind::number) return leaf.number;
+  if (quoted && leaf.kind == JsonLeaf::Kind::text) return try_number(leaf.text);
   if (leaf.kind == JsonLeaf::Kind::text && (leaf.text == "NaN" || leaf.text == "Infinity" || leaf.text == "-Infinity"))
     return try_number(leaf.text);
   return std::nullopt;
@@ -40,18 +44,23 @@ bool take_place(const JsonLeaf& leaf, double number, Reading& reading) {
 void read_json(const std::vector<JsonLeaf>& leaves, bool flat, Reading& reading) {
   const JsonLeaf* name = nullptr;
   const JsonLeaf* value = nullptr;
+  // Transformers quotes every number today; who quotes where a line belongs quotes all of it.
+  const bool quoted = std::any_of(leaves.begin(), leaves.end(), [](const JsonLeaf& leaf) {
+    return leaf.kind == JsonLeaf::Kind::text && leaf.inner.empty() && leaf.index < 0 &&
+           position_of_name(leaf.outer) != '\0' && try_number(leaf.text);
+  });
   for (const JsonLeaf& leaf : leaves) {
     if (!leaf.inner.empty() || leaf.index >= 0) continue;
     if (leaf.outer == "name" && leaf.kind == JsonLeaf::Kind::text) name = &leaf;
-    if (leaf.outer == "value" && number_of_leaf(leaf)) value = &leaf;
+    if (leaf.outer == "value" && number_of_leaf(leaf, quoted)) value = &leaf;
   }
   for (const JsonLeaf& leaf : leaves) {
-    const auto number = number_of_leaf(leaf);
+    const auto number = number_of_leaf(leaf, quoted);
     if (!number || &leaf == value || take_place(leaf, *number, reading)) continue;
     if (name == nullptr || value == nullptr) reading.add_made(name_of(leaf, leaf.outer != "values"), *number);
   }
   if (name != nullptr && value != nullptr) {
-    reading.add_made(json_unescape(name->text), *number_of_leaf(*value));
+    reading.add_made(json_unescape(name->text), *number_of_leaf(*value, quoted));
   } else if (flat && !reading.epoch && !reading.step) {
     reading.clear();
     return;

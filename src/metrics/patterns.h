@@ -1,8 +1,10 @@
-// The regular expressions of a recipe, for lines that no format knows. RE2: time linear in the line whatever the
-// pattern is, and bounded memory. One thread. The constructor throws Error{invalid}, read() nothing.
+// The regular expressions of a recipe, and our own of what is common, for lines that no format knows. RE2: time linear
+// in the line whatever the pattern is, and bounded memory. One thread. The constructor throws Error{invalid}, read()
+// nothing.
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,9 +14,16 @@
 
 namespace sabath {
 
+// A line's shape as data: what each such line has in it, which is looked for first, and the expression.
+struct Shape {
+  std::string_view mark, expression;
+};
+[[nodiscard]] std::span<const Shape> known_shapes();
+
 class Patterns {
  public:
   explicit Patterns(const std::vector<std::string>& patterns);
+  explicit Patterns(std::span<const Shape> shapes);
   ~Patterns();
   Patterns(Patterns&&) noexcept;
   Patterns& operator=(Patterns&&) noexcept;
@@ -24,6 +33,7 @@ class Patterns {
 
  private:
   struct Pattern;
+  void add(const std::string& text, std::string_view mark);
   std::vector<std::unique_ptr<Pattern>> patterns_;
 };
 

@@ -3,6 +3,7 @@
 //   Train Epoch: 1 [640/60000 (1%)]  Loss: 2.300
 //   2020-09-26 03:13:12,345 INFO   val_loss: 0.123
 //   FoM: 0.123
+//   Epoch 001 loss 22.07 | Acc 13.5%
 // "Epoch 00001: val_loss improved from inf to 0.4768" has no pair, and says nothing.
 #include <array>
 
@@ -44,7 +45,7 @@ bool take_epoch_line(std::string_view text, Trace& trace, Reading& reading) {
       text = rest.substr(end + 1);
     }
   }
-  take_pairs(text, reading);
+  if (!take_words(text, reading)) take_pairs(text, reading);
   reading.kind = reading.values.empty() ? Reading::Kind::state : Reading::Kind::values;
   return true;
 }
@@ -54,23 +55,37 @@ void take_only_pair(std::string_view text, Reading& reading) {
   const std::size_t colon = text.rfind(": ");
   if (colon == std::string_view::npos) return;
   std::string_view number = trim(text.substr(colon + 2));
-  if (!take_number(number) || !number.empty()) return;
-  take_pairs(text, reading);
+  const Quantity quantity = take_quantity(number, writes_points(text));
+  reading.doubtful = reading.doubtful || quantity.doubtful;
+  if (quantity.found && number.empty()) take_pairs(text, reading);
 }
 
-// Best values are told again at a run's end, after "Best result:", indented, their epoch first.
-void take_logged(std::string_view text, Trace& trace, Reading& reading) {
-  const bool indented = text.starts_with("  ");
-  trace.in_best = trace.in_best && indented;
-  take_only_pair(trim(text), reading);
-  reading.kind = reading.values.empty() ? Reading::Kind::state : Reading::Kind::values;
-  if (trace.in_best) {
-    if (reading.epoch) trace.best_epoch = reading.epoch;
-    reading.epoch = trace.best_epoch;
-  } else if (trim(text) == "Best result:") {
-    trace.in_best = true;
-    trace.best_epoch.reset();
+// "Best result:", "Final scores:": the word that what is indented below is told by; empty: no such line.
+std::string summary_of(std::string_view text) {
+  constexpr std::size_t heading_max = 48;
+  text = trim(text);
+  if (text.size() > heading_max || !text.ends_with(':')) return {};
+  const std::string lower = to_lower(text);
+  for (const std::string_view word : {"best", "final", "summary", "overall"}) {
+    if (lower.starts_with(word) && !is_letter(lower[word.size()])) return std::string(word);
   }
+  return {};
+}
+
+// Told again at a run's end, perhaps counted otherwise: figures of no epoch, "best val_loss" and "best epoch".
+bool take_summary(std::string_view text, Trace& trace, Reading& reading) {
+  if (trace.summary.empty() || !text.starts_with("  ")) {
+    trace.summary = summary_of(text);
+    if (trace.summary.empty()) return false;
+  } else {
+    take_only_pair(trim(text), reading);
+    for (Reading::Value& value : reading.values) value.group = trace.summary;
+    if (reading.epoch) reading.values.push_back({trace.summary, "epoch", *reading.epoch});
+    reading.epoch.reset();
+    reading.step.reset();
+  }
+  reading.kind = reading.values.empty() ? Reading::Kind::state : Reading::Kind::values;
+  return true;
 }
 
 }  // namespace
@@ -78,15 +93,11 @@ void take_logged(std::string_view text, Trace& trace, Reading& reading) {
 void read_prints(std::string_view line, Trace& trace, Reading& reading) {
   std::string_view text = line;
   const bool logged = take_logging(text);
-  const bool best = logged && trace.in_best && text.starts_with("  ");
-  if (!best && take_epoch_line(text, trace, reading)) return;
-  if (logged) {
-    // The level is followed by one blank of the format; what the program indented comes behind it.
-    take_logged(text, trace, reading);
-  } else if (line.starts_with("FoM: ")) {
-    take_only_pair(line, reading);
-    if (!reading.values.empty()) reading.kind = Reading::Kind::values;
-  }
+  // The level is followed by one blank of the format; what the program indented comes behind it.
+  if (take_summary(text, trace, reading) || take_epoch_line(text, trace, reading)) return;
+  if (logged || line.starts_with("FoM: ")) take_only_pair(trim(text), reading);
+  if (logged) reading.kind = Reading::Kind::state;
+  if (!reading.values.empty()) reading.kind = Reading::Kind::values;
 }
 
 }  // namespace sabath

@@ -7,6 +7,7 @@
 #include "metrics/clean_line.h"
 #include "metrics/formats.h"
 #include "metrics/line_splitter.h"
+#include "metrics/pairs.h"
 #include "metrics/patterns.h"
 #include "metrics/rank_prefix.h"
 #include "metrics/words.h"
@@ -17,7 +18,8 @@ namespace {
 constexpr std::size_t ranks_max = 1 << 16;  // with a memory of their own; further ones have none between lines
 constexpr std::string_view mlperf_mark = ":::MLLOG", sabath_mark = ":::SABATH";
 
-enum class Source : std::uint8_t { none, patterns, keras, tqdm, sciml, prints, csv, json };
+enum class Source : std::uint8_t { none, patterns, json, table, keras, tqdm, sciml, shapes, prints, csv };
+constexpr Source last_source = Source::csv;
 
 struct Held {
   Reading reading;
@@ -82,6 +84,12 @@ void drop_told(Reading& reading, Trace& trace) {
   }
 }
 
+// Compiled once: a job has a reader for each rank.
+const Patterns& shapes_of_all() {
+  static const Patterns shapes(known_shapes());
+  return shapes;
+}
+
 // A stream without a newline at its end: where a buffer of the C library or Python ended, the last number may be the
 // half of one, and goes. What ends by itself stays.
 std::string_view whole_words(std::string_view line, std::uint64_t stream_bytes) {
@@ -113,9 +121,12 @@ class MetricReader::Parts {
   // The objects behind each mark in the line; they are told at once, whatever stands around them.
   bool take_marked(std::string_view line, std::optional<int> rank);
   Source read(std::string_view line, Trace& trace);
+  // An object alone, or behind a container's name: "trainer-0  | {...}".
+  [[nodiscard]] bool take_object(std::string_view line);
   [[nodiscard]] bool read_format(std::string_view line, Trace& trace, Source source);
   RankState& state_of(std::optional<int> rank);
   void release(RankState& state, std::optional<int> rank);
+  void note_doubt(std::string_view line);
   void tell(const Reading& reading, std::optional<int> rank);
 
   MetricReaderOptions options_;
@@ -127,6 +138,8 @@ class MetricReader::Parts {
   RankState forgetful_;
   std::optional<int> line_rank_;  // of the pieces before, in the same line
   bool line_begins_ = true;
+  std::uint64_t newlines_ = 0;
+  bool doubt_noted_ = false;  // of this line
   std::string scratch_;
   Reading reading_;
   std::vector<JsonLeaf> leaves_;
@@ -150,13 +163,16 @@ void MetricReader::Parts::finish() {
 void MetricReader::Parts::take(const LinePiece& piece) {
   ++counts_.lines;
   std::string_view text = clean_line(piece.text, scratch_);
+  take_word(text, "\xef\xbb\xbf");  // a byte order mark, also where files were joined
   if (line_begins_) line_rank_ = options_.rank;
   if (const auto prefix = try_rank_prefix(text)) {
     line_rank_ = prefix->rank;
     text.remove_prefix(prefix->length);
   }
+  if (line_begins_) doubt_noted_ = false;
   line_begins_ = !piece.rewritten;
   take_line(text, piece.rewritten, line_rank_);
+  if (line_begins_) ++newlines_;
 }
 
 void MetricReader::Parts::take_line(std::string_view line, bool rewritten, std::optional<int> rank) {
@@ -174,6 +190,7 @@ void MetricReader::Parts::take_line(std::string_view line, bool rewritten, std::
   }
   if (take_marked(line, rank)) return;
   Source source = read(line, state.trace);
+  if (reading_.doubtful || (source == Source::none && looks_like_metrics(line))) note_doubt(line);
   const bool tells = reading_.kind == Reading::Kind::values || reading_.kind == Reading::Kind::repeated;
   if (state.held && !(tells && repeats(*state.held, reading_, source))) {
     const bool was_keras = state.held->source == Source::keras;
@@ -191,6 +208,14 @@ void MetricReader::Parts::take_line(std::string_view line, bool rewritten, std::
   state.held.reset();
   if (source == Source::keras) state.trace.epoch_told = true;
   tell(reading_, rank);
+}
+
+void MetricReader::Parts::note_doubt(std::string_view line) {
+  constexpr std::size_t shown_max = 160;
+  if (std::exchange(doubt_noted_, true) || options_.formats != all_log_formats) return;
+  if (++counts_.not_understood > 1) return;
+  counts_.first_not_understood = newlines_ + 1;
+  counts_.not_understood_line = line.substr(0, shown_max);
 }
 
 bool MetricReader::Parts::take_marked(std::string_view line, std::optional<int> rank) {
@@ -220,10 +245,25 @@ bool MetricReader::Parts::take_marked(std::string_view line, std::optional<int> 
   return found;
 }
 
+bool MetricReader::Parts::take_object(std::string_view line) {
+  constexpr std::size_t name_max = 128;
+  if (line.front() != '{') {
+    const std::size_t bar = line.substr(0, name_max).find(" | {");
+    if (bar == std::string_view::npos || trim(line).back() != '}') return false;
+    const std::string_view name = trim(line.substr(0, bar));
+    if (name.empty() || name.find_first_of(" \t|{") != std::string_view::npos) return false;
+    line.remove_prefix(bar + 3);
+  }
+  return scan_json_object(line, leaves_).has_value();
+}
+
 bool MetricReader::Parts::read_format(std::string_view line, Trace& trace, Source source) {
   switch (source) {
     case Source::patterns:
       patterns_.read(line, trace, reading_);
+      break;
+    case Source::table:
+      if (wants(LogFormat::shapes)) read_table(line, trace, reading_);
       break;
     case Source::keras:
       if (wants(LogFormat::keras)) read_keras(line, trace, reading_);
@@ -234,6 +274,9 @@ bool MetricReader::Parts::read_format(std::string_view line, Trace& trace, Sourc
     case Source::sciml:
       if (wants(LogFormat::sciml)) read_sciml(line, trace, reading_);
       break;
+    case Source::shapes:
+      if (wants(LogFormat::shapes)) shapes_of_all().read(line, trace, reading_);
+      break;
     case Source::prints:
       if (wants(LogFormat::prints)) read_prints(line, trace, reading_);
       break;
@@ -241,8 +284,7 @@ bool MetricReader::Parts::read_format(std::string_view line, Trace& trace, Sourc
       if (wants(LogFormat::csv)) read_csv(line, trace, reading_);
       break;
     case Source::json:
-      if (wants(LogFormat::json) && line.front() == '{' && scan_json_object(line, leaves_))
-        read_json(leaves_, true, reading_);
+      if (wants(LogFormat::json) && take_object(line)) read_json(leaves_, true, reading_);
       break;
     case Source::none:
       break;
@@ -252,8 +294,9 @@ bool MetricReader::Parts::read_format(std::string_view line, Trace& trace, Sourc
 
 Source MetricReader::Parts::read(std::string_view line, Trace& trace) {
   reading_.clear();
-  for (const Source source :
-       {Source::patterns, Source::json, Source::keras, Source::tqdm, Source::sciml, Source::prints, Source::csv}) {
+  reading_.doubtful = false;
+  for (auto source = Source::none; source != last_source;) {
+    source = static_cast<Source>(static_cast<std::uint8_t>(source) + 1);
     if (read_format(line, trace, source)) return source;
   }
   return Source::none;

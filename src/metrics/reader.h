@@ -26,8 +26,9 @@ enum class LogFormat : unsigned {
   prints = 1U << 5U,  // "Epoch: 3, Train Loss: 0.5", "... INFO   val_loss: 0.12"
   csv = 1U << 6U,     // a header with an epoch or step column, then rows
   json = 1U << 7U,    // one flat object on a line
+  shapes = 1U << 8U,  // known_shapes()
 };
-inline constexpr unsigned all_log_formats = 0xff;
+inline constexpr unsigned all_log_formats = ~0U;  // whatever there is
 
 struct MetricReaderOptions {
   // Regular expressions (RE2) with named groups, tried before every format, in order; docs/metrics.md.
@@ -43,6 +44,9 @@ struct MetricReaderCounts {
   std::uint64_t lines_too_long = 0;  // skipped
   std::uint64_t malformed = 0;       // began like a record (":::MLLOG {") and could not be read
   std::uint64_t metrics = 0;
+  std::uint64_t not_understood = 0;  // lines that look like metrics and are none, or have a number of two meanings
+  std::uint64_t first_not_understood = 0;  // its number, from 1
+  std::string not_understood_line;         // the first one, at most 160 bytes of it
 };
 
 class MetricReader {

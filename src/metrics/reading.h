@@ -29,6 +29,7 @@ struct Reading {
   };
 
   Kind kind = Kind::none;
+  bool doubtful = false;  // a number of this line may mean two things, and was left out; clear() leaves it
   double time = std::numeric_limits<double>::quiet_NaN();  // where the line says one
   std::optional<double> epoch;
   std::optional<std::int64_t> step;
@@ -49,10 +50,17 @@ struct Reading {
   // finite, a step that is no integer and a rank that cannot be one are none.
   void place(char position, double number, std::string_view text) {
     if (position == 'e' && std::isfinite(number)) epoch = number;
-    if (position == 's') step = try_integer(text);
+    if (position == 's') step = whole(number, text);
     if (position != 'r') return;
     if (const auto id = try_integer(text); id && *id >= 0 && *id < std::numeric_limits<int>::max())
       rank = static_cast<int>(*id);
+  }
+  // Beyond what a double holds exactly the digits count; "1,234" has none that can be read so.
+  static std::optional<std::int64_t> whole(double number, std::string_view text) {
+    constexpr double exact_max = 9e15;
+    if (const auto integer = try_integer(text)) return integer;
+    if (!(std::abs(number) < exact_max) || std::trunc(number) != number) return std::nullopt;
+    return static_cast<std::int64_t>(number);
   }
   void add(std::string_view name, double value) { values.push_back({{}, name, value}); }
   void add_made(std::string name, double value) { add(made.emplace_back(std::move(name)), value); }

@@ -23,8 +23,8 @@ struct Trace {
   std::vector<Interval> intervals;
 
   std::vector<std::string> columns;  // of a CSV table that has begun
-  bool in_best = false;              // behind "Best result:"
-  std::optional<double> best_epoch;
+  std::vector<std::string> table;    // of one with blanks
+  std::string summary;               // behind "Best result:" it is "best"
 
   // The bar that was told last, so that the same bar told again gives only what is new.
   std::optional<double> bar_epoch;

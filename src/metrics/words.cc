@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 
+#include "metrics/char_set.h"
 #include "metrics/number.h"
 
 namespace sabath {
@@ -29,11 +30,30 @@ std::optional<double> take_clock(std::string_view& text, double first) {
 
 }  // namespace
 
-std::optional<double> take_number(std::string_view& text) noexcept {
-  const NumberPrefix prefix = number_prefix(text);
-  if (prefix.length == 0) return std::nullopt;
-  text.remove_prefix(prefix.length);
-  return prefix.value;
+std::optional<double> take_number(std::string_view& text, bool grouped) noexcept {
+  const PrintedNumber number = printed_number(text, grouped);
+  if (number.length == 0) return std::nullopt;
+  text.remove_prefix(number.length);
+  return number.value;
+}
+
+Quantity take_quantity(std::string_view& text, bool grouped) noexcept {
+  constexpr CharSet behind(" ,;|)]}\t");
+  const PrintedNumber number = printed_number(text, grouped);
+  if (number.length == 0) return {0, false, number.doubtful};
+  std::string_view rest = text.substr(number.length);
+  auto unit = unit_prefix(rest);
+  if (!unit || (unit->length < rest.size() && !behind.has(rest[unit->length]))) return {};
+  if (unit->length == 0 && rest.starts_with(' ')) {
+    // "12.5 MB": a unit that scales and stands alone belongs to the number as well.
+    const auto apart = unit_prefix(rest.substr(1));
+    const std::size_t end = apart ? apart->length + 1 : 0;
+    const bool alone = end == rest.size() || (end < rest.size() && behind.has(rest[end]) && rest[end] != ' ');
+    if (apart && apart->length > 1 && alone) unit = {apart->scale, end};
+  }
+  rest.remove_prefix(unit->length);
+  text = rest;
+  return {number.value * unit->scale, true, false};
 }
 
 std::optional<double> take_count(std::string_view& text) noexcept {

@@ -1,6 +1,8 @@
 // The small pieces that log formats share. Pure; any thread; no throw.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <optional>
 #include <string_view>
@@ -17,10 +19,21 @@ inline bool take_word(std::string_view& text, std::string_view word) {
   text.remove_prefix(word.size());
   return true;
 }
+template <std::size_t N>
+[[nodiscard]] bool is_among(std::string_view word, const std::array<std::string_view, N>& words) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
 [[nodiscard]] inline bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 
-// A number at the front, which it is taken from.
-[[nodiscard]] std::optional<double> take_number(std::string_view& text) noexcept;
+// A number at the front, which it is taken from; of `grouped` see printed_number().
+[[nodiscard]] std::optional<double> take_number(std::string_view& text, bool grouped = false) noexcept;
+// A number with its unit, which scales it ("1.2k" is 1200), up to where something else may begin.
+struct Quantity {
+  double value = 0;
+  bool found = false;
+  bool doubtful = false;  // not found, because its comma may mean either
+};
+[[nodiscard]] Quantity take_quantity(std::string_view& text, bool grouped) noexcept;
 // A whole number without sign.
 [[nodiscard]] std::optional<double> take_count(std::string_view& text) noexcept;
 

@@ -60,6 +60,7 @@ Json json_report(const Run& run) {
               {"assets", part(run, "assets")},
               {"by", run.by_step ? "step" : "epoch"},
               {"values", run.metrics},
+              {"not_understood", run.not_understood},
               {"metrics", std::move(metrics)},
               {"figures", std::move(figures)}};
 }

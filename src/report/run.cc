@@ -205,10 +205,22 @@ Run load_run(const fs::path& path, const MetricReaderOptions& options) {
   const auto status = try_stat(path);
   run.is_directory = status && S_ISDIR(status->st_mode);
   Gatherer gatherer(path);
-  for_each_metric(path, options, [&](const Metric& metric) { gatherer.take(metric); });
+  const auto counts = for_each_metric(path, options, [&](const Metric& metric) { gatherer.take(metric); });
   gatherer.put(run);
+  run.not_understood = counts.not_understood;
+  run.first_not_understood = counts.first_not_understood;
+  run.not_understood_line = counts.not_understood_line;
   if (run.is_directory) run.document = load_document(path);
   return run;
+}
+
+std::string doubts_of(const Run& run) {
+  if (run.not_understood == 0) return run.metrics == 0 ? printable(run.label) + " has no metric" : std::string{};
+  return fmt::format(
+      "{}{}: {} line{} like metrics and {} not understood, first line {}: '{}'; --pattern REGEX reads such lines",
+      printable(run.label), run.metrics == 0 ? " has no metric" : "", run.not_understood,
+      run.not_understood == 1 ? " looks" : "s look", run.not_understood == 1 ? "is" : "are", run.first_not_understood,
+      printable(run.not_understood_line));
 }
 
 std::vector<Run> load_runs(const std::vector<std::string>& paths, const MetricReaderOptions& options) {

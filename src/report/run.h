@@ -30,11 +30,14 @@ struct Run {
   std::string label;           // unique among the runs of a report
   std::filesystem::path path;  // as the user named it
   bool is_directory = false;
-  bool by_step = false;                                    // x is the step, not the epoch
-  std::vector<Series> series;                              // in the order in which they appeared
-  std::vector<std::pair<std::string, double>> figures;     // of no epoch: the last value of each name
-  double first_time = 0, last_time = 0;                    // of all metrics; NaN: not known
-  std::uint64_t metrics = 0;                               // told in all
+  bool by_step = false;                                 // x is the step, not the epoch
+  std::vector<Series> series;                           // in the order in which they appeared
+  std::vector<std::pair<std::string, double>> figures;  // of no epoch: the last value of each name
+  double first_time = 0, last_time = 0;                 // of all metrics; NaN: not known
+  std::uint64_t metrics = 0;                            // told in all
+  std::uint64_t not_understood = 0;  // lines that look like metrics and are not read (MetricReaderCounts)
+  std::uint64_t first_not_understood = 0;
+  std::string not_understood_line;
   std::shared_ptr<const nlohmann::ordered_json> document;  // run.json; null if there is none
 
   [[nodiscard]] const Series* find(std::string_view name) const;
@@ -45,6 +48,8 @@ MetricReaderCounts for_each_metric(const std::filesystem::path& path, const Metr
                                    const std::function<void(const Metric&)>& take);
 
 [[nodiscard]] Run load_run(const std::filesystem::path& path, const MetricReaderOptions& options);
+// What the user must be told of it: that it has no metric, that lines were not understood; empty: nothing.
+[[nodiscard]] std::string doubts_of(const Run& run);
 // Labels are made unique.
 [[nodiscard]] std::vector<Run> load_runs(const std::vector<std::string>& paths, const MetricReaderOptions& options);
 

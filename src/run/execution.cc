@@ -104,7 +104,10 @@ class Execution {
     void finish() {
       ranks_.finish();
       files_.finish();
-      for (auto& [rank, reader] : readers_) reader.finish();
+      for (auto& [rank, reader] : readers_) {
+        reader.finish();
+        execution_.end_.not_understood += reader.counts().not_understood;
+      }
     }
     [[nodiscard]] const OutputFiles& files() const { return files_; }
 

@@ -43,6 +43,7 @@ struct ExecutionEnd {
   double first_output_s = -1;  // after the start; negative: there was none
   std::vector<std::string> last_lines;
   std::uint64_t metrics = 0;
+  std::uint64_t not_understood = 0;  // lines that look like metrics (MetricReaderCounts)
 };
 
 [[nodiscard]] ExecutionEnd execute(const std::vector<RunStep>& steps, RunDirectory& directory,

@@ -110,6 +110,39 @@ def counted(tuples):
     return Counter((plain(e), plain(s), plain(r), name, plain(value)) for e, s, r, name, value in tuples)
 
 
+class MadeLogs(Case):
+    def report(self, *arguments, code=0):
+        return self.expect(self.sabath.run("report", *arguments), code)
+
+    def test_what_is_not_understood_is_told(self):
+        (self.home / "commas.log").write_text("Epoch: 0 | Train Loss: 0,5\nEpoch: 1 | Train Loss: 0,25\nepoch=1 acc=0.5\n")
+        done = self.report("commas.log", "--json")
+        self.assertIn("2 lines look like metrics and are not understood, first line 1: 'Epoch: 0 | Train Loss: 0,5'", done.err)
+        self.assertIn("--pattern", done.err)
+        self.assertEqual((done.record["runs"][0]["not_understood"], done.record["runs"][0]["values"]), (2, 1))
+        self.assertIn("there is no such metric", self.report("commas.log", "--expect", "Train Loss<=0.3", code=3).err)
+        self.assertIn("2 lines look", self.expect(self.sabath.run("compare", "commas.log", "commas.log")).err)
+        (self.home / "words.log").write_text("it went well\n")
+        self.assertIn("words.log has no metric\n", self.report("words.log").err)
+        self.assertIn("words.log has no metric", self.report("words.log", "--expect", "loss<1", code=3).err)
+        (self.home / "own.log").write_text("after round 5 we have test loss = 0.25\n")
+        self.assertIn("own.log has no metric: 1 line looks like metrics and is not understood", self.report("own.log").err)
+        done = self.report("own.log", "--pattern", r"round (?P<step>\d+) we have (?P<values>.*)", "--expect", "test loss=0.25")
+        self.assertNotIn("not understood", done.err)
+
+    def test_a_summary_replaces_no_epoch(self):
+        """It may count from 0 where the epochs were counted from 1."""
+        stamp = "2026-01-02 03:04:05,678 INFO "
+        text = "".join(f"Epoch {i}/3\n4/4 - 9s - loss: 0.{9 - i} - val_loss: 0.{8 - i}\n" for i in (1, 2, 3))
+        text += f"{stamp}Best result:\n{stamp}  epoch: 2\n{stamp}  loss: 0.125\n{stamp}  val_loss: 0.0625\n"
+        (self.home / "best.log").write_text(text)
+        (run,) = self.report("best.log", "--json").record["runs"]
+        values = {metric["name"]: metric["y"] for metric in run["metrics"]}
+        self.assertEqual((values["loss"], values["val_loss"]), ([0.8, 0.7, 0.6], [0.7, 0.6, 0.5]))
+        self.assertEqual(run["figures"], {"best epoch": 2, "best loss": 0.125, "best val_loss": 0.0625})
+        self.report("best.log", "--expect", "best val_loss=0.0625", "--expect", "val_loss=0.5")
+
+
 @unittest.skipUnless(DATA.is_dir(), "SABATH_TEST_DATA names no directory with real logs")
 class RealLogs(Case):
     def read(self, path, *options):

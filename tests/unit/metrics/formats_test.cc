@@ -152,7 +152,7 @@ std::vector<Case> other_cases() {
        "2020-09-26 03:13:12,345 INFO Best result:\n2020-09-26 03:13:12,345 INFO   epoch: 7\n2020-09-26 03:13:12,345 "
        "INFO   val_loss: 0.123\n"
        "2020-09-26 03:13:12,345 INFO Mean epoch time: 1.5\nFoM: 0.123\n",
-       {"Total epoch time=12.5", "e7 val_loss=0.123", "Mean epoch time=1.5", "FoM=0.123"}},
+       {"Total epoch time=12.5", "best epoch=7", "best val_loss=0.123", "Mean epoch time=1.5", "FoM=0.123"}},
       {"Sciml",
        "<BEGIN> Running benchmark slstr_cloud in training mode\n....<BEGIN> Epoch 1\n........<MESSG> Batch: 0, Train "
        "Loss:  0.69315\n"
@@ -190,6 +190,129 @@ std::vector<Case> other_cases() {
   };
 }
 
+// What follows a number cannot belong to it.
+std::vector<Case> number_cases() {
+  return {
+      {"NumberGroups",
+       "epoch=1 rows/s=98,765.5 loss=0.5 seen=4,321\nepoch=2 rows=7,654,321 a=1_000_000 b=2'500.25 c=-1,234.5\n",
+       {"e1 rows/s=98765.5", "e1 loss=0.5", "e1 seen=4321", "e2 rows=7654321", "e2 a=1000000", "e2 b=2500.25",
+        "e2 c=-1234.5"}},
+      {"NumberOfTwoMeanings",
+       "Epoch: 3 | Loss: 0,75 | Acc: 1,234\nepoch=4 loss=1.234,56 acc=12,34 mae=1,2345 iou=0,123 mse=1,23,456\n",
+       {}},
+      {"NumberListsAndVersions",
+       "epoch=1 a=0.5,0.25 b=1.2.3 c=2026.11.27 d=3 e=4,f=5\n",
+       {"e1 d=3", "e1 e=4", "e1 f=5"}},
+      {"NumberUnits",
+       "epoch=1 a=1.5k b=2Mtok/s c=3.5GiB d=20ms e=2min f=7img/s g=40% h=250us i=1.2Kit/s j=2 KiB, k=5 ms\n"
+       "epoch=2 a=3m b=7B c=12ab d=5Total e=0x1f f=2m30s g=9Foo/s h=0.5s\n",
+       {"e1 a=1500", "e1 b=2000000", "e1 c=3758096384", "e1 d=0.02", "e1 e=120", "e1 f=7", "e1 g=40", "e1 h=0.00025",
+        "e1 i=1200", "e1 j=2048", "e1 k=0.005", "e2 h=0.5"}},
+      {"NumberBarScales",
+       "Epoch 2: 100%|██| 80/80 [00:40<00:00, 2.5Kit/s, loss=0.5, tok=12,345.5, bad=0,25]\n"
+       "Epoch 3:  99%|██| 1.19k/1.20k [00:10<00:00, 99it/s, loss=0.9]\n"
+       "Epoch 3: 100%|██| 1.20k/1.20k [00:10<00:00, 1.1k tokens/s, loss=0.4]\n",
+       {"e2 loss=0.5", "e2 tok=12345.5", "e2 epoch_time=40", "e2 iterations_per_second=2500", "e3 loss=0.4",
+        "e3 epoch_time=10", "e3 iterations_per_second=1100"}},
+      {"NumberQuotedByItsProgram",
+       "{'loss': '0.75', 'learning_rate': '5e-05', 'note': 'x', 'epoch': '1.5'}\n{'version': '3', 'epoch': 2, 'a': "
+       "1}\n",
+       {"e1.5 loss=0.75", "e1.5 learning_rate=5e-05", "e2 a=1"}},
+      {"NumberBehindAByteOrderMark",
+       "\xef\xbb\xbf"
+       "epoch=1 loss=2\n\xef\xbb\xbf"
+       "epoch,a\n5,6\n",
+       {"e1 loss=2", "e5 a=6"}},
+      {"NumberCsvIndex",
+       ",epoch,loss,rows\n0,3,0.5,\"1,234.5\"\n1,4,0.25,\"0,5\"\n",
+       {"e3 loss=0.5", "e3 rows=1234.5", "e4 loss=0.25"}},
+  };
+}
+
+// A summary is told as figures of its own, whatever epoch it names.
+std::vector<Case> summary_cases() {
+  return {
+      {"SummaryPlain",
+       "epoch=2 loss=0.4\nFinal scores:\n  epoch: 2\n  loss: 0.9\nEpoch 3 | loss: 0.3\n  loss: 0.8\n",
+       {"e2 loss=0.4", "final epoch=2", "final loss=0.9", "e3 loss=0.3"}},
+      {"SummaryIsNoWordsBegin", "Finally done:\n  epoch: 2 loss: 0.9\n", {"e2 loss=0.9"}},
+  };
+}
+
+std::vector<Case> shape_cases() {
+  return {
+      {"ShapeDetectron2",
+       "[01/02 03:04:05 d2.utils.events]:  eta: 1:02:03  iter: 39  total_loss: 1.5  loss_mask: 0.5    time: 0.25  "
+       "last_time: 0.5   lr: 0.002  max_mem: 3000M\n",
+       {"s39 total_loss=1.5", "s39 loss_mask=0.5", "s39 time=0.25", "s39 last_time=0.5", "s39 lr=0.002",
+        "s39 max_mem=3000000000"}},
+      {"ShapeImageNet",
+       "Epoch: [4][ 20/626]\tTime  0.250 ( 0.500)\tLoss 6.5e+00 (6.75e+00)\tAcc@1   1.50 (  1.25)\n"
+       "Test: [ 0/49]\tLoss 2.5e+00 (2.5e+00)\n *   Acc@1 40.500 Acc@5 70.250\n",
+       {"e4 s20 Time=0.25", "e4 s20 Time avg=0.5", "e4 s20 Loss=6.5", "e4 s20 Loss avg=6.75", "e4 s20 Acc@1=1.5",
+        "e4 s20 Acc@1 avg=1.25", "e4 s0 Test Loss=2.5", "e4 s0 Test Loss avg=2.5", "e4 Acc@1=40.5", "e4 Acc@5=70.25"}},
+      {"ShapeMetricLogger",
+       "Epoch: [2]  [  10/1252]  eta: 0:20:30  lr: 0.125  img/s: 101.5 (99.5)  loss: 6.5 (6.75)  max mem: 8123\n"
+       "Test:  Acc@1 50.5 Acc@5 75.25\n",
+       {"e2 s10 lr=0.125", "e2 s10 img/s=101.5", "e2 s10 img/s avg=99.5", "e2 s10 loss=6.5", "e2 s10 loss avg=6.75",
+        "e2 s10 max mem=8123", "e2 Test Acc@1=50.5", "e2 Test Acc@5=75.25"}},
+      {"ShapeMnist",
+       "Train Epoch: 1 [640/60000 (1%)]\tLoss: 2.25\n\nTest set: Average loss: 0.0625, Accuracy: 9750/10000 (98%)\n",
+       {"e1 s640 Loss=2.25", "e1 Test set Average loss=0.0625", "e1 Test set Accuracy=98"}},
+      {"ShapeTimm",
+       "Train: 7 [  50/1251 (  4%)]  Loss: 6.5 (6.75)  Time: 0.5s, 512.25/s  (0.5s, 512.25/s)  LR: 1.000e-06\n",
+       {"e7 s50 Train Loss=6.5", "e7 s50 Train Loss avg=6.75", "e7 s50 Train Time=0.5", "e7 s50 Train LR=1e-06"}},
+      {"ShapeMmengine",
+       "2026/01/02 03:04:05 - mmengine - INFO - Epoch(train)  [3][ 50/196]  lr: 1.0e-01  eta: 0:01:02  loss: 1.5\n"
+       "2026/01/02 03:04:05 - mmengine - INFO - Epoch(val) [3][20/20]    accuracy/top1: 61.5  time: 0.25\n"
+       "2026-01-02 03:04:05,678 - mmdet - INFO - Epoch [4][50/196]\tlr: 1.0e-02, eta: 1:02:03, loss: 0.5\n"
+       "2026/01/02 03:04:05 - mmengine - INFO - Iter(train) [ 100/4000]  loss: 0.25\n",
+       {"e3 s50 train lr=0.1", "e3 s50 train loss=1.5", "e3 s20 val accuracy/top1=61.5", "e3 s20 val time=0.25",
+        "e4 s50 lr=0.01", "e4 s50 loss=0.5", "e4 s100 train loss=0.25"}},
+      {"ShapeMegatron",
+       " iteration      200/    800 | consumed samples:         1600 | elapsed time per iteration (ms): 125.5 | "
+       "learning rate: 2.5E-04 | lm loss: 7.5E+00 | loss scale: 1.0 |\n"
+       "[2026-01-02 03:04:05] iteration      300/    800 | lm loss: 6.5E+00 |\n",
+       {"s200 consumed samples=1600", "s200 elapsed time per iteration (ms)=125.5", "s200 learning rate=0.00025",
+        "s200 lm loss=7.5", "s200 loss scale=1", "s300 lm loss=6.5"}},
+      {"ShapeNanoGpt",
+       "step 500: train loss 3.25, val loss 3.5\niter 510: loss 3.125, time 125.50ms, mfu 12.5%\n"
+       "step 00010/20000 (0.05%) | loss: 9.5 | dt: 250.00ms | tok/sec: 1,048,576 | total time: 0.10m\n",
+       {"s500 train loss=3.25", "s500 val loss=3.5", "s510 loss=3.125", "s510 time=0.1255", "s510 mfu=12.5",
+        "s10 loss=9.5", "s10 dt=0.25", "s10 tok/sec=1048576"}},
+      {"ShapeDeepSpeed",
+       "steps: 20 loss: 2.5 iter time (s): 0.25 samples/sec: 64.5\n",
+       {"s20 loss=2.5", "s20 iter time (s)=0.25", "s20 samples/sec=64.5"}},
+      {"ShapeFairseq",
+       "2026-01-02 03:04:05 | INFO | train | epoch 003 | loss 5.5 | nll_loss 4.25 | ppl 18.5 | wps 1234.5\n",
+       {"e3 loss=5.5", "e3 nll_loss=4.25", "e3 ppl=18.5", "e3 wps=1234.5"}},
+      {"ShapeXgboost", "[12]\ttrain-rmse:0.25\ttest-rmse:0.5\n", {"s12 train-rmse=0.25", "s12 test-rmse=0.5"}},
+      {"ShapeFastai",
+       "epoch     train_loss  valid_loss  accuracy  time    \n0         0.750000    0.500000    0.812500  01:02     \n"
+       "1         0.500000    0.250000    0.875000  00:59     \n",
+       {"e0 train_loss=0.75", "e0 valid_loss=0.5", "e0 accuracy=0.8125", "e0 time=62", "e1 train_loss=0.5",
+        "e1 valid_loss=0.25", "e1 accuracy=0.875", "e1 time=59"}},
+      {"ShapeUltralytics",
+       "      Epoch    GPU_mem   box_loss   cls_loss  Instances       Size\n"
+       "        2/3      2.5G      1.125      2.25         17        640:  50%|█████     | 2/4 [00:01<00:01,  "
+       "2.0it/s]\r"
+       "        2/3      2.5G      1.25       2.5          19        640: 100%|██████████| 4/4 [00:02<00:00,  "
+       "2.0it/s]\n"
+       "                 Class     Images  Instances      Box(P          R      mAP50  mAP50-95): 100%|██| 1/1\n"
+       "                   all          4         17      0.625        0.5       0.75       0.25\n",
+       {"e2 GPU_mem=2500000000", "e2 box_loss=1.25", "e2 cls_loss=2.5", "e2 Instances=19", "e2 Size=640",
+        "e2 all Images=4", "e2 all Instances=17", "e2 all P=0.625", "e2 all R=0.5", "e2 all mAP50=0.75",
+        "e2 all mAP50_95=0.25"}},
+      {"ShapeWords",
+       "Epoch 007 loss  2.5 | Acc 12.5%\nEpoch 8, train loss 0.5 val loss 0.25 (0.3)\n"
+       "Epoch 00009: val_loss improved from 0.5 to 0.25, saving\nEpoch 10 took 5 s with loss 0.5\n",
+       {"e7 loss=2.5", "e7 Acc=12.5", "e8 train loss=0.5", "e8 val loss=0.25", "e8 val loss avg=0.3"}},
+      {"ShapeBehindAContainersName",
+       "trainer-0  | {'loss': 0.5, 'epoch': 2.0}\nworker | {'loss': 1}\nsaved a | {'epoch': 1, 'loss': 3}\n",
+       {"e2 loss=0.5"}},
+  };
+}
+
 class Formats : public testing::TestWithParam<Case> {};
 
 TEST_P(Formats, TellsWhatTheLinesSay) { EXPECT_EQ(told(GetParam().text, GetParam().options), GetParam().expected); }
@@ -208,6 +331,9 @@ TEST_P(Formats, LinesOfWindows) {
 const auto name_of = [](const auto& info) { return std::string(info.param.name); };
 INSTANTIATE_TEST_SUITE_P(Keras, Formats, testing::ValuesIn(keras_cases()), name_of);
 INSTANTIATE_TEST_SUITE_P(Mlperf, Formats, testing::ValuesIn(mlperf_cases()), name_of);
+INSTANTIATE_TEST_SUITE_P(Numbers, Formats, testing::ValuesIn(number_cases()), name_of);
+INSTANTIATE_TEST_SUITE_P(Summaries, Formats, testing::ValuesIn(summary_cases()), name_of);
+INSTANTIATE_TEST_SUITE_P(Shapes, Formats, testing::ValuesIn(shape_cases()), name_of);
 INSTANTIATE_TEST_SUITE_P(Other, Formats, testing::ValuesIn(other_cases()), name_of);
 
 }  // namespace

@@ -103,6 +103,27 @@ TEST(MetricReader, PatternsOfARecipe) {
   EXPECT_EQ(told("Epoch 9, loss: 1\n:::MLLOG {\"key\": \"a\", \"value\": 1}\nmetric a is 1\n", options), Lines{"a=1"});
 }
 
+TEST(MetricReader, APatternMayLeaveNamesAndNumbersToTheLine) {
+  MetricReaderOptions options;
+  options.patterns = {R"(^<(?P<group>\w+)> round (?P<step>\d+) (?P<values>.*))",
+                      R"(at (?P<epoch>\d+) got (?P<got>\S+))"};
+  EXPECT_EQ(
+      told("<dev> round 7 ce 0.5, wer 12.5%\n<all> round 8 a: 1 | b: 2,5\nat 3 got 1,234.5\nat 4 got 0,5\n", options),
+      (Lines{"s7 dev ce=0.5", "s7 dev wer=12.5", "s8 all a=1", "e3 got=1234.5"}));
+}
+
+TEST(MetricReader, CountsLinesThatLookLikeMetricsAndAreNotUnderstood) {
+  MetricReader reader({}, [](const Metric&) {});
+  reader.feed(
+      "Total params: 104.5\nloss at the end 0.5\nEpoch 1: acc: 0,75\rEpoch 1: acc: 0,75\nvalid loss = 1.5\n"
+      "saved after Val Loss improved from inf to 0.5\nEpoch 2: acc: 0.5\nEpoch 3: 1:02:03, v1.2.3, 2026-01-02\n",
+      0);
+  reader.finish();
+  EXPECT_EQ(reader.counts().not_understood, 2U);
+  EXPECT_EQ(reader.counts().first_not_understood, 3U);
+  EXPECT_EQ(reader.counts().not_understood_line, "Epoch 1: acc: 0,75");
+}
+
 TEST(MetricReader, RefusesPatternsThatMakeNoSense) {
   for (const std::string pattern : {"(", "no groups", R"((?P<a>x)\1)", "(?P<a>x{1000}){1000}"}) {
     MetricReaderOptions options;
