@@ -82,9 +82,14 @@ MlperfFields fields_of(const Options& options, const std::string& format) {
   return fields;
 }
 
-void write_mlperf(Context& context, ReportOutput& output, const Run& run, const MlperfFields& fields) {
-  const MlperfLog log = mlperf_log(run, fields);
+void write_mlperf(Context& context, ReportOutput& output, const Run& run, const MetricReaderOptions& reader,
+                  const MlperfFields& fields) {
+  const MlperfLog log = mlperf_log(run, reader, fields);
   output.write(log.text);
+  if (!log.not_printed.empty()) {
+    context.say(fmt::format("the program printed no times of {}: they are {}", fmt::join(log.not_printed, ", "),
+                            run.document ? "those of the run's record" : "those of its first and last value"));
+  }
   if (log.missing.empty()) return;
   context.say(
       fmt::format("a submission to MLPerf HPC wants besides: {} (--set KEY=VALUE)", fmt::join(log.missing, ", ")));
@@ -149,7 +154,7 @@ void write_report(Context& context, const Options& options, const std::string& f
   } else if (format == "json") {
     output.write(document(runs).dump(1) + "\n");
   } else if (format == "mlperf") {
-    write_mlperf(context, output, only_run(runs, format), fields);
+    write_mlperf(context, output, only_run(runs, format), reader, fields);
   } else if (format == "ro-crate") {
     output.write(ro_crate(only_run(runs, format)).dump(1) + "\n");
   } else {

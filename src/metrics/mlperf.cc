@@ -1,5 +1,6 @@
 // :::MLLOG {...}: what counts is the key. Event types are wrong in real logs (staging_stop as INTERVAL_START), seeds
-// are numbers or texts, and values are scalars, lists or objects. A pair X_start, X_stop also gives X_time in seconds.
+// are numbers or texts, and values are scalars, lists or objects. A pair X_start, X_stop also gives X_time in seconds,
+// and the run's stop run_success, 1 or 0.
 #include <algorithm>
 
 #include "metrics/formats.h"
@@ -89,6 +90,7 @@ void read_mlperf(const std::vector<JsonLeaf>& leaves, Trace& trace, Reading& rea
       has_time = true;
       reading.time = *number / 1000;
     } else {
+      if (event.key == "run_stop" && leaf.inner == "status") reading.add("run_success", leaf.text == "success" ? 1 : 0);
       const bool extra = leaf.outer == "metadata" && !leaf.inner.empty() && !take_place(leaf, reading, event);
       if (number && (extra || leaf.outer == "value")) add(leaf, event.key, *number, reading);
     }

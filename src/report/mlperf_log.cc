@@ -9,11 +9,13 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
+#include <utility>
 
 #include "base/clock.h"
 #include "metrics/json_scan.h"
 #include "metrics/record.h"
 #include "report/mlperf_rules.h"
+#include "report/printed_points.h"
 #include "report/summary.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
@@ -28,6 +30,29 @@ struct Line {
   std::string text;
 };
 
+struct Interval {
+  double begin = 0, end = 0;  // seconds since 1970
+};
+
+constexpr std::string_view init_time = "init_time", staging_time = "staging_time", run_time = "run_time",
+                           run_success = "run_success";
+
+// Of an epoch or a step; what is not holds for the whole run.
+bool is_placed(const PrintedPoint& point) { return point.epoch || point.step; }
+
+// Told as lines of their own, and not as values.
+bool is_interval(std::string_view name) {
+  return name == init_time || name == staging_time || name == run_time || name == run_success;
+}
+
+// As the program printed it: X_start and X_stop, which are told as X_time when X stops.
+std::optional<Interval> printed_interval(const PrintedPoints& printed, std::string_view name) {
+  const PrintedPoint* const point = printed.find(name);
+  if (point == nullptr || !std::isfinite(point->time) || point->is_list || !(point->values.back() >= 0))
+    return std::nullopt;
+  return Interval{point->time - point->values.back(), point->time};
+}
+
 std::optional<double> number_of(const Run& run, const std::string& part, const std::string& key = {}) {
   const std::string text = fact(run, part, key);
   if (text.empty()) return std::nullopt;
@@ -41,12 +66,14 @@ std::string value_of(const std::string& text) {
   return json.is_number_float() ? number_text(json.get<double>()) : json.dump();
 }
 
-// As Python's json module writes it, which MLPerf's own parser reads: bare NaN and Infinity.
-std::string value_text(double value) { return number_text(value); }
-
 class Log {
  public:
-  Log(const Run& run, const MlperfFields& fields) : run_(run), fields_(fields) {}
+  Log(const Run& run, const PrintedPoints& printed, const MlperfFields& fields)
+      : run_(run), printed_(printed), fields_(fields) {
+    for (const PrintedPoint& one : printed.all()) {
+      if (is_placed(one)) series_.insert(one.name);
+    }
+  }
   MlperfLog write();
 
  private:
@@ -56,24 +83,50 @@ class Log {
                                         R"("value": {}, "metadata": {{{}}}}})",
                                         to_milliseconds(time), type, json_quote(key), value, metadata)});
   }
+  void find_intervals();
   void add_head();
   void add_intervals();
   void add_epochs();
   void add_evaluations();
   void add_values();
-  void add_series(std::string_view key, const Series& series);
+  void add_points(std::string_view key, std::string_view name);
+  [[nodiscard]] bool is_series(std::string_view name) const { return series_.contains(name); }
   [[nodiscard]] std::string status() const;
 
   const Run& run_;
+  const PrintedPoints& printed_;
   const MlperfFields& fields_;
+  std::set<std::string_view> series_;        // what was printed of epochs or steps
   std::set<std::string, std::less<>> keys_;  // that were written
-  double begin_ = 0, run_start_ = 0, run_stop_ = 0;
+  Interval init_, run_interval_;
+  std::optional<Interval> staging_;
+  std::string staging_text_;  // its metadata
+  bool run_is_printed_ = false;
+  std::vector<std::string> not_printed_;
   std::vector<Line> lines_;
 };
+
+// As Python's json module writes it, which MLPerf's own parser reads: bare NaN and Infinity.
+std::string value_text(double value) { return number_text(value); }
+
+std::string list_text(const PrintedPoint& point) {
+  std::string text;
+  for (const double value : point.values) text += (text.empty() ? "" : ", ") + value_text(value);
+  return point.is_list ? "[" + text + "]" : text;
+}
+
+std::string place_text(const PrintedPoint& point) {
+  std::string text;
+  if (point.epoch) text = fmt::format("\"epoch_num\": {}", number_text(*point.epoch));
+  if (point.step) text += fmt::format("{}\"step_num\": {}", text.empty() ? "" : ", ", *point.step);
+  return text;
+}
 
 std::string epoch_text(double epoch) { return fmt::format("\"epoch_num\": {}", number_text(epoch)); }
 
 std::string Log::status() const {
+  if (const PrintedPoint* const said = printed_.find(run_success))
+    return said->values.back() == 1 ? "success" : "aborted";
   const std::string state = fact(run_, "state"), code = fact(run_, "exit");
   if (state == "finished" && (code.empty() || code == "0")) return "success";
   return state.empty() ? "unknown" : "aborted";
@@ -87,7 +140,12 @@ void Log::add_head() {
     if (!text.starts_with('@')) values.emplace(name, value_of(text));
   }
   for (const auto& [name, text] : facts_of(run_, "config")) values.emplace(name, value_of(text));
-  for (const auto& [name, value] : run_.figures) values.emplace(name, value_text(value));
+  std::map<std::string, double, std::less<>> times;
+  for (const PrintedPoint& point : printed_.all()) {
+    if (is_placed(point) || is_interval(point.name)) continue;
+    if (values.emplace(point.name, list_text(point)).second && std::isfinite(point.time))
+      times[point.name] = point.time;
+  }
   const auto known = [&](const char* name, const std::string& text, bool is_text) {
     if (!text.empty()) values.emplace(name, is_text ? json_quote(text) : text);
   };
@@ -95,49 +153,77 @@ void Log::add_head() {
   known("submission_platform", fact(run_, "machine", "cpu"), true);
   known("number_of_nodes", fact(run_, "nodes"), false);
   for (const auto& [name, value] : values) {
-    if (run_.find(name) == nullptr || fields_.contains(name)) add(begin_, point, name, value);
+    const auto time = times.find(name);
+    if (!is_series(name) || fields_.contains(name))
+      add(time == times.end() ? init_.begin : time->second, point, name, value);
   }
 }
 
-// Fetch is not staging: what moves data next to the job is. Times without an order of their own follow each other.
+// What the program printed is not replaced. Of the record: fetch is not staging, what moves data next to the job is;
+// times without an order of their own follow each other.
+void Log::find_intervals() {
+  const double first = std::isnan(run_.first_time) ? 0 : run_.first_time;
+  const double begin = number_of(run_, "started").value_or(first);
+  double at = begin + number_of(run_, "times", "fetch").value_or(0);
+  const auto staged = number_of(run_, "times", "stage");
+  if (staged) {
+    staging_ = Interval{at, at + *staged};
+    staging_text_ = fmt::format("\"staging_duration\": {}", number_text(*staged));
+  }
+  at += staged.value_or(0) + number_of(run_, "times", "verify").value_or(0) +
+        number_of(run_, "times", "launch").value_or(0);
+  const double end = number_of(run_, "finished").value_or(std::isnan(run_.last_time) ? begin : run_.last_time);
+
+  const auto init = printed_interval(printed_, init_time), staging = printed_interval(printed_, staging_time),
+             run = printed_interval(printed_, run_time);
+  if (staging) {
+    staging_ = staging;
+    staging_text_.clear();
+  }
+  const double launched = init ? init->end : std::max(at, begin);
+  run_interval_ = run.value_or(Interval{launched, std::max(end, launched)});
+  init_ = init.value_or(Interval{std::min(begin, run_interval_.begin), run_interval_.begin});
+  run_is_printed_ = run.has_value();
+  if (!init) not_printed_.emplace_back("init");
+  if (!staging && staging_) not_printed_.emplace_back("staging");
+  if (!run) not_printed_.emplace_back("run");
+}
+
 void Log::add_intervals() {
-  add(begin_, start, "init_start", "null");
-  double at = begin_ + number_of(run_, "times", "fetch").value_or(0);
-  if (const auto staging = number_of(run_, "times", "stage")) {
-    add(at, start, "staging_start", "null");
-    at += *staging;
-    add(at, stop, "staging_stop", "null", fmt::format("\"staging_duration\": {}", number_text(*staging)));
+  add(init_.begin, start, "init_start", "null");
+  if (staging_) {
+    add(staging_->begin, start, "staging_start", "null");
+    add(staging_->end, stop, "staging_stop", "null", staging_text_);
   }
-  at += number_of(run_, "times", "verify").value_or(0) + number_of(run_, "times", "launch").value_or(0);
-  run_start_ = std::max(at, begin_);
-  add(run_start_, stop, "init_stop", "null");
-  add(run_start_, start, "run_start", "null");
+  add(init_.end, stop, "init_stop", "null");
+  add(run_interval_.begin, start, "run_start", "null");
 }
 
-// An epoch ends with its last value, and began its time earlier, or when the one before ended.
+// An epoch ends when its time was told. Where no epoch's time was, it ends with its last value and began when the one
+// before ended.
 void Log::add_epochs() {
   if (run_.by_step) return;
-  std::map<double, double> ends;
-  for (const Series& series : run_.series) {
-    for (std::size_t i = 0; i < series.x.size(); ++i) {
-      if (std::isnan(series.time[i])) continue;
-      double& end = ends.try_emplace(series.x[i], series.time[i]).first->second;
-      end = std::max(end, series.time[i]);
+  std::map<double, Interval> epochs;
+  if (const Series* const times = run_.find("epoch_time")) {
+    for (std::size_t i = 0; i < times->x.size(); ++i) {
+      if (std::isnan(times->time[i]) || !(times->y[i] >= 0)) continue;
+      const double end = times->time[i], begin = end - times->y[i];
+      epochs[times->x[i]] = {run_is_printed_ ? begin : std::min(std::max(begin, run_interval_.begin), end), end};
     }
+  } else {
+    for (const Series& series : run_.series) {
+      for (std::size_t i = 0; i < series.x.size(); ++i) {
+        if (std::isnan(series.time[i])) continue;
+        double& end = epochs.try_emplace(series.x[i], Interval{0, series.time[i]}).first->second.end;
+        end = std::max(end, series.time[i]);
+      }
+    }
+    double before = run_interval_.begin;
+    for (auto& [epoch, interval] : epochs) interval.begin = std::min(std::exchange(before, interval.end), interval.end);
   }
-  const Series* const times = run_.find("epoch_time");
-  double before = run_start_;
-  for (const auto& [epoch, end] : ends) {
-    double begin = std::min(before, end);
-    if (times != nullptr) {
-      const auto found = std::lower_bound(times->x.begin(), times->x.end(), epoch);
-      const auto index = static_cast<std::size_t>(found - times->x.begin());
-      if (found != times->x.end() && *found == epoch && times->y[index] >= 0) begin = end - times->y[index];
-    }
-    begin = std::min(std::max(begin, run_start_), end);
-    add(begin, start, "epoch_start", "null", epoch_text(epoch));
-    add(end, stop, "epoch_stop", "null", epoch_text(epoch));
-    before = end;
+  for (const auto& [epoch, interval] : epochs) {
+    add(interval.begin, start, "epoch_start", "null", epoch_text(epoch));
+    add(interval.end, stop, "epoch_stop", "null", epoch_text(epoch));
   }
 }
 
@@ -148,48 +234,47 @@ void Log::add_evaluations() {
   for (std::size_t i = 0; i < times->x.size(); ++i) {
     if (std::isnan(times->time[i]) || !(times->y[i] >= 0)) continue;
     const std::string epoch = epoch_text(times->x[i]);
-    add(std::max(times->time[i] - times->y[i], run_start_), start, "eval_start", "null", epoch);
+    const double begin = times->time[i] - times->y[i];
+    add(run_is_printed_ ? begin : std::max(begin, run_interval_.begin), start, "eval_start", "null", epoch);
     add(times->time[i], stop, "eval_stop", "null", epoch);
   }
 }
 
-void Log::add_series(std::string_view key, const Series& series) {
-  for (std::size_t i = 0; i < series.x.size(); ++i) {
-    const double time = std::isnan(series.time[i]) ? run_start_ : series.time[i];
-    const std::string place =
-        run_.by_step ? fmt::format("\"step_num\": {}", number_text(series.x[i])) : epoch_text(series.x[i]);
-    add(time, point, key, value_text(series.y[i]), place);
+// Under `key` what was printed as `name`, with the step where it had one.
+void Log::add_points(std::string_view key, std::string_view name) {
+  for (const PrintedPoint& one : printed_.all()) {
+    if (one.name != name || !is_placed(one)) continue;
+    add(std::isnan(one.time) ? run_interval_.begin : one.time, point, key, list_text(one), place_text(one));
   }
 }
 
 void Log::add_values() {
-  for (const Series& series : run_.series) {
-    if (!fields_.contains(series.name)) add_series(series.name, series);
+  for (const PrintedPoint& one : printed_.all()) {
+    if (!is_placed(one) || fields_.contains(one.name) || is_interval(one.name)) continue;
+    add(std::isnan(one.time) ? run_interval_.begin : one.time, point, one.name, list_text(one), place_text(one));
   }
   for (const auto& [key, text] : fields_) {
     if (!text.starts_with('@')) continue;
-    const Series* const series = run_.find(text.substr(1));
-    if (series == nullptr) {
+    if (!is_series(text.substr(1))) {
       throw Error(FailureKind::not_found, fmt::format("{} has no metric {}", run_.label, printable(text.substr(1))),
                   "sabath report RUN shows what it has");
     }
-    add_series(key, *series);
+    add_points(key, text.substr(1));
   }
 }
 
 MlperfLog Log::write() {
-  const double first = std::isnan(run_.first_time) ? 0 : run_.first_time;
-  begin_ = number_of(run_, "started").value_or(first);
-  run_stop_ = number_of(run_, "finished").value_or(std::isnan(run_.last_time) ? begin_ : run_.last_time);
+  find_intervals();
   add_intervals();
   add_head();
   add_epochs();
   add_evaluations();
   add_values();
-  add(std::max(run_stop_, run_start_), stop, "run_stop", "null", fmt::format("\"status\": \"{}\"", status()));
+  add(run_interval_.end, stop, "run_stop", "null", fmt::format("\"status\": \"{}\"", status()));
   std::stable_sort(lines_.begin(), lines_.end(), [](const Line& a, const Line& b) { return a.time < b.time; });
   const auto benchmark = fields_.find("submission_benchmark");
   MlperfLog log;
+  log.not_printed = std::move(not_printed_);
   for (const Line& line : lines_) log.text += line.text + "\n";
   for (const std::string_view key :
        mlperf_keys(benchmark == fields_.end() ? fact(run_, "recipe", "name") : benchmark->second)) {
@@ -200,6 +285,10 @@ MlperfLog Log::write() {
 
 }  // namespace
 
-MlperfLog mlperf_log(const Run& run, const MlperfFields& fields) { return Log(run, fields).write(); }
+MlperfLog mlperf_log(const Run& run, const MetricReaderOptions& options, const MlperfFields& fields) {
+  PrintedPoints printed;
+  for_each_metric(run.path, options, [&](const Metric& metric) { printed.take(metric); });
+  return Log(run, printed, fields).write();
+}
 
 }  // namespace sabath

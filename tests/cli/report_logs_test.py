@@ -53,6 +53,8 @@ def mlperf(lines):
         for name, value in metadata.items():
             if name not in PLACES:
                 told += leaves(name, value)
+        if event["key"] == "run_stop" and "status" in metadata:
+            told.append(("run_success", float(metadata["status"] == "success")))
         key, edge = event["key"].rpartition("_")[::2]
         place = (key, metadata.get("instance", 0))
         if edge == "start":

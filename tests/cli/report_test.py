@@ -207,6 +207,56 @@ class Reports(Case):
             if row["name"] != "epoch_time":
                 self.assertIn((row["name"], row["epoch"], row["value"]), told)
 
+    def exported(self, *arguments):
+        """{key: [(seconds, value, metadata)]} of an export, and what was said beside it."""
+        done = self.report(*arguments, "--format", "mlperf")
+        events = {}
+        for line in done.lines:
+            event = json.loads(line.removeprefix(":::MLLOG "))
+            events.setdefault(event["key"], []).append((event["time_ms"] / 1000 - BEGIN, event["value"], event["metadata"]))
+        return events, done.err
+
+    def test_times_that_the_program_printed_are_exported(self):
+        """Not those of the record, nor of the log's first and last line; steps and lists as they were."""
+
+        def line(at, key, value=None, **metadata):
+            event = {"time_ms": int((BEGIN + at) * 1000), "key": key, "value": value, "metadata": metadata}
+            return f":::MLLOG {json.dumps(event)}\n"
+
+        text = (line(0.25, "seed", 7) + line(1, "init_start") + line(2.5, "staging_start") + line(3.75, "staging_stop")
+                + line(4, "init_stop") + line(4.125, "run_start") + line(5, "epoch_start", epoch_num=3)
+                + line(6, "lr", [0.5, 0.25], epoch_num=3, step_num=10) + line(7, "lr", [0.25, 0.125], epoch_num=3, step_num=20)
+                + line(9, "epoch_stop", epoch_num=3) + line(9.5, "run_stop", status="aborted")
+                + line(60, "eval_error", 0.5, epoch_num=4) + line(61, "betas", [0.9, 0.99]))  # fmt: skip
+        (self.home / "ml.log").write_text(text)
+        self.make_run(name="run_m", epochs=0)
+        metrics = self.report("ml.log", "--format", "csv").out
+        (self.home / "run_m/metrics.jsonl").write_text(
+            "".join(json.dumps({"time": float(r["time"]), "epoch": float(r["epoch"]) if r["epoch"] else None,
+                                "step": int(r["step"]) if r["step"] else None, "rank": 0, "name": r["name"],
+                                "value": float(r["value"])}) + "\n" for r in csv.DictReader(io.StringIO(metrics))))  # fmt: skip
+        for run in ("ml.log", "run_m"):
+            events, said = self.exported(run)
+            self.assertNotIn("printed no times", said)
+            times = {key: [at for at, _, _ in told] for key, told in events.items()}
+            for key, at in (("init_start", 1), ("staging_start", 2.5), ("staging_stop", 3.75), ("init_stop", 4), ("run_start", 4.125),
+                            ("epoch_start", 5), ("epoch_stop", 9), ("run_stop", 9.5), ("seed", 0.25), ("eval_error", 60)):  # fmt: skip
+                self.assertEqual(times[key], [at], (run, key))
+            self.assertEqual(events["run_stop"][0][2], {"status": "aborted"})
+            self.assertEqual([(value, place) for _, value, place in events["lr"]],
+                             [([0.5, 0.25], {"epoch_num": 3, "step_num": 10}), ([0.25, 0.125], {"epoch_num": 3, "step_num": 20})])  # fmt: skip
+            self.assertEqual(events["betas"][0][1], [0.9, 0.99])
+            self.assertEqual([key for key in events if key.endswith("_time") and key != "epoch_time" or "[" in key], [])
+        # Of a run that printed none they are the record's, and said to be.
+        self.make_run()
+        events, said = self.exported("run_a")
+        self.assertIn("printed no times of init, staging, run: they are those of the run's record", said)
+        self.assertEqual((events["init_start"][0][0], events["run_stop"][0][0]), (0, 40))
+        (self.home / "loss.log").write_text(line(3, "loss", 0.5, epoch_num=1) + line(8, "loss", 0.25, epoch_num=2))
+        events, said = self.exported("loss.log")
+        self.assertIn("no times of init, run: they are those of its first and last value", said)
+        self.assertEqual((events["run_start"][0][0], events["run_stop"][0][0]), (3, 8))
+
     def test_what_a_submission_wants_besides(self):
         """It is named, written where somebody says it, and never made up."""
         self.make_run(nodes=2, config={"lr": 0.1, "seed": 7})

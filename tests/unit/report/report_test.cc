@@ -1,4 +1,6 @@
 // The decisions behind a report: axes, which metrics are shown, expectations, comparisons, and which value counts.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -13,6 +15,7 @@
 #include "report/curves.h"
 #include "report/expectation.h"
 #include "report/figure.h"
+#include "report/printed_points.h"
 #include "report/roles.h"
 #include "report/run.h"
 #include "report/text_report.h"
@@ -167,6 +170,31 @@ TEST(LoadRun, TheLowestRankAndItsLastWordCount) {
   EXPECT_EQ(run.metrics, 6U);
   ASSERT_EQ(run.figures.size(), 1U);
   EXPECT_EQ(run.figures[0].second, 3);
+}
+
+TEST(PrintedPoints, KeepStepsAndLists) {
+  PrintedPoints points;
+  const auto take = [&](std::string name, double value, std::optional<std::int64_t> step = {}, int rank = 0) {
+    points.take({.time = value, .epoch = 1.0, .step = step, .rank = rank, .name = std::move(name), .value = value});
+  };
+  for (const double round : {0.0, 10.0}) {  // told again: the later word holds
+    take("a[0]", round + 1);
+    take("a[1]", round + 2);
+  }
+  take("a", 5, 7);
+  take("a", 6, 8);
+  take("a", 4, 8, 1);  // a higher rank's
+  take("b[1]", 3);     // no list
+  take("c[x]", 9);
+  std::vector<std::string> all;
+  for (const PrintedPoint& point : points.all()) {
+    all.push_back(
+        fmt::format("{} s{} {} {}", point.name, point.step.value_or(-1), point.is_list, fmt::join(point.values, ",")));
+  }
+  EXPECT_EQ(all, (std::vector<std::string>{"a s-1 true 11,12", "a s7 false 5", "a s8 false 6", "b[1] s-1 false 3",
+                                           "c[x] s-1 false 9"}));
+  EXPECT_EQ(points.find("a")->values, std::vector<double>{6});
+  EXPECT_EQ(points.find("d"), nullptr);
 }
 
 TEST(Sparkline, ShowsHeightsAndGaps) {

@@ -1,0 +1,45 @@
+// What a program printed, point by point, as exports that keep steps and lists want it: in the order of telling, of
+// each (name, epoch, step) the lowest rank's word, and of it the last; "name[0]", "name[1]" as one list. One thread.
+// take() throws Error{invalid} beyond every bound.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+#include "sabath/metric.h"
+
+namespace sabath {
+
+struct PrintedPoint {
+  std::string name;
+  double time = 0;  // NaN: not known
+  std::optional<double> epoch;
+  std::optional<std::int64_t> step;
+  int rank = -1;
+  std::vector<double> values;
+  bool is_list = false;
+};
+
+class PrintedPoints {
+ public:
+  void take(const Metric& metric);
+  [[nodiscard]] const std::vector<PrintedPoint>& all() const { return points_; }
+  // The last one of this name, wherever it belongs; null if there is none.
+  [[nodiscard]] const PrintedPoint* find(std::string_view name) const;
+
+ private:
+  using Place = std::tuple<std::string, double, std::int64_t>;
+  [[nodiscard]] static Place place_of(const Metric& metric, std::string_view name);
+  PrintedPoint& at(const Metric& metric, std::string_view name);
+  bool continue_list(const Metric& metric, std::string_view name, std::uint64_t index);
+
+  std::map<Place, std::size_t> places_;
+  std::vector<PrintedPoint> points_;
+};
+
+}  // namespace sabath
