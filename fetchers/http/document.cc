@@ -92,7 +92,8 @@ class Hop : public Receiver {
     const std::string name = to_lower(line.substr(0, colon));
     const std::string value(trim(line.substr(colon + 1)));
     if (name == "link" && document.links.size() < fields_max) document.links.push_back(value);
-    if (name == "digest" && document.digests.size() < fields_max) document.digests.push_back(value);
+    if ((name == "digest" || name == "repr-digest") && document.digests.size() < fields_max)
+      document.digests.push_back(value);
     if (name == "www-authenticate") document.authenticate = value;
   }
 

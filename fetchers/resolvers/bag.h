@@ -13,7 +13,8 @@
 namespace sabath {
 
 struct BagDeclaration {
-  std::string version;  // "1.0"
+  std::string version;             // "1.0"
+  std::string encoding = "utf-8";  // of all other tag files, in lower case; a name, which no system need know
 };
 [[nodiscard]] BagDeclaration parse_bag_declaration(std::string_view text, const Url& source);
 
@@ -21,7 +22,8 @@ struct BagSum {
   RelativePath path;
   std::string hex;  // lower case; of the length that the manifest's algorithm has
 };
-[[nodiscard]] std::vector<BagSum> parse_bag_manifest(std::string_view text, std::size_t hex_length, const Url& source);
+[[nodiscard]] std::vector<BagSum> parse_bag_manifest(std::string_view text, const ChecksumAlgorithm& algorithm,
+                                                     const Url& source);
 
 struct BagFetch {
   RelativePath path;

@@ -18,13 +18,13 @@ namespace {
 constexpr std::string_view prefix = "metalink+";
 constexpr std::size_t metalink_size_max = 256UL << 20;
 
-// Base64 of exactly 32 bytes, as hexadecimal digits.
-std::optional<std::string> try_sha256(std::string_view base64) {
+// The bytes of Base64 with its padding, as hexadecimal digits.
+std::optional<std::string> try_hex(std::string_view base64) {
   constexpr std::string_view alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  if (base64.size() != 44 || base64.back() != '=') return std::nullopt;
+  if (base64.size() % 4 != 0) return std::nullopt;
   std::vector<std::uint8_t> bytes;
   std::uint32_t bits = 0, count = 0;
-  for (const char c : base64.substr(0, 43)) {
+  for (const char c : base64.substr(0, base64.find_last_not_of('=') + 1)) {
     const std::size_t value = alphabet.find(c);
     if (value == alphabet.npos) return std::nullopt;
     bits = bits << 6 | static_cast<std::uint32_t>(value);
@@ -33,7 +33,23 @@ std::optional<std::string> try_sha256(std::string_view base64) {
     count -= 8;
     bytes.push_back(static_cast<std::uint8_t>(bits >> count));
   }
-  return bytes.size() == 32 ? std::optional(to_hex(bytes)) : std::nullopt;
+  return to_hex(bytes);
+}
+
+// "SHA-256=BASE64, SHA-512=BASE64" (RFC 3230), or "sha-512=:BASE64:" (RFC 9530). Only what is strong enough to tell a
+// mirror's content from another one counts; a digest that cannot be read is none.
+void take_digests(std::string_view rest, ListedFile& file) {
+  while (!rest.empty()) {
+    const std::string_view one = trim(rest.substr(0, rest.find(',')));
+    rest.remove_prefix(std::min(rest.find(','), rest.size() - 1) + 1);
+    const std::size_t equals = std::min(one.find('='), one.size());
+    const ChecksumAlgorithm* algorithm = find_checksum_algorithm(to_lower(one.substr(0, equals)));
+    if (algorithm == nullptr || !algorithm->name.starts_with("sha") || algorithm->name == "sha1") continue;
+    std::string_view base64 = one.substr(std::min(equals + 1, one.size()));
+    if (base64.starts_with(':') && base64.ends_with(':') && base64.size() > 1)
+      base64 = base64.substr(1, base64.size() - 2);
+    if (auto hex = try_hex(base64); hex && algorithm->spells(*hex)) file.checksum.*algorithm->value = std::move(*hex);
+  }
 }
 
 class Mirrors : public Resolver {
@@ -101,16 +117,9 @@ ListedFile mirrors_in_head(const Document& head, const Url& file) {
   std::ranges::stable_sort(mirrors, {}, &std::pair<std::uint64_t, Url>::first);
   for (auto& [priority, url] : mirrors) listed.urls.push_back(std::move(url));
   listed.urls.push_back(file);
-  for (std::string_view rest : head.digests) {
-    while (!rest.empty()) {
-      const std::string_view one = trim(rest.substr(0, rest.find(',')));
-      rest.remove_prefix(std::min(rest.find(','), rest.size() - 1) + 1);
-      if (to_lower(one.substr(0, 8)) != "sha-256=") continue;
-      if (auto hex = try_sha256(one.substr(8))) listed.checksum.sha256 = std::move(*hex);
-    }
-  }
+  for (const std::string_view digest : head.digests) take_digests(digest, listed);
   // Without a digest nothing would tell a mirror's content from another.
-  if (listed.checksum.sha256.empty()) listed.urls = {file};
+  if (listed.checksum.empty()) listed.urls = {file};
   return listed;
 }
 

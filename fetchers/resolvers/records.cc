@@ -32,19 +32,17 @@ Url checked_url(const std::string& text, const Url& source) {
   return std::move(*url);
 }
 
-// "md5", "MD5", "SHA-256" and the hexadecimal digits; other algorithms are passed over.
-Checksums checksums_of(const std::string& algorithm, const std::string& digits, const Url& source) {
-  std::string name = to_lower(algorithm);
-  std::erase(name, '-');
+// "md5", "MD5", "SHA-512" and the hexadecimal digits.
+void take_checksum(ListedFile& file, const std::string& algorithm, const std::string& digits, const Url& source) {
+  const ChecksumAlgorithm* known = find_checksum_algorithm(to_lower(algorithm));
   const std::string hex = to_lower(digits);
-  Checksums sums;
-  std::string* const sum = name == "md5" ? &sums.md5 : name == "sha1" ? &sums.sha1 : &sums.sha256;
-  const std::size_t length = name == "md5" ? 32 : name == "sha1" ? 40 : 64;
-  if (name != "md5" && name != "sha1" && name != "sha256") return sums;
-  if (hex.size() != length || hex.find_first_not_of("0123456789abcdef") != hex.npos)
-    refuse(source, fmt::format("\"{}\" is no {}", printable(digits), name));
-  *sum = hex;
-  return sums;
+  if (known == nullptr) {
+    file.unchecked = algorithm;
+  } else if (!known->spells(hex)) {
+    refuse(source, fmt::format("\"{}\" is no {}", printable(digits), known->name));
+  } else {
+    file.checksum.*known->value = hex;
+  }
 }
 
 void add(Listing& listing, ListedFile file, const Url& source) {
@@ -105,13 +103,10 @@ Listing parse_zenodo_record(std::string_view body, const Url& source) {
     if (!links) file.fail("links", "is missing");
     const std::string sum = file.try_text("checksum").value_or("");
     const std::size_t colon = std::min(sum.find(':'), sum.size());
-    add(listing,
-        {checked_path(file.text("key"), source),
-         {checked_url(links->text("self"), source)},
-         file.try_uint("size"),
-         sum.empty() ? Checksums{}
-                     : checksums_of(sum.substr(0, colon), sum.substr(std::min(colon + 1, sum.size())), source)},
-        source);
+    ListedFile listed{
+        checked_path(file.text("key"), source), {checked_url(links->text("self"), source)}, file.try_uint("size"), {}};
+    if (!sum.empty()) take_checksum(listed, sum.substr(0, colon), sum.substr(std::min(colon + 1, sum.size())), source);
+    add(listing, std::move(listed), source);
   }
   return listing;
 }
@@ -130,12 +125,12 @@ Listing parse_figshare_article(std::string_view body, const Url& source) {
     JsonObject file(value, origin, "a file");
     if (flag(file, "is_link_only")) continue;  // a link to some page
     const std::string sum = file.try_text("computed_md5").value_or(file.try_text("supplied_md5").value_or(""));
-    add(listing,
-        {checked_path(file.text("name"), source),
-         {checked_url(file.text("download_url"), source)},
-         file.try_uint("size"),
-         sum.empty() ? Checksums{} : checksums_of("md5", sum, source)},
-        source);
+    ListedFile listed{checked_path(file.text("name"), source),
+                      {checked_url(file.text("download_url"), source)},
+                      file.try_uint("size"),
+                      {}};
+    if (!sum.empty()) take_checksum(listed, "md5", sum, source);
+    add(listing, std::move(listed), source);
   }
   return listing;
 }
@@ -171,15 +166,13 @@ Listing parse_dataverse_version(std::string_view body, const Url& source) {
     if (id.empty() || id.find_first_not_of("0123456789") != id.npos) file->fail("id", "is no number");
     const std::string url =
         fmt::format("{}/api/access/datafile/{}{}", source.origin(), id, original ? "?format=original" : "");
-    Checksums sums;
+    ListedFile listed{checked_path(directory.empty() ? name : directory + "/" + name, source),
+                      {checked_url(url, source)},
+                      original ? file->try_uint("originalFileSize") : file->try_uint("filesize"),
+                      {}};
     if (auto sum = file->try_object("checksum", "\"checksum\""); sum && !original)
-      sums = checksums_of(sum->text("type"), sum->text("value"), source);
-    add(listing,
-        {checked_path(directory.empty() ? name : directory + "/" + name, source),
-         {checked_url(url, source)},
-         original ? file->try_uint("originalFileSize") : file->try_uint("filesize"),
-         sums},
-        source);
+      take_checksum(listed, sum->text("type"), sum->text("value"), source);
+    add(listing, std::move(listed), source);
   }
   return listing;
 }

@@ -2,10 +2,13 @@
 // Reference: docs/recipes.md. Values only; made by src/recipe, which checks everything that is said here.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sabath/digest.h"
@@ -19,10 +22,40 @@ enum class AssetKind { dataset, model, workflow };
 
 // Published whole-file checksums: lower-case hexadecimal, empty if not published.
 struct Checksums {
-  std::string md5, sha1, sha256;
-  [[nodiscard]] bool empty() const { return md5.empty() && sha1.empty() && sha256.empty(); }
+  std::string md5{}, sha1{}, sha256{}, sha224{}, sha384{}, sha512{};
+  [[nodiscard]] bool empty() const;
   friend bool operator==(const Checksums&, const Checksums&) = default;
 };
+
+struct ChecksumAlgorithm {
+  std::string_view name;  // OpenSSL's, and of recipes, bags and stores
+  std::string_view iana;  // of metalinks and HTTP headers
+  std::size_t digits;     // hexadecimal
+  std::string Checksums::*value;
+  bool finds;                                                        // stores find content by it, and say so to others
+  [[nodiscard]] constexpr bool spells(std::string_view hex) const {  // in lower case
+    return hex.size() == digits && hex.find_first_not_of("0123456789abcdef") == hex.npos;
+  }
+};
+// All that are computed. Those that find content come in the order in which a store is asked.
+inline constexpr std::array<ChecksumAlgorithm, 6> checksum_algorithms{
+    {{"sha256", "sha-256", 64, &Checksums::sha256, true},
+     {"sha1", "sha-1", 40, &Checksums::sha1, true},
+     {"md5", "md5", 32, &Checksums::md5, true},
+     {"sha512", "sha-512", 128, &Checksums::sha512, false},
+     {"sha384", "sha-384", 96, &Checksums::sha384, false},
+     {"sha224", "sha-224", 56, &Checksums::sha224, false}}};
+
+// By either name, in lower case; nullptr: it is not computed here.
+[[nodiscard]] constexpr const ChecksumAlgorithm* find_checksum_algorithm(std::string_view name) {
+  const auto* found = std::ranges::find_if(
+      checksum_algorithms, [&](const auto& algorithm) { return algorithm.name == name || algorithm.iana == name; });
+  return found == checksum_algorithms.end() ? nullptr : found;
+}
+
+inline bool Checksums::empty() const {
+  return std::ranges::all_of(checksum_algorithms, [&](const auto& each) { return (this->*each.value).empty(); });
+}
 
 enum class FragmentType { file, archive, file_list };
 

@@ -22,7 +22,7 @@ namespace sabath {
 
 // Hashes of equal pieces of a file, as a metalink publishes them; the last piece may be shorter.
 struct PieceHashes {
-  std::string algorithm;     // "sha256", "sha1", "md5"; empty: none are known
+  std::string algorithm;     // a name of checksum_algorithms; empty: none are known
   std::uint64_t length = 0;  // bytes of a piece
   std::string hex;           // one after the other, lower case
 };
@@ -33,6 +33,7 @@ struct ListedFile {
   std::optional<std::uint64_t> size_bytes;
   Checksums checksum;
   PieceHashes pieces{};
+  std::string unchecked{};  // by what it is published as well, and what is not computed here
 };
 
 struct Listing {

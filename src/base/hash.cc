@@ -102,10 +102,6 @@ void hash_side_by_side(std::span<const std::byte* const> messages, std::size_t s
   for (std::size_t i = done; i < messages.size(); ++i) hashes[i] = sha256({messages[i], size_bytes});
 }
 
-std::unique_ptr<StreamHash> make_if(bool wanted, const char* algorithm) {
-  return wanted ? std::make_unique<StreamHash>(algorithm) : nullptr;
-}
-
 SHA256_CTX* as_sha256(void* context) { return static_cast<SHA256_CTX*>(context); }
 
 }  // namespace
@@ -233,10 +229,12 @@ Sha256 StreamSha256::finish() {
 #pragma GCC diagnostic pop
 
 ChecksumSet::ChecksumSet(const Checksums& expected)
-    : expected_(expected),
-      md5_(make_if(!expected.md5.empty(), "md5")),
-      sha1_(make_if(!expected.sha1.empty(), "sha1")),
-      sha256_(expected.sha256.empty() ? nullptr : std::make_unique<StreamSha256>()) {}
+    : expected_(expected), sha256_(expected.sha256.empty() ? nullptr : std::make_unique<StreamSha256>()) {
+  for (const ChecksumAlgorithm& each : checksum_algorithms) {
+    const bool other = each.value != &Checksums::sha256 && !(expected.*each.value).empty();
+    if (other) others_.emplace_back(&each, StreamHash(each.name.data()));
+  }
+}
 
 void ChecksumSet::update(std::span<const std::byte> bytes) {
   update_others(bytes);
@@ -249,9 +247,7 @@ void ChecksumSet::update(std::span<const std::byte> bytes, std::size_t piece_siz
 }
 
 void ChecksumSet::update_others(std::span<const std::byte> bytes) {
-  for (StreamHash* hash : {md5_.get(), sha1_.get()}) {
-    if (hash) hash->update(bytes);
-  }
+  for (auto& [algorithm, hash] : others_) hash.update(bytes);
 }
 
 Checksums ChecksumSet::finish_and_compare(std::string_view what) {
@@ -262,9 +258,9 @@ Checksums ChecksumSet::finish_and_compare(std::string_view what) {
                 "the source serves other bytes than the recipe describes: try another mirror, or ask the publisher");
   };
   Checksums computed;  // the strongest first: it is the one to tell of
-  computed.sha256 = compare("sha256", sha256_ ? sha256_->finish().hex() : "", expected_.sha256);
-  computed.sha1 = compare("sha1", sha1_ ? sha1_->finish_hex() : "", expected_.sha1);
-  computed.md5 = compare("md5", md5_ ? md5_->finish_hex() : "", expected_.md5);
+  if (sha256_) computed.sha256 = compare("sha256", sha256_->finish().hex(), expected_.sha256);
+  for (auto& [algorithm, hash] : others_)
+    computed.*algorithm->value = compare(algorithm->name, hash.finish_hex(), expected_.*algorithm->value);
   return computed;
 }
 

@@ -37,7 +37,7 @@ struct HashKernels {
 };
 [[nodiscard]] HashKernels hash_kernels();
 
-// A streaming hash by OpenSSL's name: "md5", "sha1", "sha256".
+// A streaming hash by OpenSSL's name: "md5", "sha256", "sha512".
 class StreamHash {
  public:
   explicit StreamHash(const char* algorithm);
@@ -83,8 +83,8 @@ class ChecksumSet {
  private:
   void update_others(std::span<const std::byte> bytes);  // than SHA-256
   Checksums expected_;
-  std::unique_ptr<StreamHash> md5_, sha1_;
   std::unique_ptr<StreamSha256> sha256_;
+  std::vector<std::pair<const ChecksumAlgorithm*, StreamHash>> others_;
 };
 
 // XXH3: guards bytes in flight and journal records; never names content.

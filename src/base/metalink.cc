@@ -43,34 +43,44 @@ std::uint64_t number(const std::string& text, const Url& source) {
   return value;
 }
 
-// The digits, checked, of an algorithm by its IANA name; "" for one that is not computed here.
-std::string digits_of(const std::string& type, const std::string& text, const Url& source) {
-  const std::size_t length = type == "md5" ? 32 : type == "sha-1" ? 40 : type == "sha-256" ? 64 : 0;
-  if (length == 0) return {};
+std::string digits_of(const ChecksumAlgorithm& algorithm, const std::string& text, const Url& source) {
   std::string hex = to_lower(trim(text));
-  if (hex.size() != length || hex.find_first_not_of("0123456789abcdef") != hex.npos)
-    refuse(source, fmt::format("\"{}\" is no {}", printable(hex), type));
+  if (!algorithm.spells(hex)) refuse(source, fmt::format("\"{}\" is no {}", printable(hex), algorithm.iana));
   return hex;
 }
 
-// By rising strength; "" is what a file without pieces has.
-constexpr std::array<std::string_view, 4> strengths = {"", "md5", "sha1", "sha256"};
+void take_hash(const XmlElement& element, ListedFile& file, const Url& source) {
+  const std::string type = to_lower(element.attribute("type"));
+  const ChecksumAlgorithm* algorithm = find_checksum_algorithm(type);
+  if (algorithm == nullptr) {
+    file.unchecked = type.empty() ? "a hash without a type" : type;
+    return;
+  }
+  std::string& sum = file.checksum.*algorithm->value;
+  const std::string hex = digits_of(*algorithm, element.text, source);
+  if (!sum.empty() && sum != hex)
+    refuse(source, fmt::format("\"{}\" has two different {}", file.path.text(), algorithm->iana));
+  sum = hex;
+}
 
 void take_pieces(const XmlElement& pieces, ListedFile& file, const Url& source) {
   const std::uint64_t length = number(pieces.attribute("length"), source);
   if (length == 0) refuse(source, "pieces of no bytes");
   std::uint64_t count = 0;
-  const std::string type = to_lower(pieces.attribute("type"));
-  PieceHashes found{type == "sha-256" ? "sha256" : type == "sha-1" ? "sha1" : type == "md5" ? "md5" : "", length, {}};
+  const ChecksumAlgorithm* algorithm = find_checksum_algorithm(to_lower(pieces.attribute("type")));
+  PieceHashes found{std::string(algorithm == nullptr ? "" : algorithm->name), length, {}};
   for (const XmlElement& hash : pieces.children) {
     if (hash.name != "hash") continue;
     ++count;
-    found.hex += digits_of(type, hash.text, source);
+    if (algorithm != nullptr) found.hex += digits_of(*algorithm, hash.text, source);
   }
   const auto& size = file.size_bytes;
   if (size && count != *size / length + (*size % length != 0 ? 1 : 0))
     refuse(source, fmt::format("{} pieces of {} bytes are not {} bytes", count, length, *size));
-  const auto strength = [](const PieceHashes& each) { return std::ranges::find(strengths, each.algorithm); };
+  const auto strength = [](const PieceHashes& each) {
+    const ChecksumAlgorithm* known = find_checksum_algorithm(each.algorithm);
+    return known == nullptr ? 0 : known->digits;
+  };
   if (size && strength(found) > strength(file.pieces)) file.pieces = std::move(found);
 }
 
@@ -94,18 +104,13 @@ ListedFile read_file(const XmlElement& element, const Url& source) {
   const std::string name = element.attribute("name");
   auto path = RelativePath::try_parse(name);
   if (!path) refuse(source, fmt::format("no file may be called \"{}\"", printable(name)));
-  ListedFile file{std::move(*path), {}, std::nullopt, {}, {}};
+  ListedFile file{std::move(*path), {}, std::nullopt, {}};
   if (const XmlElement* size = element.find("size")) file.size_bytes = number(size->text, source);
   std::vector<Preferred> urls;
   for (const XmlElement& child : element.children) {
     if (child.name == "url") add_url(urls, child, source);
     if (child.name == "pieces") take_pieces(child, file, source);
-    if (child.name != "hash") continue;
-    const std::string type = to_lower(child.attribute("type"));
-    const std::string hex = digits_of(type, child.text, source);
-    if (type == "sha-256") file.checksum.sha256 = hex;
-    if (type == "sha-1") file.checksum.sha1 = hex;
-    if (type == "md5") file.checksum.md5 = hex;
+    if (child.name == "hash") take_hash(child, file, source);
   }
   if (urls.empty()) refuse(source, fmt::format("\"{}\" has no source that can be read here", file.path.text()));
   std::ranges::stable_sort(urls, {}, &Preferred::priority);
@@ -168,10 +173,9 @@ std::string write_metalink(const std::vector<ListedFile>& files, std::string_vie
       throw Error(FailureKind::usage, fmt::format("{} has no URL that a metalink could name", file.path.text()));
     text += fmt::format("  <file name=\"{}\">\n", escaped(file.path.text()));
     if (file.size_bytes) text += fmt::format("    <size>{}</size>\n", *file.size_bytes);
-    const std::array<std::pair<const char*, const std::string*>, 3> sums = {
-        {{"sha-256", &file.checksum.sha256}, {"sha-1", &file.checksum.sha1}, {"md5", &file.checksum.md5}}};
-    for (const auto& [type, hex] : sums) {
-      if (!hex->empty()) text += fmt::format("    <hash type=\"{}\">{}</hash>\n", type, *hex);
+    for (const auto& algorithm : checksum_algorithms) {
+      const std::string& hex = file.checksum.*algorithm.value;
+      if (!hex.empty()) text += fmt::format("    <hash type=\"{}\">{}</hash>\n", algorithm.iana, hex);
     }
     for (std::size_t i = 0; i < file.urls.size(); ++i)
       text += fmt::format("    <url priority=\"{}\">{}</url>\n", i + 1, escaped(file.urls[i].text()));

@@ -20,16 +20,16 @@ Json size_or_null(const std::optional<std::uint64_t>& size) { return size ? Json
 Json fragment_record(const Fragment& fragment) {
   Json urls = Json::array();
   for (const Url& url : fragment.urls) urls.push_back(url.display());
+  Json sums;
+  for (const auto& algorithm : checksum_algorithms)
+    sums[std::string(algorithm.name)] = text_or_null(fragment.checksum.*algorithm.value);
   return {{"id", fragment.id},
           {"type", fragment_type_name(fragment.type)},
           {"path", fragment.path ? Json(fragment.path->text()) : Json(nullptr)},
           {"urls", std::move(urls)},
           {"size", size_or_null(fragment.size_bytes)},
           {"limit", size_or_null(fragment.limit)},
-          {"checksum",
-           {{"md5", text_or_null(fragment.checksum.md5)},
-            {"sha1", text_or_null(fragment.checksum.sha1)},
-            {"sha256", text_or_null(fragment.checksum.sha256)}}}};
+          {"checksum", std::move(sums)}};
 }
 
 Json git_record(const GitSource& git) {
@@ -84,10 +84,10 @@ void add_fragment(Facts& facts, const Fragment& fragment) {
   if (fragment.path) what += " at " + fragment.path->text();
   facts.add("fragment", what);
   for (const Url& url : fragment.urls) facts.add("", url.display());
-  const Checksums& sums = fragment.checksum;
-  if (!sums.sha256.empty()) facts.add("", "sha256 " + sums.sha256);
-  if (sums.sha256.empty() && !sums.sha1.empty()) facts.add("", "sha1 " + sums.sha1);
-  if (sums.sha256.empty() && sums.sha1.empty() && !sums.md5.empty()) facts.add("", "md5 " + sums.md5);
+  for (const auto& algorithm : checksum_algorithms) {
+    const std::string& hex = fragment.checksum.*algorithm.value;
+    if (!hex.empty()) return facts.add("", fmt::format("{} {}", algorithm.name, hex));
+  }
 }
 
 }  // namespace

@@ -26,10 +26,10 @@ Url by_digest(const Url& url, const FileJob& job) {
     const Digest& digest = job.known->digest;
     return at(url, fmt::format("/v1/objects/{}.{}", digest.hash.hex(), digest.size_bytes));
   }
-  const std::pair<const char*, const std::string*> sums[] = {
-      {"sha256", &job.checksum.sha256}, {"sha1", &job.checksum.sha1}, {"md5", &job.checksum.md5}};
-  for (const auto& [algorithm, hex] : sums) {
-    if (!hex->empty()) return at(url, fmt::format("/v1/checksums/{}/{}", algorithm, to_lower(*hex)));
+  for (const auto& algorithm : checksum_algorithms) {
+    const std::string& hex = job.checksum.*algorithm.value;
+    if (algorithm.finds && !hex.empty())
+      return at(url, fmt::format("/v1/checksums/{}/{}", algorithm.name, to_lower(hex)));
   }
   return url;
 }

@@ -50,13 +50,13 @@ Validators get_validators(Parcel::Reader& parcel) {
   return validators;
 }
 
-void put_checksums(Parcel& parcel, const Checksums& sums) { parcel.add(sums.md5).add(sums.sha1).add(sums.sha256); }
+void put_checksums(Parcel& parcel, const Checksums& sums) {
+  for (const auto& algorithm : checksum_algorithms) parcel.add(sums.*algorithm.value);
+}
 
 Checksums get_checksums(Parcel::Reader& parcel) {
   Checksums sums;
-  sums.md5 = parcel.text();
-  sums.sha1 = parcel.text();
-  sums.sha256 = parcel.text();
+  for (const auto& algorithm : checksum_algorithms) sums.*algorithm.value = parcel.text();
   return sums;
 }
 

@@ -9,8 +9,10 @@ namespace sabath {
 
 bool pieces_match(const PieceHashes& pieces, std::uint64_t size_bytes, std::uint64_t offset,
                   std::span<const std::byte> bytes) {
-  if (pieces.algorithm.empty() || pieces.length == 0) return true;
-  const std::size_t digits = pieces.algorithm == "sha256" ? 64 : pieces.algorithm == "sha1" ? 40 : 32;
+  if (pieces.length == 0) return true;
+  const ChecksumAlgorithm* algorithm = find_checksum_algorithm(pieces.algorithm);
+  if (algorithm == nullptr) return true;
+  const std::size_t digits = algorithm->digits;
   const std::uint64_t count = pieces.hex.size() / digits;
   const std::uint64_t first = offset / pieces.length + (offset % pieces.length != 0 ? 1 : 0);
   for (std::uint64_t piece = first; piece < count; ++piece) {

@@ -202,8 +202,6 @@ class Planner {
   bool stands(const Fragment& fragment) {
     PlannedAsset& told = plan_.told;
     const Standing standing(store_, 1);
-    const std::array<std::pair<const char*, const std::string*>, 3> sums = {
-        {{"sha256", &fragment.checksum.sha256}, {"sha1", &fragment.checksum.sha1}, {"md5", &fragment.checksum.md5}}};
     const auto take = [&](const std::optional<Digest>& digest, FilesAndBytes& level) {
       if (!digest || !standing.has(*digest)) return false;
       add(told.all, digest->size_bytes);
@@ -212,8 +210,9 @@ class Planner {
     };
     const auto arrival = store_->arrival(source_key(job_of(fragment)));
     if (arrival && take(arrival->digest, told.by_source)) return true;
-    for (const auto& [algorithm, hex] : sums) {
-      if (!hex->empty() && take(store_->alias(algorithm, *hex), told.by_content)) return true;
+    for (const auto& algorithm : checksum_algorithms) {
+      const std::string& hex = fragment.checksum.*algorithm.value;
+      if (algorithm.finds && !hex.empty() && take(store_->alias(algorithm.name, hex), told.by_content)) return true;
     }
     return false;
   }

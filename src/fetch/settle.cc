@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <ctime>
+#include <set>
 
 #include "base/file.h"
 #include "fetch/at_hand.h"
@@ -20,6 +21,17 @@ namespace {
 // From the strongest to the weakest reason to believe.
 constexpr std::array<std::string_view, 5> trust_order = {"pinned", "checksum", "local copy", "first use over TLS",
                                                          "first use"};
+
+// What a publisher states and nobody compares is said: it is not what "verified" means.
+void tell_of_unchecked(EventSink& events, const Fragment& fragment, const std::vector<ListedFile>& listed) {
+  std::set<std::string> algorithms;
+  for (const auto& file : listed) {
+    if (!file.unchecked.empty() && algorithms.size() < 10) algorithms.insert(printable(file.unchecked, 40));
+  }
+  if (algorithms.empty()) return;
+  events.on(event::Warning{fmt::format("{}: {} publishes hashes that are not computed here and not checked: {}",
+                                       fragment.id, fragment.urls.front().display(), fmt::join(algorithms, ", "))});
+}
 
 }  // namespace
 
@@ -121,6 +133,7 @@ void FragmentFetch::take_list(Part& part) {
   }
   choose_listed(fragment, part.listed);
   const auto& listed = part.listed;
+  tell_of_unchecked(context_.events, fragment, listed);
   // Where patterns choose, the list itself is there if they choose it, too; a sample has nothing but data.
   const bool keep_list =
       !part.resolved && (request_.selection.empty() ||
@@ -203,10 +216,10 @@ void FragmentFetch::learn(Part& part, const FileOutcome& outcome, ManifestBuilde
 
 void FragmentFetch::remember_aliases(const FileOutcome& outcome) {
   if (outcome.tree.digest.hash == Sha256{}) return;  // an archive: it is not kept
-  if (!outcome.computed.sha256.empty())
-    context_.store.put_alias("sha256", outcome.computed.sha256, outcome.tree.digest);
-  if (!outcome.computed.sha1.empty()) context_.store.put_alias("sha1", outcome.computed.sha1, outcome.tree.digest);
-  if (!outcome.computed.md5.empty()) context_.store.put_alias("md5", outcome.computed.md5, outcome.tree.digest);
+  for (const auto& algorithm : checksum_algorithms) {
+    const std::string& hex = outcome.computed.*algorithm.value;
+    if (algorithm.finds && !hex.empty()) context_.store.put_alias(algorithm.name, hex, outcome.tree.digest);
+  }
 }
 
 }  // namespace sabath

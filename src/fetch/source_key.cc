@@ -10,7 +10,14 @@ namespace {
 
 using Json = nlohmann::json;  // objects sort their keys, so dump() is canonical
 
-Json to_json(const Checksums& sums) { return {{"md5", sums.md5}, {"sha1", sums.sha1}, {"sha256", sums.sha256}}; }
+// Those that stores of 0.1 knew always stand there, and others only where they are published: the old keys still hold.
+Json to_json(const Checksums& sums) {
+  Json object;
+  for (const auto& algorithm : checksum_algorithms)
+    if (algorithm.finds || !(sums.*algorithm.value).empty())
+      object[std::string(algorithm.name)] = sums.*algorithm.value;
+  return object;
+}
 
 template <typename T>
 Json or_null(const std::optional<T>& value) {
@@ -48,15 +55,21 @@ Json parts_of(const Recipe& recipe) {
 // The same text as by a tree and dump(), in less time: lists have thousands of files, and each is looked up by its key.
 Sha256 source_key(const FileJob& job) {
   const Checksums& sums = job.checksum;
+  const auto newer = [](const char* name, const std::string& hex) {
+    return hex.empty() ? std::string() : fmt::format(R"("{}":"{}",)", name, hex);
+  };
+  const std::string sum = fmt::format(R"("md5":{},"sha1":{},{}"sha256":{},{}{})", quoted(sums.md5), quoted(sums.sha1),
+                                      newer("sha224", sums.sha224), quoted(sums.sha256), newer("sha384", sums.sha384),
+                                      newer("sha512", sums.sha512));
   const bool part = job.offset > 0 || !job.version.empty();
   const std::string offset = part ? fmt::format(R"("offset":{},)", job.offset) : "";
   const std::string version =
       part ? fmt::format(R"(,"version":[{},{}])", quoted(job.version.etag), quoted(job.version.last_modified)) : "";
   const std::string size = job.size_bytes ? fmt::format("{}", *job.size_bytes) : "null";
   const Url& url = job.source ? *job.source : job.urls.front();
-  return sha256(
-      fmt::format("file\n{{\"checksum\":{{\"md5\":{},\"sha1\":{},\"sha256\":{}}},{}\"size\":{},\"url\":{}{}}}",
-                  quoted(sums.md5), quoted(sums.sha1), quoted(sums.sha256), offset, size, quoted(url.text()), version));
+  return sha256(fmt::format("file\n{{\"checksum\":{{{}}},{}\"size\":{},\"url\":{}{}}}",
+                            std::string_view(sum).substr(0, sum.size() - 1), offset, size, quoted(url.text()),
+                            version));
 }
 
 Sha256 source_key(const Fragment& fragment, const Selection& selection) {

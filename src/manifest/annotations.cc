@@ -12,25 +12,17 @@
 namespace sabath {
 namespace {
 
-struct Algorithm {
-  std::string_view name;
-  std::uint8_t bit;
-  std::size_t size_bytes;
-  std::string Checksums::*value;
-};
-
-constexpr std::array<Algorithm, 3> algorithms{
-    {{"md5", 1, 16, &Checksums::md5}, {"sha1", 2, 20, &Checksums::sha1}, {"sha256", 4, 32, &Checksums::sha256}}};
+constexpr std::array<std::string_view, 6> names_by_bit{"md5", "sha1", "sha256", "sha224", "sha384", "sha512"};
 constexpr std::size_t path_size_max = 4095;
 
-std::string unhex(const Algorithm& algorithm, std::string_view hex) {
+std::string unhex(const ChecksumAlgorithm& algorithm, std::string_view hex) {
   const auto digit = [&](char c) -> unsigned {
     if (c >= '0' && c <= '9') return static_cast<unsigned>(c - '0');
     if (c >= 'a' && c <= 'f') return static_cast<unsigned>(c - 'a' + 10);
     throw Error(FailureKind::invalid, fmt::format("\"{}\" is not a {}", printable(hex), algorithm.name),
                 "checksums are lower-case hexadecimal digits");
   };
-  if (hex.size() != 2 * algorithm.size_bytes) digit('?');
+  if (hex.size() != algorithm.digits) digit('?');
   std::string bytes;
   for (std::size_t i = 0; i < hex.size(); i += 2)
     bytes.push_back(static_cast<char>(digit(hex[i]) * 16 + digit(hex[i + 1])));
@@ -46,10 +38,11 @@ std::string hex_of(std::string_view bytes) {
 std::string encode_checksums(const Checksums& checksums) {
   std::uint8_t which = 0;
   std::string values;
-  for (const Algorithm& algorithm : algorithms) {
+  for (std::size_t bit = 0; bit < names_by_bit.size(); ++bit) {
+    const ChecksumAlgorithm& algorithm = *find_checksum_algorithm(names_by_bit[bit]);
     const std::string& hex = checksums.*algorithm.value;
     if (hex.empty()) continue;
-    which |= algorithm.bit;
+    which = static_cast<std::uint8_t>(which | 1U << bit);
     values += unhex(algorithm, hex);
   }
   return static_cast<char>(which) + values;
@@ -69,10 +62,11 @@ void parse_annotations(std::string_view bytes, const std::function<void(std::str
       wire::refuse("its annotations are not sorted, or one stands twice");
     }
     const auto which = in.get<std::uint8_t>();
-    if (which == 0 || which > 7) wire::refuse("an annotation has unknown checksums or none");
+    if (which == 0 || which >> names_by_bit.size() != 0) wire::refuse("an annotation has unknown checksums or none");
     Checksums checksums;
-    for (const Algorithm& algorithm : algorithms) {
-      if (which & algorithm.bit) checksums.*algorithm.value = hex_of(in.take(algorithm.size_bytes));
+    for (std::size_t bit = 0; bit < names_by_bit.size(); ++bit) {
+      const ChecksumAlgorithm& algorithm = *find_checksum_algorithm(names_by_bit[bit]);
+      if ((which >> bit & 1) != 0) checksums.*algorithm.value = hex_of(in.take(algorithm.digits / 2));
     }
     visit(path, checksums);
     before = path;

@@ -13,7 +13,8 @@
 
 namespace sabath {
 
-// The checksums as bytes: one byte that says which (1 md5, 2 sha1, 4 sha256), then those, in this order.
+// The checksums as bytes: one byte that says which (1 md5, 2 sha1, 4 sha256, 8 sha224, 16 sha384, 32 sha512), then
+// those, in this order.
 [[nodiscard]] std::string encode_checksums(const Checksums& checksums);
 
 void put_annotation(std::string& out, std::string_view path, std::string_view encoded);

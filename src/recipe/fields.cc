@@ -38,12 +38,11 @@ void refuse_line_breaks(std::string_view text, std::string_view origin, std::siz
   }
 }
 
-std::string take_checksum(JsonObject& checksums, std::string_view algorithm, std::size_t digits) {
-  const std::string hex = checksums.try_text(algorithm).value_or("");
-  if (!hex.empty() && (hex.size() != digits || !is_hexadecimal(hex))) {
-    checksums.fail(algorithm, fmt::format("must have {} hexadecimal digits", digits));
-  }
-  return to_lower(hex);
+std::string take_checksum(JsonObject& checksums, const ChecksumAlgorithm& algorithm) {
+  std::string hex = to_lower(checksums.try_text(algorithm.name).value_or(""));
+  if (!hex.empty() && !algorithm.spells(hex))
+    checksums.fail(algorithm.name, fmt::format("must have {} hexadecimal digits", algorithm.digits));
+  return hex;
 }
 
 std::vector<std::string> take_packages(JsonObject& requirements, std::string_view key) {
@@ -96,9 +95,7 @@ Url parse_url_at(const JsonValue& value, std::string_view origin) {
 Checksums take_checksums(JsonObject& object) {
   Checksums checksums;
   if (auto inner = object.try_object("checksum", "\"checksum\"")) {
-    checksums.md5 = take_checksum(*inner, "md5", 32);
-    checksums.sha1 = take_checksum(*inner, "sha1", 40);
-    checksums.sha256 = take_checksum(*inner, "sha256", 64);
+    for (const auto& algorithm : checksum_algorithms) checksums.*algorithm.value = take_checksum(*inner, algorithm);
     inner->finish();
   }
   return checksums;

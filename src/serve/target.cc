@@ -4,6 +4,8 @@
 #include <charconv>
 #include <system_error>
 
+#include "sabath/recipe.h"
+
 namespace sabath {
 namespace {
 
@@ -39,8 +41,8 @@ std::optional<Target> try_parse_checksum(std::string_view name) {
   const std::size_t slash = name.find('/');
   if (slash == name.npos) return std::nullopt;
   const std::string_view algorithm = name.substr(0, slash), hex = name.substr(slash + 1);
-  const std::size_t digits = algorithm == "sha256" ? 64 : algorithm == "sha1" ? 40 : algorithm == "md5" ? 32 : 0;
-  if (digits == 0 || hex.size() != digits || !is_lower_hex(hex)) return std::nullopt;
+  const auto known = std::ranges::find(checksum_algorithms, algorithm, &ChecksumAlgorithm::name);
+  if (known == checksum_algorithms.end() || !known->finds || !known->spells(hex)) return std::nullopt;
   return Target{.kind = Target::Kind::checksum,
                 .digest = {},
                 .root = {},

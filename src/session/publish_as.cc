@@ -21,8 +21,9 @@ namespace {
 namespace fs = std::filesystem;
 using Bytes = std::function<void(std::span<const std::byte>)>;
 
-// The content of one file, passed on as it is read; its SHA-256 in hexadecimal digits.
-std::string read_content(const Store& store, const Entry& entry, const std::stop_token& stop, const Bytes& pass) {
+// The content of one file, passed on as it is read; its SHA-256 and, if `sha512` says so, that.
+Checksums read_content(const Store& store, const Entry& entry, const std::stop_token& stop, bool sha512,
+                       const Bytes& pass) {
   const auto content = store.open_content(entry.digest);
   if (!content) {
     throw Error(FailureKind::offline, fmt::format("{} is not in the store", printable(entry.path.text())),
@@ -30,19 +31,25 @@ std::string read_content(const Store& store, const Entry& entry, const std::stop
   }
   FileHasher tree;
   StreamHash sum("sha256");
+  std::optional<StreamHash> long_sum;
+  if (sha512) long_sum.emplace("sha512");
   std::vector<std::byte> buffer(1 << 20);
   while (const std::size_t n = content->read(tree.size_bytes(), buffer)) {
     if (stop.stop_requested()) throw Error(FailureKind::interrupted, "stopped");
     const auto bytes = std::span<const std::byte>(buffer).first(n);
     tree.update(bytes);
     sum.update(bytes);
+    if (long_sum) long_sum->update(bytes);
     pass(bytes);
   }
   if (tree.finish().digest != entry.digest) {
     throw Error(FailureKind::content, fmt::format("{} is damaged in the store", printable(entry.path.text())),
                 "`sabath verify` and `sabath fetch` mend it");
   }
-  return sum.finish_hex();
+  Checksums sums;
+  sums.sha256 = sum.finish_hex();
+  if (long_sum) sums.sha512 = long_sum->finish_hex();
+  return sums;
 }
 
 void refuse_links(const Manifest& manifest, const char* format) {
@@ -70,26 +77,29 @@ class BagWriter {
     add_tag("bagit.txt", "BagIt-Version: 1.0\nTag-File-Character-Encoding: UTF-8\n");
     add_tag("bag-info.txt", info());
     add_tag("manifest-sha256.txt", sums_);
+    add_tag("manifest-sha512.txt", long_sums_);  // the default of RFC 8493; SHA-256 is what older readers know
     if (!publication_.below.empty()) add_tag("fetch.txt", fetch_);
     write_text_atomically(place_ / "tagmanifest-sha256.txt", tag_sums_);
+    write_text_atomically(place_ / "tagmanifest-sha512.txt", long_tag_sums_);
   }
 
  private:
   void write_file(const Entry& entry) {
     const std::string path = "data/" + escaped(entry.path.text());
-    std::string hex;
+    Checksums sums;
     if (publication_.below.empty()) {
       const fs::path file = place_ / "data" / entry.path.text();
       make_directories(file.parent_path());
       const Fd fd = open_file(file, O_WRONLY | O_CREAT | O_EXCL);
-      hex = read_content(store_, entry, publication_.stop,
-                         [&](std::span<const std::byte> bytes) { write_all(fd.get(), bytes, file); });
+      sums = read_content(store_, entry, publication_.stop, true,
+                          [&](std::span<const std::byte> bytes) { write_all(fd.get(), bytes, file); });
     } else {
-      hex = read_content(store_, entry, publication_.stop, [](std::span<const std::byte>) {});
+      sums = read_content(store_, entry, publication_.stop, true, [](std::span<const std::byte>) {});
       const Url url = urls_of(entry.path, publication_.below).front();
       fetch_ += fmt::format("{} {} {}\n", url.text(), entry.digest.size_bytes, path);
     }
-    sums_ += fmt::format("{}  {}\n", hex, path);
+    sums_ += fmt::format("{}  {}\n", sums.sha256, path);
+    long_sums_ += fmt::format("{}  {}\n", sums.sha512, path);
   }
 
   static std::string escaped(std::string_view path) {  // line ends cannot stand in a path of ours
@@ -101,6 +111,9 @@ class BagWriter {
   void add_tag(const std::string& name, const std::string& text) {
     write_text_atomically(place_ / name, text);
     tag_sums_ += fmt::format("{}  {}\n", sha256(text).hex(), name);
+    StreamHash long_sum("sha512");
+    long_sum.update(std::as_bytes(std::span(text)));
+    long_tag_sums_ += fmt::format("{}  {}\n", long_sum.finish_hex(), name);
   }
 
   std::string info() const {
@@ -117,7 +130,7 @@ class BagWriter {
   const Manifest& manifest_;
   const fs::path place_;
   const Publication& publication_;
-  std::string sums_, tag_sums_, fetch_;
+  std::string sums_, long_sums_, tag_sums_, long_tag_sums_, fetch_;
 };
 
 }  // namespace
@@ -127,9 +140,8 @@ std::vector<ListedFile> described_files(const Store& store, const Manifest& mani
   std::vector<ListedFile> files;
   manifest.for_each([&](const Entry& entry) {
     if (!entry.is_file()) return;
-    Checksums sums;
-    sums.sha256 = read_content(store, entry, publication.stop, [](std::span<const std::byte>) {});
-    files.push_back({entry.path, urls_of(entry.path, publication.below), entry.digest.size_bytes, sums});
+    files.push_back({entry.path, urls_of(entry.path, publication.below), entry.digest.size_bytes,
+                     read_content(store, entry, publication.stop, false, [](std::span<const std::byte>) {})});
   });
   return files;
 }

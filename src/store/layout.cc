@@ -8,6 +8,7 @@
 
 #include "sabath/error.h"
 #include "sabath/path.h"
+#include "sabath/recipe.h"
 #include "store/listing.h"
 
 namespace sabath {
@@ -119,10 +120,9 @@ std::optional<Sha256> try_parse_hash_name(std::string_view directory, std::strin
 }
 
 void check_alias_name(std::string_view algorithm, std::string_view hex) {
-  constexpr std::array<std::pair<std::string_view, std::size_t>, 4> digits{
-      {{"sha256", 64}, {"sha1", 40}, {"md5", 32}, {"git", 40}}};
-  const bool known = std::ranges::any_of(
-      digits, [&](const auto& d) { return d.first == algorithm && d.second == hex.size() && is_hex(hex); });
+  const auto published = std::ranges::find(checksum_algorithms, algorithm, &ChecksumAlgorithm::name);
+  const bool known = published != checksum_algorithms.end() ? published->finds && published->spells(hex)
+                                                            : algorithm == "git" && hex.size() == 40 && is_hex(hex);
   if (!known) {
     throw Error(FailureKind::invalid,
                 fmt::format("{}:{} is no checksum that names content", printable(algorithm), printable(hex)),

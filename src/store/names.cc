@@ -89,14 +89,14 @@ std::optional<Digest> try_decode_alias(std::string_view text) {
   return digest;
 }
 
-std::optional<Digest> Store::alias(const std::string& algorithm, const std::string& hex) const {
+std::optional<Digest> Store::alias(std::string_view algorithm, const std::string& hex) const {
   check_alias_name(algorithm, hex);
   const auto text = try_read_trusted(*state_, state_->layout.alias(algorithm, hex));
   if (auto digest = text ? try_decode_alias(*text) : std::nullopt) return digest;
   return first_of(state_->others, [&](const Store& other) { return other.alias(algorithm, hex); });
 }
 
-void Store::put_alias(const std::string& algorithm, const std::string& hex, const Digest& digest) {
+void Store::put_alias(std::string_view algorithm, const std::string& hex, const Digest& digest) {
   check_alias_name(algorithm, hex);
   if (alias(algorithm, hex) == digest) return;
   // No fsync: there may be one for each of many files, and a torn one is seen and costs a fetch at most.

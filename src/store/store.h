@@ -88,9 +88,9 @@ class Store {
   // What was learnt of a remote archive's members: bytes that whoever reads them checks. nullopt: none, or too long.
   [[nodiscard]] std::optional<std::string> index(const Sha256& key, std::uint64_t size_max) const;
   void put_index(const Sha256& key, const std::string& bytes);
-  // Published whole-file checksum -> digest; `algorithm` "sha256", "sha1", "md5", "git".
-  [[nodiscard]] std::optional<Digest> alias(const std::string& algorithm, const std::string& hex) const;
-  void put_alias(const std::string& algorithm, const std::string& hex, const Digest& digest);
+  // Published whole-file checksum -> digest; `algorithm` one of checksum_algorithms that finds, or "git".
+  [[nodiscard]] std::optional<Digest> alias(std::string_view algorithm, const std::string& hex) const;
+  void put_alias(std::string_view algorithm, const std::string& hex, const Digest& digest);
   // A hint for what was broken off: the file of this source was whole here once. Its object may be gone since.
   [[nodiscard]] std::optional<Arrival> arrival(const Sha256& source_key) const;
   void note_arrival(const Sha256& source_key, const Arrival& arrival);

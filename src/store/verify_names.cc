@@ -33,10 +33,9 @@ class Names {
       check_manifest(try_parse_hash_name(fan, name, ""), file);
     });
     check_small(store_.layout.refs(), "ref", [](const auto& text) { return try_decode_ref(text).has_value(); });
-    for (const char* algorithm : {"sha256", "sha1", "md5", "git"}) {
-      check_small(store_.layout.aliases() / algorithm, "alias",
-                  [](const auto& text) { return try_decode_alias(text).has_value(); });
-    }
+    check_aliases("git");
+    for (const auto& algorithm : checksum_algorithms)
+      if (algorithm.finds) check_aliases(algorithm.name);
     check_small(store_.layout.indexes(), "index", is_index);
     check_pins();
     check_logs(store_.layout.verified(), fact_record_size,
@@ -50,6 +49,11 @@ class Names {
   }
 
  private:
+  void check_aliases(std::string_view algorithm) {
+    check_small(store_.layout.aliases() / algorithm, "alias",
+                [](const auto& text) { return try_decode_alias(text).has_value(); });
+  }
+
   [[nodiscard]] std::string shown(const fs::path& file) const { return file.lexically_relative(store_.layout.root()); }
 
   void check_manifest(const std::optional<Sha256>& root, const fs::path& file) {

@@ -52,6 +52,39 @@ class Metalink(Case):
         self.expect_tree(asset["path"], {**TREE, "all.meta4": text})
         self.assertEqual(asset["trusted_by"], "checksum")
 
+    def test_each_hash_is_checked(self):
+        """Whichever is published, alone or beside a right one; and who publishes two that differ is refused."""
+        data = seeded(5000, 3)
+        place(self.server.root / "d/x", data)
+        right = f"<hash type='sha-256'>{sha256(data)}</hash>"
+        for type_, name in (("sha-512", "sha512"), ("SHA-384", "sha384"), ("sha-224", "sha224"), ("sha-1", "sha1")):
+            good, bad = (f"<hash type='{type_}'>{hashlib.new(name, d).hexdigest()}</hash>" for d in (data, data[1:]))
+            for hashes, code in ((bad, 7), (right + bad, 7), (good, 0), (good + bad, 12)):
+                with self.subTest(type_, hashes=len(hashes), code=code):
+                    url = self.server.url("d/x")
+                    self.publish(META.format(f"<file name='x'><size>5000</size>{hashes}<url>{url}</url></file>").encode())
+                    asset = self.fetch("m", "--refresh", code=code)
+                    if code == 7:
+                        self.assertIn(f"its {name} is", asset["failures"][0]["message"])
+
+    def test_a_stronger_hash_is_asked_of_what_is_here(self):
+        """Content that a weaker one finds in the store has to answer to the stronger one as well."""
+        data = seeded(5000, 4)
+        place(self.server.root / "d/y", data)
+        md5 = hashlib.md5(data).hexdigest()
+        self.sabath.add("here", [fragment(self.server.url("d/y"), checksum={"md5": md5})])
+        self.fetch("here")
+        for sha512, code in ((hashlib.sha512(data).hexdigest(), 0), ("0" * 128, 7)):
+            sums = {"md5": md5, "sha512": sha512}
+            self.sabath.add("there", [fragment(self.server.url(f"d/y?{code}"), path="y", checksum=sums)])
+            self.assertEqual(self.fetch("there", code=code)["fetched_bytes"] == 0, code == 0)
+
+    def test_a_hash_that_is_not_computed_is_told(self):
+        url = self.urls("a.h5")[0]
+        self.publish(META.format(f"<file name='a.h5'><hash type='sha3-256'>00</hash><url>{url}</url></file>").encode())
+        done = self.expect(self.sabath.run("fetch", "m"))
+        self.assertIn("not checked: sha3-256", done.err)
+
     def test_a_mirror_that_lies(self):
         place(self.other.root / "d/sub/b c.txt", b"lies")
         self.publish(metalink({name: (data, self.urls(name)) for name, data in TREE.items()}))
@@ -150,6 +183,14 @@ class Headers(Case):
         self.expect_tree(asset["path"], {"a.h5": TREE["a.h5"]})
         self.assertGreater(len(self.mirror.requests), 0)
 
+    def test_the_newer_header_and_a_longer_digest(self):
+        for header, text in (("Repr-Digest", "sha-512=:{}:"), ("Digest", "SHA-512={}")):
+            for data, code in ((TREE["a.h5"], 0), (b"other", 7)):
+                with self.subTest(header, code=code):
+                    digest = base64.b64encode(hashlib.sha512(data).digest()).decode()
+                    self.add({header: text.format(digest)})
+                    self.fetch("h", code=code)
+
     def test_written(self):
         """What `manifest export` writes is what a server has to say."""
         self.add({})
@@ -207,11 +248,52 @@ class Bags(Case):
         return self.fetch("bag", code=code, **options)
 
     def test_whole(self):
-        for algorithm in ("sha256", "sha1", "md5"):
+        for algorithm in ("sha512", "sha384", "sha256", "sha224", "sha1", "md5"):
             with self.subTest(algorithm):
                 files = bag(TREE, algorithm=algorithm)
                 asset = self.get(files)
                 self.expect_tree(asset["path"], files)
+
+    def test_each_manifest_is_checked(self):
+        """Two say a file's sums: both have to be right."""
+        files = bag(TREE)
+        lie = b"".join(
+            hashlib.sha512(data + (b"x" if name == "empty" else b"")).hexdigest().encode() + f"  data/{name}\n".encode()
+            for name, data in TREE.items()
+        )
+        asset = self.get({**files, "manifest-sha512.txt": lie}, code=7)
+        self.assertIn("its sha512 is", asset["failures"][0]["message"])
+        self.assertEqual([f["path"] for f in asset["failures"]], ["data/empty"])
+
+    def test_a_manifest_that_is_not_checked_is_told(self):
+        files = bag(TREE)
+        other = b"00  data/empty\n"
+        files["manifest-blake2b.txt"] = other
+        files["tagmanifest-sha256.txt"] += f"{sha256(other)}  manifest-blake2b.txt\n".encode()
+        self.get(files)
+        done = self.expect(self.sabath.run("fetch", "bag", "--force", "--refresh"))
+        self.assertIn("not checked: blake2b", done.err)
+
+    def test_encodings(self):
+        """Tag files are in the encoding that bagit.txt names, byte order mark or not; names become UTF-8."""
+        tree = {"d\u00e4t\u00e4 .h5": b"text", "ends in a space ": b"more"}
+        for encoding, mark in (("ISO-8859-1", b""), ("UTF-16", b""), ("UTF-16LE", b"\xff\xfe"), ("utf-8", b"\xef\xbb\xbf")):
+            with self.subTest(encoding):
+                files = bag(tree)
+                for name in files:
+                    if name.endswith(".txt") and name != "bagit.txt" and not name.startswith("tagmanifest"):
+                        files[name] = mark + files[name].decode().encode(encoding)
+                files["bagit.txt"] = f"BagIt-Version: 1.0\nTag-File-Character-Encoding: {encoding}\n".encode()
+                tags = [name for name in files if not name.startswith(("data/", "tagmanifest"))]
+                sums = "".join(f"{sha256(files[name])}  {name}\n" for name in tags)
+                files["tagmanifest-sha256.txt"] = mark + sums.encode(encoding)
+                self.expect_tree(self.get(files)["path"], files)
+        for encoding in ("KLINGON-8", "UTF-8//IGNORE", "../x", ""):
+            with self.subTest(encoding):
+                text = f"BagIt-Version: 1.0\nTag-File-Character-Encoding: {encoding}\n".encode()
+                self.get({**bag(tree), "bagit.txt": text}, code=12)
+        broken = {**bag(tree), "bagit.txt": b"BagIt-Version: 1.0\nTag-File-Character-Encoding: US-ASCII\n"}
+        self.assertIn("not in us-ascii", self.get(broken, code=12)["failures"][0]["message"])
 
     def test_fetch_txt(self):
         elsewhere = self.serve({"x": TREE["a.h5"]}, name="elsewhere")
@@ -246,8 +328,9 @@ class Bags(Case):
         self.fetch("set")
         directory = self.home / "bag"
         self.expect(self.sabath.run("manifest", "export", "set", "--bag", directory))
-        for sums in ("manifest-sha256.txt", "tagmanifest-sha256.txt"):
-            subprocess.run(["sha256sum", "--quiet", "-c", sums], cwd=directory, check=True)
+        for sums in ("manifest", "tagmanifest"):
+            for name in ("sha256", "sha512"):
+                subprocess.run([f"{name}sum", "--quiet", "-c", f"{sums}-{name}.txt"], cwd=directory, check=True)
         files = {str(p.relative_to(directory)): p.read_bytes() for p in directory.rglob("*") if p.is_file()}
         self.assertEqual({n[5:]: d for n, d in files.items() if n.startswith("data/")}, TREE)
         asset = self.get(files)

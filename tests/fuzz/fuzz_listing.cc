@@ -56,8 +56,10 @@ void check_files(const std::vector<ListedFile>& files) {
     check(!file.urls.empty());
     for (const auto& url : file.urls) check(url.scheme() != "file");
     const auto& sums = file.checksum;
-    check((sums.md5.empty() || sums.md5.size() == 32) && (sums.sha1.empty() || sums.sha1.size() == 40) &&
-          (sums.sha256.empty() || sums.sha256.size() == 64));
+    for (const auto& algorithm : checksum_algorithms) {
+      const std::string& hex = sums.*algorithm.value;
+      check(hex.empty() || algorithm.spells(hex));
+    }
   }
 }
 
@@ -74,7 +76,7 @@ void read(std::uint8_t format, std::string_view text) {
       [](std::string_view t) { check_files(parse_metalink(t, top())); },
       [](std::string_view t) { (void)parse_xml(t); },
       [](std::string_view t) { (void)parse_links(t); },
-      [](std::string_view t) { (void)parse_bag_manifest(t, 64, top()); },
+      [](std::string_view t) { (void)parse_bag_manifest(t, *find_checksum_algorithm("sha256"), top()); },
       [](std::string_view t) {
         for (const auto& one : parse_bag_fetch(t, top())) check(one.url.scheme() != "file");
       },

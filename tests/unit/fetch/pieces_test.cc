@@ -27,7 +27,7 @@ PieceHashes pieces_of(std::string_view bytes, const char* algorithm, std::uint64
 TEST(Pieces, EachByteIsJudgedByTheChunkThatHoldsItsPiece) {
   const std::uint64_t size = 2 * chunk_size_bytes + 100'000;
   const std::string right = seeded_bytes(1, 0, size);
-  for (const char* algorithm : {"sha256", "sha1", "md5"}) {
+  for (const char* algorithm : {"sha512", "sha384", "sha256", "sha224", "sha1", "md5"}) {
     for (const std::uint64_t length :
          {100'000UL, 1UL << 20, 3UL << 20, chunk_size_bytes, 2 * chunk_size_bytes, 2 * size}) {
       const PieceHashes pieces = pieces_of(right, algorithm, length);

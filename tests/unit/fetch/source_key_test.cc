@@ -79,6 +79,7 @@ TEST(SourceKey, WhatIsAskedForDecidesAndNothingElse) {
   differs([](Fragment& f) { f.limit.reset(); });
   differs([](Fragment& f) { f.checksum.sha256.clear(); });
   differs([](Fragment& f) { f.checksum.md5 = std::string(32, 'a'); });
+  differs([](Fragment& f) { f.checksum.sha512 = std::string(128, 'a'); });
 }
 
 TEST(SourceKey, ARecipeIsItsFragmentsInTheirOrder) {
@@ -103,10 +104,12 @@ TEST(SourceKey, AFileIsKeyedByCanonicalJson) {
     each.urls = {Url::parse("https://a.example/%C3%BC%20b?x=1&y=%22")};
     each.checksum.sha256 = std::string(64, 'c');
     if (!part) each.size_bytes.reset();
+    if (part) each.checksum.sha224 = each.checksum.sha384 = each.checksum.sha512 = "ab";
     nlohmann::json key = {{"url", each.urls.front().text()},
                           {"size", nullptr},
                           {"checksum", {{"md5", each.checksum.md5}, {"sha1", ""}, {"sha256", each.checksum.sha256}}}};
     if (part) {
+      for (const char* name : {"sha224", "sha384", "sha512"}) key["checksum"][name] = "ab";
       each.offset = 512;
       each.version = {"\"e\\tag\"", "Sun, 06 Nov 1994 08:49:37 GMT"};
       key["size"] = 123;

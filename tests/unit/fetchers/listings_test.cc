@@ -213,7 +213,8 @@ TEST(Records, LeadToTheirApi) {
 }
 
 TEST(BagText, IsRead) {
-  const auto sums = parse_bag_manifest("\xEF\xBB\xBF" + std::string(32, 'A') + " *./data/100%25 x\r\n\r\n", 32, top);
+  const auto sums = parse_bag_manifest("\xEF\xBB\xBF" + std::string(32, 'A') + " *./data/100%25 x\r\n\r\n",
+                                       *find_checksum_algorithm("md5"), top);
   ASSERT_EQ(sums.size(), 1u);
   EXPECT_EQ(sums[0].path.text(), "data/100% x");
   EXPECT_EQ(sums[0].hex, std::string(32, 'a'));

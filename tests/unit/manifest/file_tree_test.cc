@@ -162,6 +162,29 @@ TEST(Sha256Text, ParsesWhatItPrints) {
   }
 }
 
+// The values for "abc" of FIPS 180-4's examples.
+TEST(StreamHash, KnowsTheLongerOnesOfSha2) {
+  Checksums abc;
+  abc.sha224 = "23097d223405d8228642a477bda255b32aadbce4bda0b3f7e36c9da7";
+  abc.sha384 = "cb00753f45a35e8bb5a03d699ac65007272c32ab0eded1631a8b605a43ff5bed8086072ba1e7cc2358baeca134c825a7";
+  abc.sha512 =
+      "ddaf35a193617abacc417349ae20413112e6fa4e89a97ea20a9eeee64b55d39a2192992a274fc1a836ba3c23a3feebbd454d4423643ce80e"
+      "2a9ac94fa54ca49f";
+  ChecksumSet set(abc);
+  set.update(std::as_bytes(std::span(std::string_view("abc"))));
+  EXPECT_EQ(set.finish_and_compare("abc"), abc);
+  for (const auto& algorithm : checksum_algorithms) {
+    Checksums wrong;
+    wrong.*algorithm.value = std::string(algorithm.digits, '0');
+    EXPECT_FALSE(wrong.empty());
+    ChecksumSet against(wrong);
+    against.update(std::as_bytes(std::span(std::string_view("abc"))));
+    std::string message;
+    EXPECT_EQ(test::kind_thrown([&] { (void)against.finish_and_compare("x"); }, &message), FailureKind::content);
+    EXPECT_NE(message.find(algorithm.name), message.npos) << message;
+  }
+}
+
 TEST(StreamHash, KnowsTheThreeAlgorithms) {
   ChecksumSet set({"900150983cd24fb0d6963f7d28e17f72", "a9993e364706816aba3e25717850c26c9cd0d89d",
                    "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"});

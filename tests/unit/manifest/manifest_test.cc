@@ -186,6 +186,14 @@ TEST(Manifest, ChecksumsStandOutsideTheRoot) {
   EXPECT_TRUE(bare.checksums().empty());
   manifest.check();
 
+  // The first three were all that there were: what was written then is read.
+  Checksums all = some;
+  for (const auto& algorithm : checksum_algorithms) all.*algorithm.value = std::string(algorithm.digits, 'a');
+  ManifestBuilder complete;
+  complete.add_file(RelativePath::parse("d/a"), digest_of_chunks(0, {}), {});
+  complete.add_checksums(RelativePath::parse("d/a"), all);
+  EXPECT_EQ(Manifest::parse(complete.bytes()).checksums(), (std::map<std::string, Checksums>{{"d/a", all}}));
+
   EXPECT_EQ(test::kind_thrown([&] {
               with.add_checksums(RelativePath::parse("d/a"), {"XX", "", ""});
             }),
