@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <climits>
 #include <cstdio>
+#include <map>
 #include <optional>
 #include <sstream>
 #include <vector>
@@ -17,11 +18,10 @@
 #include "base/hash.h"
 #include "base/process.h"
 #include "base/text.h"
-#include "fetch/at_hand.h"
-#include "fetch/lfs_pointer.h"
-#include "fetch/publisher.h"
+#include "fetch/git_tree.h"
 #include "fetch/retry.h"
-#include "fetch/team.h"
+#include "fetch/rewrite.h"
+#include "fetch/submodule.h"
 
 namespace sabath {
 namespace fs = std::filesystem;
@@ -40,6 +40,13 @@ Command git_command(std::vector<std::string> arguments) {
                   // Nobody is there to answer, and a connection that says nothing for a minute is dead.
                   "-c", "core.sshCommand=ssh -oBatchMode=yes -oServerAliveInterval=20", "-c", "http.lowSpeedLimit=1",
                   "-c", "http.lowSpeedTime=60"};
+  // What old tools wrote, git takes and cannot harm: it is of the history's words, or another spelling of a mode.
+  for (const char* harmless :
+       {"zeroPaddedFilemode", "badFilemode", "missingSpaceBeforeDate", "missingSpaceBeforeEmail",
+        "missingNameBeforeEmail", "missingEmail", "badEmail", "badName", "badDate", "badDateOverflow", "zeroPaddedDate",
+        "badTimezone", "multipleAuthors", "missingTaggerEntry", "badTagName", "nulInCommit"}) {
+    command.argv.insert(command.argv.end(), {"-c", fmt::format("fetch.fsck.{}=ignore", harmless)});
+  }
   command.argv.insert(command.argv.end(), arguments.begin(), arguments.end());
   command.environment = {{"GIT_TERMINAL_PROMPT", "0"},
                          {"GIT_CONFIG_NOSYSTEM", "1"},
@@ -57,21 +64,62 @@ bool says_no_space(const std::string& text) {
   return text.find("no space left") != std::string::npos || text.find("disk quota exceeded") != std::string::npos;
 }
 
+// What a network does, in the words of git, libcurl and ssh: the same command may succeed later.
+constexpr const char* network_words[] = {"could not resolve",
+                                         "couldn't resolve",
+                                         "name resolution",
+                                         "failed to connect",
+                                         "couldn't connect",
+                                         "unable to connect",
+                                         "connection refused",
+                                         "connection reset",
+                                         "connection timed out",
+                                         "connection closed",
+                                         "connection to ",
+                                         "timed out",
+                                         "operation too slow",
+                                         "too slow",
+                                         "network is unreachable",
+                                         "no route to host",
+                                         "early eof",
+                                         "hung up",
+                                         "rpc failed",
+                                         "unexpected disconnect",
+                                         "broken pipe",
+                                         "kex_exchange_identification",
+                                         "requested url returned error: 5",
+                                         "requested url returned error: 429",
+                                         "transfer closed",
+                                         "empty reply",
+                                         "recv failure",
+                                         "send failure",
+                                         "ssl_error_syscall",
+                                         "bytes remaining to read"};
+
 Failure classify(const GitSource& git, const std::string& err) {
   const std::string text = to_lower(err);
   const auto has = [&](const char* word) { return text.find(word) != std::string::npos; };
   const std::string message =
       fmt::format("git could not read {}: {}", printable(git.origin), printable(std::string(trim(err)), 400));
   if (has("authentication failed") || has("could not read username") || has("permission denied") ||
-      has("host key verification failed")) {
+      has("host key verification failed") || has("requested url returned error: 403") ||
+      has("requested url returned error: 401")) {
     return {FailureKind::access, message,
             "the repository wants a login: clone it by hand and give the clone with --path", std::nullopt};
   }
   if (has("not found") || has("does not exist") || has("not appear to be a git repository") ||
-      has("couldn't find remote ref") || has("not our ref")) {
+      has("couldn't find remote ref") || has("not our ref") || has("unadvertised object")) {
     return {FailureKind::unavailable, message, "check origin, branch, tag or commit in the recipe", std::nullopt};
   }
-  return {FailureKind::network, message, "the same command tries again", std::nullopt};
+  if (has("fsck error") || has("invalid index-pack output") || has("bad object") || has("inflate")) {
+    return {
+        FailureKind::invalid, message,
+        "git's own check refuses the repository: its owner must mend it, or take a commit or an archive without that",
+        std::nullopt};
+  }
+  if (std::ranges::any_of(network_words, has))
+    return {FailureKind::network, message, "the same command tries again", std::nullopt};
+  return {FailureKind::command, message, "see what git says; `git ls-remote` of this origin tells more", std::nullopt};
 }
 
 std::string run_git(FetchContext& context, const GitSource& git, Command command, bool network) {
@@ -100,7 +148,9 @@ std::uint64_t pack_bytes(const fs::path& bare) {
 
 // A shallow clone of just this commit; where the server gives no commit by name, all its branches and tags.
 void clone_bare(FetchContext& context, const GitSource& git, const std::string& commit, const fs::path& bare) {
-  run_git(context, git, git_command({"init", "--quiet", "--bare", "--template=", bare.string()}), false);
+  const std::string format = commit.size() == 64 ? "sha256" : "sha1";
+  run_git(context, git,
+          git_command({"init", "--quiet", "--bare", "--template=", "--object-format=" + format, bare.string()}), false);
   // The files are had as they were committed: these win over the attributes that the tree itself brings.
   make_directories(bare / "info");
   write_text_atomically(bare / "info" / "attributes", "* -text -crlf !eol -ident -filter -working-tree-encoding\n");
@@ -119,7 +169,8 @@ void clone_bare(FetchContext& context, const GitSource& git, const std::string& 
       fetch({"--depth", "1", "--", git.origin, commit + ":refs/heads/sabath"});
     } catch (const Error& error) {
       const FailureKind kind = error.failure().kind;
-      if (verdict(kind) == Verdict::fatal || kind == FailureKind::access) throw;
+      const bool no_other_way = kind == FailureKind::access || kind == FailureKind::invalid;
+      if ((verdict(kind) == Verdict::fatal && kind != FailureKind::command) || no_other_way) throw;
       fetch_all_refs();
     }
   }
@@ -144,97 +195,10 @@ std::optional<std::string> full_name(FetchContext& context, const std::string& c
   return name;
 }
 
-// A file of the tree whose content is kept by Git LFS.
-struct Pointed {
-  RelativePath path;
-  bool executable = false;
-  FileJob job;
-};
-
-std::optional<Pointed> try_pointed(const std::string& origin, const fs::directory_entry& entry,
-                                   const RelativePath& path, bool executable) {
-  if (entry.file_size() >= lfs_pointer_size_max) return std::nullopt;
-  const auto pointer = try_parse_lfs_pointer(try_read_text(entry.path(), lfs_pointer_size_max).value_or(""));
-  const auto url = pointer ? try_lfs_url(origin, *pointer) : std::nullopt;
-  if (!url) return std::nullopt;
-  FileJob job;
-  job.name = path.text();
-  job.urls = {*url};
-  job.source = *url;
-  job.listed = true;
-  job.size_bytes = pointer->size_bytes;
-  job.checksum.sha256 = pointer->sha256;
-  return Pointed{path, executable, std::move(job)};
-}
-
-void take_pointed(FetchContext& context, const std::vector<Pointed>& files, ManifestBuilder& builder) {
-  std::vector<FileJob> jobs;
-  std::vector<FileTree> trees(files.size());
-  std::vector<std::size_t> missing;
-  std::uint64_t bytes = 0;
-  for (std::size_t i = 0; i < files.size(); ++i) {
-    FileOutcome found;
-    if (at_hand(context, files[i].job, true, found)) {
-      trees[i] = std::move(found.tree);
-      continue;
-    }
-    jobs.push_back(files[i].job);
-    missing.push_back(i);
-    bytes += files[i].job.size_bytes.value_or(0);
-  }
-  context.space.reserve(bytes, jobs.size(), "Git LFS");
-  const auto outcomes = fetch_by_all_ranks(context, jobs);
-  for (std::size_t i = 0; i < outcomes.size(); ++i) {
-    if (outcomes[i].failure) throw Error(*outcomes[i].failure);
-    trees[missing[i]] = outcomes[i].tree;
-    context.store.put_alias("sha256", outcomes[i].computed.sha256, outcomes[i].tree.digest);
-  }
-  for (std::size_t i = 0; i < files.size(); ++i)
-    builder.add_file(files[i].path, trees[i].digest, trees[i].chunks, files[i].executable);
-}
-
-// Every file of a checked-out tree becomes an object; what LFS keeps is fetched in place of its pointer.
-void take_tree(FetchContext& context, const std::string& origin, const fs::path& tree, ManifestBuilder& builder) {
-  Publisher publisher(context.store, 1);  // a tree that programs are built and run from is no pack
-  std::vector<std::byte> buffer(1 << 20);
-  std::vector<Pointed> pointed;
-  for (const auto& entry : fs::recursive_directory_iterator(tree)) {
-    if (context.stop.stop_requested()) throw Error(FailureKind::interrupted, "stopped");
-    const RelativePath path = RelativePath::parse(entry.path().lexically_relative(tree).string());
-    if (entry.is_symlink()) {
-      builder.add_symlink(path, fs::read_symlink(entry.path()).string());
-      continue;
-    }
-    if (entry.is_directory()) {
-      builder.add_directory(path);
-      continue;
-    }
-    const bool executable = (entry.symlink_status().permissions() & fs::perms::owner_exec) != fs::perms::none;
-    if (auto found = try_pointed(origin, entry, path, executable)) {
-      pointed.push_back(std::move(*found));
-      continue;
-    }
-    const Fd fd = open_file(entry.path(), O_RDONLY | O_NOFOLLOW);
-    auto writer = context.store.write_object();
-    std::uint64_t offset = 0;
-    while (const std::size_t n = read_at(fd.get(), buffer, offset, entry.path())) {
-      writer->write(std::span(buffer).first(n));
-      offset += n;
-    }
-    const FileTree& file = writer->finish();
-    builder.add_file(path, file.digest, file.chunks, executable);
-    context.events.on(event::FileDone{path.text(), file.digest.size_bytes});
-    publisher.add(std::move(writer));
-  }
-  publisher.flush();
-  if (!pointed.empty()) take_pointed(context, pointed, builder);
-}
-
 // A repository of this machine is a source as any file is: whoever reads the store must be able to read it.
 void admit_repository(const Store& store, const std::string& origin) {
-  const auto url = Url::try_parse(origin);
-  if (!url || url->scheme() != "file") return;
-  const fs::path place = percent_decode(url->path());
+  const fs::path place = local_path(origin);
+  if (place.empty()) return;
   const auto admit = [&](const fs::path& path) {
     if (try_stat(path)) store.admit(path, printable(path.native()));
   };
@@ -254,36 +218,100 @@ void admit_repository(const Store& store, const std::string& origin) {
   for (std::string line; std::getline(others, line);) admit(git / "objects" / line / "pack");
 }
 
-}  // namespace
+// The tree of a commit with those of its submodules.
+class TreeFetch {
+ public:
+  TreeFetch(FetchContext& context, ManifestBuilder& builder) : context_(context), builder_(builder) {}
 
-std::string resolve_commit(FetchContext& context, const GitSource& git) {
-  if (!git.commit.empty()) {
-    if (is_hexadecimal(git.commit) && git.commit.size() >= 7 && git.commit.size() <= 64) return git.commit;
-    throw Error(FailureKind::invalid, fmt::format("{} is no commit", printable(git.commit)),
-                "a commit is 7 to 64 hexadecimal digits");
-  }
-  const std::string ref = !git.branch.empty() ? "refs/heads/" + git.branch
-                          : !git.tag.empty()  ? "refs/tags/" + git.tag
-                                              : "HEAD";
-  const std::string out = run_git(context, git, git_command({"ls-remote", "--", git.origin, ref, ref + "^{}"}), true);
-  std::string commit;  // of an annotated tag the peeled line comes last, and is the commit
-  for (std::size_t begin = 0; begin < out.size();) {
-    const std::size_t end = std::min(out.find('\n', begin), out.size());
-    const std::string line = out.substr(begin, end - begin);
-    const auto tab = std::min(line.find('\t'), line.size());
-    // ls-remote also lists what only ends like this: refs/remotes/origin/HEAD.
-    const bool meant = line.substr(tab) == "\t" + ref || line.substr(tab) == "\t" + ref + "^{}";
-    if (meant && is_object_name(line.substr(0, tab))) commit = line.substr(0, tab);
-    begin = end + 1;
-  }
-  if (commit.empty()) {
-    throw Error(FailureKind::unavailable, fmt::format("{} has no {}", printable(git.origin), printable(ref)),
-                "check branch or tag in the recipe");
-  }
-  return commit;
-}
+  // Adds what is in the commit that is asked for, below `below`; returns its full name.
+  std::string take(const GitSource& git, const std::string& asked, const std::optional<RelativePath>& below,
+                   unsigned depth);
 
-std::string fetch_git(FetchContext& context, const GitSource& git, const std::string& asked, ManifestBuilder& builder) {
+ private:
+  struct Commit {
+    const GitSource& git;
+    const fs::path& bare;
+    const std::string& name;
+  };
+  static constexpr unsigned depth_max = 10, submodules_max = 1000;
+
+  std::string ask(const Commit& commit, std::vector<std::string> arguments) const {
+    arguments.insert(arguments.begin(), {"--git-dir", commit.bare.string()});
+    return run_command(git_command(std::move(arguments)), context_.stop).out;
+  }
+
+  // What .gitmodules says, by path.
+  [[nodiscard]] std::map<std::string, Submodule> named(const Commit& commit) const {
+    return parse_submodules(ask(commit, {"config", "--blob", commit.name + ":.gitmodules", "--null", "--get-regexp",
+                                         "^submodule\\..*\\.(path|url|update)$"}));
+  }
+
+  // The commit of a submodule, as the tree names it: "160000 commit HEX\tPATH\0".
+  [[nodiscard]] std::string commit_at(const Commit& commit, const RelativePath& path) const {
+    const std::string line = ask(commit, {"--literal-pathspecs", "ls-tree", "-z", commit.name, "--", path.text()});
+    constexpr std::string_view head = "160000 commit ";
+    std::string hex = line.starts_with(head) ? line.substr(head.size(), line.find('\t') - head.size()) : "";
+    return is_object_name(hex) ? hex : "";
+  }
+
+  void take_submodules(const Commit& commit, const std::vector<RelativePath>& paths,
+                       const std::optional<RelativePath>& below, unsigned depth) {
+    const auto by_path = named(commit);
+    std::vector<std::string> missing;
+    std::optional<Failure> first;
+    for (const RelativePath& path : paths) {
+      const std::string hex = commit_at(commit, path);
+      if (hex.empty()) continue;
+      const RelativePath place = below ? *below / path : path;
+      const auto wish = by_path.find(path.text());
+      if (wish == by_path.end() || wish->second.url.empty() || wish->second.update == "none") {
+        context_.events.on(event::Warning{
+            fmt::format("{} is a submodule of {} that is left empty: its .gitmodules {}", printable(place.text()),
+                        printable(commit.git.origin),
+                        wish != by_path.end() && !wish->second.url.empty() ? "says so" : "names no place for it")});
+        continue;
+      }
+      try {
+        take_submodule(commit, path, wish->second, hex, place, depth);
+      } catch (const Error& error) {
+        const Failure& failure = error.failure();
+        if (verdict(failure.kind) == Verdict::fatal && failure.kind != FailureKind::command) throw;
+        missing.push_back(place.text());
+        if (!first) first = failure;
+      }
+    }
+    if (!first) return;
+    throw Error(first->kind,
+                fmt::format("{}: {} of its submodules cannot be had: {}: {}", printable(commit.git.origin),
+                            missing.size(), some_of(missing), first->message),
+                "clone it with --recurse-submodules where that is possible, and give the clone with --path");
+  }
+
+  void take_submodule(const Commit& commit, const RelativePath& path, const Submodule& wish, const std::string& hex,
+                      const RelativePath& place, unsigned depth) {
+    if (depth == depth_max || ++submodules_ > submodules_max)
+      throw Error(FailureKind::invalid, fmt::format("{} has submodules without an end", printable(commit.git.origin)));
+    GitSource git;
+    const fs::path here = local_path(commit.git.origin) / path.text();  // a clone that has it already
+    git.origin = submodule_origin(commit.git.origin, wish.url);
+    if (!local_path(commit.git.origin).empty() && try_stat(here / ".git")) {
+      git.origin = here.string();
+    } else {
+      check_submodule(commit.git.origin, git.origin);
+      if (const auto url = Url::try_parse(git.origin)) git.origin = rewritten(*url, context_.rewrites).text();
+    }
+    git.commit = hex;
+    static_cast<void>(take(git, hex, place, depth + 1));
+  }
+
+  FetchContext& context_;
+  ManifestBuilder& builder_;
+  unsigned submodules_ = 0;
+};
+
+std::string TreeFetch::take(const GitSource& git, const std::string& asked, const std::optional<RelativePath>& below,
+                            unsigned depth) {
+  FetchContext& context = context_;
   admit_repository(context.store, git.origin);
   fs::path bare = context.store.git_directory(sha256("git clone\n" + git.origin + "\n" + asked));
   const fs::path work = context.store.make_temporary_directory();
@@ -317,9 +345,43 @@ std::string fetch_git(FetchContext& context, const GitSource& git, const std::st
   make_directories(work / "tree");
   with_tree({"read-tree", *commit});
   with_tree({"checkout-index", "--all"});
-  take_tree(context, git.origin, work / "tree", builder);
+  const auto empty = take_git_tree(context, git.origin, work / "tree", below, builder_);
   remove_tree(work);
+  if (!empty.empty()) take_submodules({git, bare, *commit}, empty, below, depth);
   return *commit;
+}
+
+}  // namespace
+
+std::string resolve_commit(FetchContext& context, const GitSource& git) {
+  if (!git.commit.empty()) {
+    if (is_hexadecimal(git.commit) && git.commit.size() >= 7 && git.commit.size() <= 64) return git.commit;
+    throw Error(FailureKind::invalid, fmt::format("{} is no commit", printable(git.commit)),
+                "a commit is 7 to 64 hexadecimal digits");
+  }
+  const std::string ref = !git.branch.empty() ? "refs/heads/" + git.branch
+                          : !git.tag.empty()  ? "refs/tags/" + git.tag
+                                              : "HEAD";
+  const std::string out = run_git(context, git, git_command({"ls-remote", "--", git.origin, ref, ref + "^{}"}), true);
+  std::string commit;  // of an annotated tag the peeled line comes last, and is the commit
+  for (std::size_t begin = 0; begin < out.size();) {
+    const std::size_t end = std::min(out.find('\n', begin), out.size());
+    const std::string line = out.substr(begin, end - begin);
+    const auto tab = std::min(line.find('\t'), line.size());
+    // ls-remote also lists what only ends like this: refs/remotes/origin/HEAD.
+    const bool meant = line.substr(tab) == "\t" + ref || line.substr(tab) == "\t" + ref + "^{}";
+    if (meant && is_object_name(line.substr(0, tab))) commit = line.substr(0, tab);
+    begin = end + 1;
+  }
+  if (commit.empty()) {
+    throw Error(FailureKind::unavailable, fmt::format("{} has no {}", printable(git.origin), printable(ref)),
+                "check branch or tag in the recipe");
+  }
+  return commit;
+}
+
+std::string fetch_git(FetchContext& context, const GitSource& git, const std::string& asked, ManifestBuilder& builder) {
+  return TreeFetch(context, builder).take(git, asked, std::nullopt, 0);
 }
 
 }  // namespace sabath

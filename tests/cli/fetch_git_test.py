@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 """A model's source tree: from a repository, into the store, never changed afterwards."""
 
+import hashlib
 import os
 import pathlib
 import shutil
@@ -115,6 +116,51 @@ class Git(Case):
     def test_no_such_repository(self):
         self.sabath.add("model", kind="model", git={"origin": f"file://{self.home}/none.git"})
         self.fetch("-m", "model", code=6)
+
+    def submodule(self, path, url, commit):
+        for key, value in (("path", path), ("url", url)):
+            self.git("config", "--file", self.work / ".gitmodules", f"submodule.{path}.{key}", value)
+        self.git("add", ".gitmodules")
+        self.git("update-index", "--add", "--cacheinfo", f"160000,{commit},{path}")
+        self.git("commit", "-q", "-m", "submodule")
+        self.git("push", "-q", self.bare, "main")
+
+    def test_submodules(self):
+        """Their files stand in the tree, and what cannot be had fails by its path."""
+        self.git("clone", "-q", "--bare", self.work, self.home / "lib.git", cwd=self.home)
+        self.submodule("third_party/lib", "../lib.git", self.first)
+        self.model(branch="main")
+        path = pathlib.Path(self.fetch("-m", "model")["path"])
+        self.assertEqual((path / "third_party/lib/train.py").read_text(), "print('v1')\n")
+        self.submodule("third_party/none", "../none.git", self.first)
+        asset = self.fetch("-m", "model", "--refresh", code=6)
+        self.assertIn("third_party/none", asset["failures"][0]["message"])
+        self.assertNotIn("third_party/lib", asset["failures"][0]["message"])
+        self.assertIn("--path", asset["failures"][0]["hint"])
+
+    def annex(self, backend, digest, data, name="big.h5"):
+        key = f"{backend}-s{len(data)}--{digest}"
+        (self.work / name).symlink_to(f".git/annex/objects/1k/Zq/{key}/{key}")
+        place(self.work / f"unlocked-{name}", f"/annex/objects/{key}\n".encode())
+        self.commit("annexed")
+        self.git("push", "-q", self.bare, "main")
+        return pathlib.Path(f"annex/objects/1k/Zq/{key}/{key}")
+
+    def test_git_annex(self):
+        """What it keeps elsewhere is named; a clone that has the content gives it, by the key's own checksum."""
+        data = b"content" * 1000
+        file = self.annex("SHA512E", hashlib.sha512(data).hexdigest() + ".h5", data)
+        self.model(branch="main")
+        asset = self.fetch("-m", "model", code=6)
+        self.assertIn("big.h5, unlocked-big.h5", asset["failures"][0]["message"])
+        self.assertEqual(self.sabath.visible(), [])
+        for content, code in ((data[::-1], 7), (data, 0)):
+            place(self.work / ".git" / file, content)
+            asset = self.fetch("-m", "model", "--path", self.work, code=code)
+        path = pathlib.Path(asset["path"])
+        for name in ("big.h5", "unlocked-big.h5"):
+            self.assertFalse((path / name).is_symlink())
+            self.assertEqual((path / name).read_bytes(), data)
 
     def test_a_clone_by_hand(self):
         """--path takes a clone for a repository that cannot be reached."""

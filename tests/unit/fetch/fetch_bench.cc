@@ -19,6 +19,12 @@ void EventLog::on(const Event& event) {
   if (const auto* received = std::get_if<event::BytesReceived>(&event)) received_ += received->bytes;
   if (const auto* reused = std::get_if<event::BytesReused>(&event)) reused_ += reused->bytes;
   if (std::holds_alternative<event::FileDone>(event)) ++files_done_;
+  if (const auto* warning = std::get_if<event::Warning>(&event)) warnings_.push_back(warning->text);
+}
+
+std::vector<std::string> EventLog::warnings() const {
+  const std::lock_guard lock(mutex_);
+  return warnings_;
 }
 
 std::uint64_t EventLog::received() const {

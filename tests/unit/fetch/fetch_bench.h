@@ -21,10 +21,12 @@ class EventLog : public EventSink {
   [[nodiscard]] std::uint64_t received() const;
   [[nodiscard]] std::uint64_t reused() const;
   [[nodiscard]] std::uint64_t files_done() const;
+  [[nodiscard]] std::vector<std::string> warnings() const;
 
  private:
   mutable std::mutex mutex_;
   std::uint64_t received_ = 0, reused_ = 0, files_done_ = 0;
+  std::vector<std::string> warnings_;
 };
 
 class FetchBench {

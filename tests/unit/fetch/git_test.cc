@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <map>
 
@@ -29,9 +30,11 @@ class GitTest : public testing::Test {
     first_ = commit("first");
   }
 
-  std::string git(std::vector<std::string> arguments) {
+  std::string git(std::vector<std::string> arguments) { return git_in(repository_, std::move(arguments)); }
+
+  std::string git_in(const fs::path& where, std::vector<std::string> arguments) {
     Command command;
-    command.argv = {"git", "-C", repository_.string()};
+    command.argv = {"git", "-C", where.string()};
     command.argv.insert(command.argv.end(), arguments.begin(), arguments.end());
     for (const char* who : {"AUTHOR", "COMMITTER"}) {
       command.environment.emplace_back(std::string("GIT_") + who + "_NAME", "A. Tester");
@@ -53,6 +56,27 @@ class GitTest : public testing::Test {
     git({"add", "--all"});
     git({"commit", "--quiet", "--allow-empty", "-m", message});
     return git({"rev-parse", "HEAD"});
+  }
+
+  // A repository beside the first one, with one file; its commit.
+  std::string other(const std::string& name, const std::string& text) {
+    const fs::path where = bench_.directory / name;
+    fs::create_directories(where);
+    git_in(where, {"init", "--quiet", "--initial-branch=main"});
+    write_file(where / "code.py", text);
+    git_in(where, {"add", "--all"});
+    git_in(where, {"commit", "--quiet", "-m", name});
+    return git_in(where, {"rev-parse", "HEAD"});
+  }
+
+  // As `git submodule add` would, without a checkout.
+  void add_submodule(const fs::path& where, const std::string& path, const std::string& url,
+                     const std::string& commit) {
+    git_in(where, {"config", "--file", (where / ".gitmodules").string(), "submodule." + path + ".path", path});
+    git_in(where, {"config", "--file", (where / ".gitmodules").string(), "submodule." + path + ".url", url});
+    git_in(where, {"add", ".gitmodules"});
+    git_in(where, {"update-index", "--add", "--cacheinfo", "160000," + commit + "," + path});
+    git_in(where, {"commit", "--quiet", "-m", "submodule"});
   }
 
   [[nodiscard]] GitSource source(const std::string& origin = {}) const {
@@ -233,10 +257,108 @@ TEST_F(GitTest, ASymlinkThatLeavesIsRefused) {
   EXPECT_EQ(failure(source()).kind, FailureKind::invalid);
 }
 
-TEST_F(GitTest, ASubmoduleIsAnEmptyDirectory) {
+TEST_F(GitTest, ASubmoduleThatNothingNamesIsLeftEmptyAndSaid) {
   git({"update-index", "--add", "--cacheinfo", "160000," + first_ + ",sub"});
   git({"commit", "--quiet", "-m", "submodule"});
   EXPECT_EQ(fetched(source()).at("sub"), "d");
+  EXPECT_EQ(bench_.events->warnings().size(), 1U);
+}
+
+TEST_F(GitTest, SubmodulesAreFetchedAlsoThoseOfSubmodules) {
+  const std::string inner = other("inner", "x = 1\n"), outer = other("outer", "y = 1\n");
+  add_submodule(bench_.directory / "outer", "deep/inner", "../inner", inner);
+  const std::string outer_now = git_in(bench_.directory / "outer", {"rev-parse", "HEAD"});
+  add_submodule(repository_, "lib", "file://" + (bench_.directory / "outer").string() + "/", outer_now);
+  const auto found = fetched(source());
+  EXPECT_EQ(found.at("lib/code.py"), "f:y = 1\n");
+  EXPECT_EQ(found.at("lib/deep/inner/code.py"), "f:x = 1\n");
+  EXPECT_EQ(found.at("README"), "f:one\n");
+  EXPECT_TRUE(bench_.events->warnings().empty());
+}
+
+TEST_F(GitTest, SubmodulesThatCannotBeHadAreNamed) {
+  for (const char* path : {"lib/a", "lib/b"})
+    add_submodule(repository_, path, "file:///no/such/" + std::string(path), first_);
+  const Failure none = failure(source());
+  EXPECT_EQ(none.kind, FailureKind::unavailable);
+  EXPECT_NE(none.message.find("2 of its submodules"), std::string::npos) << none.message;
+  EXPECT_NE(none.message.find("lib/a, lib/b"), std::string::npos) << none.message;
+}
+
+TEST_F(GitTest, AChainOfSubmodulesHasAnEnd) {
+  // Each commit names the one before it, of the same repository.
+  for (int i = 0; i < 12; ++i) add_submodule(repository_, "next", "./", git({"rev-parse", "HEAD"}));
+  const Failure none = failure(source());
+  EXPECT_EQ(none.kind, FailureKind::invalid);
+  EXPECT_NE(none.message.find("without an end"), std::string::npos) << none.message;
+}
+
+constexpr const char* annex_key = "SHA256E-s4--cd97c3a1c6e1ff2d3d3a4ec1a3e0d1c3a4ec1a3e0d1c3a4ec1a3e0d1c3a4ec1a.h5";
+
+TEST_F(GitTest, WhatGitAnnexKeepsElsewhereIsNamed) {
+  fs::create_symlink("../.git/annex/objects/1k/Zq/" + std::string(annex_key) + "/" + annex_key,
+                     repository_ / "bin/big.h5");
+  write("unlocked.h5", "/annex/objects/" + std::string(annex_key) + "\n");
+  write("note", "/annex/objects/ is where git-annex keeps content\n");
+  commit("annexed");
+  const Failure none = failure(source());
+  EXPECT_EQ(none.kind, FailureKind::unavailable);
+  EXPECT_NE(none.message.find("2 of its files elsewhere: bin/big.h5, unlocked.h5"), std::string::npos) << none.message;
+}
+
+// Trees as old tools wrote them, and others that git's check refuses: by a repository made of raw objects.
+TEST_F(GitTest, WhatOldToolsWroteIsTakenAndWhatIsMalformedIsRefusedByGitsWord) {
+  const auto raw = [&](const std::string& mode, const std::string& name, const std::string& object) {
+    std::string bytes = mode + " " + name + '\0';
+    for (std::size_t i = 0; i < object.size(); i += 2)
+      bytes += static_cast<char>(std::stoi(object.substr(i, 2), nullptr, 16));
+    write_file(bench_.directory / "tree", bytes);
+    const std::string tree =
+        git({"hash-object", "-w", "-t", "tree", "--literally", (bench_.directory / "tree").string()});
+    git({"update-ref", "refs/heads/" + std::string(name == "src" ? "old" : "bad"),
+         git({"commit-tree", "-m", "x", tree})});
+  };
+  GitSource what = source();
+  raw("040000", "src", git({"rev-parse", first_ + ":bin"}));
+  what.branch = "old";
+  EXPECT_EQ(fetched(what).at("src/run"), "x:#!/bin/sh\n");
+  raw("40000", "..", git({"rev-parse", first_ + ":bin"}));
+  what.branch = "bad";
+  const Failure refused = failure(what);
+  EXPECT_EQ(refused.kind, FailureKind::invalid);
+  EXPECT_NE(refused.message.find("hasDotdot"), std::string::npos) << refused.message;
+  EXPECT_EQ(refused.hint.find("again"), std::string::npos) << refused.hint;
+}
+
+TEST_F(GitTest, OnlyWhatANetworkDoesIsTriedAgain) {
+  const fs::path program = bench_.directory / "bin" / "git";
+  fs::create_directories(program.parent_path());
+  const std::string path = std::getenv("PATH");
+  const auto kind_of = [&](const std::string& words) {
+    write_file(program, "#!/bin/sh\necho '" + words + "' >&2; exit 128\n");
+    fs::permissions(program, fs::perms(0755));
+    ::setenv("PATH", (program.parent_path().string() + ":" + path).c_str(), 1);
+    const FailureKind kind = failure(source("https://h.example/a.git")).kind;
+    ::setenv("PATH", path.c_str(), 1);
+    return kind;
+  };
+  EXPECT_EQ(kind_of("fatal: unable to access: Could not resolve host: h.example"), FailureKind::network);
+  EXPECT_EQ(kind_of("fatal: the remote end hung up unexpectedly"), FailureKind::network);
+  EXPECT_EQ(kind_of("fatal: a word that nobody knows"), FailureKind::command);
+  EXPECT_EQ(kind_of("fatal: detected dubious ownership in repository"), FailureKind::command);
+  EXPECT_EQ(kind_of("fatal: Authentication failed"), FailureKind::access);
+  EXPECT_EQ(kind_of("fatal: fsck error in packed object"), FailureKind::invalid);
+}
+
+TEST_F(GitTest, ARepositoryOfSha256Names) {
+  repository_ = bench_.directory / "long";
+  fs::create_directories(repository_);
+  git({"init", "--quiet", "--initial-branch=main", "--object-format=sha256"});
+  write("README", "one\n");
+  const std::string name = commit("first");
+  ASSERT_EQ(name.size(), 64U);
+  EXPECT_EQ(fetched(source()).at("README"), "f:one\n");
+  EXPECT_EQ(taken_, name);
 }
 
 TEST_F(GitTest, OriginsThatAreNoOrigins) {
