@@ -85,9 +85,14 @@ void Exchange::refuse(const Refusal& refusal, bool is_signed) const {
     failure.hint = meaning->hint;
   }
   const bool denied = head.status == 401 || head.status == 403;
-  if (denied && !is_signed) {
+  if (denied && !is_signed && (!meaning || meaning->general) && failure.kind == FailureKind::access) {
     failure.hint =
         "it was asked without keys; for a private bucket set AWS_PROFILE or AWS_ACCESS_KEY_ID (docs/credentials.md)";
+  }
+  if (refusal.message.find("equester pays") != refusal.message.npos) {
+    failure.hint =
+        "who reads this bucket pays for it, which SABATH never does: `aws s3 cp --request-payer requester` gets the "
+        "file, and --path takes it";
   }
   failure.message = fmt::format("cannot read {}: HTTP {}", source_, head.status);
   if (!refusal.code.empty()) {

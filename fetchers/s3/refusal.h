@@ -24,6 +24,7 @@ struct Refusal {
 struct Meaning {
   FailureKind kind;
   const char* hint;
+  bool general = false;  // the code says no more than that the status does: who asked knows better why
 };
 [[nodiscard]] std::optional<Meaning> try_meaning(std::string_view code);
 

@@ -138,6 +138,27 @@ TEST(S3, DeniedWithoutKeysSaysSo) {
   EXPECT_TRUE(is_said(reading, "without keys")) << reading.message();
 }
 
+TEST(S3, WhatTheCodeKnowsComesBeforeWhatTheStatusMeans) {
+  if (!Nginx::available()) GTEST_SKIP() << "nginx is not installed";
+  const std::string codes[][2] = {
+      {"InvalidObjectState", "restore"}, {"AccessDenied", "without keys"}, {"Odd", "without keys"}};
+  std::string locations;
+  for (const auto& [code, hint] : codes)
+    locations += fmt::format("location = /b/{} {{ return 403 '<Error><Code>{}</Code></Error>'; }}\n", code, code);
+  locations +=
+      "location = /b/pays { return 403 '<Error><Code>AccessDenied</Code><Message>requester pays</Message></Error>'; "
+      "}\n";
+  const TempDir root;
+  const Nginx server({.root = root.path(), .extra = locations});
+  const auto fetchers = make_fetchers(settings_for(server.url("")));  // without keys
+  for (const auto& [code, hint] : codes) {
+    const Reading reading = read(*fetchers, "s3://b/" + code);
+    EXPECT_EQ(reading.kind(), FailureKind::access) << code;
+    EXPECT_NE(reading.failure->hint.find(hint), std::string::npos) << code << ": " << reading.failure->hint;
+  }
+  EXPECT_NE(read(*fetchers, "s3://b/pays").failure->hint.find("--request-payer"), std::string::npos);
+}
+
 TEST(S3, AnswersInTheirOwnWords) {
   if (!Nginx::available()) GTEST_SKIP() << "nginx is not installed";
   struct Case {
