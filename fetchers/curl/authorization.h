@@ -30,8 +30,10 @@ struct Login {
   std::string name;
   Secret password;
 };
-// The entry of `host` in a netrc file; "default" and "macdef" are passed over: no host may get what was not meant for
-// it.
-[[nodiscard]] std::optional<Login> try_find_login(std::string_view netrc, std::string_view host);
+// The entry of `host` in a netrc file of that name, by curl's grammar; of several the first that has both name and
+// password. "default" and "macdef" are passed over: no host may get what was not meant for it. libcurl would give it
+// what "default" says, in clear, too, and tells nobody what it found. Throws Error{usage}.
+[[nodiscard]] std::optional<Login> try_find_login(std::string_view netrc, std::string_view host,
+                                                  const std::string& file = "netrc");
 
 }  // namespace sabath

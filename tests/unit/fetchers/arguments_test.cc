@@ -88,5 +88,36 @@ TEST(Netrc, ALoginBelongsToItsHost) {
   EXPECT_FALSE(try_find_login("", "h"));
 }
 
+TEST(Netrc, TheGrammarOfCurl) {
+  struct Case {
+    const char *what, *text, *name, *password;
+  };
+  const Case cases[] = {
+      {"a line each", "machine h\n  login me\n  password pw\n", "me", "pw"},
+      {"in quotes", R"(machine "h" login "a b" password "x\"y\\z\tq")", "a b", "x\"y\\z\tq"},
+      {"a hash in quotes, and in a word", "machine h login \"#me\" password p#w", "#me", "p#w"},
+      {"comments", "# machine h login no password no\nmachine h # the login\nlogin me #x\npassword pw", "me", "pw"},
+      {"keys in capitals", "MACHINE h LOGIN me PASSWORD pw", "me", "pw"},
+      {"the first that is whole", "machine h login half\nmachine h login me password pw\nmachine h login c password d",
+       "me", "pw"},
+      {"half, where there is no other", "machine h login me\nmachine x login y password z", "me", ""},
+      {"behind default", "default login a password b\nmachine h login me password pw", "me", "pw"},
+      {"behind a macro of two lines", "macdef m\nmachine h login no\nquit\n\nmachine h login me password pw", "me",
+       "pw"},
+      {"with CR", "macdef m\r\nmachine h\r\n\r\nmachine h\r\nlogin me\r\npassword pw\r\n", "me", "pw"},
+      {"words that look like keys", "machine x login machine password h\nmachine h login login password password",
+       "login", "password"},
+  };
+  for (const Case& c : cases) {
+    const auto login = try_find_login(c.text, "h");
+    ASSERT_TRUE(login) << c.what;
+    EXPECT_EQ(login->name, c.name) << c.what;
+    EXPECT_EQ(login->password.reveal(), c.password) << c.what;
+  }
+  for (const char* text : {"machine \"h", "machine h login \"me\\", "machine x password \"pw\nmachine h login me"}) {
+    EXPECT_THROW(static_cast<void>(try_find_login(text, "h")), Error) << text;
+  }
+}
+
 }  // namespace
 }  // namespace sabath
