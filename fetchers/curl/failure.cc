@@ -98,6 +98,8 @@ Meaning meaning_of(CURLcode code, CURL* easy, std::string_view detail) {
       return {FailureKind::no_ranges, ""};
     case CURLE_BAD_DOWNLOAD_RESUME:
       return {FailureKind::unavailable, "the source is shorter than the offset that was asked for"};
+    case CURLE_BAD_CONTENT_ENCODING:
+      return {FailureKind::content, "its bytes are not packed as its Content-Encoding says; use another mirror"};
     case CURLE_URL_MALFORMAT:
     case CURLE_HTTP_RETURNED_ERROR:
       return {FailureKind::unavailable, ""};

@@ -1,7 +1,17 @@
 #include "curl/transfer.h"
 
+#include <arpa/inet.h>
+#include <fmt/core.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+
 #include <algorithm>
+#include <array>
 #include <span>
+
+#include "base/glob.h"
+#include "base/reach.h"
+#include "sabath/path.h"
 
 namespace sabath {
 namespace {
@@ -30,6 +40,23 @@ int on_socket(void* self, curl_socket_t, curlsocktype) {
   auto& transfer = *static_cast<Transfer*>(self);
   guard(transfer, [&] { transfer.receiver.connecting(); });
   return transfer.thrown ? CURL_SOCKOPT_ERROR : CURL_SOCKOPT_OK;
+}
+
+std::string text_of(const curl_sockaddr& address) {
+  std::array<char, INET6_ADDRSTRLEN> text{};
+  const void* bytes = nullptr;
+  if (address.family == AF_INET) bytes = &reinterpret_cast<const sockaddr_in&>(address.addr).sin_addr;
+  if (address.family == AF_INET6) bytes = &reinterpret_cast<const sockaddr_in6&>(address.addr).sin6_addr;
+  if (bytes == nullptr || inet_ntop(address.family, bytes, text.data(), text.size()) == nullptr) return {};
+  return text.data();
+}
+
+// Here no packet has been sent to the address, whoever led to it: a URL, a redirect, a name, an FTP server's words.
+curl_socket_t on_open(void* self, curlsocktype, curl_sockaddr* address) {
+  auto& transfer = *static_cast<Transfer*>(self);
+  guard(transfer, [&] { transfer.refuse_own_services(text_of(*address)); });
+  if (transfer.thrown) return CURL_SOCKET_BAD;
+  return ::socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
 }
 
 int on_connected(void* self, char* address, char*, int, int) {
@@ -90,6 +117,8 @@ void set_request(CURL* easy, const TransferRequest& request, const FetcherSettin
     curl_easy_setopt(easy, CURLOPT_NOBODY, 1L);
   } else if (!request.method.empty())
     curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, request.method.c_str());
+  // What is asked for, our own header says; this is for what comes.
+  if (request.unpack) curl_easy_setopt(easy, CURLOPT_ACCEPT_ENCODING, "");
   curl_easy_setopt(easy, CURLOPT_RESUME_FROM_LARGE, static_cast<curl_off_t>(request.resume_from));
   curl_easy_setopt(easy, CURLOPT_FTP_FILEMETHOD, CURLFTPMETHOD_NOCWD);
   if (request.url.scheme() == "ftps")  // else a server that refuses PROT P is read in clear
@@ -104,6 +133,14 @@ void set_sharing(CURL* easy, bool shared) {
   curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, shared ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1);
   curl_easy_setopt(easy, CURLOPT_PIPEWAIT, shared ? 1L : 0L);
   curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, (shared ? 64L : 512L) * 1024);
+}
+
+// A handle keeps its cookies, whatever else is reset.
+void set_cookies(CURL* easy, const std::vector<std::string>* cookies) {
+  curl_easy_setopt(easy, CURLOPT_COOKIELIST, "ALL");  // is: none
+  if (cookies == nullptr) return;
+  curl_easy_setopt(easy, CURLOPT_COOKIEFILE, "");  // in memory
+  for (const std::string& line : *cookies) curl_easy_setopt(easy, CURLOPT_COOKIELIST, line.c_str());
 }
 
 }  // namespace
@@ -121,19 +158,44 @@ Transfer::Transfer(const TransferRequest& asked, Receiver& hears, Traffic& count
 void Transfer::prepare(CURL* handle, const FetcherSettings& settings, bool shared) {
   for (const std::string& line : request.headers) headers.add(line);
   easy = handle;
+  near_hosts = settings.web.near_hosts;
+  refuse_own_services(request.url.host());  // by a proxy, what it says is all that is known
   stall_timeout = std::chrono::milliseconds(settings.stall_timeout_ms);
   set_request(easy, request, settings);
   set_sharing(easy, shared);
+  set_cookies(easy, request.cookies);
   curl_easy_setopt(easy, CURLOPT_HTTPHEADER, headers.get());
   curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, error_text.data());
   curl_easy_setopt(easy, CURLOPT_SOCKOPTFUNCTION, on_socket);
   curl_easy_setopt(easy, CURLOPT_SOCKOPTDATA, this);
+  curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, on_open);
+  curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, this);
   curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, on_connected);
   curl_easy_setopt(easy, CURLOPT_PREREQDATA, this);
   curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, on_header);
   curl_easy_setopt(easy, CURLOPT_HEADERDATA, this);
   curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_body);
   curl_easy_setopt(easy, CURLOPT_WRITEDATA, this);
+}
+
+void Transfer::refuse_own_services(std::string_view address) const {
+  if (reach_of(address) != Reach::link) return;
+  const auto is_this = [&](const std::string& host) { return glob_matches(host, request.url.host()); };
+  if (std::ranges::any_of(near_hosts, is_this)) return;
+  throw Error(FailureKind::unavailable,
+              fmt::format("cannot read {}: it leads to {}, a link-local or metadata address, where this machine's own "
+                          "secrets may be had",
+                          source, printable(address)),
+              "no source is asked there; if it is meant, name its host in `near_hosts` of the configuration");
+}
+
+void Transfer::take_cookies() const {
+  if (request.cookies == nullptr) return;
+  curl_slist* lines = nullptr;
+  curl_easy_getinfo(easy, CURLINFO_COOKIELIST, &lines);
+  const std::unique_ptr<curl_slist, void (*)(curl_slist*)> owner(lines, curl_slist_free_all);
+  request.cookies->clear();
+  for (const curl_slist* line = lines; line != nullptr; line = line->next) request.cookies->emplace_back(line->data);
 }
 
 void Transfer::resume() {

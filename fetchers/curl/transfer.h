@@ -9,8 +9,10 @@
 #include <exception>
 #include <functional>
 #include <memory>
+#include <span>
 #include <stop_token>
 #include <string>
+#include <string_view>
 
 #include "curl/transport.h"
 
@@ -42,6 +44,9 @@ struct Transfer {
   // it is not its turn.
   [[nodiscard]] std::chrono::milliseconds patience() const;
   void resume();
+  void take_cookies() const;  // once it is over
+  // Throws Error{unavailable} for an address where no source is, unless the user has named the host.
+  void refuse_own_services(std::string_view address) const;
 
   const TransferRequest& request;
   Receiver& receiver;
@@ -50,6 +55,7 @@ struct Transfer {
   const std::string source;  // its name, for messages
   CURL* easy = nullptr;
   HeaderList headers{};
+  std::span<const std::string> near_hosts{};  // of the settings, which outlive it
   std::array<char, CURL_ERROR_SIZE> error_text{};
   std::chrono::milliseconds stall_timeout{};
   std::uint64_t head_bytes = 0;  // of all heads and the trailer

@@ -110,6 +110,7 @@ std::optional<Failure> Transport::State::perform(const TransferRequest& request,
     const Attachment attachment(handle);
     code = drive(handle, transfer);
   }
+  transfer.take_cookies();
   auto failure = failure_of(transfer, code, handle.easy());
   if (!failure) pool.give(origin, std::move(handle));
   return failure;
@@ -125,6 +126,7 @@ std::optional<Failure> Transport::State::perform_shared(const TransferRequest& r
   if (!transfer.thrown && worth_asking_alone(code) && mailbox.nothing_heard()) {
     return perform(request, receiver, traffic, stop);
   }
+  transfer.take_cookies();
   auto failure = mailbox.has_enough() ? std::nullopt : failure_of(transfer, code, easy.get());
   if (!failure) easies.give(std::move(easy));
   return failure;

@@ -28,6 +28,10 @@ struct TransferRequest {
   std::string method = {};           // in place of the protocol's own way to read: "PROPFIND", "POST", "MLSD"
   std::string body = {};             // sent with the request, if it is not empty
   bool one_of_many = false;          // a small one: it may share a connection with the others
+  // Of the redirects so far, in libcurl's own words, which gives each to whom it belongs; what the answer sets is
+  // added.
+  std::vector<std::string>* cookies = nullptr;
+  bool unpack = false;  // what Content-Encoding says was done to the answer is undone
 };
 
 struct Connected {

@@ -13,8 +13,13 @@ constexpr std::uint64_t drain_max = 64 * 1024;  // bytes
 
 }  // namespace
 
-Exchange::Exchange(const ReadRequest& request, Redirects& redirects, Sink& sink)
-    : request_(request), redirects_(redirects), sink_(sink), source_(redirects.current().display()), parser_(source_) {}
+Exchange::Exchange(const ReadRequest& request, Redirects& redirects, Sink& sink, std::string_view access_hint)
+    : request_(request),
+      redirects_(redirects),
+      sink_(sink),
+      access_hint_(access_hint),
+      source_(redirects.current().display()),
+      parser_(source_) {}
 
 void Exchange::connected(const Connected& connection) {
   redirects_.check_address(connection.address);
@@ -50,7 +55,7 @@ bool Exchange::worth_draining() const {
 }
 
 std::optional<std::string> Exchange::finish(const std::optional<Failure>& transport_failure) const {
-  if (verdict_ && verdict_->action == AnswerVerdict::Action::refuse) throw Error(verdict_->failure);
+  if (verdict_ && verdict_->action == AnswerVerdict::Action::refuse) refuse();
   if (verdict_ && verdict_->action == AnswerVerdict::Action::redirect) return parser_.head().location;
   if (verdict_ && delivered_ == limit_) return std::nullopt;
   if (transport_failure) throw Error(*transport_failure);
@@ -60,6 +65,24 @@ std::optional<std::string> Exchange::finish(const std::optional<Failure>& transp
                 fmt::format("cannot read {}: truncated: {} of {} bytes came", source_, delivered_, *verdict_->wanted));
   }
   return std::nullopt;
+}
+
+// Of several hints the one that knows most: who is asked for what, before what the status means of anybody.
+void Exchange::refuse() const {
+  Failure failure = verdict_->failure;
+  const int status = parser_.head().status;
+  if (failure.kind == FailureKind::access && (status == 401 || status == 403)) {
+    const Url& at = redirects_.current();
+    if (at.origin() != request_.url.origin()) {
+      failure.hint = fmt::format(
+          "it was redirected to {}, and no login is sent to where a redirect leads (docs/credentials.md): name that "
+          "place itself in the recipe, or fetch the file by hand and give it with --path",
+          at.origin());
+    } else if (!access_hint_.empty()) {
+      failure.hint = access_hint_;
+    }
+  }
+  throw Error(std::move(failure));
 }
 
 }  // namespace sabath

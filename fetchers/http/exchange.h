@@ -17,7 +17,8 @@ namespace sabath {
 
 class Exchange : public Receiver {
  public:
-  Exchange(const ReadRequest& request, Redirects& redirects, Sink& sink);
+  // `access_hint`: what to do where the first of all refuses access; empty: what HTTP says. Outlives this.
+  Exchange(const ReadRequest& request, Redirects& redirects, Sink& sink, std::string_view access_hint = {});
   void connecting() override { sink_.connecting(); }
   void connected(const Connected& connection) override;
   void header(std::string_view line) override;
@@ -30,10 +31,12 @@ class Exchange : public Receiver {
  private:
   [[nodiscard]] bool delivering() const { return verdict_ && verdict_->action == AnswerVerdict::Action::deliver; }
   [[nodiscard]] bool worth_draining() const;
+  [[noreturn]] void refuse() const;
 
   const ReadRequest& request_;
   Redirects& redirects_;
   Sink& sink_;
+  std::string_view access_hint_;
   std::string source_;
   HeadParser parser_;
   std::optional<AnswerVerdict> verdict_;  // once the head is complete

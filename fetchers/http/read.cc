@@ -35,15 +35,18 @@ class Noting : public Sink {
 void follow(Transport& transport, const WebPlace& place, const ReadRequest& real, Sink& sink, Traffic& traffic,
             const std::stop_token& stop) {
   Redirects redirects(real.url, place.bound, transport.near_hosts());
+  std::vector<std::string> cookies;  // of these redirects alone: they are no login that lasts
   for (;;) {
-    Exchange exchange(real, redirects, sink);
+    Exchange exchange(real, redirects, sink, place.access_hint);
     TransferRequest transfer = transfer_for(redirects.current(), real);
+    const auto had = cookies;
+    transfer.cookies = &cookies;
     if (transfer.url.origin() == real.url.origin())  // what is the first one's is shown to nobody else
       transfer.headers.insert(transfer.headers.end(), place.private_headers.begin(), place.private_headers.end());
     const auto failure = transport.perform(transfer, exchange, traffic, stop);
     const auto location = exchange.finish(failure);
     if (!location) return;
-    redirects.follow(*location);
+    redirects.follow(*location, cookies != had);
   }
 }
 
@@ -58,9 +61,7 @@ void read_web(Transport& transport, const WebPlace& place, const ReadRequest& re
     follow(transport, place, real, noting, traffic, stop);
   } catch (const Error& error) {
     if (noting.threw) throw;
-    Failure failure = named(error.failure(), request.url);
-    if (failure.kind == FailureKind::access && !place.access_hint.empty()) failure.hint = place.access_hint;
-    throw Error(std::move(failure));
+    throw Error(named(error.failure(), request.url));
   }
 }
 

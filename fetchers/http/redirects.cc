@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "base/glob.h"
 #include "sabath/error.h"
@@ -41,7 +42,8 @@ Url resolved(const Url& from, const std::string& location) {
 
 }  // namespace
 
-void Redirects::follow(const std::string& location) {
+void Redirects::follow(const std::string& location, bool anew) {
+  if (anew) asked_so_ = std::ssize(hops_);
   const Url from = current();
   Url to = resolved(from, location);
   if (to.scheme() != "http" && to.scheme() != "https") {
@@ -51,7 +53,7 @@ void Redirects::follow(const std::string& location) {
     refuse(from, "it leads from https to " + to.display(),
            "name the http URL itself if its content is pinned by a hash");
   }
-  if (std::find(hops_.begin(), hops_.end(), to) != hops_.end()) {
+  if (std::find(hops_.begin() + asked_so_, hops_.end(), to) != hops_.end()) {
     refuse(from, "it leads in a loop, back to " + to.display(), "the server is misconfigured or wants a login");
   }
   if (hops_.size() > redirects_max) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <optional>
 #include <span>
 #include <string>
@@ -24,7 +25,8 @@ class Redirects {
       : hops_{original}, bound_(bound), near_hosts_(near_hosts) {}
   [[nodiscard]] const Url& current() const noexcept { return hops_.back(); }
   // Goes where `location` leads, unless it is a loop, too long a chain, another scheme family, or https to http.
-  void follow(const std::string& location);
+  // `anew`: what is asked with has changed (cookies), so that the same URL may be answered otherwise.
+  void follow(const std::string& location, bool anew = false);
   // Called with the address that the current hop is really connected to, before anything is sent to it.
   void check_address(std::string_view address);
   // Of the farthest of all that led here: what the answer says may lead no nearer.
@@ -33,6 +35,7 @@ class Redirects {
  private:
   static constexpr std::size_t redirects_max = 10;
   std::vector<Url> hops_;        // the original first
+  std::ptrdiff_t asked_so_ = 0;  // the first that was asked as the current one is
   std::optional<Reach> bound_;   // the farthest who led here; nullopt: the user
   Reach reach_ = Reach::global;  // of the current hop
   std::span<const std::string> near_hosts_;

@@ -20,6 +20,9 @@ constexpr Block reserved_blocks[] = {
     {0x7f000000, 8, Reach::host},   // 127.0.0.0/8
     {0x00000000, 8, Reach::host},   // 0.0.0.0/8: connects to this machine
     {0xa9fe0000, 16, Reach::link},  // 169.254.0.0/16
+    {0x646464c8, 32, Reach::link},  // 100.100.100.200: metadata at Alibaba
+    {0xc00000c0, 32, Reach::link},  // 192.0.0.192: at Oracle
+    {0xa83f8110, 32, Reach::link},  // 168.63.129.16: at Azure
     {0x0a000000, 8, Reach::site},   // 10.0.0.0/8
     {0xac100000, 12, Reach::site},  // 172.16.0.0/12
     {0xc0a80000, 16, Reach::site},  // 192.168.0.0/16
@@ -30,7 +33,7 @@ constexpr Block reserved_blocks[] = {
 
 Reach reach_of_v4(std::uint32_t address) {
   for (const Block& block : reserved_blocks) {
-    if ((address ^ block.network) >> (32 - block.prefix_bits) == 0) return block.reach;
+    if ((std::uint64_t{address ^ block.network} >> (32 - block.prefix_bits)) == 0) return block.reach;
   }
   return Reach::global;
 }
@@ -47,7 +50,10 @@ Reach reach_of_v6(const std::array<std::uint8_t, 16>& bytes) {
                        std::uint32_t{bytes[15]});
   }
   if (bytes[0] == 0xfe && (bytes[1] & 0xc0) == 0x80) return Reach::link;  // fe80::/10
-  if ((bytes[0] & 0xfe) == 0xfc) return Reach::site;                      // fc00::/7
+  constexpr std::array<std::uint8_t, 16> amazon = {0xfd, 0x00, 0x0e, 0xc2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x02, 0x54};
+  constexpr std::array<std::uint8_t, 16> google = {0xfd, 0x20, 0x00, 0xce, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x02, 0x54};
+  if (bytes == amazon || bytes == google) return Reach::link;  // metadata: fd00:ec2::254, fd20:ce::254
+  if ((bytes[0] & 0xfe) == 0xfc) return Reach::site;           // fc00::/7
   return Reach::global;
 }
 

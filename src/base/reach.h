@@ -7,7 +7,9 @@
 
 namespace sabath {
 
-enum class Reach { global, site, link, host };  // from far to near
+// From far to near. `link` has the addresses of clouds' metadata services, wherever they are: what a machine is told
+// there is its own, and no source.
+enum class Reach { global, site, link, host };
 
 // An IPv4 or IPv6 address as text, brackets and zone allowed. Anything else is global: a name has no reach of its own,
 // except "localhost" and the names below it.

@@ -22,6 +22,14 @@ TEST(Reach, OfAddresses) {
       {"localhost", Reach::host},
       {"a.localhost", Reach::host},
       {"169.254.169.254", Reach::link},
+      {"100.100.100.200", Reach::link},  // metadata services that stand elsewhere
+      {"100.100.100.201", Reach::site},
+      {"168.63.129.16", Reach::link},
+      {"168.63.129.17", Reach::global},
+      {"192.0.0.192", Reach::link},
+      {"fd00:ec2::254", Reach::link},
+      {"fd00:ec2::253", Reach::site},
+      {"fd20:ce::254", Reach::link},
       {"fe80::1%eth0", Reach::link},
       {"10.1.2.3", Reach::site},
       {"172.16.0.1", Reach::site},
@@ -74,6 +82,16 @@ TEST(Redirects, LoopsAreNamed) {
     EXPECT_NE(error.failure().message.find("loop"), std::string::npos) << error.failure().message;
     EXPECT_NE(error.failure().message.find("http://a.example/1"), std::string::npos) << error.failure().message;
   }
+}
+
+TEST(Redirects, TheSameUrlIsNoLoopOnceItIsAskedOtherwise) {
+  Redirects redirects(Url::parse("http://a.example/1"));
+  redirects.follow("/1", true);  // with a cookie now
+  redirects.follow("/2");
+  EXPECT_THROW(redirects.follow("/1"), Error);
+  Redirects endless(Url::parse("http://a.example/1"));
+  for (int i = 0; i < 10; ++i) endless.follow("/1", true);
+  EXPECT_THROW(endless.follow("/1", true), Error);
 }
 
 TEST(Redirects, TenAtMost) {
