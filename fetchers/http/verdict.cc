@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/text.h"
 #include "curl/transport.h"
 #include "http/quota.h"
 #include "sabath/path.h"
@@ -133,12 +134,24 @@ class Judge {
   AnswerVerdict refuse_status() const {
     const int status = head_.status;
     const std::string what = fmt::format("HTTP {} {}", status, printable(head_.reason, 80));
-    if (status == 401)
-      return refuse(FailureKind::access, what, "log in as the asset's access steps say, then try again");
+    if (status == 202) {
+      return refuse(FailureKind::network, what + ": it is not ready yet",
+                    "the server prepares it, from a tape perhaps: the same command goes on later, with what has come");
+    }
+    if (status == 401) {
+      return refuse(FailureKind::access, what,
+                    "log in as the asset's access steps say: name and password for the host in ~/.netrc (https only), "
+                    "or a token (docs/credentials.md)");
+    }
     if (status == 403 && quota_pause(head_, now_))
       return refuse(FailureKind::network, what + ", and no request is left", "it goes on when the server allows more");
-    if (status == 403)
-      return refuse(FailureKind::access, what, "no permission; some servers say so for a wrong path too");
+    if (status == 403 && try_parse_retry_after(head_.retry_after, now_))
+      return refuse(FailureKind::network, what + ", for a while", "the server limits how often it is asked");
+    if (status == 403) {
+      return refuse(FailureKind::access, what,
+                    "no permission: it may want a login (docs/credentials.md), and some servers say so for a wrong "
+                    "path too");
+    }
     if (status == 407)
       return refuse(FailureKind::access, what, "the proxy wants a login: see https_proxy and http_proxy");
     if (status == 412) return refuse(FailureKind::changed, what + ": another version than the one that was begun");
@@ -180,6 +193,10 @@ class Judge {
 };
 
 }  // namespace
+      if (const auto pause = verdict.failure.retry_after; pause && pause->count() > 0) {
+        verdict.failure.message +=
+            fmt::format("; it asks to come back in {}", format_duration(std::chrono::duration<double>(*pause).count()));
+      }
 
 bool asks_range(const ReadRequest& request) { return request.offset > 0 || request.length; }
 

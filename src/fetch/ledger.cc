@@ -1,11 +1,14 @@
 #include "fetch/ledger.h"
 
+#include "fetch/retry.h"
+
 namespace sabath {
 
 namespace {
 // Failures in a row over all files and lanes, for so long: the host is down, do not ask for each file.
 constexpr unsigned give_up_after = 12;
 constexpr std::chrono::seconds give_up_after_time(10);
+constexpr std::chrono::seconds pause_told(10);
 }  // namespace
 
 void SourceLine::received(std::uint64_t bytes) {
@@ -25,13 +28,28 @@ void SourceLine::failed(const Failure& failure, bool demote) {
     ++failures_;
     if (failure.kind == FailureKind::network && failures_in_a_row_++ == 0) row_began_ = Clock::now();
     demoted_ = demoted_ || demote;
+    later_ = later_ || asks_for_later(failure);
     last_ = failure;
   }
   events_.on(event::SourceFailed{id_, failure.message, demote});
+  tell_pause(failure);
+}
+
+// Who waits for long wants to know for whom; once, not by each lane.
+void SourceLine::tell_pause(const Failure& failure) {
+  const auto pause = failure.retry_after.value_or(std::chrono::milliseconds(0));
+  if (pause < pause_told || asks_for_later(failure)) return;
+  {
+    const std::lock_guard lock(mutex_);
+    if (Clock::now() < told_until_) return;
+    told_until_ = Clock::now() + pause;
+  }
+  events_.on(event::Warning{failure.message + ", and is waited for"});
 }
 
 std::optional<Failure> SourceLine::given_up() const {
   const std::lock_guard lock(mutex_);
+  if (later_) return last_;
   if (failures_in_a_row_ < give_up_after || Clock::now() - row_began_ < give_up_after_time) return std::nullopt;
   return last_;
 }

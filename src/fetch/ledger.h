@@ -34,6 +34,7 @@ class SourceLine {
 
  private:
   using Clock = std::chrono::steady_clock;
+  void tell_pause(const Failure& failure);
   const std::uint32_t id_;
   const std::string label_;
   EventSink& events_;
@@ -41,8 +42,8 @@ class SourceLine {
   mutable std::mutex mutex_;
   std::uint64_t failures_ = 0;
   std::atomic<unsigned> failures_in_a_row_{0};
-  Clock::time_point row_began_;
-  bool demoted_ = false;
+  Clock::time_point row_began_, told_until_;
+  bool demoted_ = false, later_ = false;
   Failure last_;
 };
 

@@ -112,13 +112,14 @@ void MirrorSet::failed(const Pick& pick, const Error& error, bool progress) {
   if (failure.kind == FailureKind::no_ranges) mirror.rangeless = true;
   // While it serves another lane it is only crowded.
   const bool hopeless = mirror.state.failures >= attempts_max && mirror.state.lanes == 0;
-  mirror.state.dead = mirror.state.dead || what == Verdict::give_up || hopeless || mirror.restarts >= attempts_max ||
-                      (failure.kind == FailureKind::no_ranges && ranges_needed_);
-  if (failure.kind == FailureKind::changed || failure.kind == FailureKind::no_ranges) return;
+  const bool later = asks_for_later(failure);
+  mirror.state.dead = mirror.state.dead || what == Verdict::give_up || hopeless || later ||
+                      mirror.restarts >= attempts_max || (failure.kind == FailureKind::no_ranges && ranges_needed_);
+  if (failure.kind == FailureKind::changed || failure.kind == FailureKind::no_ranges || later) return;
   const auto ready_at = mirror.failed_at + pause_after(mirror.state.failures, failure.retry_after, random_jitter());
   if (news || failure.retry_after) mirror.ready_at = std::max(mirror.ready_at, ready_at);
   if (failure.retry_after) {  // said of the host, not of this file
-    mirror.host->pause_until(mirror.failed_at + std::min(*failure.retry_after, asked_pause_max), true);
+    mirror.host->pause_until(mirror.failed_at + *failure.retry_after, true);
   } else if (!progress && failure.kind == FailureKind::network) {
     mirror.host->left_out();
   }

@@ -106,7 +106,8 @@ std::vector<std::byte> RemoteTarReader::read_range(std::uint64_t offset, std::si
       return bytes;
     } catch (const Error& error) {
       const Failure& failure = error.failure();
-      const bool again = verdict(failure.kind) == Verdict::again && failure.kind != FailureKind::changed;
+      const bool again =
+          verdict(failure.kind) == Verdict::again && failure.kind != FailureKind::changed && !asks_for_later(failure);
       if (verdict(failure.kind) != Verdict::fatal) line_.failed(failure, failure.kind == FailureKind::content);
       if (!again || ++failures >= attempts) throw;
       if (!sleep_unless_stopped(pause_after(failures, failure.retry_after, 0.5), context_.stop))

@@ -67,7 +67,8 @@ class BoundedInquiry : public Inquiry {
         if (failure.kind == FailureKind::interrupted && !context_.stop.stop_requested()) check_end();
         if (verdict(failure.kind) == Verdict::fatal) throw;
         line.failed(failure, false);
-        if (verdict(failure.kind) != Verdict::again || ++failures >= attempts_max) throw;
+        const bool again = verdict(failure.kind) == Verdict::again && !asks_for_later(failure);
+        if (!again || ++failures >= attempts_max) throw;
         if (!sleep_unless_stopped(pause_after(failures, failure.retry_after, 0.5), stop())) {
           if (!context_.stop.stop_requested()) check_end();
           throw Error(FailureKind::interrupted, "stopped");

@@ -21,6 +21,10 @@ Verdict verdict(FailureKind kind) noexcept {
   }
 }
 
+bool asks_for_later(const Failure& failure) noexcept {
+  return failure.retry_after.value_or(std::chrono::milliseconds(0)) > asked_pause_max;
+}
+
 std::chrono::milliseconds pause_after(unsigned failures, std::optional<std::chrono::milliseconds> asked,
                                       double jitter) {
   const double base = std::min(30'000.0, 200.0 * std::pow(3.0, failures == 0 ? 0 : failures - 1));

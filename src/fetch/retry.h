@@ -11,7 +11,7 @@
 namespace sabath {
 
 inline constexpr unsigned attempts_max = 5;  // of one mirror for one file, without a byte of progress between
-inline constexpr std::chrono::milliseconds asked_pause_max = std::chrono::minutes(5);  // whatever a server asks for
+inline constexpr std::chrono::milliseconds asked_pause_max = std::chrono::minutes(5);  // that is waited for
 
 enum class Verdict {
   again,    // the same mirror may do better in a while
@@ -19,6 +19,9 @@ enum class Verdict {
   fatal,    // not the mirror's fault: stop the whole fetch
 };
 [[nodiscard]] Verdict verdict(FailureKind kind) noexcept;
+
+// The server wants to be asked again, but later than is waited for: the same command does so then.
+[[nodiscard]] bool asks_for_later(const Failure& failure) noexcept;
 
 // Pause before attempt number `failures` + 1: 200 ms, tripled each time, at most 30 s, +-25 % by `jitter` in [0, 1);
 // what the server asked for wins when it is longer.

@@ -57,6 +57,16 @@ TEST(PauseAfter, Table) {
   EXPECT_LT(pause_after(1, {}, 0.999), milliseconds(251));
 }
 
+TEST(AsksForLater, WhatIsWaitedForAndWhatIsNot) {
+  const auto asks = [](std::optional<milliseconds> pause) {
+    return asks_for_later({FailureKind::network, "", "", pause});
+  };
+  EXPECT_FALSE(asks(std::nullopt));
+  EXPECT_FALSE(asks(milliseconds(0)));
+  EXPECT_FALSE(asks(asked_pause_max));
+  EXPECT_TRUE(asks(asked_pause_max + milliseconds(1)));
+}
+
 TEST(ChooseMirror, Table) {
   const MirrorState fresh{}, dead{.dead = true}, paused{.ready = false};
   const MirrorState fast{.rate = 1e8}, slow{.rate = 1e6}, hurt{.failures = 1, .rate = 1e9};

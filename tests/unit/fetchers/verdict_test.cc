@@ -81,6 +81,7 @@ TEST(AnswerVerdict, Refuses) {
       {request(0, none), head(404), FailureKind::unavailable},
       {request(0, none), head(410), FailureKind::unavailable},
       {request(0, none), head(451), FailureKind::unavailable},
+      {request(0, none), head(202), FailureKind::network},
       {request(0, none), head(204), FailureKind::unavailable},
       {request(0, none), head(304), FailureKind::unavailable},
       {request(0, none), head(302), FailureKind::unavailable},  // without Location
@@ -198,6 +199,7 @@ TEST(QuotaPause, IsHeardWhateverTheAnswer) {
   said.status = 403;
   EXPECT_EQ(verdict(request(0, none), said).failure.kind, FailureKind::access);
 }
+  said.retry_after.clear();
 
 TEST(AnswerVerdict, WhoHasTooManyOfUsNeedNotSayForHowLong) {
   for (const int status : {429, 503}) {
