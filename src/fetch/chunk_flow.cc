@@ -66,6 +66,7 @@ void ChunkTransfer::read(Lane& lane, Flow& flow) {
     request.expected = trust_.expected(flow.pick.index, job_.version);
   }
   read_into(flow, request, [&](std::span<const std::byte> bytes) { take_bytes(lane, flow, bytes); });
+    flow.versioned = !request.expected.empty();
   const std::lock_guard lock(mutex_);
   if (flow.run->left() > 0) {
     throw Error(FailureKind::network, fmt::format("{} ended early", flow.pick.url->display()));
@@ -92,7 +93,7 @@ void ChunkTransfer::on_begin(Flow& flow, const ContentInfo& info) {
   if (!trust_.same_version(flow.pick.index, info.validators)) {
     throw Error(FailureKind::changed, fmt::format("{} changed at its source while it was fetched", job_.name));
   }
-  if (trust_.leads(flow.pick.index)) partial_->note_validators(info.validators, size_);
+  if (trust_.leads(flow.pick.index)) partial_->note_validators(trust_.version_of_leader(), size_);
 }
 
 ByteRange ChunkTransfer::range_of(std::uint64_t chunk) const {
@@ -289,11 +290,15 @@ void ChunkTransfer::after_failure(Flow& flow, const Error& error) {
   mirrors_.failed(flow.pick, error, flow.received > 0 && kind == FailureKind::network && flow.has_run);
   const std::lock_guard lock(mutex_);
   if (flow.check) return;
-  if (!known() && kind == FailureKind::changed) want_restart();
+  if (!known() && kind == FailureKind::changed) after_change(flow.pick.index);
   if (mirrors_.dead(flow.pick.index)) after_death(flow.pick.index, kind);
 }
 
 void ChunkTransfer::after_death(std::size_t mirror, FailureKind kind) {
+  if (kind == FailureKind::changed && flow.versioned) {
+    const std::lock_guard lock(mutex_);
+    if (trust_.doubts_version(flow.pick.index)) return mirrors_.released(flow.pick);  // asked before it was doubted
+  }
   const bool wrong = kind == FailureKind::content || kind == FailureKind::invalid;
   // What else was asked of it may come yet, or say better why it does not.
   if (wrong) stop_flows([&](const Flow& flow) { return flow.pick.index == mirror; });
@@ -301,6 +306,25 @@ void ChunkTransfer::after_death(std::size_t mirror, FailureKind kind) {
   const bool gave = trust_.givers().contains(mirror) ||
                     std::any_of(flights_.begin(), flights_.end(),
                                 [&](const auto& flight) { return flight.second->givers.contains(mirror); });
+void ChunkTransfer::after_change(std::size_t mirror) {
+  const bool versions_mean = job_.offset > 0 || !job_.version.empty();  // the file's place in its source is of one
+  if (!versions_mean && trust_.doubt_version(mirror, something_came())) {
+    partial_->note_validators({}, size_);
+    context_.events.on(event::Note{
+        fmt::format("{}: {} names more than one version: the checksum decides", job_.name, mirrors_.name(mirror))});
+    return;
+  }
+  if (restart_) return;
+  if (!versions_mean && trust_.needs_one_answer()) want_one_answer();
+  want_restart();
+}
+
+// What one answer brings is of one version, whatever that is called.
+void ChunkTransfer::want_one_answer() {
+  sequential_ = true;
+  mirrors_.revive_rangeless();
+}
+
   if (!known() && lost && gave) want_restart();
 }
 

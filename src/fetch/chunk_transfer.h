@@ -6,8 +6,7 @@
 // - provable (a published checksum): mirrors whose size, validators and samples agree are read together, and the whole
 //   is hashed in order as it comes. If it is wrong, each is heard alone. What one gives while compared is kept later.
 // - neither: one source, one version; another takes over from the start.
-// What other processes have done of a known partial, and what other objects of the store hold, is not fetched; what
-// others have claimed comes last.
+// What other processes, or other objects of the store, have is not fetched; what others have claimed comes last.
 #pragma once
 
 #include <atomic>
@@ -51,7 +50,6 @@ class ChunkTransfer {
  private:
   using Clock = std::chrono::steady_clock;
   enum class Phase : std::uint8_t { fresh, busy, open, over };  // busy: one lane opens, begins anew or publishes
-
   using Place = std::list<Flow>::iterator;
   struct Enough {};  // thrown through a fetcher: the rest belongs to another lane
 
@@ -73,6 +71,7 @@ class ChunkTransfer {
   [[nodiscard]] std::optional<Place> next_flow(bool last);
   [[nodiscard]] std::optional<Place> help_flow(bool last);  // nothing is free
   [[nodiscard]] std::optional<Place> data_flow(const MirrorSet::Filter& from, bool last);
+  [[nodiscard]] bool something_came() const;
   [[nodiscard]] bool to_compare(std::size_t mirror) const;
   [[nodiscard]] bool lead_is_open() const;
   void lead_instead(std::size_t mirror);
@@ -102,6 +101,8 @@ class ChunkTransfer {
   [[nodiscard]] bool keep_held(Lane& lane, std::unique_lock<std::mutex>& lock);
   void refuse_chunk(Flow& flow, std::uint64_t chunk, const Flight& flight);
   void after_failure(Flow& flow, const Error& error);
+  void after_change(std::size_t mirror);                   // the mutex is held
+  void want_one_answer();                                  // the mutex is held
   void after_death(std::size_t mirror, FailureKind kind);  // the mutex is held
   void give_back(ByteRange left);                          // the mutex is held
   void end_flow(Place flow);
@@ -112,7 +113,6 @@ class ChunkTransfer {
   [[nodiscard]] bool provable() const { return known() || !job_.checksum.empty(); }
   [[nodiscard]] ByteRange range_of(std::uint64_t chunk) const;
   [[nodiscard]] double now() const { return std::chrono::duration<double>(Clock::now() - begun_).count(); }
-
   FetchContext& context_;
   ChunkBuffers& buffers_;
   const FileJob& job_;

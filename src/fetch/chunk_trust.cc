@@ -74,10 +74,9 @@ bool ChunkTransfer::keep_held(Lane& lane, std::unique_lock<std::mutex>& lock) {
   return true;
 }
 
-bool ChunkTransfer::to_compare(std::size_t mirror) const {
-  const bool something_came = !trust_.sample().bytes.empty() || missing_ < done_.size();
-  return something_came && trust_.to_compare(mirror);
-}
+bool ChunkTransfer::something_came() const { return !trust_.sample().bytes.empty() || missing_ < done_.size(); }
+
+bool ChunkTransfer::to_compare(std::size_t mirror) const { return something_came() && trust_.to_compare(mirror); }
 
 // Whoever gives a chunk then leads.
 bool ChunkTransfer::lead_is_open() const { return trust_.lead_is_open() && missing_ == done_.size() && keeping_ == 0; }
@@ -91,6 +90,7 @@ void ChunkTransfer::hear_each_alone(const Failure& failure) {
   const std::lock_guard lock(mutex_);
   if (const auto wrong = trust_.whole_was_wrong(reused_ > 0)) mirrors_.demote(*wrong, failure);
   restart_ = true;
+  if (trust_.doubts_versions()) want_one_answer();
   phase_ = Phase::open;
 }
 

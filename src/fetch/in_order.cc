@@ -88,7 +88,7 @@ FileOutcome InOrder::run() {
 void InOrder::after_failure(const MirrorSet::Pick& pick, const Error& error, bool complete, bool received) {
   const FailureKind kind = error.failure().kind;
   if (kind == FailureKind::no_ranges) first_chunk_only_ = false;
-  const bool several = position() > 0 && (mixed_ || holder_ != pick.line);
+  const bool several = position() > 0 && (mixed_ || doubted_ || holder_ != pick.line);
   if (is_wrong(kind) && complete && several) {
     // Nobody knows yet whose bytes are wrong: each source is heard alone from here on.
     mixable_ = false;
@@ -97,7 +97,14 @@ void InOrder::after_failure(const MirrorSet::Pick& pick, const Error& error, boo
     return mirrors_.released(pick);
   }
   const bool spoilt = is_wrong(kind) && (complete || received);
-  if (spoilt || kind == FailureKind::changed || kind == FailureKind::no_ranges) restart();
+  // One name may be several machines, each with a version of its own for the same bytes: the checksum decides.
+  const bool doubtful = kind == FailureKind::changed && mixable_ && job_.version.empty() && !doubted_;
+  if (doubtful) {
+    doubted_ = true;
+    if (partial_) partial_->note_validators({}, size_expected());
+  } else if (spoilt || kind == FailureKind::changed || kind == FailureKind::no_ranges) {
+    restart();
+  }
   mirrors_.failed(pick, error, received && kind == FailureKind::network && !mirrors_.rangeless(pick));
 }
 
@@ -108,8 +115,8 @@ void InOrder::attempt(const MirrorSet::Pick& pick, GuardedSink& sink) {
   // What an earlier process left came from any mirror; where the whole can be proved, another one's validators say
   // nothing.
   const bool same_source = holder_ == pick.line || (holder_ == nullptr && (job_.urls.size() == 1 || !provable()));
-  ReadRequest request{*pick.url, job_.offset + position(), std::nullopt,
-                      position() > 0 && same_source ? validators_ : job_.version};
+  const bool same_version = position() > 0 && same_source && !doubted_;
+  ReadRequest request{*pick.url, job_.offset + position(), std::nullopt, same_version ? validators_ : job_.version};
   request.one_of_many = context_.many || job_.inspect;  // a list's server is asked for what it lists next
   const auto size = size_expected();
   if (first_chunk_only_) request.length = chunk_size_bytes - position() % chunk_size_bytes;
@@ -161,7 +168,7 @@ void InOrder::on_begin(const ContentInfo& info) {
     context_.space.reserve(reserved_, 1, job_.name);
     context_.events.on(event::SizeLearnt{*info.size_bytes});
   }
-  if (partial_) partial_->note_validators(info.validators, info.size_bytes);
+  if (partial_) partial_->note_validators(doubted_ ? Validators{} : info.validators, info.size_bytes);
 }
 
 void InOrder::check_document(std::uint64_t size_bytes) const {
@@ -252,7 +259,7 @@ void InOrder::restart() {
   validators_ = {};
   holder_ = nullptr;
   givers_.clear();
-  mixed_ = false;
+  mixed_ = doubted_ = false;
   reused_ = 0;
 }
 

@@ -79,6 +79,7 @@ class InOrder {
   std::set<std::size_t> givers_;        // mirrors whose bytes are held
   std::set<std::size_t> suspects_;      // mirrors whose bytes together were wrong
   bool mixed_ = false;                  // the bytes held are not all of one source
+  bool doubted_ = false;                // nor of one version, by its name
   bool mixable_;                        // and may be so: the whole can be proved, and no mixture was wrong yet
   bool unchanged_ = false, gave_way_ = false;
   bool first_chunk_only_;  // it is not known whether the lanes may share the file

@@ -108,7 +108,7 @@ void MirrorSet::failed(const Pick& pick, const Error& error, bool progress) {
     mirror.state.failures = std::min(mirror.state.failures + 1, crowded_failures);
   else if (news)
     ++mirror.state.failures;
-  if (failure.kind == FailureKind::changed) ++mirror.restarts;
+  if (failure.kind == FailureKind::changed && news) ++mirror.restarts;
   if (failure.kind == FailureKind::no_ranges) mirror.rangeless = true;
   // While it serves another lane it is only crowded.
   const bool hopeless = mirror.state.failures >= attempts_max && mirror.state.lanes == 0;

@@ -80,12 +80,21 @@ std::vector<std::uint64_t> Trust::drop_held(const std::function<bool(Mirror)>& d
 }
 
 Validators Trust::expected(Mirror mirror, const Validators& otherwise) const {
+  if (doubts_version(mirror)) return {};
   const auto version = versions_.find(mirror);
   return version == versions_.end() ? otherwise : version->second;
 }
 
 bool Trust::same_version(Mirror mirror, const Validators& version) {
+  if (doubts_version(mirror)) return true;
   return versions_.try_emplace(mirror, version).first->second == version;
+}
+
+bool Trust::doubt_version(Mirror mirror, bool something) {
+  if (!mixable_) return false;
+  nameless_.insert(mirror);
+  if (something) admitted_.erase(mirror);
+  return true;
 }
 
 Validators Trust::version_of_leader() const { return leader_ ? expected(*leader_, {}) : Validators{}; }
@@ -102,13 +111,17 @@ bool Trust::dismiss(Mirror mirror, bool wrong, bool others) {
 
 std::optional<Trust::Mirror> Trust::whole_was_wrong(bool some_was_left) {
   mixable_ = false;
-  if (givers_.size() == 1 && !some_was_left) return *givers_.begin();
+  const bool of_one_version = std::exchange(nameless_, {}).empty();
+  if (givers_.size() == 1 && !some_was_left && of_one_version) return *givers_.begin();
   suspects_ = givers_;
   return std::nullopt;
 }
 
 std::map<Trust::Mirror, Failure> Trust::hear_differing_alone() {
-  if (!differing_.empty()) mixable_ = false;
+  if (!differing_.empty()) {
+    mixable_ = false;
+    nameless_.clear();
+  }
   return std::exchange(differing_, {});
 }
 

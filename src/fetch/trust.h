@@ -63,6 +63,14 @@ class Trust {
   [[nodiscard]] Validators expected(Mirror mirror, const Validators& otherwise) const;
   [[nodiscard]] bool same_version(Mirror mirror, const Validators& version);  // as before, if there was one before
   [[nodiscard]] Validators version_of_leader() const;
+  // Its name stands for several machines, perhaps, and each calls the same bytes by a version of its own: a version is
+  // a hint, and the proof of the whole decides. What came stays, and is compared with what it gives now (`something`).
+  // False: nothing would prove a mixture; the file begins anew.
+  bool doubt_version(Mirror mirror, bool something);
+  [[nodiscard]] bool doubts_version(Mirror mirror) const { return nameless_.contains(mirror); }
+  [[nodiscard]] bool doubts_versions() const { return !nameless_.empty(); }
+  // A second version after the file began anew: one answer is to bring all of it.
+  [[nodiscard]] bool needs_one_answer() { return ++changes_ > 1; }
 
   // --- who was wrong
   // The mirror is dead. True: what it gave may not stay with what others give.
@@ -85,6 +93,8 @@ class Trust {
   std::set<Mirror> admitted_, comparing_;  // those that agree with it, and those that are being compared
   std::set<Mirror> agreed_;                // were admitted: what they gave is believed, also when they give no more
   std::set<Mirror> givers_, suspects_, wrong_;
+  std::set<Mirror> nameless_;  // their versions say nothing
+  unsigned changes_ = 0;
   std::vector<Whole> held_;
   std::map<Mirror, Failure> differing_;
   std::map<Mirror, Validators> versions_;

@@ -135,5 +135,34 @@ TEST(Trust, WhoDifferedIsHeardAgainAlone) {
   EXPECT_TRUE(trust.differing().empty());
 }
 
+TEST(Trust, AVersionIsAHint) {
+  Trust trust(Trust::Proof::whole);
+  trust.asked(0);
+  EXPECT_TRUE(trust.same_version(0, {"\"a\"", ""}));
+  EXPECT_FALSE(trust.same_version(0, {"\"b\"", ""}));
+  trust.keep_sample(0, bytes_of("begin"));
+  ASSERT_TRUE(trust.doubt_version(0, true)) << "the whole can be proved";
+  EXPECT_TRUE(trust.same_version(0, {"\"b\"", ""}));
+  EXPECT_TRUE(trust.expected(0, {}).empty()) << "nor is it asked for";
+  EXPECT_TRUE(trust.to_compare(0)) << "what it gives now must agree with what it gave";
+  EXPECT_TRUE(trust.believed({0})) << "what it gave is kept";
+  trust.admit(0);
+  trust.gave({0});
+  EXPECT_EQ(trust.whole_was_wrong(false), std::nullopt) << "two versions, and one may be right";
+  trust.restart();
+  EXPECT_FALSE(trust.doubt_version(0, true)) << "no mixture a second time";
+  trust.gave({0});
+  EXPECT_EQ(trust.whole_was_wrong(false), 0U);
+}
+
+TEST(Trust, WithoutAProofTheSecondChangeWantsOneAnswer) {
+  Trust trust(Trust::Proof::none);
+  trust.asked(0);
+  EXPECT_FALSE(trust.doubt_version(0, true));
+  EXPECT_FALSE(trust.needs_one_answer());
+  trust.restart();
+  EXPECT_TRUE(trust.needs_one_answer());
+}
+
 }  // namespace
 }  // namespace sabath
