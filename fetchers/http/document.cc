@@ -6,6 +6,7 @@
 #include <ctime>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "base/text.h"
 #include "http/redirects.h"
@@ -40,6 +41,8 @@ class Hop : public Receiver {
     if (complete_) return;
     note(line);
     complete_ = parser_.feed(line);
+    if (complete_ && accepted() && !parser_.head().content_encoding.empty())
+      throw Error(refused_coding(parser_.head(), source_));
   }
 
   bool body(std::span<const std::byte> bytes) override {
@@ -108,9 +111,12 @@ class Hop : public Receiver {
 
 Document ask(Transport& transport, const Question& question, Traffic& traffic, std::stop_token stop) {
   Redirects redirects(question.url, question.bound, transport.near_hosts());
+  std::vector<std::string> cookies;
   for (;;) {
     Hop hop(question, redirects);
     TransferRequest transfer{.url = redirects.current(), .headers = question.headers};
+    const auto had = cookies;
+    transfer.cookies = &cookies;
     transfer.headers.emplace_back("Accept-Encoding: identity");
     if (redirects.current().origin() == question.url.origin()) {
       for (const auto& line : question.private_headers) transfer.headers.push_back(line);
@@ -126,7 +132,7 @@ Document ask(Transport& transport, const Question& question, Traffic& traffic, s
       hop.document.reach = redirects.reach();
       return std::move(hop.document);
     }
-    redirects.follow(*location);
+    redirects.follow(*location, cookies != had);
   }
 }
 

@@ -90,10 +90,12 @@ void HeadParser::feed_field(std::string_view name, std::string_view value) {
     if (to_lower(value) != "chunked") refuse("it uses an unknown Transfer-Encoding: " + printable(value, 60));
     chunked_ = true;
   } else if (name == "content-encoding") {
-    // Compressed on the way, the bytes would be others than those whose length, ranges and hash are published.
-    if (!value.empty() && to_lower(value) != "identity") {
-      refuse("it is sent with Content-Encoding " + printable(value, 60) + ", though identity was asked for");
-    }
+    if (value.empty() || to_lower(value) == "identity") return;
+    head_.content_encoding += (head_.content_encoding.empty() ? "" : ", ") + printable(value, 60);
+  } else if (name == "x-goog-stored-content-encoding") {
+    head_.stored_encoding = to_lower(value) == "identity" ? "" : printable(value, 60);
+  } else if (name == "warning") {
+    head_.transformed = head_.transformed || value.starts_with("214 ");
   } else if (name == "accept-ranges") {
     head_.accepts_ranges = to_lower(value) == "bytes";
   } else if (name == "content-range") {

@@ -68,17 +68,23 @@ class Judge {
 
  private:
   AnswerVerdict whole() const {
-    AnswerVerdict verdict = deliver(head_.content_length);
+    const auto length = unpacking() ? std::nullopt : head_.content_length;
+    AnswerVerdict verdict = deliver(length);
     if (verdict.action == AnswerVerdict::Action::refuse) return verdict;
     if (request_.offset > 0) return refuse(FailureKind::no_ranges, "the byte range was ignored");
-    verdict.wanted = head_.content_length;
-    if (request_.length) verdict.wanted = std::min(*request_.length, head_.content_length.value_or(*request_.length));
+    verdict.wanted = length;
+    if (request_.length) verdict.wanted = std::min(*request_.length, length.value_or(*request_.length));
     // Without a length of its own a body may end before all that was asked has come, and still be whole.
-    if (!head_.content_length) verdict.wanted.reset();
+    if (!length) verdict.wanted.reset();
     return verdict;
   }
 
+  [[nodiscard]] bool unpacking() const {
+    return request_.coding == Coding::unpacked && !head_.content_encoding.empty();
+  }
+
   AnswerVerdict part() const {
+    if (unpacking()) return refuse(FailureKind::no_ranges, "a part of what is packed cannot be unpacked");
     if (!asks_range(request_))
       return refuse(FailureKind::unavailable, "a part was sent though the whole was asked for");
     const auto range = try_parse_content_range(head_.content_range);
@@ -125,6 +131,14 @@ class Judge {
     verdict.info.validators = validators_of(head_);
     verdict.info.content_type = head_.content_type;
     verdict.info.pause = quota_pause(head_, now_);
+    verdict.info.encoding = head_.content_encoding;
+    const bool stored_otherwise = head_.transformed || !head_.stored_encoding.empty();
+    verdict.info.unpacked_on_the_way = head_.content_encoding.empty() && stored_otherwise;
+    if (request_.coding == Coding::plain && !head_.content_encoding.empty()) {
+      verdict.action = AnswerVerdict::Action::refuse;
+      verdict.failure = refused_coding(head_, source_);
+      return verdict;
+    }
     if (contradicts(request_.expected, verdict.info.validators)) {
       return refuse(FailureKind::changed, "the source has another version than the one that was begun");
     }
@@ -179,6 +193,10 @@ class Judge {
     if (kind == FailureKind::network) {
       verdict.failure.retry_after = try_parse_retry_after(head_.retry_after, now_);
       if (!verdict.failure.retry_after) verdict.failure.retry_after = quota_pause(head_, now_);
+      if (const auto pause = verdict.failure.retry_after; pause && pause->count() > 0) {
+        verdict.failure.message +=
+            fmt::format("; it asks to come back in {}", format_duration(std::chrono::duration<double>(*pause).count()));
+      }
       // Too many of us (RFC 6585 section 4), or of all (RFC 9110 section 15.6.4); for how long it does not say.
       const bool crowded = head_.status == 429 || head_.status == 503;
       if (crowded && !verdict.failure.retry_after) verdict.failure.retry_after = std::chrono::milliseconds(0);
@@ -193,15 +211,20 @@ class Judge {
 };
 
 }  // namespace
-      if (const auto pause = verdict.failure.retry_after; pause && pause->count() > 0) {
-        verdict.failure.message +=
-            fmt::format("; it asks to come back in {}", format_duration(std::chrono::duration<double>(*pause).count()));
-      }
+
+Failure refused_coding(const ResponseHead& head, const std::string& source) {
+  return {FailureKind::unavailable,
+          fmt::format("cannot read {}: the response is refused: it is sent with Content-Encoding {}, though identity "
+                      "was asked for",
+                      source, head.content_encoding),
+          "the server or a proxy on the way packs what it sends; use another mirror", std::nullopt};
+}
 
 bool asks_range(const ReadRequest& request) { return request.offset > 0 || request.length; }
 
 std::vector<std::string> headers_for(const ReadRequest& request) {
-  std::vector<std::string> headers = {"Accept-Encoding: identity"};
+  std::vector<std::string> headers = {request.coding == Coding::stored ? "Accept-Encoding: gzip"
+                                                                       : "Accept-Encoding: identity"};
   if (asks_range(request)) {
     const auto last = last_asked(request);
     headers.push_back(fmt::format("Range: bytes={}-{}", request.offset, last ? std::to_string(*last) : ""));
@@ -221,7 +244,10 @@ AnswerVerdict judge(const ReadRequest& request, const ResponseHead& head, const 
 }
 
 TransferRequest transfer_for(const Url& url, const ReadRequest& request) {
-  return {.url = url, .headers = headers_for(request), .one_of_many = request.one_of_many};
+  return {.url = url,
+          .headers = headers_for(request),
+          .one_of_many = request.one_of_many,
+          .unpack = request.coding == Coding::unpacked};
 }
 
 }  // namespace sabath

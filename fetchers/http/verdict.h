@@ -30,6 +30,9 @@ struct AnswerVerdict {
 // True if the request is sent with a Range header: then only 206 may answer an offset.
 [[nodiscard]] bool asks_range(const ReadRequest& request);
 
+// An answer that is packed for the way, to whoever can do nothing with it.
+[[nodiscard]] Failure refused_coding(const ResponseHead& head, const std::string& source);
+
 // `source` is the name of the source for messages, `now` seconds since 1970 for a Retry-After that is a date.
 [[nodiscard]] AnswerVerdict judge(const ReadRequest& request, const ResponseHead& head, const std::string& source,
                                   std::int64_t now);

@@ -34,12 +34,22 @@ struct Validators {
   friend bool operator==(const Validators&, const Validators&) = default;
 };
 
+// Servers pack what they send, unpack what they store, and name what is packed anyway as packed for the way
+// (Content-Encoding). Which of these bytes are the file, only a checksum can say.
+enum class Coding {
+  plain,     // anything else is refused
+  any,       // the bytes as they come; the answer names what was done to them
+  unpacked,  // what is named as packed is unpacked
+  stored,    // as the server stores it, packed or not
+};
+
 struct ReadRequest {
   Url url;
   std::uint64_t offset = 0;
   std::optional<std::uint64_t> length;  // nullopt: to the end
   Validators expected;                  // not empty: throw Error{changed} if the source has another version
   bool one_of_many = false;             // small ones of the same server: they may share its connections
+  Coding coding = Coding::plain;
 };
 
 struct ContentInfo {
@@ -52,6 +62,8 @@ struct ContentInfo {
   bool shared = false;  // it came by a connection that others share: one more request costs the server no connection
   // Of this answer alone, where a connection cost a login before; 0: as the caller has measured it.
   std::chrono::duration<double> latency{0};
+  std::string encoding{};            // "gzip": the bytes are named as packed for the way; with Coding::any
+  bool unpacked_on_the_way = false;  // the server stores them packed
 };
 
 class Sink {

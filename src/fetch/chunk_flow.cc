@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "fetch/chunk_transfer.h"
+#include "fetch/page_guard.h"
 #include "fetch/pieces.h"
 #include "fetch/spool.h"
 #include "store/scratch.h"
@@ -57,6 +58,7 @@ void ChunkTransfer::read_into(Flow& flow, const ReadRequest& request, const Guar
 void ChunkTransfer::read(Lane& lane, Flow& flow) {
   adopt_scratch(lane, flow);
   ReadRequest request{*flow.pick.url, 0, std::nullopt, {}};
+  request.coding = flow.pick.coding;
   {
     const std::lock_guard lock(mutex_);
     if (flow.run->left() == 0) return;
@@ -64,9 +66,9 @@ void ChunkTransfer::read(Lane& lane, Flow& flow) {
     request.offset = job_.offset + flow.run->position;
     request.length = flow.run->left();
     request.expected = trust_.expected(flow.pick.index, job_.version);
+    flow.versioned = !request.expected.empty();
   }
   read_into(flow, request, [&](std::span<const std::byte> bytes) { take_bytes(lane, flow, bytes); });
-    flow.versioned = !request.expected.empty();
   const std::lock_guard lock(mutex_);
   if (flow.run->left() > 0) {
     throw Error(FailureKind::network, fmt::format("{} ended early", flow.pick.url->display()));
@@ -76,16 +78,22 @@ void ChunkTransfer::read(Lane& lane, Flow& flow) {
 // From the start to the end of a source that has no ranges: what is there already is skipped as it passes.
 void ChunkTransfer::read_whole(Lane& lane, Flow& flow) {
   std::uint64_t at = 0;
-  read_into(flow, {*flow.pick.url, 0, std::nullopt, {}},
-            [&](std::span<const std::byte> bytes) { take_whole(lane, flow, at, bytes); });
+  ReadRequest request{*flow.pick.url, 0, std::nullopt, {}};
+  request.coding = flow.pick.coding;
+  read_into(flow, request, [&](std::span<const std::byte> bytes) { take_whole(lane, flow, at, bytes); });
   if (at < size_) throw Error(FailureKind::network, fmt::format("{} ended early", flow.pick.url->display()));
 }
 
 void ChunkTransfer::on_begin(Flow& flow, const ContentInfo& info) {
+  if (job_.offset == 0 && is_coded(*flow.pick.url, info, flow.pick.coding, size_) &&
+      mirrors_.ask_otherwise(flow.pick, info)) {
+    throw Error(FailureKind::no_ranges,
+                fmt::format("{} is not as it is stored{}", flow.pick.url->display(), how_sent(info, flow.pick.coding)));
+  }
   if (job_.offset == 0 && info.size_bytes && *info.size_bytes != size_) {
     throw Error(FailureKind::content,
-                fmt::format("{} is {} bytes long at {}, and {} were expected", job_.name, *info.size_bytes,
-                            flow.pick.url->display(), size_),
+                fmt::format("{} is {} bytes long at {}{}, and {} were expected", job_.name, *info.size_bytes,
+                            flow.pick.url->display(), how_sent(info, flow.pick.coding), size_),
                 "the recipe is out of date or the source is another file: compare them, then mend the recipe");
   }
   if (known()) return;
@@ -287,6 +295,10 @@ void ChunkTransfer::after_failure(Flow& flow, const Error& error) {
     stop_flows([&](const Flow& other) { return other.pick.index == flow.pick.index; });
     return;
   }
+  if (kind == FailureKind::changed && flow.versioned) {
+    const std::lock_guard lock(mutex_);
+    if (trust_.doubts_version(flow.pick.index)) return mirrors_.released(flow.pick);  // asked before it was doubted
+  }
   mirrors_.failed(flow.pick, error, flow.received > 0 && kind == FailureKind::network && flow.has_run);
   const std::lock_guard lock(mutex_);
   if (flow.check) return;
@@ -294,18 +306,6 @@ void ChunkTransfer::after_failure(Flow& flow, const Error& error) {
   if (mirrors_.dead(flow.pick.index)) after_death(flow.pick.index, kind);
 }
 
-void ChunkTransfer::after_death(std::size_t mirror, FailureKind kind) {
-  if (kind == FailureKind::changed && flow.versioned) {
-    const std::lock_guard lock(mutex_);
-    if (trust_.doubts_version(flow.pick.index)) return mirrors_.released(flow.pick);  // asked before it was doubted
-  }
-  const bool wrong = kind == FailureKind::content || kind == FailureKind::invalid;
-  // What else was asked of it may come yet, or say better why it does not.
-  if (wrong) stop_flows([&](const Flow& flow) { return flow.pick.index == mirror; });
-  const bool lost = trust_.dismiss(mirror, wrong, mirrors_.any_alive());
-  const bool gave = trust_.givers().contains(mirror) ||
-                    std::any_of(flights_.begin(), flights_.end(),
-                                [&](const auto& flight) { return flight.second->givers.contains(mirror); });
 void ChunkTransfer::after_change(std::size_t mirror) {
   const bool versions_mean = job_.offset > 0 || !job_.version.empty();  // the file's place in its source is of one
   if (!versions_mean && trust_.doubt_version(mirror, something_came())) {
@@ -325,6 +325,14 @@ void ChunkTransfer::want_one_answer() {
   mirrors_.revive_rangeless();
 }
 
+void ChunkTransfer::after_death(std::size_t mirror, FailureKind kind) {
+  const bool wrong = kind == FailureKind::content || kind == FailureKind::invalid;
+  // What else was asked of it may come yet, or say better why it does not.
+  if (wrong) stop_flows([&](const Flow& flow) { return flow.pick.index == mirror; });
+  const bool lost = trust_.dismiss(mirror, wrong, mirrors_.any_alive());
+  const bool gave = trust_.givers().contains(mirror) ||
+                    std::any_of(flights_.begin(), flights_.end(),
+                                [&](const auto& flight) { return flight.second->givers.contains(mirror); });
   if (!known() && lost && gave) want_restart();
 }
 

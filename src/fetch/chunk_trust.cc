@@ -40,7 +40,9 @@ void ChunkTransfer::compare_samples(Flow& flow) {
       if (partial_->read(begin, ours) != ours.size()) continue;
     }
     std::vector<std::byte> theirs;
-    read_into(flow, {*flow.pick.url, job_.offset + begin, ours.size(), {}},
+    ReadRequest request{*flow.pick.url, job_.offset + begin, ours.size(), {}};
+    request.coding = flow.pick.coding;
+    read_into(flow, request,
               [&](std::span<const std::byte> bytes) { theirs.insert(theirs.end(), bytes.begin(), bytes.end()); });
     if (theirs == ours) continue;
     throw Error(FailureKind::content,
@@ -88,9 +90,9 @@ void ChunkTransfer::lead_instead(std::size_t mirror) {
 // If one source gave all of it, that is the one; if several did, nobody knows yet.
 void ChunkTransfer::hear_each_alone(const Failure& failure) {
   const std::lock_guard lock(mutex_);
+  if (trust_.doubts_versions()) want_one_answer();
   if (const auto wrong = trust_.whole_was_wrong(reused_ > 0)) mirrors_.demote(*wrong, failure);
   restart_ = true;
-  if (trust_.doubts_versions()) want_one_answer();
   phase_ = Phase::open;
 }
 

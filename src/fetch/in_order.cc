@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "fetch/follow.h"
+#include "fetch/page_guard.h"
 #include "fetch/source_key.h"
 #include "store/leader_watch.h"
 
@@ -51,7 +52,7 @@ FileOutcome InOrder::run() {
       source_ = pick.url->display();
       GuardedSink sink(
           context_, *pick.line, *pick.url, provable() ? size_expected() : std::nullopt,
-          [this](const ContentInfo& info) { on_begin(info); },
+          [this, &pick](const ContentInfo& info) { on_begin(pick, info); },
           [this, &pick](std::span<const std::byte> bytes) {
             mixed_ = mixed_ || (position() > 0 && holder_ != pick.line);
             holder_ = pick.line;
@@ -72,6 +73,11 @@ FileOutcome InOrder::run() {
         mirrors_.blame_other(suspects_, pick.index, job_.name);
         return outcome;
       } catch (const Error& error) {
+        if (is_wrong(error.failure().kind) && mirrors_.ask_otherwise(pick, sink.info())) {
+          restart();
+          mirrors_.released(pick);
+          continue;
+        }
         after_failure(pick, error, complete, sink.received() > 0);
       }
     }
@@ -112,12 +118,14 @@ void InOrder::attempt(const MirrorSet::Pick& pick, GuardedSink& sink) {
   // Bytes of two mirrors stand together only where the whole can be proved; bytes of two versions never do.
   const bool others = holder_ != nullptr && holder_ != pick.line;
   if (position() > 0 && ((others && !mixable_) || mirrors_.rangeless(pick))) restart();
+  if (pick.coding != Coding::any) first_chunk_only_ = false;
   // What an earlier process left came from any mirror; where the whole can be proved, another one's validators say
   // nothing.
   const bool same_source = holder_ == pick.line || (holder_ == nullptr && (job_.urls.size() == 1 || !provable()));
   const bool same_version = position() > 0 && same_source && !doubted_;
   ReadRequest request{*pick.url, job_.offset + position(), std::nullopt, same_version ? validators_ : job_.version};
   request.one_of_many = context_.many || job_.inspect;  // a list's server is asked for what it lists next
+  if (!job_.inspect) request.coding = pick.coding;
   const auto size = size_expected();
   if (first_chunk_only_) request.length = chunk_size_bytes - position() % chunk_size_bytes;
   if (job_.offset > 0 && size && !first_chunk_only_) request.length = *size - position();
@@ -139,18 +147,29 @@ void InOrder::attempt(const MirrorSet::Pick& pick, GuardedSink& sink) {
     return;
   }
   if (size && position() != *size) {
-    throw Error(position() < *size ? FailureKind::network : FailureKind::content,
-                fmt::format("{} ended after {} bytes, and {} were expected", source_, position(), *size));
+    const bool coded = other_coding(sink.info(), pick.coding).has_value();
+    throw Error(position() < *size && !coded ? FailureKind::network : FailureKind::content,
+                fmt::format("{} ended after {} bytes, and {} were expected{}", source_, position(), *size,
+                            how_sent(sink.info(), pick.coding)));
   }
 }
 
-void InOrder::on_begin(const ContentInfo& info) {
+void InOrder::on_begin(const MirrorSet::Pick& pick, const ContentInfo& info) {
   const auto expected = size_expected();
+  if (!provable() && !expected) {
+    if (auto failure = refuse_packed(*pick.url, info)) throw Error(*failure);
+  }
+  if (job_.offset == 0 && expected && is_coded(*pick.url, info, pick.coding, *expected)) {
+    throw Error(FailureKind::content,
+                fmt::format("{} does not come as it is stored{}", source_, how_sent(info, pick.coding)));
+  }
   if (job_.offset == 0 && info.size_bytes && expected && *info.size_bytes != *expected) {
     throw Error(FailureKind::content,
-                fmt::format("{} is {} bytes long, and {} were expected", source_, *info.size_bytes, *expected),
+                fmt::format("{} is {} bytes long{}, and {} were expected", source_, *info.size_bytes,
+                            how_sent(info, pick.coding), *expected),
                 "the recipe is out of date or the source is another file: compare them, then mend the recipe");
   }
+  how_sent_ = how_sent(info, pick.coding);
   if (job_.unless && !job_.unless->empty() && *job_.unless == info.validators && position() == 0) throw Unchanged{};
   if (!expected) check_document(info.size_bytes.value_or(0));
   if (position() > 0 && !provable() && !validators_.empty() && validators_ != info.validators) {
@@ -158,7 +177,8 @@ void InOrder::on_begin(const ContentInfo& info) {
   }
   const std::uint64_t length = expected ? *expected : info.size_bytes.value_or(UINT64_MAX);
   const bool one_version = provable() || !info.validators.empty();  // or nothing could tell a mixture from the file
-  if (first_chunk_only_ && !(info.ranges && info.size_bytes && one_version) && length > position() + chunk_size_bytes) {
+  const bool sure = one_version && !(other_coding(info, pick.coding) && refuse_packed(*pick.url, info));
+  if (first_chunk_only_ && !(info.ranges && info.size_bytes && sure) && length > position() + chunk_size_bytes) {
     throw NoShare{};
   }
   validators_ = info.validators;
@@ -183,7 +203,7 @@ void InOrder::on_bytes(std::span<const std::byte> bytes) {
   const auto limit = size_expected();
   if (limit && position() + bytes.size() > *limit) {
     throw Error(FailureKind::content,
-                fmt::format("{} is longer than the {} bytes that were expected", source_, *limit));
+                fmt::format("{} is longer than the {} bytes that were expected{}", source_, *limit, how_sent_));
   }
   check_document(position() + bytes.size());
   checksums_->update(bytes);
@@ -265,7 +285,7 @@ void InOrder::restart() {
 
 void InOrder::finish(FileOutcome& outcome, std::size_t mirror) {
   if (job_.follower != nullptr) open_partial();  // a spool stands in a file, however short it is
-  outcome.computed = checksums_->finish_and_compare(source_);
+  outcome.computed = checksums_->finish_and_compare(source_ + how_sent_);
   if (job_.inspect && !job_.inspect(whole_text(), source_)) {
     if (partial_) partial_->discard();
     return;

@@ -41,7 +41,7 @@ class InOrder {
  private:
   void attempt(const MirrorSet::Pick& pick, GuardedSink& sink);
   void after_failure(const MirrorSet::Pick& pick, const Error& error, bool complete, bool received);
-  void on_begin(const ContentInfo& info);
+  void on_begin(const MirrorSet::Pick& pick, const ContentInfo& info);
   void check_document(std::uint64_t size_bytes) const;
   void on_bytes(std::span<const std::byte> bytes);
   void resume_earlier();  // what another process left
@@ -75,7 +75,7 @@ class InOrder {
   std::uint64_t reserved_ = 0;          // of the disk
   Validators validators_;               // of the version we hold bytes of
   const SourceLine* holder_ = nullptr;  // who gave them; nullptr: an earlier process
-  std::string source_;                  // the one that is read, for messages
+  std::string source_, how_sent_;       // the one that is read, and what it does to its bytes; for messages
   std::set<std::size_t> givers_;        // mirrors whose bytes are held
   std::set<std::size_t> suspects_;      // mirrors whose bytes together were wrong
   bool mixed_ = false;                  // the bytes held are not all of one source

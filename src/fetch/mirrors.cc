@@ -8,6 +8,7 @@
 
 #include "fetch/by_digest.h"
 #include "fetch/host_of.h"
+#include "fetch/page_guard.h"
 
 namespace sabath {
 
@@ -54,7 +55,7 @@ std::optional<MirrorSet::Pick> MirrorSet::try_pick(const Filter& allowed) {
     Mirror& mirror = mirrors_[*index];
     if (mirror.host->try_connect()) {
       ++mirror.state.lanes;
-      return Pick{*index, &mirror.url, mirror.line, mirror.host, now};
+      return Pick{*index, &mirror.url, mirror.line, mirror.host, now, mirror.coding};
     }
     states[*index].ready = false;  // another lane was quicker
   }
@@ -177,6 +178,21 @@ bool MirrorSet::any_alive() const {
 bool MirrorSet::rangeless(const Pick& pick) const {
   const std::lock_guard lock(mutex_);
   return mirrors_[pick.index].rangeless;
+}
+
+bool MirrorSet::ask_otherwise(const Pick& pick, const ContentInfo& info) {
+  const auto coding = other_coding(info, pick.coding);
+  if (!coding) return false;
+  const std::lock_guard lock(mutex_);
+  mirrors_[pick.index].coding = *coding;
+  mirrors_[pick.index].sent = how_sent(info, *coding);
+  mirrors_[pick.index].rangeless = true;
+  return true;
+}
+
+std::string MirrorSet::name(std::size_t index) const {
+  const std::lock_guard lock(mutex_);
+  return mirrors_[index].url.display() + mirrors_[index].sent;
 }
 
 bool MirrorSet::dear(const Pick& pick) const {

@@ -26,6 +26,7 @@ class MirrorSet {
     SourceLine* line = nullptr;
     Host* host = nullptr;
     std::chrono::steady_clock::time_point at{};
+    Coding coding = Coding::any;
   };
   using Filter = std::function<bool(std::size_t index)>;
   // The best mirror that is alive, ready and `allowed`, with a connection to its host; nullopt: none just now. Throws
@@ -39,7 +40,10 @@ class MirrorSet {
   void released(const Pick& pick);                           // neither: it was ended from here
   void set_aside(const Pick& pick, const Failure& failure);  // dead until revived, and not to blame yet
   void unused(const Pick& pick);                             // nothing was asked
-  [[nodiscard]] bool rangeless(const Pick& pick) const;      // it has ignored a range
+  // What came is not the file, and the answer says what was done to it: the mirror is asked otherwise from now on, for
+  // the whole. False: there is no other way.
+  bool ask_otherwise(const Pick& pick, const ContentInfo& info);
+  [[nodiscard]] bool rangeless(const Pick& pick) const;  // it has ignored a range
   // Each request costs much, or may be refused, as one was just now: there shall be few.
   [[nodiscard]] bool dear(const Pick& pick) const;
   // What this mirror gave turned out to be wrong when another had given the whole.
@@ -54,7 +58,7 @@ class MirrorSet {
   [[nodiscard]] bool any_alive() const;
   [[nodiscard]] const Host& host(std::size_t index) const { return *mirrors_[index].host; }
   [[nodiscard]] std::size_t size() const { return mirrors_.size(); }
-  [[nodiscard]] std::string name(std::size_t index) const { return mirrors_[index].url.display(); }
+  [[nodiscard]] std::string name(std::size_t index) const;
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -66,6 +70,8 @@ class MirrorSet {
     Clock::time_point ready_at, failed_at;
     std::optional<Failure> last;
     unsigned restarts = 0;  // whatever progress was between them
+    Coding coding = Coding::any;
+    std::string sent{};  // what it does to the bytes, for messages
     bool rangeless = false;
     std::uint64_t host_bytes = 0;  // received from the host when it refused last
   };

@@ -1,7 +1,10 @@
 """Sources that break off, stall, refuse, or cannot be trusted: exit 6, and 4 where a person has to log in."""
 import collections
+import gzip
+import pathlib
 import shutil
 import socket
+import threading
 
 from ground import FaultCase, checksums, main, seeded_bytes
 from origin import Certificate, Origin, Page
@@ -22,8 +25,11 @@ SERVER_CASES = [
     Case("no answer at all", "/silent", 6, ["/silent", "no byte"]),
     Case("404", "/status/404", 6, ["/status/404", "HTTP 404"], "check the path"),
     Case("410", "/status/410", 6, ["/status/410", "HTTP 410"], "check the path"),
-    Case("401", "/status/401", 4, ["/status/401", "HTTP 401"], "log in"),
-    Case("403", "/status/403", 4, ["/status/403", "HTTP 403"], "permission"),
+    Case("401", "/status/401", 4, ["/status/401", "HTTP 401"], "~/.netrc"),
+    Case("403", "/status/403", 4, ["/status/403", "HTTP 403"], "docs/credentials.md"),
+    Case("202", "/status/202", 6, ["/status/202", "not ready yet"], "the same command"),
+    Case("503, come back tomorrow", "/retry-after?value=86400", 6, ["HTTP 503", "come back in 1 h"], "another mirror"),
+    Case("403, come back tomorrow", "/retry-after?value=86400&code=403", 6, ["HTTP 403", "come back in 1 h"], "limits"),
     Case("407", "/status/407", 4, ["/status/407", "HTTP 407"], "https_proxy"),
     Case("429", "/status/429", 6, ["/status/429", "HTTP 429"], "overloaded"),
     Case("500", "/status/500", 6, ["/status/500", "HTTP 500"], "another mirror"),
@@ -31,7 +37,11 @@ SERVER_CASES = [
     Case("redirects in a circle", "/loop", 6, ["/loop", "redirect"]),
     Case("redirects without end", "/endless", 6, ["/endless", "redirect"]),
     Case("redirect to a file", "/redirect?to=file:///etc/passwd", 6, ["/redirect", "file:"]),
-    Case("content encoding that nobody asked for", "/gzip", 6, ["/gzip", "gzip"]),
+    Case("content encoding that nobody asked for, and no proof of what is meant", "/gzip", 6, ["/gzip", "gzip"],
+         "checksum or size", keys={"size": None, "checksum": None}),
+    Case("a link-local address", "http://169.254.7.7/f", 6, ["169.254.7.7", "link-local"], "near_hosts"),
+    Case("redirect to where a cloud tells a machine its secrets", "/redirect?to=http://100.100.100.200/latest", 6,
+         ["100.100.100.200"], "near_hosts"),
     Case("two lengths", "/2cl", 6, ["/2cl", "two lengths"]),
     Case("escape sequences in the status line", "/ansi", 6, ["/ansi", "404", "\\x1b[31mowned\\x07"]),
 ]
@@ -42,7 +52,8 @@ class ServerFaults(FaultCase):
         def check(case):
             ground = self.new_ground()
             known = {"size": SIZE, "checksum": checksums(DATA), **case.keys}
-            ground.recipe("bad", ground.fragment(self.server.url(case.target), **known))
+            url = case.target if case.target.startswith("http:") else self.server.url(case.target)
+            ground.recipe("bad", ground.fragment(url, **known))
             ground.refused(case.exit, *case.says, hint=case.hint)
             ground.recipe("bad", ground.fragment(self.server.url("/ok"), **known))  # the source was mended
             ground.succeeds("bad", DATA)
@@ -61,11 +72,12 @@ class ServerFaults(FaultCase):
         """The same faults, twice only: the fetch goes on and ends well."""
         cases = [Case(name, target, 0, []) for name, target in (
             ("cut", "/trunc/once"), ("chunked cut", "/chunkcut/once"), ("reset", "/rst/once"), ("drop", "/drop/once"),
-            ("stall", "/stall/once"), ("500", "/status/500/once/500"), ("503", "/retry-after/once"))]
+            ("stall", "/stall/once"), ("500", "/status/500/once/500"), ("503", "/retry-after/once"),
+            ("202", "/status/202/once/202"), ("403 for a while", "/retry-after/403?code=403"))]
 
         def check(case):
             ground = self.new_ground()
-            url = self.server.url(f"{case.target}?times=2&value=1")
+            url = self.server.url(f"{case.target}{'&' if '?' in case.target else '?'}times=2&value=1")
             ground.recipe("bad", ground.fragment(url, size=SIZE, checksum=checksums(DATA)))
             result = ground.succeeds("bad", DATA)
             (source,) = result.sources().values()
@@ -151,6 +163,158 @@ class Tls(FaultCase):
         self.ground.recipe("good", self.ground.fragment(self.serve(certificate).url("/f")))
         result = self.ground.succeeds("good", DATA)
         self.assertEqual(result.record["assets"][0]["trusted_by"], "first use over TLS")
+
+
+class Machines(Origin):
+    """One name, two machines in turn: the same bytes (or `others` from the second), each with versions of its own."""
+
+    def __init__(self, data, others=None, strict=True, cuts=0):
+        self.contents, self.strict, self.cuts = (data, others or data), strict, cuts
+        self.turn, self.lock = 0, threading.Lock()
+        super().__init__({})
+
+    def answer(self, request):
+        with self.lock:
+            self.turn ^= 1
+            turn = self.turn
+            cut = self.cuts > 0
+            self.cuts -= cut
+        data, tag = self.contents[turn], f'"machine{turn}"'
+        wanted = request.headers.get("If-Match")
+        if self.strict and wanted not in (None, tag):
+            return super().answer_page(request, Page(b"", 412, ETag=tag))
+        super().answer_page(request, Page(data, ETag=tag, Accept_Ranges="bytes"), cut)
+
+
+class OneNameManyMachines(FaultCase):
+    data = seeded_bytes(20_000_000, 5)
+
+    def fetched(self, origin, exit_code=0, **keys):
+        self.addCleanup(origin.stop)
+        self.ground.recipe("bad", self.ground.fragment(origin.url("/f"), **keys))
+        result = self.ground.fetch("bad")
+        self.assertEqual(result.exit, exit_code, result)
+        return result
+
+    def held(self, result):
+        return (pathlib.Path(result.record["assets"][0]["path"]) / "f.bin").read_bytes()
+
+    def test_the_checksum_decides_and_not_a_version(self):
+        known = {"checksum": {"sha256": checksums(self.data)["sha256"]}}
+        for name, options, keys in (("refuses", {}, known), ("says", {"strict": False}, known), ("cut", {"cuts": 1}, known),
+                                    ("size known", {}, {**known, "size": len(self.data)})):
+            with self.subTest(name):
+                ground, self.ground = self.ground, self.new_ground()
+                result = self.fetched(Machines(self.data, **options), **keys)
+                self.assertEqual(self.held(result), self.data)
+                self.assertLess(result.record["assets"][0]["fetched_bytes"], 1.6 * len(self.data), "what came is kept")
+                self.ground = ground
+
+    def test_without_a_checksum_one_whole_answer_is_of_one_version(self):
+        others = bytes(byte ^ 1 for byte in self.data)
+        for cuts in (0, 1):
+            with self.subTest(cuts=cuts):
+                ground, self.ground = self.ground, self.new_ground()
+                self.assertIn(self.held(self.fetched(Machines(self.data, others, cuts=cuts))), (self.data, others))
+                self.ground = ground
+
+    def test_machines_that_differ_are_found_out(self):
+        """By the checksum: the file is one machine's, or none. Samples are equal; it differs in its middle."""
+        other = bytearray(self.data)
+        other[5_000_000:15_000_000] = bytes(10_000_000)
+        right = {"size": len(self.data), "checksum": {"sha256": checksums(self.data)["sha256"]}}
+        origin = Machines(self.data, bytes(other))
+        self.addCleanup(origin.stop)
+        self.ground.recipe("bad", self.ground.fragment(origin.url("/f"), **right))
+        for _ in range(20):  # until the whole is asked of the right one
+            result = self.ground.fetch("bad")
+            if result.exit == 0:
+                break
+            self.assertEqual(result.exit, 7, result)
+        self.assertEqual(self.held(result), self.data)
+        wrong = {"size": len(self.data), "checksum": {"sha256": "0" * 64}}
+        self.ground = self.new_ground()
+        self.fetched(Machines(self.data, bytes(other)), 7, **wrong)
+
+
+class Codings(FaultCase):
+    """What is packed or unpacked on the way: the checksum says which bytes are the file."""
+
+    plain = b"some,rows\n" * 600_000
+    packed = gzip.compress(seeded_bytes(5_000_000, 3), 1)
+
+    def serve(self, pages):
+        origin = Origin(pages)
+        self.addCleanup(origin.stop)
+        return origin
+
+    def fetches(self, url, data, **keys):
+        self.ground.recipe("good", self.ground.fragment(url, **keys))
+        self.ground.succeeds("good", data)
+        shutil.rmtree(self.ground.store)
+
+    def test_the_stored_bytes_first(self):
+        origin = self.serve({f"/{name}.gz": Page(body, Content_Encoding="x-gzip") for name, body in
+                             (("large", self.packed), ("small", self.packed[:9999]))})
+        for name, body in (("large", self.packed), ("small", self.packed[:9999])):
+            sums = {"sha256": checksums(body)["sha256"]}
+            for keys in ({"checksum": sums}, {"size": len(body)}, {"size": len(body), "checksum": sums}, {}):
+                with self.subTest(name, keys=keys):
+                    self.fetches(origin.url(f"/{name}.gz"), body, **keys)
+
+    def test_then_the_unpacked_ones(self):
+        for name, data in (("large", self.plain), ("small", self.plain[:50_000])):
+            origin = self.serve({"/f": Page(gzip.compress(data), Content_Encoding="gzip")})
+            sums = {"sha256": checksums(data)["sha256"]}
+            for keys in ({"checksum": sums}, {"size": len(data)}, {"size": len(data), "checksum": sums}):
+                with self.subTest(name, keys=keys):
+                    self.fetches(origin.url("/f"), data, **keys)
+
+    def test_neither_is_said(self):
+        origin = self.serve({"/f": Page(gzip.compress(self.plain), Content_Encoding="gzip")})
+        for size in (None, 77, len(self.plain)):
+            self.ground.recipe("bad", self.ground.fragment(origin.url("/f"), size=size, checksum={"sha256": "1" * 64}))
+            self.ground.refused(7, "Content-Encoding gzip")
+
+    def test_what_a_server_unpacked_is_asked_for_as_it_is_stored(self):
+        stored = gzip.compress(self.plain)
+
+        class Transcoding(Origin):
+            def answer(self, request):
+                fields = {"X_Goog_Stored_Content_Encoding": "gzip"}
+                if "gzip" in request.headers.get("Accept-Encoding", ""):
+                    return self.answer_page(request, Page(stored, Content_Encoding="gzip", **fields))
+                request.headers.replace_header("Range", "") if "Range" in request.headers else None
+                self.answer_page(request, Page(self.plain, Warning='214 UploadServer gunzipped', **fields))
+
+        Transcoding.plain = self.plain
+        origin = Transcoding({})
+        self.addCleanup(origin.stop)
+        for keys in ({"size": len(stored)}, {"checksum": {"sha256": checksums(stored)["sha256"]}}):
+            self.fetches(origin.url("/f.csv.gz"), stored, **keys)
+        self.fetches(origin.url("/f.csv"), self.plain, checksum={"sha256": checksums(self.plain)["sha256"]})
+
+
+class Cookies(FaultCase):
+    def test_of_one_chain_of_redirects_and_of_no_other_host(self):
+        """A site that gives a cookie and redirects to the same URL, and then to another host."""
+        seen = []
+        far = Origin({})
+        far.answer = lambda request: (seen.append(request.headers.get("Cookie")), far.answer_page(request, Page(DATA)))
+
+        class Site(Origin):
+            def answer(self, request):
+                if "terms=read" not in request.headers.get("Cookie", ""):
+                    return self.answer_page(request, Page(b"", 302, Location=request.path, Set_Cookie="terms=read; Path=/"))
+                self.answer_page(request, Page(b"", 302, Location=far.url("/f", "localhost")))
+
+        site = Site({})
+        for origin in (far, site):
+            self.addCleanup(origin.stop)
+        self.ground.recipe("good", self.ground.fragment(site.url("/f"), size=SIZE, checksum=checksums(DATA)))
+        self.ground.succeeds("good", DATA)
+        self.assertEqual(seen, [None], "a cookie belongs to who gave it")
+        self.assertEqual(len(site.log), 2)
 
 
 if __name__ == "__main__":

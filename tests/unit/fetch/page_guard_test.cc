@@ -74,5 +74,30 @@ TEST(PageGuard, HintsSayWhatToDo) {
   EXPECT_NE(portal->hint.find("browser"), std::string::npos);
 }
 
+TEST(PageGuard, HowToAskWherePackedBytesAreNotTheFile) {
+  const Url named = Url::parse("https://a.example/t.csv.gz"), plain = Url::parse("https://a.example/t.csv");
+  ContentInfo packed;
+  packed.encoding = "gzip";
+  EXPECT_FALSE(refuse_packed(named, packed)) << "its name says so as well";
+  ASSERT_TRUE(refuse_packed(plain, packed));
+  EXPECT_EQ(refuse_packed(plain, packed)->kind, FailureKind::unavailable);
+  EXPECT_FALSE(refuse_packed(plain, ContentInfo{}));
+  EXPECT_EQ(other_coding(packed, Coding::any), Coding::unpacked);
+  EXPECT_EQ(other_coding(packed, Coding::unpacked), std::nullopt);
+  EXPECT_EQ(other_coding(ContentInfo{}, Coding::any), std::nullopt);
+  ContentInfo unpacked;
+  unpacked.unpacked_on_the_way = true;
+  EXPECT_EQ(other_coding(unpacked, Coding::any), Coding::stored);
+  EXPECT_TRUE(is_coded(named, unpacked, Coding::any, 5));
+  EXPECT_FALSE(is_coded(named, packed, Coding::any, 5)) << "perhaps they are the stored ones: no length says otherwise";
+  EXPECT_TRUE(is_coded(plain, packed, Coding::any, 5));
+  packed.size_bytes = 5;
+  EXPECT_FALSE(is_coded(plain, packed, Coding::any, 5));
+  EXPECT_TRUE(is_coded(named, packed, Coding::any, 6));
+  EXPECT_FALSE(is_coded(named, packed, Coding::unpacked, 6));
+  EXPECT_NE(how_sent(packed, Coding::any).find("Content-Encoding gzip"), std::string::npos);
+  EXPECT_EQ(how_sent(ContentInfo{}, Coding::any), "");
+}
+
 }  // namespace
 }  // namespace sabath

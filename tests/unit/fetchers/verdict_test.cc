@@ -123,6 +123,9 @@ TEST(AnswerVerdict, RequestHeaders) {
   using Lines = std::vector<std::string>;
   const std::string identity = "Accept-Encoding: identity";
   EXPECT_EQ(headers_for(request(0, none)), Lines{identity});
+  ReadRequest stored = request(0, none);
+  stored.coding = Coding::stored;
+  EXPECT_EQ(headers_for(stored), Lines{"Accept-Encoding: gzip"});
   EXPECT_EQ(headers_for(request(5, none)), (Lines{identity, "Range: bytes=5-"}));
   EXPECT_EQ(headers_for(request(5, 10)), (Lines{identity, "Range: bytes=5-14"}));
   EXPECT_EQ(headers_for(request(5, 0)), (Lines{identity, "Range: bytes=5-5"}));
@@ -196,10 +199,10 @@ TEST(QuotaPause, IsHeardWhateverTheAnswer) {
   said.retry_after = "3";
   EXPECT_EQ(verdict(request(0, none), said).failure.retry_after, std::chrono::seconds(3));
   said.quota = "\"api\";r=1;t=55";
+  said.retry_after.clear();
   said.status = 403;
   EXPECT_EQ(verdict(request(0, none), said).failure.kind, FailureKind::access);
 }
-  said.retry_after.clear();
 
 TEST(AnswerVerdict, WhoHasTooManyOfUsNeedNotSayForHowLong) {
   for (const int status : {429, 503}) {
@@ -211,9 +214,50 @@ TEST(AnswerVerdict, WhoHasTooManyOfUsNeedNotSayForHowLong) {
 }
 
 TEST(AnswerVerdict, RetryAfterReachesTheFailure) {
-  ResponseHead said = head(429);
-  said.retry_after = std::string(1, '7');
-  EXPECT_EQ(verdict(request(0, none), said).failure.retry_after, std::chrono::seconds(7));
+  for (const int status : {202, 403, 429, 503}) {
+    ResponseHead said = head(status);
+    said.retry_after = std::string(1, '7');
+    const Failure failure = verdict(request(0, none), said).failure;
+    EXPECT_EQ(failure.kind, FailureKind::network) << status;
+    EXPECT_EQ(failure.retry_after, std::chrono::seconds(7)) << status;
+    EXPECT_NE(failure.message.find("come back in 7"), std::string::npos) << failure.message;
+  }
+}
+
+TEST(AnswerVerdict, WhatIsPackedForTheWay) {
+  struct Case {
+    const char* what;
+    Coding coding;
+    int status;
+    std::string encoding;
+    std::optional<FailureKind> refused;
+    std::optional<std::uint64_t> size, wanted;
+  };
+  const Case cases[] = {
+      {"who can do nothing with it", Coding::plain, 200, "gzip", FailureKind::unavailable, none, none},
+      {"as it comes", Coding::any, 200, "gzip", std::nullopt, 100, 100},
+      {"as it comes, a part", Coding::any, 206, "gzip", std::nullopt, 100, 10},
+      {"unpacked: how long, nobody knows", Coding::unpacked, 200, "gzip", std::nullopt, none, none},
+      {"unpacked, a part", Coding::unpacked, 206, "gzip", FailureKind::no_ranges, none, none},
+      {"there is nothing to unpack", Coding::unpacked, 200, "", std::nullopt, 100, 100},
+  };
+  for (const Case& c : cases) {
+    const bool part = c.status == 206;
+    ReadRequest asked = request(0, part ? std::optional<std::uint64_t>(10) : none);
+    asked.coding = c.coding;
+    ResponseHead said = part ? head(206, "bytes 0-9/100", 10) : head(200, "", 100);
+    said.content_encoding = c.encoding;
+    const AnswerVerdict v = verdict(asked, said);
+    EXPECT_EQ(v.action == Action::refuse ? std::optional(v.failure.kind) : std::nullopt, c.refused) << c.what;
+    if (c.refused) continue;
+    EXPECT_EQ(v.info.size_bytes, c.size) << c.what;
+    EXPECT_EQ(v.wanted, c.wanted) << c.what;
+    EXPECT_EQ(v.info.encoding, c.encoding) << c.what;
+  }
+  ResponseHead gunzipped = head(200);
+  gunzipped.stored_encoding = "gzip";
+  EXPECT_TRUE(verdict(request(0, none), gunzipped).info.unpacked_on_the_way);
+  EXPECT_FALSE(verdict(request(0, none), head(200)).info.unpacked_on_the_way);
 }
 
 }  // namespace
