@@ -172,6 +172,7 @@ class Unpacker {
     settle_small();  // it may be one of them
     UnpackedEntry same = result_.entries[*file];
     same.path = path;
+    if (same.type == EntryType::symlink) names_.check_symlink(path, same.target);
     add(std::move(same));
   }
 

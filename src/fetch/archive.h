@@ -1,9 +1,9 @@
 // Unpacks an archive (tar, also gzip, bzip2, xz, zstd; zip) into new objects, with a policy stricter than libarchive's
 // flags.
 //
-// Taken: regular files, directories, relative symlinks inside the archive, hard links to files before them. Anything
-// else, a name that leaves (docs: RelativePath), a file twice, or a bomb is Error{invalid}. Nothing is ever written
-// under a name from the archive. One thread.
+// Taken: regular files, directories, relative symlinks inside the archive, hard links to files and symlinks before
+// them. Anything else, a name that leaves (docs: RelativePath), a file twice, or a bomb is Error{invalid}. Nothing is
+// ever written under a name from the archive. One thread.
 #pragma once
 
 #include <cstdint>

@@ -49,12 +49,12 @@ std::optional<std::size_t> ArchiveNames::linked(const RelativePath& path, std::s
   const auto to = this->path(target);
   if (to == path) return std::nullopt;
   const auto found = to ? places_.find(to->text()) : places_.end();
-  const bool file =
-      found != places_.end() && (found->second.type == EntryType::file || found->second.type == EntryType::executable);
-  if (!file) {
+  if (found == places_.end()) {
     refuse(
         fmt::format("holds a hard link to what is not before it: {} -> {}", printable(path.text()), printable(target)));
   }
+  if (found->second.type == EntryType::directory)
+    refuse(fmt::format("holds a hard link to a directory: {} -> {}", printable(path.text()), printable(target)));
   return found->second.number;
 }
 

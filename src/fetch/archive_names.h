@@ -1,7 +1,7 @@
 // Which names an archive may hold, whoever reads it: the whole stream (archive.h) or its headers alone (remote_tar.h).
 //
-// Each name stands for one thing, only directories have names below them, a hard link stands for a file before it, and
-// nothing leaves the archive. What is refused is Error{invalid}. One thread.
+// Each name stands for one thing, only directories have names below them, a hard link stands for a file or symlink
+// before it, and nothing leaves the archive. What is refused is Error{invalid}. One thread.
 #pragma once
 
 #include <cstddef>
@@ -28,7 +28,8 @@ class ArchiveNames {
   // archive_path, with the archive named in what it refuses.
   [[nodiscard]] std::optional<RelativePath> path(std::string_view raw) const;
   void check_symlink(const RelativePath& path, std::string_view target) const;
-  // The number of the file that a hard link stands for; nullopt: it names itself, as tar writes a name given twice.
+  // The number of the file or symlink that a hard link stands for; nullopt: it names itself, as tar writes a name given
+  // twice.
   [[nodiscard]] std::optional<std::size_t> linked(const RelativePath& path, std::string_view target) const;
   // Takes the name for entry `number`. False: a directory that has been here already.
   [[nodiscard]] bool add(const RelativePath& path, EntryType type, std::size_t number);

@@ -1,6 +1,7 @@
-// An archive as it streams out of libarchive: its entries in order, and the bytes of each. Decides nothing about them.
-// One thread, which has a UTF-8 character set as long as the object lives. Throws Error{invalid}, and what `read`
-// throws.
+// An archive as it streams out of libarchive: its entries in order, and the bytes of each. Names and targets are the
+// archive's own bytes. A tar joined to a tar goes on with the entries of the second. Decides nothing about entries.
+// One thread, whose character set is ours as long as the object lives. Throws Error{invalid}, also for bytes behind the
+// end that are neither padding nor another tar, and what `read` throws.
 #pragma once
 
 #include <cstddef>
@@ -41,21 +42,31 @@ class ArchiveStream {
   struct Free {
     void operator()(archive* a) const noexcept;
   };
+  using Handle = std::unique_ptr<archive, Free>;
   struct Callbacks;  // what libarchive calls
-  class Utf8Names;
+  class CharacterSet;
+  class ZipEnd;
 
-  void open();
-  bool is_zip();
-  std::size_t read_block();
-  [[noreturn]] void fail();
+  void open_zip();
+  void open_packed();
+  void open_tar();
+  bool open_joined();
+  void refuse_rest();
+  std::size_t read_source(std::span<std::byte> into);
+  std::span<const std::byte> next_of_tar();
+  [[noreturn]] void fail(archive* a);
+  [[noreturn]] void refuse(const std::string& why) const;
 
   const std::string& name_;
   const ReadAt& read_;
   std::uint64_t offset_ = 0, seen_ = 0;
-  std::vector<std::byte> block_;
-  std::exception_ptr thrown_;  // by `read`, waiting here until we are back in C++
-  std::unique_ptr<Utf8Names> names_;
-  std::unique_ptr<archive, Free> archive_;
+  std::vector<std::byte> source_block_, tar_block_;  // as they come; unpacked
+  std::span<const std::byte> given_, rest_;  // of tar_block_: what the tar's reader has; what the next one begins with
+  std::uint64_t given_bytes_ = 0, tar_begin_ = 0;  // to this reader; where this tar begins in the unpacked stream
+  std::vector<std::uint64_t> marks_;               // of a zip: the bytes that say that a name is UTF-8
+  std::exception_ptr thrown_;                      // by `read`, waiting here until we are back in C++
+  std::unique_ptr<CharacterSet> characters_;
+  Handle packed_, archive_;  // what takes a compression off; what reads entries
 };
 
 }  // namespace sabath

@@ -14,7 +14,9 @@ namespace sabath {
 namespace {
 
 constexpr std::size_t extension_size_max = 1 << 20;  // of one pax header or long name
-constexpr unsigned extensions_max = 16;              // before one member
+constexpr std::uint64_t padding_max = 16ULL << 20;   // before one member, or at the end
+constexpr std::uint64_t padding_window = 64ULL << 10;
+constexpr unsigned extensions_max = 16;  // before one member
 constexpr std::uint64_t position_max = INT64_MAX;
 
 // POSIX.1-1988 (tar interchange format) and the GNU tar manual, "Basic Tar Format": places in the block of 512 bytes.
@@ -36,7 +38,7 @@ class MemberReader {
 
   std::optional<TarMember> run() {
     for (unsigned extensions = 0; extensions <= extensions_max; ++extensions) {
-      if (!read_block()) {
+      if (!read_block(extensions == 0)) {
         if (extensions > 0) refuse("ends after an extended header");
         return std::nullopt;
       }
@@ -46,16 +48,30 @@ class MemberReader {
   }
 
  private:
-  // False at the end: a block of zeros, or the archive's last byte on a boundary.
-  bool read_block() {
-    if (at_ == size_) return false;
+  // False at the end. Blocks of zeros are an end mark and padding; what comes behind them is a tar joined to this one.
+  bool read_block(bool begins) {
+    const std::uint64_t from = at_;
+    for (std::uint64_t length = tar_block_size; at_ < size_; length = padding_window) {
+      const auto bytes = read_(at_, static_cast<std::size_t>(std::min(length, size_ - at_)));
+      const auto content = std::ranges::find_if(bytes, [](std::byte b) { return b != std::byte{0}; });
+      if (content != bytes.end()) {
+        at_ += static_cast<std::uint64_t>(content - bytes.begin()) / tar_block_size * tar_block_size;
+        if (at_ != from && !begins) break;
+        take_block();
+        return true;
+      }
+      at_ += bytes.size();
+      if (at_ - from > padding_max) refuse("has more zeros before a member than is sensible", fetch_it_whole);
+    }
+    return false;
+  }
+
+  void take_block() {
     if (size_ - at_ < tar_block_size) refuse("ends inside a header: it is cut off, or is no tar");
     const auto bytes = read_(at_, tar_block_size);
     block_.assign(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-    if (std::all_of(block_.begin(), block_.end(), [](char c) { return c == '\0'; })) return false;
     check_sum();
     at_ += tar_block_size;
-    return true;
   }
 
   void check_sum() const {
@@ -239,7 +255,10 @@ const char* packed_as(std::span<const std::byte> first) noexcept {
     return "xz";
   }
   if (text.starts_with("BZh")) return "bzip2";
-  if (text.starts_with("PK\3\4") || text.starts_with("PK\5\6")) return "zip";
+  // The last two: a marker of a zip that was to be split (APPNOTE 8.5.4).
+  for (const char* begin : {"PK\3\4", "PK\5\6", "PK00PK\3\4", "PK\7\10PK\3\4"}) {
+    if (text.starts_with(begin)) return "zip";
+  }
   return nullptr;
 }
 

@@ -35,7 +35,7 @@ void TarIndex::add(const TarMember& member) {
   } else if (member.kind == TarMember::Kind::hard_link) {
     const auto file = names_.linked(*path, member.target);
     if (!file) return;
-    entry = entries_[*file];
+    entry = entries_[*file];  // a symlink, too: it must not leave from here either
     entry.path = *path;
   } else if (member.kind == TarMember::Kind::file) {
     entry.type = member.executable ? EntryType::executable : EntryType::file;
@@ -43,6 +43,11 @@ void TarIndex::add(const TarMember& member) {
     entry.size_bytes = member.size_bytes;
   }
   add(std::move(entry));
+}
+
+void TarIndex::end() {
+  next_ = size_;
+  complete_ = true;
 }
 
 void TarIndex::add(TarEntry entry) {
@@ -94,6 +99,7 @@ std::optional<TarIndex> TarIndex::try_decode(const std::string& archive, std::st
     index.complete_ = complete == 1;
     const bool sound = complete <= 1 && next <= size && (next % tar_block_size == 0 || next == size);
     if (!sound || index.encode() != bytes) return std::nullopt;  // one spelling
+    index.complete_ = index.complete_ && next == size;           // 0.1 stopped at an end mark: there may be more
     return index;
   } catch (const Error&) {
     return std::nullopt;

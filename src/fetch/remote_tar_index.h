@@ -29,7 +29,7 @@ class TarIndex {
   // Of an archive of so many bytes, in this version.
   TarIndex(const std::string& archive, std::uint64_t size_bytes, Validators version);
   void add(const TarMember& member);  // the next one; throws Error{invalid} for what no archive may hold
-  void end() { complete_ = true; }    // there is none after these
+  void end();                         // there is none after these
 
   [[nodiscard]] const std::vector<TarEntry>& entries() const { return entries_; }
   [[nodiscard]] std::uint64_t next() const { return next_; }  // where the next header begins

@@ -30,6 +30,29 @@ class Archives(Case):
         self.fetch("archive", "--keep-archives", "--force")
         self.assertTrue(self.holds(packed))
 
+    def test_a_manifest_with_composed_names(self):
+        """SABATH 0.1 composed names of zip and pax: what it pinned is not what the archive says, and that is told."""
+        decomposed, composed = "cafe\u0301/u\u0308ber", "caf\u00e9/\u00fcber"
+        for kind in ("tar", "zip"):
+            with self.subTest(kind):
+                data, old, manifest = kind.encode(), self.home / f"old {kind}", self.home / f"{kind}.manifest"
+                place(old / composed, data)
+                place(old / "a", b"more")
+                self.expect(self.sabath.run("manifest", "create", old, "-o", manifest))
+                served = {"same": archive_bytes(kind, {decomposed: data, "a": b"more"}),
+                          "other": archive_bytes(kind, {decomposed: b"other" + data, "a": b"more"})}
+                server = self.serve(served, name=kind)
+                for name in served:
+                    self.sabath.add(name, [fragment(server.url(name), kind="archive")])
+                failure = self.fetch("other", "--manifest", manifest, code=7)["failures"][0]
+                self.assertNotIn("0.1", failure["message"])
+                failure = self.fetch("same", "--manifest", manifest, code=7)["failures"][0]
+                self.assertIn("0.1", failure["message"])
+                self.assertIn(composed, failure["message"])
+                asset = self.fetch("same")
+                self.expect_tree(asset["path"], {decomposed: data, "a": b"more"})
+                self.assertIn(asset["manifest"], failure["hint"])
+
     def holds(self, data):
         usage = self.sabath.run("du", "--json").record
         self.assertEqual(usage["partial_bytes"], 0)

@@ -40,6 +40,21 @@ std::string padded(std::string bytes) {
   return bytes;
 }
 
+std::string number_of(std::uint64_t value, std::size_t length) {  // little-endian
+  std::string bytes;
+  for (std::size_t i = 0; i < length; ++i) bytes += static_cast<char>(value >> 8 * i & 0xFF);
+  return bytes;
+}
+
+std::uint32_t crc32_of(const std::string& bytes) {
+  std::uint32_t sum = UINT32_MAX;
+  for (const char c : bytes) {
+    sum ^= static_cast<unsigned char>(c);
+    for (int bit = 0; bit < 8; ++bit) sum = sum >> 1 ^ ((sum & 1) != 0 ? 0xEDB88320U : 0);
+  }
+  return ~sum;
+}
+
 la_ssize_t append(archive*, void* out, const void* bytes, size_t length) {
   static_cast<std::string*>(out)->append(static_cast<const char*>(bytes), length);
   return static_cast<la_ssize_t>(length);
@@ -99,6 +114,32 @@ std::string tar_of(const std::vector<TarMember>& members) {
   std::string tar;
   for (const auto& member : members) tar += tar_member(member);
   return tar + std::string(tar_end_size, '\0');
+}
+
+std::string pax(const std::string& key, const std::string& value, char type) {
+  const std::string record = " " + key + "=" + value + "\n";
+  std::size_t length = record.size() + 1;
+  while (std::to_string(length).size() + record.size() != length) ++length;
+  return tar_member({.name = "pax", .content = std::to_string(length) + record, .type = type});
+}
+
+std::string zip_of(const std::vector<TarMember>& members, const std::string& before) {
+  std::string out = before, directory;
+  for (const auto& member : members) {
+    const bool link = member.type == '2';
+    const std::string& content = link ? member.link : member.content;
+    // Version, flags, method, time, date, sum, lengths packed and plain, those of the name and of what is extra.
+    const std::string facts = number_of(20, 2) + number_of(0x800, 2) + number_of(0, 6) +
+                              number_of(crc32_of(content), 4) + number_of(content.size(), 4) +
+                              number_of(content.size(), 4) + number_of(member.name.size(), 2) + number_of(0, 2);
+    const std::uint64_t mode = (link ? 0120000U : 0100000U) | member.mode;
+    directory += "PK\1\2" + number_of(3 << 8 | 20, 2) + facts + number_of(0, 6) + number_of(mode << 16, 4) +
+                 number_of(out.size(), 4) + member.name;
+    out += "PK\3\4" + facts + member.name + content;
+  }
+  const std::size_t begin = out.size();
+  return out + directory + "PK\5\6" + number_of(0, 4) + number_of(members.size(), 2) + number_of(members.size(), 2) +
+         number_of(directory.size(), 4) + number_of(begin, 4) + number_of(0, 2);
 }
 
 std::string archive_of(const std::vector<TarMember>& members, const char* format, const char* filter) {

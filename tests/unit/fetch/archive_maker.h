@@ -21,6 +21,12 @@ struct TarMember {
 [[nodiscard]] std::string tar_member(const TarMember& member);            // without
 inline constexpr std::size_t tar_end_size = 1024;
 
+// A pax header: "LENGTH KEY=VALUE\n".
+[[nodiscard]] std::string pax(const std::string& key, const std::string& value, char type = 'x');
+// A zip whose names are these bytes, said to be UTF-8, with what it holds as it is (not deflated). Its own count of
+// bytes begins with `before`.
+[[nodiscard]] std::string zip_of(const std::vector<TarMember>& members, const std::string& before = {});
+
 // Through libarchive's own writers: formats "pax", "ustar", "zip"; filters "", "gzip", "zstd", "xz", "bzip2".
 [[nodiscard]] std::string archive_of(const std::vector<TarMember>& members, const char* format, const char* filter);
 [[nodiscard]] std::string compressed(const std::string& bytes, const char* filter);  // one raw stream

@@ -117,6 +117,84 @@ TEST_F(ArchiveTest, HardLinksAreTheFileThatWasBefore) {
   EXPECT_EQ(found, expected);
 }
 
+// Two names of one symlink, as `cp -al` makes them.
+TEST_F(ArchiveTest, AHardLinkToASymlinkIsASecondOne) {
+  const auto found =
+      listed(tar_of({{.name = "d/l", .type = '2', .link = "f"}, {.name = "d/m", .type = '1', .link = "d/l"}}));
+  const std::map<std::string, std::string> expected = {{"d/l", "l:f"}, {"d/m", "l:f"}};
+  EXPECT_EQ(found, expected);
+  expect_invalid(tar_of({{.name = "d/l", .type = '2', .link = "../f"}, {.name = "m", .type = '1', .link = "d/l"}}),
+                 "what stays inside there leaves from here", "leaves it");
+  expect_invalid(tar_of({{.name = "d", .type = '5'}, {.name = "m", .type = '1', .link = "d"}}), "a directory",
+                 "directory");
+}
+
+// `cat a.tar b.tar`, and the same of what was compressed one by one, or together.
+TEST_F(ArchiveTest, JoinedTarsAreReadOn) {
+  const std::string content = seeded_bytes(3, 0, 200'000), zeros(30'000 / 512 * 512, '\0');
+  const std::string one = tar_of({{.name = "a", .content = content}}), two = tar_of({{.name = "d/b", .content = "2"}});
+  const std::string open = tar_member({.name = "c", .content = "3"});  // without an end mark
+  const std::map<std::string, std::string> expected = {{"a", "f:" + content}, {"d/b", "f:2"}, {"c", "f:3"}};
+  EXPECT_EQ(listed(one + two + open), expected);
+  EXPECT_EQ(listed(tar_of({}) + zeros + one + zeros + two + zeros + open + std::string(700, '\0')), expected);
+  for (const char* filter : {"gzip", "zstd", "xz", "bzip2"}) {
+    EXPECT_EQ(listed(compressed(one, filter) + compressed(two, filter) + compressed(open, filter)), expected) << filter;
+    EXPECT_EQ(listed(compressed(one + two + open, filter)), expected) << filter;
+  }
+  expect_invalid(one + two + one, "one of them twice", "twice");
+}
+
+TEST_F(ArchiveTest, WhatStandsBehindTheEndIsNotPassedOver) {
+  const std::string tar = tar_of({{.name = "a", .content = "1"}});
+  for (const std::string& rest : {std::string("x"), std::string(700, 'x'), std::string(1000, '\0') + "x"}) {
+    expect_invalid(tar + rest, "plain", "behind its end");
+    for (const char* filter : {"gzip", "zstd", "xz", "bzip2"}) {
+      expect_invalid(compressed(tar + rest, filter), filter, "behind its end");
+      expect_invalid(compressed(tar, filter) + rest, filter);
+      expect_invalid(compressed(tar, filter) + compressed(rest, filter), filter, "behind its end");
+    }
+  }
+  for (const char* filter : {"gzip", "bzip2"})  // of a tape's blocks; the others know no such padding
+    EXPECT_EQ(listed(compressed(tar, filter) + std::string(5000, '\0')).size(), 1U) << filter;
+  const std::string zip = zip_of({{.name = "a", .content = "1"}}), other = zip_of({{.name = "b", .content = "2"}});
+  EXPECT_EQ(listed(zip + std::string(100, '\0')).size(), 1U);
+  expect_invalid(zip + "something", "zip", "behind its end");
+  expect_invalid(zip + other, "joined zips", "joined to it");
+  expect_invalid(zip + zip, "a zip twice", "joined to it");
+}
+
+TEST_F(ArchiveTest, NamesAreTheArchivesBytes) {
+  const std::string decomposed = "cafe\u0301/u\u0308ber", composed = "caf\u00e9/\u00fcber", link = "cafe\u0301/l";
+  const std::map<std::string, std::string> expected = {
+      {decomposed, "f:1"}, {composed, "f:2"}, {link, "l:u\u0308ber"}, {"cafe\u0301/h", "f:1"}};
+  const std::string ustar = tar_of({{.name = decomposed, .content = "1"},
+                                    {.name = composed, .content = "2"},
+                                    {.name = link, .type = '2', .link = "u\u0308ber"},
+                                    {.name = "cafe\u0301/h", .type = '1', .link = decomposed}});
+  EXPECT_EQ(listed(ustar), expected);
+  const auto both = listed(pax("path", decomposed) + tar_member({.name = "x", .content = "1"}) + pax("path", composed) +
+                           tar_member({.name = "x", .content = "2"}) + pax("linkpath", "u\u0308ber") +
+                           tar_member({.name = link, .type = '2', .link = "x"}) + pax("linkpath", decomposed) +
+                           tar_member({.name = "cafe\u0301/h", .type = '1', .link = "x"}));
+  EXPECT_EQ(both, expected);
+  auto zipped = expected;
+  zipped.erase("cafe\u0301/h");
+  EXPECT_EQ(listed(zip_of({{.name = decomposed, .content = "1"},
+                           {.name = composed, .content = "2"},
+                           {.name = link, .type = '2', .link = "u\u0308ber"}})),
+            zipped);
+}
+
+TEST_F(ArchiveTest, AZipMayBeginWithTheMarkerOfOneThatWasToBeSplit) {
+  const std::map<std::string, std::string> expected = {{"a", "f:1"}};
+  for (const char* marker : {"PK00", "PK\7\10"})
+    EXPECT_EQ(listed(zip_of({{.name = "a", .content = "1"}}, marker)), expected);
+  // A tar whose first name begins so is a tar.
+  const std::map<std::string, std::string> tar = {{"PK00.bin", "f:1"}, {"BZh9", "f:2"}};
+  EXPECT_EQ(listed(tar_of({{.name = "PK00.bin", .content = "1"}, {.name = "BZh9", .content = "2"}})), tar);
+  EXPECT_EQ(listed(tar_of({{.name = "BZh9", .content = "2"}, {.name = "PK00.bin", .content = "1"}})), tar);
+}
+
 TEST_F(ArchiveTest, SparseFilesHaveTheirHoles) {
   const auto found = listed(sparse_tar("s", 5000, std::string(512, 'd'), 9000));
   EXPECT_EQ(found.at("s"), "f:" + std::string(5000, '\0') + std::string(512, 'd') + std::string(9000 - 5512, '\0'));

@@ -59,13 +59,6 @@ void expect_invalid(const std::string& tar, const char* said) {
   EXPECT_NE(failure->message.find(said), std::string::npos) << failure->message;
 }
 
-std::string pax(const std::string& key, const std::string& value, char type = 'x') {
-  std::string record = " " + key + "=" + value + "\n";
-  std::size_t length = record.size() + 1;
-  while (std::to_string(length).size() + record.size() != length) ++length;
-  return tar_member({.name = "pax", .content = std::to_string(length) + record, .type = type});
-}
-
 std::vector<TarMember> small_members() {
   std::vector<TarMember> members;
   for (int i = 0; i < 40; ++i) members.push_back({.name = "d/" + std::to_string(i), .content = content_of(i, 5000)});
@@ -143,6 +136,47 @@ TEST(RemoteTarHeaders, WhatNoHonestArchiveHolds) {
   expect_invalid(tar_member({.name = "p", .content = "99 path=a\n", .type = 'x'}) + good, "pax");
   expect_invalid(tar_member({.name = "p", .content = "x", .type = 'L'}), "extended header");
   expect_invalid(tar_member({.name = "big", .size = UINT64_MAX / 2}), "cut off");
+}
+
+// `cat a.tar b.tar`, with the padding of blocked records between them.
+TEST(RemoteTarHeaders, AJoinedTarGoesOn) {
+  const std::string first = tar_of({{.name = "a", .content = "one"}}) + std::string(70'000 / 512 * 512, '\0');
+  const std::string tar = first + tar_of({{.name = "b", .content = "two"}}) + std::string(9000, '\0');
+  const TarIndex index = Memory(tar).walk();
+  ASSERT_EQ(index.entries().size(), 2U);
+  EXPECT_EQ(tar.substr(index.entries()[1].offset, 3), "two");
+  EXPECT_EQ(index.next(), tar.size());
+  expect_invalid(first + "something else", "cut off");
+  expect_invalid(first + std::string(512, 'x'), "checksum");
+  expect_invalid(pax("path", "c") + std::string(1024, '\0') + tar, "extended header");
+}
+
+TEST(RemoteTarHeaders, AHardLinkToASymlinkIsASecondOne) {
+  const std::string tar = tar_of({{.name = "l", .type = '2', .link = "f"}, {.name = "m", .type = '1', .link = "l"}});
+  const auto entries = Memory(tar).walk().entries();
+  ASSERT_EQ(entries.size(), 2U);
+  EXPECT_EQ(entries[1].type, EntryType::symlink);
+  EXPECT_EQ(entries[1].target, "f");
+  expect_invalid(tar_of({{.name = "d/l", .type = '2', .link = "../f"}, {.name = "m", .type = '1', .link = "d/l"}}),
+                 "symlink that leaves");
+}
+
+// 0.1 ended at the first end mark, and called its index complete.
+TEST(TarIndexTest, OneOf01IsWalkedOnBehindTheEndMark) {
+  const std::string first = tar_of({{.name = "a", .content = "one"}});
+  const std::string tar = first + tar_of({{.name = "b", .content = "two"}});
+  TarIndex before("a.tar", tar.size(), {});
+  before.add(*read_tar_member("a.tar", Memory(tar).reader(), 0, tar.size()));
+  constexpr std::size_t sum_size = 8, complete_at = sum_size + 8 + 8 + 8;
+  std::string bytes = before.encode();
+  bytes[complete_at] = 1;
+  const std::uint64_t sum = xxh3_64(bytes.substr(sum_size));
+  std::memcpy(bytes.data(), &sum, sum_size);  // little-endian machines
+  const auto index = TarIndex::try_decode("a.tar", bytes);
+  ASSERT_TRUE(index);
+  EXPECT_FALSE(index->complete());
+  EXPECT_EQ(index->next(), 1024U);
+  EXPECT_EQ(index->entries().size(), 1U);
 }
 
 TEST(TarIndexTest, IsReadBackAsItWasAndNotOtherwise) {
