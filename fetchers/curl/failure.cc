@@ -57,6 +57,7 @@ Meaning after_refused_login(CURL* easy) {
   long reply = 0;
   curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &reply);
   if (reply >= 400 && reply < 500) return {FailureKind::network, "the server takes no more users now"};
+  if (reply == 550) return {FailureKind::unavailable, "check the path, or use another mirror"};  // no such directory
   return {FailureKind::access, "the server wants a login that SABATH does not have for it"};
 }
 

@@ -120,7 +120,9 @@ void set_request(CURL* easy, const TransferRequest& request, const FetcherSettin
   // What is asked for, our own header says; this is for what comes.
   if (request.unpack) curl_easy_setopt(easy, CURLOPT_ACCEPT_ENCODING, "");
   curl_easy_setopt(easy, CURLOPT_RESUME_FROM_LARGE, static_cast<curl_off_t>(request.resume_from));
-  curl_easy_setopt(easy, CURLOPT_FTP_FILEMETHOD, CURLFTPMETHOD_NOCWD);
+  // Of a directory: old servers list the one that they are in, whatever name comes with the command.
+  const long way = request.method.empty() ? CURLFTPMETHOD_NOCWD : CURLFTPMETHOD_SINGLECWD;
+  curl_easy_setopt(easy, CURLOPT_FTP_FILEMETHOD, way);
   if (request.url.scheme() == "ftps")  // else a server that refuses PROT P is read in clear
     curl_easy_setopt(easy, CURLOPT_USE_SSL, static_cast<long>(CURLUSESSL_ALL));
   curl_easy_setopt(easy, CURLOPT_FILETIME, 1L);

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <optional>
 #include <string>
+#include <unordered_map>
+#include <utility>
 
 #include "base/text.h"
 #include "sabath/error.h"
@@ -56,7 +58,9 @@ std::optional<DirectoryEntry> unix_entry(std::string_view line, const Url& direc
   if (!size || rest.size() < 2) refuse_line(directory, line);
   DirectoryEntry entry{.name = std::string(rest.substr(1)), .is_directory = mode[0] == 'd', .size_bytes = {}};
   if (mode[0] == 'l') {
-    entry.name = entry.name.substr(0, entry.name.find(" -> "));
+    const std::size_t arrow = std::min(entry.name.find(" -> "), entry.name.size());
+    entry.stands_for = entry.name.substr(std::min(arrow + 4, entry.name.size()));
+    entry.name.resize(arrow);
   } else if (mode[0] == '-') {
     entry.size_bytes = size;
   } else if (mode[0] != 'd') {
@@ -76,6 +80,24 @@ std::optional<DirectoryEntry> dos_entry(std::string_view line, const Url& direct
   const bool is_directory = size == "<DIR>";
   if (rest.empty() || (!is_directory && !try_whole_number(size))) refuse_line(directory, line);
   return DirectoryEntry{std::string(rest), is_directory, is_directory ? std::nullopt : try_whole_number(size)};
+}
+
+// A link to what stands beside it is a directory as that is, or that file under another name: not every server follows
+// links. Where another leads nobody says.
+void follow_links(std::vector<DirectoryEntry>& entries) {
+  std::unordered_map<std::string, DirectoryEntry> known;
+  for (const auto& entry : entries) {
+    if (entry.stands_for.empty()) known.emplace(entry.name, entry);
+  }
+  for (auto& entry : entries) {
+    if (entry.stands_for.starts_with("./")) entry.stands_for.erase(0, 2);
+    if (entry.stands_for.ends_with('/')) entry.stands_for.pop_back();
+    const auto found = known.find(std::exchange(entry.stands_for, {}));
+    if (found == known.end()) continue;
+    entry.is_directory = found->second.is_directory;
+    entry.size_bytes = found->second.size_bytes;
+    if (!entry.is_directory) entry.stands_for = found->first;
+  }
 }
 
 }  // namespace
@@ -102,11 +124,13 @@ std::vector<DirectoryEntry> parse_mlsd(std::string_view text, const Url& directo
 }
 
 std::vector<DirectoryEntry> parse_list(std::string_view text, const Url& directory) {
-  return entry_of_each_line(text, directory, [&](std::string_view line) -> std::optional<DirectoryEntry> {
+  auto entries = entry_of_each_line(text, directory, [&](std::string_view line) -> std::optional<DirectoryEntry> {
     if (line.starts_with("total ")) return std::nullopt;
     if (line[0] >= '0' && line[0] <= '9') return dos_entry(line, directory);
     return unix_entry(line, directory);
   });
+  follow_links(entries);
+  return entries;
 }
 
 }  // namespace sabath

@@ -125,7 +125,7 @@ Page parse_page(std::string_view text, std::string_view source, std::size_t entr
     JsonObject entry(value, source, "an entry");
     const std::string type = entry.text("type");
     if (type != "file" && type != "dir") continue;  // links and devices cannot be transferred
-    page.entries.push_back({entry.text("name"), type == "dir", std::nullopt});
+    page.entries.push_back({name_in(entry, "name"), type == "dir", std::nullopt});
     if (type == "file") page.entries.back().size_bytes = entry.try_uint("size");
   }
   page.listed = entries->size();

@@ -100,9 +100,9 @@ class HfFetcher : public Fetcher, public Resolver {
     const bool inside = top.empty() || file.path.starts_with(top + "/");
     if (!inside) refuse("does not stand where it was looked for");
     const std::string below = top.empty() ? file.path : file.path.substr(top.size() + 1);
+    if (!pattern.empty() && !glob_matches(pattern, below)) return;
     auto path = RelativePath::try_parse(below);
     if (!path) refuse("is no path of a file");
-    if (!pattern.empty() && !glob_matches(pattern, below)) return;
     if (listing.files.size() >= listed_files_max) refuse("is one too many");
     listing.files.push_back({std::move(*path),
                              {place.url_of(listing.version, file.path)},

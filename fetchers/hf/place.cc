@@ -7,6 +7,7 @@
 #include "base/json_reader.h"
 #include "base/percent.h"
 #include "base/text.h"
+#include "resolvers/directory.h"
 #include "sabath/error.h"
 
 namespace sabath::hf {
@@ -102,7 +103,7 @@ std::vector<TreeFile> parse_tree(std::string_view body, const std::string& sourc
   for (const JsonValue& value : *array) {
     JsonObject object(value, source, "a file");
     if (object.text("type") != "file") continue;
-    TreeFile file{.path = object.text("path"), .size_bytes = object.try_uint("size").value_or(0), .sha256 = {}};
+    TreeFile file{.path = name_in(object, "path"), .size_bytes = object.try_uint("size").value_or(0), .sha256 = {}};
     if (auto lfs = object.try_object("lfs", "\"lfs\"")) {
       file.sha256 = lfs->text("oid");
       if (!is_hexadecimal(file.sha256, 64)) lfs->fail("oid", "is no SHA-256");

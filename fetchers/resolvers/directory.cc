@@ -13,10 +13,22 @@ namespace {
 
 constexpr std::size_t depth_max = 32;
 constexpr std::size_t directories_max = 100'000;
+constexpr unsigned asked_in_vain_max = 32;  // of one page's links
 
 [[noreturn]] void refuse_directory(const Url& at, const std::string& why, std::string hint = {}) {
   throw Error(FailureKind::invalid, fmt::format("the listing of {} is refused: {}", at.display(), why),
               std::move(hint));
+}
+
+[[noreturn]] void refuse_name(const Url& directory, std::string_view name) {
+  refuse_directory(directory, fmt::format("no file may be called \"{}\"", printable(name)),
+                   "a pattern that leaves it out has the others");
+}
+
+// "train" and "v1.0" may be directories, "a.h5" is taken for a file.
+bool may_be_directory(std::string_view name) {
+  const auto dot = name.rfind('.');
+  return dot == name.npos || dot == 0 || std::ranges::all_of(name.substr(dot + 1), is_digit);
 }
 
 class Walk {
@@ -38,23 +50,36 @@ class Walk {
     if (++directories_ > directories_max)
       refuse_directory(at_.top, fmt::format("more than {} directories", directories_max));
     const DirectoryPage page = list_(directory);
+    unsigned files_in_row = 0;  // that might have been directories
     for (const DirectoryEntry& entry : page.entries) {
-      const auto name = entry.name.find('/') == entry.name.npos ? RelativePath::try_parse(entry.name) : std::nullopt;
-      if (!name) refuse_directory(directory, fmt::format("no file may be called \"{}\"", printable(entry.name)));
       const std::string below = path.empty() ? entry.name : path + "/" + entry.name;
-      if (entry.is_directory) {
-        if (at_.pattern.empty() || glob_may_match_below(at_.pattern, below))
-          enter(child_of(page.url, entry.name + "/"), below, depth + 1);
-      } else if (at_.pattern.empty() || glob_matches(at_.pattern, below)) {
-        add(child_of(page.url, entry.name), below, entry.size_bytes);
+      const bool enters = at_.pattern.empty() || glob_may_match_below(at_.pattern, below);
+      const bool takes = at_.pattern.empty() || glob_matches(at_.pattern, below);
+      if (!enters && !takes) continue;  // whatever it is called
+      bool is_directory = entry.is_directory;
+      if (!is_directory && page.is_directory && files_in_row < asked_in_vain_max && may_be_directory(entry.name)) {
+        is_directory = page.is_directory(child_of(page.url, entry.name));
+        files_in_row = is_directory ? 0 : files_in_row + 1;
+      }
+      if (is_directory && enters) {
+        if (entry.name.empty() || entry.name == "." || entry.name == ".." || entry.name.find('/') != entry.name.npos)
+          refuse_name(directory, entry.name);
+        enter(child_of(page.url, entry.name + "/"), below, depth + 1);
+      } else if (!is_directory && takes) {
+        add(page.url, entry, below);
       }
     }
   }
 
-  void add(Url url, const std::string& path, std::optional<std::uint64_t> size_bytes) {
+  void add(const Url& directory, const DirectoryEntry& entry, const std::string& below) {
+    auto path = entry.name.find('/') == entry.name.npos ? RelativePath::try_parse(below) : std::nullopt;
+    if (!path) refuse_name(directory, below);
     if (files_.size() >= listed_files_max)
       refuse_directory(at_.top, fmt::format("more than {} files", listed_files_max));
-    files_.push_back({RelativePath::parse(path), {std::move(url)}, size_bytes, {}});
+    files_.push_back({std::move(*path),
+                      {child_of(directory, entry.stands_for.empty() ? entry.name : entry.stands_for)},
+                      entry.size_bytes,
+                      {}});
   }
 
   const DirectoryPattern& at_;
@@ -66,6 +91,12 @@ class Walk {
 }  // namespace
 
 bool names_directory(const Url& url) { return url.path().ends_with('/') || is_glob(url.path()); }
+
+std::string name_in(JsonObject& object, std::string_view key) {
+  const JsonValue* value = object.find(key);
+  const auto* text = value == nullptr ? nullptr : value->get<std::string>();
+  return text == nullptr ? object.text(key) : *text;  // the latter throws
+}
 
 DirectoryPattern parse_directory_pattern(const Url& url) {
   const std::string& path = url.path();

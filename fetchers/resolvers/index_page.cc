@@ -139,6 +139,18 @@ void refuse_unless_short(std::string_view page, const Url& directory) {
     throw Error(FailureKind::invalid, fmt::format("the listing of {} is too long", directory.display()));
 }
 
+// nginx writes the bytes of a name, in whatever encoding. In place of what is no UTF-8 stands a character that no name
+// may have, so that the entry alone is refused, if it is wanted.
+std::string in_utf8(std::string_view page) {
+  std::string text;
+  while (!page.empty()) {
+    const std::size_t length = utf8_sequence(page);
+    text += length == 0 ? std::string_view("\\u001a") : page.substr(0, length);
+    page.remove_prefix(std::max<std::size_t>(length, 1));
+  }
+  return text;
+}
+
 const XmlElement* good_properties(const XmlElement& response) {
   for (const XmlElement& child : response.children) {
     if (child.name == "propstat" && child.text_of("status").find(" 200") != std::string::npos)
@@ -167,7 +179,7 @@ std::vector<DirectoryEntry> parse_html_index(std::string_view page, const Url& d
 
 std::vector<DirectoryEntry> parse_json_index(std::string_view page, const Url& directory) {
   const std::string origin = directory.display();
-  const JsonValue document = parse_json(page, origin, {page_size_max, 8, 5'000'000});
+  const JsonValue document = parse_json(in_utf8(page), origin, {page_size_max, 8, 5'000'000});
   const auto* array = document.get<JsonValue::Array>();
   if (array == nullptr)
     throw Error(FailureKind::unavailable, fmt::format("{} is JSON, but no list of what is in a directory", origin));
@@ -176,7 +188,7 @@ std::vector<DirectoryEntry> parse_json_index(std::string_view page, const Url& d
     JsonObject object(value, origin, "an entry");
     const std::string type = object.text("type");
     if (type != "file" && type != "directory") continue;  // what else there may be holds no data
-    entries.push_back({object.text("name"), type == "directory", object.try_uint("size")});
+    entries.push_back({name_in(object, "name"), type == "directory", object.try_uint("size")});
   }
   return entries;
 }

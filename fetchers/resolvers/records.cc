@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/glob.h"
 #include "base/json_reader.h"
 #include "base/percent.h"
 #include "base/text.h"
+#include "resolvers/directory.h"
 #include "sabath/error.h"
 
 namespace sabath {
@@ -23,6 +25,11 @@ RelativePath checked_path(const std::string& name, const Url& source) {
   auto path = RelativePath::try_parse(name);
   if (!path) refuse(source, fmt::format("no file may be called \"{}\"", printable(name)));
   return std::move(*path);
+}
+
+// Asked before anything else is looked at: what it leaves out may have any name, and be anything.
+bool left_out(std::string_view pattern, const std::string& name) {
+  return !pattern.empty() && !glob_matches(pattern, name);
 }
 
 Url checked_url(const std::string& text, const Url& source) {
@@ -85,7 +92,7 @@ std::string number_after(const std::string& path, std::string_view word) {
 
 }  // namespace
 
-Listing parse_zenodo_record(std::string_view body, const Url& source) {
+Listing parse_zenodo_record(std::string_view body, const Url& source, std::string_view pattern) {
   const std::string origin = source.display();
   const JsonValue document = parse_json(body, origin, record_limits);
   JsonObject record(document, origin, "a record");
@@ -99,19 +106,21 @@ Listing parse_zenodo_record(std::string_view body, const Url& source) {
   }
   for (const JsonValue& value : *files) {
     JsonObject file(value, origin, "a file");
+    const std::string name = name_in(file, "key");
+    if (left_out(pattern, name)) continue;
     auto links = file.try_object("links", "\"links\"");
     if (!links) file.fail("links", "is missing");
     const std::string sum = file.try_text("checksum").value_or("");
     const std::size_t colon = std::min(sum.find(':'), sum.size());
     ListedFile listed{
-        checked_path(file.text("key"), source), {checked_url(links->text("self"), source)}, file.try_uint("size"), {}};
+        checked_path(name, source), {checked_url(links->text("self"), source)}, file.try_uint("size"), {}};
     if (!sum.empty()) take_checksum(listed, sum.substr(0, colon), sum.substr(std::min(colon + 1, sum.size())), source);
     add(listing, std::move(listed), source);
   }
   return listing;
 }
 
-Listing parse_figshare_article(std::string_view body, const Url& source) {
+Listing parse_figshare_article(std::string_view body, const Url& source, std::string_view pattern) {
   const std::string origin = source.display();
   const JsonValue document = parse_json(body, origin, record_limits);
   JsonObject article(document, origin, "an article");
@@ -124,8 +133,10 @@ Listing parse_figshare_article(std::string_view body, const Url& source) {
   for (const JsonValue& value : *files) {
     JsonObject file(value, origin, "a file");
     if (flag(file, "is_link_only")) continue;  // a link to some page
+    const std::string name = name_in(file, "name");
+    if (left_out(pattern, name)) continue;
     const std::string sum = file.try_text("computed_md5").value_or(file.try_text("supplied_md5").value_or(""));
-    ListedFile listed{checked_path(file.text("name"), source),
+    ListedFile listed{checked_path(name, source),
                       {checked_url(file.text("download_url"), source)},
                       file.try_uint("size"),
                       {}};
@@ -135,7 +146,7 @@ Listing parse_figshare_article(std::string_view body, const Url& source) {
   return listing;
 }
 
-Listing parse_dataverse_version(std::string_view body, const Url& source) {
+Listing parse_dataverse_version(std::string_view body, const Url& source, std::string_view pattern) {
   const std::string origin = source.display();
   const JsonValue document = parse_json(body, origin, record_limits);
   JsonObject answer(document, origin, "an answer");
@@ -151,22 +162,24 @@ Listing parse_dataverse_version(std::string_view body, const Url& source) {
     JsonObject entry(value, origin, "a file");
     auto file = entry.try_object("dataFile", "\"dataFile\"");
     if (!file) entry.fail("dataFile", "is missing");
+    // Tables are kept in a form of the archive's own. The one that was given to it is asked for; its checksum is not
+    // said.
+    const auto original = file->try_text("originalFileFormat");
+    const std::string directory = entry.find("directoryLabel") == nullptr ? "" : name_in(entry, "directoryLabel");
+    std::string name = original && file->find("originalFileName") != nullptr ? name_in(*file, "originalFileName")
+                                                                             : name_in(entry, "label");
+    if (!directory.empty()) name = directory + "/" + name;
+    if (left_out(pattern, name)) continue;
     if (flag(entry, "restricted")) {
       throw Error(FailureKind::access,
                   fmt::format("{}: \"{}\" is restricted", origin, printable(file->text("filename"))),
                   "ask for access on the dataset's page");
     }
-    // Tables are kept in a form of the archive's own. The one that was given to it is asked for; its checksum is not
-    // said.
-    const auto original = file->try_text("originalFileFormat");
-    const std::string directory = entry.try_text("directoryLabel").value_or("");
-    const std::string name =
-        original ? file->try_text("originalFileName").value_or(entry.text("label")) : entry.text("label");
     const std::string id = text_or_number(*file, "id");
     if (id.empty() || id.find_first_not_of("0123456789") != id.npos) file->fail("id", "is no number");
     const std::string url =
         fmt::format("{}/api/access/datafile/{}{}", source.origin(), id, original ? "?format=original" : "");
-    ListedFile listed{checked_path(directory.empty() ? name : directory + "/" + name, source),
+    ListedFile listed{checked_path(name, source),
                       {checked_url(url, source)},
                       original ? file->try_uint("originalFileSize") : file->try_uint("filesize"),
                       {}};

@@ -11,11 +11,11 @@
 namespace sabath {
 
 // GET /api/records/ID. Listing::version is the DOI of this version.
-[[nodiscard]] Listing parse_zenodo_record(std::string_view body, const Url& source);
+[[nodiscard]] Listing parse_zenodo_record(std::string_view body, const Url& source, std::string_view pattern = {});
 // GET /v2/articles/ID
-[[nodiscard]] Listing parse_figshare_article(std::string_view body, const Url& source);
+[[nodiscard]] Listing parse_figshare_article(std::string_view body, const Url& source, std::string_view pattern = {});
 // GET /api/datasets/:persistentId/versions/:latest-published?persistentId=...
-[[nodiscard]] Listing parse_dataverse_version(std::string_view body, const Url& source);
+[[nodiscard]] Listing parse_dataverse_version(std::string_view body, const Url& source, std::string_view pattern = {});
 
 // application/vnd.datacite.datacite+json: the page of what a DOI names.
 [[nodiscard]] Url parse_datacite_url(std::string_view body, const std::string& source);

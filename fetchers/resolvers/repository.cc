@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "base/glob.h"
 #include "base/percent.h"
 #include "http/document.h"
 #include "resolvers/records.h"
@@ -38,13 +37,11 @@ class Repository : public Resolver {
     const RecordPlace place =
         url.scheme() == "zenodo" ? of_zenodo(url, named.id) : of_doi(url, named.id, inquiry, bound);
     const Document answer = get(place.api, "application/json", inquiry, bound);
-    Listing listing = place.kind == RecordPlace::Kind::zenodo     ? parse_zenodo_record(answer.body, place.api)
-                      : place.kind == RecordPlace::Kind::figshare ? parse_figshare_article(answer.body, place.api)
-                                                                  : parse_dataverse_version(answer.body, place.api);
+    Listing listing =
+        place.kind == RecordPlace::Kind::zenodo     ? parse_zenodo_record(answer.body, place.api, named.pattern)
+        : place.kind == RecordPlace::Kind::figshare ? parse_figshare_article(answer.body, place.api, named.pattern)
+                                                    : parse_dataverse_version(answer.body, place.api, named.pattern);
     listing.over_tls = answer.url.scheme() == "https";
-    std::erase_if(listing.files, [&](const ListedFile& file) {
-      return !named.pattern.empty() && !glob_matches(named.pattern, file.path.text());
-    });
     return listing;
   }
 

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "base/percent.h"
 #include "http/document.h"
 #include "resolvers/directory.h"
 #include "resolvers/index_page.h"
@@ -13,6 +16,8 @@ namespace {
 constexpr const char* properties_wanted =
     "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<propfind xmlns=\"DAV:\"><prop><resourcetype/><getcontentlength/>"
     "</prop></propfind>";
+
+constexpr std::string_view html = "text/html";
 
 bool is_dav(const Url& url) { return url.scheme().starts_with("dav"); }
 
@@ -29,17 +34,36 @@ class WebDirectory : public Resolver {
     // dav://host is http://host, as davs is https.
     const Url plain = dav ? Url::parse("http" + url.text().substr(3)) : url;
     const DirectoryPattern at = parse_directory_pattern(plain);
+    bool marked = false;  // the server's links to directories end in '/', as far as was seen
     listing.files = walk(at, [&](const Url& directory) {
       const Document page = read(directory, dav, inquiry);
       // Children are named by the URL that the recipe means: rewrite rules come into it again when they are read.
       const bool moved = page.url != inquiry.rewritten(directory);
       listing.over_tls = listing.over_tls && page.url.scheme() == "https";
-      return DirectoryPage{moved ? page.url : directory, entries(page, dav)};
+      DirectoryPage listed{moved ? page.url : directory, entries(page, dav)};
+      const bool says = page.content_type != html || dav;
+      marked = marked || says || std::ranges::any_of(listed.entries, &DirectoryEntry::is_directory);
+      if (!marked) listed.is_directory = [&](const Url& url) { return is_directory(url, inquiry); };
+      return listed;
     });
     return listing;
   }
 
  private:
+  // Some servers' links to directories look like those to files, and lead on to the name with a '/'.
+  bool is_directory(const Url& url, Inquiry& inquiry) {
+    const Question question{.url = inquiry.rewritten(url), .method = "HEAD", .accept = {200}};
+    try {
+      std::optional<Document> head;
+      inquiry.attempt(question.url,
+                      [&](Traffic& traffic) { head = ask(*transport_, question, traffic, inquiry.stop()); });
+      return percent_decode(head->url.path()) == percent_decode(question.url.path()) + "/";
+    } catch (const Error& error) {
+      if (inquiry.stop().stop_requested() || error.failure().kind == FailureKind::invalid) throw;
+      return false;  // whoever reads it is told why it cannot be had
+    }
+  }
+
   Document read(const Url& directory, bool dav, Inquiry& inquiry) {
     Question question{.url = inquiry.rewritten(directory)};
     if (dav) {
@@ -59,7 +83,7 @@ class WebDirectory : public Resolver {
   static std::vector<DirectoryEntry> entries(const Document& page, bool dav) {
     if (dav) return parse_multistatus(page.body, page.url);
     if (page.content_type == "application/json") return parse_json_index(page.body, page.url);
-    if (page.content_type == "text/html" || page.content_type == "application/xhtml+xml")
+    if (page.content_type == html || page.content_type == "application/xhtml+xml")
       return parse_html_index(page.body, page.url);
     throw Error(FailureKind::unavailable,
                 fmt::format("{} is {}, and no index of a directory", page.url.display(),

@@ -28,15 +28,13 @@ struct Place {
 
 std::string_view family(std::string_view scheme) { return scheme == "http" ? std::string_view("https") : scheme; }
 
+// "scheme://"; a colon alone stands in many a name.
 bool has_scheme(std::string_view line) {
-  const std::size_t end = line.find_first_of(":/?# ");
-  return end != std::string_view::npos && line[end] == ':' && end > 0 &&
-         std::all_of(line.begin(), line.begin() + static_cast<std::ptrdiff_t>(end),
-                     [](char c) {
-                       return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '+' ||
-                              c == '-' || c == '.';
-                     }) &&
-         !(line[0] >= '0' && line[0] <= '9');
+  const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
+  const auto plain = [&](char c) { return letter(c) || is_digit(c) || c == '+' || c == '-' || c == '.'; };
+  const std::size_t end = line.find("://");
+  if (end == std::string_view::npos || end == 0) return false;
+  return letter(line[0]) && std::ranges::all_of(line.substr(0, end), plain);
 }
 
 // `parse` with its errors told at this place.

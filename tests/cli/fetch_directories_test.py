@@ -139,6 +139,35 @@ class Directories(Case):
         self.sabath.add("top", [fragment(server.url("d/*"), kind="file_list")])
         self.expect_tree(self.fetch("top")["path"], {"f.h5": b"1"})
 
+    def test_links_that_do_not_say_that_they_are_directories(self):
+        """The server leads from d/train to d/train/, and its pages name the former."""
+        def lead(path):
+            return 301, {"Location": path + "/"}, b""
+
+        server = Spoken({"/d/": (200, HTML, b'<a href="train">t</a><a href="v1.0">v</a><a href="README">r</a>'),
+                         "/d/train": lead("/d/train"), "/d/v1.0": lead("/d/v1.0"),
+                         "/d/train/": (200, HTML, b'<a href="a.h5">a</a>'), "/d/v1.0/": (200, HTML, b'<a href="b.h5">b</a>'),
+                         "/d/README": b"text", "/d/train/a.h5": b"one", "/d/v1.0/b.h5": b"two"})
+        self.addCleanup(server.stop)
+        both = {"train/a.h5": b"one", "v1.0/b.h5": b"two"}
+        for pattern, tree in (("", {"README": b"text"} | both), ("**/*.h5", both), ("t*/*.h5", {"train/a.h5": b"one"})):
+            with self.subTest(pattern):
+                self.sabath.add("led", [fragment(server.url("d/" + pattern), kind="file_list")])
+                self.expect_tree(self.fetch("led")["path"], tree)
+
+    def test_names_that_no_file_may_have_beside_others(self):
+        """The pattern is asked first: what it leaves out is no matter, what it matches is named."""
+        page = b'<a href="a.h5">a</a><a href="%E9t%E9.nc">e</a><a href="x%0ay.nc">x</a>'
+        json_page = b'[{"name":"a.h5","type":"file"},{"name":"\xe9t\xe9.nc","type":"file"}]'
+        for kind, body in (("text/html", page), ("application/json", json_page)):
+            server = Spoken({"/d/": (200, {"Content-Type": kind}, body), "/d/a.h5": b"one"})
+            self.addCleanup(server.stop)
+            with self.subTest(kind):
+                self.sabath.add("odd", [fragment(server.url("d/*.h5"), kind="file_list")])
+                self.expect_tree(self.fetch("odd")["path"], {"a.h5": b"one"})
+                self.sabath.add("none", [fragment(server.url("d/*.nc"), kind="file_list")])
+                self.assertIn(".nc", self.fetch("none", code=12)["failures"][0]["message"])
+
     def test_offline(self):
         self.sabath.add("all", [fragment("http://127.0.0.1:1/d/", kind="file_list")])
         self.fetch("all", "--offline", code=9)

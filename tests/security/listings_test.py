@@ -49,7 +49,6 @@ LINES = {"list_of_paths", "ftp_mlsd", "ftp_list_unix", "ftp_list_dos"}  # a line
 OTHERWISE = {
     **dict.fromkeys(((f, n) for f in ("html_encoded", "webdav_encoded") for n in ("no name",)), "the directory itself"),
     ("html_encoded", "path of 4,096 bytes"): "no URL: it would have 12 KB",
-    ("list_of_paths", "a drive"): "a URL", ("list_of_paths", "device"): "a URL",
     ("bag_tags", "from here"): "some writers put it before each path",
     **dict.fromkeys((("list_of_paths", n) for n in ("no name", "return", "tab")), "blanks and what is no line"),
     **dict.fromkeys((("s3_plain", "slash at the end"), ("s3_encoded", "slash at the end")), "stands for a directory"),

@@ -74,6 +74,58 @@ TEST(Walk, RefusesWhatHasNoEndAndNamesThatAreNone) {
   }
 }
 
+// A place holds names that no asset may have: of those that the pattern asks for the first is named, others do no harm.
+TEST(Walk, AsksThePatternBeforeItJudgesNames) {
+  const auto list = [](const Url& directory) {
+    if (directory.path() == "/caf%E9/")
+      return DirectoryPage{directory, {{"x.txt", false, {}}, {"y\xff.h5", false, {}}}};
+    return DirectoryPage{directory,
+                         {{"a.h5", false, 1},
+                          {"\xe9t\xe9.nc", false, {}},
+                          {"a\nb.nc", false, {}},
+                          {"", false, {}},
+                          {"..", false, {}},
+                          {"caf\xe9", true, {}}}};
+  };
+  const auto walked = [&](const char* pattern) { return walk({Url::parse("http://h/"), pattern}, list); };
+  EXPECT_EQ(walked("*.h5").size(), 1u);
+  EXPECT_EQ(walked("[a-z].h5").size(), 1u);
+  for (const auto& [pattern, name] :
+       {std::pair("*.nc", "\\xe9t\\xe9.nc"), {"**/*.h5", "caf\\xe9/y\\xff.h5"}, {"*b.nc", "a\\x0ab.nc"}}) {
+    try {
+      (void)walked(pattern);
+      ADD_FAILURE() << pattern;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.failure().kind, FailureKind::invalid);
+      EXPECT_NE(error.failure().message.find(name), std::string::npos) << error.failure().message;
+    }
+  }
+}
+
+// Links without a '/' at their end: what may be a directory is asked for, and not without end.
+TEST(Walk, AsksWhatALinkIsWhereTheListingDoesNotSay) {
+  std::vector<std::string> asked;
+  std::vector<DirectoryEntry> many;
+  for (int i = 0; i < 1000; ++i) many.push_back({"r" + std::to_string(i), false, {}});
+  const auto list = [&](const Url& directory) {
+    DirectoryPage page{directory, {}};
+    if (directory.path() == "/") page.entries = {{"train", false, {}}, {"v1.0", false, {}}, {"a.h5", false, {}}};
+    if (directory.path() == "/train/") page.entries = {{"b.h5", false, {}}};
+    if (directory.path() == "/v1.0/") page.entries = many;
+    page.is_directory = [&](const Url& url) {
+      asked.push_back(url.path());
+      return url.path() == "/train" || url.path() == "/v1.0";
+    };
+    return page;
+  };
+  EXPECT_EQ(walk({Url::parse("http://h/"), "*.h5"}, list).size(), 1u);
+  EXPECT_EQ(asked, std::vector<std::string>{});
+  EXPECT_EQ(walk({Url::parse("http://h/"), "**/*.h5"}, list).size(), 2u);
+  EXPECT_EQ(asked.front(), "/train");
+  EXPECT_LT(asked.size(), 100u);
+  EXPECT_EQ(walk({Url::parse("http://h/"), ""}, list).size(), 1002u);
+}
+
 TEST(Walk, RefusesTooManyDirectories) {
   std::vector<DirectoryEntry> many;
   for (int i = 0; i < 100'000; ++i) many.push_back({std::to_string(i), true, {}});
@@ -128,6 +180,10 @@ TEST(JsonIndex, SaysSizes) {
                                    top)),
             "f=3|d/|");
   EXPECT_EQ(kind_of([] { (void)parse_json_index("{}", top); }), FailureKind::unavailable);
+  // nginx writes the bytes that it has: a name in Latin-1 is one that no file may have, and the others stay.
+  EXPECT_EQ(names(parse_json_index(
+                "[{\"name\":\"caf\xe9\",\"type\":\"file\"},{\"name\":\"\xc3\xa9\",\"type\":\"file\"}]", top)),
+            "caf\x1a|\xc3\xa9|");
 }
 
 TEST(Multistatus, KnowsDirectoriesByTheirType) {
@@ -153,6 +209,15 @@ TEST(FtpList, ReadsUnixDosAndFacts) {
                              "type=OS.unix=slink:/x; l\r\n",
                              top)),
             "a b=5|d/|l|");
+  const auto linked = parse_list(
+      "-rw-r--r-- 1 0 0 7 Nov 21 12:00 a.h5\ndrwxr-xr-x 2 0 0 4096 Nov 21 12:00 v2\n"
+      "lrwxrwxrwx 1 0 0 4 Nov 21 12:00 latest.h5 -> ./a.h5\n"
+      "lrwxrwxrwx 1 0 0 2 Nov 21 12:00 current -> v2\n"
+      "lrwxrwxrwx 1 0 0 9 Nov 21 12:00 away -> ../b\n",
+      top);
+  EXPECT_EQ(names(linked), "a.h5=7|v2/|latest.h5=7|current/|away|");
+  EXPECT_EQ(linked.at(2).stands_for, "a.h5");
+  EXPECT_EQ(linked.at(4).stands_for, "");
   for (const char* line : {"no listing\n", "-rw\n", "?rw-r--r-- 1 0 0 5 Nov 21 12:00 f\n", "1 2 3\n"})
     EXPECT_EQ(kind_of([&] { (void)parse_list(line, top); }), FailureKind::invalid) << line;
   EXPECT_EQ(kind_of([] { (void)parse_mlsd("type=file;size=1;name\n", top); }), FailureKind::invalid);
@@ -198,6 +263,22 @@ TEST(Registry, NamesPlacesAndReadsChallenges) {
   const auto place = oci::place_of(Url::parse("oci://ghcr.io/lab/x"));
   for (const char* realm : {"http://t/", "file:///x", "x"})
     EXPECT_EQ(kind_of([&] { (void)oci::token_url({realm, ""}, place); }), FailureKind::access) << realm;
+}
+
+// What a pattern leaves out of a record may have any name, and may be closed.
+TEST(Records, AskThePatternFirst) {
+  const std::string zenodo =
+      R"({"id":1,"files":[{"key":"../x.nc"},{"key":"a.h5","links":{"self":"https://a.example/a.h5"}}]})";
+  EXPECT_EQ(parse_zenodo_record(zenodo, top, "*.h5").files.size(), 1u);
+  EXPECT_EQ(kind_of([&] { (void)parse_zenodo_record(zenodo, top, "**/*.nc"); }), FailureKind::invalid);
+  const std::string figshare = R"({"files":[{"name":"a\nb.nc"},{"name":"a.h5","download_url":"https://a.example/1"}]})";
+  EXPECT_EQ(parse_figshare_article(figshare, top, "*.h5").files.size(), 1u);
+  EXPECT_EQ(kind_of([&] { (void)parse_figshare_article(figshare, top, "*.nc"); }), FailureKind::invalid);
+  const std::string dataverse =
+      R"({"data":{"files":[{"label":"raw.nc","restricted":true,"dataFile":{"id":1,"filename":"raw.nc"}},)"
+      R"({"label":"a.h5","directoryLabel":"d","dataFile":{"id":2,"filename":"a.h5"}}]}})";
+  EXPECT_EQ(parse_dataverse_version(dataverse, top, "d/*.h5").files.size(), 1u);
+  EXPECT_EQ(kind_of([&] { (void)parse_dataverse_version(dataverse, top, "*"); }), FailureKind::access);
 }
 
 TEST(Records, LeadToTheirApi) {
