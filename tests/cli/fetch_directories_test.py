@@ -9,7 +9,7 @@ from urllib.parse import parse_qsl, quote
 from support.case import Case, main, place
 from support.clear_data import ClearDataFtps
 from support.content import fragment, seeded
-from support.listings import VSFTPD_TLS, Apache, Pyftpdlib, Spoken, Vsftpd
+from support.listings import VSFTPD_TLS, Apache, OldFtp, Pyftpdlib, Spoken, Vsftpd
 
 TREE = {
     "a.h5": seeded(100, 1),
@@ -84,6 +84,22 @@ class Directories(Case):
         output = (self.home / "pyftpdlib/output").read_text()
         self.assertIn("<- MLSD", output)
         self.assertNotIn("<- LIST", output)
+
+    def test_ftp_of_old(self):
+        """Names in Latin-1 beside others, links that the server does not follow, and a LIST that takes no argument."""
+        files = {b"/pub/a.h5": seeded(300_000), b"/pub/caf\xe9.nc": b"c", b"/pub/two  blanks.nc": b"b", b"/pub/sub x/b.h5": b"d"}
+        link = b"lrwxrwxrwx   1 ftp ftp         4 Nov  2  2025 latest.h5 -> a.h5"
+        server = OldFtp(files, {b"/pub/": [link]})
+        self.addCleanup(server.stop)
+        self.sabath.add("h5", [fragment(server.url("pub/**/*.h5"), kind="file_list")])
+        data = files[b"/pub/a.h5"]
+        self.expect_tree(self.fetch("h5")["path"], {"a.h5": data, "latest.h5": data, "sub x/b.h5": b"d"})
+        self.sabath.add("nc", [fragment(server.url("pub/*.nc"), kind="file_list")])
+        self.assertIn("caf\\xe9.nc", self.fetch("nc", code=12)["failures"][0]["message"])
+        self.sabath.add("blanks", [fragment(server.url("pub/two*"), kind="file_list")])
+        self.expect_tree(self.fetch("blanks")["path"], {"two  blanks.nc": b"b"})
+        self.sabath.add("none", [fragment(server.url("elsewhere/"), kind="file_list")])
+        self.fetch("none", code=6)
 
     def certify(self, directory):
         """A certificate of 127.0.0.1 in `directory`, which SABATH trusts."""

@@ -6,6 +6,8 @@ import importlib.util
 import os
 import pathlib
 import shutil
+import socket
+import socketserver
 import subprocess
 import sys
 import threading
@@ -129,6 +131,83 @@ class Pyftpdlib(Server):
 
     def command(self, extra):
         return [sys.executable, "-m", "pyftpdlib", "-D", "-i", "127.0.0.1", "-p", str(self.port), "-d", self.root]
+
+
+class OldFtp(socketserver.ThreadingTCPServer):
+    """Behind an address translator, with neither EPSV nor MLSD; it lists the directory that it is in, whatever it is
+    asked for, and knows no links. `files`: by their paths, as bytes; `links`: lines of a listing, by their directory."""
+
+    daemon_threads = allow_reuse_address = True
+
+    def __init__(self, files, links):
+        super().__init__(("127.0.0.1", 0), OldFtpSession)
+        self.files, self.links = files, links
+        self.directories = {b"/"} | {path[: path.rindex(b"/") + 1] for path in files}
+        self.thread = threading.Thread(target=self.serve_forever, args=(0.02,), daemon=True)
+        self.thread.start()
+
+    def url(self, path=""):
+        return f"ftp://127.0.0.1:{self.server_address[1]}/{path}"
+
+    def stop(self):
+        self.shutdown()
+        self.server_close()
+        self.thread.join()
+
+    def listing(self, directory):
+        lines = [b"total 9"] + self.links.get(directory, [])
+        for path, data in self.files.items():
+            if path.startswith(directory) and b"/" not in path[len(directory) :]:
+                lines.append(b"-rw-r--r--   1 ftp ftp %9d Nov  2  2025 %s" % (len(data), path[len(directory) :]))
+        for path in self.directories - {directory}:
+            if path.startswith(directory) and path.count(b"/") == directory.count(b"/") + 1:
+                lines.append(b"drwxr-xr-x   2 ftp ftp      4096 Nov  2  2025 " + path[len(directory) : -1])
+        return b"".join(line + b"\r\n" for line in lines)
+
+
+class OldFtpSession(socketserver.StreamRequestHandler):
+    def handle(self):
+        self.here, self.passive, self.offset = b"/", None, 0
+        with contextlib.suppress(OSError):
+            self.wfile.write(b"220-Welcome\r\n  230 is not meant here\r\n220 ready\r\n")
+            for line in self.rfile:
+                word, _, name = line.strip(b"\r\n").partition(b" ")
+                self.wfile.write(self.answer(word, name) + b"\r\n")
+        self.close_passive()
+
+    def close_passive(self):
+        if self.passive:
+            self.passive.close()
+        self.passive = None
+
+    def answer(self, word, name):
+        path = name if name.startswith(b"/") else self.here + name
+        known = {b"USER": b"331 go on", b"PASS": b"230 in", b"TYPE": b"200 yes", b"PWD": b'257 "/"', b"QUIT": b"221 bye"}
+        if word == b"CWD":
+            if path.rstrip(b"/") + b"/" not in self.server.directories:
+                return b"550 no such directory"
+            self.here = path.rstrip(b"/") + b"/"
+            return b"250 there"
+        if word == b"PASV":
+            self.close_passive()
+            self.passive = socket.create_server(("127.0.0.1", 0))
+            port = self.passive.getsockname()[1]
+            return b"227 here (10,11,12,13,%d,%d)" % (port >> 8, port & 255)
+        if word == b"REST":
+            self.offset = int(name)
+            return b"350 from there"
+        if word in (b"SIZE", b"RETR") and path not in self.server.files:
+            return b"550 no such file"
+        if word == b"SIZE":
+            return b"213 %d" % len(self.server.files[path])
+        if word in (b"LIST", b"RETR") and self.passive:
+            data = self.server.listing(self.here) if word == b"LIST" else self.server.files[path][self.offset :]
+            self.wfile.write(b"150 it comes\r\n")
+            with self.passive, self.passive.accept()[0] as channel:
+                channel.sendall(data)
+            self.passive, self.offset = None, 0
+            return b"226 done"
+        return known.get(word, b"500 unknown")
 
 
 class Spoken:
