@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t cells_max = 4096, columns_max = 64;
 
 // False: the line is no row, or has more cells than anybody's table.
-bool split(std::string_view line, std::vector<std::string>& cells) {
+bool split(std::string_view line, char separator, std::vector<std::string>& cells) {
   cells.clear();
   cells.emplace_back();
   bool quoted = false;
@@ -28,7 +28,7 @@ bool split(std::string_view line, std::vector<std::string>& cells) {
       } else {
         quoted = !quoted;
       }
-    } else if (c == ',' && !quoted) {
+    } else if (c == separator && !quoted) {
       if (cells.size() == cells_max) return false;
       cells.emplace_back();
     } else {
@@ -85,7 +85,7 @@ bool take_row(const Trace& trace, const std::vector<std::string>& cells, Reading
       if (!take_position(position, cell, reading)) return false;
     } else if (!named && !columns[i].empty()) {
       std::string_view rest = cell;
-      const PrintedNumber number = printed_number(cell, true);
+      const PrintedNumber number = printed_number(cell, trace.separator == ',');
       rest.remove_prefix(number.length);
       reading.doubtful = reading.doubtful || number.doubtful;
       if (number.length > 0 && rest.empty()) reading.add_made(columns[i], number.value);
@@ -140,13 +140,16 @@ void take_cell(const std::string& column, std::string_view cell, bool grouped, R
 }  // namespace
 
 void read_csv(std::string_view line, Trace& trace, Reading& reading) {
-  if (line.find(',') == std::string_view::npos) return;
-  const bool may_be_row = !trace.columns.empty();
+  const bool may_be_row = !trace.columns.empty() && line.find(trace.separator) != std::string_view::npos;
+  const std::size_t mark = may_be_row ? 0 : line.find_first_of(",\t;");
+  if (mark == std::string_view::npos) return;
+  const char separator = may_be_row ? trace.separator : line[mark];
   const char front = line.front();
-  const bool may_be_header = (is_letter(front) || front == '_' || front == '"' || front == ',') && line.size() < 65536;
+  const bool may_be_header =
+      (is_letter(front) || front == '_' || front == '"' || front == separator) && line.size() < 65536;
   if (!may_be_row && !may_be_header) return;
   std::vector<std::string> cells;
-  if (!split(line, cells)) return;
+  if (!split(line, separator, cells)) return;
   if (may_be_row && cells.size() == trace.columns.size() && take_row(trace, cells, reading)) {
     reading.kind = reading.values.empty() ? Reading::Kind::state : Reading::Kind::values;
     return;
@@ -157,6 +160,7 @@ void read_csv(std::string_view line, Trace& trace, Reading& reading) {
   if (!may_be_header || !is_header(cells)) return;
   for (std::string& cell : cells) cell = trim(cell);
   trace.columns = std::move(cells);
+  trace.separator = separator;
   reading.kind = Reading::Kind::state;
 }
 

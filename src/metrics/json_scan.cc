@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "metrics/number.h"
+#include "metrics/words.h"
 
 namespace sabath {
 namespace {
@@ -100,19 +101,20 @@ class Scanner {
       leaf.kind = JsonLeaf::Kind::text;
       return quoted(leaf.text);
     }
-    const std::string_view rest = text_.substr(at_);
+    std::string_view rest = text_.substr(at_);
     for (const std::string_view word : {"true", "false", "null", "True", "False", "None"}) {
       if (!rest.starts_with(word)) continue;
       leaf.kind = word == "null" || word == "None" ? JsonLeaf::Kind::null : JsonLeaf::Kind::boolean;
       at_ += word.size();
       return true;
     }
+    const bool wrapped = take_wrapper(rest);
     const NumberPrefix number = number_prefix(rest);
     leaf.kind = JsonLeaf::Kind::number;
     leaf.number = number.value;
     leaf.text = rest.substr(0, number.length);
-    at_ += number.length;
-    return number.length > 0;
+    at_ = text_.size() - rest.size() + number.length;
+    return number.length > 0 && (!wrapped || take(')'));
   }
 
   std::string_view text_;

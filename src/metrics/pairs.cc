@@ -144,6 +144,7 @@ void take_pairs(std::string_view text, Reading& reading) {
     const std::string_view name = name_before(before.substr(0, length));
     std::string_view rest = text.substr(at + 1);
     skip_blanks(rest);
+    take_wrapper(rest);
     const std::string_view begin = rest;
     const char position = position_of_name(name);
     const Quantity number = is_metric_name(name) ? take_value(rest, grouped, position == 's') : Quantity{};

@@ -15,13 +15,34 @@
 namespace sabath {
 namespace {
 
-// Behind "YYYY-MM-DD HH:MM:SS[,mmm] LEVEL ", what was said; the text as it is if there is no such front.
+// What a logger puts between the level and the message: "- ", and Loguru "    | module:function:42 - ".
+void take_origin(std::string_view& text) {
+  std::string_view rest = text;
+  skip_blanks(rest);
+  if (take_word(rest, "| ")) {
+    const std::size_t dash = rest.find(" - ");
+    if (dash != std::string_view::npos) text = rest.substr(dash + 3);
+  } else if (take_word(rest, "- ")) {
+    text = rest;
+  }
+}
+
+// Behind "YYYY-MM-DD HH:MM:SS[,mmm] LEVEL ", also in brackets, or "LEVEL:module:", what was said; the text as it is if
+// there is no such front.
 bool take_logging(std::string_view& text) {
-  if (text.size() < 24 || !is_digit(text[0]) || text[4] != '-' || text[7] != '-') return false;
+  for (const std::string_view level : {"INFO:", "DEBUG:", "WARNING:"}) {
+    const std::size_t end = text.starts_with(level) ? text.find(':', level.size()) : std::string_view::npos;
+    if (end == std::string_view::npos || text.substr(0, end).find(' ') != std::string_view::npos) continue;
+    text.remove_prefix(end + 1);
+    return true;
+  }
+  const std::string_view date = text.substr(text.starts_with('[') ? 1 : 0);
+  if (date.size() < 24 || !is_digit(date[0]) || date[4] != date[7] || (date[4] != '-' && date[4] != '/')) return false;
   for (const std::string_view level : {" INFO ", " DEBUG ", " WARNING ", " INFO:", "[INFO]"}) {
     const std::size_t at = text.substr(0, 96).find(level);
     if (at == std::string_view::npos) continue;
     text.remove_prefix(at + level.size());
+    take_origin(text);
     return true;
   }
   return false;

@@ -23,6 +23,7 @@ struct Trace {
   std::vector<Interval> intervals;
 
   std::vector<std::string> columns;  // of a CSV table that has begun
+  char separator = ',';              // of its cells
   std::vector<std::string> table;    // of one with blanks
   std::string summary;               // behind "Best result:" it is "best"
 

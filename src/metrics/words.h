@@ -37,6 +37,17 @@ struct Quantity {
 // A whole number without sign.
 [[nodiscard]] std::optional<double> take_count(std::string_view& text) noexcept;
 
+// "tensor(", "np.float64(" in front of a number: Python's names for it.
+inline bool take_wrapper(std::string_view& text) {
+  const std::string_view begin = text;
+  if (take_word(text, "tensor(")) return true;
+  const bool numpy = take_word(text, "np.float") || take_word(text, "numpy.float");
+  while (numpy && !text.empty() && is_digit(text.front())) text.remove_prefix(1);
+  if (numpy && take_word(text, "(")) return true;
+  text = begin;
+  return false;
+}
+
 // "46s", "358ms", "884us", "1:02", "00:03:12" at the front, in seconds.
 [[nodiscard]] std::optional<double> take_duration(std::string_view& text) noexcept;
 

@@ -229,6 +229,23 @@ std::vector<Case> number_cases() {
   };
 }
 
+std::vector<Case> front_cases() {
+  return {
+      {"FrontOfPythonsLoggers",
+       "2026-01-02 03:04:05,678 - root - INFO - Epoch 1 | loss: 0.5\nINFO:__main__:Epoch 2, loss: 0.25\n"
+       "2026-01-02 03:04:05.678 | INFO     | __main__:train:42 - Epoch 3: loss 0.125\n"
+       "[2026-01-02 03:04:05,678][train][INFO] - Epoch 4 loss: 0.75\n2026-01-02 03:04:05,678 - x - INFO - mae: 0.5\n"
+       "INFO: a b: 0.5\n",
+       {"e1 loss=0.5", "e2 loss=0.25", "e3 loss=0.125", "e4 loss=0.75", "mae=0.5"}},
+      {"PythonsNamesForNumbers",
+       "{'loss': np.float64(0.5), 'acc': tensor(0.25), 'epoch': 3}\n{'loss': np.float64(0.5, 'epoch': 3}\n"
+       "Epoch 4 | loss: tensor(1.5000, device='cuda:0', grad_fn=<MeanBackward0>) | acc: np.float32(0.75)\n",
+       {"e3 loss=0.5", "e3 acc=0.25", "e4 loss=1.5", "e4 acc=0.75"}},
+      {"CsvByTabs", "epoch\tloss\n3\t0.5\n", {"e3 loss=0.5"}},
+      {"CsvBySemicolons", "epoch;loss;rows\n3;0.5;1,234\n4;0,5;1,234,567\n", {"e3 loss=0.5", "e4 rows=1234567"}},
+  };
+}
+
 // A summary is told as figures of its own, whatever epoch it names.
 std::vector<Case> summary_cases() {
   return {
@@ -332,6 +349,7 @@ const auto name_of = [](const auto& info) { return std::string(info.param.name);
 INSTANTIATE_TEST_SUITE_P(Keras, Formats, testing::ValuesIn(keras_cases()), name_of);
 INSTANTIATE_TEST_SUITE_P(Mlperf, Formats, testing::ValuesIn(mlperf_cases()), name_of);
 INSTANTIATE_TEST_SUITE_P(Numbers, Formats, testing::ValuesIn(number_cases()), name_of);
+INSTANTIATE_TEST_SUITE_P(Fronts, Formats, testing::ValuesIn(front_cases()), name_of);
 INSTANTIATE_TEST_SUITE_P(Summaries, Formats, testing::ValuesIn(summary_cases()), name_of);
 INSTANTIATE_TEST_SUITE_P(Shapes, Formats, testing::ValuesIn(shape_cases()), name_of);
 INSTANTIATE_TEST_SUITE_P(Other, Formats, testing::ValuesIn(other_cases()), name_of);
