@@ -32,6 +32,15 @@ std::optional<RelativePath> archive_path(std::string_view name) {
   return RelativePath::parse(path);
 }
 
+bool is_archive_path(std::string_view name) {
+  try {
+    static_cast<void>(archive_path(name));
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
 std::optional<RelativePath> ArchiveNames::path(std::string_view raw) const {
   try {
     return archive_path(raw);

@@ -21,6 +21,8 @@ inline constexpr std::size_t archive_entries_max = 20'000'000;
 // The path of an entry as archives write it: "./a//b/" is a/b; nullopt for the archive's own root ("." or "./").
 [[nodiscard]] std::optional<RelativePath> archive_path(std::string_view name);
 
+[[nodiscard]] bool is_archive_path(std::string_view name);  // false: archive_path throws
+
 class ArchiveNames {
  public:
   explicit ArchiveNames(std::string archive) : archive_(std::move(archive)) {}  // its name, for messages

@@ -65,15 +65,22 @@ void RemoteTar::walk_on(const std::function<bool(const TarEntry&)>& wanted, std:
     reader_.expect(index_->next(), left, sample && (matched_in_row > 0 || seen == 0));
     const auto member = read_tar_member(source_.name, read, index_->next(), index_->size_bytes());
     if (member)
-      index_->add(*member);
+      take(*member);
     else
       index_->end();
   }
 }
 
+void RemoteTar::take(const TarMember& member) {
+  if (!source_.wants_name || is_archive_path(member.name) || source_.wants_name(member.name))
+    return index_->add(member);
+  index_->pass(member);
+  passed_ = true;
+}
+
 void RemoteTar::keep_index() {
   const std::uint64_t reached = index_->complete() ? complete : index_->next();
-  if (reached == kept_to_) return;
+  if (reached == kept_to_ || passed_) return;
   context_.store.put_index(source_.key, index_->encode());
   kept_to_ = reached;
 }

@@ -26,6 +26,8 @@ class RemoteTar {
     Sha256 key;        // of the index: tar_index_key()
     std::optional<std::uint64_t> size_bytes;
     bool fresh = false;  // believe no index that was kept
+    // Of a name that no file may have: whether it was asked for, which is refused. Empty: all are.
+    std::function<bool(const std::string& name)> wants_name = {};
   };
   RemoteTar(FetchContext& context, Source source);
 
@@ -42,6 +44,7 @@ class RemoteTar {
   void open();
   void walk_on(const std::function<bool(const TarEntry&)>& wanted, std::optional<std::uint64_t> sample,
                std::vector<std::size_t>& chosen, std::uint64_t& files);
+  void take(const TarMember& member);
   void keep_index();
 
   FetchContext& context_;
@@ -49,6 +52,7 @@ class RemoteTar {
   RemoteTarReader reader_;
   std::optional<TarIndex> index_;
   std::uint64_t kept_to_ = 0;  // what the index in the store covers
+  bool passed_ = false;        // a name that another selection may ask for is in no index
 };
 
 }  // namespace sabath

@@ -29,7 +29,8 @@ class TarIndex {
   // Of an archive of so many bytes, in this version.
   TarIndex(const std::string& archive, std::uint64_t size_bytes, Validators version);
   void add(const TarMember& member);  // the next one; throws Error{invalid} for what no archive may hold
-  void end();                         // there is none after these
+  void pass(const TarMember& member) { next_ = member.next; }  // it has no place here
+  void end();                                                  // there is none after these
 
   [[nodiscard]] const std::vector<TarEntry>& entries() const { return entries_; }
   [[nodiscard]] std::uint64_t next() const { return next_; }  // where the next header begins

@@ -56,7 +56,10 @@ void FragmentFetch::take_members_from(Part& part, std::size_t mirror, bool fresh
   const Url& source = fragment.urls[mirror];
   const Url url = rewritten(source, context_.rewrites);
   const auto place = [&](const RelativePath& path) { return fragment.path ? *fragment.path / path : path; };
-  RemoteTar tar(context_, {part.job.name, url, tar_index_key(source), fragment.size_bytes, fresh});
+  const auto wants_name = [&](const std::string& name) {
+    return selects(request_.selection, fragment.path ? fragment.path->text() + "/" + name : name);
+  };
+  RemoteTar tar(context_, {part.job.name, url, tar_index_key(source), fragment.size_bytes, fresh, wants_name});
   const auto chosen = tar.choose([&](const TarEntry& entry) { return selects(request_.selection, place(entry.path)); },
                                  request_.selection.sample);
   const auto& entries = tar.index().entries();

@@ -41,9 +41,13 @@ void check_selection(const Selection& selection) {
 }
 
 bool selects(const Selection& selection, const RelativePath& path) {
+  return selects(selection, std::string_view(path.text()));
+}
+
+bool selects(const Selection& selection, std::string_view name) {
   if (selection.select.empty()) return true;
   return std::any_of(selection.select.begin(), selection.select.end(),
-                     [&](const std::string& pattern) { return glob_matches(pattern, path.text()); });
+                     [&](const std::string& pattern) { return glob_matches(pattern, name); });
 }
 
 void add_selected(ManifestBuilder& builder, const Manifest& whole, const Selection& selection) {

@@ -16,6 +16,7 @@ void check_selection(const Selection& selection);
 
 // True if one of the patterns matches, or there is none.
 [[nodiscard]] bool selects(const Selection& selection, const RelativePath& path);
+[[nodiscard]] bool selects(const Selection& selection, std::string_view name);  // which need be no path
 
 // The entries that the patterns select: files and symlinks. The sample's number says nothing here: a manifest does not
 // know the order of its sources.

@@ -203,7 +203,7 @@ TEST(TarIndexTest, IsReadBackAsItWasAndNotOtherwise) {
 class RemoteTarTest : public testing::Test {
  protected:
   RemoteTar::Source source() const {
-    return {"a.tar", Url::parse(tar_url), sha256(std::string_view(tar_url)), {}, false};
+    return {"a.tar", Url::parse(tar_url), sha256(std::string_view(tar_url)), {}, false, {}};
   }
   static bool all(const TarEntry&) { return true; }
   FetchBench bench_;
@@ -225,6 +225,25 @@ TEST_F(RemoteTarTest, AWalkGoesOnWhereTheLastEnded) {
   EXPECT_GE(bench_.origin.reads(tar_url)[first].offset, 3U * 800'000);  // not from the start
   EXPECT_EQ(RemoteTar(context, source()).choose(all, std::nullopt).size(), 20U);
   EXPECT_EQ(bench_.origin.reads(tar_url).size(), second);
+}
+
+// A name that no file may have is refused by those who ask for it, also after a walk that passed it.
+TEST_F(RemoteTarTest, ANameThatWasNotAskedForDoesNoHarm) {
+  bench_.origin.put(tar_url,
+                    {.bytes = tar_of({{.name = "a.h5"}, {.name = "caf\xe9.nc"}, {.name = "b.h5"}}), .etag = "\"1\""});
+  FetchContext context = bench_.context();
+  const auto ends = [](const std::string& end) {
+    return [end](const std::string& name) { return name.ends_with(end); };
+  };
+  const auto choose = [&](const std::string& end) {
+    RemoteTar::Source from = source();
+    from.wants_name = ends(end);
+    return RemoteTar(context, from).choose([&](const TarEntry& e) { return e.path.text().ends_with(end); }, {}).size();
+  };
+  EXPECT_EQ(choose(".h5"), 2U);
+  EXPECT_EQ(choose(".h5"), 2U);
+  EXPECT_THROW((void)choose(".nc"), Error);
+  EXPECT_THROW((void)RemoteTar(context, source()).choose(all, {}), Error);
 }
 
 TEST_F(RemoteTarTest, EvenMembersAreReadAhead) {
