@@ -52,12 +52,14 @@ class WebDirectory : public Resolver {
  private:
   // Some servers' links to directories look like those to files, and lead on to the name with a '/'.
   bool is_directory(const Url& url, Inquiry& inquiry) {
-    const Question question{.url = inquiry.rewritten(url), .method = "HEAD", .accept = {200}};
+    // A server that does not know HEAD has answered, too: it is not asked again.
+    const Question question{
+        .url = inquiry.rewritten(url), .method = "HEAD", .accept = {200, 400, 401, 403, 404, 405, 410, 500, 501}};
     try {
       std::optional<Document> head;
       inquiry.attempt(question.url,
                       [&](Traffic& traffic) { head = ask(*transport_, question, traffic, inquiry.stop()); });
-      return percent_decode(head->url.path()) == percent_decode(question.url.path()) + "/";
+      return head->status == 200 && percent_decode(head->url.path()) == percent_decode(question.url.path()) + "/";
     } catch (const Error& error) {
       if (inquiry.stop().stop_requested() || error.failure().kind == FailureKind::invalid) throw;
       return false;  // whoever reads it is told why it cannot be had
