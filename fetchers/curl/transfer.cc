@@ -88,6 +88,7 @@ std::size_t on_header(char* data, std::size_t, std::size_t size, void* self) {
 std::size_t on_body(char* data, std::size_t, std::size_t size, void* self) {
   auto& transfer = *static_cast<Transfer*>(self);
   transfer.paused = transfer.has_room && !transfer.has_room();
+  if (transfer.ended()) transfer.traffic.bytes += size;  // they came, and are thrown away
   if (transfer.ended() || transfer.paused) return CURL_WRITEFUNC_PAUSE;
   transfer.traffic.bytes += size;
   guard(transfer, [&] { transfer.enough = !transfer.receiver.body(std::as_bytes(std::span(data, size))); });

@@ -119,6 +119,7 @@ void ChunkTransfer::take_bytes(Lane& lane, Flow& flow, std::span<const std::byte
   const double begin = now();
   double end = begin;
   std::unique_lock lock(mutex_);
+  hear_judgements();
   for (;;) {
     if (flow.run->left() == 0 && flow.run->position < flow.request_end) throw Enough{};
     if (bytes.empty()) return schedule_->resume(flow.run, end - begin, end);
@@ -239,6 +240,7 @@ bool ChunkTransfer::keep_chunk(Lane& lane, const Whole& whole, const std::stop_t
   if (done_[chunk]) return turn.held_back;
   if (!known()) reused_ += whole.adopted;
   trust_.gave(whole.givers);
+  if (known() && whole.givers.size() == 1 && whole.adopted == 0) mirrors_.proved(*whole.givers.begin());
   alone_.erase(chunk);
   flights_.erase(chunk);
   schedule_->remove_free(range_of(chunk));  // had it been given up meanwhile

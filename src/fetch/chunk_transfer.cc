@@ -16,6 +16,7 @@ namespace {
 
 constexpr unsigned lanes_soon = 32;  // of a file far away, before it is known that it is
 constexpr auto news_interval = std::chrono::milliseconds(100);
+constexpr std::uint64_t probe_bytes = chunk_size_bytes / 8;  // a request to who is to prove himself: lanes share it
 
 }  // namespace
 
@@ -261,6 +262,7 @@ void ChunkTransfer::fail(const Failure& failure) {
 std::optional<ChunkTransfer::Place> ChunkTransfer::next_flow(bool last) {
   if (sequential_ && !flows_.empty()) return std::nullopt;
   unanswered_.end(flows_, *schedule_, now(), context_.events);
+  hear_judgements();
   // Soon, as what it gives meanwhile waits for that.
   const auto pick =
       known() ? std::nullopt : mirrors_.try_pick([this](std::size_t mirror) { return to_compare(mirror); });
@@ -271,21 +273,8 @@ std::optional<ChunkTransfer::Place> ChunkTransfer::next_flow(bool last) {
     return flows_.insert(flows_.end(), std::move(flow));
   }
   if (!sequential_ && schedule_->free_bytes() == 0) return help_flow(last);
-  return data_flow([this](std::size_t mirror) { return trust_.may_give(mirror); }, last);
-}
-
-// What is late is little, and the nearest mirror brings that soonest, were it the slowest.
-std::optional<ChunkTransfer::Place> ChunkTransfer::help_flow(bool last) {
-  if (context_.hosts.stood_still()) return std::nullopt;  // all look first at what has come meanwhile
-  std::vector<std::pair<double, std::size_t>> nearest;    // seconds away, mirror
-  for (std::size_t i = 0; i < mirrors_.size(); ++i) {
-    if (trust_.may_give(i)) nearest.emplace_back(mirrors_.host(i).speed().latency, i);
-  }
-  std::ranges::sort(nearest);
-  for (const auto& [away, mirror] : nearest) {
-    if (auto flow = data_flow([only = mirror](std::size_t each) { return each == only; }, last)) return flow;
-  }
-  return std::nullopt;
+  const bool choice = mirrors_.alive() > 1;
+  return data_flow([&](std::size_t mirror) { return trust_.may_give(mirror) && may_ask(mirror, choice); }, last);
 }
 
 std::optional<ChunkTransfer::Place> ChunkTransfer::data_flow(const MirrorSet::Filter& from, bool last) {
@@ -309,15 +298,21 @@ bool ChunkTransfer::give_run(Flow& flow, bool last) {
   // Before it leaves its slice, a rank looks at what the others have done since: their news may be a while old.
   if (among_ranks && !schedule_->free_in(slice_)) take_news(std::chrono::milliseconds(0));
   const auto left = partial_->scratch_left();
+  const std::size_t mirror = flow.pick.index;
+  const bool probes = known() && mirrors_.alive() > 1 && !mirrors_.has_proved(mirror);
+  const auto probe = probes_.find(mirror);
   const Schedule::Asks asks{
       .taken = [this](std::uint64_t chunk) { return known() && partial_->claimed_by_other(chunk); },
       // Who begins a chunk of which something was left takes that first, and then gives the rest back.
       .whole = [&](std::uint64_t chunk) { return alone_.contains(chunk) || left.contains(chunk); },
       .first = [&](std::uint64_t chunk) { return left.contains(chunk); },
+      .most = probes ? probe_bytes : UINT64_MAX,
+      .only = probes && probe != probes_.end() ? std::optional(probe->second) : std::nullopt,
       .last = last,
       .dear = mirrors_.dear(flow.pick)};
   const auto run = schedule_->take(flow.pick.index, flow.pick.host->speed(), context_.hosts.connections(), now(), asks);
   if (!run || (!all_dealt && !claim(*run))) return false;
+  if (probes) probes_[mirror] = (*run)->position / chunk_size_bytes;
   flow.run = *run;
   flow.has_run = true;
   flow.request_end = (*run)->end;
@@ -365,6 +360,7 @@ void ChunkTransfer::take_news(std::chrono::milliseconds interval) {
 void ChunkTransfer::note_done(std::uint64_t chunk) {
   done_[chunk] = true;
   claimed_.erase(chunk);
+  std::erase_if(probes_, [&](const auto& probe) { return probe.second == chunk; });
   if (wants(chunk) && --missing_ == 0) {
     stop_flows([](const Flow& flow) { return flow.check || (flow.has_run && flow.run->left() > 0); });
   }

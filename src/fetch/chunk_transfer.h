@@ -32,7 +32,6 @@
 #include "fetch/unanswered.h"
 
 namespace sabath {
-
 class ChunkTransfer {
  public:
   // `begun`: the partial holds what this fetch has read, and so many bytes that an earlier one left. `watch`: of others
@@ -40,8 +39,8 @@ class ChunkTransfer {
   ChunkTransfer(FetchContext& context, ChunkBuffers& buffers, ChunkIndex& index, const FileJob& job,
                 std::uint64_t size_bytes, std::optional<std::uint64_t> begun, LeaderWatch* watch);
   ~ChunkTransfer();
-  // Does one thing that is to be done. False: there is nothing just now. `last`: nothing else is left to
-  // begin, so that small pieces, and splitting late requests, are worth it. Throws what is fatal.
+  // Does one thing that is to be done; false: nothing is, just now. `last`: nothing else is left to begin, so that
+  // small pieces, and splitting late requests, are worth it. Throws what is fatal.
   bool work(Lane& lane, bool last);
   [[nodiscard]] bool over() const { return phase_ == Phase::over; }
   [[nodiscard]] FileOutcome& outcome() { return outcome_; }  // once over()
@@ -75,6 +74,8 @@ class ChunkTransfer {
   [[nodiscard]] bool to_compare(std::size_t mirror) const;
   [[nodiscard]] bool lead_is_open() const;
   void lead_instead(std::size_t mirror);
+  [[nodiscard]] bool may_ask(std::size_t mirror, bool choice) const;
+  void hear_judgements();
   [[nodiscard]] bool give_run(Flow& flow, bool last);
   [[nodiscard]] bool claim(Schedule::Place run);
   void take_news(std::chrono::milliseconds interval);
@@ -138,10 +139,10 @@ class ChunkTransfer {
   std::set<std::uint64_t> claimed_;  // chunks, of known content
   std::set<std::uint64_t> alone_;    // came wrong from several: one source brings the whole
   std::list<Flow> flows_;
-  std::uint64_t reused_ = 0;  // adopted, of unknown content: said at the end
-  bool sequential_ = false;   // no mirror honours ranges: one lane reads the whole
-  bool restart_ = false;
-  Clock::time_point looked_{};  // for news of other processes
+  std::map<std::size_t, std::uint64_t> probes_;  // the chunk by which a mirror is to prove itself
+  std::uint64_t reused_ = 0;                     // adopted, of unknown content: said at the end
+  bool sequential_ = false, restart_ = false;    // the first: no mirror honours ranges, one lane reads the whole
+  Clock::time_point looked_{};                   // for news of other processes
   Unanswered unanswered_;
   Trust trust_;
   unsigned keeping_ = 0;  // chunks that were held, by a lane just now

@@ -10,9 +10,41 @@
 namespace sabath {
 namespace {
 
-constexpr std::uint64_t sample_bytes = 12 * 1024;  // comes in the first round trip: TCP begins with ten segments
+constexpr auto proof_patience = std::chrono::seconds(2);  // with the rank that asks for a proof
+constexpr std::uint64_t sample_bytes = 12 * 1024;         // comes in the first round trip: TCP begins with ten segments
 
 }  // namespace
+
+// Of known content each of several mirrors (`choice`) first proves itself by one chunk, and of the ranks one lets it:
+// what a liar can cost does not grow with connections or ranks.
+bool ChunkTransfer::may_ask(std::size_t mirror, bool choice) const {
+  if (!known() || !choice || mirrors_.has_proved(mirror)) return true;
+  const bool ours = !job_.shared || mirror % context_.share.ranks == context_.share.rank;
+  if (!ours && Clock::now() - begun_ < proof_patience) return false;
+  const auto probe = probes_.find(mirror);
+  return probe == probes_.end() || schedule_->free_in(range_of(probe->second));
+}
+
+// What another rank has found out about a mirror.
+void ChunkTransfer::hear_judgements() {
+  if (!job_.shared) return;
+  for (const std::size_t mirror : mirrors_.fallen()) after_death(mirror, FailureKind::content);
+}
+
+// What is late is little, and the nearest mirror brings that soonest, were it the slowest.
+std::optional<ChunkTransfer::Place> ChunkTransfer::help_flow(bool last) {
+  if (context_.hosts.stood_still()) return std::nullopt;  // all look first at what has come meanwhile
+  std::vector<std::pair<double, std::size_t>> nearest;    // seconds away, mirror
+  for (std::size_t i = 0; i < mirrors_.size(); ++i) {
+    if (trust_.may_give(i) && may_ask(i, mirrors_.alive() > 1))
+      nearest.emplace_back(mirrors_.host(i).speed().latency, i);
+  }
+  std::ranges::sort(nearest);
+  for (const auto& [away, mirror] : nearest) {
+    if (auto flow = data_flow([only = mirror](std::size_t each) { return each == only; }, last)) return flow;
+  }
+  return std::nullopt;
+}
 
 // The start of a chunk, by the source that is believed so far.
 void ChunkTransfer::keep_sample(const Flow& flow, std::uint64_t chunk, const Flight& flight) {

@@ -24,6 +24,8 @@ constexpr std::chrono::seconds pause_worth_telling{1};
 constexpr std::chrono::milliseconds left_out_together{100};  // by one hiccup
 constexpr std::chrono::minutes left_out_memory{1};           // longer than any silence that is waited for
 constexpr std::size_t heard_max = 1024;                      // hosts
+constexpr std::size_t judged_max = 65536;                    // sources of content
+constexpr std::uint64_t bytes_of_a_lie = 32ULL << 20;        // so many others must have come for each
 
 // All ranks ask a host at once; each gets enough to fill its own link.
 unsigned share_of(unsigned most, unsigned ranks) { return std::max(16U, most / std::max(1U, ranks)); }
@@ -216,12 +218,47 @@ void Hosts::pause(Host& host, const Pause& pause) const {
   if (pause.crowded) host.policy_.crowded(now(), host.in_use_);
 }
 
+void Hosts::judge(const Host& host, const std::string& subject, Word word) {
+  const std::lock_guard lock(mutex_);
+  const Judgement judgement{host.origin_, word};
+  if (judged_.size() >= judged_max) return;
+  if (const auto known = judged_.find(subject); known != judged_.end() && known->second >= word) return;
+  take(subject, judgement);
+  if (ranks_ > 1) untold_[subject] = judgement;
+}
+
+void Hosts::take(const std::string& subject, const Judgement& judgement) {
+  Word& known = judged_[subject];
+  if (known >= judgement.word) return;
+  known = judgement.word;
+  if (known != Word::wrong) return;
+  ++wrong_words_;
+  ++lies_[judgement.origin];
+}
+
+Hosts::Word Hosts::judged(const std::string& subject) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = judged_.find(subject);
+  return found == judged_.end() ? Word::none : found->second;
+}
+
+bool Hosts::suspect(const Host& host) const {
+  if (wrong_words_ == 0) return false;
+  const std::lock_guard lock(mutex_);
+  const auto found = lies_.find(host.origin_);
+  return found != lies_.end() && found->second * bytes_of_a_lie > host.bytes_;
+}
+
 std::string Hosts::take_news() {
   const std::lock_guard lock(mutex_);
   Parcel parcel;
+  for (const auto& [subject, judgement] : untold_) {
+    parcel.add(judgement.origin).add(static_cast<std::uint64_t>(judgement.word)).add(subject);
+  }
+  untold_.clear();
   for (const auto& [origin, pause] : news_) {
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(pause.until - Clock::now());
-    parcel.add(origin).add(static_cast<std::uint64_t>(std::max<std::int64_t>(left.count(), 0)));
+    parcel.add(origin).add(std::uint64_t{0}).add(static_cast<std::uint64_t>(std::max<std::int64_t>(left.count(), 0)));
     parcel.add(std::uint64_t{pause.crowded});
   }
   news_.clear();
@@ -233,6 +270,11 @@ void Hosts::hear_news(const std::string& news) {
   Parcel::Reader parcel(news);
   while (!parcel.at_end()) {
     const std::string origin = parcel.text();
+    if (const auto word = parcel.number(); word != 0) {
+      const std::string subject = parcel.text();
+      if (judged_.size() < judged_max) take(subject, {origin, word == 1 ? Word::right : Word::wrong});
+      continue;
+    }
     const Pause heard{Clock::now() + std::chrono::milliseconds(parcel.number()), parcel.flag()};
     if (const auto host = by_origin_.find(origin); host != by_origin_.end()) {
       pause(*host->second, heard);

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <climits>
 #include <condition_variable>
+#include <cstdint>
 #include <deque>
 #include <map>
 #include <mutex>
@@ -86,6 +87,14 @@ class Hosts {
   [[nodiscard]] Host& of(const std::string& origin, bool by_program = false);
   void add_rule(const HostRule& rule);  // what several say of a host is kept by all
   [[nodiscard]] std::vector<HostRule> rules() const;
+  // What a source has shown of some content, `subject`: right bytes, or wrong ones, which outweigh them. All ranks of a
+  // job hear of it.
+  enum class Word : std::uint8_t { none, right, wrong };
+  void judge(const Host& host, const std::string& subject, Word word);
+  [[nodiscard]] Word judged(const std::string& subject) const;
+  [[nodiscard]] unsigned wrong_words() const { return wrong_words_; }  // so many so far: one more is worth a look
+  // What came of it is wrong more often than once in a while: others are asked first, whatever the file.
+  [[nodiscard]] bool suspect(const Host& host) const;
   // Looks at what came since the last time; a reason for each host whose connections change. Every 50 ms or so.
   [[nodiscard]] std::vector<std::string> tick();
   // This process did, a moment ago, by the time between two ticks: what a host has sent was not looked at.
@@ -120,6 +129,15 @@ class Hosts {
   std::deque<Host> hosts_;
   std::map<std::string, Host*> by_origin_;
   std::vector<HostRule> rules_;
+  struct Judgement {
+    std::string origin;
+    Word word = Word::none;
+  };
+  void take(const std::string& subject, const Judgement& judgement);  // the mutex is held
+  std::map<std::string, Word> judged_;                                // by subject
+  std::map<std::string, Judgement> untold_;                           // to the other ranks
+  std::map<std::string, std::uint64_t> lies_;                         // by origin
+  std::atomic<unsigned> wrong_words_{0};
   std::map<std::string, Pause> news_, heard_;  // by origin; heard of a host that is not used here, yet
   std::vector<std::string> notes_;             // for tick()
 };

@@ -25,6 +25,7 @@ struct FileJob {
   std::string name;               // for people: path in the asset, or the fragment's id
   std::vector<Url> urls;          // mirrors, after rewrite rules
   std::optional<Url> source;      // the first one before them: whoever reads by another rule goes on with this
+  bool shared = false;            // all ranks of a job are at it, this one among them
   bool listed = false;            // one of many of a list: its sources are counted by origin
   std::optional<FileTree> known;  // pinned: digest and chunk layer
   bool learnt = false;            // `known` is what these very sources gave before

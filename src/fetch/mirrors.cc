@@ -28,7 +28,8 @@ MirrorSet::MirrorSet(FetchContext& context, const FileJob& job, bool ranges_need
     const Url url = by_digest(given, job);
     SourceLine& line = context.ledger.line(job.listed ? url.origin() + "/" : given.display());
     Host& host = host_of(context, url);
-    mirrors_.push_back({url, &line, &host, {}, Clock::now(), {}, std::nullopt});
+    const std::string content = job.known ? job.known->digest.hash.hex() : job.checksum.sha256 + job.name;
+    mirrors_.push_back({url, &line, &host, content + " " + url.text(), {}, Clock::now(), {}, std::nullopt});
   }
 }
 
@@ -36,7 +37,7 @@ std::optional<MirrorSet::Pick> MirrorSet::try_pick(const Filter& allowed) {
   const std::lock_guard lock(mutex_);
   const auto now = Clock::now();
   std::vector<MirrorState> states;
-  bool alive = false;
+  bool alive = false, honest = false;
   for (std::size_t i = 0; i < mirrors_.size(); ++i) {
     Mirror& mirror = mirrors_[i];
     if (auto failure = mirror.line->given_up(); failure && !mirror.state.dead) {
@@ -44,6 +45,7 @@ std::optional<MirrorSet::Pick> MirrorSet::try_pick(const Filter& allowed) {
       mirror.last = failure;
     }
     alive = alive || !mirror.state.dead;
+    honest = honest || (!mirror.state.dead && !hosts_.suspect(*mirror.host));
     MirrorState state = mirror.state;
     state.ready = mirror.ready_at <= now && !state.dead && (!allowed || allowed(i)) && mirror.host->open();
     state.rate = mirror.host->rate();
@@ -51,6 +53,9 @@ std::optional<MirrorSet::Pick> MirrorSet::try_pick(const Filter& allowed) {
     states.push_back(state);
   }
   if (!alive) throw_most_telling();
+  for (std::size_t i = 0; honest && i < mirrors_.size(); ++i) {
+    states[i].ready = states[i].ready && !hosts_.suspect(*mirrors_[i].host);
+  }
   while (const auto index = choose_mirror(states)) {
     Mirror& mirror = mirrors_[*index];
     if (mirror.host->try_connect()) {
@@ -116,6 +121,7 @@ void MirrorSet::failed(const Pick& pick, const Error& error, bool progress) {
   const bool later = asks_for_later(failure);
   mirror.state.dead = mirror.state.dead || what == Verdict::give_up || hopeless || later ||
                       mirror.restarts >= attempts_max || (failure.kind == FailureKind::no_ranges && ranges_needed_);
+  if (failure.kind == FailureKind::content) lied(mirror);
   if (failure.kind == FailureKind::changed || failure.kind == FailureKind::no_ranges || later) return;
   const auto ready_at = mirror.failed_at + pause_after(mirror.state.failures, failure.retry_after, random_jitter());
   if (news || failure.retry_after) mirror.ready_at = std::max(mirror.ready_at, ready_at);
@@ -157,6 +163,40 @@ void MirrorSet::demote(std::size_t index, const Failure& failure) {
   mirrors_[index].line->failed(failure, true);
   mirrors_[index].last = failure;
   mirrors_[index].state.dead = true;
+  lied(mirrors_[index]);
+}
+
+void MirrorSet::lied(Mirror& mirror) { hosts_.judge(*mirror.host, mirror.subject, Hosts::Word::wrong); }
+
+void MirrorSet::proved(std::size_t index) {
+  hosts_.judge(*mirrors_[index].host, mirrors_[index].subject, Hosts::Word::right);
+}
+
+bool MirrorSet::has_proved(std::size_t index) const {
+  return hosts_.judged(mirrors_[index].subject) == Hosts::Word::right;
+}
+
+std::vector<std::size_t> MirrorSet::fallen() {
+  const unsigned wrong = hosts_.wrong_words();
+  if (wrong_seen_.exchange(wrong) == wrong) return {};
+  std::vector<std::size_t> fallen;
+  const std::lock_guard lock(mutex_);
+  for (std::size_t i = 0; i < mirrors_.size(); ++i) {
+    Mirror& mirror = mirrors_[i];
+    if (mirror.state.dead || hosts_.judged(mirror.subject) != Hosts::Word::wrong) continue;
+    mirror.state.dead = true;
+    mirror.last =
+        Failure{FailureKind::content, fmt::format("{} gave another rank wrong bytes", mirror.url.display()),
+                "the source holds another version, or it lies: it is not asked again for this file", std::nullopt};
+    fallen.push_back(i);
+  }
+  return fallen;
+}
+
+std::size_t MirrorSet::alive() const {
+  const std::lock_guard lock(mutex_);
+  return static_cast<std::size_t>(
+      std::ranges::count_if(mirrors_, [](const Mirror& mirror) { return !mirror.state.dead; }));
 }
 
 void MirrorSet::revive(std::size_t index) {

@@ -1,6 +1,7 @@
 // The mirrors of one file: which one is read next, and what became of each. Thread-safe.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <functional>
 #include <mutex>
@@ -55,6 +56,11 @@ class MirrorSet {
   void revive(std::size_t index);
   [[nodiscard]] bool only_rangeless() const;
   [[nodiscard]] bool dead(std::size_t index) const;
+  [[nodiscard]] std::size_t alive() const;
+  void proved(std::size_t index);                          // what it gave was right
+  [[nodiscard]] bool has_proved(std::size_t index) const;  // here, or to another rank
+  // Those of which another rank has said since the last call that they gave wrong bytes: they are dead now.
+  [[nodiscard]] std::vector<std::size_t> fallen();
   [[nodiscard]] bool any_alive() const;
   [[nodiscard]] const Host& host(std::size_t index) const { return *mirrors_[index].host; }
   [[nodiscard]] std::size_t size() const { return mirrors_.size(); }
@@ -66,6 +72,7 @@ class MirrorSet {
     Url url;
     SourceLine* line;
     Host* host;
+    std::string subject;  // of judgements: the content, and who gives it
     MirrorState state;
     Clock::time_point ready_at, failed_at;
     std::optional<Failure> last;
@@ -76,6 +83,7 @@ class MirrorSet {
     std::uint64_t host_bytes = 0;  // received from the host when it refused last
   };
   void give_back(Mirror& mirror);             // the mutex is held
+  void lied(Mirror& mirror);                  // the mutex is held
   static bool serves_others(Mirror& mirror);  // something came of its host since it refused last
   [[noreturn]] void throw_most_telling() const;
 
@@ -83,6 +91,7 @@ class MirrorSet {
   mutable std::mutex mutex_;
   std::vector<Mirror> mirrors_;
   bool ranges_needed_;
+  std::atomic<unsigned> wrong_seen_{0};  // Hosts::wrong_words()
 };
 
 }  // namespace sabath

@@ -52,8 +52,10 @@ std::optional<Schedule::Place> Schedule::take(std::size_t source, Speed speed, u
   if (endgame && limits_.in_order && !free_.empty()) {
     if (const auto run = split_front(source, speed, now, asks.whole)) return run;
   }
-  const auto range = free_.empty() ? std::nullopt : next_free(source, run_bytes(speed, lanes, now, endgame), asks);
-  if (!range) return asks.last ? split_late(source, speed, now, asks.whole) : std::nullopt;
+  const auto range = free_.empty()
+                         ? std::nullopt
+                         : next_free(source, std::min(run_bytes(speed, lanes, now, endgame), asks.most), asks);
+  if (!range) return asks.last && !asks.only ? split_late(source, speed, now, asks.whole) : std::nullopt;
   if (quiet) doubted_.insert(source);
   free_.remove(*range);
   if (!limits_.in_order) cursor_ = range->end;
@@ -146,6 +148,12 @@ std::optional<ByteRange> Schedule::next_free(std::size_t source, std::uint64_t b
   }
   const auto taken = [&](std::uint64_t chunk) { return asks.taken && asks.taken(chunk); };
   const auto busy = [&](std::uint64_t chunk) { return theirs.contains(chunk) || taken(chunk); };
+  if (asks.only) {
+    const std::uint64_t at = *asks.only * limits_.chunk_bytes;
+    const auto found = find_free(at, chunk_end(at), taken);
+    return found ? std::optional(begin_of({found->begin, std::min(found->end, chunk_end(at))}, bytes, asks))
+                 : std::nullopt;
+  }
   for (const std::uint64_t chunk : ours) {
     const std::uint64_t at = chunk * limits_.chunk_bytes;
     if (const auto found = find_free(at, chunk_end(at), busy)) {

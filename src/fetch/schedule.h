@@ -60,7 +60,6 @@ class Schedule {
   using Place = std::list<Run>::iterator;
 
   Schedule(std::uint64_t size_bytes, const Limits& limits) : size_(size_bytes), limits_(limits) {}
-
   void start_at(std::uint64_t position) { cursor_ = position; }  // several writers begin in different places
   void add_free(ByteRange range);                                // is wanted: at first, given back, or to be read again
   void remove_free(ByteRange range) { free_.remove(range); }     // somebody else has it
@@ -69,9 +68,10 @@ class Schedule {
   // its other lanes, either, and one has tried. `lanes`: how many are at work or could be.
   using Ask = std::function<bool(std::uint64_t chunk)>;
   struct Asks {
-    Ask taken{};        // another process is at the chunk
-    Ask whole{};        // it may not be split
-    Ask first{};        // a run may begin with it, but not come to it
+    Ask taken{}, whole{};                 // another process is at the chunk; it may not be split
+    Ask first{};                          // a run may begin with it, but not come to it
+    std::uint64_t most = UINT64_MAX;      // bytes; for a source that has proved nothing yet,
+    std::optional<std::uint64_t> only{};  // and then of this chunk alone
     bool last = true;   // nothing else is left to begin: small pieces, and splitting late runs, are worth it
     bool dear = false;  // each request costs much, or may be refused: there shall be few
   };
@@ -139,10 +139,9 @@ class Schedule {
   const Limits limits_;
   ByteSet free_;
   std::list<Run> runs_;
-  std::set<std::size_t> doubted_;        // sources that were silent, until one of their runs is heard
-  std::map<std::size_t, double> heard_;  // sources, and when something came of them last
-  std::uint64_t cursor_ = 0;
-  std::uint64_t dealt_ = 0;  // runs of the endgame
+  std::set<std::size_t> doubted_;         // sources that were silent, until one of their runs is heard
+  std::map<std::size_t, double> heard_;   // sources, and when something came of them last
+  std::uint64_t cursor_ = 0, dealt_ = 0;  // the second: runs of the endgame
   bool split_ = false;
   std::string reason_;
 };

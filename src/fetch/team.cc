@@ -17,12 +17,12 @@ namespace sabath {
 namespace {
 constexpr std::uint32_t other_ranks = std::numeric_limits<std::uint32_t>::max();  // as a source, for the display
 
+// Those that all ranks share, then this one's own.
 std::vector<FileJob> chosen(const std::vector<FileJob>& jobs, const std::vector<std::size_t>& first,
                             const std::vector<std::size_t>& second) {
   std::vector<FileJob> result;
-  for (const auto* places : {&first, &second}) {
-    for (const std::size_t i : *places) result.push_back(jobs[i]);
-  }
+  for (const std::size_t i : first) result.emplace_back(jobs[i]).shared = true;
+  for (const std::size_t i : second) result.push_back(jobs[i]);
   return result;
 }
 
@@ -145,7 +145,10 @@ std::string Team::work_for_rank_0(FetchContext& context, const Rounds::Order& or
     Parcel::Reader all(order.all), own(order.own);
     const bool force = all.flag();
     for (std::uint64_t n = all.number(); n > 0; --n) context.hosts.add_rule(get_rule(all));
-    while (!all.at_end()) shared.insert(jobs.emplace_back(get_job(all)).name);
+    while (!all.at_end()) {
+      shared.insert(jobs.emplace_back(get_job(all)).name);
+      jobs.back().shared = true;
+    }
     while (!own.at_end()) jobs.push_back(get_job(own));
     RankMeter meter(nullptr, std::move(shared));
     Ledger ledger(meter);
