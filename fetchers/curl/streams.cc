@@ -7,6 +7,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/threads.h"
 #include "curl/handle.h"
 
 namespace sabath {
@@ -31,7 +32,7 @@ class Streams::Line {
     std::optional<CURLcode> code{};
     bool alone = false;  // the answer came by HTTP/1.1
   };
-  Line() : multi_(make_multi()), thread_([this](const std::stop_token& stop) { drive(stop); }) {}
+  Line() : multi_(make_multi()), thread_(start_thread([this](const std::stop_token& stop) { drive(stop); })) {}
   ~Line() {
     thread_.request_stop();
     wake();

@@ -16,6 +16,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/threads.h"
 #include "sabath/error.h"
 #include "sftp/ssh_program.h"
 
@@ -40,7 +41,7 @@ Addresses look_up(const SshHost& host, const Waiter& waiter) {
   lookup->name = host.name;
   lookup->service = std::to_string(host.port);
   if (!lookup->done) throw_errno("make an eventfd", "", errno);
-  std::thread([lookup] {
+  start_thread([lookup] {
     addrinfo hints{};
     hints.ai_socktype = SOCK_STREAM;
     hints.ai_flags = AI_NUMERICSERV;

@@ -1,4 +1,6 @@
 #include <fcntl.h>
+#include <malloc.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <string>
@@ -19,10 +21,19 @@ void hold_standard_streams() {
   }
 }
 
+// Each of malloc's arenas, one for each thread, takes 64 MiB of addresses, of which a caller may grant few.
+void spare_addresses() {
+#ifdef M_ARENA_MAX
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) ::mallopt(M_ARENA_MAX, 1);
+#endif
+}
+
 }  // namespace
 
 int main(int count, char** arguments) {
   hold_standard_streams();
+  spare_addresses();
   sabath::cli::Signals signals;
   return sabath::cli::run_program(std::vector<std::string>(arguments + (count > 0 ? 1 : 0), arguments + count),
                                   sabath::cli::Environment::of_process(), signals);

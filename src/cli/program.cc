@@ -9,8 +9,10 @@
 #include <new>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <system_error>
 
 #include "base/hash.h"
+#include "base/threads.h"
 #include "cli/help.h"
 #include "cli/parser.h"
 #include "cli/ranks.h"
@@ -34,6 +36,12 @@ bool asks_for_json(const std::vector<std::string>& arguments) {
 Failure unexpected(const std::string& what) {
   return {FailureKind::internal, fmt::format("internal error: {}", what),
           "this is a defect of sabath: please report it with the command and `sabath doctor --json`", std::nullopt};
+}
+
+// A thread that was not to be had, and that nobody could do without.
+bool is_few_threads(const std::exception& error) {
+  const auto* refused = dynamic_cast<const std::system_error*>(&error);
+  return refused != nullptr && refused->code() == std::errc::resource_unavailable_try_again;
 }
 
 class Program {
@@ -120,12 +128,14 @@ class Program {
       return fail(error.failure());
     } catch (const std::bad_alloc&) {
       const Failure failure{FailureKind::internal, "cannot go on: out of memory",
-                            "use fewer lanes, or a machine with more memory", std::nullopt};
+                            "use fewer lanes, more address space (`ulimit -v`), or a machine with more memory",
+                            std::nullopt};
       if (ranks_ != nullptr) end_all_ranks(failure);
       return fail(failure);
     } catch (const std::exception& error) {
-      if (ranks_ != nullptr) end_all_ranks(unexpected(error.what()));
-      return fail(unexpected(error.what()));
+      const Failure failure = is_few_threads(error) ? few_threads() : unexpected(error.what());
+      if (ranks_ != nullptr) end_all_ranks(failure);
+      return fail(failure);
     }
   }
 

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <system_error>
 #include <utility>
 
 #include "cli/render.h"
@@ -39,13 +40,16 @@ Progress::Progress(const Presentation& presentation, ProgressWorld world, Ticks 
     say("stopping: what is verified is kept, and the same command goes on (again to end at once)\n");
   });
   if (ticks == Ticks::by_caller) return;
-  thread_ = std::jthread([this](const std::stop_token& end) {
+  const auto draw_on = [this](const std::stop_token& end) {
     while (!end.stop_requested()) {
       tick();
       std::unique_lock lock(mutex_);
       wake_.wait_for(lock, end, live_interval, [] { return false; });
     }
-  });
+  };
+  try {
+    thread_ = std::jthread(draw_on);
+  } catch (const std::system_error&) {}  // nothing is drawn where the system grants no thread for it
 }
 
 Progress::~Progress() {

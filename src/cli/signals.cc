@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cerrno>
+#include <system_error>
 
 #include "base/file.h"
 #include "sabath/error.h"
@@ -55,9 +56,12 @@ Signals::Signals() {
   pipe_read_ = ends[0];
   ::fcntl(ends[1], F_SETFL, O_NONBLOCK);
   pipe_write = ends[1];
-  thread_ = std::thread([this] { answer(); });
+  try {
+    thread_ = std::thread([this] { answer(); });
+  } catch (const std::system_error&) {
+  }  // a signal then ends the process at once: what is verified is kept all the same
   for (const int signal : asking) {
-    if (!is_ignored(signal)) install(signal, pass_on);
+    if (thread_.joinable() && !is_ignored(signal)) install(signal, pass_on);
   }
   for (const int signal : {SIGPIPE, SIGXFSZ}) {  // the call that raised it fails with EPIPE, EFBIG instead
     install(signal, [](int) {});                 // not SIG_IGN, which a child would inherit
@@ -70,7 +74,7 @@ Signals::~Signals() {
   }
   ::close(pipe_write);  // the thread reads the end of it
   pipe_write = -1;
-  thread_.join();
+  if (thread_.joinable()) thread_.join();
   ::close(pipe_read_);
 }
 

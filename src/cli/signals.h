@@ -13,8 +13,8 @@ namespace sabath::cli {
 
 class Signals {
  public:
-  // Installs the handlers and a thread that answers them; SIGPIPE and SIGXFSZ become write errors. Once a process, from
-  // main.
+  // Installs the handlers and a thread that answers them, if the system grants one; SIGPIPE and SIGXFSZ become write
+  // errors. Once a process, from main.
   Signals();
   ~Signals();
   Signals(const Signals&) = delete;

@@ -109,10 +109,11 @@ ByteRange ChunkTransfer::range_of(std::uint64_t chunk) const {
 }
 
 std::shared_ptr<Flight> ChunkTransfer::flight_of(std::uint64_t chunk, std::size_t giver) {
-  auto& flight = flights_[chunk];
-  if (!flight) flight = std::make_shared<Flight>(Flight{buffers_.take(), 0, 0, now(), {}});
-  flight->givers.insert(giver);
-  return flight;
+  auto found = flights_.find(chunk);  // what is made first cannot stand there half made, where memory ends
+  if (found == flights_.end())
+    found = flights_.emplace(chunk, std::make_shared<Flight>(Flight{buffers_.take(), 0, 0, now(), {}})).first;
+  found->second->givers.insert(giver);
+  return found->second;
 }
 
 void ChunkTransfer::take_bytes(Lane& lane, Flow& flow, std::span<const std::byte> bytes) {

@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/metalink.h"
+#include "base/threads.h"
 #include "fetch/at_hand.h"
 #include "fetch/guarded_sink.h"
 #include "fetch/resolve.h"
@@ -200,7 +201,7 @@ void FragmentFetch::prepare_resolved(Part& part) {
 void FragmentFetch::start_unpacker(Part& part) {
   part.follower = std::make_unique<SpoolFollower>();
   part.job.follower = part.follower.get();
-  part.unpacker = std::jthread([this, &part] { unpack(part); });
+  part.unpacker = start_thread([this, &part] { unpack(part); });
 }
 
 // Runs in the part's own thread, once more if the archive was fetched anew meanwhile.

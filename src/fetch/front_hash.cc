@@ -4,6 +4,7 @@
 #include <iterator>
 #include <utility>
 
+#include "base/threads.h"
 #include "manifest/file_tree.h"
 #include "sabath/error.h"
 
@@ -25,7 +26,7 @@ FrontHash::~FrontHash() = default;
 void FrontHash::start() {
   places_.assign(chunk_count(size_bytes_), Place::missing);
   next_ = 0;
-  if (!expected_.empty()) thread_ = std::jthread([this](std::stop_token stop) { run(stop); });
+  if (!expected_.empty()) thread_ = start_thread([this](std::stop_token stop) { run(stop); });
 }
 
 void FrontHash::restart() {

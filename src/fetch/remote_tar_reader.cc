@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "base/threads.h"
 #include "fetch/guarded_sink.h"
 #include "fetch/remote_tar_header.h"
 #include "fetch/retry.h"
@@ -200,7 +201,8 @@ bool RemoteTarReader::read_ahead(std::uint64_t position) {
   {
     std::vector<std::jthread> readers;
     const auto most = std::min(count, context_.lanes == 0 ? readers_default : context_.lanes);
-    for (unsigned i = 0; i < most; ++i) readers.emplace_back(read);
+    for (unsigned i = 1; i < most && try_add_thread(readers, read); ++i) {}
+    read();
   }
   state_.last_length = header_window;
   state_.read_to = position + header_window;

@@ -16,6 +16,7 @@
 
 #include "base/reach.h"
 #include "base/text.h"
+#include "base/threads.h"
 #include "fetch/rate_limit.h"
 #include "fetch/retry.h"
 #include "fetch/text_sink.h"
@@ -30,11 +31,12 @@ constexpr std::uint64_t resolve_bytes_max = 8ULL << 30;
 class TimedStop {
  public:
   TimedStop(std::stop_token other, std::chrono::milliseconds time)
-      : forward_(std::move(other), [this] { source_.request_stop(); }), clock_([this, time](std::stop_token done) {
+      : forward_(std::move(other), [this] { source_.request_stop(); }),
+        clock_(start_thread([this, time](std::stop_token done) {
           std::unique_lock lock(mutex_);
           wake_.wait_for(lock, done, time, [] { return false; });
           if (!done.stop_requested()) source_.request_stop();
-        }) {}
+        })) {}
   [[nodiscard]] std::stop_token token() const { return source_.get_token(); }
 
  private:

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/threads.h"
 #include "comm/agree.h"
 #include "comm/parcel.h"
 
@@ -132,7 +133,7 @@ void Rounds::begin(const Hooks& hooks) {
     begun_ = true;
     return changed_.notify_all();
   }
-  worker_ = std::jthread([this, &hooks, given = Order{std::move(order.first), std::move(own)}] {
+  worker_ = start_thread([this, &hooks, given = Order{std::move(order.first), std::move(own)}] {
     std::string report = hooks.work(given);
     const std::lock_guard lock(mutex_);
     report_ = std::move(report);

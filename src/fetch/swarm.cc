@@ -13,6 +13,7 @@
 
 #include <fmt/format.h>
 
+#include "base/threads.h"
 #include "fetch/at_hand.h"
 #include "fetch/chunk_transfer.h"
 #include "fetch/follow.h"
@@ -77,14 +78,17 @@ class Swarm {
   void lead_lanes() {
     std::vector<std::jthread> lanes;
     unsigned ticks = 0;
+    bool scarce = false;  // no more threads are granted
     std::unique_lock lock(mutex_);
     // Whoever is stopped before the first lane has none to wait for.
     while (running_ > 0 || (lanes.empty() && !context_.stop.stop_requested())) {
       const unsigned wanted = context_.hosts.connections();
-      while (lanes.size() < wanted && idle_ == 0 && !over_ && !context_.stop.stop_requested()) {
-        ++running_;
+      while (lanes.size() < wanted && !scarce && idle_ == 0 && !over_ && !context_.stop.stop_requested()) {
         const auto id = static_cast<unsigned>(lanes.size());
-        lanes.emplace_back([this, id] { run_lane(id); });
+        scarce = !try_add_thread(lanes, [this, id] { run_lane(id); });
+        if (scarce && lanes.empty()) throw Error(few_threads());
+        if (scarce) break;
+        ++running_;
         if (next_ + lanes.size() >= jobs_.size() && open_.empty()) break;  // no more than there is to do
       }
       changed_.wait_for(lock, ticks++ < early_ticks ? early_tick : tick);

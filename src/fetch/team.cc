@@ -7,6 +7,7 @@
 #include <limits>
 #include <thread>
 
+#include "base/threads.h"
 #include "comm/agree.h"
 #include "fetch/job_parcel.h"
 #include "fetch/rank_report.h"
@@ -38,7 +39,7 @@ Team::Team(Comm& comm, std::uint64_t rate_limit, const std::stop_token& caller)
 // --- main threads --------------------------------------------------------------------------------------------------
 
 void Team::lead(const std::function<void()>& flow) {
-  std::jthread thread([&] {
+  std::jthread thread = start_thread([&] {
     flow();
     rounds_.end();
   });

@@ -3,6 +3,7 @@
 #include <exception>
 #include <set>
 
+#include "base/threads.h"
 #include "fetch/host_of.h"
 
 namespace sabath {
@@ -21,7 +22,7 @@ WarmUp::WarmUp(const FetchContext& context, const std::vector<Fragment>& fragmen
     Fetcher* const fetcher = context.fetchers.find(url.scheme());
     Host& host = host_of(context, url);
     if (fetcher == nullptr || !host.by_login() || !origins.insert(url.origin()).second || !host.try_connect()) continue;
-    logins_.emplace_back([fetcher, &host, url, stop = context.stop](std::stop_token ended) {
+    const bool begun = try_add_thread(logins_, [fetcher, &host, url, stop = context.stop](std::stop_token ended) {
       std::stop_source either;
       const std::stop_callback by_caller(stop, [&] { either.request_stop(); });
       const std::stop_callback by_end(ended, [&] { either.request_stop(); });
@@ -30,6 +31,7 @@ WarmUp::WarmUp(const FetchContext& context, const std::vector<Fragment>& fragmen
       } catch (const std::exception&) {}
       host.disconnect();
     });
+    if (!begun) host.disconnect();
   }
 }
 

@@ -2,6 +2,7 @@
 // workers hash small files whole and large ones by chunk. The queue between them is bounded; the first failure ends
 // all.
 #include "manifest/directory_tree.h"
+#include "base/threads.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -48,7 +49,9 @@ class Scan {
     {
       std::vector<std::jthread> workers;
       guard([&] {
-        for (unsigned i = 0; i < threads; ++i) workers.emplace_back([this] { guard([this] { work(); }); });
+        const auto work_guarded = [this] { guard([this] { work(); }); };
+        for (unsigned i = 0; i < threads && try_add_thread(workers, work_guarded); ++i) {}
+        if (workers.empty()) throw Error(few_threads());
         walk(std::make_shared<Fd>(open_file(top_, O_RDONLY | O_DIRECTORY)), nullptr);
       });
       queue_.end();

@@ -13,6 +13,10 @@ namespace sabath {
 namespace {
 
 [[noreturn]] void refuse(std::string_view name, std::string_view why) {
+  const bool no_room = why.find("failed to map segment") != why.npos || why.find("cannot allocate") != why.npos;
+  if (no_room)
+    throw Error(FailureKind::storage, fmt::format("cannot load libsabath_{}.so: {}", name, printable(why, 500)),
+                "raise the limit of address space (`ulimit -v`) or of memory");
   throw Error(FailureKind::internal, fmt::format("cannot load libsabath_{}.so: {}", name, printable(why, 500)),
               fmt::format("its place is {}, seen from the program's directory: install both together, and load the "
                           "modules that they were built with",

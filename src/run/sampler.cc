@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/clock.h"
+#include "base/threads.h"
 #include "sabath/error.h"
 
 namespace sabath {
@@ -22,7 +23,7 @@ Sampler::Sampler(std::function<void(std::string_view)> take, std::string node, A
       node_(std::move(node)),
       accelerators_(std::move(accelerators)),
       before_(usage_of_node()),
-      thread_([this](const std::stop_token& stop) { work(stop); }) {}
+      thread_(start_thread([this](const std::stop_token& stop) { work(stop); })) {}
 
 Sampler::~Sampler() {
   thread_.request_stop();

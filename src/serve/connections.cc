@@ -6,6 +6,8 @@
 
 #include <algorithm>
 
+#include "base/threads.h"
+
 namespace sabath {
 namespace {
 
@@ -18,7 +20,7 @@ std::uint64_t bytes_acked(int socket) {
 }  // namespace
 
 Connections::Connections(const ConnectionDeadlines& deadlines)
-    : deadlines_(deadlines), sweeper_([this](std::stop_token stop) { sweep(stop); }) {}
+    : deadlines_(deadlines), sweeper_(start_thread([this](std::stop_token stop) { sweep(stop); })) {}
 
 void Connections::opened(int socket) {
   const std::lock_guard lock(mutex_);

@@ -9,6 +9,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/threads.h"
 #include "comm/agree.h"
 #include "comm/parcel.h"
 #include "sabath/error.h"
@@ -86,7 +87,7 @@ std::optional<Failure> Beat::keep_while(const std::function<void()>& work, const
                                         const std::function<bool(const Words&)>& enough) {
   std::optional<Failure> failure;
   std::atomic<bool> over = false;
-  const std::jthread worker([&] {
+  const std::jthread worker = start_thread([&] {
     failure = failure_of(work);
     over = true;
   });

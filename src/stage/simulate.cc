@@ -8,6 +8,7 @@
 #include <future>
 #include <numeric>
 #include <set>
+#include <system_error>
 #include <thread>
 
 #include "sabath/error.h"
@@ -157,9 +158,11 @@ std::vector<StageForecast> simulate_curve(const StageModel& model, const std::st
     }
   };
   std::vector<std::future<void>> others;
-  for (std::size_t i = 1; i < std::min<std::size_t>(nodes.size(), std::thread::hardware_concurrency()); ++i) {
-    others.push_back(std::async(std::launch::async, simulate_some));
-  }
+  try {
+    for (std::size_t i = 1; i < std::min<std::size_t>(nodes.size(), std::thread::hardware_concurrency()); ++i) {
+      others.push_back(std::async(std::launch::async, simulate_some));
+    }
+  } catch (const std::system_error&) {}  // no more threads are granted
   simulate_some();
   for (auto& other : others) other.get();
   if (stop.stop_requested()) throw Error(FailureKind::interrupted, "stopped");

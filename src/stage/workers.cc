@@ -3,12 +3,16 @@
 #include <chrono>
 #include <utility>
 
+#include "base/threads.h"
+
 namespace sabath {
 
 Workers::Workers(unsigned threads) : count_(threads) {
   for (unsigned worker = 0; worker < threads; ++worker) {
-    threads_.emplace_back([this, worker](const std::stop_token& stop) { work(stop, worker); });
+    const bool one_more = try_add_thread(threads_, [this, worker](const std::stop_token& stop) { work(stop, worker); });
+    if (!one_more) break;
   }
+  if (threads_.empty()) throw Error(few_threads());
 }
 
 void Workers::add(Task task) {

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "base/file.h"
+#include "base/threads.h"
 #include "manifest/file_tree.h"
 
 namespace sabath {
@@ -37,7 +38,7 @@ std::vector<Sha256> hash_chunks(int fd, std::uint64_t size_bytes, std::span<cons
       std::min<std::size_t>(std::clamp(std::thread::hardware_concurrency(), 1U, check_threads_max), indices.size());
   {
     std::vector<std::jthread> helpers;
-    for (std::size_t i = 1; i < threads; ++i) helpers.emplace_back(work);
+    for (std::size_t i = 1; i < threads && try_add_thread(helpers, work); ++i) {}
     work();
   }
   if (failure) std::rethrow_exception(failure);

@@ -10,6 +10,7 @@
 #include <set>
 #include <thread>
 
+#include "base/threads.h"
 #include "sabath/error.h"
 #include "store/lease_file.h"
 #include "store/small_file.h"
@@ -26,7 +27,13 @@ class Lease::Holding {
     for (const auto& root : marked_) mark_used(store_.layout, root);
     store_.uses.enter(
         this, [this](const Sha256& root, bool mark) { add(root, mark); }, text_.open);
-    heart_ = std::jthread([this](const std::stop_token& stop) { beat(stop); });
+    try {
+      heart_ = start_thread([this](const std::stop_token& stop) { beat(stop); });
+    } catch (const Error&) {
+      store_.uses.leave(this);
+      ::unlink(file_.c_str());
+      throw;
+    }
   }
 
   ~Holding() {

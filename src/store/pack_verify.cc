@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <thread>
 
+#include "base/threads.h"
 #include "sabath/error.h"
 #include "store/lease_file.h"
 #include "store/listing.h"
@@ -47,7 +48,8 @@ void PackVerify::run(const std::vector<Manifest>& manifests) {
   {
     std::vector<std::jthread> helpers;
     const auto helpers_max = std::min<std::size_t>({threads, verify_threads_max, tasks_.size()});
-    for (std::size_t i = 1; i < helpers_max; ++i) helpers.emplace_back([this] { work(); });
+    const auto help = [this] { work(); };
+    for (std::size_t i = 1; i < helpers_max && try_add_thread(helpers, help); ++i) {}
     work();
   }
   store_.checked.flush();

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/threads.h"
 #include "sabath/error.h"
 #include "store/lease_file.h"
 #include "store/reservation_file.h"
@@ -107,7 +108,7 @@ class Reservation::Holding {
     if (heart_.joinable()) return;
     begun_ = store_.landing.sum();
     remove_dead_reservations(store_);
-    heart_ = std::jthread([this](const std::stop_token& stop) { beat(stop); });
+    heart_ = start_thread([this](const std::stop_token& stop) { beat(stop); });
     store_.landing.listen([this](const Landing::Sum&) { landed_ = true; });
   }
 

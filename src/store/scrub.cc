@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "base/hash.h"
+#include "base/threads.h"
 #include "sabath/error.h"
 #include "store/known_partial.h"
 #include "store/lease_file.h"
@@ -70,7 +71,8 @@ void Scrub::run() {
   const unsigned threads = options_.threads == 0 ? std::thread::hardware_concurrency() : options_.threads;
   {
     std::vector<std::jthread> helpers;
-    for (unsigned i = 1; i < std::min(threads, scrub_threads_max); ++i) helpers.emplace_back([this] { work(); });
+    const auto help = [this] { work(); };
+    for (unsigned i = 1; i < std::min(threads, scrub_threads_max) && try_add_thread(helpers, help); ++i) {}
     work();
   }
   store_.checked.flush();  // also what was read before a stop request

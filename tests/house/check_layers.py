@@ -60,7 +60,7 @@ THIRD_PARTY = {
 ANY_SOURCE = r"fmt/.*|nlohmann/.*"
 SYSTEM = re.compile(
     r"(sys|linux|netinet|arpa|net|asm)/[\w/]+\.h|(unistd|fcntl|dirent|signal|poll|spawn|termios|pwd|grp|sched|pthread|netdb"
-    r"|immintrin|cpuid|arm_neon|dlfcn|glob|fnmatch|mntent|getopt|ftw|iconv|ifaddrs|langinfo|locale|endian|byteswap|sysexits)\.h"
+    r"|immintrin|cpuid|arm_neon|dlfcn|glob|fnmatch|mntent|getopt|ftw|iconv|malloc|ifaddrs|langinfo|locale|endian|byteswap|sysexits)\.h"
 )
 BANNED = (  # in src/ but for cli, and in fetchers/
     (r"\bstd::(cout|cerr|clog)\b|\bf?printf\s*\(|\bputs\s*\(|fmt::print\b", "core code does not print: emit an event"),
