@@ -230,7 +230,8 @@ TEST(Hostile, Annotations) {
   expect_refused(with("b", good, "a"), "not sorted");
   expect_refused(with("a", good, "a"), "not sorted");
   expect_refused(with("a", std::string(1, '\0')), "unknown checksums");
-  expect_refused(with("a", std::string(1, '\x08')), "unknown checksums");
+  expect_refused(with("a", std::string(1, '\x40')), "unknown checksums");
+  expect_refused(with("a", std::string(1, '\x08')), "28 bytes expected");
   expect_refused(with("a", good.substr(0, 10)), "bytes expected");
 }
 
