@@ -123,7 +123,7 @@ TEST_F(ConfigurationTest, AFileThatWasNamedMustBeThere) {
   EXPECT_EQ(failure().kind, FailureKind::usage);
   write(directory_.path() / "named.json", R"({"lanes": 7})");
   globals_.config = (directory_.path() / "named.json").string();
-  EXPECT_EQ(load().lanes, 7U);
+  EXPECT_EQ(load().session.lanes, 7U);
 }
 
 TEST_F(ConfigurationTest, WhatIsWrongIsNamedWithItsLine) {

@@ -117,6 +117,30 @@ TEST(Hosts, APauseIsNewsForOtherRanks) {
   EXPECT_EQ(connections_of(third.of("https://other.lab")), before);
 }
 
+TEST(Hosts, WhatASourceHasShownIsNewsForOtherRanksAndALieOutweighsTheTruth) {
+  Hosts one(0, 2), other(0, 2);
+  Host& host = one.of("https://data.lab");
+  Host& known = other.of("https://data.lab");
+  one.judge(host, "a", Hosts::Word::right);
+  one.judge(host, "b", Hosts::Word::right);
+  one.judge(host, "b", Hosts::Word::wrong);
+  one.judge(host, "b", Hosts::Word::right);
+  host.pause_until(Clock::now() + std::chrono::seconds(30), true);
+  EXPECT_EQ(other.wrong_words(), 0U);
+  EXPECT_FALSE(other.suspect(known));
+  other.hear_news(one.take_news());
+  EXPECT_EQ(one.take_news(), "");
+  EXPECT_EQ(other.take_news(), "") << "it is not told on";
+  EXPECT_EQ(other.judged("a"), Hosts::Word::right);
+  EXPECT_EQ(other.judged("b"), Hosts::Word::wrong);
+  EXPECT_EQ(other.judged("c"), Hosts::Word::none);
+  EXPECT_EQ(other.wrong_words(), 1U);
+  EXPECT_TRUE(other.suspect(known));
+  EXPECT_EQ(connections_of(known), 0U) << "the pause was told as well";
+  known.received(64 << 20, {});
+  EXPECT_FALSE(other.suspect(known)) << "one lie among so much";
+}
+
 TEST(Hosts, AnotherPauseOfTheSameLengthIsNoNews) {
   Hosts hosts(0);
   Host& host = hosts.of("https://data.lab");

@@ -51,6 +51,19 @@ TEST(Schedule, SeveralWritersBeginInDifferentPlacesAndWrap) {
   EXPECT_EQ(range_of(*schedule.take(0, {}, 1, 0, whole_chunks)), (ByteRange{0, chunk}));
 }
 
+TEST(Schedule, WhoHasProvedNothingGetsPiecesOfOneChunk) {
+  Schedule schedule = whole_file(4 * chunk);
+  const Schedule::Asks first{.most = chunk / 4};
+  EXPECT_EQ(range_of(*schedule.take(0, {50e6, 0}, 8, 0, first)), (ByteRange{0, chunk / 4}));
+  const Schedule::Asks more{.most = chunk / 4, .only = 0};
+  for (std::uint64_t part = 1; part < 4; ++part) {
+    EXPECT_EQ(range_of(*schedule.take(0, {50e6, 0}, 8, 0, more)),
+              (ByteRange{part * chunk / 4, (part + 1) * chunk / 4}));
+  }
+  EXPECT_FALSE(schedule.take(0, {50e6, 0}, 8, 0, more)) << "and waits for what becomes of it";
+  EXPECT_TRUE(schedule.take(1, {50e6, 0}, 8, 0));
+}
+
 TEST(Schedule, LeavesWhatAnotherProcessIsAt) {
   Schedule schedule = whole_file(4 * chunk);
   const auto taken = [](std::uint64_t i) { return i == 0 || i == 2; };

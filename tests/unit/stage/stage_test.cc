@@ -134,7 +134,7 @@ struct FullNode {
     others.grow(std::uint64_t{1} << 60U, 0, [](const Promised&, const Promised&) { return std::nullopt; });
   }
   std::unique_ptr<Store> store;
-  Reservation others{*store, "another job", ""};
+  Reservation others{*store, "another job"};
 };
 
 TEST_F(StageTest, OneReadReachesEveryNode) {
@@ -374,7 +374,7 @@ TEST_F(StageTest, SomethingElseInTheWayOfTheViewIsNotReplaced) {
 
 TEST_F(StageTest, AloneWithoutOtherRanks) {
   const auto solo = make_solo_comm();
-  StageJob job{"asset", Manifest::parse(bytes_), bytes_, shared_.get(), {}};
+  StageJob job{"asset", Manifest::parse(bytes_), bytes_, shared_.get(), {}, {}};
   NoEvents events;
   const Staged staged = stage_asset(*solo, std::move(job), request_, events, {});
   ASSERT_FALSE(staged.failure);
