@@ -38,7 +38,7 @@ class Known {  // a store that knows the asset's manifest, and has the first so 
       const Fd made = open_file(store->object_path(digest), O_WRONLY | O_CREAT);
     }
     const Sha256 root = store->put_manifest(builder);
-    store->put_ref(source_key(recipe), {root, "checksum", {}, 0, "", ""});
+    store->put_ref(source_key(recipe, {}), {root, "checksum", {}, 0, "", ""});
   }
   ~Known() {
     store.reset();

@@ -64,6 +64,16 @@ class AllFetchers : public FetcherSet {
     return entry == entries_.end() || !entry->resolver->lists(url) ? nullptr : entry->resolver;
   }
 
+  // Who may serve the scheme in our place reads the same settings.
+  std::string place(const Url& url) const override {
+    const std::string scheme = url.scheme() == "ssh" || url.scheme() == "scp" ? "sftp" : url.scheme();
+    for (const Entry& entry : entries_) {
+      if (entry.scheme.name != scheme || entry.fetcher == nullptr) continue;
+      if (std::string place = entry.fetcher->place(url); !place.empty()) return place;
+    }
+    return "";
+  }
+
   std::vector<Scheme> schemes() const override {
     std::vector<Scheme> all;
     for (const Entry& entry : entries_) all.push_back(entry.scheme);

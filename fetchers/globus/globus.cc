@@ -72,6 +72,7 @@ class GlobusFetcher : public Fetcher, public Resolver {
   }
 
   std::vector<Scheme> schemes() const override { return {{.name = "globus", .built = true, .ranges = true}}; }
+  std::string place(const Url&) const override { return settings_.api; }
 
   void read(const ReadRequest& request, Sink& sink, Traffic& traffic, std::stop_token stop) override {
     const Place place = globus::parse_place(request.url);

@@ -48,6 +48,8 @@ class HfFetcher : public Fetcher, public Resolver {
     read_web(*transport_, place, request, sink, traffic, stop);
   }
 
+  std::string place(const Url&) const override { return hub_.text(); }
+
   bool lists(const Url& url) const override {
     const auto place = hf::try_place_of(url);
     // What names nothing is refused by resolve(), with the reason.

@@ -50,6 +50,13 @@ class S3Fetcher : public Fetcher, public Resolver {
         traffic, stop);
   }
 
+  // Buckets of one name are many: one at each endpoint, and there may be one by each way to address it.
+  std::string place(const Url&) const override {
+    const s3::Profile profile = s3::read_profile(settings_);
+    const std::string at = profile.endpoint_url.empty() ? "amazonaws.com" : profile.endpoint_url;
+    return profile.addressing.empty() ? at : at + ' ' + profile.addressing;
+  }
+
   bool lists(const Url& url) const override { return url.path().empty() || names_directory(url); }
 
   Listing resolve(const Url& url, Inquiry& inquiry) override {

@@ -89,6 +89,17 @@ class SftpFetcher : public Fetcher {
     read_by(log_in(host, login, request.url, waiter, stop), false, login, path, request, hearing, traffic, waiter);
   }
 
+  std::string place(const Url& url) const override {
+    const SshHost host = resolve_ssh_host(settings_.ssh, url);
+    std::string at;
+    if (host.name != host.alias || host.port != url.port().value_or(22))
+      at = fmt::format("{}:{}", host.name, host.port);
+    if (!host.proxy_jump.empty()) at += " by " + host.proxy_jump;  // names are other hosts' behind another door
+    if (host.proxy_command) at += " by a command";
+    if (url.path().starts_with("/~")) at += " as " + host.user;
+    return at;
+  }
+
   void warm_up(const Url& url, std::stop_token stop) override {
     const SshHost host = resolve_ssh_host(settings_.ssh, url);
     const std::string login = login_of(host);

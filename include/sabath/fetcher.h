@@ -101,6 +101,9 @@ class Fetcher {
   virtual void read(const ReadRequest& request, Sink& sink, Traffic& traffic, std::stop_token stop) = 0;
   // Where a connection costs a login: opens one that the next read of this host may use. Throws as read() does.
   virtual void warm_up(const Url& /*url*/, std::stop_token /*stop*/) {}
+  // Where this user's settings lead the URL: an endpoint, a host behind an alias. Two places are two sources, although
+  // the URL is the same. Empty: the URL says all. Asks nobody. Throws as read() does where the settings make no sense.
+  [[nodiscard]] virtual std::string place(const Url& /*url*/) const { return ""; }
 };
 
 class Resolver;  // sabath/resolver.h
@@ -131,6 +134,8 @@ class FetcherSet {
   [[nodiscard]] virtual std::vector<Scheme> schemes() const = 0;  // known ones too, built or not
   // Who turns this URL into a list of files; nullptr: it is the URL of a single one.
   [[nodiscard]] virtual Resolver* resolver_for(const Url&) const { return nullptr; }
+  // As Fetcher::place, whoever serves the scheme.
+  [[nodiscard]] virtual std::string place(const Url&) const { return ""; }
 };
 
 [[nodiscard]] std::unique_ptr<FetcherSet> make_fetchers(const FetcherSettings& settings);

@@ -7,15 +7,18 @@
 
 namespace sabath::cli {
 
-AssetNames::AssetNames(const Catalogue& catalogue) {
+AssetNames::AssetNames(const Catalogue& catalogue, const SourceNames& names) {
   for (const auto& listed : catalogue.all(std::nullopt)) {
     if (!listed.recipe) continue;
     const Recipe& recipe = *listed.recipe;
     if (recipe.manifest) by_root_.emplace(recipe.manifest->digest, recipe.name);
-    by_key_.emplace(source_key(recipe), recipe.name);
+    by_key_.emplace(source_key(recipe, names), recipe.name);
+    by_key_.emplace(earlier_key(recipe), recipe.name);
     for (const auto& fragment : recipe.fragments) {
       if (fragment.urls.empty()) continue;
-      by_key_.emplace(source_key(fragment), fmt::format("{}:{}", recipe.name, fragment.id));
+      const std::string name = fmt::format("{}:{}", recipe.name, fragment.id);
+      by_key_.emplace(source_key(fragment, names), name);
+      for (std::size_t i = 0; i < fragment.urls.size(); ++i) by_key_.emplace(given_key(fragment, i, names), name);
     }
   }
 }

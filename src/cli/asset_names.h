@@ -7,12 +7,13 @@
 
 #include "recipe/catalogue.h"
 #include "sabath/digest.h"
+#include "store/store_values.h"
 
 namespace sabath::cli {
 
 class AssetNames {
  public:
-  explicit AssetNames(const Catalogue& catalogue);
+  AssetNames(const Catalogue& catalogue, const SourceNames& names);
   // The name of the asset, or "NAME:FRAGMENT"; else the source without what hides in it; else the root's first digits.
   [[nodiscard]] std::string of(const Sha256& root, const std::vector<Sha256>& keys, const std::string& source) const;
 

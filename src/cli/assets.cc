@@ -27,10 +27,11 @@ Holding holding_of(const Recipe& recipe, Store* store) {
     holding.trusted_by = "pinned";
   }
   if (store == nullptr) return holding;
-  if (const auto ref = store->ref(source_key(recipe)); ref && (!holding.root || ref->root == *holding.root)) {
-    holding.root = ref->root;
-    holding.trusted_by = ref->trusted_by;
-    holding.source = ref->source;
+  if (const auto learnt = learnt_of(*store, recipe); learnt && (!holding.root || learnt->ref.root == *holding.root)) {
+    holding.root = learnt->ref.root;
+    holding.trusted_by = learnt->ref.trusted_by;
+    holding.source = learnt->ref.source;
+    holding.doubt = recipe.manifest ? "" : learnt->doubt;
   }
   if (!holding.root) return holding;
   holding.has_manifest = store->manifest(*holding.root).has_value();

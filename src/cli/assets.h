@@ -25,6 +25,7 @@ namespace sabath::cli {
 struct Holding {
   std::optional<Sha256> root;  // pinned by the recipe, or learnt
   std::string trusted_by, source;
+  std::string doubt;  // why its sources should be asked again; empty: there is no need
   bool has_manifest = false;
   std::filesystem::path view;  // empty: there is none
 };

@@ -11,6 +11,7 @@
 #include "cli/render.h"
 #include "cli/verbs.h"
 #include "sabath/error.h"
+#include "session/stores.h"
 #include "store/collect.h"
 
 namespace sabath::cli {
@@ -135,7 +136,7 @@ int run(Context& context, Options& options) {
   policy.partial_grace = parse_age(options.partial_grace, "--partials").value_or(policy.partial_grace);
   policy.idle_max = parse_age(options.idle, "--idle").value_or(policy.idle_max);
   policy.undo_window = parse_age(options.window, "--window").value_or(policy.undo_window);
-  const AssetNames names(make_catalogue(settings));
+  const AssetNames names(make_catalogue(settings), source_names(settings));
   const CollectReport report = collect(*store, policy, context.stop);
   if (context.presentation.json) {
     context.out.record(record_of(report, names, policy.dry_run));

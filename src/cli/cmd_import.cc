@@ -38,7 +38,7 @@ void learn(Context& context, Store& store, const std::string& name, const Import
                 "it is another version");
   }
   if (recipe.manifest || found->missing_files > 0) return;
-  store.put_ref(source_key(recipe), {root, "bundle", {}, std::time(nullptr), source_of(recipe), ""});
+  sabath::learn(store, recipe, {root, "bundle", {}, std::time(nullptr), source_of(recipe), ""});
 }
 
 // What nobody has named yet is an asset all the same: no collection takes it, for no source is known.

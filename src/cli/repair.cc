@@ -24,12 +24,14 @@ std::optional<Manifest> try_manifest(const Store& store, const Sha256& root) {
 
 Repair::Repair(Context& context, Store& store, const std::vector<Recipe>& recipes) : context_(context), store_(store) {
   const Layout layout(store.directory());
+  const SourceNames& names = store.source_names();
   for (const auto& recipe : recipes) {
     for (const auto& fragment : recipe.fragments) {
-      if (!fragment.urls.empty()) hints_.insert(layout.ref(source_key(fragment)));
+      if (!fragment.urls.empty()) hints_.insert(source_key(fragment, names));
+      for (std::size_t i = 0; i < fragment.urls.size(); ++i) hints_.insert(given_key(fragment, i, names));
     }
-    Had had{recipe, source_key(recipe), {}, false, false};
-    had.ref = try_lstat(layout.ref(had.key)).has_value();  // whatever is in it
+    Had had{recipe, source_key(recipe, names), {}, false, false};
+    had.ref = store.has_ref(had.key);  // whatever is in it
     const auto root = known_root(store, recipe, std::nullopt);
     if (!root && !had.ref) continue;
     had.root = root.value_or(Sha256());
@@ -84,7 +86,9 @@ bool Repair::is_mended(const Store::BadChunk& bad) {
   if (bad.file.kind == ContentKind::tree) return try_manifest(store_, bad.file.hash).has_value();
   if (bad.file != Digest{}) return store_.present(bad.file);
   const auto file = store_.directory() / bad.path;
-  return !bad.path.starts_with("refs/") || hints_.contains(file) || try_lstat(file).has_value();
+  const auto name = try_parse_ref_name(file.parent_path().filename().native(), file.filename().native());
+  const bool hint = name && hints_.contains(name->source_key);
+  return !bad.path.starts_with("refs/") || hint || try_lstat(file).has_value();
 }
 
 }  // namespace sabath::cli

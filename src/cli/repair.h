@@ -37,7 +37,7 @@ class Repair {
   Context& context_;
   Store& store_;
   std::vector<Had> had_;
-  std::set<std::filesystem::path> hints_;  // refs of fragments: without one, a source is asked once more
+  std::set<Sha256> hints_;  // refs of fragments: without one, a source is asked once more
 };
 
 }  // namespace sabath::cli

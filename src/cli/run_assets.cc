@@ -167,6 +167,11 @@ class Bringer {
     return holding_of(recipe, &store->store());
   }
 
+  // Where they can be, its sources are asked.
+  [[nodiscard]] bool in_doubt(const Holding& holding) const {
+    return !holding.doubt.empty() && !options_.no_fetch && !context_.configuration.session.offline;
+  }
+
   // nullopt: it has to be fetched. What is there and wrong is never mended in silence.
   std::optional<RunAsset> try_present(const Recipe& recipe) {
     LeasedStore* leased = main_store();
@@ -174,7 +179,7 @@ class Bringer {
     if (holding.has_manifest && holding.view.empty() &&
         leased->store().packed(*leased->store().manifest(*holding.root)))
       refuse_packed(recipe.name);
-    if (!holding.has_manifest || holding.view.empty()) return std::nullopt;
+    if (!holding.has_manifest || holding.view.empty() || in_doubt(holding)) return std::nullopt;
     Store* store = &leased->store();
     RunAsset asset{recipe.name,  recipe.kind,           holding.root->prefixed(),
                    not_verified, holding.view.string(), commit_in(holding.trusted_by),

@@ -101,8 +101,9 @@ class AssetFetch {
   // A part has a root of its own, learnt under a key of its own: nothing takes it for the whole.
   void run_part(bool pinned) {
     const std::optional<Manifest> whole = pinned ? pinned_manifest() : std::nullopt;
-    if (pinned && !whole) refuse_unprovable_part();
-    const Sha256 key = source_key(recipe_, selection_, whole ? std::optional(whole->root()) : std::nullopt);
+    if (pinned && !whole) refuse_unprovable_part(recipe_.name);
+    const Sha256 key = source_key(recipe_, context_.store.source_names(), selection_,
+                                  whole ? std::optional(whole->root()) : std::nullopt);
     const bool believe = !context_.force && (pinned || !request_.refresh);
     std::optional<Manifest> learnt = believe ? learnt_manifest(key) : std::nullopt;
     if (believe && !learnt) learnt = part_of_known(whole);
@@ -130,7 +131,7 @@ class AssetFetch {
   // What patterns choose of a whole whose names are all known. A sample's order only its sources know.
   std::optional<Manifest> part_of_known(const std::optional<Manifest>& pinned) {
     if (selection_.sample) return std::nullopt;
-    const std::optional<Manifest> learnt = pinned ? std::nullopt : learnt_manifest(source_key(recipe_));
+    const std::optional<Manifest> learnt = pinned ? std::nullopt : learnt_manifest();
     if (!pinned && !learnt) return std::nullopt;
     ManifestBuilder builder;
     add_selected(builder, pinned ? *pinned : *learnt, selection_);
@@ -139,7 +140,13 @@ class AssetFetch {
     return part;
   }
 
-  std::optional<Manifest> learnt_manifest() { return learnt_manifest(source_key(recipe_)); }
+  std::optional<Manifest> learnt_manifest() {
+    const auto learnt = learnt_of(context_.store, recipe_);
+    if (!learnt || (!learnt->doubt.empty() && !request_.offline)) return std::nullopt;
+    if (!learnt->doubt.empty()) context_.events.on(event::Warning{text_of_doubt(recipe_.name, *learnt)});
+    record_.trusted_by = learnt->ref.trusted_by;
+    return context_.store.manifest(learnt->ref.root);
+  }
 
   std::optional<Manifest> learnt_manifest(const Sha256& key) {
     const auto ref = context_.store.ref(key);
@@ -268,8 +275,8 @@ class AssetFetch {
   }
 
   void learn(const Sha256& root) {
-    context_.store.put_ref(source_key(recipe_),
-                           {root, record_.trusted_by, {}, std::time(nullptr), source_of(recipe_), commit_});
+    sabath::learn(context_.store, recipe_,
+                  {root, record_.trusted_by, {}, std::time(nullptr), source_of(recipe_), commit_});
     context_.events.on(event::Note{
         fmt::format("{} is {} (trusted by: {}); to pin it, add to the recipe: \"manifest\": {{\"digest\": \"{}\"}}",
                     recipe_.name, root.prefixed(), record_.trusted_by, root.prefixed())});
@@ -321,20 +328,14 @@ class AssetFetch {
                 manifest ? fmt::format("{} is not wholly present: {} files are missing ({}{})", recipe_.name, count,
                                        missing, count > 10 ? ", ..." : "")
                          : fmt::format("{} is not present, and the network may not be used", recipe_.name),
-                "fetch it where there is a network, without --offline and SABATH_OFFLINE");
+                "fetch it where there is a network, without --offline and SABATH_OFFLINE" +
+                    others_hint(context_.store, source_key(recipe_, context_.store.source_names(), selection_)));
   }
 
   void refuse_without_sources() const {
     if (!recipe_.fragments.empty() || recipe_.git) return;
     throw Error(FailureKind::access, fmt::format("{} has no source that a program can read", recipe_.name),
                 recipe_.access.steps.empty() ? "see `sabath info`" : "");
-  }
-
-  [[noreturn]] void refuse_unprovable_part() const {
-    throw Error(
-        FailureKind::usage,
-        fmt::format("the manifest that pins {} is not at hand, and without it no part can be checked", recipe_.name),
-        "give it with --manifest, or fetch the whole, without --sample and --select");
   }
 
   [[noreturn]] void refuse_nothing() const {

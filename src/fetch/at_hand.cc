@@ -2,12 +2,15 @@
 
 #include <fcntl.h>
 
-#include <array>
+#include <algorithm>
+#include <set>
 #include <utility>
 
 #include "base/file.h"
 #include "base/hash.h"
 #include "fetch/source_key.h"
+#include "sabath/error.h"
+#include "sabath/recipe.h"
 
 namespace sabath {
 namespace {
@@ -15,50 +18,68 @@ namespace {
 struct AtHand {
   Digest digest;
   Reuse level = Reuse::content;
-  Checksums unproved;  // stronger than what found it, and published as well
+  bool doubtful = false;  // a stronger checksum than the one that found it is published as well
 };
 
-Checksums stronger(const Checksums& published, const ChecksumAlgorithm& than) {
-  Checksums sums;
-  for (const auto& algorithm : checksum_algorithms)
-    if (algorithm.digits > than.digits) sums.*algorithm.value = published.*algorithm.value;
-  return sums;
+bool has_stronger(const Checksums& published, const ChecksumAlgorithm& than) {
+  return std::ranges::any_of(checksum_algorithms, [&](const auto& algorithm) {
+    return algorithm.digits > than.digits && !(published.*algorithm.value).empty();
+  });
 }
 
-std::optional<AtHand> look_up(const Store& store, const FileJob& job, bool refresh, FileOutcome& outcome) {
-  if (job.known) return AtHand{job.known->digest, job.learnt ? Reuse::source : Reuse::content, {}};
+// By its own bytes: nobody need be believed. False: it is fetched, and a source that gives it is told of as wrong.
+bool proves(const FetchContext& context, const Digest& digest, const FileJob& job, FileOutcome& outcome) {
+  if (job.size_bytes && *job.size_bytes != digest.size_bytes) return false;
+  const auto content = context.store.present(digest) ? context.store.open_content(digest) : std::nullopt;
+  if (!content) return false;
+  ChecksumSet sums(job.checksum);
+  std::vector<std::byte> room(1 << 20);
+  for (std::uint64_t at = 0; at < digest.size_bytes;) {
+    if (context.stop.stop_requested()) throw Error(FailureKind::interrupted, "stopped");
+    const std::size_t n = content->read(at, room);
+    if (n == 0) return false;
+    sums.update(std::span(room).first(n));
+    at += n;
+  }
+  try {
+    outcome.computed = sums.finish_and_compare(job.name);
+    return true;
+  } catch (const Error& error) {
+    if (error.failure().kind != FailureKind::content) throw;
+    return false;
+  }
+}
+
+// What others say has this checksum, or what a mirror gave before the recipe stated one.
+std::optional<AtHand> prove(const FetchContext& context, const FileJob& job, FileOutcome& outcome) {
+  std::set<Digest> hints;
   for (const auto& algorithm : checksum_algorithms) {
     const std::string& hex = job.checksum.*algorithm.value;
     if (!algorithm.finds || hex.empty()) continue;
-    if (const auto digest = store.alias(algorithm.name, hex))
-      return AtHand{*digest, Reuse::content, stronger(job.checksum, algorithm)};
+    if (const auto hint = context.store.alias_hint(algorithm.name, hex)) hints.insert(*hint);
   }
-  if (refresh) return std::nullopt;
-  const auto arrival = store.arrival(source_key(job));
-  if (!arrival) return std::nullopt;
-  outcome.over_tls = arrival->over_tls;
-  return AtHand{arrival->digest, Reuse::source, {}};
+  for (std::size_t i = 0; i < job.urls.size(); ++i) {
+    if (const auto arrival = context.store.arrival(given_key(job, i))) hints.insert(arrival->digest);
+  }
+  for (const auto& hint : hints) {
+    if (proves(context, hint, job, outcome)) return AtHand{hint, Reuse::content};
+  }
+  return std::nullopt;
 }
 
-// False: it is fetched, and whoever serves it is told of as wrong.
-bool proves(const FetchContext& context, const Digest& digest, const Checksums& published) {
-  if (published.empty()) return true;
-  const auto content = context.store.open_content(digest);
-  if (!content) return false;
-  ChecksumSet sums(published);
-  std::vector<std::byte> buffer(1 << 20);
-  std::uint64_t offset = 0;
-  while (const std::size_t n = content->read(offset, buffer)) {
-    if (context.stop.stop_requested()) throw Error(FailureKind::interrupted, "stopped");
-    sums.update(std::span(buffer).first(n));
-    offset += n;
+std::optional<AtHand> look_up(const FetchContext& context, const FileJob& job, bool refresh, FileOutcome& outcome) {
+  if (job.known) return AtHand{job.known->digest, job.learnt ? Reuse::source : Reuse::content};
+  for (const auto& algorithm : checksum_algorithms) {
+    const std::string& hex = job.checksum.*algorithm.value;
+    if (!algorithm.finds || hex.empty()) continue;
+    if (const auto digest = context.store.alias(algorithm.name, hex))
+      return AtHand{*digest, Reuse::content, has_stronger(job.checksum, algorithm)};
   }
-  try {
-    static_cast<void>(sums.finish_and_compare(""));
-    return true;
-  } catch (const Error&) {
-    return false;
+  if (const auto arrival = refresh ? std::nullopt : arrived(context.store, job)) {
+    outcome.over_tls = arrival->over_tls;
+    return AtHand{arrival->digest, Reuse::source};
   }
+  return job.checksum.empty() ? std::nullopt : prove(context, job, outcome);
 }
 
 // Its chunk layer is not at hand: read once. A collection may take it away just now; being missed brings it back.
@@ -72,11 +93,21 @@ std::optional<FileTree> tree_of(Store& store, const Digest& digest) {
 
 }  // namespace
 
+std::optional<Arrival> arrived(const Store& store, const FileJob& job) {
+  if (auto arrival = store.arrival(source_key(job))) return arrival;
+  for (std::size_t i = 0; job.checksum.empty() && i < job.urls.size(); ++i) {
+    const auto arrival = store.arrival(given_key(job, i));
+    if (arrival && job.size_bytes.value_or(arrival->digest.size_bytes) == arrival->digest.size_bytes) return arrival;
+  }
+  return std::nullopt;
+}
+
 bool at_hand(FetchContext& context, const FileJob& job, bool refresh, FileOutcome& outcome, const Standing* standing) {
   if (context.force) return false;
-  const auto found = look_up(context.store, job, refresh, outcome);
+  const auto found = look_up(context, job, refresh, outcome);
   if (!found || (standing != nullptr && !standing->may_have(found->digest))) return false;
-  if (!context.store.present(found->digest) || !proves(context, found->digest, found->unproved)) return false;
+  if (!context.store.present(found->digest)) return false;
+  if (found->doubtful && !proves(context, found->digest, job, outcome)) return false;
   const Digest& digest = found->digest;
   if (job.known) {
     outcome.tree = *job.known;

@@ -1,5 +1,5 @@
 // Content that is in the store already: by its pinned digest, by a published checksum computed here before, or because
-// its source gave it to a fetch before.
+// its source gave it to a fetch before. What only others say is hashed first.
 #pragma once
 
 #include "fetch/context.h"
@@ -12,5 +12,7 @@ namespace sabath {
 // for. Fills in the outcome and says what is reused.
 [[nodiscard]] bool at_hand(FetchContext& context, const FileJob& job, bool refresh, FileOutcome& outcome,
                            const Standing* standing = nullptr);
+// What one of the job's mirrors gave to a fetch before: where it states no checksum, to any recipe.
+[[nodiscard]] std::optional<Arrival> arrived(const Store& store, const FileJob& job);
 
 }  // namespace sabath

@@ -9,6 +9,7 @@
 #include "fetch/chunk_transfer.h"
 #include "fetch/page_guard.h"
 #include "fetch/pieces.h"
+#include "fetch/source_key.h"
 #include "fetch/spool.h"
 #include "store/scratch.h"
 
@@ -101,7 +102,11 @@ void ChunkTransfer::on_begin(Flow& flow, const ContentInfo& info) {
   if (!trust_.same_version(flow.pick.index, info.validators)) {
     throw Error(FailureKind::changed, fmt::format("{} changed at its source while it was fetched", job_.name));
   }
-  if (trust_.leads(flow.pick.index)) partial_->note_validators(trust_.version_of_leader(), size_);
+  if (trust_.leads(flow.pick.index)) note_version(flow.pick.index);
+}
+
+void ChunkTransfer::note_version(std::size_t mirror) {
+  partial_->note_version({trust_.expected(mirror, {}), given_key(job_, mirror).hex()}, size_);
 }
 
 ByteRange ChunkTransfer::range_of(std::uint64_t chunk) const {
@@ -216,7 +221,8 @@ void ChunkTransfer::finish_chunk(Lane& lane, Flow& flow, std::uint64_t chunk, co
     const std::lock_guard lock(mutex_);
     whole.givers = flight.givers;
     whole.adopted = flight.adopted;
-    if (whole.givers.size() == 1 && lead_is_open()) lead_instead(*whole.givers.begin());
+    const std::size_t giver = *whole.givers.begin();
+    if (whole.givers.size() == 1 && lead_is_open() && trust_.take_lead(giver)) note_version(giver);
     if (!trust_.believed(whole.givers)) return trust_.hold(std::move(whole));
   }
   if (keep_chunk(lane, whole, flow.stop.get_token())) flow.pick.host->held_back();
@@ -286,6 +292,7 @@ void ChunkTransfer::after_failure(Flow& flow, const Error& error) {
     if (job_.offset == 0 && mirrors_.only_rangeless()) {
       sequential_ = true;
       mirrors_.revive_rangeless();
+      if (!provable() && missing_ < done_.size()) want_restart();  // another one may read on
       trust_.forget_leader();
       stop_flows([](const Flow&) { return true; });
     }
@@ -312,7 +319,7 @@ void ChunkTransfer::after_failure(Flow& flow, const Error& error) {
 void ChunkTransfer::after_change(std::size_t mirror) {
   const bool versions_mean = job_.offset > 0 || !job_.version.empty();  // the file's place in its source is of one
   if (!versions_mean && trust_.doubt_version(mirror, something_came())) {
-    partial_->note_validators({}, size_);
+    partial_->note_version({}, size_);
     context_.events.on(event::Note{
         fmt::format("{}: {} names more than one version: the checksum decides", job_.name, mirrors_.name(mirror))});
     return;

@@ -120,13 +120,16 @@ bool ChunkTransfer::leads() {
 // What an earlier process left of content that is not known: bytes of one version, or nothing.
 void ChunkTransfer::adopt_earlier() {
   const bool nameless =
-      !provable() && partial_->validators_noted().empty();  // what could tell a mixture from the file?
+      !provable() && partial_->version_noted().validators.empty();  // what could tell a mixture from the file?
   const bool useless = context_.force || job_.unless || nameless;
   if (!earlier_ && useless) partial_->restart();
-  const Validators noted = adopt_left(*partial_, earlier_ ? nullptr : watch_, provable(), [](auto) {});
+  const SourceVersion noted = adopt_left(*partial_, earlier_ ? nullptr : watch_, provable(), [](auto) {});
   // What was left came from any mirror; where the whole can be proved, another one's validators say nothing.
-  if (provable() && job_.urls.size() > 1) return;
-  for (std::size_t i = 0; i < mirrors_.size() && partial_->front() > 0; ++i) trust_.expect(i, noted);
+  if (noted == SourceVersion{} || (provable() && job_.urls.size() > 1)) return;
+  const auto giver = giver_of(job_, noted);
+  if (!giver) return partial_->restart();
+  trust_.expect(*giver, noted.validators);
+  if (!provable() && trust_.take_lead(*giver)) trust_.gave({*giver});  // and goes on: it is of one mirror
 }
 
 void ChunkTransfer::plan() {
@@ -223,6 +226,8 @@ void ChunkTransfer::publish_hashed() {
     outcome_.over_tls =
         std::ranges::all_of(givers, [&](std::size_t giver) { return job_.urls[giver].scheme() == "https"; });
     outcome_.validators = trust_.version_of_leader();
+    const bool all_known = !provable() || job_.urls.size() == 1 || (reused_ == 0 && !earlier_);
+    if (givers.size() == 1 && all_known) outcome_.giver = *givers.begin();
   }
   try {
     outcome_.computed = front_hash_->finish(source, context_.stop);

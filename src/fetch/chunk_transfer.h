@@ -76,6 +76,7 @@ class ChunkTransfer {
   void lead_instead(std::size_t mirror);
   [[nodiscard]] bool may_ask(std::size_t mirror, bool choice) const;
   void hear_judgements();
+  void note_version(std::size_t mirror);
   [[nodiscard]] bool give_run(Flow& flow, bool last);
   [[nodiscard]] bool claim(Schedule::Place run);
   void take_news(std::chrono::milliseconds interval);

@@ -115,10 +115,6 @@ bool ChunkTransfer::to_compare(std::size_t mirror) const { return something_came
 // Whoever gives a chunk then leads.
 bool ChunkTransfer::lead_is_open() const { return trust_.lead_is_open() && missing_ == done_.size() && keeping_ == 0; }
 
-void ChunkTransfer::lead_instead(std::size_t mirror) {
-  if (trust_.take_lead(mirror)) partial_->note_validators(trust_.version_of_leader(), size_);
-}
-
 // If one source gave all of it, that is the one; if several did, nobody knows yet.
 void ChunkTransfer::hear_each_alone(const Failure& failure) {
   const std::lock_guard lock(mutex_);

@@ -9,12 +9,12 @@ std::unique_ptr<LeaderWatch> watch_for(const FetchContext& context, const FileJo
   return alone ? nullptr : context.store.watch_leader(source_key(job));
 }
 
-Validators adopt_left(Partial& partial, LeaderWatch* watch, bool provable,
-                      const std::function<void(std::span<const std::byte>)>& tee) {
-  Validators version = partial.validators_noted();
+SourceVersion adopt_left(Partial& partial, LeaderWatch* watch, bool provable,
+                         const std::function<void(std::span<const std::byte>)>& tee) {
+  SourceVersion version = partial.version_noted();
   partial.adopt_front(version, tee);
-  const auto left = watch != nullptr ? watch->left_validators() : std::nullopt;
-  if (!left || (left->empty() && !provable)) return version;  // nothing could tell a mixture from the file
+  const auto left = watch != nullptr ? watch->left_version() : std::nullopt;
+  if (!left || (left->validators.empty() && !provable)) return version;  // nothing could tell a mixture from the file
   if (partial.front() > 0 && *left != version) return version;
   if (watch->copy_left(partial, *left, tee) > 0) version = *left;
   return version;

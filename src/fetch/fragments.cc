@@ -3,8 +3,11 @@
 #include <fcntl.h>
 
 #include <algorithm>
+#include <iterator>
+#include <set>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/file.h"
 #include "base/hash.h"
@@ -24,6 +27,12 @@ namespace {
 
 constexpr std::size_t questions_max = 64;  // for lengths, of one list of files
 
+std::string owners_of(const std::vector<ForeignRef>& refs) {
+  std::set<std::uint32_t> owners;
+  for (const auto& ref : refs) owners.insert(ref.owner);
+  return fmt::format("{}", fmt::join(owners, ", "));
+}
+
 std::vector<ListedFile> parse_list_document(const std::string& text, const Fragment& fragment) {
   const Url& source = fragment.urls.front();
   if (!is_metalink(text)) return parse_file_list(text, source, fragment.limit);
@@ -34,6 +43,13 @@ std::vector<ListedFile> parse_list_document(const std::string& text, const Fragm
 }
 
 }  // namespace
+
+std::string others_hint(const Store& store, const Sha256& key) {
+  const auto refs = store.foreign_refs(key);
+  if (refs.empty()) return "";
+  return fmt::format("; user {} of this store has it: name the owner in trusted_owners to believe that",
+                     owners_of(refs));
+}
 
 Reuse level_of_known(const Store& store, const Recipe& recipe, const AssetRequest& request, const Sha256& root) {
   const bool pinned = request.pin || recipe.manifest || !request.manifest_file.empty();
@@ -79,8 +95,7 @@ void FragmentFetch::prepare(Part& part) {
   const Fragment& fragment = *part.fragment;
   FileJob& job = part.job;
   job.name = fragment.type == FragmentType::file && fragment.path ? fragment.path->text() : fragment.id;
-  job.urls = rewritten_all(fragment.urls);
-  job.source = fragment.urls.front();
+  set_sources(job, fragment.urls);
   job.size_bytes = fragment.size_bytes;
   job.checksum = fragment.checksum;
   if (in_part(fragment)) return prepare_part(part);
@@ -91,7 +106,7 @@ void FragmentFetch::prepare(Part& part) {
     expect(job, fragment.type == FragmentType::file ? fragment.path->text() : list_path(fragment).text());
   }
   if (request_.refresh && !part.local && !expected_) {
-    if (const auto ref = context_.store.ref(source_key(fragment, request_.selection))) job.unless = ref->validators;
+    ask_whether_changed(part);
   }
   if (fragment.type == FragmentType::file_list) {
     job.inspect = [&part](const std::string& text, const std::string&) {
@@ -112,8 +127,11 @@ void FragmentFetch::prepare(Part& part) {
 // A fragment whose tree was learnt before, by this or another asset, and whose objects are all here.
 bool FragmentFetch::reuse_learnt(Part& part, ManifestBuilder& builder) {
   if (expected_ || context_.force || request_.refresh) return false;
-  const auto ref = context_.store.ref(source_key(*part.fragment, request_.selection));
-  if (!ref) return false;
+  const auto ref = learnt_of(*part.fragment);
+  if (!ref) {
+    name_those_who_know(*part.fragment);
+    return false;
+  }
   const auto manifest = context_.store.manifest(ref->root);
   if (!manifest || !all_present(context_.store, *manifest)) return false;
   builder.add_all(*manifest, nullptr);
@@ -121,6 +139,64 @@ bool FragmentFetch::reuse_learnt(Part& part, ManifestBuilder& builder) {
   files_done_ += manifest->totals().files;
   trusted_by_ = weaker_trust(trusted_by_, ref->trusted_by);
   return true;
+}
+
+// By the name of all its mirrors, or by that of one that gave it to this or another recipe.
+std::optional<Ref> FragmentFetch::learnt_of(const Fragment& fragment) const {
+  const Store& store = context_.store;
+  if (auto ref = store.ref(source_key(fragment, store.source_names(), request_.selection))) return ref;
+  if (!fragment.checksum.empty() || fragment.size_bytes) return std::nullopt;  // what is stated has to be compared
+  for (std::size_t i = 0; i < fragment.urls.size(); ++i) {
+    if (auto ref = store.ref(given_key(fragment, i, store.source_names(), request_.selection))) return ref;
+  }
+  return std::nullopt;
+}
+
+// A mirror is asked for the version that this very mirror gave: others' ETags say nothing of it.
+void FragmentFetch::ask_whether_changed(Part& part) {
+  const Fragment& fragment = *part.fragment;
+  const Store& store = context_.store;
+  const auto ask = [&](const Sha256& key, std::size_t mirror) {
+    const auto ref = store.ref(key);
+    if (!ref || ref->validators.empty()) return false;
+    part.unless_changed = *ref;
+    part.job.unless = ref->validators;
+    part.job.unless_of = mirror;
+    return true;
+  };
+  const Sha256 whole = source_key(fragment, store.source_names(), request_.selection);
+  if (fragment.urls.size() == 1 && ask(whole, 0)) return;
+  for (std::size_t i = 0; i < fragment.urls.size(); ++i) {
+    if (ask(given_key(fragment, i, store.source_names(), request_.selection), i)) return;
+  }
+}
+
+// What nothing proves is not taken from another member of a shared store unless this user says so.
+void FragmentFetch::name_those_who_know(const Fragment& fragment) {
+  const Store& store = context_.store;
+  std::vector<Sha256> keys = {source_key(fragment, store.source_names(), request_.selection)};
+  for (std::size_t i = 0; i < fragment.urls.size(); ++i)
+    keys.push_back(given_key(fragment, i, store.source_names(), request_.selection));
+  std::vector<ForeignRef> others;
+  for (const auto& key : keys) std::ranges::copy(store.foreign_refs(key), std::back_inserter(others));
+  if (others.empty()) return;
+  context_.events.on(event::Warning{fmt::format(
+      "{}: user {} of this store has it, and nothing proves it: it is asked for again (to believe what that user "
+      "learnt, name the owner in trusted_owners)",
+      fragment.id, owners_of(others))});
+}
+
+void FragmentFetch::set_sources(FileJob& job, const std::vector<Url>& urls) const {
+  job.urls = rewritten_all(urls);
+  job.source = urls.front();
+  const SourceNames& names = context_.store.source_names();
+  if (!names) return;
+  for (std::size_t i = 0; i < urls.size(); ++i) {
+    std::string name = names(urls[i]);
+    if (job.names.empty() && name == job.urls[i].text()) continue;
+    while (job.names.size() < i) job.names.push_back(job.urls[job.names.size()].text());
+    job.names.push_back(std::move(name));
+  }
 }
 
 void FragmentFetch::expect(FileJob& job, const std::string& path) {
@@ -188,7 +264,7 @@ void FragmentFetch::prepare_resolved(Part& part) {
   if (request_.offline) refuse_offline(part.job.name, 1);
   try {
     context_.events.on(event::PhaseChanged{"resolve"});
-    Listing listing = resolve(context_, fragment.urls, fragment.limit);
+    Listing listing = resolve(context_, fragment.urls, fragment.limit, listing_time_max, &part.outcome.giver);
     part.outcome.over_tls = listing.over_tls;
     part.listed = std::move(listing.files);
     resolved_.push_back({fragment.urls.front().display(), std::move(listing.version)});

@@ -23,6 +23,9 @@ namespace sabath {
 // The weaker of two reasons to believe; "" is none yet.
 [[nodiscard]] std::string weaker_trust(const std::string& a, const std::string& b);
 
+// What another member of the store has learnt of this source, and how it would be believed; empty: nothing.
+[[nodiscard]] std::string others_hint(const Store& store, const Sha256& key);
+
 // What is here of a root that is known before anything is asked: these sources gave it before, or others did.
 [[nodiscard]] Reuse level_of_known(const Store& store, const Recipe& recipe, const AssetRequest& request,
                                    const Sha256& root);
@@ -47,6 +50,7 @@ class FragmentFetch {
     FileJob job;
     FileOutcome outcome;
     std::optional<LocalFile> local;
+    Ref unless_changed;      // what the version of `job.unless` was
     bool settled = false;    // nothing to fetch
     bool resolved = false;   // `listed` is from a resolver: there is no list to be read or kept
     std::string trusted_by;  // the weakest of its files
@@ -60,6 +64,10 @@ class FragmentFetch {
 
   void prepare(Part& part);
   bool reuse_learnt(Part& part, ManifestBuilder& builder);
+  [[nodiscard]] std::optional<Ref> learnt_of(const Fragment& fragment) const;
+  void ask_whether_changed(Part& part);
+  void name_those_who_know(const Fragment& fragment);
+  void set_sources(FileJob& job, const std::vector<Url>& urls) const;
   void expect(FileJob& job, const std::string& path);
   void adopt_local(Part& part);
   void prepare_resolved(Part& part);

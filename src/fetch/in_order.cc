@@ -48,14 +48,16 @@ FileOutcome InOrder::run() {
     resume_earlier();
     if (gave_way_) return outcome;
     for (;;) {
-      const auto pick = mirrors_.pick(context_.stop);
+      // What cannot be proved is of one mirror, which is left only when it has nothing more to give.
+      const auto pick = mirrors_.pick(context_.stop, mixable_ || position() == 0 ? std::nullopt : holder_);
       source_ = pick.url->display();
+      mirror_ = pick.index;
       GuardedSink sink(
           context_, *pick.line, *pick.url, provable() ? size_expected() : std::nullopt,
           [this, &pick](const ContentInfo& info) { on_begin(pick, info); },
           [this, &pick](std::span<const std::byte> bytes) {
-            mixed_ = mixed_ || (position() > 0 && holder_ != pick.line);
-            holder_ = pick.line;
+            mixed_ = mixed_ || (position() > 0 && holder_ != pick.index);
+            holder_ = pick.index;
             givers_.insert(pick.index);
             on_bytes(bytes);
           },
@@ -66,6 +68,7 @@ FileOutcome InOrder::run() {
         complete = true;
         outcome.validators = sink.info().validators;
         outcome.over_tls = pick.url->scheme() == "https";
+        outcome.giver = mixed_ ? std::nullopt : position() == 0 ? std::optional(pick.index) : holder_;
         if (!unchanged_ && !gave_way_ && !size_to_share_) finish(outcome, pick.index);
         outcome.unchanged = unchanged_;
         mirrors_.succeeded(pick);
@@ -94,7 +97,7 @@ FileOutcome InOrder::run() {
 void InOrder::after_failure(const MirrorSet::Pick& pick, const Error& error, bool complete, bool received) {
   const FailureKind kind = error.failure().kind;
   if (kind == FailureKind::no_ranges) first_chunk_only_ = false;
-  const bool several = position() > 0 && (mixed_ || doubted_ || holder_ != pick.line);
+  const bool several = position() > 0 && (mixed_ || doubted_ || holder_ != pick.index);
   if (is_wrong(kind) && complete && several) {
     // Nobody knows yet whose bytes are wrong: each source is heard alone from here on.
     mixable_ = false;
@@ -107,7 +110,7 @@ void InOrder::after_failure(const MirrorSet::Pick& pick, const Error& error, boo
   const bool doubtful = kind == FailureKind::changed && mixable_ && job_.version.empty() && !doubted_;
   if (doubtful) {
     doubted_ = true;
-    if (partial_) partial_->note_validators({}, size_expected());
+    if (partial_) partial_->note_version(version_held(), size_expected());
   } else if (spoilt || kind == FailureKind::changed || kind == FailureKind::no_ranges) {
     restart();
   }
@@ -116,12 +119,11 @@ void InOrder::after_failure(const MirrorSet::Pick& pick, const Error& error, boo
 
 void InOrder::attempt(const MirrorSet::Pick& pick, GuardedSink& sink) {
   // Bytes of two mirrors stand together only where the whole can be proved; bytes of two versions never do.
-  const bool others = holder_ != nullptr && holder_ != pick.line;
+  const bool others = holder_ && holder_ != pick.index;
   if (position() > 0 && ((others && !mixable_) || mirrors_.rangeless(pick))) restart();
   if (pick.coding != Coding::any) first_chunk_only_ = false;
-  // What an earlier process left came from any mirror; where the whole can be proved, another one's validators say
-  // nothing.
-  const bool same_source = holder_ == pick.line || (holder_ == nullptr && (job_.urls.size() == 1 || !provable()));
+  // What an earlier process left of what can be proved came from any mirror: another one's validators say nothing.
+  const bool same_source = holder_ == pick.index || (!holder_ && job_.urls.size() == 1);
   const bool same_version = position() > 0 && same_source && !doubted_;
   ReadRequest request{*pick.url, job_.offset + position(), std::nullopt, same_version ? validators_ : job_.version};
   request.one_of_many = context_.many || job_.inspect;  // a list's server is asked for what it lists next
@@ -170,7 +172,8 @@ void InOrder::on_begin(const MirrorSet::Pick& pick, const ContentInfo& info) {
                 "the recipe is out of date or the source is another file: compare them, then mend the recipe");
   }
   how_sent_ = how_sent(info, pick.coding);
-  if (job_.unless && !job_.unless->empty() && *job_.unless == info.validators && position() == 0) throw Unchanged{};
+  const bool have = job_.unless && !job_.unless->empty() && job_.unless_of == mirror_;
+  if (have && *job_.unless == info.validators && position() == 0) throw Unchanged{};
   if (!expected) check_document(info.size_bytes.value_or(0));
   if (position() > 0 && !provable() && !validators_.empty() && validators_ != info.validators) {
     throw Error(FailureKind::changed, fmt::format("{} changed at its source while it was fetched", job_.name));
@@ -188,7 +191,11 @@ void InOrder::on_begin(const MirrorSet::Pick& pick, const ContentInfo& info) {
     context_.space.reserve(reserved_, 1, job_.name);
     context_.events.on(event::SizeLearnt{*info.size_bytes});
   }
-  if (partial_) partial_->note_validators(doubted_ ? Validators{} : info.validators, info.size_bytes);
+  if (partial_) partial_->note_version(version_held(), info.size_bytes);
+}
+
+SourceVersion InOrder::version_held() const {
+  return {doubted_ ? Validators{} : validators_, given_key(job_, mirror_).hex()};
 }
 
 void InOrder::check_document(std::uint64_t size_bytes) const {
@@ -223,13 +230,17 @@ void InOrder::on_bytes(std::span<const std::byte> bytes) {
 void InOrder::resume_earlier() {
   if (context_.force || job_.known || job_.unless) return;
   if (watch_ != nullptr && watch_->saw_nothing()) return;
-  const bool silent = watch_ != nullptr && watch_->left_validators();
+  const bool silent = watch_ != nullptr && watch_->left_version();
   if (!silent && !context_.store.has_partial(source_key(job_))) return;
   open_partial();
   if (!leads()) return give_way();  // whoever waited for the same dead writer comes here at the same moment
-  validators_ = adopt_left(*partial_, watch_, provable(),
-                           [this](std::span<const std::byte> bytes) { checksums_->update(bytes); });
-  if (!provable() && validators_.empty()) return restart();  // nothing could tell a mixture from the file
+  const SourceVersion left = adopt_left(*partial_, watch_, provable(),
+                                        [this](std::span<const std::byte> bytes) { checksums_->update(bytes); });
+  validators_ = left.validators;
+  if (!provable()) {
+    holder_ = giver_of(job_, left);
+    if (validators_.empty() || !holder_) return restart();  // nothing could tell a mixture from the file
+  }
   flushed_ = partial_->front();
   lane_.buffer = start_of(partial_->adopt_scratch(flushed_ / chunk_size_bytes));
   adopted_ = lane_.buffer.size();
@@ -259,7 +270,7 @@ void InOrder::open_partial() {
 void InOrder::flush_chunk() {
   if (!partial_) {  // the source did not say how long it is
     open_partial();
-    if (partial_) partial_->note_validators(validators_, std::nullopt);
+    if (partial_) partial_->note_version(version_held(), std::nullopt);
   }
   if (!partial_) throw Error(FailureKind::internal, "a known file of several chunks is not read in order");
   partial_->write_chunk(lane_.id, flushed_ / chunk_size_bytes, lane_.buffer, hash_chunk(lane_.buffer));
@@ -277,7 +288,7 @@ void InOrder::restart() {
   flushed_ = 0;
   adopted_ = 0;
   validators_ = {};
-  holder_ = nullptr;
+  holder_.reset();
   givers_.clear();
   mixed_ = doubted_ = false;
   reused_ = 0;

@@ -49,6 +49,7 @@ class InOrder {
   [[nodiscard]] bool leads();  // of several that began together, one goes on
   void give_way();
   void open_partial();
+  [[nodiscard]] SourceVersion version_held() const;
   void flush_chunk();
   void restart();
   void finish(FileOutcome& outcome, std::size_t mirror);
@@ -69,18 +70,19 @@ class InOrder {
   MirrorSet mirrors_;
   std::unique_ptr<Partial> partial_;
   std::unique_ptr<ChecksumSet> checksums_;
-  std::uint64_t flushed_ = 0;           // bytes of whole chunks in the partial
-  std::size_t adopted_ = 0;             // bytes of the buffer that a dead writer's scratch gave
-  std::uint64_t reused_ = 0;            // of what an earlier process left, and still held
-  std::uint64_t reserved_ = 0;          // of the disk
-  Validators validators_;               // of the version we hold bytes of
-  const SourceLine* holder_ = nullptr;  // who gave them; nullptr: an earlier process
-  std::string source_, how_sent_;       // the one that is read, and what it does to its bytes; for messages
-  std::set<std::size_t> givers_;        // mirrors whose bytes are held
-  std::set<std::size_t> suspects_;      // mirrors whose bytes together were wrong
-  bool mixed_ = false;                  // the bytes held are not all of one source
-  bool doubted_ = false;                // nor of one version, by its name
-  bool mixable_;                        // and may be so: the whole can be proved, and no mixture was wrong yet
+  std::uint64_t flushed_ = 0;          // bytes of whole chunks in the partial
+  std::size_t adopted_ = 0;            // bytes of the buffer that a dead writer's scratch gave
+  std::uint64_t reused_ = 0;           // of what an earlier process left, and still held
+  std::uint64_t reserved_ = 0;         // of the disk
+  Validators validators_;              // of the version we hold bytes of
+  std::optional<std::size_t> holder_;  // the mirror that gave them; nullopt: an earlier process, from any
+  std::size_t mirror_ = 0;             // the one that is read
+  std::string source_, how_sent_;      // the same, and what it does to its bytes; for messages
+  std::set<std::size_t> givers_;       // mirrors whose bytes are held
+  std::set<std::size_t> suspects_;     // mirrors whose bytes together were wrong
+  bool mixed_ = false;                 // the bytes held are not all of one source
+  bool doubted_ = false;               // nor of one version, by its name
+  bool mixable_;                       // and may be so: the whole can be proved, and no mixture was wrong yet
   bool unchanged_ = false, gave_way_ = false;
   bool first_chunk_only_;  // it is not known whether the lanes may share the file
   std::optional<std::uint64_t> size_to_share_;

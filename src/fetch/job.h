@@ -22,19 +22,21 @@ inline constexpr std::uint64_t document_size_max = 4ULL << 30;
 inline constexpr std::uint64_t list_size_max = 256ULL << 20;  // of a list whose size the recipe does not say
 
 struct FileJob {
-  std::string name;               // for people: path in the asset, or the fragment's id
-  std::vector<Url> urls;          // mirrors, after rewrite rules
-  std::optional<Url> source;      // the first one before them: whoever reads by another rule goes on with this
-  bool shared = false;            // all ranks of a job are at it, this one among them
-  bool listed = false;            // one of many of a list: its sources are counted by origin
-  std::optional<FileTree> known;  // pinned: digest and chunk layer
-  bool learnt = false;            // `known` is what these very sources gave before
+  std::string name;                  // for people: path in the asset, or the fragment's id
+  std::vector<Url> urls;             // mirrors, after rewrite rules
+  std::optional<Url> source;         // the first one before them: names what a checksum proves, whoever reads it how
+  std::vector<std::string> names{};  // of `urls`, in the store; empty: their texts say all
+  bool shared = false;               // all ranks of a job are at it, this one among them
+  bool listed = false;               // one of many of a list: its sources are counted by origin
+  std::optional<FileTree> known;     // pinned: digest and chunk layer
+  bool learnt = false;               // `known` is what these very sources gave before
   std::optional<std::uint64_t> size_bytes;
   std::uint64_t offset = 0;  // the file begins at this byte of its sources ...
   Validators version{};      // ... in this version of them, where it is not empty: another is Error{changed}
   Checksums checksum;
   PieceHashes pieces{};               // of unknown content: they tell a wrong chunk when it lands
-  std::optional<Validators> unless;   // the version that we have: the answer `unchanged` is enough
+  std::optional<Validators> unless;   // the version that we have: the answer `unchanged` is enough ...
+  std::size_t unless_of = 0;          // ... of this mirror
   SpoolFollower* follower = nullptr;  // an archive: read as it arrives, not published
   // A document that is read before it is believed: throws Error to refuse this source. `source` is for its messages.
   // False: it is not to be published.
@@ -43,9 +45,10 @@ struct FileJob {
 };
 
 struct FileOutcome {
-  FileTree tree;          // valid unless `failure`
-  Validators validators;  // of the source that gave it
-  Checksums computed;     // whole-file checksums that were compared
+  FileTree tree;                     // valid unless `failure`
+  Validators validators;             // of the source that gave it
+  Checksums computed;                // whole-file checksums that were compared
+  std::optional<std::size_t> giver;  // the mirror, where one gave all of it
   bool over_tls = false;
   bool unchanged = false;  // the source still has the version of `unless`
   std::optional<Failure> failure;

@@ -72,8 +72,10 @@ void put_job(Parcel& parcel, const FileJob& job) {
   put_optional(parcel, job.size_bytes);
   put_checksums(parcel, job.checksum);
   parcel.add(job.pieces.algorithm).add(job.pieces.length).add(job.pieces.hex);
-  parcel.add(std::uint64_t{job.unless.has_value()});
+  parcel.add(std::uint64_t{job.unless.has_value()}).add(std::uint64_t{job.unless_of});
   if (job.unless) put_validators(parcel, *job.unless);
+  parcel.add(std::uint64_t{job.names.size()});
+  for (const auto& name : job.names) parcel.add(name);
 }
 
 FileJob get_job(Parcel::Reader& parcel) {
@@ -91,7 +93,11 @@ FileJob get_job(Parcel::Reader& parcel) {
   job.pieces.algorithm = parcel.text();
   job.pieces.length = parcel.number();
   job.pieces.hex = parcel.text();
-  if (parcel.flag()) job.unless = get_validators(parcel);
+  const bool unless = parcel.flag();
+  job.unless_of = parcel.number();
+  if (unless) job.unless = get_validators(parcel);
+  const std::uint64_t names = parcel.number();
+  for (std::uint64_t i = 0; i < names; ++i) job.names.push_back(parcel.text());
   return job;
 }
 
@@ -100,6 +106,7 @@ void put_outcome(Parcel& parcel, const FileOutcome& outcome) {
   put_tree(parcel, outcome.tree);
   put_validators(parcel, outcome.validators);
   put_checksums(parcel, outcome.computed);
+  put_optional(parcel, outcome.giver ? std::optional<std::uint64_t>(*outcome.giver) : std::nullopt);
 }
 
 FileOutcome get_outcome(Parcel::Reader& parcel) {
@@ -110,6 +117,7 @@ FileOutcome get_outcome(Parcel::Reader& parcel) {
   outcome.tree = get_tree(parcel);
   outcome.validators = get_validators(parcel);
   outcome.computed = get_checksums(parcel);
+  outcome.giver = get_optional(parcel);
   return outcome;
 }
 

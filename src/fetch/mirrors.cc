@@ -75,10 +75,11 @@ void MirrorSet::throw_most_telling() const {
   throw Error(most != nullptr ? *most : Failure{FailureKind::internal, "no source was tried", "", std::nullopt});
 }
 
-MirrorSet::Pick MirrorSet::pick(std::stop_token stop) {
+MirrorSet::Pick MirrorSet::pick(std::stop_token stop, std::optional<std::size_t> alone) {
   for (;;) {
     if (stop.stop_requested()) throw Error(FailureKind::interrupted, "stopped");
-    if (auto pick = try_pick()) return *pick;
+    const std::size_t only = alone && !dead(*alone) ? *alone : size();
+    if (auto pick = try_pick([&](std::size_t each) { return only == size() || each == only; })) return *pick;
     hosts_.wait(std::chrono::milliseconds(20));
   }
 }

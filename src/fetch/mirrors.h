@@ -33,8 +33,8 @@ class MirrorSet {
   // The best mirror that is alive, ready and `allowed`, with a connection to its host; nullopt: none just now. Throws
   // the most telling failure when all are dead. Each pick is given back by succeeded(), failed() or released().
   [[nodiscard]] std::optional<Pick> try_pick(const Filter& allowed = {});
-  // Waits for one. Throws Error{interrupted} on a stop request.
-  [[nodiscard]] Pick pick(std::stop_token stop);
+  // Waits for one: for `alone`, as long as that is alive. Throws Error{interrupted} on a stop request.
+  [[nodiscard]] Pick pick(std::stop_token stop, std::optional<std::size_t> alone = std::nullopt);
   void succeeded(const Pick& pick);
   // `progress`: bytes were kept, so the row of failures starts anew. Rethrows what is fatal.
   void failed(const Pick& pick, const Error& error, bool progress);

@@ -11,6 +11,12 @@
 
 namespace sabath {
 
+void refuse_unprovable_part(const std::string& name) {
+  throw Error(FailureKind::usage,
+              fmt::format("the manifest that pins {} is not at hand, and without it no part can be checked", name),
+              "give it with --manifest, or fetch the whole, without --sample and --select");
+}
+
 void refuse_unless_part(const std::string& asset, const Manifest& whole, const Manifest& part) {
   part.for_each([&](const Entry& entry) {
     if (entry.type == EntryType::directory) return;

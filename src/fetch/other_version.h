@@ -8,6 +8,7 @@
 
 namespace sabath {
 
+[[noreturn]] void refuse_unprovable_part(const std::string& asset);
 // Throws Error{content} if the part has an entry that the whole has not.
 void refuse_unless_part(const std::string& asset, const Manifest& whole, const Manifest& part);
 // Throws Error{content}, with the first entries that differ as far as the store has what was got.

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "base/file.h"
+#include "fetch/at_hand.h"
 #include "fetch/selection.h"
 #include "fetch/source_key.h"
 #include "store/arrived.h"
@@ -24,8 +25,8 @@ bool all_present(Store& store, const Manifest& manifest) {
 std::optional<Sha256> known_root(const Store& store, const Recipe& recipe, const std::optional<ManifestPin>& pin) {
   if (pin) return pin->digest;
   if (recipe.manifest) return recipe.manifest->digest;
-  const auto ref = store.ref(source_key(recipe));
-  return ref ? std::optional(ref->root) : std::nullopt;
+  const auto learnt = learnt_of(store, recipe);
+  return learnt && learnt->doubt.empty() ? std::optional(learnt->ref.root) : std::nullopt;
 }
 
 namespace {
@@ -86,8 +87,9 @@ class Planner {
     const auto& pin = request_.pin ? request_.pin : recipe_.manifest;
     const Selection& selection = plan_.told.selection;
     const auto digest = pin ? std::optional(pin->digest) : std::nullopt;
-    const auto ref = store_->ref(pin && selection.empty() ? pinned_key(recipe_, pin->digest)
-                                                          : source_key(recipe_, selection, digest));
+    const auto ref =
+        store_->ref(pin && selection.empty() ? pinned_key(recipe_, pin->digest)
+                                             : source_key(recipe_, store_->source_names(), selection, digest));
     learnt_ = ref.has_value();
     const auto root = selection.empty() && pin ? digest : ref ? std::optional(ref->root) : std::nullopt;
     auto manifest = root ? store_->manifest(*root) : std::nullopt;
@@ -154,7 +156,7 @@ class Planner {
   void by_fragment(const Fragment& fragment) {
     PlannedAsset& told = plan_.told;
     if (store_ != nullptr && !settings_.force) {
-      const auto ref = store_->ref(source_key(fragment));
+      const auto ref = store_->ref(source_key(fragment, store_->source_names()));
       const auto manifest = ref ? store_->manifest(ref->root) : std::nullopt;
       if (manifest && all_standing(*manifest)) {
         const Totals totals = manifest->totals();
@@ -208,7 +210,7 @@ class Planner {
       add(level, digest->size_bytes);
       return true;
     };
-    const auto arrival = store_->arrival(source_key(job_of(fragment)));
+    const auto arrival = arrived(*store_, job_of(fragment));
     if (arrival && take(arrival->digest, told.by_source)) return true;
     for (const auto& algorithm : checksum_algorithms) {
       const std::string& hex = fragment.checksum.*algorithm.value;
@@ -218,10 +220,13 @@ class Planner {
   }
 
   // As the fetch asks for it.
-  [[nodiscard]] static FileJob job_of(const Fragment& fragment) {
+  [[nodiscard]] FileJob job_of(const Fragment& fragment) const {
     FileJob job;
     job.urls = fragment.urls;
     job.source = fragment.urls.front();
+    if (store_ != nullptr && store_->source_names()) {
+      for (const auto& url : fragment.urls) job.names.push_back(store_->source_names()(url));
+    }
     job.size_bytes = fragment.size_bytes;
     job.checksum = fragment.checksum;
     return job;

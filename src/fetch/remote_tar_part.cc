@@ -59,7 +59,7 @@ void FragmentFetch::take_members_from(Part& part, std::size_t mirror, bool fresh
   const auto wants_name = [&](const std::string& name) {
     return selects(request_.selection, fragment.path ? fragment.path->text() + "/" + name : name);
   };
-  RemoteTar tar(context_, {part.job.name, url, tar_index_key(source), fragment.size_bytes, fresh, wants_name});
+  RemoteTar tar(context_, {part.job.name, url, tar_index_key(source, context_.store.source_names()), fragment.size_bytes, fresh, wants_name});
   const auto chosen = tar.choose([&](const TarEntry& entry) { return selects(request_.selection, place(entry.path)); },
                                  request_.selection.sample);
   const auto& entries = tar.index().entries();
@@ -70,8 +70,11 @@ void FragmentFetch::take_members_from(Part& part, std::size_t mirror, bool fresh
     numbers.push_back(0);
     if (!entries[i].is_file()) continue;
     FileJob job = member_job(part, place(entries[i].path), entries[i], tar.index().version());
-    job.urls.insert(job.urls.begin(), url);
-    job.source = source;
+    set_sources(job, {source});
+    if (job.known) {  // any mirror will do
+      for (const auto& other : part.job.urls) job.urls.push_back(other);
+      job.names.clear();
+    }
     numbers.back() = members.add(entries[i], job, [this](const FileJob& one, FileOutcome& outcome) {
       return at_hand(context_, one, request_.refresh, outcome);
     });
@@ -79,6 +82,7 @@ void FragmentFetch::take_members_from(Part& part, std::size_t mirror, bool fresh
   if (recipe_.fragments.size() == 1) context_.events.on(event::TotalKnown{members.bytes(), chosen.size()});
   members.fetch();
   part.outcome.over_tls = url.scheme() == "https";
+  part.outcome.giver = mirror;
   for (std::size_t i = 0; i < chosen.size(); ++i) {
     const TarEntry& entry = entries[chosen[i]];
     const RelativePath path = place(entry.path);
@@ -112,7 +116,6 @@ FileJob FragmentFetch::member_job(const Part& part, const RelativePath& path, co
                             printable(path.text()), entry.size_bytes),
                 "the source holds another version than the manifest");
   }
-  for (const auto& other : part.job.urls) job.urls.push_back(other);
   return job;
 }
 

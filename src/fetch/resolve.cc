@@ -194,11 +194,12 @@ void keep_first(std::vector<ListedFile>& files, std::optional<std::uint64_t> lim
 }
 
 Listing resolve(FetchContext& context, const std::vector<Url>& urls, std::optional<std::uint64_t> limit,
-                std::chrono::milliseconds time_max) {
+                std::chrono::milliseconds time_max, std::optional<std::size_t>* giver) {
   std::optional<Failure> failure;
-  for (const Url& url : urls) {
+  for (std::size_t i = 0; i < urls.size(); ++i) {
     try {
-      Listing listing = resolve_one(context, url, time_max);
+      Listing listing = resolve_one(context, urls[i], time_max);
+      if (giver != nullptr) *giver = i;
       keep_first(listing.files, limit);
       return listing;
     } catch (const Error& error) {

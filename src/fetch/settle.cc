@@ -56,15 +56,14 @@ void FragmentFetch::settle(Part& part, ManifestBuilder& builder) {
   try {
     if (part.outcome.failure) throw Error(*part.outcome.failure);
     if (part.outcome.unchanged) {
-      const auto ref = context_.store.ref(source_key(fragment, request_.selection));
-      const auto manifest = ref ? context_.store.manifest(ref->root) : std::nullopt;
+      const auto manifest = context_.store.manifest(part.unless_changed.root);
       if (!manifest || !all_present(context_.store, *manifest)) {
         throw Error(FailureKind::content,
                     fmt::format("{} has not changed at its source, but is damaged here", fragment.id),
                     "fetch it with --force");
       }
       builder.add_all(*manifest, nullptr);
-      trusted_by_ = weaker_trust(trusted_by_, ref->trusted_by);
+      trusted_by_ = weaker_trust(trusted_by_, part.unless_changed.trusted_by);
       return;
     }
     remember_aliases(part.outcome);
@@ -148,8 +147,7 @@ void FragmentFetch::take_list(Part& part) {
     FileJob job;
     const RelativePath path = fragment.path ? *fragment.path / file.path : file.path;
     job.name = path.text();
-    job.urls = rewritten_all(file.urls);
-    job.source = file.urls.front();
+    set_sources(job, file.urls);
     job.listed = true;
     job.size_bytes = file.size_bytes;
     job.checksum = file.checksum;
@@ -207,11 +205,22 @@ void FragmentFetch::learn(Part& part, const FileOutcome& outcome, ManifestBuilde
   const auto manifest = context_.store.manifest(root);
   if (!manifest) throw Error(FailureKind::internal, "a manifest vanished as it was written");
   builder.add_all(*manifest, nullptr);
-  if (part.fragment->urls.empty()) return;
-  context_.store.put_ref(
-      source_key(*part.fragment, request_.selection),
-      {root, part.trusted_by, outcome.validators, std::time(nullptr), part.fragment->urls.front().display(),
-       part.fragment->type == FragmentType::file ? "" : to_text(request_.selection)});
+  const Fragment& fragment = *part.fragment;
+  if (fragment.urls.empty()) return;
+  const SourceNames& names = context_.store.source_names();
+  const Sha256 asked = source_key(fragment, names, request_.selection);
+  const Ref ref{root,
+                part.trusted_by,
+                outcome.validators,
+                std::time(nullptr),
+                fragment.urls[outcome.giver.value_or(0)].display(),
+                fragment.type == FragmentType::file ? "" : to_text(request_.selection)};
+  context_.store.put_ref(asked, ref);
+  if (!outcome.giver || part.local) return;
+  // A single file has a note of its own in the arrivals; here it is for its version, where there are others'.
+  if (fragment.type == FragmentType::file && (fragment.urls.size() == 1 || !fragment.checksum.empty())) return;
+  const Sha256 given = given_key(fragment, *outcome.giver, names, request_.selection);
+  if (given != asked) context_.store.put_ref(given, ref);
 }
 
 void FragmentFetch::remember_aliases(const FileOutcome& outcome) {

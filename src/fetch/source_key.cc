@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+
 #include "base/hash.h"
 
 namespace sabath {
@@ -24,17 +26,46 @@ Json or_null(const std::optional<T>& value) {
   return value ? Json(*value) : Json(nullptr);
 }
 
-Json to_json(const Fragment& fragment) {
-  return {{"url", fragment.urls.empty() ? "" : fragment.urls.front().text()},
-          {"type", static_cast<int>(fragment.type)},
+std::string name_of(const Url& url, const SourceNames& names) { return names ? names(url) : url.text(); }
+
+// A checksum proves the bytes, whoever gave them. Of a list it proves the list alone, of an archive nothing of a part.
+bool is_proven(const Fragment& fragment, const Selection& selection) {
+  const bool whole = fragment.type == FragmentType::file || selection.empty();
+  return !fragment.checksum.empty() && fragment.type != FragmentType::file_list && whole;
+}
+
+Json facts_of(const Fragment& fragment) {
+  return {{"type", static_cast<int>(fragment.type)},
           {"limit", or_null(fragment.limit)},
           {"size", or_null(fragment.size_bytes)},
           {"checksum", to_json(fragment.checksum)},
           {"path", fragment.path ? Json(fragment.path->text()) : Json(nullptr)}};
 }
 
-Json to_json(const GitSource& git) {
-  return {{"origin", git.origin}, {"branch", git.branch}, {"tag", git.tag}, {"commit", git.commit}};
+// As SABATH 0.1 named it: by the first URL as it is written.
+Json by_first_url(const Fragment& fragment) {
+  Json json = facts_of(fragment);
+  json["url"] = fragment.urls.empty() ? "" : fragment.urls.front().text();
+  return json;
+}
+
+// By all its mirrors as this user asks them: each of them may have given what is learnt.
+Json to_json(const Fragment& fragment, const SourceNames& names, const Selection& selection) {
+  Json json = by_first_url(fragment);
+  if (is_proven(fragment, selection) || fragment.urls.empty()) return json;
+  json["url"] = name_of(fragment.urls.front(), names);
+  Json more = Json::array();
+  for (std::size_t i = 1; i < fragment.urls.size(); ++i) more.push_back(name_of(fragment.urls[i], names));
+  if (!more.empty()) json["mirrors"] = std::move(more);
+  return json;
+}
+
+Json to_json(const GitSource& git, const SourceNames& names) {
+  const auto url = Url::try_parse(git.origin);
+  return {{"origin", url ? name_of(*url, names) : git.origin},
+          {"branch", git.branch},
+          {"tag", git.tag},
+          {"commit", git.commit}};
 }
 
 Json to_json(const Selection& selection) {
@@ -43,11 +74,50 @@ Json to_json(const Selection& selection) {
 
 std::string quoted(const std::string& text) { return text.empty() ? "\"\"" : Json(text).dump(); }
 
-Json parts_of(const Recipe& recipe) {
+Sha256 asset_key(const Json& parts, const Selection& selection, const std::optional<Sha256>& pin) {
+  if (selection.empty()) return sha256("asset\n" + parts.dump());
+  const Json part = {{"of", parts}, {"selection", to_json(selection)}, {"pin", pin ? Json(pin->hex()) : Json(nullptr)}};
+  return sha256("part of asset\n" + part.dump());
+}
+
+Sha256 fragment_key(Json key, const Fragment& fragment, const Selection& selection) {
+  // A single file is whole or not there at all: what is learnt of it is the same.
+  if (!selection.empty() && fragment.type != FragmentType::file) key["selection"] = to_json(selection);
+  return sha256("fragment\n" + key.dump());
+}
+
+Json parts_by_first_url(const Recipe& recipe) {
   Json parts = Json::array();
-  for (const auto& fragment : recipe.fragments) parts.push_back(to_json(fragment));
-  if (recipe.git) parts.push_back(to_json(*recipe.git));
+  for (const auto& fragment : recipe.fragments) parts.push_back(by_first_url(fragment));
+  if (recipe.git) parts.push_back(to_json(*recipe.git, {}));
   return parts;
+}
+
+Json parts_of(const Recipe& recipe, const SourceNames& names, const Selection& selection) {
+  Json parts = Json::array();
+  for (const auto& fragment : recipe.fragments) parts.push_back(to_json(fragment, names, selection));
+  if (recipe.git) parts.push_back(to_json(*recipe.git, names));
+  return parts;
+}
+
+std::string offset_of(const FileJob& job) {
+  return job.offset > 0 || !job.version.empty() ? fmt::format(R"("offset":{},)", job.offset) : "";
+}
+
+std::string version_of(const FileJob& job) {
+  if (job.offset == 0 && job.version.empty()) return "";
+  return fmt::format(R"(,"version":[{},{}])", quoted(job.version.etag), quoted(job.version.last_modified));
+}
+
+const std::string& name_of(const FileJob& job, std::size_t mirror) {
+  return job.names.empty() ? job.urls[mirror].text() : job.names[mirror];
+}
+
+std::string mirrors_of(const FileJob& job) {
+  if (job.urls.size() < 2) return "";
+  std::string mirrors;
+  for (std::size_t i = 1; i < job.urls.size(); ++i) mirrors += (i > 1 ? "," : "") + quoted(name_of(job, i));
+  return fmt::format(R"("mirrors":[{}],)", mirrors);
 }
 
 }  // namespace
@@ -61,40 +131,87 @@ Sha256 source_key(const FileJob& job) {
   const std::string sum = fmt::format(R"("md5":{},"sha1":{},{}"sha256":{},{}{})", quoted(sums.md5), quoted(sums.sha1),
                                       newer("sha224", sums.sha224), quoted(sums.sha256), newer("sha384", sums.sha384),
                                       newer("sha512", sums.sha512));
-  const bool part = job.offset > 0 || !job.version.empty();
-  const std::string offset = part ? fmt::format(R"("offset":{},)", job.offset) : "";
-  const std::string version =
-      part ? fmt::format(R"(,"version":[{},{}])", quoted(job.version.etag), quoted(job.version.last_modified)) : "";
   const std::string size = job.size_bytes ? fmt::format("{}", *job.size_bytes) : "null";
-  const Url& url = job.source ? *job.source : job.urls.front();
-  return sha256(fmt::format("file\n{{\"checksum\":{{{}}},{}\"size\":{},\"url\":{}{}}}",
-                            std::string_view(sum).substr(0, sum.size() - 1), offset, size, quoted(url.text()),
-                            version));
+  const bool proven = !sums.empty() || job.urls.empty();
+  const std::string url = proven && job.source ? job.source->text() : name_of(job, 0);
+  return sha256(fmt::format("file\n{{\"checksum\":{{{}}},{}{}\"size\":{},\"url\":{}{}}}",
+                            std::string_view(sum).substr(0, sum.size() - 1), proven ? "" : mirrors_of(job),
+                            offset_of(job), size, quoted(url), version_of(job)));
 }
 
-Sha256 source_key(const Fragment& fragment, const Selection& selection) {
-  Json key = to_json(fragment);
-  // A single file is whole or not there at all: what is learnt of it is the same.
-  if (!selection.empty() && fragment.type != FragmentType::file) key["selection"] = to_json(selection);
-  return sha256("fragment\n" + key.dump());
+Sha256 given_key(const FileJob& job, std::size_t mirror) {
+  return sha256(fmt::format(R"(file
+{{"checksum":{{"md5":"","sha1":"","sha256":""}},{}"size":null,"url":{}{}}})",
+                            offset_of(job), quoted(name_of(job, mirror)), version_of(job)));
 }
 
-Sha256 tar_index_key(const Url& source) { return sha256("tar index\n" + source.text()); }
-
-Sha256 source_key(const GitSource& git) { return sha256("git\n" + to_json(git).dump()); }
-
-Sha256 source_key(const Recipe& recipe, const Selection& selection, const std::optional<Sha256>& pin) {
-  const Json parts = parts_of(recipe);
-  if (selection.empty()) return sha256("asset\n" + parts.dump());
-  const Json part = {{"of", parts}, {"selection", to_json(selection)}, {"pin", pin ? Json(pin->hex()) : Json(nullptr)}};
-  return sha256("part of asset\n" + part.dump());
+std::optional<std::size_t> giver_of(const FileJob& job, const SourceVersion& version) {
+  if (version.source.empty()) return job.urls.size() == 1 ? std::optional<std::size_t>(0) : std::nullopt;
+  for (std::size_t i = 0; i < job.urls.size(); ++i) {
+    if (given_key(job, i).hex() == version.source) return i;
+  }
+  return std::nullopt;
 }
+
+Sha256 source_key(const Fragment& fragment, const SourceNames& names, const Selection& selection) {
+  return fragment_key(to_json(fragment, names, selection), fragment, selection);
+}
+
+Sha256 given_key(const Fragment& fragment, std::size_t mirror, const SourceNames& names, const Selection& selection) {
+  Json key = facts_of(fragment);
+  key["size"] = nullptr;
+  key["checksum"] = to_json(Checksums{});
+  key["url"] = name_of(fragment.urls[mirror], names);
+  // What a list names without a host stands beside the first of its mirrors.
+  if (mirror > 0 && fragment.type == FragmentType::file_list) key["beside"] = name_of(fragment.urls.front(), names);
+  return fragment_key(std::move(key), fragment, selection);
+}
+
+Sha256 tar_index_key(const Url& source, const SourceNames& names) {
+  return sha256("tar index\n" + name_of(source, names));
+}
+
+Sha256 source_key(const GitSource& git) { return sha256("git\n" + to_json(git, {}).dump()); }
+
+Sha256 source_key(const Recipe& recipe, const SourceNames& names, const Selection& selection,
+                  const std::optional<Sha256>& pin) {
+  return asset_key(pin ? parts_by_first_url(recipe) : parts_of(recipe, names, selection), selection, pin);
+}
+
+Sha256 earlier_key(const Recipe& recipe) { return asset_key(parts_by_first_url(recipe), {}, std::nullopt); }
+
+Sha256 said_key(const Recipe& recipe) { return sha256("said asset\n" + parts_of(recipe, {}, {}).dump()); }
 
 Sha256 pinned_key(const Recipe& recipe, const Sha256& root) {
-  return sha256("pinned asset\n" + parts_of(recipe).dump() + "\n" + root.hex());
+  return sha256("pinned asset\n" + parts_by_first_url(recipe).dump() + "\n" + root.hex());
 }
 
 Sha256 bundle_key(const Sha256& root) { return sha256("bundle\n" + root.hex()); }
+
+std::optional<Learnt> learnt_of(const Store& store, const Recipe& recipe) {
+  const Sha256 key = source_key(recipe, store.source_names()), earlier = earlier_key(recipe);
+  if (auto ref = store.ref(key)) return Learnt{std::move(*ref), {}};
+  if (key == earlier) return std::nullopt;  // neither settings nor mirrors leave a doubt
+  const auto doubt = [](Ref ref, const char* why) {
+    const bool proven = !ref.trusted_by.starts_with("first use");
+    return Learnt{std::move(ref), proven ? "" : why};
+  };
+  if (auto ref = store.ref(said_key(recipe))) return doubt(std::move(*ref), "it was learnt by other settings");
+  if (auto ref = store.ref(earlier))
+    return doubt(std::move(*ref), "an earlier SABATH did not note which of its sources gave it");
+  return std::nullopt;
+}
+
+void learn(Store& store, const Recipe& recipe, const Ref& ref) {
+  const SourceNames& names = store.source_names();
+  const Sha256 key = source_key(recipe, names);
+  store.put_ref(key, ref);
+  if (key != source_key(recipe, {})) store.put_ref(said_key(recipe), ref);
+}
+
+std::string text_of_doubt(const std::string& name, const Learnt& learnt) {
+  return fmt::format("{} ({}): {}; online its sources are asked again", name, learnt.ref.trusted_by, learnt.doubt);
+}
 
 std::string source_of(const Recipe& recipe) {
   if (recipe.git) return recipe.git->origin;

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <mutex>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -19,6 +20,7 @@ class LateFetchers final : public FetcherSet {
   Fetcher* find(std::string_view scheme) const override { return made().find(scheme); }
   std::vector<Scheme> schemes() const override { return made().schemes(); }
   Resolver* resolver_for(const Url& url) const override { return made().resolver_for(url); }
+  std::string place(const Url& url) const override { return made().place(url); }
 
   FetcherSet& made() const {
     const std::lock_guard lock(mutex_);

@@ -29,6 +29,7 @@ std::filesystem::path store_to_read(const SessionSettings& settings, const Recip
   for (const auto& directory : all) {
     const auto store = try_open_store(directory);
     if (!store) continue;
+    store->name_sources(source_names(settings));
     const auto root = known_root(*store, recipe, std::nullopt);
     if (root && store->manifest(*root)) return directory;
     if (first.empty()) first = directory;

@@ -12,6 +12,7 @@
 #include "fetch/asset.h"
 #include "fetch/plan.h"
 #include "fetch/selection.h"
+#include "fetch/source_key.h"
 #include "recipe/catalogue.h"
 #include "session/by_ranks.h"
 #include "session/exit_of.h"
@@ -125,6 +126,7 @@ Lease Session::State::lease_for(Store& in, const std::vector<Recipe>& recipes) c
   Lease lease = in.lease({}, what.substr(0, 200), {true});
   for (const auto& recipe : recipes) {
     if (const auto root = known_root(in, recipe, std::nullopt)) lease.add(*root);
+    if (const auto learnt = learnt_of(in, recipe)) lease.add(learnt->ref.root);
   }
   return lease;
 }
@@ -212,7 +214,8 @@ std::filesystem::path Session::path(const std::string& name) {
     if (error.failure().kind == FailureKind::not_found) throw Error(missing);
     throw;
   }
-  const auto root = known_root(*opened, recipe, std::nullopt);
+  auto root = known_root(*opened, recipe, std::nullopt);
+  if (const auto learnt = root ? std::nullopt : learnt_of(*opened, recipe)) root = learnt->ref.root;  // nobody is asked
   const auto manifest = root ? opened->manifest(*root) : std::nullopt;
   const bool seen = manifest && opened->view_present(*manifest);
   if (manifest && !seen) {

@@ -12,7 +12,9 @@ namespace sabath {
 [[nodiscard]] std::unique_ptr<Store> open_store_of(const SessionSettings& settings, bool create);
 // nullptr: there is none.
 [[nodiscard]] std::unique_ptr<Store> try_open_store(const std::filesystem::path& directory);
-// The same for a store that is open already.
+// What this user's settings make of a recipe's URL: as it is asked for after rewrite rules, and where that leads.
+[[nodiscard]] SourceNames source_names(const SessionSettings& settings);
+// The same as open_store_of() for a store that is open already.
 void look_into_others(Store& store, const SessionSettings& settings);
 
 }  // namespace sabath

@@ -22,11 +22,17 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The two last components of a file of the batch, where they are a manifest's or a ref's name.
-std::optional<Sha256> hash_at(const fs::path& file, std::string_view kind, std::string_view suffix) {
+// The two last components of a file of the batch, where they are a manifest's name.
+std::optional<Sha256> manifest_at(const fs::path& file) {
   const auto directory = file.parent_path();
-  if (directory.parent_path().filename() != kind) return std::nullopt;
-  return try_parse_hash_name(directory.filename().native(), file.filename().native(), suffix);
+  if (directory.parent_path().filename() != "manifests") return std::nullopt;
+  return try_parse_hash_name(directory.filename().native(), file.filename().native(), "");
+}
+
+bool is_ref(const fs::path& file) {
+  const auto directory = file.parent_path();
+  return directory.parent_path().filename() == "refs" &&
+         try_parse_ref_name(directory.filename().native(), file.filename().native());
 }
 
 struct InTrash {
@@ -38,8 +44,8 @@ struct InTrash {
 InTrash contents(const Batch& batch) {
   InTrash in;
   Trash::for_each(batch, [&](const fs::path& file) {
-    if (const auto root = hash_at(file, "manifests", "")) in.manifests.emplace(*root, file);
-    if (hash_at(file, "refs", ".json")) {
+    if (const auto root = manifest_at(file)) in.manifests.emplace(*root, file);
+    if (is_ref(file)) {
       if (const auto ref = try_decode_ref(try_read_small(file).value_or(""))) in.refs.emplace(ref->root, file);
     }
     const auto object = file.parent_path().parent_path().filename() == "objects"

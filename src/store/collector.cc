@@ -173,9 +173,10 @@ void Collector::discard_asset(const CollectPlan::Victim& victim, const Survey& s
   const Root& root = survey.roots.at(victim.root);
   store_.trash.discard(batch(), store_.layout.view(victim.root));
   for (const auto& key : root.keys) {
-    const auto file = store_.layout.ref(key);
-    const auto ref = try_decode_ref(try_read_small(file).value_or(""));
-    if (ref && ref->root == victim.root) store_.trash.discard(batch(), file);
+    for (const auto& file : ref_files(store_.layout, key)) {
+      const auto ref = try_decode_ref(try_read_small(file).value_or(""));
+      if (ref && ref->root == victim.root) store_.trash.discard(batch(), file);
+    }
   }
   store_.trash.discard(batch(), store_.layout.manifest(victim.root));
   report_.collected.push_back(

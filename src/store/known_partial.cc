@@ -363,11 +363,11 @@ void KnownPartial::discard() {
 }
 
 // One question of the interface has no meaning here: there is no front.
-void KnownPartial::adopt_front(const Validators&, const std::function<void(std::span<const std::byte>)>&) {
+void KnownPartial::adopt_front(const SourceVersion&, const std::function<void(std::span<const std::byte>)>&) {
   refuse_front("the front");
 }
-Validators KnownPartial::validators_noted() const { return {}; }
-void KnownPartial::note_validators(const Validators&, std::optional<std::uint64_t>) {}
+SourceVersion KnownPartial::version_noted() const { return {}; }
+void KnownPartial::note_version(const SourceVersion&, std::optional<std::uint64_t>) {}
 std::uint64_t KnownPartial::front() const { refuse_front("the front"); }
 void KnownPartial::write_unhashed(unsigned, std::uint64_t, std::span<const std::byte>) {
   refuse_front("a chunk without its hash");

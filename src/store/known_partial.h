@@ -28,9 +28,9 @@ class KnownPartial final : public Partial {
   void release(std::uint64_t index) override;
   bool claimed_by_other(std::uint64_t index) override;
 
-  void adopt_front(const Validators& expected, const std::function<void(std::span<const std::byte>)>& tee) override;
-  Validators validators_noted() const override;
-  void note_validators(const Validators& validators, std::optional<std::uint64_t> size_bytes) override;
+  void adopt_front(const SourceVersion& expected, const std::function<void(std::span<const std::byte>)>& tee) override;
+  SourceVersion version_noted() const override;
+  void note_version(const SourceVersion& version, std::optional<std::uint64_t> size_bytes) override;
   std::uint64_t front() const override;
   void write_unhashed(unsigned lane, std::uint64_t index, std::span<const std::byte> bytes) override;
   void note_hash(std::uint64_t index, std::uint64_t length, const Sha256& hash) override;

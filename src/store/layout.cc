@@ -80,6 +80,10 @@ std::filesystem::path Layout::manifest(const Sha256& root) const { return fanned
 
 std::filesystem::path Layout::ref(const Sha256& source_key) const { return fanned(refs(), source_key.hex(), ".json"); }
 
+std::filesystem::path Layout::ref(const Sha256& source_key, unsigned owner) const {
+  return fanned(refs(), source_key.hex(), fmt::format(".{}.json", owner));
+}
+
 std::filesystem::path Layout::index(const Sha256& key) const { return fanned(indexes(), key.hex(), ""); }
 
 std::filesystem::path Layout::alias(std::string_view algorithm, std::string_view hex) const {
@@ -117,6 +121,16 @@ std::optional<Sha256> try_parse_hash_name(std::string_view directory, std::strin
   }
   const std::string hex = fmt::format("{}{}", directory, name.substr(0, digits));
   return is_hex(hex) ? Sha256::try_parse(hex) : std::nullopt;
+}
+
+std::optional<RefName> try_parse_ref_name(std::string_view directory, std::string_view name) {
+  constexpr std::string_view end = ".json";
+  if (const auto key = try_parse_hash_name(directory, name, end)) return RefName{*key, std::nullopt};
+  const std::size_t dot = name.find('.');
+  if (dot == name.npos || !name.ends_with(end) || name.size() - dot <= end.size()) return std::nullopt;
+  const auto key = try_parse_hash_name(directory, name.substr(0, dot), "");
+  const auto owner = try_parse_decimal(name.substr(dot + 1, name.size() - dot - 1 - end.size()));
+  return key && owner ? std::optional(RefName{*key, *owner}) : std::nullopt;
 }
 
 void check_alias_name(std::string_view algorithm, std::string_view hex) {

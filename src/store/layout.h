@@ -37,6 +37,9 @@ class Layout {
   [[nodiscard]] std::filesystem::path manifest(const Sha256& root) const;  // manifests/ab/<62 hex>
   [[nodiscard]] std::filesystem::path refs() const { return root_ / "refs"; }
   [[nodiscard]] std::filesystem::path ref(const Sha256& source_key) const;  // refs/ab/<62 hex>.json
+  [[nodiscard]] std::filesystem::path ref(const Sha256& source_key,
+                                          unsigned owner) const;  // refs/ab/<62 hex>.<uid>.json
+  [[nodiscard]] bool of_several_users() const noexcept { return !room_.empty(); }
   [[nodiscard]] std::filesystem::path indexes() const { return root_ / "indexes"; }
   [[nodiscard]] std::filesystem::path index(const Sha256& key) const;  // indexes/ab/<62 hex>
   [[nodiscard]] std::filesystem::path aliases() const { return root_ / "alias"; }
@@ -73,6 +76,12 @@ class Layout {
 [[nodiscard]] std::optional<Digest> try_parse_pack_name(std::string_view name);
 [[nodiscard]] std::optional<Sha256> try_parse_hash_name(std::string_view directory, std::string_view name,
                                                         std::string_view suffix);
+
+struct RefName {
+  Sha256 source_key;
+  std::optional<std::uint64_t> owner;  // where several have one of a source
+};
+[[nodiscard]] std::optional<RefName> try_parse_ref_name(std::string_view directory, std::string_view name);
 
 // Where a symlink beside a node's store DIR/.sabath leads, if `stage` made it: to the view of this manifest.
 [[nodiscard]] std::optional<Sha256> try_parse_staged_link(const std::filesystem::path& target);

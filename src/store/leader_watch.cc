@@ -151,15 +151,15 @@ std::vector<fs::path> LeaderWatch::farthest_first() const {
   return paths;
 }
 
-std::optional<Validators> LeaderWatch::left_validators() {
+std::optional<SourceVersion> LeaderWatch::left_version() {
   list_directories();
   for (const auto& directory : farthest_first()) {
-    if (const auto note = try_read_source_note(directory)) return note->validators;
+    if (const auto note = try_read_source_note(directory)) return note->version;
   }
   return std::nullopt;
 }
 
-std::uint64_t LeaderWatch::copy_left(Partial& own, const Validators& expected,
+std::uint64_t LeaderWatch::copy_left(Partial& own, const SourceVersion& expected,
                                      const std::function<void(std::span<const std::byte>)>& tee) {
   list_directories();
   std::uint64_t copied = 0;
@@ -167,7 +167,7 @@ std::uint64_t LeaderWatch::copy_left(Partial& own, const Validators& expected,
   for (const auto& directory : farthest_first()) {
     const auto note = try_read_source_note(directory);
     const auto data = try_open_file(directory / partial_data_name, O_RDONLY | O_NOFOLLOW);
-    if (!note || note->validators != expected || !data) continue;
+    if (!note || note->version != expected || !data) continue;
     const auto hashes = journaled(directory, key_);
     for (;;) {
       const std::uint64_t index = own.front() / chunk_size_bytes;
@@ -175,7 +175,7 @@ std::uint64_t LeaderWatch::copy_left(Partial& own, const Validators& expected,
       if (reported == hashes.end() || read_at(data->get(), chunk, own.front(), directory) < chunk.size()) break;
       const Sha256 hash = hash_chunk(chunk);
       if (std::ranges::find(reported->second, hash) == reported->second.end()) break;
-      if (own.front() == 0) own.note_validators(note->validators, note->size_bytes);
+      if (own.front() == 0) own.note_version(note->version, note->size_bytes);
       own.write_chunk(0, index, chunk, hash);
       tee(chunk);
       copied += chunk.size();

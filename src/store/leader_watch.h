@@ -37,11 +37,11 @@ class LeaderWatch {
   [[nodiscard]] bool take_lead(Partial& own);
 
   // What the other writer that got farthest noted of the source: nullopt if there is nothing that could be copied.
-  [[nodiscard]] std::optional<Validators> left_validators();
+  [[nodiscard]] std::optional<SourceVersion> left_version();
   // Copies into `own` the chunks that follow its front, from others' directories that noted `expected`: each is hashed
   // and compared with its writer's journal. For writers that stand still and cannot be known to be dead: their files
   // are read and never touched. Calls `tee` with the bytes in order; returns how many.
-  std::uint64_t copy_left(Partial& own, const Validators& expected,
+  std::uint64_t copy_left(Partial& own, const SourceVersion& expected,
                           const std::function<void(std::span<const std::byte>)>& tee);
 
   static constexpr auto interval = std::chrono::milliseconds(100);

@@ -2,8 +2,11 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 
+#include <unistd.h>
+
 #include <charconv>
 #include <nlohmann/json.hpp>
+#include <system_error>
 
 #include "base/hash.h"
 #include "sabath/error.h"
@@ -15,6 +18,8 @@
 namespace sabath {
 
 namespace {
+
+namespace fs = std::filesystem;
 
 template <class Ask>
 auto first_of(const std::vector<std::unique_ptr<Store>>& stores, const Ask& ask) -> decltype(ask(*stores.front())) {
@@ -54,14 +59,78 @@ std::optional<Ref> try_decode_ref(std::string_view text) {
   }
 }
 
+namespace {
+
+std::optional<Ref> try_read_ref(const Store::State& store, const fs::path& file) {
+  const auto text = try_read_trusted(store, file);
+  return text ? try_decode_ref(*text) : std::nullopt;
+}
+
+bool is_ours(const fs::path& file) {
+  const auto there = try_lstat(file);
+  return there && there->st_uid == ::geteuid();
+}
+
+// One name for all where one user writes; else each has one of his own, so that nobody's knowledge takes another's
+// place. A store that several write without having been made for it may hold another's under the first name.
+fs::path own_ref(const Layout& layout, const Sha256& source_key) {
+  const auto plain = layout.ref(source_key);
+  const bool free = !layout.of_several_users() && (!try_lstat(plain) || is_ours(plain));
+  return free ? plain : layout.ref(source_key, ::geteuid());
+}
+
+std::optional<Ref> own_or_trusted_ref(const Store::State& store, const Sha256& source_key) {
+  const auto own = own_ref(store.layout, source_key), plain = store.layout.ref(source_key);
+  if (auto ref = try_read_ref(store, own)) return ref;
+  if (own != plain && is_ours(plain)) {  // an earlier SABATH's
+    if (auto ref = try_read_ref(store, plain)) return ref;
+  }
+  std::optional<Ref> newest = own == plain ? std::nullopt : try_read_ref(store, plain);
+  for (const uid_t owner : store.owners.trusted()) {
+    auto ref = owner == ::geteuid() ? std::nullopt : try_read_ref(store, store.layout.ref(source_key, owner));
+    if (ref && (!newest || ref->time > newest->time)) newest = std::move(ref);
+  }
+  return newest;
+}
+
+}  // namespace
+
 std::optional<Ref> Store::ref(const Sha256& source_key) const {
-  const auto text = try_read_trusted(*state_, state_->layout.ref(source_key));
-  if (auto ref = text ? try_decode_ref(*text) : std::nullopt) return ref;
+  if (auto ref = own_or_trusted_ref(*state_, source_key)) return ref;
   return first_of(state_->others, [&](const Store& other) { return other.ref(source_key); });
 }
 
+bool Store::has_ref(const Sha256& source_key) const {
+  return try_lstat(own_ref(state_->layout, source_key)) || is_ours(state_->layout.ref(source_key));
+}
+
 void Store::put_ref(const Sha256& source_key, const Ref& ref) {
-  replace_file(*state_, state_->layout.ref(source_key), encode_ref(ref), true);
+  replace_file(*state_, own_ref(state_->layout, source_key), encode_ref(ref), true);
+}
+
+std::vector<ForeignRef> Store::foreign_refs(const Sha256& source_key) const {
+  std::vector<ForeignRef> refs;
+  for (const auto& file : ref_files(state_->layout, source_key)) {
+    const auto there = try_lstat(file);
+    if (!there || !S_ISREG(there->st_mode) || state_->owners.trusts(*there)) continue;
+    try {
+      const auto ref = try_decode_ref(try_read_small(file).value_or(""));
+      if (ref) refs.push_back({there->st_uid, *ref});
+    } catch (const Error&) {  // not readable for us
+    }
+  }
+  return refs;
+}
+
+std::vector<fs::path> ref_files(const Layout& layout, const Sha256& source_key) {
+  std::vector<fs::path> files;
+  const auto fan = layout.ref(source_key).parent_path();
+  std::error_code error;
+  for (fs::directory_iterator it(fan, error), end; !error && it != end; it.increment(error)) {
+    const auto name = try_parse_ref_name(fan.filename().native(), it->path().filename().native());
+    if (name && name->source_key == source_key) files.push_back(it->path());
+  }
+  return files;
 }
 
 std::optional<std::string> Store::index(const Sha256& key, std::uint64_t size_max) const {
@@ -94,6 +163,16 @@ std::optional<Digest> Store::alias(std::string_view algorithm, const std::string
   const auto text = try_read_trusted(*state_, state_->layout.alias(algorithm, hex));
   if (auto digest = text ? try_decode_alias(*text) : std::nullopt) return digest;
   return first_of(state_->others, [&](const Store& other) { return other.alias(algorithm, hex); });
+}
+
+std::optional<Digest> Store::alias_hint(std::string_view algorithm, const std::string& hex) const {
+  check_alias_name(algorithm, hex);
+  try {
+    const auto digest = try_decode_alias(try_read_small(state_->layout.alias(algorithm, hex)).value_or(""));
+    if (digest) return digest;
+  } catch (const Error&) {  // not readable for us
+  }
+  return first_of(state_->others, [&](const Store& other) { return other.alias_hint(algorithm, hex); });
 }
 
 void Store::put_alias(std::string_view algorithm, const std::string& hex, const Digest& digest) {

@@ -19,6 +19,7 @@ class Owners {
  public:
   Owners() : trusted_{::geteuid(), 0} {}  // this user, and root
   void trust(const std::vector<uid_t>& others) { trusted_.insert(trusted_.end(), others.begin(), others.end()); }
+  [[nodiscard]] const std::vector<uid_t>& trusted() const noexcept { return trusted_; }
   [[nodiscard]] bool trusts(const struct stat& file) const {
     return std::ranges::find(trusted_, file.st_uid) != trusted_.end();
   }

@@ -18,6 +18,7 @@
 #include "sabath/digest.h"
 #include "sabath/fetcher.h"
 #include "store/scratch.h"
+#include "store/store_values.h"
 
 namespace sabath {
 
@@ -53,10 +54,11 @@ class Partial {
 
   // --- unknown content ---------------------------------------------------------------------------------------
   // What an earlier process left, hashed again as it is read; calls `tee` with the bytes of the front in order.
-  // Nothing is adopted when `expected` differs from the validators noted then.
-  virtual void adopt_front(const Validators& expected, const std::function<void(std::span<const std::byte>)>& tee) = 0;
-  [[nodiscard]] virtual Validators validators_noted() const = 0;  // by the earlier process; empty if none
-  virtual void note_validators(const Validators& validators, std::optional<std::uint64_t> size_bytes) = 0;
+  // Nothing is adopted when `expected` differs from the version noted then.
+  virtual void adopt_front(const SourceVersion& expected,
+                           const std::function<void(std::span<const std::byte>)>& tee) = 0;
+  [[nodiscard]] virtual SourceVersion version_noted() const = 0;  // by the earlier process; empty if none
+  virtual void note_version(const SourceVersion& version, std::optional<std::uint64_t> size_bytes) = 0;
   [[nodiscard]] virtual std::uint64_t front() const = 0;
   // write_chunk() in two steps, for whoever learns the hash a moment later: until note_hash() the bytes are nothing.
   virtual void write_unhashed(unsigned lane, std::uint64_t index, std::span<const std::byte> bytes) = 0;

@@ -27,7 +27,7 @@ std::optional<SourceNote> try_read_source_note(const std::filesystem::path& dire
     const auto value = json.find(key);
     return value != json.end() && value->is_string() ? value->get<std::string>() : std::string();
   };
-  SourceNote note{{text_of("etag"), text_of("last_modified")}, std::nullopt};
+  SourceNote note{{{text_of("etag"), text_of("last_modified")}, text_of("source")}, std::nullopt};
   const auto size = json.find("size_bytes");
   if (size != json.end() && size->is_number_unsigned()) note.size_bytes = size->get<std::uint64_t>();
   return note;

@@ -6,12 +6,12 @@
 #include <filesystem>
 #include <optional>
 
-#include "sabath/fetcher.h"
+#include "store/store_values.h"
 
 namespace sabath {
 
 struct SourceNote {
-  Validators validators;
+  SourceVersion version;
   std::optional<std::uint64_t> size_bytes;
 };
 

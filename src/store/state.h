@@ -54,6 +54,7 @@ struct Store::State {
   const WriterId writer;
   Landing landing;
   Owners owners;                               // set before the store is used, as `others` are: store/lookup.h
+  SourceNames names;                           // the same
   std::vector<std::unique_ptr<Store>> others;  // read where this one lacks something, in this order
   Evidence evidence;
   Arrivals arrivals;

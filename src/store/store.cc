@@ -44,6 +44,10 @@ std::unique_ptr<Store> Store::open(const fs::path& directory, bool create) {
 Store::Store(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Store::~Store() = default;
 
+void Store::name_sources(SourceNames names) { state_->names = std::move(names); }
+
+const SourceNames& Store::source_names() const noexcept { return state_->names; }
+
 const fs::path& Store::directory() const noexcept { return state_->layout.root(); }
 
 Space Store::space() const {

@@ -40,6 +40,8 @@ class Store {
   [[nodiscard]] static std::unique_ptr<Store> open(const std::filesystem::path& directory, bool create);
   ~Store();
   [[nodiscard]] const std::filesystem::path& directory() const noexcept;
+  void name_sources(SourceNames names);  // before it is used, as look_also()
+  [[nodiscard]] const SourceNames& source_names() const noexcept;
   [[nodiscard]] Space space() const;
 
   // --- objects -----------------------------------------------------------------------------------------------
@@ -83,14 +85,18 @@ class Store {
   Sha256 put_manifest(ManifestBuilder& builder);
   // Checked wholly; throws Error{content}, Error{invalid}.
   Sha256 put_manifest(const std::string& bytes, const Sha256& expected_root);
+  // What this user has learnt of a source; else the newest of what owners whom he trusts have.
   [[nodiscard]] std::optional<Ref> ref(const Sha256& source_key) const;
   void put_ref(const Sha256& source_key, const Ref& ref);
+  [[nodiscard]] std::vector<ForeignRef> foreign_refs(const Sha256& source_key) const;  // of all other owners
+  [[nodiscard]] bool has_ref(const Sha256& source_key) const;                          // this user's, whatever is in it
   // What was learnt of a remote archive's members: bytes that whoever reads them checks. nullopt: none, or too long.
   [[nodiscard]] std::optional<std::string> index(const Sha256& key, std::uint64_t size_max) const;
   void put_index(const Sha256& key, const std::string& bytes);
-  // Published whole-file checksum -> digest; `algorithm` one of checksum_algorithms that finds, or "git".
+  // Published whole-file checksum -> digest; `algorithm` one of checksum_algorithms that finds, or "git". A hint is anybody's word.
   [[nodiscard]] std::optional<Digest> alias(std::string_view algorithm, const std::string& hex) const;
   void put_alias(std::string_view algorithm, const std::string& hex, const Digest& digest);
+  [[nodiscard]] std::optional<Digest> alias_hint(std::string_view algorithm, const std::string& hex) const;
   // A hint for what was broken off: the file of this source was whole here once. Its object may be gone since.
   [[nodiscard]] std::optional<Arrival> arrival(const Sha256& source_key) const;
   void note_arrival(const Sha256& source_key, const Arrival& arrival);

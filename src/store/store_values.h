@@ -2,16 +2,28 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 
 #include "sabath/digest.h"
 #include "sabath/fetcher.h"
+#include "sabath/url.h"
 
 namespace sabath {
 
 struct Space {
   std::uint64_t bytes_free = 0;   // for this user
   std::uint64_t inodes_free = 0;  // UINT64_MAX where the filesystem does not count them
+};
+
+// What a source is called in the store: its URL as this user asks for it. Empty: URLs say all.
+using SourceNames = std::function<std::string(const Url&)>;
+
+// Of which version of which source some bytes are: validators of one say nothing about another's.
+struct SourceVersion {
+  Validators validators;
+  std::string source;  // as its reader names it; empty: nobody has said
+  friend bool operator==(const SourceVersion&, const SourceVersion&) = default;
 };
 
 // How a root became trusted for a source: kept in refs/.
@@ -22,6 +34,12 @@ struct Ref {
   std::int64_t time = 0;   // seconds since 1970, for people
   std::string source;      // display URL, for people
   std::string note;        // e.g. the git commit
+};
+
+// What another member of a shared store has learnt, and this user's settings do not believe.
+struct ForeignRef {
+  std::uint32_t owner = 0;  // user id
+  Ref ref;
 };
 
 // What one source gave.

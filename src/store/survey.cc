@@ -130,7 +130,7 @@ std::optional<Sha256> try_parse_root_name(std::string_view name) {
 std::map<Sha256, bool> roots_named(const Layout& layout) {
   std::map<Sha256, bool> roots;
   for_each_fanned(layout.refs(), [&](const std::string& fan, const std::string& name, const fs::path& file) {
-    if (!try_parse_hash_name(fan, name, ".json")) return;
+    if (!try_parse_ref_name(fan, name)) return;
     if (const auto ref = try_decode_ref(try_read_small(file).value_or(""))) roots.try_emplace(ref->root, false);
   });
   const auto add = [&](std::string_view name, unsigned char) {
@@ -164,11 +164,11 @@ class Surveyor {
 
   void read_refs() {
     for_each_fanned(store_.layout.refs(), [&](const std::string& fan, const std::string& name, const fs::path& file) {
-      const auto key = try_parse_hash_name(fan, name, ".json");
+      const auto key = try_parse_ref_name(fan, name);
       const auto ref = key ? try_decode_ref(try_read_small(file).value_or("")) : std::nullopt;
       if (!ref) return;  // `verify` puts it aside
       Root& root = survey_.roots[ref->root];
-      root.keys.push_back(*key);
+      if (std::ranges::find(root.keys, key->source_key) == root.keys.end()) root.keys.push_back(key->source_key);
       use(root, file);
       const bool elsewhere = is_restorable_from(*ref);
       if (root.source.empty() || (elsewhere && !root.restorable)) {

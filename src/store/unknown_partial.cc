@@ -137,10 +137,10 @@ std::multimap<std::uint64_t, Sha256> UnknownPartial::journaled() const {
   return all;
 }
 
-void UnknownPartial::adopt_front(const Validators& expected,
+void UnknownPartial::adopt_front(const SourceVersion& expected,
                                  const std::function<void(std::span<const std::byte>)>& tee) {
   if (!unexamined_) return;
-  if (validators_noted() != expected) return restart();
+  if (version_noted() != expected) return restart();
   const auto hashes = journaled();
   std::vector<std::byte> chunk(chunk_size_bytes);
   Sha256 tail_hash;
@@ -193,15 +193,17 @@ std::map<std::uint64_t, std::uint64_t> UnknownPartial::scratch_left() {
   return left_;
 }
 
-Validators UnknownPartial::validators_noted() const {
+SourceVersion UnknownPartial::version_noted() const {
   const auto note = try_read_source_note(directory_);
-  return note ? note->validators : Validators{};
+  return note ? note->version : SourceVersion{};
 }
 
-void UnknownPartial::note_validators(const Validators& validators, std::optional<std::uint64_t> size_bytes) {
+void UnknownPartial::note_version(const SourceVersion& version, std::optional<std::uint64_t> size_bytes) {
   forget_earlier();
-  if (validators_noted() == validators) return;
+  if (version_noted() == version) return;
+  const Validators& validators = version.validators;
   nlohmann::ordered_json json{{"etag", validators.etag}, {"last_modified", validators.last_modified}};
+  if (!version.source.empty()) json["source"] = version.source;
   if (size_bytes) json["size_bytes"] = *size_bytes;
   write_text_atomically(directory_ / partial_source_name,
                         json.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace));

@@ -267,6 +267,50 @@ class Users(OwnProgram):
         asset = self.fetch_as(BOB, "free")
         self.expect_tree(asset["path"], {"f.bin": BIG, "small": b"y" * 1000})
 
+    def test_what_a_checksum_proves_is_not_fetched_again(self):
+        self.make_shared()
+        parts = [fragment(self.server.url(name), data, name=name) for name, data in self.tree().items()]
+        self.sabath.add("sure", parts)
+        first = self.fetch_as(ALICE, "sure")
+        seen = self.server.log()
+        second = self.fetch_as(BOB, "sure")
+        self.assertEqual((second["fetched_bytes"], self.server.new_requests(seen)), (0, []))
+        self.assertEqual(second["trusted_by"], "checksum")
+        self.both_are_right("sure", {ALICE: first, BOB: second})
+        self.poison(BIG, b"z" * len(BIG))  # a right name does not help
+        shutil.rmtree(self.store / f"views.{BOB}")
+        self.expect_tree(self.fetch_as(BOB, "sure")["path"], self.tree())
+
+    def tree(self):
+        return {"f.bin": BIG, "small": b"y" * 1000}
+
+    def both_are_right(self, name, assets):
+        for user, asset in assets.items():
+            self.assertEqual(self.as_user(user, "path", name).out.strip(), asset["path"])
+            self.as_user(user, "verify", name)
+
+    def test_what_another_has_learnt_is_named_and_not_taken(self):
+        self.make_shared()
+        self.sabath.add("free", [fragment(self.server.url("small"))])
+        first = self.fetch_as(ALICE, "free")
+        seen = self.server.log()
+        refused = self.as_user(BOB, "fetch", "free", "--offline", code=9)
+        self.assertIn(str(ALICE), refused.err)
+        (self.server.root / "small").write_bytes(b"Y" * 999)  # its source has gone on
+        learnt = self.as_user(BOB, "fetch", "--json", "free")
+        self.assertIn(f"{ALICE}", learnt.err)
+        self.assertIn("trusted_owners", learnt.err)
+        self.assertEqual(len(self.server.new_requests(seen)), 1)
+        self.both_are_right("free", {ALICE: first, BOB: learnt.asset})
+        self.expect_tree(first["path"], {"small": b"y" * 1000})
+        self.expect_tree(learnt.asset["path"], {"small": b"Y" * 999})
+        seen = self.server.log()
+        for user in (ALICE, BOB):  # each knows what it has
+            self.assertEqual(self.fetch_as(user, "free")["fetched_bytes"], 0)
+        third = self.fetch_as(MALLORY, "free", SABATH_CONFIG=self.trusting(ALICE))
+        self.expect_tree(third["path"], {"small": b"y" * 1000})
+        self.assertEqual(self.server.new_requests(seen), [])
+
     def test_a_site_store_is_read_in_place(self):
         site = self.home / "site"
         self.expect(self.sabath.run("fetch", "pinned", SABATH_CACHE=str(site)))  # root's

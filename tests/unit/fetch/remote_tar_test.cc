@@ -312,9 +312,9 @@ TEST(SelectionTest, APartHasKeysOfItsOwn) {
   fragment.urls = {Url::parse(tar_url)};
   const Selection four{4, {}}, some{std::nullopt, {"a/*"}};
   const Sha256 pin = sha256(std::string_view("pin"));
-  const std::set<Sha256> keys{source_key(recipe),       source_key(recipe, four),
-                              source_key(recipe, some), source_key(recipe, four, pin),
-                              source_key(fragment),     source_key(fragment, four)};
+  const std::set<Sha256> keys{source_key(recipe, {}),       source_key(recipe, {}, four),
+                              source_key(recipe, {}, some), source_key(recipe, {}, four, pin),
+                              source_key(fragment, {}),     source_key(fragment, {}, four)};
   EXPECT_EQ(keys.size(), 6U);
   FileJob one;
   one.urls = {Url::parse(tar_url)};
@@ -325,7 +325,7 @@ TEST(SelectionTest, APartHasKeysOfItsOwn) {
   EXPECT_NE(source_key(one), source_key(moved));
   EXPECT_NE(source_key(moved), source_key(other));
   fragment.type = FragmentType::file;  // whole, or not there
-  EXPECT_EQ(source_key(fragment), source_key(fragment, four));
+  EXPECT_EQ(source_key(fragment, {}), source_key(fragment, {}, four));
 }
 
 TEST(SelectionTest, Patterns) {

@@ -46,16 +46,16 @@ TEST(SourceKey, Golden) {
   recipe.fragments = {fragment()};
   recipe.git = git();
   EXPECT_EQ(source_key(job()).hex(), "5d2c1a503d225fdd8877a5d556d5184a7e62606a3735d4f1b1ea168245ee88be");
-  EXPECT_EQ(source_key(fragment()).hex(), "31a271918674fe738615b42d7df7bc36c5c0707db22c64974cd6bac7232da220");
+  EXPECT_EQ(source_key(fragment(), {}).hex(), "31a271918674fe738615b42d7df7bc36c5c0707db22c64974cd6bac7232da220");
   EXPECT_EQ(source_key(git()).hex(), "d082b20f75a07fc3f64b116a161e3a2b4c8924392875b219f21d1e7ee6646f9a");
-  EXPECT_EQ(source_key(recipe).hex(), "89f2b209a5bba97417926197ceac8131b018daa60070a441ebe964e1b85b75b2");
+  EXPECT_EQ(source_key(recipe, {}).hex(), "89f2b209a5bba97417926197ceac8131b018daa60070a441ebe964e1b85b75b2");
 }
 
 TEST(SourceKey, WhatIsAskedForDecidesAndNothingElse) {
   Fragment same = fragment();
   same.id = "other";
   same.urls.pop_back();  // a mirror has the same bytes
-  EXPECT_EQ(source_key(same), source_key(fragment()));
+  EXPECT_EQ(source_key(same, {}), source_key(fragment(), {}));
   FileJob same_job = job();
   same_job.name = "g";
   same_job.urls.pop_back();
@@ -64,11 +64,11 @@ TEST(SourceKey, WhatIsAskedForDecidesAndNothingElse) {
   same_job.urls.front() = Url::parse("http://127.0.0.1:8000/f");  // by a rewrite rule
   EXPECT_EQ(source_key(same_job), source_key(job()));
 
-  std::set<Sha256> keys = {source_key(fragment()), source_key(job()), source_key(git())};
+  std::set<Sha256> keys = {source_key(fragment(), {}), source_key(job()), source_key(git())};
   const auto differs = [&](const auto& change) {
     Fragment other = fragment();
     change(other);
-    EXPECT_TRUE(keys.insert(source_key(other)).second);
+    EXPECT_TRUE(keys.insert(source_key(other, {})).second);
   };
   differs([](Fragment& f) { f.urls.front() = Url::parse("https://a.example/f.tar?v=2"); });
   differs([](Fragment& f) { f.type = FragmentType::file; });
@@ -82,19 +82,54 @@ TEST(SourceKey, WhatIsAskedForDecidesAndNothingElse) {
   differs([](Fragment& f) { f.checksum.sha512 = std::string(128, 'a'); });
 }
 
+// What nothing proves belongs to all who may have given it, as this user asks them, and to the one who did.
+TEST(SourceKey, WithoutAChecksumEachMirrorCounts) {
+  Fragment free = fragment(), alone = fragment();
+  for (Fragment* each : {&free, &alone}) each->checksum = {};
+  alone.urls.pop_back();
+  EXPECT_NE(source_key(free, {}), source_key(alone, {}));
+  EXPECT_EQ(given_key(free, 0, {}), given_key(alone, 0, {}));
+  EXPECT_EQ(given_key(free, 0, {}), given_key(fragment(), 0, {})) << "whatever a recipe states";
+  EXPECT_NE(given_key(free, 0, {}), given_key(free, 1, {}));
+  const SourceNames here = [](const Url& url) { return url.text() + " at here"; };
+  EXPECT_NE(source_key(alone, here), source_key(alone, {}));
+  EXPECT_NE(given_key(alone, 0, here), given_key(alone, 0, {}));
+  EXPECT_EQ(source_key(fragment(), here), source_key(fragment(), {}))
+      << "a checksum proves the bytes, whoever gave them";
+  Recipe recipe;
+  recipe.fragments = {alone};
+  EXPECT_EQ(source_key(recipe, {}), earlier_key(recipe)) << "one source, as it is written: as SABATH 0.1 named it";
+  EXPECT_NE(source_key(recipe, here), earlier_key(recipe));
+  EXPECT_NE(said_key(recipe), earlier_key(recipe));
+  recipe.fragments = {free};
+  EXPECT_NE(source_key(recipe, {}), earlier_key(recipe));
+
+  FileJob job_free = job();
+  job_free.checksum = {};
+  FileJob job_alone = job_free;
+  job_alone.urls.pop_back();
+  EXPECT_NE(source_key(job_free), source_key(job_alone));
+  EXPECT_EQ(given_key(job_free, 0), given_key(job_alone, 0));
+  EXPECT_EQ(giver_of(job_free, {{}, given_key(job_free, 1).hex()}), 1U);
+  EXPECT_EQ(giver_of(job_alone, {{}, given_key(job_free, 1).hex()}), std::nullopt);
+  EXPECT_EQ(giver_of(job_free, {}), std::nullopt) << "nobody has said it, and there are two";
+  job_alone.names = {"f at here"};
+  EXPECT_NE(given_key(job_free, 0), given_key(job_alone, 0));
+}
+
 TEST(SourceKey, ARecipeIsItsFragmentsInTheirOrder) {
   Recipe one, two;
   Fragment other = fragment();
   other.limit = 8;
   one.fragments = {fragment(), other};
   two.fragments = {other, fragment()};
-  EXPECT_NE(source_key(one), source_key(two));
+  EXPECT_NE(source_key(one, {}), source_key(two, {}));
   two = one;
   two.name = "renamed";
   two.version = "2";
-  EXPECT_EQ(source_key(one), source_key(two));
+  EXPECT_EQ(source_key(one, {}), source_key(two, {}));
   two.git = git();
-  EXPECT_NE(source_key(one), source_key(two));
+  EXPECT_NE(source_key(one, {}), source_key(two, {}));
 }
 
 // It is written without a JSON tree, and is to be what one dumps.

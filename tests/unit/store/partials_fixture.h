@@ -13,7 +13,7 @@ struct Partials : StoreFixture {
   const std::string bytes = seeded_bytes(1, 0, size);
   const FileTree tree = tree_of(bytes);
   const Sha256 key = sha256("source");
-  const Validators version{"\"v1\"", "Mon, 01 Jan 2024 00:00:00 GMT"};
+  const SourceVersion version{{"\"v1\"", "Mon, 01 Jan 2024 00:00:00 GMT"}, "somebody"};
 
   [[nodiscard]] std::span<const std::byte> chunk(std::uint64_t i) const {
     return bytes_of(bytes).subspan(i * chunk_size_bytes, chunk_length(size, i));

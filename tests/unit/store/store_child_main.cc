@@ -36,7 +36,7 @@ using namespace sabath;
 using sabath::test::seeded_bytes;
 
 constexpr std::size_t piece_size = 256 * 1024;
-const Validators version{"\"one\"", ""};
+const SourceVersion version{{"\"one\"", ""}, "somebody"};
 
 std::span<const std::byte> bytes_of(std::string_view text) { return std::as_bytes(std::span(text)); }
 
@@ -104,7 +104,7 @@ std::uint64_t bring_rest(Store& store, Partial& partial, std::uint64_t seed, std
 void fill_unknown(Store& store, std::uint64_t seed, std::uint64_t size, useconds_t pause_us) {
   const auto partial = store.open_partial(source_of(seed));
   partial->adopt_front(version, [](std::span<const std::byte>) {});
-  partial->note_validators(version, size);
+  partial->note_version(version, size);
   std::printf("%llu\n", static_cast<unsigned long long>(bring_rest(store, *partial, seed, size, pause_us)));
 }
 
@@ -125,8 +125,8 @@ void fill_shared(Store& store, std::uint64_t seed, std::uint64_t size, useconds_
       if (partial->front() == 0) partial->discard();
       continue;
     }
-    if (watch->left_validators() == version) watch->copy_left(*partial, version, ignore);
-    partial->note_validators(version, size);
+    if (watch->left_version() == version) watch->copy_left(*partial, version, ignore);
+    partial->note_version(version, size);
     brought = bring_rest(store, *partial, seed, size, pause_us);
     break;
   }

@@ -24,7 +24,7 @@ struct Leading : StoreFixture {
   const std::string bytes = seeded_bytes(9, 0, followed_size);
   const FileTree tree = tree_of(bytes);
   const Sha256 key = sha256("9");
-  const Validators version{"\"one\"", ""};
+  const SourceVersion version{{"\"one\"", ""}, "somebody"};
   const std::function<void(std::span<const std::byte>)> ignore = [](std::span<const std::byte>) {};
 
   std::chrono::steady_clock::time_point time{};
@@ -43,7 +43,8 @@ struct Leading : StoreFixture {
     for (std::uint64_t i = partial.front() / chunk_size_bytes; i < tree.chunks.size(); ++i) write(partial, i);
   }
   // The directory of a writer that nobody here can judge, with the first chunks of the file.
-  [[nodiscard]] fs::path foreign(std::uint64_t chunks, const std::string& source = R"({"etag":"\"one\""})") const {
+  [[nodiscard]] fs::path foreign(std::uint64_t chunks,
+                                 const std::string& source = R"({"etag":"\"one\"","source":"somebody"})") const {
     WriterId writer = WriterId::of_this_process();
     writer.host.name = "elsewhere";
     const std::string name = writer.text() + "+0";
@@ -74,12 +75,12 @@ TEST(PartialNames, AreListedOnceForAllThatAskAtOneTime) {
 
 TEST_F(Leading, NobodyIsThere) {
   EXPECT_EQ(look_after(0ms), Leader::none);
-  EXPECT_FALSE(watch.left_validators());
+  EXPECT_FALSE(watch.left_version());
 }
 
 TEST_F(Leading, AnotherLeadsUntilItHasPublished) {
   auto partial = store->open_partial(key);
-  partial->note_validators(version, followed_size);
+  partial->note_version(version, followed_size);
   write(*partial, 0);
   EXPECT_EQ(look_after(0ms), Leader::active);
   write_all(*partial);
@@ -154,17 +155,17 @@ TEST_F(Leading, OfTwoThatBeganTogetherOneGoesOn) {
 TEST_F(Leading, WhatAQuietWriterLeftIsCopiedAndNotTouched) {
   const fs::path at = foreign(3);
   const auto before = try_lstat(at / partial_data_name);
-  EXPECT_EQ(watch.left_validators(), version);
+  EXPECT_EQ(watch.left_version(), version);
   const auto partial = store->open_partial(key);
   std::string seen;
   const auto tee = [&](std::span<const std::byte> part) {
     seen.append(reinterpret_cast<const char*>(part.data()), part.size());
   };
-  EXPECT_EQ(watch.copy_left(*partial, {"\"two\"", ""}, tee), 0U) << "another version";
+  EXPECT_EQ(watch.copy_left(*partial, {{"\"two\"", ""}, "somebody"}, tee), 0U) << "another version";
   EXPECT_EQ(watch.copy_left(*partial, version, tee), 3 * chunk_size_bytes);
   EXPECT_TRUE(seen == bytes.substr(0, seen.size()));
   EXPECT_EQ(partial->front(), 3 * chunk_size_bytes);
-  EXPECT_EQ(partial->validators_noted(), version);
+  EXPECT_EQ(partial->version_noted(), version);
   const auto after = try_lstat(at / partial_data_name);
   ASSERT_TRUE(before && after);
   EXPECT_EQ(before->st_ino, after->st_ino);
@@ -185,7 +186,7 @@ TEST_F(Leading, AChunkThatItsJournalDoesNotVouchForIsNotCopied) {
 TEST_F(Leading, DamagedNotesAndStrangeNamesAreNobody) {
   const fs::path at = foreign(2, "{");
   fs::create_directories(at.parent_path() / "not-a-writer+0");
-  EXPECT_FALSE(watch.left_validators());
+  EXPECT_FALSE(watch.left_version());
   const auto partial = store->open_partial(key);
   EXPECT_EQ(watch.copy_left(*partial, {}, ignore), 0U);
   fs::remove_all(at);

@@ -34,13 +34,13 @@ TEST_F(Partials, UnknownIsWrittenInAnyOrder) {
 TEST_F(Partials, UnknownIsResumedWithItsScratch) {
   {
     const auto partial = store->open_partial(key);
-    partial->note_validators(version, size);
+    partial->note_version(version, size);
     for (std::uint64_t i = 0; i < 2; ++i) write(*partial, i);
   }
   ASSERT_TRUE(store->has_partial(key));
   {
     const auto partial = store->open_partial(key);
-    EXPECT_EQ(partial->validators_noted(), version);
+    EXPECT_EQ(partial->version_noted(), version);
     std::string teed;
     partial->adopt_front(version, [&](std::span<const std::byte> piece) {
       teed.append(reinterpret_cast<const char*>(piece.data()), piece.size());
@@ -92,13 +92,13 @@ TEST_F(Partials, UnknownStopsAtTheFirstMismatch) {
 TEST_F(Partials, UnknownOfAnotherVersionIsThrownAway) {
   {
     const auto partial = store->open_partial(key);
-    partial->note_validators(version, size);
+    partial->note_version(version, size);
     write(*partial, 0);
   }
   const auto partial = store->open_partial(key);
-  partial->adopt_front({"\"v2\"", ""}, [](std::span<const std::byte>) { FAIL(); });
+  partial->adopt_front({{"\"v2\"", ""}, "somebody"}, [](std::span<const std::byte>) { FAIL(); });
   EXPECT_EQ(partial->front(), 0U);
-  EXPECT_TRUE(partial->validators_noted().empty());
+  EXPECT_TRUE(partial->version_noted().validators.empty());
   write(*partial, 0);
   partial->restart();
   EXPECT_EQ(partial->front(), 0U);
