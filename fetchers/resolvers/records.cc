@@ -136,10 +136,8 @@ Listing parse_figshare_article(std::string_view body, const Url& source, std::st
     const std::string name = name_in(file, "name");
     if (left_out(pattern, name)) continue;
     const std::string sum = file.try_text("computed_md5").value_or(file.try_text("supplied_md5").value_or(""));
-    ListedFile listed{checked_path(name, source),
-                      {checked_url(file.text("download_url"), source)},
-                      file.try_uint("size"),
-                      {}};
+    ListedFile listed{
+        checked_path(name, source), {checked_url(file.text("download_url"), source)}, file.try_uint("size"), {}};
     if (!sum.empty()) take_checksum(listed, "md5", sum, source);
     add(listing, std::move(listed), source);
   }

@@ -33,7 +33,7 @@ struct Options {
 
 // What was found, and what has become of it since.
 struct Found {
-  Store::VerifyReport report;
+  VerifyReport report;
   std::vector<Repair::Asset> repaired;
   std::size_t unmended = 0;  // of report.bad
   bool missing = false;
@@ -48,14 +48,14 @@ int exit_of(const Found& found) {
 }
 
 Json record_of(const std::string& name, const std::string& root, const Found& found, Repair& repair) {
-  const Store::VerifyReport& report = found.report;
+  const VerifyReport& report = found.report;
   Json record{{"name", text_or_null(name)}, {"manifest", text_or_null(root)},
               {"files", report.files},      {"bytes_read", report.bytes_read},
               {"quick", report.quick},      {"remembered", report.remembered},
               {"missing", report.missing},  {"missing_paths", report.missing_paths}};
   record["bad"] = Json::array();
   record["removed_links"] = Json::array();
-  for (const Store::BadChunk& bad : report.bad) {
+  for (const BadChunk& bad : report.bad) {
     if (bad.removed_link) {
       record["removed_links"].push_back(bad.path);
       continue;
@@ -77,9 +77,9 @@ Json record_of(const std::string& name, const std::string& root, const Found& fo
 }
 
 void tell(const Context& context, const std::string& name, const Found& found) {
-  const Store::VerifyReport& report = found.report;
+  const VerifyReport& report = found.report;
   std::size_t chunks = 0;
-  for (const Store::BadChunk& bad : report.bad) {
+  for (const BadChunk& bad : report.bad) {
     if (bad.removed_link) {
       if (context.presentation.verbose) context.say(fmt::format("note: {}: {}", printable(bad.path, 4096), bad.what));
       continue;
@@ -194,7 +194,7 @@ class Verifier {
     records_.push_back(record_of(name, manifest != nullptr ? manifest->root().prefixed() : "", found, repair));
   }
 
-  Store::VerifyReport read_all(const std::string& name, const Manifest* manifest, std::optional<std::uint64_t> total) {
+  VerifyReport read_all(const std::string& name, const Manifest* manifest, std::optional<std::uint64_t> total) {
     const unsigned ranks = context_.ranks == nullptr ? 1 : context_.ranks->size();
     const auto progress = context_.make_progress();
     const std::string what = name.empty() ? "the store" : name;

@@ -81,7 +81,7 @@ std::vector<Repair::Asset> Repair::run() {
   return assets;
 }
 
-bool Repair::is_mended(const Store::BadChunk& bad) {
+bool Repair::is_mended(const BadChunk& bad) {
   if (bad.removed_link) return true;  // the object that it was a link to is judged
   if (bad.file.kind == ContentKind::tree) return try_manifest(store_, bad.file.hash).has_value();
   if (bad.file != Digest{}) return store_.present(bad.file);

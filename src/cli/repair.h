@@ -24,7 +24,7 @@ class Repair {
   // Fetches those that are not whole any more.
   [[nodiscard]] std::vector<Asset> run();
   // Whether what was found bad is there and right again, or is nothing that anybody can miss.
-  [[nodiscard]] bool is_mended(const Store::BadChunk& bad);
+  [[nodiscard]] bool is_mended(const BadChunk& bad);
 
  private:
   struct Had {

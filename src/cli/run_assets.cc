@@ -195,7 +195,7 @@ class Bringer {
     }
     const auto report = store->verify(&manifest, 0, {});
     std::vector<std::string> wrong;
-    for (const Store::BadChunk& bad : report.bad) {
+    for (const BadChunk& bad : report.bad) {
       if (bad.file != Digest{}) wrong.push_back(bad.path.empty() ? bad.file.hash.prefixed() : bad.path);
     }
     if (!wrong.empty()) refuse_tampered(recipe.name, wrong);

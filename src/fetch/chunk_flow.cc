@@ -18,6 +18,7 @@ namespace sabath {
 namespace {
 
 constexpr double quick_s = std::chrono::duration<double>(ScratchLanes::worth_keeping).count();
+struct Enough {};  // thrown through a fetcher: the rest belongs to another lane
 
 }  // namespace
 

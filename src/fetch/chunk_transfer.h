@@ -50,7 +50,6 @@ class ChunkTransfer {
   using Clock = std::chrono::steady_clock;
   enum class Phase : std::uint8_t { fresh, busy, open, over };  // busy: one lane opens, begins anew or publishes
   using Place = std::list<Flow>::iterator;
-  struct Enough {};  // thrown through a fetcher: the rest belongs to another lane
 
   // --- phases; one lane
   void open();
@@ -73,7 +72,6 @@ class ChunkTransfer {
   [[nodiscard]] bool something_came() const;
   [[nodiscard]] bool to_compare(std::size_t mirror) const;
   [[nodiscard]] bool lead_is_open() const;
-  void lead_instead(std::size_t mirror);
   [[nodiscard]] bool may_ask(std::size_t mirror, bool choice) const;
   void hear_judgements();
   void note_version(std::size_t mirror);

@@ -59,7 +59,8 @@ void FragmentFetch::take_members_from(Part& part, std::size_t mirror, bool fresh
   const auto wants_name = [&](const std::string& name) {
     return selects(request_.selection, fragment.path ? fragment.path->text() + "/" + name : name);
   };
-  RemoteTar tar(context_, {part.job.name, url, tar_index_key(source, context_.store.source_names()), fragment.size_bytes, fresh, wants_name});
+  RemoteTar tar(context_, {part.job.name, url, tar_index_key(source, context_.store.source_names()),
+                           fragment.size_bytes, fresh, wants_name});
   const auto chosen = tar.choose([&](const TarEntry& entry) { return selects(request_.selection, place(entry.path)); },
                                  request_.selection.sample);
   const auto& entries = tar.index().entries();

@@ -9,7 +9,7 @@
 namespace sabath {
 namespace {
 
-std::string packed(const Store::VerifyReport& report) {
+std::string packed(const VerifyReport& report) {
   Parcel parcel;
   for (const auto number : {report.files, report.bytes_read, report.missing, report.quick, report.remembered}) {
     parcel.add(number);
@@ -23,14 +23,14 @@ std::string packed(const Store::VerifyReport& report) {
   return parcel.take();
 }
 
-void add_packed(Store::VerifyReport& report, const std::string& bytes) {
+void add_packed(VerifyReport& report, const std::string& bytes) {
   Parcel::Reader parcel(bytes);
   for (auto* number : {&report.files, &report.bytes_read, &report.missing, &report.quick, &report.remembered}) {
     *number += parcel.number();
   }
   for (auto paths = parcel.number(); paths > 0; --paths) report.missing_paths.push_back(parcel.text());
   while (!parcel.at_end()) {
-    Store::BadChunk bad;
+    BadChunk bad;
     bad.file.kind = static_cast<ContentKind>(parcel.number());
     bad.file.size_bytes = parcel.number();
     bad.file.hash = Sha256::parse(parcel.text());
@@ -66,11 +66,11 @@ void check_shared(Comm& comm, Store& store, const Manifest* manifest) {
 
 }  // namespace
 
-Store::VerifyReport verify_by_ranks(Comm& comm, Store& store, const Manifest* manifest, VerifyOptions how) {
+VerifyReport verify_by_ranks(Comm& comm, Store& store, const Manifest* manifest, VerifyOptions how) {
   check_shared(comm, store, manifest);
   how.part = comm.rank();
   how.parts = comm.size();
-  Store::VerifyReport report;
+  VerifyReport report;
   run_agreed(comm, [&] { report = verify(store, manifest, how); });
   const auto reports = comm.gather(packed(report));
   run_agreed(comm, [&] {

@@ -10,7 +10,6 @@ namespace sabath {
 // verify(), with `how.part` and `how.parts` set here. The report is that of all ranks, on rank 0; elsewhere it is this
 // rank's. Throws the same Error on all ranks: {usage} if a rank's node has another directory under the store's name,
 // for nobody would read what only that one holds.
-[[nodiscard]] Store::VerifyReport verify_by_ranks(Comm& comm, Store& store, const Manifest* manifest,
-                                                  VerifyOptions how);
+[[nodiscard]] VerifyReport verify_by_ranks(Comm& comm, Store& store, const Manifest* manifest, VerifyOptions how);
 
 }  // namespace sabath

@@ -16,7 +16,7 @@ namespace sabath {
 
 class PackVerify {
  public:
-  PackVerify(Store::State& store, Store::VerifyReport& report, const VerifyOptions& options, Scrub& scrub)
+  PackVerify(Store::State& store, VerifyReport& report, const VerifyOptions& options, Scrub& scrub)
       : store_(store), report_(report), options_(options), scrub_(scrub) {}
 
   void add_all();  // every pack of the store
@@ -36,7 +36,7 @@ class PackVerify {
   void remember(const Pack& pack, const struct stat& before);
 
   Store::State& store_;
-  Store::VerifyReport& report_;
+  VerifyReport& report_;
   const VerifyOptions& options_;
   Scrub& scrub_;
   std::map<Digest, Task> tasks_;  // by the pack's name

@@ -28,7 +28,7 @@ class Scrub {
     const Manifest* of = nullptr;  // knows the chunk layer; outlives the scrub
     bool fully = false;            // a quick look was not enough
   };
-  Scrub(Store::State& store, Store::VerifyReport& report, const VerifyOptions& options);
+  Scrub(Store::State& store, VerifyReport& report, const VerifyOptions& options);
   void add(Item item) { items_.push_back(std::move(item)); }
   // Where to look for the path and the chunk layer of bad content that was added without; they outlive the scrub.
   void ask(const std::vector<Manifest>& manifests) { manifests_ = &manifests; }
@@ -60,7 +60,7 @@ class Scrub {
   void remove_from_views();                                     // hard links of what was put aside
 
   Store::State& store_;
-  Store::VerifyReport& report_;
+  VerifyReport& report_;
   const VerifyOptions& options_;
   const std::int64_t now_ns_;
   std::deque<Item> items_;

@@ -93,7 +93,8 @@ class Store {
   // What was learnt of a remote archive's members: bytes that whoever reads them checks. nullopt: none, or too long.
   [[nodiscard]] std::optional<std::string> index(const Sha256& key, std::uint64_t size_max) const;
   void put_index(const Sha256& key, const std::string& bytes);
-  // Published whole-file checksum -> digest; `algorithm` one of checksum_algorithms that finds, or "git". A hint is anybody's word.
+  // Published whole-file checksum -> digest; `algorithm` one of checksum_algorithms that finds, or "git". A hint is
+  // anybody's word.
   [[nodiscard]] std::optional<Digest> alias(std::string_view algorithm, const std::string& hex) const;
   void put_alias(std::string_view algorithm, const std::string& hex, const Digest& digest);
   [[nodiscard]] std::optional<Digest> alias_hint(std::string_view algorithm, const std::string& hex) const;
@@ -118,19 +119,6 @@ class Store {
   // Taken before anything is looked up; what the roots name stays while it lives.
   [[nodiscard]] Lease lease(const std::vector<Sha256>& roots, const std::string& note,
                             const LeaseOptions& options = {});
-  struct BadChunk {
-    Digest file;
-    std::string path;  // in the asset, or below the store; empty if it is not known
-    std::uint64_t index, offset;
-    std::string what;           // is wrong, and what was done about it
-    bool removed_link = false;  // of a view, to a bad object that is named as well
-  };
-  struct VerifyReport {
-    std::uint64_t files = 0, bytes_read = 0, missing = 0;
-    std::vector<BadChunk> bad;
-    std::vector<std::string> missing_paths;
-    std::uint64_t quick = 0, remembered = 0;  // files: of those read, by XXH3; and not read, for they were lately
-  };
   // Reads everything of the manifest (nullptr: every object and manifest of the store) with `threads` workers;
   // a wrong object goes to quarantine, its hard links in views go away. `on_bytes` may be empty; one call at a time.
   VerifyReport verify(const Manifest* manifest, unsigned threads, const std::function<void(std::uint64_t)>& on_bytes);

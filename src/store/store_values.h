@@ -1,9 +1,10 @@
-// What a Store is asked for and answers with: room, refs, arrivals. Plain values.
+// What a Store is asked for and answers with: room, refs, arrivals, reports. Plain values.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "sabath/digest.h"
 #include "sabath/fetcher.h"
@@ -47,6 +48,22 @@ struct Arrival {
   Digest digest;
   bool over_tls = false;
   friend bool operator==(const Arrival&, const Arrival&) = default;
+};
+
+// What a verification found.
+struct BadChunk {
+  Digest file;
+  std::string path;  // in the asset, or below the store; empty if it is not known
+  std::uint64_t index, offset;
+  std::string what;           // is wrong, and what was done about it
+  bool removed_link = false;  // of a view, to a bad object that is named as well
+};
+
+struct VerifyReport {
+  std::uint64_t files = 0, bytes_read = 0, missing = 0;
+  std::vector<BadChunk> bad;
+  std::vector<std::string> missing_paths;
+  std::uint64_t quick = 0, remembered = 0;  // files: of those read, by XXH3; and not read, for they were lately
 };
 
 // What the files of a tree are. Executables, and what packs hold, are copies in any case.

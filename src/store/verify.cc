@@ -32,7 +32,7 @@ void add_view_copies(Store::State& store, const Manifest& manifest, const Verify
 }
 
 void add_files(Store::State& store, const Manifest& manifest, const VerifyOptions& options, Scrub& scrub,
-               PackVerify& packs, Store::VerifyReport& report) {
+               PackVerify& packs, VerifyReport& report) {
   std::unordered_set<Digest> seen;
   manifest.for_each([&](const Entry& entry) {
     if (!entry.is_file()) return;
@@ -117,9 +117,9 @@ std::vector<Manifest> readable_manifests(const Store::State& store) {
   return manifests;
 }
 
-Store::VerifyReport read_part(Store& store, const Manifest* manifest, const VerifyOptions& options) {
+VerifyReport read_part(Store& store, const Manifest* manifest, const VerifyOptions& options) {
   Store::State& state = store.state();
-  Store::VerifyReport report;
+  VerifyReport report;
   Scrub scrub(state, report, options);
   PackVerify packs(state, report, options, scrub);
   if (manifest != nullptr) {
@@ -144,7 +144,7 @@ Store::VerifyReport read_part(Store& store, const Manifest* manifest, const Veri
 
 bool VerifyOptions::is_ours(const Digest& file) const { return std::hash<Digest>{}(file) % parts == part; }
 
-std::vector<std::string> missing_of_assets(Store& store, const std::vector<Store::BadChunk>& told) {
+std::vector<std::string> missing_of_assets(Store& store, const std::vector<BadChunk>& told) {
   Store::State& state = store.state();
   std::set<Sha256> known;
   for (const auto& bad : told) known.insert(bad.file.hash);
@@ -163,7 +163,7 @@ std::vector<std::string> missing_of_assets(Store& store, const std::vector<Store
   return missing;
 }
 
-Store::VerifyReport verify(Store& store, const Manifest* manifest, const VerifyOptions& options) {
+VerifyReport verify(Store& store, const Manifest* manifest, const VerifyOptions& options) {
   try {
     auto report = read_part(store, manifest, options);
     if (manifest == nullptr && options.parts == 1) add_lacks(store, report);
@@ -174,13 +174,13 @@ Store::VerifyReport verify(Store& store, const Manifest* manifest, const VerifyO
   }
 }
 
-void add_lacks(Store& store, Store::VerifyReport& report) {
+void add_lacks(Store& store, VerifyReport& report) {
   for (auto& path : missing_of_assets(store, report.bad)) report.missing_paths.push_back(std::move(path));
   report.missing = report.missing_paths.size();
 }
 
-Store::VerifyReport Store::verify(const Manifest* manifest, unsigned threads,
-                                  const std::function<void(std::uint64_t)>& on_bytes) {
+VerifyReport Store::verify(const Manifest* manifest, unsigned threads,
+                           const std::function<void(std::uint64_t)>& on_bytes) {
   VerifyOptions options;
   options.threads = threads;
   options.on_bytes = on_bytes;

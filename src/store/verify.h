@@ -34,12 +34,12 @@ struct VerifyStopped {};
 
 // nullptr: every object and name of the store, and what those names promise and it lacks; of one part of several
 // without the latter: that is for add_lacks() when their reports have become one.
-[[nodiscard]] Store::VerifyReport verify(Store& store, const Manifest* manifest, const VerifyOptions& options);
+[[nodiscard]] VerifyReport verify(Store& store, const Manifest* manifest, const VerifyOptions& options);
 
-void add_lacks(Store& store, Store::VerifyReport& report);
+void add_lacks(Store& store, VerifyReport& report);
 
 // What assets of the store lack: files, and manifests, of what refs, pins and views name. Names are looked at, no
 // content is read. One line for each, for people; but for `told`, which has been put aside.
-[[nodiscard]] std::vector<std::string> missing_of_assets(Store& store, const std::vector<Store::BadChunk>& told = {});
+[[nodiscard]] std::vector<std::string> missing_of_assets(Store& store, const std::vector<BadChunk>& told = {});
 
 }  // namespace sabath

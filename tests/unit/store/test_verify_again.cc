@@ -35,7 +35,7 @@ struct VerifyAgain : StoreFixture {
     builder.add_file(RelativePath::parse("small"), small_tree.digest, small_tree.chunks);
     manifest = store->manifest(store->put_manifest(builder));
   }
-  Store::VerifyReport run(VerifyOptions options = {}) {
+  VerifyReport run(VerifyOptions options = {}) {
     options.threads = 2;
     return verify(*store, nullptr, options);
   }
