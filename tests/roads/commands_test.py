@@ -216,7 +216,7 @@ esac
                 self.ground.refused(6, "s3://bucket/absent")
                 self.extra = {**server.keys, "AWS_SECRET_ACCESS_KEY": "wrong", "PATH": "/usr/bin:/bin"}
                 self.say("s3://bucket/f.bin", checksum={})
-                self.ground.refused(4, "s3://bucket/f.bin")
+                self.ground.refused(4, "s3://bucket/f.bin", command=("fetch", "--json", "--refresh", "bad"))
                 self.forget()
 
 

@@ -337,7 +337,8 @@ def bag(world, manifest, tags=(), fetches=b""):
         return b"".join(SHA256.encode() + b"  " + name + b"\n" for name in written)
 
     world.say("/bag/bagit.txt", b"BagIt-Version: 1.0\nTag-File-Character-Encoding: UTF-8\n", "text/plain")
-    for name in ("manifest-sha1.txt", "manifest-md5.txt", "tagmanifest-sha1.txt", "tagmanifest-md5.txt", "bag-info.txt"):
+    others = [f"{kind}-{algorithm}.txt" for kind in ("manifest", "tagmanifest") for algorithm in ("sha512", "sha384", "sha224", "sha1", "md5")]
+    for name in (*others, "bag-info.txt"):
         world.say("/bag/" + name, b"", "text/plain", 404)
     world.say("/bag/manifest-sha256.txt", lines(manifest), "text/plain")
     world.say("/bag/tagmanifest-sha256.txt", lines(tags), "text/plain", 200 if tags else 404)

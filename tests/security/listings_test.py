@@ -50,6 +50,7 @@ OTHERWISE = {
     **dict.fromkeys(((f, n) for f in ("html_encoded", "webdav_encoded") for n in ("no name",)), "the directory itself"),
     ("html_encoded", "path of 4,096 bytes"): "no URL: it would have 12 KB",
     ("bag_tags", "from here"): "some writers put it before each path",
+    ("dataverse_directory", "no name"): "the directory itself",
     **dict.fromkeys((("list_of_paths", n) for n in ("no name", "return", "tab")), "blanks and what is no line"),
     **dict.fromkeys((("s3_plain", "slash at the end"), ("s3_encoded", "slash at the end")), "stands for a directory"),
     **dict.fromkeys((("s3_plain", "no name"), ("s3_encoded", "no name"), ("hf_directory", "no name")), "the directory itself"),
@@ -215,8 +216,9 @@ class Listings(unittest.TestCase):
         def check(name, say):
             case, wrong = Case(self), []
             for words in tried(URLS, name):
-                # A reference that begins with '-' is a file's name beside the list.
-                codes = {0, 6, 12} if words.startswith("-") and name in ("html", "webdav", "list") else {6, 12}
+                # A reference that begins with '-', and in a list what has no scheme://, is a file's name beside it.
+                is_name = words.startswith("-") if name in ("html", "webdav") else "://" not in words
+                codes = {0, 6, 12} if is_name and name in ("html", "webdav", "list") else {6, 12}
                 wrong += self.judge(case, name, words[:60], say(case.world, case.filled(words)), (codes, None))
             return wrong
 
