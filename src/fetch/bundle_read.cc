@@ -16,6 +16,7 @@
 #include "fetch/archive_stream.h"
 #include "fetch/bundle.h"
 #include "fetch/publisher.h"
+#include "fetch/remote_tar_header.h"
 #include "fetch/space_guard.h"
 #include "sabath/error.h"
 #include "store/chunk_index.h"
@@ -35,16 +36,15 @@ constexpr std::size_t missing_shown_max = 10, name_size_max = 255;
       "until here is kept");
 }
 
-// A file or a pipe, read in order; libarchive looks at the first bytes twice.
+// A file or a pipe, read in order. Its start is looked at twice, and what was read last: a compressed stream may have
+// ended in it.
 class Input {
  public:
   explicit Input(int fd) : fd_(fd) {}
   std::size_t read(std::uint64_t offset, std::span<std::byte> bytes) {
-    if (offset < start_.size()) {
-      const std::size_t n = std::min(bytes.size(), start_.size() - static_cast<std::size_t>(offset));
-      std::copy_n(start_.begin() + static_cast<std::ptrdiff_t>(offset), n, bytes.begin());
-      return n;
-    }
+    if (offset < start_.size()) return again(start_, offset, bytes);
+    const std::uint64_t last_begin = position_ - last_.size();
+    if (offset >= last_begin && offset < position_) return again(last_, offset - last_begin, bytes);
     if (offset != position_) refuse("it is not a tar");
     ssize_t n = 0;
     do {
@@ -56,14 +56,21 @@ class Input {
         position_ < start_max ? std::min(count, start_max - static_cast<std::size_t>(position_)) : 0;
     start_.insert(start_.end(), bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(kept));
     position_ += count;
+    if (count > 0) last_.assign(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(count));
     return count;
   }
 
  private:
-  static constexpr std::size_t start_max = 4;
+  static constexpr std::size_t start_max = tar_block_size;
+  static std::size_t again(std::span<const std::byte> from, std::uint64_t at, std::span<std::byte> bytes) {
+    const auto left = from.subspan(static_cast<std::size_t>(at));
+    const std::size_t n = std::min(bytes.size(), left.size());
+    std::copy_n(left.begin(), n, bytes.begin());
+    return n;
+  }
   int fd_;
   std::uint64_t position_ = 0;
-  std::vector<std::byte> start_;
+  std::vector<std::byte> start_, last_;
 };
 
 class Members {
