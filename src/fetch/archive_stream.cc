@@ -172,7 +172,7 @@ class ArchiveStream::ZipEnd {
     directory_ = number(record, 16, 4);
     base_ = 0;
     const std::string locator = at >= 20 ? bytes(at - 20, 20) : "";
-    if (locator.starts_with("PK\6\7")) {
+    if (locator.starts_with("PK\6\7") && number(locator, 8, 8) < size_) {
       const std::string large = bytes(number(locator, 8, 8), 56);
       if (large.size() < 56 || !large.starts_with("PK\6\6")) return;
       end_ = number(locator, 8, 8);

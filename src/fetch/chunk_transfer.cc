@@ -128,7 +128,7 @@ void ChunkTransfer::adopt_earlier() {
   if (noted == SourceVersion{} || (provable() && job_.urls.size() > 1)) return;
   const auto giver = giver_of(job_, noted);
   if (!giver) return partial_->restart();
-  trust_.expect(*giver, noted.validators);
+  if (!noted.validators.empty()) trust_.expect(*giver, noted.validators);
   if (!provable() && trust_.take_lead(*giver)) trust_.gave({*giver});  // and goes on: it is of one mirror
 }
 

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <climits>
 #include <cstdio>
+#include <functional>
 #include <map>
 #include <optional>
 #include <sstream>
@@ -195,27 +196,41 @@ std::optional<std::string> full_name(FetchContext& context, const std::string& c
   return name;
 }
 
-// A repository of this machine is a source as any file is: whoever reads the store must be able to read it.
+using Admit = std::function<void(const fs::path&)>;
+
+// With those that it borrows from, as deep as git goes.
+void admit_objects(const Admit& admit, const fs::path& objects, unsigned depth) {
+  constexpr unsigned depth_max = 6;
+  if (depth == depth_max || !try_stat(objects)) return;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(objects, error)) admit(entry.path());
+  for (const auto& entry : fs::directory_iterator(objects / "pack", error)) admit(entry.path());
+  admit(objects / "info/alternates");
+  std::istringstream others(try_read_text(objects / "info/alternates", 64 * 1024).value_or(""));
+  for (std::string line; std::getline(others, line);) admit_objects(admit, objects / line, depth + 1);
+}
+
+void admit_clone(const Admit& admit, fs::path git) {
+  if (const auto s = try_stat(git); s && S_ISREG(s->st_mode)) {  // a linked work tree: its repository stands elsewhere
+    admit(git);
+    constexpr std::string_view key = "gitdir: ";
+    const std::string text(trim(try_read_text(git, PATH_MAX).value_or("")));
+    if (text.starts_with(key)) git = git.parent_path() / text.substr(key.size());
+    if (const auto common = try_read_text(git / "commondir", PATH_MAX)) git /= trim(*common);
+  }
+  for (const char* name : {"HEAD", "packed-refs", "refs/heads"}) admit(git / name);
+  admit_objects(admit, git / "objects", 0);
+}
+
+// A repository of this machine is a source as any file is: whoever reads the store must be able to read it. Git looks
+// at several names, and takes a bundle, too.
 void admit_repository(const Store& store, const std::string& origin) {
   const fs::path place = local_path(origin);
   if (place.empty()) return;
-  const auto admit = [&](const fs::path& path) {
+  const Admit admit = [&](const fs::path& path) {
     if (try_stat(path)) store.admit(path, printable(path.native()));
   };
-  fs::path git = try_stat(place / "HEAD") ? place : place / ".git";
-  if (const auto s = try_stat(git); s && S_ISREG(s->st_mode)) {  // a linked work tree: its repository stands elsewhere
-    constexpr std::string_view key = "gitdir: ";
-    const std::string text(trim(try_read_text(git, PATH_MAX).value_or("")));
-    if (text.starts_with(key)) git = place / text.substr(key.size());
-    if (const auto common = try_read_text(git / "commondir", PATH_MAX)) git /= trim(*common);
-  }
-  admit(git / "HEAD");
-  for (const char* name : {"packed-refs", "refs/heads", "objects/pack", "objects/info/alternates"}) admit(git / name);
-  std::error_code error;
-  for (const auto& entry : fs::directory_iterator(git / "objects", error)) admit(entry.path());
-  for (const auto& entry : fs::directory_iterator(git / "objects/pack", error)) admit(entry.path());
-  std::istringstream others(try_read_text(git / "objects/info/alternates", 64 * 1024).value_or(""));
-  for (std::string line; std::getline(others, line);) admit(git / "objects" / line / "pack");
+  for (const char* more : {"", "/.git", ".git", ".git/.git"}) admit_clone(admit, place.native() + more);
 }
 
 // The tree of a commit with those of its submodules.
@@ -313,7 +328,7 @@ std::string TreeFetch::take(const GitSource& git, const std::string& asked, cons
                             unsigned depth) {
   FetchContext& context = context_;
   admit_repository(context.store, git.origin);
-  fs::path bare = context.store.git_directory(sha256("git clone\n" + git.origin + "\n" + asked));
+  const fs::path bare = context.store.git_directory(sha256("git clone\n" + git.origin + "\n" + asked));
   const fs::path work = context.store.make_temporary_directory();
   std::optional<std::string> commit = try_stat(bare) ? full_name(context, asked, bare) : std::nullopt;
   if (!commit) {  // there is none, or it lost something
@@ -323,14 +338,10 @@ std::string TreeFetch::take(const GitSource& git, const std::string& asked, cons
       throw Error(FailureKind::unavailable, fmt::format("{} has no commit {}", printable(git.origin), printable(asked)),
                   "check the commit in the recipe");
     }
-    context.store.members().make_directories(bare.parent_path());
-    context.store.members().give_tree(work / "bare");
-    const int moved = ::rename(bare.c_str(), (work / "lost").c_str()) == 0 ? 0 : errno;
-    if (moved != 0 && moved != ENOENT && moved != EACCES && moved != EPERM) throw_errno("replace", bare, moved);
-    // Another process may have been first: its clone serves as well. One that is another user's, and lacks something,
-    // stays where it is.
-    const bool stays = moved == EACCES || moved == EPERM;
-    if (stays || (::rename((work / "bare").c_str(), bare.c_str()) != 0 && !try_stat(bare))) bare = work / "bare";
+    make_directories(bare.parent_path());
+    if (::rename(bare.c_str(), (work / "lost").c_str()) != 0 && errno != ENOENT) throw_errno("replace", bare, errno);
+    // Another process may have been first: its clone serves as well.
+    if (::rename((work / "bare").c_str(), bare.c_str()) != 0 && !try_stat(bare)) throw_errno("keep", bare, errno);
   }
   static_cast<void>(::utimensat(AT_FDCWD, bare.c_str(), nullptr, 0));  // a collection looks when it was used
   // The clone is bare, and git checks nothing out of such a one without being told where.

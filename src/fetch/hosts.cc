@@ -221,10 +221,17 @@ void Hosts::pause(Host& host, const Pause& pause) const {
 void Hosts::judge(const Host& host, const std::string& subject, Word word) {
   const std::lock_guard lock(mutex_);
   const Judgement judgement{host.origin_, word};
-  if (judged_.size() >= judged_max) return;
+  make_room_to_judge();
   if (const auto known = judged_.find(subject); known != judged_.end() && known->second >= word) return;
   take(subject, judgement);
   if (ranks_ > 1) untold_[subject] = judgement;
+}
+
+// Who was right proves it again, by one chunk; who lied is remembered for as long as there is room.
+void Hosts::make_room_to_judge() {
+  if (judged_.size() < judged_max) return;
+  std::erase_if(judged_, [](const auto& known) { return known.second == Word::right; });
+  if (judged_.size() >= judged_max) judged_.clear();
 }
 
 void Hosts::take(const std::string& subject, const Judgement& judgement) {
@@ -272,7 +279,8 @@ void Hosts::hear_news(const std::string& news) {
     const std::string origin = parcel.text();
     if (const auto word = parcel.number(); word != 0) {
       const std::string subject = parcel.text();
-      if (judged_.size() < judged_max) take(subject, {origin, word == 1 ? Word::right : Word::wrong});
+      make_room_to_judge();
+      take(subject, {origin, word == 1 ? Word::right : Word::wrong});
       continue;
     }
     const Pause heard{Clock::now() + std::chrono::milliseconds(parcel.number()), parcel.flag()};

@@ -133,6 +133,7 @@ class Hosts {
     std::string origin;
     Word word = Word::none;
   };
+  void make_room_to_judge();                                          // the mutex is held
   void take(const std::string& subject, const Judgement& judgement);  // the mutex is held
   std::map<std::string, Word> judged_;                                // by subject
   std::map<std::string, Judgement> untold_;                           // to the other ranks

@@ -74,6 +74,7 @@ void put_job(Parcel& parcel, const FileJob& job) {
   parcel.add(job.pieces.algorithm).add(job.pieces.length).add(job.pieces.hex);
   parcel.add(std::uint64_t{job.unless.has_value()}).add(std::uint64_t{job.unless_of});
   if (job.unless) put_validators(parcel, *job.unless);
+  put_validators(parcel, job.version);
   parcel.add(std::uint64_t{job.names.size()});
   for (const auto& name : job.names) parcel.add(name);
 }
@@ -96,6 +97,7 @@ FileJob get_job(Parcel::Reader& parcel) {
   const bool unless = parcel.flag();
   job.unless_of = parcel.number();
   if (unless) job.unless = get_validators(parcel);
+  job.version = get_validators(parcel);
   const std::uint64_t names = parcel.number();
   for (std::uint64_t i = 0; i < names; ++i) job.names.push_back(parcel.text());
   return job;

@@ -45,7 +45,7 @@ std::optional<MirrorSet::Pick> MirrorSet::try_pick(const Filter& allowed) {
       mirror.last = failure;
     }
     alive = alive || !mirror.state.dead;
-    honest = honest || (!mirror.state.dead && !hosts_.suspect(*mirror.host));
+    honest = honest || (!mirror.state.dead && (!allowed || allowed(i)) && !hosts_.suspect(*mirror.host));
     MirrorState state = mirror.state;
     state.ready = mirror.ready_at <= now && !state.dead && (!allowed || allowed(i)) && mirror.host->open();
     state.rate = mirror.host->rate();
@@ -182,7 +182,9 @@ std::vector<std::size_t> MirrorSet::fallen() {
   if (wrong_seen_.exchange(wrong) == wrong) return {};
   std::vector<std::size_t> fallen;
   const std::lock_guard lock(mutex_);
-  for (std::size_t i = 0; i < mirrors_.size(); ++i) {
+  auto left = std::ranges::count_if(mirrors_, [](const Mirror& mirror) { return !mirror.state.dead; });
+  for (std::size_t i = 0; i < mirrors_.size() && left > 1;
+       ++i) {  // the last is heard here, too: the other rank may err
     Mirror& mirror = mirrors_[i];
     if (mirror.state.dead || hosts_.judged(mirror.subject) != Hosts::Word::wrong) continue;
     mirror.state.dead = true;
@@ -190,6 +192,7 @@ std::vector<std::size_t> MirrorSet::fallen() {
         Failure{FailureKind::content, fmt::format("{} gave another rank wrong bytes", mirror.url.display()),
                 "the source holds another version, or it lies: it is not asked again for this file", std::nullopt};
     fallen.push_back(i);
+    --left;
   }
   return fallen;
 }
@@ -263,7 +266,7 @@ void MirrorSet::revive_rangeless() {
   const std::lock_guard lock(mutex_);
   ranges_needed_ = false;
   for (auto& mirror : mirrors_) {
-    if (mirror.rangeless && mirror.last->kind == FailureKind::no_ranges) {
+    if (mirror.rangeless && mirror.last && mirror.last->kind == FailureKind::no_ranges) {
       mirror.state.dead = false;
       mirror.state.failures = 0;
     }

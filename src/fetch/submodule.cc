@@ -75,7 +75,7 @@ void check_submodule(const std::string& origin, const std::string& url) {
 std::filesystem::path local_path(const std::string& origin) {
   if (origin.starts_with('/')) return origin;
   const auto url = Url::try_parse(origin);
-  return url && url->scheme() == "file" ? std::filesystem::path(url->path()) : std::filesystem::path();
+  return url && url->scheme() == "file" ? std::filesystem::path(percent_decode(url->path())) : std::filesystem::path();
 }
 
 std::string some_of(const std::vector<std::string>& names) {

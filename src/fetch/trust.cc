@@ -103,7 +103,7 @@ bool Trust::dismiss(Mirror mirror, bool wrong, bool others) {
   if (wrong) wrong_.insert(mirror);
   const bool led = leads(mirror);
   if (led) leader_.reset();
-  if (admitted_.erase(mirror) == 0) return false;  // nothing of it was kept
+  if (admitted_.erase(mirror) + agreed_.count(mirror) == 0) return false;  // nothing of it was kept
   if (wrong) agreed_.erase(mirror);
   // Another takes over from the start; where there is none, what came is kept for a better day.
   return wrong || (led && !mixable_ && others);

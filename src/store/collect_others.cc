@@ -36,7 +36,7 @@ void Collector::choose_others(const Survey& survey) {
   const bool fetching =
       std::ranges::any_of(survey.leases, [](const FoundLease& lease) { return lease.live && lease.text.open; });
   if (!fetching) {
-    for (const auto& clone : list_directory(store_.layout.git(Sha256()).parent_path())) look(clone);
+    for (const auto& clone : list_directory(store_.layout.clones())) look(clone);
     for_each_file_below(store_.layout.indexes(), look);
   }
   std::ranges::sort(all, {}, [](const Idle& idle) { return std::pair(idle.state.changed_ns, idle.path); });

@@ -50,7 +50,7 @@ bool Layout::has_directory(std::string_view name) {
                                        top.indexes(),     top.aliases(),      top.views(),      top.partials(),
                                        top.pins(),        top.verified(),     top.arrivals(),   top.records(),
                                        top.temporaries(), top.trash(),        top.quarantine(), top.leases(),
-                                       top.used(),        top.reservations(), top.checked(),    top.root() / "git"};
+                                       top.used(),        top.reservations(), top.checked(),    top.clones()};
   return std::ranges::find(all, std::filesystem::path(name)) != std::end(all);
 }
 

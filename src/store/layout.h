@@ -53,7 +53,8 @@ class Layout {
   [[nodiscard]] std::filesystem::path verified() const { return root_ / "verified"; }
   [[nodiscard]] std::filesystem::path arrivals() const { return root_ / "arrivals"; }
   [[nodiscard]] std::filesystem::path records() const { return root_ / "records"; }
-  [[nodiscard]] std::filesystem::path git(const Sha256& source_key) const { return root_ / "git" / source_key.hex(); }
+  [[nodiscard]] std::filesystem::path clones() const { return root_ / ("git" + room_); }  // bare; git believes them
+  [[nodiscard]] std::filesystem::path git(const Sha256& source_key) const { return clones() / source_key.hex(); }
   [[nodiscard]] std::filesystem::path temporaries() const { return root_ / ("tmp" + room_); }
   [[nodiscard]] std::filesystem::path quarantine() const { return root_ / "quarantine"; }
   [[nodiscard]] std::filesystem::path trash() const { return root_ / "trash"; }

@@ -164,7 +164,8 @@ void Trash::recall(const fs::path& place) noexcept {
 void Trash::for_each(const Batch& batch, const std::function<void(const fs::path&)>& visit) {
   for (const auto& kind : list_directory(batch.directory)) {
     const std::string name = kind.filename();
-    if (name.starts_with("views") || name.starts_with("partial") || name == "git") {  // of a user, in a shared store
+    if (name.starts_with("views") || name.starts_with("partial") ||
+        name.starts_with("git")) {  // of a user, in a shared store
       for (const auto& whole : list_directory(kind)) visit(whole);
       continue;
     }
