@@ -127,6 +127,7 @@ void ChunkTransfer::adopt_earlier() {
   // What was left came from any mirror; where the whole can be proved, another one's validators say nothing.
   if (noted == SourceVersion{} || (provable() && job_.urls.size() > 1)) return;
   const auto giver = giver_of(job_, noted);
+  if (!giver && provable()) return;  // by another rule: its version is not this one's
   if (!giver) return partial_->restart();
   if (!noted.validators.empty()) trust_.expect(*giver, noted.validators);
   if (!provable() && trust_.take_lead(*giver)) trust_.gave({*giver});  // and goes on: it is of one mirror

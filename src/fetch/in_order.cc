@@ -236,9 +236,10 @@ void InOrder::resume_earlier() {
   if (!leads()) return give_way();  // whoever waited for the same dead writer comes here at the same moment
   const SourceVersion left = adopt_left(*partial_, watch_, provable(),
                                         [this](std::span<const std::byte> bytes) { checksums_->update(bytes); });
-  validators_ = left.validators;
+  const auto giver = giver_of(job_, left);
+  validators_ = giver ? left.validators : Validators{};
   if (!provable()) {
-    holder_ = giver_of(job_, left);
+    holder_ = giver;
     if (validators_.empty() || !holder_) return restart();  // nothing could tell a mixture from the file
   }
   flushed_ = partial_->front();
