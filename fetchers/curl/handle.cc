@@ -59,7 +59,7 @@ Easy EasyPool::take() {
   if (idle_.empty()) return names_.make_easy();
   Easy easy = std::move(idle_.back());
   idle_.pop_back();
-  curl_easy_reset(easy.get());
+  reset(easy.get());
   return easy;
 }
 

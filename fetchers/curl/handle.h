@@ -15,8 +15,19 @@
 
 namespace sabath {
 
+// libcurl keeps cookies over a reset, and loses the list of their files.
+inline void forget_cookies(CURL* easy) noexcept { curl_easy_setopt(easy, CURLOPT_COOKIEFILE, nullptr); }
+
+inline void reset(CURL* easy) noexcept {
+  forget_cookies(easy);
+  curl_easy_reset(easy);
+}
+
 struct FreeEasy {
-  void operator()(CURL* easy) const noexcept { curl_easy_cleanup(easy); }
+  void operator()(CURL* easy) const noexcept {
+    forget_cookies(easy);
+    curl_easy_cleanup(easy);
+  }
 };
 struct FreeMulti {
   void operator()(CURLM* multi) const noexcept { curl_multi_cleanup(multi); }

@@ -138,13 +138,10 @@ void set_sharing(CURL* easy, bool shared) {
   curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, (shared ? 64L : 512L) * 1024);
 }
 
-// A handle keeps its cookies, whatever else is reset.
+// In memory; those of this transfer's chain of redirects.
 void set_cookies(CURL* easy, const std::vector<std::string>* cookies) {
-  curl_easy_setopt(easy, CURLOPT_COOKIELIST, "ALL");  // is: none
   if (cookies == nullptr) return;
-  curl_easy_setopt(easy, CURLOPT_COOKIEFILE, "");        // in memory
-  curl_easy_setopt(easy, CURLOPT_COOKIELIST, "RELOAD");  // from now on, so that
-  curl_easy_setopt(easy, CURLOPT_COOKIEFILE, nullptr);   // the list of files is freed: a reset would lose it
+  curl_easy_setopt(easy, CURLOPT_COOKIEFILE, "");
   for (const std::string& line : *cookies) curl_easy_setopt(easy, CURLOPT_COOKIELIST, line.c_str());
 }
 

@@ -103,7 +103,7 @@ std::optional<Failure> Transport::State::perform(const TransferRequest& request,
   const std::string origin = request.url.origin();
   Handle handle = pool.take(origin);
   Transfer transfer(request, receiver, traffic, stop);
-  curl_easy_reset(handle.easy());
+  reset(handle.easy());
   transfer.prepare(handle.easy(), settings, false);
   std::optional<CURLcode> code;
   {

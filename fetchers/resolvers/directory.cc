@@ -62,7 +62,7 @@ class Walk {
         files_in_row = is_directory ? 0 : files_in_row + 1;
       }
       if (is_directory && enters) {
-        if (entry.name.empty() || entry.name == "." || entry.name == ".." || entry.name.find('/') != entry.name.npos)
+        if (entry.name.find('/') != entry.name.npos || !RelativePath::try_parse(below))
           refuse_name(directory, entry.name);
         enter(child_of(page.url, entry.name + "/"), below, depth + 1);
       } else if (!is_directory && takes) {

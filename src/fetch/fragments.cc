@@ -324,20 +324,11 @@ std::optional<std::uint64_t> FragmentFetch::asked_size(const FileJob& job) {
 // Room for all that is known to be missing, before byte one: also for what comes out of an archive, which stands
 // beside it, and is as much at least. (Who unpacks, or learns a length, reserves for itself: that part is given back.)
 void FragmentFetch::reserve(const std::vector<FileJob>& jobs) {
-  std::uint64_t bytes = 0, by_others = 0;
-  std::size_t questions = 0;
-  std::optional<bool> tight;
+  std::uint64_t bytes = 0, unpacked = 0;
   Footprint footprint(&context_.store, jobs.size());
   for (const auto& job : jobs) {
-    std::uint64_t size = job.size_bytes.value_or(0);
-    const bool unknown = !job.size_bytes && !job.inspect && !job.unless;
-    if (unknown && questions < questions_max && (tight ? *tight : *(tight = context_.space.tight()))) {
-      ++questions;
-      size = asked_size(job).value_or(0);
-      by_others += size;
-    }
-    if (job.follower != nullptr) by_others += size;
-    if (!job.size_bytes) size = 0;
+    const std::uint64_t size = job.size_bytes.value_or(0);
+    if (job.follower != nullptr) unpacked += size;
     footprint.add_file(size);
     if (size <= chunk_size_bytes) {
       bytes += size;
@@ -347,8 +338,23 @@ void FragmentFetch::reserve(const std::vector<FileJob>& jobs) {
         job.known ? context_.store.held(job.known->digest) : context_.store.held(source_key(job));
     bytes += size - std::min(size, held);
   }
-  context_.space.reserve(bytes + by_others, footprint.inodes(), recipe_.name);
-  context_.space.give_back(by_others, 0);
+  context_.space.reserve(bytes + unpacked, footprint.inodes(), recipe_.name);
+  context_.space.give_back(unpacked, 0);
+  look_ahead(jobs);
+}
+
+// Where room is tight the sources are asked for lengths that nobody has stated.
+void FragmentFetch::look_ahead(const std::vector<FileJob>& jobs) {
+  std::uint64_t bytes = 0;
+  std::size_t questions = 0;
+  for (const auto& job : jobs) {
+    if (job.size_bytes || job.inspect || job.unless) continue;
+    if (questions == questions_max || (questions == 0 && !context_.space.tight())) break;
+    ++questions;
+    bytes += asked_size(job).value_or(0) * (job.follower != nullptr ? 2 : 1);
+  }
+  context_.space.reserve(bytes, 0, recipe_.name);
+  context_.space.give_back(bytes, 0);
 }
 
 void FragmentFetch::refuse_offline(const std::string& first, std::size_t files) const {

@@ -73,6 +73,7 @@ class FragmentFetch {
   void prepare_resolved(Part& part);
   [[noreturn]] void refuse_offline(const std::string& first, std::size_t files) const;
   void reserve(const std::vector<FileJob>& jobs);
+  void look_ahead(const std::vector<FileJob>& jobs);
   [[nodiscard]] std::optional<std::uint64_t> asked_size(const FileJob& job);
   void start_unpacker(Part& part);
   void unpack(Part& part);

@@ -54,7 +54,7 @@ class Five(Runs):
             PATH=f"{self.programs}:{os.environ['PATH']}", SABATH_PYTHON=str(self.programs / "python3"),
             SABATH_RECIPES=str(self.home / "redirected"), GIT_CONFIG_COUNT="2",
             GIT_CONFIG_KEY_0="protocol.file.allow", GIT_CONFIG_VALUE_0="always",
-            GIT_CONFIG_KEY_1=f"url.file://{self.home}/origin/.insteadOf", GIT_CONFIG_VALUE_1="git@github.com:mrnorman/",
+            GIT_CONFIG_KEY_1=f"url.file://{self.home}/origin/.insteadOf", GIT_CONFIG_VALUE_1="ssh://git@github.com/mrnorman/",
         )  # fmt: skip
 
     def redirect(self, catalogue, to, benchmark, which):

@@ -6,6 +6,7 @@ a file X anywhere would be a command's work. SABATH_INJECTION_STRIDE=1 tries eve
 """
 import concurrent.futures
 import copy
+import hashlib
 import json
 import os
 import pathlib
@@ -32,8 +33,8 @@ def dataset(base):
         "homepage": "https://h.example/", "licence": "MIT", "citation": ["c"], "references": ["r"],
         "access": {"kind": "public", "steps": ["s"]},
         "fragments": [{"id": "main", "type": "file", "path": "p/f", "urls": [f"file://{base}/f"], "size": 3,
-                       "checksum": {"md5": "900150983cd24fb0d6963f7d28e17f72", "sha1": "a9993e364706816aba3e25717850c26c9cd0d89d",
-                                    "sha256": "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"}}],
+                       "checksum": {kind: hashlib.new(kind, b"abc").hexdigest()
+                                    for kind in ("md5", "sha1", "sha224", "sha256", "sha384", "sha512")}}],
     }
 
 
