@@ -52,9 +52,10 @@ class Five(Runs):
         make_programs(self.programs, self.calls)
         self.sabath.environment.update(
             PATH=f"{self.programs}:{os.environ['PATH']}", SABATH_PYTHON=str(self.programs / "python3"),
-            SABATH_RECIPES=str(self.home / "redirected"), GIT_CONFIG_COUNT="2",
+            SABATH_RECIPES=str(self.home / "redirected"), GIT_CONFIG_COUNT="3",
             GIT_CONFIG_KEY_0="protocol.file.allow", GIT_CONFIG_VALUE_0="always",
-            GIT_CONFIG_KEY_1=f"url.file://{self.home}/origin/.insteadOf", GIT_CONFIG_VALUE_1="ssh://git@github.com/mrnorman/",
+            GIT_CONFIG_KEY_1=f"url.file://{self.home}/origin/.insteadOf", GIT_CONFIG_VALUE_1="git@github.com:mrnorman/",
+            GIT_CONFIG_KEY_2=f"url.file://{self.home}/origin/.insteadOf", GIT_CONFIG_VALUE_2="ssh://git@github.com/mrnorman/",
         )  # fmt: skip
 
     def redirect(self, catalogue, to, benchmark, which):
