@@ -191,6 +191,7 @@ class EveryCall(StoreCase):
         self.sweep(("import", "-q", bundle))
 
     def test_init_for_a_group(self):
+        self.home.chmod(0o755)  # what the members cannot read where it is does not go into their store
         def check(user):
             self.assertTrue(json.loads((user.store / "format").read_text())["shared"])
             self.assertEqual(user.store.stat().st_mode & 0o7777, 0o3775)
