@@ -31,6 +31,13 @@ bool may_be_directory(std::string_view name) {
   return dot == name.npos || dot == 0 || std::ranges::all_of(name.substr(dot + 1), is_digit);
 }
 
+// Also where its name is none for an asset: what stands in it, and is asked for, is refused by its own.
+bool may_be_entered(std::string_view name) {
+  const auto is_control = [](unsigned char c) { return c < 0x20 || c == 0x7f; };
+  return !name.empty() && name != "." && name != ".." && name.find('/') == name.npos &&
+         std::ranges::none_of(name, is_control);
+}
+
 class Walk {
  public:
   Walk(const DirectoryPattern& at, const std::function<DirectoryPage(const Url&)>& list) : at_(at), list_(list) {}
@@ -62,8 +69,7 @@ class Walk {
         files_in_row = is_directory ? 0 : files_in_row + 1;
       }
       if (is_directory && enters) {
-        if (entry.name.find('/') != entry.name.npos || !RelativePath::try_parse(below))
-          refuse_name(directory, entry.name);
+        if (!may_be_entered(entry.name)) refuse_name(directory, entry.name);
         enter(child_of(page.url, entry.name + "/"), below, depth + 1);
       } else if (!is_directory && takes) {
         add(page.url, entry, below);
