@@ -51,7 +51,8 @@ std::string text_of(const curl_sockaddr& address) {
   return text.data();
 }
 
-// Here no packet has been sent to the address, whoever led to it: a URL, a redirect, a name, an FTP server's words.
+// No packet has been sent to the address yet, and anything may have led to it: a URL, a redirect, a name, an FTP
+// server's words.
 curl_socket_t on_open(void* self, curlsocktype, curl_sockaddr* address) {
   auto& transfer = *static_cast<Transfer*>(self);
   guard(transfer, [&] { transfer.refuse_own_services(text_of(*address)); });

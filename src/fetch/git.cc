@@ -222,7 +222,7 @@ void admit_clone(const Admit& admit, fs::path git) {
   admit_objects(admit, git / "objects", 0);
 }
 
-// A repository of this machine is a source as any file is: whoever reads the store must be able to read it. Git looks
+// A repository of this machine is a source as any file is: all who read the store must be able to read it. Git looks
 // at several names, and takes a bundle, too.
 void admit_repository(const Store& store, const std::string& origin) {
   const fs::path place = local_path(origin);

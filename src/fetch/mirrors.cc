@@ -182,7 +182,7 @@ std::vector<std::size_t> MirrorSet::fallen() {
   if (wrong_seen_.exchange(wrong) == wrong) return {};
   std::vector<std::size_t> fallen;
   const std::lock_guard lock(mutex_);
-  auto left = std::ranges::count_if(mirrors_, [](const Mirror& mirror) { return !mirror.state.dead; });
+  std::size_t left = count_alive();
   for (std::size_t i = 0; i < mirrors_.size() && left > 1;
        ++i) {  // the last is heard here, too: the other rank may err
     Mirror& mirror = mirrors_[i];
@@ -199,6 +199,10 @@ std::vector<std::size_t> MirrorSet::fallen() {
 
 std::size_t MirrorSet::alive() const {
   const std::lock_guard lock(mutex_);
+  return count_alive();
+}
+
+std::size_t MirrorSet::count_alive() const {
   return static_cast<std::size_t>(
       std::ranges::count_if(mirrors_, [](const Mirror& mirror) { return !mirror.state.dead; }));
 }
@@ -212,11 +216,6 @@ void MirrorSet::revive(std::size_t index) {
 bool MirrorSet::dead(std::size_t index) const {
   const std::lock_guard lock(mutex_);
   return mirrors_[index].state.dead;
-}
-
-bool MirrorSet::any_alive() const {
-  const std::lock_guard lock(mutex_);
-  return std::any_of(mirrors_.begin(), mirrors_.end(), [](const Mirror& mirror) { return !mirror.state.dead; });
 }
 
 bool MirrorSet::rangeless(const Pick& pick) const {

@@ -61,7 +61,7 @@ class MirrorSet {
   [[nodiscard]] bool has_proved(std::size_t index) const;  // here, or to another rank
   // Those of which another rank has said since the last call that they gave wrong bytes: they are dead now.
   [[nodiscard]] std::vector<std::size_t> fallen();
-  [[nodiscard]] bool any_alive() const;
+  [[nodiscard]] bool any_alive() const { return alive() > 0; }
   [[nodiscard]] const Host& host(std::size_t index) const { return *mirrors_[index].host; }
   [[nodiscard]] std::size_t size() const { return mirrors_.size(); }
   [[nodiscard]] std::string name(std::size_t index) const;
@@ -82,9 +82,10 @@ class MirrorSet {
     bool rangeless = false;
     std::uint64_t host_bytes = 0;  // received from the host when it refused last
   };
-  void give_back(Mirror& mirror);             // the mutex is held
-  void lied(Mirror& mirror);                  // the mutex is held
-  static bool serves_others(Mirror& mirror);  // something came of its host since it refused last
+  [[nodiscard]] std::size_t count_alive() const;  // the mutex is held
+  void give_back(Mirror& mirror);                 // the mutex is held
+  void lied(Mirror& mirror);                      // the mutex is held
+  static bool serves_others(Mirror& mirror);      // something came of its host since it refused last
   [[noreturn]] void throw_most_telling() const;
 
   Hosts& hosts_;

@@ -28,7 +28,8 @@ Json or_null(const std::optional<T>& value) {
 
 std::string name_of(const Url& url, const SourceNames& names) { return names ? names(url) : url.text(); }
 
-// A checksum proves the bytes, whoever gave them. Of a list it proves the list alone, of an archive nothing of a part.
+// A checksum proves the bytes, and any mirror may have given them. Of a list it proves the list alone, of an archive
+// nothing of a part.
 bool is_proven(const Fragment& fragment, const Selection& selection) {
   const bool whole = fragment.type == FragmentType::file || selection.empty();
   return !fragment.checksum.empty() && fragment.type != FragmentType::file_list && whole;
