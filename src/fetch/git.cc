@@ -23,6 +23,7 @@
 #include "fetch/retry.h"
 #include "fetch/rewrite.h"
 #include "fetch/submodule.h"
+#include "store/submodule_clones.h"
 
 namespace sabath {
 namespace fs = std::filesystem;
@@ -233,6 +234,10 @@ void admit_repository(const Store& store, const std::string& origin) {
   for (const char* more : {"", "/.git", ".git", ".git/.git"}) admit_clone(admit, place.native() + more);
 }
 
+Sha256 clone_key(const GitSource& git, const std::string& asked) {
+  return sha256("git clone\n" + git.origin + "\n" + asked);
+}
+
 // The tree of a commit with those of its submodules.
 class TreeFetch {
  public:
@@ -274,6 +279,7 @@ class TreeFetch {
     const auto by_path = named(commit);
     std::vector<std::string> missing;
     std::optional<Failure> first;
+    std::vector<SubmoduleClone> clones;
     for (const RelativePath& path : paths) {
       const std::string hex = commit_at(commit, path);
       if (hex.empty()) continue;
@@ -287,7 +293,7 @@ class TreeFetch {
         continue;
       }
       try {
-        take_submodule(commit, path, wish->second, hex, place, depth);
+        clones.push_back(take_submodule(commit, path, wish->second, hex, place, depth));
       } catch (const Error& error) {
         const Failure& failure = error.failure();
         if (verdict(failure.kind) == Verdict::fatal && failure.kind != FailureKind::command) throw;
@@ -295,15 +301,15 @@ class TreeFetch {
         if (!first) first = failure;
       }
     }
-    if (!first) return;
+    if (!first) return write_submodule_clones(commit.bare, clones);
     throw Error(first->kind,
                 fmt::format("{}: {} of its submodules cannot be had: {}: {}", printable(commit.git.origin),
                             missing.size(), some_of(missing), first->message),
                 "clone it with --recurse-submodules where that is possible, and give the clone with --path");
   }
 
-  void take_submodule(const Commit& commit, const RelativePath& path, const Submodule& wish, const std::string& hex,
-                      const RelativePath& place, unsigned depth) {
+  SubmoduleClone take_submodule(const Commit& commit, const RelativePath& path, const Submodule& wish,
+                                const std::string& hex, const RelativePath& place, unsigned depth) {
     if (depth == depth_max || ++submodules_ > submodules_max)
       throw Error(FailureKind::invalid, fmt::format("{} has submodules without an end", printable(commit.git.origin)));
     GitSource git;
@@ -317,6 +323,7 @@ class TreeFetch {
     }
     git.commit = hex;
     static_cast<void>(take(git, hex, place, depth + 1));
+    return {path.text(), context_.store.git_directory(clone_key(git, hex)), hex, git.origin};
   }
 
   FetchContext& context_;
@@ -328,7 +335,7 @@ std::string TreeFetch::take(const GitSource& git, const std::string& asked, cons
                             unsigned depth) {
   FetchContext& context = context_;
   admit_repository(context.store, git.origin);
-  const fs::path bare = context.store.git_directory(sha256("git clone\n" + git.origin + "\n" + asked));
+  const fs::path bare = context.store.git_directory(clone_key(git, asked));
   const fs::path work = context.store.make_temporary_directory();
   std::optional<std::string> commit = try_stat(bare) ? full_name(context, asked, bare) : std::nullopt;
   if (!commit) {  // there is none, or it lost something

@@ -9,6 +9,7 @@
 #include "sabath/error.h"
 #include "sabath/path.h"
 #include "store/clone.h"
+#include "store/submodule_clones.h"
 
 namespace sabath {
 namespace {
@@ -27,6 +28,46 @@ void copy_one(const fs::path& from, const fs::path& to) {
     read_through(in.get(), from, [&](std::span<const std::byte> bytes) { write_all(out.get(), bytes, to); });
   }
   close_file(std::move(out), to);
+}
+
+void git(const fs::path& directory, const std::vector<std::string>& arguments, const std::stop_token& stop) {
+  Command command;
+  command.argv = {"git", "--git-dir", directory.string()};
+  command.argv.insert(command.argv.end(), arguments.begin(), arguments.end());
+  command.environment = {{"GIT_CONFIG_NOSYSTEM", "1"},
+                         {"GIT_CONFIG_GLOBAL", "/dev/null"},
+                         {"GIT_DIR", ""},
+                         {"GIT_WORK_TREE", ""},
+                         {"GIT_INDEX_FILE", ""},
+                         {"LC_ALL", "C"}};
+  const CommandResult result = run_command(command, stop);
+  if (result.status == 0) return;
+  throw Error(FailureKind::command, fmt::format("cannot give the run's source its repository: git {}: {}", arguments[0],
+                                                printable(trim(result.err), 400)));
+}
+
+struct WorkTree {
+  fs::path files, directory;  // the second is git's own
+};
+
+// A submodule's repository stands in that of the tree which names it, as git puts it there.
+void make_repository(const WorkTree& tree, const fs::path& bare, const std::string& commit, const std::string& origin,
+                     const std::stop_token& stop) {
+  copy_source(bare, tree.directory, stop);
+  remove_tree(tree.directory / "hooks");
+  git(tree.directory, {"config", "core.bare", "false"}, stop);
+  git(tree.directory, {"config", "core.hooksPath", "/dev/null"}, stop);
+  git(tree.directory, {"config", "remote.origin.url", origin}, stop);
+  git(tree.directory, {"update-ref", "--no-deref", "HEAD", commit}, stop);
+  git(tree.directory, {"read-tree", "HEAD"}, stop);
+  for (const SubmoduleClone& part : read_submodule_clones(bare)) {
+    const WorkTree inner{tree.files / part.path, tree.directory / "modules" / part.path};
+    if (!try_stat(inner.files)) continue;
+    make_repository(inner, part.clone, part.commit, part.origin, stop);
+    git(inner.directory, {"config", "core.worktree", inner.files.lexically_relative(inner.directory).string()}, stop);
+    const fs::path link = inner.directory.lexically_relative(inner.files);
+    write_text_atomically(inner.files / ".git", "gitdir: " + link.string() + "\n");
+  }
 }
 
 }  // namespace
@@ -67,29 +108,7 @@ void copy_source(const fs::path& from, const fs::path& to, const std::stop_token
 void add_repository(const fs::path& source, const fs::path& bare, const std::string& commit, const std::string& origin,
                     const std::stop_token& stop) {
   const fs::path directory = source / ".git";
-  if (try_lstat(directory)) return;
-  copy_source(bare, directory, stop);
-  remove_tree(directory / "hooks");
-  const std::vector<std::vector<std::string>> steps{{"config", "core.bare", "false"},
-                                                    {"config", "core.hooksPath", "/dev/null"},
-                                                    {"config", "remote.origin.url", origin},
-                                                    {"update-ref", "--no-deref", "HEAD", commit},
-                                                    {"read-tree", "HEAD"}};
-  for (const auto& step : steps) {
-    Command command;
-    command.argv = {"git", "--git-dir", directory.string()};
-    command.argv.insert(command.argv.end(), step.begin(), step.end());
-    command.environment = {{"GIT_CONFIG_NOSYSTEM", "1"},
-                           {"GIT_CONFIG_GLOBAL", "/dev/null"},
-                           {"GIT_DIR", ""},
-                           {"GIT_WORK_TREE", ""},
-                           {"GIT_INDEX_FILE", ""},
-                           {"LC_ALL", "C"}};
-    const CommandResult result = run_command(command, stop);
-    if (result.status == 0) continue;
-    throw Error(FailureKind::command, fmt::format("cannot give the run's source its repository: git {}: {}", step[0],
-                                                  printable(trim(result.err), 400)));
-  }
+  if (!try_lstat(directory)) make_repository({source, directory}, bare, commit, origin, stop);
 }
 
 }  // namespace sabath

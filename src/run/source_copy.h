@@ -13,7 +13,8 @@ namespace sabath {
 void copy_source(const std::filesystem::path& from, const std::filesystem::path& to, const std::stop_token& stop);
 
 // Makes the copy a work tree of its repository, for steps that ask git: the history of the bare clone at `bare`, at
-// `commit`, with `origin` as its remote. Hooks and the user's configuration are off. Throws Error{command}.
+// `commit`, with `origin` as its remote, and its submodules as `git submodule update --init` leaves them. Hooks and the
+// user's configuration are off. Throws Error{command}.
 void add_repository(const std::filesystem::path& source, const std::filesystem::path& bare, const std::string& commit,
                     const std::string& origin, const std::stop_token& stop);
 

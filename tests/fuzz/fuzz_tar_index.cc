@@ -67,7 +67,7 @@ void decode_sealed(std::string_view body) {
   for (int i = 0; i < 8; ++i, sum >>= 8) bytes.push_back(static_cast<char>(sum & 0xff));
   bytes += body;
   if (const auto index = sabath::TarIndex::try_decode("a.tar", bytes)) {
-    check(index->encode() == bytes);
+    check(index->encode() == bytes || !index->complete());  // one of 0.1 may have ended too early
     check_index(*index);
   }
 }

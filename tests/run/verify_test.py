@@ -178,6 +178,43 @@ class Verify(Runs):
         self.assertEqual((snapshot(self.sabath.store / "objects"), read_tree(cached)), before)
         self.expect(self.sabath.run("verify"))
 
+    @unittest.skipUnless(shutil.which("git"), "there is no git program")
+    def test_submodules_are_what_git_makes_of_them(self):
+        """`git submodule update --init --recursive` finds its work done, though the origins are gone."""
+        def repository(name, **links):
+            at, identity = self.home / "origins" / name, ["-c", "user.name=A", "-c", "user.email=a@example.org"]
+            git = lambda *words: subprocess.run(  # noqa: E731
+                ["git", *identity, *words], cwd=at, check=True, stdout=subprocess.PIPE, text=True,
+                env={**os.environ, "GIT_CONFIG_GLOBAL": "/dev/null"}).stdout.strip()  # fmt: skip
+            place(at / f"{name}.txt", f"{name}\n".encode())
+            place(at / ".gitmodules", "".join(
+                f'[submodule "{link}"]\n\tpath = parts/{link}\n\turl = ../{link}\n' for link in links).encode())
+            git("init", "-q", ".")
+            for link, commit in links.items():
+                git("update-index", "--add", "--cacheinfo", f"160000,{commit},parts/{link}")
+            git("add", ".gitmodules", f"{name}.txt")
+            git("commit", "-q", "-m", f"the {name}")
+            return git("rev-parse", "HEAD")
+
+        inner = repository("inner")
+        outer = repository("outer", inner=inner)
+        repository("whole", outer=outer)
+        steps = ["cd {source} && git submodule update --init --recursive && git submodule status --recursive",
+                 "git -C {source}/parts/outer/parts/inner log --format=%s", "git -C {source} status --porcelain"]
+        place(self.home / "root/var/sabath/assets/sabath/models/w/Whole.json", json.dumps(
+            {"name": "Whole", "git": {"origin": f"file://{self.home}/origins/whole"}, "run": {"main": steps}}).encode())
+        root = ("--root", self.home / "root")
+        origin = fragment(f"file://{self.home}/origin/f.bin")
+        place(self.home / "root/var/sabath/assets/sabath/datasets/p/part.json", json.dumps(
+            {"name": "part", "fragments": [{"id": "main", "url": origin["urls"][0], "type": "file"}]}).encode())
+        self.expect(self.sabath.run("fetch", *root, "--model", "Whole", "--dataset", "part"))
+        shutil.rmtree(self.home / "origins")
+        self.launch(*root, "Whole", "part")
+        said = self.output()
+        for commit, path in ((outer, "parts/outer"), (inner, "parts/outer/parts/inner")):
+            self.assertRegex(said, f"(?m)^ {commit} {path}( .*)?$")
+        self.assertTrue(said.endswith("the inner\n"), said)
+
 
 if __name__ == "__main__":
     main()
