@@ -138,6 +138,9 @@ class Session {
   // Where a fetched asset stands; Error{offline} if it is not (wholly) present, Error{not_found} without a recipe.
   [[nodiscard]] std::filesystem::path path(const std::string& name);
 
+  [[nodiscard]] const SessionSettings& settings() const noexcept;
+  [[nodiscard]] Comm* ranks() const noexcept;  // nullptr: one process
+
  private:
   struct State;
   std::unique_ptr<State> state_;

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "cli/assets.h"
 #include "cli/verb.h"
+#include "verbs/assets.h"
 
 namespace sabath::cli {
 

@@ -3,12 +3,12 @@
 #include <nlohmann/json.hpp>
 
 #include "base/text.h"
-#include "cli/assets.h"
 #include "cli/render.h"
 #include "cli/verbs.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
 #include "store/adopt_tree.h"
+#include "verbs/assets.h"
 
 namespace sabath::cli {
 namespace {

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "cli/assets.h"
 #include "cli/verbs.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
+#include "verbs/assets.h"
 
 namespace sabath::cli {
 namespace {

@@ -14,7 +14,7 @@ int run(Context& context) {
   const auto& settings = context.configuration.settings;
   if (context.presentation.json) {
     nlohmann::ordered_json values = nlohmann::ordered_json::object();
-    for (const Setting& setting : settings) {
+    for (const ConfigurationEntry& setting : settings) {
       nlohmann::ordered_json value = nullptr;
       if (setting.list) {
         value = setting.values;
@@ -27,7 +27,7 @@ int run(Context& context) {
     return 0;
   }
   Table table({"SETTING", "VALUE", "FROM"});
-  for (const Setting& setting : settings) {
+  for (const ConfigurationEntry& setting : settings) {
     std::string key = setting.key;
     for (const std::string& value : setting.values) {
       table.add({key, printable(value, 1000), key.empty() ? "" : setting.origin});

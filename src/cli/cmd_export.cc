@@ -3,13 +3,13 @@
 #include <nlohmann/json.hpp>
 
 #include "base/text.h"
-#include "cli/assets.h"
-#include "cli/bundle_files.h"
-#include "cli/kept_root.h"
 #include "cli/render.h"
 #include "cli/verbs.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
+#include "verbs/assets.h"
+#include "verbs/bundle_files.h"
+#include "verbs/kept_root.h"
 
 namespace sabath::cli {
 namespace {

@@ -7,10 +7,10 @@
 #include "base/text.h"
 #include "cli/render.h"
 #include "cli/verbs.h"
-#include "cli/walltime.h"
 #include "comm/agree.h"
 #include "sabath/session.h"
 #include "session/fetch_log.h"
+#include "settings/walltime.h"
 
 namespace sabath::cli {
 namespace {

@@ -5,14 +5,14 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "cli/age.h"
-#include "cli/asset_names.h"
-#include "cli/assets.h"
-#include "cli/kept_root.h"
 #include "cli/render.h"
 #include "cli/verbs.h"
 #include "sabath/error.h"
 #include "session/stores.h"
 #include "store/collect.h"
+#include "verbs/asset_names.h"
+#include "verbs/assets.h"
+#include "verbs/kept_root.h"
 
 namespace sabath::cli {
 namespace {

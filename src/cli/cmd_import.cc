@@ -5,13 +5,13 @@
 #include <ctime>
 #include <nlohmann/json.hpp>
 
-#include "cli/assets.h"
-#include "cli/bundle_files.h"
 #include "cli/render.h"
 #include "cli/verbs.h"
 #include "fetch/source_key.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
+#include "verbs/assets.h"
+#include "verbs/bundle_files.h"
 
 namespace sabath::cli {
 namespace {

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "cli/assets.h"
 #include "cli/recipe_record.h"
 #include "cli/verbs.h"
+#include "verbs/assets.h"
 
 namespace sabath::cli {
 namespace {

@@ -1,8 +1,8 @@
 
 
 #include "cli/asset_table.h"
-#include "cli/assets.h"
 #include "cli/verbs.h"
+#include "verbs/assets.h"
 
 namespace sabath::cli {
 namespace {

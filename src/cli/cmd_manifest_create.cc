@@ -5,9 +5,9 @@
 
 #include "base/file.h"
 #include "base/text.h"
-#include "cli/tree_manifest.h"
 #include "cli/verbs.h"
 #include "sabath/error.h"
+#include "verbs/tree_manifest.h"
 
 namespace sabath::cli {
 namespace {
@@ -28,7 +28,8 @@ int run(Context& context, const Options& options) {
                 fmt::format("cannot write a manifest to {}: it is no regular file", output.string()));
   }
   ManifestBuilder builder;
-  hash_tree(context, builder, options.path, static_cast<unsigned>(options.threads.value_or(0)));
+  const auto progress = context.make_progress();
+  hash_tree(builder, options.path, static_cast<unsigned>(options.threads.value_or(0)), *progress, context.stop);
   fs::path unfinished = output;
   unfinished += ".new";
   const Sha256 root = builder.write(unfinished);

@@ -3,11 +3,11 @@
 #include <nlohmann/json.hpp>
 
 #include "base/text.h"
-#include "cli/assets.h"
 #include "cli/manifest_entry.h"
 #include "cli/verbs.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
+#include "verbs/assets.h"
 
 namespace sabath::cli {
 namespace {

@@ -6,11 +6,11 @@
 
 #include "base/file.h"
 #include "base/metalink.h"
-#include "cli/assets.h"
-#include "cli/kept_root.h"
 #include "cli/verbs.h"
 #include "sabath/error.h"
 #include "session/publish_as.h"
+#include "verbs/assets.h"
+#include "verbs/kept_root.h"
 
 namespace sabath::cli {
 namespace {

@@ -3,11 +3,11 @@
 #include <nlohmann/json.hpp>
 
 #include "base/text.h"
-#include "cli/assets.h"
-#include "cli/tree_manifest.h"
 #include "cli/verbs.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
+#include "verbs/assets.h"
+#include "verbs/tree_manifest.h"
 
 namespace sabath::cli {
 namespace {
@@ -110,7 +110,8 @@ int run(Context& context, const Options& options) {
   const Manifest expected = find_manifest(options.manifest, context.configuration.session);
   expected.check();
   ManifestBuilder builder;
-  hash_tree(context, builder, options.directory, static_cast<unsigned>(options.threads.value_or(0)));
+  const auto progress = context.make_progress();
+  hash_tree(builder, options.directory, static_cast<unsigned>(options.threads.value_or(0)), *progress, context.stop);
   const Manifest found = Manifest::parse(builder.bytes());
   const Report report = compare_all(expected, found);
   const int exit = exit_of(report, expected.totals(), options.allow_extra);

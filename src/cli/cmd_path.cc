@@ -4,12 +4,12 @@
 #include <nlohmann/json.hpp>
 
 #include "base/text.h"
-#include "cli/assets.h"
 #include "cli/render.h"
 #include "cli/verbs.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
 #include "sabath/session.h"
+#include "verbs/assets.h"
 
 namespace sabath::cli {
 namespace {

@@ -7,8 +7,8 @@
 #include "cli/plan_record.h"
 #include "cli/render.h"
 #include "cli/verbs.h"
-#include "cli/walltime.h"
 #include "sabath/plan.h"
+#include "settings/walltime.h"
 
 namespace sabath::cli {
 namespace {

@@ -4,10 +4,10 @@
 #include <algorithm>
 
 #include "cli/asset_table.h"
-#include "cli/assets.h"
 #include "cli/verbs.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
+#include "verbs/assets.h"
 
 namespace sabath::cli {
 namespace {

@@ -9,11 +9,11 @@
 #include "base/file.h"
 #include "base/secret_file.h"
 #include "base/text.h"
-#include "cli/assets.h"
 #include "cli/verbs.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
 #include "serve/server.h"
+#include "verbs/assets.h"
 
 namespace sabath::cli {
 namespace {

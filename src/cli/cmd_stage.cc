@@ -8,10 +8,10 @@
 #include "cli/render.h"
 #include "cli/stage_simulation.h"
 #include "cli/verbs.h"
-#include "cli/walltime.h"
 #include "comm/emulated_nodes.h"
 #include "comm/solo_comm.h"
 #include "sabath/session.h"
+#include "settings/walltime.h"
 #include "stage/target.h"
 
 namespace sabath::cli {

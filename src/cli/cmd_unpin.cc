@@ -4,13 +4,13 @@
 #include <nlohmann/json.hpp>
 
 #include "base/text.h"
-#include "cli/assets.h"
-#include "cli/kept_root.h"
 #include "cli/render.h"
 #include "cli/verbs.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
 #include "store/pins.h"
+#include "verbs/assets.h"
+#include "verbs/kept_root.h"
 
 namespace sabath::cli {
 namespace {

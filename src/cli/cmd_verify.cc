@@ -6,7 +6,6 @@
 
 #include "base/text.h"
 #include "cli/age.h"
-#include "cli/assets.h"
 #include "cli/render.h"
 #include "cli/repair.h"
 #include "cli/verbs.h"
@@ -16,6 +15,7 @@
 #include "sabath/error.h"
 #include "sabath/path.h"
 #include "session/verify_by_ranks.h"
+#include "verbs/assets.h"
 
 namespace sabath::cli {
 namespace {

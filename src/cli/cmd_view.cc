@@ -3,14 +3,14 @@
 #include <nlohmann/json.hpp>
 
 #include "base/text.h"
-#include "cli/assets.h"
-#include "cli/kept_root.h"
 #include "cli/render.h"
 #include "cli/verbs.h"
 #include "fetch/asset.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
 #include "store/write_tree.h"
+#include "verbs/assets.h"
+#include "verbs/kept_root.h"
 
 namespace sabath::cli {
 namespace {

@@ -2,11 +2,11 @@
 
 #include <nlohmann/json.hpp>
 
-#include "cli/assets.h"
-#include "cli/bundle_files.h"
 #include "cli/render.h"
 #include "cli/verbs.h"
 #include "sabath/error.h"
+#include "verbs/assets.h"
+#include "verbs/bundle_files.h"
 
 namespace sabath::cli {
 namespace {

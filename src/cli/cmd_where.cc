@@ -2,10 +2,10 @@
 
 #include <nlohmann/json.hpp>
 
-#include "cli/assets.h"
 #include "cli/render.h"
 #include "cli/verbs.h"
 #include "sabath/error.h"
+#include "verbs/assets.h"
 
 namespace sabath::cli {
 namespace {

@@ -3,8 +3,8 @@
 #include <filesystem>
 
 #include "base/file.h"
-#include "cli/assets.h"
 #include "cli/doctor.h"
+#include "verbs/assets.h"
 
 namespace sabath::cli {
 namespace {

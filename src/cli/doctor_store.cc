@@ -17,10 +17,10 @@
 #include "base/file.h"
 #include "base/filesystem_kind.h"
 #include "base/text.h"
-#include "cli/assets.h"
 #include "cli/doctor.h"
 #include "sabath/path.h"
 #include "store/shared.h"
+#include "verbs/assets.h"
 
 namespace sabath::cli {
 namespace {

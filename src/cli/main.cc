@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "cli/environment.h"
 #include "cli/program.h"
 #include "cli/signals.h"
+#include "sabath/environment.h"
 
 namespace {
 
@@ -36,5 +36,5 @@ int main(int count, char** arguments) {
   spare_addresses();
   sabath::cli::Signals signals;
   return sabath::cli::run_program(std::vector<std::string>(arguments + (count > 0 ? 1 : 0), arguments + count),
-                                  sabath::cli::Environment::of_process(), signals);
+                                  sabath::Environment::of_process(), signals);
 }

@@ -5,9 +5,9 @@
 #include <nlohmann/json.hpp>
 
 #include "base/text.h"
-#include "cli/assets.h"
 #include "cli/render.h"
 #include "sabath/path.h"
+#include "verbs/assets.h"
 
 namespace sabath::cli {
 namespace {

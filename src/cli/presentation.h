@@ -4,8 +4,8 @@
 #include <string>
 #include <string_view>
 
-#include "cli/environment.h"
 #include "cli/global_options.h"
+#include "sabath/environment.h"
 
 namespace sabath::cli {
 

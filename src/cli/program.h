@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "cli/environment.h"
 #include "cli/signals.h"
+#include "sabath/environment.h"
 
 namespace sabath::cli {
 

@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "cli/environment.h"
 #include "cli/signals.h"
 #include "comm/comm.h"
 #include "mpi/session.h"
+#include "sabath/environment.h"
 
 namespace sabath::cli {
 

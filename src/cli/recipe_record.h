@@ -4,7 +4,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
-#include "cli/assets.h"
+#include "verbs/assets.h"
 
 namespace sabath::cli {
 

@@ -44,16 +44,6 @@ std::string render_warning(std::string_view text, bool color) {
   return paint("warning:", Colour::yellow, color) + " " + printable(text, message_bytes_max) + "\n";
 }
 
-nlohmann::ordered_json text_or_null(std::string_view text) {
-  return text.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(text);
-}
-
-nlohmann::ordered_json failure_record(const Failure& failure, int exit) {
-  nlohmann::ordered_json error{{"kind", name(failure.kind)}, {"message", failure.message}};
-  error["hint"] = text_or_null(failure.hint);
-  return {{"schema", 1}, {"error", std::move(error)}, {"exit", exit}};
-}
-
 std::string Table::text(std::vector<std::size_t> right, std::size_t width) const {
   std::vector<std::size_t> widths;
   for (const auto& row : rows_) {

@@ -1,22 +1,18 @@
 // Failures and tables as people read them. Pure; any thread.
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "sabath/error.h"
+#include "verbs/verb.h"
 
 namespace sabath::cli {
 
 // "error: cannot ...\n  hint: ...\n", and with `verbose` the kind and the exit code. Control bytes are escaped.
 [[nodiscard]] std::string render_failure(const Failure& failure, bool verbose, bool color);
 [[nodiscard]] std::string render_warning(std::string_view text, bool color);
-
-// {"schema":1,"error":{"kind","message","hint"},"exit":N}: the record of a command that failed before it had one.
-[[nodiscard]] nlohmann::ordered_json failure_record(const Failure& failure, int exit);
-[[nodiscard]] nlohmann::ordered_json text_or_null(std::string_view text);  // "" is null
 
 // Columns two spaces apart, each as wide as its widest cell; cells of `right` columns stand to the right.
 class Table {

@@ -1,12 +1,12 @@
 #include "cli/repair.h"
 
 #include "base/file.h"
-#include "cli/assets.h"
 #include "fetch/asset.h"
 #include "fetch/source_key.h"
 #include "sabath/error.h"
 #include "sabath/session.h"
 #include "store/layout.h"
+#include "verbs/assets.h"
 
 namespace sabath::cli {
 namespace {

@@ -7,7 +7,6 @@
 
 #include "base/file.h"
 #include "base/hash.h"
-#include "cli/assets.h"
 #include "fetch/rewrite.h"
 #include "manifest/manifest.h"
 #include "run/commands.h"
@@ -15,6 +14,7 @@
 #include "sabath/error.h"
 #include "sabath/path.h"
 #include "sabath/session.h"
+#include "verbs/assets.h"
 
 namespace sabath::cli {
 namespace {

@@ -9,10 +9,10 @@
 
 #include "base/file.h"
 #include "base/text.h"
-#include "cli/assets.h"
 #include "run/guarded_process.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
+#include "verbs/assets.h"
 
 namespace sabath::cli {
 namespace {

@@ -10,11 +10,11 @@
 #include <nlohmann/json.hpp>
 
 #include "base/text.h"
-#include "cli/assets.h"
 #include "report/text_table.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
 #include "stage/measured_sites.h"
+#include "verbs/assets.h"
 
 namespace sabath::cli {
 namespace {

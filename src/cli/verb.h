@@ -8,12 +8,12 @@
 #include <stop_token>
 #include <string_view>
 
-#include "cli/configuration.h"
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/presentation.h"
 #include "cli/signals.h"
 #include "comm/comm.h"
+#include "sabath/configuration.h"
 #include "sabath/event.h"
 
 namespace sabath::cli {

@@ -105,6 +105,9 @@ Session::Session(SessionSettings settings, Comm* ranks) : state_(std::make_uniqu
 }
 Session::~Session() = default;
 
+const SessionSettings& Session::settings() const noexcept { return state_->settings; }
+Comm* Session::ranks() const noexcept { return state_->ranks; }
+
 FetchRecord Session::fetch(const FetchRequest& request, EventSink& events, std::stop_token stop) {
   State& state = *state_;
   if (state.ranks == nullptr || state.ranks->size() == 1) return state.fetch(request, events, stop, nullptr);

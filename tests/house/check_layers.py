@@ -25,10 +25,12 @@ BELOW = {
     "mpi": {"base", "comm"},
     "serve": {"base", "recipe", "manifest", "store"},
 }
+BELOW["settings"] = {"base", "store"}
 BELOW["plugin"] = {"base", "fetch", "hdf5", "mpi", "serve"}  # nobody includes it: the program is linked with it
 BELOW["stage"] = BELOW["fetch"] | {"fetch", "hdf5", "run"}
 BELOW["session"] = BELOW["stage"] | {"stage", "mpi"}
-BELOW["cli"] = BELOW["session"] | {"session", "metrics", "report", "serve"}
+BELOW["verbs"] = BELOW["session"] | {"session", "settings", "metrics", "report", "serve"}
+BELOW["cli"] = BELOW["verbs"] | {"verbs"}
 
 # Folders below fetchers/ that another one may include, besides curl and base.
 SHARED = {

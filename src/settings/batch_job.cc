@@ -1,9 +1,9 @@
-#include "cli/batch_job.h"
+#include "settings/batch_job.h"
 
 #include <array>
 #include <utility>
 
-namespace sabath::cli {
+namespace sabath {
 
 std::string batch_job(const Environment& environment) {
   constexpr std::array<std::pair<const char*, const char*>, 4> schedulers{
@@ -14,4 +14,4 @@ std::string batch_job(const Environment& environment) {
   return "";
 }
 
-}  // namespace sabath::cli
+}  // namespace sabath

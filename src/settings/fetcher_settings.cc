@@ -1,4 +1,4 @@
-#include "cli/fetcher_settings.h"
+#include "settings/fetcher_settings.h"
 
 #include <fmt/format.h>
 
@@ -11,7 +11,7 @@
 #include "sabath/url.h"
 #include "store/writer.h"
 
-namespace sabath::cli {
+namespace sabath {
 namespace {
 
 namespace fs = std::filesystem;
@@ -57,7 +57,7 @@ fs::path shipped(const Environment& environment) {
 }  // namespace
 
 WebSettings web_settings(const Environment& environment, const std::vector<const ConfigFile*>& files,
-                         std::vector<Setting>& settings) {
+                         std::vector<ConfigurationEntry>& settings) {
   WebSettings web;
   web.tokens = tokens_of_environment(environment);
   std::vector<std::string> origins;
@@ -88,7 +88,7 @@ WebSettings web_settings(const Environment& environment, const std::vector<const
   return web;
 }
 
-GlobusSettings globus_settings(const std::vector<const ConfigFile*>& files, std::vector<Setting>& settings) {
+GlobusSettings globus_settings(const std::vector<const ConfigFile*>& files, std::vector<ConfigurationEntry>& settings) {
   for (const ConfigFile* file : files) {
     if (!file->globus) continue;
     const GlobusSettings& globus = *file->globus;
@@ -105,7 +105,7 @@ GlobusSettings globus_settings(const std::vector<const ConfigFile*>& files, std:
 }
 
 CommandSettings command_settings(const Environment& environment, const std::vector<const ConfigFile*>& files,
-                                 const fs::path& store, std::vector<Setting>& settings) {
+                                 const fs::path& store, std::vector<ConfigurationEntry>& settings) {
   CommandSettings commands;
   commands.environment = environment.variables;
   commands.scratch = store / "tmp" / WriterId::of_this_process().text();  // by its name it is known once we are dead
@@ -128,4 +128,4 @@ CommandSettings command_settings(const Environment& environment, const std::vect
   return commands;
 }
 
-}  // namespace sabath::cli
+}  // namespace sabath

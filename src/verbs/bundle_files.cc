@@ -1,14 +1,14 @@
-#include "cli/bundle_files.h"
+#include "verbs/bundle_files.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "cli/assets.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
+#include "verbs/assets.h"
 
-namespace sabath::cli {
+namespace sabath {
 
 OutputFile::OutputFile(std::string name)
     : name_(std::move(name)), standard_(name_ == "-"), unfinished_(standard_ ? "" : name_ + ".new") {
@@ -45,4 +45,4 @@ BundledAsset bundled_asset(const std::string& name, const SessionSettings& setti
   return {recipe.name, holding.trusted_by, holding.source, holding.root.value_or(Sha256{})};
 }
 
-}  // namespace sabath::cli
+}  // namespace sabath

@@ -1,4 +1,4 @@
-#include "cli/config_file.h"
+#include "settings/config_file.h"
 
 #include <fmt/format.h>
 
@@ -11,7 +11,7 @@
 #include "sabath/path.h"
 #include "sabath/url.h"
 
-namespace sabath::cli {
+namespace sabath {
 namespace {
 
 constexpr std::uint64_t file_size_max = 1024 * 1024;
@@ -218,4 +218,4 @@ ConfigFile read_config_file(const std::filesystem::path& file, const Environment
   return text ? parse_config_file(*text, file, environment) : ConfigFile{};
 }
 
-}  // namespace sabath::cli
+}  // namespace sabath

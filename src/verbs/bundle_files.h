@@ -8,7 +8,7 @@
 #include "fetch/bundle.h"
 #include "sabath/session.h"
 
-namespace sabath::cli {
+namespace sabath {
 
 // Standard output for "-"; else a file that gets its name when it is whole.
 class OutputFile {
@@ -33,4 +33,4 @@ class OutputFile {
 // The root that the recipe of `name` pins or the store has learnt, and how it is trusted.
 [[nodiscard]] BundledAsset bundled_asset(const std::string& name, const SessionSettings& settings, Store& store);
 
-}  // namespace sabath::cli
+}  // namespace sabath

@@ -14,7 +14,7 @@
 #include "sabath/session.h"
 #include "store/store.h"
 
-namespace sabath::cli {
+namespace sabath {
 
 [[nodiscard]] Catalogue make_catalogue(const SessionSettings& settings);
 // nullptr when there is none yet: asking never makes one.
@@ -42,4 +42,4 @@ struct Holding {
 [[nodiscard]] std::string_view fragment_type_name(FragmentType type);
 [[nodiscard]] std::optional<std::uint64_t> known_size(const Recipe& recipe);  // of all fragments, when each says
 
-}  // namespace sabath::cli
+}  // namespace sabath

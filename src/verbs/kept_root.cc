@@ -1,12 +1,12 @@
-#include "cli/kept_root.h"
+#include "verbs/kept_root.h"
 
 #include <fmt/format.h>
 
-#include "cli/assets.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
+#include "verbs/assets.h"
 
-namespace sabath::cli {
+namespace sabath {
 
 std::unique_ptr<Store> open_existing_store(const SessionSettings& settings) {
   if (auto store = try_open_store(settings)) return store;
@@ -23,4 +23,4 @@ Sha256 kept_root(const std::string& name, const SessionSettings& settings, Store
               fmt::format("sabath fetch {}", recipe.name));
 }
 
-}  // namespace sabath::cli
+}  // namespace sabath

@@ -1,4 +1,4 @@
-#include "cli/assets.h"
+#include "verbs/assets.h"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 #include "session/stores.h"
 #include "store/lookup.h"
 
-namespace sabath::cli {
+namespace sabath {
 
 Catalogue make_catalogue(const SessionSettings& settings) { return {settings.roots, settings.recipe_directories}; }
 
@@ -128,4 +128,4 @@ std::optional<std::uint64_t> known_size(const Recipe& recipe) {
   return sum;
 }
 
-}  // namespace sabath::cli
+}  // namespace sabath

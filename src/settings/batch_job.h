@@ -3,10 +3,10 @@
 
 #include <string>
 
-#include "cli/environment.h"
+#include "sabath/environment.h"
 
-namespace sabath::cli {
+namespace sabath {
 
 [[nodiscard]] std::string batch_job(const Environment& environment);  // "slurm 1234"; empty: none
 
-}  // namespace sabath::cli
+}  // namespace sabath

@@ -1,4 +1,4 @@
-#include "cli/configuration.h"
+#include "sabath/configuration.h"
 
 #include <fmt/format.h>
 #include <pwd.h>
@@ -10,16 +10,16 @@
 
 #include "base/file.h"
 #include "base/text.h"
-#include "cli/batch_job.h"
-#include "cli/config_file.h"
-#include "cli/credentials.h"
-#include "cli/fetcher_settings.h"
-#include "cli/walltime.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
+#include "settings/batch_job.h"
+#include "settings/config_file.h"
+#include "settings/credentials.h"
+#include "settings/fetcher_settings.h"
+#include "settings/walltime.h"
 #include "store/lookup.h"
 
-namespace sabath::cli {
+namespace sabath {
 namespace {
 
 namespace fs = std::filesystem;
@@ -67,7 +67,8 @@ fs::path xdg(const Environment& environment, const char* variable, const char* b
 
 class Loader {
  public:
-  Loader(const GlobalOptions& globals, const Environment& environment) : globals_(globals), environment_(environment) {}
+  Loader(const ConfigurationSources& sources, const Environment& environment)
+      : sources_(sources), environment_(environment) {}
 
   Configuration load() {
     read_files();
@@ -82,13 +83,13 @@ class Loader {
 
  private:
   void read_files() {
-    const auto named = globals_.config ? globals_.config : environment_.get("SABATH_CONFIG");
+    const auto named = sources_.config ? sources_.config : environment_.get("SABATH_CONFIG");
     if (named) {
       user_ = read_config_file(absolute(*named), environment_);
       if (user_.name.empty()) {
         throw Error(FailureKind::usage,
                     fmt::format("cannot read the configuration {}: no such file", printable(*named)),
-                    fmt::format("{} names it", globals_.config ? "--config" : "SABATH_CONFIG"));
+                    fmt::format("{} names it", sources_.config ? "--config" : "SABATH_CONFIG"));
       }
     } else if (const fs::path directory = xdg(environment_, "XDG_CONFIG_HOME", ".config"); !directory.empty()) {
       user_ = read_config_file(directory / "sabath/config.json", environment_);
@@ -99,7 +100,7 @@ class Loader {
     }
     if (site_.name.empty()) site_ = read_config_file("/etc/sabath/config.json", environment_);
     note("config", user_.name.empty() ? std::vector<std::string>{} : std::vector{user_.name},
-         globals_.config ? "--config"
+         sources_.config ? "--config"
          : named         ? "SABATH_CONFIG"
                          : "default");
     note("site_config", site_.name.empty() ? std::vector<std::string>{} : std::vector{site_.name}, "default");
@@ -142,7 +143,7 @@ class Loader {
       }
       return std::pair(std::move(paths), std::string(origin));
     };
-    if (globals_.store) return listed(*globals_.store, "--store");
+    if (sources_.store) return listed(*sources_.store, "--store");
     if (const auto text = environment_.get("SABATH_CACHE")) return listed(*text, "SABATH_CACHE");
     for (const ConfigFile* file : {&user_, &site_}) {
       if (file->store) return {{*file->store}, file->name};
@@ -173,8 +174,8 @@ class Loader {
   void roots() {
     auto& roots = result_.session.roots;
     std::string origin = "default";
-    if (!globals_.roots.empty()) {
-      for (const std::string& text : globals_.roots) roots.push_back(absolute(text));
+    if (!sources_.roots.empty()) {
+      for (const std::string& text : sources_.roots) roots.push_back(absolute(text));
       origin = "--root";
     } else if (const auto text = environment_.get("SABATH_ROOT")) {
       roots.push_back(absolute(*text));
@@ -283,7 +284,7 @@ class Loader {
       offline = parse_switch("SABATH_OFFLINE", *text);
       offline_origin = "SABATH_OFFLINE";
     }
-    if (globals_.offline) {
+    if (sources_.offline) {
       offline = true;
       offline_origin = "--offline";
     }
@@ -319,7 +320,7 @@ class Loader {
     fetchers.registries = registry_settings(environment_);
     result_.session.job = batch_job(environment_);
     result_.session.deadline = deadline_of(environment_, std::nullopt);
-    result_.session.credentials = [&environment = environment_, fetchers] { return known_ends(environment, fetchers); };
+    result_.session.credentials = [environment = environment_, fetchers] { return known_ends(environment, fetchers); };
   }
 
   void timeout(const char* key, std::optional<std::uint64_t> ConfigFile::*member, long& target_ms) {
@@ -328,7 +329,7 @@ class Loader {
     note(key, {fmt::format("{}", seconds)}, origin);
   }
 
-  const GlobalOptions& globals_;
+  const ConfigurationSources& sources_;
   const Environment& environment_;
   ConfigFile user_, site_;
   Configuration result_;
@@ -337,8 +338,8 @@ class Loader {
 
 }  // namespace
 
-Configuration load_configuration(const GlobalOptions& globals, const Environment& environment) {
-  return Loader(globals, environment).load();
+Configuration load_configuration(const ConfigurationSources& sources, const Environment& environment) {
+  return Loader(sources, environment).load();
 }
 
-}  // namespace sabath::cli
+}  // namespace sabath

@@ -1,4 +1,4 @@
-#include "cli/credentials.h"
+#include "settings/credentials.h"
 
 #include <string>
 #include <utility>
@@ -7,7 +7,7 @@
 #include "base/secret_file.h"
 #include "sabath/error.h"
 
-namespace sabath::cli {
+namespace sabath {
 namespace {
 
 namespace fs = std::filesystem;
@@ -21,7 +21,8 @@ struct Choice {
 
 class Chooser {
  public:
-  Chooser(const Environment& environment, const std::vector<const ConfigFile*>& files, std::vector<Setting>& settings)
+  Chooser(const Environment& environment, const std::vector<const ConfigFile*>& files,
+          std::vector<ConfigurationEntry>& settings)
       : environment_(environment), files_(files), settings_(settings) {}
 
   std::string choose(const Choice& choice) {
@@ -54,7 +55,7 @@ class Chooser {
 
   const Environment& environment_;
   const std::vector<const ConfigFile*>& files_;
-  std::vector<Setting>& settings_;
+  std::vector<ConfigurationEntry>& settings_;
 };
 
 // A token file that cannot be read is told by whoever needs it.
@@ -71,7 +72,7 @@ std::optional<WallTime> end_of(const TokenPlace& place) {
 }  // namespace
 
 SshSettings ssh_settings(const Environment& environment, const std::vector<const ConfigFile*>& files,
-                         std::vector<Setting>& settings) {
+                         std::vector<ConfigurationEntry>& settings) {
   Chooser chooser(environment, files, settings);
   SshSettings ssh{.home = environment.home,
                   .config = {},
@@ -85,7 +86,7 @@ SshSettings ssh_settings(const Environment& environment, const std::vector<const
 }
 
 S3Settings s3_settings(const Environment& environment, const std::vector<const ConfigFile*>& files,
-                       std::vector<Setting>& settings) {
+                       std::vector<ConfigurationEntry>& settings) {
   Chooser chooser(environment, files, settings);
   S3Settings s3;
   s3.access_key_id = environment.get("AWS_ACCESS_KEY_ID").value_or("");
@@ -110,7 +111,7 @@ S3Settings s3_settings(const Environment& environment, const std::vector<const C
 }
 
 // The variables are those of the hub's own tools.
-HubSettings hub_settings(const Environment& environment, std::vector<Setting>& settings) {
+HubSettings hub_settings(const Environment& environment, std::vector<ConfigurationEntry>& settings) {
   const std::vector<const ConfigFile*> no_files;
   Chooser chooser(environment, no_files, settings);
   HubSettings hub;
@@ -152,4 +153,4 @@ std::vector<Credential> known_ends(const Environment& environment, const Fetcher
   return known;
 }
 
-}  // namespace sabath::cli
+}  // namespace sabath

@@ -9,10 +9,10 @@
 #include <string>
 #include <string_view>
 
-#include "cli/environment.h"
+#include "sabath/environment.h"
 #include "sabath/session.h"
 
-namespace sabath::cli {
+namespace sabath {
 
 // Of SessionSettings::deadline. `option`: "2h30m", "1-02:03:04" (as Slurm writes spans), "2026-11-21T18:00" (of this
 // machine's zone, or with one), "none". The batch system is asked when the result is called, not before.
@@ -22,4 +22,4 @@ namespace sabath::cli {
 // "45", "45m", "1h30m", "90:00", "02:03:04", "1-02:03:04" as seconds; a bare number is nothing. Pure.
 [[nodiscard]] std::optional<std::int64_t> try_parse_span(std::string_view text);
 
-}  // namespace sabath::cli
+}  // namespace sabath

@@ -1,4 +1,4 @@
-#include "cli/environment.h"
+#include "sabath/environment.h"
 
 #include <pwd.h>
 #include <unistd.h>
@@ -6,7 +6,7 @@
 #include <string_view>
 #include <system_error>
 
-namespace sabath::cli {
+namespace sabath {
 namespace {
 
 struct User {
@@ -45,4 +45,4 @@ Environment Environment::of_process() {
   return environment;
 }
 
-}  // namespace sabath::cli
+}  // namespace sabath

@@ -8,11 +8,11 @@
 #include "sabath/session.h"
 #include "store/store.h"
 
-namespace sabath::cli {
+namespace sabath {
 
 // Throws Error{offline} where there is no store: keeping nothing needs none.
 [[nodiscard]] std::unique_ptr<Store> open_existing_store(const SessionSettings& settings);
 // "sha256:<hex>", or an asset's name: the version that the store holds.
 [[nodiscard]] Sha256 kept_root(const std::string& name, const SessionSettings& settings, Store& store);
 
-}  // namespace sabath::cli
+}  // namespace sabath

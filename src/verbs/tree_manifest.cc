@@ -1,4 +1,4 @@
-#include "cli/tree_manifest.h"
+#include "verbs/tree_manifest.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -8,9 +8,10 @@
 #include "sabath/error.h"
 #include "sabath/path.h"
 
-namespace sabath::cli {
+namespace sabath {
 
-void hash_tree(const Context& context, ManifestBuilder& builder, const std::filesystem::path& path, unsigned threads) {
+void hash_tree(ManifestBuilder& builder, const std::filesystem::path& path, unsigned threads, EventSink& events,
+               const std::stop_token& stop) {
   const auto status = try_stat(path);
   if (!status) {
     throw Error(FailureKind::not_found, fmt::format("cannot hash {}: no such file", printable(path.string(), 4096)));
@@ -26,13 +27,12 @@ void hash_tree(const Context& context, ManifestBuilder& builder, const std::file
     throw Error(FailureKind::invalid,
                 fmt::format("cannot hash {}: neither a directory nor a file", printable(path.string(), 4096)));
   }
-  const auto progress = context.make_progress();
-  progress->on(event::AssetStarted{path.string(), std::nullopt, 0});
-  progress->on(event::PhaseChanged{"hash"});
+  events.on(event::AssetStarted{path.string(), std::nullopt, 0});
+  events.on(event::PhaseChanged{"hash"});
   add_directory_tree(builder, path, threads, [&](std::uint64_t bytes) {
-    if (context.stop.stop_requested()) throw Error(FailureKind::interrupted, "hashing was stopped");
-    progress->on(event::BytesReceived{0, bytes});
+    if (stop.stop_requested()) throw Error(FailureKind::interrupted, "hashing was stopped");
+    events.on(event::BytesReceived{0, bytes});
   });
 }
 
-}  // namespace sabath::cli
+}  // namespace sabath

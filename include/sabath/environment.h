@@ -1,4 +1,4 @@
-// What the process was given by its caller, read once by main and passed on: the only place that reads the environment.
+// What the process was given by its caller, read once and passed on: the only place that reads the environment.
 // Plain values; any thread.
 #pragma once
 
@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-namespace sabath::cli {
+namespace sabath {
 
 struct Environment {
   std::map<std::string, std::string> variables;
@@ -21,4 +21,4 @@ struct Environment {
   [[nodiscard]] static Environment of_process();
 };
 
-}  // namespace sabath::cli
+}  // namespace sabath

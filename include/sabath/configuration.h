@@ -11,13 +11,19 @@
 #include <string>
 #include <vector>
 
-#include "cli/environment.h"
-#include "cli/global_options.h"
+#include "sabath/environment.h"
 #include "sabath/session.h"
 
-namespace sabath::cli {
+namespace sabath {
 
-struct Setting {
+// What the caller says itself; it wins over the environment and the files.
+struct ConfigurationSources {
+  std::vector<std::string> roots;            // none: as the environment or the files say
+  std::optional<std::string> store, config;  // several stores separated by colons; the user's file
+  bool offline = false;                      // true: whatever the others say
+};
+
+struct ConfigurationEntry {
   std::string key;
   std::vector<std::string> values;
   std::string origin;  // "--store", "SABATH_CACHE", a file's name, "default"
@@ -26,9 +32,9 @@ struct Setting {
 
 struct Configuration {
   SessionSettings session;
-  std::vector<Setting> settings;  // for `sabath config` and `doctor`
+  std::vector<ConfigurationEntry> settings;  // for people; secrets are not among them
 };
 
-[[nodiscard]] Configuration load_configuration(const GlobalOptions& globals, const Environment& environment);
+[[nodiscard]] Configuration load_configuration(const ConfigurationSources& sources, const Environment& environment);
 
-}  // namespace sabath::cli
+}  // namespace sabath

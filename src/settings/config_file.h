@@ -10,11 +10,11 @@
 #include <utility>
 #include <vector>
 
-#include "cli/environment.h"
 #include "sabath/credentials.h"
+#include "sabath/environment.h"
 #include "sabath/host_rule.h"
 
-namespace sabath::cli {
+namespace sabath {
 
 struct ConfigFile {
   std::string name;  // empty: there is no such file
@@ -39,4 +39,4 @@ struct ConfigFile {
 [[nodiscard]] ConfigFile parse_config_file(const std::string& text, const std::filesystem::path& file,
                                            const Environment& environment);
 
-}  // namespace sabath::cli
+}  // namespace sabath

@@ -9,7 +9,7 @@
 #include "sabath/digest.h"
 #include "store/store_values.h"
 
-namespace sabath::cli {
+namespace sabath {
 
 class AssetNames {
  public:
@@ -21,4 +21,4 @@ class AssetNames {
   std::map<Sha256, std::string> by_key_, by_root_;
 };
 
-}  // namespace sabath::cli
+}  // namespace sabath

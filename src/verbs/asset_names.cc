@@ -1,11 +1,11 @@
-#include "cli/asset_names.h"
+#include "verbs/asset_names.h"
 
 #include <fmt/format.h>
 
 #include "fetch/source_key.h"
 #include "sabath/path.h"
 
-namespace sabath::cli {
+namespace sabath {
 
 AssetNames::AssetNames(const Catalogue& catalogue, const SourceNames& names) {
   for (const auto& listed : catalogue.all(std::nullopt)) {
@@ -36,4 +36,4 @@ std::string AssetNames::of(const Sha256& root, const std::vector<Sha256>& keys, 
   return source.empty() ? fmt::format("sha256:{}...", root.hex().substr(0, 12)) : printable(source);
 }
 
-}  // namespace sabath::cli
+}  // namespace sabath

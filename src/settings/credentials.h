@@ -1,27 +1,27 @@
 // Where the credentials of this call lie, from the environment and the configuration files: names of files, sockets,
-// profiles and hosts, and the keys that the environment itself holds. Of these no Setting is made: they are shown
-// nowhere. Any thread.
+// profiles and hosts, and the keys that the environment itself holds. Of these no ConfigurationEntry is made: they are
+// shown nowhere. Any thread.
 #pragma once
 
 #include <vector>
 
-#include "cli/config_file.h"
-#include "cli/configuration.h"
-#include "cli/environment.h"
+#include "sabath/configuration.h"
 #include "sabath/credentials.h"
+#include "sabath/environment.h"
+#include "settings/config_file.h"
 
-namespace sabath::cli {
+namespace sabath {
 
 // `files`: the user's, then the site's. What is found is also told by `settings`.
 [[nodiscard]] SshSettings ssh_settings(const Environment& environment, const std::vector<const ConfigFile*>& files,
-                                       std::vector<Setting>& settings);
+                                       std::vector<ConfigurationEntry>& settings);
 [[nodiscard]] S3Settings s3_settings(const Environment& environment, const std::vector<const ConfigFile*>& files,
-                                     std::vector<Setting>& settings);
-[[nodiscard]] HubSettings hub_settings(const Environment& environment, std::vector<Setting>& settings);
+                                     std::vector<ConfigurationEntry>& settings);
+[[nodiscard]] HubSettings hub_settings(const Environment& environment, std::vector<ConfigurationEntry>& settings);
 [[nodiscard]] RegistrySettings registry_settings(const Environment& environment);
 
 // Those that say when they end: an AWS session, and tokens that are JSON web tokens, read from their files anew. A
 // keyring's program is not asked for that.
 [[nodiscard]] std::vector<Credential> known_ends(const Environment& environment, const FetcherSettings& fetchers);
 
-}  // namespace sabath::cli
+}  // namespace sabath

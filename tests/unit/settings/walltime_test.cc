@@ -1,9 +1,9 @@
 #include <gtest/gtest.h>
 
-#include "cli/walltime.h"
 #include "sabath/error.h"
+#include "settings/walltime.h"
 
-namespace sabath::cli {
+namespace sabath {
 namespace {
 
 TEST(Walltime, Spans) {
@@ -41,4 +41,4 @@ TEST(Walltime, WhoSaysWhenItEnds) {
 }
 
 }  // namespace
-}  // namespace sabath::cli
+}  // namespace sabath

@@ -1,4 +1,4 @@
-#include "cli/walltime.h"
+#include "settings/walltime.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -13,7 +13,7 @@
 #include "base/text.h"
 #include "sabath/error.h"
 
-namespace sabath::cli {
+namespace sabath {
 namespace {
 
 using std::chrono::seconds;
@@ -177,7 +177,7 @@ std::optional<std::int64_t> try_parse_span(std::string_view text) {
 std::function<std::optional<Deadline>()> deadline_of(const Environment& environment,
                                                      const std::optional<std::string>& option) {
   if (!option) {
-    return [&environment]() -> std::optional<Deadline> {
+    return [environment]() -> std::optional<Deadline> {
       if (auto slurm = by_slurm(environment)) return slurm;
       return by_pbs(environment);
     };
@@ -196,4 +196,4 @@ std::function<std::optional<Deadline>()> deadline_of(const Environment& environm
   return [end = Deadline{*at, "--deadline"}] { return std::optional(end); };
 }
 
-}  // namespace sabath::cli
+}  // namespace sabath

@@ -1,15 +1,15 @@
-#include "cli/configuration.h"
+#include "sabath/configuration.h"
 
 #include <gtest/gtest.h>
 
 #include <filesystem>
 #include <fstream>
 
-#include "cli/config_file.h"
 #include "sabath/error.h"
+#include "settings/config_file.h"
 #include "support/temp_dir.h"
 
-namespace sabath::cli {
+namespace sabath {
 namespace {
 
 namespace fs = std::filesystem;
@@ -24,9 +24,9 @@ class ConfigurationTest : public testing::Test {
     fs::create_directories(file.parent_path());
     std::ofstream(file) << text;
   }
-  Configuration load() const { return load_configuration(globals_, environment_); }
+  Configuration load() const { return load_configuration(sources_, environment_); }
   std::string origin_of(const std::string& key) const {
-    for (const Setting& setting : load().settings) {
+    for (const ConfigurationEntry& setting : load().settings) {
       if (setting.key == key) return setting.origin;
     }
     return "no such setting";
@@ -42,7 +42,7 @@ class ConfigurationTest : public testing::Test {
 
   test::TempDir directory_;
   fs::path home_ = directory_.path() / "home", prefix_ = directory_.path() / "prefix";
-  GlobalOptions globals_;
+  ConfigurationSources sources_;
   Environment environment_;
 };
 
@@ -58,7 +58,7 @@ TEST_F(ConfigurationTest, TheStoreInOrderOfPrecedence) {
   EXPECT_EQ(load().session.store, home_ / "mine");
   environment_.variables["SABATH_CACHE"] = "/from/environment/";
   EXPECT_EQ(load().session.store, "/from/environment/");
-  globals_.store = "/from/flag";
+  sources_.store = "/from/flag";
   EXPECT_EQ(load().session.store, "/from/flag");
   EXPECT_EQ(origin_of("store"), "--store");
 }
@@ -66,7 +66,7 @@ TEST_F(ConfigurationTest, TheStoreInOrderOfPrecedence) {
 TEST_F(ConfigurationTest, WithoutAHomeItAsks) {
   environment_.home.clear();
   EXPECT_EQ(failure().kind, FailureKind::usage);
-  globals_.store = "/s";
+  sources_.store = "/s";
   EXPECT_EQ(load().session.store, "/s");
 }
 
@@ -108,7 +108,7 @@ TEST_F(ConfigurationTest, AllKeysOfAFile) {
   environment_.variables["SABATH_ROOT"] = "/e";
   EXPECT_FALSE(load().session.offline);
   EXPECT_EQ(load().session.roots, std::vector<fs::path>{"/e"});
-  globals_.offline = true;
+  sources_.offline = true;
   EXPECT_TRUE(load().session.offline);
 }
 
@@ -119,10 +119,10 @@ TEST_F(ConfigurationTest, RulesForHostsOfBothFilesHold) {
 }
 
 TEST_F(ConfigurationTest, AFileThatWasNamedMustBeThere) {
-  globals_.config = (directory_.path() / "none.json").string();
+  sources_.config = (directory_.path() / "none.json").string();
   EXPECT_EQ(failure().kind, FailureKind::usage);
   write(directory_.path() / "named.json", R"({"lanes": 7})");
-  globals_.config = (directory_.path() / "named.json").string();
+  sources_.config = (directory_.path() / "named.json").string();
   EXPECT_EQ(load().session.lanes, 7U);
 }
 
@@ -158,4 +158,4 @@ TEST_F(ConfigurationTest, ASwitchMustBeOne) {
 }
 
 }  // namespace
-}  // namespace sabath::cli
+}  // namespace sabath

@@ -1,0 +1,36 @@
+#include "verbs/verb.h"
+
+#include <nlohmann/json.hpp>
+
+#include "sabath/error.h"
+
+// One line a verb, in the order of their names.
+// clang-format off
+#define SABATH_VERBS(verb) \
+  verb("du", call_usage) \
+// clang-format on
+
+namespace sabath {
+
+#define SABATH_DECLARE(name, call) Json call(Session&, JsonObject&, EventSink&, std::stop_token);
+SABATH_VERBS(SABATH_DECLARE)
+#undef SABATH_DECLARE
+
+std::span<const LibraryVerb> library_verbs() {
+#define SABATH_ENTRY(name, call) LibraryVerb{name, call},
+  static constexpr LibraryVerb all[] = {SABATH_VERBS(SABATH_ENTRY)};
+#undef SABATH_ENTRY
+  return all;
+}
+
+Json text_or_null(std::string_view text) { return text.empty() ? Json(nullptr) : Json(text); }
+
+Json value_or_null(const std::optional<std::uint64_t>& value) { return value ? Json(*value) : Json(nullptr); }
+
+Json failure_record(const Failure& failure, int exit) {
+  Json error{{"kind", name(failure.kind)}, {"message", failure.message}};
+  error["hint"] = text_or_null(failure.hint);
+  return {{"schema", 1}, {"error", std::move(error)}, {"exit", exit}};
+}
+
+}  // namespace sabath

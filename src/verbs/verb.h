@@ -1,0 +1,32 @@
+// A verb of the library by its name: a request and a record as JSON, for those who cannot call C++. The C++ function of
+// the same verb stands in a header of include/sabath; both are defined in one file of this folder.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <span>
+#include <stop_token>
+#include <string_view>
+
+#include "base/json_reader.h"
+#include "sabath/session.h"
+
+namespace sabath {
+
+using Json = nlohmann::ordered_json;
+
+struct LibraryVerb {
+  std::string_view name;  // that of the command line: "du", "manifest create"
+  // Takes what it knows out of the request; what is left over is refused. Throws Error.
+  Json (*call)(Session& session, JsonObject& request, EventSink& events, std::stop_token stop);
+};
+
+// In the order of their names.
+[[nodiscard]] std::span<const LibraryVerb> library_verbs();
+
+[[nodiscard]] Json text_or_null(std::string_view text);               // "" is null
+[[nodiscard]] Json value_or_null(const std::optional<std::uint64_t>& value);
+[[nodiscard]] Json failure_record(const Failure& failure, int exit);  // {"schema":1,"error":{...},"exit":N}
+
+}  // namespace sabath
