@@ -66,13 +66,16 @@ using Event = std::variant<event::AssetStarted, event::TotalKnown, event::SizeLe
                            event::BytesReused, event::SourceNamed, event::SourceFailed, event::FileDone,
                            event::PhaseChanged, event::Note, event::Warning, event::AssetFinished>;
 
+// One object, {"event": "BytesReceived", ...}: the members above under their names.
+[[nodiscard]] std::string to_json(const Event& event);
+
 class EventSink {
  public:
   virtual ~EventSink() = default;
   virtual void on(const Event& event) = 0;  // called from any thread
 };
 
-class NoEvents final : public EventSink {  // for whoever does not want to know
+class NoEvents final : public EventSink {  // nobody listens
  public:
   void on(const Event&) override {}
 };

@@ -16,7 +16,7 @@ namespace sabath {
 struct PlanRequest {
   FetchRequest fetch;          // what of it says what is wanted
   std::string to;              // also to this directory of this node, by `stage`; empty: the store only
-  unsigned requests_max = 64;  // for sizes that nobody has written down; 0: ask nobody
+  unsigned requests_max = 64;  // at most 10,000; for sizes that nobody has written down; 0: ask nobody
 };
 
 struct FilesAndBytes {
@@ -89,5 +89,6 @@ struct PlanRecord {
   std::vector<Failure> refusals;  // each reason why it would not be begun; the first gives the exit code
   int exit = 0;
 };
+[[nodiscard]] std::string to_json(const PlanRecord& record);
 
 }  // namespace sabath

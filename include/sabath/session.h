@@ -44,9 +44,10 @@ struct SessionSettings {
   std::string hash_kernel = "auto";                           // of this process: the quickest, or one by name
   FetcherSettings fetchers;
   // Of each call, whichever it is; of all its ranks and nodes together.
-  unsigned lanes = 0;            // connections at most, 0: as many as help
-  std::uint64_t limit_rate = 0;  // bytes a second, 0: none
-  std::string job;               // of the batch system, for whoever wonders what uses the store
+  unsigned lanes = 0;                     // connections at most, 0: as many as help
+  std::uint64_t limit_rate = 0;           // bytes a second, 0: none
+  std::string job;                        // of the batch system: tells others who uses the store
+  std::vector<std::string> local_places;  // what StageRequest::to means by "auto", in the order in which it is tried
   // Asked only when something is to move; may be empty.
   std::function<std::optional<Deadline>()> deadline;
   std::function<std::vector<Credential>()> credentials;  // those whose end is known
@@ -61,13 +62,12 @@ struct Selection {
 };
 
 struct FetchRequest {
-  std::vector<std::string> names;     // datasets or models, a model brings its default dataset
-  std::vector<std::string> models;    // -m: models only, without a dataset unless one is named
-  std::vector<std::string> datasets;  // -d
-  std::string manifest;               // file or URL that pins the (single) asset; empty: as the recipe says
-  std::vector<std::string>
-      local_paths;  // --path: local copies of fragments, in order; verified and copied into the store
-  std::vector<std::string> local_links;  // --link: the same, linked instead of copied
+  std::vector<std::string> names;   // datasets or models, a model brings its default dataset
+  std::vector<std::string> models;  // models only, without a dataset unless one is named
+  std::vector<std::string> datasets;
+  std::string manifest;                  // a file that pins the (single) asset; empty: as the recipe says
+  std::vector<std::string> local_paths;  // local copies of fragments, in order; verified and copied into the store
+  std::vector<std::string> local_links;  // the same, linked instead of copied
   Selection selection;                   // of every asset that has fragments; empty: all of it
   bool force = false;                    // do not believe what is there: fetch again
   bool refresh = false;                  // do not believe learnt roots: ask the source whether it changed
@@ -117,6 +117,7 @@ struct FetchRecord {
   std::vector<AssetRecord> assets;
   int exit = 0;
 };
+[[nodiscard]] std::string to_json(const FetchRecord& record);
 
 class Comm;
 struct PlanRequest;  // sabath/plan.h

@@ -17,6 +17,7 @@ enum class StageMode { replicate, shard };
 struct StageRequest {
   std::vector<std::string> names;  // as for fetch: a model brings its default dataset
   // Directories of the nodes, tried in order; "A,B": both together, ",,": a comma; {node}, {rank}: their numbers.
+  // "auto" alone: the usual places of SessionSettings.
   std::vector<std::string> to;
   StageMode mode = StageMode::replicate;
   std::uint64_t seed = 0;      // shard: of the dealing
@@ -59,5 +60,6 @@ struct StageRecord {
   std::vector<StagedAsset> assets;
   int exit = 0;
 };
+[[nodiscard]] std::string to_json(const StageRecord& record);
 
 }  // namespace sabath

@@ -66,6 +66,7 @@ class JsonObject {
   [[nodiscard]] std::optional<std::string> try_text(std::string_view key);  // not empty if present
   [[nodiscard]] std::optional<std::uint64_t> try_uint(std::string_view key);
   [[nodiscard]] std::optional<std::uint64_t> try_size(std::string_view key);  // 10000000 or "10M"
+  [[nodiscard]] bool flag(std::string_view key);                              // absent: false
   [[nodiscard]] std::vector<std::string> texts(std::string_view key);         // array of strings; absent: none
   [[nodiscard]] const JsonValue::Array* try_array(std::string_view key);
   [[nodiscard]] std::optional<JsonObject> try_object(std::string_view key, std::string what);

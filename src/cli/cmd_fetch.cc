@@ -2,15 +2,14 @@
 #include <memory>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "base/text.h"
 #include "cli/render.h"
 #include "cli/verbs.h"
 #include "comm/agree.h"
 #include "sabath/session.h"
-#include "session/fetch_log.h"
 #include "settings/walltime.h"
+#include "verbs/records.h"
 
 namespace sabath::cli {
 namespace {
@@ -79,14 +78,12 @@ int run(Context& context, Options& options) {
     record = session->fetch(options.request, *progress, context.stop);
   }
   record.exit = context.signals.code_after(record.exit);
-  nlohmann::ordered_json assets = nlohmann::ordered_json::array();
   for (const auto& asset : record.assets) {
-    assets.push_back(to_json(asset));
     if (asset.failures.empty()) context.say(summary(asset, options.request.dry_run));
     report_failures(context, asset);
   }
   if (context.presentation.json) {
-    context.out.record({{"schema", 1}, {"assets", assets}, {"exit", record.exit}});
+    context.out.record(json_of(record));
   } else {
     for (const auto& asset : record.assets) {
       if (!asset.path.empty()) context.out.print(asset.path + "\n");

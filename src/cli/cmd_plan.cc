@@ -1,14 +1,14 @@
 #include <fmt/format.h>
 
 #include <memory>
-#include <nlohmann/json.hpp>
 
 #include "base/text.h"
-#include "cli/plan_record.h"
+#include "cli/plan_text.h"
 #include "cli/render.h"
 #include "cli/verbs.h"
 #include "sabath/plan.h"
 #include "settings/walltime.h"
+#include "verbs/records.h"
 
 namespace sabath::cli {
 namespace {
@@ -33,7 +33,7 @@ int run(Context& context, Options& options) {
   }
   record.exit = context.signals.code_after(record.exit);
   if (context.presentation.json) {
-    context.out.record(to_json(record));
+    context.out.record(json_of(record));
   } else {
     context.out.print(to_text(record, context.presentation.verbose));
   }

@@ -2,7 +2,6 @@
 
 #include <cstdio>
 #include <memory>
-#include <nlohmann/json.hpp>
 
 #include "base/text.h"
 #include "cli/render.h"
@@ -12,13 +11,11 @@
 #include "comm/solo_comm.h"
 #include "sabath/session.h"
 #include "settings/walltime.h"
-#include "stage/target.h"
+#include "verbs/records.h"
 
 namespace sabath::cli {
 namespace {
 namespace cmd_stage {
-
-using Json = nlohmann::ordered_json;
 
 struct Options {
   StageRequest request;
@@ -27,52 +24,6 @@ struct Options {
   std::optional<std::string> simulated, deadline;
   bool alone = false;  // seen before the line is parsed: cli/ranks.h
 };
-
-// What sites call a node's own disk, in the order in which it is tried.
-std::vector<std::string> usual_places(const Environment& environment) {
-  std::vector<std::string> places;
-  for (const char* name : {"SABATH_LOCAL_DIR", "SLURM_TMPDIR", "PBS_JOBFS", "LOCALSCRATCH", "LOCAL_SCRATCH",
-                           "FLUX_JOB_TMPDIR", "BB_JOB_DIR", "_CONDOR_SCRATCH_DIR", "TMPDIR"}) {
-    const auto value = environment.get(name);
-    if (!value || value->empty()) continue;
-    const bool ours = name == std::string_view("SABATH_LOCAL_DIR");  // the others hold one directory each
-    places.push_back(ours ? *value : escape_target(*value));
-  }
-  const std::string user = environment.get("USER").value_or("sabath");
-  for (const char* place : {"/mnt/bb/", "/local/scratch/", "/local/", "/tmp/"}) places.push_back(place + user);
-  return places;
-}
-
-Json record_of(const StagedAsset& asset) {
-  Json failed = Json::array();
-  for (const FailedNode& node : asset.failed_nodes) {
-    failed.push_back({{"node", node.node},
-                      {"host", node.host},
-                      {"kind", name(node.failure.kind)},
-                      {"message", node.failure.message}});
-  }
-  Json phases = Json::object();
-  for (const auto& [phase, seconds] : asset.phases) phases[phase] = seconds;
-  return {{"name", asset.name},
-          {"manifest", text_or_null(asset.manifest)},
-          {"path", text_or_null(asset.path)},
-          {"verified_by", asset.verified_by},
-          {"mode", asset.mode},
-          {"selection", asset.selection},
-          {"nodes", asset.nodes},
-          {"ranks", asset.ranks},
-          {"readers", asset.readers},
-          {"files", asset.files},
-          {"bytes", asset.bytes},
-          {"bytes_from_shared", asset.bytes_from_shared},
-          {"bytes_from_origin", asset.bytes_from_origin},
-          {"bytes_from_peers", asset.bytes_from_peers},
-          {"bytes_present", asset.bytes_present},
-          {"seconds", asset.seconds},
-          {"phases", phases},
-          {"stragglers", asset.stragglers},
-          {"failed_nodes", failed}};
-}
 
 std::string summary(const StagedAsset& asset) {
   const std::uint64_t moved = asset.bytes_from_shared + asset.bytes_from_peers;
@@ -96,7 +47,7 @@ void tell(Context& context, const StagedAsset& asset) {
   }
 }
 
-StageRequest request_of(const Context& context, const Options& options) {
+StageRequest request_of(const Options& options) {
   StageRequest request = options.request;
   request.mode = options.mode == "shard" ? StageMode::shard : StageMode::replicate;
   request.seed = options.seed.value_or(0);
@@ -104,12 +55,11 @@ StageRequest request_of(const Context& context, const Options& options) {
   request.readers_max = static_cast<unsigned>(options.readers.value_or(request.readers_max));
   request.allow_partial = static_cast<unsigned>(options.allow_partial.value_or(0));
   request.threads = static_cast<unsigned>(options.threads.value_or(0));
-  if (request.to == std::vector<std::string>{"auto"}) request.to = usual_places(context.environment);
   return request;
 }
 
 int run(Context& context, const Options& options) {
-  if (options.simulated) return simulate_staging(context, *options.simulated, request_of(context, options));
+  if (options.simulated) return simulate_staging(context, *options.simulated, request_of(options));
   if (options.request.names.empty()) {
     throw Error(FailureKind::usage, "sabath stage: NAME is required", "see: sabath stage --help");
   }
@@ -126,17 +76,15 @@ int run(Context& context, const Options& options) {
     SessionSettings settings = context.configuration.session;
     if (options.deadline) settings.deadline = deadline_of(context.environment, options.deadline);
     Session session(settings, comm);
-    record = session.stage(request_of(context, options), *progress, context.stop);
+    record = session.stage(request_of(options), *progress, context.stop);
   }
   record.exit = context.signals.code_after(record.exit);
   if (!context.speaks()) return record.exit;
-  Json assets = Json::array();
   for (const StagedAsset& asset : record.assets) {
     tell(context, asset);
-    assets.push_back(record_of(asset));
     if (!context.presentation.json && !asset.path.empty()) context.out.print(asset.path + "\n");
   }
-  if (context.presentation.json) context.out.record({{"schema", 1}, {"assets", assets}, {"exit", record.exit}});
+  if (context.presentation.json) context.out.record(json_of(record));
   return record.exit;
 }
 

@@ -108,6 +108,12 @@ StageRecord Session::stage(const StageRequest& request, EventSink& events, std::
   if (request.to.empty()) {
     throw Error(FailureKind::usage, "where to stage is not said", "--to DIR, e.g. --to /tmp/$USER or --to auto");
   }
+  if (request.to == std::vector<std::string>{"auto"}) {
+    StageRequest usual = request;
+    usual.to = state.settings.local_places;
+    if (usual.to.empty()) throw Error(FailureKind::usage, "no usual place of a node's own disk is known", "name one");
+    return stage(usual, events, std::move(stop));
+  }
   check_selections(request);
   if (request.bypass_shared) check_past_shared(request, comm);
   std::vector<Recipe> recipes;

@@ -16,6 +16,7 @@
 #include "settings/config_file.h"
 #include "settings/credentials.h"
 #include "settings/fetcher_settings.h"
+#include "settings/local_places.h"
 #include "settings/walltime.h"
 #include "store/lookup.h"
 
@@ -319,6 +320,7 @@ class Loader {
     fetchers.hub = hub_settings(environment_, result_.settings);
     fetchers.registries = registry_settings(environment_);
     result_.session.job = batch_job(environment_);
+    result_.session.local_places = local_places(environment_);
     result_.session.deadline = deadline_of(environment_, std::nullopt);
     result_.session.credentials = [environment = environment_, fetchers] { return known_ends(environment, fetchers); };
   }

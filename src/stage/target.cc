@@ -102,11 +102,6 @@ Directories expand_target(const std::string& pattern, const Comm& comm) {
   return directories;
 }
 
-std::string escape_target(std::string directory) {
-  replace_all(directory, ",", ",,");
-  return directory;
-}
-
 Directories choose_target(const std::vector<std::string>& patterns, const Comm& comm) {
   std::string reasons;
   for (const auto& pattern : patterns) {

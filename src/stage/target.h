@@ -15,7 +15,6 @@ using Directories = std::vector<std::filesystem::path>;
 // "A,B" are two directories, "A,,B" is one with a comma in its name; {node} and {rank} become this one's numbers.
 // Throws Error{usage} for other braces, and unless several are absolute and different.
 [[nodiscard]] Directories expand_target(const std::string& pattern, const Comm& comm);
-[[nodiscard]] std::string escape_target(std::string directory);  // a pattern of one directory, whatever its commas
 
 // The first of `patterns` whose directories can all be written to: made if absent, tried with a file, each on a
 // filesystem of its own. Throws Error{storage} with what was wrong with each.

@@ -35,6 +35,14 @@ std::optional<std::string> Store::text_of(const Digest& digest, std::uint64_t si
   return text;
 }
 
+std::optional<ContentPlace> Store::place_of(const Digest& digest) const {
+  const auto object = state_->layout.object(digest);
+  if (try_stat(object)) return ContentPlace{object, 0, digest.size_bytes};
+  const auto place = state_->packs.find(digest);
+  if (!place || place->member.codec != PackCodec::raw) return std::nullopt;
+  return ContentPlace{place->pack->file, place->member.offset, digest.size_bytes};
+}
+
 bool Store::has(const Digest& digest) const {
   return try_stat(state_->layout.object(digest)) || state_->packs.find(digest);
 }

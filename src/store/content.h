@@ -12,6 +12,12 @@
 
 namespace sabath {
 
+// Bytes of the disk that are content as it is.
+struct ContentPlace {
+  std::filesystem::path file;
+  std::uint64_t offset = 0, size_bytes = 0;
+};
+
 class Content {
  public:
   Content(Fd fd, std::filesystem::path name) : fd_(std::move(fd)), name_(std::move(name)) {}

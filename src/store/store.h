@@ -52,6 +52,7 @@ class Store {
   // The content, wherever it stands; nullopt if it is not here. What is read has to be checked by who reads it.
   [[nodiscard]] std::optional<Content> open_content(const Digest& file) const;
   [[nodiscard]] std::optional<std::string> text_of(const Digest& file, std::uint64_t size_max) const;  // of a small one
+  [[nodiscard]] std::optional<ContentPlace> place_of(const Digest& file) const;  // nullopt: not here, or compressed
   [[nodiscard]] bool has(const Digest& file) const;  // it stands there; whether it is right nobody has looked
   [[nodiscard]] std::filesystem::path object_path(const Digest& file) const;  // present or not
   // Content whose digest is not known yet. `of_files`: how many files belong together, as far as is known.

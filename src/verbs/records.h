@@ -5,8 +5,14 @@
 
 namespace sabath {
 
+struct FetchRecord;
+struct PlanRecord;
+struct StageRecord;
 struct UsageRecord;
 
+[[nodiscard]] Json json_of(const FetchRecord& record);
+[[nodiscard]] Json json_of(const PlanRecord& record);
+[[nodiscard]] Json json_of(const StageRecord& record);
 [[nodiscard]] Json json_of(const UsageRecord& record);
 
 }  // namespace sabath

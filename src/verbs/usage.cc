@@ -50,7 +50,7 @@ Json json_of(const UsageRecord& record) {
           {"exit", record.exit}};
 }
 
-std::string to_json(const UsageRecord& record) { return json_of(record).dump(); }
+std::string to_json(const UsageRecord& record) { return text_of(json_of(record)); }
 
 Json call_usage(Session& session, JsonObject& request, EventSink& events, std::stop_token stop) {
   request.finish();

@@ -8,6 +8,9 @@
 // clang-format off
 #define SABATH_VERBS(verb) \
   verb("du", call_usage) \
+  verb("fetch", call_fetch) \
+  verb("plan", call_plan) \
+  verb("stage", call_stage) \
 // clang-format on
 
 namespace sabath {
@@ -22,6 +25,8 @@ std::span<const LibraryVerb> library_verbs() {
 #undef SABATH_ENTRY
   return all;
 }
+
+std::string text_of(const Json& record) { return record.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
 Json text_or_null(std::string_view text) { return text.empty() ? Json(nullptr) : Json(text); }
 

@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <stop_token>
+#include <string>
 #include <string_view>
 
 #include "base/json_reader.h"
@@ -25,7 +26,8 @@ struct LibraryVerb {
 // In the order of their names.
 [[nodiscard]] std::span<const LibraryVerb> library_verbs();
 
-[[nodiscard]] Json text_or_null(std::string_view text);               // "" is null
+[[nodiscard]] std::string text_of(const Json& record);   // on one line; what is no UTF-8 is replaced
+[[nodiscard]] Json text_or_null(std::string_view text);  // "" is null
 [[nodiscard]] Json value_or_null(const std::optional<std::uint64_t>& value);
 [[nodiscard]] Json failure_record(const Failure& failure, int exit);  // {"schema":1,"error":{...},"exit":N}
 

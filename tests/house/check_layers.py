@@ -30,7 +30,8 @@ BELOW["plugin"] = {"base", "fetch", "hdf5", "mpi", "serve"}  # nobody includes i
 BELOW["stage"] = BELOW["fetch"] | {"fetch", "hdf5", "run"}
 BELOW["session"] = BELOW["stage"] | {"stage", "mpi"}
 BELOW["verbs"] = BELOW["session"] | {"session", "settings", "metrics", "report", "serve"}
-BELOW["cli"] = BELOW["verbs"] | {"verbs"}
+BELOW["door"] = {"base", "settings", "verbs"}
+BELOW["cli"] = BELOW["verbs"] | {"verbs", "mpi"}
 
 # Folders below fetchers/ that another one may include, besides curl and base.
 SHARED = {

@@ -67,7 +67,7 @@ TEST(Target, ACommaIsBetweenDirectoriesAndTwoAreOneInAName) {
   EXPECT_EQ(expand_target("/a/{node},/b/{rank}", *comm), (Directories{"/a/0", "/b/0"}));
   EXPECT_EQ(expand_target("/a,,b", *comm), (Directories{"/a,b"}));
   EXPECT_EQ(expand_target("/a,,,/b", *comm), (Directories{"/a,", "/b"}));
-  EXPECT_EQ(expand_target(escape_target("/x,,y,"), *comm), (Directories{"/x,,y,"}));
+  EXPECT_EQ(expand_target("/x,,,,y,,", *comm), (Directories{"/x,,y,"}));
   for (const char* wrong : {"", "/a,", ",/a", "/a,b", "a,/b", "/a,/a", "/a,/b/../a", "/a,/{x}"}) {
     EXPECT_THROW(static_cast<void>(expand_target(wrong, *comm)), Error) << wrong;
   }

@@ -1,0 +1,63 @@
+/* SABATH for every language: a C interface over JSON and bytes, in libsabath.so.
+ *
+ * A session is opened with settings, and verbs are called by their names with a request and give a record, both as JSON
+ * text in UTF-8: docs/library.md lists them. Any thread may call any function with any session; several calls of one
+ * session go on side by side. Nothing is thrown, printed or read from standard input, and signals, umask, locale and
+ * working directory stay the caller's.
+ *
+ * A function that fails returns NULL or -1, and if `error` is not NULL puts text there that says why:
+ *   {"schema": 1, "error": {"kind": "offline", "message": "...", "hint": "..." or null}, "exit": 9}
+ * `exit` is the exit code of the command line for that kind: docs/exit-codes.md. Texts that are returned as `char*` are
+ * the caller's, who gives them back to sabath_free(). */
+#ifndef SABATH_SABATH_H
+#define SABATH_SABATH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define SABATH_INTERFACE 1 /* grows when functions are added; none changes its meaning */
+
+typedef struct sabath_session sabath_session;
+typedef struct sabath_file sabath_file;
+
+/* "0.1.0"; static. */
+const char* sabath_version(void);
+/* ["du", "fetch", ...]: what sabath_call() knows. */
+char* sabath_verbs(void);
+
+/* `settings`: NULL or {}: those of the command line, by environment and configuration files. Its keys, all optional:
+ * "store", "config": text; "roots", "recipes": lists of directories; "offline": true; "lanes", "limit_rate": numbers.
+ */
+sabath_session* sabath_open(const char* settings, char** error);
+/* Ends what is going on, waits for it, and frees the session; its files must be closed before. NULL is nothing. */
+void sabath_close(sabath_session* session);
+
+/* `event` is JSON text of one object, {"event": "BytesReceived", ...}, that lives until the function returns. It is
+ * called by any thread, also by several at once, while verbs are called. NULL: nobody listens. */
+typedef void (*sabath_listener)(void* user, const char* event);
+void sabath_listen(sabath_session* session, sabath_listener listener, void* user);
+
+/* `request`: NULL is {}. Returns the record; what failed of it (one asset of many) is said there, with "exit" not 0. */
+char* sabath_call(sabath_session* session, const char* verb, const char* request, char** error);
+/* The calls that go on now end soon, with the kind "interrupted"; what they have done is kept. */
+void sabath_stop(sabath_session* session);
+void sabath_free(char* text);
+
+/* A file of an asset that the store holds, verified, wherever it stands; kept from collection while it is open. */
+sabath_file* sabath_file_open(sabath_session* session, const char* asset, const char* path, char** error);
+int64_t sabath_file_size(const sabath_file* file);
+/* Up to `length` bytes at `offset` into `room`; how many, 0 at the end. */
+int64_t sabath_file_read(const sabath_file* file, uint64_t offset, void* room, size_t length, char** error);
+/* Where its bytes stand as they are, to map them: the name of the file, which lives as long as `file`, and the first
+ * byte's offset there. NULL: they stand compressed, and have to be read. */
+const char* sabath_file_place(const sabath_file* file, uint64_t* offset);
+void sabath_file_close(sabath_file* file);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

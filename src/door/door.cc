@@ -1,0 +1,234 @@
+// The C interface of include/sabath/sabath.h: sessions and files as handles, requests and records as text.
+#include "sabath/sabath.h"
+
+#include <algorithm>
+#include <condition_variable>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <span>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "base/json_reader.h"
+#include "door/opening.h"
+#include "sabath/asset_file.h"
+#include "sabath/error.h"
+#include "sabath/event.h"
+#include "sabath/session.h"
+#include "verbs/verb.h"
+
+using sabath::Failure;
+using sabath::FailureKind;
+
+struct sabath_file {
+  sabath::AssetFile file;
+};
+
+// Sessions are used by one thread at a time: each call has one of its own, and leaves it for the next.
+struct sabath_session final : sabath::EventSink {
+  explicit sabath_session(sabath::SessionSettings given) : settings(std::move(given)) {}
+
+  std::unique_ptr<sabath::Session> take() {
+    {
+      const std::lock_guard lock(mutex);
+      ++calls;
+      if (!idle.empty()) {
+        auto session = std::move(idle.back());
+        idle.pop_back();
+        return session;
+      }
+    }
+    return std::make_unique<sabath::Session>(settings);
+  }
+  void give(std::unique_ptr<sabath::Session> session) {
+    const std::lock_guard lock(mutex);
+    if (session) idle.push_back(std::move(session));
+    if (--calls == 0) none_called.notify_all();
+  }
+  std::stop_token token() {
+    const std::lock_guard lock(mutex);
+    return stop_source.get_token();
+  }
+  void stop() {
+    const std::lock_guard lock(mutex);
+    stop_source.request_stop();
+    stop_source = {};
+  }
+  void end() {
+    stop();
+    std::unique_lock lock(mutex);
+    none_called.wait(lock, [this] { return calls == 0; });
+  }
+  void on(const sabath::Event& event) override {
+    sabath_listener hears = nullptr;
+    void* user = nullptr;
+    {
+      const std::lock_guard lock(mutex);
+      hears = listener;
+      user = listeners_user;
+    }
+    if (hears != nullptr) hears(user, sabath::to_json(event).c_str());
+  }
+
+  const sabath::SessionSettings settings;
+  std::mutex mutex;  // of what follows
+  std::condition_variable none_called;
+  std::vector<std::unique_ptr<sabath::Session>> idle;
+  unsigned calls = 0;
+  std::stop_source stop_source;
+  sabath_listener listener = nullptr;
+  void* listeners_user = nullptr;
+};
+
+namespace {
+
+char* copy_of(const std::string& text) noexcept {
+  auto* copy = static_cast<char*>(std::malloc(text.size() + 1));
+  if (copy != nullptr) std::memcpy(copy, text.c_str(), text.size() + 1);
+  return copy;
+}
+
+void tell(char** error, const Failure& failure) noexcept {
+  if (error == nullptr) return;
+  try {
+    *error = copy_of(sabath::text_of(sabath::failure_record(failure, exit_code(failure.kind))));
+  } catch (...) {
+    *error = nullptr;  // there is no memory to say so
+  }
+}
+
+// What `work` returns; `otherwise`, and the reason in `error`, if it throws.
+template <typename T, typename Work>
+T guarded(char** error, T otherwise, Work&& work) noexcept {
+  if (error != nullptr) *error = nullptr;
+  try {
+    return work();
+  } catch (const sabath::Error& failed) {
+    tell(error, failed.failure());
+  } catch (const std::exception& failed) {
+    tell(error, {FailureKind::internal, failed.what(), "", std::nullopt});
+  } catch (...) {
+    tell(error, {FailureKind::internal, "what was thrown has no name", "", std::nullopt});
+  }
+  return otherwise;
+}
+
+const char* checked(const char* text, const char* what) {
+  if (text == nullptr) throw sabath::Error(FailureKind::usage, std::string(what) + " is NULL", "");
+  return text;
+}
+
+sabath_session& checked(sabath_session* session) {
+  if (session == nullptr) throw sabath::Error(FailureKind::usage, "the session is NULL", "sabath_open() makes one");
+  return *session;
+}
+
+// One call's session, given back when it ends.
+class Call {
+ public:
+  explicit Call(sabath_session& of) : of_(of), stop_(of.token()) {
+    try {
+      session_ = of.take();
+    } catch (...) {
+      of.give(nullptr);
+      throw;
+    }
+  }
+  ~Call() { of_.give(std::move(session_)); }
+  Call(const Call&) = delete;
+  Call& operator=(const Call&) = delete;
+  [[nodiscard]] sabath::Session& session() { return *session_; }
+  [[nodiscard]] const std::stop_token& stop() const { return stop_; }
+
+ private:
+  sabath_session& of_;
+  const std::stop_token stop_;
+  std::unique_ptr<sabath::Session> session_;
+};
+
+const sabath::LibraryVerb& verb_named(const std::string& name) {
+  const auto verbs = sabath::library_verbs();
+  const auto found = std::ranges::find(verbs, name, &sabath::LibraryVerb::name);
+  if (found != verbs.end()) return *found;
+  throw sabath::Error(FailureKind::usage, "there is no verb \"" + name.substr(0, 100) + "\"",
+                      "sabath_verbs() lists them");
+}
+
+}  // namespace
+
+const char* sabath_version() { return SABATH_VERSION; }
+
+char* sabath_verbs() {
+  return guarded<char*>(nullptr, nullptr, [] {
+    sabath::Json names = sabath::Json::array();
+    for (const auto& verb : sabath::library_verbs()) names.push_back(verb.name);
+    return copy_of(sabath::text_of(names));
+  });
+}
+
+sabath_session* sabath_open(const char* settings, char** error) {
+  return guarded<sabath_session*>(error, nullptr, [&] {
+    return new sabath_session(sabath::opened_settings(settings == nullptr ? "{}" : settings));
+  });
+}
+
+void sabath_close(sabath_session* session) {
+  if (session == nullptr) return;
+  session->end();
+  delete session;
+}
+
+void sabath_listen(sabath_session* session, sabath_listener listener, void* user) {
+  if (session == nullptr) return;
+  const std::lock_guard lock(session->mutex);
+  session->listener = listener;
+  session->listeners_user = user;
+}
+
+char* sabath_call(sabath_session* session, const char* verb, const char* request, char** error) {
+  return guarded<char*>(error, nullptr, [&] {
+    Call call(checked(session));
+    const sabath::LibraryVerb& named = verb_named(checked(verb, "the verb"));
+    const sabath::JsonValue value = sabath::parse_json(request == nullptr ? "{}" : request, "request");
+    sabath::JsonObject object(value, "request", "a request");
+    return copy_of(sabath::text_of(named.call(call.session(), object, *session, call.stop())));
+  });
+}
+
+void sabath_stop(sabath_session* session) {
+  if (session != nullptr) session->stop();
+}
+
+void sabath_free(char* text) { std::free(text); }
+
+sabath_file* sabath_file_open(sabath_session* session, const char* asset, const char* path, char** error) {
+  return guarded<sabath_file*>(error, nullptr, [&] {
+    Call call(checked(session));
+    return new sabath_file{{call.session(), checked(asset, "the asset"), checked(path, "the path")}};
+  });
+}
+
+int64_t sabath_file_size(const sabath_file* file) {
+  return file == nullptr ? -1 : static_cast<std::int64_t>(file->file.size_bytes());
+}
+
+int64_t sabath_file_read(const sabath_file* file, uint64_t offset, void* room, size_t length, char** error) {
+  return guarded<std::int64_t>(error, -1, [&] {
+    if (file == nullptr || (room == nullptr && length > 0))
+      throw sabath::Error(FailureKind::usage, "the file or the room is NULL", "");
+    return static_cast<std::int64_t>(file->file.read(offset, std::span(static_cast<std::byte*>(room), length)));
+  });
+}
+
+const char* sabath_file_place(const sabath_file* file, uint64_t* offset) {
+  if (file == nullptr || !file->file.place()) return nullptr;
+  if (offset != nullptr) *offset = file->file.place()->offset;
+  return file->file.place()->file.c_str();
+}
+
+void sabath_file_close(sabath_file* file) { delete file; }

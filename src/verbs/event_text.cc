@@ -1,0 +1,52 @@
+// Events as JSON, for those who hear them through the C interface.
+#include <nlohmann/json.hpp>
+
+#include "sabath/event.h"
+#include "verbs/verb.h"
+
+namespace sabath {
+namespace {
+
+std::string_view level_name(Reuse level) {
+  constexpr std::string_view names[] = {"source", "content", "chunk", "partial"};
+  return names[static_cast<std::size_t>(level)];
+}
+
+Json record_of(const event::AssetStarted& event) {
+  return {{"event", "AssetStarted"},
+          {"name", event.name},
+          {"bytes_total", value_or_null(event.bytes_total)},
+          {"files_total", event.files_total}};
+}
+Json record_of(const event::TotalKnown& event) {
+  return {
+      {"event", "TotalKnown"}, {"bytes_total", value_or_null(event.bytes_total)}, {"files_total", event.files_total}};
+}
+Json record_of(const event::SizeLearnt& event) { return {{"event", "SizeLearnt"}, {"bytes", event.bytes}}; }
+Json record_of(const event::BytesReceived& event) {
+  return {{"event", "BytesReceived"}, {"source", event.source}, {"bytes", event.bytes}};
+}
+Json record_of(const event::BytesReused& event) {
+  return {{"event", "BytesReused"}, {"bytes", event.bytes}, {"level", level_name(event.level)}};
+}
+Json record_of(const event::SourceNamed& event) {
+  return {{"event", "SourceNamed"}, {"source", event.source}, {"url", event.url}};
+}
+Json record_of(const event::SourceFailed& event) {
+  return {{"event", "SourceFailed"}, {"source", event.source}, {"reason", event.reason}, {"demoted", event.demoted}};
+}
+Json record_of(const event::FileDone& event) {
+  return {{"event", "FileDone"}, {"path", event.path}, {"bytes", event.bytes}};
+}
+Json record_of(const event::PhaseChanged& event) { return {{"event", "PhaseChanged"}, {"phase", event.phase}}; }
+Json record_of(const event::Note& event) { return {{"event", "Note"}, {"text", event.text}}; }
+Json record_of(const event::Warning& event) { return {{"event", "Warning"}, {"text", event.text}}; }
+Json record_of(const event::AssetFinished& event) { return {{"event", "AssetFinished"}, {"name", event.name}}; }
+
+}  // namespace
+
+std::string to_json(const Event& event) {
+  return text_of(std::visit([](const auto& one) { return record_of(one); }, event));
+}
+
+}  // namespace sabath
