@@ -5,30 +5,30 @@ set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/sabath)
 
 target_compile_features(sabath PUBLIC cxx_std_20)
 install(TARGETS sabath EXPORT sabathTargets)
+foreach(other sabath-ranks sabath-c)
+  if(TARGET ${other})
+    install(TARGETS ${other} EXPORT sabathTargets)
+    set_target_properties(${other} PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
+  endif()
+endforeach()
 install(TARGETS sabath-cli)
 file(RELATIVE_PATH bin_to_lib /${CMAKE_INSTALL_BINDIR} /${CMAKE_INSTALL_LIBDIR})
 set_target_properties(sabath-cli PROPERTIES INSTALL_RPATH "$ORIGIN/${bin_to_lib}" INSTALL_RPATH_USE_LINK_PATH ON)
 # CMake fills a run path that it will edit up with colons, and an empty part of one is the current directory.
-if(NOT BUILD_SHARED_LIBS)
-  set_target_properties(sabath-cli PROPERTIES BUILD_WITH_INSTALL_RPATH ON)
-endif()
+set_target_properties(sabath-cli PROPERTIES BUILD_WITH_INSTALL_RPATH ON)
 install(DIRECTORY include/sabath DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
 
 install(EXPORT sabathTargets NAMESPACE sabath:: DESTINATION ${package_dir})
-get_target_property(library_type sabath TYPE)
 configure_package_config_file(cmake/sabathConfig.cmake.in sabathConfig.cmake INSTALL_DESTINATION ${package_dir})
 write_basic_package_version_file(sabathConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/sabathConfig.cmake ${PROJECT_BINARY_DIR}/sabathConfigVersion.cmake
   DESTINATION ${package_dir})
 
-# A static libsabath leaves its users to link what it needs: only what it calls itself, not what that needs in turn.
+# libsabath.a leaves its users to link what it needs: only what it calls itself, not what that needs in turn.
 set(private_libraries -lcurl -lcrypto -lfmt -pthread)
-foreach(library XXHASH ZSTD RE2 ARCHIVE LIBSSH2 HDF5)
+foreach(library XXHASH ZSTD RE2 ARCHIVE LIBSSH2 HDF5 MICROHTTPD YAML)
   list(APPEND private_libraries ${${library}_LDFLAGS})
 endforeach()
-if(SABATH_MPI)
-  list(APPEND private_libraries ${MPI_CXX_LIBRARIES})
-endif()
 if(SABATH_SANITIZE)
   list(APPEND private_libraries -fsanitize=${SABATH_SANITIZE})
 endif()
@@ -36,7 +36,9 @@ list(REMOVE_DUPLICATES private_libraries)
 list(JOIN private_libraries " " private_libraries)
 file(RELATIVE_PATH pc_to_prefix /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 configure_file(cmake/sabath.pc.in sabath.pc @ONLY)
-install(FILES ${PROJECT_BINARY_DIR}/sabath.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+configure_file(cmake/sabath-c.pc.in sabath-c.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/sabath.pc ${PROJECT_BINARY_DIR}/sabath-c.pc
+  DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
 # Data and documents: what is there today.
 function(install_if_there source destination)

@@ -1,6 +1,8 @@
-// Threads where the system grants few: ulimit -u, a cgroup's pids.max, little address space. Any thread.
+// Threads where the system grants few: ulimit -u, a cgroup's pids.max, little address space. They take no signal that
+// is sent to the process: those are for the threads of the program that the library lives in. Any thread.
 #pragma once
 
+#include <csignal>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -17,9 +19,28 @@ namespace sabath {
           std::nullopt};
 }
 
+// While it lives, threads that are made here begin with all signals blocked but those of their own faults; a write to
+// a closed pipe fails there with EPIPE.
+class SignalsBlocked {
+ public:
+  SignalsBlocked() noexcept {
+    sigset_t all;
+    ::sigfillset(&all);
+    for (const int own : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS}) ::sigdelset(&all, own);
+    ::pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  ~SignalsBlocked() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  SignalsBlocked(const SignalsBlocked&) = delete;
+  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
+
+ private:
+  sigset_t before_{};
+};
+
 // For what cannot be done without a thread of its own. Throws Error{storage} that names the limits.
 template <typename Work>
 [[nodiscard]] std::jthread start_thread(Work&& work) {
+  const SignalsBlocked blocked;
   try {
     return std::jthread(std::forward<Work>(work));
   } catch (const std::system_error&) {
@@ -30,6 +51,7 @@ template <typename Work>
 // For what one more thread only makes quicker. False: none is to be had, and those that there are have to do.
 template <typename Work>
 [[nodiscard]] bool try_add_thread(std::vector<std::jthread>& threads, Work&& work) {
+  const SignalsBlocked blocked;
   try {
     threads.emplace_back(std::forward<Work>(work));
     return true;

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "cli/signals.h"
-#include "comm/comm.h"
 #include "mpi/session.h"
+#include "sabath/comm.h"
 #include "sabath/environment.h"
 
 namespace sabath::cli {

@@ -12,7 +12,7 @@
 #include "cli/output.h"
 #include "cli/presentation.h"
 #include "cli/signals.h"
-#include "comm/comm.h"
+#include "sabath/comm.h"
 #include "sabath/configuration.h"
 #include "sabath/event.h"
 

@@ -4,7 +4,7 @@
 #include <functional>
 #include <optional>
 
-#include "comm/comm.h"
+#include "sabath/comm.h"
 #include "sabath/error.h"
 
 namespace sabath {

@@ -4,7 +4,7 @@
 
 #include <memory>
 
-#include "comm/comm.h"
+#include "sabath/comm.h"
 
 namespace sabath {
 

@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "comm/comm.h"
+#include "sabath/comm.h"
 
 namespace sabath {
 

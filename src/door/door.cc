@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <condition_variable>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <exception>
 #include <memory>
 #include <mutex>
@@ -128,6 +130,31 @@ sabath_session& checked(sabath_session* session) {
   return *session;
 }
 
+// The caller's thread works for us: a peer that hangs up must not end the caller's process. A SIGPIPE of the time
+// before stays pending.
+class PipesFail {
+ public:
+  PipesFail() noexcept {
+    ::sigemptyset(&pipe_);
+    ::sigaddset(&pipe_, SIGPIPE);
+    sigset_t pending;
+    ::sigpending(&pending);
+    was_pending_ = ::sigismember(&pending, SIGPIPE) == 1;
+    ::pthread_sigmask(SIG_BLOCK, &pipe_, &before_);
+  }
+  ~PipesFail() {
+    constexpr timespec at_once{};
+    if (!was_pending_) ::sigtimedwait(&pipe_, nullptr, &at_once);
+    ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
+  PipesFail(const PipesFail&) = delete;
+  PipesFail& operator=(const PipesFail&) = delete;
+
+ private:
+  sigset_t pipe_{}, before_{};
+  bool was_pending_ = false;
+};
+
 // One call's session, given back when it ends.
 class Call {
  public:
@@ -147,6 +174,7 @@ class Call {
 
  private:
   sabath_session& of_;
+  const PipesFail pipes_fail_{};
   const std::stop_token stop_;
   std::unique_ptr<sabath::Session> session_;
 };

@@ -50,18 +50,8 @@ bool proves(const FetchContext& context, const Digest& digest, const FileJob& jo
   }
 }
 
-// What others say has this checksum, or what a mirror gave before the recipe stated one.
 std::optional<AtHand> prove(const FetchContext& context, const FileJob& job, FileOutcome& outcome) {
-  std::set<Digest> hints;
-  for (const auto& algorithm : checksum_algorithms) {
-    const std::string& hex = job.checksum.*algorithm.value;
-    if (!algorithm.finds || hex.empty()) continue;
-    if (const auto hint = context.store.alias_hint(algorithm.name, hex)) hints.insert(*hint);
-  }
-  for (std::size_t i = 0; i < job.urls.size(); ++i) {
-    if (const auto arrival = context.store.arrival(given_key(job, i))) hints.insert(arrival->digest);
-  }
-  for (const auto& hint : hints) {
+  for (const auto& hint : hints_of(context.store, job)) {
     if (proves(context, hint, job, outcome)) return AtHand{hint, Reuse::content};
   }
   return std::nullopt;
@@ -92,6 +82,20 @@ std::optional<FileTree> tree_of(Store& store, const Digest& digest) {
 }
 
 }  // namespace
+
+// What others say has this checksum, or what a mirror gave before the recipe stated one.
+std::set<Digest> hints_of(const Store& store, const FileJob& job) {
+  std::set<Digest> hints;
+  for (const auto& algorithm : checksum_algorithms) {
+    const std::string& hex = job.checksum.*algorithm.value;
+    if (!algorithm.finds || hex.empty()) continue;
+    if (const auto hint = store.alias_hint(algorithm.name, hex)) hints.insert(*hint);
+  }
+  for (std::size_t i = 0; i < job.urls.size(); ++i) {
+    if (const auto arrival = store.arrival(given_key(job, i))) hints.insert(arrival->digest);
+  }
+  return hints;
+}
 
 std::optional<Arrival> arrived(const Store& store, const FileJob& job) {
   if (auto arrival = store.arrival(source_key(job))) return arrival;

@@ -2,6 +2,8 @@
 // its source gave it to a fetch before. What only others say is hashed first.
 #pragma once
 
+#include <set>
+
 #include "fetch/context.h"
 #include "fetch/job.h"
 #include "store/footprint.h"
@@ -12,6 +14,8 @@ namespace sabath {
 // for. Fills in the outcome and says what is reused.
 [[nodiscard]] bool at_hand(FetchContext& context, const FileJob& job, bool refresh, FileOutcome& outcome,
                            const Standing* standing = nullptr);
+// Content that may be the job's, by anybody's word: to be read before it is believed.
+[[nodiscard]] std::set<Digest> hints_of(const Store& store, const FileJob& job);
 // What one of the job's mirrors gave to a fetch before: where it states no checksum, to any recipe.
 [[nodiscard]] std::optional<Arrival> arrived(const Store& store, const FileJob& job);
 

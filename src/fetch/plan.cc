@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 
 #include "base/file.h"
 #include "fetch/at_hand.h"
@@ -113,6 +114,7 @@ class Planner {
     if (!chosen_) told.manifest = manifest.root().prefixed();
     const Standing standing(settings_.force ? nullptr : store_, totals.files);
     Footprint footprint(store_, totals.files);
+    std::set<Digest> coming;
     manifest.for_each([&](const Entry& entry) {
       if (!entry.is_file() || (chosen_ && !selects(told.selection, entry.path))) return;
       const std::uint64_t size = entry.digest.size_bytes;
@@ -120,6 +122,7 @@ class Planner {
       const auto place = standing.place_of(entry.digest);
       if (place == Standing::Place::copied) footprint.add_file(size);
       if (place != Standing::Place::nowhere) return add(learnt_ ? told.by_source : told.by_content, size);
+      if (!coming.insert(entry.digest).second) return add(told.by_content, size);  // it comes once
       add(told.to_fetch, size);
       footprint.add_file(size, add_chunks(manifest, entry));
       if (entry.type == EntryType::executable) footprint.add_copy(size);
@@ -210,13 +213,17 @@ class Planner {
       add(level, digest->size_bytes);
       return true;
     };
-    const auto arrival = arrived(*store_, job_of(fragment));
+    const FileJob job = job_of(fragment);
+    const auto arrival = arrived(*store_, job);
     if (arrival && take(arrival->digest, told.by_source)) return true;
     for (const auto& algorithm : checksum_algorithms) {
       const std::string& hex = fragment.checksum.*algorithm.value;
       if (algorithm.finds && !hex.empty() && take(store_->alias(algorithm.name, hex), told.by_content)) return true;
     }
-    return false;
+    if (fragment.checksum.empty()) return false;
+    return std::ranges::any_of(hints_of(*store_, job), [&](const Digest& hint) {  // the fetch reads it first
+      return fragment.size_bytes.value_or(hint.size_bytes) == hint.size_bytes && take(hint, told.by_content);
+    });
   }
 
   // As the fetch asks for it.

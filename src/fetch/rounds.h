@@ -18,7 +18,7 @@
 #include <thread>
 #include <vector>
 
-#include "comm/comm.h"
+#include "sabath/comm.h"
 
 namespace sabath {
 

@@ -5,7 +5,7 @@
 #ifdef SABATH_WITH_MPI
 #include <mpi.h>
 
-#include "comm/comm.h"
+#include "sabath/comm.h"
 
 namespace sabath {
 

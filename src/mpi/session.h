@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "comm/comm.h"
+#include "sabath/comm.h"
 
 namespace sabath {
 

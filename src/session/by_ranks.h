@@ -5,8 +5,8 @@
 #include <memory>
 #include <stop_token>
 
-#include "comm/comm.h"
 #include "fetch/team.h"
+#include "sabath/comm.h"
 #include "sabath/session.h"
 #include "store/store.h"
 

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "comm/comm.h"
+#include "sabath/comm.h"
 #include "sabath/event.h"
 #include "sabath/session.h"
 #include "stage/from_origin.h"

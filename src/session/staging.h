@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <stop_token>
 
-#include "comm/comm.h"
+#include "sabath/comm.h"
 #include "sabath/session.h"
 #include "stage/stage.h"
 

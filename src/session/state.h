@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "comm/comm.h"
 #include "fetch/team.h"
 #include "recipe/catalogue.h"
+#include "sabath/comm.h"
 #include "sabath/session.h"
 #include "session/late_fetchers.h"
 #include "session/stores.h"

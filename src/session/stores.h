@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "comm/comm.h"
+#include "sabath/comm.h"
 #include "sabath/session.h"
 #include "store/store.h"
 

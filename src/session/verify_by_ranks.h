@@ -1,7 +1,7 @@
 // A verification by all ranks of an MPI job: each byte is read by one of them.
 #pragma once
 
-#include "comm/comm.h"
+#include "sabath/comm.h"
 #include "store/verify.h"
 
 namespace sabath {

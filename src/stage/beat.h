@@ -16,7 +16,7 @@
 #include <string>
 #include <utility>
 
-#include "comm/comm.h"
+#include "sabath/comm.h"
 #include "sabath/error.h"
 #include "stage/straggler.h"
 

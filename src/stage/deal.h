@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "comm/comm.h"
 #include "manifest/manifest.h"
+#include "sabath/comm.h"
 #include "stage/tape.h"
 
 namespace sabath::shard {

@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "comm/comm.h"
 #include "manifest/manifest.h"
+#include "sabath/comm.h"
 #include "sabath/stage.h"
 #include "stage/beat.h"
 #include "store/store.h"

@@ -16,7 +16,7 @@
 #include <span>
 #include <stop_token>
 
-#include "comm/comm.h"
+#include "sabath/comm.h"
 #include "sabath/error.h"
 #include "stage/beat.h"
 #include "stage/piece_set.h"

@@ -11,8 +11,8 @@
 #include <stop_token>
 #include <vector>
 
-#include "comm/comm.h"
 #include "manifest/manifest.h"
+#include "sabath/comm.h"
 #include "sabath/error.h"
 #include "stage/piece_reader.h"
 #include "stage/piece_set.h"

@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "comm/comm.h"
+#include "sabath/comm.h"
 #include "stage/piece_set.h"
 #include "stage/plan.h"
 #include "stage/tape.h"

@@ -9,7 +9,7 @@
 #include <optional>
 #include <vector>
 
-#include "comm/comm.h"
+#include "sabath/comm.h"
 #include "stage/exchange.h"
 #include "stage/piece_buffers.h"
 #include "stage/tape.h"

@@ -6,8 +6,8 @@
 #include <stop_token>
 #include <string>
 
-#include "comm/comm.h"
 #include "manifest/manifest.h"
+#include "sabath/comm.h"
 #include "sabath/event.h"
 #include "sabath/stage.h"
 #include "stage/from_origin.h"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "comm/comm.h"
+#include "sabath/comm.h"
 
 namespace sabath {
 
