@@ -9,8 +9,7 @@
  *   {"schema": 1, "error": {"kind": "offline", "message": "...", "hint": "..." or null}, "exit": 9}
  * `exit` is the exit code of the command line for that kind: docs/exit-codes.md. Texts that are returned as `char*` are
  * the caller's, who gives them back to sabath_free(). */
-#ifndef SABATH_SABATH_H
-#define SABATH_SABATH_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -59,5 +58,4 @@ void sabath_file_close(sabath_file* file);
 
 #ifdef __cplusplus
 }
-#endif
 #endif
