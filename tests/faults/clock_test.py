@@ -3,6 +3,7 @@
 
 import os
 import pathlib
+import signal
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "cli"))
@@ -62,7 +63,7 @@ class Clock(Case):
                 self.expect(self.sabath.run("verify", "--within", "1h", **self.shifted(-seconds)))
 
     def test_a_fetch_keeps_its_own_though_the_collector_lives_a_day_later(self):
-        slow = self.serve(self.files, name="slow", extra="limit_rate 2500k;")
+        slow = self.serve(self.files, name="slow", extra="limit_rate 1500k;")
         for seconds in JUMPS:
             with self.subTest(seconds):
                 self.sabath.environment["SABATH_CACHE"] = str(self.home / f"held{seconds}")
@@ -70,10 +71,14 @@ class Clock(Case):
                 process = self.sabath.start("fetch", "--json", "asset", *there)
                 store = self.home / f"held{seconds}"
                 self.assertTrue(poll(lambda: any((store / "leases").glob("*")) and any((store / "partial").glob("*"))))
-                how = ("--older-than", "0s", "--grace", "0s", "--partials", "0s", "--now")
-                report = self.collect(*how, **self.shifted(seconds))
-                self.assertEqual(report["partials"], 0)
                 self.assertIsNone(process.poll(), "it was too fast for this test")
+                process.send_signal(signal.SIGSTOP)  # it has not ended when the collector looks
+                how = ("--older-than", "0s", "--grace", "0s", "--partials", "0s", "--now")
+                try:
+                    report = self.collect(*how, **self.shifted(seconds))
+                finally:
+                    process.send_signal(signal.SIGCONT)
+                self.assertEqual(report["partials"], 0)
                 self.expect_tree(self.expect(finish(process)).asset["path"], self.files)
                 self.expect(self.sabath.run("verify"))
                 self.assertEqual(read_tree(store / "leases"), {})
