@@ -1,5 +1,8 @@
 #include "curl/handle.h"
 
+#include <sys/ioctl.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -52,6 +55,18 @@ Easy Names::make_easy() const {
 
 Handle::Handle(const Names& names) : multi_(make_multi()), easy_(names.make_easy()) {
   curl_multi_setopt(multi(), CURLMOPT_MAXCONNECTS, 1L);  // one transfer at a time needs one kept connection
+}
+
+void Handle::clear() noexcept {
+  reset(easy());
+  curl_easy_setopt(easy(), CURLOPT_CLOSESOCKETFUNCTION, close_socket);
+  curl_easy_setopt(easy(), CURLOPT_CLOSESOCKETDATA, unread_.get());
+}
+
+int Handle::close_socket(void* unread, curl_socket_t socket) {
+  int bytes = 0;
+  if (ioctl(socket, FIONREAD, &bytes) == 0) *static_cast<std::uint64_t*>(unread) += static_cast<std::uint64_t>(bytes);
+  return ::close(socket);
 }
 
 Easy EasyPool::take() {

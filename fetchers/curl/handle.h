@@ -7,10 +7,12 @@
 #include <curl/curl.h>
 
 #include <array>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace sabath {
@@ -58,8 +60,13 @@ class Handle {
   explicit Handle(const Names& names);
   [[nodiscard]] CURL* easy() const noexcept { return easy_.get(); }
   [[nodiscard]] CURLM* multi() const noexcept { return multi_.get(); }
+  void clear() noexcept;  // takes all options away
+  // Bytes that had come for connections closed since the last call, and that libcurl had not read.
+  [[nodiscard]] std::uint64_t take_unread() noexcept { return std::exchange(*unread_, 0); }
 
  private:
+  static int close_socket(void* unread, curl_socket_t socket);
+  std::unique_ptr<std::uint64_t> unread_ = std::make_unique<std::uint64_t>(0);  // connections know its address
   Multi multi_;  // outlives the easy handle: it owns the connections
   Easy easy_;
 };

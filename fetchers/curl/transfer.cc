@@ -89,9 +89,9 @@ std::size_t on_header(char* data, std::size_t, std::size_t size, void* self) {
 std::size_t on_body(char* data, std::size_t, std::size_t size, void* self) {
   auto& transfer = *static_cast<Transfer*>(self);
   transfer.paused = transfer.has_room && !transfer.has_room();
-  if (transfer.ended()) transfer.traffic.bytes += size;  // they came, and are thrown away
+  if (transfer.ended()) transfer.count(size);  // they came, and are thrown away
   if (transfer.ended() || transfer.paused) return CURL_WRITEFUNC_PAUSE;
-  transfer.traffic.bytes += size;
+  transfer.count(size);
   guard(transfer, [&] { transfer.enough = !transfer.receiver.body(std::as_bytes(std::span(data, size))); });
   return transfer.ended() ? CURL_WRITEFUNC_PAUSE : size;
 }
@@ -199,6 +199,17 @@ void Transfer::take_cookies() const {
   const std::unique_ptr<curl_slist, void (*)(curl_slist*)> owner(lines, curl_slist_free_all);
   request.cookies->clear();
   for (const curl_slist* line = lines; line != nullptr; line = line->next) request.cookies->emplace_back(line->data);
+}
+
+void Transfer::count(std::uint64_t bytes) {
+  body_bytes += bytes;
+  traffic.bytes += bytes;
+}
+
+void Transfer::count_rest(std::uint64_t unread) {
+  curl_off_t read = 0;
+  curl_easy_getinfo(easy, CURLINFO_SIZE_DOWNLOAD_T, &read);
+  count(std::max(static_cast<std::uint64_t>(read), body_bytes) - body_bytes + unread);
 }
 
 void Transfer::resume() {

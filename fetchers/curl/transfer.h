@@ -45,6 +45,9 @@ struct Transfer {
   [[nodiscard]] std::chrono::milliseconds patience() const;
   void resume();
   void take_cookies() const;  // once it is over
+  void count(std::uint64_t bytes);
+  // Counts, once it is over, what came and the receiver never heard: what libcurl had read, and `unread`.
+  void count_rest(std::uint64_t unread);
   // Throws Error{unavailable} for an address where no source is, unless the user has named the host.
   void refuse_own_services(std::string_view address) const;
 
@@ -59,6 +62,7 @@ struct Transfer {
   std::array<char, CURL_ERROR_SIZE> error_text{};
   std::chrono::milliseconds stall_timeout{};
   std::uint64_t head_bytes = 0;  // of all heads and the trailer
+  std::uint64_t body_bytes = 0;  // counted so far
   std::exception_ptr thrown{};
   std::function<bool()> has_room{};  // asked before each piece: false pauses the transfer; empty: always
   bool paused = false;

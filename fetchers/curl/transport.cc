@@ -103,13 +103,15 @@ std::optional<Failure> Transport::State::perform(const TransferRequest& request,
   const std::string origin = request.url.origin();
   Handle handle = pool.take(origin);
   Transfer transfer(request, receiver, traffic, stop);
-  reset(handle.easy());
+  handle.clear();
   transfer.prepare(handle.easy(), settings, false);
   std::optional<CURLcode> code;
   {
     const Attachment attachment(handle);
     code = drive(handle, transfer);
   }
+  const std::uint64_t unread = handle.take_unread();
+  transfer.count_rest(request.url.scheme().starts_with("ftp") ? 0 : unread);  // there it is the words of the server
   transfer.take_cookies();
   auto failure = failure_of(transfer, code, handle.easy());
   if (!failure) pool.give(origin, std::move(handle));

@@ -160,6 +160,27 @@ TEST_F(HttpFaults, TrafficIsWhatTheServerSent) {
   EXPECT_EQ(bytes, server.total().body_bytes);
 }
 
+// Equal to the byte: the answer is cut off when all that the server sent lies in this machine's kernel.
+TEST_F(HttpFaults, WhatACutOffAnswerHadBroughtIsCounted) {
+  constexpr std::uint64_t sent = 40'000;  // fits the first window of any connection
+  const std::string target = "/arrived?size=1000000&sent=" + std::to_string(sent);
+  const auto all_came = [&](std::uint64_t answers) {
+    while (server.count("/arrived").body_bytes < answers * sent) std::this_thread::yield();
+  };
+  std::stop_source source;
+  const Reading stopped = get(target, {.on_write =
+                                           [&] {
+                                             all_came(1);
+                                             source.request_stop();
+                                           },
+                                       .stop = source.get_token()});
+  EXPECT_EQ(stopped.kind(), FailureKind::interrupted) << stopped.message();
+  const Reading enough = get(target, {.length = 10, .on_write = [&] { all_came(2); }});
+  EXPECT_EQ(enough.kind(), success) << enough.message();
+  EXPECT_EQ(stopped.traffic_bytes, sent);
+  EXPECT_EQ(enough.traffic_bytes, sent);
+}
+
 TEST_F(HttpFaults, WhatComesAfterALongBodyIsNotTheNextAnswer) {
   const std::string expected = seeded_bytes(9, 0, size);
   for (int i = 0; i < 20; ++i) {

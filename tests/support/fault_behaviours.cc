@@ -53,6 +53,17 @@ void half(Connection& c, const Request& r) {
 void trunc(Connection& c, const Request& r) { half(c, r), c.close(); }
 void rst(Connection& c, const Request& r) { half(c, r), c.pause(100), c.reset(); }
 void stall(Connection& c, const Request& r) { half(c, r), c.wait_for_client_to_leave(); }
+// A few bytes, then what a client that has had enough never reads. It counts when it lies in the client's kernel.
+void arrived(Connection& c, const Request& r) {
+  const std::string body = seeded_bytes(r.value("seed", 1), 0, r.value("sent", 0));
+  c.send_head("200 OK", length_field(size_of(r)));
+  c.send_text(std::string_view(body).substr(0, 1000), false);
+  c.pause(50);
+  c.send_text(std::string_view(body).substr(1000), false);
+  c.wait_until_arrived();
+  c.count(body.size());
+  c.wait_for_client_to_leave();
+}
 void silent(Connection& c, const Request&) { c.wait_for_client_to_leave(); }
 void drop(Connection& c, const Request&) { c.close(); }
 void closedelim(Connection& c, const Request& r) {
@@ -158,6 +169,7 @@ const std::map<std::string, Behaviour, std::less<>> behaviours = {
     {"/trunc", trunc},
     {"/rst", rst},
     {"/stall", stall},
+    {"/arrived", arrived},
     {"/silent", silent},
     {"/drop", drop},
     {"/closedelim", closedelim},

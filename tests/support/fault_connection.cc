@@ -1,6 +1,8 @@
 #include "support/fault_connection.h"
 
+#include <linux/sockios.h>
 #include <poll.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -129,6 +131,10 @@ void FaultConnection::send_body(const FaultRequest& request, std::uint64_t first
 void FaultConnection::pause(std::uint64_t milliseconds) {
   pollfd client{fd_, POLLRDHUP, 0};
   if (poll(&client, 1, static_cast<int>(milliseconds)) != 0) close();  // ends early when the client leaves
+}
+
+void FaultConnection::wait_until_arrived() {
+  for (int left = 1; open_ && ioctl(fd_, SIOCOUTQ, &left) == 0 && left > 0;) pause(1);
 }
 
 void FaultConnection::reset() noexcept {

@@ -29,8 +29,10 @@ class FaultConnection {
 
   void send_head(std::string_view status, std::string_view fields = {});  // fields end in \r\n each
   void send_text(std::string_view text, bool counted);
+  void count(std::uint64_t bytes) { on_body_(path_, bytes); }                           // of body, that went uncounted
   void send_body(const FaultRequest& request, std::uint64_t first, std::uint64_t end);  // seeded bytes [first, end)
   void pause(std::uint64_t milliseconds);
+  void wait_until_arrived();                // the client's kernel has all that was sent
   void close() noexcept { open_ = false; }  // after this answer, by FIN
   void reset() noexcept;                    // now, by RST
   void wait_for_client_to_leave();
