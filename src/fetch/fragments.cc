@@ -261,6 +261,7 @@ void FragmentFetch::adopt_local(Part& part) {
 void FragmentFetch::prepare_resolved(Part& part) {
   const Fragment& fragment = *part.fragment;
   part.settled = part.resolved = true;
+  part.job.listed = true;  // its sources are counted with those of its files
   if (request_.offline) refuse_offline(part.job.name, 1);
   try {
     context_.events.on(event::PhaseChanged{"resolve"});
@@ -308,7 +309,7 @@ void FragmentFetch::unpack(Part& part) {
 std::optional<std::uint64_t> FragmentFetch::asked_size(const FileJob& job) {
   for (const Url& url : job.urls) {
     std::optional<std::uint64_t> size;
-    SourceLine& line = context_.ledger.line(job.listed ? url.origin() : url.display());
+    SourceLine& line = context_.ledger.line(source_label(job, url));
     GuardedSink sink(
         context_, line, url, std::nullopt, [&](const ContentInfo& info) { size = info.size_bytes; }, [](auto) {});
     try {

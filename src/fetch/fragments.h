@@ -83,7 +83,9 @@ class FragmentFetch {
   void take_unpacked(Part& part);
   void publish_unpacked(Part& part);
   void take_list(Part& part);
+  [[nodiscard]] std::string trust_in(const Part& part, const FileOutcome& outcome) const;
   void note_trust(Part& part, const FileOutcome& outcome);
+  void note_giver(const Part& part, const FileJob& job, const FileOutcome& outcome);
   void learn(Part& part, const FileOutcome& outcome, ManifestBuilder& builder);
   void remember_aliases(const FileOutcome& outcome);
   // --- of a selection

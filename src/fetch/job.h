@@ -44,6 +44,11 @@ struct FileJob {
   std::uint64_t inspect_size_max = document_size_max;  // bytes; a longer document is Error{invalid}
 };
 
+// What a source of the job is called in records: those of a list are counted by origin.
+[[nodiscard]] inline std::string source_label(const FileJob& job, const Url& url) {
+  return job.listed ? url.origin() + "/" : url.display();
+}
+
 struct FileOutcome {
   FileTree tree;                     // valid unless `failure`
   Validators validators;             // of the source that gave it

@@ -54,6 +54,11 @@ std::optional<Failure> SourceLine::given_up() const {
   return last_;
 }
 
+void SourceLine::believe() {
+  const std::lock_guard lock(mutex_);
+  believed_ = true;
+}
+
 void SourceLine::merge(const SourceRecord& other) {
   traffic.bytes += other.bytes;
   traffic.requests += other.requests;
@@ -65,7 +70,7 @@ void SourceLine::merge(const SourceRecord& other) {
 
 SourceRecord SourceLine::record() const {
   const std::lock_guard lock(mutex_);
-  return {label_, traffic.bytes.load(), traffic.requests.load(), failures_, demoted_, last_.message};
+  return {label_, traffic.bytes.load(), traffic.requests.load(), failures_, demoted_, last_.message, believed_};
 }
 
 SourceLine& Ledger::line(const std::string& label) {
@@ -77,6 +82,11 @@ SourceLine& Ledger::line(const std::string& label) {
     events_.on(event::SourceNamed{id, label});
   }
   return *line;
+}
+
+void Ledger::believe(const std::string& label) {
+  const std::lock_guard lock(mutex_);
+  if (const auto found = by_label_.find(label); found != by_label_.end()) found->second->believe();
 }
 
 void Ledger::tell() {

@@ -29,6 +29,7 @@ class SourceLine {
   void succeeded();  // ends a row of failures
   void failed(const Failure& failure, bool demote);
   [[nodiscard]] std::optional<Failure> given_up() const;  // failed many times in a row, over all files
+  void believe();                                         // nothing proves what it gave, and it counts
   void merge(const SourceRecord& other);                  // what another rank has counted of this source
   [[nodiscard]] SourceRecord record() const;
 
@@ -43,7 +44,7 @@ class SourceLine {
   std::uint64_t failures_ = 0;
   std::atomic<unsigned> failures_in_a_row_{0};
   Clock::time_point row_began_, told_until_;
-  bool demoted_ = false, later_ = false;
+  bool demoted_ = false, later_ = false, believed_ = false;
   Failure last_;
 };
 
@@ -52,6 +53,7 @@ class Ledger {
   explicit Ledger(EventSink& events) : events_(events) {}
   // The line of this label, made at its first use. A listed file's label is its origin, another's is its URL.
   SourceLine& line(const std::string& label);
+  void believe(const std::string& label);                   // the source of this label, if one was used
   void tell();                                              // what came of all lines
   [[nodiscard]] std::vector<SourceRecord> records() const;  // in the order of first use
   [[nodiscard]] std::uint64_t bytes() const;                // payload of all sources

@@ -26,7 +26,7 @@ MirrorSet::MirrorSet(FetchContext& context, const FileJob& job, bool ranges_need
     : hosts_(context.hosts), ranges_needed_(ranges_needed) {
   for (const auto& given : job.urls) {
     const Url url = by_digest(given, job);
-    SourceLine& line = context.ledger.line(job.listed ? url.origin() + "/" : given.display());
+    SourceLine& line = context.ledger.line(source_label(job, given));
     Host& host = host_of(context, url);
     const std::string content = job.known ? job.known->digest.hash.hex() : job.checksum.sha256 + job.name;
     mirrors_.push_back({url, &line, &host, content + " " + url.text(), {}, Clock::now(), {}, std::nullopt});

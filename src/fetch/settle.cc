@@ -68,6 +68,7 @@ void FragmentFetch::settle(Part& part, ManifestBuilder& builder) {
     }
     remember_aliases(part.outcome);
     note_trust(part, part.outcome);
+    note_giver(part, part.job, part.outcome);
     switch (fragment.type) {
       case FragmentType::file:
         part.entries.add_file(*fragment.path, part.outcome.tree.digest, part.outcome.tree.chunks);
@@ -161,7 +162,10 @@ void FragmentFetch::take_list(Part& part) {
   }
   context_.events.on(event::TotalKnown{std::nullopt, listed.size()});
   auto fetched = fetch_jobs(jobs);
-  for (std::size_t i = 0; i < owners.size(); ++i) outcomes[owners[i]] = std::move(fetched[i]);
+  for (std::size_t i = 0; i < owners.size(); ++i) {
+    note_giver(part, jobs[i], fetched[i]);
+    outcomes[owners[i]] = std::move(fetched[i]);
+  }
   const std::size_t failed_before = failures_.size();
   for (std::size_t i = 0; i < paths.size(); ++i) {
     if (outcomes[i].failure) {
@@ -182,17 +186,23 @@ void FragmentFetch::take_list(Part& part) {
   if (keep_list) ++files_done_;
 }
 
+std::string FragmentFetch::trust_in(const Part& part, const FileOutcome& outcome) const {
+  if (expected_) return "pinned";
+  if (!outcome.computed.empty() ||
+      (!part.fragment->checksum.empty() && part.fragment->type != FragmentType::file_list && !in_part(*part.fragment)))
+    return "checksum";
+  if (part.local) return "local copy";
+  return outcome.over_tls ? "first use over TLS" : "first use";
+}
+
+// The record names the mirror whose word is all there is.
+void FragmentFetch::note_giver(const Part& part, const FileJob& job, const FileOutcome& outcome) {
+  if (!outcome.giver || outcome.failure || !trust_in(part, outcome).starts_with("first use")) return;
+  context_.ledger.believe(source_label(job, job.urls[*outcome.giver]));
+}
+
 void FragmentFetch::note_trust(Part& part, const FileOutcome& outcome) {
-  std::string by = "first use";
-  if (expected_)
-    by = "pinned";
-  else if (!outcome.computed.empty() || (!part.fragment->checksum.empty() &&
-                                         part.fragment->type != FragmentType::file_list && !in_part(*part.fragment)))
-    by = "checksum";
-  else if (part.local)
-    by = "local copy";
-  else if (outcome.over_tls)
-    by = "first use over TLS";
+  const std::string by = trust_in(part, outcome);
   part.trusted_by = weaker_trust(part.trusted_by, by);
   trusted_by_ = weaker_trust(trusted_by_, by);
 }

@@ -42,6 +42,7 @@ Json to_json(const AssetRecord& record) {
                        {"failures", source.failures},
                        {"demoted", source.demoted},
                        {"reason", text_or_null(source.reason)}});
+    if (source.believed) sources.back()["believed"] = true;
   }
   for (const auto& [url, version] : record.resolved) {
     resolved.push_back({{"url", url}, {"version", text_or_null(version)}});

@@ -146,7 +146,30 @@ class Believed(Case):
             servers.append(server)
         self.sabath.add("both", [fragment([s.url("f") for s in servers])])
         asset = self.fetch("both")
-        self.assertEqual(len(set((pathlib.Path(asset["path"]) / "f").read_bytes())), 1)
+        (byte,) = set((pathlib.Path(asset["path"]) / "f").read_bytes())
+        self.assertEqual(self.believed(asset), [servers[byte - ord("0")].url("f")])
+
+    @staticmethod
+    def believed(asset):
+        return [source["url"] for source in asset["sources"] if source.get("believed")]
+
+    def test_the_record_names_who_was_believed(self):
+        data = {"f": seeded(1000), "t.tar": tar_bytes({"a": b"a"})}
+        first, second = self.pair(data, data)
+        data["list"] = second.url("f\n").encode()
+        place(second.root / "list", data["list"])
+        urls = {name: [first.url(name), second.url(name)] for name in data}
+        kinds = {"f": "file", "t.tar": "archive", "list": "file_list"}
+        for name, kind in kinds.items():
+            self.sabath.add("free", [fragment(urls[name], kind=kind, path="p")])
+            asset = self.fetch("free", "--force")
+            expected = [second.url(name)] + [second.url()] * (kind == "file_list")
+            self.assertEqual(self.believed(asset), expected)
+        self.sabath.add("sure", [fragment(urls["f"], data["f"], path="p")])
+        self.assertEqual(self.believed(self.fetch("sure", "--force")), [])
+        self.expect(self.sabath.run("manifest", "create", self.fetch("sure")["path"], "-o", self.home / "m"))
+        self.sabath.add("pinned", [fragment(urls["f"], path="p")])
+        self.assertEqual(self.believed(self.fetch("pinned", "--force", "--manifest", self.home / "m")), [])
 
     def test_an_endpoint_is_part_of_the_source(self):
         here, there = Site(b"here" * 100), Site(b"there" * 100)
