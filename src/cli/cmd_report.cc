@@ -11,6 +11,7 @@
 #include "base/process.h"
 #include "cli/report_output.h"
 #include "cli/verbs.h"
+#include "metrics/formats.h"
 #include "metrics/record.h"
 #include "report/expectation.h"
 #include "report/figure.h"
@@ -229,10 +230,19 @@ Action declare(OptionSet& set) {
   return [options](Context& context) { return run(context, *options); };
 }
 
+std::string_view details() {
+  static const std::string text =
+      "RUN is a directory that `sabath run` made, or any output of a training program: " + log_format_titles() +
+      " (docs/metrics.md). The figure has losses and errors on the left axis and the time per epoch on the right one.\n"
+      "An expectation is [last|first|min|max|mean](NAME), <=, <, >=, >, or = with +-TOLERANCE, and a number; NAME "
+      "alone is its last value. One that is not met ends with 7, one of a metric that a run does not have with 3.";
+  return text;
+}
+
 }  // namespace cmd_report
 }  // namespace
 
-constexpr Verb report_verb{
+const Verb report_verb{
     "report",
     "show what a run or a training log came to: table, figure, HTML, exports",
     "sabath report train.log                              table and sparklines\n"
@@ -240,13 +250,7 @@ constexpr Verb report_verb{
     "sabath report run_a -o run.html                      one file, no network\n"
     "sabath report run_a --expect 'min(val_mae)<=0.124'   exit 7 if not\n"
     "sabath report run_a --format mlflow -o mlruns        for `mlflow ui`",
-    "RUN is a directory that `sabath run` made, or any output of a training program: MLPerf, Keras, Lightning, "
-    "sciml-bench, prints, CSV, JSON lines (docs/metrics.md). The figure has losses and errors on the left axis and the "
-    "time "
-    "per epoch on the right one.\n"
-    "An expectation is [last|first|min|max|mean](NAME), <=, <, >=, >, or = with +-TOLERANCE, and a number; NAME alone "
-    "is "
-    "its last value. One that is not met ends with 7, one of a metric that a run does not have with 3.",
+    cmd_report::details(),
     false,
     cmd_report::declare,
 };

@@ -137,8 +137,6 @@ void take_cell(const std::string& column, std::string_view cell, bool grouped, R
   if (number.found && rest.empty()) reading.add_made(column, number.value);
 }
 
-}  // namespace
-
 void read_csv(std::string_view line, Trace& trace, Reading& reading) {
   const bool may_be_row = !trace.columns.empty() && line.find(trace.separator) != std::string_view::npos;
   const std::size_t mark = may_be_row ? 0 : line.find_first_of(",\t;");
@@ -186,5 +184,10 @@ void read_table(std::string_view line, Trace& trace, Reading& reading) {
   for (std::size_t i = 1; front && i < words.size(); ++i) take_cell(trace.table[i], words[i], grouped, reading);
   reading.kind = reading.values.empty() ? Reading::Kind::state : Reading::Kind::values;
 }
+
+}  // namespace
+
+extern constexpr LogFormat csv_format{.name = "csv", .title = "CSV", .read = read_csv, .habit = Habit::whole_lines};
+extern constexpr LogFormat table_format{.name = "table", .read = read_table};
 
 }  // namespace sabath

@@ -1,8 +1,10 @@
-// The formats, a function each: what one clean line (no prefix, no colours, no carriage return) says. Each gives
-// Reading::Kind::none for a line that is not its own, and then leaves `reading` and `trace` as they were.
-// `reading` comes cleared. One thread for each trace; no throw.
+// The formats of logs: each is a constant in a file of its own, and a line of the table in formats.cc.
+// Plain values; any thread.
 #pragma once
 
+#include <cstdint>
+#include <span>
+#include <string>
 #include <string_view>
 
 #include "metrics/reading.h"
@@ -10,16 +12,29 @@
 
 namespace sabath {
 
-void read_keras(std::string_view line, Trace& trace, Reading& reading);
-void read_tqdm(std::string_view line, Trace& trace, Reading& reading);
-void read_sciml(std::string_view line, Trace& trace, Reading& reading);
-void read_prints(std::string_view line, Trace& trace, Reading& reading);
-void read_csv(std::string_view line, Trace& trace, Reading& reading);
-void read_table(std::string_view line, Trace& trace, Reading& reading);
+// How a program that prints the format goes about its lines.
+enum class Habit : std::uint8_t {
+  any,          // a carriage return may rewrite a line: the last one counts
+  whole_lines,  // each line stands for itself, and is told at once
+  tells_again,  // a bar comes again with more: what was told of it before is left out
+  ends_epochs,  // a full bar ends its epoch; a further one is an evaluation
+};
 
-// What a line of JSON says: the leaves of its object, however they came to be known. `flat`: an object that must have
-// an epoch or a step, because programs print others, too.
-void read_mlperf(const std::vector<JsonLeaf>& leaves, Trace& trace, Reading& reading);
-void read_json(const std::vector<JsonLeaf>& leaves, bool flat, Reading& reading);
+struct LogFormat {
+  std::string_view name;     // "keras"
+  std::string_view title{};  // what help texts call it: "Keras"; empty: they leave it out
+  // What one clean line (no prefix, no colours, no carriage return, not empty) says. A line of another format leaves
+  // Kind::none, `reading` and `trace` as they were. `reading` comes cleared. No throw; one thread for each trace.
+  void (*read)(std::string_view line, Trace& trace, Reading& reading);
+  // Its JSON objects stand behind this word, anywhere in a line. Then `line` is the object, and reading.leaves has it.
+  std::string_view mark{};
+  Habit habit = Habit::any;
+};
+
+// In the order in which they are tried.
+[[nodiscard]] std::span<const LogFormat* const> log_formats();
+
+// "MLPerf, Keras, CSV": the titles, for help texts.
+[[nodiscard]] std::string log_format_titles();
 
 }  // namespace sabath

@@ -3,6 +3,7 @@
 // ...}.
 #include <algorithm>
 
+#include "base/text.h"
 #include "metrics/formats.h"
 #include "metrics/number.h"
 #include "metrics/words.h"
@@ -39,9 +40,9 @@ bool take_place(const JsonLeaf& leaf, double number, Reading& reading) {
   return true;
 }
 
-}  // namespace
-
-void read_json(const std::vector<JsonLeaf>& leaves, bool flat, Reading& reading) {
+// `flat`: an object that must have an epoch or a step, because programs print others, too.
+void read_leaves(bool flat, Reading& reading) {
+  const auto& leaves = reading.leaves;
   const JsonLeaf* name = nullptr;
   const JsonLeaf* value = nullptr;
   // Transformers quotes every number today; who quotes where a line belongs quotes all of it.
@@ -71,5 +72,26 @@ void read_json(const std::vector<JsonLeaf>& leaves, bool flat, Reading& reading)
     reading.kind = Reading::Kind::values;
   }
 }
+
+// An object alone, or behind a container's name: "trainer-0  | {...}".
+void read_line(std::string_view line, Trace& /*trace*/, Reading& reading) {
+  constexpr std::size_t name_max = 128;
+  if (line.front() != '{') {
+    const std::size_t bar = line.substr(0, name_max).find(" | {");
+    if (bar == std::string_view::npos || trim(line).back() != '}') return;
+    const std::string_view name = trim(line.substr(0, bar));
+    if (name.empty() || name.find_first_of(" \t|{") != std::string_view::npos) return;
+    line.remove_prefix(bar + 3);
+  }
+  if (scan_json_object(line, reading.leaves)) read_leaves(true, reading);
+}
+
+void read_record(std::string_view /*object*/, Trace& /*trace*/, Reading& reading) { read_leaves(false, reading); }
+
+}  // namespace
+
+extern constexpr LogFormat json_format{
+    .name = "json", .title = "JSON lines", .read = read_line, .habit = Habit::whole_lines};
+extern constexpr LogFormat sabath_format{.name = "sabath", .read = read_record, .mark = ":::SABATH"};
 
 }  // namespace sabath

@@ -100,8 +100,6 @@ bool read_header(std::string_view line, Trace& trace) {
   return true;
 }
 
-}  // namespace
-
 void read_keras(std::string_view line, Trace& trace, Reading& reading) {
   if (read_header(line, trace)) {
     reading.kind = Reading::Kind::state;
@@ -130,5 +128,10 @@ void read_keras(std::string_view line, Trace& trace, Reading& reading) {
     reading.kind = bar == Bar::full_of_keras3 ? Reading::Kind::repeated : Reading::Kind::values;
   }
 }
+
+}  // namespace
+
+extern constexpr LogFormat keras_format{
+    .name = "keras", .title = "Keras", .read = read_keras, .habit = Habit::ends_epochs};
 
 }  // namespace sabath

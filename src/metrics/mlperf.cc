@@ -74,9 +74,8 @@ void take_interval(const Event& event, Trace& trace, Reading& reading) {
   }
 }
 
-}  // namespace
-
-void read_mlperf(const std::vector<JsonLeaf>& leaves, Trace& trace, Reading& reading) {
+void read_mlperf(std::string_view /*object*/, Trace& trace, Reading& reading) {
+  const auto& leaves = reading.leaves;
   Event event;
   for (const JsonLeaf& leaf : leaves) {
     if (leaf.outer == "key" && leaf.kind == JsonLeaf::Kind::text) event.key = leaf.text;
@@ -98,5 +97,9 @@ void read_mlperf(const std::vector<JsonLeaf>& leaves, Trace& trace, Reading& rea
   if (has_time) take_interval(event, trace, reading);
   reading.kind = reading.values.empty() ? Reading::Kind::state : Reading::Kind::values;
 }
+
+}  // namespace
+
+extern constexpr LogFormat mlperf_format{.name = "mlperf", .title = "MLPerf", .read = read_mlperf, .mark = ":::MLLOG"};
 
 }  // namespace sabath

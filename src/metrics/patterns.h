@@ -18,7 +18,6 @@ namespace sabath {
 struct Shape {
   std::string_view mark, expression;
 };
-[[nodiscard]] std::span<const Shape> known_shapes();
 
 class Patterns {
  public:

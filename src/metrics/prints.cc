@@ -109,8 +109,6 @@ bool take_summary(std::string_view text, Trace& trace, Reading& reading) {
   return true;
 }
 
-}  // namespace
-
 void read_prints(std::string_view line, Trace& trace, Reading& reading) {
   std::string_view text = line;
   const bool logged = take_logging(text);
@@ -120,5 +118,9 @@ void read_prints(std::string_view line, Trace& trace, Reading& reading) {
   if (logged) reading.kind = Reading::Kind::state;
   if (!reading.values.empty()) reading.kind = Reading::Kind::values;
 }
+
+}  // namespace
+
+extern constexpr LogFormat prints_format{.name = "prints", .title = "prints", .read = read_prints};
 
 }  // namespace sabath

@@ -1,5 +1,6 @@
 #include "metrics/reader.h"
 
+#include <algorithm>
 #include <cmath>
 #include <unordered_map>
 #include <utility>
@@ -11,19 +12,18 @@
 #include "metrics/patterns.h"
 #include "metrics/rank_prefix.h"
 #include "metrics/words.h"
+#include "sabath/error.h"
+#include "sabath/path.h"
 
 namespace sabath {
 namespace {
 
 constexpr std::size_t ranks_max = 1 << 16;  // with a memory of their own; further ones have none between lines
-constexpr std::string_view mlperf_mark = ":::MLLOG", sabath_mark = ":::SABATH";
-
-enum class Source : std::uint8_t { none, patterns, json, table, keras, tqdm, sciml, shapes, prints, csv };
-constexpr Source last_source = Source::csv;
+constexpr LogFormat named_groups{.name = "pattern", .read = nullptr};  // the user's own expressions
 
 struct Held {
   Reading reading;
-  Source source = Source::none;
+  const LogFormat* format = nullptr;
   bool rewritten = false;  // by a carriage return, so that other values may take its place
 };
 
@@ -37,8 +37,8 @@ bool same(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)
 bool is_time(std::string_view name) { return name.ends_with("_time"); }
 
 // Is all that was held told again by `next`?
-bool repeats(const Held& held, const Reading& next, Source source) {
-  if (held.source != source || held.reading.epoch != next.epoch || held.reading.step != next.step) return false;
+bool repeats(const Held& held, const Reading& next, const LogFormat* format) {
+  if (held.format != format || held.reading.epoch != next.epoch || held.reading.step != next.step) return false;
   if (held.rewritten) return true;
   for (const auto& value : held.reading.values) {
     bool found = false;
@@ -50,9 +50,9 @@ bool repeats(const Held& held, const Reading& next, Source source) {
   return true;
 }
 
-std::unique_ptr<Held> hold(const Reading& reading, Source source, bool rewritten) {
+std::unique_ptr<Held> hold(const Reading& reading, const LogFormat* format, bool rewritten) {
   auto held = std::make_unique<Held>();
-  held->source = source;
+  held->format = format;
   held->rewritten = rewritten;
   Reading& copy = held->reading;
   copy.kind = reading.kind;
@@ -84,11 +84,7 @@ void drop_told(Reading& reading, Trace& trace) {
   }
 }
 
-// Compiled once: a job has a reader for each rank.
-const Patterns& shapes_of_all() {
-  static const Patterns shapes(known_shapes());
-  return shapes;
-}
+bool has(const LogFormat* format, Habit habit) { return format != nullptr && format->habit == habit; }
 
 // A stream without a newline at its end: where a buffer of the C library or Python ended, the last number may be the
 // half of one, and goes. What ends by itself stays.
@@ -107,7 +103,14 @@ class MetricReader::Parts {
       : options_(std::move(options)),
         sink_(std::move(sink)),
         patterns_(options_.patterns),
-        splitter_(options_.line_max) {}
+        splitter_(options_.line_max) {
+    for (const LogFormat* const format : log_formats()) {
+      if (!options_.only.empty() && options_.only != format->name) continue;
+      (format->mark.empty() ? formats_ : marked_).push_back(format);
+    }
+    if (formats_.empty() && marked_.empty())
+      throw Error(FailureKind::invalid, "there is no log format " + printable(options_.only));
+  }
 
   void feed(std::string_view bytes, double time);
   void finish();
@@ -115,15 +118,12 @@ class MetricReader::Parts {
   MetricReaderCounts counts_;
 
  private:
-  [[nodiscard]] bool wants(LogFormat format) const { return (options_.formats & static_cast<unsigned>(format)) != 0; }
   void take(const LinePiece& piece);
   void take_line(std::string_view line, bool rewritten, std::optional<int> rank);
   // The objects behind each mark in the line; they are told at once, whatever stands around them.
   bool take_marked(std::string_view line, std::optional<int> rank);
-  Source read(std::string_view line, Trace& trace);
-  // An object alone, or behind a container's name: "trainer-0  | {...}".
-  [[nodiscard]] bool take_object(std::string_view line);
-  [[nodiscard]] bool read_format(std::string_view line, Trace& trace, Source source);
+  // The format that the line is of, null if it is of none; fills reading_.
+  const LogFormat* read(std::string_view line, Trace& trace);
   RankState& state_of(std::optional<int> rank);
   void release(RankState& state, std::optional<int> rank);
   void note_doubt(std::string_view line);
@@ -132,6 +132,7 @@ class MetricReader::Parts {
   MetricReaderOptions options_;
   Sink sink_;
   Patterns patterns_;
+  std::vector<const LogFormat*> formats_, marked_;  // looked for in each line, and behind a mark
   LineSplitter splitter_;
   double time_ = std::numeric_limits<double>::quiet_NaN();
   std::unordered_map<int, RankState> states_;
@@ -142,7 +143,6 @@ class MetricReader::Parts {
   bool doubt_noted_ = false;  // of this line
   std::string scratch_;
   Reading reading_;
-  std::vector<JsonLeaf> leaves_;
   Metric metric_;
 };
 
@@ -189,30 +189,30 @@ void MetricReader::Parts::take_line(std::string_view line, bool rewritten, std::
     return;
   }
   if (take_marked(line, rank)) return;
-  Source source = read(line, state.trace);
-  if (reading_.doubtful || (source == Source::none && looks_like_metrics(line))) note_doubt(line);
+  const LogFormat* format = read(line, state.trace);
+  if (reading_.doubtful || (format == nullptr && looks_like_metrics(line))) note_doubt(line);
   const bool tells = reading_.kind == Reading::Kind::values || reading_.kind == Reading::Kind::repeated;
-  if (state.held && !(tells && repeats(*state.held, reading_, source))) {
-    const bool was_keras = state.held->source == Source::keras;
+  if (state.held && !(tells && repeats(*state.held, reading_, format))) {
+    const bool ended = has(state.held->format, Habit::ends_epochs) && state.held->format == format;
     release(state, rank);
-    if (was_keras && source == Source::keras && tells) source = read(line, state.trace);  // of another epoch now
+    if (ended && tells) format = read(line, state.trace);  // of another epoch now
   }
   if (!tells) return;
-  if (source == Source::tqdm && !rewritten) drop_told(reading_, state.trace);
-  const bool at_once = source == Source::csv || source == Source::json;
+  if (has(format, Habit::tells_again) && !rewritten) drop_told(reading_, state.trace);
+  const bool at_once = has(format, Habit::whole_lines);
   if (!at_once && (rewritten || reading_.kind == Reading::Kind::repeated)) {
     if (std::isnan(reading_.time)) reading_.time = time_;
-    state.held = hold(reading_, source, rewritten);
+    state.held = hold(reading_, format, rewritten);
     return;
   }
   state.held.reset();
-  if (source == Source::keras) state.trace.epoch_told = true;
+  if (has(format, Habit::ends_epochs)) state.trace.epoch_told = true;
   tell(reading_, rank);
 }
 
 void MetricReader::Parts::note_doubt(std::string_view line) {
   constexpr std::size_t shown_max = 160;
-  if (std::exchange(doubt_noted_, true) || options_.formats != all_log_formats) return;
+  if (std::exchange(doubt_noted_, true) || !options_.only.empty()) return;
   if (++counts_.not_understood > 1) return;
   counts_.first_not_understood = newlines_ + 1;
   counts_.not_understood_line = line.substr(0, shown_max);
@@ -222,84 +222,35 @@ bool MetricReader::Parts::take_marked(std::string_view line, std::optional<int> 
   bool found = false;
   for (std::size_t at = line.find(":::"); at != std::string_view::npos; at = line.find(":::", at)) {
     std::string_view rest = line.substr(at);
-    const bool mlperf = wants(LogFormat::mlperf) && take_word(rest, mlperf_mark);
-    const bool ours = !mlperf && wants(LogFormat::sabath) && take_word(rest, sabath_mark);
     at += 3;
-    if (!mlperf && !ours) continue;
+    const auto format =
+        std::find_if(marked_.begin(), marked_.end(), [&](const LogFormat* one) { return take_word(rest, one->mark); });
+    if (format == marked_.end()) continue;
     found = true;
     skip_blanks(rest);
-    const auto length = scan_json_object(rest, leaves_);
+    const auto length = scan_json_object(rest, reading_.leaves);
     if (!length) {
       ++counts_.malformed;
       continue;
     }
     at = static_cast<std::size_t>(rest.data() - line.data()) + *length;
     reading_.clear();
-    if (mlperf) {
-      read_mlperf(leaves_, state_of(rank).trace, reading_);
-    } else {
-      read_json(leaves_, false, reading_);
-    }
+    (*format)->read(rest.substr(0, *length), state_of(rank).trace, reading_);
     if (reading_.kind == Reading::Kind::values) tell(reading_, rank);
   }
   return found;
 }
 
-bool MetricReader::Parts::take_object(std::string_view line) {
-  constexpr std::size_t name_max = 128;
-  if (line.front() != '{') {
-    const std::size_t bar = line.substr(0, name_max).find(" | {");
-    if (bar == std::string_view::npos || trim(line).back() != '}') return false;
-    const std::string_view name = trim(line.substr(0, bar));
-    if (name.empty() || name.find_first_of(" \t|{") != std::string_view::npos) return false;
-    line.remove_prefix(bar + 3);
-  }
-  return scan_json_object(line, leaves_).has_value();
-}
-
-bool MetricReader::Parts::read_format(std::string_view line, Trace& trace, Source source) {
-  switch (source) {
-    case Source::patterns:
-      patterns_.read(line, trace, reading_);
-      break;
-    case Source::table:
-      if (wants(LogFormat::shapes)) read_table(line, trace, reading_);
-      break;
-    case Source::keras:
-      if (wants(LogFormat::keras)) read_keras(line, trace, reading_);
-      break;
-    case Source::tqdm:
-      if (wants(LogFormat::tqdm)) read_tqdm(line, trace, reading_);
-      break;
-    case Source::sciml:
-      if (wants(LogFormat::sciml)) read_sciml(line, trace, reading_);
-      break;
-    case Source::shapes:
-      if (wants(LogFormat::shapes)) shapes_of_all().read(line, trace, reading_);
-      break;
-    case Source::prints:
-      if (wants(LogFormat::prints)) read_prints(line, trace, reading_);
-      break;
-    case Source::csv:
-      if (wants(LogFormat::csv)) read_csv(line, trace, reading_);
-      break;
-    case Source::json:
-      if (wants(LogFormat::json) && take_object(line)) read_json(leaves_, true, reading_);
-      break;
-    case Source::none:
-      break;
-  }
-  return reading_.kind != Reading::Kind::none;
-}
-
-Source MetricReader::Parts::read(std::string_view line, Trace& trace) {
+const LogFormat* MetricReader::Parts::read(std::string_view line, Trace& trace) {
   reading_.clear();
   reading_.doubtful = false;
-  for (auto source = Source::none; source != last_source;) {
-    source = static_cast<Source>(static_cast<std::uint8_t>(source) + 1);
-    if (read_format(line, trace, source)) return source;
+  patterns_.read(line, trace, reading_);
+  if (reading_.kind != Reading::Kind::none) return &named_groups;
+  for (const LogFormat* const format : formats_) {
+    format->read(line, trace, reading_);
+    if (reading_.kind != Reading::Kind::none) return format;
   }
-  return Source::none;
+  return nullptr;
 }
 
 RankState& MetricReader::Parts::state_of(std::optional<int> rank) {
@@ -314,8 +265,8 @@ RankState& MetricReader::Parts::state_of(std::optional<int> rank) {
 void MetricReader::Parts::release(RankState& state, std::optional<int> rank) {
   if (!state.held) return;
   const auto held = std::exchange(state.held, nullptr);
-  if (held->source == Source::keras && held->reading.epoch == state.trace.epoch) state.trace.epoch_told = true;
-  if (held->source == Source::tqdm) drop_told(held->reading, state.trace);
+  if (has(held->format, Habit::ends_epochs) && held->reading.epoch == state.trace.epoch) state.trace.epoch_told = true;
+  if (has(held->format, Habit::tells_again)) drop_told(held->reading, state.trace);
   tell(held->reading, rank);
 }
 

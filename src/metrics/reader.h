@@ -2,7 +2,7 @@
 // rank, or the merged output of a launcher that puts ranks in front of lines). docs/metrics.md says what it reads.
 //
 // Input is hostile: memory is bounded whatever comes, and nothing that is fed throws. One thread at a time. The
-// constructor throws Error{invalid} for a pattern that makes no sense.
+// constructor throws Error{invalid} for a pattern that makes no sense, or a format that there is not.
 #pragma once
 
 #include <cstdint>
@@ -17,25 +17,12 @@
 
 namespace sabath {
 
-enum class LogFormat : unsigned {
-  mlperf = 1U << 0U,  // :::MLLOG {...}
-  sabath = 1U << 1U,  // :::SABATH {...}, what `sabath log` prints
-  keras = 1U << 2U,   // TF1, TF2, Keras 3; verbose 1 and 2
-  tqdm = 1U << 3U,    // tqdm bars with values, Lightning's among them
-  sciml = 1U << 4U,   // sciml-bench
-  prints = 1U << 5U,  // "Epoch: 3, Train Loss: 0.5", "... INFO   val_loss: 0.12"
-  csv = 1U << 6U,     // a header with an epoch or step column, then rows
-  json = 1U << 7U,    // one flat object on a line
-  shapes = 1U << 8U,  // known_shapes()
-};
-inline constexpr unsigned all_log_formats = ~0U;  // whatever there is
-
 struct MetricReaderOptions {
   // Regular expressions (RE2) with named groups, tried before every format, in order; docs/metrics.md.
   std::vector<std::string> patterns;
-  unsigned formats = all_log_formats;  // LogFormat bits
-  std::optional<int> rank;             // whose output this is, where lines do not say
-  std::size_t line_max = 1 << 20;      // bytes; what is longer is skipped to its end
+  std::string only{};              // the name of the one format that is looked for; empty: every one
+  std::optional<int> rank;         // whose output this is, where lines do not say
+  std::size_t line_max = 1 << 20;  // bytes; what is longer is skipped to its end
 };
 
 struct MetricReaderCounts {

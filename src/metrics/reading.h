@@ -36,6 +36,7 @@ struct Reading {
   std::optional<int> rank;  // where the line says one behind the launcher's prefix
   std::vector<Value> values;
   std::deque<std::string> made;  // names that do not stand in the line as they are told
+  std::vector<JsonLeaf> leaves;  // of the object that a reader of JSON looks at; clear() leaves them
 
   void clear() {
     kind = Kind::none;

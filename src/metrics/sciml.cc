@@ -25,8 +25,6 @@ void read_end(std::string_view text, const std::optional<EpochWords>& epoch, Rea
   }
 }
 
-}  // namespace
-
 void read_sciml(std::string_view line, Trace& trace, Reading& reading) {
   std::string_view text = line;
   while (!text.empty() && text.front() == '.') text.remove_prefix(1);
@@ -46,5 +44,9 @@ void read_sciml(std::string_view line, Trace& trace, Reading& reading) {
   }
   if (!reading.values.empty()) reading.kind = Reading::Kind::values;
 }
+
+}  // namespace
+
+extern constexpr LogFormat sciml_format{.name = "sciml", .title = "sciml-bench", .read = read_sciml};
 
 }  // namespace sabath

@@ -2,6 +2,7 @@
 // --pattern (docs/metrics.md). A further one is a line here and a case in the tests.
 #include <array>
 
+#include "metrics/formats.h"
 #include "metrics/patterns.h"
 
 namespace sabath {
@@ -41,8 +42,14 @@ constexpr std::array shapes{
         R"(^ +(?P<group>all) +(?P<Images>\d+) +(?P<Instances>\d+) +(?P<P>[\d.e-]+) +(?P<R>[\d.e-]+) +(?P<mAP50>[\d.e-]+) +(?P<mAP50_95>[\d.e-]+) *$)"},
 };
 
+// Compiled once: a job has a reader for each rank.
+void read_shapes(std::string_view line, Trace& trace, Reading& reading) {
+  static const Patterns compiled(shapes);
+  compiled.read(line, trace, reading);
+}
+
 }  // namespace
 
-std::span<const Shape> known_shapes() { return shapes; }
+extern constexpr LogFormat shapes_format{.name = "shapes", .read = read_shapes};
 
 }  // namespace sabath

@@ -51,8 +51,6 @@ void take_value(std::string_view field, bool grouped, Reading& reading) {
   if (number.found && rest.empty()) reading.add(trim(field.substr(0, sign)), number.value);
 }
 
-}  // namespace
-
 void read_tqdm(std::string_view line, Trace& trace, Reading& reading) {
   // The bracket that begins with a clock: "[00:03<00:00, ..." or "[00:03, ...".
   std::size_t open = line.find('[');
@@ -93,5 +91,10 @@ void read_tqdm(std::string_view line, Trace& trace, Reading& reading) {
   if (epoch && rate) reading.add("iterations_per_second", *rate);
   reading.kind = Reading::Kind::values;
 }
+
+}  // namespace
+
+extern constexpr LogFormat tqdm_format{
+    .name = "tqdm", .title = "Lightning", .read = read_tqdm, .habit = Habit::tells_again};
 
 }  // namespace sabath

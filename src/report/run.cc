@@ -132,7 +132,7 @@ fs::path metrics_file(const fs::path& path) {
 
 // What is complete: a line that a kill has torn has no newline, and no reader believes it.
 MetricReaderOptions record_options(MetricReaderOptions options) {
-  options.formats = static_cast<unsigned>(LogFormat::json);
+  options.only = "json";
   options.patterns.clear();
   return options;
 }

@@ -11,6 +11,7 @@
 #include <iostream>
 #include <random>
 
+#include "metrics/formats.h"
 #include "metrics/record.h"
 #include "sabath/error.h"
 #include "told.h"
@@ -99,8 +100,22 @@ TEST(MetricReader, PatternsOfARecipe) {
   EXPECT_EQ(
       told("it 3 of epoch 2: 0.5, good\nmetric a/b is nan.0\nit 4 of epoch 2: broken\nEpoch 9, loss: 1\n", options),
       (Lines{"e2 s3 my_loss=0.5", "e2 a/b=nan", "e9 loss=1"}));
-  options.formats = 0;
+  options.only = "sciml";
   EXPECT_EQ(told("Epoch 9, loss: 1\n:::MLLOG {\"key\": \"a\", \"value\": 1}\nmetric a is 1\n", options), Lines{"a=1"});
+}
+
+TEST(MetricReader, LooksForOneFormatIfToldSo) {
+  const std::string log = "Epoch 9, loss: 1\n:::MLLOG {\"key\": \"a\", \"value\": 1}\n{\"epoch\": 2, \"b\": 3}\n";
+  std::vector<Lines> all;
+  for (const LogFormat* const format : log_formats()) {
+    MetricReaderOptions options;
+    options.only = format->name;
+    if (const Lines lines = told(log, options); !lines.empty()) all.push_back(lines);
+  }
+  EXPECT_EQ(all, (std::vector<Lines>{{"a=1"}, {"e2 b=3"}, {"e9 loss=1"}}));
+  MetricReaderOptions options;
+  options.only = "kears";
+  EXPECT_THROW(told(log, options), Error);
 }
 
 TEST(MetricReader, APatternMayLeaveNamesAndNumbersToTheLine) {
@@ -184,7 +199,7 @@ TEST(MetricReader, RandomBytesBetweenLines) {
     expected.push_back("a=" + std::to_string(epoch));
   }
   MetricReaderOptions options;
-  options.formats = static_cast<unsigned>(LogFormat::mlperf);
+  options.only = "mlperf";
   EXPECT_EQ(told(text, options), expected);
 }
 
