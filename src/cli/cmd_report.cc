@@ -1,25 +1,17 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <unistd.h>
 
-#include <algorithm>
-#include <array>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
-#include "base/process.h"
 #include "cli/report_output.h"
 #include "cli/verbs.h"
 #include "metrics/formats.h"
-#include "metrics/record.h"
 #include "report/expectation.h"
-#include "report/figure.h"
-#include "report/html_report.h"
+#include "report/exporter.h"
 #include "report/json_report.h"
-#include "report/mlflow_store.h"
-#include "report/mlperf_log.h"
-#include "report/ro_crate.h"
 #include "report/text_report.h"
 #include "run/settings.h"
 #include "sabath/error.h"
@@ -37,35 +29,29 @@ struct Options {
   bool all_rows = false;
 };
 
-const std::vector<std::string> formats{"text", "svg", "png", "html", "json", "csv", "mlperf", "mlflow", "ro-crate"};
-
 // The format that was named, or that the file's name says.
-std::string format_of(const Options& options) {
-  if (!options.format.empty()) return options.format;
-  const std::string ending = std::filesystem::path(options.file).extension().string();
-  for (const auto& [name, format] : {std::pair{".svg", "svg"},
-                                     {".png", "png"},
-                                     {".html", "html"},
-                                     {".htm", "html"},
-                                     {".json", "json"},
-                                     {".csv", "csv"}}) {
-    if (ending == name) return format;
-  }
-  return "text";
+const Exporter& exporter_of(const Options& options) {
+  return options.format.empty() ? exporter_for(options.file) : exporter_named(options.format);
 }
 
-const Run& only_run(const std::vector<Run>& runs, const std::string& format) {
-  if (runs.size() == 1) return runs.front();
-  throw Error(FailureKind::usage, fmt::format("--format {} is of one run, not of {}", format, runs.size()));
+std::vector<std::string> names_of(bool (*chosen)(const Exporter&)) {
+  std::vector<std::string> names;
+  for (const Exporter* const one : exporters()) {
+    if (chosen(*one)) names.emplace_back(one->name);
+  }
+  return names;
 }
 
 constexpr std::uint64_t fields_size_max = 1 << 20;
 
 // What a submission says and the record does not: a file, and --set over it.
-MlperfFields fields_of(const Options& options, const std::string& format) {
+std::map<std::string, std::string> fields_of(const Options& options, const Exporter& exporter) {
   const bool any = !options.fields.empty() || !options.fields_file.empty();
-  if (any && format != "mlperf") throw Error(FailureKind::usage, "--set and --set-from are of --format mlperf");
-  MlperfFields fields;
+  if (any && !exporter.takes_fields) {
+    const auto names = names_of([](const Exporter& one) { return one.takes_fields; });
+    throw Error(FailureKind::usage, fmt::format("--set and --set-from are of --format {}", fmt::join(names, ", ")));
+  }
+  std::map<std::string, std::string> fields;
   if (!options.fields_file.empty()) {
     const auto text = try_read_text(options.fields_file, fields_size_max);
     if (!text)
@@ -83,87 +69,31 @@ MlperfFields fields_of(const Options& options, const std::string& format) {
   return fields;
 }
 
-void write_mlperf(Context& context, ReportOutput& output, const Run& run, const MetricReaderOptions& reader,
-                  const MlperfFields& fields) {
-  const MlperfLog log = mlperf_log(run, reader, fields);
-  output.write(log.text);
-  if (!log.not_printed.empty()) {
-    context.say(fmt::format("the program printed no times of {}: they are {}", fmt::join(log.not_printed, ", "),
-                            run.document ? "those of the run's record" : "those of its first and last value"));
+// What the exporter cannot do with these runs and this place.
+void refuse(const Exporter& exporter, const Options& options, std::size_t runs) {
+  using Target = Exporter::Target;
+  if (exporter.one_run_only && runs != 1)
+    throw Error(FailureKind::usage, fmt::format("--format {} is of one run, not of {}", exporter.name, runs));
+  if (!options.file.empty() || exporter.target == Target::any) return;
+  if (exporter.target == Target::directory) {
+    throw Error(FailureKind::usage, fmt::format("--format {} writes a directory", exporter.name),
+                "name it with -o DIRECTORY");
   }
-  if (log.missing.empty()) return;
-  context.say(
-      fmt::format("a submission to MLPerf HPC wants besides: {} (--set KEY=VALUE)", fmt::join(log.missing, ", ")));
+  throw Error(FailureKind::usage, fmt::format("--format {} is not for a terminal", exporter.name),
+              fmt::format("name a file with -o FILE.{}", exporter.name));
 }
 
-void write_csv(ReportOutput& output, const std::vector<Run>& runs, const MetricReaderOptions& reader) {
-  const bool several = runs.size() > 1;
-  output.write(fmt::format("{}{}\n", several ? "run," : "", metric_csv_head));
-  for (const Run& run : runs) {
-    const std::string front = several ? csv_cell(run.label) + "," : std::string{};
-    for_each_metric(run.path, reader, [&](const Metric& metric) { output.write(front + metric_csv(metric) + "\n"); });
-  }
-}
-
-void write_png(Context& context, ReportOutput& output, const std::string& svg) {
-  const std::string source = output.temporary().string() + ".svg";
-  struct Remove {
-    const std::string& path;
-    ~Remove() { ::unlink(path.c_str()); }
-  } const remove{source};
-  write_text_atomically(source, svg);
-  try {
-    const auto result = run_command(
-        {{"rsvg-convert", "--zoom", "2", "--output", output.temporary().string(), source}, {}, {}}, context.stop);
-    if (result.status != 0) throw Error(FailureKind::command, "rsvg-convert failed: " + printable(result.err));
-  } catch (const Error& error) {
-    if (error.failure().kind != FailureKind::command) throw;
-    throw Error(FailureKind::command, error.failure().message,
-                "install rsvg-convert (Debian: librsvg2-bin), or write an .svg");
-  }
-}
-
-Json document(const std::vector<Run>& runs) {
-  Json records = Json::array();
-  for (const Run& run : runs) records.push_back(json_report(run));
-  return Json{{"schema", 1}, {"runs", std::move(records)}};
-}
-
-void write_report(Context& context, const Options& options, const std::string& format, const std::vector<Run>& runs,
-                  const MetricReaderOptions& reader, const MlperfFields& fields) {
-  if (format == "mlflow") {
-    if (options.file.empty())
-      throw Error(FailureKind::usage, "--format mlflow writes a directory", "name it with -o DIRECTORY");
-    for (const Run& run : runs) context.say("mlflow run " + write_mlflow_run(run, reader, options.file));
-    return;
-  }
-  if (format == "png" && options.file.empty())
-    throw Error(FailureKind::usage, "a PNG is not for a terminal", "name a file with -o FILE.png");
-  ReportOutput output(context.out, options.file);
-  constexpr std::size_t curves_of_one = 6, curves_of_several = 2;
-  const auto shown = [&] {
-    return choose_shown(runs, options.metrics, runs.size() == 1 ? curves_of_one : curves_of_several);
-  };
-  if (format == "csv") {
-    write_csv(output, runs, reader);
-  } else if (format == "svg") {
-    output.write(draw_figure(runs, shown()));
-  } else if (format == "png") {
-    write_png(context, output, draw_figure(runs, shown()));
-  } else if (format == "html") {
-    output.write(html_report(runs, shown()));
-  } else if (format == "json") {
-    output.write(document(runs).dump(1) + "\n");
-  } else if (format == "mlperf") {
-    write_mlperf(context, output, only_run(runs, format), reader, fields);
-  } else if (format == "ro-crate") {
-    output.write(ro_crate(only_run(runs, format)).dump(1) + "\n");
-  } else {
-    TextOptions text;
-    text.utf8 = context.presentation.utf8;
-    text.all_rows = options.all_rows;
-    output.write(text_report(runs, options.metrics, text));
-  }
+void write_report(Context& context, const Options& options, const Exporter& exporter, const std::vector<Run>& runs,
+                  const MetricReaderOptions& reader, std::map<std::string, std::string> fields) {
+  refuse(exporter, options, runs.size());
+  const bool directory = exporter.target == Exporter::Target::directory;
+  ReportOutput output(context, directory ? "" : options.file);
+  ExportOptions chosen{.metrics = options.metrics, .reader = reader, .fields = std::move(fields)};
+  if (directory) chosen.directory = options.file;
+  chosen.utf8 = context.presentation.utf8;
+  chosen.all_rows = options.all_rows;
+  chosen.stop = context.stop;
+  exporter.write(runs, chosen, output);
   output.publish();
 }
 
@@ -195,18 +125,18 @@ int run(Context& context, const Options& options) {
   for (const std::string& text : options.expectations) expectations.push_back(parse_expectation(text));
   MetricReaderOptions reader;
   reader.patterns = options.patterns;
-  const std::string format = format_of(options);
-  const MlperfFields fields = fields_of(options, format);
+  const Exporter& exporter = exporter_of(options);
+  auto fields = fields_of(options, exporter);
   const std::vector<Run> runs = load_runs(options.runs, reader);
   for (const Run& one : runs) {
     if (const std::string doubts = doubts_of(one); !doubts.empty()) context.warn(doubts);
   }
   const bool json = context.presentation.json;
-  if (!json || !options.file.empty()) write_report(context, options, format, runs, reader, fields);
+  if (!json || !options.file.empty()) write_report(context, options, exporter, runs, reader, std::move(fields));
   Json told = Json::array();
   const int exit = judge_all(context, runs, expectations, told);
   if (json) {
-    Json record = document(runs);
+    Json record = json_report(runs);
     record["expectations"] = std::move(told);
     record["output"] = options.file.empty() ? Json(nullptr) : Json(printable(options.file, 4096));
     record["exit"] = exit;
@@ -218,7 +148,8 @@ int run(Context& context, const Options& options) {
 Action declare(OptionSet& set) {
   const auto options = std::make_shared<Options>();
   set.arguments("RUN", options->runs, true, "a run's directory, or a log, CSV or JSON-lines file");
-  set.choice("--format", formats, options->format, "what to write (default: what FILE's name says, else text)");
+  set.choice("--format", names_of([](const Exporter&) { return true; }), options->format,
+             "what to write (default: what FILE's name says, else text)");
   set.option("-o,--output", "FILE", options->file, "write there; of mlflow, a directory");
   set.option("--set", "KEY=VALUE", options->fields,
              "of mlperf: what the record does not say; @NAME is a metric of the run");

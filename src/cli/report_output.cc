@@ -10,7 +10,8 @@ namespace sabath::cli {
 
 constexpr std::size_t buffer_size = 1 << 20;
 
-ReportOutput::ReportOutput(Output& out, std::filesystem::path file) : out_(out), file_(std::move(file)) {
+ReportOutput::ReportOutput(const Context& context, std::filesystem::path file)
+    : context_(context), file_(std::move(file)) {
   if (file_.empty()) return;
   temporary_ = file_;
   temporary_ += fmt::format(".{}.part", ::getpid());
@@ -28,7 +29,7 @@ void ReportOutput::flush() {
 
 void ReportOutput::write(std::string_view text) {
   if (file_.empty()) {
-    out_.print(text);
+    context_.out.print(text);
     return;
   }
   buffer_ += text;

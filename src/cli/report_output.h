@@ -6,25 +6,26 @@
 #include <string_view>
 
 #include "base/file.h"
-#include "cli/output.h"
+#include "cli/verb.h"
+#include "report/exporter.h"
 
 namespace sabath::cli {
 
-class ReportOutput {
+class ReportOutput : public ExportSink {
  public:
-  ReportOutput(Output& out, std::filesystem::path file);  // an empty file: standard output
-  ~ReportOutput();                                        // without publish(), nothing is left
+  ReportOutput(const Context& context, std::filesystem::path file);  // an empty file: standard output
+  ~ReportOutput() override;                                          // without publish(), nothing is left
   ReportOutput(const ReportOutput&) = delete;
   ReportOutput& operator=(const ReportOutput&) = delete;
 
-  void write(std::string_view text);
+  void write(std::string_view text) override;
+  void say(std::string_view line) override { context_.say(line); }
+  [[nodiscard]] std::filesystem::path file() const override { return temporary_; }
   void publish();  // once, after the last write
-  // What a program that writes by itself may fill before publish().
-  [[nodiscard]] const std::filesystem::path& temporary() const { return temporary_; }
 
  private:
   void flush();
-  Output& out_;
+  const Context& context_;
   std::filesystem::path file_, temporary_;
   Fd fd_;
   std::string buffer_;

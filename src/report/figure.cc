@@ -9,6 +9,7 @@
 #include "metrics/record.h"
 #include "report/axis.h"
 #include "report/curves.h"
+#include "report/exporter.h"
 #include "sabath/path.h"
 
 namespace sabath {
@@ -285,5 +286,15 @@ std::string xml_text(std::string_view text) {
 std::string draw_figure(std::span<const Run> runs, const Shown& shown, const FigureSize& size) {
   return Drawing(runs, shown, size).draw();
 }
+
+namespace {
+
+void write_svg(std::span<const Run> runs, const ExportOptions& options, ExportSink& sink) {
+  sink.write(draw_figure(runs, shown_in_figure(runs, options.metrics)));
+}
+
+}  // namespace
+
+extern constexpr Exporter svg_exporter{.name = "svg", .endings = {".svg"}, .write = write_svg};
 
 }  // namespace sabath

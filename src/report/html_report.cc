@@ -1,5 +1,4 @@
-#include "report/html_report.h"
-
+// A report as one HTML file: figure, results, tables, what each run was. No script, no network, light and dark.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/text.h"
+#include "report/exporter.h"
 #include "report/figure.h"
 #include "report/summary.h"
 #include "report/text_report.h"
@@ -113,9 +113,8 @@ std::string one_run(const Run& run) {
          facts_table(run);
 }
 
-}  // namespace
-
-std::string html_report(std::span<const Run> runs, const Shown& shown) {
+void write_html(std::span<const Run> runs, const ExportOptions& options, ExportSink& sink) {
+  const Shown shown = shown_in_figure(runs, options.metrics);
   const std::string title = runs.size() == 1 ? runs.front().label : fmt::format("{} runs", runs.size());
   std::string out = fmt::format(
       "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" "
@@ -125,7 +124,11 @@ std::string html_report(std::span<const Run> runs, const Shown& shown) {
   out += "<figure>" + draw_figure(runs, shown) + "</figure>\n";
   out += results(runs, shown);
   for (const Run& run : runs) out += one_run(run);
-  return out + "</body></html>\n";
+  sink.write(out + "</body></html>\n");
 }
+
+}  // namespace
+
+extern constexpr Exporter html_exporter{.name = "html", .endings = {".html", ".htm"}, .write = write_html};
 
 }  // namespace sabath

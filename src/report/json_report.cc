@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "metrics/record.h"
+#include "report/exporter.h"
 #include "report/summary.h"
 #include "sabath/path.h"
 
@@ -64,5 +65,21 @@ Json json_report(const Run& run) {
               {"metrics", std::move(metrics)},
               {"figures", std::move(figures)}};
 }
+
+Json json_report(std::span<const Run> runs) {
+  Json records = Json::array();
+  for (const Run& run : runs) records.push_back(json_report(run));
+  return Json{{"schema", 1}, {"runs", std::move(records)}};
+}
+
+namespace {
+
+void write_json(std::span<const Run> runs, const ExportOptions& /*options*/, ExportSink& sink) {
+  sink.write(json_report(runs).dump(1) + "\n");
+}
+
+}  // namespace
+
+extern constexpr Exporter json_exporter{.name = "json", .endings = {".json"}, .write = write_json};
 
 }  // namespace sabath

@@ -11,6 +11,8 @@ namespace sabath {
 // {"run","path","state","exit","by","values","metrics":[{"name","x","y","first","last","min","max","mean"}],"figures"}.
 // A number that JSON has no text for is "NaN", "Infinity" or "-Infinity".
 [[nodiscard]] nlohmann::ordered_json json_report(const Run& run);
+// {"schema":1,"runs":[...]}
+[[nodiscard]] nlohmann::ordered_json json_report(std::span<const Run> runs);
 [[nodiscard]] nlohmann::ordered_json json_number(double value);
 
 }  // namespace sabath

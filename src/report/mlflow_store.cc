@@ -1,5 +1,6 @@
-#include "report/mlflow_store.h"
-
+// A run as MLflow's file store keeps it: DIRECTORY/0/<run id>/{meta.yaml,metrics,params,tags}; `mlflow ui
+// --backend-store-uri DIRECTORY` reads it. Every metric of the run is there, whatever rank it is of. An export of the
+// same run replaces its files.
 #include <fcntl.h>
 #include <fmt/format.h>
 
@@ -13,6 +14,7 @@
 #include "base/text.h"
 #include "metrics/json_scan.h"
 #include "metrics/record.h"
+#include "report/exporter.h"
 #include "report/summary.h"
 
 namespace sabath {
@@ -145,9 +147,7 @@ Facts tags_of(const Run& run) {
   return tags;
 }
 
-}  // namespace
-
-std::string write_mlflow_run(const Run& run, const MetricReaderOptions& options, const fs::path& directory) {
+std::string write_run(const Run& run, const MetricReaderOptions& options, const fs::path& directory) {
   const fs::path root = fs::absolute(directory);
   const std::string id = id_of(run);
   write_experiment(root / experiment);
@@ -162,5 +162,14 @@ std::string write_mlflow_run(const Run& run, const MetricReaderOptions& options,
   write(place / "meta.yaml", run_yaml(run, id, place));  // last: a run without it is not there
   return id;
 }
+
+void write_mlflow(std::span<const Run> runs, const ExportOptions& options, ExportSink& sink) {
+  for (const Run& run : runs) sink.say("mlflow run " + write_run(run, options.reader, options.directory));
+}
+
+}  // namespace
+
+extern constexpr Exporter mlflow_exporter{
+    .name = "mlflow", .target = Exporter::Target::directory, .write = write_mlflow};
 
 }  // namespace sabath

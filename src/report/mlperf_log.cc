@@ -1,6 +1,9 @@
-#include "report/mlperf_log.h"
-
+// A run as an MLPerf log: init, staging, run, epochs and values as :::MLLOG lines, in the order of their times. It says
+// what the program printed, else what the run's record says, and what its author adds; what a submission to MLPerf HPC
+// wants besides is named, never made up. Reads the run's file once more. Throws Error{not_found} for a metric that the
+// run does not have, {invalid} for more values than a log can have.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -14,6 +17,7 @@
 #include "base/clock.h"
 #include "metrics/json_scan.h"
 #include "metrics/record.h"
+#include "report/exporter.h"
 #include "report/mlperf_rules.h"
 #include "report/printed_points.h"
 #include "report/summary.h"
@@ -65,6 +69,16 @@ std::string value_of(const std::string& text) {
   if (json.is_discarded() || json.is_string() || json.is_object()) return json_quote(text);
   return json.is_number_float() ? number_text(json.get<double>()) : json.dump();
 }
+
+// By key: a JSON number, list, true, false or null stands for itself, anything else is a text; "@NAME" is the run's
+// metric NAME, epoch by epoch. Over what the record says.
+using MlperfFields = std::map<std::string, std::string>;
+
+struct MlperfLog {
+  std::string text;
+  std::vector<std::string> missing;      // keys that the rules of MLPerf HPC 3.0 want and nobody gave
+  std::vector<std::string> not_printed;  // of init, staging and run: written with other times than the program's
+};
 
 class Log {
  public:
@@ -283,12 +297,23 @@ MlperfLog Log::write() {
   return log;
 }
 
+void write_mlperf(std::span<const Run> runs, const ExportOptions& options, ExportSink& sink) {
+  const Run& run = runs.front();
+  PrintedPoints printed;
+  for_each_metric(run.path, options.reader, [&](const Metric& metric) { printed.take(metric); });
+  const MlperfLog log = Log(run, printed, options.fields).write();
+  sink.write(log.text);
+  if (!log.not_printed.empty()) {
+    sink.say(fmt::format("the program printed no times of {}: they are {}", fmt::join(log.not_printed, ", "),
+                         run.document ? "those of the run's record" : "those of its first and last value"));
+  }
+  if (log.missing.empty()) return;
+  sink.say(fmt::format("a submission to MLPerf HPC wants besides: {} (--set KEY=VALUE)", fmt::join(log.missing, ", ")));
+}
+
 }  // namespace
 
-MlperfLog mlperf_log(const Run& run, const MetricReaderOptions& options, const MlperfFields& fields) {
-  PrintedPoints printed;
-  for_each_metric(run.path, options, [&](const Metric& metric) { printed.take(metric); });
-  return Log(run, printed, fields).write();
-}
+extern constexpr Exporter mlperf_exporter{
+    .name = "mlperf", .one_run_only = true, .takes_fields = true, .write = write_mlperf};
 
 }  // namespace sabath

@@ -1,5 +1,5 @@
-#include "report/ro_crate.h"
-
+// A run as a Process Run Crate (RO-Crate 1.1): the JSON-LD that, as ro-crate-metadata.json in the run's directory, says
+// what was run, with which data and on what, and which files came of it.
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
+#include "report/exporter.h"
 #include "report/json_report.h"
 #include "report/summary.h"
 #include "sabath/error.h"
@@ -204,14 +205,17 @@ Json Crate::make() {
               {"@graph", std::move(all)}};
 }
 
-}  // namespace
-
-nlohmann::ordered_json ro_crate(const Run& run) {
+void write_crate(std::span<const Run> runs, const ExportOptions& /*options*/, ExportSink& sink) {
+  const Run& run = runs.front();
   if (!run.document) {
     throw Error(FailureKind::usage, fmt::format("{} is no run directory with a run.json", printable(run.path.string())),
                 "a crate describes a run and its files: name a directory that `sabath run` made");
   }
-  return Crate(run).make();
+  sink.write(Crate(run).make().dump(1) + "\n");
 }
+
+}  // namespace
+
+extern constexpr Exporter ro_crate_exporter{.name = "ro-crate", .one_run_only = true, .write = write_crate};
 
 }  // namespace sabath

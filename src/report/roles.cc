@@ -83,4 +83,9 @@ Shown choose_shown(std::span<const Run> runs, const std::vector<std::string>& wa
   return shown;
 }
 
+Shown shown_in_figure(std::span<const Run> runs, const std::vector<std::string>& names) {
+  constexpr std::size_t curves_of_one = 6, curves_of_several = 2;
+  return choose_shown(runs, names, runs.size() == 1 ? curves_of_one : curves_of_several);
+}
+
 }  // namespace sabath

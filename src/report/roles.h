@@ -23,5 +23,7 @@ struct Shown {
 // `names` if the user named some, else at most `most`. Validation before training, losses before errors; unknown names
 // throw Error{not_found} with what there is.
 [[nodiscard]] Shown choose_shown(std::span<const Run> runs, const std::vector<std::string>& names, std::size_t most);
+// As many as a figure of these runs has room for.
+[[nodiscard]] Shown shown_in_figure(std::span<const Run> runs, const std::vector<std::string>& names);
 
 }  // namespace sabath

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "metrics/record.h"
 #include "metrics/sparkline.h"
+#include "report/exporter.h"
 #include "report/summary.h"
 #include "report/text_table.h"
 #include "sabath/path.h"
@@ -183,5 +184,18 @@ std::string text_report(std::span<const Run> runs, const std::vector<std::string
   if (runs.size() > 1) out += "\n" + side_by_side(runs, choose_shown(runs, names, columns_shown_max));
   return out;
 }
+
+namespace {
+
+void write_text(std::span<const Run> runs, const ExportOptions& options, ExportSink& sink) {
+  TextOptions text;
+  text.utf8 = options.utf8;
+  text.all_rows = options.all_rows;
+  sink.write(text_report(runs, options.metrics, text));
+}
+
+}  // namespace
+
+extern constexpr Exporter text_exporter{.name = "text", .write = write_text};
 
 }  // namespace sabath
