@@ -31,7 +31,7 @@ function(sabath_module name)
   target_include_directories(sabath_${name} PUBLIC
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/src>)
   target_link_libraries(sabath_${name} PRIVATE sabath_options Threads::Threads nlohmann_json::nlohmann_json fmt::fmt ${arg_LIBRARIES})
-  if(SABATH_FUZZ AND NOT name MATCHES "^(cli|door|mpi|report|run|serve|session|settings|stage|verbs)$")  # what the targets link
+  if(SABATH_FUZZ AND NOT name MATCHES "^(cli|door|mpi|record|report|run|serve|session|settings|stage|verbs)$")  # what the targets link
     target_compile_options(sabath_${name} PRIVATE -fsanitize=fuzzer-no-link)
   endif()
   # These look at each byte. The others call them and libraries, and the presets compile those in two thirds of the time.

@@ -11,6 +11,7 @@
 #include "cli/run_request.h"
 #include "cli/run_staging.h"
 #include "cli/verbs.h"
+#include "run/execution.h"
 #include "run/run_directory.h"
 #include "sabath/error.h"
 

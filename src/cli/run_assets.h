@@ -10,7 +10,7 @@
 #include "cli/run_leases.h"
 #include "cli/run_request.h"
 #include "cli/verb.h"
-#include "run/run_record.h"
+#include "run/run_asset.h"
 
 namespace sabath::cli {
 

@@ -17,6 +17,7 @@
 #include "run/guarded_process.h"
 #include "run/machine.h"
 #include "run/node_samples.h"
+#include "run/run_directory.h"
 #include "run/sampler.h"
 #include "run/source_copy.h"
 #include "sabath/error.h"
@@ -63,7 +64,7 @@ class Conductor {
         environment_(environment),
         options_(options),
         directory_(path),
-        environment_record_(to_json(environment, context.environment, request)),
+        steps_(std::move(steps)),
         board_(
             {context.presentation.live, context.presentation.utf8, context.presentation.quiet,
              options.mode == "infer" ? std::nullopt : epochs_of(variant.config)},
@@ -72,21 +73,26 @@ class Conductor {
     record_.id = path.filename().string();
     record_.mode = options.mode;
     record_.started = unix_seconds();
-    record_.recipe = request.model;
-    record_.recipe_digest = digest_of_file(request.model.origin);
-    record_.assets = assets.all;
-    record_.config = variant.config;
+    record_.state = "running";
+    record_.recipe = recorded(request.model);
+    record_.assets = recorded(assets.all);
+    record_.source = recorded_source(assets.all, request.model);
+    record_.config.assign(variant.config.begin(), variant.config.end());
     record_.launcher = request.launcher;
-    record_.ranks = request.ranks;
-    record_.nodes = request.nodes;
+    record_.ranks = static_cast<int>(request.ranks);
+    record_.nodes = static_cast<int>(request.nodes);
     record_.times = assets.times;
-    record_.steps = std::move(steps);
-    own_variables_ = own_variables(environment, record_.steps, path);
+    for (const RunStep& step : steps_) record_.steps.push_back({step.argv, step.ranks, {}, {}, {}});
+    if (!steps_.empty()) record_.command = steps_.back().argv;
+    own_variables_ = own_variables(environment, steps_, path);
+    nlohmann::ordered_json described = to_json(environment, context.environment, request);
     for (const char* name : {"PYTHONUNBUFFERED", "HDF5_USE_FILE_LOCKING"}) {
       if (const auto found = own_variables_.find(name); found != own_variables_.end())
-        environment_record_["variables"][name] = found->second;
+        described["variables"][name] = found->second;
     }
-    machine_ = describe_machine([&](const std::string& name) { return context.environment.get(name); }, context.stop);
+    record_.environment = std::make_shared<const nlohmann::ordered_json>(std::move(described));
+    record_.machine = std::make_shared<const nlohmann::ordered_json>(
+        describe_machine([&](const std::string& name) { return context.environment.get(name); }, context.stop));
     write();
   }
 
@@ -132,14 +138,14 @@ class Conductor {
       };
     }
     const std::string node = node_name([this](const std::string& name) { return context_.environment.get(name); });
-    for (std::size_t i = 0; i < record_.steps.size(); ++i) claim_node(samples_of(directory_.path(), i), node);
+    for (std::size_t i = 0; i < steps_.size(); ++i) claim_node(samples_of(directory_.path(), i), node);
     Sampler sampler([this](std::string_view line) { directory_.add_resources(line); }, node,
                     AcceleratorProbe(context_.environment.get("PATH").value_or("")));
     execution.on_start = [&sampler](pid_t guardian) { sampler.watch(guardian); };
     context_.say(fmt::format("running {} in {}", request_.model.name, directory_.path().string()));
     const auto begin = Clock::now();
     const double worked = own_cpu_s();
-    const ExecutionEnd end = execute(record_.steps, directory_, execution, context_.stop);
+    const ExecutionEnd end = execute(steps_, directory_, execution, context_.stop);
     record_.times.train = seconds_since(begin);
     record_.harness_cpu_s = own_cpu_s() - worked;
     board_.finish();
@@ -147,10 +153,12 @@ class Conductor {
   }
 
   void close(const ExecutionEnd& end) {
-    record_.ends = end.steps;
-    if (!end.steps.empty()) {
-      record_.exit = end.steps.back().end.exit;
-      if (end.steps.back().end.signal != 0) record_.signal = end.steps.back().end.signal;
+    for (std::size_t i = 0; i < end.steps.size(); ++i) {
+      RunRecord::Step& step = record_.steps[i];
+      step.exit = record_.exit = end.steps[i].end.exit;
+      if (end.steps[i].end.signal != 0) step.signal = end.steps[i].end.signal;
+      record_.signal = step.signal;
+      step.seconds = end.steps[i].seconds;
     }
     const bool failed = record_.exit.value_or(0) != 0;
     if (failed) record_.last_lines = end.last_lines;
@@ -184,7 +192,7 @@ class Conductor {
     }
   }
 
-  void write() { directory_.write_run(to_json(record_, environment_record_, machine_)); }
+  void write() { directory_.write_run(record_); }
 
   void finish(std::string state) {
     record_.state = std::move(state);
@@ -204,10 +212,9 @@ class Conductor {
   const RunEnvironment& environment_;
   const RunOptions& options_;
   RunDirectory directory_;
+  std::vector<RunStep> steps_;
   RunRecord record_;
-  nlohmann::ordered_json environment_record_;
   VariableMap own_variables_;
-  nlohmann::ordered_json machine_;
   EpochBoard board_;
   int exit_ = 0;
 };

@@ -8,6 +8,7 @@
 #include "cli/run_assets.h"
 #include "cli/run_environment.h"
 #include "cli/run_request.h"
+#include "run/execution.h"
 
 namespace sabath::cli {
 

@@ -8,8 +8,8 @@
 
 #include "base/file.h"
 #include "base/hash.h"
+#include "run/run_asset.h"
 #include "run/run_directory.h"
-#include "run/run_record.h"
 #include "sabath/error.h"
 
 namespace sabath::cli {

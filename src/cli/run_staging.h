@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "run/run_record.h"
+#include "run/run_asset.h"
 
 namespace sabath::cli {
 

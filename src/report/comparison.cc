@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <map>
-#include <nlohmann/json.hpp>
 
 #include "report/roles.h"
 #include "report/summary.h"
@@ -12,7 +12,6 @@
 namespace sabath {
 namespace {
 
-using Json = nlohmann::ordered_json;
 using Sameness = RunComparison::Sameness;
 
 std::vector<FactDifference> differences(const Facts& a, const Facts& b) {
@@ -26,42 +25,27 @@ std::vector<FactDifference> differences(const Facts& a, const Facts& b) {
   return found;
 }
 
-std::string text_of(const Json& object, const char* key) {
-  const auto value = object.find(key);
-  return value != object.end() && value->is_string() ? value->get<std::string>() : std::string{};
-}
-
-bool is_code(const Json& asset) { return text_of(asset, "kind") == "model" || text_of(asset, "kind") == "workflow"; }
-
 // The root of each asset, by kind and name: of the code, or of everything else.
 Facts roots(const Run& run, bool of_code) {
   Facts facts;
-  if (!run.document) return facts;
-  const auto assets = run.document->find("assets");
-  if (assets == run.document->end() || !assets->is_array()) return facts;
-  for (const Json& asset : *assets) {
-    if (asset.is_object() && is_code(asset) == of_code)
-      facts.emplace_back(text_of(asset, "kind") + " " + text_of(asset, "name"), text_of(asset, "manifest"));
+  for (const RunRecord::Asset& asset : assets_of(run)) {
+    const bool is_code = asset.kind == "model" || asset.kind == "workflow";
+    if (is_code == of_code) facts.emplace_back(asset.kind + " " + asset.name, asset.manifest);
   }
   return facts;
 }
 
 // A root that nobody compared with the bytes says what should have been read, not what was.
 bool is_verified(const Run& run) {
-  if (!run.document) return false;
-  const auto assets = run.document->find("assets");
-  return assets == run.document->end() || !assets->is_array() ||
-         std::none_of(assets->begin(), assets->end(), [](const Json& asset) {
-           return asset.is_object() && text_of(asset, "verified_by").starts_with("not verified");
-         });
+  return std::ranges::none_of(
+      assets_of(run), [](const RunRecord::Asset& asset) { return asset.verified_by.starts_with("not verified"); });
 }
 
 Facts code(const Run& run) {
   Facts facts = roots(run, true);
-  for (const auto& [part, key] : {std::pair{"recipe", "name"}, {"recipe", "digest"}, {"source", "commit"}}) {
-    if (std::string value = fact(run, part, key); !value.empty())
-      facts.emplace_back(std::string(part) + " " + key, std::move(value));
-  }
+  const RunRecord::Recipe recipe = recipe_of(run);
+  const Facts more{{"recipe name", recipe.name}, {"recipe digest", recipe.digest}, {"source commit", commit_of(run)}};
+  std::ranges::copy_if(more, std::back_inserter(facts), [](const auto& fact) { return !fact.second.empty(); });
   return facts;
 }
 
@@ -126,9 +110,9 @@ void compare_facts(const Run& a, const Run& b, RunComparison& found) {
   if (found.data == Sameness::same && !(is_verified(a) && is_verified(b))) found.data = Sameness::unknown;
   found.code_differences = differences(code(a), code(b));
   found.code = sameness(code(a), code(b), found.code_differences);
-  found.config = differences(facts_of(a, "config"), facts_of(b, "config"));
-  found.environment = differences(facts_of(a, "environment"), facts_of(b, "environment"));
-  found.machine = differences(facts_of(a, "machine"), facts_of(b, "machine"));
+  found.config = differences(config_of(a), config_of(b));
+  found.environment = differences(environment_of(a), environment_of(b));
+  found.machine = differences(machine_of(a), machine_of(b));
 }
 
 }  // namespace
@@ -139,7 +123,7 @@ bool RunComparison::within() const {
 
 RunComparison compare_runs(const Run& a, const Run& b, const std::vector<std::string>& names, double tolerance) {
   RunComparison found;
-  if (a.document && b.document) compare_facts(a, b, found);  // a log says nothing of what it was made with
+  if (a.record && b.record) compare_facts(a, b, found);  // a log says nothing of what it was made with
   if (a.series.empty() || b.series.empty()) return found;
   found.epoch_shift = shift_of(a, b);
   const auto wanted = [&](const std::string& name) {

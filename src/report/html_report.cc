@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <map>
-#include <nlohmann/json.hpp>
 
 #include "base/text.h"
 #include "report/exporter.h"
@@ -90,12 +89,8 @@ std::string epochs(const Run& run) {
 
 std::string facts_table(const Run& run) {
   std::string rows;
-  if (run.document) {
-    for (const auto& [part, value] : run.document->items()) {
-      for (const auto& [name, text] : facts_of(run, part)) {
-        if (!text.empty()) rows += "<tr>" + cell(name.empty() ? part : part + "." + name) + cell(text) + "</tr>\n";
-      }
-    }
+  for (const auto& [name, text] : run.record ? facts_of(*run.record->document) : Facts{}) {
+    if (!text.empty()) rows += "<tr>" + cell(name) + cell(text) + "</tr>\n";
   }
   for (const auto& [name, value] : run.figures) rows += "<tr>" + cell(name) + cell(short_number(value)) + "</tr>\n";
   if (rows.empty()) return {};
@@ -105,7 +100,7 @@ std::string facts_table(const Run& run) {
 
 std::string one_run(const Run& run) {
   std::string line = state_of(run);
-  if (const std::string code = fact(run, "exit"); !code.empty()) line += ", exit " + code;
+  if (run.record && run.record->exit) line += fmt::format(", exit {}", *run.record->exit);
   if (const auto seconds = duration_of(run)) line += (line.empty() ? "" : ", ") + format_duration(*seconds);
   std::string out = "<h2>" + xml_text(run.label) + "</h2>\n";
   if (!line.empty()) out += "<p class=\"quiet\">" + xml_text(line) + "</p>\n";

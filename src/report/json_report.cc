@@ -19,12 +19,6 @@ Json numbers(const std::vector<double>& values) {
   return array;
 }
 
-Json part(const Run& run, const char* key) {
-  if (!run.document) return nullptr;
-  const auto found = run.document->find(key);
-  return found == run.document->end() ? Json(nullptr) : *found;
-}
-
 Json text(const std::string& text) { return printable(text, 1 << 16); }
 
 }  // namespace
@@ -52,13 +46,14 @@ Json json_report(const Run& run) {
   }
   for (const auto& [name, value] : run.figures) figures[printable(name, 1 << 16)] = json_number(value);
   const auto seconds = duration_of(run);
+  const RunRecord none, &record = run.record ? *run.record : none;
   return Json{{"run", text(run.label)},
               {"path", text(run.path.string())},
-              {"state", part(run, "state")},
-              {"exit", part(run, "exit")},
+              {"state", record.state.empty() ? Json(nullptr) : Json(record.state)},
+              {"exit", record.exit ? Json(*record.exit) : Json(nullptr)},
               {"seconds", seconds ? json_number(*seconds) : Json(nullptr)},
-              {"recipe", part(run, "recipe")},
-              {"assets", part(run, "assets")},
+              {"recipe", record.recipe ? to_json(*record.recipe) : Json(nullptr)},
+              {"assets", record.assets ? to_json(*record.assets) : Json(nullptr)},
               {"by", run.by_step ? "step" : "epoch"},
               {"values", run.metrics},
               {"not_understood", run.not_understood},

@@ -6,7 +6,6 @@
 
 #include <cmath>
 #include <map>
-#include <nlohmann/json.hpp>
 
 #include "base/clock.h"
 #include "base/file.h"
@@ -40,14 +39,17 @@ std::string key_of(std::string_view name) {
 // MLflow's names of runs are 32 hexadecimal digits; the same run has the same one.
 std::string id_of(const Run& run) {
   std::error_code ignored;
-  const std::string name = fact(run, "id");
-  const std::string where =
-      name.empty() ? fs::weakly_canonical(run.path, ignored).string() : name + fact(run, "started");
+  std::string where = run.record ? run.record->id : "";
+  if (where.empty()) {
+    where = fs::weakly_canonical(run.path, ignored).string();
+  } else if (run.record->started) {
+    where += number_text(*run.record->started);
+  }
   return to_hex(sha256("sabath run " + where).bytes()).substr(0, 32);
 }
 
 int status_of(const Run& run) {
-  const std::string state = fact(run, "state");
+  const std::string state = run.record ? run.record->state : "";
   if (state == "running") return running;
   if (state == "failed") return failed;
   return state == "interrupted" ? killed : finished;
@@ -56,17 +58,18 @@ int status_of(const Run& run) {
 std::string yaml(std::string_view key, const std::string& value) { return fmt::format("{}: {}\n", key, value); }
 
 std::string run_yaml(const Run& run, const std::string& id, const fs::path& directory) {
-  const auto number = [&](const char* key, double otherwise) {
-    const std::string text = fact(run, key);
-    return fmt::format("{}", to_milliseconds(text.empty() ? otherwise : std::strtod(text.c_str(), nullptr)));
+  const auto number = [](const std::optional<double>& recorded, double otherwise) {
+    return fmt::format("{}", to_milliseconds(recorded.value_or(otherwise)));
   };
+  const RunRecord none, &record = run.record ? *run.record : none;
   const int status = status_of(run);
   return yaml("artifact_uri", json_quote("file://" + (directory / "artifacts").string())) +
-         yaml("end_time", status == running ? "null" : number("finished", run.last_time)) + "entry_point_name: ''\n" +
-         yaml("experiment_id", fmt::format("'{}'", experiment)) + "lifecycle_stage: active\n" + yaml("run_id", id) +
-         yaml("run_name", json_quote(run.label)) + yaml("run_uuid", id) + "source_name: sabath\nsource_type: 4\n" +
-         yaml("source_version", json_quote(fact(run, "source", "commit"))) +
-         yaml("start_time", number("started", run.first_time)) + yaml("status", fmt::format("{}", status)) +
+         yaml("end_time", status == running ? "null" : number(record.finished, run.last_time)) +
+         "entry_point_name: ''\n" + yaml("experiment_id", fmt::format("'{}'", experiment)) +
+         "lifecycle_stage: active\n" + yaml("run_id", id) + yaml("run_name", json_quote(run.label)) +
+         yaml("run_uuid", id) + "source_name: sabath\nsource_type: 4\n" +
+         yaml("source_version", json_quote(commit_of(run))) +
+         yaml("start_time", number(record.started, run.first_time)) + yaml("status", fmt::format("{}", status)) +
          "tags: []\nuser_id: ''\n";
 }
 
@@ -133,16 +136,12 @@ void write_facts(const fs::path& directory, const Facts& facts) {
 
 Facts tags_of(const Run& run) {
   Facts tags{{"mlflow.runName", run.label}, {"mlflow.source.name", "sabath"}, {"mlflow.source.type", "LOCAL"}};
-  tags.emplace_back("mlflow.source.git.commit", fact(run, "source", "commit"));
-  tags.emplace_back("sabath.recipe", fact(run, "recipe", "name"));
-  tags.emplace_back("sabath.recipe.digest", fact(run, "recipe", "digest"));
-  for (const auto& [name, value] : facts_of(run, "machine")) tags.emplace_back("sabath.machine." + name, value);
-  if (run.document && run.document->contains("assets") && (*run.document)["assets"].is_array()) {
-    for (const auto& asset : (*run.document)["assets"]) {
-      if (asset.is_object() && asset.value("name", nlohmann::ordered_json()).is_string() &&
-          asset.value("manifest", nlohmann::ordered_json()).is_string())
-        tags.emplace_back("sabath.manifest." + asset["name"].get<std::string>(), asset["manifest"].get<std::string>());
-    }
+  tags.emplace_back("mlflow.source.git.commit", commit_of(run));
+  tags.emplace_back("sabath.recipe", recipe_of(run).name);
+  tags.emplace_back("sabath.recipe.digest", recipe_of(run).digest);
+  for (const auto& [name, value] : machine_of(run)) tags.emplace_back("sabath.machine." + name, value);
+  for (const RunRecord::Asset& asset : assets_of(run)) {
+    if (!asset.manifest.empty()) tags.emplace_back("sabath.manifest." + asset.name, asset.manifest);
   }
   return tags;
 }
@@ -154,7 +153,7 @@ std::string write_run(const Run& run, const MetricReaderOptions& options, const 
   const fs::path place = root / experiment / id;
   remove_tree(place);
   for (const char* const name : {"metrics", "params", "tags", "artifacts"}) make_directories(place / name);
-  write_facts(place / "params", facts_of(run, "config"));
+  write_facts(place / "params", config_of(run));
   write_facts(place / "tags", tags_of(run));
   MetricFiles files(place / "metrics");
   for_each_metric(run.path, options, [&](const Metric& metric) { files.take(metric); });

@@ -57,12 +57,6 @@ std::optional<Interval> printed_interval(const PrintedPoints& printed, std::stri
   return Interval{point->time - point->values.back(), point->time};
 }
 
-std::optional<double> number_of(const Run& run, const std::string& part, const std::string& key = {}) {
-  const std::string text = fact(run, part, key);
-  if (text.empty()) return std::nullopt;
-  return std::strtod(text.c_str(), nullptr);
-}
-
 // A text, or what it is as JSON: a number, true, false, null, a list of these.
 std::string value_of(const std::string& text) {
   const auto json = nlohmann::json::parse(text, nullptr, false);
@@ -141,8 +135,8 @@ std::string epoch_text(double epoch) { return fmt::format("\"epoch_num\": {}", n
 std::string Log::status() const {
   if (const PrintedPoint* const said = printed_.find(run_success))
     return said->values.back() == 1 ? "success" : "aborted";
-  const std::string state = fact(run_, "state"), code = fact(run_, "exit");
-  if (state == "finished" && (code.empty() || code == "0")) return "success";
+  const std::string state = run_.record ? run_.record->state : "";
+  if (state == "finished" && run_.record->exit.value_or(0) == 0) return "success";
   return state.empty() ? "unknown" : "aborted";
 }
 
@@ -153,7 +147,7 @@ void Log::add_head() {
   for (const auto& [name, text] : fields_) {
     if (!text.starts_with('@')) values.emplace(name, value_of(text));
   }
-  for (const auto& [name, text] : facts_of(run_, "config")) values.emplace(name, value_of(text));
+  for (const auto& [name, text] : config_of(run_)) values.emplace(name, value_of(text));
   std::map<std::string, double, std::less<>> times;
   for (const PrintedPoint& point : printed_.all()) {
     if (is_placed(point) || is_interval(point.name)) continue;
@@ -163,9 +157,11 @@ void Log::add_head() {
   const auto known = [&](const char* name, const std::string& text, bool is_text) {
     if (!text.empty()) values.emplace(name, is_text ? json_quote(text) : text);
   };
-  known("submission_benchmark", fact(run_, "recipe", "name"), true);
-  known("submission_platform", fact(run_, "machine", "cpu"), true);
-  known("number_of_nodes", fact(run_, "nodes"), false);
+  known("submission_benchmark", recipe_of(run_).name, true);
+  for (const auto& [name, value] : machine_of(run_)) {
+    if (name == "cpu") known("submission_platform", value, true);
+  }
+  if (run_.record && run_.record->nodes) known("number_of_nodes", std::to_string(*run_.record->nodes), false);
   for (const auto& [name, value] : values) {
     const auto time = times.find(name);
     if (!is_series(name) || fields_.contains(name))
@@ -177,16 +173,16 @@ void Log::add_head() {
 // times without an order of their own follow each other.
 void Log::find_intervals() {
   const double first = std::isnan(run_.first_time) ? 0 : run_.first_time;
-  const double begin = number_of(run_, "started").value_or(first);
-  double at = begin + number_of(run_, "times", "fetch").value_or(0);
-  const auto staged = number_of(run_, "times", "stage");
+  const RunRecord none, &record = run_.record ? *run_.record : none;
+  const double begin = record.started.value_or(first);
+  double at = begin + record.times.fetch.value_or(0);
+  const auto staged = record.times.stage;
   if (staged) {
     staging_ = Interval{at, at + *staged};
     staging_text_ = fmt::format("\"staging_duration\": {}", number_text(*staged));
   }
-  at += staged.value_or(0) + number_of(run_, "times", "verify").value_or(0) +
-        number_of(run_, "times", "launch").value_or(0);
-  const double end = number_of(run_, "finished").value_or(std::isnan(run_.last_time) ? begin : run_.last_time);
+  at += staged.value_or(0) + record.times.verify.value_or(0) + record.times.launch.value_or(0);
+  const double end = record.finished.value_or(std::isnan(run_.last_time) ? begin : run_.last_time);
 
   const auto init = printed_interval(printed_, init_time), staging = printed_interval(printed_, staging_time),
              run = printed_interval(printed_, run_time);
@@ -291,7 +287,7 @@ MlperfLog Log::write() {
   log.not_printed = std::move(not_printed_);
   for (const Line& line : lines_) log.text += line.text + "\n";
   for (const std::string_view key :
-       mlperf_keys(benchmark == fields_.end() ? fact(run_, "recipe", "name") : benchmark->second)) {
+       mlperf_keys(benchmark == fields_.end() ? recipe_of(run_).name : benchmark->second)) {
     if (!keys_.contains(key)) log.missing.emplace_back(key);
   }
   return log;
@@ -305,7 +301,7 @@ void write_mlperf(std::span<const Run> runs, const ExportOptions& options, Expor
   sink.write(log.text);
   if (!log.not_printed.empty()) {
     sink.say(fmt::format("the program printed no times of {}: they are {}", fmt::join(log.not_printed, ", "),
-                         run.document ? "those of the run's record" : "those of its first and last value"));
+                         run.record ? "those of the run's record" : "those of its first and last value"));
   }
   if (log.missing.empty()) return;
   sink.say(fmt::format("a submission to MLPerf HPC wants besides: {} (--set KEY=VALUE)", fmt::join(log.missing, ", ")));

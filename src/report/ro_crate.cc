@@ -28,18 +28,12 @@ std::string iso_time(double seconds) {
   return fmt::format("{:%Y-%m-%dT%H:%M:%S}+00:00", fmt::gmtime(whole));
 }
 
-std::optional<double> time_fact(const Run& run, const char* key) {
-  const std::string text = fact(run, key);
-  if (text.empty()) return std::nullopt;
-  return std::strtod(text.c_str(), nullptr);
-}
-
 std::string clean(const std::string& text) { return printable(text, 4096); }
 
 // The entities of one crate, and what refers to what.
 class Crate {
  public:
-  explicit Crate(const Run& run) : run_(run) {}
+  explicit Crate(const Run& run) : run_(run), record_(*run.record) {}
   Json make();
 
  private:
@@ -51,9 +45,11 @@ class Crate {
   std::string add_value(const std::string& id, const std::string& name, Json value);
   void add_environment();
   void add_action();
+  [[nodiscard]] std::string argv() const;
   [[nodiscard]] Json root() const;
 
   const Run& run_;
+  const RunRecord& record_;
   Json graph_ = Json::array();
   Json parts_ = Json::array(), objects_ = Json::array(), results_ = Json::array(), environment_ = Json::array();
 };
@@ -88,33 +84,26 @@ void Crate::add_files() {
 }
 
 void Crate::add_code() {
-  const std::string name = fact(run_, "recipe", "name");
-  Json code{{"@id", "#code"}, {"@type", "SoftwareApplication"}, {"name", clean(name.empty() ? run_.label : name)}};
-  if (const std::string version = fact(run_, "recipe", "version"); !version.empty())
-    code["softwareVersion"] = clean(version);
+  const RunRecord::Recipe recipe = recipe_of(run_);
+  const std::string commit = commit_of(run_);
+  const std::string& name = recipe.name.empty() ? run_.label : recipe.name;
+  Json code{{"@id", "#code"}, {"@type", "SoftwareApplication"}, {"name", clean(name)}};
+  if (!recipe.version.empty()) code["softwareVersion"] = clean(recipe.version);
   Json identifiers = Json::array();
-  for (const auto& [part, key] : {std::pair{"recipe", "digest"}, {"source", "commit"}}) {
-    if (const std::string value = fact(run_, part, key); !value.empty())
-      identifiers.push_back(clean(std::string(part) + " " + key + " " + value));
-  }
+  if (!recipe.digest.empty()) identifiers.push_back(clean("recipe digest " + recipe.digest));
+  if (!commit.empty()) identifiers.push_back(clean("source commit " + commit));
   if (!identifiers.empty()) code["identifier"] = std::move(identifiers);
   graph_.push_back(std::move(code));
 }
 
 void Crate::add_assets() {
-  const auto found = run_.document->find("assets");
-  if (found == run_.document->end() || !found->is_array()) return;
   std::size_t number = 0;
-  for (const Json& asset : *found) {
-    if (!asset.is_object()) continue;
-    const auto text = [&](const char* key) {
-      const auto value = asset.find(key);
-      return value != asset.end() && value->is_string() ? clean(value->get<std::string>()) : std::string{};
-    };
+  for (const RunRecord::Asset& asset : assets_of(run_)) {
     const std::string id = fmt::format("#asset-{}", ++number);
-    Json entity{{"@id", id}, {"@type", "CreativeWork"}, {"name", text("name")}, {"additionalType", text("kind")}};
-    if (!text("manifest").empty()) entity["identifier"] = text("manifest");
-    if (!text("verified_by").empty()) entity["description"] = "bytes verified by: " + text("verified_by");
+    Json entity{
+        {"@id", id}, {"@type", "CreativeWork"}, {"name", clean(asset.name)}, {"additionalType", clean(asset.kind)}};
+    if (!asset.manifest.empty()) entity["identifier"] = clean(asset.manifest);
+    if (!asset.verified_by.empty()) entity["description"] = "bytes verified by: " + clean(asset.verified_by);
     graph_.push_back(std::move(entity));
     objects_.push_back(reference(id));
   }
@@ -127,7 +116,7 @@ std::string Crate::add_value(const std::string& id, const std::string& name, Jso
 
 void Crate::add_values() {
   std::size_t number = 0;
-  for (const auto& [name, value] : facts_of(run_, "config"))
+  for (const auto& [name, value] : config_of(run_))
     objects_.push_back(reference(add_value(fmt::format("#config-{}", ++number), name, clean(value))));
   number = 0;
   for (const Series& series : run_.series) {
@@ -138,27 +127,35 @@ void Crate::add_values() {
 
 void Crate::add_environment() {
   std::size_t number = 0;
-  for (const char* const part : {"environment", "machine"}) {
-    for (const auto& [name, value] : facts_of(run_, part)) {
+  const auto add = [&](const std::string& part, const Facts& facts) {
+    for (const auto& [name, value] : facts) {
       if (value.empty()) continue;
-      environment_.push_back(
-          reference(add_value(fmt::format("#environment-{}", ++number), std::string(part) + "." + name, clean(value))));
+      const std::string id = fmt::format("#environment-{}", ++number);
+      environment_.push_back(reference(add_value(id, part + "." + name, clean(value))));
     }
-  }
+  };
+  add("environment", environment_of(run_));
+  add("machine", machine_of(run_));
+}
+
+std::string Crate::argv() const {
+  if (record_.command.empty()) return {};
+  return Json(record_.command).dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 void Crate::add_action() {
-  const std::string state = fact(run_, "state");
+  const std::string& state = record_.state;
+  const auto text = [](const std::optional<int>& number) { return number ? std::to_string(*number) : ""; };
   Json action{{"@id", "#run"}, {"@type", "CreateAction"}, {"name", clean("run " + run_.label)}};
-  action["description"] = clean("argv: " + fact(run_, "command"));
+  action["description"] = clean("argv: " + argv());
   action["instrument"] = reference("#code");
-  if (const auto started = time_fact(run_, "started")) action["startTime"] = iso_time(*started);
-  if (const auto finished = time_fact(run_, "finished")) action["endTime"] = iso_time(*finished);
+  if (record_.started) action["startTime"] = iso_time(*record_.started);
+  if (record_.finished) action["endTime"] = iso_time(*record_.finished);
   if (state != "running" && !state.empty())  // a text, as the profile's own validator wants it
     action["actionStatus"] =
         state == "finished" ? "http://schema.org/CompletedActionStatus" : "http://schema.org/FailedActionStatus";
   if (state == "failed" || state == "interrupted")
-    action["error"] = clean(fmt::format("{}, exit {}, signal {}", state, fact(run_, "exit"), fact(run_, "signal")));
+    action["error"] = clean(fmt::format("{}, exit {}, signal {}", state, text(record_.exit), text(record_.signal)));
   if (!objects_.empty()) action["object"] = objects_;
   if (!results_.empty()) action["result"] = results_;
   if (!environment_.empty()) action["environment"] = environment_;
@@ -166,12 +163,12 @@ void Crate::add_action() {
 }
 
 Json Crate::root() const {
-  const double published = time_fact(run_, "finished").value_or(time_fact(run_, "started").value_or(0));
+  const double published = record_.finished.value_or(record_.started.value_or(0));
   return Json{{"@id", "./"},
               {"@type", "Dataset"},
               {"conformsTo", reference("https://w3id.org/ro/wfrun/process/0.5")},
               {"name", clean(run_.label)},
-              {"description", clean("The record of one run of " + fact(run_, "recipe", "name"))},
+              {"description", clean("The record of one run of " + recipe_of(run_).name)},
               {"datePublished", iso_time(published)},
               {"license", reference("#license")},
               {"hasPart", parts_},
@@ -207,7 +204,7 @@ Json Crate::make() {
 
 void write_crate(std::span<const Run> runs, const ExportOptions& /*options*/, ExportSink& sink) {
   const Run& run = runs.front();
-  if (!run.document) {
+  if (!run.record) {
     throw Error(FailureKind::usage, fmt::format("{} is no run directory with a run.json", printable(run.path.string())),
                 "a crate describes a run and its files: name a directory that `sabath run` made");
   }

@@ -8,7 +8,6 @@
 #include <cmath>
 #include <limits>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
 #include <unordered_map>
@@ -21,7 +20,6 @@ namespace sabath {
 namespace {
 
 namespace fs = std::filesystem;
-constexpr std::size_t document_size_max = 16 << 20;
 constexpr std::size_t points_max = 4'000'000, names_max = 20'000;
 constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 
@@ -137,17 +135,6 @@ MetricReaderOptions record_options(MetricReaderOptions options) {
   return options;
 }
 
-std::shared_ptr<const nlohmann::ordered_json> load_document(const fs::path& directory) {
-  const fs::path file = directory / "run.json";
-  const auto text = try_read_text(file, document_size_max);
-  if (!text) return nullptr;
-  auto document = nlohmann::ordered_json::parse(*text, nullptr, false);
-  if (!document.is_object())
-    throw Error(FailureKind::invalid, fmt::format("{} is not a JSON object", printable(file.string())),
-                "the record of a run is replaced as a whole: something else wrote into this file");
-  return std::make_shared<const nlohmann::ordered_json>(std::move(document));
-}
-
 std::string label_of(const fs::path& path) {
   fs::path clean = path.lexically_normal();
   if (!clean.has_filename()) clean = clean.parent_path();
@@ -210,7 +197,7 @@ Run load_run(const fs::path& path, const MetricReaderOptions& options) {
   run.not_understood = counts.not_understood;
   run.first_not_understood = counts.first_not_understood;
   run.not_understood_line = counts.not_understood_line;
-  if (run.is_directory) run.document = load_document(path);
+  if (run.is_directory) run.record = try_read_run_record(path);
   return run;
 }
 

@@ -6,14 +6,14 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
-#include <memory>
-#include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "metrics/reader.h"
+#include "record/run_record.h"
 #include "sabath/metric.h"
 
 namespace sabath {
@@ -38,7 +38,7 @@ struct Run {
   std::uint64_t not_understood = 0;  // lines that look like metrics and are not read (MetricReaderCounts)
   std::uint64_t first_not_understood = 0;
   std::string not_understood_line;
-  std::shared_ptr<const nlohmann::ordered_json> document;  // run.json; null if there is none
+  std::optional<RunRecord> record;  // run.json; nullopt if there is none
 
   [[nodiscard]] const Series* find(std::string_view name) const;
 };

@@ -2,37 +2,11 @@
 
 #include <cmath>
 #include <limits>
-#include <nlohmann/json.hpp>
-
-#include "metrics/record.h"
 
 namespace sabath {
 namespace {
 
-using Json = nlohmann::ordered_json;
-constexpr int depth_max = 8;
-
-std::string text_of(const Json& value) {
-  if (value.is_null()) return {};
-  if (value.is_string()) return value.get<std::string>();
-  if (value.is_number_float()) return number_text(value.get<double>());
-  return value.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
-
-void flatten(const Json& value, const std::string& name, int depth, Facts& facts) {
-  if (value.is_object() && depth < depth_max) {
-    for (const auto& [key, inner] : value.items())
-      flatten(inner, name.empty() ? key : name + "." + key, depth + 1, facts);
-  } else {
-    facts.emplace_back(name, text_of(value));
-  }
-}
-
-const Json* part_of(const Run& run, const std::string& part) {
-  if (!run.document) return nullptr;
-  const auto found = run.document->find(part);
-  return found == run.document->end() ? nullptr : &*found;
-}
+Facts facts_of_part(const RunRecord::Document& part) { return part ? facts_of(*part) : Facts{}; }
 
 }  // namespace
 
@@ -61,35 +35,33 @@ Summary summarize(const Series& series) {
   return summary;
 }
 
-Facts facts_of(const Run& run, const std::string& part) {
-  Facts facts;
-  if (const Json* const value = part_of(run, part); value != nullptr && !value->is_null())
-    flatten(*value, "", 0, facts);
-  return facts;
+Facts config_of(const Run& run) { return run.record ? run.record->config : Facts{}; }
+
+Facts machine_of(const Run& run) { return run.record ? facts_of_part(run.record->machine) : Facts{}; }
+
+Facts environment_of(const Run& run) { return run.record ? facts_of_part(run.record->environment) : Facts{}; }
+
+RunRecord::Recipe recipe_of(const Run& run) {
+  return run.record && run.record->recipe ? *run.record->recipe : RunRecord::Recipe{};
 }
 
-std::string fact(const Run& run, const std::string& part, const std::string& key) {
-  const Json* value = part_of(run, part);
-  if (value == nullptr) return {};
-  if (!key.empty()) {
-    if (!value->is_object()) return {};
-    const auto found = value->find(key);
-    if (found == value->end()) return {};
-    value = &*found;
-  }
-  return text_of(*value);
+std::vector<RunRecord::Asset> assets_of(const Run& run) {
+  return run.record && run.record->assets ? *run.record->assets : std::vector<RunRecord::Asset>{};
+}
+
+RunTimes times_of(const Run& run) { return run.record ? run.record->times : RunTimes{}; }
+
+std::string commit_of(const Run& run) {
+  return run.record && run.record->source ? run.record->source->commit : std::string{};
 }
 
 std::string state_of(const Run& run) {
-  const std::string state = fact(run, "state");
-  return state == "running" ? "running, or killed" : state;
+  if (!run.record) return {};
+  return run.record->state == "running" ? "running, or killed" : run.record->state;
 }
 
 std::optional<double> duration_of(const Run& run) {
-  const Json* const started = part_of(run, "started");
-  const Json* const finished = part_of(run, "finished");
-  if (started != nullptr && finished != nullptr && started->is_number() && finished->is_number())
-    return finished->get<double>() - started->get<double>();
+  if (run.record && run.record->started && run.record->finished) return *run.record->finished - *run.record->started;
   const double seconds = run.last_time - run.first_time;
   if (!(seconds > 0)) return std::nullopt;
   return seconds;

@@ -18,11 +18,14 @@ struct Summary {
 };
 [[nodiscard]] Summary summarize(const Series& series);  // `series` has a value
 
-// Every leaf of a part of run.json as text, by its path: {"cpu.model", "..."}; nothing if the part is not there.
-using Facts = std::vector<std::pair<std::string, std::string>>;
-[[nodiscard]] Facts facts_of(const Run& run, const std::string& part);
-// A text or number at `part`, or at `part`.`key`; "" if absent or null.
-[[nodiscard]] std::string fact(const Run& run, const std::string& part, const std::string& key = {});
+// What a record says, for people and exports; nothing of a plain log, which has no record.
+[[nodiscard]] Facts config_of(const Run& run);
+[[nodiscard]] Facts machine_of(const Run& run);
+[[nodiscard]] Facts environment_of(const Run& run);
+[[nodiscard]] RunRecord::Recipe recipe_of(const Run& run);
+[[nodiscard]] std::vector<RunRecord::Asset> assets_of(const Run& run);
+[[nodiscard]] RunTimes times_of(const Run& run);
+[[nodiscard]] std::string commit_of(const Run& run);
 
 // "finished", "failed", ...; of a record that nobody has closed both that it can be; "" if there is no record.
 [[nodiscard]] std::string state_of(const Run& run);

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <nlohmann/json.hpp>
 
 #include "base/text.h"
 #include "metrics/record.h"
@@ -32,57 +31,52 @@ void add_line(std::string& out, std::string_view name, const std::string& text) 
 }
 
 std::string recipe_line(const Run& run) {
-  const std::string name = fact(run, "recipe", "name");
-  if (name.empty()) return {};
-  std::string line = name;
-  if (const std::string version = fact(run, "recipe", "version"); !version.empty()) line += " " + version;
-  if (const std::string mode = fact(run, "mode"); !mode.empty()) line += ", " + mode;
-  if (const std::string digest = fact(run, "recipe", "digest"); !digest.empty()) line += ", " + short_digest(digest);
+  const RunRecord::Recipe recipe = recipe_of(run);
+  if (recipe.name.empty()) return {};
+  std::string line = recipe.name;
+  for (const std::string& more :
+       {recipe.version.empty() ? "" : " " + recipe.version, run.record->mode.empty() ? "" : ", " + run.record->mode,
+        recipe.digest.empty() ? "" : ", " + short_digest(recipe.digest)})
+    line += more;
   return shown(line);
 }
 
 void add_assets(std::string& out, const Run& run) {
-  const auto found = run.document->find("assets");
-  if (found == run.document->end() || !found->is_array()) return;
-  for (const auto& asset : *found) {
-    if (!asset.is_object()) continue;
-    const auto text = [&](const char* key) {
-      const auto value = asset.find(key);
-      return value != asset.end() && value->is_string() ? value->get<std::string>() : std::string{};
-    };
-    std::string line = text("name") + "  " + short_digest(text("manifest"));
-    if (const std::string how = text("verified_by"); !how.empty()) line += "  " + how;
-    if (const auto warm = asset.find("warm"); warm != asset.end() && warm->is_boolean())
-      line += warm->get<bool>() ? "  warm" : "  cold";
-    add_line(out, text("kind").empty() ? "asset" : text("kind"), shown(line));
+  for (const RunRecord::Asset& asset : assets_of(run)) {
+    std::string line = asset.name + "  " + short_digest(asset.manifest);
+    if (!asset.verified_by.empty()) line += "  " + asset.verified_by;
+    if (asset.warm) line += *asset.warm ? "  warm" : "  cold";
+    add_line(out, asset.kind.empty() ? "asset" : asset.kind, shown(line));
   }
 }
 
-std::string times_line(const Run& run) {
+std::string times_line(const RunTimes& times) {
   std::string line;
-  for (const auto& [name, seconds] : facts_of(run, "times")) {
-    if (seconds.empty()) continue;
-    const auto number = std::strtod(seconds.c_str(), nullptr);
-    line += fmt::format("{}{} {}", line.empty() ? "" : ", ", name, format_duration(number));
-  }
-  return shown(line);
+  const auto add = [&](std::string_view name, const std::optional<double>& seconds) {
+    if (seconds) line += fmt::format("{}{} {}", line.empty() ? "" : ", ", name, format_duration(*seconds));
+  };
+  add("fetch", times.fetch);
+  add("stage", times.stage);
+  add("verify", times.verify);
+  add("launch", times.launch);
+  add("train", times.train);
+  return line;
 }
 
 std::string state_line(const Run& run) {
   std::string line = state_of(run);
   if (line.empty()) line = run.is_directory ? "no run.json" : "a log";
-  if (const std::string code = fact(run, "exit"); !code.empty()) line += ", exit " + code;
-  if (const std::string signal = fact(run, "signal"); !signal.empty()) line += ", signal " + signal;
+  if (run.record && run.record->exit) line += fmt::format(", exit {}", *run.record->exit);
+  if (run.record && run.record->signal) line += fmt::format(", signal {}", *run.record->signal);
   if (const auto seconds = duration_of(run)) line += ", " + format_duration(*seconds);
   return shown(line + fmt::format(", {} values", run.metrics));
 }
 
 std::string head_of(const Run& run) {
   std::string out = fmt::format("{}: {}\n", shown(run.label), state_line(run));
-  if (!run.document) return out;
   add_line(out, "recipe", recipe_line(run));
   add_assets(out, run);
-  add_line(out, "times", times_line(run));
+  add_line(out, "times", times_line(times_of(run)));
   return out;
 }
 

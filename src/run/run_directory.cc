@@ -13,7 +13,6 @@ namespace sabath {
 namespace {
 
 constexpr std::size_t outputs_max = 1000;
-constexpr std::uint64_t run_record_size_max = 16 << 20;
 
 void append(const Fd& fd, std::string_view text, const std::filesystem::path& name) {
   write_all(fd.get(), std::as_bytes(std::span(text)), name);
@@ -40,9 +39,9 @@ Fd RunDirectory::append_to(const std::filesystem::path& name) const {
   return open_file(path_ / name, O_WRONLY | O_CREAT | O_APPEND);
 }
 
-void RunDirectory::write_run(const nlohmann::ordered_json& record) {
+void RunDirectory::write_run(const RunRecord& record) {
   write_text_atomically(path_ / "run.json",
-                        record.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
+                        to_json(record).dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
 }
 
 void RunDirectory::add(const Metric& metric) {
@@ -73,10 +72,9 @@ void RunDirectory::add_resources(std::string_view line) {
 
 std::optional<std::string> try_run_state(const std::filesystem::path& directory) {
   try {
-    const auto text = try_read_text(directory / "run.json", run_record_size_max);
-    if (!text) return std::nullopt;
-    return nlohmann::json::parse(*text).value("state", std::string());
-  } catch (const std::exception&) {  // not ours, or not readable: nothing is known of it
+    const auto record = try_read_run_record(directory);
+    return record ? std::optional(record->state) : std::nullopt;
+  } catch (const Error&) {  // not ours, or not readable: nothing is known of it
     return std::nullopt;
   }
 }

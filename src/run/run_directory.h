@@ -4,12 +4,12 @@
 
 #include <filesystem>
 #include <map>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
 
 #include "base/file.h"
+#include "record/run_record.h"
 #include "sabath/metric.h"
 
 namespace sabath {
@@ -28,9 +28,9 @@ class RunDirectory {
     return run / "output/metrics";
   }
 
-  void write_run(const nlohmann::ordered_json& record);  // run.json, by rename
-  void add(const Metric& metric);                        // kept until flush()
-  void flush();                                          // one write(2) for each of metrics.jsonl and metrics.csv
+  void write_run(const RunRecord& record);  // run.json, by rename
+  void add(const Metric& metric);           // kept until flush()
+  void flush();                             // one write(2) for each of metrics.jsonl and metrics.csv
   void add_output(const std::string& name, std::string_view bytes);  // output/NAME; at most 1,000 names
   void add_resources(std::string_view line);
 

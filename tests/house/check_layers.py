@@ -15,13 +15,14 @@ BELOW = {
     "base": set(),
     "comm": {"base"},
     "metrics": {"base"},
-    "report": {"base", "metrics", "manifest"},
+    "record": {"base"},
+    "report": {"base", "metrics", "record"},
     "recipe": {"base"},
     "manifest": {"base"},
     "store": {"base", "recipe", "manifest"},
     "fetch": {"base", "comm", "recipe", "manifest", "store"},
     "hdf5": {"base", "recipe", "manifest", "store"},
-    "run": {"base", "metrics", "recipe", "manifest", "store"},
+    "run": {"base", "metrics", "record", "recipe", "manifest", "store"},
     "mpi": {"base", "comm"},
     "serve": {"base", "recipe", "manifest", "store"},
 }
@@ -29,7 +30,7 @@ BELOW["settings"] = {"base", "store"}
 BELOW["plugin"] = {"base", "fetch", "hdf5", "mpi", "serve"}  # nobody includes it: the program is linked with it
 BELOW["stage"] = BELOW["fetch"] | {"fetch", "hdf5", "run"}
 BELOW["session"] = BELOW["stage"] | {"stage", "mpi"}
-BELOW["verbs"] = BELOW["session"] | {"session", "settings", "metrics", "report", "serve"}
+BELOW["verbs"] = BELOW["session"] | {"session", "settings", "metrics", "record", "report", "serve"}
 BELOW["door"] = {"base", "settings", "verbs"}
 BELOW["cli"] = BELOW["verbs"] | {"verbs", "mpi"}
 
@@ -158,7 +159,7 @@ class House:
         # A fetcher sees base, its own folder, and the transport that several share; many answers are HTTP's, and
         # directories are walked alike.
         shared = SHARED.get(path.parts[1], set())
-        return target in {"base", "curl", path.parts[1]} | shared
+        return target in {"base", "curl", "set", path.parts[1]} | shared
 
     def check_angled(self, path, number, folder, header):
         if "." not in header and "/" not in header:

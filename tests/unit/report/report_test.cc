@@ -7,7 +7,6 @@
 #include <filesystem>
 #include <fstream>
 #include <limits>
-#include <nlohmann/json.hpp>
 
 #include "metrics/sparkline.h"
 #include "report/axis.h"
@@ -43,8 +42,7 @@ Run run_of(std::vector<Series> all, const char* document = nullptr) {
   Run run;
   run.label = "a run";
   run.series = std::move(all);
-  if (document != nullptr)
-    run.document = std::make_shared<const nlohmann::ordered_json>(nlohmann::ordered_json::parse(document));
+  if (document != nullptr) run.record = parse_run_record(document, "run.json");
   return run;
 }
 

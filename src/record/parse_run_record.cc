@@ -1,0 +1,151 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "base/file.h"
+#include "record/run_record.h"
+#include "sabath/error.h"
+#include "sabath/path.h"
+
+namespace sabath {
+namespace {
+
+using Json = nlohmann::ordered_json;
+constexpr std::uint64_t file_size_max = 16 << 20;
+
+// The values of one object. What is absent, or of another type, is not known.
+class Values {
+ public:
+  explicit Values(const Json& object) : object_(object) {}
+
+  [[nodiscard]] const Json& at(const char* key) const {
+    static const Json nothing;
+    if (!object_.is_object()) return nothing;
+    const auto found = object_.find(key);
+    return found == object_.end() ? nothing : *found;
+  }
+  [[nodiscard]] std::string text(const char* key) const {
+    const Json& value = at(key);
+    if (value.is_string()) return value.get<std::string>();
+    return value.is_primitive() && !value.is_null() ? value.dump() : std::string{};
+  }
+  [[nodiscard]] std::vector<std::string> texts(const char* key) const {
+    std::vector<std::string> all;
+    if (at(key).is_string()) return {at(key).get<std::string>()};
+    if (!at(key).is_array()) return all;
+    for (const Json& one : at(key)) all.push_back(one.is_string() ? one.get<std::string>() : one.dump());
+    return all;
+  }
+  [[nodiscard]] std::optional<double> number(const char* key) const {
+    return at(key).is_number() ? std::optional(at(key).get<double>()) : std::nullopt;
+  }
+  [[nodiscard]] std::optional<int> integer(const char* key) const {
+    constexpr double least = std::numeric_limits<int>::min(), greatest = std::numeric_limits<int>::max();
+    const auto value = number(key);
+    if (!value || !(*value >= least && *value <= greatest) || std::trunc(*value) != *value) return std::nullopt;
+    return static_cast<int>(*value);
+  }
+  [[nodiscard]] std::optional<bool> truth(const char* key) const {
+    return at(key).is_boolean() ? std::optional(at(key).get<bool>()) : std::nullopt;
+  }
+
+ private:
+  const Json& object_;
+};
+
+std::vector<RunRecord::Asset> assets_of(const Json& array) {
+  std::vector<RunRecord::Asset> assets;
+  for (const Json& one : array) {
+    if (!one.is_object()) continue;
+    const Values values(one);
+    assets.push_back({values.text("name"), values.text("kind"), values.text("manifest"), values.text("verified_by"),
+                      values.text("path"), values.truth("warm")});
+  }
+  return assets;
+}
+
+std::vector<RunRecord::Step> steps_of(const Json& array) {
+  std::vector<RunRecord::Step> steps;
+  if (!array.is_array()) return steps;
+  for (const Json& one : array) {
+    const Values values(one);
+    steps.push_back({values.texts("argv"), values.integer("ranks").value_or(1), values.integer("exit"),
+                     values.integer("signal"), values.number("seconds")});
+  }
+  return steps;
+}
+
+RunTimes times_of(const Json& object) {
+  const Values values(object);
+  return {values.number("fetch"), values.number("stage"), values.number("verify"), values.number("launch"),
+          values.number("train")};
+}
+
+// Its part of the document, which lives as long.
+RunRecord::Document part_of(const RunRecord::Document& document, const Json& part) {
+  return part.is_null() ? nullptr : RunRecord::Document(document, &part);
+}
+
+void refuse_foreign(const Json& document, const std::string& name) {
+  if (!document.is_object()) {
+    throw Error(FailureKind::invalid, fmt::format("{} is not a JSON object", printable(name)),
+                "the record of a run is replaced as a whole: something else wrote into this file");
+  }
+  constexpr std::array marks{"id", "started", "state", "command", "recipe", "assets", "config", "machine"};
+  if (std::ranges::none_of(marks, [&](const char* key) { return document.contains(key); })) {
+    throw Error(FailureKind::invalid, fmt::format("{} is not the record of a run", printable(name)),
+                "`sabath run` writes such a file; remove this one if the directory is only a log's");
+  }
+  constexpr int newest_schema = 1;
+  if (const auto schema = Values(document).number("schema"); schema && *schema > newest_schema) {
+    throw Error(FailureKind::invalid,
+                fmt::format("{} has schema {}, and this version reads {}", printable(name), *schema, newest_schema),
+                "read it with the SABATH that wrote it, or a later one");
+  }
+}
+
+}  // namespace
+
+RunRecord parse_run_record(std::string_view text, const std::string& name) {
+  const auto document = std::make_shared<const Json>(Json::parse(text, nullptr, false));
+  refuse_foreign(*document, name);
+  const Values values(*document);
+  RunRecord record;
+  record.id = values.text("id");
+  record.started = values.number("started");
+  record.finished = values.number("finished");
+  record.state = values.text("state");
+  record.mode = values.text("mode");
+  record.command = values.texts("command");
+  record.steps = steps_of(values.at("steps"));
+  record.launcher = values.text("launcher");
+  record.ranks = values.integer("ranks");
+  record.nodes = values.integer("nodes");
+  if (const Json& recipe = values.at("recipe"); recipe.is_object())
+    record.recipe = {Values(recipe).text("name"), Values(recipe).text("version"), Values(recipe).text("digest")};
+  if (const Json& assets = values.at("assets"); assets.is_array()) record.assets = assets_of(assets);
+  if (const Json& source = values.at("source"); source.is_object())
+    record.source = {Values(source).text("commit"), Values(source).text("origin"), Values(source).text("manifest")};
+  record.environment = part_of(document, values.at("environment"));
+  record.machine = part_of(document, values.at("machine"));
+  record.times = times_of(values.at("times"));
+  record.harness_cpu_s = values.number("harness_cpu_seconds");
+  record.config = facts_of(values.at("config"));
+  record.exit = values.integer("exit");
+  record.signal = values.integer("signal");
+  record.last_lines = values.texts("last_lines");
+  record.document = document;
+  return record;
+}
+
+std::optional<RunRecord> try_read_run_record(const std::filesystem::path& directory) {
+  const std::filesystem::path file = directory / "run.json";
+  const auto text = try_read_text(file, file_size_max);
+  return text ? std::optional(parse_run_record(*text, file.string())) : std::nullopt;
+}
+
+}  // namespace sabath

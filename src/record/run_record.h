@@ -1,0 +1,73 @@
+// run.json: what a run was, as the one type that `run` writes and reports read. docs/runs.md says what each key means.
+// Plain values; any thread. A text that is empty, and an absent number, are not known: null in the file.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "record/facts.h"
+
+namespace sabath {
+
+struct RunTimes {
+  std::optional<double> fetch, stage, verify, launch, train;  // seconds
+};
+
+struct RunRecord {
+  struct Recipe {
+    std::string name, version, digest;  // the digest of its file
+  };
+  struct Asset {
+    std::string name, kind;
+    std::string manifest;     // "sha256:<hex>"
+    std::string verified_by;  // how its bytes were checked for this run
+    std::string path;
+    std::optional<bool> warm;  // all was there before
+  };
+  struct Source {  // the code that ran: what the model's source tree was
+    std::string commit, origin, manifest;
+  };
+  struct Step {
+    std::vector<std::string> argv;  // as it was launched
+    int ranks = 1;
+    std::optional<int> exit, signal;
+    std::optional<double> seconds;
+  };
+  using Document = std::shared_ptr<const nlohmann::ordered_json>;
+
+  std::string id;
+  std::optional<double> started, finished;  // seconds since 1970
+  std::string state, mode;
+  std::vector<std::string> command;
+  std::vector<Step> steps;
+  std::string launcher;
+  std::optional<int> ranks, nodes;
+  std::optional<Recipe> recipe;
+  std::optional<std::vector<Asset>> assets;
+  std::optional<Source> source;
+  Document environment, machine;  // by name, as deep as they were found
+  RunTimes times;
+  std::optional<double> harness_cpu_s;  // of this program, while the steps ran
+  Facts config;
+  std::optional<int> exit, signal;
+  std::vector<std::string> last_lines;  // of a program that failed
+  Document document;  // of a record that was read: all of it, also the keys that this version does not know
+};
+
+[[nodiscard]] nlohmann::ordered_json to_json(const RunRecord& record);
+[[nodiscard]] nlohmann::ordered_json to_json(const RunRecord::Recipe& recipe);
+[[nodiscard]] nlohmann::ordered_json to_json(const std::vector<RunRecord::Asset>& assets);
+
+// The text of a run.json; `name` is the file's, for messages. What an older SABATH or another program left out, or
+// wrote as something else, is not known. Throws Error{invalid} for what is no object, no run's record, or of a later
+// schema.
+[[nodiscard]] RunRecord parse_run_record(std::string_view text, const std::string& name);
+// run.json of this directory; nullopt if it has none. Throws as above, and Error{storage}.
+[[nodiscard]] std::optional<RunRecord> try_read_run_record(const std::filesystem::path& directory);
+
+}  // namespace sabath

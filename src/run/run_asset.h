@@ -1,0 +1,34 @@
+// What a run needs of recipes, and what its record says of that. Plain values; any thread.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "record/run_record.h"
+#include "sabath/recipe.h"
+
+namespace sabath {
+
+struct RunAsset {
+  std::string name;
+  AssetKind kind = AssetKind::dataset;
+  std::string manifest;     // "sha256:<hex>", empty: not known
+  std::string verified_by;  // how its bytes were checked for this run
+  std::string path;
+  std::string commit;        // of a source tree from git
+  bool warm = false;         // all was there before
+  std::string repository{};  // of a source tree from git: the bare clone in the store, if there is one
+};
+
+// "" if the file has gone.
+[[nodiscard]] std::string digest_of_file(const std::string& file);
+
+[[nodiscard]] std::vector<RunRecord::Asset> recorded(const std::vector<RunAsset>& assets);
+// What the recipe calls itself, and the digest of its file.
+[[nodiscard]] RunRecord::Recipe recorded(const Recipe& recipe);
+// The code of this recipe, which is one of the assets; nullopt if none is code.
+[[nodiscard]] std::optional<RunRecord::Source> recorded_source(const std::vector<RunAsset>& assets,
+                                                               const Recipe& recipe);
+
+}  // namespace sabath
