@@ -1,5 +1,5 @@
-#include "command/command.h"
-
+// The fetchers that are external programs: one for each description (description.h). What a program writes is hashed
+// like any other source's bytes before it becomes part of the store.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <re2/re2.h>
@@ -14,6 +14,7 @@
 #include "command/program.h"
 #include "command/scratch.h"
 #include "sabath/path.h"
+#include "set/known_fetchers.h"
 
 namespace sabath {
 namespace {
@@ -230,12 +231,10 @@ class CommandFetcher : public Fetcher {
 
 }  // namespace
 
-std::vector<std::unique_ptr<Fetcher>> make_command_fetchers(const FetcherSettings& settings) {
-  std::vector<std::unique_ptr<Fetcher>> all;
-  for (Description& one : load_descriptions(settings.commands.directories)) {
-    all.push_back(std::make_unique<CommandFetcher>(std::move(one), settings));
-  }
-  return all;
+// One for each description in the settings' directories, in their order; each serves the schemes that it names.
+void add_command(KnownFetchers& set, const FetcherParts& parts) {
+  for (Description& one : load_descriptions(parts.settings.commands.directories))
+    set.add(std::make_unique<CommandFetcher>(std::move(one), parts.settings));
 }
 
 }  // namespace sabath

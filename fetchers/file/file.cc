@@ -10,6 +10,7 @@
 
 #include "base/file.h"
 #include "sabath/error.h"
+#include "set/known_fetchers.h"
 
 namespace sabath {
 namespace {
@@ -105,6 +106,10 @@ class FileFetcher : public Fetcher {
 
 std::unique_ptr<Fetcher> make_file_fetcher(decltype(FetcherSettings::admit) admit) {
   return std::make_unique<FileFetcher>(std::move(admit));
+}
+
+void add_file(KnownFetchers& set, const FetcherParts& parts) {
+  set.add(std::make_unique<FileFetcher>(parts.settings.admit));
 }
 
 }  // namespace sabath

@@ -1,5 +1,4 @@
-#include "ftp/ftp.h"
-
+// The ftp fetcher: anonymous, passive, binary; ranges by REST, size by SIZE, version by MDTM.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -12,6 +11,7 @@
 #include "resolvers/directory.h"
 #include "sabath/path.h"
 #include "sabath/resolver.h"
+#include "set/known_fetchers.h"
 
 namespace sabath {
 namespace {
@@ -184,8 +184,6 @@ class FtpFetcher : public Fetcher, public Resolver {
 
 }  // namespace
 
-std::unique_ptr<Fetcher> make_ftp_fetcher(std::shared_ptr<Transport> transport) {
-  return std::make_unique<FtpFetcher>(std::move(transport));
-}
+void add_ftp(KnownFetchers& set, const FetcherParts& parts) { set.add(std::make_unique<FtpFetcher>(parts.transport)); }
 
 }  // namespace sabath

@@ -1,5 +1,6 @@
-#include "globus/globus.h"
-
+// Globus collections: globus://COLLECTION/path. A collection's own HTTPS server is read by ranges; where there is none,
+// the Transfer API delivers to a collection that this machine sees as a directory, and the file is read there. Listings
+// come from the same API. docs/globus.md is what users are told.
 #include <fmt/format.h>
 
 #include <functional>
@@ -15,6 +16,7 @@
 #include "resolvers/pages.h"
 #include "sabath/error.h"
 #include "sabath/resolver.h"
+#include "set/known_fetchers.h"
 
 namespace sabath {
 namespace {
@@ -208,8 +210,8 @@ class GlobusFetcher : public Fetcher, public Resolver {
 
 }  // namespace
 
-std::unique_ptr<Fetcher> make_globus_fetcher(const FetcherSettings& settings, std::shared_ptr<Transport> transport) {
-  return std::make_unique<GlobusFetcher>(settings, transport);
+void add_globus(KnownFetchers& set, const FetcherParts& parts) {
+  set.add(std::make_unique<GlobusFetcher>(parts.settings, parts.transport));
 }
 
 }  // namespace sabath

@@ -1,5 +1,5 @@
-#include "hf/hf.h"
-
+// Hugging Face's hub, and others that speak like it: models and datasets by hf://, listed at one commit, read by the
+// hub's own URLs. A token goes to the hub and to nobody whom it redirects to.
 #include <fmt/format.h>
 #include <sys/stat.h>
 
@@ -17,6 +17,7 @@
 #include "resolvers/pages.h"
 #include "sabath/error.h"
 #include "sabath/resolver.h"
+#include "set/known_fetchers.h"
 
 namespace sabath {
 namespace {
@@ -177,8 +178,8 @@ class HfFetcher : public Fetcher, public Resolver {
 
 }  // namespace
 
-std::unique_ptr<Fetcher> make_hf_fetcher(const HubSettings& settings, std::shared_ptr<Transport> transport) {
-  return std::make_unique<HfFetcher>(settings, std::move(transport));
+void add_hf(KnownFetchers& set, const FetcherParts& parts) {
+  set.add(std::make_unique<HfFetcher>(parts.settings.hub, parts.transport));
 }
 
 }  // namespace sabath

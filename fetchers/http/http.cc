@@ -1,6 +1,7 @@
 #include "http/http.h"
 
 #include "http/read.h"
+#include "set/known_fetchers.h"
 
 namespace sabath {
 namespace {
@@ -28,6 +29,10 @@ class HttpFetcher : public Fetcher {
 
 std::unique_ptr<Fetcher> make_http_fetcher(std::shared_ptr<Transport> transport) {
   return std::make_unique<HttpFetcher>(std::move(transport));
+}
+
+void add_http(KnownFetchers& set, const FetcherParts& parts) {
+  set.add(std::make_unique<HttpFetcher>(parts.transport));
 }
 
 }  // namespace sabath

@@ -1,5 +1,4 @@
-#include "lfs/lfs.h"
-
+// Objects of Git LFS by their content's SHA-256: where an object is, its server says each time anew.
 #include <map>
 #include <mutex>
 #include <string>
@@ -8,6 +7,7 @@
 #include "http/read.h"
 #include "lfs/batch.h"
 #include "sabath/error.h"
+#include "set/known_fetchers.h"
 
 namespace sabath {
 namespace {
@@ -73,8 +73,6 @@ class LfsFetcher : public Fetcher {
 
 }  // namespace
 
-std::unique_ptr<Fetcher> make_lfs_fetcher(std::shared_ptr<Transport> transport) {
-  return std::make_unique<LfsFetcher>(std::move(transport));
-}
+void add_lfs(KnownFetchers& set, const FetcherParts& parts) { set.add(std::make_unique<LfsFetcher>(parts.transport)); }
 
 }  // namespace sabath

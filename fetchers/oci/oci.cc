@@ -1,5 +1,5 @@
-#include "oci/oci.h"
-
+// Artifacts in registries by oci://: listed by their manifests, read by digest, with the login that podman or docker
+// keep for the registry, if there is one.
 #include <fmt/format.h>
 
 #include <chrono>
@@ -17,6 +17,7 @@
 #include "sabath/error.h"
 #include "sabath/resolver.h"
 #include "sabath/secret.h"
+#include "set/known_fetchers.h"
 
 namespace sabath {
 namespace {
@@ -128,8 +129,8 @@ class OciFetcher : public Fetcher, public Resolver {
 
 }  // namespace
 
-std::unique_ptr<Fetcher> make_oci_fetcher(RegistrySettings settings, std::shared_ptr<Transport> transport) {
-  return std::make_unique<OciFetcher>(std::move(settings), std::move(transport));
+void add_oci(KnownFetchers& set, const FetcherParts& parts) {
+  set.add(std::make_unique<OciFetcher>(parts.settings.registries, parts.transport));
 }
 
 }  // namespace sabath

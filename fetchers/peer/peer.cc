@@ -1,10 +1,11 @@
-#include "peer/peer.h"
-
+// The sabath and sabath+tls fetcher: content of another store, served by `sabath serve` (docs/serving.md). Plain GET,
+// judged as HTTP's answers are; a store has no redirects. (The folder is not called sabath: <sabath/...> is taken.)
 #include <fmt/format.h>
 
 #include "http/exchange.h"
 #include "http/redirects.h"
 #include "http/verdict.h"
+#include "set/known_fetchers.h"
 
 namespace sabath {
 namespace {
@@ -85,8 +86,8 @@ class PeerFetcher : public Fetcher {
 
 }  // namespace
 
-std::unique_ptr<Fetcher> make_peer_fetcher(std::shared_ptr<Transport> transport) {
-  return std::make_unique<PeerFetcher>(std::move(transport));
+void add_peer(KnownFetchers& set, const FetcherParts& parts) {
+  set.add(std::make_unique<PeerFetcher>(parts.transport));
 }
 
 }  // namespace sabath

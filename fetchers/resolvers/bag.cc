@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "resolvers/directory.h"
 #include "sabath/error.h"
+#include "set/known_fetchers.h"
 
 namespace sabath {
 namespace {
@@ -260,6 +261,7 @@ std::optional<std::uint64_t> parse_bag_files(std::string_view text, const Url& s
   return files;
 }
 
-std::unique_ptr<Resolver> make_bag_resolver() { return std::make_unique<Bag>(); }
+// A bag may be read by whatever protocol.
+void add_bag(KnownFetchers& set, const FetcherParts& /*parts*/) { set.add_for_all(std::make_unique<Bag>()); }
 
 }  // namespace sabath

@@ -35,6 +35,4 @@ struct BagFetch {
 // The number of files in bag-info.txt's Payload-Oxum; nullopt: it does not say.
 [[nodiscard]] std::optional<std::uint64_t> parse_bag_files(std::string_view text, const Url& source);
 
-[[nodiscard]] std::unique_ptr<Resolver> make_bag_resolver();
-
 }  // namespace sabath

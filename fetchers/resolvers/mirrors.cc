@@ -11,6 +11,7 @@
 #include "http/document.h"
 #include "http/links.h"
 #include "sabath/error.h"
+#include "set/known_fetchers.h"
 
 namespace sabath {
 namespace {
@@ -123,8 +124,8 @@ ListedFile mirrors_in_head(const Document& head, const Url& file) {
   return listed;
 }
 
-std::unique_ptr<Resolver> make_mirrors_resolver(std::shared_ptr<Transport> transport) {
-  return std::make_unique<Mirrors>(std::move(transport));
+void add_mirrors(KnownFetchers& set, const FetcherParts& parts) {
+  set.add(std::make_unique<Mirrors>(parts.transport), {"metalink+http", "metalink+https"});
 }
 
 }  // namespace sabath

@@ -2,9 +2,6 @@
 // with what Link: rel=duplicate and Digest say of it, or with the metalink that Link: rel=describedby names.
 #pragma once
 
-#include <memory>
-
-#include "curl/transport.h"
 #include "sabath/resolver.h"
 
 namespace sabath {
@@ -12,7 +9,5 @@ namespace sabath {
 // From the head of an answer: the file itself comes last, its mirrors by preference. Pure; throws Error{invalid}.
 struct Document;
 [[nodiscard]] ListedFile mirrors_in_head(const Document& head, const Url& file);
-
-[[nodiscard]] std::unique_ptr<Resolver> make_mirrors_resolver(std::shared_ptr<Transport> transport);
 
 }  // namespace sabath

@@ -1,5 +1,5 @@
-#include "resolvers/repository.h"
-
+// Records of data repositories: zenodo:RECORD and doi:10.1234/ABC, with a pattern behind a further '/':
+// zenodo:123/*.h5. Their files are read by https.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,6 +8,7 @@
 #include "http/document.h"
 #include "resolvers/records.h"
 #include "sabath/error.h"
+#include "set/known_fetchers.h"
 
 namespace sabath {
 namespace {
@@ -78,8 +79,8 @@ class Repository : public Resolver {
 
 }  // namespace
 
-std::unique_ptr<Resolver> make_repository_resolver(std::shared_ptr<Transport> transport) {
-  return std::make_unique<Repository>(std::move(transport));
+void add_repository(KnownFetchers& set, const FetcherParts& parts) {
+  set.add(std::make_unique<Repository>(parts.transport), {"zenodo", "doi"});
 }
 
 }  // namespace sabath

@@ -1,5 +1,5 @@
-#include "resolvers/web_directory.h"
-
+// Directories of web servers: http(s)://host/dir/ and patterns below it, by their index pages; dav(s)://host/dir/ by
+// WebDAV, whose files are then read by http(s).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,6 +9,7 @@
 #include "resolvers/directory.h"
 #include "resolvers/index_page.h"
 #include "sabath/error.h"
+#include "set/known_fetchers.h"
 
 namespace sabath {
 namespace {
@@ -98,8 +99,8 @@ class WebDirectory : public Resolver {
 
 }  // namespace
 
-std::unique_ptr<Resolver> make_web_directory_resolver(std::shared_ptr<Transport> transport) {
-  return std::make_unique<WebDirectory>(std::move(transport));
+void add_web_directory(KnownFetchers& set, const FetcherParts& parts) {
+  set.add(std::make_unique<WebDirectory>(parts.transport), {"http", "https", "dav", "davs"});
 }
 
 }  // namespace sabath

@@ -1,5 +1,4 @@
-#include "s3/s3.h"
-
+// The s3 fetcher: objects by s3://bucket/key, anonymous or signed, from Amazon or any server that speaks like it.
 #include <fmt/format.h>
 
 #include <ctime>
@@ -19,6 +18,7 @@
 #include "s3/sigv4.h"
 #include "sabath/error.h"
 #include "sabath/resolver.h"
+#include "set/known_fetchers.h"
 
 namespace sabath {
 namespace {
@@ -178,8 +178,8 @@ class S3Fetcher : public Fetcher, public Resolver {
 
 }  // namespace
 
-std::unique_ptr<Fetcher> make_s3_fetcher(const S3Settings& settings, std::shared_ptr<Transport> transport) {
-  return std::make_unique<S3Fetcher>(settings, std::move(transport));
+void add_s3(KnownFetchers& set, const FetcherParts& parts) {
+  set.add(std::make_unique<S3Fetcher>(parts.settings.s3, parts.transport));
 }
 
 }  // namespace sabath

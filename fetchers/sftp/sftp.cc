@@ -1,10 +1,11 @@
-#include "sftp/sftp.h"
-
+// The sftp fetcher: ranges of files by the SSH file transfer protocol, with the user's own ssh configuration, keys and
+// known hosts. scp:// is the same said plainly: what is copied is named the same way, and servers retire the old scp.
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "sabath/error.h"
+#include "set/known_fetchers.h"
 #include "sftp/pool.h"
 #include "sftp/ssh_config.h"
 #include "sftp/ssh_program.h"
@@ -155,8 +156,6 @@ class SftpFetcher : public Fetcher {
 
 }  // namespace
 
-std::unique_ptr<Fetcher> make_sftp_fetcher(const FetcherSettings& settings) {
-  return std::make_unique<SftpFetcher>(settings);
-}
+void add_sftp(KnownFetchers& set, const FetcherParts& parts) { set.add(std::make_unique<SftpFetcher>(parts.settings)); }
 
 }  // namespace sabath
