@@ -50,14 +50,12 @@ Json by_first_url(const Fragment& fragment) {
   return json;
 }
 
-// By all its mirrors as this user asks them: each of them may have given what is learnt.
+// By all its sources as this user asks them: each of them may have given what is learnt. Of one source, too, the name
+// is another than that of 0.1, under which another recipe's mirror may have put what it gave.
 Json to_json(const Fragment& fragment, const SourceNames& names, const Selection& selection) {
-  Json json = by_first_url(fragment);
-  if (is_proven(fragment, selection) || fragment.urls.empty()) return json;
-  json["url"] = name_of(fragment.urls.front(), names);
-  Json more = Json::array();
-  for (std::size_t i = 1; i < fragment.urls.size(); ++i) more.push_back(name_of(fragment.urls[i], names));
-  if (!more.empty()) json["mirrors"] = std::move(more);
+  if (is_proven(fragment, selection) || fragment.urls.empty()) return by_first_url(fragment);
+  Json json = facts_of(fragment);
+  for (const auto& url : fragment.urls) json["sources"].push_back(name_of(url, names));
   return json;
 }
 
@@ -114,11 +112,10 @@ const std::string& name_of(const FileJob& job, std::size_t mirror) {
   return job.names.empty() ? job.urls[mirror].text() : job.names[mirror];
 }
 
-std::string mirrors_of(const FileJob& job) {
-  if (job.urls.size() < 2) return "";
-  std::string mirrors;
-  for (std::size_t i = 1; i < job.urls.size(); ++i) mirrors += (i > 1 ? "," : "") + quoted(name_of(job, i));
-  return fmt::format(R"("mirrors":[{}],)", mirrors);
+std::string sources_of(const FileJob& job) {
+  std::string sources;
+  for (std::size_t i = 0; i < job.urls.size(); ++i) sources += (i > 0 ? "," : "") + quoted(name_of(job, i));
+  return fmt::format(R"("sources":[{}])", sources);
 }
 
 }  // namespace
@@ -134,15 +131,15 @@ Sha256 source_key(const FileJob& job) {
                                       newer("sha512", sums.sha512));
   const std::string size = job.size_bytes ? fmt::format("{}", *job.size_bytes) : "null";
   const bool proven = !sums.empty() || job.urls.empty();
-  const std::string url = proven && job.source ? job.source->text() : name_of(job, 0);
-  return sha256(fmt::format("file\n{{\"checksum\":{{{}}},{}{}\"size\":{},\"url\":{}{}}}",
-                            std::string_view(sum).substr(0, sum.size() - 1), proven ? "" : mirrors_of(job),
-                            offset_of(job), size, quoted(url), version_of(job)));
+  const auto url = [&] { return "\"url\":" + quoted(job.source ? job.source->text() : name_of(job, 0)); };
+  return sha256(fmt::format("file\n{{\"checksum\":{{{}}},{}\"size\":{},{}{}}}",
+                            std::string_view(sum).substr(0, sum.size() - 1), offset_of(job), size,
+                            proven ? url() : sources_of(job), version_of(job)));
 }
 
 Sha256 given_key(const FileJob& job, std::size_t mirror) {
   return sha256(fmt::format(R"(file
-{{"checksum":{{"md5":"","sha1":"","sha256":""}},{}"size":null,"url":{}{}}})",
+{{"checksum":{{"md5":"","sha1":"","sha256":""}},{}"size":null,"sources":[{}]{}}})",
                             offset_of(job), quoted(name_of(job, mirror)), version_of(job)));
 }
 
@@ -162,7 +159,7 @@ Sha256 given_key(const Fragment& fragment, std::size_t mirror, const SourceNames
   Json key = facts_of(fragment);
   key["size"] = nullptr;
   key["checksum"] = to_json(Checksums{});
-  key["url"] = name_of(fragment.urls[mirror], names);
+  key["sources"] = {name_of(fragment.urls[mirror], names)};
   // What a list names without a host stands beside the first of its mirrors.
   if (mirror > 0 && fragment.type == FragmentType::file_list) key["beside"] = name_of(fragment.urls.front(), names);
   return fragment_key(std::move(key), fragment, selection);
@@ -192,7 +189,7 @@ Sha256 bundle_key(const Sha256& root) { return sha256("bundle\n" + root.hex()); 
 std::optional<Learnt> learnt_of(const Store& store, const Recipe& recipe) {
   const Sha256 key = source_key(recipe, store.source_names()), earlier = earlier_key(recipe);
   if (auto ref = store.ref(key)) return Learnt{std::move(*ref), {}};
-  if (key == earlier) return std::nullopt;  // neither settings nor mirrors leave a doubt
+  if (key == earlier) return std::nullopt;
   const auto doubt = [](Ref ref, const char* why) {
     const bool proven = !ref.trusted_by.starts_with("first use");
     return Learnt{std::move(ref), proven ? "" : why};

@@ -34,7 +34,7 @@ namespace sabath {
 // The whole asset: its fragments and its git source; or a part of it, which under another pin is another thing.
 [[nodiscard]] Sha256 source_key(const Recipe& recipe, const SourceNames& names, const Selection& selection = {},
                                 const std::optional<Sha256>& pin = std::nullopt);
-// The same as SABATH 0.1 had it: by first URLs as they are written. It is another key where that says too little.
+// The same as SABATH 0.1 had it: by first URLs as they are written. The same key where checksums prove all of it.
 [[nodiscard]] Sha256 earlier_key(const Recipe& recipe);
 // The same by all URLs as they are written: where settings make others of them, the last that any settings brought.
 [[nodiscard]] Sha256 said_key(const Recipe& recipe);

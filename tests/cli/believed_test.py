@@ -221,12 +221,15 @@ class Believed(Case):
         first.start()
         seen = first.log(), second.log()
         self.fetch("one", "--offline")
-        asset = self.fetch("both", "--offline")
-        self.expect_tree(asset["path"], {"f": b"othe"})
-        self.assertIn("both", asset["err"])
-        self.assertIn("asked again", asset["err"])
+        self.sabath.add("first", [fragment(first.url("f"))])  # has the same name there
+        for name in ("both", "first"):
+            asset = self.fetch(name, "--offline")
+            self.expect_tree(asset["path"], {"f": b"othe"})
+            self.assertIn(name, asset["err"])
+            self.assertIn("asked again", asset["err"])
         self.assertEqual((first.new_requests(seen[0]), second.new_requests(seen[1])), ([], []))
-        self.expect_tree(self.fetch("both")["path"], {"f": b"good"})
+        for name in ("first", "both"):
+            self.expect_tree(self.fetch(name)["path"], {"f": b"good"})
         self.expect(self.sabath.run("verify"))
 
     def as_it_was(self, name, root):

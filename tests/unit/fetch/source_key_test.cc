@@ -98,11 +98,11 @@ TEST(SourceKey, WithoutAChecksumEachMirrorCounts) {
       << "a checksum proves the bytes, whoever gave them";
   Recipe recipe;
   recipe.fragments = {alone};
-  EXPECT_EQ(source_key(recipe, {}), earlier_key(recipe)) << "one source, as it is written: as SABATH 0.1 named it";
-  EXPECT_NE(source_key(recipe, here), earlier_key(recipe));
+  EXPECT_NE(source_key(recipe, {}), earlier_key(recipe)) << "SABATH 0.1 named what any mirror gave by the first one";
+  EXPECT_NE(source_key(recipe, here), source_key(recipe, {}));
   EXPECT_NE(said_key(recipe), earlier_key(recipe));
-  recipe.fragments = {free};
-  EXPECT_NE(source_key(recipe, {}), earlier_key(recipe));
+  recipe.fragments = {fragment()};
+  EXPECT_EQ(source_key(recipe, here), earlier_key(recipe)) << "whoever gave it";
 
   FileJob job_free = job();
   job_free.checksum = {};
@@ -110,6 +110,8 @@ TEST(SourceKey, WithoutAChecksumEachMirrorCounts) {
   job_alone.urls.pop_back();
   EXPECT_NE(source_key(job_free), source_key(job_alone));
   EXPECT_EQ(given_key(job_free, 0), given_key(job_alone, 0));
+  job_alone.size_bytes.reset();
+  EXPECT_EQ(given_key(job_free, 0), source_key(job_alone)) << "one note says both";
   EXPECT_EQ(giver_of(job_free, {{}, given_key(job_free, 1).hex()}), 1U);
   EXPECT_EQ(giver_of(job_alone, {{}, given_key(job_free, 1).hex()}), std::nullopt);
   EXPECT_EQ(giver_of(job_free, {}), std::nullopt) << "nobody has said it, and there are two";
@@ -135,6 +137,16 @@ TEST(SourceKey, ARecipeIsItsFragmentsInTheirOrder) {
 // It is written without a JSON tree, and is to be what one dumps.
 TEST(SourceKey, AFileIsKeyedByCanonicalJson) {
   for (const bool part : {false, true}) {
+    FileJob free;
+    free.urls = {Url::parse("https://a.example/f"), Url::parse("https://b.example/f")};
+    if (part) free.offset = 512, free.version = {"e", "m"};
+    nlohmann::json word = {{"sources", {"https://a.example/f", "https://b.example/f"}},
+                           {"size", nullptr},
+                           {"checksum", {{"md5", ""}, {"sha1", ""}, {"sha256", ""}}}};
+    if (part) word["offset"] = 512, word["version"] = {"e", "m"};
+    EXPECT_EQ(source_key(free), sha256("file\n" + word.dump()));
+    word["sources"] = {"https://b.example/f"};
+    EXPECT_EQ(given_key(free, 1), sha256("file\n" + word.dump()));
     FileJob each = job();
     each.urls = {Url::parse("https://a.example/%C3%BC%20b?x=1&y=%22")};
     each.checksum.sha256 = std::string(64, 'c');
