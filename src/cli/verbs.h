@@ -1,19 +1,53 @@
-// Every verb of the program; verbs.cc has them in the order of the help text. A new one is one line here, one there.
+// Every verb of the program, in the order of the help text. NAME stands for the constant NAME_verb of the verb's file.
 #pragma once
 
 #include "cli/verb.h"
 
+#define SABATH_CLI_VERBS(NAME) \
+  NAME(fetch)                  \
+  NAME(plan)                   \
+  NAME(stage)                  \
+  NAME(unstage)                \
+  NAME(run)                    \
+  NAME(report)                 \
+  NAME(compare)                \
+  NAME(log)                    \
+  NAME(sample)                 \
+  NAME(list)                   \
+  NAME(search)                 \
+  NAME(info)                   \
+  NAME(path)                   \
+  NAME(view)                   \
+  NAME(where)                  \
+  NAME(cite)                   \
+  NAME(verify)                 \
+  NAME(du)                     \
+  NAME(gc)                     \
+  NAME(pin)                    \
+  NAME(unpin)                  \
+  NAME(adopt)                  \
+  NAME(init)                   \
+  NAME(want)                   \
+  NAME(export)                 \
+  NAME(import)                 \
+  NAME(manifest_create)        \
+  NAME(manifest_show)          \
+  NAME(manifest_diff)          \
+  NAME(manifest_verify)        \
+  NAME(manifest_export)        \
+  NAME(hdf5_inspect)           \
+  NAME(hdf5_select)            \
+  NAME(hdf5_hash)              \
+  NAME(serve)                  \
+  NAME(fetchers)               \
+  NAME(doctor)                 \
+  NAME(config)                 \
+  NAME(help)
+
 namespace sabath::cli {
 
-extern const Verb plan_verb;
-extern const Verb fetch_verb, list_verb, search_verb, info_verb, path_verb, where_verb, cite_verb;
-extern const Verb stage_verb, unstage_verb, run_verb, verify_verb, du_verb, gc_verb, pin_verb, unpin_verb;
-extern const Verb manifest_create_verb, manifest_show_verb, manifest_diff_verb, manifest_verify_verb,
-    manifest_export_verb;
-extern const Verb view_verb;
-extern const Verb hdf5_inspect_verb, hdf5_select_verb, hdf5_hash_verb;
-extern const Verb init_verb, adopt_verb, export_verb, import_verb, want_verb;
-extern const Verb log_verb, report_verb, compare_verb, sample_verb;
-extern const Verb serve_verb, fetchers_verb, doctor_verb, config_verb, help_verb;
+#define SABATH_DECLARE(name) extern const Verb name##_verb;
+SABATH_CLI_VERBS(SABATH_DECLARE)
+#undef SABATH_DECLARE
 
 }  // namespace sabath::cli
