@@ -145,17 +145,18 @@ std::string_view type_name(const JsonValue& value) {
 }
 
 template <typename T>
-const T& expect(const JsonValue& value, std::string_view origin, std::string_view name, std::string_view wanted) {
+const T& expect(const JsonValue& value, std::string_view origin, std::string_view name, std::string_view wanted,
+                FailureKind kind) {
   if (const T* found = value.get<T>()) return *found;
-  throw_at(origin, value.line, fmt::format("{} must be {}, not {}", name, wanted, type_name(value)));
+  throw_at(origin, value.line, fmt::format("{} must be {}, not {}", name, wanted, type_name(value)), {}, kind);
 }
 
 std::string in_quotes(std::string_view key) { return fmt::format("\"{}\"", printable(key)); }
 
 }  // namespace
 
-void throw_at(std::string_view origin, std::size_t line, std::string_view message, std::string hint) {
-  throw Error(FailureKind::invalid, fmt::format("{}:{}: {}", printable(origin, 1000), line, message), std::move(hint));
+void throw_at(std::string_view origin, std::size_t line, std::string_view message, std::string hint, FailureKind kind) {
+  throw Error(kind, fmt::format("{}:{}: {}", printable(origin, 1000), line, message), std::move(hint));
 }
 
 JsonValue parse_json(std::string_view text, std::string_view origin, const JsonLimits& limits) {
@@ -170,21 +171,23 @@ JsonValue parse_json(std::string_view text, std::string_view origin, const JsonL
   return builder.take_root();
 }
 
-const std::string& checked_text(const JsonValue& value, std::string_view origin, std::string_view name) {
-  const auto& text = expect<std::string>(value, origin, name, "a string");
+const std::string& checked_text(const JsonValue& value, std::string_view origin, std::string_view name,
+                                FailureKind kind) {
+  const auto& text = expect<std::string>(value, origin, name, "a string", kind);
   for (std::string_view rest = text; !rest.empty(); rest.remove_prefix(1)) {
     if (begins_with_control(rest) && rest[0] != '\n' && rest[0] != '\t') {
-      throw_at(origin, value.line, fmt::format("{} holds a control character", name));
+      throw_at(origin, value.line, fmt::format("{} holds a control character", name), {}, kind);
     }
   }
   return text;
 }
 
-JsonObject::JsonObject(const JsonValue& value, std::string_view origin, std::string what)
-    : members_(&expect<JsonValue::Object>(value, origin, what, "an object")),
+JsonObject::JsonObject(const JsonValue& value, std::string_view origin, std::string what, FailureKind kind)
+    : members_(&expect<JsonValue::Object>(value, origin, what, "an object", kind)),
       origin_(origin),
       line_(value.line),
-      what_(std::move(what)) {}
+      what_(std::move(what)),
+      kind_(kind) {}
 
 const JsonValue* JsonObject::find(std::string_view key) {
   if (std::find(known_.begin(), known_.end(), key) == known_.end()) known_.emplace_back(key);
@@ -196,13 +199,13 @@ const JsonValue* JsonObject::find(std::string_view key) {
 
 const JsonValue& JsonObject::require(std::string_view key) {
   if (const JsonValue* value = find(key)) return *value;
-  throw_at(origin_, line_of(key), fmt::format("{} needs the key {}", what_, in_quotes(key)));
+  throw_at(origin_, line_of(key), fmt::format("{} needs the key {}", what_, in_quotes(key)), {}, kind_);
 }
 
 std::optional<std::string> JsonObject::try_text(std::string_view key) {
   const JsonValue* value = find(key);
   if (value == nullptr) return std::nullopt;
-  const std::string& text = checked_text(*value, origin_, in_quotes(key));
+  const std::string& text = checked_text(*value, origin_, in_quotes(key), kind_);
   if (text.empty()) fail(key, "is empty", "leave the key out, or write null, if it is not known");
   return text;
 }
@@ -212,10 +215,15 @@ std::string JsonObject::text(std::string_view key) {
   return *try_text(key);
 }
 
+bool JsonObject::flag(std::string_view key) {
+  const JsonValue* value = find(key);
+  return value != nullptr && expect<bool>(*value, origin_, in_quotes(key), "true or false", kind_);
+}
+
 std::optional<std::uint64_t> JsonObject::try_uint(std::string_view key) {
   const JsonValue* value = find(key);
   if (value == nullptr) return std::nullopt;
-  return expect<std::uint64_t>(*value, origin_, in_quotes(key), "a whole number of at least 0");
+  return expect<std::uint64_t>(*value, origin_, in_quotes(key), "a whole number of at least 0", kind_);
 }
 
 std::optional<std::uint64_t> JsonObject::try_size(std::string_view key) {
@@ -235,23 +243,31 @@ bool JsonObject::flag(std::string_view key) {
 
 const JsonValue::Array* JsonObject::try_array(std::string_view key) {
   const JsonValue* value = find(key);
-  return value == nullptr ? nullptr : &expect<JsonValue::Array>(*value, origin_, in_quotes(key), "an array");
+  return value == nullptr ? nullptr : &expect<JsonValue::Array>(*value, origin_, in_quotes(key), "an array", kind_);
 }
 
 std::vector<std::string> JsonObject::texts(std::string_view key) {
   std::vector<std::string> texts;
   if (const JsonValue::Array* array = try_array(key)) {
     for (const JsonValue& value : *array) {
-      texts.push_back(checked_text(value, origin_, fmt::format("an element of {}", in_quotes(key))));
-      if (texts.back().empty()) throw_at(origin_, value.line, fmt::format("an element of {} is empty", in_quotes(key)));
+      texts.push_back(checked_text(value, origin_, fmt::format("an element of {}", in_quotes(key)), kind_));
+      if (!texts.back().empty()) continue;
+      throw_at(origin_, value.line, fmt::format("an element of {} is empty", in_quotes(key)), {}, kind_);
     }
   }
   return texts;
 }
 
+std::vector<std::string> JsonObject::some_texts(std::string_view key) {
+  (void)require(key);
+  std::vector<std::string> found = texts(key);
+  if (found.empty()) fail(key, "is empty");
+  return found;
+}
+
 std::optional<JsonObject> JsonObject::try_object(std::string_view key, std::string what) {
   const JsonValue* value = find(key);
-  return value == nullptr ? std::nullopt : std::optional(JsonObject(*value, origin_, std::move(what)));
+  return value == nullptr ? std::nullopt : std::optional(JsonObject(*value, origin_, std::move(what), kind_));
 }
 
 void JsonObject::finish() const {
@@ -261,7 +277,7 @@ void JsonObject::finish() const {
     throw_at(origin_, member.line,
              fmt::format("unknown key {}{}", in_quotes(member.key),
                          meant ? fmt::format(" (did you mean \"{}\"?)", *meant) : ""),
-             fmt::format("{} may have: {}", what_, fmt::join(known_, ", ")));
+             fmt::format("{} may have: {}", what_, fmt::join(known_, ", ")), kind_);
   }
 }
 
@@ -273,7 +289,7 @@ std::size_t JsonObject::line_of(std::string_view key) const noexcept {
 }
 
 void JsonObject::fail(std::string_view key, std::string_view why, std::string hint) const {
-  throw_at(origin_, line_of(key), fmt::format("{} {}", in_quotes(key), why), std::move(hint));
+  throw_at(origin_, line_of(key), fmt::format("{} {}", in_quotes(key), why), std::move(hint), kind_);
 }
 
 }  // namespace sabath

@@ -3,7 +3,8 @@
 //
 // parse_json gives a tree of plain values. JsonObject then takes the expected keys out of one object and refuses what
 // is left over, so that a misspelt key is an error and not a silent default. It only refers to the tree and to
-// `origin`, which must outlive it; one thread. Throws Error{invalid} as "file:line: what is wrong".
+// `origin`, which must outlive it; one thread. Throws Error{invalid} as "file:line: what is wrong"; of a request, which
+// a caller made and nobody stored, Error{usage}.
 #pragma once
 
 #include <cstddef>
@@ -13,6 +14,8 @@
 #include <string_view>
 #include <variant>
 #include <vector>
+
+#include "sabath/error.h"
 
 namespace sabath {
 
@@ -51,23 +54,27 @@ struct JsonMember {
 
 [[nodiscard]] JsonValue parse_json(std::string_view text, std::string_view origin, const JsonLimits& limits = {});
 
-// Throws Error{invalid}: "origin:line: message".
-[[noreturn]] void throw_at(std::string_view origin, std::size_t line, std::string_view message, std::string hint = {});
+// Throws Error: "origin:line: message".
+[[noreturn]] void throw_at(std::string_view origin, std::size_t line, std::string_view message, std::string hint = {},
+                           FailureKind kind = FailureKind::invalid);
 
 class JsonObject {
  public:
-  // Throws if `value` is no object; `what` names it for messages: "a fragment".
-  JsonObject(const JsonValue& value, std::string_view origin, std::string what);
+  // Throws if `value` is no object; `what` names it for messages: "a fragment". `kind`: of all that is thrown.
+  JsonObject(const JsonValue& value, std::string_view origin, std::string what,
+             FailureKind kind = FailureKind::invalid);
 
   // Each of these makes `key` a known one. null counts as absent.
   [[nodiscard]] const JsonValue* find(std::string_view key);
   [[nodiscard]] const JsonValue& require(std::string_view key);
   [[nodiscard]] std::string text(std::string_view key);                     // required, not empty
   [[nodiscard]] std::optional<std::string> try_text(std::string_view key);  // not empty if present
+  [[nodiscard]] bool flag(std::string_view key);                            // absent: false
   [[nodiscard]] std::optional<std::uint64_t> try_uint(std::string_view key);
   [[nodiscard]] std::optional<std::uint64_t> try_size(std::string_view key);  // 10000000 or "10M"
   [[nodiscard]] bool flag(std::string_view key);                              // absent: false
   [[nodiscard]] std::vector<std::string> texts(std::string_view key);         // array of strings; absent: none
+  [[nodiscard]] std::vector<std::string> some_texts(std::string_view key);    // required, at least one
   [[nodiscard]] const JsonValue::Array* try_array(std::string_view key);
   [[nodiscard]] std::optional<JsonObject> try_object(std::string_view key, std::string what);
 
@@ -85,10 +92,12 @@ class JsonObject {
   std::string_view origin_;
   std::size_t line_;
   std::string what_;
+  FailureKind kind_;
   std::vector<std::string> known_;
 };
 
 // A string value without control characters except tab and newline, checked; `name` is for messages.
-[[nodiscard]] const std::string& checked_text(const JsonValue& value, std::string_view origin, std::string_view name);
+[[nodiscard]] const std::string& checked_text(const JsonValue& value, std::string_view origin, std::string_view name,
+                                              FailureKind kind = FailureKind::invalid);
 
 }  // namespace sabath

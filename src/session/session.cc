@@ -75,13 +75,14 @@ void check_part(const FetchRequest& request) {
 
 std::vector<Recipe> Session::State::wanted(const FetchRequest& request, EventSink& events) const {
   std::vector<Recipe> recipes;
+  const Catalogue known = catalogue();
   const auto add = [&](Recipe recipe) {
     const auto same = [&](const Recipe& other) { return other.kind == recipe.kind && other.name == recipe.name; };
     if (std::none_of(recipes.begin(), recipes.end(), same)) recipes.push_back(std::move(recipe));
   };
   for (const auto& name : request.names) {
-    if (auto model = try_find(catalogue, name, AssetKind::model)) {
-      auto dataset = request.datasets.empty() ? default_dataset(catalogue, *model) : std::nullopt;
+    if (auto model = try_find(known, name, AssetKind::model)) {
+      auto dataset = request.datasets.empty() ? default_dataset(known, *model) : std::nullopt;
       if (!dataset && request.datasets.empty()) {
         events.on(event::Warning{
             fmt::format("the recipe of {} names no dataset that is known: name one with -d", model->name)});
@@ -89,11 +90,11 @@ std::vector<Recipe> Session::State::wanted(const FetchRequest& request, EventSin
       add(std::move(*model));
       if (dataset) add(std::move(*dataset));
     } else {
-      add(catalogue.find(name, std::nullopt));
+      add(known.find(name, std::nullopt));
     }
   }
-  for (const auto& name : request.models) add(catalogue.find(name, AssetKind::model));
-  for (const auto& name : request.datasets) add(catalogue.find(name, AssetKind::dataset));
+  for (const auto& name : request.models) add(known.find(name, AssetKind::model));
+  for (const auto& name : request.datasets) add(known.find(name, AssetKind::dataset));
   if (recipes.empty())
     throw Error(FailureKind::usage, "nothing was named to fetch",
                 "e.g. `sabath fetch cosmoflow`; `sabath list` shows what there is");
@@ -205,8 +206,9 @@ FetchRecord Session::State::fetch(const FetchRequest& request, EventSink& events
 }
 
 std::filesystem::path Session::path(const std::string& name) {
-  const auto dataset = try_find(state_->catalogue, name, AssetKind::dataset);
-  const Recipe recipe = dataset ? *dataset : state_->catalogue.find(name, std::nullopt);
+  const Catalogue catalogue = state_->catalogue();
+  const auto dataset = try_find(catalogue, name, AssetKind::dataset);
+  const Recipe recipe = dataset ? *dataset : catalogue.find(name, std::nullopt);
   const Failure missing{FailureKind::offline,
                         fmt::format("{} is not in the store {}", name, state_->settings.store.string()),
                         fmt::format("`sabath fetch {}` brings it", name), std::nullopt};

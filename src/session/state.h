@@ -19,16 +19,14 @@ namespace sabath {
 
 struct Session::State {
   State(SessionSettings given, Comm* all_ranks)
-      : settings(std::move(given)),
-        ranks(all_ranks),
-        catalogue(settings.roots, settings.recipe_directories),
-        fetchers(guarded(settings.fetchers)) {}
+      : settings(std::move(given)), ranks(all_ranks), fetchers(guarded(settings.fetchers)) {}
 
   Store& open_store() {
     if (!store) store = open_store_of(settings, true);
     return *store;
   }
 
+  [[nodiscard]] Catalogue catalogue() const { return {settings.roots, settings.recipe_directories}; }  // as of now
   std::vector<Recipe> wanted(const FetchRequest& request, EventSink& events) const;
 
   // Taken before anything is looked up: what is found stays until the fetch has ended.
@@ -46,7 +44,6 @@ struct Session::State {
 
   SessionSettings settings;
   Comm* ranks;
-  Catalogue catalogue;
   std::unique_ptr<Store> store;
   LateFetchers fetchers;
 };

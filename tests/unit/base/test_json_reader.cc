@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <string>
 
 #include "sabath/error.h"
@@ -133,7 +134,34 @@ TEST_F(JsonObjectTest, ChecksTypes) {
   EXPECT_EQ(message("{\"a\": \"x\\u009b\"}", [](JsonObject& o) { (void)o.try_text("a"); }),
             "r.json:1: \"a\" holds a control character");
   EXPECT_EQ(message("{\"a\": \"x\\n\\ty\"}", [](JsonObject& o) { (void)o.try_text("a"); }), "");
+  EXPECT_EQ(message("{\"a\": 1}", [](JsonObject& o) { (void)o.flag("a"); }),
+            "r.json:1: \"a\" must be true or false, not a whole number");
+  EXPECT_EQ(message("{\"a\": []}", [](JsonObject& o) { (void)o.some_texts("a"); }), "r.json:1: \"a\" is empty");
   EXPECT_EQ(message("[]", [](JsonObject&) {}), "r.json:1: a thing must be an object, not an array");
+}
+
+TEST_F(JsonObjectTest, TakesFlags) {
+  const JsonValue value = parse_json("{\"a\": true, \"b\": false, \"c\": null}", "r.json");
+  JsonObject object(value, "r.json", "a thing");
+  EXPECT_TRUE(object.flag("a"));
+  for (const char* key : {"b", "c", "d"}) EXPECT_FALSE(object.flag(key)) << key;
+}
+
+TEST_F(JsonObjectTest, RefusesByTheKindThatItIsGiven) {
+  const JsonValue value = parse_json("{\"a\": {\"b\": 1}}", "request");
+  JsonObject object(value, "request", "the request", FailureKind::usage);
+  const auto kind = [](const std::function<void()>& take) {
+    try {
+      take();
+    } catch (const Error& error) {
+      return error.failure().kind;
+    }
+    return FailureKind::internal;
+  };
+  EXPECT_EQ(kind([&] { object.finish(); }), FailureKind::usage);
+  EXPECT_EQ(kind([&] { (void)object.text("z"); }), FailureKind::usage);
+  EXPECT_EQ(kind([&] { (void)object.try_object("a", "an a")->text("b"); }), FailureKind::usage);
+  EXPECT_EQ(kind([&] { (void)JsonObject(value, "r.json", "a thing").text("a"); }), FailureKind::invalid);
 }
 
 }  // namespace
