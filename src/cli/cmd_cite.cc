@@ -1,12 +1,10 @@
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "cli/verbs.h"
-#include "sabath/error.h"
+#include "sabath/catalogue.h"
 #include "sabath/path.h"
-#include "verbs/assets.h"
+#include "verbs/records.h"
 
 namespace sabath::cli {
 namespace {
@@ -24,29 +22,19 @@ std::string lines_of(const std::string& citation) {
 }
 
 int run(Context& context, const std::vector<std::string>& names) {
-  const Catalogue catalogue = make_catalogue(context.configuration.session);
-  nlohmann::ordered_json record{{"schema", 1}, {"assets", nlohmann::ordered_json::array()}, {"exit", 0}};
-  std::string text;
-  for (const std::string& name : names) {
-    const Recipe recipe = catalogue.find(name, std::nullopt);
-    if (recipe.citation.empty()) {
-      const std::string& lead = !recipe.homepage.empty() ? recipe.homepage : recipe.origin;
-      throw Error(FailureKind::not_found, fmt::format("the recipe of {} has no citation", printable(recipe.name)),
-                  recipe.references.empty() ? fmt::format("see {}", lead)
-                                            : fmt::format("its references: {}", recipe.references.front()));
-    }
-    record["assets"].push_back({{"name", recipe.name}, {"citation", recipe.citation}});
-    for (const std::string& citation : recipe.citation) {
-      if (!text.empty()) text += "\n";
-      text += lines_of(citation);
-    }
-  }
+  Session session(context.configuration.session);
+  NoEvents unheard;
+  const CiteRecord record = cite(session, {names}, unheard, context.stop);
   if (context.presentation.json) {
-    context.out.record(record);
-  } else {
-    context.out.print(text);
+    context.out.record(json_of(record));
+    return record.exit;
   }
-  return 0;
+  std::string text;
+  for (const AssetCitations& asset : record.assets) {
+    for (const std::string& citation : asset.citations) text += (text.empty() ? "" : "\n") + lines_of(citation);
+  }
+  context.out.print(text);
+  return record.exit;
 }
 
 Action declare(OptionSet& set) {

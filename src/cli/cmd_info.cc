@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "cli/recipe_record.h"
+#include "cli/asset_text.h"
 #include "cli/verbs.h"
-#include "verbs/assets.h"
+#include "verbs/records.h"
 
 namespace sabath::cli {
 namespace {
@@ -17,25 +17,18 @@ struct Options {
 };
 
 int run(Context& context, const Options& options) {
-  const Catalogue catalogue = make_catalogue(context.configuration.session);
-  const auto store = try_open_store(context.configuration.session);
-  nlohmann::ordered_json record{{"schema", 1}, {"assets", nlohmann::ordered_json::array()}};
+  Session session(context.configuration.session);
+  NoEvents unheard;
+  const InfoRecord record = info(session, {options.names, try_parse_kind(options.kind)}, unheard, context.stop);
+  if (context.presentation.json) {
+    context.out.record(json_of(record));
+    return record.exit;
+  }
   const std::size_t width = std::min(terminal_width(STDOUT_FILENO, context.environment), 110U);
   std::string text;
-  for (const std::string& name : options.names) {
-    const Recipe recipe = catalogue.find(name, try_parse_kind(options.kind));
-    const Holding holding = holding_of(recipe, store.get());
-    record["assets"].push_back(full_record(recipe, holding));
-    if (!text.empty()) text += "\n";
-    text += full_text(recipe, holding, width);
-  }
-  record["exit"] = 0;
-  if (context.presentation.json) {
-    context.out.record(record);
-  } else {
-    context.out.print(text);
-  }
-  return 0;
+  for (const AssetDescription& asset : record.assets) text += (text.empty() ? "" : "\n") + text_of(asset, width);
+  context.out.print(text);
+  return record.exit;
 }
 
 Action declare(OptionSet& set) {

@@ -1,8 +1,5 @@
-
-
 #include "cli/asset_table.h"
 #include "cli/verbs.h"
-#include "verbs/assets.h"
 
 namespace sabath::cli {
 namespace {
@@ -14,20 +11,12 @@ struct Options {
 };
 
 int run(Context& context, const Options& options) {
-  const Catalogue catalogue = make_catalogue(context.configuration.session);
-  const auto store = try_open_store(context.configuration.session);
-  AssetTable table;
-  for (const Catalogue::Listed& listed : catalogue.all(try_parse_kind(options.kind))) {
-    if (!listed.recipe) {
-      table.add_problem(listed.file, listed.problem);
-      continue;
-    }
-    if (!options.access.empty() && options.access != access_name(listed.recipe->access.kind)) continue;
-    const Holding holding = holding_of(*listed.recipe, store.get());
-    if (!options.stored || !holding.view.empty()) table.add(*listed.recipe, holding);
-  }
-  table.print(context, options.names, 0);
-  return 0;
+  Session session(context.configuration.session);
+  NoEvents unheard;
+  const ListRequest request{try_parse_kind(options.kind), try_parse_access(options.access), options.stored};
+  const ListRecord record = list(session, request, unheard, context.stop);
+  print_assets(context, record, options.names);
+  return record.exit;
 }
 
 Action declare(OptionSet& set) {

@@ -1,15 +1,14 @@
 // What the verbs ask about assets: their recipes, and what this store holds of them. One thread.
 #pragma once
 
-#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
 
 #include "manifest/manifest.h"
 #include "recipe/catalogue.h"
+#include "sabath/catalogue.h"
 #include "sabath/recipe.h"
 #include "sabath/session.h"
 #include "store/store.h"
@@ -35,11 +34,5 @@ struct Holding {
 [[nodiscard]] Manifest find_manifest(const std::string& text, const SessionSettings& settings);
 // Of an asset in the store. Throws Error{offline} with what to do when the store has none.
 [[nodiscard]] Manifest manifest_of(const Recipe& recipe, Store* store);
-
-[[nodiscard]] std::string_view kind_name(AssetKind kind);
-[[nodiscard]] std::optional<AssetKind> try_parse_kind(std::string_view text);
-[[nodiscard]] std::string_view access_name(AccessKind kind);
-[[nodiscard]] std::string_view fragment_type_name(FragmentType type);
-[[nodiscard]] std::optional<std::uint64_t> known_size(const Recipe& recipe);  // of all fragments, when each says
 
 }  // namespace sabath

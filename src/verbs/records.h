@@ -5,14 +5,26 @@
 
 namespace sabath {
 
+struct AssetSummary;
+struct CiteRecord;
 struct FetchRecord;
+struct InfoRecord;
+struct ListRecord;
 struct PlanRecord;
+struct Recipe;
 struct StageRecord;
 struct UsageRecord;
+struct WhereRecord;
 
+[[nodiscard]] Json json_of(const CiteRecord& record);
 [[nodiscard]] Json json_of(const FetchRecord& record);
+[[nodiscard]] Json json_of(const InfoRecord& record);
+[[nodiscard]] Json json_of(const ListRecord& record);
 [[nodiscard]] Json json_of(const PlanRecord& record);
 [[nodiscard]] Json json_of(const StageRecord& record);
 [[nodiscard]] Json json_of(const UsageRecord& record);
+[[nodiscard]] Json json_of(const WhereRecord& record);
+
+[[nodiscard]] AssetSummary summary_of(const Recipe& recipe, bool present);
 
 }  // namespace sabath

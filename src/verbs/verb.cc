@@ -7,10 +7,15 @@
 // One line a verb, in the order of their names.
 // clang-format off
 #define SABATH_VERBS(verb) \
+  verb("cite", call_cite) \
   verb("du", call_usage) \
   verb("fetch", call_fetch) \
+  verb("info", call_info) \
+  verb("list", call_list) \
   verb("plan", call_plan) \
+  verb("search", call_search) \
   verb("stage", call_stage) \
+  verb("where", call_where) \
 // clang-format on
 
 namespace sabath {

@@ -54,7 +54,7 @@ THIRD_PARTY = {
     r"libssh2(_sftp)?\.h": {"fetchers/sftp"},
     r"openssl/.*": {"src/base"},
     r"xxhash\.h": {"src/base"},
-    r"re2/.*": {"src/metrics", "src/cli", "fetchers/command"},
+    r"re2/.*": {"src/metrics", "src/verbs", "fetchers/command"},
     r"yaml\.h": {"src/run"},
     r"archive(_entry)?\.h": {"src/fetch"},
     r"microhttpd\.h": {"src/serve"},

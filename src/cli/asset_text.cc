@@ -1,8 +1,6 @@
-#include "cli/recipe_record.h"
+#include "cli/asset_text.h"
 
 #include <fmt/format.h>
-
-#include <nlohmann/json.hpp>
 
 #include "base/text.h"
 #include "cli/render.h"
@@ -11,33 +9,7 @@
 namespace sabath::cli {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 constexpr std::size_t value_bytes_max = 16'000;
-
-Json size_or_null(const std::optional<std::uint64_t>& size) { return size ? Json(*size) : Json(nullptr); }
-
-Json fragment_record(const Fragment& fragment) {
-  Json urls = Json::array();
-  for (const Url& url : fragment.urls) urls.push_back(url.display());
-  Json sums;
-  for (const auto& algorithm : checksum_algorithms)
-    sums[std::string(algorithm.name)] = text_or_null(fragment.checksum.*algorithm.value);
-  return {{"id", fragment.id},
-          {"type", fragment_type_name(fragment.type)},
-          {"path", fragment.path ? Json(fragment.path->text()) : Json(nullptr)},
-          {"urls", std::move(urls)},
-          {"size", size_or_null(fragment.size_bytes)},
-          {"limit", size_or_null(fragment.limit)},
-          {"checksum", std::move(sums)}};
-}
-
-Json git_record(const GitSource& git) {
-  return {{"origin", git.origin},
-          {"branch", text_or_null(git.branch)},
-          {"tag", text_or_null(git.tag)},
-          {"commit", text_or_null(git.commit)}};
-}
 
 std::string version_of(const GitSource& git) {
   return !git.commit.empty() ? git.commit : !git.tag.empty() ? git.tag : git.branch;
@@ -92,47 +64,8 @@ void add_fragment(Facts& facts, const Fragment& fragment) {
 
 }  // namespace
 
-Json brief_record(const Recipe& recipe, const Holding& holding) {
-  return {{"name", recipe.name},
-          {"kind", kind_name(recipe.kind)},
-          {"version", text_or_null(recipe.version)},
-          {"access", access_name(recipe.access.kind)},
-          {"size", size_or_null(known_size(recipe))},
-          {"present", !holding.view.empty()},
-          {"title", text_or_null(recipe.title)}};
-}
-
-Json full_record(const Recipe& recipe, const Holding& holding) {
-  Json record = brief_record(recipe, holding);
-  record["abstract"] = text_or_null(recipe.abstract_text);
-  record["description"] = text_or_null(recipe.description);
-  record["homepage"] = text_or_null(recipe.homepage);
-  record["licence"] = text_or_null(recipe.licence);
-  record["references"] = recipe.references;
-  record["citation"] = recipe.citation;
-  record["access_steps"] = recipe.access.steps;
-  record["fragments"] = Json::array();
-  for (const Fragment& fragment : recipe.fragments) record["fragments"].push_back(fragment_record(fragment));
-  record["git"] = recipe.git ? git_record(*recipe.git) : Json(nullptr);
-  record["forks"] = Json::array();
-  for (const GitSource& fork : recipe.forks) record["forks"].push_back(git_record(fork));
-  record["default_dataset"] = text_or_null(recipe.default_dataset);
-  record["requirements"] = {{"python", text_or_null(recipe.requirements.python)},
-                            {"pip", recipe.requirements.pip},
-                            {"conda", recipe.requirements.conda},
-                            {"system_modules", recipe.requirements.system_modules}};
-  record["env_vars"] = recipe.env_vars;
-  record["run"] = Json::array();
-  for (const auto& [dataset, steps] : recipe.run) record["run"].push_back(dataset);
-  record["metadata"] = recipe.metadata;
-  record["recipe"] = recipe.origin;
-  record["manifest"] = holding.root ? Json(holding.root->prefixed()) : Json(nullptr);
-  record["trusted_by"] = text_or_null(holding.trusted_by);
-  record["path"] = text_or_null(holding.view.string());
-  return record;
-}
-
-std::string full_text(const Recipe& recipe, const Holding& holding, std::size_t width) {
+std::string text_of(const AssetDescription& asset, std::size_t width) {
+  const Recipe& recipe = asset.recipe;
   Facts facts(width);
   facts.add("name", recipe.name);
   facts.add("kind", kind_name(recipe.kind));
@@ -158,9 +91,9 @@ std::string full_text(const Recipe& recipe, const Holding& holding, std::size_t 
   for (const auto& [name, value] : recipe.env_vars) facts.add("variable", name + "=" + value);
   for (const auto& [key, value] : recipe.metadata) facts.add("fact", key + ": " + value);
   facts.add("recipe", recipe.origin);
-  if (holding.root) facts.add("manifest", holding.root->prefixed());
-  facts.add("trusted by", holding.trusted_by);
-  facts.add("present", holding.view.empty() ? "no" : holding.view.string());
+  facts.add("manifest", asset.manifest);
+  facts.add("trusted by", asset.trusted_by);
+  facts.add("present", asset.path.empty() ? "no" : asset.path.string());
   return facts.take();
 }
 

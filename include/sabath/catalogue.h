@@ -1,0 +1,125 @@
+// What the recipes offer, and what of it the store of a session holds. Nothing is made, changed or fetched. One thread
+// a session. Throws Error{not_found} with a suggestion, Error{usage}, Error{invalid}, Error{storage}.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sabath/recipe.h"
+#include "sabath/session.h"
+
+namespace sabath {
+
+struct AssetSummary {
+  std::string name;
+  AssetKind kind = AssetKind::dataset;
+  std::string version;  // empty: the recipe does not say
+  AccessKind access = AccessKind::open;
+  std::optional<std::uint64_t> size_bytes;  // when the recipe says it of every fragment
+  bool present = false;                     // the store has a view of it
+  std::string title;
+};
+
+struct UnreadableRecipe {
+  std::string file, problem;
+};
+
+struct ListRequest {
+  std::optional<AssetKind> kind;     // only of this kind
+  std::optional<AccessKind> access;  // only what is had this way
+  bool stored = false;               // only what stands in the store
+};
+
+struct ListRecord {
+  std::vector<AssetSummary> assets;        // by kind, then name
+  std::vector<UnreadableRecipe> problems;  // of list() only
+  int exit = 0;
+};
+
+[[nodiscard]] ListRecord list(Session& session, const ListRequest& request, EventSink& events,
+                              std::stop_token stop = {});
+
+struct SearchRequest {
+  std::string pattern;  // RE2; upper and lower case are the same
+  std::optional<AssetKind> kind;
+};
+
+// By names, titles, abstracts, descriptions and facts. Where nothing matches, `exit` is that of not_found.
+[[nodiscard]] ListRecord search(Session& session, const SearchRequest& request, EventSink& events,
+                                std::stop_token stop = {});
+[[nodiscard]] std::string to_json(const ListRecord& record);
+
+struct InfoRequest {
+  std::vector<std::string> names;  // an asset, NAME@VERSION, or a recipe file
+  std::optional<AssetKind> kind;   // where assets of several kinds share a name
+};
+
+struct AssetDescription {
+  Recipe recipe;
+  std::string manifest;        // "sha256:<hex>": pinned or learnt; empty: not known
+  std::string trusted_by;      // how the manifest came to be trusted
+  std::filesystem::path path;  // of the view; empty: there is none
+};
+
+struct InfoRecord {
+  std::vector<AssetDescription> assets;
+  int exit = 0;
+};
+
+[[nodiscard]] InfoRecord info(Session& session, const InfoRequest& request, EventSink& events,
+                              std::stop_token stop = {});
+[[nodiscard]] std::string to_json(const InfoRecord& record);
+
+struct CiteRequest {
+  std::vector<std::string> names;
+};
+
+struct AssetCitations {
+  std::string name;
+  std::vector<std::string> citations;  // at least one, of several lines each
+};
+
+struct CiteRecord {
+  std::vector<AssetCitations> assets;
+  int exit = 0;
+};
+
+// Error{not_found} where a recipe has no citation.
+[[nodiscard]] CiteRecord cite(Session& session, const CiteRequest& request, EventSink& events,
+                              std::stop_token stop = {});
+[[nodiscard]] std::string to_json(const CiteRecord& record);
+
+struct WhereRequest {
+  std::string name;
+};
+
+struct WhereRecord {
+  std::string name;
+  std::string recipe;  // the file that counts
+  std::filesystem::path store;
+  bool made = false;                         // there is a store
+  std::string manifest, trusted_by, source;  // empty: not known
+  bool has_manifest = false;                 // the store has it
+  std::filesystem::path path;                // of the view; empty: there is none
+  bool packed = false;                       // the files stand in packs
+  int exit = 0;                              // that of offline: there is no view
+};
+
+[[nodiscard]] WhereRecord where(Session& session, const WhereRequest& request, EventSink& events,
+                                std::stop_token stop = {});
+[[nodiscard]] std::string to_json(const WhereRecord& record);
+
+// The words of recipes and records.
+[[nodiscard]] std::string_view kind_name(AssetKind kind);
+[[nodiscard]] std::optional<AssetKind> try_parse_kind(std::string_view text);
+[[nodiscard]] std::string_view access_name(AccessKind kind);
+[[nodiscard]] std::optional<AccessKind> try_parse_access(std::string_view text);
+[[nodiscard]] std::string_view fragment_type_name(FragmentType type);
+[[nodiscard]] std::optional<std::uint64_t> known_size(const Recipe& recipe);  // of all fragments, when each says
+
+}  // namespace sabath

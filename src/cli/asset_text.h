@@ -1,0 +1,13 @@
+// An asset as the text that `info` prints. Pure; any thread.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "sabath/catalogue.h"
+
+namespace sabath::cli {
+
+[[nodiscard]] std::string text_of(const AssetDescription& asset, std::size_t width);
+
+}  // namespace sabath::cli
