@@ -1,14 +1,9 @@
-#include <fmt/format.h>
-#include <grp.h>
-
-#include <charconv>
 #include <nlohmann/json.hpp>
 
 #include "cli/verbs.h"
 #include "sabath/error.h"
-#include "sabath/path.h"
-#include "store/shared.h"
-#include "store/store.h"
+#include "sabath/init.h"
+#include "verbs/records.h"
 
 namespace sabath::cli {
 namespace {
@@ -19,32 +14,19 @@ struct Options {
   std::optional<std::string> group;
 };
 
-gid_t group_id(const std::string& name) {
-  gid_t id = 0;
-  const char* end = name.data() + name.size();
-  if (const auto [last, error] = std::from_chars(name.data(), end, id); error == std::errc() && last == end) return id;
-  if (const struct group* found = ::getgrnam(name.c_str())) return found->gr_gid;  // NOLINT(concurrency-mt-unsafe)
-  throw Error(FailureKind::usage, fmt::format("there is no group '{}'", printable(name)),
-              "give a group's name, or a numeric id");
-}
-
 int run(Context& context, const Options& options) {
-  const auto& directory = context.configuration.session.store;
   if (options.group && !options.shared) {
     throw Error(FailureKind::usage, "--group is for a store that is --shared", "say both, or neither");
   }
-  if (options.shared) {
-    const auto group = options.group ? std::optional(group_id(*options.group)) : std::nullopt;
-    make_shared_store(directory, group);
-  } else {
-    static_cast<void>(Store::open(directory, true));
-  }
+  Session session(context.configuration.session);
+  NoEvents unheard;
+  const InitRecord record = init(session, {options.shared, options.group}, unheard, context.stop);
   if (context.presentation.json) {
-    context.out.record({{"schema", 1}, {"store", directory.string()}, {"shared", options.shared}, {"exit", 0}});
+    context.out.record(json_of(record));
   } else {
-    context.out.print(directory.string() + "\n");
+    context.out.print(record.store.string() + "\n");
   }
-  return 0;
+  return record.exit;
 }
 
 Action declare(OptionSet& set) {

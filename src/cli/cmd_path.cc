@@ -1,15 +1,8 @@
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "base/text.h"
-#include "cli/render.h"
 #include "cli/verbs.h"
-#include "sabath/error.h"
-#include "sabath/path.h"
-#include "sabath/session.h"
-#include "verbs/assets.h"
+#include "sabath/views.h"
+#include "verbs/records.h"
 
 namespace sabath::cli {
 namespace {
@@ -19,38 +12,16 @@ struct Options {
   std::string name, fragment;
 };
 
-// {dataset.ID} of the recipe reference: a file fragment is its file; an archive or a list the directory that holds it.
-std::filesystem::path fragment_path(const std::filesystem::path& view, const Recipe& recipe, const std::string& id) {
-  const auto found = std::ranges::find(recipe.fragments, id, &Fragment::id);
-  if (found == recipe.fragments.end()) {
-    std::vector<std::string> ids;
-    for (const Fragment& fragment : recipe.fragments) ids.push_back(fragment.id);
-    const auto meant = nearest(id, ids);
-    throw Error(
-        FailureKind::not_found, fmt::format("{} has no fragment '{}'", printable(recipe.name), printable(id)),
-        meant ? fmt::format("did you mean {}?", *meant) : fmt::format("sabath info {} names them", recipe.name));
-  }
-  if (found->path) return view / found->path->text();
-  if (found->type != FragmentType::file) return view;
-  return view / RelativePath::parse(found->urls.front().file_name()).text();
-}
-
 int run(Context& context, const Options& options) {
-  std::filesystem::path path = Session(context.configuration.session).path(options.name);
-  if (!options.fragment.empty()) {
-    const Recipe recipe = make_catalogue(context.configuration.session).find(options.name, std::nullopt);
-    path = fragment_path(path, recipe, options.fragment);
-  }
+  Session session(context.configuration.session);
+  NoEvents unheard;
+  const PathRecord record = find_path(session, {options.name, options.fragment}, unheard, context.stop);
   if (context.presentation.json) {
-    context.out.record({{"schema", 1},
-                        {"name", options.name},
-                        {"fragment", text_or_null(options.fragment)},
-                        {"path", path.string()},
-                        {"exit", 0}});
+    context.out.record(json_of(record));
   } else {
-    context.out.print(path.string() + "\n");  // for $(sabath path NAME): as it is on disk
+    context.out.print(record.path.string() + "\n");  // for $(sabath path NAME): as it is on disk
   }
-  return 0;
+  return record.exit;
 }
 
 Action declare(OptionSet& set) {

@@ -3,14 +3,10 @@
 #include <nlohmann/json.hpp>
 
 #include "base/text.h"
-#include "cli/render.h"
 #include "cli/verbs.h"
-#include "fetch/asset.h"
 #include "sabath/error.h"
-#include "sabath/path.h"
-#include "store/write_tree.h"
-#include "verbs/assets.h"
-#include "verbs/kept_root.h"
+#include "sabath/views.h"
+#include "verbs/records.h"
 
 namespace sabath::cli {
 namespace {
@@ -22,43 +18,23 @@ struct Options {
   std::string as;
 };
 
-TreeFiles files_of(const std::string& as) {
-  if (as == "link") return TreeFiles::shared;
-  return as == "symlink" ? TreeFiles::symlinks : TreeFiles::copies;
+ViewFiles files_of(const std::string& as) {
+  if (as == "link") return ViewFiles::links;
+  return as == "symlink" ? ViewFiles::symlinks : ViewFiles::copies;
 }
 
 int run(Context& context, const Options& options) {
   if (!options.as.empty() && !options.to) throw Error(FailureKind::usage, "--as says how the tree of --to is made");
-  const auto store = open_existing_store(context.configuration.session);
-  const Sha256 root = kept_root(options.name, context.configuration.session, *store);
-  const Lease lease = store->lease({root}, "view " + options.name);
-  const auto manifest = store->manifest(root);
-  if (!manifest || !all_present(*store, *manifest)) {
-    throw Error(FailureKind::offline, fmt::format("the store does not hold all of {}", printable(options.name)),
-                fmt::format("sabath fetch {}", printable(options.name)));
-  }
-  std::filesystem::path path;
-  if (options.to) {
-    path = std::filesystem::absolute(*options.to).lexically_normal();
-    if (!path.has_filename()) path = path.parent_path();
-    write_tree(*store, *manifest, path, files_of(options.as));
-  } else {
-    path = store->view_present(*manifest) ? store->view_path(root) : store->make_view(*manifest);
-  }
-  const Totals totals = manifest->totals();
+  Session session(context.configuration.session);
+  NoEvents unheard;
+  const ViewRecord record = view(session, {options.name, options.to, files_of(options.as)}, unheard, context.stop);
   if (context.presentation.json) {
-    context.out.record({{"schema", 1},
-                        {"name", options.name},
-                        {"manifest", root.prefixed()},
-                        {"path", path.string()},
-                        {"files", totals.files},
-                        {"bytes", totals.bytes},
-                        {"exit", 0}});
+    context.out.record(json_of(record));
   } else {
-    context.say(fmt::format("{} files, {}", totals.files, format_bytes(totals.bytes)));
-    context.out.print(path.string() + "\n");
+    context.say(fmt::format("{} files, {}", record.files, format_bytes(record.bytes)));
+    context.out.print(record.path.string() + "\n");
   }
-  return 0;
+  return record.exit;
 }
 
 Action declare(OptionSet& set) {

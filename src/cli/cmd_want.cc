@@ -1,12 +1,12 @@
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <nlohmann/json.hpp>
 
-#include "cli/render.h"
 #include "cli/verbs.h"
 #include "sabath/error.h"
-#include "verbs/assets.h"
-#include "verbs/bundle_files.h"
+#include "sabath/want.h"
+#include "verbs/records.h"
 
 namespace sabath::cli {
 namespace {
@@ -17,33 +17,30 @@ struct Options {
   std::string output;
 };
 
+// A terminal is spared the bytes of a list.
+void print_list(Context& context, const std::string& list) {
+  if (::isatty(STDOUT_FILENO) == 1) {
+    throw Error(FailureKind::usage, "standard output is a terminal", "-o FILE, or a pipe");
+  }
+  context.out.print(list);
+}
+
 int run(Context& context, const Options& options) {
-  const SessionSettings& settings = context.configuration.session;
-  const auto store = open_stores(settings);
-  std::vector<WantedAsset> assets;
-  for (const auto& name : options.names) {
-    const BundledAsset asset = bundled_asset(name, settings, *store);
-    assets.push_back({asset.name, asset.root});
+  const bool standard = options.output == "-";
+  Session session(context.configuration.session);
+  NoEvents unheard;
+  const WantRecord record = want(session, {options.names, standard ? "" : options.output}, unheard, context.stop);
+  if (standard) {
+    print_list(context, record.list);
+  } else if (context.presentation.json) {
+    context.out.record(json_of(record));
   }
-  const WantList list = make_want_list(*store, std::move(assets));
-  const std::string bytes = encode_want_list(list);
-  OutputFile output(options.output);
-  write_all(output.fd(), std::as_bytes(std::span(bytes)), options.output);
-  output.finish();
-  const bool missing = list.kind == WantList::Kind::missing;
-  if (context.presentation.json && !output.standard()) {
-    context.out.record({{"schema", 1},
-                        {"file", options.output},
-                        {"assets", list.assets.size()},
-                        {"kind", missing ? "missing" : "have"},
-                        {"pieces", list.pieces.size()},
-                        {"exit", 0}});
-  }
-  context.say(missing ? fmt::format("{} pieces are missing; take {} to a machine that has them: sabath export --want",
-                                    list.pieces.size(), options.output)
-                      : fmt::format("not all manifests are here, so {} says what is: {} pieces", options.output,
-                                    list.pieces.size()));
-  return 0;
+  context.say(
+      record.missing
+          ? fmt::format("{} pieces are missing; take {} to a machine that has them: sabath export --want",
+                        record.pieces, options.output)
+          : fmt::format("not all manifests are here, so {} says what is: {} pieces", options.output, record.pieces));
+  return record.exit;
 }
 
 Action declare(OptionSet& set) {

@@ -9,20 +9,28 @@ struct AssetSummary;
 struct CiteRecord;
 struct FetchRecord;
 struct InfoRecord;
+struct InitRecord;
 struct ListRecord;
+struct PathRecord;
 struct PlanRecord;
 struct Recipe;
 struct StageRecord;
 struct UsageRecord;
+struct ViewRecord;
+struct WantRecord;
 struct WhereRecord;
 
 [[nodiscard]] Json json_of(const CiteRecord& record);
 [[nodiscard]] Json json_of(const FetchRecord& record);
 [[nodiscard]] Json json_of(const InfoRecord& record);
+[[nodiscard]] Json json_of(const InitRecord& record);
 [[nodiscard]] Json json_of(const ListRecord& record);
+[[nodiscard]] Json json_of(const PathRecord& record);
 [[nodiscard]] Json json_of(const PlanRecord& record);
 [[nodiscard]] Json json_of(const StageRecord& record);
 [[nodiscard]] Json json_of(const UsageRecord& record);
+[[nodiscard]] Json json_of(const ViewRecord& record);
+[[nodiscard]] Json json_of(const WantRecord& record);
 [[nodiscard]] Json json_of(const WhereRecord& record);
 
 [[nodiscard]] AssetSummary summary_of(const Recipe& recipe, bool present);

@@ -11,10 +11,14 @@
   verb("du", call_usage) \
   verb("fetch", call_fetch) \
   verb("info", call_info) \
+  verb("init", call_init) \
   verb("list", call_list) \
+  verb("path", call_path) \
   verb("plan", call_plan) \
   verb("search", call_search) \
   verb("stage", call_stage) \
+  verb("view", call_view) \
+  verb("want", call_want) \
   verb("where", call_where) \
 // clang-format on
 

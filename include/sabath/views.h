@@ -1,0 +1,53 @@
+// Where a fetched asset stands, and trees of its files. One thread a session. Throws Error{offline} where the store
+// does not hold all of it, Error{not_found}, Error{usage}, Error{space}, Error{storage}.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <stop_token>
+#include <string>
+
+#include "sabath/session.h"
+
+namespace sabath {
+
+struct PathRequest {
+  std::string name;
+  std::string fragment;  // the place of this part: a file, or the directory that holds it; empty: of all
+};
+
+struct PathRecord {
+  std::string name, fragment;
+  std::filesystem::path path;
+  int exit = 0;
+};
+
+[[nodiscard]] PathRecord find_path(Session& session, const PathRequest& request, EventSink& events,
+                                   std::stop_token stop = {});
+[[nodiscard]] std::string to_json(const PathRecord& record);
+
+enum class ViewFiles {
+  copies,   // of the caller's own
+  links,    // read-only, shared with the store where the filesystem lets them be
+  symlinks  // to the store, which must keep the asset as long
+};
+
+struct ViewRequest {
+  std::string name;                         // an asset, or a root as "sha256:<hex>"
+  std::optional<std::filesystem::path> to;  // a new directory outside the store; absent: in the store
+  ViewFiles files = ViewFiles::copies;      // of the tree outside the store
+};
+
+struct ViewRecord {
+  std::string name, manifest;  // "sha256:<hex>"
+  std::filesystem::path path;
+  std::uint64_t files = 0, bytes = 0;
+  int exit = 0;
+};
+
+[[nodiscard]] ViewRecord view(Session& session, const ViewRequest& request, EventSink& events,
+                              std::stop_token stop = {});
+[[nodiscard]] std::string to_json(const ViewRecord& record);
+
+}  // namespace sabath
