@@ -36,5 +36,6 @@ struct Configuration {
 };
 
 [[nodiscard]] Configuration load_configuration(const ConfigurationSources& sources, const Environment& environment);
+[[nodiscard]] std::string to_json(const Configuration& configuration);  // each setting, with its origin
 
 }  // namespace sabath

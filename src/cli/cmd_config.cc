@@ -1,33 +1,21 @@
-#include <fmt/format.h>
-
 #include <nlohmann/json.hpp>
 
 #include "cli/render.h"
 #include "cli/verbs.h"
 #include "sabath/path.h"
+#include "verbs/records.h"
 
 namespace sabath::cli {
 namespace {
 namespace cmd_config {
 
 int run(Context& context) {
-  const auto& settings = context.configuration.settings;
   if (context.presentation.json) {
-    nlohmann::ordered_json values = nlohmann::ordered_json::object();
-    for (const ConfigurationEntry& setting : settings) {
-      nlohmann::ordered_json value = nullptr;
-      if (setting.list) {
-        value = setting.values;
-      } else if (!setting.values.empty()) {
-        value = setting.values.front();
-      }
-      values[setting.key] = {{"value", value}, {"origin", setting.origin}};
-    }
-    context.out.record({{"schema", 1}, {"settings", values}, {"exit", 0}});
+    context.out.record(json_of(context.configuration));
     return 0;
   }
   Table table({"SETTING", "VALUE", "FROM"});
-  for (const ConfigurationEntry& setting : settings) {
+  for (const ConfigurationEntry& setting : context.configuration.settings) {
     std::string key = setting.key;
     for (const std::string& value : setting.values) {
       table.add({key, printable(value, 1000), key.empty() ? "" : setting.origin});

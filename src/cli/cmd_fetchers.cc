@@ -1,39 +1,31 @@
 #include <nlohmann/json.hpp>
-#include <set>
 
 #include "cli/render.h"
 #include "cli/verbs.h"
-#include "sabath/fetcher.h"
+#include "sabath/schemes.h"
+#include "verbs/records.h"
 
 namespace sabath::cli {
 namespace {
 namespace cmd_fetchers {
 
 int run(Context& context) {
-  const auto fetchers = make_fetchers(context.configuration.session.fetchers);
-  std::set<std::string> seen;  // the first one that serves a scheme is used, the others could be preferred
-  nlohmann::ordered_json record{{"schemes", nlohmann::ordered_json::array()}};
+  Session session(context.configuration.session);
+  NoEvents unheard;
+  const FetchersRecord record = list_fetchers(session, {}, unheard, context.stop);
+  if (context.presentation.json) {
+    context.out.record(json_of(record));
+    return record.exit;
+  }
   Table table({"SCHEME", "BUILT", "RANGES", "LISTS", "BY"});
   const auto yes = [](bool value) { return value ? "yes" : "-"; };
-  for (const Scheme& scheme : fetchers->schemes()) {
-    const bool used = seen.insert(scheme.name).second;
-    record["schemes"].push_back({{"name", scheme.name},
-                                 {"built", scheme.built},
-                                 {"ranges", scheme.ranges},
-                                 {"resolver", scheme.resolver},
-                                 {"command", scheme.command},
-                                 {"by", text_or_null(scheme.by)},
-                                 {"used", scheme.built && used}});
+  for (const auto& [scheme, first] : record.schemes) {
     const std::string by = !scheme.built ? "known, not built" : scheme.command ? "program: " + scheme.by : "sabath";
     table.add({scheme.name, yes(scheme.built), yes(scheme.ranges), yes(scheme.resolver),
-               by + (used ? "" : ", if preferred")});
-  }
-  if (context.presentation.json) {
-    context.out.record(record);
-    return 0;
+               by + (first ? "" : ", if preferred")});
   }
   context.out.print(table.text({}, 0));
-  return 0;
+  return record.exit;
 }
 
 Action declare(OptionSet&) { return run; }

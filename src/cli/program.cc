@@ -18,9 +18,9 @@
 #include "cli/ranks.h"
 #include "cli/render.h"
 #include "cli/verb.h"
-#include "cli/version.h"
 #include "comm/agree.h"
 #include "sabath/error.h"
+#include "verbs/version.h"
 
 namespace sabath::cli {
 namespace {

@@ -7,10 +7,14 @@ namespace sabath {
 
 struct AssetSummary;
 struct CiteRecord;
+struct Configuration;
+struct DoctorRecord;
 struct FetchRecord;
+struct FetchersRecord;
 struct InfoRecord;
 struct InitRecord;
 struct ListRecord;
+struct LogRecord;
 struct PathRecord;
 struct PlanRecord;
 struct Recipe;
@@ -21,10 +25,14 @@ struct WantRecord;
 struct WhereRecord;
 
 [[nodiscard]] Json json_of(const CiteRecord& record);
+[[nodiscard]] Json json_of(const Configuration& configuration);
+[[nodiscard]] Json json_of(const DoctorRecord& record);
 [[nodiscard]] Json json_of(const FetchRecord& record);
+[[nodiscard]] Json json_of(const FetchersRecord& record);
 [[nodiscard]] Json json_of(const InfoRecord& record);
 [[nodiscard]] Json json_of(const InitRecord& record);
 [[nodiscard]] Json json_of(const ListRecord& record);
+[[nodiscard]] Json json_of(const LogRecord& record);
 [[nodiscard]] Json json_of(const PathRecord& record);
 [[nodiscard]] Json json_of(const PlanRecord& record);
 [[nodiscard]] Json json_of(const StageRecord& record);

@@ -8,11 +8,15 @@
 // clang-format off
 #define SABATH_VERBS(verb) \
   verb("cite", call_cite) \
+  verb("config", call_config) \
+  verb("doctor", call_doctor) \
   verb("du", call_usage) \
   verb("fetch", call_fetch) \
+  verb("fetchers", call_fetchers) \
   verb("info", call_info) \
   verb("init", call_init) \
   verb("list", call_list) \
+  verb("log", call_log) \
   verb("path", call_path) \
   verb("plan", call_plan) \
   verb("search", call_search) \

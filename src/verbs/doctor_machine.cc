@@ -13,14 +13,14 @@
 #include "base/hash.h"
 #include "base/process.h"
 #include "base/text.h"
-#include "cli/doctor.h"
-#include "cli/version.h"
 #include "manifest/file_tree.h"
 #include "mpi/library.h"
 #include "sabath/fetcher.h"
 #include "sabath/path.h"
+#include "verbs/examination.h"
+#include "verbs/version.h"
 
-namespace sabath::cli {
+namespace sabath {
 namespace {
 
 // The first line that a program says of its version; nothing when it is not there or does not answer.
@@ -50,9 +50,9 @@ Family family(const std::string& text) {
 }
 
 // Started by the wrong launcher, every process would take itself for the only one.
-void check_launcher(const Context& context, const std::string& library, Findings& findings) {
+void check_launcher(const std::string& library, Examination& findings) {
   const Family ours = family(library);
-  const bool by_hydra = context.environment.get("PMI_RANK") && !context.environment.get("PMIX_RANK");
+  const bool by_hydra = findings.environment.get("PMI_RANK") && !findings.environment.get("PMIX_RANK");
   if (ours == Family::open_mpi && by_hydra) {
     findings.fail("launcher", fmt::format("this process was launched for MPICH, but sabath was built with {}", library),
                   "use the mpirun of the MPI that sabath was built with, or `srun --mpi=pmix`", FailureKind::usage);
@@ -70,7 +70,7 @@ void check_launcher(const Context& context, const std::string& library, Findings
   }
 }
 
-void check_hash_rate(Findings& findings) {
+void check_hash_rate(Examination& findings) {
   const std::vector<std::byte> chunk(chunk_size_bytes, std::byte{0x5a});
   const auto begin = std::chrono::steady_clock::now();
   std::chrono::duration<double> passed{};
@@ -90,7 +90,7 @@ void check_hash_rate(Findings& findings) {
 }
 
 // What pieces of a file are hashed by here, and how every candidate does.
-void check_hash_kernels(Findings& findings) {
+void check_hash_kernels(Examination& findings) {
   const HashKernels kernels = hash_kernels();
   std::string rates;
   for (const auto& [name, rate] : kernels.bytes_per_second) {
@@ -108,7 +108,7 @@ void check_hash_kernels(Findings& findings) {
   }
 }
 
-void check_descriptors(Findings& findings) {
+void check_descriptors(Examination& findings) {
   struct rlimit limit {};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
   const std::string text = limit.rlim_cur == RLIM_INFINITY ? "unlimited" : fmt::format("{} open files", limit.rlim_cur);
@@ -120,7 +120,7 @@ void check_descriptors(Findings& findings) {
 }
 
 // Certificates are judged by the clock: one that stands in the past fails every TLS connection.
-void check_clock(Findings& findings) {
+void check_clock(Examination& findings) {
   constexpr std::time_t written = 1'763'000'000;  // November 2025: this program is younger
   const std::time_t now = std::time(nullptr);
   if (now < written) {
@@ -140,10 +140,10 @@ std::string without_userinfo(const std::string& proxy) {
 }
 
 // They may be missing, or their settings wrong.
-void check_fetchers(const Context& context, Findings& findings) {
+void check_fetchers(Examination& findings) {
   try {
     std::vector<std::string> built;
-    for (const Scheme& scheme : make_fetchers(context.configuration.session.fetchers)->schemes()) {
+    for (const Scheme& scheme : make_fetchers(findings.settings.fetchers)->schemes()) {
       if (scheme.built) built.push_back(scheme.name);
     }
     findings.ok("fetchers", fmt::format("{}", fmt::join(built, " ")));
@@ -154,14 +154,14 @@ void check_fetchers(const Context& context, Findings& findings) {
 
 }  // namespace
 
-void check_libraries(const Context& context, Findings& findings) {
+void check_libraries(Examination& findings) {
   findings.ok("sabath", SABATH_VERSION);
   for (const Library& library : libraries()) {
     if (const auto& missing = library.missing) {
       findings.fail(library.name, missing->message, missing->hint, missing->kind);
     } else {
       findings.ok(library.name, library.version);
-      if (library.name == "MPI" && mpi_library()) check_launcher(context, library.version, findings);
+      if (library.name == "MPI" && mpi_library()) check_launcher(library.version, findings);
     }
   }
   if (const auto git = version_line("git")) {
@@ -171,7 +171,7 @@ void check_libraries(const Context& context, Findings& findings) {
   }
 }
 
-void check_machine(const Context&, Findings& findings) {
+void check_machine(Examination& findings) {
   cpu_set_t set;
   const int allowed = ::sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 0;
   const unsigned all = std::thread::hardware_concurrency();
@@ -183,29 +183,29 @@ void check_machine(const Context&, Findings& findings) {
   check_clock(findings);
 }
 
-void check_network(const Context& context, Findings& findings) {
+void check_network(Examination& findings) {
   std::vector<std::string> proxies;
   for (const char* name :
        {"http_proxy", "https_proxy", "HTTPS_PROXY", "ftp_proxy", "all_proxy", "ALL_PROXY", "no_proxy", "NO_PROXY"}) {
-    if (const auto value = context.environment.get(name)) {
+    if (const auto value = findings.environment.get(name)) {
       proxies.push_back(fmt::format("{}={}", name, without_userinfo(*value)));
     }
   }
   findings.ok("proxies", proxies.empty() ? "none set" : fmt::format("{}", fmt::join(proxies, " ")));
-  if (context.environment.get("HTTP_PROXY") && !context.environment.get("http_proxy")) {
+  if (findings.environment.get("HTTP_PROXY") && !findings.environment.get("http_proxy")) {
     findings.warn("proxies", "HTTP_PROXY is set, but only http_proxy counts", "export http_proxy=\"$HTTP_PROXY\"");
   }
-  const std::string& ca_file = context.configuration.session.fetchers.ca_file;
+  const std::string& ca_file = findings.settings.fetchers.ca_file;
   if (!ca_file.empty() && !try_stat(ca_file)) {
     findings.fail("certificates", fmt::format("the configured ca_file {} is not there", ca_file),
                   "sabath config tells which file names it", FailureKind::usage);
   } else {
     findings.ok("certificates", ca_file.empty() ? "the system's" : ca_file);
   }
-  check_fetchers(context, findings);
-  if (context.configuration.session.offline) {
+  check_fetchers(findings);
+  if (findings.settings.offline) {
     findings.warn("offline", "no connection will be opened", "sabath config tells what asks for it");
   }
 }
 
-}  // namespace sabath::cli
+}  // namespace sabath

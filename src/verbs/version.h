@@ -7,7 +7,7 @@
 
 #include "sabath/error.h"
 
-namespace sabath::cli {
+namespace sabath {
 
 struct Library {
   std::string name;
@@ -18,4 +18,4 @@ struct Library {
 // In the order to show them.
 [[nodiscard]] std::vector<Library> libraries();
 
-}  // namespace sabath::cli
+}  // namespace sabath

@@ -16,24 +16,20 @@
 
 #include "base/file.h"
 #include "base/filesystem_kind.h"
+#include "base/limits.h"
 #include "base/text.h"
-#include "cli/doctor.h"
 #include "sabath/path.h"
 #include "store/shared.h"
 #include "verbs/assets.h"
+#include "verbs/examination.h"
 
-namespace sabath::cli {
+namespace sabath {
 namespace {
 
 namespace fs = std::filesystem;
 
 constexpr std::uint64_t bytes_free_min = 10'000'000'000, inodes_free_min = 100'000;
 constexpr double clock_skew_max_s = 5;
-
-fs::path nearest_existing(fs::path path) {
-  while (!try_stat(path) && path.has_relative_path()) path = path.parent_path();
-  return path;
-}
 
 bool is_below(const fs::path& path, const fs::path& directory) {
   const auto relative = path.lexically_relative(directory);
@@ -83,7 +79,7 @@ double publish_once_ms(const Probe& probe) {
 }
 
 // The server's clock stamps the files; leases and purges go by it.
-void check_skew(const Probe& probe, Findings& findings) {
+void check_skew(const Probe& probe, Examination& findings) {
   const auto status = try_stat(probe / "file");
   if (!status) return;
   const double skew_s = std::difftime(std::time(nullptr), status->st_mtim.tv_sec);
@@ -93,7 +89,7 @@ void check_skew(const Probe& probe, Findings& findings) {
   }
 }
 
-void check_traits(const fs::path& place, bool shared, Findings& findings) {
+void check_traits(const fs::path& place, bool shared, Examination& findings) {
   try {
     const Probe probe(place);
     const double publish_ms = publish_once_ms(probe);
@@ -106,7 +102,7 @@ void check_traits(const fs::path& place, bool shared, Findings& findings) {
   }
 }
 
-void check_room(const fs::path& place, Findings& findings) {
+void check_room(const fs::path& place, Examination& findings) {
   struct statvfs room {};
   if (::statvfs(place.c_str(), &room) != 0) return;
   const std::uint64_t bytes = static_cast<std::uint64_t>(room.f_bavail) * room.f_frsize;
@@ -130,7 +126,7 @@ void check_room(const fs::path& place, Findings& findings) {
   }
 }
 
-void check_kind(const fs::path& place, const FilesystemKind& kind, unsigned long type, Findings& findings) {
+void check_kind(const fs::path& place, const FilesystemKind& kind, unsigned long type, Examination& findings) {
   if (kind.name.empty()) {
     findings.ok("filesystem", fmt::format("of a kind not known here (0x{:x}), at {}", type, place.string()));
   } else if (!kind.caution.empty()) {
@@ -140,15 +136,15 @@ void check_kind(const fs::path& place, const FilesystemKind& kind, unsigned long
   }
 }
 
-void check_place(const Context& context, const fs::path& store, Findings& findings) {
-  if (is_below(store, context.environment.home) && store.string().find("scratch") == std::string::npos) {
+void check_place(const fs::path& store, Examination& findings) {
+  if (is_below(store, findings.environment.home) && store.string().find("scratch") == std::string::npos) {
     findings.warn("home", fmt::format("the store {} lies in your home", store.string()),
                   "homes have small quotas: set SABATH_CACHE to a place on scratch or project space");
   }
 }
 
 // What another member of a shared store's group would meet.
-void check_members(Store& store, Findings& findings) {
+void check_members(Store& store, Examination& findings) {
   constexpr std::uint64_t entries_max = 100'000;
   if (!store.members().group()) return;
   const Unreadable seen = look_as_member(store, entries_max);
@@ -171,12 +167,12 @@ void check_members(Store& store, Findings& findings) {
 
 }  // namespace
 
-void check_store(const Context& context, Findings& findings) {
-  const SessionSettings& settings = context.configuration.session;
+void check_store(Examination& findings) {
+  const SessionSettings& settings = findings.settings;
   try {
     const auto store = try_open_store(settings);
     findings.ok("store", settings.store.string() + (store ? "" : " (will be made by the first fetch)"));
-    check_place(context, settings.store, findings);
+    check_place(settings.store, findings);
     if (store) check_members(*store, findings);
     const fs::path place = nearest_existing(settings.store);
     struct statfs about {};
@@ -191,4 +187,4 @@ void check_store(const Context& context, Findings& findings) {
   }
 }
 
-}  // namespace sabath::cli
+}  // namespace sabath

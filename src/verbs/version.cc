@@ -1,9 +1,9 @@
-#include "cli/version.h"
+#include "verbs/version.h"
 
 #include "hdf5/library.h"
 #include "mpi/library.h"
 
-namespace sabath::cli {
+namespace sabath {
 namespace {
 
 // A plugin of this program, or a library that it needs, may not be there.
@@ -26,4 +26,4 @@ std::vector<Library> libraries() {
           {"compiler", SABATH_COMPILER, std::nullopt}};
 }
 
-}  // namespace sabath::cli
+}  // namespace sabath

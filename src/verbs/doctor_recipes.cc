@@ -3,10 +3,10 @@
 #include <filesystem>
 
 #include "base/file.h"
-#include "cli/doctor.h"
 #include "verbs/assets.h"
+#include "verbs/examination.h"
 
-namespace sabath::cli {
+namespace sabath {
 namespace {
 
 namespace fs = std::filesystem;
@@ -16,7 +16,7 @@ bool stands(const fs::path& path) {
   return status && S_ISDIR(status->st_mode);
 }
 
-void check_places(const SessionSettings& settings, Findings& findings) {
+void check_places(const SessionSettings& settings, Examination& findings) {
   for (const fs::path& root : settings.roots) {
     if (!stands(root / "var/sabath/assets")) {
       findings.warn("recipes", fmt::format("the root {} has no var/sabath/assets", root.string()),
@@ -33,8 +33,8 @@ void check_places(const SessionSettings& settings, Findings& findings) {
 
 }  // namespace
 
-void check_recipes(const Context& context, Findings& findings) {
-  const SessionSettings& settings = context.configuration.session;
+void check_recipes(Examination& findings) {
+  const SessionSettings& settings = findings.settings;
   try {
     check_places(settings, findings);
     std::size_t count = 0;
@@ -55,4 +55,4 @@ void check_recipes(const Context& context, Findings& findings) {
   }
 }
 
-}  // namespace sabath::cli
+}  // namespace sabath
