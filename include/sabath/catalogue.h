@@ -30,9 +30,9 @@ struct UnreadableRecipe {
 };
 
 struct ListRequest {
-  std::optional<AssetKind> kind;     // only of this kind
-  std::optional<AccessKind> access;  // only what is had this way
-  bool stored = false;               // only what stands in the store
+  std::optional<AssetKind> kind;     // assets of this kind; absent: of all
+  std::optional<AccessKind> access;  // assets with this access; absent: with any
+  bool stored = false;               // assets with a view in the store
 };
 
 struct ListRecord {
