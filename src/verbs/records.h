@@ -5,8 +5,10 @@
 
 namespace sabath {
 
+struct AdoptionRecord;
 struct AssetSummary;
 struct CiteRecord;
+struct CollectionRecord;
 struct Configuration;
 struct DoctorRecord;
 struct FetchRecord;
@@ -16,15 +18,21 @@ struct InitRecord;
 struct ListRecord;
 struct LogRecord;
 struct PathRecord;
+struct PinRecord;
 struct PlanRecord;
 struct Recipe;
 struct StageRecord;
+struct UndoRecord;
+struct UnpinRecord;
+struct UnstageRecord;
 struct UsageRecord;
 struct ViewRecord;
 struct WantRecord;
 struct WhereRecord;
 
+[[nodiscard]] Json json_of(const AdoptionRecord& record);
 [[nodiscard]] Json json_of(const CiteRecord& record);
+[[nodiscard]] Json json_of(const CollectionRecord& record);
 [[nodiscard]] Json json_of(const Configuration& configuration);
 [[nodiscard]] Json json_of(const DoctorRecord& record);
 [[nodiscard]] Json json_of(const FetchRecord& record);
@@ -34,8 +42,12 @@ struct WhereRecord;
 [[nodiscard]] Json json_of(const ListRecord& record);
 [[nodiscard]] Json json_of(const LogRecord& record);
 [[nodiscard]] Json json_of(const PathRecord& record);
+[[nodiscard]] Json json_of(const PinRecord& record);
 [[nodiscard]] Json json_of(const PlanRecord& record);
 [[nodiscard]] Json json_of(const StageRecord& record);
+[[nodiscard]] Json json_of(const UndoRecord& record);
+[[nodiscard]] Json json_of(const UnpinRecord& record);
+[[nodiscard]] Json json_of(const UnstageRecord& record);
 [[nodiscard]] Json json_of(const UsageRecord& record);
 [[nodiscard]] Json json_of(const ViewRecord& record);
 [[nodiscard]] Json json_of(const WantRecord& record);

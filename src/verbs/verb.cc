@@ -7,20 +7,25 @@
 // One line a verb, in the order of their names.
 // clang-format off
 #define SABATH_VERBS(verb) \
+  verb("adopt", call_adopt) \
   verb("cite", call_cite) \
   verb("config", call_config) \
   verb("doctor", call_doctor) \
   verb("du", call_usage) \
   verb("fetch", call_fetch) \
   verb("fetchers", call_fetchers) \
+  verb("gc", call_gc) \
   verb("info", call_info) \
   verb("init", call_init) \
   verb("list", call_list) \
   verb("log", call_log) \
   verb("path", call_path) \
+  verb("pin", call_pin) \
   verb("plan", call_plan) \
   verb("search", call_search) \
   verb("stage", call_stage) \
+  verb("unpin", call_unpin) \
+  verb("unstage", call_unstage) \
   verb("view", call_view) \
   verb("want", call_want) \
   verb("where", call_where) \

@@ -1,0 +1,35 @@
+// Data that is on disk already, known to the session's store without being copied: docs/store.md, "Adopted files".
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <stop_token>
+#include <string>
+
+#include "sabath/session.h"
+
+namespace sabath {
+
+struct AdoptionRequest {
+  std::filesystem::path directory = {};  // its files stay where they are
+  std::string name = {};  // of the asset; not empty: the record has a recipe, unless one pins this very root
+  unsigned threads = 0;   // that read and hash, 1024 at most; 0: one a core
+};
+
+struct AdoptionRecord {
+  std::string manifest;             // the root, "sha256:<hex>"
+  std::filesystem::path directory;  // without symlinks
+  std::uint64_t files = 0, bytes = 0;
+  std::string recipe;  // the text of a recipe file, for a directory of recipes; may be empty
+  int exit = 0;
+};
+
+// Reads and hashes each file once. One thread calls; the store is made if it is not there. Throws Error{content} if the
+// recipe of `name` pins another root, Error{invalid} for what no asset can hold, Error{changed} for a file that is
+// being written, Error{usage} for a directory that holds the store or lies in it, Error{interrupted}, Error{space},
+// Error{storage}.
+[[nodiscard]] AdoptionRecord adopt(Session& session, const AdoptionRequest& request, EventSink& events,
+                                   std::stop_token stop = {});
+[[nodiscard]] std::string to_json(const AdoptionRecord& record);
+
+}  // namespace sabath

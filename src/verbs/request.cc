@@ -1,0 +1,43 @@
+#include "verbs/request.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+
+#include "sabath/error.h"
+
+namespace sabath {
+namespace {
+
+constexpr unsigned worker_threads_max = 1024;
+constexpr std::chrono::seconds span_max = std::chrono::hours(24) * 366 * 100;
+
+}  // namespace
+
+std::optional<std::chrono::seconds> try_seconds(JsonObject& object, std::string_view key) {
+  const auto count = object.try_uint(key);
+  if (!count) return std::nullopt;
+  constexpr std::uint64_t most = std::numeric_limits<std::int64_t>::max();
+  return std::chrono::seconds(static_cast<std::int64_t>(std::min(*count, most)));
+}
+
+unsigned threads_of(JsonObject& object) {
+  constexpr std::uint64_t most = std::numeric_limits<unsigned>::max();
+  return static_cast<unsigned>(std::min(object.try_uint("threads").value_or(0), most));
+}
+
+void check_threads(unsigned threads) {
+  if (threads <= worker_threads_max) return;
+  throw Error(FailureKind::usage, fmt::format("{} threads are too many", threads),
+              fmt::format("ask for at most {}, or for 0: one a core", worker_threads_max));
+}
+
+void check_span(const std::optional<std::chrono::seconds>& span, std::string_view what) {
+  if (!span || (span->count() >= 0 && *span <= span_max)) return;
+  throw Error(FailureKind::usage, fmt::format("{} cannot be {} seconds", what, span->count()),
+              "give a span of time from nothing to 100 years");
+}
+
+}  // namespace sabath

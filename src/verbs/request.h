@@ -1,0 +1,19 @@
+// What several verbs read from their requests, and the bounds of it. Pure; any thread. Throws Error{usage}.
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string_view>
+
+#include "base/json_reader.h"
+
+namespace sabath {
+
+[[nodiscard]] std::optional<std::chrono::seconds> try_seconds(JsonObject& object, std::string_view key);
+[[nodiscard]] unsigned threads_of(JsonObject& object);  // "threads"; absent: 0, one a core
+
+void check_threads(unsigned threads);
+// `what` names the span for people.
+void check_span(const std::optional<std::chrono::seconds>& span, std::string_view what);
+
+}  // namespace sabath
