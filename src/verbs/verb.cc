@@ -12,9 +12,11 @@
   verb("config", call_config) \
   verb("doctor", call_doctor) \
   verb("du", call_usage) \
+  verb("export", call_export) \
   verb("fetch", call_fetch) \
   verb("fetchers", call_fetchers) \
   verb("gc", call_gc) \
+  verb("import", call_import) \
   verb("info", call_info) \
   verb("init", call_init) \
   verb("list", call_list) \

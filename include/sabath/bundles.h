@@ -1,0 +1,69 @@
+// Assets in one tar (docs/bundles.md), for a machine without a network: written from the session's store, or read into
+// it. One thread calls. Throws Error{usage}, Error{interrupted}, Error{space}, Error{storage}, and what is said below.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "sabath/session.h"
+
+namespace sabath {
+
+struct ExportRequest {
+  std::vector<std::string> names = {};   // assets, or roots as "sha256:<hex>"; none: what the want-list names
+  std::string output = {};               // a file, which gets its name when it is whole
+  int descriptor = -1;                   // written to in place of a file, and left open; -1: none
+  std::optional<std::string> want = {};  // a want-list: only what it asks for
+  std::optional<std::string> have = {};  // a list of what is there, which is left out; not with `want`
+};
+
+struct ExportedAsset {
+  std::string name, manifest;  // manifest: the root, "sha256:<hex>"
+};
+
+struct ExportRecord {
+  std::string file;  // empty: it went to the descriptor
+  std::vector<ExportedAsset> assets;
+  std::uint64_t members = 0, bytes = 0;  // members with content, and what they hold
+  int exit = 0;
+};
+
+// Each chunk is hashed as it is read: Error{content} if the store is damaged. Error{offline} if there is no store, or
+// it does not hold an asset; Error{not_found}.
+[[nodiscard]] ExportRecord export_bundle(Session& session, const ExportRequest& request, EventSink& events,
+                                         std::stop_token stop = {});
+[[nodiscard]] std::string to_json(const ExportRecord& record);
+
+struct ImportRequest {
+  std::string file = {};
+  int descriptor = -1;                  // read in place of a file, and left open; -1: none
+  std::vector<std::string> names = {};  // assets that the bundle is trusted for: a fetch takes what it has from then on
+};
+
+struct TakenAsset {
+  std::string name, manifest;
+  std::uint64_t files = 0, bytes = 0;
+  std::uint64_t missing_files = 0;   // neither in the bundle nor in the store
+  std::vector<std::string> missing;  // the first of them
+};
+
+struct ImportRecord {
+  std::vector<TakenAsset> assets;
+  std::uint64_t bundle_bytes = 0;   // content that was taken from the bundle
+  std::uint64_t copied_bytes = 0;   // chunks that stood in other files of the store
+  std::uint64_t present_bytes = 0;  // content of the bundle that was in the store
+  int exit = 0;                     // 8: something is missing
+};
+
+// Takes nothing but what its hash proves; what was taken before a failure is kept, and a second import goes on. The
+// store is made if it is not there. Error{invalid} for what is no bundle, Error{content} for wrong bytes or another
+// version than a recipe pins, Error{not_found} if there is no recipe of a name or the bundle does not have it,
+// Error{access} if the store would show the file to those who cannot read it.
+[[nodiscard]] ImportRecord import_bundle(Session& session, const ImportRequest& request, EventSink& events,
+                                         std::stop_token stop = {});
+[[nodiscard]] std::string to_json(const ImportRecord& record);
+
+}  // namespace sabath
