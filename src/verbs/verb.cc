@@ -28,6 +28,7 @@
   verb("stage", call_stage) \
   verb("unpin", call_unpin) \
   verb("unstage", call_unstage) \
+  verb("verify", call_verify) \
   verb("view", call_view) \
   verb("want", call_want) \
   verb("where", call_where) \

@@ -1,14 +1,13 @@
-#include "cli/repair.h"
+#include "verbs/repair.h"
 
 #include "base/file.h"
 #include "fetch/asset.h"
 #include "fetch/source_key.h"
 #include "sabath/error.h"
-#include "sabath/session.h"
 #include "store/layout.h"
 #include "verbs/assets.h"
 
-namespace sabath::cli {
+namespace sabath {
 namespace {
 
 std::optional<Manifest> try_manifest(const Store& store, const Sha256& root) {
@@ -22,7 +21,8 @@ std::optional<Manifest> try_manifest(const Store& store, const Sha256& root) {
 
 }  // namespace
 
-Repair::Repair(Context& context, Store& store, const std::vector<Recipe>& recipes) : context_(context), store_(store) {
+Repair::Repair(const SessionSettings& settings, Store& store, const std::vector<Recipe>& recipes)
+    : settings_(settings), store_(store) {
   const Layout layout(store.directory());
   const SourceNames& names = store.source_names();
   for (const auto& recipe : recipes) {
@@ -47,8 +47,8 @@ bool Repair::is_whole(const Had& had) {
   return !had.view || store_.view_present(*manifest);
 }
 
-std::vector<Repair::Asset> Repair::run() {
-  std::vector<Asset> assets;
+std::vector<RepairedAsset> Repair::run(EventSink& events, const std::stop_token& stop) {
+  std::vector<RepairedAsset> assets;
   for (const auto& had : had_) {
     if (is_whole(had)) continue;
     FetchRequest request;
@@ -63,11 +63,9 @@ std::vector<Repair::Asset> Repair::run() {
         request.names = {had.recipe.name};
         break;
     }
-    Asset asset{had.recipe.name, 0, {}};
+    RepairedAsset asset{had.recipe.name, 0, {}};
     try {
-      const auto progress = context_.make_progress();
-      for (const auto& record :
-           Session(context_.configuration.session).fetch(request, *progress, context_.stop).assets) {
+      for (const auto& record : Session(settings_).fetch(request, events, stop).assets) {
         asset.fetched_bytes += record.fetched_bytes;
         for (const auto& failure : record.failures) asset.failures.push_back(failure.failure.message);
       }
@@ -91,4 +89,4 @@ bool Repair::is_mended(const BadChunk& bad) {
   return !bad.path.starts_with("refs/") || hint || try_lstat(file).has_value();
 }
 
-}  // namespace sabath::cli
+}  // namespace sabath
