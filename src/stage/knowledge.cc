@@ -65,6 +65,27 @@ std::map<unsigned, PieceSet> hear_of_peers(Comm& members, const PieceSet& mine) 
   return peers;
 }
 
+// What those who want the pieces that this member gives have of them already.
+std::map<unsigned, PieceSet> hear_of_hands(Comm& members, const Dealing& dealing, const PieceSet& mine,
+                                           const Known& known, const std::vector<std::uint32_t>& giver) {
+  std::vector<std::pair<std::size_t, std::uint32_t>> places;  // piece and member: a bit for each
+  for (std::size_t p = 0; p < mine.size(); ++p) {
+    if (!known.lacking.has(p) || known.unread.has(p) || dealing.hand_of(p).size() < 2) continue;
+    for (const std::uint32_t member : dealing.hand_of(p)) places.emplace_back(p, member);
+  }
+  PieceSet held(places.size());
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    if (places[i].second == members.rank() && mine.has(places[i].first)) held.add(i);
+  }
+  members.all_reduce(held.words(), Reduction::bit_or);
+  std::map<unsigned, PieceSet> peers;
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    const auto [piece, member] = places[i];
+    if (held.has(i) && giver[piece] == members.rank()) peers.try_emplace(member, mine.size()).first->second.add(piece);
+  }
+  return peers;
+}
+
 std::vector<unsigned> members_of(const PieceSet& who) {
   std::vector<unsigned> all;
   for (unsigned m = 0; m < who.size(); ++m) {
@@ -132,7 +153,8 @@ Agreed agree_on_plan(Comm& members, const Tape& tape, const Dealing& dealing, co
     if (known.unread.has(p)) used.insert(giver[p]);
   }
   std::map<unsigned, PieceSet> peers;
-  if (known.any && dealing.replicate) peers = hear_of_peers(members, mine);
+  if (known.any)
+    peers = dealing.replicate ? hear_of_peers(members, mine) : hear_of_hands(members, dealing, mine, known, giver);
   return {Plan({members.size(), members.rank(), dealing, mine, std::move(known.lacking), std::move(known.unread),
                 std::move(giver), std::move(peers)}),
           static_cast<unsigned>(used.size())};

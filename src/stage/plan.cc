@@ -9,8 +9,7 @@ namespace sabath {
 
 bool Plan::needs(unsigned member, const PieceSet& has, std::size_t piece) const {
   if (!given_.lacking.has(piece) || given_.giver[piece] == member) return false;
-  if (!given_.dealing.replicate) return given_.dealing.wants(member, piece);
-  return has.size() == 0 || !has.has(piece);
+  return given_.dealing.wants(member, piece) && (has.size() == 0 || !has.has(piece));
 }
 
 bool Plan::peer_needs(unsigned member, std::size_t piece) const {

@@ -44,11 +44,12 @@ class Plan {
   struct Given {
     unsigned members = 1, me = 0;
     Dealing dealing;
-    PieceSet mine;                       // what I have
-    PieceSet lacking;                    // what somebody lacks
-    PieceSet unread;                     // what nobody has
-    std::vector<std::uint32_t> giver;    // of each piece; nobody: nobody lacks it
-    std::map<unsigned, PieceSet> peers;  // what my children and the heads have; empty if nobody has anything
+    PieceSet mine;                     // what I have
+    PieceSet lacking;                  // what somebody lacks
+    PieceSet unread;                   // what nobody has
+    std::vector<std::uint32_t> giver;  // of each piece; nobody: nobody lacks it
+    // What those have to whom I may give: my children and the heads, or the hands of what I give. Empty: nothing.
+    std::map<unsigned, PieceSet> peers;
   };
   explicit Plan(Given given);
 

@@ -86,6 +86,7 @@ std::size_t expect_delivery(const Trial& trial) {
         const auto sender = plans[m].sender(hop.channel, hop.member);
         EXPECT_TRUE(!sender || *sender == m) << "piece " << p << " to " << hop.member;
         EXPECT_TRUE(plans[hop.member].receives(p));
+        EXPECT_FALSE(trial.has(hop.member, p)) << "piece " << p << " to " << hop.member << ", who has it";
         if (came[hop.member]++ == 0) at.push_back(hop.member);
       }
     }
