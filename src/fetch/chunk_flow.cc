@@ -20,6 +20,24 @@ namespace {
 constexpr double quick_s = std::chrono::duration<double>(ScratchLanes::worth_keeping).count();
 struct Enough {};  // thrown through a fetcher: the rest belongs to another lane
 
+class Meanwhile {  // the lock is not held, and one more is kept
+ public:
+  Meanwhile(std::unique_lock<std::mutex>& lock, unsigned& keeping) : lock_(lock), keeping_(keeping) {
+    ++keeping_;
+    lock_.unlock();
+  }
+  ~Meanwhile() {
+    lock_.lock();
+    --keeping_;
+  }
+  Meanwhile(const Meanwhile&) = delete;
+  Meanwhile& operator=(const Meanwhile&) = delete;
+
+ private:
+  std::unique_lock<std::mutex>& lock_;
+  unsigned& keeping_;
+};
+
 }  // namespace
 
 void ChunkTransfer::run_flow(Lane& lane, Place flow) {
@@ -218,33 +236,36 @@ void ChunkTransfer::finish_chunk(Lane& lane, Flow& flow, std::uint64_t chunk, co
                              : pieces_match(job_.pieces, size_, chunk * chunk_size_bytes, bytes);
   if (!right) return refuse_chunk(flow, chunk, flight);
   Whole whole{chunk, kept, {}, 0, now() - flight.begun < quick_s && flight.adopted == 0};
-  {
-    const std::lock_guard lock(mutex_);
-    whole.givers = flight.givers;
-    whole.adopted = flight.adopted;
-    const std::size_t giver = *whole.givers.begin();
-    if (whole.givers.size() == 1 && lead_is_open() && trust_.take_lead(giver)) note_version(giver);
-    if (!trust_.believed(whole.givers)) return trust_.hold(std::move(whole));
-  }
-  if (keep_chunk(lane, whole, flow.stop.get_token())) flow.pick.host->held_back();
+  std::unique_lock lock(mutex_);
+  whole.givers = flight.givers;
+  whole.adopted = flight.adopted;
+  const std::size_t giver = *whole.givers.begin();
+  if (whole.givers.size() == 1 && lead_is_open() && trust_.take_lead(giver)) note_version(giver);
+  if (!trust_.believed(whole.givers)) return trust_.hold(std::move(whole));
+  const bool held_back = keep_chunk(lane, whole, flow.stop.get_token(), lock);
+  lock.unlock();
+  if (held_back) flow.pick.host->held_back();
 }
 
-// True: everybody waits for the hash of the whole.
-bool ChunkTransfer::keep_chunk(Lane& lane, const Whole& whole, const std::stop_token& stop) {
+// The mutex is held before and after, and not meanwhile. True: everybody waits for the hash of the whole.
+bool ChunkTransfer::keep_chunk(Lane& lane, const Whole& whole, const std::stop_token& stop,
+                               std::unique_lock<std::mutex>& lock) {
   const std::uint64_t chunk = whole.chunk;
   const std::span<const std::byte> bytes(whole.bytes.get(), chunk_length(size_, chunk));
   FrontHash::Turn turn;
-  if (known()) {
-    partial_->write_chunk(lane.id, chunk, bytes, job_.known->chunks[chunk]);
-    if (whole.adopted > 0) context_.events.on(event::BytesReused{whole.adopted, Reuse::partial});
-  } else if (turn = front_hash_->await_turn(chunk, whole.quick, stop); turn.unhashed) {
-    partial_->write_unhashed(lane.id, chunk, bytes);
-  } else {
-    partial_->write_chunk(lane.id, chunk, bytes, hash_chunk(bytes));
-    if (job_.follower != nullptr) job_.follower->advance(*partial_, partial_->front());
+  {
+    const Meanwhile meanwhile(lock, keeping_);
+    if (known()) {
+      partial_->write_chunk(lane.id, chunk, bytes, job_.known->chunks[chunk]);
+      if (whole.adopted > 0) context_.events.on(event::BytesReused{whole.adopted, Reuse::partial});
+    } else if (turn = front_hash_->await_turn(chunk, whole.quick, stop); turn.unhashed) {
+      partial_->write_unhashed(lane.id, chunk, bytes);
+    } else {
+      partial_->write_chunk(lane.id, chunk, bytes, hash_chunk(bytes));
+      if (job_.follower != nullptr) job_.follower->advance(*partial_, partial_->front());
+    }
+    if (!known()) front_hash_->offer(chunk, whole.bytes, turn);
   }
-  if (!known()) front_hash_->offer(chunk, whole.bytes, turn);
-  const std::lock_guard lock(mutex_);
   if (done_[chunk]) return turn.held_back;
   if (!known()) reused_ += whole.adopted;
   trust_.gave(whole.givers);

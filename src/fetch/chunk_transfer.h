@@ -97,7 +97,7 @@ class ChunkTransfer {
   void write_scratch(const Lane& lane, Flow& flow, std::uint64_t at, const std::byte* buffer, std::size_t fresh);
   void adopt_scratch(Lane& lane, Flow& flow);
   void finish_chunk(Lane& lane, Flow& flow, std::uint64_t chunk, const Flight& flight);
-  bool keep_chunk(Lane& lane, const Whole& whole, const std::stop_token& stop);
+  bool keep_chunk(Lane& lane, const Whole& whole, const std::stop_token& stop, std::unique_lock<std::mutex>& lock);
   [[nodiscard]] bool keep_held(Lane& lane, std::unique_lock<std::mutex>& lock);
   void refuse_chunk(Flow& flow, std::uint64_t chunk, const Flight& flight);
   void after_failure(Flow& flow, const Error& error);
@@ -144,7 +144,7 @@ class ChunkTransfer {
   Clock::time_point looked_{};                   // for news of other processes
   Unanswered unanswered_;
   Trust trust_;
-  unsigned keeping_ = 0;  // chunks that were held, by a lane just now
+  unsigned keeping_ = 0;  // chunks that are believed, and on their way to the partial
 };
 
 }  // namespace sabath

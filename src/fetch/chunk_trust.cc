@@ -94,17 +94,7 @@ bool ChunkTransfer::keep_held(Lane& lane, std::unique_lock<std::mutex>& lock) {
   }
   const auto whole = trust_.take_held();
   if (!whole) return false;
-  ++keeping_;
-  lock.unlock();
-  try {
-    keep_chunk(lane, *whole, context_.stop);
-  } catch (...) {
-    lock.lock();
-    --keeping_;
-    throw;
-  }
-  lock.lock();
-  --keeping_;
+  keep_chunk(lane, *whole, context_.stop, lock);
   return true;
 }
 
