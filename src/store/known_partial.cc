@@ -94,9 +94,7 @@ KnownPartial::~KnownPartial() {
 
 std::shared_ptr<Fd> KnownPartial::open_data() {
   const auto there = try_lstat(data_path_);
-  // A publisher that died between sealing and naming it leaves it read-only.
-  if (there && (there->st_mode & S_IWUSR) == 0) ::chmod(data_path_.c_str(), there->st_mode | S_IWUSR);
-  auto data = std::make_shared<Fd>(open_file(data_path_, O_RDWR | O_CREAT | O_NOFOLLOW));
+  auto data = std::make_shared<Fd>(store_.layout.members().open_data(data_path_));
   const auto allocated = there ? std::min(static_cast<std::uint64_t>(there->st_blocks) * 512, digest_.size_bytes) : 0;
   promised_ = allocated == digest_.size_bytes;
   if (there && static_cast<std::uint64_t>(there->st_size) == digest_.size_bytes) return data;
@@ -300,6 +298,7 @@ void KnownPartial::copy_chunk(unsigned lane, std::uint64_t index, std::span<cons
       data = data_;
       promised = promised_;
     }
+    store_.layout.members().mark(data->get());
     if (!try_clone_range(origin.fd, origin.offset, bytes.size(), data->get(), offset, data_path_)) {
       if (!promised) store_.landing.add(bytes.size(), 0);
       write_all_at(data->get(), bytes, offset, data_path_);

@@ -71,6 +71,21 @@ Fd Members::create(const fs::path& file, int flags, mode_t mode) const {
   return fd;
 }
 
+Fd Members::open_data(const fs::path& file) const {
+  const auto there = try_lstat(file);
+  if (there && (there->st_mode & S_IWUSR) == 0) {  // sealed by a publisher that died before it gave it its name
+    const bool ours_alone = group_ && (there->st_mode & S_IROTH) == 0;
+    ::chmod(file.c_str(), (there->st_mode & 07777) | S_IWUSR | (ours_alone ? S_ISVTX : 0));
+  }
+  return open_file(file, O_RDWR | O_CREAT | O_NOFOLLOW);
+}
+
+void Members::mark(int fd) const {
+  struct stat s {};
+  if (!group_ || !*to_group_ || ::fstat(fd, &s) != 0 || (s.st_mode & S_ISVTX) != 0) return;
+  ::fchmod(fd, (s.st_mode & 07777) | S_ISVTX);
+}
+
 void Members::give(int fd, mode_t mode, const fs::path& name) const {
   const bool given = ::fchown(fd, static_cast<uid_t>(-1), *group_) == 0;
   if (!given && (mode & 0004) == 0) throw_errno("give the store's group to", name, errno);
@@ -81,6 +96,7 @@ void Members::seal(int fd, const fs::path& name) const {
   struct stat s {};
   if (::fstat(fd, &s) != 0) throw_errno("stat", name, errno);
   if (group_) {
+    if ((s.st_mode & S_ISVTX) != 0) keep_to_group();  // another process, or rank, has read what not everybody may
     const mode_t mode = (s.st_mode & S_IXUSR) != 0 ? 0555 : 0444;
     give(fd, *to_group_ ? mode & ~mode_t{07} : mode, name);
   } else if (::fchmod(fd, s.st_mode & 0555) != 0) {

@@ -25,6 +25,9 @@ class Members {
   void make_directories(const std::filesystem::path& directory) const;  // for all members to write into
   // As open_file(), but in a shared store a new file has just this mode.
   [[nodiscard]] Fd create(const std::filesystem::path& file, int flags, mode_t mode) const;
+  // The data of a partial, to be written. One for the group alone has the sticky bit, whoever goes on with it.
+  [[nodiscard]] Fd open_data(const std::filesystem::path& file) const;
+  void mark(int fd) const;  // before bytes come into such a file: what was said by keep_to_group() holds for it
   // Takes the write permissions from a file that is whole. In a shared store all members can read it then.
   void seal(int fd, const std::filesystem::path& name) const;
   // The same for a tree that another program made.

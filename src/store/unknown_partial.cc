@@ -51,10 +51,7 @@ UnknownPartial::UnknownPartial(Store::State& store, const Sha256& key)
       name_(directory_.filename()),
       scratch_(directory_, name_) {
   take_directory();
-  // A publisher that died between sealing and naming the data leaves it read-only.
-  const auto there = try_lstat(data_path_);
-  if (there && (there->st_mode & S_IWUSR) == 0) ::chmod(data_path_.c_str(), there->st_mode | S_IWUSR);
-  data_ = open_file(data_path_, O_RDWR | O_CREAT | O_NOFOLLOW);
+  data_ = store_.layout.members().open_data(data_path_);
   const std::lock_guard lock(mutex_);
   if (!unexamined_) begin_journal();
 }
@@ -266,6 +263,7 @@ void UnknownPartial::write_bytes(std::uint64_t index, std::span<const std::byte>
   }
   const std::uint64_t begin = index * chunk_size_bytes;
   store_.landing.add(bytes.size(), begin == 0 ? 1 : 0);
+  store_.layout.members().mark(data_.get());
   write_all_at(data_.get(), bytes, begin, data_path_);
   // Bytes of an earlier, longer short chunk must not follow this one.
   if (bytes.size() < chunk_size_bytes && ::ftruncate(data_.get(), static_cast<off_t>(begin + bytes.size())) != 0) {

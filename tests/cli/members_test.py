@@ -11,8 +11,10 @@ import subprocess
 
 from support.accounts import BIG, OwnProgram, object_of
 from support.case import main, place
-from support.content import fragment, read_tree
+from support.content import fragment, read_tree, seeded
 from support.origin import body_bytes
+
+CHUNK = 4 << 20
 
 
 class Accounts(OwnProgram):
@@ -197,6 +199,22 @@ class Accounts(OwnProgram):
         self.fetch_as(me, "ours")
         self.assertEqual(stat.S_IMODE(object_of(self.store, 6).stat().st_mode), 0o440)
         self.assertEqual(read_tree(self.fetch_as(self.NAMES[1], "ours")["path"]), {"key": b"a key\n"})
+
+    def test_what_the_group_alone_may_read_stays_so_whoever_publishes_it(self):
+        """The first process reads two chunks of it, and a wrong third one; the next has that from elsewhere."""
+        me = self.NAMES[0]
+        data = seeded(3 * CHUNK)
+        self.as_account(me, "init", "--shared", "--group", self.PROJECT)
+        key = self.secret(me, data[:-1] + bytes([data[-1] ^ 1]), mode=0o640, group=self.group)
+        place(self.server.root / "true/key", data)
+        self.expect(self.sabath.run("manifest", "create", self.server.root / "true", "-o", self.home / "m"))
+        pin = {"digest": self.sabath.run("manifest", "show", "--json", self.home / "m").record["manifest"],
+               "urls": [f"file://{self.home}/m"]}  # fmt: skip
+        self.sabath.add("ours", [fragment(f"file://{key}", path="key")], manifest=pin)
+        self.as_account(me, "fetch", "ours", code=7)
+        self.sabath.add("ours", [fragment(self.server.url("true/key"), path="key")], manifest=pin)
+        self.assertEqual(self.fetch_as(me, "ours")["reused"]["partial"], 2 * CHUNK)
+        self.assertEqual(stat.S_IMODE(object_of(self.store, len(data)).stat().st_mode), 0o440)
 
     def test_a_private_store_beside_a_shared_one_is_not_emptied_into_it(self):
         me = self.NAMES[0]
