@@ -50,12 +50,19 @@ Json by_first_url(const Fragment& fragment) {
   return json;
 }
 
+// What a list names is asked for by settings, too, and nobody knows its URLs before it is read.
+void add_settings(Json& key, const Fragment& fragment, const SourceNames& names) {
+  const bool names_others = fragment.type == FragmentType::file_list;
+  if (names_others && !names.settings().empty()) key["settings"] = names.settings();
+}
+
 // By all its sources as this user asks them: each of them may have given what is learnt. Of one source, too, the name
 // is another than that of 0.1, under which another recipe's mirror may have put what it gave.
 Json to_json(const Fragment& fragment, const SourceNames& names, const Selection& selection) {
   if (is_proven(fragment, selection) || fragment.urls.empty()) return by_first_url(fragment);
   Json json = facts_of(fragment);
   for (const auto& url : fragment.urls) json["sources"].push_back(name_of(url, names));
+  add_settings(json, fragment, names);
   return json;
 }
 
@@ -162,6 +169,7 @@ Sha256 given_key(const Fragment& fragment, std::size_t mirror, const SourceNames
   key["sources"] = {name_of(fragment.urls[mirror], names)};
   // What a list names without a host stands beside the first of its mirrors.
   if (mirror > 0 && fragment.type == FragmentType::file_list) key["beside"] = name_of(fragment.urls.front(), names);
+  add_settings(key, fragment, names);
   return fragment_key(std::move(key), fragment, selection);
 }
 

@@ -7,6 +7,10 @@
 #include <string_view>
 #include <utility>
 
+#include <nlohmann/json.hpp>
+
+#include "base/file.h"
+#include "base/hash.h"
 #include "fetch/rewrite.h"
 #include "sabath/error.h"
 #include "session/late_fetchers.h"
@@ -18,6 +22,8 @@ namespace {
 // Their URLs say all. (Fetchers take longer to load than a lookup takes.)
 constexpr std::array<std::string_view, 8> plain_schemes = {"http", "https", "ftp",    "ftps",
                                                            "file", "oci",   "zenodo", "sabath"};
+
+constexpr std::uint64_t configuration_size_max = 16ULL << 20;
 
 class Places {
  public:
@@ -47,16 +53,34 @@ class Places {
   std::map<std::string, std::string> known_;
 };
 
+// All that decides what a URL means, or stands in the files that do; empty: nothing is set.
+std::string meaning_of_urls(const SessionSettings& settings) {
+  const FetcherSettings& of = settings.fetchers;
+  nlohmann::json all = {{"rewrites", settings.rewrites}, {"s3", {of.s3.endpoint_url, of.s3.addressing, of.s3.profile}},
+                        {"hub", of.hub.endpoint},        {"globus", of.globus.api},
+                        {"prefer", of.commands.prefer},  {"ssh", of.ssh.config.native()}};
+  const std::string nothing = R"({"globus":"","hub":"","prefer":{},"rewrites":[],"s3":["","",""],"ssh":""})";
+  std::string text = all.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  if (text == nothing) text.clear();
+  const std::filesystem::path ssh =
+      of.ssh.config.empty() && !of.ssh.home.empty() ? of.ssh.home / ".ssh/config" : of.ssh.config;
+  for (const auto& file : {ssh, of.s3.config_file}) {
+    if (const auto said = file.empty() ? std::nullopt : try_read_text(file, configuration_size_max)) text += *said;
+  }
+  return text.empty() ? "" : sha256(text).hex();
+}
+
 }  // namespace
 
 SourceNames source_names(const SessionSettings& settings) {
-  return [rules = settings.rewrites, places = std::make_shared<Places>(settings.fetchers)](const Url& url) {
+  const auto name = [rules = settings.rewrites, places = std::make_shared<Places>(settings.fetchers)](const Url& url) {
     const Url asked = rewritten(url, rules);
     std::string place = places->of(asked);
     const auto other = Url::try_parse(place);  // a hub, which a rule may lead elsewhere
     if (other) place = rewritten(*other, rules).text();
     return place.empty() ? asked.text() : asked.text() + " at " + place;
   };
+  return SourceNames(name, meaning_of_urls(settings));
 }
 
 void look_into_others(Store& store, const SessionSettings& settings) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sabath/digest.h"
@@ -17,8 +18,21 @@ struct Space {
   std::uint64_t inodes_free = 0;  // UINT64_MAX where the filesystem does not count them
 };
 
-// What a source is called in the store: its URL as this user asks for it. Empty: URLs say all.
-using SourceNames = std::function<std::string(const Url&)>;
+// What a source is called in the store: its URL as this user asks for it. Made without a function: URLs say all.
+class SourceNames {
+ public:
+  using Name = std::function<std::string(const Url&)>;
+  SourceNames() = default;
+  // `settings`: stands for all that decides what URLs mean; empty: nothing does.
+  explicit SourceNames(Name name, std::string settings = "") : name_(std::move(name)), settings_(std::move(settings)) {}
+  explicit operator bool() const { return static_cast<bool>(name_); }
+  [[nodiscard]] std::string operator()(const Url& url) const { return name_(url); }
+  [[nodiscard]] const std::string& settings() const { return settings_; }
+
+ private:
+  Name name_;
+  std::string settings_;
+};
 
 // Of which version of which source some bytes are: validators of one say nothing about another's.
 struct SourceVersion {

@@ -199,6 +199,18 @@ class Believed(Case):
         self.expect_tree(self.fetch("one")["path"], {"f": b"true"})
         self.expect_tree(self.fetch("one", SABATH_CONFIG=str(config))["path"], {"f": b"site"})
 
+    def test_a_rule_for_what_a_list_names_makes_another_list(self):
+        first, second = self.serve({"f": b"true"}, name="true"), self.serve({"f": b"site"}, name="site")
+        lists = self.serve({"list": first.url("f\n").encode()}, name="lists")
+        self.sabath.add("many", [fragment(lists.url("list"), kind="file_list")])
+        config = self.home / "config.json"
+        config.write_text('{"rewrites": [{"from": "%s", "to": "%s"}]}' % (first.url(), second.url()))
+        for led, content in (({}, b"true"), ({"SABATH_CONFIG": str(config)}, b"site"), ({}, b"true")):
+            asset = self.fetch("many", **led)
+            self.assertEqual((pathlib.Path(asset["path"]) / "f").read_bytes(), content)
+            again = self.fetch("many", **led)
+            self.assertEqual((again["path"], again["sources"]), (asset["path"], []))
+
     def test_a_refresh_asks_for_the_version_that_this_mirror_gave(self):
         first, second = self.serve({"f": b"11111"}, name="one"), self.serve({"f": b"22222"}, name="two")
         for server in (first, second):

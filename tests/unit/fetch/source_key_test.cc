@@ -91,7 +91,7 @@ TEST(SourceKey, WithoutAChecksumEachMirrorCounts) {
   EXPECT_EQ(given_key(free, 0, {}), given_key(alone, 0, {}));
   EXPECT_EQ(given_key(free, 0, {}), given_key(fragment(), 0, {})) << "whatever a recipe states";
   EXPECT_NE(given_key(free, 0, {}), given_key(free, 1, {}));
-  const SourceNames here = [](const Url& url) { return url.text() + " at here"; };
+  const SourceNames here([](const Url& url) { return url.text() + " at here"; });
   EXPECT_NE(source_key(alone, here), source_key(alone, {}));
   EXPECT_NE(given_key(alone, 0, here), given_key(alone, 0, {}));
   EXPECT_EQ(source_key(fragment(), here), source_key(fragment(), {}))
@@ -117,6 +117,27 @@ TEST(SourceKey, WithoutAChecksumEachMirrorCounts) {
   EXPECT_EQ(giver_of(job_free, {}), std::nullopt) << "nobody has said it, and there are two";
   job_alone.names = {"f at here"};
   EXPECT_NE(given_key(job_free, 0), given_key(job_alone, 0));
+}
+
+// A rule may lead what a list names elsewhere, and the list's own URL not.
+TEST(SourceKey, AListBelongsToAllSettings) {
+  const auto plain = [](const Url& url) { return url.text(); };
+  const SourceNames none(plain), one(plain, "1"), two(plain, "2");
+  Fragment each = fragment();
+  for (const bool proven : {false, true}) {
+    if (!proven) each.checksum = {};
+    if (proven) each.checksum.sha256 = std::string(64, 'a');
+    each.type = FragmentType::file_list;
+    EXPECT_EQ(source_key(each, none), source_key(each, {}));
+    EXPECT_EQ(given_key(each, 1, none), given_key(each, 1, {}));
+    for (const auto& [a, b] : {std::pair(&none, &one), std::pair(&one, &two)}) {
+      EXPECT_NE(source_key(each, *a), source_key(each, *b));
+      EXPECT_NE(given_key(each, 1, *a), given_key(each, 1, *b));
+    }
+    each.type = FragmentType::file;
+    EXPECT_EQ(source_key(each, none), source_key(each, two));
+    EXPECT_EQ(given_key(each, 1, none), given_key(each, 1, two));
+  }
 }
 
 TEST(SourceKey, ARecipeIsItsFragmentsInTheirOrder) {
