@@ -26,7 +26,7 @@ install(FILES ${PROJECT_BINARY_DIR}/sabathConfig.cmake ${PROJECT_BINARY_DIR}/sab
 
 # libsabath.a leaves its users to link what it needs: only what it calls itself, not what that needs in turn.
 set(private_libraries -lcurl -lcrypto -lfmt -pthread)
-foreach(library XXHASH ZSTD RE2 ARCHIVE LIBSSH2 HDF5 MICROHTTPD YAML)
+foreach(library XXHASH ZSTD RE2 ARCHIVE LIBSSH2 MICROHTTPD YAML)
   list(APPEND private_libraries ${${library}_LDFLAGS})
 endforeach()
 if(SABATH_SANITIZE)

@@ -38,6 +38,9 @@ struct SessionSettings {
   std::uint64_t limit_rate = 0;           // bytes a second, 0: none
   std::string job;                        // of the batch system: tells others who uses the store
   std::vector<std::string> local_places;  // what StageRequest::to means by "auto", in the order in which it is tried
+  // The program `sabath`, which the library starts for what it must not do in the process of a host: to read HDF5
+  // files, and to watch over what it runs. Empty: it lies beside the library.
+  std::filesystem::path program;
   // Asked only when something is to move; may be empty.
   std::function<std::optional<Deadline>()> deadline;
   std::function<std::vector<Credential>()> credentials;  // those whose end is known

@@ -3,7 +3,6 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/verbs.h"
-#include "hdf5/logical_hash.h"
 #include "hdf5/own_process.h"
 #include "sabath/path.h"
 
@@ -48,17 +47,13 @@ Json record_of(const LogicalHash& hash) {
 
 int run(Context& context, const Options& options) {
   const bool json = context.presentation.json;
-  const auto work = [&](const SignOfLife& alive) {
-    const LogicalHash hash = logical_hash(options.file, {}, alive);
-    return json ? record_of(hash).dump() : hash.text();
-  };
-  const std::string text = in_own_process(work, printable(options.file, 4096), {}, context.stop);
+  const LogicalHash hash = Hdf5(context.configuration.session.program).hash(options.file, json, context.stop);
   if (!json) {
-    context.out.print(fmt::format("{}  {}\n", text, printable(options.file, 4096)));
+    context.out.print(fmt::format("{}  {}\n", hash.text(), printable(options.file, 4096)));
     return 0;
   }
   Json record{{"schema", 1}, {"file", options.file}};
-  record.update(Json::parse(text));
+  record.update(record_of(hash));
   record["exit"] = 0;
   context.out.record(record);
   return 0;

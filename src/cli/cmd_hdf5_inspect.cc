@@ -4,7 +4,6 @@
 
 #include "base/text.h"
 #include "cli/verbs.h"
-#include "hdf5/inspect.h"
 #include "hdf5/own_process.h"
 #include "sabath/path.h"
 
@@ -93,11 +92,7 @@ void print_text(Context& context, const Json& record) {
 }
 
 int run(Context& context, const Options& options) {
-  const auto work = [&](const SignOfLife& alive) {
-    return inspect_hdf5(options.file, alive).dump(-1, ' ', false, Json::error_handler_t::replace);
-  };
-  const std::string text = in_own_process(work, printable(options.file, 4096), {}, context.stop);
-  Json record = Json::parse(text);
+  const Json record = Hdf5(context.configuration.session.program).inspect(options.file, context.stop);
   if (!context.presentation.json) {
     print_text(context, record);
     return 0;

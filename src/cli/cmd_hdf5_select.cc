@@ -8,7 +8,6 @@
 #include "base/text.h"
 #include "cli/verbs.h"
 #include "hdf5/own_process.h"
-#include "hdf5/select.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
 
@@ -55,39 +54,25 @@ Json record_of(const SelectedFile& made) {
   return record;
 }
 
-// The process that selects may die of a damaged file, or be killed on a stop request: what it left is removed here.
-Json select_in_own_process(const Context& context, const Options& options, const Selections& selections) {
-  SelectOptions how = select_options(options);
-  const auto work = [&](const SignOfLife& alive) {
-    how.on_progress = alive;
-    return record_of(select_into(options.file, selections, options.output, how))
-        .dump(-1, ' ', false, Json::error_handler_t::replace);
-  };
-  try {
-    return Json::parse(in_own_process(work, printable(options.file, 4096), {}, context.stop));
-  } catch (const Error&) {
-    remove_tree(how.unfinished);
-    throw;
-  }
-}
-
 int run(Context& context, const Options& options) {
   if (options.output.empty()) throw Error(FailureKind::usage, "hdf5 select needs -o OUT");
   Selections selections;
   for (const std::string& text : options.selections) selections.push_back(parse_selection(text));
-  const Json made = select_in_own_process(context, options, selections);
-  for (const Json& left : made["left_out"]) context.warn(fmt::format("left out {}", left.get<std::string>()));
+  const SelectedFile made =
+      Hdf5(context.configuration.session.program)
+          .select(options.file, selections, options.output, select_options(options), context.stop);
+  for (const std::string& left : made.left_out) context.warn(fmt::format("left out {}", left));
   if (context.presentation.json) {
     Json record{{"schema", 1}, {"source", options.file}, {"out", options.output}};
-    record.update(made);
+    record.update(record_of(made));
     record["exit"] = 0;
     context.out.record(record);
     return 0;
   }
-  const std::size_t files = made["files"].size();
+  const std::size_t files = made.files.size();
   context.say(fmt::format("{}: {}{} selected of {} read, in {:.2f} s", printable(options.output, 4096),
-                          files == 1 ? "" : fmt::format("{} files, ", files), format_bytes(made["bytes_selected"]),
-                          format_bytes(made["bytes_read"]), made["seconds"].get<double>()));
+                          files == 1 ? "" : fmt::format("{} files, ", files), format_bytes(made.bytes_selected),
+                          format_bytes(made.bytes_read), made.seconds));
   return 0;
 }
 

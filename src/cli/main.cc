@@ -3,11 +3,13 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <span>
 #include <string>
 #include <vector>
 
 #include "cli/program.h"
 #include "cli/signals.h"
+#include "companion/act.h"
 #include "sabath/environment.h"
 
 namespace {
@@ -34,6 +36,8 @@ void spare_addresses() {
 int main(int count, char** arguments) {
   hold_standard_streams();
   spare_addresses();
+  const std::span all(arguments, static_cast<std::size_t>(count));
+  if (const auto code = sabath::companion::try_act(all)) return *code;
   sabath::cli::Signals signals;
   return sabath::cli::run_program(std::vector<std::string>(arguments + (count > 0 ? 1 : 0), arguments + count),
                                   sabath::Environment::of_process(), signals);

@@ -81,6 +81,7 @@ class Program {
       presentation_ = choose(line.globals);
       if (line.verb != nullptr && !line.help && !line.globals.version) {
         configuration = load_configuration(line.globals, environment_);
+        if (configuration.session.program.empty()) configuration.session.program = environment_.executable;
         force_hash_kernel(configuration.session.hash_kernel);
       }
     });

@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/clock.h"
+#include "base/companion.h"
 #include "base/text.h"
 #include "cli/epoch_board.h"
 #include "run/guarded_process.h"
@@ -127,6 +128,7 @@ class Conductor {
     variables.insert(environment_.variables.begin(), environment_.variables.end());
     execution.environment = lines(variables);
     execution.patterns = request_.model.metrics;
+    execution.companion = find_companion(context_.configuration.session.program);
     execution.grace = std::chrono::seconds(options_.grace_s.value_or(10));
     execution.stop_signal = [this] { return context_.signals.received() == 0 ? SIGTERM : context_.signals.received(); };
     execution.on_metric = [this](const Metric& metric) { board_.on(metric); };

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/companion.h"
 #include "base/file.h"
 #include "base/text.h"
 #include "run/guarded_process.h"
@@ -221,7 +222,7 @@ RunRequest resolve(const Context& context, const RunOptions& options) {
   request.ranks = options.ranks ? at_least_one(options.ranks, "--ranks") : request.nodes;
   request.launcher = choose_launcher(context, options, request);
   choose_container(options, request);
-  request.sampler = context.environment.executable.string();
+  request.sampler = find_companion(context.configuration.session.program).string();
   return request;
 }
 

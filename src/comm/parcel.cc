@@ -26,7 +26,7 @@ Parcel& Parcel::add(const Failure& failure) {
 Parcel& Parcel::add(const std::optional<Failure>& failure) { return failure ? add(*failure) : add(std::uint64_t{0}); }
 
 std::string_view Parcel::Reader::raw(std::size_t length) {
-  if (length > bytes_.size()) throw Error(FailureKind::internal, "a message between ranks ends early");
+  if (length > bytes_.size()) throw Error(FailureKind::internal, "a message between processes ends early");
   const std::string_view taken = bytes_.substr(0, length);
   bytes_.remove_prefix(length);
   return taken;
@@ -46,7 +46,11 @@ std::string Parcel::Reader::text() {
 std::optional<Failure> Parcel::Reader::failure() {
   if (!flag()) return std::nullopt;
   Failure failure;
-  failure.kind = static_cast<FailureKind>(number());
+  const std::uint64_t kind = number();
+  if (kind > static_cast<std::uint64_t>(FailureKind::internal)) {
+    throw Error(FailureKind::internal, "a message between processes tells of a failure that there is not");
+  }
+  failure.kind = static_cast<FailureKind>(kind);
   failure.message = text();
   failure.hint = text();
   if (const std::uint64_t pause = number(); pause > 0) {

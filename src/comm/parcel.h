@@ -1,4 +1,4 @@
-// Values as bytes, from one rank to another of the same program and build: no versions, no byte orders but ours.
+// Values as bytes, from one process to another of the same program and build: no versions, no byte orders but ours.
 // Pure; any thread. Parcel::Reader throws Error{internal} instead of passing the end.
 #pragma once
 

@@ -1,30 +1,38 @@
-// Work on a hostile file, in a process of its own: HDF5 parses what strangers wrote, in C, and has crashed, looped and
-// taken all memory on damaged files. A death of that process is an Error here, not the death of the caller.
+// HDF5 in a process of its own: it parses what strangers wrote, in C, and has crashed, looped and taken all memory on
+// damaged files. A death of that process is an Error here, not the death of the caller; and a caller may have an HDF5
+// of its own, of another version, in use by other threads.
 //
-// The process is a fork: its work may use what the caller has, holds no lock of another thread, and ends without
-// running exit handlers. Not for a process that has started MPI. Main thread.
+// The process is a companion of this library (base/companion.h). Any thread, several at once; each call is a process.
+// Beside what is said of inspect.h, logical_hash.h and select.h: throws Error{invalid} if the process died of a signal,
+// gave no sign of life or took too much memory, naming the file; Error{interrupted} after a stop request: the process
+// is then dead; Error{command} if the program cannot be started.
 #pragma once
 
-#include <chrono>
-#include <cstdint>
-#include <functional>
+#include <filesystem>
+#include <nlohmann/json_fwd.hpp>
 #include <stop_token>
 #include <string>
-#include <string_view>
+
+#include "hdf5/messages.h"
 
 namespace sabath {
 
-struct ProcessBounds {
-  std::uint64_t memory_bytes = std::uint64_t{2} << 30;  // beyond what the caller has now
-  std::uint64_t answer_bytes = std::uint64_t{256} << 20;
-  std::chrono::seconds stalled{20};  // of processor time between two signs of life
+class Hdf5 {
+ public:
+  explicit Hdf5(std::filesystem::path companion) : companion_(std::move(companion)) {}  // empty: it is found
+
+  [[nodiscard]] nlohmann::ordered_json inspect(const std::filesystem::path& file, const std::stop_token& stop) const;
+  // Without `objects`: the hash of the whole alone.
+  [[nodiscard]] LogicalHash hash(const std::filesystem::path& file, bool objects, const std::stop_token& stop) const;
+  // `options` as in select.h, but for its functions, which are not called. What a dead process left is removed.
+  [[nodiscard]] SelectedFile select(const std::filesystem::path& source, const Selections& selections,
+                                    const std::filesystem::path& out, const SelectOptions& options,
+                                    const std::stop_token& stop) const;
+
+ private:
+  [[nodiscard]] std::string ask(const Hdf5Request& request, const std::stop_token& stop) const;
+
+  std::filesystem::path companion_;
 };
-
-using SignOfLife = std::function<void()>;  // cheap: for each piece of work
-
-// What `work` returned, or the Error that it threw. Error{invalid} if the process died of a signal or gave no sign of
-// life, naming `what`; Error{interrupted} after a stop request: the process is then dead.
-[[nodiscard]] std::string in_own_process(const std::function<std::string(const SignOfLife&)>& work,
-                                         std::string_view what, const ProcessBounds& bounds, std::stop_token stop);
 
 }  // namespace sabath

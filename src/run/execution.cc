@@ -61,7 +61,7 @@ class Execution {
 
   void run_step(const RunStep& step) {
     const auto begin = Clock::now();
-    GuardedProcess process({step.argv, options_.environment, directory_.work()});
+    GuardedProcess process({step.argv, options_.environment, directory_.work(), options_.companion});
     if (options_.on_start) options_.on_start(process.guardian());
     Stream out(*this, "stdout", step.tagged), err(*this, "stderr", step.tagged);
     std::optional<ProcessEnd> ended;

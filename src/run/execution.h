@@ -4,6 +4,7 @@
 #pragma once
 
 #include <chrono>
+#include <filesystem>
 #include <functional>
 #include <stop_token>
 #include <string>
@@ -25,6 +26,7 @@ struct ExecutionOptions {
   std::vector<std::string> environment;  // of the programs
   std::vector<std::string> patterns;     // of the recipe, for metrics
   std::chrono::milliseconds grace = std::chrono::seconds(10);
+  std::filesystem::path companion;      // find_companion()
   std::function<int()> stop_signal;     // what to pass on when a stop is asked for
   std::function<void(pid_t)> on_start;  // the guardian of each step; 0 when it is over
   std::function<void(const Metric&)> on_metric;

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <signal.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -11,7 +12,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "run/guardian.h"
+#include "comm/parcel.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
 
@@ -36,11 +37,16 @@ std::string variable(const std::vector<std::string>& environment, std::string_vi
   return {};
 }
 
-std::vector<char*> pointers(std::vector<std::string>& texts) {
-  std::vector<char*> result;
-  for (std::string& text : texts) result.push_back(text.data());
-  result.push_back(nullptr);
-  return result;
+Parcel& add(Parcel& parcel, const std::vector<std::string>& texts) {
+  parcel.add(std::uint64_t{texts.size()});
+  for (const std::string& text : texts) parcel.add(text);
+  return parcel;
+}
+
+std::vector<std::string> texts_of(Parcel::Reader& parcel) {
+  std::vector<std::string> texts;
+  for (std::uint64_t left = parcel.number(); left > 0; --left) texts.push_back(parcel.text());
+  return texts;
 }
 
 }  // namespace
@@ -68,48 +74,51 @@ GuardedProcess::GuardedProcess(const ProcessSpec& spec) {
     throw Error(FailureKind::command, fmt::format("cannot start `{}`: no such program", printable(program_)),
                 "install it, load its module, or add it to PATH");
   }
-  // All that allocates is done before the fork.
-  auto argv_texts = spec.argv, environment_texts = spec.environment;
-  const auto argv = pointers(argv_texts), environment = pointers(environment_texts);
-  const std::string directory = spec.directory.string();
-  Pipe out, err, news, control;
-  const Fd nothing = open_file("/dev/null", O_RDONLY);
-  const guardian::Program program{file.c_str(),      argv.data(),      environment.data(),
-                                  directory.c_str(), nothing.get(),    out.write.get(),
-                                  err.write.get(),   news.write.get(), control.read.get()};
-  guardian_ = ::fork();
-  if (guardian_ < 0) throw_errno("start a process for", file, errno);
-  if (guardian_ == 0) guardian::stand(program);
+  Pipe out, err;
+  guardian_ = std::make_unique<Companion>(spec.companion, "guardian",
+                                          Companion::Streams{out.write.get(), err.write.get()}, std::stop_token());
+  send_message(guardian_->channel(),
+               ProgramToGuard{file, spec.directory.string(), spec.argv, spec.environment}.encode());
   out_ = std::move(out.read);
   err_ = std::move(err.read);
-  news_ = std::move(news.read);
-  control_ = std::move(control.write);
 }
 
-GuardedProcess::~GuardedProcess() {
-  control_.reset();  // the guardian reads its end, and ends what is left
-  int status = 0;
-  while (::waitpid(guardian_, &status, 0) < 0 && errno == EINTR) {}
-}
+GuardedProcess::~GuardedProcess() = default;  // the guardian reads the end of its channel, and ends what is left
 
 void GuardedProcess::signal(int number) noexcept {
   const auto byte = static_cast<unsigned char>(number);
-  [[maybe_unused]] const auto written = ::write(control_.get(), &byte, 1);
+  [[maybe_unused]] const auto sent = ::send(guardian_->channel(), &byte, 1, MSG_NOSIGNAL);
 }
 
 void GuardedProcess::end_all() noexcept { signal(0); }
 
 std::optional<ProcessEnd> GuardedProcess::try_end() {
-  guardian::News news{};
-  const ssize_t n = ::read(news_.get(), &news, sizeof news);
+  GuardianNews news{};
+  const ssize_t n = ::recv(guardian_->channel(), &news, sizeof news, 0);
   if (n < 0 && (errno == EINTR || errno == EAGAIN)) return std::nullopt;
   if (n != static_cast<ssize_t>(sizeof news)) return ProcessEnd{128 + SIGKILL, SIGKILL};  // the guardian was killed
-  if (news.kind == guardian::News::not_started) {
+  if (news.kind == GuardianNews::not_started) {
     throw Error(FailureKind::command,
                 fmt::format("cannot start `{}`: {}", printable(program_), std::strerror(news.value)));
   }
   if (WIFSIGNALED(news.value)) return ProcessEnd{128 + WTERMSIG(news.value), WTERMSIG(news.value)};
   return ProcessEnd{WEXITSTATUS(news.value), 0};
+}
+
+std::string ProgramToGuard::encode() const {
+  Parcel parcel;
+  parcel.add(file).add(directory);
+  return add(add(parcel, argv), environment).take();
+}
+
+ProgramToGuard ProgramToGuard::parse(std::string_view request) {
+  Parcel::Reader parcel(request);
+  ProgramToGuard program;
+  program.file = parcel.text();
+  program.directory = parcel.text();
+  program.argv = texts_of(parcel);
+  program.environment = texts_of(parcel);
+  return program;
 }
 
 }  // namespace sabath

@@ -1,16 +1,20 @@
 // A program whose every descendant ends with it, and with us, whatever happens to us.
 //
-// Between this process and the program stands a guardian, a fork of this one: the subreaper of all that the program
-// starts, in whatever group or session, so orphans become its children. It holds one end of a pipe whose other end only
-// we have; when we are gone, also by SIGKILL, it reads the end of it and kills everything. When the program has ended
-// by itself, what it left behind is ended, too. One thread. Throws Error{command}, Error{storage}.
+// Between this process and the program stands a guardian, a companion of this library: the subreaper of all that the
+// program starts, in whatever group or session, so orphans become its children. It holds one end of a socket whose
+// other end only we have; when we are gone, also by SIGKILL, it reads the end of it and kills everything. When the
+// program has ended by itself, what it left behind is ended, too. One thread. Throws Error{command}, Error{storage}.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "base/companion.h"
 #include "base/file.h"
 
 namespace sabath {
@@ -19,6 +23,7 @@ struct ProcessSpec {
   std::vector<std::string> argv;         // argv[0] is looked up in the PATH of `environment`
   std::vector<std::string> environment;  // "NAME=value", all of it
   std::filesystem::path directory;
+  std::filesystem::path companion;  // find_companion()
 };
 
 struct ProcessEnd {
@@ -37,8 +42,10 @@ class GuardedProcess {
   [[nodiscard]] int err() const noexcept { return err_.get(); }
   void close_out() noexcept { out_.reset(); }
   void close_err() noexcept { err_.reset(); }
-  [[nodiscard]] int news() const noexcept { return news_.get(); }  // readable when try_end() has something to say
-  [[nodiscard]] pid_t guardian() const noexcept { return guardian_; }
+  [[nodiscard]] int news() const noexcept {
+    return guardian_->channel();
+  }  // readable when try_end() has something to say
+  [[nodiscard]] pid_t guardian() const noexcept { return guardian_->pid(); }
 
   void signal(int number) noexcept;  // to the program's group
   void end_all() noexcept;           // SIGKILL to all of it
@@ -46,9 +53,25 @@ class GuardedProcess {
   [[nodiscard]] std::optional<ProcessEnd> try_end();
 
  private:
-  Fd out_, err_, news_, control_;
-  pid_t guardian_ = 0;
+  Fd out_, err_;
+  std::unique_ptr<Companion> guardian_;
   std::string program_;
+};
+
+// What the guardian is asked for, and what it says. Then a byte is a signal for the program's group, 0 is SIGKILL for
+// all, and the end of the channel is our end.
+struct ProgramToGuard {
+  std::string file, directory;  // the latter may be empty
+  std::vector<std::string> argv, environment;
+
+  [[nodiscard]] std::string encode() const;
+  [[nodiscard]] static ProgramToGuard parse(std::string_view request);
+};
+
+struct GuardianNews {
+  enum Kind : std::int32_t { not_started, ended };
+  Kind kind;
+  std::int32_t value;  // errno; status of waitpid(2)
 };
 
 // The file that a program's name stands for in this PATH; empty if there is none.

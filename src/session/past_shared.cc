@@ -87,6 +87,7 @@ class PastShared {
     comm_.broadcast(job.name, 0);
     job.shared = shared_.get();
     job.batch_job = settings_.job;
+    job.program = settings_.program;
     job.fetch_part = fetch_part_;
     run_agreed(comm_, [&] {
       Lease none;

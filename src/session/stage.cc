@@ -59,6 +59,7 @@ class AssetStaging {
   bool know(const Recipe* recipe, const Fetched& fetched, StageJob& job) {
     job.shared = store_.get();
     job.batch_job = settings_.job;
+    job.program = settings_.program;
     if (recipe != nullptr) job.name = recipe->name;
     run_agreed(comm_, [&] {
       if (recipe == nullptr || try_know(*store_, *recipe, fetched, lease_, job) || !fetched.root) return;

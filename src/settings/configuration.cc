@@ -319,6 +319,7 @@ class Loader {
     fetchers.globus = globus_settings({&user_, &site_}, result_.settings);
     fetchers.hub = hub_settings(environment_, result_.settings);
     fetchers.registries = registry_settings(environment_);
+    if (const auto program = environment_.get("SABATH_PROGRAM")) result_.session.program = absolute(*program);
     result_.session.job = batch_job(environment_);
     result_.session.local_places = local_places(environment_);
     result_.session.deadline = deadline_of(environment_, std::nullopt);

@@ -11,7 +11,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "comm/parcel.h"
-#include "hdf5/select.h"
+#include "hdf5/own_process.h"
 #include "sabath/error.h"
 #include "stage/knowledge.h"
 #include "store/layout.h"
@@ -62,8 +62,8 @@ void check_selections(const StageRequest& request) {
   if (!request.blocks.empty()) static_cast<void>(parse_block_shape(request.blocks));
 }
 
-Derivation::Derivation(const StageRequest& request, const Manifest& asset, Store* shared, Store& own)
-    : request_(request), asset_(asset), shared_(shared), own_(own) {}
+Derivation::Derivation(const StageRequest& request, const Manifest& asset, Store* shared, Store& own, Hdf5 hdf5)
+    : request_(request), asset_(asset), shared_(shared), own_(own), hdf5_(std::move(hdf5)) {}
 
 Sha256 Derivation::key() const {
   std::string text =
@@ -111,10 +111,9 @@ void Derivation::make_file(const Entry& entry, std::uint64_t part, std::uint64_t
   options.part = part;
   options.parts = parts;
   options.sync = false;
-  options.stop = stop;
   // Blocks are files in a directory, whose name is theirs, too.
   const std::filesystem::path out = workplace / std::filesystem::path(entry.path.text()).filename();
-  const SelectedFile selected = select_into(source, selections_of(request_), out, options);
+  const SelectedFile selected = hdf5_.select(source, selections_of(request_), out, options, stop);
   read_bytes += selected.bytes_read;
   for (const auto& file : selected.files) {
     const std::string below = file.lexically_relative(workplace).native();

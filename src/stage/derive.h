@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "hdf5/own_process.h"
 #include "manifest/manifest.h"
 #include "sabath/comm.h"
 #include "sabath/stage.h"
@@ -27,7 +28,7 @@ struct Derived {
 class Derivation {
  public:
   // `shared`: nullptr if this member does not see it; then it makes nothing. The request's selections are well formed.
-  Derivation(const StageRequest& request, const Manifest& asset, Store* shared, Store& own);
+  Derivation(const StageRequest& request, const Manifest& asset, Store* shared, Store& own, Hdf5 hdf5);
 
   // Names this selection of this asset in a store's refs.
   [[nodiscard]] Sha256 key() const;
@@ -55,6 +56,7 @@ class Derivation {
   const Manifest& asset_;
   Store* const shared_;
   Store& own_;
+  const Hdf5 hdf5_;
 };
 
 // Throws Error{usage} for a selection, block shape or filter that is none.

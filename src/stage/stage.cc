@@ -127,7 +127,7 @@ bool NodeStaging::select() {
   if (request_.select.empty()) return true;
   const auto began = Clock::now();
   whole_ = std::move(manifest_);
-  derivation_.emplace(request_, *whole_, job_.shared, disks_->main());
+  derivation_.emplace(request_, *whole_, job_.shared, disks_->main(), Hdf5(job_.program));
   std::string bytes = derivation_->recall(*members_);
   if (bytes.empty()) {
     Derived derived = derivation_->make(*members_, beat_, stop_);

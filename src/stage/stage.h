@@ -2,6 +2,7 @@
 // Collective over all ranks of `world`; the nodes' leaders do the work. Main thread.
 #pragma once
 
+#include <filesystem>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -21,6 +22,7 @@ struct StageJob {
   std::string bytes;                 // the manifest's file
   Store* shared = nullptr;           // nullptr: this rank does not see it
   std::string batch_job;             // of which this is a part; for people
+  std::filesystem::path program;     // SessionSettings
   FetchPart fetch_part;              // where the shared store is passed by; may be empty
 };
 

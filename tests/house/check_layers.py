@@ -21,18 +21,19 @@ BELOW = {
     "manifest": {"base"},
     "store": {"base", "recipe", "manifest"},
     "fetch": {"base", "comm", "recipe", "manifest", "store"},
-    "hdf5": {"base", "recipe", "manifest", "store"},
-    "run": {"base", "metrics", "record", "recipe", "manifest", "store"},
+    "hdf5": {"base", "comm", "manifest"},
+    "run": {"base", "comm", "metrics", "record", "recipe", "manifest", "store"},
     "mpi": {"base", "comm"},
     "serve": {"base", "recipe", "manifest", "store"},
 }
+BELOW["companion"] = {"base", "comm", "hdf5", "run"}  # what the program does for the library
 BELOW["settings"] = {"base", "store"}
 BELOW["plugin"] = {"base", "fetch", "hdf5", "mpi", "serve"}  # nobody includes it: the program is linked with it
 BELOW["stage"] = BELOW["fetch"] | {"fetch", "hdf5", "run"}
 BELOW["session"] = BELOW["stage"] | {"stage", "mpi"}
 BELOW["verbs"] = BELOW["session"] | {"session", "settings", "metrics", "record", "report", "serve"}
 BELOW["door"] = {"base", "settings", "verbs"}
-BELOW["cli"] = BELOW["verbs"] | {"verbs", "mpi"}
+BELOW["cli"] = BELOW["verbs"] | {"verbs", "mpi", "companion"}
 
 # Folders below fetchers/ that another one may include, besides curl and base.
 SHARED = {
@@ -71,6 +72,11 @@ BANNED = (  # in src/ but for cli, and in fetchers/
     (r"\bstd::(cout|cerr|clog)\b|\bf?printf\s*\(|\bputs\s*\(|fmt::print\b", "core code does not print: emit an event"),
     (r"\b(getenv|secure_getenv|setenv|putenv)\s*\(", "core code does not read the environment: take a setting"),
     (r"\b(system|popen|rand|srand|tmpnam|strtok|gethostbyname)\s*\(", "not here: base/process.h, <random>, base/file.h"),
+)
+HOSTS = (  # in src/ but for cli and companion, and in fetchers/: a host has threads, and what a process has is the host's
+    (r"\bv?fork\s*\(\s*\)", "a host has threads: src/companion may, base/companion.h starts it"),
+    (r"(?<!\w)::(umask|chdir|fchdir|sigaction|signal|sigprocmask|pthread_sigmask)\s*\(|\bsetlocale\s*\(",
+     "this is the host's: src/cli or src/companion"),
 )
 EVERYWHERE = (
     (r"\b(TODO|FIXME|XXX)\b", "say it in an issue, or do it"),
@@ -123,6 +129,8 @@ class House:
             self.find(path, 1, "a header needs #pragma once")
         if path.parts[0] in ("src", "fetchers") and folder_of(path) != "src/cli":
             self.check_words(path, lines, BANNED)
+            if folder_of(path) != "src/companion":
+                self.check_words(path, lines, HOSTS)
         for number, line in enumerate(lines, 1):
             if match := INCLUDE.match(line):
                 self.check_include(path, number, match.group(1), match.group(2))
@@ -223,6 +231,10 @@ SAMPLES = {  # path: (text, what the finding must say); None: a good one
     "src/base/print.cc": ('void f() { std::cerr << 1; }\n', "does not print"),
     "src/base/format.cc": ('// printf(x)\nvoid f() { snprintf(b, 2, "printf("); }\n', None),
     "src/base/environment.cc": ('auto x = std::getenv("HOME");\n', "environment"),
+    "src/run/fork.cc": ("auto pid = ::fork();\n", "src/companion may"),
+    "src/run/signal.cc": ("void f() { ::signal(SIGINT, SIG_IGN); }\n", "the host's"),
+    "src/run/process.cc": ("void Process::signal(int) {}\nJsonObject fork(value);\n", None),
+    "src/companion/fork.cc": ("auto pid = ::fork();\nvoid f() { ::umask(0); }\n", None),
     "src/base/later.cc": ("// TO" + "DO: all\n", "in an issue"),
     "src/base/long.cc": ("int x;\n" * 401, "401 lines"),
     "src/base/long.h": ("#pragma once\n" + "int x;\n" * 150, "151 lines"),

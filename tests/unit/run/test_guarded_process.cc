@@ -14,7 +14,7 @@ namespace sabath {
 namespace {
 
 ProcessSpec shell(const std::string& text, const std::filesystem::path& directory = {}) {
-  return {{"sh", "-c", text}, {"PATH=/usr/bin:/bin", "GREETING=hello"}, directory};
+  return {{"sh", "-c", text}, {"PATH=/usr/bin:/bin", "GREETING=hello"}, directory, SABATH_PROGRAM};
 }
 
 std::string read_all(int fd) {
@@ -49,10 +49,10 @@ TEST(GuardedProcess, RunsWithItsOwnEnvironmentAndDirectory) {
 }
 
 TEST(GuardedProcess, SaysWhatCannotBeStarted) {
-  EXPECT_THROW(GuardedProcess({{"no-such-program"}, {"PATH=/usr/bin:/bin"}, {}}), Error);
-  GuardedProcess process({{"/dev/null"}, {}, {}});
+  EXPECT_THROW(GuardedProcess({{"no-such-program"}, {"PATH=/usr/bin:/bin"}, {}, SABATH_PROGRAM}), Error);
+  GuardedProcess process({{"/dev/null"}, {}, {}, SABATH_PROGRAM});
   EXPECT_THROW(static_cast<void>(end_of(process)), Error);
-  GuardedProcess nowhere({{"/bin/true"}, {}, "/no/such/directory"});
+  GuardedProcess nowhere({{"/bin/true"}, {}, "/no/such/directory", SABATH_PROGRAM});
   EXPECT_THROW(static_cast<void>(end_of(nowhere)), Error);
 }
 

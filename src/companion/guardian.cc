@@ -1,4 +1,4 @@
-#include "run/guardian.h"
+#include "companion/guardian.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -6,25 +6,27 @@
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
 
-namespace sabath::guardian {
+#include "run/guarded_process.h"
+
+namespace sabath::companion {
 namespace {
 
 constexpr int left_behind_ms = 2000;  // what a program left has so long after SIGTERM
 
-void tell(int fd, News::Kind kind, int value) {
-  const News news{kind, value};
-  [[maybe_unused]] const auto written = ::write(fd, &news, sizeof news);
+void tell(int channel, GuardianNews::Kind kind, int value) {
+  const GuardianNews news{kind, value};
+  [[maybe_unused]] const auto sent = ::send(channel, &news, sizeof news, MSG_NOSIGNAL);
 }
 
 void default_signals() {
@@ -34,33 +36,44 @@ void default_signals() {
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
 }
 
-[[noreturn]] void become(const Program& program, pid_t guardian) {
-  ::setpgid(0, 0);
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // should the guardian itself be killed
-  if (::getppid() != guardian) ::_exit(127);
-  default_signals();
-  const bool ready = ::dup2(program.in, 0) >= 0 && ::dup2(program.out, 1) >= 0 && ::dup2(program.err, 2) >= 0 &&
-                     (*program.directory == '\0' || ::chdir(program.directory) == 0);
-  if (ready) ::execve(program.file, program.argv, program.environment);
-  tell(program.news, News::not_started, errno);
-  ::_exit(127);
+// The program, with pointers into its texts: all that allocates is done before it is needed.
+class Guarded {
+ public:
+  explicit Guarded(ProgramToGuard program) : program_(std::move(program)) {
+    for (std::string& text : program_.argv) argv_.push_back(text.data());
+    for (std::string& text : program_.environment) environment_.push_back(text.data());
+    argv_.push_back(nullptr);
+    environment_.push_back(nullptr);
+  }
+
+  // In the guardian's child.
+  [[noreturn]] void become(pid_t guardian, int channel) const {
+    ::setpgid(0, 0);
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // should the guardian itself be killed
+    if (::getppid() != guardian) ::_exit(127);
+    default_signals();
+    const bool ready = program_.directory.empty() || ::chdir(program_.directory.c_str()) == 0;
+    if (ready) ::execve(program_.file.c_str(), argv_.data(), environment_.data());
+    tell(channel, GuardianNews::not_started, errno);
+    ::_exit(127);
+  }
+
+ private:
+  ProgramToGuard program_;
+  std::vector<char*> argv_, environment_;
+};
+
+// The channel is our standard input, which is nothing for the program.
+int keep_from_program(int channel) {
+  const int kept = ::fcntl(channel, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+  const int nothing = ::open("/dev/null", O_RDWR | O_CLOEXEC);
+  if (kept < 0 || nothing < 0 || ::dup2(nothing, STDIN_FILENO) < 0) return -1;
+  return kept;
 }
 
-// Only these four stay open, above the standard streams: nothing else of the parent is held, least of all its end of
-// the control pipe.
-Program keep_only(Program program) {
-  for (int* fd : {&program.in, &program.out, &program.err, &program.news, &program.control}) {
-    *fd = ::fcntl(*fd, F_DUPFD_CLOEXEC, 64);
-  }
-  int lowest = program.in, highest = program.in;
-  for (const int fd : {program.out, program.err, program.news, program.control}) {
-    lowest = std::min(lowest, fd);
-    highest = std::max(highest, fd);
-  }
-  const auto close_range = [](unsigned first, unsigned last) { ::syscall(SYS_close_range, first, last, 0); };
-  close_range(0, static_cast<unsigned>(lowest) - 1);
-  close_range(static_cast<unsigned>(highest) + 1, ~0U);
-  return program;
+// The program's streams end when the last of its processes does: we hold none of them.
+void let_go_of_streams() {
+  for (const int stream : {STDOUT_FILENO, STDERR_FILENO}) ::dup2(STDIN_FILENO, stream);
 }
 
 // The parent of process `name`, from /proc/NAME/stat, whose second field may hold anything between brackets.
@@ -114,7 +127,7 @@ std::int64_t now_ms() {
 
 class Guard {
  public:
-  explicit Guard(const Program& program) : program_(program) {
+  Guard(const Guarded& program, int channel) : program_(program), channel_(channel) {
     sigset_t child;
     sigemptyset(&child);
     sigaddset(&child, SIGCHLD);
@@ -122,26 +135,25 @@ class Guard {
     deaths_ = ::signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);
   }
 
-  [[noreturn]] void run() {
+  int run() {
     const pid_t self = ::getpid();
     child_ = ::fork();
-    if (child_ == 0) become(program_, self);
+    if (child_ == 0) program_.become(self, channel_);
     if (child_ < 0) {
-      tell(program_.news, News::not_started, errno);
-      ::_exit(1);
+      tell(channel_, GuardianNews::not_started, errno);
+      return 1;
     }
     ::setpgid(child_, child_);
-    ::close(program_.out);  // the streams end when the last of the program's processes does
-    ::close(program_.err);
+    let_go_of_streams();
     while (!ended_ && !alone_) wait(-1);
     end_the_rest();
-    ::_exit(0);
+    return 0;
   }
 
  private:
   // Until something happens, or the time is over.
   void wait(int timeout_ms) {
-    std::array<pollfd, 2> fds{{{deaths_, POLLIN, 0}, {alone_ ? -1 : program_.control, POLLIN, 0}}};
+    std::array<pollfd, 2> fds{{{deaths_, POLLIN, 0}, {alone_ ? -1 : channel_, POLLIN, 0}}};
     ::poll(fds.data(), fds.size(), timeout_ms);
     if (fds[1].revents != 0) obey();
     std::array<signalfd_siginfo, 8> ignored;
@@ -155,16 +167,16 @@ class Guard {
     while ((pid = ::waitpid(-1, &status, WNOHANG)) > 0) {
       if (pid != child_) continue;
       ended_ = true;
-      tell(program_.news, News::ended, status);
+      tell(channel_, GuardianNews::ended, status);
     }
     none_left_ = pid < 0 && errno == ECHILD;
   }
 
   void obey() {
     unsigned char number = 0;
-    const ssize_t n = ::read(program_.control, &number, 1);
-    if (n < 0) return;
-    if (n == 0) {
+    const ssize_t n = ::recv(channel_, &number, 1, 0);
+    if (n < 0 && errno == EINTR) return;
+    if (n <= 0) {
       alone_ = true;
     } else if (number == 0) {
       merciless_ = true;
@@ -186,7 +198,8 @@ class Guard {
     }
   }
 
-  const Program program_;
+  const Guarded& program_;
+  const int channel_;
   int deaths_ = -1;
   pid_t child_ = 0;
   bool ended_ = false, alone_ = false, merciless_ = false, none_left_ = false;
@@ -194,13 +207,17 @@ class Guard {
 
 }  // namespace
 
-void stand(const Program& program) noexcept {
-  ::setpgid(0, 0);  // what a terminal or a batch system sends to the group of `sabath run` is not for the guardian
-  default_signals();
-  for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGTSTP}) ::signal(number, SIG_IGN);
+int stand_guard(int channel, std::string_view request) {
+  const Guarded program(ProgramToGuard::parse(request));
+  for (const int number : {SIGQUIT, SIGPIPE, SIGTSTP}) ::signal(number, SIG_IGN);
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   ::prctl(PR_SET_NAME, "sabath-guardian");
-  Guard(keep_only(program)).run();
+  const int kept = keep_from_program(channel);
+  if (kept < 0) {
+    tell(channel, GuardianNews::not_started, errno);
+    return 1;
+  }
+  return Guard(program, kept).run();
 }
 
-}  // namespace sabath::guardian
+}  // namespace sabath::companion

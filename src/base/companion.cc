@@ -1,0 +1,247 @@
+#include "base/companion.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+
+#include "sabath/error.h"
+#include "sabath/path.h"
+
+extern char** environ;
+
+namespace sabath {
+namespace {
+
+constexpr int stop_poll_ms = 50;                       // how soon a stop request is seen
+constexpr std::chrono::seconds greeting_awaited{120};  // a program on a slow filesystem takes its time to load
+constexpr const char* install_both = "install the library and the program `sabath` together, from one build";
+
+// The file that this code was loaded from. The loader's own name for it may be relative to a directory that the host
+// has left since.
+std::filesystem::path own_file() {
+  const auto here = reinterpret_cast<std::uintptr_t>(&find_companion);
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);) {
+    std::uintptr_t begin = 0, end = 0;
+    int name = 0;
+    if (std::sscanf(line.c_str(), "%lx-%lx %*s %*s %*s %*s %n", &begin, &end, &name) != 2 || name == 0) continue;
+    if (begin <= here && here < end) return line.substr(static_cast<std::size_t>(name));
+  }
+  return {};
+}
+
+// A standard stream may be closed here: then a new descriptor has its number, and would be in the way of what takes it.
+Fd above_streams(int fd) {
+  Fd high(::fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
+  if (!high) throw_errno("keep a descriptor for", "a companion", errno);
+  return high;
+}
+
+class Actions {
+ public:
+  Actions() { posix_spawn_file_actions_init(&actions_); }
+  ~Actions() { posix_spawn_file_actions_destroy(&actions_); }
+  Actions(const Actions&) = delete;
+  Actions& operator=(const Actions&) = delete;
+
+  void place(const Fd& from, int as) { posix_spawn_file_actions_adddup2(&actions_, from.get(), as); }
+  void discard(int stream) { posix_spawn_file_actions_addopen(&actions_, stream, "/dev/null", O_WRONLY, 0); }
+  [[nodiscard]] const posix_spawn_file_actions_t* get() const { return &actions_; }
+
+ private:
+  posix_spawn_file_actions_t actions_{};
+};
+
+// No signal blocked, all as they are by default, and a group of its own: what a terminal or a batch system sends to the
+// group of its starter is not for it.
+class FreshStart {
+ public:
+  FreshStart() {
+    posix_spawnattr_init(&attributes_);
+    sigset_t none, all;
+    sigemptyset(&none);
+    sigfillset(&all);
+    posix_spawnattr_setsigmask(&attributes_, &none);
+    posix_spawnattr_setsigdefault(&attributes_, &all);
+    posix_spawnattr_setpgroup(&attributes_, 0);
+    posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+  }
+  ~FreshStart() { posix_spawnattr_destroy(&attributes_); }
+  FreshStart(const FreshStart&) = delete;
+  FreshStart& operator=(const FreshStart&) = delete;
+
+  [[nodiscard]] const posix_spawnattr_t* get() const { return &attributes_; }
+
+ private:
+  posix_spawnattr_t attributes_{};
+};
+
+pid_t start(const std::filesystem::path& program, std::string_view role, const Fd& channel,
+            const Companion::Streams& streams) {
+  Actions actions;
+  Fd out, err;
+  actions.place(channel, STDIN_FILENO);
+  if (streams.out >= 0) {
+    out = above_streams(streams.out);
+    actions.place(out, STDOUT_FILENO);
+  } else {
+    actions.discard(STDOUT_FILENO);
+  }
+  if (streams.err >= 0) {
+    err = above_streams(streams.err);
+    actions.place(err, STDERR_FILENO);
+  }
+  std::string name = "sabath", as = "--as", what(role);
+  std::array<char*, 4> argv{name.data(), as.data(), what.data(), nullptr};
+  const FreshStart fresh;
+  pid_t pid = 0;
+  const int error = ::posix_spawn(&pid, program.c_str(), actions.get(), fresh.get(), argv.data(), environ);
+  if (error != 0) {
+    throw Error(FailureKind::command,
+                fmt::format("cannot start `{}`: {}", printable(program.native(), 4096), std::strerror(error)),
+                install_both);
+  }
+  return pid;
+}
+
+// True when there is something to read, or nothing will come any more.
+bool is_ready(int channel, const std::stop_token& stop) {
+  pollfd ready{channel, POLLIN, 0};
+  const int count = ::poll(&ready, 1, stop.stop_possible() ? stop_poll_ms : 1000);
+  if (stop.stop_requested()) throw Error(FailureKind::interrupted, "interrupted while another process worked");
+  return count > 0;
+}
+
+void send_bytes(int channel, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t n = ::send(channel, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) {
+      throw Error(FailureKind::command, fmt::format("cannot speak with a companion process: {}", std::strerror(errno)),
+                  install_both);
+    }
+    bytes.remove_prefix(static_cast<std::size_t>(n));
+  }
+}
+
+// So many bytes, or fewer if the other end goes.
+std::string receive_bytes(int channel, std::uint64_t wanted, const std::stop_token& stop) {
+  std::string bytes;
+  std::array<char, 65536> buffer;
+  while (bytes.size() < wanted) {
+    if (!is_ready(channel, stop)) continue;
+    const ssize_t n = ::recv(channel, buffer.data(), std::min<std::uint64_t>(buffer.size(), wanted - bytes.size()), 0);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) break;
+    bytes.append(buffer.data(), static_cast<std::size_t>(n));
+  }
+  return bytes;
+}
+
+}  // namespace
+
+std::filesystem::path find_companion(const std::filesystem::path& named) {
+  if (!named.empty()) return named;
+  const std::filesystem::path beside = own_file().parent_path();
+  for (const char* place : {"sabath", "bin/sabath", "../bin/sabath", "../../bin/sabath"}) {
+    auto program = (beside / place).lexically_normal();
+    const auto status = try_stat(program);
+    if (status && S_ISREG(status->st_mode) && ::access(program.c_str(), X_OK) == 0) return program;
+  }
+  throw Error(
+      FailureKind::command,
+      fmt::format("the library needs the program `sabath`, and {} has none beside it",
+                  printable(beside.native(), 4096)),
+      fmt::format("{}, or name the program: SABATH_PROGRAM, or `program` of the session's settings", install_both));
+}
+
+Companion::Companion(const std::filesystem::path& program, std::string_view role, const Streams& streams,
+                     const std::stop_token& stop) {
+  std::array<int, 2> ends{};
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) {
+    throw_errno("make a socket for", "a companion", errno);
+  }
+  channel_ = Fd(ends[0]);
+  {
+    const Fd theirs(ends[1]);  // not held below: its end is how we learn of an early death
+    pid_ = start(program, role, above_streams(theirs.get()), streams);
+  }
+  try {
+    await_greeting(program, stop);
+  } catch (const Error&) {
+    kill();
+    static_cast<void>(wait());
+    throw;
+  }
+}
+
+Companion::~Companion() { static_cast<void>(wait()); }
+
+void Companion::kill() noexcept {
+  if (pid_ > 0) ::kill(pid_, SIGKILL);
+}
+
+std::optional<int> Companion::wait() noexcept {
+  channel_.reset();
+  if (pid_ <= 0) return std::nullopt;
+  int status = 0;
+  pid_t got = 0;
+  while ((got = ::waitpid(pid_, &status, 0)) < 0 && errno == EINTR) {}
+  const bool told = got == pid_;
+  pid_ = 0;
+  return told ? std::optional(status) : std::nullopt;
+}
+
+void Companion::await_greeting(const std::filesystem::path& program, const std::stop_token& stop) const {
+  const auto deadline = std::chrono::steady_clock::now() + greeting_awaited;
+  while (!is_ready(channel_.get(), stop)) {
+    if (std::chrono::steady_clock::now() < deadline) continue;
+    throw Error(FailureKind::command,
+                fmt::format("`{}` says nothing when it is started", printable(program.native(), 4096)), install_both);
+  }
+  std::array<char, companion_greeting.size()> buffer;
+  const ssize_t n = ::recv(channel_.get(), buffer.data(), buffer.size(), 0);  // it is sent as one piece
+  const std::string_view said(buffer.data(), static_cast<std::size_t>(std::max<ssize_t>(n, 0)));
+  if (said == companion_greeting) return;
+  throw Error(FailureKind::command,
+              fmt::format("`{}` is not the program of this library, which is sabath {}: {}",
+                          printable(program.native(), 4096), SABATH_VERSION,
+                          said.empty() ? "it does not answer" : fmt::format("it says \"{}\"", printable(said, 60))),
+              fmt::format("{}; if sabath was renewed meanwhile, begin again", install_both));
+}
+
+void send_message(int channel, std::string_view bytes) {
+  const std::uint64_t length = bytes.size();
+  std::array<char, sizeof length> head;
+  std::memcpy(head.data(), &length, sizeof length);
+  send_bytes(channel, {head.data(), head.size()});
+  send_bytes(channel, bytes);
+}
+
+std::optional<std::string> receive_message(int channel, std::uint64_t bytes_max, const std::stop_token& stop) {
+  std::uint64_t length = 0;
+  const std::string head = receive_bytes(channel, sizeof length, stop);
+  if (head.size() < sizeof length) return std::nullopt;
+  std::memcpy(&length, head.data(), sizeof length);
+  if (length > bytes_max) {
+    throw Error(FailureKind::invalid, fmt::format("a message of {} bytes: at most {} are read", length, bytes_max));
+  }
+  std::string bytes = receive_bytes(channel, length, stop);
+  if (bytes.size() < length) return std::nullopt;
+  return bytes;
+}
+
+}  // namespace sabath

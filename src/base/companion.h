@@ -1,0 +1,58 @@
+// A process of the program `sabath` that works for this library: it does what must not be done in the process of a
+// host, who has threads, locks and an HDF5 of its own. So the library itself never forks, and never calls HDF5.
+//
+// The library starts `sabath --as ROLE` and talks with it over a socket, which is the companion's standard input;
+// src/companion is the other end. The companion says first which version it is of: another one is refused. The host's
+// signals, umask, directory and streams stay as they are. Any thread. Throws Error{command} where nothing answers.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+
+#include "base/file.h"
+
+namespace sabath {
+
+// `named`; if that is empty, the `sabath` that lies beside this library, or beside the program that holds it.
+[[nodiscard]] std::filesystem::path find_companion(const std::filesystem::path& named);
+
+class Companion {
+ public:
+  struct Streams {
+    int out = -1, err = -1;  // -1: nowhere, and where ours goes
+  };
+  Companion(const std::filesystem::path& program, std::string_view role, const Streams& streams,
+            const std::stop_token& stop);
+  ~Companion();  // hangs up, and waits until the companion has ended
+  Companion(const Companion&) = delete;
+  Companion& operator=(const Companion&) = delete;
+
+  [[nodiscard]] int channel() const noexcept { return channel_.get(); }
+  [[nodiscard]] pid_t pid() const noexcept { return pid_; }
+  void kill() noexcept;
+  // Hangs up. The status of waitpid(2); nullopt: another part of this process was told, as it waits for all children.
+  std::optional<int> wait() noexcept;
+
+ private:
+  void await_greeting(const std::filesystem::path& program, const std::stop_token& stop) const;
+
+  Fd channel_;
+  pid_t pid_ = 0;
+};
+
+// What a companion says first.
+inline constexpr std::string_view companion_greeting = "sabath " SABATH_VERSION ", companion 1\n";
+
+// One message: its length and its bytes. A reader that has gone is an Error{command}, never a SIGPIPE.
+void send_message(int channel, std::string_view bytes);
+// nullopt: the other end has gone before its end. Throws Error{invalid} for one that is longer, Error{interrupted}.
+[[nodiscard]] std::optional<std::string> receive_message(int channel, std::uint64_t bytes_max,
+                                                         const std::stop_token& stop = {});
+
+}  // namespace sabath

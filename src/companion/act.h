@@ -1,0 +1,13 @@
+// What the program does when a library has started it as its companion (base/companion.h): one task, in a process that
+// has one thread and no host. This is the only room below src/cli where a process may fork, and where HDF5 is called.
+#pragma once
+
+#include <optional>
+#include <span>
+
+namespace sabath::companion {
+
+// For main, before it does anything else: nullopt unless the first argument is `--as`; else the exit code.
+[[nodiscard]] std::optional<int> try_act(std::span<char* const> arguments) noexcept;
+
+}  // namespace sabath::companion

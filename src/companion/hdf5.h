@@ -1,0 +1,11 @@
+// The companion that reads HDF5 files: one request (hdf5/messages.h), one answer. Its memory is bounded, and its
+// processor time between two signs of life; it ends with the thread that asked.
+#pragma once
+
+#include <string_view>
+
+namespace sabath::companion {
+
+[[nodiscard]] int read_hdf5(int channel, std::string_view request);
+
+}  // namespace sabath::companion

@@ -1,0 +1,33 @@
+// What is asked of the process that calls HDF5, and what it answers, as bytes: own_process.h is the one side,
+// src/companion the other. Pure. Readers throw Error{internal} for bytes that end early, Error{usage} for a selection.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include "hdf5/logical_hash.h"
+#include "hdf5/select.h"
+
+namespace sabath {
+
+struct Hdf5Request {
+  enum class What { inspect, hash, select };
+  What what = What::inspect;
+  std::filesystem::path file;
+  bool objects = false;  // hash: each object's, too
+  // select:
+  Selections selections;
+  std::filesystem::path out;
+  SelectOptions options;  // without its functions
+
+  [[nodiscard]] std::string encode() const;
+  [[nodiscard]] static Hdf5Request parse(std::string_view bytes);
+};
+
+[[nodiscard]] std::string encode_hash(const LogicalHash& hash);
+[[nodiscard]] LogicalHash parse_hash(std::string_view bytes);
+[[nodiscard]] std::string encode_selected(const SelectedFile& made);
+[[nodiscard]] SelectedFile parse_selected(std::string_view bytes);
+
+}  // namespace sabath
