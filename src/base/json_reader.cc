@@ -236,11 +236,6 @@ std::optional<std::uint64_t> JsonObject::try_size(std::string_view key) {
   return bytes;
 }
 
-bool JsonObject::flag(std::string_view key) {
-  const JsonValue* value = find(key);
-  return value != nullptr && expect<bool>(*value, origin_, in_quotes(key), "true or false");
-}
-
 const JsonValue::Array* JsonObject::try_array(std::string_view key) {
   const JsonValue* value = find(key);
   return value == nullptr ? nullptr : &expect<JsonValue::Array>(*value, origin_, in_quotes(key), "an array", kind_);

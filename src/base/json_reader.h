@@ -69,7 +69,6 @@ class JsonObject {
   [[nodiscard]] const JsonValue& require(std::string_view key);
   [[nodiscard]] std::string text(std::string_view key);                     // required, not empty
   [[nodiscard]] std::optional<std::string> try_text(std::string_view key);  // not empty if present
-  [[nodiscard]] bool flag(std::string_view key);                            // absent: false
   [[nodiscard]] std::optional<std::uint64_t> try_uint(std::string_view key);
   [[nodiscard]] std::optional<std::uint64_t> try_size(std::string_view key);  // 10000000 or "10M"
   [[nodiscard]] bool flag(std::string_view key);                              // absent: false

@@ -1,32 +1,26 @@
 #include "door/opening.h"
 
-#include <dlfcn.h>
-
 #include <filesystem>
-#include <system_error>
 
+#include "base/companion.h"
 #include "base/json_reader.h"
 #include "sabath/configuration.h"
 #include "sabath/environment.h"
+#include "sabath/error.h"
 
 namespace sabath {
 namespace {
 
 namespace fs = std::filesystem;
 
-// Where this library lies: PREFIX/lib or deeper; the program is PREFIX/bin/sabath. Empty: there is none.
-fs::path program_beside() {
-  constexpr unsigned levels_max = 4;
-  Dl_info info{};
-  if (::dladdr(reinterpret_cast<const void*>(&opened_settings), &info) == 0 || info.dli_fname == nullptr) return {};
-  std::error_code error;
-  fs::path directory = fs::canonical(info.dli_fname, error).parent_path();
-  for (unsigned i = 0; !error && i < levels_max; ++i, directory = directory.parent_path()) {
-    const fs::path program = directory / "bin/sabath";
-    if (fs::exists(program, error)) return program;
-    error.clear();
+// The program that this library was installed with, whose recipes and site configuration lie beside it. Empty: there is
+// none, which is told when one is needed.
+fs::path program_beside(const Environment& environment) {
+  try {
+    return find_companion(environment.get("SABATH_PROGRAM").value_or(""));
+  } catch (const Error&) {
+    return {};
   }
-  return {};
 }
 
 std::vector<fs::path> absolute_paths(const std::vector<std::string>& texts) {
@@ -53,7 +47,7 @@ SessionSettings opened_settings(std::string_view text) {
   object.finish();
 
   Environment environment = Environment::of_process();
-  environment.executable = environment.get("SABATH_PROGRAM").value_or(program_beside().string());
+  environment.executable = program_beside(environment);
   SessionSettings settings = load_configuration(sources, environment).session;
   settings.recipe_directories.insert(settings.recipe_directories.begin(), recipes.begin(), recipes.end());
   if (lanes) settings.lanes = static_cast<unsigned>(*lanes);
