@@ -1,19 +1,14 @@
 #include <fmt/format.h>
 
-#include <filesystem>
-#include <nlohmann/json.hpp>
-
-#include "base/file.h"
 #include "base/text.h"
 #include "cli/verbs.h"
 #include "sabath/error.h"
-#include "verbs/tree_manifest.h"
+#include "sabath/manifests.h"
+#include "verbs/records.h"
 
 namespace sabath::cli {
 namespace {
 namespace cmd_manifest_create {
-
-namespace fs = std::filesystem;
 
 struct Options {
   std::string path, output;
@@ -22,35 +17,18 @@ struct Options {
 
 int run(Context& context, const Options& options) {
   if (options.output.empty()) throw Error(FailureKind::usage, "manifest create needs -o FILE");
-  const fs::path output = options.output;
-  if (const auto status = try_stat(output); status && !S_ISREG(status->st_mode)) {
-    throw Error(FailureKind::usage,
-                fmt::format("cannot write a manifest to {}: it is no regular file", output.string()));
-  }
-  ManifestBuilder builder;
-  const auto progress = context.make_progress();
-  hash_tree(builder, options.path, static_cast<unsigned>(options.threads.value_or(0)), *progress, context.stop);
-  fs::path unfinished = output;
-  unfinished += ".new";
-  const Sha256 root = builder.write(unfinished);
-  std::error_code error;
-  fs::rename(unfinished, output, error);
-  if (error) throw_errno("rename a new manifest to", output, error.value());
-  const Totals totals = Manifest::open(output).totals();
+  const ManifestCreateRequest request{
+      .path = options.path, .output = options.output, .threads = static_cast<unsigned>(options.threads.value_or(0))};
+  Session session(context.configuration.session);
+  const ManifestCreateRecord record = create_manifest(session, request, *context.make_progress(), context.stop);
   if (context.presentation.json) {
-    context.out.record({{"schema", 1},
-                        {"manifest", root.prefixed()},
-                        {"file", output.string()},
-                        {"files", totals.files},
-                        {"directories", totals.directories},
-                        {"symlinks", totals.symlinks},
-                        {"bytes", totals.bytes},
-                        {"exit", 0}});
-    return 0;
+    context.out.record(json_of(record));
+    return record.exit;
   }
-  context.out.print(root.prefixed() + "\n");
-  context.say(fmt::format("{}: {} files, {}", output.string(), totals.files, format_bytes(totals.bytes)));
-  return 0;
+  context.out.print(record.manifest.prefixed() + "\n");
+  context.say(
+      fmt::format("{}: {} files, {}", record.file.string(), record.totals.files, format_bytes(record.totals.bytes)));
+  return record.exit;
 }
 
 Action declare(OptionSet& set) {

@@ -3,76 +3,54 @@
 #include <nlohmann/json.hpp>
 
 #include "base/text.h"
-#include "cli/manifest_entry.h"
 #include "cli/verbs.h"
-#include "sabath/error.h"
+#include "sabath/manifests.h"
 #include "sabath/path.h"
-#include "verbs/assets.h"
+#include "verbs/records.h"
 
 namespace sabath::cli {
 namespace {
 namespace cmd_manifest_diff {
-
-using Json = nlohmann::ordered_json;
 
 struct Options {
   std::string before, after;
   bool exit_code = false;
 };
 
-const char* kind_word(Difference::Kind kind) {
-  switch (kind) {
-    case Difference::Kind::added:
-      return "added";
-    case Difference::Kind::removed:
-      return "removed";
-    case Difference::Kind::changed:
-      break;
-  }
-  return "changed";
-}
-
-std::string line_of(const Difference& difference) {
-  const Entry& entry = difference.after ? *difference.after : *difference.before;
-  const char sign = difference.kind == Difference::Kind::added     ? '+'
-                    : difference.kind == Difference::Kind::removed ? '-'
-                                                                   : '~';
-  std::string line = fmt::format("{} {}", sign, printable(entry.path.text(), 4096));
-  if (difference.kind == Difference::Kind::changed && difference.before->is_file() && difference.after->is_file()) {
-    line += fmt::format("  ({} -> {})", format_bytes(difference.before->digest.size_bytes),
-                        format_bytes(difference.after->digest.size_bytes));
-  }
+std::string line_of(const ManifestDifference& difference) {
+  const auto& [kind, before, after] = difference;
+  const char sign = kind == "added" ? '+' : kind == "removed" ? '-' : '~';
+  std::string line = fmt::format("{} {}", sign, printable((after ? after : before)->path, 4096));
+  const auto is_file = [](const auto& entry) {
+    return entry && (entry->type == "file" || entry->type == "executable");
+  };
+  if (is_file(before) && is_file(after))
+    line += fmt::format("  ({} -> {})", format_bytes(before->size), format_bytes(after->size));
   return line;
 }
 
 int run(Context& context, const Options& options) {
-  const SessionSettings& settings = context.configuration.session;
-  const Manifest before = find_manifest(options.before, settings);
-  const Manifest after = find_manifest(options.after, settings);
-  std::uint64_t count = 0;
   const bool json = context.presentation.json;
-  if (json) {
-    std::string head =
-        Json{{"schema", 1}, {"before", before.root().prefixed()}, {"after", after.root().prefixed()}}.dump();
-    head.pop_back();
-    context.out.begin_record(head + ",\"differences\":[");
-  }
-  diff(before, after, [&](const Difference& difference) {
-    if (!json) {
-      context.out.print(line_of(difference) + "\n");
-    } else {
-      Json record{{"kind", kind_word(difference.kind)}};
-      record["before"] = difference.before ? entry_record(*difference.before) : Json(nullptr);
-      record["after"] = difference.after ? entry_record(*difference.after) : Json(nullptr);
-      if (count > 0) context.out.print(",");
-      context.out.print(record.dump());
-    }
+  std::uint64_t count = 0;
+  LongRecord text(context.out);
+  const auto on_difference = [&](const ManifestDiffRecord& head, const ManifestDifference& difference) {
     ++count;
-  });
-  const int exit = count > 0 && options.exit_code ? exit_code(FailureKind::content) : 0;
-  if (json) context.out.print(fmt::format("],\"exit\":{}}}\n", exit));
+    if (json)
+      text.add(json_of(head), json_of(difference));
+    else
+      context.out.print(line_of(difference) + "\n");
+  };
+  Session session(context.configuration.session);
+  NoEvents unheard;
+  const ManifestDiffRecord record = diff_manifests(session,
+                                                   {.before = options.before,
+                                                    .after = options.after,
+                                                    .exit_code = options.exit_code,
+                                                    .on_difference = on_difference},
+                                                   unheard, context.stop);
+  if (json) text.end(json_of(record));
   if (!json) context.say(count == 0 ? "the same" : fmt::format("{} differences", count));
-  return exit;
+  return record.exit;
 }
 
 Action declare(OptionSet& set) {

@@ -1,16 +1,9 @@
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <filesystem>
-#include <nlohmann/json.hpp>
-
-#include "base/file.h"
-#include "base/metalink.h"
 #include "cli/verbs.h"
 #include "sabath/error.h"
-#include "session/publish_as.h"
-#include "verbs/assets.h"
-#include "verbs/kept_root.h"
+#include "sabath/manifests.h"
+#include "verbs/records.h"
 
 namespace sabath::cli {
 namespace {
@@ -21,52 +14,31 @@ struct Options {
   std::vector<std::string> urls;
 };
 
-std::vector<Url> parse_prefixes(const std::vector<std::string>& texts) {
-  std::vector<Url> urls;
-  for (const auto& text : texts) {
-    auto url = Url::try_parse(text);
-    if (!url || !text.ends_with('/')) {
-      throw Error(FailureKind::usage, fmt::format("--url {} is no URL that ends in '/'", printable(text)),
-                  "the files stand at URL + path, e.g. --url https://data.example.org/set/");
-    }
-    urls.push_back(std::move(*url));
+ManifestExportRequest request_of(const Options& options) {
+  using Form = ManifestExportRequest::Form;
+  ManifestExportRequest request{.manifest = options.manifest, .output = {}, .urls = options.urls};
+  int chosen = 0;
+  for (const auto& [form, output] :
+       {std::pair(Form::metalink, &options.metalink), {Form::links, &options.links}, {Form::bag, &options.bag}}) {
+    if (output->empty()) continue;
+    ++chosen;
+    request.form = form;
+    request.output = *output;
   }
-  return urls;
+  if (chosen == 1) return request;
+  throw Error(FailureKind::usage, "manifest export needs one of --metalink FILE, --links FILE and --bag DIR");
 }
 
 int run(Context& context, const Options& options) {
-  const auto chosen = {&options.metalink, &options.links, &options.bag};
-  if (std::ranges::count_if(chosen, [](const std::string* file) { return !file->empty(); }) != 1)
-    throw Error(FailureKind::usage, "manifest export needs one of --metalink FILE, --links FILE and --bag DIR");
-  const Publication publication{
-      .below = parse_prefixes(options.urls), .agent = "sabath/" SABATH_VERSION, .stop = context.stop};
-  if (options.bag.empty() && publication.below.empty())
-    throw Error(FailureKind::usage, "a metalink says where files are: name it with --url",
-                "e.g. --url https://data.example.org/set/, again for each mirror");
-  if (!options.bag.empty() && publication.below.size() > 1)
-    throw Error(FailureKind::usage, "a bag says one place for each file: give --url once");
-  const SessionSettings& settings = context.configuration.session;
-  const Manifest manifest = find_manifest(options.manifest, settings);
-  const auto store = open_existing_store(settings);
-  const std::string& written = **std::ranges::find_if(chosen, [](const std::string* file) { return !file->empty(); });
-  if (!options.bag.empty()) {
-    write_bag(*store, manifest, options.bag, publication);
-  } else {
-    const auto files = described_files(*store, manifest, publication);
-    write_text_atomically(written,
-                          options.links.empty() ? write_metalink(files, publication.agent) : write_links(files));
-  }
+  Session session(context.configuration.session);
+  NoEvents unheard;
+  const ManifestExportRecord record = export_manifest(session, request_of(options), unheard, context.stop);
   if (context.presentation.json) {
-    context.out.record({{"schema", 1},
-                        {"manifest", manifest.root().prefixed()},
-                        {"written", written},
-                        {"files", manifest.totals().files},
-                        {"bytes", manifest.totals().bytes},
-                        {"exit", 0}});
-    return 0;
+    context.out.record(json_of(record));
+    return record.exit;
   }
-  context.say(fmt::format("{}: {} files", written, manifest.totals().files));
-  return 0;
+  context.say(fmt::format("{}: {} files", record.written.string(), record.files));
+  return record.exit;
 }
 
 Action declare(OptionSet& set) {

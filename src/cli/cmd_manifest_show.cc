@@ -2,70 +2,67 @@
 
 #include <nlohmann/json.hpp>
 
-#include "cli/manifest_entry.h"
 #include "cli/verbs.h"
+#include "sabath/manifests.h"
 #include "sabath/path.h"
-#include "verbs/assets.h"
+#include "verbs/records.h"
 
 namespace sabath::cli {
 namespace {
 namespace cmd_manifest_show {
-
-using Json = nlohmann::ordered_json;
 
 struct Options {
   std::string manifest;
   bool chunks = false;
 };
 
-// Written entry by entry: a manifest of a million files is not held in memory as JSON.
-void show_record(Context& context, const Manifest& manifest, bool chunks) {
-  const Totals totals = manifest.totals();
-  const Json head{{"schema", 1},
-                  {"manifest", manifest.root().prefixed()},
-                  {"files", totals.files},
-                  {"directories", totals.directories},
-                  {"symlinks", totals.symlinks},
-                  {"bytes", totals.bytes}};
-  std::string text = head.dump();
-  text.pop_back();
-  context.out.begin_record(text + ",\"entries\":[");
-  bool first = true;
-  manifest.for_each([&](const Entry& entry) {
-    Json record = entry_record(entry);
-    if (chunks && entry.is_file()) {
-      record["chunks"] = Json::array();
-      for (const Sha256& chunk : manifest.chunks(entry)) record["chunks"].push_back(chunk.hex());
-    }
-    if (!first) context.out.print(",");
-    context.out.print(record.dump());
-    first = false;
-  });
-  context.out.print("],\"exit\":0}\n");
+std::string line_of(const ManifestEntry& entry) {  // "f      1234  <64 hex>  path"
+  const std::string path = printable(entry.path, 4096);
+  if (!entry.digest) return fmt::format("l {:>14}  {:<64}  {} -> {}", "", "", path, printable(entry.target, 4096));
+  const char letter = entry.type == "executable" ? 'x' : entry.type.front();
+  return fmt::format("{} {:>14}  {}  {}{}", letter, entry.size, entry.digest->hex(), path, letter == 'd' ? "/" : "");
 }
 
-void show_text(Context& context, const Manifest& manifest, bool chunks) {
-  const Totals totals = manifest.totals();
-  context.out.print(
-      fmt::format("manifest     {}\nfiles        {}\ndirectories  {}\nsymlinks     {}\nbytes        {}\n\n",
-                  manifest.root().prefixed(), totals.files, totals.directories, totals.symlinks, totals.bytes));
-  manifest.for_each([&](const Entry& entry) {
-    context.out.print(entry_line(entry) + "\n");
-    if (!chunks || !entry.is_file()) return;
+class Listing {
+ public:
+  explicit Listing(Output& out) : out_(out) {}
+
+  void begin(const ManifestShowRecord& head) {
+    if (begun_) return;
+    begun_ = true;
+    out_.print(fmt::format("manifest     {}\nfiles        {}\ndirectories  {}\nsymlinks     {}\nbytes        {}\n\n",
+                           head.manifest.prefixed(), head.totals.files, head.totals.directories, head.totals.symlinks,
+                           head.totals.bytes));
+  }
+  void add(const ManifestShowRecord& head, const ManifestEntry& entry) {
+    begin(head);
+    out_.print(line_of(entry) + "\n");
+    if (!entry.chunks) return;
     std::uint64_t offset = 0;
-    for (const Sha256& chunk : manifest.chunks(entry)) {
-      context.out.print(fmt::format("    {:>14}  {}\n", offset, chunk.hex()));
+    for (const Sha256& chunk : *entry.chunks) {
+      out_.print(fmt::format("    {:>14}  {}\n", offset, chunk.hex()));
       offset += chunk_size_bytes;
     }
-  });
-}
+  }
+
+ private:
+  Output& out_;
+  bool begun_ = false;
+};
 
 int run(Context& context, const Options& options) {
-  const Manifest manifest = find_manifest(options.manifest, context.configuration.session);
-  manifest.check();  // before the first line: half a listing of a damaged manifest would be believed
-  context.presentation.json ? show_record(context, manifest, options.chunks)
-                            : show_text(context, manifest, options.chunks);
-  return 0;
+  const bool json = context.presentation.json;
+  Listing listing(context.out);
+  LongRecord text(context.out);
+  const auto on_entry = [&](const ManifestShowRecord& head, const ManifestEntry& entry) {
+    json ? text.add(json_of(head), json_of(entry)) : listing.add(head, entry);
+  };
+  Session session(context.configuration.session);
+  NoEvents unheard;
+  const ManifestShowRecord record = show_manifest(
+      session, {.manifest = options.manifest, .chunks = options.chunks, .on_entry = on_entry}, unheard, context.stop);
+  json ? text.end(json_of(record)) : listing.begin(record);
+  return record.exit;
 }
 
 Action declare(OptionSet& set) {

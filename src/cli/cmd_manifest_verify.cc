@@ -1,19 +1,14 @@
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
 #include "base/text.h"
 #include "cli/verbs.h"
-#include "sabath/error.h"
+#include "sabath/manifests.h"
 #include "sabath/path.h"
-#include "verbs/assets.h"
-#include "verbs/tree_manifest.h"
+#include "verbs/records.h"
 
 namespace sabath::cli {
 namespace {
 namespace cmd_manifest_verify {
-
-using Json = nlohmann::ordered_json;
 
 struct Options {
   std::string manifest, directory;
@@ -21,108 +16,33 @@ struct Options {
   bool allow_extra = false;
 };
 
-struct Report {
-  struct Bad {
-    std::string path, what;
-    std::optional<std::uint64_t> chunk;
-  };
-  std::vector<Bad> bad;
-  std::vector<std::string> missing, extra;
-};
-
-// The chunks of a changed file that differ; a file of another length or kind is wrong as a whole.
-void compare(const Manifest& expected, const Manifest& found, const Difference& difference, Report& report) {
-  const Entry& before = *difference.before;
-  const Entry& after = *difference.after;
-  const std::string& path = before.path.text();
-  if (!before.is_file() || !after.is_file()) {
-    report.bad.push_back({path, "is of another kind, or leads elsewhere", std::nullopt});
-    return;
-  }
-  if (before.type != after.type) report.bad.push_back({path, "has another executable bit", std::nullopt});
-  if (before.digest.size_bytes != after.digest.size_bytes) {
-    report.bad.push_back(
-        {path, fmt::format("has {} bytes, not {}", after.digest.size_bytes, before.digest.size_bytes), std::nullopt});
-    return;
-  }
-  const auto want = expected.chunks(before), have = found.chunks(after);
-  for (std::size_t i = 0; i < want.size(); ++i) {
-    if (want[i] != have[i]) report.bad.push_back({path, "does not match its hash", i});
-  }
-}
-
-Report compare_all(const Manifest& expected, const Manifest& found) {
-  Report report;
-  diff(expected, found, [&](const Difference& difference) {
-    switch (difference.kind) {
-      case Difference::Kind::added:
-        report.extra.push_back(difference.after->path.text());
-        break;
-      case Difference::Kind::removed:
-        report.missing.push_back(difference.before->path.text());
-        break;
-      case Difference::Kind::changed:
-        compare(expected, found, difference, report);
-        break;
-    }
-  });
-  return report;
-}
-
-int exit_of(const Report& report, const Totals& totals, bool allow_extra) {
-  if (!report.bad.empty() || (!allow_extra && !report.extra.empty())) return exit_code(FailureKind::content);
-  if (report.missing.empty()) return 0;
-  return exit_code(report.missing.size() >= totals.files ? FailureKind::offline : FailureKind::partial);
-}
-
-Json record_of(const Manifest& expected, const Options& options, const Report& report, int exit) {
-  Json record{{"schema", 1},
-              {"manifest", expected.root().prefixed()},
-              {"path", options.directory},
-              {"files", expected.totals().files},
-              {"bytes", expected.totals().bytes}};
-  record["bad"] = Json::array();
-  for (const Report::Bad& bad : report.bad) {
-    record["bad"].push_back({{"path", bad.path},
-                             {"chunk", bad.chunk ? Json(*bad.chunk) : Json(nullptr)},
-                             {"offset", bad.chunk ? Json(*bad.chunk * chunk_size_bytes) : Json(nullptr)},
-                             {"what", bad.what}});
-  }
-  record["missing"] = report.missing;
-  record["extra"] = report.extra;
-  record["exit"] = exit;
-  return record;
-}
-
-void tell(const Context& context, const Report& report, bool allow_extra) {
-  for (const Report::Bad& bad : report.bad) {
+void tell(const Context& context, const ManifestVerifyRecord& record, bool allow_extra) {
+  for (const auto& bad : record.bad) {
     const std::string place =
         bad.chunk ? fmt::format(": chunk {} at byte {}", *bad.chunk, *bad.chunk * chunk_size_bytes) : "";
     context.warn(fmt::format("{}{}: {}", printable(bad.path, 4096), place, bad.what));
   }
-  for (const std::string& path : report.missing) context.warn(fmt::format("{}: missing", printable(path, 4096)));
-  for (const std::string& path : report.extra) {
+  for (const std::string& path : record.missing) context.warn(fmt::format("{}: missing", printable(path, 4096)));
+  for (const std::string& path : record.extra) {
     if (!allow_extra) context.warn(fmt::format("{}: not in the manifest", printable(path, 4096)));
   }
 }
 
 int run(Context& context, const Options& options) {
-  const Manifest expected = find_manifest(options.manifest, context.configuration.session);
-  expected.check();
-  ManifestBuilder builder;
-  const auto progress = context.make_progress();
-  hash_tree(builder, options.directory, static_cast<unsigned>(options.threads.value_or(0)), *progress, context.stop);
-  const Manifest found = Manifest::parse(builder.bytes());
-  const Report report = compare_all(expected, found);
-  const int exit = exit_of(report, expected.totals(), options.allow_extra);
-  tell(context, report, options.allow_extra);
-  if (context.presentation.json) context.out.record(record_of(expected, options, report, exit));
-  const Totals totals = expected.totals();
-  context.say(exit == 0 ? fmt::format("{}: {} files, {}: verified", printable(options.directory, 4096), totals.files,
-                                      format_bytes(totals.bytes))
-                        : fmt::format("{}: {} bad, {} missing, {} extra", printable(options.directory, 4096),
-                                      report.bad.size(), report.missing.size(), report.extra.size()));
-  return exit;
+  const ManifestVerifyRequest request{.manifest = options.manifest,
+                                      .path = options.directory,
+                                      .allow_extra = options.allow_extra,
+                                      .threads = static_cast<unsigned>(options.threads.value_or(0))};
+  Session session(context.configuration.session);
+  const ManifestVerifyRecord record = verify_manifest(session, request, *context.make_progress(), context.stop);
+  tell(context, record, options.allow_extra);
+  if (context.presentation.json) context.out.record(json_of(record));
+  const std::string directory = printable(options.directory, 4096);
+  context.say(record.exit == 0
+                  ? fmt::format("{}: {} files, {}: verified", directory, record.files, format_bytes(record.bytes))
+                  : fmt::format("{}: {} bad, {} missing, {} extra", directory, record.bad.size(), record.missing.size(),
+                                record.extra.size()));
+  return record.exit;
 }
 
 Action declare(OptionSet& set) {

@@ -8,11 +8,14 @@
 #include <nlohmann/json.hpp>
 
 #include "sabath/error.h"
+#include "verbs/verb.h"
 
 namespace sabath::cli {
 namespace {
 
 constexpr std::size_t buffer_bytes = 64 * 1024;
+
+constexpr std::string_view no_elements = "[]";
 
 }  // namespace
 
@@ -29,8 +32,7 @@ void Output::begin_record(std::string_view text) {
 }
 
 void Output::record(const nlohmann::ordered_json& record) {
-  // Names on disk may be any bytes: what is not UTF-8 becomes U+FFFD, so that the record is always valid JSON.
-  begin_record(record.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+  begin_record(text_of(record));
   print("\n");
 }
 
@@ -48,6 +50,23 @@ void Output::flush() {
                   "what was printed is not whole; what the command did is done");
     }
   }
+}
+
+void LongRecord::begin(const nlohmann::ordered_json& head) {
+  const std::string text = text_of(head);
+  out_.begin_record(std::string_view(text).substr(0, text.find(no_elements) + 1));
+  begun_ = true;
+}
+
+void LongRecord::add(const nlohmann::ordered_json& head, const nlohmann::ordered_json& element) {
+  begun_ ? out_.print(",") : begin(head);
+  out_.print(text_of(element));
+}
+
+void LongRecord::end(const nlohmann::ordered_json& record) {
+  if (!begun_) begin(record);
+  const std::string text = text_of(record);
+  out_.print(text.substr(text.find(no_elements) + 1) + "\n");
 }
 
 }  // namespace sabath::cli

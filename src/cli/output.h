@@ -13,7 +13,7 @@ class Output {
   explicit Output(int fd) : fd_(fd) {}                // -1: nobody reads what this process prints
   void print(std::string_view text);                  // as it is; the caller has made it printable
   void record(const nlohmann::ordered_json& record);  // the one record of --json; the second one is a defect
-  void begin_record(std::string_view text);           // a record that is printed piece by piece
+  void begin_record(std::string_view text);           // the same, printed piece by piece
   [[nodiscard]] bool has_record() const { return has_record_; }
   [[nodiscard]] bool reader_gone() const { return reader_gone_; }  // `| head` has seen enough: no word about it
   void flush();
@@ -23,6 +23,20 @@ class Output {
   std::string buffer_;
   bool has_record_ = false;
   bool reader_gone_ = false;
+};
+
+// A record whose one list, the only `[]` in it, is printed element by element: a list of a million is not held as JSON.
+class LongRecord {
+ public:
+  explicit LongRecord(Output& out) : out_(out) {}
+  void add(const nlohmann::ordered_json& head, const nlohmann::ordered_json& element);  // head: the record as yet
+  void end(const nlohmann::ordered_json& record);                                       // whole, but for the list
+
+ private:
+  void begin(const nlohmann::ordered_json& head);
+
+  Output& out_;
+  bool begun_ = false;
 };
 
 }  // namespace sabath::cli

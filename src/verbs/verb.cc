@@ -21,6 +21,11 @@
   verb("init", call_init) \
   verb("list", call_list) \
   verb("log", call_log) \
+  verb("manifest create", call_manifest_create) \
+  verb("manifest diff", call_manifest_diff) \
+  verb("manifest export", call_manifest_export) \
+  verb("manifest show", call_manifest_show) \
+  verb("manifest verify", call_manifest_verify) \
   verb("path", call_path) \
   verb("pin", call_pin) \
   verb("plan", call_plan) \

@@ -1,0 +1,18 @@
+// What manifests hold and how two of them differ, as the plain values of sabath/manifests.h. Any thread.
+#pragma once
+
+#include "base/json_reader.h"
+#include "manifest/manifest.h"
+#include "sabath/manifests.h"
+
+namespace sabath {
+
+[[nodiscard]] ManifestTotals totals_of(const Manifest& manifest);
+[[nodiscard]] ManifestEntry entry_of(const Entry& entry);  // without chunks
+[[nodiscard]] ManifestDifference difference_of(const Difference& difference);
+// Without path and exit. What differs is named by chunks where lengths are equal.
+[[nodiscard]] ManifestVerifyRecord compare_manifests(const Manifest& expected, const Manifest& found);
+
+[[nodiscard]] unsigned hashing_threads(JsonObject& request);  // its key "threads"
+
+}  // namespace sabath
