@@ -30,6 +30,7 @@
   verb("pin", call_pin) \
   verb("plan", call_plan) \
   verb("search", call_search) \
+  verb("serve", call_serve) \
   verb("stage", call_stage) \
   verb("unpin", call_unpin) \
   verb("unstage", call_unstage) \

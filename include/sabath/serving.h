@@ -1,0 +1,54 @@
+// The store of a session as a source for others, read-only, by HTTP or HTTPS: whoever knows the hash of a content gets
+// it (docs/serving.md). Any thread; the one that calls waits until a stop is requested. Throws Error{usage} for what
+// makes no sense and where there is no store, Error{access} for a secret that others may read, Error{unavailable} if it
+// cannot listen.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+
+#include "sabath/session.h"
+
+namespace sabath {
+
+struct Serving {
+  std::string url;  // as recipes name it: sabath://HOST:PORT
+  std::filesystem::path store;
+  bool by_token = false;  // clients show a token; else whoever reaches it may read
+  bool in_clear = false;  // the token and the content can be read on their way
+};
+
+struct ServeRequest {
+  std::string listen = "127.0.0.1:7777";   // HOST:PORT or [IPv6]:PORT; port 0: any free one
+  std::filesystem::path token;             // the file with the token that clients must show; empty: none
+  std::filesystem::path certificate, key;  // PEM files, for TLS; empty: none
+  bool anonymous = false;                  // without a token, also at addresses that others can reach
+  unsigned connections = 256;              // at once, at most 10,000
+  std::uint64_t limit_rate = 0;            // bytes a second to each client; 0: none
+  std::chrono::seconds grace{30};          // how long answers on their way may take to end, at most a day
+  // Both are called by the thread that serves; either may be empty.
+  std::function<void(const Serving&)> on_start;
+  std::function<void(std::string_view)> on_requests;  // whole lines, one for each answered request
+};
+
+struct ServeRecord {
+  std::uint64_t requests = 0, bytes = 0;
+  std::uint64_t cut = 0;            // answers that ended before their end
+  std::uint64_t lines_dropped = 0;  // that on_requests was too slow for
+  std::string url;
+  std::filesystem::path store;
+  bool drained = true;  // no answer was on its way when the grace had passed
+  int exit = 0;
+};
+
+// Without on_start and on_requests, what they would be told is a Note.
+[[nodiscard]] ServeRecord serve(Session& session, const ServeRequest& request, EventSink& events,
+                                std::stop_token stop = {});
+[[nodiscard]] std::string to_json(const ServeRecord& record);
+
+}  // namespace sabath
