@@ -5,20 +5,16 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <chrono>
-#include <condition_variable>
 #include <cstring>
 #include <memory>
-#include <mutex>
 
-#include "base/file.h"
 #include "cli/verbs.h"
 #include "run/guarded_process.h"
 #include "run/machine.h"
 #include "run/node_samples.h"
-#include "run/sampler.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
+#include "sabath/sampling.h"
 
 namespace sabath::cli {
 namespace {
@@ -36,29 +32,6 @@ std::string path_of(const Context& context) { return context.environment.get("PA
 
 std::string node_of(const Context& context) {
   return node_name([&](const std::string& name) { return context.environment.get(name); });
-}
-
-// Samples until the process, whose siblings are the run's other ranks on this node, has gone.
-int sample(const Context& context, pid_t process, const fs::path& file) {
-  const auto origin = try_origin(process);
-  if (!origin) return 0;
-  const Fd fd = open_file(file, O_WRONLY | O_CREAT | O_APPEND);
-  Sampler sampler(
-      [&](std::string_view line) {
-        const std::string text = std::string(line) + "\n";
-        write_all(fd.get(), std::as_bytes(std::span(text)), file);
-      },
-      node_of(context), AcceleratorProbe(path_of(context)));
-  if (origin->parent > 1) sampler.watch(origin->parent);
-  std::mutex mutex;
-  std::condition_variable_any wake;
-  std::unique_lock lock(mutex);
-  while (!context.stop.stop_requested()) {
-    wake.wait_for(lock, context.stop, std::chrono::milliseconds(300), [] { return false; });
-    const auto now = try_origin(process);
-    if (!now || now->start != origin->start) break;
-  }
-  return 0;
 }
 
 // A grandchild, so that the program never meets a child that it does not know; without the launcher's streams and
@@ -99,8 +72,11 @@ int run(Context& context, const Options& options) {
     throw Error(FailureKind::usage, "either a program after -- or --process PID is wanted");
   }
   if (options.program.empty()) {
-    make_directories(options.to);
-    return sample(context, static_cast<pid_t>(*options.process), fs::path(options.to) / (node_of(context) + ".jsonl"));
+    Session session(context.configuration.session);
+    NoEvents unheard;
+    const SampleRequest request{
+        .directory = options.to, .process = *options.process, .node = node_of(context), .programs = path_of(context)};
+    return sample_node(session, request, unheard, context.stop).exit;
   }
   return become(context, options);
 }

@@ -76,10 +76,11 @@ struct Process {
   pid_t parent = 0;
   double cpu_s = 0;
   std::uint64_t memory_bytes = 0, start = 0;
+  bool ended = false;  // and its parent has not asked yet how
 };
 
-// Fields 4 (parent), 14 to 17 (times), 22 (start) and 24 (pages) of /proc/PID/stat, counted from behind the name in
-// brackets.
+// Fields 3 (state), 4 (parent), 14 to 17 (times), 20 (threads), 22 (start) and 24 (pages) of /proc/PID/stat, counted
+// from behind the name in brackets.
 bool read_process(const std::string& pid, Process& process) {
   std::ifstream file("/proc/" + pid + "/stat");
   std::string line;
@@ -87,14 +88,14 @@ bool read_process(const std::string& pid, Process& process) {
   const auto bracket = line.rfind(')');
   if (bracket == std::string::npos) return false;
   std::istringstream fields(line.substr(bracket + 1));
-  std::string skipped;
+  std::string state, skipped;
   double utime = 0, stime = 0, children_utime = 0, children_stime = 0;
-  std::uint64_t pages = 0;
-  fields >> skipped >> process.parent;
+  std::uint64_t pages = 0, threads = 0;
+  fields >> state >> process.parent;
   for (int i = 5; i < 14; ++i) fields >> skipped;
   fields >> utime >> stime >> children_utime >> children_stime;
-  for (int i = 18; i < 22; ++i) fields >> skipped;
-  fields >> process.start >> skipped >> pages;
+  fields >> skipped >> skipped >> threads >> skipped >> process.start >> skipped >> pages;
+  process.ended = state == "Z" && threads < 2;  // its first thread may have gone before others
   process.cpu_s = (utime + stime + children_utime + children_stime) / ticks_per_second();
   process.memory_bytes = pages * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
   return static_cast<bool>(fields);
@@ -113,7 +114,7 @@ NodeUsage usage_of_node() {
 
 std::optional<Origin> try_origin(pid_t process) {
   Process seen;
-  if (!read_process(std::to_string(process), seen)) return std::nullopt;
+  if (!read_process(std::to_string(process), seen) || seen.ended) return std::nullopt;
   return Origin{seen.parent, seen.start};
 }
 

@@ -21,7 +21,7 @@ struct TreeUsage {
   double cpu_s = 0;                // of those that live, and of the children that they have waited for
   std::uint64_t memory_bytes = 0;  // resident; shared pages count in each
 };
-// Who started it, and when in ticks since the machine's start; nullopt: there is no such process.
+// Who started it, and when in ticks since the machine's start; nullopt: there is no such process, or no more.
 struct Origin {
   pid_t parent = 0;
   std::uint64_t start = 0;

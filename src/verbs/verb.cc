@@ -29,6 +29,7 @@
   verb("path", call_path) \
   verb("pin", call_pin) \
   verb("plan", call_plan) \
+  verb("sample", call_sample) \
   verb("search", call_search) \
   verb("serve", call_serve) \
   verb("stage", call_stage) \

@@ -1,0 +1,83 @@
+#include "sabath/sampling.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <limits>
+#include <mutex>
+#include <nlohmann/json.hpp>
+
+#include "base/file.h"
+#include "run/machine.h"
+#include "run/sampler.h"
+#include "sabath/error.h"
+#include "verbs/records.h"
+#include "verbs/verb.h"
+
+namespace sabath {
+namespace {
+
+constexpr std::chrono::milliseconds looked_at{300};  // how soon the end of a process is seen
+
+// Waits until the process has ended: another one of its number began at another time.
+void wait_for_end(pid_t process, const Origin& origin, const std::stop_token& stop) {
+  std::mutex mutex;
+  std::condition_variable_any wake;
+  std::unique_lock lock(mutex);
+  while (!stop.stop_requested()) {
+    wake.wait_for(lock, stop, looked_at, [] { return false; });
+    const auto now = try_origin(process);
+    if (!now || now->start != origin.start) return;
+  }
+}
+
+// The name becomes a file's.
+std::string name_of_node(const std::string& given) {
+  return node_name([&](const std::string&) { return given.empty() ? std::nullopt : std::optional(given); });
+}
+
+}  // namespace
+
+SampleRecord sample_node(Session&, const SampleRequest& request, EventSink&, std::stop_token stop) {
+  if (request.directory.empty())
+    throw Error(FailureKind::usage, "where the samples go is not said", "name a directory");
+  if (request.process > std::numeric_limits<pid_t>::max())
+    throw Error(FailureKind::usage, fmt::format("there is no process {}", request.process));
+  make_directories(request.directory);
+  const std::string node = name_of_node(request.node);
+  SampleRecord record{.file = request.directory / (node + ".jsonl")};
+  const auto process = static_cast<pid_t>(request.process);
+  const auto origin = try_origin(process);
+  if (!origin) return record;
+  const Fd fd = open_file(record.file, O_WRONLY | O_CREAT | O_APPEND);
+  {
+    const auto write = [&](std::string_view line) {
+      const std::string text = std::string(line) + "\n";
+      write_all(fd.get(), std::as_bytes(std::span(text)), record.file);
+      ++record.samples;
+    };
+    Sampler sampler(write, node, AcceleratorProbe(request.programs));
+    if (origin->parent > 1) sampler.watch(origin->parent);  // the run's other ranks on this node are its siblings
+    wait_for_end(process, *origin, stop);
+  }
+  return record;
+}
+
+Json json_of(const SampleRecord& record) {
+  return {{"schema", 1}, {"file", record.file.string()}, {"samples", record.samples}, {"exit", record.exit}};
+}
+
+std::string to_json(const SampleRecord& record) { return text_of(json_of(record)); }
+
+Json call_sample(Session& session, JsonObject& request, EventSink& events, std::stop_token stop) {
+  (void)request.require("process");
+  SampleRequest wanted{.directory = request.text("to"), .process = *request.try_uint("process"), .node = {}};
+  wanted.node = request.try_text("node").value_or("");
+  if (const auto programs = request.try_text("programs")) wanted.programs = *programs;
+  request.finish();
+  return json_of(sample_node(session, wanted, events, std::move(stop)));
+}
+
+}  // namespace sabath
