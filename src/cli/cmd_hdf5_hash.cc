@@ -1,62 +1,28 @@
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
 #include "cli/verbs.h"
-#include "hdf5/own_process.h"
+#include "sabath/hdf5.h"
 #include "sabath/path.h"
+#include "verbs/records.h"
 
 namespace sabath::cli {
 namespace {
 namespace cmd_hdf5_hash {
 
-using Json = nlohmann::ordered_json;
-
 struct Options {
   std::string file;
 };
 
-std::string_view word(char kind) {
-  switch (kind) {
-    case 'g':
-      return "group";
-    case 'd':
-      return "dataset";
-    case 't':
-      return "type";
-    case 'a':
-      return "alias";
-    case 'l':
-      return "soft_link";
-    default:
-      return "external_link";
-  }
-}
-
-Json record_of(const LogicalHash& hash) {
-  Json record{{"hash", hash.text()}, {"bytes", hash.bytes}, {"objects", Json::array()}};
-  for (const ObjectHash& object : hash.objects) {
-    const bool hashed = object.kind == 'g' || object.kind == 'd' || object.kind == 't';
-    record["objects"].push_back({{"path", printable(object.path, 65536)},
-                                 {"kind", word(object.kind)},
-                                 {"hash", hashed ? Json(object.hash.hex()) : Json(nullptr)},
-                                 {"bytes", object.bytes}});
-  }
-  return record;
-}
-
 int run(Context& context, const Options& options) {
   const bool json = context.presentation.json;
-  const LogicalHash hash = Hdf5(context.configuration.session.program).hash(options.file, json, context.stop);
-  if (!json) {
-    context.out.print(fmt::format("{}  {}\n", hash.text(), printable(options.file, 4096)));
-    return 0;
-  }
-  Json record{{"schema", 1}, {"file", options.file}};
-  record.update(record_of(hash));
-  record["exit"] = 0;
-  context.out.record(record);
-  return 0;
+  Session session(context.configuration.session);
+  NoEvents unheard;
+  const Hdf5HashRecord record = hdf5_hash(session, {.file = options.file, .objects = json}, unheard, context.stop);
+  if (json)
+    context.out.record(json_of(record));
+  else
+    context.out.print(fmt::format("{}  {}\n", record.hash, printable(options.file, 4096)));
+  return record.exit;
 }
 
 Action declare(OptionSet& set) {

@@ -1,107 +1,96 @@
 #include <fmt/format.h>
 
-#include <nlohmann/json.hpp>
-
 #include "base/text.h"
 #include "cli/verbs.h"
-#include "hdf5/own_process.h"
+#include "sabath/hdf5.h"
 #include "sabath/path.h"
+#include "verbs/records.h"
 
 namespace sabath::cli {
 namespace {
 namespace cmd_hdf5_inspect {
 
-using Json = nlohmann::ordered_json;
+using Extents = std::vector<std::optional<std::uint64_t>>;
 
 struct Options {
   std::string file;
 };
 
-std::string tuple(const Json& extents) {
+std::string tuple(const Extents& extents) {
   std::string text;
-  for (const Json& extent : extents) {
-    text += (text.empty() ? "" : ", ") + (extent.is_null() ? std::string("unlimited") : extent.dump());
-  }
+  for (const auto& extent : extents)
+    text += (text.empty() ? "" : ", ") + (extent ? fmt::to_string(*extent) : std::string("unlimited"));
   return "(" + text + ")";
 }
 
-std::string filters_text(const Json& filters) {
+std::string tuple(const std::vector<std::uint64_t>& extents) { return tuple(Extents(extents.begin(), extents.end())); }
+
+std::string filters_text(const std::vector<Hdf5Filter>& filters) {
   std::string text;
-  for (const Json& filter : filters) {
-    std::string name = filter["name"];
-    if (name.empty()) name = "filter";
-    text += fmt::format("  {}({}{}{})", name, filter["id"].get<int>(), filter["values"].empty() ? "" : ": ",
-                        fmt::join(filter["values"].get<std::vector<unsigned>>(), ","));
-    if (!filter["available"]) text += " MISSING";
+  for (const Hdf5Filter& filter : filters) {
+    text += fmt::format("  {}({}{}{})", filter.name.empty() ? "filter" : filter.name, filter.id,
+                        filter.values.empty() ? "" : ": ", fmt::join(filter.values, ","));
+    if (!filter.available) text += " MISSING";
   }
   return text;
 }
 
-std::string dataset_text(const Json& object) {
-  std::string text = object.at("type").get<std::string>();
-  if (object.contains("shape")) {
-    text += object["shape"].is_null() ? " empty" : " " + tuple(object["shape"]);
-    if (!object["shape_max"].is_null() && object["shape_max"] != object["shape"]) {
-      text += " up to " + tuple(object["shape_max"]);
-    }
+std::string dataset_text(const Hdf5Object& object) {
+  const bool is_virtual = object.layout == "virtual";
+  std::string text = object.type;
+  if (!is_virtual) {
+    text += object.shape ? " " + tuple(*object.shape) : " empty";
+    if (object.shape_max && object.shape && *object.shape_max != Extents(object.shape->begin(), object.shape->end()))
+      text += " up to " + tuple(*object.shape_max);
   }
-  text += "  " + object["layout"].get<std::string>();
-  if (object.contains("chunk")) text += " " + tuple(object["chunk"]);
-  if (object.contains("bytes")) text += "  " + format_bytes(object["bytes"].get<std::uint64_t>());
-  if (object.contains("filters") && !object["filters"].empty()) {
-    text += filters_text(object["filters"]) + fmt::format("  stored as {}", format_bytes(object["stored_bytes"]));
-  }
-  if (object.contains("fill") && !object["fill"].is_null()) text += "  fill " + object["fill"].dump();
-  if (!object.contains("sources")) return text;
+  text += "  " + object.layout;
+  if (object.layout == "chunked") text += " " + tuple(object.chunk);
+  if (!is_virtual) text += "  " + format_bytes(object.bytes);
+  if (!object.filters.empty())
+    text += filters_text(object.filters) + fmt::format("  stored as {}", format_bytes(object.stored_bytes));
+  if (object.fill != "null") text += "  fill " + object.fill;
+  if (!is_virtual && object.layout != "external") return text;
   text += "  NOT FOLLOWED:";
-  for (const Json& source : object["sources"]) text += " " + source["file"].get<std::string>();
+  for (const Hdf5Source& source : object.sources) text += " " + source.file;
   return text;
 }
 
-std::string object_text(const Json& object) {
-  const std::string kind = object["kind"];
-  if (kind == "dataset") return dataset_text(object);
-  if (kind == "type") return "type " + object["type"].get<std::string>();
-  const std::string target = object.value("target", "");
-  if (kind == "alias") return "= " + target;
-  if (kind == "soft_link") return "-> " + target;
-  if (kind == "external_link") return fmt::format("-> {}:{}  NOT FOLLOWED", object.value("file", ""), target);
-  return target.empty() ? kind : target;
+std::string object_text(const Hdf5Object& object) {
+  if (object.kind == "dataset") return dataset_text(object);
+  if (object.kind == "type") return "type " + object.type;
+  if (object.kind == "alias") return "= " + object.target;
+  if (object.kind == "soft_link") return "-> " + object.target;
+  if (object.kind == "external_link") return fmt::format("-> {}:{}  NOT FOLLOWED", object.file, object.target);
+  return object.target.empty() ? object.kind : object.target;
 }
 
-void print_text(Context& context, const Json& record) {
-  for (const Json& object : record["objects"]) {
-    context.out.print(printable(fmt::format("{}  {}", object["path"].get<std::string>(), object_text(object)), 8192) +
-                      "\n");
-    if (!object.contains("attributes")) continue;
-    for (const Json& attribute : object["attributes"]) {
-      const std::string value = attribute["value"].dump();
-      const std::string shape =
-          attribute["shape"].is_null() || attribute["shape"].empty() ? "" : " " + tuple(attribute["shape"]);
-      context.out.print(
-          printable(fmt::format("    @{}  {}{}  {}{}", attribute["name"].get<std::string>(),
-                                attribute["type"].get<std::string>(), shape, value, attribute["cut"] ? " ..." : ""),
-                    8192) +
-          "\n");
-    }
-    const std::uint64_t hidden = object["attributes_total"].get<std::uint64_t>() - object["attributes"].size();
-    if (hidden > 0) context.out.print(fmt::format("    and {} more attributes\n", hidden));
+std::string attribute_text(const Hdf5Attribute& attribute) {
+  const bool is_list = attribute.shape && !attribute.shape->empty();
+  return fmt::format("    @{}  {}{}  {}{}", attribute.name, attribute.type,
+                     is_list ? " " + tuple(*attribute.shape) : "", attribute.value, attribute.cut ? " ..." : "");
+}
+
+void print_text(Context& context, const Hdf5InspectRecord& record) {
+  for (const Hdf5Object& object : record.objects) {
+    context.out.print(printable(fmt::format("{}  {}", object.path, object_text(object)), 8192) + "\n");
+    for (const Hdf5Attribute& attribute : object.attributes)
+      context.out.print(printable(attribute_text(attribute), 8192) + "\n");
+    if (const std::uint64_t hidden = object.attributes_total - object.attributes.size(); hidden > 0)
+      context.out.print(fmt::format("    and {} more attributes\n", hidden));
   }
-  const std::uint64_t hidden = record["objects_total"].get<std::uint64_t>() - record["objects"].size();
-  if (hidden > 0) context.out.print(fmt::format("and {} more objects\n", hidden));
+  if (const std::uint64_t hidden = record.objects_total - record.objects.size(); hidden > 0)
+    context.out.print(fmt::format("and {} more objects\n", hidden));
 }
 
 int run(Context& context, const Options& options) {
-  const Json record = Hdf5(context.configuration.session.program).inspect(options.file, context.stop);
-  if (!context.presentation.json) {
+  Session session(context.configuration.session);
+  NoEvents unheard;
+  const Hdf5InspectRecord record = hdf5_inspect(session, {options.file}, unheard, context.stop);
+  if (context.presentation.json)
+    context.out.record(json_of(record));
+  else
     print_text(context, record);
-    return 0;
-  }
-  Json whole{{"schema", 1}};
-  whole.update(record);
-  whole["exit"] = 0;
-  context.out.record(whole);
-  return 0;
+  return record.exit;
 }
 
 Action declare(OptionSet& set) {

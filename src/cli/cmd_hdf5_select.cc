@@ -1,21 +1,15 @@
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include <filesystem>
-#include <nlohmann/json.hpp>
-
-#include "base/file.h"
 #include "base/text.h"
 #include "cli/verbs.h"
-#include "hdf5/own_process.h"
 #include "sabath/error.h"
+#include "sabath/hdf5.h"
 #include "sabath/path.h"
+#include "verbs/records.h"
 
 namespace sabath::cli {
 namespace {
 namespace cmd_hdf5_select {
-
-using Json = nlohmann::ordered_json;
 
 struct Options {
   std::string file, output, filter = "none", blocks, as = "files", digest;
@@ -23,57 +17,40 @@ struct Options {
   bool rest = false;
 };
 
-SelectOptions select_options(const Options& options) {
-  using Filter = SelectOptions::Filter;
-  SelectOptions result;
-  result.filter = options.filter == "gzip"   ? Filter::gzip
-                  : options.filter == "zstd" ? Filter::zstd
-                  : options.filter == "keep" ? Filter::keep
-                                             : Filter::none;
-  if (!options.blocks.empty()) result.blocks = parse_block_shape(options.blocks);
-  result.blocks_as_groups = options.as == "groups";
-  result.rest = options.rest;
-  if (!options.digest.empty()) {
-    const auto hash = Sha256::try_parse(options.digest);
-    if (!hash) throw Error(FailureKind::usage, "--source-digest is not a SHA-256 in hexadecimal digits");
-    const auto status = try_stat(options.file);
-    result.source_digest = Digest{ContentKind::file, status ? static_cast<std::uint64_t>(status->st_size) : 0, *hash};
-  }
-  result.unfinished = fmt::format("{}.{}.new", options.output, ::getpid());
-  return result;
-}
-
-Json record_of(const SelectedFile& made) {
-  Json record{{"bytes_read", made.bytes_read},
-              {"bytes_selected", made.bytes_selected},
-              {"bytes_written", made.bytes_written},
-              {"seconds", made.seconds},
-              {"files", Json::array()},
-              {"left_out", made.left_out}};
-  for (const auto& file : made.files) record["files"].push_back(file.string());
-  return record;
+Hdf5SelectRequest request_of(const Options& options) {
+  using Filter = Hdf5SelectRequest::Filter;
+  if (options.output.empty()) throw Error(FailureKind::usage, "hdf5 select needs -o OUT");
+  Hdf5SelectRequest request;
+  request.file = options.file;
+  request.selections = options.selections;
+  request.output = options.output;
+  request.filter = options.filter == "gzip"   ? Filter::gzip
+                   : options.filter == "zstd" ? Filter::zstd
+                   : options.filter == "keep" ? Filter::keep
+                                              : Filter::none;
+  request.blocks = options.blocks;
+  request.blocks_as_groups = options.as == "groups";
+  request.rest = options.rest;
+  if (options.digest.empty()) return request;
+  request.source_digest = Sha256::try_parse(options.digest);
+  if (!request.source_digest) throw Error(FailureKind::usage, "--source-digest is not a SHA-256 in hexadecimal digits");
+  return request;
 }
 
 int run(Context& context, const Options& options) {
-  if (options.output.empty()) throw Error(FailureKind::usage, "hdf5 select needs -o OUT");
-  Selections selections;
-  for (const std::string& text : options.selections) selections.push_back(parse_selection(text));
-  const SelectedFile made =
-      Hdf5(context.configuration.session.program)
-          .select(options.file, selections, options.output, select_options(options), context.stop);
-  for (const std::string& left : made.left_out) context.warn(fmt::format("left out {}", left));
+  Session session(context.configuration.session);
+  NoEvents unheard;
+  const Hdf5SelectRecord record = hdf5_select(session, request_of(options), unheard, context.stop);
+  for (const std::string& left : record.left_out) context.warn(fmt::format("left out {}", left));
   if (context.presentation.json) {
-    Json record{{"schema", 1}, {"source", options.file}, {"out", options.output}};
-    record.update(record_of(made));
-    record["exit"] = 0;
-    context.out.record(record);
-    return 0;
+    context.out.record(json_of(record));
+    return record.exit;
   }
-  const std::size_t files = made.files.size();
+  const std::size_t files = record.files.size();
   context.say(fmt::format("{}: {}{} selected of {} read, in {:.2f} s", printable(options.output, 4096),
-                          files == 1 ? "" : fmt::format("{} files, ", files), format_bytes(made.bytes_selected),
-                          format_bytes(made.bytes_read), made.seconds));
-  return 0;
+                          files == 1 ? "" : fmt::format("{} files, ", files), format_bytes(record.bytes_selected),
+                          format_bytes(record.bytes_read), record.seconds));
+  return record.exit;
 }
 
 Action declare(OptionSet& set) {

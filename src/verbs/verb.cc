@@ -16,6 +16,9 @@
   verb("fetch", call_fetch) \
   verb("fetchers", call_fetchers) \
   verb("gc", call_gc) \
+  verb("hdf5 hash", call_hdf5_hash) \
+  verb("hdf5 inspect", call_hdf5_inspect) \
+  verb("hdf5 select", call_hdf5_select) \
   verb("import", call_import) \
   verb("info", call_info) \
   verb("init", call_init) \
