@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
+#include <nlohmann/json.hpp>
 
 #include "base/text.h"
 #include "cli/render.h"

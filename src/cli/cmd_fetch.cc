@@ -2,6 +2,7 @@
 #include <memory>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "base/text.h"
 #include "cli/render.h"

@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "cli/verbs.h"
 #include "sabath/hdf5.h"

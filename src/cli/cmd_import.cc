@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
+#include <nlohmann/json.hpp>
 
 #include "cli/verbs.h"
 #include "sabath/bundles.h"

@@ -7,10 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
-#include "hdf5/inspect.h"
-#include "hdf5/logical_hash.h"
 #include "hdf5/own_process.h"
-#include "hdf5/select.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
 #include "verbs/hdf5_objects.h"
@@ -21,12 +18,6 @@ namespace sabath {
 namespace {
 
 namespace fs = std::filesystem;
-
-// What HDF5 has to say of a file, as another process tells it.
-Json told_of(const fs::path& file, const std::function<Json(const SignOfLife&)>& work, std::stop_token stop) {
-  const auto tell = [&](const SignOfLife& alive) { return text_of(work(alive)); };
-  return Json::parse(in_own_process(tell, printable(file.native(), 4096), {}, std::move(stop)));
-}
 
 std::string_view hashed_kind(char kind) {
   switch (kind) {
@@ -43,30 +34,6 @@ std::string_view hashed_kind(char kind) {
     default:
       return "external_link";
   }
-}
-
-Json hash_told(const LogicalHash& hash, bool objects) {
-  Json told{{"hash", hash.text()}, {"bytes", hash.bytes}, {"objects", Json::array()}};
-  if (!objects) return told;
-  for (const ObjectHash& object : hash.objects) {
-    const bool hashed = object.kind == 'g' || object.kind == 'd' || object.kind == 't';
-    told["objects"].push_back({{"path", printable(object.path, 65536)},
-                               {"kind", hashed_kind(object.kind)},
-                               {"hash", hashed ? Json(object.hash.hex()) : Json(nullptr)},
-                               {"bytes", object.bytes}});
-  }
-  return told;
-}
-
-Json selection_told(const SelectedFile& made) {
-  Json told{{"bytes_read", made.bytes_read},
-            {"bytes_selected", made.bytes_selected},
-            {"bytes_written", made.bytes_written},
-            {"seconds", made.seconds},
-            {"files", Json::array()},
-            {"left_out", made.left_out}};
-  for (const auto& file : made.files) told["files"].push_back(file.string());
-  return told;
 }
 
 SelectOptions select_options(const Hdf5SelectRequest& request) {
@@ -97,31 +64,15 @@ SelectOptions select_options(const Hdf5SelectRequest& request) {
   return options;
 }
 
-// The process that selects may die of a damaged file, or be killed on a stop request: what it left is removed here.
-Json select_told(const Hdf5SelectRequest& request, const Selections& selections, std::stop_token stop) {
-  SelectOptions how = select_options(request);
-  const auto work = [&](const SignOfLife& alive) {
-    how.on_progress = alive;
-    return selection_told(select_into(request.file, selections, request.output, how));
-  };
-  try {
-    return told_of(request.file, work, std::move(stop));
-  } catch (const Error&) {
-    remove_tree(how.unfinished);
-    throw;
-  }
-}
-
 void check_named(const fs::path& file) {
   if (file.empty()) throw Error(FailureKind::usage, "no HDF5 file is named");
 }
 
 }  // namespace
 
-Hdf5InspectRecord hdf5_inspect(Session&, const Hdf5InspectRequest& request, EventSink&, std::stop_token stop) {
+Hdf5InspectRecord hdf5_inspect(Session& session, const Hdf5InspectRequest& request, EventSink&, std::stop_token stop) {
   check_named(request.file);
-  const auto work = [&](const SignOfLife& alive) { return inspect_hdf5(request.file, alive); };
-  const Json told = told_of(request.file, work, std::move(stop));
+  const Json told = Hdf5(session.settings().program).inspect(request.file, stop);
   Hdf5InspectRecord record;
   record.file = request.file;
   record.bytes = told.at("bytes");
@@ -130,37 +81,36 @@ Hdf5InspectRecord hdf5_inspect(Session&, const Hdf5InspectRequest& request, Even
   return record;
 }
 
-Hdf5SelectRecord hdf5_select(Session&, const Hdf5SelectRequest& request, EventSink&, std::stop_token stop) {
+Hdf5SelectRecord hdf5_select(Session& session, const Hdf5SelectRequest& request, EventSink&, std::stop_token stop) {
   check_named(request.file);
   if (request.output.empty()) throw Error(FailureKind::usage, "where the selection is to be written is not said");
   if (request.selections.empty() && !request.rest) throw Error(FailureKind::usage, "nothing of the file is selected");
   Selections selections;
   for (const std::string& text : request.selections) selections.push_back(parse_selection(text));
-  const Json told = select_told(request, selections, std::move(stop));
-  Hdf5SelectRecord record{.source = request.file, .out = request.output, .files = {}, .left_out = told.at("left_out")};
-  record.bytes_read = told.at("bytes_read");
-  record.bytes_selected = told.at("bytes_selected");
-  record.bytes_written = told.at("bytes_written");
-  record.seconds = told.at("seconds");
-  for (const Json& file : told.at("files")) record.files.emplace_back(file.get<std::string>());
+  SelectedFile made =
+      Hdf5(session.settings().program).select(request.file, selections, request.output, select_options(request), stop);
+  Hdf5SelectRecord record{.source = request.file,
+                          .out = request.output,
+                          .files = std::move(made.files),
+                          .left_out = std::move(made.left_out)};
+  record.bytes_read = made.bytes_read;
+  record.bytes_selected = made.bytes_selected;
+  record.bytes_written = made.bytes_written;
+  record.seconds = made.seconds;
   return record;
 }
 
-Hdf5HashRecord hdf5_hash(Session&, const Hdf5HashRequest& request, EventSink&, std::stop_token stop) {
+Hdf5HashRecord hdf5_hash(Session& session, const Hdf5HashRequest& request, EventSink&, std::stop_token stop) {
   check_named(request.file);
-  const auto work = [&](const SignOfLife& alive) {
-    return hash_told(logical_hash(request.file, {}, alive), request.objects);
-  };
-  const Json told = told_of(request.file, work, std::move(stop));
+  const LogicalHash hash = Hdf5(session.settings().program).hash(request.file, request.objects, stop);
   Hdf5HashRecord record;
   record.file = request.file;
-  record.hash = told.at("hash");
-  record.bytes = told.at("bytes");
-  for (const Json& object : told.at("objects")) {
-    const Json& hash = object.at("hash");
-    record.objects.push_back({object.at("path"), object.at("kind"),
-                              hash.is_null() ? std::nullopt : Sha256::try_parse(hash.get<std::string>()),
-                              object.at("bytes")});
+  record.hash = hash.text();
+  record.bytes = hash.bytes;
+  for (const ObjectHash& object : hash.objects) {
+    const bool hashed = object.kind == 'g' || object.kind == 'd' || object.kind == 't';
+    record.objects.push_back({printable(object.path, 65536), std::string(hashed_kind(object.kind)),
+                              hashed ? std::optional(object.hash) : std::nullopt, object.bytes});
   }
   return record;
 }
