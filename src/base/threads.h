@@ -23,18 +23,27 @@ namespace sabath {
 // a closed pipe fails there with EPIPE.
 class SignalsBlocked {
  public:
-  SignalsBlocked() noexcept {
-    sigset_t all;
-    ::sigfillset(&all);
-    for (const int own : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS}) ::sigdelset(&all, own);
-    ::pthread_sigmask(SIG_SETMASK, &all, &before_);
-  }
-  ~SignalsBlocked() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  SignalsBlocked() noexcept;
+  ~SignalsBlocked();
   SignalsBlocked(const SignalsBlocked&) = delete;
   SignalsBlocked& operator=(const SignalsBlocked&) = delete;
 
  private:
   sigset_t before_{};
+};
+
+// While it lives, a write of this thread to a closed pipe or connection fails with EPIPE, and no SIGPIPE comes of it.
+// One that was pending before stays so.
+class PipesFail {
+ public:
+  PipesFail() noexcept;
+  ~PipesFail();
+  PipesFail(const PipesFail&) = delete;
+  PipesFail& operator=(const PipesFail&) = delete;
+
+ private:
+  sigset_t before_{};
+  bool was_pending_ = false;
 };
 
 // For what cannot be done without a thread of its own. Throws Error{storage} that names the limits.

@@ -3,10 +3,8 @@
 
 #include <algorithm>
 #include <condition_variable>
-#include <csignal>
 #include <cstdlib>
 #include <cstring>
-#include <ctime>
 #include <exception>
 #include <memory>
 #include <mutex>
@@ -17,6 +15,7 @@
 #include <vector>
 
 #include "base/json_reader.h"
+#include "base/threads.h"
 #include "door/opening.h"
 #include "sabath/asset_file.h"
 #include "sabath/error.h"
@@ -130,31 +129,6 @@ sabath_session& checked(sabath_session* session) {
   return *session;
 }
 
-// The caller's thread works for us: a peer that hangs up must not end the caller's process. A SIGPIPE of the time
-// before stays pending.
-class PipesFail {
- public:
-  PipesFail() noexcept {
-    ::sigemptyset(&pipe_);
-    ::sigaddset(&pipe_, SIGPIPE);
-    sigset_t pending;
-    ::sigpending(&pending);
-    was_pending_ = ::sigismember(&pending, SIGPIPE) == 1;
-    ::pthread_sigmask(SIG_BLOCK, &pipe_, &before_);
-  }
-  ~PipesFail() {
-    constexpr timespec at_once{};
-    if (!was_pending_) ::sigtimedwait(&pipe_, nullptr, &at_once);
-    ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
-  }
-  PipesFail(const PipesFail&) = delete;
-  PipesFail& operator=(const PipesFail&) = delete;
-
- private:
-  sigset_t pipe_{}, before_{};
-  bool was_pending_ = false;
-};
-
 // One call's session, given back when it ends.
 class Call {
  public:
@@ -174,7 +148,7 @@ class Call {
 
  private:
   sabath_session& of_;
-  const PipesFail pipes_fail_{};
+  const sabath::PipesFail pipes_fail_{};  // a peer that hangs up must not end the caller
   const std::stop_token stop_;
   std::unique_ptr<sabath::Session> session_;
 };
