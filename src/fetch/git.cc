@@ -21,6 +21,7 @@
 #include "base/text.h"
 #include "fetch/git_program.h"
 #include "fetch/git_tree.h"
+#include "fetch/guarded_sink.h"
 #include "fetch/retry.h"
 #include "fetch/rewrite.h"
 #include "fetch/submodule.h"
@@ -45,7 +46,8 @@ std::uint64_t pack_bytes(const fs::path& bare) {
 }
 
 // A shallow clone of just this commit; where the server gives no commit by name, all its branches and tags.
-void clone_bare(FetchContext& context, const GitSource& git, const std::string& commit, const fs::path& bare) {
+void clone_bare(FetchContext& context, const GitSource& git, const std::string& commit, const fs::path& bare,
+                bool follow) {
   const std::string format = commit.size() == 64 ? "sha256" : "sha1";
   run_git(context, git,
           git_command({"init", "--quiet", "--bare", "--template=", "--object-format=" + format, bare.string()}), false);
@@ -53,7 +55,8 @@ void clone_bare(FetchContext& context, const GitSource& git, const std::string& 
   make_directories(bare / "info");
   write_text_atomically(bare / "info" / "attributes", "* -text -crlf !eol -ident -filter -working-tree-encoding\n");
   const auto fetch = [&](std::vector<std::string> what) {
-    std::vector<std::string> arguments = {"--git-dir", bare.string(), "fetch", "--quiet", "--no-write-fetch-head"};
+    std::vector<std::string> arguments = {"-c", follow ? "http.followRedirects=initial" : "http.followRedirects=false"};
+    arguments.insert(arguments.end(), {"--git-dir", bare.string(), "fetch", "--quiet", "--no-write-fetch-head"});
     arguments.insert(arguments.end(), what.begin(), what.end());
     run_git(context, git, git_command(arguments), true);
   };
@@ -91,6 +94,36 @@ std::optional<std::string> full_name(FetchContext& context, const std::string& c
   if (found.status != 0 || !is_object_name(name) || !name.starts_with(commit)) return std::nullopt;
   if (ask({"ls-tree", "-r", "-t", "--name-only", "-z", name}).status != 0) return std::nullopt;
   return name;
+}
+
+// Where a repository has moved to, asked in our own way, which a server leads no nearer than it stands. nullopt: its
+// server does not lead elsewhere.
+std::optional<std::string> moved_to(FetchContext& context, const GitSource& git, const Failure& failure) {
+  constexpr std::string_view what = "/info/refs";
+  const auto url = Url::try_parse(fmt::format("{}{}?service=git-upload-pack", git.origin, what));
+  if (!url || failure.message.find("returned error: 30") == std::string::npos) return std::nullopt;
+  std::string there;
+  SourceLine& line = context.ledger.line(git.origin);
+  GuardedSink sink(
+      context, line, *url, std::nullopt, [&](const ContentInfo& info) { there = info.final_url; }, [](auto) {});
+  read_source(context, {*url, 0, 1, {}}, line, sink);
+  if (!there.ends_with(what)) return std::nullopt;
+  return there.substr(0, there.size() - what.size());
+}
+
+// What a repository names leads no nearer than the repository, by a redirect neither.
+void clone_submodule(FetchContext& context, const GitSource& git, const std::string& commit, const fs::path& bare) {
+  try {
+    return clone_bare(context, git, commit, bare, false);
+  } catch (const Error& error) {
+    const auto origin = moved_to(context, git, error.failure());
+    if (!origin) throw;
+    check_submodule(git.origin, *origin);
+    remove_tree(bare);
+    GitSource moved = git;
+    moved.origin = *origin;
+    clone_bare(context, moved, commit, bare, false);
+  }
 }
 
 using Admit = std::function<void(const fs::path&)>;
@@ -235,7 +268,8 @@ std::string TreeFetch::take(const GitSource& git, const std::string& asked, cons
   const fs::path work = context.store.make_temporary_directory();
   std::optional<std::string> commit = try_stat(bare) ? full_name(context, asked, bare) : std::nullopt;
   if (!commit) {  // there is none, or it lost something
-    clone_bare(context, git, asked, work / "bare");
+    depth == 0 ? clone_bare(context, git, asked, work / "bare", true)
+               : clone_submodule(context, git, asked, work / "bare");
     commit = full_name(context, asked, work / "bare");
     if (!commit) {
       throw Error(FailureKind::unavailable, fmt::format("{} has no commit {}", printable(git.origin), printable(asked)),

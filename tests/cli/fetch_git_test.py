@@ -138,6 +138,24 @@ class Git(Case):
         self.assertNotIn("third_party/lib", asset["failures"][0]["message"])
         self.assertIn("--path", asset["failures"][0]["hint"])
 
+    def test_a_submodule_that_has_moved(self):
+        """Where its server leads is asked in our own way, and never a metadata address."""
+        self.git("clone", "-q", "--bare", self.work, self.home / "lib.git", cwd=self.home)
+        redirects = """location /moved/ { rewrite ^/moved/(.*)$ /$1 permanent; }
+            location /inwards/ { return 302 http://169.254.169.254$request_uri; }"""
+        server = self.serve(root=self.home, extra=redirects)
+        self.sabath.add("model", kind="model", git={"origin": server.url("model.git"), "branch": "main"})
+        for name, code in (("moved", 0), ("inwards", 6)):
+            self.submodule(f"third_party/{name}", server.url(f"{name}/lib.git"), self.first)
+            for bare in (self.bare, self.home / "lib.git"):
+                self.git("update-server-info", cwd=bare)
+            asset = self.fetch("-m", "model", "--refresh", code=code)
+            if code == 0:
+                path = pathlib.Path(asset["path"])
+                self.assertEqual((path / "third_party/moved/train.py").read_text(), "print('v1')\n")
+        self.assertIn("third_party/inwards", asset["failures"][0]["message"])
+        self.assertIn("metadata", asset["failures"][0]["message"])
+
     def annex(self, backend, digest, data, name="big.h5"):
         key = f"{backend}-s{len(data)}--{digest}"
         (self.work / name).symlink_to(f".git/annex/objects/1k/Zq/{key}/{key}")
