@@ -49,6 +49,8 @@ class Companion {
 // What a companion says first.
 inline constexpr std::string_view companion_greeting = "sabath " SABATH_VERSION ", companion 1\n";
 
+inline constexpr std::uint64_t request_bytes_max = 64 << 20;  // a program's arguments and environment are much less
+
 // One message: its length and its bytes. A reader that has gone is an Error{command}, never a SIGPIPE.
 void send_message(int channel, std::string_view bytes);
 // nullopt: the other end has gone before its end. Throws Error{invalid} for one that is longer, Error{interrupted}.

@@ -19,8 +19,6 @@ namespace sabath::companion {
 namespace {
 
 constexpr int channel = STDIN_FILENO;
-constexpr std::uint64_t request_bytes_max = 64 << 20;  // a program's arguments and environment are much less
-
 using Role = int (*)(int channel, std::string_view request);
 
 Role role_named(std::string_view name) {

@@ -104,6 +104,7 @@ int read_hdf5(int channel, std::string_view request) {
   limit(RLIMIT_CORE, 0);
   limit(RLIMIT_AS, address_space_bytes() + memory_bytes_more);
   send_message(channel, answer_to(request));
+  while (const auto next = receive_message(channel, request_bytes_max)) send_message(channel, answer_to(*next));
   ::_exit(0);  // what HDF5 does at an exit is not for one that has read a damaged file
 }
 

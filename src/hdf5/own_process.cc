@@ -7,7 +7,6 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
-#include "base/companion.h"
 #include "base/file.h"
 #include "comm/parcel.h"
 #include "sabath/error.h"
@@ -31,11 +30,17 @@ constexpr std::uint64_t answer_bytes_max = std::uint64_t{256} << 20;
   throw Error(FailureKind::internal, fmt::format("the process that read {} ended without an answer", what));
 }
 
-std::optional<std::string> answer_of(Companion& process, const std::string& what, const std::stop_token& stop) {
+}  // namespace
+
+std::optional<std::string> Hdf5::answer_to(const Hdf5Request& request, const std::string& what,
+                                           const std::stop_token& stop) {
+  if (!process_) process_ = std::make_unique<Companion>(find_companion(program_), "hdf5", Companion::Streams{}, stop);
   try {
-    return receive_message(process.channel(), answer_bytes_max, stop);
+    send_message(process_->channel(), request.encode());
+    return receive_message(process_->channel(), answer_bytes_max, stop);
   } catch (const Error& error) {
-    process.kill();
+    process_->kill();
+    process_.reset();
     switch (error.failure().kind) {
       case FailureKind::interrupted:
         throw Error(FailureKind::interrupted, fmt::format("interrupted while reading {}", what));
@@ -47,28 +52,30 @@ std::optional<std::string> answer_of(Companion& process, const std::string& what
   }
 }
 
-}  // namespace
-
 // The answer is a failure or none, then what was asked for.
-std::string Hdf5::ask(const Hdf5Request& request, const std::stop_token& stop) const {
+std::string Hdf5::ask(const Hdf5Request& request, const std::stop_token& stop) {
   const std::string what = printable(request.file.native(), 4096);
-  Companion process(find_companion(companion_), "hdf5", {}, stop);
-  send_message(process.channel(), request.encode());
-  const auto answer = answer_of(process, what, stop);
-  const auto status = process.wait();
-  if (!answer) throw_end(status, what);
+  const auto answer = answer_to(request, what, stop);
+  if (!answer) {
+    const auto status = process_->wait();
+    process_.reset();
+    throw_end(status, what);
+  }
   Parcel::Reader parcel(*answer);
-  if (const auto failure = parcel.failure()) throw Error(*failure);
+  if (const auto failure = parcel.failure()) {
+    process_.reset();  // who knows what the file has done to it
+    throw Error(*failure);
+  }
   return parcel.text();
 }
 
-nlohmann::ordered_json Hdf5::inspect(const std::filesystem::path& file, const std::stop_token& stop) const {
+nlohmann::ordered_json Hdf5::inspect(const std::filesystem::path& file, const std::stop_token& stop) {
   Hdf5Request request;
   request.file = file;
   return nlohmann::ordered_json::parse(ask(request, stop));
 }
 
-LogicalHash Hdf5::hash(const std::filesystem::path& file, bool objects, const std::stop_token& stop) const {
+LogicalHash Hdf5::hash(const std::filesystem::path& file, bool objects, const std::stop_token& stop) {
   Hdf5Request request;
   request.what = Hdf5Request::What::hash;
   request.file = file;
@@ -77,8 +84,7 @@ LogicalHash Hdf5::hash(const std::filesystem::path& file, bool objects, const st
 }
 
 SelectedFile Hdf5::select(const std::filesystem::path& source, const Selections& selections,
-                          const std::filesystem::path& out, const SelectOptions& options,
-                          const std::stop_token& stop) const {
+                          const std::filesystem::path& out, const SelectOptions& options, const std::stop_token& stop) {
   Hdf5Request request{Hdf5Request::What::select, source, false, selections, out, options};
   if (request.options.unfinished.empty()) request.options.unfinished = out.native() + ".new";
   try {

@@ -2,37 +2,44 @@
 // damaged files. A death of that process is an Error here, not the death of the caller; and a caller may have an HDF5
 // of its own, of another version, in use by other threads.
 //
-// The process is a companion of this library (base/companion.h). Any thread, several at once; each call is a process.
-// Beside what is said of inspect.h, logical_hash.h and select.h: throws Error{invalid} if the process died of a signal,
-// gave no sign of life or took too much memory, naming the file; Error{interrupted} after a stop request: the process
-// is then dead; Error{command} if the program cannot be started.
+// The process is a companion of this library (base/companion.h), started by the first call; it answers one call after
+// the other, and after a failure another one begins. It ends with this object, or with the thread that started it: so
+// one thread has a Hdf5, and others have their own. Beside what is said of inspect.h, logical_hash.h and select.h:
+// throws Error{invalid} if the process died of a signal, gave no sign of life or took too much memory, naming the file;
+// Error{interrupted} after a stop request: the process is then dead; Error{command} if the program cannot be started.
 #pragma once
 
 #include <filesystem>
+#include <memory>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <stop_token>
 #include <string>
 
+#include "base/companion.h"
 #include "hdf5/messages.h"
 
 namespace sabath {
 
 class Hdf5 {
  public:
-  explicit Hdf5(std::filesystem::path companion) : companion_(std::move(companion)) {}  // empty: it is found
+  explicit Hdf5(std::filesystem::path program) : program_(std::move(program)) {}  // empty: it is found
 
-  [[nodiscard]] nlohmann::ordered_json inspect(const std::filesystem::path& file, const std::stop_token& stop) const;
+  [[nodiscard]] nlohmann::ordered_json inspect(const std::filesystem::path& file, const std::stop_token& stop);
   // Without `objects`: the hash of the whole alone.
-  [[nodiscard]] LogicalHash hash(const std::filesystem::path& file, bool objects, const std::stop_token& stop) const;
+  [[nodiscard]] LogicalHash hash(const std::filesystem::path& file, bool objects, const std::stop_token& stop);
   // `options` as in select.h, but for its functions, which are not called. What a dead process left is removed.
   [[nodiscard]] SelectedFile select(const std::filesystem::path& source, const Selections& selections,
                                     const std::filesystem::path& out, const SelectOptions& options,
-                                    const std::stop_token& stop) const;
+                                    const std::stop_token& stop);
 
  private:
-  [[nodiscard]] std::string ask(const Hdf5Request& request, const std::stop_token& stop) const;
+  [[nodiscard]] std::optional<std::string> answer_to(const Hdf5Request& request, const std::string& what,
+                                                     const std::stop_token& stop);
+  [[nodiscard]] std::string ask(const Hdf5Request& request, const std::stop_token& stop);
 
-  std::filesystem::path companion_;
+  std::filesystem::path program_;
+  std::unique_ptr<Companion> process_;  // nullptr: none is there
 };
 
 }  // namespace sabath

@@ -56,7 +56,7 @@ class Derivation {
   const Manifest& asset_;
   Store* const shared_;
   Store& own_;
-  const Hdf5 hdf5_;
+  Hdf5 hdf5_;
 };
 
 // Throws Error{usage} for a selection, block shape or filter that is none.
