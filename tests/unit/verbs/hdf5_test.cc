@@ -39,7 +39,10 @@ class Hdf5Files : public ::testing::Test {
 
   Site site;
   std::string file = site / "a.h5";
-  Session session = site.open();
+  Session session = [this] {
+    site.settings.program = SABATH_PROGRAM;
+    return site.open();
+  }();
   NoEvents unheard;
 };
 
