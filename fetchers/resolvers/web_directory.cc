@@ -44,7 +44,7 @@ class WebDirectory : public Resolver {
       DirectoryPage listed{moved ? page.url : directory, entries(page, dav)};
       const bool says = page.content_type != html || dav;
       marked = marked || says || std::ranges::any_of(listed.entries, &DirectoryEntry::is_directory);
-      if (!marked) listed.is_directory = [&](const Url& url) { return is_directory(url, inquiry); };
+      if (!marked) listed.is_directory = [&](const Url& entry) { return is_directory(entry, inquiry); };
       return listed;
     });
     return listing;
