@@ -388,7 +388,7 @@ TEST_F(StageTest, SomethingElseInTheWayOfTheViewIsNotReplaced) {
 
 TEST_F(StageTest, AloneWithoutOtherRanks) {
   const auto solo = make_solo_comm();
-  StageJob job{"asset", Manifest::parse(bytes_), bytes_, shared_.get(), {}, {}};
+  StageJob job{"asset", Manifest::parse(bytes_), bytes_, shared_.get(), {}, {}, {}};
   NoEvents events;
   const Staged staged = stage_asset(*solo, std::move(job), request_, events, {});
   ASSERT_FALSE(staged.failure);
