@@ -5,7 +5,11 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
+#include <vector>
+
+#include "sabath/metric.h"
 
 namespace sabath {
 
@@ -57,14 +61,39 @@ struct Note {
 struct Warning {
   std::string text;
 };  // always shown
+struct Message {
+  std::string text;
+};  // shown, but not where quiet is wanted
 struct AssetFinished {
   std::string name;
+};
+
+// Of sabath/run.h, from the thread that called it.
+struct RunStarted {
+  std::string model, directory;
+  std::optional<std::uint64_t> epochs;  // how many there will be, if the settings say so
+};
+struct MetricRead {
+  Metric metric;
+};
+struct OutputRead {
+  std::string_view bytes;  // what the programs printed; valid during on()
+};
+struct RunTick {};  // some times a second while the programs run
+struct RunEnded {
+  std::string model, directory, program;  // the last program that was started
+  double seconds = 0;
+  std::uint64_t metrics = 0, not_understood = 0;  // values read; lines that look like values and are none
+  bool stopped = false;                           // by a stop request
+  std::optional<int> exit, signal;                // of the program
+  std::vector<std::string> last_lines;            // that it printed
 };
 }  // namespace event
 
 using Event = std::variant<event::AssetStarted, event::TotalKnown, event::SizeLearnt, event::BytesReceived,
                            event::BytesReused, event::SourceNamed, event::SourceFailed, event::FileDone,
-                           event::PhaseChanged, event::Note, event::Warning, event::AssetFinished>;
+                           event::PhaseChanged, event::Note, event::Warning, event::Message, event::AssetFinished,
+                           event::RunStarted, event::MetricRead, event::OutputRead, event::RunTick, event::RunEnded>;
 
 // One object, {"event": "BytesReceived", ...}: the members above under their names.
 [[nodiscard]] std::string to_json(const Event& event);

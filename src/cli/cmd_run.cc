@@ -3,156 +3,105 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "cli/render.h"
-#include "cli/run_assets.h"
-#include "cli/run_conduct.h"
-#include "cli/run_environment.h"
-#include "cli/run_places.h"
-#include "cli/run_request.h"
-#include "cli/run_staging.h"
+#include "cli/run_display.h"
 #include "cli/verbs.h"
-#include "run/execution.h"
-#include "run/run_directory.h"
+#include "run/commands.h"
 #include "sabath/error.h"
+#include "sabath/run.h"
+#include "verbs/records.h"
 
 namespace sabath::cli {
 namespace {
 namespace cmd_run {
 
-using Json = nlohmann::ordered_json;
-namespace fs = std::filesystem;
-
-fs::path directory_of(const RunRequest& request, const fs::path& place, const Variant& variant) {
-  return request.is_sweep() ? place / variant.name : place;
-}
-
-Json asset_records(const RunAssets& assets) {
-  Json list = Json::array();
-  for (const RunAsset& asset : assets.all) {
-    list.push_back({{"name", asset.name}, {"path", asset.path}, {"present", asset.warm}});
-  }
-  return list;
-}
+struct Options {
+  RunRequest request;
+  std::string settings_file, directory, stage, stage_record;
+  std::optional<std::uint64_t> grace_s;
+  bool dry_run = false, no_verify = false;
+};
 
 // The same as a person would type it: what is fetched, what is copied, what is set, what runs.
-std::string script_of(const RunRequest& request, const RunAssets& assets, const Json& environment,
-                      const std::vector<RunStep>& steps, const fs::path& directory) {
+std::string script_of(const RunForecast& forecast, const ForeseenRun& run) {
   std::string text;
-  for (const std::string& name : assets.to_fetch) text += fmt::format("sabath fetch {}\n", name);
+  for (const std::string& name : forecast.to_fetch) text += fmt::format("sabath fetch {}\n", name);
+  const std::filesystem::path& directory = run.directory;
   text += shell_line({"mkdir", "-p", (directory / "work").string(), (directory / "output").string()}) + "\n";
-  if (!assets.source.empty() && uses_source(request.steps)) {
-    text += shell_line({"cp", "-r", "--reflink=auto", assets.source, (directory / "source").string()}) + "\n";
+  if (forecast.copies_code) {
+    text += shell_line({"cp", "-r", "--reflink=auto", forecast.code.string(), (directory / "source").string()}) + "\n";
   }
   text += shell_line({"cd", (directory / "work").string()}) + "\n";
-  for (const auto& module : environment["modules"]) text += shell_line({"module", "load", module}) + "\n";
-  for (const auto& [name, value] : environment["variables"].items()) {
-    text += fmt::format("export {}={}\n", name, shell_line({value.get<std::string>()}));
-  }
-  for (const RunStep& step : steps) text += shell_line(step.argv) + "\n";
+  for (const std::string& module : run.modules) text += shell_line({"module", "load", module}) + "\n";
+  for (const auto& [name, value] : run.variables) text += fmt::format("export {}={}\n", name, shell_line({value}));
+  for (const ForeseenStep& step : run.steps) text += shell_line(step.argv) + "\n";
   return text;
 }
 
-int foresee(Context& context, const RunRequest& request, const RunOptions& options) {
-  const RunAssets assets = foresee_assets(context, request, options);
-  const RunEnvironment environment = prepare_environment(context, request, options);
-  const Json recorded = to_json(environment, context.environment, request);
-  const fs::path place = place_of(request, options);
-  Json runs = Json::array();
-  for (const Variant& variant : request.variants) {
-    const fs::path directory = directory_of(request, place, variant);
-    const auto steps = steps_of(request, variant, assets, environment, options, directory);
-    Json environment_record = recorded;
-    for (const auto& [name, value] : own_variables(environment, steps, directory))
-      environment_record["variables"][name] = value;
-    if (!context.presentation.json) {
-      const std::string gap = runs.empty() ? "" : "\n";
-      context.out.print(gap + script_of(request, assets, environment_record, steps, directory));
-    }
-    Json step_records = Json::array();
-    for (const RunStep& step : steps) step_records.push_back({{"argv", step.argv}, {"ranks", step.ranks}});
-    runs.push_back({{"directory", directory.string()},
-                    {"source", assets.source.empty() ? Json(nullptr) : Json((directory / "source").string())},
-                    {"steps", step_records},
-                    {"config", Json(variant.config)},
-                    {"modules", environment.modules},
-                    {"variables", environment_record["variables"]},
-                    {"assets", asset_records(assets)}});
-  }
+int show(Context& context, const RunForecast& forecast) {
   if (context.presentation.json) {
-    context.out.record({{"schema", 1}, {"dry_run", true}, {"to_fetch", assets.to_fetch}, {"runs", runs}, {"exit", 0}});
+    context.out.record(json_of(forecast));
+    return forecast.exit;
   }
-  return 0;
+  std::string text;
+  for (const ForeseenRun& run : forecast.runs) text += (text.empty() ? "" : "\n") + script_of(forecast, run);
+  context.out.print(text);
+  return forecast.exit;
 }
 
-int run_all(Context& context, const RunRequest& request, const RunOptions& options) {
-  const fs::path place = place_of(request, options);
-  const RunEnvironment environment = prepare_environment(context, request, options);
-  RunAssets assets = bring_assets(context, request, options);
-  if (!options.stage_record.empty()) assets.times.stage = staging_seconds(options.stage_record, assets.all.back());
-  Json runs = Json::array();
-  int exit = 0;
-  for (const Variant& variant : request.variants) {
-    const fs::path directory = directory_of(request, place, variant);
-    if (request.is_sweep() && done_before(directory)) {
-      context.say(fmt::format("{} is done already", variant.name));
-      runs.push_back({{"path", directory.string()}, {"state", "finished"}, {"exit", 0}, {"done_before", true}});
-      continue;
-    }
-    const Conducted one = conduct(context, request, variant, assets, environment, options, directory);
-    if (exit == 0 || context.stop.stop_requested()) exit = one.exit;
-    runs.push_back({{"path", directory.string()},
-                    {"state", one.record.state},
-                    {"exit", one.record.exit ? Json(*one.record.exit) : Json(nullptr)},
-                    {"signal", one.record.signal ? Json(*one.record.signal) : Json(nullptr)},
-                    {"config", Json(variant.config)},
-                    {"seconds", *one.record.times.train}});
-    if (context.stop.stop_requested()) break;
-  }
-  if (context.presentation.json) {
-    context.out.record({{"schema", 1}, {"path", place.string()}, {"runs", runs}, {"exit", exit}});
-  } else {
-    context.out.print(place.string() + "\n");
-  }
-  return exit;
-}
-
-int run(Context& context, RunOptions& options) {
-  if (options.no_verify && options.verify == "full") {
+int run(Context& context, Options& options) {
+  if (options.no_verify && options.request.verify == "full") {
     throw Error(FailureKind::usage, "--no-verify and --verify full exclude each other", "leave out one of them");
   }
-  const RunRequest request = resolve(context, options);
-  if (!options.stage_record.empty() && !request.dataset) {
-    throw Error(FailureKind::usage, "--stage-record is of a dataset, and this run has none", "leave it out");
+  RunRequest& request = options.request;
+  if (options.no_verify) request.verify = "none";
+  request.settings_file = options.settings_file;
+  request.directory = options.directory;
+  request.stage = options.stage;
+  request.stage_record = options.stage_record;
+  if (options.grace_s) request.grace = std::chrono::seconds(*options.grace_s);
+  request.environment = context.environment;
+  request.stop_signal = [&context] { return context.signals.received(); };
+  Session session(context.configuration.session, context.ranks);
+  RunDisplay display(context);
+  if (options.dry_run) return show(context, foresee(session, request, display, context.stop));
+  const RunsRecord record = sabath::run(session, request, display, context.stop);
+  if (context.presentation.json) {
+    context.out.record(json_of(record));
+  } else {
+    context.out.print(record.path.string() + "\n");
   }
-  return options.dry_run ? foresee(context, request, options) : run_all(context, request, options);
+  return record.exit;
 }
 
 Action declare(OptionSet& set) {
-  const auto options = std::make_shared<RunOptions>();
-  set.argument("MODEL", options->model, "a model or workflow");
-  set.optional_argument("DATASET", options->dataset, "what it runs on (default: the recipe's)");
+  const auto options = std::make_shared<Options>();
+  set.argument("MODEL", options->request.model, "a model or workflow");
+  set.optional_argument("DATASET", options->request.dataset, "what it runs on (default: the recipe's)");
   set.flag("-n,--dry-run", options->dry_run, "print exactly what would run, and touch nothing");
-  set.option("--set", "KEY=VALUE", options->settings, "a setting of the recipe; KEY=A,B makes one run for each value");
+  set.option("--set", "KEY=VALUE", options->request.settings,
+             "a setting of the recipe; KEY=A,B makes one run for each value");
   set.option("--set-from", "FILE", options->settings_file, "settings from a JSON or YAML file; --set wins");
-  set.choice("--mode", {"train", "infer"}, options->mode, "which run set of the recipe");
-  set.option("--run-set", "KEY", options->run_set, "the run set with this key, whatever the dataset is called");
-  set.option("--run-dir", "DIR", options->run_dir, "where the record is made (default: run_MODEL_DATASET_ID here)");
+  set.choice("--mode", {"train", "infer"}, options->request.mode, "which run set of the recipe");
+  set.option("--run-set", "KEY", options->request.run_set, "the run set with this key, whatever the dataset is called");
+  set.option("--run-dir", "DIR", options->directory, "where the record is made (default: run_MODEL_DATASET_ID here)");
   set.option("--at", "DIR", options->stage, "read the dataset that was staged at DIR (default: SABATH_STAGE)");
   set.option("--stage-record", "FILE", options->stage_record, "what `sabath stage --json` printed: for the record");
-  set.choice("--env", {"none", "warn", "check", "create"}, options->env,
+  set.choice("--env", {"none", "warn", "check", "create"}, options->request.requirements,
              "modules and packages that the recipe needs: ignore them, warn (default), refuse, or make them");
-  set.option("--launcher", "NAME", options->launcher,
+  set.option("--launcher", "NAME", options->request.launcher,
              "auto, direct, mpirun, srun, flux, or another one of the site profile");
-  set.option("--container", "KIND:IMAGE", options->container, "run in a container: apptainer, podman, charliecloud");
-  set.option("--site", "NAME", options->site, "the site profile (default: SABATH_SITE, else by the host's name)");
-  set.count("--ranks", "N", 1u << 20u, options->ranks, "ranks of the steps that are parallel");
-  set.count("--nodes", "N", 1u << 20u, options->nodes, "nodes that they are spread over");
-  set.choice("--verify", {"changed", "full"}, options->verify,
+  set.option("--container", "KIND:IMAGE", options->request.container,
+             "run in a container: apptainer, podman, charliecloud");
+  set.option("--site", "NAME", options->request.site,
+             "the site profile (default: SABATH_SITE, else by the host's name)");
+  set.count("--ranks", "N", 1u << 20u, options->request.ranks, "ranks of the steps that are parallel");
+  set.count("--nodes", "N", 1u << 20u, options->request.nodes, "nodes that they are spread over");
+  set.choice("--verify", {"changed", "full"}, options->request.verify,
              "before the launch read what changed since it was hashed (default), or everything");
   set.flag("--no-verify", options->no_verify, "launch on unverified bytes; the record says so");
-  set.flag("--no-fetch", options->no_fetch, "run only on what is here");
+  set.flag("--no-fetch", options->request.no_fetch, "run only on what is here");
   set.count("--grace", "SECONDS", 86400, options->grace_s, "what the program has between SIGTERM and SIGKILL (10)");
-  set.rest("ARG", options->arguments, "arguments for the recipe's last step");
+  set.rest("ARG", options->request.arguments, "arguments for the recipe's last step");
   return [options](Context& context) { return run(context, *options); };
 }
 

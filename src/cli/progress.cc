@@ -82,6 +82,8 @@ void Progress::tick() {
 void Progress::announce(const Event& event) {
   if (const auto* warning = std::get_if<event::Warning>(&event)) {
     say(render_warning(warning->text, presentation_.color));
+  } else if (const auto* message = std::get_if<event::Message>(&event); message != nullptr && !presentation_.quiet) {
+    say(message->text + "\n");
   } else if (const auto* note = std::get_if<event::Note>(&event); note != nullptr && presentation_.verbose) {
     say("note: " + printable(note->text, 4000) + "\n");
   } else if (const auto* failed = std::get_if<event::SourceFailed>(&event);

@@ -52,7 +52,14 @@ struct Apply {
   void operator()(const event::PhaseChanged& changed) const { state.phase = changed.phase; }
   void operator()(const event::Note&) const {}
   void operator()(const event::Warning&) const {}
+  void operator()(const event::Message&) const {}
   void operator()(const event::AssetFinished&) const {}
+  // A run's are RunDisplay's.
+  void operator()(const event::RunStarted&) const {}
+  void operator()(const event::MetricRead&) const {}
+  void operator()(const event::OutputRead&) const {}
+  void operator()(const event::RunTick&) const {}
+  void operator()(const event::RunEnded&) const {}
 };
 
 }  // namespace

@@ -1,34 +1,14 @@
 // What the verbs ask about assets: their recipes, and what this store holds of them. One thread.
 #pragma once
 
-#include <filesystem>
-#include <memory>
 #include <optional>
 #include <string>
 
 #include "manifest/manifest.h"
-#include "recipe/catalogue.h"
-#include "sabath/catalogue.h"
 #include "sabath/recipe.h"
-#include "sabath/session.h"
-#include "store/store.h"
+#include "session/holding.h"
 
 namespace sabath {
-
-[[nodiscard]] Catalogue make_catalogue(const SessionSettings& settings);
-// nullptr when there is none yet: asking never makes one.
-[[nodiscard]] std::unique_ptr<Store> try_open_store(const SessionSettings& settings);
-[[nodiscard]] std::unique_ptr<Store> open_stores(const SessionSettings& settings);  // made, if it is not there
-
-// What a store knows of a recipe's asset.
-struct Holding {
-  std::optional<Sha256> root;  // pinned by the recipe, or learnt
-  std::string trusted_by, source;
-  std::string doubt;  // why its sources should be asked again; empty: there is no need
-  bool has_manifest = false;
-  std::filesystem::path view;  // empty: there is none
-};
-[[nodiscard]] Holding holding_of(const Recipe& recipe, Store* store);  // a few lookups; reads no content
 
 // A manifest by file name, "sha256:<hex>", or asset name. Throws Error{not_found}, Error{offline}, Error{invalid}.
 [[nodiscard]] Manifest find_manifest(const std::string& text, const SessionSettings& settings);

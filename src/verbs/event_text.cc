@@ -1,6 +1,7 @@
 // Events as JSON, for those who hear them through the C interface.
 #include <nlohmann/json.hpp>
 
+#include "metrics/record.h"
 #include "sabath/event.h"
 #include "verbs/verb.h"
 
@@ -41,6 +42,32 @@ Json record_of(const event::FileDone& event) {
 Json record_of(const event::PhaseChanged& event) { return {{"event", "PhaseChanged"}, {"phase", event.phase}}; }
 Json record_of(const event::Note& event) { return {{"event", "Note"}, {"text", event.text}}; }
 Json record_of(const event::Warning& event) { return {{"event", "Warning"}, {"text", event.text}}; }
+Json record_of(const event::Message& event) { return {{"event", "Message"}, {"text", event.text}}; }
+Json record_of(const event::RunStarted& event) {
+  return {{"event", "RunStarted"},
+          {"model", event.model},
+          {"directory", event.directory},
+          {"epochs", value_or_null(event.epochs)}};
+}
+Json record_of(const event::MetricRead& event) {
+  return {{"event", "MetricRead"}, {"metric", Json::parse(metric_json(event.metric))}};
+}
+Json record_of(const event::OutputRead& event) { return {{"event", "OutputRead"}, {"bytes", event.bytes}}; }
+Json record_of(const event::RunTick&) { return {{"event", "RunTick"}}; }
+Json record_of(const event::RunEnded& event) {
+  const auto number = [](const std::optional<int>& value) { return value ? Json(*value) : Json(nullptr); };
+  return {{"event", "RunEnded"},
+          {"model", event.model},
+          {"directory", event.directory},
+          {"program", event.program},
+          {"seconds", event.seconds},
+          {"metrics", event.metrics},
+          {"not_understood", event.not_understood},
+          {"stopped", event.stopped},
+          {"exit", number(event.exit)},
+          {"signal", number(event.signal)},
+          {"last_lines", event.last_lines}};
+}
 Json record_of(const event::AssetFinished& event) { return {{"event", "AssetFinished"}, {"name", event.name}}; }
 
 }  // namespace

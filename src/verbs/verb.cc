@@ -32,6 +32,7 @@
   verb("path", call_path) \
   verb("pin", call_pin) \
   verb("plan", call_plan) \
+  verb("run", call_run) \
   verb("sample", call_sample) \
   verb("search", call_search) \
   verb("serve", call_serve) \

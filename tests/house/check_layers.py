@@ -31,7 +31,8 @@ BELOW["settings"] = {"base", "store"}
 BELOW["plugin"] = {"base", "fetch", "hdf5", "mpi", "serve"}  # nobody includes it: the program is linked with it
 BELOW["stage"] = BELOW["fetch"] | {"fetch", "hdf5", "run"}
 BELOW["session"] = BELOW["stage"] | {"stage", "mpi"}
-BELOW["verbs"] = BELOW["session"] | {"session", "settings", "metrics", "record", "report", "serve"}
+BELOW["harness"] = {"base", "metrics", "record", "recipe", "manifest", "store", "fetch", "run", "session"}
+BELOW["verbs"] = BELOW["session"] | {"session", "settings", "harness", "metrics", "record", "report", "serve"}
 BELOW["door"] = {"base", "settings", "verbs"}
 BELOW["cli"] = BELOW["verbs"] | {"verbs", "mpi", "companion"}
 

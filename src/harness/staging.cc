@@ -1,4 +1,4 @@
-#include "cli/run_staging.h"
+#include "harness/staging.h"
 
 #include <fmt/format.h>
 
@@ -8,13 +8,13 @@
 #include "sabath/error.h"
 #include "sabath/path.h"
 
-namespace sabath::cli {
+namespace sabath {
 namespace {
 
 constexpr std::uint64_t record_size_max = 16 << 20;
 
-[[noreturn]] void refuse(const std::string& file, const std::string& what) {
-  throw Error(FailureKind::invalid, fmt::format("{}: {}", printable(file, 4096), what),
+[[noreturn]] void refuse(const std::filesystem::path& file, const std::string& what) {
+  throw Error(FailureKind::invalid, fmt::format("{}: {}", printable(file.string(), 4096), what),
               "--stage-record takes what `sabath stage --json` printed when it staged this dataset");
 }
 
@@ -25,9 +25,9 @@ bool is(const nlohmann::json& object, const char* key, const std::string& wanted
 
 }  // namespace
 
-double staging_seconds(const std::string& file, const RunAsset& dataset) {
+double staging_seconds(const std::filesystem::path& file, const RunAsset& dataset) {
   const auto text = try_read_text(file, record_size_max);
-  if (!text) throw Error(FailureKind::usage, fmt::format("there is no file {}", printable(file, 4096)));
+  if (!text) throw Error(FailureKind::usage, fmt::format("there is no file {}", printable(file.string(), 4096)));
   const nlohmann::json record = nlohmann::json::parse(*text, nullptr, false);
   const auto assets = record.is_object() ? record.find("assets") : record.end();
   if (!record.is_object() || assets == record.end() || !assets->is_array()) refuse(file, "no record of stage");
@@ -43,4 +43,4 @@ double staging_seconds(const std::string& file, const RunAsset& dataset) {
   refuse(file, fmt::format("does not say what the staging of {} took", dataset.name));
 }
 
-}  // namespace sabath::cli
+}  // namespace sabath

@@ -1,4 +1,4 @@
-#include "cli/run_places.h"
+#include "harness/places.h"
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
@@ -12,7 +12,7 @@
 #include "run/run_directory.h"
 #include "sabath/error.h"
 
-namespace sabath::cli {
+namespace sabath {
 namespace {
 
 namespace fs = std::filesystem;
@@ -23,11 +23,11 @@ std::string new_id() {
 }
 
 // Of everything that makes these runs what they are.
-std::string sweep_id(const RunRequest& request, const RunOptions& options) {
-  std::string text = digest_of_file(request.model.origin) + options.mode + request.container_image;
-  text += fmt::format("/{}/{}/{}", request.ranks, request.nodes, request.launcher);
-  for (const std::string& argument : options.arguments) text += fmt::format("/{}:{}", argument.size(), argument);
-  for (const Variant& variant : request.variants) {
+std::string sweep_id(const RunCall& call, const ResolvedRun& run) {
+  std::string text = digest_of_file(run.model.origin) + call.request.mode + run.container_image;
+  text += fmt::format("/{}/{}/{}", run.ranks, run.nodes, run.launcher);
+  for (const std::string& argument : call.request.arguments) text += fmt::format("/{}:{}", argument.size(), argument);
+  for (const Variant& variant : run.variants) {
     for (const auto& [key, value] : variant.config) text += fmt::format("/{}={}:{}", key, value.size(), value);
   }
   return sha256(text).hex().substr(0, 10);
@@ -35,10 +35,10 @@ std::string sweep_id(const RunRequest& request, const RunOptions& options) {
 
 }  // namespace
 
-fs::path place_of(const RunRequest& request, const RunOptions& options) {
-  if (!options.run_dir.empty()) return fs::absolute(options.run_dir).lexically_normal();
-  const std::string what = fmt::format("{}_{}", request.model.name, request.dataset ? request.dataset->name : "none");
-  if (request.is_sweep()) return fs::absolute(fmt::format("sweep_{}_{}", what, sweep_id(request, options)));
+fs::path place_of(const RunCall& call, const ResolvedRun& run) {
+  if (!call.request.directory.empty()) return fs::absolute(call.request.directory).lexically_normal();
+  const std::string what = fmt::format("{}_{}", run.model.name, run.dataset ? run.dataset->name : "none");
+  if (run.is_sweep()) return fs::absolute(fmt::format("sweep_{}_{}", what, sweep_id(call, run)));
   return fs::absolute(fmt::format("run_{}_{}", what, new_id()));
 }
 
@@ -55,4 +55,4 @@ bool done_before(const fs::path& directory) {
               "remove some, or name another directory with --run-dir");
 }
 
-}  // namespace sabath::cli
+}  // namespace sabath

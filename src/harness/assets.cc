@@ -1,4 +1,4 @@
-#include "cli/run_assets.h"
+#include "harness/assets.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -14,9 +14,9 @@
 #include "sabath/error.h"
 #include "sabath/path.h"
 #include "sabath/session.h"
-#include "verbs/assets.h"
+#include "session/holding.h"
 
-namespace sabath::cli {
+namespace sabath {
 namespace {
 
 namespace fs = std::filesystem;
@@ -69,10 +69,10 @@ std::string commit_in(const std::string& trusted_by) {
 }
 
 // The bare clone that the fetch of a source tree left in the store.
-std::string repository_of(const Context& context, const Store& store, const Recipe& recipe, const std::string& commit) {
+std::string repository_of(const RunCall& call, const Store& store, const Recipe& recipe, const std::string& commit) {
   if (!recipe.git || commit.empty()) return {};
   const auto url = Url::try_parse(recipe.git->origin);
-  const std::string origin = url ? rewritten(*url, context.configuration.session.rewrites).text() : recipe.git->origin;
+  const std::string origin = url ? rewritten(*url, call.session.settings().rewrites).text() : recipe.git->origin;
   for (const std::string& asked : {recipe.git->commit, commit}) {
     const fs::path bare = store.git_directory(sha256("git clone\n" + origin + "\n" + asked));
     if (!asked.empty() && try_stat(bare)) return bare.string();
@@ -82,8 +82,7 @@ std::string repository_of(const Context& context, const Store& store, const Reci
 
 class Bringer {
  public:
-  Bringer(Context& context, const RunOptions& options, RunAssets& assets)
-      : context_(context), options_(options), times_(assets.times), stores_(assets.stores) {}
+  Bringer(const RunCall& call, RunAssets& assets) : call_(call), times_(assets.times), stores_(assets.stores) {}
 
   RunAsset bring(const Recipe& recipe) {
     auto asset = try_present(recipe);
@@ -123,7 +122,7 @@ class Bringer {
     RunAsset asset{recipe.name,  recipe.kind,        holding.root ? holding.root->prefixed() : "",
                    not_verified, directory.string(), commit_in(holding.trusted_by),
                    true};
-    if (options_.no_verify) return asset;
+    if (call_.request.verify == "none") return asset;
     if (!holding.has_manifest) {
       throw Error(FailureKind::offline, fmt::format("nobody here knows what {} should hold", directory.string()),
                   "its manifest is in no store: say --no-verify, or fetch it here");
@@ -131,7 +130,7 @@ class Bringer {
     const Seconds time(times_.verify);
     const Manifest manifest = *store->manifest(*holding.root);
     const TreeCheck check = check_tree(staged == nullptr ? nullptr : &staged->store(), manifest, directory,
-                                       options_.verify == "full", context_.stop);
+                                       call_.request.verify == "full", call_.stop);
     if (!check.wrong.empty()) refuse_tampered(recipe.name, check.wrong);
     if (!check.missing.empty()) {
       throw Error(FailureKind::offline,
@@ -149,13 +148,13 @@ class Bringer {
 
   LeasedStore* lease(std::unique_ptr<Store> store) {
     if (store == nullptr) return nullptr;
-    store->work_for(context_.configuration.session.job);
-    stores_.emplace_back(std::move(store), "run " + options_.model.substr(0, 200));
+    store->work_for(call_.session.settings().job);
+    stores_.emplace_back(std::move(store), "run " + call_.request.model.substr(0, 200));
     return &stores_.back();
   }
 
   LeasedStore* main_store() {
-    if (main_ == nullptr) main_ = lease(try_open_store(context_.configuration.session));
+    if (main_ == nullptr) main_ = lease(try_open_store(call_.session.settings()));
     return main_;
   }
 
@@ -169,7 +168,7 @@ class Bringer {
 
   // Where they can be, its sources are asked.
   [[nodiscard]] bool in_doubt(const Holding& holding) const {
-    return !holding.doubt.empty() && !options_.no_fetch && !context_.configuration.session.offline;
+    return !holding.doubt.empty() && !call_.request.no_fetch && !call_.session.settings().offline;
   }
 
   // nullopt: it has to be fetched. What is there and wrong is never mended in silence.
@@ -184,11 +183,11 @@ class Bringer {
     RunAsset asset{recipe.name,  recipe.kind,           holding.root->prefixed(),
                    not_verified, holding.view.string(), commit_in(holding.trusted_by),
                    true};
-    asset.repository = repository_of(context_, *store, recipe, asset.commit);
-    if (options_.no_verify) return asset;
+    asset.repository = repository_of(call_, *store, recipe, asset.commit);
+    if (call_.request.verify == "none") return asset;
     const Seconds time(times_.verify);
     const Manifest manifest = *store->manifest(*holding.root);
-    const bool full = options_.verify == "full";
+    const bool full = call_.request.verify == "full";
     if (!full && store->view_present(manifest)) {
       asset.verified_by = unchanged;
       return asset;
@@ -205,18 +204,17 @@ class Bringer {
   }
 
   void fetch(const Recipe& recipe) {
-    if (options_.no_fetch) {
+    if (call_.request.no_fetch) {
       throw Error(FailureKind::offline, fmt::format("{} is not in the store, wholly", recipe.name),
                   fmt::format("`sabath fetch {}` brings it", recipe.name));
     }
     // From the first byte on, what is fetched is this run's as well.
-    if (main_store() == nullptr) main_ = lease(open_stores(context_.configuration.session));
+    if (main_store() == nullptr) main_ = lease(open_stores(call_.session.settings()));
     const Seconds time(times_.fetch);
-    const auto progress = context_.make_progress();
     FetchRequest request;
     // By the file that was chosen: an original's recipe and a shipped one may have one name.
     (recipe.kind == AssetKind::dataset ? request.datasets : request.models).push_back(recipe.origin);
-    const FetchRecord record = Session(context_.configuration.session).fetch(request, *progress, context_.stop);
+    const FetchRecord record = call_.session.fetch(request, call_.events, call_.stop);
     for (const AssetRecord& asset : record.assets) {
       if (asset.failures.empty()) continue;
       Failure failure = asset.failures.front().failure;
@@ -225,15 +223,14 @@ class Bringer {
     }
   }
 
-  Context& context_;
-  const RunOptions& options_;
+  const RunCall& call_;
   RunTimes& times_;
   std::deque<LeasedStore>& stores_;
   LeasedStore* main_ = nullptr;  // one of them
 };
 
-RunAsset foresee(const Context& context, const Recipe& recipe, std::vector<std::string>& to_fetch) {
-  const auto store = try_open_store(context.configuration.session);
+RunAsset foresee_asset(const RunCall& call, const Recipe& recipe, std::vector<std::string>& to_fetch) {
+  const auto store = try_open_store(call.session.settings());
   const Holding holding = holding_of(recipe, store.get());
   RunAsset asset{recipe.name,
                  recipe.kind,
@@ -249,47 +246,46 @@ RunAsset foresee(const Context& context, const Recipe& recipe, std::vector<std::
   return asset;
 }
 
-std::string stage_of(const Context& context, const RunOptions& options) {
-  return options.stage.empty() ? context.environment.get("SABATH_STAGE").value_or("") : options.stage;
+fs::path stage_of(const RunCall& call) {
+  return call.request.stage.empty() ? fs::path(call.request.environment.get("SABATH_STAGE").value_or(""))
+                                    : call.request.stage;
 }
 
 }  // namespace
 
-RunAssets bring_assets(Context& context, const RunRequest& request, const RunOptions& options) {
+RunAssets bring_assets(const RunCall& call, const ResolvedRun& run) {
   RunAssets assets;
-  Bringer bringer(context, options, assets);
-  if (has_source_tree(request.model)) {
-    assets.all.push_back(request.model.source ? bringer.hash_shipped(request.model) : bringer.bring(request.model));
+  Bringer bringer(call, assets);
+  if (has_source_tree(run.model)) {
+    assets.all.push_back(run.model.source ? bringer.hash_shipped(run.model) : bringer.bring(run.model));
     assets.source = assets.all.back().path;
   }
-  if (request.dataset) {
-    const std::string stage = stage_of(context, options);
-    assets.all.push_back(stage.empty() ? bringer.bring(*request.dataset)
-                                       : bringer.take_staged(*request.dataset, stage));
+  if (run.dataset) {
+    const fs::path stage = stage_of(call);
+    assets.all.push_back(stage.empty() ? bringer.bring(*run.dataset) : bringer.take_staged(*run.dataset, stage));
     assets.dataset = assets.all.back().path;
   }
   for (LeasedStore& store : assets.stores) store.settle();
   return assets;
 }
 
-RunAssets foresee_assets(const Context& context, const RunRequest& request, const RunOptions& options) {
+RunAssets foresee_assets(const RunCall& call, const ResolvedRun& run) {
   RunAssets assets;
-  if (request.model.source) {
-    assets.all.push_back(
-        {request.model.name, request.model.kind, "", "", shipped_source(request.model).string(), "", true});
-  } else if (has_source_tree(request.model)) {
-    assets.all.push_back(foresee(context, request.model, assets.to_fetch));
+  if (run.model.source) {
+    assets.all.push_back({run.model.name, run.model.kind, "", "", shipped_source(run.model).string(), "", true});
+  } else if (has_source_tree(run.model)) {
+    assets.all.push_back(foresee_asset(call, run.model, assets.to_fetch));
   }
-  if (has_source_tree(request.model)) assets.source = assets.all.back().path;
-  if (!request.dataset) return assets;
-  if (const std::string stage = stage_of(context, options); !stage.empty()) {
-    const fs::path directory = fs::absolute(fs::path(stage) / request.dataset->name).lexically_normal();
-    assets.all.push_back({request.dataset->name, AssetKind::dataset, "", "", directory.string(), "", true});
+  if (has_source_tree(run.model)) assets.source = assets.all.back().path;
+  if (!run.dataset) return assets;
+  if (const fs::path stage = stage_of(call); !stage.empty()) {
+    const fs::path directory = fs::absolute(stage / run.dataset->name).lexically_normal();
+    assets.all.push_back({run.dataset->name, AssetKind::dataset, "", "", directory.string(), "", true});
   } else {
-    assets.all.push_back(foresee(context, *request.dataset, assets.to_fetch));
+    assets.all.push_back(foresee_asset(call, *run.dataset, assets.to_fetch));
   }
   assets.dataset = assets.all.back().path;
   return assets;
 }
 
-}  // namespace sabath::cli
+}  // namespace sabath

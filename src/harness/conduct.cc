@@ -1,9 +1,8 @@
-#include "cli/run_conduct.h"
+#include "harness/conduct.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -13,8 +12,6 @@
 
 #include "base/clock.h"
 #include "base/companion.h"
-#include "base/text.h"
-#include "cli/epoch_board.h"
 #include "run/guarded_process.h"
 #include "run/machine.h"
 #include "run/node_samples.h"
@@ -24,7 +21,7 @@
 #include "sabath/error.h"
 #include "sabath/path.h"
 
-namespace sabath::cli {
+namespace sabath {
 namespace {
 
 namespace fs = std::filesystem;
@@ -42,8 +39,6 @@ double own_cpu_s() {
 
 double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
 
-void print_stderr(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stderr); }
-
 // How many epochs there will be, as settings usually call it.
 std::optional<std::uint64_t> epochs_of(const Config& config) {
   for (const char* key : {"epochs", "n_epochs", "num_epochs", "max_epochs", "epoch"}) {
@@ -57,43 +52,37 @@ std::optional<std::uint64_t> epochs_of(const Config& config) {
 
 class Conductor {
  public:
-  Conductor(Context& context, const RunRequest& request, const Variant& variant, const RunAssets& assets,
-            const RunEnvironment& environment, const RunOptions& options, const fs::path& path,
-            std::vector<RunStep> steps)
-      : context_(context),
-        request_(request),
+  Conductor(const RunCall& call, const ResolvedRun& run, const Variant& variant, const RunAssets& assets,
+            const RunEnvironment& environment, const fs::path& path, std::vector<RunStep> steps)
+      : call_(call),
+        run_(run),
         environment_(environment),
-        options_(options),
         directory_(path),
         steps_(std::move(steps)),
-        board_(
-            {context.presentation.live, context.presentation.utf8, context.presentation.quiet,
-             options.mode == "infer" ? std::nullopt : epochs_of(variant.config)},
-            [] { return std::chrono::duration<double>(Clock::now().time_since_epoch()).count(); },
-            [&context] { return terminal_width(STDERR_FILENO, context.environment); }, print_stderr) {
+        epochs_(call.request.mode == "infer" ? std::nullopt : epochs_of(variant.config)) {
     record_.id = path.filename().string();
-    record_.mode = options.mode;
+    record_.mode = call.request.mode;
     record_.started = unix_seconds();
     record_.state = "running";
-    record_.recipe = recorded(request.model);
+    record_.recipe = recorded(run.model);
     record_.assets = recorded(assets.all);
-    record_.source = recorded_source(assets.all, request.model);
+    record_.source = recorded_source(assets.all, run.model);
     record_.config.assign(variant.config.begin(), variant.config.end());
-    record_.launcher = request.launcher;
-    record_.ranks = static_cast<int>(request.ranks);
-    record_.nodes = static_cast<int>(request.nodes);
+    record_.launcher = run.launcher;
+    record_.ranks = static_cast<int>(run.ranks);
+    record_.nodes = static_cast<int>(run.nodes);
     record_.times = assets.times;
     for (const RunStep& step : steps_) record_.steps.push_back({step.argv, step.ranks, {}, {}, {}});
     if (!steps_.empty()) record_.command = steps_.back().argv;
     own_variables_ = own_variables(environment, steps_, path);
-    nlohmann::ordered_json described = to_json(environment, context.environment, request);
+    nlohmann::ordered_json described = to_json(environment, call.request.environment, run);
     for (const char* name : {"PYTHONUNBUFFERED", "HDF5_USE_FILE_LOCKING"}) {
       if (const auto found = own_variables_.find(name); found != own_variables_.end())
         described["variables"][name] = found->second;
     }
     record_.environment = std::make_shared<const nlohmann::ordered_json>(std::move(described));
     record_.machine = std::make_shared<const nlohmann::ordered_json>(
-        describe_machine([&](const std::string& name) { return context.environment.get(name); }, context.stop));
+        describe_machine([&](const std::string& name) { return call.request.environment.get(name); }, call.stop));
     write();
   }
 
@@ -115,11 +104,12 @@ class Conductor {
 
  private:
   void copy_code(const RunAssets& assets) const {
-    if (assets.source.empty() || !uses_source(request_.steps)) return;
-    copy_source(assets.source, directory_.source(), context_.stop);
+    if (assets.source.empty() || !uses_source(run_.steps)) return;
+    copy_source(assets.source, directory_.source(), call_.stop);
     const RunAsset& code = assets.all.front();
-    if (code.repository.empty() || find_program("git", context_.environment.get("PATH").value_or("")).empty()) return;
-    add_repository(directory_.source(), code.repository, code.commit, request_.model.git->origin, context_.stop);
+    if (code.repository.empty() || find_program("git", call_.request.environment.get("PATH").value_or("")).empty())
+      return;
+    add_repository(directory_.source(), code.repository, code.commit, run_.model.git->origin, call_.stop);
   }
 
   void launch() {
@@ -127,30 +117,24 @@ class Conductor {
     VariableMap variables = own_variables_;
     variables.insert(environment_.variables.begin(), environment_.variables.end());
     execution.environment = lines(variables);
-    execution.patterns = request_.model.metrics;
-    execution.companion = find_companion(context_.configuration.session.program);
-    execution.grace = std::chrono::seconds(options_.grace_s.value_or(10));
-    execution.stop_signal = [this] { return context_.signals.received() == 0 ? SIGTERM : context_.signals.received(); };
-    execution.on_metric = [this](const Metric& metric) { board_.on(metric); };
-    execution.on_tick = [this] { board_.tick(); };
-    if (context_.presentation.verbose) {
-      execution.on_output = [this](std::string_view bytes) {
-        board_.clear();
-        print_stderr(bytes);
-      };
-    }
-    const std::string node = node_name([this](const std::string& name) { return context_.environment.get(name); });
+    execution.patterns = run_.model.metrics;
+    execution.companion = find_companion(call_.session.settings().program);
+    execution.grace = call_.request.grace;
+    execution.stop_signal = [this] { return stop_signal(); };
+    execution.on_metric = [this](const Metric& metric) { call_.events.on(event::MetricRead{metric}); };
+    execution.on_tick = [this] { call_.events.on(event::RunTick{}); };
+    execution.on_output = [this](std::string_view bytes) { call_.events.on(event::OutputRead{bytes}); };
+    const std::string node = node_name([this](const std::string& name) { return call_.request.environment.get(name); });
     for (std::size_t i = 0; i < steps_.size(); ++i) claim_node(samples_of(directory_.path(), i), node);
     Sampler sampler([this](std::string_view line) { directory_.add_resources(line); }, node,
-                    AcceleratorProbe(context_.environment.get("PATH").value_or("")));
+                    AcceleratorProbe(call_.request.environment.get("PATH").value_or("")));
     execution.on_start = [&sampler](pid_t guardian) { sampler.watch(guardian); };
-    context_.say(fmt::format("running {} in {}", request_.model.name, directory_.path().string()));
+    call_.events.on(event::RunStarted{run_.model.name, directory_.path().string(), epochs_});
     const auto begin = Clock::now();
     const double worked = own_cpu_s();
-    const ExecutionEnd end = execute(steps_, directory_, execution, context_.stop);
+    const ExecutionEnd end = execute(steps_, directory_, execution, call_.stop);
     record_.times.train = seconds_since(begin);
     record_.harness_cpu_s = own_cpu_s() - worked;
-    board_.finish();
     close(end);
   }
 
@@ -164,7 +148,7 @@ class Conductor {
     }
     const bool failed = record_.exit.value_or(0) != 0;
     if (failed) record_.last_lines = end.last_lines;
-    exit_ = end.stopped ? exit_code_of_signal(context_.signals.received() == SIGINT ? SIGINT : SIGTERM)
+    exit_ = end.stopped ? exit_code(stop_signal() == SIGINT ? FailureKind::interrupted : FailureKind::terminated)
             : failed    ? exit_code(FailureKind::command)
                         : 0;
     finish(end.stopped ? "interrupted" : failed ? "failed" : "finished");
@@ -172,26 +156,23 @@ class Conductor {
   }
 
   void tell(const ExecutionEnd& end) const {
-    const std::string took = format_duration(*record_.times.train);
-    if (end.not_understood > 0) {
-      context_.warn(
-          fmt::format("{} line{} like metrics and {} not understood; a pattern in the recipe's \"metrics\" reads them, "
-                      "and `sabath report FILE` in {} shows the first one",
-                      end.not_understood, end.not_understood == 1 ? " looks" : "s look",
-                      end.not_understood == 1 ? "is" : "are", (directory_.path() / "output").string()));
-    }
-    if (exit_ == 0) {
-      context_.say(fmt::format("{}: {} epoch{}, {} values in {}", request_.model.name, board_.epochs(),
-                               board_.epochs() == 1 ? "" : "s", end.metrics, took));
-    } else if (end.stopped) {
-      context_.say(fmt::format("stopped after {}; {} epochs are in the record", took, board_.epochs()));
-    } else {
-      const std::string how = record_.signal ? fmt::format("was ended by signal {}", *record_.signal)
-                                             : fmt::format("ended with {}", *record_.exit);
-      context_.warn(fmt::format("`{}` {}", printable(record_.steps[end.steps.size() - 1].argv.front(), 400), how));
-      for (const std::string& line : end.last_lines) context_.say("  | " + line);
-      context_.say(fmt::format("all that it said is in {}", (directory_.path() / "output").string()));
-    }
+    event::RunEnded ended;
+    ended.model = run_.model.name;
+    ended.directory = directory_.path().string();
+    if (!end.steps.empty()) ended.program = steps_[end.steps.size() - 1].argv.front();
+    ended.seconds = *record_.times.train;
+    ended.metrics = end.metrics;
+    ended.not_understood = end.not_understood;
+    ended.stopped = end.stopped;
+    ended.exit = record_.exit;
+    ended.signal = record_.signal;
+    ended.last_lines = end.last_lines;
+    call_.events.on(ended);
+  }
+
+  [[nodiscard]] int stop_signal() const {
+    const int asked = call_.request.stop_signal ? call_.request.stop_signal() : 0;
+    return asked == 0 ? SIGTERM : asked;
   }
 
   void write() { directory_.write_run(record_); }
@@ -209,15 +190,14 @@ class Conductor {
     } catch (const Error&) {}
   }
 
-  Context& context_;
-  const RunRequest& request_;
+  const RunCall& call_;
+  const ResolvedRun& run_;
   const RunEnvironment& environment_;
-  const RunOptions& options_;
   RunDirectory directory_;
   std::vector<RunStep> steps_;
   RunRecord record_;
   VariableMap own_variables_;
-  EpochBoard board_;
+  const std::optional<std::uint64_t> epochs_;
   int exit_ = 0;
 };
 
@@ -246,46 +226,43 @@ VariableMap own_variables(const RunEnvironment& environment, const std::vector<R
   return variables;
 }
 
-std::vector<RunStep> steps_of(const RunRequest& request, const Variant& variant, const RunAssets& assets,
-                              const RunEnvironment& environment, const RunOptions& options,
+std::vector<RunStep> steps_of(const RunCall& call, const ResolvedRun& run, const Variant& variant,
+                              const RunAssets& assets, const RunEnvironment& environment,
                               const std::filesystem::path& directory) {
   Places places;
   if (!assets.source.empty()) places.source = (directory / "source").string();
   places.dataset = assets.dataset;
-  if (request.dataset) places.fragments = fragment_places(*request.dataset, assets.dataset);
+  if (run.dataset) places.fragments = fragment_places(*run.dataset, assets.dataset);
   places.config = variant.config;
-  places.nodes = request.nodes;
-  places.ranks = request.ranks;
-  WrapperValues values{
-      request.ranks, request.nodes, (directory / "work").string(), request.container_image, {directory.string()}};
+  places.nodes = run.nodes;
+  places.ranks = run.ranks;
+  WrapperValues values{run.ranks, run.nodes, (directory / "work").string(), run.container_image, {directory.string()}};
   if (!assets.dataset.empty()) values.binds.push_back(assets.dataset);
-  if (!request.container_kind.empty()) refuse_unbindable(values.binds);
+  if (!run.container_kind.empty()) refuse_unbindable(values.binds);
   std::vector<RunStep> steps;
-  for (Launch& launch : expand(request.steps, places, options.arguments)) {
+  for (Launch& launch : expand(run.steps, places, call.request.arguments)) {
     std::string& program = launch.argv.front();
     if ((program == "python" || program == "python3") && !environment.python.program.empty())
       program = environment.python.program;
     RunStep step{std::move(launch.argv), false, 1};
-    if (!request.container_kind.empty())
-      step.argv = wrap(request.site.containers.at(request.container_kind), values, step.argv);
+    if (!run.container_kind.empty()) step.argv = wrap(run.site.containers.at(run.container_kind), values, step.argv);
     if (launch.parallel) {
-      if (request.nodes > 1) step.argv = sampled(request.sampler, samples_of(directory, steps.size()), step.argv);
-      const Wrapper& launcher = request.site.launchers.at(request.launcher);
+      if (run.nodes > 1) step.argv = sampled(run.sampler, samples_of(directory, steps.size()), step.argv);
+      const Wrapper& launcher = run.site.launchers.at(run.launcher);
       step.argv = wrap(launcher, values, step.argv);
       step.tagged = launcher.tags_output;
-      step.ranks = static_cast<int>(request.ranks);
+      step.ranks = static_cast<int>(run.ranks);
     }
     steps.push_back(std::move(step));
   }
   return steps;
 }
 
-Conducted conduct(Context& context, const RunRequest& request, const Variant& variant, const RunAssets& assets,
-                  const RunEnvironment& environment, const RunOptions& options,
-                  const std::filesystem::path& directory) {
+Conducted conduct(const RunCall& call, const ResolvedRun& run, const Variant& variant, const RunAssets& assets,
+                  const RunEnvironment& environment, const std::filesystem::path& directory) {
   // What cannot be run leaves no directory.
-  std::vector<RunStep> steps = steps_of(request, variant, assets, environment, options, directory);
-  return Conductor(context, request, variant, assets, environment, options, directory, std::move(steps)).run(assets);
+  std::vector<RunStep> steps = steps_of(call, run, variant, assets, environment, directory);
+  return Conductor(call, run, variant, assets, environment, directory, std::move(steps)).run(assets);
 }
 
-}  // namespace sabath::cli
+}  // namespace sabath

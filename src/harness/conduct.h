@@ -5,12 +5,12 @@
 #include <filesystem>
 #include <nlohmann/json_fwd.hpp>
 
-#include "cli/run_assets.h"
-#include "cli/run_environment.h"
-#include "cli/run_request.h"
+#include "harness/assets.h"
+#include "harness/environment.h"
+#include "harness/resolved_run.h"
 #include "run/execution.h"
 
-namespace sabath::cli {
+namespace sabath {
 
 struct Conducted {
   int exit = 0;
@@ -19,16 +19,16 @@ struct Conducted {
 };
 
 // The commands of one variant, as they are launched in this directory.
-[[nodiscard]] std::vector<RunStep> steps_of(const RunRequest& request, const Variant& variant, const RunAssets& assets,
-                                            const RunEnvironment& environment, const RunOptions& options,
+[[nodiscard]] std::vector<RunStep> steps_of(const RunCall& call, const ResolvedRun& run, const Variant& variant,
+                                            const RunAssets& assets, const RunEnvironment& environment,
                                             const std::filesystem::path& directory);
 
 // What a run adds to the environment of its programs.
 [[nodiscard]] VariableMap own_variables(const RunEnvironment& environment, const std::vector<RunStep>& steps,
                                         const std::filesystem::path& directory);
 
-[[nodiscard]] Conducted conduct(Context& context, const RunRequest& request, const Variant& variant,
-                                const RunAssets& assets, const RunEnvironment& environment, const RunOptions& options,
+[[nodiscard]] Conducted conduct(const RunCall& call, const ResolvedRun& run, const Variant& variant,
+                                const RunAssets& assets, const RunEnvironment& environment,
                                 const std::filesystem::path& directory);
 
-}  // namespace sabath::cli
+}  // namespace sabath

@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "cli/run_request.h"
+#include "harness/resolved_run.h"
 #include "run/environment.h"
 #include "run/python.h"
 
-namespace sabath::cli {
+namespace sabath {
 
 struct RunEnvironment {
   VariableMap variables;             // all of it
@@ -19,10 +19,9 @@ struct RunEnvironment {
   std::string container_digest;  // of the image, if it is a file
 };
 
-[[nodiscard]] RunEnvironment prepare_environment(Context& context, const RunRequest& request,
-                                                 const RunOptions& options);
+[[nodiscard]] RunEnvironment prepare_environment(const RunCall& call, const ResolvedRun& run);
 // For run.json: what differs from the caller's, and what is installed.
 [[nodiscard]] nlohmann::ordered_json to_json(const RunEnvironment& environment, const Environment& caller,
-                                             const RunRequest& request);
+                                             const ResolvedRun& run);
 
-}  // namespace sabath::cli
+}  // namespace sabath

@@ -1,4 +1,4 @@
-#include "cli/run_environment.h"
+#include "harness/environment.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -14,15 +14,15 @@
 #include "sabath/error.h"
 #include "store/clone.h"
 
-namespace sabath::cli {
+namespace sabath {
 namespace {
 
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-bool needs_python(const RunRequest& request) {
-  if (!request.model.requirements.pip.empty() || !request.model.requirements.python.empty()) return true;
-  for (const Step& step : request.steps) {
+bool needs_python(const ResolvedRun& run) {
+  if (!run.model.requirements.pip.empty() || !run.model.requirements.python.empty()) return true;
+  for (const Step& step : run.steps) {
     if (step.argv.front().starts_with("python")) return true;
   }
   return false;
@@ -44,72 +44,71 @@ std::string digest_of(const std::string& base, const std::string& more, const st
 }
 
 // What is missing is made, warned of or refused, as --env says. True: it was made.
-bool settle_conda(Context& context, const RunRequest& request, const RunOptions& options, RunEnvironment& environment) {
-  const auto& packages = request.model.requirements.conda;
+bool settle_conda(const RunCall& call, const ResolvedRun& run, RunEnvironment& environment) {
+  const auto& packages = run.model.requirements.conda;
   const auto prefix = environment.variables.find("CONDA_PREFIX");
   const auto missing = missing_conda(prefix == environment.variables.end() ? "" : prefix->second, packages);
   if (missing.empty()) return false;
-  if (options.env == "create" && !options.dry_run) {
-    const fs::path directory = cache_of(context.environment) / ("conda-" + digest_of("", "", packages));
-    context.say(fmt::format("making the conda environment {}", directory.string()));
-    make_conda(directory, packages, environment.variables, context.stop);
+  if (call.request.requirements == "create" && !call.dry) {
+    const fs::path directory = cache_of(call.request.environment) / ("conda-" + digest_of("", "", packages));
+    call.say(fmt::format("making the conda environment {}", directory.string()));
+    make_conda(directory, packages, environment.variables, call.stop);
     enter_conda(environment.variables, directory);
     return true;
   }
-  const std::string text = fmt::format("the conda environment lacks what the recipe of {} needs: {}",
-                                       request.model.name, fmt::join(missing, ", "));
-  if (options.env == "check" && !options.dry_run) {
+  const std::string text = fmt::format("the conda environment lacks what the recipe of {} needs: {}", run.model.name,
+                                       fmt::join(missing, ", "));
+  if (call.request.requirements == "check" && !call.dry) {
     throw Error(FailureKind::command, text, "enter one that has it, or say --env create; --env none does not ask");
   }
-  context.warn(text);
+  call.warn(text);
   return false;
 }
 
-void choose_interpreter(Context& context, const RunRequest& request, const RunOptions& options, bool in_conda,
-                        RunEnvironment& environment) {
-  const Requirements& needs = request.model.requirements;
+void choose_interpreter(const RunCall& call, const ResolvedRun& run, bool in_conda, RunEnvironment& environment) {
+  const Requirements& needs = run.model.requirements;
   // A conda environment without a Python of its own leaves the caller's.
   const std::string own = in_conda ? environment.variables.at("CONDA_PREFIX") + "/bin/python" : "";
-  const auto named = in_conda && try_stat(own) ? std::vector{own} : candidates(context.environment);
-  environment.python = choose_python(named, needs, environment.variables, context.stop);
+  const auto named = in_conda && try_stat(own) ? std::vector{own} : candidates(call.request.environment);
+  environment.python = choose_python(named, needs, environment.variables, call.stop);
   if (environment.python.missing.empty()) return;
-  if (options.env == "create" && !options.dry_run && !environment.python.program.empty()) {
+  if (call.request.requirements == "create" && !call.dry && !environment.python.program.empty()) {
     const fs::path directory =
-        cache_of(context.environment) / digest_of(environment.python.program, needs.python, needs.pip);
-    context.say(fmt::format("making the Python environment {}", directory.string()));
+        cache_of(call.request.environment) / digest_of(environment.python.program, needs.python, needs.pip);
+    call.say(fmt::format("making the Python environment {}", directory.string()));
     const std::string program =
-        make_python(directory, environment.python.program, needs, environment.variables, context.stop);
+        make_python(directory, environment.python.program, needs, environment.variables, call.stop);
     environment.variables["PATH"] = fmt::format("{}:{}", (directory / "bin").string(), environment.variables["PATH"]);
     environment.variables["VIRTUAL_ENV"] = directory.string();
-    environment.python = choose_python({program}, needs, environment.variables, context.stop);
+    environment.python = choose_python({program}, needs, environment.variables, call.stop);
     if (environment.python.missing.empty()) return;
   }
   const std::string missing = fmt::format("{}", fmt::join(environment.python.missing, ", "));
-  if (options.env == "warn" || options.dry_run) {
-    context.warn(fmt::format("{} lacks what the recipe of {} needs: {}", environment.python.program, request.model.name,
-                             missing));
+  if (call.request.requirements == "warn" || call.dry) {
+    call.warn(
+        fmt::format("{} lacks what the recipe of {} needs: {}", environment.python.program, run.model.name, missing));
     return;
   }
   throw Error(
       FailureKind::command,
-      fmt::format("{} lacks what the recipe of {} needs: {}", environment.python.program, request.model.name, missing),
+      fmt::format("{} lacks what the recipe of {} needs: {}", environment.python.program, run.model.name, missing),
       "install it, name another interpreter in SABATH_PYTHON, or say --env create; --env none does not ask");
 }
 
 // Of an image that is no file, as its own program says; empty if it does not.
-std::string told_digest(const Context& context, const RunRequest& request, const VariableMap& variables) {
-  const Wrapper& container = request.site.containers.at(request.container_kind);
+std::string told_digest(const RunCall& call, const ResolvedRun& run, const VariableMap& variables) {
+  const Wrapper& container = run.site.containers.at(run.container_kind);
   if (container.digest.empty()) return "";
   Wrapper asking;
   asking.argv = container.digest;
   WrapperValues values;
-  values.image = request.container_image;
+  values.image = run.container_image;
   Command command;
   command.argv = wrap(asking, values, {});
   command.environment.assign(variables.begin(), variables.end());
   command.deadline = std::chrono::seconds(20);
   try {
-    const CommandResult answer = run_command(command, context.stop);
+    const CommandResult answer = run_command(command, call.stop);
     const std::string_view text = trim(answer.out);
     constexpr std::string_view kind = "sha256:";
     const bool good = answer.status == 0 && text.starts_with(kind) && Sha256::try_parse(text.substr(kind.size()));
@@ -122,42 +121,42 @@ std::string told_digest(const Context& context, const RunRequest& request, const
 
 }  // namespace
 
-RunEnvironment prepare_environment(Context& context, const RunRequest& request, const RunOptions& options) {
+RunEnvironment prepare_environment(const RunCall& call, const ResolvedRun& run) {
   RunEnvironment environment;
-  environment.variables = context.environment.variables;
-  if (options.env == "none") {
-    add_recipe_variables(environment.variables, request.model.env_vars);
-    if (const auto named = context.environment.get("SABATH_PYTHON")) environment.python.program = *named;
+  environment.variables = call.request.environment.variables;
+  if (call.request.requirements == "none") {
+    add_recipe_variables(environment.variables, run.model.env_vars);
+    if (const auto named = call.request.environment.get("SABATH_PYTHON")) environment.python.program = *named;
     return environment;
   }
-  environment.modules = modules_for(request.site, request.model.requirements.system_modules);
-  if (!options.dry_run && !environment.modules.empty()) {
-    if (options.env == "warn" && request.site.module_script.empty()) {
-      context.warn(fmt::format("modules are not loaded, because the site profile {} does not say how: {}",
-                               request.site.name, fmt::join(environment.modules, ", ")));
+  environment.modules = modules_for(run.site, run.model.requirements.system_modules);
+  if (!call.dry && !environment.modules.empty()) {
+    if (call.request.requirements == "warn" && run.site.module_script.empty()) {
+      call.warn(fmt::format("modules are not loaded, because the site profile {} does not say how: {}", run.site.name,
+                            fmt::join(environment.modules, ", ")));
       environment.modules.clear();
     } else {
-      environment.variables = load_modules(request.site, environment.modules, environment.variables, context.stop);
+      environment.variables = load_modules(run.site, environment.modules, environment.variables, call.stop);
     }
   }
-  add_recipe_variables(environment.variables, request.model.env_vars);
+  add_recipe_variables(environment.variables, run.model.env_vars);
   // In a container others run, and only it knows what it has.
-  if (request.container_kind.empty()) {
-    const bool in_conda = settle_conda(context, request, options, environment);
-    if (needs_python(request)) choose_interpreter(context, request, options, in_conda, environment);
+  if (run.container_kind.empty()) {
+    const bool in_conda = settle_conda(call, run, environment);
+    if (needs_python(run)) choose_interpreter(call, run, in_conda, environment);
   }
-  if (const auto image = try_stat(request.container_image); image && S_ISREG(image->st_mode) && !options.dry_run) {
-    const Fd fd = open_file(request.container_image, O_RDONLY);
+  if (const auto image = try_stat(run.container_image); image && S_ISREG(image->st_mode) && !call.dry) {
+    const Fd fd = open_file(run.container_image, O_RDONLY);
     StreamHash hasher("sha256");
-    read_through(fd.get(), request.container_image, [&](std::span<const std::byte> bytes) { hasher.update(bytes); });
+    read_through(fd.get(), run.container_image, [&](std::span<const std::byte> bytes) { hasher.update(bytes); });
     environment.container_digest = "sha256:" + hasher.finish_hex();
-  } else if (!request.container_kind.empty() && !options.dry_run) {
-    environment.container_digest = told_digest(context, request, environment.variables);
+  } else if (!run.container_kind.empty() && !call.dry) {
+    environment.container_digest = told_digest(call, run, environment.variables);
   }
   return environment;
 }
 
-Json to_json(const RunEnvironment& environment, const Environment& caller, const RunRequest& request) {
+Json to_json(const RunEnvironment& environment, const Environment& caller, const ResolvedRun& run) {
   Json variables = Json::object();
   for (const auto& [name, value] : environment.variables) {
     const auto found = caller.variables.find(name);
@@ -170,9 +169,9 @@ Json to_json(const RunEnvironment& environment, const Environment& caller, const
       variables[name] = found->second;
   }
   Json container = nullptr;
-  if (!request.container_kind.empty()) {
-    container = {{"kind", request.container_kind},
-                 {"image", request.container_image},
+  if (!run.container_kind.empty()) {
+    container = {{"kind", run.container_kind},
+                 {"image", run.container_image},
                  {"digest", environment.container_digest.empty() ? Json(nullptr) : Json(environment.container_digest)}};
   }
   Json python = nullptr;
@@ -181,7 +180,7 @@ Json to_json(const RunEnvironment& environment, const Environment& caller, const
               {"version", environment.python.version},
               {"missing", environment.python.missing}};
   }
-  return {{"site", request.site.name},
+  return {{"site", run.site.name},
           {"modules", environment.modules},
           {"variables", variables},
           {"python", python},
@@ -189,4 +188,4 @@ Json to_json(const RunEnvironment& environment, const Environment& caller, const
           {"container", container}};
 }
 
-}  // namespace sabath::cli
+}  // namespace sabath

@@ -4,14 +4,14 @@
 #include <filesystem>
 #include <string>
 
-#include "cli/run_request.h"
+#include "harness/resolved_run.h"
 
-namespace sabath::cli {
+namespace sabath {
 
 // The directory of a single run, or of all runs of a sweep. A sweep that is asked for again finds its directory.
-[[nodiscard]] std::filesystem::path place_of(const RunRequest& request, const RunOptions& options);
+[[nodiscard]] std::filesystem::path place_of(const RunCall& call, const ResolvedRun& run);
 
 // True if the run stands there, finished; what is there unfinished is moved aside, never away.
 [[nodiscard]] bool done_before(const std::filesystem::path& directory);
 
-}  // namespace sabath::cli
+}  // namespace sabath

@@ -2,12 +2,12 @@
 // if there is no such file, Error{invalid} if it is no such record, or of other data.
 #pragma once
 
-#include <string>
+#include <filesystem>
 
 #include "run/run_asset.h"
 
-namespace sabath::cli {
+namespace sabath {
 
-[[nodiscard]] double staging_seconds(const std::string& file, const RunAsset& dataset);
+[[nodiscard]] double staging_seconds(const std::filesystem::path& file, const RunAsset& dataset);
 
-}  // namespace sabath::cli
+}  // namespace sabath

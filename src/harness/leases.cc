@@ -1,6 +1,6 @@
-#include "cli/run_leases.h"
+#include "harness/leases.h"
 
-namespace sabath::cli {
+namespace sabath {
 
 LeasedStore::LeasedStore(std::unique_ptr<Store> store, std::string note)
     : store_(std::move(store)), note_(std::move(note)), lease_(store_->lease({}, note_, {true})) {}
@@ -13,4 +13,4 @@ void LeasedStore::use(const Sha256& root) {
 // The new lease is there before the old one ends.
 void LeasedStore::settle() { lease_ = store_->lease(roots_, note_, {false}); }
 
-}  // namespace sabath::cli
+}  // namespace sabath

@@ -7,12 +7,11 @@
 #include <string>
 #include <vector>
 
-#include "cli/run_leases.h"
-#include "cli/run_request.h"
-#include "cli/verb.h"
+#include "harness/leases.h"
+#include "harness/resolved_run.h"
 #include "run/run_asset.h"
 
-namespace sabath::cli {
+namespace sabath {
 
 struct RunAssets {
   std::vector<RunAsset> all;          // the model's code, then the dataset
@@ -22,8 +21,8 @@ struct RunAssets {
   std::deque<LeasedStore> stores;  // that hold them, kept from collection; dry run: none
 };
 
-[[nodiscard]] RunAssets bring_assets(Context& context, const RunRequest& request, const RunOptions& options);
+[[nodiscard]] RunAssets bring_assets(const RunCall& call, const ResolvedRun& run);
 // What is known without touching anything; what is not here has "NOT-FETCHED:NAME" in place of a path.
-[[nodiscard]] RunAssets foresee_assets(const Context& context, const RunRequest& request, const RunOptions& options);
+[[nodiscard]] RunAssets foresee_assets(const RunCall& call, const ResolvedRun& run);
 
-}  // namespace sabath::cli
+}  // namespace sabath

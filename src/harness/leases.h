@@ -8,7 +8,7 @@
 
 #include "store/store.h"
 
-namespace sabath::cli {
+namespace sabath {
 
 class LeasedStore {
  public:
@@ -26,4 +26,4 @@ class LeasedStore {
   Lease lease_;  // the last member: it ends before its store
 };
 
-}  // namespace sabath::cli
+}  // namespace sabath

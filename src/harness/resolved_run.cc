@@ -1,0 +1,253 @@
+#include "harness/resolved_run.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+
+#include "base/companion.h"
+#include "base/file.h"
+#include "base/text.h"
+#include "run/guarded_process.h"
+#include "sabath/error.h"
+#include "sabath/path.h"
+#include "session/holding.h"
+
+namespace sabath {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint64_t profile_size_max = 1 << 20;
+
+std::optional<Recipe> try_find(const Catalogue& catalogue, const std::string& name, AssetKind kind) {
+  try {
+    return catalogue.find(name, kind);
+  } catch (const Error& error) {
+    if (error.failure().kind != FailureKind::not_found) throw;
+    return std::nullopt;
+  }
+}
+
+Recipe find_model(const Catalogue& catalogue, const std::string& name) {
+  if (auto workflow = try_find(catalogue, name, AssetKind::workflow)) {
+    if (!try_find(catalogue, name, AssetKind::model)) return std::move(*workflow);
+  }
+  return catalogue.find(name, AssetKind::model);
+}
+
+// As `sabath fetch MODEL` takes it along.
+std::optional<Recipe> default_dataset(const Catalogue& catalogue, const Recipe& model, const RunSets& sets) {
+  if (!model.default_dataset.empty()) return catalogue.find(model.default_dataset, AssetKind::dataset);
+  for (const auto& [name, steps] : sets) {
+    if (auto dataset = try_find(catalogue, name, AssetKind::dataset)) return dataset;
+  }
+  return try_find(catalogue, model.name, AssetKind::dataset);
+}
+
+// DATASET, or the key of a run set that is no dataset, as recipes of the original have them.
+void choose_dataset(const Catalogue& catalogue, const RunCall& call, const RunSets& sets, ResolvedRun& run) {
+  std::string wanted = call.request.run_set;
+  if (call.request.dataset.empty()) {
+    run.dataset = default_dataset(catalogue, run.model, sets);
+    if (!run.dataset) {
+      throw Error(FailureKind::usage, fmt::format("the recipe of {} names no dataset that is known", run.model.name),
+                  fmt::format("name one: sabath run {} DATASET", run.model.name));
+    }
+  } else {
+    run.dataset = try_find(catalogue, call.request.dataset, AssetKind::dataset);
+    const auto is_key = [&](const auto& set) { return set.first == call.request.dataset; };
+    if (!run.dataset && std::ranges::any_of(sets, is_key)) {
+      wanted = call.request.dataset;
+      run.dataset = default_dataset(catalogue, run.model, sets);
+    }
+    if (!run.dataset) run.dataset = catalogue.find(call.request.dataset, AssetKind::dataset);  // says what is near
+  }
+  run.steps = choose_set(run.model, sets, *run.dataset, wanted).second;
+}
+
+std::vector<Variant> choose_variants(const RunCall& call, const ResolvedRun& run) {
+  std::vector<std::string> known = config_keys(run.steps);
+  for (const auto& [key, value] : run.model.config) {
+    if (std::ranges::find(known, key) == known.end()) known.push_back(key);
+  }
+  Config config = run.model.config;
+  if (!call.request.settings_file.empty()) {
+    const auto text = try_read_text(call.request.settings_file, profile_size_max);
+    if (!text) {
+      throw Error(FailureKind::usage,
+                  fmt::format("there is no file {}", printable(call.request.settings_file.string(), 4096)),
+                  "--set-from takes a JSON or YAML file of settings");
+    }
+    for (const auto& [key, value] : parse_config(*text, call.request.settings_file.string())) config[key] = value;
+  }
+  std::vector<sabath::Setting> settings;
+  for (const std::string& text : call.request.settings) {
+    sabath::Setting setting = parse_setting(text);
+    std::erase_if(settings,
+                  [&](const sabath::Setting& other) { return other.key == setting.key; });  // the last one counts
+    settings.push_back(std::move(setting));
+  }
+  return variants(config, settings, known);
+}
+
+// Where profiles stand: the user's, the system's, and those that come with the program.
+std::vector<fs::path> site_directories(const Environment& environment, const fs::path& program) {
+  std::vector<fs::path> directories;
+  if (const auto config = environment.get("XDG_CONFIG_HOME")) {
+    directories.push_back(fs::path(*config) / "sabath/sites");
+  } else if (!environment.home.empty()) {
+    directories.push_back(environment.home / ".config/sabath/sites");
+  }
+  directories.emplace_back("/etc/sabath/sites");
+  const fs::path bin = program.parent_path();
+  directories.push_back((bin / "../share/sabath/sites").lexically_normal());
+  if (bin.parent_path().parent_path().filename() == "build")
+    directories.push_back((bin / "../../../etc/sites").lexically_normal());
+  return directories;
+}
+
+std::optional<Site> try_read_site(const fs::path& file) {
+  const auto text = try_read_text(file, profile_size_max);
+  if (!text) return std::nullopt;
+  return parse_site(*text, file.string());
+}
+
+std::optional<Site> try_find_site(const std::vector<fs::path>& directories, const std::string& name) {
+  for (const fs::path& directory : directories) {
+    if (auto site = try_read_site(directory / (name + ".json"))) return site;
+  }
+  return std::nullopt;
+}
+
+std::optional<Site> site_of_host(const std::vector<fs::path>& directories) {
+  std::array<char, 256> host{};
+  if (::gethostname(host.data(), host.size() - 1) != 0) return std::nullopt;
+  for (const fs::path& directory : directories) {
+    std::error_code none;
+    for (const auto& entry : fs::directory_iterator(directory, none)) {
+      if (entry.path().extension() != ".json") continue;
+      if (auto site = try_read_site(entry.path()); site && is_host_of(*site, host.data())) return site;
+    }
+  }
+  return std::nullopt;
+}
+
+std::string names_of(const std::vector<fs::path>& directories) {
+  std::string text;
+  for (const fs::path& directory : directories) text += (text.empty() ? "" : ", ") + directory.string();
+  return text;
+}
+
+Site choose_site(const Environment& environment, const fs::path& program, const std::string& asked) {
+  const auto directories = site_directories(environment, program);
+  auto generic = try_find_site(directories, "generic");
+  if (!generic) {
+    throw Error(FailureKind::not_found,
+                "the profile generic.json, which says how launchers are called, is not installed",
+                fmt::format("it is looked for in {}", names_of(directories)));
+  }
+  const std::string name = asked.empty() ? environment.get("SABATH_SITE").value_or("") : asked;
+  if (name.empty()) {
+    auto here = site_of_host(directories);
+    return here ? merged(std::move(*generic), std::move(*here)) : std::move(*generic);
+  }
+  auto site = name.find('/') != std::string::npos ? try_read_site(name) : try_find_site(directories, name);
+  if (!site) {
+    throw Error(FailureKind::not_found, fmt::format("there is no site profile {}", printable(name)),
+                fmt::format("profiles are NAME.json in {}", names_of(directories)));
+  }
+  return merged(std::move(*generic), std::move(*site));
+}
+
+std::string choose_launcher(const RunCall& call, const ResolvedRun& run) {
+  std::string launcher = call.request.launcher;
+  if (launcher == "auto") {
+    const auto path = call.request.environment.get("PATH").value_or("");
+    const auto there = [&](const char* variable, const char* program) {
+      return call.request.environment.get(variable) && !find_program(program, path).empty();
+    };
+    launcher = run.ranks == 1 && run.nodes == 1 ? "direct"
+               : !run.site.launcher.empty()     ? run.site.launcher
+               : there("SLURM_JOB_ID", "srun")  ? "srun"
+               : there("FLUX_URI", "flux")      ? "flux"
+                                                : "mpirun";
+  }
+  if (run.site.launchers.contains(launcher)) {
+    if (launcher == "direct" && run.ranks > 1) {
+      throw Error(FailureKind::usage, fmt::format("{} ranks need a launcher", run.ranks),
+                  "say --launcher mpirun, srun or flux");
+    }
+    return launcher;
+  }
+  std::vector<std::string> names;
+  for (const auto& [name, wrapper] : run.site.launchers) names.push_back(name);
+  throw Error(FailureKind::usage, fmt::format("no launcher is called '{}'", printable(launcher)),
+              fmt::format("known are auto, {}", fmt::join(names, ", ")));
+}
+
+void choose_container(const RunCall& call, ResolvedRun& run) {
+  if (call.request.container.empty()) return;
+  const auto colon = call.request.container.find(':');
+  run.container_kind = call.request.container.substr(0, colon);
+  run.container_image = colon == std::string::npos ? "" : call.request.container.substr(colon + 1);
+  if (!run.container_image.empty() && run.container_image.front() != '-' &&
+      run.site.containers.contains(run.container_kind))
+    return;
+  std::vector<std::string> names;
+  for (const auto& [name, wrapper] : run.site.containers) names.push_back(name);
+  throw Error(FailureKind::usage, fmt::format("--container {} names none", printable(call.request.container)),
+              fmt::format("it is KIND:IMAGE, and KIND is one of {}", fmt::join(names, ", ")));
+}
+
+constexpr std::uint64_t ranks_max = 1U << 20U;
+constexpr std::chrono::seconds grace_max = std::chrono::hours(24);
+
+unsigned at_least_one(const std::optional<std::uint64_t>& number, const char* what) {
+  if (number && *number == 0) throw Error(FailureKind::usage, fmt::format("{} must be at least 1", what));
+  if (number && *number > ranks_max) {
+    throw Error(FailureKind::usage, fmt::format("{} of {} is more than {}", what, *number, ranks_max));
+  }
+  return static_cast<unsigned>(number.value_or(1));
+}
+
+void refuse_unknown(const char* what, const std::string& word, const std::vector<std::string>& known) {
+  if (std::ranges::find(known, word) != known.end()) return;
+  throw Error(FailureKind::usage, fmt::format("{} cannot be '{}'", what, printable(word)),
+              fmt::format("it is one of {}", fmt::join(known, ", ")));
+}
+
+void refuse_unknown_words(const RunRequest& request) {
+  refuse_unknown("the mode of a run", request.mode, {"train", "infer"});
+  refuse_unknown("what is done about requirements", request.requirements, {"none", "warn", "check", "create"});
+  refuse_unknown("what is verified", request.verify, {"changed", "full", "none"});
+  if (request.grace < std::chrono::seconds(0) || request.grace > grace_max) {
+    throw Error(FailureKind::usage, fmt::format("a grace of {} s makes no sense", request.grace.count()),
+                fmt::format("it is 0 to {} s", std::chrono::seconds(grace_max).count()));
+  }
+}
+
+}  // namespace
+
+ResolvedRun resolve_run(const RunCall& call) {
+  refuse_unknown_words(call.request);
+  ResolvedRun run;
+  const Catalogue catalogue = make_catalogue(call.session.settings());
+  run.model = find_model(catalogue, call.request.model);
+  const RunSets& sets = call.request.mode == "infer" ? run.model.infer : run.model.run;
+  choose_dataset(catalogue, call, sets, run);
+  run.variants = choose_variants(call, run);
+  const fs::path program = find_companion(call.session.settings().program);
+  run.sampler = program.string();
+  run.site = choose_site(call.request.environment, program, call.request.site);
+  run.nodes = at_least_one(call.request.nodes, "--nodes");
+  run.ranks = call.request.ranks ? at_least_one(call.request.ranks, "--ranks") : run.nodes;
+  run.launcher = choose_launcher(call, run);
+  choose_container(call, run);
+  return run;
+}
+
+}  // namespace sabath

@@ -1,0 +1,45 @@
+// What a run was asked for, and what it means: which recipes, which steps, which settings, which site.
+// One thread. Throws Error{usage}, Error{not_found}, Error{invalid}.
+#pragma once
+
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "run/commands.h"
+#include "run/settings.h"
+#include "run/site.h"
+#include "sabath/recipe.h"
+#include "sabath/run.h"
+
+namespace sabath {
+
+// One call of the library: what all that a run does needs. It lives as long as the call.
+struct RunCall {
+  Session& session;
+  const RunRequest& request;
+  EventSink& events;
+  std::stop_token stop;
+  bool dry = false;  // nothing is made, loaded or launched
+
+  void say(std::string text) const { events.on(event::Message{std::move(text)}); }
+  void warn(std::string text) const { events.on(event::Warning{std::move(text)}); }
+};
+
+struct ResolvedRun {
+  Recipe model;
+  std::optional<Recipe> dataset;
+  std::vector<Step> steps;
+  std::vector<Variant> variants;
+  Site site;
+  std::string launcher;                         // of parallel steps; "direct": none
+  std::string container_kind, container_image;  // empty: none
+  unsigned ranks = 1, nodes = 1;
+  std::string sampler;  // this program, as the nodes' ranks start it
+  [[nodiscard]] bool is_sweep() const { return variants.size() > 1; }
+};
+
+[[nodiscard]] ResolvedRun resolve_run(const RunCall& call);
+
+}  // namespace sabath

@@ -1,0 +1,31 @@
+// What a session's settings lead to: the recipes, the store, and what that holds of a recipe's asset. One thread.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "manifest/manifest.h"
+#include "recipe/catalogue.h"
+#include "sabath/session.h"
+#include "store/store.h"
+
+namespace sabath {
+
+[[nodiscard]] Catalogue make_catalogue(const SessionSettings& settings);
+// nullptr when there is none yet: asking never makes one.
+[[nodiscard]] std::unique_ptr<Store> try_open_store(const SessionSettings& settings);
+[[nodiscard]] std::unique_ptr<Store> open_stores(const SessionSettings& settings);  // made, if it is not there
+
+// What a store knows of a recipe's asset.
+struct Holding {
+  std::optional<Sha256> root;  // pinned by the recipe, or learnt
+  std::string trusted_by, source;
+  std::string doubt;  // why its sources should be asked again; empty: there is no need
+  bool has_manifest = false;
+  std::filesystem::path view;  // empty: there is none
+};
+[[nodiscard]] Holding holding_of(const Recipe& recipe, Store* store);  // a few lookups; reads no content
+
+}  // namespace sabath
