@@ -6,18 +6,17 @@
 
 #include "cli/verbs.h"
 #include "metrics/number.h"
-#include "report/comparison.h"
-#include "report/json_report.h"
 #include "report/text_report.h"
 #include "report/text_table.h"
+#include "sabath/compare.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
+#include "verbs/records.h"
 
 namespace sabath::cli {
 namespace {
 namespace cmd_compare {
 
-using Json = nlohmann::ordered_json;
 using Sameness = RunComparison::Sameness;
 
 struct Options {
@@ -29,10 +28,6 @@ struct Options {
 std::string word(Sameness sameness, std::string_view what) {
   if (sameness == Sameness::unknown) return fmt::format("{} not known", what);
   return fmt::format("{} {}", sameness == Sameness::same ? "same" : "different", what);
-}
-
-const char* json_word(Sameness sameness) {
-  return sameness == Sameness::same ? "same" : sameness == Sameness::different ? "different" : "unknown";
 }
 
 // "same data, same code, environment differs in 3 (python, ...)"
@@ -68,7 +63,8 @@ std::string facts_text(const RunComparison& found) {
   return table.text();
 }
 
-std::string metrics_text(const RunComparison& found, const Run& a, const Run& b, double tolerance) {
+std::string metrics_text(const CompareRecord& record) {
+  const RunComparison& found = record.found;
   if (found.metrics.empty()) return "no metric of any epoch is in both\n";
   TextTable table(1);
   table.add({"metric", "epochs", "last of A", "last of B", "greatest difference", "at", ""});
@@ -78,46 +74,13 @@ std::string metrics_text(const RunComparison& found, const Run& a, const Run& b,
                one.common == 0 ? "" : fmt::format("{:.3g} %", 100 * one.greatest),
                one.common == 0 ? "" : fmt::format("{}", one.greatest_at), one.within ? "" : "beyond"});
   }
-  std::string text = fmt::format("A = {}, B = {}, tolerance {:g} %\n{}", printable(a.label), printable(b.label),
-                                 100 * tolerance, table.text());
+  std::string text = fmt::format("A = {}, B = {}, tolerance {:g} %\n{}", printable(record.label_a),
+                                 printable(record.label_b), 100 * record.tolerance, table.text());
   if (found.epoch_shift != 0) text += "one counts epochs from 0, the other from 1: compared by their order\n";
   for (const auto& [name, only] : {std::pair{"A", &found.only_a}, {"B", &found.only_b}}) {
     for (const std::string& metric : *only) text += fmt::format("only {} has {}\n", name, printable(metric));
   }
   return text;
-}
-
-Json record_of(const RunComparison& found, double tolerance, int exit) {
-  const auto facts = [](const std::vector<FactDifference>& differences) {
-    Json array = Json::array();
-    for (const auto& [name, a, b] : differences)
-      array.push_back(Json{{"name", printable(name, 4096)}, {"a", printable(a, 4096)}, {"b", printable(b, 4096)}});
-    return array;
-  };
-  Json metrics = Json::array();
-  for (const MetricDifference& one : found.metrics) {
-    metrics.push_back(Json{{"name", printable(one.name, 4096)},
-                           {"epochs", one.common},
-                           {"a", json_number(one.last_a)},
-                           {"b", json_number(one.last_b)},
-                           {"greatest", json_number(one.greatest)},
-                           {"at", json_number(one.greatest_at)},
-                           {"within", one.within}});
-  }
-  return Json{{"schema", 1},
-              {"data", json_word(found.data)},
-              {"code", json_word(found.code)},
-              {"data_differences", facts(found.data_differences)},
-              {"code_differences", facts(found.code_differences)},
-              {"config", facts(found.config)},
-              {"environment", facts(found.environment)},
-              {"machine", facts(found.machine)},
-              {"tolerance", tolerance},
-              {"metrics", std::move(metrics)},
-              {"only_a", found.only_a.size()},
-              {"only_b", found.only_b.size()},
-              {"within", found.within()},
-              {"exit", exit}};
 }
 
 double parse_tolerance(const std::string& text) {
@@ -130,23 +93,16 @@ double parse_tolerance(const std::string& text) {
 }
 
 int run(Context& context, const Options& options) {
-  const double tolerance = parse_tolerance(options.tolerance);
-  MetricReaderOptions reader;
-  reader.patterns = options.patterns;
-  const std::vector<Run> runs = load_runs({options.a, options.b}, reader);
-  for (const Run& one : runs) {
-    if (const std::string doubts = doubts_of(one); !doubts.empty()) context.warn(doubts);
-  }
-  if (runs.size() != 2) throw Error(FailureKind::usage, "a sweep has several runs", "name two of them");
-  const RunComparison found = compare_runs(runs[0], runs[1], options.metrics, tolerance);
-  const int exit = options.exit_code && !found.within() ? exit_code(FailureKind::content) : 0;
+  CompareRequest request{options.a,       options.b,        parse_tolerance(options.tolerance),
+                         options.metrics, options.patterns, options.exit_code};
+  Session session(context.configuration.session, context.ranks);
+  const CompareRecord record = compare(session, request, *context.make_progress(), context.stop);
   if (context.presentation.json) {
-    context.out.record(record_of(found, tolerance, exit));
+    context.out.record(json_of(record));
   } else {
-    context.out.print(verdict_line(found) + "\n" + facts_text(found) +
-                      metrics_text(found, runs[0], runs[1], tolerance));
+    context.out.print(verdict_line(record.found) + "\n" + facts_text(record.found) + metrics_text(record));
   }
-  return exit;
+  return record.exit;
 }
 
 Action declare(OptionSet& set) {

@@ -21,6 +21,8 @@ Json numbers(const std::vector<double>& values) {
 
 Json text(const std::string& text) { return printable(text, 1 << 16); }
 
+Json parsed(const std::string& text) { return text.empty() ? Json(nullptr) : Json::parse(text); }
+
 }  // namespace
 
 Json json_number(double value) {
@@ -31,31 +33,51 @@ Json json_number(double value) {
   return value;
 }
 
-Json json_report(const Run& run) {
-  Json metrics = Json::array(), figures = Json::object();
-  for (const Series& series : run.series) {
+ReportedRun reported_run(Run run) {
+  ReportedRun reported;
+  if (run.record) {
+    reported.state = run.record->state;
+    reported.exit = run.record->exit;
+    if (run.record->recipe) reported.recipe = to_json(*run.record->recipe).dump();
+    if (run.record->assets) reported.assets = to_json(*run.record->assets).dump();
+  }
+  reported.seconds = duration_of(run);
+  reported.label = std::move(run.label);
+  reported.path = std::move(run.path);
+  reported.by_step = run.by_step;
+  reported.values = run.metrics;
+  reported.not_understood = run.not_understood;
+  for (Series& series : run.series) {
     const Summary summary = summarize(series);
+    reported.series.push_back({std::move(series.name), std::move(series.x), std::move(series.y), summary.first,
+                               summary.last, summary.least, summary.greatest, summary.mean});
+  }
+  reported.figures = std::move(run.figures);
+  return reported;
+}
+
+Json json_report(const ReportedRun& run) {
+  Json metrics = Json::array(), figures = Json::object();
+  for (const ReportedSeries& series : run.series) {
     metrics.push_back(Json{{"name", text(series.name)},
                            {"x", numbers(series.x)},
                            {"y", numbers(series.y)},
-                           {"first", json_number(summary.first)},
-                           {"last", json_number(summary.last)},
-                           {"min", json_number(summary.least)},
-                           {"max", json_number(summary.greatest)},
-                           {"mean", json_number(summary.mean)}});
+                           {"first", json_number(series.first)},
+                           {"last", json_number(series.last)},
+                           {"min", json_number(series.least)},
+                           {"max", json_number(series.greatest)},
+                           {"mean", json_number(series.mean)}});
   }
   for (const auto& [name, value] : run.figures) figures[printable(name, 1 << 16)] = json_number(value);
-  const auto seconds = duration_of(run);
-  const RunRecord none, &record = run.record ? *run.record : none;
   return Json{{"run", text(run.label)},
               {"path", text(run.path.string())},
-              {"state", record.state.empty() ? Json(nullptr) : Json(record.state)},
-              {"exit", record.exit ? Json(*record.exit) : Json(nullptr)},
-              {"seconds", seconds ? json_number(*seconds) : Json(nullptr)},
-              {"recipe", record.recipe ? to_json(*record.recipe) : Json(nullptr)},
-              {"assets", record.assets ? to_json(*record.assets) : Json(nullptr)},
+              {"state", run.state.empty() ? Json(nullptr) : Json(run.state)},
+              {"exit", run.exit ? Json(*run.exit) : Json(nullptr)},
+              {"seconds", run.seconds ? json_number(*run.seconds) : Json(nullptr)},
+              {"recipe", parsed(run.recipe)},
+              {"assets", parsed(run.assets)},
               {"by", run.by_step ? "step" : "epoch"},
-              {"values", run.metrics},
+              {"values", run.values},
               {"not_understood", run.not_understood},
               {"metrics", std::move(metrics)},
               {"figures", std::move(figures)}};
@@ -63,7 +85,7 @@ Json json_report(const Run& run) {
 
 Json json_report(std::span<const Run> runs) {
   Json records = Json::array();
-  for (const Run& run : runs) records.push_back(json_report(run));
+  for (const Run& run : runs) records.push_back(json_report(reported_run(run)));
   return Json{{"schema", 1}, {"runs", std::move(records)}};
 }
 

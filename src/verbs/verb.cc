@@ -9,6 +9,7 @@
 #define SABATH_VERBS(verb) \
   verb("adopt", call_adopt) \
   verb("cite", call_cite) \
+  verb("compare", call_compare) \
   verb("config", call_config) \
   verb("doctor", call_doctor) \
   verb("du", call_usage) \
@@ -29,9 +30,11 @@
   verb("manifest export", call_manifest_export) \
   verb("manifest show", call_manifest_show) \
   verb("manifest verify", call_manifest_verify) \
+  verb("metrics", call_metrics) \
   verb("path", call_path) \
   verb("pin", call_pin) \
   verb("plan", call_plan) \
+  verb("report", call_report) \
   verb("run", call_run) \
   verb("sample", call_sample) \
   verb("search", call_search) \

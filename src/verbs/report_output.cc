@@ -1,4 +1,4 @@
-#include "cli/report_output.h"
+#include "verbs/report_output.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -6,12 +6,12 @@
 
 #include <utility>
 
-namespace sabath::cli {
+namespace sabath {
 
-constexpr std::size_t buffer_size = 1 << 20;
+constexpr std::size_t report_buffer_size = 1 << 20;
 
-ReportOutput::ReportOutput(const Context& context, std::filesystem::path file)
-    : context_(context), file_(std::move(file)) {
+ReportOutput::ReportOutput(std::filesystem::path file, std::function<void(std::string_view)> take, EventSink& events)
+    : file_(std::move(file)), take_(std::move(take)), events_(events) {
   if (file_.empty()) return;
   temporary_ = file_;
   temporary_ += fmt::format(".{}.part", ::getpid());
@@ -29,11 +29,11 @@ void ReportOutput::flush() {
 
 void ReportOutput::write(std::string_view text) {
   if (file_.empty()) {
-    context_.out.print(text);
+    if (take_) take_(text);
     return;
   }
   buffer_ += text;
-  if (buffer_.size() >= buffer_size) flush();
+  if (buffer_.size() >= report_buffer_size) flush();
 }
 
 void ReportOutput::publish() {
@@ -43,4 +43,4 @@ void ReportOutput::publish() {
   close_file(std::exchange(fd_, Fd()), file_);
 }
 
-}  // namespace sabath::cli
+}  // namespace sabath
