@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "cli/render.h"
+#include "sabath/catalogue.h"
 #include "sabath/path.h"
 #include "verbs/assets.h"
 

@@ -1,5 +1,6 @@
 #include <nlohmann/json.hpp>
 
+#include "sabath/catalogue.h"
 #include "sabath/plan.h"
 #include "verbs/assets.h"
 #include "verbs/records.h"
