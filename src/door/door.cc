@@ -197,7 +197,7 @@ char* sabath_call(sabath_session* session, const char* verb, const char* request
     Call call(checked(session));
     const sabath::LibraryVerb& named = verb_named(checked(verb, "the verb"));
     const sabath::JsonValue value = sabath::parse_json(request == nullptr ? "{}" : request, "request");
-    sabath::JsonObject object(value, "request", "a request");
+    sabath::JsonObject object(value, "request", "a request", FailureKind::usage);
     return copy_of(sabath::text_of(named.call(call.session(), object, *session, call.stop())));
   });
 }

@@ -2,7 +2,7 @@
 
 #include "sabath/configuration.h"
 #include "verbs/records.h"
-#include "verbs/requests.h"
+#include "verbs/request.h"
 #include "verbs/verb.h"
 
 namespace sabath {

@@ -5,7 +5,7 @@
 
 #include "verbs/examination.h"
 #include "verbs/records.h"
-#include "verbs/requests.h"
+#include "verbs/request.h"
 #include "verbs/verb.h"
 
 namespace sabath {

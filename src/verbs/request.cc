@@ -28,6 +28,24 @@ unsigned threads_of(JsonObject& object) {
   return static_cast<unsigned>(std::min(object.try_uint("threads").value_or(0), most));
 }
 
+Environment environment_in(JsonObject& object) {
+  Environment environment = Environment::of_process();
+  const auto given = object.try_object("environment", "an environment");
+  if (!given) return environment;
+  environment.variables.clear();
+  for (const JsonMember& member : given->members()) {
+    const auto* text = member.value.get<std::string>();
+    if (text == nullptr) given->fail(member.key, "is no text");
+    if (member.key.empty() || member.key.find_first_of(std::string_view("=\0", 2)) != member.key.npos ||
+        text->find('\0') != text->npos)
+      given->fail(member.key, "is no variable that a program can be given");
+    environment.variables[member.key] = *text;
+  }
+  environment.home = environment.get("HOME").value_or("");
+  environment.user = environment.get("USER").value_or("");
+  return environment;
+}
+
 void check_threads(unsigned threads) {
   if (threads <= worker_threads_max) return;
   throw Error(FailureKind::usage, fmt::format("{} threads are too many", threads),

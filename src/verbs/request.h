@@ -1,4 +1,4 @@
-// What several verbs read from their requests, and the bounds of it. Pure; any thread. Throws Error{usage}.
+// What several verbs read from their requests, and the bounds of it. Any thread. Throws Error{usage}.
 #pragma once
 
 #include <chrono>
@@ -6,11 +6,15 @@
 #include <string_view>
 
 #include "base/json_reader.h"
+#include "sabath/environment.h"
 
 namespace sabath {
 
 [[nodiscard]] std::optional<std::chrono::seconds> try_seconds(JsonObject& object, std::string_view key);
 [[nodiscard]] unsigned threads_of(JsonObject& object);  // "threads"; absent: 0, one a core
+
+// "environment": an object of texts; absent: that of this process.
+[[nodiscard]] Environment environment_in(JsonObject& object);
 
 void check_threads(unsigned threads);
 // `what` names the span for people.

@@ -15,6 +15,7 @@
 #include "sabath/comm.h"
 #include "sabath/error.h"
 #include "verbs/records.h"
+#include "verbs/request.h"
 #include "verbs/verb.h"
 
 namespace sabath {
@@ -85,24 +86,6 @@ ForeseenRun foresee_one(const RunCall& call, const ResolvedRun& run, const Varia
   for (const auto& [name, value] : variables.items()) foreseen.variables.emplace_back(name, value.get<std::string>());
   for (const RunAsset& asset : assets.all) foreseen.assets.push_back({asset.name, asset.path, asset.warm});
   return foreseen;
-}
-
-// Of this process, unless the request has one.
-Environment environment_in(JsonObject& asked) {
-  Environment environment = Environment::of_process();
-  const auto given = asked.try_object("environment", "an environment");
-  if (!given) return environment;
-  environment.variables.clear();
-  for (const JsonMember& member : given->members()) {
-    const auto* text = member.value.get<std::string>();
-    if (text == nullptr) given->fail(member.key, "is no text");
-    if (member.key.empty() || member.key.find_first_of(std::string_view("=\0", 2)) != std::string::npos ||
-        text->find('\0') != std::string::npos)
-      given->fail(member.key, "is no variable that a program can be given");
-    environment.variables[member.key] = *text;
-  }
-  environment.home = environment.get("HOME").value_or(environment.home.string());
-  return environment;
 }
 
 RunRequest run_request_in(JsonObject& asked) {
