@@ -2,26 +2,14 @@
 
 #include <filesystem>
 
-#include "base/companion.h"
 #include "base/json_reader.h"
 #include "sabath/configuration.h"
 #include "sabath/environment.h"
-#include "sabath/error.h"
 
 namespace sabath {
 namespace {
 
 namespace fs = std::filesystem;
-
-// The program that this library was installed with, whose recipes and site configuration lie beside it. Empty: there is
-// none, which is told when one is needed.
-fs::path program_beside(const Environment& environment) {
-  try {
-    return find_companion(environment.get("SABATH_PROGRAM").value_or(""));
-  } catch (const Error&) {
-    return {};
-  }
-}
 
 std::vector<fs::path> absolute_paths(const std::vector<std::string>& texts) {
   std::vector<fs::path> paths;
@@ -46,9 +34,7 @@ SessionSettings opened_settings(std::string_view text) {
   if (lanes && *lanes > 256) object.fail("lanes", "is more than 256");
   object.finish();
 
-  Environment environment = Environment::of_process();
-  environment.executable = program_beside(environment);
-  SessionSettings settings = load_configuration(sources, environment).session;
+  SessionSettings settings = load_configuration(sources, Environment::of_process()).session;
   settings.recipe_directories.insert(settings.recipe_directories.begin(), recipes.begin(), recipes.end());
   if (lanes) settings.lanes = static_cast<unsigned>(*lanes);
   if (limit_rate) settings.limit_rate = *limit_rate;

@@ -8,6 +8,7 @@
 #include <charconv>
 #include <string_view>
 
+#include "base/companion.h"
 #include "base/file.h"
 #include "base/text.h"
 #include "sabath/error.h"
@@ -66,10 +67,26 @@ fs::path xdg(const Environment& environment, const char* variable, const char* b
   return environment.home.empty() ? fs::path() : environment.home / below_home;
 }
 
+// The program `sabath` of this installation: named, this very process, beside the library, or the first of PATH. Empty:
+// there is none, which is told when one is needed.
+fs::path find_installed_program(const Environment& environment) {
+  if (const auto named = environment.get("SABATH_PROGRAM")) return absolute(*named);
+  if (environment.executable.filename() == "sabath") return environment.executable;
+  try {
+    return find_companion({});
+  } catch (const Error&) {
+    for (const fs::path& directory : path_list(environment.get("PATH").value_or(""))) {
+      const auto status = try_stat(directory / "sabath");
+      if (status && S_ISREG(status->st_mode) && (status->st_mode & S_IXOTH) != 0) return directory / "sabath";
+    }
+  }
+  return {};
+}
+
 class Loader {
  public:
   Loader(const ConfigurationSources& sources, const Environment& environment)
-      : sources_(sources), environment_(environment) {}
+      : sources_(sources), environment_(environment), program_(find_installed_program(environment)) {}
 
   Configuration load() {
     read_files();
@@ -95,8 +112,8 @@ class Loader {
     } else if (const fs::path directory = xdg(environment_, "XDG_CONFIG_HOME", ".config"); !directory.empty()) {
       user_ = read_config_file(directory / "sabath/config.json", environment_);
     }
-    if (!environment_.executable.empty()) {
-      const fs::path prefix = environment_.executable.parent_path().parent_path();
+    if (!program_.empty()) {
+      const fs::path prefix = program_.parent_path().parent_path();
       site_ = read_config_file(prefix / "etc/sabath/config.json", environment_);
     }
     if (site_.name.empty()) site_ = read_config_file("/etc/sabath/config.json", environment_);
@@ -220,8 +237,8 @@ class Loader {
 
   // Installed as PREFIX/bin/sabath, or built as SOURCE/build/NAME/bin/sabath. The first that exists.
   std::vector<fs::path> shipped_recipes() const {
-    if (environment_.executable.empty()) return {};
-    const fs::path bin = environment_.executable.parent_path();
+    if (program_.empty()) return {};
+    const fs::path bin = program_.parent_path();
     const fs::path installed = (bin / "../share/sabath/recipes").lexically_normal();
     if (!existing({installed}).empty()) return {installed};
     if (bin.parent_path().parent_path().filename() != "build") return {};
@@ -319,7 +336,7 @@ class Loader {
     fetchers.globus = globus_settings({&user_, &site_}, result_.settings);
     fetchers.hub = hub_settings(environment_, result_.settings);
     fetchers.registries = registry_settings(environment_);
-    if (const auto program = environment_.get("SABATH_PROGRAM")) result_.session.program = absolute(*program);
+    result_.session.program = program_;
     result_.session.job = batch_job(environment_);
     result_.session.local_places = local_places(environment_);
     result_.session.deadline = deadline_of(environment_, std::nullopt);
@@ -334,6 +351,7 @@ class Loader {
 
   const ConfigurationSources& sources_;
   const Environment& environment_;
+  const fs::path program_;
   ConfigFile user_, site_;
   Configuration result_;
   std::string recipe_origins_;
