@@ -6,7 +6,6 @@
 #include "cli/render.h"
 #include "sabath/catalogue.h"
 #include "sabath/path.h"
-#include "verbs/assets.h"
 
 namespace sabath::cli {
 namespace {

@@ -11,10 +11,11 @@
 
 #include "base/text.h"
 #include "report/text_table.h"
+#include "sabath/catalogue.h"
 #include "sabath/error.h"
+#include "sabath/manifests.h"
 #include "sabath/path.h"
 #include "stage/measured_sites.h"
-#include "verbs/assets.h"
 
 namespace sabath::cli {
 namespace {
@@ -175,6 +176,21 @@ std::string measured_text() {
                      table.text(), measured_source);
 }
 
+// Of a dataset that the store holds.
+ManifestTotals totals_of(Context& context, const std::string& name) {
+  Session session(context.configuration.session);
+  NoEvents unheard;
+  const InfoRecord known = info(session, {.names = {name}, .kind = AssetKind::dataset}, unheard, context.stop);
+  const AssetDescription& asset = known.assets.front();
+  if (asset.manifest.empty()) {
+    throw Error(FailureKind::offline, fmt::format("the store does not hold {}", printable(asset.recipe.name)),
+                fmt::format("sabath fetch {}", asset.recipe.name));
+  }
+  ManifestShowRequest request{.manifest = asset.manifest, .on_entry = {}};
+  request.on_entry = [](const ManifestShowRecord&, const ManifestEntry&) {};
+  return show_manifest(session, request, unheard, context.stop).totals;
+}
+
 // The asset's own figures, where the description does not say.
 void fill_in(Context& context, StageModel& model, const StageRequest& request) {
   if (request.mode != StageMode::replicate || !request.select.empty() || request.names.size() > 1) {
@@ -186,10 +202,7 @@ void fill_in(Context& context, StageModel& model, const StageRequest& request) {
       throw Error(FailureKind::usage, "--simulate does not know how much is staged",
                   "add size=5.1T,files=524288, or the NAME of an asset in the store");
     }
-    const SessionSettings& settings = context.configuration.session;
-    const Recipe recipe = make_catalogue(settings).find(request.names.front(), AssetKind::dataset);
-    const auto store = try_open_store(settings);
-    const Totals totals = manifest_of(recipe, store.get()).totals();
+    const ManifestTotals totals = totals_of(context, request.names.front());
     model.bytes = totals.bytes;
     model.files = totals.files;
   }
