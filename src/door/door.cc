@@ -17,6 +17,7 @@
 #include "base/json_reader.h"
 #include "base/threads.h"
 #include "door/opening.h"
+#include "door/wording.h"
 #include "sabath/asset_file.h"
 #include "sabath/error.h"
 #include "sabath/event.h"
@@ -97,7 +98,10 @@ char* copy_of(const std::string& text) noexcept {
 void tell(char** error, const Failure& failure) noexcept {
   if (error == nullptr) return;
   try {
-    *error = copy_of(sabath::text_of(sabath::failure_record(failure, exit_code(failure.kind))));
+    Failure told = failure;
+    told.message = sabath::with_keys(failure.message);
+    told.hint = sabath::with_keys(failure.hint);
+    *error = copy_of(sabath::text_of(sabath::failure_record(told, exit_code(told.kind))));
   } catch (...) {
     *error = nullptr;  // there is no memory to say so
   }
