@@ -32,17 +32,20 @@ char* sabath_verbs(void);
  * "store", "config": text; "roots", "recipes": lists of directories; "offline": true; "lanes", "limit_rate": numbers.
  */
 sabath_session* sabath_open(const char* settings, char** error);
-/* Ends what is going on, waits for it, and frees the session; its files must be closed before. NULL is nothing. */
+/* Ends what is going on, waits for it, and frees the session: not from its listener, whose call it would wait for. NULL
+ * is nothing. */
 void sabath_close(sabath_session* session);
 
 /* `event` is JSON text of one object, {"event": "BytesReceived", ...}, that lives until the function returns. It is
- * called by any thread, also by several at once, while verbs are called. NULL: nobody listens. */
+ * called by any thread, also by several at once, while verbs are called. NULL: nobody listens. Once sabath_listen() has
+ * returned, who listened before is not called any more, unless a listener called it. */
 typedef void (*sabath_listener)(void* user, const char* event);
 void sabath_listen(sabath_session* session, sabath_listener listener, void* user);
 
 /* `request`: NULL is {}. Returns the record; what failed of it (one asset of many) is said there, with "exit" not 0. */
 char* sabath_call(sabath_session* session, const char* verb, const char* request, char** error);
-/* The calls that go on now end soon, with the kind "interrupted"; what they have done is kept. */
+/* The calls that go on now end soon, and what they have done is kept: with an error of the kind "interrupted", or,
+ * where a record of it is of use (fetch, stage, run, serve, sample), with that record. */
 void sabath_stop(sabath_session* session);
 void sabath_free(char* text);
 

@@ -195,6 +195,7 @@ void Companion::kill() noexcept {
 }
 
 std::optional<int> Companion::wait() noexcept {
+  if (channel_) ::shutdown(channel_.get(), SHUT_RDWR);  // also where a child of the host holds it, too
   channel_.reset();
   if (pid_ <= 0) return std::nullopt;
   int status = 0;

@@ -205,10 +205,14 @@ std::optional<std::string> try_read_text(const std::filesystem::path& path, std:
   }
 }
 
-void write_text_atomically(const std::filesystem::path& path, std::string_view text, mode_t mode, bool whatever_umask) {
+std::filesystem::path unfinished_name(const std::filesystem::path& path, std::string_view ending) {
   std::uint64_t nonce = 0;
   if (::getrandom(&nonce, sizeof nonce, 0) != sizeof nonce) throw_errno("getrandom for", path, errno);
-  const std::filesystem::path temporary = fmt::format("{}.{:016x}.tmp", path.native(), nonce);
+  return fmt::format("{}.{:016x}.{}", path.native(), nonce, ending);
+}
+
+void write_text_atomically(const std::filesystem::path& path, std::string_view text, mode_t mode, bool whatever_umask) {
+  const std::filesystem::path temporary = unfinished_name(path, "tmp");
   try {
     Fd fd = open_file(temporary, O_WRONLY | O_CREAT | O_EXCL, mode);
     if (whatever_umask && ::fchmod(fd.get(), mode) != 0) throw_errno("set the mode of", temporary, errno);

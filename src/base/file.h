@@ -46,6 +46,8 @@ void rename_path(const std::filesystem::path& from, const std::filesystem::path&
 
 // Whole small file; throws Error{invalid} when it is longer than `size_max`, nullopt when it is absent.
 [[nodiscard]] std::optional<std::string> try_read_text(const std::filesystem::path& path, std::uint64_t size_max);
+// "PATH.<16 hexadecimal digits>.ENDING": beside `path`, and nobody else's.
+[[nodiscard]] std::filesystem::path unfinished_name(const std::filesystem::path& path, std::string_view ending);
 // Write to a temporary name beside it, fsync, rename, fsync the directory.
 // `whatever_umask`: it has just this mode.
 void write_text_atomically(const std::filesystem::path& path, std::string_view text, mode_t mode = 0644,

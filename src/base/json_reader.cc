@@ -153,13 +153,7 @@ const T& expect(const JsonValue& value, std::string_view origin, std::string_vie
 
 std::string in_quotes(std::string_view key) { return fmt::format("\"{}\"", printable(key)); }
 
-}  // namespace
-
-void throw_at(std::string_view origin, std::size_t line, std::string_view message, std::string hint, FailureKind kind) {
-  throw Error(kind, fmt::format("{}:{}: {}", printable(origin, 1000), line, message), std::move(hint));
-}
-
-JsonValue parse_json(std::string_view text, std::string_view origin, const JsonLimits& limits) {
+JsonValue parse_tree(std::string_view text, std::string_view origin, const JsonLimits& limits) {
   if (text.size() > limits.size_max) {
     throw Error(FailureKind::invalid, fmt::format("{}: {} long, at most {} are read", printable(origin, 1000),
                                                   format_bytes(text.size()), format_bytes(limits.size_max)));
@@ -169,6 +163,22 @@ JsonValue parse_json(std::string_view text, std::string_view origin, const JsonL
   const CountedIterator end(text.data() + text.size(), builder.reached());
   nlohmann::json::sax_parse(begin, end, &builder);
   return builder.take_root();
+}
+
+}  // namespace
+
+void throw_at(std::string_view origin, std::size_t line, std::string_view message, std::string hint, FailureKind kind) {
+  throw Error(kind, fmt::format("{}:{}: {}", printable(origin, 1000), line, message), std::move(hint));
+}
+
+JsonValue parse_json(std::string_view text, std::string_view origin, const JsonLimits& limits, FailureKind kind) {
+  try {
+    return parse_tree(text, origin, limits);
+  } catch (const Error& error) {
+    Failure failure = error.failure();
+    if (failure.kind == FailureKind::invalid) failure.kind = kind;
+    throw Error(failure);
+  }
 }
 
 const std::string& checked_text(const JsonValue& value, std::string_view origin, std::string_view name,

@@ -52,7 +52,9 @@ struct JsonMember {
   JsonValue value;
 };
 
-[[nodiscard]] JsonValue parse_json(std::string_view text, std::string_view origin, const JsonLimits& limits = {});
+// `kind`: of all that is wrong with it.
+[[nodiscard]] JsonValue parse_json(std::string_view text, std::string_view origin, const JsonLimits& limits = {},
+                                   FailureKind kind = FailureKind::invalid);
 
 // Throws Error: "origin:line: message".
 [[noreturn]] void throw_at(std::string_view origin, std::size_t line, std::string_view message, std::string hint = {},

@@ -3,17 +3,6 @@
 #include <ctime>
 
 namespace sabath {
-namespace {
-
-sigset_t pipe_alone() noexcept {
-  sigset_t set;
-  ::sigemptyset(&set);
-  ::sigaddset(&set, SIGPIPE);
-  return set;
-}
-
-}  // namespace
-
 SignalsBlocked::SignalsBlocked() noexcept {
   sigset_t all;
   ::sigfillset(&all);
@@ -23,18 +12,21 @@ SignalsBlocked::SignalsBlocked() noexcept {
 
 SignalsBlocked::~SignalsBlocked() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
 
-PipesFail::PipesFail() noexcept {
-  sigset_t pending;
+WritesFail::WritesFail() noexcept {
+  sigset_t pending, both;
   ::sigpending(&pending);
-  was_pending_ = ::sigismember(&pending, SIGPIPE) == 1;
-  const sigset_t pipe = pipe_alone();
-  ::pthread_sigmask(SIG_BLOCK, &pipe, &before_);
+  ::sigemptyset(&both);
+  ::sigemptyset(&ours_);
+  for (const int number : {SIGPIPE, SIGXFSZ}) {
+    ::sigaddset(&both, number);
+    if (::sigismember(&pending, number) == 0) ::sigaddset(&ours_, number);
+  }
+  ::pthread_sigmask(SIG_BLOCK, &both, &before_);
 }
 
-PipesFail::~PipesFail() {
+WritesFail::~WritesFail() {
   constexpr timespec at_once{};
-  const sigset_t pipe = pipe_alone();
-  if (!was_pending_) ::sigtimedwait(&pipe, nullptr, &at_once);
+  while (::sigtimedwait(&ours_, nullptr, &at_once) > 0) {}
   ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
 }
 

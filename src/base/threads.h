@@ -32,18 +32,17 @@ class SignalsBlocked {
   sigset_t before_{};
 };
 
-// While it lives, a write of this thread to a closed pipe or connection fails with EPIPE, and no SIGPIPE comes of it.
-// One that was pending before stays so.
-class PipesFail {
+// While it lives, a write of this thread to a closed pipe or connection fails with EPIPE, one beyond the limit of a
+// file's size with EFBIG, and no SIGPIPE or SIGXFSZ comes of it. One that was pending before stays so.
+class WritesFail {
  public:
-  PipesFail() noexcept;
-  ~PipesFail();
-  PipesFail(const PipesFail&) = delete;
-  PipesFail& operator=(const PipesFail&) = delete;
+  WritesFail() noexcept;
+  ~WritesFail();
+  WritesFail(const WritesFail&) = delete;
+  WritesFail& operator=(const WritesFail&) = delete;
 
  private:
-  sigset_t before_{};
-  bool was_pending_ = false;
+  sigset_t before_{}, ours_{};  // ours: of the two, those that were not pending
 };
 
 // For what cannot be done without a thread of its own. Throws Error{storage} that names the limits.

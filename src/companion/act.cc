@@ -35,7 +35,8 @@ bool is_spoken_to() {
 
 int act(Role role) {
   ::syscall(SYS_close_range, STDERR_FILENO + 1U, ~0U, 0);  // what the host did not keep from its children
-  for (const int number : {SIGINT, SIGTERM, SIGHUP}) ::signal(number, SIG_IGN);  // the library answers them
+  // The library answers the first three; a file that may not grow is an error of the write.
+  for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGXFSZ}) ::signal(number, SIG_IGN);
   if (::send(channel, companion_greeting.data(), companion_greeting.size(), MSG_NOSIGNAL) < 0) return 1;
   const auto request = receive_message(channel, request_bytes_max);
   return request ? role(channel, *request) : 1;

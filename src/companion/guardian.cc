@@ -133,6 +133,8 @@ class Guard {
     sigaddset(&child, SIGCHLD);
     ::sigprocmask(SIG_SETMASK, &child, nullptr);
     deaths_ = ::signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);
+    // A child of the host may hold the channel's other end, too, and outlive it. -1: this kernel tells of no deaths.
+    host_ = static_cast<int>(::syscall(SYS_pidfd_open, ::getppid(), 0));
   }
 
   int run() {
@@ -153,9 +155,11 @@ class Guard {
  private:
   // Until something happens, or the time is over.
   void wait(int timeout_ms) {
-    std::array<pollfd, 2> fds{{{deaths_, POLLIN, 0}, {alone_ ? -1 : channel_, POLLIN, 0}}};
+    std::array<pollfd, 3> fds{
+        {{deaths_, POLLIN, 0}, {alone_ ? -1 : channel_, POLLIN, 0}, {alone_ ? -1 : host_, POLLIN, 0}}};
     ::poll(fds.data(), fds.size(), timeout_ms);
     if (fds[1].revents != 0) obey();
+    if (fds[2].revents != 0) alone_ = true;
     std::array<signalfd_siginfo, 8> ignored;
     while (::read(deaths_, ignored.data(), sizeof ignored) > 0) {}
     reap();
@@ -200,7 +204,7 @@ class Guard {
 
   const Guarded& program_;
   const int channel_;
-  int deaths_ = -1;
+  int deaths_ = -1, host_ = -1;
   pid_t child_ = 0;
   bool ended_ = false, alone_ = false, merciless_ = false, none_left_ = false;
 };

@@ -50,21 +50,24 @@ struct sabath_session final : sabath::EventSink {
   void give(std::unique_ptr<sabath::Session> session) {
     const std::lock_guard lock(mutex);
     if (session) idle.push_back(std::move(session));
-    if (--calls == 0) none_called.notify_all();
+    if (--calls == 0) changed.notify_all();
   }
   std::stop_token token() {
     const std::lock_guard lock(mutex);
     return stop_source.get_token();
   }
   void stop() {
-    const std::lock_guard lock(mutex);
-    stop_source.request_stop();
-    stop_source = {};
+    std::stop_source old;
+    {
+      const std::lock_guard lock(mutex);
+      std::swap(old, stop_source);
+    }
+    old.request_stop();  // what it calls may need the mutex
   }
   void end() {
     stop();
     std::unique_lock lock(mutex);
-    none_called.wait(lock, [this] { return calls == 0; });
+    changed.wait(lock, [this] { return calls == 0; });
   }
   void on(const sabath::Event& event) override {
     sabath_listener hears = nullptr;
@@ -73,19 +76,34 @@ struct sabath_session final : sabath::EventSink {
       const std::lock_guard lock(mutex);
       hears = listener;
       user = listeners_user;
+      if (hears == nullptr) return;
+      ++hearing;
     }
-    if (hears != nullptr) hears(user, sabath::to_json(event).c_str());
+    const sabath_session* const outer = std::exchange(heard_here, this);
+    hears(user, sabath::to_json(event).c_str());
+    heard_here = outer;
+    const std::lock_guard lock(mutex);
+    if (--hearing == 0) changed.notify_all();
+  }
+  // When it returns, who listened before is not called any more; but from inside a listener nobody waits for himself.
+  void listen(sabath_listener now, void* user) {
+    std::unique_lock lock(mutex);
+    listener = now;
+    listeners_user = user;
+    if (heard_here != this) changed.wait(lock, [this] { return hearing == 0; });
   }
 
   const sabath::SessionSettings settings;
   std::mutex mutex;  // of what follows
-  std::condition_variable none_called;
+  std::condition_variable changed;
   std::vector<std::unique_ptr<sabath::Session>> idle;
-  unsigned calls = 0;
+  unsigned calls = 0, hearing = 0;
   std::stop_source stop_source;
   sabath_listener listener = nullptr;
   void* listeners_user = nullptr;
+  static thread_local const sabath_session* heard_here;  // whose listener this thread is in
 };
+thread_local const sabath_session* sabath_session::heard_here = nullptr;
 
 namespace {
 
@@ -152,7 +170,7 @@ class Call {
 
  private:
   sabath_session& of_;
-  const sabath::PipesFail pipes_fail_{};  // a peer that hangs up must not end the caller
+  const sabath::WritesFail writes_fail_{};  // a peer that hangs up must not end the caller
   const std::stop_token stop_;
   std::unique_ptr<sabath::Session> session_;
 };
@@ -190,17 +208,15 @@ void sabath_close(sabath_session* session) {
 }
 
 void sabath_listen(sabath_session* session, sabath_listener listener, void* user) {
-  if (session == nullptr) return;
-  const std::lock_guard lock(session->mutex);
-  session->listener = listener;
-  session->listeners_user = user;
+  if (session != nullptr) session->listen(listener, user);
 }
 
 char* sabath_call(sabath_session* session, const char* verb, const char* request, char** error) {
   return guarded<char*>(error, nullptr, [&] {
     Call call(checked(session));
     const sabath::LibraryVerb& named = verb_named(checked(verb, "the verb"));
-    const sabath::JsonValue value = sabath::parse_json(request == nullptr ? "{}" : request, "request");
+    const sabath::JsonValue value =
+        sabath::parse_json(request == nullptr ? "{}" : request, "request", {}, FailureKind::usage);
     sabath::JsonObject object(value, "request", "a request", FailureKind::usage);
     return copy_of(sabath::text_of(named.call(call.session(), object, *session, call.stop())));
   });

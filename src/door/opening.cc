@@ -21,7 +21,7 @@ std::vector<fs::path> absolute_paths(const std::vector<std::string>& texts) {
 
 SessionSettings opened_settings(std::string_view text) {
   constexpr std::string_view origin = "settings";
-  const JsonValue value = parse_json(text, origin);
+  const JsonValue value = parse_json(text, origin, {}, FailureKind::usage);
   JsonObject object(value, origin, "the settings of a session", FailureKind::usage);
   ConfigurationSources sources;
   sources.store = object.try_text("store");

@@ -150,8 +150,7 @@ void write_bag(const Store& store, const Manifest& manifest, const fs::path& dir
                const Publication& publication) {
   refuse_links(manifest, "bag");
   const fs::path target = directory.has_filename() ? directory : directory.parent_path();
-  fs::path unfinished = target;
-  unfinished += fmt::format(".{}.unfinished", ::getpid());
+  const fs::path unfinished = unfinished_name(target, "unfinished");
   for (const fs::path& place : {target, unfinished}) {
     if (try_stat(place))
       throw Error(FailureKind::usage, fmt::format("{} is there already", place.string()), "name a new directory");

@@ -54,7 +54,11 @@ std::uint32_t user_id(const std::string& name, const std::string& file) {
   std::uint32_t id = 0;
   const char* end = name.data() + name.size();
   if (const auto [last, error] = std::from_chars(name.data(), end, id); error == std::errc() && last == end) return id;
-  if (const struct passwd* user = ::getpwnam(name.c_str())) return user->pw_uid;  // NOLINT(concurrency-mt-unsafe)
+  struct passwd entry {};
+  struct passwd* user = nullptr;
+  std::string buffer(16384, '\0');
+  if (::getpwnam_r(name.c_str(), &entry, buffer.data(), buffer.size(), &user) == 0 && user != nullptr)
+    return user->pw_uid;
   throw Error(FailureKind::usage, fmt::format("{}: trusted_owners: there is no user '{}'", file, printable(name)),
               "give a user's name, or a numeric id");
 }
@@ -327,7 +331,9 @@ class Loader {
     fetchers.ssh = ssh_settings(environment_, {&user_, &site_}, result_.settings);
     fetchers.s3 = s3_settings(environment_, {&user_, &site_}, result_.settings);
     fetchers.web = web_settings(environment_, {&user_, &site_}, result_.settings);
-    fetchers.commands = command_settings(environment_, {&user_, &site_}, result_.session.store, result_.settings);
+    Environment installed = environment_;
+    installed.executable = program_;
+    fetchers.commands = command_settings(installed, {&user_, &site_}, result_.session.store, result_.settings);
     auto& deadline_s = fetchers.commands.deadline_s;
     const auto [deadline, deadline_origin] =
         from_files<std::uint64_t>(&ConfigFile::command_deadline_s, static_cast<std::uint64_t>(deadline_s));

@@ -76,7 +76,7 @@ Json json_of(const AdoptionRecord& record) {
           {"exit", record.exit}};
 }
 
-std::string to_json(const AdoptionRecord& record) { return json_of(record).dump(); }
+std::string to_json(const AdoptionRecord& record) { return text_of(json_of(record)); }
 
 Json call_adopt(Session& session, JsonObject& request, EventSink& events, std::stop_token stop) {
   const AdoptionRequest asked{request.text("directory"), request.try_text("name").value_or(""), threads_of(request)};

@@ -174,9 +174,9 @@ Json json_of(const WhereRecord& record) {
           {"exit", record.exit}};
 }
 
-std::string to_json(const ListRecord& record) { return json_of(record).dump(); }
-std::string to_json(const InfoRecord& record) { return json_of(record).dump(); }
-std::string to_json(const CiteRecord& record) { return json_of(record).dump(); }
-std::string to_json(const WhereRecord& record) { return json_of(record).dump(); }
+std::string to_json(const ListRecord& record) { return text_of(json_of(record)); }
+std::string to_json(const InfoRecord& record) { return text_of(json_of(record)); }
+std::string to_json(const CiteRecord& record) { return text_of(json_of(record)); }
+std::string to_json(const WhereRecord& record) { return text_of(json_of(record)); }
 
 }  // namespace sabath

@@ -11,19 +11,15 @@
 namespace sabath {
 
 OutputFile::OutputFile(std::string name)
-    : name_(std::move(name)), standard_(name_ == "-"), unfinished_(standard_ ? "" : name_ + ".new") {
-  if (standard_ && ::isatty(1) == 1) {
-    throw Error(FailureKind::usage, "standard output is a terminal", "-o FILE, or a pipe");
-  }
-  if (!standard_) file_ = open_file(unfinished_, O_WRONLY | O_CREAT | O_TRUNC);
-}
+    : name_(std::move(name)),
+      unfinished_(unfinished_name(name_, "new")),
+      file_(open_file(unfinished_, O_WRONLY | O_CREAT | O_EXCL)) {}
 
 OutputFile::~OutputFile() {
   if (file_) ::unlink(unfinished_.c_str());
 }
 
 void OutputFile::finish() {
-  if (standard_) return;
   sync_file(file_.get(), unfinished_);
   rename_path(unfinished_, name_);
   close_file(std::move(file_), name_);

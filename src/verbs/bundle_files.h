@@ -1,6 +1,7 @@
-// What import, export and want share: files that may be "-", and assets by name. One thread. Throws Error.
+// What import, export and want share: files that are written, and assets by name. One thread. Throws Error.
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -10,21 +11,19 @@
 
 namespace sabath {
 
-// Standard output for "-"; else a file that gets its name when it is whole.
+// A file that gets its name when it is whole.
 class OutputFile {
  public:
   explicit OutputFile(std::string name);
   ~OutputFile();
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
-  [[nodiscard]] int fd() const { return standard_ ? 1 : file_.get(); }
-  [[nodiscard]] bool standard() const { return standard_; }
+  [[nodiscard]] int fd() const { return file_.get(); }
   void finish();
 
  private:
   const std::string name_;
-  const bool standard_;
-  std::string unfinished_;
+  const std::filesystem::path unfinished_;
   Fd file_;
 };
 

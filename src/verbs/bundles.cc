@@ -175,9 +175,9 @@ Json json_of(const ImportRecord& record) {
           {"exit", record.exit}};
 }
 
-std::string to_json(const ExportRecord& record) { return json_of(record).dump(); }
+std::string to_json(const ExportRecord& record) { return text_of(json_of(record)); }
 
-std::string to_json(const ImportRecord& record) { return json_of(record).dump(); }
+std::string to_json(const ImportRecord& record) { return text_of(json_of(record)); }
 
 Json call_export(Session& session, JsonObject& request, EventSink& events, std::stop_token stop) {
   ExportRequest asked;

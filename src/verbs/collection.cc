@@ -142,9 +142,9 @@ Json json_of(const UndoRecord& record) {
           {"exit", record.exit}};
 }
 
-std::string to_json(const CollectionRecord& record) { return json_of(record).dump(); }
+std::string to_json(const CollectionRecord& record) { return text_of(json_of(record)); }
 
-std::string to_json(const UndoRecord& record) { return json_of(record).dump(); }
+std::string to_json(const UndoRecord& record) { return text_of(json_of(record)); }
 
 Json call_gc(Session& session, JsonObject& request, EventSink& events, std::stop_token stop) {
   CollectionRequest asked;

@@ -21,7 +21,7 @@ Json json_of(const Configuration& configuration) {
   return {{"schema", 1}, {"settings", values}, {"exit", 0}};
 }
 
-std::string to_json(const Configuration& configuration) { return json_of(configuration).dump(); }
+std::string to_json(const Configuration& configuration) { return text_of(json_of(configuration)); }
 
 // Of the settings that these sources give, whatever the session was made of.
 Json call_config(Session&, JsonObject& request, EventSink&, std::stop_token) {

@@ -46,7 +46,7 @@ Json json_of(const DoctorRecord& record) {
   return json;
 }
 
-std::string to_json(const DoctorRecord& record) { return json_of(record).dump(); }
+std::string to_json(const DoctorRecord& record) { return text_of(json_of(record)); }
 
 Json call_doctor(Session& session, JsonObject& request, EventSink& events, std::stop_token stop) {
   const DoctorRequest asked{environment_in(request)};

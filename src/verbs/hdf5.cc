@@ -1,7 +1,6 @@
 #include "sabath/hdf5.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -60,7 +59,7 @@ SelectOptions select_options(const Hdf5SelectRequest& request) {
     options.source_digest =
         Digest{ContentKind::file, status ? static_cast<std::uint64_t>(status->st_size) : 0, *request.source_digest};
   }
-  options.unfinished = fmt::format("{}.{}.new", request.output.native(), ::getpid());
+  options.unfinished = unfinished_name(request.output, "new");
   return options;
 }
 

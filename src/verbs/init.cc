@@ -51,7 +51,7 @@ Json json_of(const InitRecord& record) {
   return {{"schema", 1}, {"store", record.store.string()}, {"shared", record.shared}, {"exit", record.exit}};
 }
 
-std::string to_json(const InitRecord& record) { return json_of(record).dump(); }
+std::string to_json(const InitRecord& record) { return text_of(json_of(record)); }
 
 Json call_init(Session& session, JsonObject& request, EventSink& events, std::stop_token stop) {
   const InitRequest asked{request.flag("shared"), request.try_text("group")};

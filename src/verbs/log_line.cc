@@ -86,7 +86,7 @@ Json json_of(const LogRecord& record) {
   return json;
 }
 
-std::string to_json(const LogRecord& record) { return json_of(record).dump(); }
+std::string to_json(const LogRecord& record) { return text_of(json_of(record)); }
 
 Json call_log(Session& session, JsonObject& request, EventSink& events, std::stop_token stop) {
   const LogRequest asked{request.some_texts("values"), request.try_text("file").value_or("")};

@@ -67,8 +67,7 @@ ManifestCreateRecord create_manifest(Session&, const ManifestCreateRequest& requ
   }
   ManifestBuilder builder;
   hash_tree(builder, request.path, request.threads, events, stop);
-  fs::path unfinished = output;
-  unfinished += ".new";
+  const fs::path unfinished = unfinished_name(output, "new");
   ManifestCreateRecord record{.manifest = builder.write(unfinished), .file = output, .totals = {}};
   std::error_code error;
   fs::rename(unfinished, output, error);

@@ -87,9 +87,9 @@ Json json_of(const UnpinRecord& record) {
   return {{"schema", 1}, {"unpinned", json_of(record.unpinned)}, {"exit", record.exit}};
 }
 
-std::string to_json(const PinRecord& record) { return json_of(record).dump(); }
+std::string to_json(const PinRecord& record) { return text_of(json_of(record)); }
 
-std::string to_json(const UnpinRecord& record) { return json_of(record).dump(); }
+std::string to_json(const UnpinRecord& record) { return text_of(json_of(record)); }
 
 Json call_pin(Session& session, JsonObject& request, EventSink& events, std::stop_token stop) {
   const PinRequest asked{request.texts("names")};

@@ -13,8 +13,7 @@ constexpr std::size_t report_buffer_size = 1 << 20;
 ReportOutput::ReportOutput(std::filesystem::path file, std::function<void(std::string_view)> take, EventSink& events)
     : file_(std::move(file)), take_(std::move(take)), events_(events) {
   if (file_.empty()) return;
-  temporary_ = file_;
-  temporary_ += fmt::format(".{}.part", ::getpid());
+  temporary_ = unfinished_name(file_, "part");
   fd_ = open_file(temporary_, O_WRONLY | O_CREAT | O_TRUNC);
 }
 

@@ -32,7 +32,7 @@ Json json_of(const FetchersRecord& record) {
   return json;
 }
 
-std::string to_json(const FetchersRecord& record) { return json_of(record).dump(); }
+std::string to_json(const FetchersRecord& record) { return text_of(json_of(record)); }
 
 Json call_fetchers(Session& session, JsonObject& request, EventSink& events, std::stop_token stop) {
   request.finish();

@@ -183,7 +183,7 @@ Json json_of(const UnstageRecord& record) {
           {"exit", record.exit}};
 }
 
-std::string to_json(const UnstageRecord& record) { return json_of(record).dump(); }
+std::string to_json(const UnstageRecord& record) { return text_of(json_of(record)); }
 
 Json call_unstage(Session& session, JsonObject& request, EventSink& events, std::stop_token stop) {
   const UnstageRequest asked{request.texts("names"), request.some_texts("to"), request.flag("all")};

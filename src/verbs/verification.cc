@@ -214,7 +214,7 @@ Json json_of(const VerificationRecord& record) {
   return {{"schema", 1}, {"assets", std::move(assets)}, {"exit", record.exit}};
 }
 
-std::string to_json(const VerificationRecord& record) { return json_of(record).dump(); }
+std::string to_json(const VerificationRecord& record) { return text_of(json_of(record)); }
 
 Json call_verify(Session& session, JsonObject& request, EventSink& events, std::stop_token stop) {
   VerificationRequest asked;

@@ -98,8 +98,8 @@ Json json_of(const ViewRecord& record) {
       {"files", record.files}, {"bytes", record.bytes}, {"exit", record.exit}};
 }
 
-std::string to_json(const PathRecord& record) { return json_of(record).dump(); }
-std::string to_json(const ViewRecord& record) { return json_of(record).dump(); }
+std::string to_json(const PathRecord& record) { return text_of(json_of(record)); }
+std::string to_json(const ViewRecord& record) { return text_of(json_of(record)); }
 
 Json call_path(Session& session, JsonObject& request, EventSink& events, std::stop_token stop) {
   const PathRequest asked{request.text("name"), request.try_text("fragment").value_or("")};

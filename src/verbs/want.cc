@@ -43,7 +43,7 @@ Json json_of(const WantRecord& record) {
           {"exit", record.exit}};
 }
 
-std::string to_json(const WantRecord& record) { return json_of(record).dump(); }
+std::string to_json(const WantRecord& record) { return text_of(json_of(record)); }
 
 Json call_want(Session& session, JsonObject& request, EventSink& events, std::stop_token stop) {
   const WantRequest asked{request.some_texts("names"), request.text("output")};
