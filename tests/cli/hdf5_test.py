@@ -169,6 +169,15 @@ class Select(Hdf5):
         else:
             self.assertEqual(numpy.asarray(old[()]).tobytes(), numpy.asarray(new[()]).tobytes(), old.name)
 
+    def test_a_limit_of_file_sizes_is_no_fault_of_the_file(self):
+        big = self.home / "big.h5"
+        with h5py.File(big, "w") as file:
+            file["x"] = numpy.arange(200_000)
+        out = self.home / "limited.h5"
+        limited = self.sabath.run("hdf5", "select", big, "x", "-o", out, prefix=("prlimit", "--fsize=100000"))
+        self.assertIn("File too large", self.expect(limited, 70).err)
+        self.assertEqual([path.name for path in self.home.glob("limited*")], [])
+
     def test_the_same_selection_gives_the_same_bytes(self):
         universe(self.home / "u.hdf5", compression="gzip", chunks=(8, 16, 16, 2))
         everything(self.home / "all.h5")

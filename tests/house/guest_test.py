@@ -87,6 +87,24 @@ class H5pyThreads:
             thread.join()
 
 
+def hear_and_let_go(door, directory):
+    """Events come to the listener, and none after it was let go."""
+    heard = []
+    listener = ctypes.CFUNCTYPE(None, Pointer, Text)(lambda user, event: heard.append(json.loads(event)["event"]))
+    door.calls.sabath_listen.argtypes = [Pointer, type(listener), Pointer]
+    session = door.open(store=str(directory / "store0"), recipes=[str(directory / "recipes")])
+    door.calls.sabath_listen(session, listener, None)
+    assert door.call(session, "fetch", names=["data"], force=True)["exit"] == 0
+    assert {"AssetStarted", "BytesReceived", "AssetFinished"} <= set(heard), set(heard)
+    door.calls.sabath_listen(session, type(listener)(), None)
+    heard.clear()
+    assert door.call(session, "fetch", names=["data"], force=True)["exit"] == 0
+    refused = door.call(session, "fetch", names=["data"], sample=1, keep_archives=True)["error"]
+    assert refused["kind"] == "usage" and '"keep_archives"' in refused["message"], refused
+    assert door.call(session, "fetch", nmes=["data"])["exit"] == 2 and heard == []
+    door.calls.sabath_close(session)
+
+
 def main(library, directory):
     (directory / "recipes/datasets").mkdir(parents=True)
     content = random.Random(1).randbytes(SIZE)
@@ -110,6 +128,7 @@ def main(library, directory):
                 stopped += interrupted
             stopper.cancel()
             door.calls.sabath_close(session)
+    hear_and_let_go(door, directory)
     assert not others.wrong, others.wrong
     assert what_a_process_has() == before
     print(f"{ROUNDS} rounds, {stopped} calls stopped, {others.rounds} files of h5py beside them")

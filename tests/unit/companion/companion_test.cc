@@ -4,8 +4,10 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <array>
+#include <csignal>
 #include <fstream>
 #include <vector>
 
@@ -52,6 +54,19 @@ TEST(Companion, GreetsAndEndsWhenNobodyIsThere) {
   const auto status = companion.wait();
   ASSERT_TRUE(status.has_value());
   EXPECT_TRUE(WIFEXITED(*status));
+}
+
+TEST(Companion, EndsThoughAChildOfTheHostHoldsItsChannel) {
+  Companion companion(SABATH_PROGRAM, "hdf5", {}, {});
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::pause();
+    ::_exit(0);
+  }
+  EXPECT_TRUE(companion.wait().has_value());
+  EXPECT_EQ(::waitpid(child, nullptr, WNOHANG), 0) << "it was not the child's end that ended it";
+  ::kill(child, SIGKILL);
+  ::waitpid(child, nullptr, 0);
 }
 
 TEST(Companion, ARoleThatIsNoneIsRefused) { EXPECT_THROW(Companion(SABATH_PROGRAM, "cook", {}, {}), Error); }
