@@ -14,6 +14,7 @@
 #include <cstring>
 #include <thread>
 
+#include "base/spawn.h"
 #include "sabath/error.h"
 
 namespace sabath {
@@ -43,6 +44,7 @@ pid_t spawn(std::vector<std::string> argv, std::vector<std::string> environment,
   posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_adddup2(&actions, out, 1);
   posix_spawn_file_actions_adddup2(&actions, err, 2);
+  keep_streams_only(&actions);
   posix_spawn_file_actions_addchdir_np(&actions, directory.c_str());
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);

@@ -14,6 +14,7 @@
 #include <sstream>
 #include <utility>
 
+#include "base/spawn.h"
 #include "base/text.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
@@ -31,6 +32,7 @@ pid_t spawn(std::vector<std::string> texts, int socket, int errors) {
   posix_spawn_file_actions_adddup2(&actions, socket, 0);
   posix_spawn_file_actions_adddup2(&actions, socket, 1);
   posix_spawn_file_actions_adddup2(&actions, errors, 2);
+  keep_streams_only(&actions);
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
   sigset_t none, defaults;

@@ -17,6 +17,7 @@
 #include <cstring>
 #include <fstream>
 
+#include "base/spawn.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
 
@@ -59,6 +60,7 @@ class Actions {
 
   void place(const Fd& from, int as) { posix_spawn_file_actions_adddup2(&actions_, from.get(), as); }
   void discard(int stream) { posix_spawn_file_actions_addopen(&actions_, stream, "/dev/null", O_WRONLY, 0); }
+  void close_others() { keep_streams_only(&actions_); }  // last
   [[nodiscard]] const posix_spawn_file_actions_t* get() const { return &actions_; }
 
  private:
@@ -104,6 +106,7 @@ pid_t start(const std::filesystem::path& program, std::string_view role, const F
     err = above_streams(streams.err);
     actions.place(err, STDERR_FILENO);
   }
+  actions.close_others();
   std::string name = "sabath", as = "--as", what(role);
   std::array<char*, 4> argv{name.data(), as.data(), what.data(), nullptr};
   const FreshStart fresh;

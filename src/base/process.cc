@@ -16,6 +16,7 @@
 #include <fmt/format.h>
 
 #include "base/file.h"
+#include "base/spawn.h"
 #include "sabath/error.h"
 
 extern char** environ;
@@ -66,6 +67,7 @@ pid_t spawn(const Command& command, const Pipe& out, const Pipe& err) {
   posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_adddup2(&actions, out.write.get(), 1);
   posix_spawn_file_actions_adddup2(&actions, err.write.get(), 2);
+  keep_streams_only(&actions);
   if (!command.directory.empty()) posix_spawn_file_actions_addchdir_np(&actions, command.directory.c_str());
   posix_spawnattr_t attributes;
   posix_spawnattr_init(&attributes);
