@@ -135,6 +135,8 @@ def main(library, directory):
                 assert record.get("exit") == 0 or (number % 3 == 2 and interrupted), (number, verb, record)
                 stopped += interrupted
             stopper.cancel()
+            if number % 3 == 2:
+                stopper.join()  # it may be at the session just now
             door.calls.sabath_close(session)
     hear_and_let_go(door, directory)
     assert not others.wrong, others.wrong[:3]
