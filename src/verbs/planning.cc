@@ -16,10 +16,6 @@ Json or_null(const std::optional<T>& value) {
 
 Json sum_of(const FilesAndBytes& sum) { return {{"files", sum.files}, {"bytes", sum.bytes}}; }
 
-Json failure_of(const Failure& failure) {
-  return {{"kind", name(failure.kind)}, {"message", failure.message}, {"hint", text_or_null(failure.hint)}};
-}
-
 Json asset_of(const PlannedAsset& asset) {
   Json sources = Json::array();
   for (const auto& source : asset.sources) {
@@ -48,7 +44,7 @@ Json asset_of(const PlannedAsset& asset) {
           {"biggest", {{"path", text_or_null(asset.biggest_path)}, {"bytes", asset.biggest_bytes}}},
           {"sources", std::move(sources)},
           {"steps", asset.steps},
-          {"refused", asset.refused ? failure_of(*asset.refused) : Json(nullptr)}};
+          {"refused", asset.refused ? failure_json(*asset.refused) : Json(nullptr)}};
 }
 
 }  // namespace
@@ -64,7 +60,7 @@ Json json_of(const PlanRecord& record) {
                       {"reserved", limit.reserved},
                       {"fits", or_null(limit.fits)}});
   }
-  for (const auto& failure : record.refusals) refusals.push_back(failure_of(failure));
+  for (const auto& failure : record.refusals) refusals.push_back(failure_json(failure));
   return {{"schema", 1},
           {"store", record.store},
           {"fits", or_null(record.fits)},

@@ -37,10 +37,7 @@ Json record_of(const StagedAsset& asset) {
               {"phases", phases},
               {"stragglers", asset.stragglers},
               {"failed_nodes", failed}};
-  if (asset.failure)
-    record["failure"] = {{"kind", name(asset.failure->kind)},
-                         {"message", asset.failure->message},
-                         {"hint", text_or_null(asset.failure->hint)}};
+  if (asset.failure) record["failure"] = failure_json(*asset.failure);
   return record;
 }
 

@@ -67,10 +67,12 @@ Json text_or_null(std::string_view text) { return text.empty() ? Json(nullptr) :
 
 Json value_or_null(const std::optional<std::uint64_t>& value) { return value ? Json(*value) : Json(nullptr); }
 
+Json failure_json(const Failure& failure) {
+  return {{"kind", name(failure.kind)}, {"message", failure.message}, {"hint", text_or_null(failure.hint)}};
+}
+
 Json failure_record(const Failure& failure, int exit) {
-  Json error{{"kind", name(failure.kind)}, {"message", failure.message}};
-  error["hint"] = text_or_null(failure.hint);
-  return {{"schema", 1}, {"error", std::move(error)}, {"exit", exit}};
+  return {{"schema", 1}, {"error", failure_json(failure)}, {"exit", exit}};
 }
 
 }  // namespace sabath
