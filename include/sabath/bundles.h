@@ -15,7 +15,7 @@ namespace sabath {
 struct ExportRequest {
   std::vector<std::string> names = {};   // assets, or roots as "sha256:<hex>"; none: what the want-list names
   std::string output = {};               // a file, which gets its name when it is whole
-  int descriptor = -1;                   // written to in place of a file, and left open; -1: none
+  int descriptor = -1;                   // written to, no file is made, and left open; -1: none
   std::optional<std::string> want = {};  // a want-list: only what it asks for
   std::optional<std::string> have = {};  // a list of what is there, which is left out; not with `want`
 };
@@ -39,7 +39,7 @@ struct ExportRecord {
 
 struct ImportRequest {
   std::string file = {};
-  int descriptor = -1;                  // read in place of a file, and left open; -1: none
+  int descriptor = -1;                  // read, no file is opened, and left open; -1: none
   std::vector<std::string> names = {};  // assets that the bundle is trusted for: a fetch takes what it has from then on
 };
 

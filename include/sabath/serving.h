@@ -19,7 +19,7 @@ namespace sabath {
 struct Serving {
   std::string url;  // as recipes name it: sabath://HOST:PORT
   std::filesystem::path store;
-  bool by_token = false;  // clients show a token; else whoever reaches it may read
+  bool by_token = false;  // clients show a token; else all that reach it may read
   bool in_clear = false;  // the token and the content can be read on their way
 };
 

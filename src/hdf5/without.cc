@@ -1,4 +1,4 @@
-// In place of HDF5 in the library: the program `sabath` reads such files for it. Weak, so that a program may link HDF5
+// The library has this, and no HDF5: the program `sabath` reads such files for it. Weak, so that a program may link HDF5
 // as well.
 #include "hdf5/library.h"
 

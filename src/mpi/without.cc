@@ -1,4 +1,4 @@
-// In place of src/mpi where nobody has asked for ranks: a library that others link must not bring an MPI along. Weak,
+// Libraries have this, and not src/mpi, where nobody has asked for ranks: a library that others link must not bring an MPI along. Weak,
 // so that a program may link src/mpi as well.
 #include "mpi/library.h"
 
