@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 
 namespace sabath {
 namespace {
@@ -15,6 +16,32 @@ constexpr const char* time_dash = "2 4";
 
 const char* colour_of(std::size_t i) { return colours[i % colours.size()]; }
 const char* dash_of(std::size_t i) { return dashes[i % dashes.size()]; }
+Marker marker_of(std::size_t i) { return static_cast<Marker>(i % colours.size()); }
+
+// The best value that a run reaches, the less the better; without a number it is worse than all that have one.
+double reached(const Run& run, const std::string& metric) {
+  const bool most = role_of(metric) == Role::score;
+  double best = std::numeric_limits<double>::infinity();
+  const Series* const series = run.find(metric);
+  for (const double value : series == nullptr ? std::vector<double>{} : series->y) {
+    if (std::isfinite(value)) best = std::min(best, most ? -value : value);
+  }
+  return best;
+}
+
+std::vector<const Run*> drawn_of(std::span<const Run> runs, const Shown& shown, Curves& made) {
+  std::vector<const Run*> drawn;
+  for (const Run& run : runs) drawn.push_back(&run);
+  if (drawn.size() <= colours.size()) return drawn;
+  made.runs_left_out = drawn.size() - colours.size();
+  if (!shown.left.empty()) {
+    made.left_out_by = shown.left.front();
+    std::ranges::stable_sort(drawn, {}, [&](const Run* run) { return reached(*run, made.left_out_by); });
+  }
+  drawn.resize(colours.size());
+  std::ranges::sort(drawn);  // as they came
+  return drawn;
+}
 
 void style_one(const Run& run, const Shown& shown, Curves& made) {
   for (std::size_t i = 0; i < shown.left.size(); ++i) {
@@ -22,49 +49,45 @@ void style_one(const Run& run, const Shown& shown, Curves& made) {
     if (series == nullptr) continue;
     const char* const dash = i < colours.size() ? "" : dash_of(i / colours.size());
     made.curves.push_back({&run, series, false, colour_of(i), dash});
-    made.legend.push_back({series->name, colour_of(i), dash});
+    made.legend.push_back({series->name, colour_of(i), dash, {}});
   }
   if (const Series* const series = run.find(shown.right); series != nullptr && !run.by_step) {
     made.curves.push_back({&run, series, true, grey, time_dash});
-    made.legend.push_back({series->name + " (right)", grey, time_dash});
+    made.legend.push_back({series->name + " (right)", grey, time_dash, {}});
   }
 }
 
-void style_several(std::span<const Run> runs, const Shown& shown, Curves& made) {
+void style_several(std::span<const Run* const> runs, const Shown& shown, Curves& made) {
   std::vector<bool> metric_drawn(shown.left.size(), false);
   bool time_drawn = false;
   for (std::size_t i = 0; i < runs.size(); ++i) {
     bool drawn = false;
     for (std::size_t j = 0; j < shown.left.size(); ++j) {
-      const Series* const series = runs[i].find(shown.left[j]);
+      const Series* const series = runs[i]->find(shown.left[j]);
       if (series == nullptr) continue;
-      made.curves.push_back({&runs[i], series, false, colour_of(i), dash_of(j)});
+      made.curves.push_back({runs[i], series, false, colour_of(i), dash_of(j), marker_of(i)});
       drawn = metric_drawn[j] = true;
     }
-    if (const Series* const series = runs[i].find(shown.right); series != nullptr && !runs[i].by_step) {
-      made.curves.push_back({&runs[i], series, true, colour_of(i), time_dash});
+    if (const Series* const series = runs[i]->find(shown.right); series != nullptr && !runs[i]->by_step) {
+      made.curves.push_back({runs[i], series, true, colour_of(i), time_dash, marker_of(i)});
       drawn = time_drawn = true;
     }
-    if (drawn) made.legend.push_back({runs[i].label, colour_of(i), ""});
+    if (drawn) made.legend.push_back({runs[i]->label, colour_of(i), "", marker_of(i)});
   }
   for (std::size_t j = 0; j < shown.left.size(); ++j) {
-    if (metric_drawn[j]) made.legend.push_back({shown.left[j], grey, dash_of(j)});
+    if (metric_drawn[j]) made.legend.push_back({shown.left[j], grey, dash_of(j), {}});
   }
-  if (time_drawn) made.legend.push_back({shown.right + " (right)", grey, time_dash});
+  if (time_drawn) made.legend.push_back({shown.right + " (right)", grey, time_dash, {}});
 }
 
 }  // namespace
 
 Curves style_curves(std::span<const Run> runs, const Shown& shown) {
   Curves made;
-  if (runs.size() > colours.size()) {
-    made.runs_left_out = runs.size() - colours.size();
-    runs = runs.first(colours.size());
-  }
   if (runs.size() == 1) {
     style_one(runs.front(), shown, made);
   } else {
-    style_several(runs, shown, made);
+    style_several(drawn_of(runs, shown, made), shown, made);
   }
   return made;
 }

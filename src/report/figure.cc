@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <iterator>
 
@@ -10,6 +11,7 @@
 #include "report/axis.h"
 #include "report/curves.h"
 #include "report/exporter.h"
+#include "report/heading.h"
 #include "sabath/path.h"
 
 namespace sabath {
@@ -17,14 +19,14 @@ namespace {
 
 constexpr double left_margin = 84, right_margin = 28, right_axis_margin = 84, bottom_margin = 62, top_margin = 20;
 constexpr double legend_row = 22, legend_swatch = 30, legend_gap = 22, letter_width = 7.4;
-constexpr std::size_t label_length_max = 48, points_marked_max = 80;
+constexpr std::size_t label_length_max = 48, title_length_max = 76, detail_length_max = 120, points_marked_max = 80;
 constexpr const char* ink = "#1F2933";
 constexpr const char* faint = "#DFE3E8";
 
 class Drawing {
  public:
   Drawing(std::span<const Run> runs, const Shown& shown, const FigureSize& size)
-      : shown_(shown), made_(style_curves(runs, shown)), size_(size) {}
+      : shown_(shown), heading_(heading_of(runs)), made_(style_curves(runs, shown)), size_(size) {}
   std::string draw();
 
  private:
@@ -34,7 +36,9 @@ class Drawing {
   }
   void text(double x, double y, std::string_view anchor, std::string_view content, std::string_view extra = "");
   void make_axes();
+  void draw_heading();
   void draw_legend();
+  void draw_marker(Marker marker, double x, double y, double size, const std::string& colour, std::string_view title);
   void draw_grid();
   void draw_axis_titles();
   void draw_curve(const Curve& curve);
@@ -47,6 +51,7 @@ class Drawing {
   }
 
   const Shown& shown_;
+  const Heading heading_;
   Curves made_;
   FigureSize size_;
   double left_ = 0, right_ = 0, top_ = 0, bottom_ = 0;
@@ -56,13 +61,13 @@ class Drawing {
   std::string out_;
 };
 
-std::string cut(const std::string& label) {
+std::string cut(const std::string& label, std::size_t length_max = label_length_max) {
   const std::string clean = printable(label, 4096);
-  if (clean.size() <= label_length_max) return clean;
+  if (clean.size() <= length_max) return clean;
   // The end of a run's name tells it from its neighbours.
-  std::size_t end = clean.size() - label_length_max / 2;
+  std::size_t end = clean.size() - length_max / 2;
   while (end < clean.size() && (static_cast<unsigned char>(clean[end]) & 0xc0) == 0x80) ++end;
-  std::size_t begin = label_length_max / 2;
+  std::size_t begin = length_max / 2;
   while (begin > 0 && (static_cast<unsigned char>(clean[begin]) & 0xc0) == 0x80) --begin;
   return clean.substr(0, begin) + "…" + clean.substr(end);
 }
@@ -97,12 +102,42 @@ void Drawing::make_axes() {
   time_ = value_axis(values(true), 6, true);
 }
 
+void Drawing::draw_heading() {
+  text(left_, top_margin + 4, "start", cut(heading_.title, title_length_max), R"( font-size="16" font-weight="bold")");
+  text(left_, top_margin + 24, "start", cut(heading_.detail, detail_length_max), R"( font-size="12")");
+  top_ = top_margin + 34;
+}
+
+// A shape of about `size` pixels on each side of its middle, for people who cannot tell the colours apart.
+void Drawing::draw_marker(Marker marker, double x, double y, double size, const std::string& colour,
+                          std::string_view title) {
+  if (marker == Marker::circle) {
+    put(R"(<circle cx="{:.2f}" cy="{:.2f}" r="{:.1f}" fill="{}">)", x, y, size, colour);
+    put("<title>{}</title></circle>\n", title);
+    return;
+  }
+  constexpr std::array<std::string_view, 8> shapes{"",
+                                                   "-1 -1H1V1H-1Z",
+                                                   "0 -1.4L1.4 0L0 1.4L-1.4 0Z",
+                                                   "0 -1.3L1.3 1H-1.3Z",
+                                                   "-1 -1L1 1M1 -1L-1 1",
+                                                   "0 1.3L1.3 -1H-1.3Z",
+                                                   "0 -1.4V1.4M-1.4 0H1.4",
+                                                   "0 -1.5V1.5"};
+  put(R"x(<path class="marker" transform="translate({:.2f} {:.2f}) scale({:.1f})" fill="{}" stroke="{}" )x", x, y, size,
+      colour, colour);
+  put(R"(stroke-width="0.7" d="M{}"><title>{}</title></path>)"
+      "\n",
+      shapes.at(static_cast<std::size_t>(marker)), title);
+}
+
 // Entries from left to right, as many rows as they need; the plot begins below.
 void Drawing::draw_legend() {
-  double x = left_, y = top_margin + 6;
+  double x = left_, y = top_ + 14;
   put("<g class=\"legend\">\n");
-  const auto entry = [&](const std::string& label, const std::string& colour, const std::string& dash) {
-    const std::string shown = cut(label);
+  const auto entry = [&](const std::string& label, const std::string& colour, const std::string& dash,
+                         std::optional<Marker> marker) {
+    const std::string shown = cut(label, colour.empty() ? detail_length_max : label_length_max);
     const double width = (colour.empty() ? 0 : legend_swatch + 8) + letter_width * static_cast<double>(shown.size());
     if (x > left_ && x + width > right_) {
       x = left_;
@@ -113,12 +148,16 @@ void Drawing::draw_legend() {
           x + legend_swatch, y - 4, colour);
       if (!dash.empty()) put(R"( stroke-dasharray="{}")", dash);
       put("/>\n");
+      if (marker) draw_marker(*marker, x + legend_swatch / 2, y - 4, 3.2, colour, "");
     }
     text(colour.empty() ? x : x + legend_swatch + 8, y, "start", shown);
     x += width + legend_gap;
   };
-  for (const LegendEntry& one : made_.legend) entry(one.label, one.colour, one.dash);
-  if (made_.runs_left_out > 0) entry(fmt::format("({} more runs are not drawn)", made_.runs_left_out), "", "");
+  for (const LegendEntry& one : made_.legend) entry(one.label, one.colour, one.dash, one.marker);
+  if (made_.runs_left_out > 0) {
+    const std::string by = made_.left_out_by.empty() ? "" : fmt::format("; these have the best {}", made_.left_out_by);
+    entry(fmt::format("({} more runs are not drawn{})", made_.runs_left_out, by), "", "", {});
+  }
   put("</g>\n");
   top_ = y + 18;
 }
@@ -219,9 +258,7 @@ void Drawing::draw_curve(const Curve& curve) {
     const std::string title = xml_text(fmt::format("{}: {} {} {} = {}", curve.run->label, by_step_ ? "step" : "epoch",
                                                    series.x[i], series.name, number_text(series.y[i])));
     if (finite) {
-      put(R"(<circle cx="{:.2f}" cy="{:.2f}" r="{}" fill="{}"><title>{}</title></circle>)"
-          "\n",
-          x, y, curve.right ? 2.0 : 2.8, curve.colour, title);
+      draw_marker(curve.marker, x, y, curve.right ? 2.0 : 2.8, curve.colour, title);
     } else {
       put(R"(<path class="gap" stroke="{}" stroke-width="2" d="M{:.2f} {:.2f}l8 8m0 -8l-8 8"><title>{}</title></path>)"
           "\n",
@@ -236,11 +273,12 @@ std::string Drawing::draw() {
   put("<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" width=\"{0}\" height=\"{1}\" viewBox=\"0 0 {0} {1}\" "
       "font-family=\"'DejaVu Sans', Verdana, 'Segoe UI', sans-serif\" font-size=\"13\">\n",
       size_.width, size_.height);
-  put("<title>Training, by {}</title>\n", by_step_ ? "step" : "epoch");
+  put("<title>{}, by {}</title>\n", xml_text(heading_.title), by_step_ ? "step" : "epoch");
   put("<rect class=\"paper\" width=\"100%\" height=\"100%\" fill=\"#FFFFFF\"/>\n");
   if (made_.curves.empty()) {
     text(size_.width / 2, size_.height / 2, "middle", "no metric of any epoch or step to draw");
   } else {
+    draw_heading();
     draw_legend();
     draw_grid();
     draw_axis_titles();

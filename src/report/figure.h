@@ -18,7 +18,8 @@ struct FigureSize {
   double width = 960, height = 540;  // pixels
 };
 
-// Runs beyond the first eight are not drawn, which the figure says. Without a value to draw it says that.
+// Titled with model, data set, machine and date where the runs' records know them. Of more than eight runs the best
+// eight are drawn, which the figure says. Without a value to draw it says that.
 [[nodiscard]] std::string draw_figure(std::span<const Run> runs, const Shown& shown, const FigureSize& size = {});
 
 // Text for XML and HTML: control bytes and invalid UTF-8 shown as \xNN, the five special characters escaped.

@@ -14,6 +14,7 @@
 #include "report/curves.h"
 #include "report/expectation.h"
 #include "report/figure.h"
+#include "report/heading.h"
 #include "report/printed_points.h"
 #include "report/roles.h"
 #include "report/run.h"
@@ -212,6 +213,48 @@ TEST(Figure, NamesAreHostile) {
   const std::string svg = draw_figure(runs, choose_shown(runs, {}, 6));
   EXPECT_EQ(svg.find("<loss"), std::string::npos);
   EXPECT_NE(svg.find("&lt;loss onload=&quot;x&quot;&gt;&amp;&#39;\\x01\\xff"), std::string::npos);
+}
+
+TEST(Heading, SaysWhatWhereAndWhen) {
+  const auto document = [](const char* node, double started) {
+    return fmt::format(R"({{"schema":1,"id":"r","state":"finished","started":{},"ranks":8,"nodes":2,
+        "recipe":{{"name":"cosmoflow","version":null,"digest":"sha256:00"}},
+        "assets":[{{"name":"cosmoflow","kind":"model"}},{{"name":"cosmoUniverse","kind":"dataset"}}],
+        "machine":{{"node":"{}","cpu":"EPYC","accelerators":["A100, 40 GiB, 535","A100, 40 GiB, 535"]}}}})",
+                       started, node);
+  };
+  const std::string first = document("n1", 1795810365.9), second = document("n2", 1795983165.9);
+  const std::vector<sabath::Run> one{run_of({series("loss", {1})}, first.c_str())};
+  EXPECT_EQ(heading_of(one).title, "cosmoflow on cosmoUniverse");
+  EXPECT_EQ(heading_of(one).detail, "n1: EPYC, 2 x A100 · 8 ranks on 2 nodes · 2026-11-27");
+  const std::vector<sabath::Run> two{one.front(), run_of({series("loss", {1})}, second.c_str())};
+  EXPECT_EQ(heading_of(two).detail,
+            "n1: EPYC, 2 x A100, n2: EPYC, 2 x A100 · 8 ranks on 2 nodes · 2026-11-27 to 2026-11-29");
+  const std::vector<sabath::Run> log{run_of({series("loss", {1})})};
+  EXPECT_EQ(heading_of(log).title, "a run");
+  EXPECT_EQ(heading_of(log).detail, "");
+  EXPECT_NE(draw_figure(one, shown_in_figure(one, {})).find("cosmoflow on cosmoUniverse"), std::string::npos);
+}
+
+TEST(Curves, OfManyRunsTheBestAreDrawn) {
+  std::vector<sabath::Run> runs;
+  for (int i = 0; i < 11; ++i) {
+    runs.push_back(run_of({series("val_loss", {9, i < 3 ? nan : 8.0 - 0.5 * i, 9})}));
+    runs.back().label = fmt::format("run {}", i);
+  }
+  const Curves made = style_curves(runs, shown_in_figure(runs, {}));
+  ASSERT_EQ(made.curves.size(), 8U);
+  EXPECT_EQ(made.runs_left_out, 3U);
+  EXPECT_EQ(made.left_out_by, "val_loss");
+  for (std::size_t i = 0; i < 8; ++i) {
+    EXPECT_EQ(made.curves[i].run->label, fmt::format("run {}", i + 3));
+    EXPECT_EQ(static_cast<std::size_t>(made.curves[i].marker), i);
+  }
+  for (sabath::Run& run : runs) run.series.front().name = "accuracy";  // the more, the better: all but the last reach 9
+  runs.back().series.front().y = {1, 1, 1};
+  const Curves by_score = style_curves(runs, shown_in_figure(runs, {}));
+  EXPECT_EQ(by_score.curves.front().run->label, "run 0");
+  EXPECT_EQ(by_score.curves.back().run->label, "run 7");
 }
 
 }  // namespace
