@@ -57,6 +57,11 @@ class Universe(unittest.TestCase):
         result = check(self.universe())
         self.assertEqual(result.returncode, 0, result.stderr)
 
+    def test_a_small_box_is_checked_for_its_structure(self):
+        result = check(make(self.directory, "-n", "32"))
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn(": structure is right;", result.stdout)
+
     def test_counts_follow_each_parameter(self):
         def counts(*parameters):
             return h5py.File(make(self.directory / "one", "--parameters", *parameters))["full"][:]
