@@ -33,6 +33,7 @@ struct ConfigurationEntry {
 struct Configuration {
   SessionSettings session;
   std::vector<ConfigurationEntry> settings;  // for people; secrets are not among them
+  std::vector<std::string> doubts;           // directories that a setting names and that have no recipes
 };
 
 [[nodiscard]] Configuration load_configuration(const ConfigurationSources& sources, const Environment& environment);

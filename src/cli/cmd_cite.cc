@@ -53,6 +53,8 @@ constexpr Verb cite_verb{
     "Exit code 3 when the recipe does not say.",
     false,
     cmd_cite::declare,
+    false,
+    true,
 };
 
 }  // namespace sabath::cli

@@ -130,6 +130,8 @@ constexpr Verb compare_verb{
     "with one that counts from 1 by their order.",
     false,
     cmd_compare::declare,
+    false,
+    true,
 };
 
 }  // namespace sabath::cli

@@ -42,6 +42,8 @@ constexpr Verb config_verb{
     "files are JSON, docs/configuration.md has their keys. Credentials themselves are never shown.",
     false,
     cmd_config::declare,
+    false,
+    true,
 };
 
 }  // namespace sabath::cli

@@ -49,6 +49,8 @@ constexpr Verb du_verb{
     "Objects are counted once, however many assets and views share them.",
     false,
     cmd_du::declare,
+    false,
+    true,
 };
 
 }  // namespace sabath::cli

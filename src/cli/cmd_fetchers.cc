@@ -42,6 +42,8 @@ constexpr Verb fetchers_verb{
     "configuration has one used in place of SABATH's own code.",
     false,
     cmd_fetchers::declare,
+    false,
+    true,
 };
 
 }  // namespace sabath::cli

@@ -50,6 +50,8 @@ constexpr Verb info_verb{
     "",
     false,
     cmd_info::declare,
+    false,
+    true,
 };
 
 }  // namespace sabath::cli

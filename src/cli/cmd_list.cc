@@ -41,6 +41,8 @@ constexpr Verb list_verb{
     "Recipes that cannot be read are named on standard error; `sabath doctor` tells what is wrong with each.",
     false,
     cmd_list::declare,
+    false,
+    true,
 };
 
 }  // namespace sabath::cli

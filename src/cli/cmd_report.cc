@@ -104,6 +104,8 @@ const Verb report_verb{
     cmd_report::details(),
     false,
     cmd_report::declare,
+    false,
+    true,
 };
 
 }  // namespace sabath::cli

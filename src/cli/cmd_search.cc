@@ -46,6 +46,8 @@ constexpr Verb search_verb{
     "Exit code 3 when nothing matches.",
     false,
     cmd_search::declare,
+    false,
+    true,
 };
 
 }  // namespace sabath::cli

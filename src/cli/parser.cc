@@ -63,6 +63,7 @@ class Line {
     try {
       app_.parse(std::move(arguments));
     } catch (const CLI::CallForHelp&) {
+      if (chosen() == nullptr && !app_.remaining(true).empty()) explain_extras();
       parsed_.help = true;
     } catch (const CLI::ExtrasError&) {
       explain_extras();

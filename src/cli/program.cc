@@ -91,8 +91,10 @@ class Program {
       say(line.group.empty() ? help_of_program(verbs()) : help_of_group(line.group, verbs()));
       return exit_code(FailureKind::usage);
     }
+    if (line.verb->once && is_later_rank(environment_)) return 0;
     if (line.verb->keeps_state) signals_.let_finish();
     Context context{configuration, presentation_, out_, environment_, signals_, line.verb->by_ranks ? ranks_ : nullptr};
+    for (const std::string& doubt : configuration.doubts) context.warn(doubt);
     return signals_.code_after(line.action(context));
   }
 

@@ -1,6 +1,7 @@
 #include "cli/ranks.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -9,6 +10,7 @@
 #include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
 #include <mutex>
 #include <thread>
 
@@ -66,7 +68,27 @@ class StartWatch {
   std::jthread thread_;
 };
 
+// The name of the program that has started this one; empty: not known.
+std::string parent_program() {
+  std::ifstream file(fmt::format("/proc/{}/comm", ::getppid()));
+  std::string name;
+  std::getline(file, name);
+  return name;
+}
+
 }  // namespace
+
+bool is_later_rank(const Environment& environment) {
+  const auto variable = [&](const std::string& name) { return environment.get(name); };
+  if (launched_ranks(variable) <= 1) return false;
+  constexpr std::array own_rank{"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"};
+  const auto first =
+      std::ranges::find_if(own_rank, [&](const char* name) { return environment.get(name).has_value(); });
+  if (first == own_rank.end() || environment.get(*first) == "0") return false;
+  constexpr std::array<std::string_view, 8> launchers{"mpirun",  "mpiexec", "orted",           "prte",
+                                                      "prterun", "prted",   "hydra_pmi_proxy", "slurmstepd"};
+  return std::ranges::find(launchers, parent_program()) != launchers.end();
+}
 
 std::unique_ptr<MpiSession> start_ranks(const std::vector<std::string>& arguments, const Environment& environment) {
   if (!names_verb_of_ranks(arguments)) return nullptr;

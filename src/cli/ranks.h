@@ -19,6 +19,10 @@ namespace sabath::cli {
 [[nodiscard]] std::unique_ptr<MpiSession> start_ranks(const std::vector<std::string>& arguments,
                                                       const Environment& environment);
 
+// Whether a launcher itself has started this process as one of several ranks, and not as the first: then another one
+// says what all of them would say. A rank's script that calls the program is not silenced.
+[[nodiscard]] bool is_later_rank(const Environment& environment);
+
 // Collective. The exit code of all ranks: rank 0's, and which signal it was if any rank had one.
 [[nodiscard]] int agreed_code(Comm& comm, int code, const Signals& signals);
 

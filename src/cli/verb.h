@@ -46,6 +46,7 @@ struct Verb {
   bool keeps_state = false;   // the first signal is left to it; otherwise a signal ends the process at once
   Action (*declare)(OptionSet& options) = nullptr;  // the returned action owns the options' targets
   bool by_ranks = false;                            // under mpirun all ranks do it together
+  bool once = false;                                // under mpirun only the first rank has to say it
 };
 
 [[nodiscard]] std::span<const Verb* const> verbs();

@@ -32,9 +32,26 @@ std::optional<Recipe> try_find(const Catalogue& catalogue, const std::string& na
   }
 }
 
+[[noreturn]] void refuse_dataset(const Catalogue& catalogue, const Recipe& dataset) {
+  std::vector<std::string> models;
+  for (const Catalogue::Listed& listed : catalogue.all(AssetKind::model)) {
+    if (!listed.recipe) continue;
+    const auto trains_on = [&](const auto& set) { return set.first == dataset.name; };
+    if (listed.recipe->default_dataset == dataset.name || std::ranges::any_of(listed.recipe->run, trains_on)) {
+      models.push_back(listed.recipe->name);
+    }
+  }
+  throw Error(FailureKind::usage, fmt::format("{} is a dataset: a run takes a model, then the dataset", dataset.name),
+              models.empty() ? "no recipe here names a model that trains on it"
+                             : fmt::format("models that train on it: {}", fmt::join(models, ", ")));
+}
+
 Recipe find_model(const Catalogue& catalogue, const std::string& name) {
   if (auto workflow = try_find(catalogue, name, AssetKind::workflow)) {
     if (!try_find(catalogue, name, AssetKind::model)) return std::move(*workflow);
+  }
+  if (const auto dataset = try_find(catalogue, name, AssetKind::dataset)) {
+    if (!try_find(catalogue, name, AssetKind::model)) refuse_dataset(catalogue, *dataset);
   }
   return catalogue.find(name, AssetKind::model);
 }

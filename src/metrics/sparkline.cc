@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <string_view>
 #include <vector>
 
 namespace sabath {
@@ -44,6 +45,7 @@ std::string sparkline(std::span<const double> values, std::size_t width, bool ut
     greatest = std::max(greatest, bar);
   }
   static constexpr std::array<const char*, heights> blocks{"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+  static constexpr std::string_view plain = "_.,-~=+#";
   std::string line;
   for (const double bar : bars) {
     if (!std::isfinite(bar)) {
@@ -56,7 +58,7 @@ std::string sparkline(std::span<const double> values, std::size_t width, bool ut
     if (utf8) {
       line += blocks[static_cast<std::size_t>(height)];
     } else {
-      line += static_cast<char>('0' + height);
+      line += plain[static_cast<std::size_t>(height)];
     }
   }
   return line;

@@ -7,8 +7,8 @@
 
 namespace sabath {
 
-// At most `width` bars, each the mean of its share of the values; what is not finite is a cross. Without `utf8` digits
-// stand for the heights: 0 is the least value, 7 the greatest.
+// At most `width` bars, each the mean of its share of the values; what is not finite is a cross. Without `utf8` the
+// heights are the characters _.,-~=+# from the least to the greatest.
 [[nodiscard]] std::string sparkline(std::span<const double> values, std::size_t width, bool utf8);
 
 }  // namespace sabath

@@ -75,7 +75,32 @@ Recipe read_path(const fs::path& path, std::optional<AssetKind> kind) {
   return recipe;
 }
 
+bool stands(const fs::path& path) {
+  const auto status = try_stat(path);
+  return status && S_ISDIR(status->st_mode);
+}
+
+bool is_kind_folder(const fs::path& name) {
+  return std::ranges::any_of(folders, [&](const auto& folder) { return name == folder.first; });
+}
+
 }  // namespace
+
+std::string doubt_about_recipes(const fs::path& directory) {
+  const std::string shown = printable(directory.native(), 1000);
+  if (!stands(directory)) return fmt::format("there is no directory {}, which is to hold recipes", shown);
+  if (std::ranges::any_of(folders, [&](const auto& folder) { return stands(directory / folder.first); })) return {};
+  if (is_kind_folder(directory.filename())) {
+    return fmt::format("{} is one level too deep: recipes are found by the directory above it", shown);
+  }
+  return fmt::format("{} holds no recipes: they stand in its folders datasets, models and workflows", shown);
+}
+
+std::string doubt_about_root(const fs::path& root) {
+  if (stands(root / "var/sabath/assets")) return {};
+  return fmt::format("the root {} has no var/sabath/assets, where the recipes of an original SABATH stand",
+                     printable(root.native(), 1000));
+}
 
 Catalogue::Catalogue(std::vector<fs::path> roots, std::vector<fs::path> recipe_directories) {
   std::size_t seen = 0;

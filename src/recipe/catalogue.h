@@ -44,4 +44,9 @@ class Catalogue {
   std::vector<File> files_;  // in the order of the search
 };
 
+// Why a directory that a setting names has no recipes for a Catalogue: it is absent, it is one level too deep, or it
+// has none of the three folders. Empty: it has.
+[[nodiscard]] std::string doubt_about_recipes(const std::filesystem::path& directory);
+[[nodiscard]] std::string doubt_about_root(const std::filesystem::path& root);  // of the original's layout
+
 }  // namespace sabath

@@ -11,6 +11,7 @@
 #include "base/companion.h"
 #include "base/file.h"
 #include "base/text.h"
+#include "recipe/catalogue.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
 #include "settings/batch_job.h"
@@ -207,6 +208,11 @@ class Loader {
       origin = file.name;
     }
     note_paths("roots", roots, origin);
+    for (const fs::path& root : roots) doubt(doubt_about_root(root));
+  }
+
+  void doubt(std::string text) {
+    if (!text.empty()) result_.doubts.push_back(std::move(text));
   }
 
   void add_recipes(const std::vector<fs::path>& paths, const std::string& origin) {
@@ -214,6 +220,7 @@ class Loader {
     for (const fs::path& path : paths) {
       if (std::ranges::find(all, path) != all.end()) continue;
       all.push_back(path);
+      doubt(doubt_about_recipes(path));
       if (!recipe_origins_.ends_with(origin)) recipe_origins_ += (recipe_origins_.empty() ? "" : ", ") + origin;
     }
   }

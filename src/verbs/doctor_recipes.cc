@@ -1,33 +1,22 @@
 #include <fmt/format.h>
 
-#include <filesystem>
+#include <string>
 
-#include "base/file.h"
+#include "recipe/catalogue.h"
 #include "verbs/assets.h"
 #include "verbs/examination.h"
 
 namespace sabath {
 namespace {
 
-namespace fs = std::filesystem;
-
-bool stands(const fs::path& path) {
-  const auto status = try_stat(path);
-  return status && S_ISDIR(status->st_mode);
-}
-
 void check_places(const SessionSettings& settings, Examination& findings) {
-  for (const fs::path& root : settings.roots) {
-    if (!stands(root / "var/sabath/assets")) {
-      findings.warn("recipes", fmt::format("the root {} has no var/sabath/assets", root.string()),
-                    "--root, SABATH_ROOT or `roots` name the tree of an original SABATH");
-    }
+  for (const auto& root : settings.roots) {
+    const std::string doubt = doubt_about_root(root);
+    if (!doubt.empty()) findings.warn("recipes", doubt, "--root, SABATH_ROOT or `roots` name such a tree");
   }
-  for (const fs::path& directory : settings.recipe_directories) {
-    if (!stands(directory)) {
-      findings.warn("recipes", fmt::format("there is no directory {}", directory.string()),
-                    "sabath config tells which setting names it");
-    }
+  for (const auto& directory : settings.recipe_directories) {
+    const std::string doubt = doubt_about_recipes(directory);
+    if (!doubt.empty()) findings.warn("recipes", doubt, "sabath config tells which setting names it");
   }
 }
 

@@ -36,6 +36,27 @@ class Usage(Case):
         self.refused("list", "--kind", "models", says="--kind cannot be 'models'", hint="did you mean model?")
         self.refused("help", "lits", says="no such command: 'lits'", hint="did you mean list?")
 
+    def test_help_on_what_is_no_command(self):
+        self.refused("noverb", "--help", says="no such command: 'noverb'", hint="see: sabath --help")
+        self.refused("--help", "lits", says="no such command: 'lits'", hint="did you mean list?")
+        self.refused("manifest", "creat", "-h", says="no such command: 'creat'", hint="did you mean create?")
+
+    def test_directories_without_recipes_are_named(self):
+        deep, empty = self.home / "deep" / "models", self.home / "empty"
+        deep.mkdir(parents=True)
+        empty.mkdir()
+        result = self.sabath.run("list", SABATH_RECIPES=f"/nonexistent:{deep}:{empty}:{self.sabath.recipes}")
+        self.assertEqual(
+            self.expect(result).err.splitlines()[:3],
+            [
+                "warning: there is no directory /nonexistent, which is to hold recipes",
+                f"warning: {deep} is one level too deep: recipes are found by the directory above it",
+                f"warning: {empty} holds no recipes: they stand in its folders datasets, models and workflows",
+            ],
+        )
+        result = self.sabath.run("--root", empty, "where", "x")
+        self.assertIn(f"warning: the root {empty} has no var/sabath/assets", self.expect(result, 3).err)
+
     def test_too_little_and_too_much(self):
         self.refused("info", says="NAME is required")
         self.refused("du", "x", says="one argument too many: 'x'")

@@ -27,7 +27,7 @@ BELOW = {
     "serve": {"base", "recipe", "manifest", "store"},
 }
 BELOW["companion"] = {"base", "comm", "hdf5", "run"}  # what the program does for the library
-BELOW["settings"] = {"base", "store"}
+BELOW["settings"] = {"base", "recipe", "store"}
 BELOW["plugin"] = {"base", "fetch", "hdf5", "mpi", "serve"}  # nobody includes it: the program is linked with it
 BELOW["stage"] = BELOW["fetch"] | {"fetch", "hdf5", "run"}
 BELOW["session"] = BELOW["stage"] | {"stage", "mpi"}

@@ -7,6 +7,7 @@ import unittest
 
 
 from ranks import MOVED_MAX, MPIRUN, Ranks
+from support import program
 from support.case import main, use_memory
 from support.content import archive_bytes, fragment, seeded, sha256_file, small_tree, write_seeded
 from support.metered import Metered
@@ -123,6 +124,14 @@ class Fetch(Ranks):
             self.assertIn("views/", self.text("out", rank))
         self.finish(self.start(2, "path", "one"))
         self.assertEqual(self.text("out", 0), self.text("out", 1))
+
+    def test_what_all_ranks_would_say_is_said_once(self):
+        self.sabath.add("one", [fragment("http://127.0.0.1:9/f", path="f")])
+        alone = self.expect(self.sabath.run("list", "--names")).out
+        process = self.launch(3, [program.BINARY, "list", "--names"])
+        self.assertEqual(process.communicate(timeout=60)[0], alone)
+        process = self.launch(3, ["sh", "-c", 'answer=$("$0" list --names); echo "$answer"', program.BINARY])
+        self.assertEqual(process.communicate(timeout=60)[0].split().count("one"), 3, "each rank's script asks for itself")
 
 
 if __name__ == "__main__":

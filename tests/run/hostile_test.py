@@ -90,6 +90,12 @@ class Hostile(Runs):
         self.sabath.add("model", kind="model", source="none", run={"data": [{"argv": ["true"]}]})
         self.launch("model", code=3)
 
+    def test_a_dataset_is_no_model(self):
+        self.model(["true"])
+        result = self.expect(self.sabath.run("run", "data"), 2)
+        self.assertIn("error: data is a dataset: a run takes a model, then the dataset\n", result.err)
+        self.assertIn("  hint: models that train on it: model\n", result.err)
+
     def test_recipes_with_bad_parts(self):
         for part in ({"source": "../.."}, {"run": {"data": [{"argv": ["a", "{config}"]}]}}, {"config": {"a": [1]}},
                      {"run": {"data": [{"argv": ["a"], "shell": "b"}]}}, {"metrics": [""]}):  # fmt: skip

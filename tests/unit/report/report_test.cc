@@ -199,13 +199,11 @@ TEST(PrintedPoints, KeepStepsAndLists) {
 TEST(Sparkline, ShowsHeightsAndGaps) {
   const std::vector<double> values{0, 1, 2, 3, nan, 7};
   EXPECT_EQ(sparkline(values, 10, true), "▁▂▃▄×█");
-  EXPECT_EQ(sparkline(values, 10, false), "0123x7");
-  EXPECT_EQ(sparkline(values, 3, false),
-            "02"
-            "7");
-  EXPECT_EQ(sparkline(std::vector<double>{5, 5}, 9, false), "44");
+  EXPECT_EQ(sparkline(values, 10, false), "_.,-x#");
+  EXPECT_EQ(sparkline(values, 3, false), "_,#");
+  EXPECT_EQ(sparkline(std::vector<double>{5, 5}, 9, false), "~~");
   EXPECT_EQ(sparkline({}, 9, false), "");
-  EXPECT_EQ(sparkline(std::vector<double>{-1e308, 1e308}, 9, false), "07");
+  EXPECT_EQ(sparkline(std::vector<double>{-1e308, 1e308}, 9, false), "_#");
 }
 
 TEST(Figure, NamesAreHostile) {
