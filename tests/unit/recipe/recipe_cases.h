@@ -1,5 +1,5 @@
-// Recipes for the tests: good ones, and bad ones with what is wrong. test_schema_1.cc gives them to our reader,
-// test_schema_files.cc also to a validator with recipes/schema/*.json, which must agree.
+// Recipes for the tests: good ones, and bad ones with what is wrong. schema_1_test.cc gives them to our reader,
+// schema_files_test.cc also to a validator with recipes/schema/*.json, which must agree.
 #pragma once
 
 #include <string>
