@@ -2,14 +2,12 @@
 import json
 import subprocess
 import urllib.parse
-import time
 
 from . import peers
 from .loopback_cases import ours_many, ours_one, peers_many, peers_one, times, wall_bars
-from .measure import Skip
-from .ours import figures
-from .rig import AVAILABLE, HTTP_PORT, TLS2_PORT, payload_rate
-from .trial import Bar, Tool, Trial
+from support.ours import figures
+from support.rig import AVAILABLE, HTTP_PORT, TLS2_PORT, payload_rate
+from support.trial import Bar, Tool, Trial
 
 LINK_TIMEOUT_S = 150
 HIT_S = 2

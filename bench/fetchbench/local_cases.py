@@ -5,10 +5,10 @@ import random
 import subprocess
 import tarfile
 
-from .ground import MIB, sha256_of
+from support.ground import MIB, sha256_of
 from .loopback_cases import on_cores
-from .ours import FAR_TOO_LONG_S
-from .trial import Tool, Trial
+from support.ours import FAR_TOO_LONG_S
+from support.trial import Tool, Trial
 
 MEMBER_BYTES, PER_DIRECTORY = 4 * MIB, 100  # 1,000 small files and more would be packed
 VERIFY, ADOPT, UNPACK = "sabath verify", "sabath adopt", "sabath fetch of a tar"

@@ -4,8 +4,8 @@ import os
 import time
 
 from . import peers
-from .ground import MIB
-from .trial import CHECKED, PINNED, Bar, Tool, Trial
+from support.ground import MIB
+from support.trial import CHECKED, PINNED, Bar, Tool, Trial
 
 CHUNK_BYTES = 4 * MIB
 MEMORY_BYTES = 64 * MIB

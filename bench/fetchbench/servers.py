@@ -8,7 +8,7 @@ import socket
 import subprocess
 import time
 
-from .measure import Skip, die_with_parent
+from support.measure import Skip, die_with_parent
 
 START_S = 10
 CONFIGURATION = """

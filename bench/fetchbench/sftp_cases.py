@@ -9,9 +9,9 @@ import subprocess
 import time
 
 from .loopback_cases import at_least_as_fast, ours, times, wall_bars, wall_of
-from .measure import Skip, die_with_parent
+from support.measure import Skip, die_with_parent
 from .servers import START_S, free_port
-from .trial import Tool, Trial
+from support.trial import Tool, Trial
 
 FAR_PORT, FAR_ROUND_TRIP_MS = 2222, 50
 CIPHERS = {"usual cipher": (), "aes128-gcm": ("-c", "aes128-gcm@openssh.com")}

@@ -1,1 +1,1 @@
-"""The parts of bench/stage: what it stages, on which nodes, beside which tools. bench/fetchbench has the rest."""
+"""The parts of bench/stage: what it stages, on which nodes, beside which tools."""

@@ -4,7 +4,7 @@ import random
 import shutil
 import subprocess
 
-from fetchbench.ground import MIB, write_random
+from support.ground import MIB, write_random
 
 TREE_BYTES, SMALL_BYTES, PER_DIRECTORY, UNIVERSES = MIB, 16 << 10, 100, 8
 REDSHIFTS = 4

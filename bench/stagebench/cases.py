@@ -3,8 +3,8 @@ import json
 import mmap
 import subprocess
 
-from fetchbench.ground import MIB
-from fetchbench.trial import Bar
+from support.ground import MIB
+from support.trial import Bar
 
 from . import assets, tools
 from .cluster import LOCAL

@@ -10,10 +10,10 @@ import pathlib
 import shutil
 import subprocess
 
-from fetchbench import rig
-from fetchbench.ground import MIB, mount_tmpfs
-from fetchbench.interrupt import deferred
-from fetchbench.measure import Skip
+from support import rig
+from support.ground import MIB, mount_tmpfs
+from support.interrupt import deferred
+from support.measure import Skip
 
 PARTS = ("slowmount", "mpi", "rsh-agent", "slowfs.c")
 PROGRAMS = ("mpirun", "mpicc", "fusermount3", "pkg-config", "rsync", "diff")

@@ -1,11 +1,10 @@
 """The table for people and the JSON for programs."""
 import dataclasses
-import json
 import sys
 
-from fetchbench import report as table
-from fetchbench.ground import MIB
-from fetchbench.report import machine, ratio
+from support import report as table
+from support.ground import MIB
+from support.report import ratio
 
 from . import wire, wire_report
 
@@ -85,16 +84,4 @@ def describe_outcome(outcome):
 
 
 def write_json(path, bench, machine_before):
-    told = {
-        "schema": 1, "sabath": bench.sabath.version(), "machine": machine_before,
-        "options": {key: value if value is None or isinstance(value, (int, list)) else str(value)
-                    for key, value in vars(bench.options).items()},
-        "cases": [table_of(outcome).describe_outcome(outcome) for outcome in bench.outcomes],
-        "skipped": [{"case": case, "reason": str(reason)} for case, reason in bench.skipped],
-    }
-    with open(path, "w", encoding="utf-8") as file:
-        json.dump(told, file, indent=1)
-        file.write("\n")
-
-
-__all__ = ["blocks", "machine", "print_outcome", "write_json"]
+    table.write_json(path, bench, machine_before, lambda outcome: table_of(outcome).describe_outcome(outcome))

@@ -3,8 +3,8 @@ import json
 import os
 import shutil
 
-from fetchbench.ours import Sabath
-from fetchbench.trial import Tool
+from support.ours import Sabath
+from support.trial import Tool
 
 from .cluster import LOCAL
 

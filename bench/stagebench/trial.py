@@ -7,7 +7,7 @@ import sys
 import time
 import typing
 
-from fetchbench import measure, trial
+from support import measure, trial
 
 from .tools import OURS, PEER, read_record
 

@@ -10,10 +10,10 @@ import subprocess
 import time
 import typing
 
-from fetchbench import measure, trial
-from fetchbench.ground import MIB, same_file
-from fetchbench.measure import Skip
-from fetchbench.trial import Bar, Tool
+from support import measure, trial
+from support.ground import MIB, same_file
+from support.measure import Skip
+from support.trial import Bar, Tool
 
 from . import assets, tools
 

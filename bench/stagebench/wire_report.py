@@ -1,6 +1,6 @@
 """The tables of the cases without a rig."""
-from fetchbench import report as table
-from fetchbench.report import rate_of, ratio
+from support import report as table
+from support.report import rate_of, ratio
 
 from . import wire
 

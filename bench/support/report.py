@@ -5,7 +5,7 @@ import os
 import platform
 import re
 
-from . import ours, peers
+from . import ours
 from .ground import MIB
 
 HEAD = ("case", "tool", "median s", "min-max", "GB/s", "user s", "system s", "RSS MiB", "x ideal", "x best", "right")
@@ -144,13 +144,13 @@ def machine():
             "load": os.getloadavg()}
 
 
-def write_json(path, bench, machine_before):
+def write_json(path, bench, machine_before, describe=describe_outcome, **more):
     told = {
         "schema": 1, "sabath": bench.sabath.version(), "machine": machine_before,
         "options": {key: value if value is None or isinstance(value, (int, list)) else str(value)
                     for key, value in vars(bench.options).items()},
-        "peers": {name: peers.version_of(name) for name in (*peers.PROGRAMS, "iperf3")},
-        "cases": [describe_outcome(outcome) for outcome in bench.outcomes],
+        **more,
+        "cases": [describe(outcome) for outcome in bench.outcomes],
         "skipped": [{"case": case, "reason": str(reason)} for case, reason in bench.skipped],
     }
     with open(path, "w", encoding="utf-8") as file:

@@ -1,0 +1,1 @@
+"""What bench/fetch and bench/stage share: the ground, one comparison, its table, the command line."""
