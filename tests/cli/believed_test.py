@@ -1,53 +1,25 @@
 #!/usr/bin/python3
 """Whose bytes they are: what nothing proves belongs to the source that gave it, as this user asks for it."""
 
-import http.server
 import json
 import os
 import pathlib
 import shutil
-import threading
 
 from support.case import Case, main, place
 from support.content import fragment, seeded, sha256, tar_bytes
+from support.spoken import Spoken
 
 LONG = 24 << 20
 
 
-class Site(http.server.ThreadingHTTPServer):
-    """Another machine behind one S3 endpoint."""
-
-    daemon_threads = True
-
-    def __init__(self, content):
-        self.asked = 0
-        site = self
-
-        class Answer(http.server.BaseHTTPRequestHandler):
-            def log_message(self, *_):
-                pass
-
-            def do_GET(self):
-                site.asked += 1
-                listing = "list-type" in self.path
-                body = (
-                    b"<ListBucketResult><Name>data</Name><IsTruncated>false</IsTruncated><Contents><Key>set/f.h5</Key>"
-                    b"<Size>%d</Size><ETag>&quot;1&quot;</ETag></Contents></ListBucketResult>" % len(content)
-                    if listing
-                    else content
-                )
-                self.send_response(200)
-                self.send_header("Content-Type", "application/xml" if listing else "application/octet-stream")
-                self.send_header("Content-Length", str(len(body)))
-                self.end_headers()
-                self.wfile.write(body)
-
-        super().__init__(("127.0.0.1", 0), Answer)
-        threading.Thread(target=self.serve_forever, daemon=True).start()
-
-    @property
-    def url(self):
-        return f"http://127.0.0.1:{self.server_address[1]}"
+def site(content):
+    """One machine behind an S3 endpoint that others have, too."""
+    listing = (
+        b"<ListBucketResult><Name>data</Name><IsTruncated>false</IsTruncated><Contents><Key>set/f.h5</Key>"
+        b"<Size>%d</Size><ETag>&quot;1&quot;</ETag></Contents></ListBucketResult>" % len(content)
+    )
+    return Spoken({"*": lambda request: listing if "list-type" in request.path else content})
 
 
 class Believed(Case):
@@ -172,19 +144,19 @@ class Believed(Case):
         self.assertEqual(self.believed(self.fetch("pinned", "--force", "--manifest", self.home / "m")), [])
 
     def test_an_endpoint_is_part_of_the_source(self):
-        here, there = Site(b"here" * 100), Site(b"there" * 100)
-        self.addCleanup(here.shutdown)
-        self.addCleanup(there.shutdown)
+        here, there = site(b"here" * 100), site(b"there" * 100)
+        self.addCleanup(here.stop)
+        self.addCleanup(there.stop)
         self.sabath.add("file", [fragment("s3://data/set/f.h5")])
         self.sabath.add("list", [fragment("s3://data/set/", kind="file_list")])
         keys = {"AWS_ACCESS_KEY_ID": "k", "AWS_SECRET_ACCESS_KEY": "s"}
         for name in ("file", "list"):
-            for site, content in ((here, b"here"), (there, b"there"), (here, b"here")):
-                asset = self.fetch(name, AWS_ENDPOINT_URL=site.url, **keys)
+            for machine, content in ((here, b"here"), (there, b"there"), (here, b"here")):
+                asset = self.fetch(name, AWS_ENDPOINT_URL=machine.url().rstrip('/'), **keys)
                 self.assertEqual((pathlib.Path(asset["path"]) / "f.h5").read_bytes(), content * 100)
-                asked = site.asked
-                again = self.fetch(name, AWS_ENDPOINT_URL=site.url, **keys)
-                self.assertEqual((again["path"], site.asked), (asset["path"], asked))
+                asked = len(machine.requests)
+                again = self.fetch(name, AWS_ENDPOINT_URL=machine.url().rstrip('/'), **keys)
+                self.assertEqual((again["path"], len(machine.requests)), (asset["path"], asked))
         # Nobody is asked: what was learnt last serves, and that is said.
         offline = self.fetch("file", "--offline")
         self.assertIn("other settings", offline["err"])

@@ -3,13 +3,14 @@
 
 import json
 import subprocess
-import unittest
 import urllib.parse
 
 import lfs_service
 from support.case import Case, main, place
 from support.content import fragment, seeded, sha256
-from support.listings import Server, Spoken, find
+from support.listings import Server
+from support.origin import find
+from support.spoken import Spoken
 
 TREE = {"a.h5": seeded(5_000_000, 1), "sub/b c.txt": b"text", "empty": b""}
 

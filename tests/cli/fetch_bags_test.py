@@ -5,11 +5,11 @@ import base64
 import hashlib
 import os
 import subprocess
-import unittest
 
 from support.case import Case, main, place
 from support.content import fragment, seeded, sha256
-from support.listings import Spoken, find
+from support.origin import find
+from support.spoken import Spoken
 
 TREE = {"a.h5": seeded(5_000_000, 1), "sub/b c.txt": b"text", "empty": b""}
 META = "<?xml version='1.0' encoding='UTF-8'?>\n<metalink xmlns='urn:ietf:params:xml:ns:metalink'>{}</metalink>"

@@ -3,11 +3,10 @@
 
 import hashlib
 import json
-import unittest
 
 from support.case import Case, main, place
 from support.content import fragment, seeded, sha256
-from support.listings import Spoken
+from support.spoken import Spoken
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 TOKEN = "hf_abcdefgh12345678"

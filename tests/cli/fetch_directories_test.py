@@ -1,15 +1,14 @@
 #!/usr/bin/python3
 """Directories on servers, as one fragment: what is below them, what a pattern chooses, and what is refused."""
 
-import pathlib
-import subprocess
-import unittest
 from urllib.parse import parse_qsl, quote
 
 from support.case import Case, main, place
+from support.certificate import RSA, Certificate
 from support.clear_data import ClearDataFtps
 from support.content import fragment, seeded
-from support.listings import VSFTPD_TLS, Apache, OldFtp, Pyftpdlib, Spoken, Vsftpd
+from support.listings import VSFTPD_TLS, Apache, OldFtp, Pyftpdlib, Vsftpd
+from support.spoken import Spoken
 
 TREE = {
     "a.h5": seeded(100, 1),
@@ -103,10 +102,7 @@ class Directories(Case):
 
     def certify(self, directory):
         """A certificate of 127.0.0.1 in `directory`, which SABATH trusts."""
-        directory.mkdir()
-        command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=127.0.0.1"]
-        names = ["-addext", "subjectAltName=IP:127.0.0.1", "-keyout", "key.pem", "-out", "cert.pem"]
-        subprocess.run(command + names, cwd=directory, check=True, capture_output=True)
+        Certificate(directory, "127.0.0.1", kind=RSA)
         config = self.home / ".config/sabath/config.json"
         place(config, f'{{"ca_file": "{directory}/cert.pem"}}'.encode())
 

@@ -3,15 +3,11 @@
 
 import pathlib
 import signal
-import sys
-import unittest
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-
-from support.case import Case, main  # noqa: E402
-from support.content import fragment, sha256_file, write_seeded  # noqa: E402
-from support.origin import body_bytes, poll  # noqa: E402
-from support.program import finish  # noqa: E402
+from support.case import Case, main
+from support.content import fragment, sha256_file, write_seeded
+from support.origin import body_bytes, poll
+from support.program import finish
 
 MIB = 1 << 20
 CHUNK = 4 * MIB

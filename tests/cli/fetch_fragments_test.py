@@ -3,7 +3,6 @@
 
 import os
 import pathlib
-import unittest
 
 from support.case import Case, main, place
 from support.content import archive_bytes, fragment, read_tree, seeded, sha256, small_tree

@@ -5,7 +5,6 @@ import io
 import json
 import os
 import tarfile
-import unittest
 
 from support.case import Case, main
 from support.content import fragment, seeded, tar_bytes

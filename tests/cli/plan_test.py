@@ -4,13 +4,11 @@
 import base64
 import hashlib
 import json
-import os
 import pathlib
 import resource
 import shutil
 import struct
 import subprocess
-import sys
 import time
 
 from support import program

@@ -9,15 +9,13 @@ import re
 import signal
 import socket
 import subprocess
-import sys
 import time
-import unittest
 import urllib.request
 
-sys.path.insert(0, str(pathlib.Path(__file__).parent))
-from support.case import Case, main  # noqa: E402
-from support.content import seeded  # noqa: E402
-from support.origin import poll  # noqa: E402
+from support.case import Case, main
+from support.certificate import Certificate
+from support.content import seeded
+from support.origin import poll
 
 TOKEN = "a-token-of-this-test"
 
@@ -241,11 +239,8 @@ class Fetching(ServeCase):
         self.assertFalse(list((self.home / "other/objects").rglob("*.9000001")))
 
     def test_tls_and_token(self):
-        cert, key, token = self.home / "cert.pem", self.home / "key.pem", self.home / "token"
-        subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
-                        "-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1", "-days", "2",
-                        "-keyout", key, "-out", cert], check=True, capture_output=True)
-        key.chmod(0o600)
+        token, certificate = self.home / "token", Certificate(self.home, "127.0.0.1")
+        cert, key = certificate.file, certificate.key
         token.write_text(TOKEN + "\n")
         token.chmod(0o600)
         self.start("--token", token, "--tls-cert", cert, "--tls-key", key)

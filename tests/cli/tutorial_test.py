@@ -7,14 +7,11 @@ import re
 import shutil
 import signal
 import subprocess
-import sys
 import unittest
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-
-from support import program  # noqa: E402
-from support.case import Case, main  # noqa: E402
-from support.origin import answers, free_port, poll  # noqa: E402
+from support import program
+from support.case import Case, main
+from support.origin import answers, free_port, poll
 
 PAGE = pathlib.Path(__file__).resolve().parents[2] / "docs/tutorial.md"
 PORT = "8765"  # on the page

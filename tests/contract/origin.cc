@@ -15,7 +15,7 @@ namespace {
 
 constexpr const char* hub_repository = "/datasets/lab/data/resolve/main";
 constexpr const char* lfs_repository = "/lab/r.git/info/lfs";
-// Of tests/roads/globus_service.py.
+// Of tests/python/globus_service.py.
 constexpr const char* collection = "0b226e2c-4de0-11ea-971a-021304b0cca7";
 constexpr const char* globus_token = "AgContract";
 constexpr const char* collection_token = "AgCollection";
@@ -93,8 +93,8 @@ void Origin::start_web(std::uint64_t rate) {
     service_ = start_server(
         [&](std::uint16_t port) {
           return scheme_ == "globus"
-                     ? script("roads/globus_service.py", {std::to_string(port), root_, base})
-                     : script("cli/lfs_service.py", {std::to_string(port), place("").parent_path(), base});
+                     ? script("python/globus_service.py", {std::to_string(port), root_, base})
+                     : script("python/lfs_service.py", {std::to_string(port), place("").parent_path(), base});
         },
         directory_ / "service.log");
   }

@@ -13,13 +13,10 @@ import os
 import pathlib
 import random
 import shutil
-import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-
-from at_call import CHUNK, FULL, SEED, StoreCase, read_tree, skip_unless_traceable  # noqa: E402
-from support.case import main, place, use_memory  # noqa: E402
-from support.content import flip  # noqa: E402
+from support.at_call import CHUNK, FULL, SEED, StoreCase, read_tree, skip_unless_traceable
+from support.case import main, place, use_memory
+from support.content import flip
 
 ALL = bool(os.environ.get("SABATH_CRASH_ALL"))
 STRIDE = 1 if FULL or ALL else 12

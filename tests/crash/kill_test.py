@@ -8,16 +8,12 @@ SABATH_SEED repeats a run.
 import os
 import pathlib
 import random
-import sys
 import time
-import unittest
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "cli"))
-
-from support.case import Case, main  # noqa: E402
-from support.content import fragment, sha256_file, write_seeded  # noqa: E402
-from support.origin import body_bytes  # noqa: E402
-from support.program import finish  # noqa: E402
+from support.case import Case, main
+from support.content import fragment, sha256_file, write_seeded
+from support.origin import body_bytes
+from support.program import finish
 
 MIB = 1 << 20
 ROUNDS = int(os.environ.get("SABATH_CRASH_ROUNDS", "0"))

@@ -11,14 +11,11 @@ a run; SABATH_CRASH_ROUNDS tries so many moments, at most 40.
 import pathlib
 import random
 import shutil
-import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import disk_model
+from support.at_call import CHUNK, ROUNDS, SEED, StoreCase, skip_unless_traceable
+from support.case import main, use_memory
 
-import disk_model  # noqa: E402
-from at_call import CHUNK, ROUNDS, SEED, StoreCase, skip_unless_traceable  # noqa: E402
-from support.case import main, use_memory  # noqa: E402
-from support.content import read_tree  # noqa: E402
 
 MOMENTS = min(40, max(3, ROUNDS))  # of each command, besides its end
 KINDS = "make,write,size,mode,mkdir,remove,rename,link,clone,sync"

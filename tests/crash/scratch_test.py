@@ -7,16 +7,12 @@ A living process's scratch is nobody else's to remove, and what a killed one lef
 import errno
 import json
 import os
-import pathlib
-import sys
 import unittest
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "cli"))
-
-from support.case import Case, main, place  # noqa: E402
-from support.content import fragment, seeded  # noqa: E402
-from support.origin import poll  # noqa: E402
-from support.program import finish  # noqa: E402
+from support.case import Case, main, place
+from support.content import fragment, seeded
+from support.origin import poll
+from support.program import finish
 
 LIAR = os.environ.get("SABATH_LYING_LOCKS", "")
 # Copies, says that it has, and ends when it may.

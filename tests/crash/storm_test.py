@@ -10,15 +10,12 @@ import pathlib
 import random
 import shutil
 import subprocess
-import sys
 import threading
 import time
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "cli"))
-
-from support.case import Case, main  # noqa: E402
-from support.content import fragment, read_tree, seeded  # noqa: E402
-from support.program import finish  # noqa: E402
+from support.case import Case, main
+from support.content import fragment, read_tree, seeded
+from support.program import finish
 
 MIB = 1 << 20
 SECONDS = int(os.environ.get("SABATH_STORM_SECONDS", "20"))

@@ -7,8 +7,8 @@ import pathlib
 import tarfile
 import zipfile
 
-from ground import FaultCase, checksums, main
-from origin import Origin, Page
+from support.ground import FaultCase, checksums, main
+from support.spoken import Spoken, page
 
 Case = collections.namedtuple("Case", "name data says")
 
@@ -98,11 +98,11 @@ class Archives(FaultCase):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        cls.origin = Origin({})
+        cls.origin = Spoken({})
         cls.addClassCleanup(cls.origin.stop)
 
     def serve(self, path, data):
-        self.origin.pages[path] = Page(data, Content_Type="application/x-tar")
+        self.origin.table[path] = page(data, Content_Type="application/x-tar")
         return self.origin.url(path)
 
     def nothing_left(self, ground):
@@ -174,26 +174,26 @@ HOSTILE_LISTS = [
 
 class Lists(FaultCase):
     def test_hostile_lists(self):
-        origin = Origin({"/ok": Page(b"ok")})
+        origin = Spoken({"/ok": page(b"ok")})
         self.addCleanup(origin.stop)
         for number, case in enumerate(HOSTILE_LISTS):
             with self.subTest(case.name):
                 data = case.data if isinstance(case.data, bytes) else case.data.encode()
-                origin.pages[f"/{number}.txt"] = Page(data, Content_Type="text/plain")
+                origin.table[f"/{number}.txt"] = page(data, Content_Type="text/plain")
                 self.ground.recipe("bad", self.ground.fragment(origin.url(f"/{number}.txt"), "file_list"))
                 result = self.ground.refused(12, *case.says)
-                self.assertNotIn("secret", result.stderr + result.stdout)
-                self.assertEqual([path for path, _ in origin.log if path == "/ok"], [], "asked for files of the list")
+                self.assertNotIn("secret", result.err + result.out)
+                self.assertEqual(origin.asked("/ok"), [], "asked for files of the list")
 
     def test_a_hostile_mirror_beside_a_good_one(self):
-        origin = Origin({"/lies": Page("../evil\n"), "/list": Page("f.bin\n"), "/f.bin": Page(b"good")})
+        origin = Spoken({"/lies": page("../evil\n"), "/list": page("f.bin\n"), "/f.bin": page(b"good")})
         self.addCleanup(origin.stop)
         self.ground.recipe("two", self.ground.fragment([origin.url("/lies"), origin.url("/list")], "file_list"))
         result = self.ground.succeeds("two", b"good")
         self.assertEqual(result.sources()[origin.url("/lies")]["failures"], 1, result)
 
     def test_some_of_a_list_cannot_be_had(self):
-        origin = Origin({"/list": Page("a\nb\nc\n"), "/a": Page(b"A"), "/c": Page("", 403)})
+        origin = Spoken({"/list": page("a\nb\nc\n"), "/a": page(b"A"), "/c": page("", 403)})
         self.addCleanup(origin.stop)
         self.ground.recipe("some", self.ground.fragment(origin.url("/list"), "file_list"))
         result = self.ground.fetch("some")
@@ -203,8 +203,8 @@ class Lists(FaultCase):
         self.assertIsNone(result.record["assets"][0]["path"])
         self.assertFalse(any(name.startswith("views/") and name.endswith("/a") for name in self.ground.visible()))
         self.ground.verified()
-        origin.pages.update({"/b": Page(b"B"), "/c": Page(b"C")})
-        origin.log.clear()
+        origin.table.update({"/b": page(b"B"), "/c": page(b"C")})
+        origin.requests.clear()
         again = self.ground.succeeds("some")
         view = pathlib.Path(again.record["assets"][0]["path"])
         self.assertEqual([(view / name).read_bytes() for name in "abc"], [b"A", b"B", b"C"])

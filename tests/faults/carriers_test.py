@@ -1,20 +1,14 @@
 """Sources over sftp and s3 that refuse, are not there, break off, or are not who they should be."""
 import os
 import shutil
-import socket
 import unittest
 
-import ssh_origin
-from ground import FaultCase, checksums, main, seeded_bytes
+from support import ssh_origin
+from support.origin import free_port
+from support.ground import FaultCase, checksums, main, seeded_bytes
 
 SIZE = 9_000_000  # three chunks
 DATA = seeded_bytes(SIZE)
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 @unittest.skipIf(ssh_origin.unavailable_because(), ssh_origin.unavailable_because())
@@ -139,7 +133,7 @@ class S3(FaultCase):
         self.ground.refused(4, "others may read it", hint="chmod 600")
         (aws / "credentials").chmod(0o600)
         result = self.ground.refused(4, "HTTP 403")
-        shown = result.stdout + result.stderr
+        shown = result.out + result.err
         shown += "".join(str(self.ground.run(*verb)) for verb in (["config"], ["config", "--json"], ["doctor", "--json"]))
         written = b"".join(p.read_bytes() for p in self.ground.store.rglob("*") if p.is_file())
         for secret in ("very-secret", "very-token"):

@@ -2,16 +2,13 @@
 """A node's clock that is wrong by a day, or jumps by one: nothing is collected for it, and no byte is wrong."""
 
 import os
-import pathlib
 import signal
 import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "cli"))
-
-from support.case import SKIPPED, Case, main  # noqa: E402
-from support.content import fragment, read_tree, seeded  # noqa: E402
-from support.origin import poll  # noqa: E402
-from support.program import finish  # noqa: E402
+from support.case import SKIPPED, Case, main
+from support.content import fragment, read_tree, seeded
+from support.origin import poll
+from support.program import finish
 
 SHIFT = os.environ.get("SABATH_CLOCK_SHIFT", "")
 DAY = 86400

@@ -2,8 +2,8 @@
 import collections
 import shutil
 
-from ground import FaultCase, checksums, main, seeded_bytes
-from origin import Origin, Page
+from support.ground import FaultCase, checksums, main, seeded_bytes
+from support.spoken import Spoken, page
 
 SIZE = 100_000
 DATA = seeded_bytes(SIZE)
@@ -97,15 +97,15 @@ class Mirrors(FaultCase):
 class Pages(FaultCase):
     def setUp(self):
         super().setUp()
-        self.origin = Origin({
-            "/declared": Page(LOGIN, Content_Type="text/html; charset=utf-8"),
-            "/f.bin": Page(LOGIN, Content_Type="application/octet-stream"),
-            "/silent": Page(LOGIN),
-            "/u/r/blob/main/f.bin": Page(b"\n<!DOCTYPE html>\n<html lang=en><body>f.bin</body></html>",
+        self.origin = Spoken({
+            "/declared": page(LOGIN, Content_Type="text/html; charset=utf-8"),
+            "/f.bin": page(LOGIN, Content_Type="application/octet-stream"),
+            "/silent": page(LOGIN),
+            "/u/r/blob/main/f.bin": page(b"\n<!DOCTYPE html>\n<html lang=en><body>f.bin</body></html>",
                                          Content_Type="text/html; charset=utf-8"),
-            "/moved": Page("", 302, Location="/login?from=/moved"),
-            "/login?from=/moved": Page(b"<html><body>Hello</body></html>", Content_Type="text/html"),
-            "/index.html": Page(LOGIN, Content_Type="text/html"),
+            "/moved": page("", 302, Location="/login?from=/moved"),
+            "/login?from=/moved": page(b"<html><body>Hello</body></html>", Content_Type="text/html"),
+            "/index.html": page(LOGIN, Content_Type="text/html"),
         })
         self.addCleanup(self.origin.stop)
 
@@ -163,7 +163,7 @@ class Pins(FaultCase):
     def test_a_damaged_manifest_of_a_server(self):
         for name, data in self.damaged.items():
             with self.subTest(name):
-                origin = Origin({"/f.manifest": Page(data)})
+                origin = Spoken({"/f.manifest": page(data)})
                 self.addCleanup(origin.stop)
                 self.pin(self.server.url("/ok"), origin.url("/f.manifest"))
                 self.ground.refused(12, origin.url("/f.manifest"))
@@ -174,17 +174,17 @@ class Pins(FaultCase):
         (tree / "f.bin").write_bytes(b"other")
         other = self.ground.directory / "other.manifest"
         self.assertEqual(self.ground.run("manifest", "create", "--json", tree, "-o", other).exit, 0)
-        origin = Origin({"/f.manifest": Page(other.read_bytes())})
+        origin = Spoken({"/f.manifest": page(other.read_bytes())})
         self.addCleanup(origin.stop)
         self.pin(self.server.url("/ok"), origin.url("/f.manifest"))
         self.ground.refused(7, origin.url("/f.manifest"), self.root.removeprefix("sha256:"))
         self.ground.refused(7, "other.manifest", "pins", command=("fetch", "--json", "bad", "--manifest", other))
 
     def test_a_good_mirror_of_the_manifest_is_found(self):
-        origin = Origin({f"/{i}": Page(data) for i, data in enumerate(self.damaged.values())})
-        origin.pages["/good"] = Page(self.bytes)
+        origin = Spoken({f"/{i}": page(data) for i, data in enumerate(self.damaged.values())})
+        origin.table["/good"] = page(self.bytes)
         self.addCleanup(origin.stop)
-        self.pin(self.server.url("/ok"), *map(origin.url, origin.pages))
+        self.pin(self.server.url("/ok"), *map(origin.url, origin.table))
         self.ground.succeeds("bad", DATA)
 
     def test_sources_that_hold_another_version(self):
@@ -193,17 +193,17 @@ class Pins(FaultCase):
         result = self.ground.fetch("bad")
         self.assertEqual(result.exit, 7, result)
         self.ground.clean(result)
-        self.assertIn(self.root.removeprefix("sha256:"), result.stderr)
-        self.assertIn("another version", result.stderr.partition("hint:")[2])
+        self.assertIn(self.root.removeprefix("sha256:"), result.err)
+        self.assertIn("another version", result.err.partition("hint:")[2])
         self.assertIsNone(result.record["assets"][0]["path"])
         self.ground.verified()
-        origin = Origin({"/f.manifest": Page(self.bytes)})
+        origin = Spoken({"/f.manifest": page(self.bytes)})
         self.addCleanup(origin.stop)
         self.pin(other, origin.url("/f.manifest"))
         objects = [name for name in self.ground.visible() if name.startswith("objects/")]
         result = self.ground.fetch("bad")
         self.assertEqual(result.exit, 7, result)
-        self.assertIn("the manifest says", result.stderr)
+        self.assertIn("the manifest says", result.err)
         self.assertEqual([name for name in self.ground.visible() if name.startswith("objects/")], objects)
         self.pin(self.server.url("/ok"), origin.url("/f.manifest"))
         self.ground.succeeds("bad", DATA)

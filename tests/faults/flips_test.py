@@ -8,16 +8,12 @@ PLACES says where bits flip: a new kind of file gets a line there. SABATH_SEED r
 import collections
 import json
 import os
-import pathlib
 import random
 import shutil
-import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "crash"))
-
-from at_call import CHUNK, FULL, SEED, StoreCase, tar_of, skip_unless_traceable  # noqa: E402
-from support.case import main, place, use_memory  # noqa: E402
-from support.content import fragment, seeded  # noqa: E402
+from support.at_call import CHUNK, FULL, SEED, StoreCase, tar_of, skip_unless_traceable
+from support.case import main, place, use_memory
+from support.content import fragment, seeded
 
 FLIPS = int(os.environ.get("SABATH_FLIPS", "1000" if FULL else "100"))
 CONTENT, INVALID = 7, 12  # exit codes: wrong bytes; a file that is not what it must be

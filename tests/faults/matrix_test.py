@@ -8,16 +8,12 @@ the same command completes. Which calls is random, and SABATH_SEED repeats it; S
 
 import errno
 import os
-import pathlib
 import random
 import shutil
-import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "crash"))
-
-from at_call import FULL, SEED, StoreCase, error_number, skip_unless_traceable  # noqa: E402
-from support.case import main, use_memory  # noqa: E402
-from support.program import INSTRUMENTED  # noqa: E402
+from support.at_call import FULL, SEED, StoreCase, error_number, skip_unless_traceable
+from support.case import main, use_memory
+from support.program import INSTRUMENTED
 
 SAMPLES = int(os.environ.get("SABATH_MATRIX_SAMPLES", "1000000" if FULL else "6"))
 USAGE, SPACE, CONTENT, SYSTEM = 2, 5, 7, 70  # exit codes

@@ -6,8 +6,9 @@ import shutil
 import socket
 import threading
 
-from ground import FaultCase, checksums, main, seeded_bytes
-from origin import Certificate, Origin, Page
+from support.ground import FaultCase, checksums, main, seeded_bytes
+from support.certificate import Certificate
+from support.spoken import Spoken, page
 
 SIZE = 100_000
 DATA = seeded_bytes(SIZE)
@@ -126,7 +127,7 @@ class Connections(FaultCase):
 
 class Tls(FaultCase):
     def serve(self, certificate, pages=None):
-        origin = Origin(pages or {"/f": Page(DATA)}, certificate)
+        origin = Spoken(pages or {"/f": DATA}, certificate=certificate)
         self.addCleanup(origin.stop)
         return origin
 
@@ -154,7 +155,7 @@ class Tls(FaultCase):
     def test_downgrade_by_redirect(self):
         certificate = Certificate(self.ground.directory, "127.0.0.1")
         self.ground.config["ca_file"] = str(certificate.file)
-        away = self.serve(certificate, {"/f": Page("", 302, Location=self.server.url("/ok"))})
+        away = self.serve(certificate, {"/f": page("", 302, Location=self.server.url("/ok"))})
         self.check(away.url("/f"), "https", "http:", hint="")
 
     def test_good_tls_is_trusted_on_first_use(self):
@@ -165,13 +166,13 @@ class Tls(FaultCase):
         self.assertEqual(result.record["assets"][0]["trusted_by"], "first use over TLS")
 
 
-class Machines(Origin):
+class Machines(Spoken):
     """One name, two machines in turn: the same bytes (or `others` from the second), each with versions of its own."""
 
     def __init__(self, data, others=None, strict=True, cuts=0):
         self.contents, self.strict, self.cuts = (data, others or data), strict, cuts
         self.turn, self.lock = 0, threading.Lock()
-        super().__init__({})
+        super().__init__({"*": self.answer})
 
     def answer(self, request):
         with self.lock:
@@ -182,8 +183,9 @@ class Machines(Origin):
         data, tag = self.contents[turn], f'"machine{turn}"'
         wanted = request.headers.get("If-Match")
         if self.strict and wanted not in (None, tag):
-            return super().answer_page(request, Page(b"", 412, ETag=tag))
-        super().answer_page(request, Page(data, ETag=tag, Accept_Ranges="bytes"), cut)
+            return page(b"", 412, ETag=tag)
+        request.cut = cut
+        return page(data, ETag=tag, Accept_Ranges="bytes")
 
 
 class OneNameManyMachines(FaultCase):
@@ -244,7 +246,7 @@ class Codings(FaultCase):
     packed = gzip.compress(seeded_bytes(5_000_000, 3), 1)
 
     def serve(self, pages):
-        origin = Origin(pages)
+        origin = Spoken(pages)
         self.addCleanup(origin.stop)
         return origin
 
@@ -254,7 +256,7 @@ class Codings(FaultCase):
         shutil.rmtree(self.ground.store)
 
     def test_the_stored_bytes_first(self):
-        origin = self.serve({f"/{name}.gz": Page(body, Content_Encoding="x-gzip") for name, body in
+        origin = self.serve({f"/{name}.gz": page(body, Content_Encoding="x-gzip") for name, body in
                              (("large", self.packed), ("small", self.packed[:9999]))})
         for name, body in (("large", self.packed), ("small", self.packed[:9999])):
             sums = {"sha256": checksums(body)["sha256"]}
@@ -264,14 +266,14 @@ class Codings(FaultCase):
 
     def test_then_the_unpacked_ones(self):
         for name, data in (("large", self.plain), ("small", self.plain[:50_000])):
-            origin = self.serve({"/f": Page(gzip.compress(data), Content_Encoding="gzip")})
+            origin = self.serve({"/f": page(gzip.compress(data), Content_Encoding="gzip")})
             sums = {"sha256": checksums(data)["sha256"]}
             for keys in ({"checksum": sums}, {"size": len(data)}, {"size": len(data), "checksum": sums}):
                 with self.subTest(name, keys=keys):
                     self.fetches(origin.url("/f"), data, **keys)
 
     def test_neither_is_said(self):
-        origin = self.serve({"/f": Page(gzip.compress(self.plain), Content_Encoding="gzip")})
+        origin = self.serve({"/f": page(gzip.compress(self.plain), Content_Encoding="gzip")})
         for size in (None, 77, len(self.plain)):
             self.ground.recipe("bad", self.ground.fragment(origin.url("/f"), size=size, checksum={"sha256": "1" * 64}))
             self.ground.refused(7, "Content-Encoding gzip")
@@ -279,17 +281,14 @@ class Codings(FaultCase):
     def test_what_a_server_unpacked_is_asked_for_as_it_is_stored(self):
         stored = gzip.compress(self.plain)
 
-        class Transcoding(Origin):
-            def answer(self, request):
-                fields = {"X_Goog_Stored_Content_Encoding": "gzip"}
-                if "gzip" in request.headers.get("Accept-Encoding", ""):
-                    return self.answer_page(request, Page(stored, Content_Encoding="gzip", **fields))
-                request.headers.replace_header("Range", "") if "Range" in request.headers else None
-                self.answer_page(request, Page(self.plain, Warning='214 UploadServer gunzipped', **fields))
+        def transcode(request):
+            fields = {"X_Goog_Stored_Content_Encoding": "gzip"}
+            if "gzip" in request.headers.get("Accept-Encoding", ""):
+                return page(stored, Content_Encoding="gzip", **fields)
+            del request.headers["Range"]
+            return page(self.plain, Warning="214 UploadServer gunzipped", **fields)
 
-        Transcoding.plain = self.plain
-        origin = Transcoding({})
-        self.addCleanup(origin.stop)
+        origin = self.serve({"*": transcode})
         for keys in ({"size": len(stored)}, {"checksum": {"sha256": checksums(stored)["sha256"]}}):
             self.fetches(origin.url("/f.csv.gz"), stored, **keys)
         self.fetches(origin.url("/f.csv"), self.plain, checksum={"sha256": checksums(self.plain)["sha256"]})
@@ -298,23 +297,20 @@ class Codings(FaultCase):
 class Cookies(FaultCase):
     def test_of_one_chain_of_redirects_and_of_no_other_host(self):
         """A site that gives a cookie and redirects to the same URL, and then to another host."""
-        seen = []
-        far = Origin({})
-        far.answer = lambda request: (seen.append(request.headers.get("Cookie")), far.answer_page(request, Page(DATA)))
+        far = Spoken({"/f": DATA})
 
-        class Site(Origin):
-            def answer(self, request):
-                if "terms=read" not in request.headers.get("Cookie", ""):
-                    return self.answer_page(request, Page(b"", 302, Location=request.path, Set_Cookie="terms=read; Path=/"))
-                self.answer_page(request, Page(b"", 302, Location=far.url("/f", "localhost")))
+        def lead(request):
+            if "terms=read" not in request.headers.get("Cookie", ""):
+                return page(b"", 302, Location=request.path, Set_Cookie="terms=read; Path=/")
+            return page(b"", 302, Location=far.url("/f", "localhost"))
 
-        site = Site({})
+        site = Spoken({"*": lead})
         for origin in (far, site):
             self.addCleanup(origin.stop)
         self.ground.recipe("good", self.ground.fragment(site.url("/f"), size=SIZE, checksum=checksums(DATA)))
         self.ground.succeeds("good", DATA)
-        self.assertEqual(seen, [None], "a cookie belongs to who gave it")
-        self.assertEqual(len(site.log), 2)
+        self.assertEqual([headers.get("Cookie") for _, headers, _ in far.requests], [None], "a cookie belongs to who gave it")
+        self.assertEqual(len(site.requests), 2)
 
 
 if __name__ == "__main__":

@@ -3,7 +3,8 @@ import json
 import os
 import subprocess
 
-from ground import SABATH, FaultCase, main
+from support import program
+from support.ground import FaultCase, main
 
 URL = "http://127.0.0.1:1/f.bin"  # nobody is asked
 MEMORY_MAX = 32 << 20  # beyond what the program takes for nothing
@@ -57,7 +58,7 @@ class Recipes(FaultCase):
             with self.subTest(name):
                 self.ground.write_recipe("bad", text)
                 result = self.ground.refused(12, *says)
-                self.assertNotIn("secret", result.stdout + result.stderr)
+                self.assertNotIn("secret", result.out + result.err)
 
     def test_unknown_placeholder(self):
         for argv, says in ((["sh", "{sorce}"], ["{sorce}", "{source}"]), (["{dataset.x.dir}{evil}"], ["{evil}"])):
@@ -66,7 +67,7 @@ class Recipes(FaultCase):
             self.ground.refused(12, "bad.json:1:", *says, hint="{source}")
 
     def peak_memory(self, exit_code, *command):
-        child = subprocess.Popen([SABATH, *command], env=self.ground.environment(), stdout=subprocess.DEVNULL,
+        child = subprocess.Popen([program.BINARY, *command], env=self.ground.environment(), stdout=subprocess.DEVNULL,
                                  stderr=subprocess.DEVNULL)
         _, status, usage = os.wait4(child.pid, 0)
         child.returncode = os.waitstatus_to_exitcode(status)

@@ -6,32 +6,14 @@ import pathlib
 import resource
 import shutil
 import subprocess
-import sys
 import tarfile
 import tempfile
 
-from ground import SKIPPED, FaultCase, Ground, main, seeded_bytes
-from origin import Origin, Page
+from support.ground import FaultCase, Ground, main, seeded_bytes
+from support.mounts import enter_own_namespace, mount, need_own_namespace
+from support.spoken import Spoken, page
 
 MIB = 1 << 20
-
-
-def mount(directory, options, remount=False):
-    words = ["mount", "-t", "tmpfs", "-o", ("remount," if remount else "") + options, "tmpfs", str(directory)]
-    return subprocess.run(words, capture_output=True, text=True, check=False)
-
-
-def enter_own_namespace():
-    """Starts this file again where it may mount; says SKIP where nothing lets it."""
-    if os.environ.get("SABATH_TEST_NAMESPACE") != "entered":
-        ways = [["-m"]] if os.geteuid() == 0 else []
-        for way in [*ways, ["-Urm"]]:
-            if subprocess.run(["unshare", *way, "mount", "-t", "tmpfs", "tmpfs", "/mnt"], capture_output=True,
-                              check=False).returncode == 0:
-                os.environ["SABATH_TEST_NAMESPACE"] = "entered"
-                os.execvp("unshare", ["unshare", *way, sys.executable, *sys.argv])
-        print("SKIP: no mount namespace can be had here (unshare -m, unshare -Urm)")
-        sys.exit(SKIPPED)
 
 
 class SmallDisk(FaultCase):
@@ -40,29 +22,26 @@ class SmallDisk(FaultCase):
     options = "size=8m"
 
     def setUp(self):
+        need_own_namespace(self)
         directory = pathlib.Path(tempfile.mkdtemp(prefix="sabath-disk-"))
         self.addCleanup(shutil.rmtree, directory, ignore_errors=True)
         self.disk = directory / "disk"
-        self.disk.mkdir()
-        mounted = mount(self.disk, self.options)
-        self.assertEqual(mounted.returncode, 0, mounted.stderr)
-        self.addCleanup(subprocess.run, ["umount", "-l", str(self.disk)], check=False)
+        mount(self, self.disk, "-t", "tmpfs", "-o", self.options, "tmpfs")
         self.ground = Ground(self, directory / "user")
         self.ground.store = self.disk / "store"
         self.ground.have_before(self.server.url("/ok?size=5000&seed=7"), self.before)
 
     def enlarge(self, options):
-        mounted = mount(self.disk, options, remount=True)
-        self.assertEqual(mounted.returncode, 0, mounted.stderr)
+        subprocess.run(["mount", "-o", f"remount,{options}", str(self.disk)], check=True)
 
 
 class Bytes(SmallDisk):
     def test_size_of_the_recipe_is_refused_before_byte_one(self):
-        origin = Origin({"/f": Page(bytes(1000))})
+        origin = Spoken({"/f": page(bytes(1000))})
         self.addCleanup(origin.stop)
         self.ground.recipe("bad", self.ground.fragment(origin.url("/f"), size=64 * MIB))
         self.ground.refused(5, "bad", str(64 * MIB), "are free", hint="--store")
-        self.assertEqual(origin.log, [])
+        self.assertEqual(origin.requests, [])
 
     def test_size_of_the_server_is_refused_before_byte_one(self):
         url = self.server.url(f"/ok?size={64 * MIB}")
@@ -80,7 +59,7 @@ class Bytes(SmallDisk):
 
     def test_an_archive_that_grows_too_large(self):
         import archives_test
-        origin = Origin({"/f.tar": Page(archives_test.bomb(64 * MIB), Content_Type="application/x-tar")})
+        origin = Spoken({"/f.tar": page(archives_test.bomb(64 * MIB), Content_Type="application/x-tar")})
         self.addCleanup(origin.stop)
         self.ground.recipe("bad", self.ground.fragment(origin.url("/f.tar"), "archive"))
         self.ground.refused(5)  # by the guard, or by the disk itself a moment later
@@ -117,7 +96,7 @@ class ReadOnly(SmallDisk):
     def test_what_is_there_is_served_and_nothing_is_added(self):
         self.ground.recipe("bad", self.ground.fragment(self.server.url("/ok?size=50000")))
         self.enlarge("ro")
-        self.addCleanup(mount, self.disk, "rw", True)
+        self.addCleanup(self.enlarge, "rw")
         self.ground.succeeds("before", self.before)
         self.ground.refused(70, "Read-only file system", hint="read-only")
         self.assertEqual(self.ground.run("gc", "--json", "--dry-run").exit, 70)
@@ -132,17 +111,17 @@ class Inodes(SmallDisk):
     def setUp(self):
         super().setUp()
         self.files = 200
-        self.origin = Origin({f"/{i}": Page(b"file %d" % i) for i in range(self.files)})
+        self.origin = Spoken({f"/{i}": page(b"file %d" % i) for i in range(self.files)})
         self.addCleanup(self.origin.stop)
-        self.origin.pages["/list"] = Page("".join(f"{i}\n" for i in range(self.files)))
+        self.origin.table["/list"] = page("".join(f"{i}\n" for i in range(self.files)))
         self.ground.recipe("bad", self.ground.fragment(self.origin.url("/list"), "file_list"))
 
     def test_too_few_are_refused_before_the_first_file(self):
         result = self.ground.fetch("bad")
         self.assertEqual(result.exit, 5, result)
         self.ground.clean(result)
-        self.assertIn("inodes", result.stderr)
-        self.assertEqual([path for path, _ in self.origin.log], ["/list"])
+        self.assertIn("inodes", result.err)
+        self.assertEqual([line for line, _, _ in self.origin.requests], ["GET /list"])
         self.assertFalse([name for name in self.ground.visible() if name.startswith("views/") and "f.bin" not in name])
         self.ground.verified()
 
@@ -153,7 +132,7 @@ class Inodes(SmallDisk):
             result = self.ground.fetch("bad")
             self.assertIn(result.exit, (0, 5), result)
             if result.exit == 5:
-                self.assertIn("inodes", result.stderr)
+                self.assertIn("inodes", result.err)
             self.ground.clean(result)
             self.ground.verified()
         self.enlarge("size=64m,nr_inodes=5000")
@@ -167,9 +146,9 @@ class FewInodes(SmallDisk):
     files = 3000
 
     def test_of_a_list(self):
-        origin = Origin({f"/{i}": Page(b"file %d" % i) for i in range(self.files)})
+        origin = Spoken({f"/{i}": page(b"file %d" % i) for i in range(self.files)})
         self.addCleanup(origin.stop)
-        origin.pages["/list"] = Page("".join(f"{i}\n" for i in range(self.files)))
+        origin.table["/list"] = page("".join(f"{i}\n" for i in range(self.files)))
         self.ground.recipe("bad", self.ground.fragment(origin.url("/list"), "file_list"))
         self.ground.succeeds("bad")
         self.ground.verified()
@@ -183,7 +162,7 @@ class FewInodes(SmallDisk):
                 entry = tarfile.TarInfo(f"{i}")
                 entry.size = len(b"file %d" % i)
                 tar.addfile(entry, io.BytesIO(b"file %d" % i))
-        origin = Origin({"/a.tar": Page(buffer.getvalue())})
+        origin = Spoken({"/a.tar": page(buffer.getvalue())})
         self.addCleanup(origin.stop)
         self.ground.recipe("bad", self.ground.fragment(origin.url("/a.tar"), "archive"))
         self.ground.succeeds("bad")

@@ -2,7 +2,7 @@
 import os
 import pathlib
 
-from ground import FaultCase, checksums, main, seeded_bytes
+from support.ground import FaultCase, checksums, main, seeded_bytes
 
 SIZE = 9_000_000  # three chunks
 CHUNK = 4 << 20
@@ -49,7 +49,7 @@ class Tampering(FaultCase):
         self.assertEqual(result.exit, 7, result)
         bad = result.record["assets"][0]["bad"]
         self.assertEqual((bad[0]["path"], bad[0]["chunk"], bad[0]["offset"]), ("f.bin", 1, CHUNK), result)
-        self.assertIn("f.bin: chunk 1", result.stderr)
+        self.assertIn("f.bin: chunk 1", result.err)
         self.mended()
 
     def test_verify_of_the_whole_store(self):
@@ -85,7 +85,7 @@ class Tampering(FaultCase):
         self.flip(CHUNK)
         result = self.ground.fetch("bad", "--offline")
         self.assertEqual(result.exit, 9, result)
-        self.assertIn("f.bin", result.stderr)
+        self.assertIn("f.bin", result.err)
         self.mended()
 
     def test_view_that_was_changed(self):
@@ -140,7 +140,7 @@ class Names(FaultCase):
         self.ground.succeeds("bad", self.data)
         damaged = self.ground.run("verify", "--json")
         self.assertEqual(damaged.exit, 7, damaged)
-        self.assertIn("never believed", damaged.stderr)
+        self.assertIn("never believed", damaged.err)
 
 
 class Places(FaultCase):

@@ -4,7 +4,7 @@
 import pathlib
 import time
 
-from ranks import INT, KILL, STOP, TERM, Ranks, chunks_done, wait_for_chunks, wait_for_writers
+from support.ranks import INT, KILL, STOP, TERM, Ranks, chunks_done, wait_for_chunks, wait_for_writers
 from support import program
 from support.case import main
 from support.content import fragment, seeded, sha256_file, write_seeded

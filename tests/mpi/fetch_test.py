@@ -6,11 +6,11 @@ import statistics
 import unittest
 
 
-from ranks import MOVED_MAX, MPIRUN, Ranks
 from support import program
 from support.case import main, use_memory
 from support.content import archive_bytes, fragment, seeded, sha256_file, small_tree, write_seeded
 from support.metered import Metered
+from support.ranks import MOVED_MAX, MPIRUN, Ranks
 
 MIB = 1 << 20
 COUNTS = (1, 2, 3, 7)

@@ -3,7 +3,7 @@
 
 import pathlib
 
-from ranks import Ranks
+from support.ranks import Ranks
 from support import program
 from support.case import main, use_memory
 from support.content import fragment, sha256_file, write_seeded

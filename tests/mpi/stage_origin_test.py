@@ -8,9 +8,8 @@ import shutil
 import stat
 import subprocess
 import time
-import unittest
 
-from ranks import TERM, Ranks, chunks_done
+from support.ranks import TERM, Ranks, chunks_done
 from support import program
 from support.case import main
 from support.content import fragment, seeded, write_seeded

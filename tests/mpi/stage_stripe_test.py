@@ -6,7 +6,7 @@ import os
 import shutil
 import signal
 
-from ranks import KILL, STOP, Ranks
+from support.ranks import KILL, STOP, Ranks
 from support.case import main
 from support.content import flip, fragment, read_tree, seeded, sha256, sha256_file, write_seeded
 from support.origin import poll

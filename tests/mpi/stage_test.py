@@ -10,7 +10,7 @@ import subprocess
 import time
 import unittest
 
-from ranks import INT, KILL, STOP, TERM, Ranks, chunks_done
+from support.ranks import INT, KILL, STOP, TERM, Ranks, chunks_done
 from support import program
 from support.case import main
 from support.content import fragment, seeded, sha256_file, write_seeded

@@ -8,7 +8,7 @@ import shutil
 import unittest
 from unittest import mock
 
-from ranks import TERM, Ranks
+from support.ranks import TERM, Ranks
 from support import program
 from support.case import main
 from support.content import flip, fragment, seeded

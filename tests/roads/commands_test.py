@@ -9,9 +9,11 @@ import threading
 import time
 import unittest
 
-import servers
-import ssh_origin
-from ground import Ground, checksums, main, seeded_bytes
+from support import servers
+from support.certificate import Certificate
+from support.origin import Nginx, find
+from support import ssh_origin
+from support.ground import Ground, checksums, main, seeded_bytes
 
 DATA = seeded_bytes(5_000_001, 4)  # two chunks
 NAME = "dir with space/f,'\"$(touch X)`touch X`-ü.bin"
@@ -43,7 +45,7 @@ class CommandCase(unittest.TestCase):
         (place / f"{name}.json").write_text(json.dumps(rule))
 
     def used(self, scheme):
-        listed = json.loads(self.ground.run("fetchers", "--json").stdout)["schemes"]
+        listed = json.loads(self.ground.run("fetchers", "--json").out)["schemes"]
         (one,) = [s for s in listed if s["name"] == scheme and s["used"]]
         return one
 
@@ -64,20 +66,20 @@ class CommandCase(unittest.TestCase):
 
 
 def needs(*programs):
-    missing = [p for p in programs if not servers.find(p)]
+    missing = [p for p in programs if not find(p)]
     return unittest.skipIf(missing, f"{', '.join(missing)} not installed")
 
 
 class Web(CommandCase):
     def prefer(self, name, scheme="http", **options):
-        server = servers.nginx(self.ground.directory / f"nginx-{name}", self.files, **options)
+        server = Nginx(self.ground.directory / f"nginx-{name}", self.files, **options)
         self.addCleanup(server.stop)
         self.ground.config["prefer"] = {scheme: name}
         self.assertEqual(self.used(scheme)["by"], name)
         return f"{scheme}://127.0.0.1:{server.port}"
 
     def through(self, name):
-        base = self.prefer(name, more="location /login { return 401; } location /gone { return 404; }")
+        base = self.prefer(name, extra="location /login { return 401; } location /gone { return 404; }")
         self.both_names(base)
         self.say(base + "/gone")
         self.ground.refused(6, "404")
@@ -85,7 +87,7 @@ class Web(CommandCase):
         self.ground.refused(4, hint="log in")
         self.say(base + "/f.bin?signature=secret")
         result = self.ground.refused(6, "its URL has a query")
-        self.assertNotIn("secret", result.stderr + result.stdout)
+        self.assertNotIn("secret", result.err + result.out)
         self.say("http://127.0.0.1:1/f.bin")
         self.ground.refused(6, "http://127.0.0.1:1/f.bin")
         log = (self.ground.directory / f"nginx-{name}/access.log").read_text()
@@ -101,16 +103,16 @@ class Web(CommandCase):
 
     @needs("curl", "nginx")
     def test_tls(self):
-        certificate = servers.make_certificate(self.ground.directory)
+        certificate = Certificate(self.ground.directory, "127.0.0.1", "localhost")
         base = self.prefer("curl", "https", certificate=certificate)
         self.say(base + "/f.bin")
         self.ground.refused(6, "certificate")
-        self.ground.config["ca_file"] = str(certificate[0])
+        self.ground.config["ca_file"] = str(certificate.file)
         self.ground.succeeds("bad", DATA)
 
     @needs("curl", "nginx")
     def test_interrupted_and_taken_up(self):
-        base = self.prefer("curl", rate=2 << 20)
+        base = self.prefer("curl", extra="limit_rate 2m;")
         self.say(base + "/f.bin", checksum={})
         running = subprocess.Popen([os.environ["SABATH_BINARY"], "fetch", "bad"], env=self.ground.environment(),
                                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -138,7 +140,7 @@ class Unresolvable(CommandCase):
     def test_once(self):
         for scheme, name, program in (("https", "curl", "curl"), ("https", "wget", "wget"), ("rsync", "rsync", "rsync"),
                                       ("sftp", "scp", "scp"), ("sftp", "rclone-sftp", "rclone")):
-            if not servers.find(program):
+            if not find(program):
                 print(f"SKIP: {program} is not installed")
                 continue
             with self.subTest(by=name):
@@ -204,7 +206,7 @@ esac
         self.addCleanup(server.stop)
         self.ground.config["s3_endpoint"] = server.endpoint
         for name, program in (("rclone-s3", "rclone"), ("aws-cli", "aws")):
-            if not servers.find(program):
+            if not find(program):
                 print(f"SKIP: {program} is not installed")
                 continue
             with self.subTest(by=name):
@@ -329,14 +331,14 @@ class Descriptions(CommandCase):
                 self.describe("wrong", **({"schemes": ["w"]} | keys))
                 result = self.ground.run("fetchers")
                 self.assertEqual(result.exit, 12, result)
-                self.assertIn("wrong.json", result.stderr)
-                self.assertIn(words, result.stderr)
+                self.assertIn("wrong.json", result.err)
+                self.assertIn(words, result.err)
         self.describe("wrong", schemes=["w"], read=good)
         file = self.ground.directory / ".local/share/sabath/fetchers/wrong.json"
         file.chmod(0o666)
         result = self.ground.run("fetchers")
         self.assertEqual(result.exit, 4, result)
-        self.assertIn("others may write it", result.stderr)
+        self.assertIn("others may write it", result.err)
 
     def test_paths_that_no_program_sees(self):
         self.describe("catter", schemes=["shelf"], read={"argv": ["cat", "--", "{path}"], "output": "stdout"})

@@ -6,9 +6,11 @@ import threading
 import time
 import unittest
 
-import servers
-import ssh_origin
-from ground import Ground, checksums, main, seeded_bytes
+from support import servers
+from support.certificate import Certificate
+from support.origin import Nginx, find
+from support import ssh_origin
+from support.ground import Ground, checksums, main, seeded_bytes
 
 SIZE = 160 << 20  # forty chunks: a login by the ssh program lasts while a dozen come from the others
 RATE = 6 << 20   # bytes a second of one connection, where the server has such a bound: nobody is done before the others begin
@@ -18,7 +20,7 @@ class FourSources(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         for reason in (ssh_origin.unavailable_because(), servers.swift_unavailable_because(),
-                       "" if servers.find("nginx") else "nginx is not installed"):
+                       "" if find("nginx") else "nginx is not installed"):
             if reason:
                 raise unittest.SkipTest(reason)
         cls.data = seeded_bytes(1 << 20, 3) * (SIZE >> 20)
@@ -38,7 +40,7 @@ class FourSources(unittest.TestCase):
 
     def start(self):
         ground = self.ground
-        self.certificate = servers.make_certificate(ground.directory)
+        self.certificate = Certificate(ground.directory, "127.0.0.1", "localhost")
         self.store = ground.directory / "their-store"
         ground.recipe("theirs", ground.fragment(f"file://{self.file}"))
         made = ground.run("fetch", "--json", "theirs", "--store", self.store)
@@ -54,9 +56,9 @@ class FourSources(unittest.TestCase):
         self.started += 1
         place = self.ground.directory / f"{name}-{self.started}"
         if name == "https":
-            server = servers.nginx(place, self.files, self.certificate, RATE)
+            server = Nginx(place, self.files, f"limit_rate {RATE};", certificate=self.certificate)
             self.urls[name] = f"https://127.0.0.1:{server.port}/f.bin"
-            self.ground.config["ca_file"] = str(self.certificate[0])
+            self.ground.config["ca_file"] = str(self.certificate.file)
         elif name == "s3":
             server = servers.swift(place, "bucket", [self.file])
             self.urls[name] = "s3://bucket/f.bin"

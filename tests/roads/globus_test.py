@@ -7,9 +7,10 @@ import subprocess
 import time
 import unittest
 
-import servers
+from support.certificate import Certificate
+from support.origin import Nginx, find
 from globus_service import GlobusService
-from ground import Ground, checksums, main, seeded_bytes
+from support.ground import Ground, checksums, main, seeded_bytes
 
 DATA = seeded_bytes(9_000_001, 4)  # three chunks
 TOKEN, WEB_TOKEN = "AgTransferToken123", "AgCollectionToken456"
@@ -59,7 +60,7 @@ class Transfer(GlobusCase):
             with self.subTest(path):
                 self.say(path, size=len(data), checksum=checksums(data))
                 result = self.ground.succeeds("bad", data)
-                self.assertNotIn(TOKEN, result.stdout + result.stderr)
+                self.assertNotIn(TOKEN, result.out + result.err)
                 self.clean_inbox()
         self.assertEqual(len(self.service.tasks), 3)
 
@@ -148,7 +149,7 @@ class Refusals(GlobusCase):
         self.ground.refused(4, "there is no token for", hint="tokens")
         self.allow(self.service.origin, "AgWrong")
         result = self.ground.refused(4, "AuthenticationFailed", hint="renew")
-        self.assertNotIn("AgWrong", result.stdout + result.stderr)
+        self.assertNotIn("AgWrong", result.out + result.err)
 
     def test_permission(self):
         self.service.collections[self.theirs].readable = False
@@ -195,16 +196,16 @@ class Refusals(GlobusCase):
             self.assertEqual(self.ground.run("fetchers").exit, 12, value)
 
 
-@unittest.skipUnless(servers.find("nginx"), "nginx is not installed")
+@unittest.skipUnless(find("nginx"), "nginx is not installed")
 class Web(GlobusCase):
     def setUp(self):
         super().setUp()
-        self.certificate = servers.make_certificate(self.ground.directory)
-        self.ground.config["ca_file"] = str(self.certificate[0])
+        self.certificate = Certificate(self.ground.directory, "127.0.0.1", "localhost")
+        self.ground.config["ca_file"] = str(self.certificate.file)
 
     def serve(self, refusal):
         allowed = f'if ($http_authorization != "Bearer {WEB_TOKEN}") {{ {refusal} }}'
-        self.nginx = servers.nginx(self.ground.directory / "nginx", self.files, self.certificate, more=allowed)
+        self.nginx = Nginx(self.ground.directory / "nginx", self.files, allowed, certificate=self.certificate)
         self.addCleanup(self.nginx.stop)
         self.origin = f"https://127.0.0.1:{self.nginx.port}"
         self.service.collections[self.theirs].https_server = self.origin
@@ -216,7 +217,7 @@ class Web(GlobusCase):
         self.allow(self.origin, WEB_TOKEN)
         self.ground.succeeds("bad", DATA, "--lanes", "3")
         log = (self.ground.directory / "nginx/access.log").read_text()
-        self.assertGreater(log.count(" 206 "), 1, log)
+        self.assertGreater(log.count("\t206\t"), 1, log)
         self.assertEqual(self.service.tasks, {})
 
     def test_transfer_is_preferred(self):
@@ -229,7 +230,7 @@ class Web(GlobusCase):
     def test_a_login_page(self):
         """Who has no token is led elsewhere, where a page says 200. No token goes there."""
         page = "default_type text/html; if ($http_authorization) { return 418; } location / { return 200 '<html>log in</html>'; }"
-        elsewhere = servers.nginx(self.ground.directory / "login", self.files, self.certificate, more=page)
+        elsewhere = Nginx(self.ground.directory / "login", self.files, page, certificate=self.certificate)
         self.addCleanup(elsewhere.stop)
         self.serve(f"return 302 https://127.0.0.1:{elsewhere.port}/login;")
         self.allow(self.origin, "AgExpired")
@@ -237,7 +238,7 @@ class Web(GlobusCase):
         self.ground.refused(4, "wants a login", hint="tokens")
         log = (self.ground.directory / "login/access.log").read_text()
         self.assertIn("/login", log)
-        self.assertNotIn(" 418 ", log, "the token went along")
+        self.assertNotIn("\t418\t", log, "the token went along")
 
 
 class Lists(GlobusCase):

@@ -17,14 +17,15 @@ import time
 import unittest
 import urllib.request
 
-import servers
-from ground import Ground, checksums, main, seeded_bytes
+from support.certificate import Certificate
+from support.origin import Nginx, find
+from support.ground import Ground, checksums, main, seeded_bytes
 
 BIG, SMALL = seeded_bytes(9_437_185, 6), seeded_bytes(1024, 7)  # three chunks; one
 TREE = {"big.bin": BIG, "deep/small.bin": SMALL, "empty.bin": b"", "train.py": b"print()\n",
         ".gitattributes": b"*.bin filter=lfs diff=lfs merge=lfs -text\n"}
 FILES = ("URL", "SSL_URL", "CLIENT_CERT_URL", "CERT", "CLIENT_CERT", "CLIENT_KEY", "CLIENT_KEY_ENCRYPTED")
-SERVER = servers.find(os.environ.get("SABATH_LFS_SERVER", "lfstest-gitserver"))
+SERVER = find(os.environ.get("SABATH_LFS_SERVER", "lfstest-gitserver"))
 LOGIN = 'location ~ /info/lfs/ { %s proxy_set_header Authorization "Basic dXNlcjpwYXNz"; }'  # user:pass
 
 
@@ -35,7 +36,7 @@ def oid(data):
 def unavailable_because():
     if not SERVER:
         return "lfstest-gitserver, git-lfs' own test server, is not there (SABATH_LFS_SERVER may name it)"
-    missing = [name for name in ("git", "git-lfs", "nginx", "openssl") if not servers.find(name)]
+    missing = [name for name in ("git", "git-lfs", "nginx", "openssl") if not find(name)]
     return f"{', '.join(missing)} not installed" if missing else ""
 
 
@@ -80,8 +81,8 @@ class Lfs(unittest.TestCase):
         cls.lfs = LfsServer(cls.directory / "lfs")
         cls.addClassCleanup(cls.lfs.stop)
         passed = f"proxy_pass {cls.lfs.url}; proxy_set_header Host $http_host;"
-        cls.front = servers.nginx(cls.directory / "nginx", cls.lfs.repos,
-                                  more=LOGIN % passed + f" location / {{ {passed} }} client_max_body_size 0;")
+        cls.front = Nginx(cls.directory / "nginx", cls.lfs.repos,
+                          extra=LOGIN % passed + f" location / {{ {passed} }} client_max_body_size 0;")
         cls.addClassCleanup(cls.front.stop)
         cls.origin = f"http://127.0.0.1:{cls.front.port}/r.git"
         cls.push()
@@ -175,14 +176,14 @@ class Lfs(unittest.TestCase):
         self.ground.refused(4, "/r.git/info/lfs/objects/batch", "401")
 
     def test_over_tls(self):
-        certificate = servers.make_certificate(self.directory)
+        certificate = Certificate(self.directory, "127.0.0.1", "localhost")
         passed = f"location / {{ proxy_pass {self.lfs.url}; proxy_set_header Host $http_host; %s }}"
         named = f"sub_filter_types *; sub_filter {self.lfs.url} https://$http_host;"
-        fronts = [servers.nginx(self.directory / name, self.lfs.repos, certificate, more=passed % more)
+        fronts = [Nginx(self.directory / name, self.lfs.repos, passed % more, certificate=certificate)
                   for name, more in (("plain", ""), ("named", named))]
         for front in fronts:
             self.addCleanup(front.stop)
-        self.ground.config["ca_file"] = str(certificate[0])
+        self.ground.config["ca_file"] = str(certificate.file)
         plain, named = (f"https://127.0.0.1:{front.port}/r.git" for front in fronts)
         self.say(SMALL, named)
         self.ground.refused(4, "/r.git/info/lfs/objects/batch", "401")

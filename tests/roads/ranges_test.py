@@ -7,10 +7,11 @@ import subprocess
 import time
 import unittest
 
-import servers
-import ssh_origin
+from support import servers
+from support import ssh_origin
+from support.origin import Nginx, find
 from commands_test import QUOTED, CommandCase, needs
-from ground import checksums, main, seeded_bytes
+from support.ground import checksums, main, seeded_bytes
 
 CHUNK = 4 << 20
 EDGES = {"empty": b"", "edge": seeded_bytes(CHUNK + 1, 5), "f.bin": seeded_bytes(2 * CHUNK + 3, 6)}
@@ -60,7 +61,7 @@ class Continued(RangesCase):
     """Programs that can begin anywhere, and not end: what broke off is taken up where it did."""
 
     def through(self, name, option):
-        server = servers.nginx(self.ground.directory / "nginx", self.files)
+        server = Nginx(self.ground.directory / "nginx", self.files)
         self.addCleanup(server.stop)
         relay = ssh_origin.Relay(server.port)
         self.addCleanup(relay.stop)
@@ -127,7 +128,7 @@ class Ranges(RangesCase):
         self.ground.config["stall_timeout_s"] = 60  # on a busy machine it takes long until aws has started
         for name, program, spans in (("rclone-s3", "rclone", self.counted), ("aws-cli", "aws", self.ranged)):
             with self.subTest(by=name):
-                if not servers.find(program):
+                if not find(program):
                     self.skipTest(f"{program} is not installed")
                 self.extra = {**server.keys}
                 self.watch(program, "/usr/bin:/bin")

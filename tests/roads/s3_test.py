@@ -5,8 +5,9 @@ import shutil
 import tempfile
 import unittest
 
-import servers
-from ground import Ground, checksums, main, seeded_bytes
+from support import servers
+from support.origin import Nginx, find
+from support.ground import Ground, checksums, main, seeded_bytes
 
 DATA = seeded_bytes(9_000_001, 5)  # three chunks
 TREE = {"big": DATA, "a b&<c>.h5": b"12", "d/ü.h5": b"123", "empty": b"", "x+y=z": b"1",
@@ -18,7 +19,7 @@ class Profile(unittest.TestCase):
     def setUpClass(cls):
         if reason := servers.swift_unavailable_because():
             raise unittest.SkipTest(reason)
-        if not servers.find("nginx"):
+        if not find("nginx"):
             raise unittest.SkipTest("nginx is not installed")
         directory = pathlib.Path(tempfile.mkdtemp(prefix="sabath-s3-"))
         cls.addClassCleanup(shutil.rmtree, directory)
@@ -31,7 +32,7 @@ class Profile(unittest.TestCase):
         cls.addClassCleanup(cls.swift.stop)
         only = "if ($host != lake-data.localhost) { return 421; } "
         passed = f"location / {{ proxy_pass {cls.swift.endpoint}; proxy_set_header Host $http_host; }}"
-        cls.by_host = servers.nginx(directory / "nginx", files, more=only + passed)
+        cls.by_host = Nginx(directory / "nginx", files, only + passed)
         cls.addClassCleanup(cls.by_host.stop)
 
     def setUp(self):
@@ -68,7 +69,7 @@ class Profile(unittest.TestCase):
         self.ground.recipe("bad", self.ground.fragment("s3://lake-data/run/big", size=len(DATA), checksum=checksums(DATA)))
         self.say("virtual", "wrong-secret")
         result = self.ground.refused(4, "SignatureDoesNotMatch", hint="check the keys")
-        self.assertNotIn("wrong-secret", result.stdout + result.stderr)
+        self.assertNotIn("wrong-secret", result.out + result.err)
         self.say("sideways", "testing")
         self.ground.refused(2, "addressing")
         self.ground.variables["AWS_PROFILE"] = "absent"

@@ -7,16 +7,18 @@ import subprocess
 import time
 import unittest
 
-import servers
-from ground import Ground, main, seeded_bytes
+from support.certificate import Certificate
+from support.origin import Nginx, find
+from support.ground import Ground, main, seeded_bytes
 
 FILES = 600
+FORMAT = "log_format short '$connection $server_protocol $status $body_bytes_sent $uri';"
 LINE = collections.namedtuple("LINE", "connection protocol status bytes path")
 
 
 class Streams(unittest.TestCase):
     def setUp(self):
-        if not servers.find("nginx"):
+        if not find("nginx"):
             self.skipTest("nginx is not installed")
         self.ground = Ground(self)
         self.files = self.ground.directory / "files"
@@ -25,17 +27,17 @@ class Streams(unittest.TestCase):
         for i in range(FILES):
             (self.files / f"f{i}").write_bytes(self.content(i))
         (self.files / "list.txt").write_text("".join(f"f{i}\n" for i in range(FILES)))
-        self.certificate = servers.make_certificate(self.ground.directory)
-        self.ground.config |= {"ca_file": str(self.certificate[0]), "stall_timeout_s": 20}
+        self.certificate = Certificate(self.ground.directory, "127.0.0.1", "localhost")
+        self.ground.config |= {"ca_file": str(self.certificate.file), "stall_timeout_s": 20}
 
     @staticmethod
     def content(i):
         return seeded_bytes(500 + 17 * i, i)
 
-    def serve(self, more="", **options):
+    def serve(self, extra="", http="", **options):
         self.log = self.ground.directory / "nginx/short.log"
-        server = servers.nginx(self.ground.directory / "nginx", self.files, self.certificate,
-                               more=f"access_log {self.log} short; {more}", **options)
+        server = Nginx(self.ground.directory / "nginx", self.files, f"access_log {self.log} short; {extra}",
+                       http=FORMAT + http, certificate=self.certificate, **options)
         self.addCleanup(server.stop)
         self.ground.recipe("many", self.ground.fragment(f"https://127.0.0.1:{server.port}/list.txt", "file_list"))
         return server
@@ -90,12 +92,12 @@ class Streams(unittest.TestCase):
         self.assertGreater(time.monotonic() - begun, 0.7 * size / 1e6)
 
     def test_a_server_that_has_too_many_of_us(self):
-        self.serve("limit_req zone=all burst=30 nodelay; limit_req_status 429;", http2=True,
-                   http="limit_req_zone $binary_remote_addr zone=all:1m rate=150r/s;")
+        self.serve("limit_req zone=rate burst=30 nodelay; limit_req_status 429;", http2=True,
+                   http="limit_req_zone $binary_remote_addr zone=rate:1m rate=150r/s;")
         self.assertIn("429", {line.status for line in self.logged()})
 
     def test_stopped(self):
-        self.serve(http2=True, rate=1000)  # each of them: seconds
+        self.serve("limit_rate 1000;", http2=True)  # each of them: seconds
         running = subprocess.Popen([os.environ["SABATH_BINARY"], "fetch", "many", "-q"], env=self.ground.environment(),
                                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         self.lines(20)

@@ -7,16 +7,13 @@ slurmds on this machine. The GPU programs are fakes: they answer as the manuals 
 
 import json
 import os
-import pathlib
 import sys
 import unittest
 
 from runs import Runs, main, place
 from support.origin import poll
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "slurm"))
-
-from cluster import Cluster, why_not  # noqa: E402
+from support.cluster import Cluster, why_not
 
 BUSY = "import time; end = time.monotonic() + 1.5\nwhile time.monotonic() < end: sum(range(1000))"
 LAUNCHER = """#!/bin/sh

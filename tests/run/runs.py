@@ -5,11 +5,9 @@ import os
 import pathlib
 import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "cli"))
-
-from support.case import Case, main, place  # noqa: E402,F401
-from support.content import fragment, seeded  # noqa: E402
-from support.origin import poll  # noqa: E402,F401
+from support.case import Case, main, place  # noqa: F401
+from support.content import fragment, seeded
+from support.origin import poll  # noqa: F401
 
 # Prints epochs as Keras does; waits for a file "go" before epoch 3, so that a test can act in the middle of a run.
 TRAINER = """

@@ -6,9 +6,10 @@ import json
 import unittest
 
 from formats import COLLECTION, COMMIT
-from ground import Ground, main
-from hostile import Hostile, body, certified, redirect
+from support.ground import Ground, main
+from hostile import Hostile, body, redirect
 from namespace import OTHER, PUBLIC, enter_namespace
+from support.certificate import Certificate
 
 DATA, TOKEN = b"canary\n", "canary-token-8c1f"
 SHA256 = hashlib.sha256(DATA).hexdigest()
@@ -40,7 +41,7 @@ class Api(unittest.TestCase):
         for head in self.other.heads:
             for word in (TOKEN, BASIC, "Authorization", "Cookie", "Referer"):
                 self.assertNotIn(word.lower(), head.lower())
-        self.assertNotIn(TOKEN, result.stdout + result.stderr)
+        self.assertNotIn(TOKEN, result.out + result.err)
         return result
 
     def test_hub(self):
@@ -52,7 +53,8 @@ class Api(unittest.TestCase):
         self.assertEqual(result.exit, 0, result)
 
     def registry(self, challenge):
-        tls, self.ground.config["ca_file"] = certified(self.ground.directory, (PUBLIC, OTHER))
+        certificate = Certificate(self.ground.directory, PUBLIC, OTHER)
+        tls, self.ground.config["ca_file"] = certificate.tls(), str(certificate.file)
         self.serve(tls)
         docker = self.ground.directory / ".docker"
         docker.mkdir(mode=0o700)

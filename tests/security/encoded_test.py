@@ -12,7 +12,7 @@ import unittest
 import zlib
 
 from formats import COLLECTION, COMMIT, REWRITTEN, TOKEN
-from ground import Ground, main
+from support.ground import Ground, main
 from hostile import Hostile, body
 from support.program import INSTRUMENTED
 
@@ -84,8 +84,8 @@ class Encoded(unittest.TestCase):
     def test_the_bound_is_felt(self):
         """By a document that may be as long: 60 MiB of it, as they are."""
         self.say("html", b" " * (60 << 20))
-        self.assertIn("out of memory", self.ground.fetch("bad", preexec_fn=self.bounded).stderr)
-        self.assertIn("lists no file", self.ground.fetch("bad").stderr)
+        self.assertIn("out of memory", self.ground.fetch("bad", preexec_fn=self.bounded).err)
+        self.assertIn("lists no file", self.ground.fetch("bad").err)
 
     def test_each_is_read_when_it_is_plain(self):
         for name in LISTINGS:
@@ -93,7 +93,7 @@ class Encoded(unittest.TestCase):
                 self.say(name, self.good(name), "Content-Encoding: identity")
                 result = self.ground.fetch("bad")
                 if name == "globus":  # an empty directory
-                    self.assertNotIn("Encoding", result.stderr)
+                    self.assertNotIn("Encoding", result.err)
                 else:
                     self.assertEqual(result.exit, 0, result)
 

@@ -14,7 +14,7 @@ import time
 import unittest
 
 from formats import COLLECTION, COMMIT, REWRITTEN, TOKEN, Ftp
-from ground import Ground, main
+from support.ground import Ground, main
 
 PAGES_MAX, EMPTY_PAGES_MAX = 20_000, 1000  # fetchers/resolvers/pages.h
 DOCUMENT_MAX, PAGE_OF_BUCKET_MAX = 64 << 20, 4 << 20  # fetchers/http/document.h, s3/s3.cc
@@ -331,7 +331,7 @@ class Replies(unittest.TestCase):
         result = ground.fetch("bad")
         self.assertIn(result.exit, (4, 6), result)
         ground.clean(result)
-        self.assertIn(server.url("/"), result.stderr)
+        self.assertIn(server.url("/"), result.err)
         self.assertLess(time.monotonic() - begin, SECONDS_MAX)
         self.assertGreater(server.sent, 0, "the endless reply was never asked for")
         self.assertLess(server.sent, 8 * HEAD_MAX + 2 * ON_THE_WAY, "it listened too long")

@@ -10,8 +10,8 @@ import socket
 import threading
 from xml.sax.saxutils import escape
 
-from origin import Certificate, Origin, Page
-from support.listings import Spoken
+from support.certificate import Certificate
+from support.spoken import Spoken
 
 DATA = b"canary\n"
 SHA256, MD5 = hashlib.sha256(DATA).hexdigest(), hashlib.md5(DATA).hexdigest()
@@ -75,13 +75,6 @@ class Ftp:
                 control.sendall(answer.encode() + b"\r\n")
 
 
-class Everywhere(dict):
-    """Any page is DATA."""
-
-    def get(self, _, __):
-        return Page(DATA)
-
-
 class World:
     """The servers, and what a user's configuration must say to meet them."""
 
@@ -106,8 +99,8 @@ class World:
         if self.collection is None:
             certificate = Certificate(self.token.parent, "127.0.0.1")
             self.config["ca_file"] = str(certificate.file)
-            self.collection = Origin(Everywhere(), certificate)
-        return self.collection.url("")
+            self.collection = Spoken({"*": DATA}, certificate=certificate)
+        return self.collection.url().rstrip("/")
 
     def stop(self):
         for server in (self.web, self.ftp, self.collection):

@@ -10,9 +10,10 @@ import shutil
 import unittest
 
 from formats import COMMIT
-from ground import Ground, main, seeded_bytes
-from hostile import Hostile, body, certified, redirect
+from support.ground import Ground, main, seeded_bytes
+from hostile import Hostile, body, redirect
 from namespace import NEAR, OTHER, PUBLIC, enter_namespace
+from support.certificate import Certificate
 
 DATA = seeded_bytes(50_000)
 SHA256 = hashlib.sha256(DATA).hexdigest()
@@ -108,7 +109,8 @@ class Oci(HandedOut):
 
     def setUp(self):
         super().setUp()
-        self.tls, self.ground.config["ca_file"] = certified(self.ground.directory, (PUBLIC, OTHER, *HOSTS))
+        certificate = Certificate(self.ground.directory, PUBLIC, OTHER, *HOSTS)
+        self.tls, self.ground.config["ca_file"] = certificate.tls(), str(certificate.file)
 
     def lead(self, giver, target):
         layer = {"mediaType": "x/y", "digest": f"sha256:{SHA256}", "size": len(DATA),

@@ -1,8 +1,7 @@
-"""A web server that answers as a test says, byte by byte, and remembers every request head: the witness of what was sent."""
+"""A web server that answers as a test says, byte by byte, and remembers every request head: the witness of what was sent.
+Spoken answers by Python's HTTP server, which sends nothing that is not HTTP."""
 import re
 import socket
-import ssl
-import subprocess
 import threading
 import time
 
@@ -72,16 +71,6 @@ class Hostile:
 
     def stop(self):
         self.listener.close()
-
-
-def certified(directory, hosts):
-    """What a TLS server of these addresses needs, and the file by which it is believed."""
-    names = "subjectAltName=" + ",".join(f"IP:{host}" for host in hosts)
-    command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=test", "-addext", names]
-    subprocess.run([*command, "-keyout", "key.pem", "-out", "cert.pem"], cwd=directory, check=True, capture_output=True)
-    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    tls.load_cert_chain(directory / "cert.pem", directory / "key.pem")
-    return tls, str(directory / "cert.pem")
 
 
 def body(data, *fields, status="200 OK"):

@@ -6,21 +6,20 @@ a command would do is `mark N`, a program in PATH. SABATH_SEED repeats the rando
 """
 import collections
 import concurrent.futures
-import http.server
 import itertools
 import json
 import os
 import random
 import subprocess
 import sys
-import threading
 import time
-import unittest
 import urllib.parse
 
-import servers
-import ssh_origin
-from ground import main
+from support import servers
+from support import ssh_origin
+from support.origin import find
+from support.spoken import Spoken
+from support.ground import main
 from injection_test import InjectionCase, dataset, model, put
 
 SEED = int(os.environ.get("SABATH_SEED", random.SystemRandom().randrange(1 << 32)))
@@ -43,18 +42,6 @@ def encoded(text):
     return urllib.parse.quote(text, safe="{}")
 
 
-class Empty(http.server.BaseHTTPRequestHandler):
-    """A store that holds nothing."""
-
-    def do_GET(self):
-        self.send_error(404)
-
-    do_HEAD = do_GET
-
-    def log_message(self, *_):
-        pass
-
-
 class Parts(InjectionCase):
     def setUp(self):
         super().setUp()
@@ -66,11 +53,9 @@ mktemp {self.ground.directory}/X"$(printf %s "$1" | tr -dc a-z0-9)"-XXXXXX
         (programs / "mark").chmod(0o755)
         self.path = f"{programs}:{os.environ['PATH']}"
         self.numbers = itertools.count()
-        store = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Empty)
-        self.addCleanup(store.server_close)
-        self.addCleanup(store.shutdown)
-        threading.Thread(target=store.serve_forever, daemon=True).start()
-        self.config(s3_endpoint=f"http://127.0.0.1:{store.server_port}", s3_addressing="path")
+        store = Spoken({})  # it holds nothing
+        self.addCleanup(store.stop)
+        self.config(s3_endpoint=store.url().rstrip("/"), s3_addressing="path")
 
     def config(self, **keys):
         self.ground.config |= keys
@@ -92,7 +77,7 @@ mktemp {self.ground.directory}/X"$(printf %s "$1" | tr -dc a-z0-9)"-XXXXXX
             self.config(ssh_config=str(server.config))
             found["sftp"] = server.url("")
             found["ssh"] = server.url("").replace("sftp", "ssh")
-        if servers.find("rsync"):
+        if find("rsync"):
             server = servers.rsyncd(self.ground.directory / "rsyncd", self.base)
             self.addCleanup(server.stop)
             found["rsync"] = f"rsync://127.0.0.1:{server.port}/data"
@@ -136,7 +121,7 @@ mktemp {self.ground.directory}/X"$(printf %s "$1" | tr -dc a-z0-9)"-XXXXXX
             by_shell = ["sh", "-c", shell.get(text[0], "printf {}")]
             words = next((w for key, w in at.items() if text.startswith(key)), by_shell)
             with self.subTest(text):
-                if not servers.find(words[0]):
+                if not find(words[0]):
                     self.skipTest(f"{words[0]} is not installed")
                 command = [word.replace("{}", text) for word in words]
                 self.start(command)
@@ -182,7 +167,7 @@ mktemp {self.ground.directory}/X"$(printf %s "$1" | tr -dc a-z0-9)"-XXXXXX
         at = self.serve()
         for scheme, name, base in (("sftp", "scp", at["sftp"]), ("s3", "rclone-s3", "s3://b")):
             with self.subTest(name):
-                if not servers.find(name.partition("-")[0]):
+                if not find(name.partition("-")[0]):
                     self.skipTest(f"{name} is not installed")
                 self.config(prefer={scheme: name})
                 self.nothing_is_run([self.url_case(f"{base}/{encoded(text)}") for text in HOSTILE])

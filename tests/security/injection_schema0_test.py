@@ -6,7 +6,7 @@ import sys
 import urllib.parse
 
 import injection_test
-from ground import main
+from support.ground import main
 from injection_test import HOSTILE, InjectionCase, keys, leaves, put, rename, text_fields
 
 SCHEMA = pathlib.Path(__file__).resolve().parents[2] / "recipes/schema/recipe-0.schema.json"

@@ -15,7 +15,7 @@ import subprocess
 import sys
 import unittest
 
-from ground import Ground, main
+from support.ground import Ground, main
 
 SCHEMA = pathlib.Path(__file__).resolve().parents[2] / "recipes/schema/recipe-1.schema.json"
 # {X}: the file that a command would make

@@ -15,7 +15,7 @@ import tempfile
 import unittest
 
 from formats import DATA, FORMATS, World, bag_fetch, dataverse, html, metalink_described, metalink_list, webdav, zenodo, figshare
-from ground import Ground, main
+from support.ground import Ground, main
 from support.program import INSTRUMENTED
 
 FINE = b"fine.bin"
@@ -109,7 +109,7 @@ class Case:
         outside, inside = snapshot(self.top, ground.store), ground.visible()
         result = ground.fetch(name, "--refresh")  # one URL says something else each time
         ground.clean(result)
-        test.assertNotIn("s3cret", result.stdout + result.stderr)
+        test.assertNotIn("s3cret", result.out + result.err)
         after = snapshot(self.top, ground.store)
         test.assertEqual({p for p in after if after[p] != outside.get(p)} | (outside.keys() - after.keys()), set(), "outside of the store")
         test.assertFalse(any(os.path.lexists(place) for place in ("/canary", "/tmp/canary")), "outside of everything")

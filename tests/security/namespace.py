@@ -4,7 +4,7 @@ import shutil
 import subprocess
 import sys
 
-from ground import SKIPPED
+from support.case import SKIPPED
 
 PUBLIC, OTHER = "203.0.113.1", "203.0.113.2"  # TEST-NET-3
 NEAR = ("127.0.0.1", "10.1.2.3", "169.254.169.254", "192.168.1.1", "::1", "fe80::1", "fd00::1")

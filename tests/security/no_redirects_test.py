@@ -7,8 +7,8 @@ import hashlib
 import shutil
 import unittest
 
-import servers
-from ground import Ground, checksums, main, seeded_bytes
+from support.origin import find
+from support.ground import Ground, checksums, main, seeded_bytes
 from hostile import Hostile, body, redirect
 from namespace import OTHER, PUBLIC, enter_namespace
 
@@ -55,7 +55,7 @@ class NoRedirects(unittest.TestCase):
                 self.assertTrue(self.far.heads, "it was not asked")
                 self.assertEqual(self.other.called(), [], result)
                 for word in (TOKEN, SECRET):
-                    self.assertNotIn(word, result.stdout + result.stderr)
+                    self.assertNotIn(word, result.out + result.err)
 
 
 class Witness(NoRedirects):
@@ -104,7 +104,7 @@ class Store(NoRedirects):
 
 class Programs(NoRedirects):
     def by(self, scheme, name, program):
-        if not servers.find(program):
+        if not find(program):
             self.skipTest(f"{program} is not installed")
         self.ground.config["prefer"] = {scheme: name}
 

@@ -2,16 +2,16 @@
 """Hostile web servers, in a network where a redirect from a public address to a private one is a real one, and the
 private server's log is the witness."""
 import base64
-import os
 import pathlib
 import re
 import shutil
 import threading
 import unittest
 
-from ground import Ground, checksums, main, seeded_bytes
-from hostile import Hostile, body, broken_off, certified, endless, redirect
+from support.ground import Ground, checksums, main, seeded_bytes
+from hostile import Hostile, body, broken_off, endless, redirect
 from namespace import NEAR, OTHER, PUBLIC, enter_namespace
+from support.certificate import Certificate
 
 DATA = seeded_bytes(100_000)
 TOKEN = "canary-token-8c1f"
@@ -171,13 +171,13 @@ class Credentials(WebCase):
                 self.far.answers = {"/f": answer}
                 self.say(self.far.url("/f?sig=" + TOKEN))
                 result = self.ground.fetch("bad", "-v")
-                shown += result.stdout + result.stderr
+                shown += result.out + result.err
                 if result.exit == 0:
                     self.assertNotIn(TOKEN.encode(), b"".join(self.kept()))
                     shutil.rmtree(self.ground.store)
             for verb in (["config"], ["config", "--json"], ["doctor", "--json"], ["fetchers", "--json"], ["info", "bad"]):
                 out = self.ground.run(*verb)
-                shown += (out.stdout + out.stderr) if verb[0] != "info" else out.stderr
+                shown += (out.out + out.err) if verb[0] != "info" else out.err
         finally:
             stop.set()
             sampler.join()
@@ -197,7 +197,8 @@ class Netrc(WebCase):
 
     def setUp(self):
         super().setUp()
-        tls, self.ground.config["ca_file"] = certified(self.ground.directory, (PUBLIC, OTHER))
+        certificate = Certificate(self.ground.directory, PUBLIC, OTHER)
+        tls, self.ground.config["ca_file"] = certificate.tls(), str(certificate.file)
         self.named, self.other = self.serve({"/f": body(DATA)}, tls=tls), self.serve({"/f": body(DATA)}, OTHER, tls)
         self.netrc = self.ground.directory / ".netrc"
         self.netrc.write_text(f"machine {PUBLIC} login me password {TOKEN}\ndefault login you password {TOKEN}\n")
@@ -208,8 +209,8 @@ class Netrc(WebCase):
         self.say(url, **keys)
         result = self.ground.fetch("bad", "-v")
         self.assertEqual(result.exit, 0, result)
-        self.assertNotIn(TOKEN, result.stdout + result.stderr)
-        self.assertNotIn(self.sent.split()[-1], result.stdout + result.stderr)
+        self.assertNotIn(TOKEN, result.out + result.err)
+        self.assertNotIn(self.sent.split()[-1], result.out + result.err)
         shutil.rmtree(self.ground.store)
         for server in servers:
             self.assertTrue(server.heads)

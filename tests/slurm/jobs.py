@@ -3,22 +3,16 @@
 import contextlib
 import os
 import pathlib
-import shutil
-import sys
-import unittest
 
-TESTS = pathlib.Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(TESTS / "cli"), str(TESTS / "mpi")]
+from support.cluster import NODES, Cluster, processes_of, why_not
+from support.ranks import chunks_done
+from support.ranks import why_not as why_no_ranks
+from support import program
+from support.case import Case
+from support.content import fragment, seeded, write_seeded
+from support.origin import poll
 
-from cluster import NODES, Cluster, processes_of, why_not  # noqa: E402
-from ranks import chunks_done  # noqa: E402
-from ranks import why_not as why_no_ranks  # noqa: E402
-from support import program  # noqa: E402
-from support.case import Case  # noqa: E402
-from support.content import fragment, seeded, write_seeded  # noqa: E402
-from support.origin import poll  # noqa: E402
-
-EXAMPLES = TESTS.parent / "etc/slurm"
+EXAMPLES = pathlib.Path(__file__).resolve().parents[2] / "etc/slurm"
 MIB = 1 << 20
 SLOW_WRITES = os.environ.get("SABATH_SLOW_WRITES", "")
 # What jobs call `sabath`. With a file `slow` in HOME, node n2 needs so many milliseconds for each write of a chunk.

@@ -21,7 +21,7 @@ Swift::Swift(const std::map<std::string, std::string>& objects) {
           std::filesystem::create_directories(file.parent_path());
           write_file(file, bytes);
         }
-        return script("support/swift_server.py", {root, std::to_string(port)});
+        return script("python/swift_server.py", {root, std::to_string(port)});
       },
       directory_ / "output.log");
 }

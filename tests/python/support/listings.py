@@ -1,18 +1,16 @@
-"""Servers that say what they hold: Apache, vsftpd, and one that says what a test wants."""
+"""Servers that say what they hold: Apache, vsftpd, pyftpdlib, and an old FTP server."""
 
 import contextlib
-import http.server
 import importlib.util
 import os
 import pathlib
-import shutil
 import socket
 import socketserver
-import subprocess
 import sys
 import threading
 
-from support.origin import answers, free_port, poll
+from support import servers
+from support.origin import find
 
 APACHE = """ServerRoot {dir}
 ServerName localhost
@@ -52,12 +50,8 @@ require_ssl_reuse=NO
 """
 
 
-def find(program):
-    return shutil.which(program) or shutil.which(program, path="/usr/sbin:/sbin")
-
-
-class Server:
-    """A program that listens on a free port, below a directory that everybody may enter."""
+class Server(servers.Server):
+    """One that serves `root`, below a directory that everybody may enter."""
 
     scheme = "http"
 
@@ -67,17 +61,7 @@ class Server:
         self.root.mkdir(parents=True)
         for place in (self.directory, self.directory.parent):
             place.chmod(0o755)
-        for _ in range(5):
-            self.port = free_port()
-            with open(self.directory / "output", "wb") as output:
-                self.process = subprocess.Popen(self.command(extra), stdout=output, stderr=output)
-            if poll(lambda: self.process.poll() is not None or answers(self.port)) and self.process.poll() is None:
-                return
-        raise AssertionError(f"it does not start: {(self.directory / 'output').read_text()}")
-
-    def stop(self):
-        self.process.terminate()
-        self.process.wait(timeout=300)
+        super().__init__(lambda _: self.command(extra), self.directory / "output")
 
     def url(self, path=""):
         return f"{self.scheme}://127.0.0.1:{self.port}/{path}"
@@ -208,67 +192,3 @@ class OldFtpSession(socketserver.StreamRequestHandler):
             self.passive, self.offset = None, 0
             return b"226 done"
         return known.get(word, b"500 unknown")
-
-
-class Spoken:
-    """Answers what a table says: "METHOD /path?query" or "/path" -> body, or (status, headers, body), or a function
-    of the request that gives one. Requests are kept."""
-
-    def __init__(self, answers_by_path, port=0):
-        spoken = self
-
-        class Handler(http.server.BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-
-            def answer(self):
-                length = int(self.headers.get("Content-Length") or 0)
-                self.content = self.rfile.read(length)
-                spoken.requests.append((f"{self.command} {self.path}", dict(self.headers), self.content))
-                found = spoken.table.get(f"{self.command} {self.path}", spoken.table.get(self.path))
-                if found is None:
-                    found = spoken.table.get(self.path.split("?")[0], spoken.table.get("*", (404, {}, b"")))
-                found = found(self) if callable(found) else found
-                status, headers, body = found if isinstance(found, tuple) else (200, {}, found)
-                whole = body
-                byte_range = self.headers.get("Range", "")
-                if status == 200 and byte_range.startswith("bytes=") and whole:
-                    first, _, last = byte_range[6:].partition("-")
-                    last = min(int(last) if last else len(whole) - 1, len(whole) - 1)
-                    status, body = 206, whole[int(first) : last + 1]
-                    headers = {**headers, "Content-Range": f"bytes {first}-{last}/{len(whole)}"}
-                self.send_response(status)
-                for name, value in headers.items():
-                    self.send_header(name, value)
-                self.send_header("Content-Length", str(len(body)))
-                self.end_headers()
-                if self.command != "HEAD":
-                    with contextlib.suppress(ConnectionError):  # it has heard enough
-                        self.wfile.write(body)
-
-            do_GET = do_HEAD = do_POST = do_PROPFIND = answer
-
-            def handle(self):
-                with contextlib.suppress(ConnectionError):  # it was cut off between two requests
-                    super().handle()
-
-            def log_message(self, *_):
-                pass
-
-        self.table = dict(answers_by_path)
-        self.requests = []
-        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", port), Handler)
-        self.server.daemon_threads = True
-        self.thread = threading.Thread(target=self.server.serve_forever, args=(0.02,), daemon=True)
-        self.thread.start()
-
-    def stop(self):
-        self.server.shutdown()
-        self.server.server_close()
-        self.thread.join()
-
-    def url(self, path=""):
-        return f"http://127.0.0.1:{self.server.server_address[1]}/{path}"
-
-    def asked(self, path):
-        """The requests whose path begins so, as (line, headers, body)."""
-        return [request for request in self.requests if request[0].split(" ", 1)[1].startswith(path)]

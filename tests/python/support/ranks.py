@@ -7,15 +7,12 @@ import pathlib
 import shutil
 import signal
 import subprocess
-import sys
 import time
 import unittest
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "cli"))
-
-from support import program  # noqa: E402
-from support.case import Case  # noqa: E402
-from support.origin import body_bytes, poll  # noqa: E402
+from support import program
+from support.case import Case
+from support.origin import body_bytes, poll
 
 # Of the size. Seven ranks on two cores keep each other waiting, and whoever waits is helped at the end.
 MOVED_MAX = {1: 1.05, 2: 1.05, 3: 1.05, 7: 1.10}

@@ -171,7 +171,7 @@ def put_objects(port, objects):
 
 def main():
     directory, port = pathlib.Path(sys.argv[1]), int(sys.argv[2])
-    (directory / "devices/d").mkdir(parents=True)
+    (directory / "devices/d").mkdir(parents=True, exist_ok=True)
     (directory / "swift.conf").write_text(SWIFT_CONF)
     utils.set_swift_dir(str(directory))
     for kind in ("account", "container", "object"):

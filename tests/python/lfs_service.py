@@ -10,7 +10,7 @@ import pathlib
 import sys
 import threading
 
-from support.listings import Spoken
+from support.spoken import Spoken
 
 KIND = "application/vnd.git-lfs+json"
 PATH = "/lab/r.git/info/lfs"

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 CONFIG = """daemon off; master_process off; pid {dir}/pid; error_log {dir}/error.log warn;
 events {{ worker_connections 512; }}
 http {{
+  {http}
   log_format test '$request_method\\t$request_uri\\t$status\\t$body_bytes_sent\\t$http_range';
   access_log {dir}/access.log test;
   client_body_temp_path {dir}/body; proxy_temp_path {dir}/proxy; fastcgi_temp_path {dir}/fastcgi;
@@ -20,7 +21,7 @@ http {{
   limit_conn_zone $server_port zone=all:1m;
   keepalive_requests 1000000; default_type application/octet-stream; types {{ text/html html; }}
   server {{
-    listen 127.0.0.1:{port}; root {root};
+    listen 127.0.0.1:{port}{tls}; root {root};
     location = /.status {{ stub_status; access_log off; }}
     {extra}
   }}
@@ -57,12 +58,16 @@ def poll(condition, seconds=300):
 
 
 class Nginx:
-    def __init__(self, directory, root=None, extra=""):
+    """`extra` is of the server, `http` of all servers; with a certificate it speaks TLS."""
+
+    def __init__(self, directory, root=None, extra="", http="", certificate=None, http2=False):
         self.directory = pathlib.Path(directory)
         self.root = pathlib.Path(root) if root else self.directory / "root"
         self.root.mkdir(parents=True, exist_ok=True)
         self.directory.mkdir(exist_ok=True)
-        self.extra = extra
+        speaks = " ssl http2" if http2 else " ssl"
+        tls = f"{speaks}; ssl_certificate {certificate.file}; ssl_certificate_key {certificate.key}" if certificate else ""
+        self.words = {"dir": self.directory, "root": self.root, "extra": extra, "http": http, "tls": tls}
         self.port = 0
         self.process = None
         self.start()
@@ -72,9 +77,9 @@ class Nginx:
         for _ in range(5):
             port = self.port or free_port()
             config = self.directory / "nginx.conf"
-            config.write_text(CONFIG.format(dir=self.directory, port=port, root=self.root, extra=self.extra))
+            config.write_text(CONFIG.format(port=port, **self.words))
             self.process = subprocess.Popen(
-                [nginx_program(), "-e", self.directory / "error.log", "-p", self.directory, "-c", config],
+                [find("nginx") or "nginx", "-e", self.directory / "error.log", "-p", self.directory, "-c", config],
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
             )
@@ -88,6 +93,11 @@ class Nginx:
             self.process.terminate()
             self.process.wait(timeout=300)
             self.process = None
+
+    def kill(self):
+        """As a crash."""
+        self.process.kill()
+        self.stop()
 
     def url(self, path=""):
         return f"http://127.0.0.1:{self.port}/{path}"
@@ -113,8 +123,8 @@ class Nginx:
         self.stop()
 
 
-def nginx_program():
-    return shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin:/sbin") or "nginx"
+def find(program):
+    return shutil.which(program) or shutil.which(program, path="/usr/sbin:/sbin")
 
 
 def answers(port):

@@ -1,12 +1,12 @@
 """A real sshd on a loopback port behind a relay that can break, for the tests of bad input."""
 import os
 import pathlib
-import shutil
 import socket
 import struct
 import subprocess
 import threading
-import time
+
+from support.origin import answers, find, free_port, poll
 
 
 def unavailable_because():
@@ -14,15 +14,6 @@ def unavailable_because():
         if not find(program):
             return f"{program} is not installed"
     return ""
-
-
-def find(program):
-    return shutil.which(program, path=os.environ["PATH"] + ":/usr/sbin:/sbin")
-
-
-def accepts(port):
-    with socket.socket() as probe:
-        return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
 class Relay:
@@ -78,20 +69,15 @@ class Sshd:
             os.makedirs("/run/sshd", exist_ok=True)  # sshd insists; a booted machine has it
         for name in ("host_key", "id"):
             subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", self.keys / name], check=True)
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            port = probe.getsockname()[1]
+        port = free_port()
         (self.keys / "sshd_config").write_text(
             f"ListenAddress 127.0.0.1\nPort {port}\nHostKey {self.keys}/host_key\nPidFile none\n"
             f"AuthorizedKeysFile {self.keys}/id.pub\nStrictModes no\nUsePAM no\nPasswordAuthentication no\n"
             f"PermitRootLogin yes\nSubsystem sftp internal-sftp\n{more}\n")
         with open(self.keys / "log", "wb") as log:
             self.process = subprocess.Popen([find("sshd"), "-D", "-e", "-f", self.keys / "sshd_config"], stderr=log)
-        deadline = time.monotonic() + 10
-        while not accepts(port):
-            if time.monotonic() > deadline or self.process.poll() is not None:
-                raise RuntimeError((self.keys / "log").read_text())
-            time.sleep(0.01)
+        if not poll(lambda: self.process.poll() is not None or answers(port)) or self.process.poll() is not None:
+            raise AssertionError((self.keys / "log").read_text())
         self.relay = Relay(port)
         kind, key = (self.keys / "host_key.pub").read_text().split()[:2]
         (self.keys / "known_hosts").write_text(f"[127.0.0.1]:{self.relay.port} {kind} {key}\n")

@@ -2,10 +2,10 @@
 
 A Ground is one user's world: a home, a store, recipes and a configuration of its own. `refused` runs a fetch that must
 fail and checks what every failure owes its user: the exit code, a valid record that says the same, a message that
-names what was tried, nothing new in the store, and what was there before still whole.
+names what was tried, nothing new in the store, and what was there before still whole. Unlike a Case, it has
+configuration that a test changes, and one server for a whole class.
 """
 import concurrent.futures
-import hashlib
 import json
 import os
 import pathlib
@@ -15,26 +15,13 @@ import sys
 import tempfile
 import unittest
 
-SABATH = os.environ.get("SABATH_BINARY", "sabath")
+from support import program
+from support.case import main  # noqa: F401
+from support.content import checksums, seeded_bytes
+from support.program import Result
+
 FAULT_SERVER = os.environ.get("SABATH_FAULT_SERVER", "sabath-fault-server")
-SKIPPED = 77  # the exit code by which ctest knows a skipped test
 TIMEOUT_S = 600
-
-
-def seeded_bytes(size, seed=1):
-    """The body that the fault server sends: tests/support/seeded.cc."""
-    mask = (1 << 64) - 1
-    out = bytearray()
-    for index in range((size + 7) // 8):
-        x = (seed * 0x9E3779B97F4A7C15 + index + 1) & mask
-        x = ((x ^ (x >> 30)) * 0xBF58476D1CE4E5B9) & mask
-        x = ((x ^ (x >> 27)) * 0x94D049BB133111EB) & mask
-        out += (x ^ (x >> 31)).to_bytes(8, "little")
-    return bytes(out[:size])
-
-
-def checksums(data):
-    return {name: hashlib.new(name, data).hexdigest() for name in ("md5", "sha1", "sha256")}
 
 
 class FaultServer:
@@ -52,31 +39,6 @@ class FaultServer:
             return None
         counted, _ = self.process.communicate()
         return json.loads(counted)
-
-
-class Result:
-    def __init__(self, completed):
-        self.exit = completed.returncode
-        self.stdout = completed.stdout.decode("utf-8", "surrogateescape")
-        self.stderr = completed.stderr.decode("utf-8", "surrogateescape")
-
-    @property
-    def record(self):
-        return json.loads(self.stdout)
-
-    @property
-    def failures(self):
-        """(kind, message) of everything that failed, wherever the record has it."""
-        record = self.record
-        if "error" in record:
-            return [(record["error"]["kind"], record["error"]["message"])]
-        return [(f["kind"], f["message"]) for asset in record["assets"] for f in asset["failures"]]
-
-    def sources(self):
-        return {s["url"]: s for asset in self.record["assets"] for s in asset["sources"]}
-
-    def __str__(self):
-        return f"exit {self.exit}\n--- stdout\n{self.stdout}\n--- stderr\n{self.stderr}"
 
 
 class Ground:
@@ -126,9 +88,11 @@ class Ground:
         }
 
     def run(self, *arguments, **options):
-        command = [*self.prefix, SABATH, *map(str, arguments)]
-        return Result(subprocess.run(command, env=self.environment(), stdin=subprocess.DEVNULL, capture_output=True,
-                                     timeout=TIMEOUT_S, check=False, **options))
+        """What it prints is read as bytes: a carriage return among them is a control byte, too."""
+        command = [*self.prefix, program.BINARY, *map(str, arguments)]
+        done = subprocess.run(command, env=self.environment(), stdin=subprocess.DEVNULL, capture_output=True,
+                              timeout=TIMEOUT_S, check=False, **options)
+        return Result(done.returncode, *(text.decode("utf-8", "surrogateescape") for text in (done.stdout, done.stderr)))
 
     def fetch(self, name, *arguments, **options):
         return self.run("fetch", "--json", name, *arguments, **options)
@@ -151,7 +115,7 @@ class Ground:
     def clean(self, result):
         """What every run owes: no raw control bytes, one valid record whose exit is the process's, no defect."""
         test = self.test
-        for stream in (result.stdout, result.stderr):
+        for stream in (result.out, result.err):
             test.assertNotRegex(stream, r"[\x00-\x08\x0b-\x1f\x7f\x80-\x9f]", "control bytes reached the terminal")
         test.assertEqual(result.record["exit"], result.exit, result)
         test.assertNotIn("internal", [kind for kind, _ in result.failures], result)
@@ -178,10 +142,10 @@ class Ground:
         self.test.assertEqual(result.exit, exit_code, result)
         self.clean(result)
         for word in says:
-            self.test.assertIn(word, result.stderr, result)
+            self.test.assertIn(word, result.err, result)
             self.test.assertTrue(any(word in message for _, message in result.failures), f"{word!r} in {result}")
         if hint is not None:
-            self.test.assertIn(hint, result.stderr.partition("hint:")[2], result)
+            self.test.assertIn(hint, result.err.partition("hint:")[2], result)
         self.test.assertEqual(self.visible(), before, result)
         return result
 
@@ -219,15 +183,3 @@ class FaultCase(unittest.TestCase):
             for case, future in running:
                 with self.subTest(case=case.name):
                     future.result()
-
-
-def main():
-    """Runs the tests of the calling file; all skipped is told to ctest as such."""
-    program = unittest.main(exit=False, verbosity=2)
-    skipped = program.result.skipped
-    for _, reason in skipped:
-        print(f"SKIP: {reason}")
-    if not program.result.wasSuccessful():
-        sys.exit(1)
-    not_run = sum(isinstance(test, unittest.TestCase) for test, _ in skipped)  # a class that is skipped has run nothing
-    sys.exit(SKIPPED if skipped and not_run == program.result.testsRun else 0)

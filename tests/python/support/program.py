@@ -19,7 +19,10 @@ class Result:
     exit: int
     out: str
     err: str
-    seconds: float
+    seconds: float = 0
+
+    def __str__(self):
+        return f"exit {self.exit}\n--- stdout\n{self.out}\n--- stderr\n{self.err}"
 
     @property
     def record(self):
@@ -33,6 +36,17 @@ class Result:
     @property
     def lines(self):
         return self.out.splitlines()
+
+    @property
+    def failures(self):
+        """(kind, message) of everything that failed, wherever the record has it."""
+        record = self.record
+        if "error" in record:
+            return [(record["error"]["kind"], record["error"]["message"])]
+        return [(f["kind"], f["message"]) for asset in record["assets"] for f in asset["failures"]]
+
+    def sources(self):
+        return {s["url"]: s for asset in self.record["assets"] for s in asset["sources"]}
 
 
 class Sabath:

@@ -16,6 +16,18 @@ def seeded(size, seed=1):
     return random.Random(seed).randbytes(size)
 
 
+def seeded_bytes(size, seed=1):
+    """The body that the fault server sends: tests/support/seeded.cc, whose generator is slow in Python."""
+    mask = (1 << 64) - 1
+    out = bytearray()
+    for index in range((size + 7) // 8):
+        x = (seed * 0x9E3779B97F4A7C15 + index + 1) & mask
+        x = ((x ^ (x >> 30)) * 0xBF58476D1CE4E5B9) & mask
+        x = ((x ^ (x >> 27)) * 0x94D049BB133111EB) & mask
+        out += (x ^ (x >> 31)).to_bytes(8, "little")
+    return bytes(out[:size])
+
+
 def write_seeded(file, size, seed=1):
     """A large seeded file; returns its sha256."""
     generator = random.Random(seed)
@@ -43,6 +55,10 @@ def flip(file, offset, bit=2):
 
 def sha256(data):
     return hashlib.sha256(data).hexdigest()
+
+
+def checksums(data):
+    return {name: hashlib.new(name, data).hexdigest() for name in ("md5", "sha1", "sha256")}
 
 
 def sha256_file(file):

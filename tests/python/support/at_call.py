@@ -4,18 +4,15 @@ import concurrent.futures
 import errno
 import io
 import os
-import pathlib
 import random
 import subprocess
 import sys
 import tarfile
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "cli"))
-
-from support import program  # noqa: E402
-from support.case import Case, SKIPPED, place  # noqa: E402
-from support.content import fragment, read_tree, seeded  # noqa: E402
-from support.program import Sabath  # noqa: E402
+from support import program
+from support.case import Case, SKIPPED, place
+from support.content import fragment, read_tree, seeded
+from support.program import Sabath
 
 AT_CALL = os.environ.get("SABATH_AT_CALL", "")
 ROUNDS = int(os.environ.get("SABATH_CRASH_ROUNDS", "0"))
