@@ -13,7 +13,7 @@
 #include "sabath/error.h"
 #include "store/chunk_index.h"
 #include "store/layout.h"
-#include "store/survey.h"
+#include "store/listing.h"
 
 namespace sabath {
 namespace {

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "store/owners.h"
-#include "store/store.h"
+#include "store/store_values.h"
 #include "store/writer_logs.h"
 
 namespace sabath {

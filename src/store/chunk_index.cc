@@ -8,8 +8,8 @@
 #include <tuple>
 
 #include "sabath/error.h"
+#include "store/listing.h"
 #include "store/state.h"
-#include "store/survey.h"
 
 namespace sabath {
 namespace {

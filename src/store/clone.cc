@@ -8,8 +8,6 @@
 #include <cerrno>
 #include <vector>
 
-#include "store/state.h"
-
 namespace sabath {
 
 bool try_clone(int from, int to, const std::filesystem::path& name) {
@@ -45,21 +43,6 @@ FileTree copy_hashed(int from, const std::filesystem::path& from_name, int to, c
     hasher.update(bytes);
   });
   return hasher.finish();
-}
-
-bool Store::State::reflinks() {
-  const std::lock_guard lock(mutex);
-  if (reflinks_known) return *reflinks_known;
-  const auto from = temporaries.new_name(), to = temporaries.new_name();
-  {
-    const Fd source = open_file(from, O_RDWR | O_CREAT | O_EXCL), target = open_file(to, O_RDWR | O_CREAT | O_EXCL);
-    const std::string block(4096, 'x');
-    write_all(source.get(), std::as_bytes(std::span(block)), from);
-    reflinks_known = try_clone(source.get(), target.get(), to);
-  }
-  ::unlink(from.c_str());
-  ::unlink(to.c_str());
-  return *reflinks_known;
 }
 
 }  // namespace sabath

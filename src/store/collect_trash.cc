@@ -193,7 +193,7 @@ void Collector::empty(Batch& batch) {
 UndoReport undo_collection(Store& store) {
   Store::State& state = store.state();
   UndoReport report;
-  for (Batch& batch : state.trash.batches(server_now(state))) {
+  for (Batch& batch : state.trash.batches(server_now(state.temporaries))) {
     if (batch.state == Batch::State::going) continue;
     if (batch.state == Batch::State::filling && !batch.ours_or_dead) continue;
     if (!state.trash.begin_undoing(batch)) continue;

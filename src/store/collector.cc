@@ -71,7 +71,7 @@ Batch& Collector::batch() {
 }
 
 CollectReport Collector::run() {
-  now_ns_ = server_now(store_);
+  now_ns_ = server_now(store_.temporaries);
   if (!policy_.dry_run) settle_batches();
   {
     const Survey survey = make_survey(store_, now_ns_, ns(policy_.grace));
@@ -100,7 +100,7 @@ CollectReport Collector::run() {
     store_.trash.end(*batch_);
     remove_lost_names(store_.layout.root());
     if (policy_.now) {
-      now_ns_ = server_now(store_);
+      now_ns_ = server_now(store_.temporaries);
       settle_batches();
     }
   }

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "store/listing.h"
+#include "store/object_table.h"
 #include "store/state.h"
-#include "store/survey.h"
 
 namespace sabath {
 namespace {

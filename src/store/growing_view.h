@@ -17,6 +17,7 @@
 #include "base/file.h"
 #include "store/durable.h"
 #include "store/grown_files.h"
+#include "store/object_writer.h"
 #include "store/store.h"
 
 namespace sabath {
@@ -45,15 +46,14 @@ class GrowingView {
   GrownFiles grown_;
 };
 
-// Where one file stands in a growing view: what ObjectWriter has in place of a temporary name.
-class ViewPlace {
+// Where one file stands in a growing view.
+class ViewPlace final : public ObjectPlace {
  public:
   ViewPlace(GrowingView& view, std::string path) : view_(view), path_(std::move(path)) {}
-  [[nodiscard]] std::filesystem::path name() const { return view_.tree_ / path_; }
-  [[nodiscard]] Fd create() const;  // nobody else can open it for writing; directories above it are made
-  // The file is the object of this content, too, from then on; never replaces one.
-  [[nodiscard]] Move link_as(const std::filesystem::path& object, const Digest& digest) const;
-  [[nodiscard]] std::optional<struct stat> now() const;  // nullopt: it had to leave the tree
+  [[nodiscard]] std::filesystem::path name() const override { return view_.tree_ / path_; }
+  [[nodiscard]] Fd create() const override;
+  [[nodiscard]] Move link_as(const std::filesystem::path& object, const Digest& digest) const override;
+  [[nodiscard]] std::optional<struct stat> now() const override;
 
  private:
   GrowingView& view_;

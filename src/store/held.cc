@@ -1,10 +1,13 @@
-// What a partial holds of the disk already: a resumed fetch needs so much less room.
+// The partials of an open store: begun, looked for, and how much of the disk they hold already.
 #include <sys/stat.h>
 
 #include <filesystem>
 #include <system_error>
 
+#include "store/known_partial.h"
+#include "store/leader_watch.h"
 #include "store/state.h"
+#include "store/unknown_partial.h"
 
 namespace sabath {
 namespace {
@@ -26,6 +29,22 @@ std::uint64_t Store::held(const Digest& file) const { return allocated_below(sta
 
 std::uint64_t Store::held(const Sha256& source_key) const {
   return allocated_below(state_->layout.partial(source_key));
+}
+
+std::unique_ptr<Partial> Store::open_partial(const Digest& digest, std::vector<Sha256> chunks) {
+  return std::make_unique<KnownPartial>(*state_, digest, std::move(chunks));
+}
+
+std::unique_ptr<Partial> Store::open_partial(const Sha256& source_key) {
+  return std::make_unique<UnknownPartial>(*state_, source_key);
+}
+
+bool Store::has_partial(const Sha256& source_key) const {
+  return !UnknownPartial::ownerless(*state_, source_key).empty();
+}
+
+std::unique_ptr<LeaderWatch> Store::watch_leader(const Sha256& source_key) {
+  return std::make_unique<LeaderWatch>(*state_, source_key);
 }
 
 }  // namespace sabath

@@ -49,7 +49,7 @@ int promise(const Fd& file, off_t size, off_t step, std::uint64_t lacks) {
 
 }  // namespace
 
-KnownPartial::KnownPartial(Store::State& store, const Digest& digest, std::vector<Sha256> chunks, SteadyNow now)
+KnownPartial::KnownPartial(Stock& store, const Digest& digest, std::vector<Sha256> chunks, SteadyNow now)
     : store_(store),
       digest_(digest),
       chunks_(std::move(chunks)),
@@ -373,9 +373,5 @@ void KnownPartial::write_unhashed(unsigned, std::uint64_t, std::span<const std::
 }
 void KnownPartial::note_hash(std::uint64_t, std::uint64_t, const Sha256&) { refuse_front("a hash that comes later"); }
 void KnownPartial::restart() { refuse_front("a restart"); }
-
-std::unique_ptr<Partial> Store::open_partial(const Digest& digest, std::vector<Sha256> chunks) {
-  return std::make_unique<KnownPartial>(*state_, digest, std::move(chunks));
-}
 
 }  // namespace sabath

@@ -10,13 +10,13 @@
 #include "store/other_writers.h"
 #include "store/partial.h"
 #include "store/scratch.h"
-#include "store/state.h"
+#include "store/stock.h"
 
 namespace sabath {
 
 class KnownPartial final : public Partial {
  public:
-  KnownPartial(Store::State& store, const Digest& digest, std::vector<Sha256> chunks,
+  KnownPartial(Stock& store, const Digest& digest, std::vector<Sha256> chunks,
                SteadyNow now = std::chrono::steady_clock::now);
   ~KnownPartial() override;
 
@@ -59,7 +59,7 @@ class KnownPartial final : public Partial {
   void check_reported(bool all);
   [[nodiscard]] FileTree tree() const { return {digest_, chunks_}; }
 
-  Store::State& store_;
+  Stock& store_;
   const Digest digest_;
   const std::vector<Sha256> chunks_;
   const std::filesystem::path directory_, data_path_;

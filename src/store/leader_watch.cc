@@ -12,7 +12,6 @@
 #include "store/journal.h"
 #include "store/layout.h"
 #include "store/source_note.h"
-#include "store/state.h"
 
 namespace sabath {
 namespace {
@@ -49,7 +48,7 @@ std::map<std::uint64_t, std::vector<Sha256>> journaled(const fs::path& directory
 
 }  // namespace
 
-LeaderWatch::LeaderWatch(Store::State& store, const Sha256& source_key, SteadyNow now)
+LeaderWatch::LeaderWatch(Stock& store, const Sha256& source_key, SteadyNow now)
     : store_(store), key_(source_key), now_(std::move(now)), noted_before_(store.arrivals.noted_at(source_key)) {}
 
 Leader LeaderWatch::look() {
@@ -182,10 +181,6 @@ std::uint64_t LeaderWatch::copy_left(Partial& own, const SourceVersion& expected
     }
   }
   return copied;
-}
-
-std::unique_ptr<LeaderWatch> Store::watch_leader(const Sha256& source_key) {
-  return std::make_unique<LeaderWatch>(*state_, source_key);
 }
 
 }  // namespace sabath

@@ -15,7 +15,8 @@
 #include <vector>
 
 #include "store/other_writers.h"
-#include "store/store.h"
+#include "store/partial.h"
+#include "store/stock.h"
 
 namespace sabath {
 
@@ -27,7 +28,7 @@ enum class Leader : std::uint8_t {
 
 class LeaderWatch {
  public:
-  LeaderWatch(Store::State& store, const Sha256& source_key, SteadyNow now = std::chrono::steady_clock::now);
+  LeaderWatch(Stock& store, const Sha256& source_key, SteadyNow now = std::chrono::steady_clock::now);
 
   [[nodiscard]] Leader look();  // at the disk at most once in the interval
   [[nodiscard]] Leader look_now();
@@ -69,7 +70,7 @@ class LeaderWatch {
   [[nodiscard]] bool noted_since() const;
   [[nodiscard]] std::vector<std::filesystem::path> farthest_first() const;
 
-  Store::State& store_;
+  Stock& store_;
   const Sha256 key_;
   const SteadyNow now_;
   const std::optional<std::int64_t> noted_before_;  // the time of the note that was known when the watch began

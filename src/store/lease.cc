@@ -20,27 +20,31 @@ namespace sabath {
 
 class Lease::Holding {
  public:
-  Holding(Store::State& store, LeaseText text, std::filesystem::path file)
-      : store_(store), file_(std::move(file)), text_(std::move(text)) {
+  Holding(const Layout& layout, Temporaries& temporaries, Uses& uses, LeaseText text)
+      : layout_(layout),
+        temporaries_(temporaries),
+        uses_(uses),
+        file_(layout.leases() / uses.new_name()),
+        text_(std::move(text)) {
     write();
     marked_ = {text_.roots.begin(), text_.roots.end()};
-    for (const auto& root : marked_) mark_used(store_.layout, root);
-    store_.uses.enter(
+    for (const auto& root : marked_) mark_used(layout_, root);
+    uses_.enter(
         this, [this](const Sha256& root, bool mark) { add(root, mark); }, text_.open);
     try {
       heart_ = start_thread([this](const std::stop_token& stop) { beat(stop); });
     } catch (const Error&) {
-      store_.uses.leave(this);
+      uses_.leave(this);
       ::unlink(file_.c_str());
       throw;
     }
   }
 
   ~Holding() {
-    store_.uses.leave(this);
+    uses_.leave(this);
     heart_.request_stop();
     heart_.join();
-    for (const auto& root : marked_) mark_used(store_.layout, root);
+    for (const auto& root : marked_) mark_used(layout_, root);
     ::unlink(file_.c_str());
   }
 
@@ -50,7 +54,7 @@ class Lease::Holding {
       mark = mark && marked_.insert(root).second;
       take(root);
     }
-    if (mark) mark_used(store_.layout, root);
+    if (mark) mark_used(layout_, root);
   }
 
  private:
@@ -67,7 +71,7 @@ class Lease::Holding {
     }
   }
 
-  void write() { replace_file(store_, file_, encode_lease(text_), false); }
+  void write() { replace_file(temporaries_, file_, encode_lease(text_), false); }
 
   void beat(const std::stop_token& stop) {
     std::unique_lock lock(mutex_);
@@ -79,7 +83,9 @@ class Lease::Holding {
     }
   }
 
-  Store::State& store_;
+  const Layout& layout_;
+  Temporaries& temporaries_;
+  Uses& uses_;
   const std::filesystem::path file_;
   std::mutex mutex_;  // of what follows
   std::condition_variable_any stopped_;
@@ -98,16 +104,14 @@ void Lease::add(const Sha256& root) {
   if (holding_) holding_->add(root, true);
 }
 
-Lease Store::lease(const std::vector<Sha256>& roots, const std::string& note, const LeaseOptions& options) {
-  LeaseText text{note, state_->job, options.open, 0, roots};
+Lease Lease::begin(const Layout& layout, Temporaries& temporaries, Uses& uses, LeaseText text) {
   if (text.roots.size() > lease_roots_max) {
     text.roots.resize(lease_roots_max);
     text.open = true;
   }
   try {
-    text.since_ns = server_now(*state_);
-    return Lease(
-        std::make_unique<Lease::Holding>(*state_, std::move(text), state_->layout.leases() / state_->uses.new_name()));
+    text.since_ns = server_now(temporaries);
+    return Lease(std::make_unique<Holding>(layout, temporaries, uses, std::move(text)));
   } catch (const Error&) {
     return {};
   }

@@ -13,6 +13,11 @@
 
 namespace sabath {
 
+class Layout;
+class Temporaries;
+class Uses;
+struct LeaseText;
+
 struct LeaseOptions {
   // What else will be used is not known yet: nothing that was collected since the lease began is deleted while it
   // lives.
@@ -27,6 +32,8 @@ class Lease {
   Lease(Lease&&) noexcept;
   Lease& operator=(Lease&&) noexcept;
   ~Lease();
+  // Of a store that outlives it. More roots than a file names make it an open one.
+  [[nodiscard]] static Lease begin(const Layout& layout, Temporaries& temporaries, Uses& uses, LeaseText text);
   [[nodiscard]] bool held() const noexcept { return holding_ != nullptr; }
   void add(const Sha256& root);
 

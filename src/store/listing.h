@@ -4,6 +4,8 @@
 
 #include <filesystem>
 #include <functional>
+#include <string>
+#include <string_view>
 #include <vector>
 
 namespace sabath {
@@ -13,5 +15,14 @@ namespace sabath {
 // Everything below that is no directory; symlinks are not followed.
 void for_each_file_below(const std::filesystem::path& directory,
                          const std::function<void(const std::filesystem::path&)>& visit);
+
+// The names of a directory with what they are (DT_DIR, DT_LNK, DT_REG): readdir(3) says what is a symlink without a
+// stat of each. One that is not there is empty.
+void for_each_name(const std::filesystem::path& directory,
+                   const std::function<void(std::string_view name, unsigned char type)>& visit);
+// Regular names directory/XX/REST as (XX, REST, path).
+void for_each_fanned(const std::filesystem::path& directory,
+                     const std::function<void(const std::string& fan, const std::string& name,
+                                              const std::filesystem::path& path)>& visit);
 
 }  // namespace sabath

@@ -29,40 +29,8 @@ auto first_of(const std::vector<std::unique_ptr<Store>>& stores, const Ask& ask)
   return std::nullopt;
 }
 
-}  // namespace
-
-std::string encode_ref(const Ref& ref) {
-  nlohmann::ordered_json json{{"root", ref.root.prefixed()},
-                              {"trusted_by", ref.trusted_by},
-                              {"etag", ref.validators.etag},
-                              {"last_modified", ref.validators.last_modified},
-                              {"time", ref.time},
-                              {"source", ref.source},
-                              {"note", ref.note}};
-  const auto dump = [&] { return json.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace); };
-  json["xxh3"] = fmt::format("{:016x}", xxh3_64(dump()));
-  return dump() + "\n";
-}
-
-std::optional<Ref> try_decode_ref(std::string_view text) {
-  const auto json = nlohmann::ordered_json::parse(text, nullptr, false);
-  if (!json.is_object()) return std::nullopt;
-  try {
-    const auto root = Sha256::try_parse(json.at("root").get<std::string>());
-    if (!root) return std::nullopt;
-    Ref ref{*root,           json.at("trusted_by"), {json.at("etag"), json.at("last_modified")},
-            json.at("time"), json.at("source"),     json.at("note")};
-    if (encode_ref(ref) != text) return std::nullopt;  // one spelling, and its checksum agrees
-    return ref;
-  } catch (const nlohmann::json::exception&) {
-    return std::nullopt;
-  }
-}
-
-namespace {
-
 std::optional<Ref> try_read_ref(const Store::State& store, const fs::path& file) {
-  const auto text = try_read_trusted(store, file);
+  const auto text = try_read_trusted(store.owners, file);
   return text ? try_decode_ref(*text) : std::nullopt;
 }
 
@@ -105,7 +73,7 @@ bool Store::has_ref(const Sha256& source_key) const {
 }
 
 void Store::put_ref(const Sha256& source_key, const Ref& ref) {
-  replace_file(*state_, own_ref(state_->layout, source_key), encode_ref(ref), true);
+  replace_file(state_->temporaries, own_ref(state_->layout, source_key), encode_ref(ref), true);
 }
 
 std::vector<ForeignRef> Store::foreign_refs(const Sha256& source_key) const {
@@ -122,45 +90,18 @@ std::vector<ForeignRef> Store::foreign_refs(const Sha256& source_key) const {
   return refs;
 }
 
-std::vector<fs::path> ref_files(const Layout& layout, const Sha256& source_key) {
-  std::vector<fs::path> files;
-  const auto fan = layout.ref(source_key).parent_path();
-  std::error_code error;
-  for (fs::directory_iterator it(fan, error), end; !error && it != end; it.increment(error)) {
-    const auto name = try_parse_ref_name(fan.filename().native(), it->path().filename().native());
-    if (name && name->source_key == source_key) files.push_back(it->path());
-  }
-  return files;
-}
-
 std::optional<std::string> Store::index(const Sha256& key, std::uint64_t size_max) const {
-  return try_read_trusted(*state_, state_->layout.index(key), size_max);
+  return try_read_trusted(state_->owners, state_->layout.index(key), size_max);
 }
 
 void Store::put_index(const Sha256& key, const std::string& bytes) {
-  replace_file(*state_, state_->layout.index(key), bytes, false);  // a torn one is seen, and is learnt again
-}
-
-std::string encode_alias(const Digest& digest) {
-  const std::string text = fmt::format("{} {}", digest.hash.prefixed(), digest.size_bytes);
-  return fmt::format("{} {:016x}\n", text, xxh3_64(text));
-}
-
-std::optional<Digest> try_decode_alias(std::string_view text) {
-  const std::size_t first = text.find(' ');
-  if (first == std::string_view::npos) return std::nullopt;
-  const auto hash = Sha256::try_parse(text.substr(0, first));
-  Digest digest;
-  std::from_chars(text.data() + first + 1, text.data() + text.size(), digest.size_bytes);
-  if (!hash) return std::nullopt;
-  digest.hash = *hash;
-  if (encode_alias(digest) != text) return std::nullopt;
-  return digest;
+  replace_file(state_->temporaries, state_->layout.index(key), bytes,
+               false);  // a torn one is seen, and is learnt again
 }
 
 std::optional<Digest> Store::alias(std::string_view algorithm, const std::string& hex) const {
   check_alias_name(algorithm, hex);
-  const auto text = try_read_trusted(*state_, state_->layout.alias(algorithm, hex));
+  const auto text = try_read_trusted(state_->owners, state_->layout.alias(algorithm, hex));
   if (auto digest = text ? try_decode_alias(*text) : std::nullopt) return digest;
   return first_of(state_->others, [&](const Store& other) { return other.alias(algorithm, hex); });
 }
@@ -179,7 +120,7 @@ void Store::put_alias(std::string_view algorithm, const std::string& hex, const 
   check_alias_name(algorithm, hex);
   if (alias(algorithm, hex) == digest) return;
   // No fsync: there may be one for each of many files, and a torn one is seen and costs a fetch at most.
-  replace_file(*state_, state_->layout.alias(algorithm, hex), encode_alias(digest), false);
+  replace_file(state_->temporaries, state_->layout.alias(algorithm, hex), encode_alias(digest), false);
 }
 
 namespace {

@@ -6,8 +6,6 @@
 #include <utility>
 
 #include "sabath/error.h"
-#include "store/durable.h"
-#include "store/growing_view.h"
 
 namespace sabath {
 
@@ -17,7 +15,8 @@ ObjectWriter::ObjectWriter(Temporaries& temporaries, std::shared_ptr<SyncGroup> 
   if (!small_max_) make_file();
 }
 
-ObjectWriter::ObjectWriter(Temporaries& temporaries, std::shared_ptr<SyncGroup> group, std::unique_ptr<ViewPlace> place)
+ObjectWriter::ObjectWriter(Temporaries& temporaries, std::shared_ptr<SyncGroup> group,
+                           std::unique_ptr<ObjectPlace> place)
     : temporaries_(temporaries), place_(std::move(place)), group_(std::move(group)) {
   temporary_ = place_->name();
   fd_ = place_->create();

@@ -3,6 +3,8 @@
 // one thread at a time; destroyed unpublished, it removes its file. Throws Error{space}, Error{storage}.
 #pragma once
 
+#include <sys/stat.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -13,19 +15,30 @@
 
 #include "base/file.h"
 #include "manifest/file_tree.h"
+#include "store/durable.h"
 #include "store/temporaries.h"
 
 namespace sabath {
 
 class SyncGroup;
-class ViewPlace;
+
+// Where a file stands that has no temporary name: in a tree that is to be shown.
+class ObjectPlace {
+ public:
+  virtual ~ObjectPlace() = default;
+  [[nodiscard]] virtual std::filesystem::path name() const = 0;
+  [[nodiscard]] virtual Fd create() const = 0;  // nobody else can open it for writing; directories above it are made
+  // The file is the object of this content, too, from then on; never replaces one.
+  [[nodiscard]] virtual Move link_as(const std::filesystem::path& object, const Digest& digest) const = 0;
+  [[nodiscard]] virtual std::optional<struct stat> now() const = 0;  // nullopt: it had to leave the tree
+};
 
 class ObjectWriter {
  public:
   // By Store::write_object. Content of at most `small_max` bytes is kept in memory, nullopt: none is.
   ObjectWriter(Temporaries& temporaries, std::shared_ptr<SyncGroup> group, std::optional<std::uint64_t> small_max);
   // By GrowingView::write_object: the file stands there from the beginning, and stays.
-  ObjectWriter(Temporaries& temporaries, std::shared_ptr<SyncGroup> group, std::unique_ptr<ViewPlace> place);
+  ObjectWriter(Temporaries& temporaries, std::shared_ptr<SyncGroup> group, std::unique_ptr<ObjectPlace> place);
   ~ObjectWriter();
   void write(std::span<const std::byte> bytes);
   void write_hashed(std::span<const std::byte> content,
@@ -43,7 +56,7 @@ class ObjectWriter {
   void become_file();  // after finish(): what was kept is a file like others
 
   Temporaries& temporaries_;
-  const std::unique_ptr<ViewPlace> place_;  // nullptr: it has a temporary name
+  const std::unique_ptr<ObjectPlace> place_;  // nullptr: it has a temporary name
   std::filesystem::path temporary_;
   std::shared_ptr<SyncGroup> group_;
   const std::optional<std::uint64_t> small_max_;

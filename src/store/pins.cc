@@ -12,6 +12,7 @@
 #include "base/hash.h"
 #include "sabath/error.h"
 #include "store/small_file.h"
+#include "store/state.h"
 
 namespace sabath {
 
@@ -37,7 +38,7 @@ std::optional<Pin> try_decode_pin(std::string_view text) {
 }
 
 void put_pin(Store& store, const Pin& pin) {
-  replace_file(store.state(), store.state().layout.pin(pin.root), encode_pin(pin), true);
+  replace_file(store.state().temporaries, store.state().layout.pin(pin.root), encode_pin(pin), true);
 }
 
 bool remove_pin(Store& store, const Sha256& root) {

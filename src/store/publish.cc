@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "sabath/error.h"
-#include "store/growing_view.h"
 #include "store/pack_stream.h"
 #include "store/state.h"
 
@@ -13,17 +12,6 @@ namespace {
 // So many single fsyncs cost less than one sync of the whole filesystem with its strangers' writes.
 constexpr std::size_t single_syncs_max = SyncGroup::open_files_max;
 }  // namespace
-
-std::shared_ptr<SyncGroup> Store::State::current_group() {
-  const std::lock_guard lock(mutex);
-  if (!group) group = std::make_shared<SyncGroup>(layout.root());
-  return group;
-}
-
-void Store::State::begin_new_group() {
-  const std::lock_guard lock(mutex);
-  group.reset();
-}
 
 std::unique_ptr<ObjectWriter> Store::write_object(std::uint64_t of_files) {
   auto group = state_->current_group();  // before the file is made: see SyncGroup
@@ -73,7 +61,7 @@ void Store::publish(std::vector<std::unique_ptr<ObjectWriter>> finished, std::ui
   for (const auto& writer : finished) {
     const Digest& digest = writer->tree_.digest;
     static_cast<void>(state_->objects.place(digest, touched, [&](const std::filesystem::path& to) {
-      const ViewPlace* const place = writer->place_.get();
+      const ObjectPlace* const place = writer->place_.get();
       if (place != nullptr && place->link_as(to, digest) != Move::done) return Move::occupied;
       if (place == nullptr && !rename_unless_there(writer->temporary_, to)) return Move::occupied;
       writer->published_ = true;

@@ -10,7 +10,7 @@
 
 #include "sabath/digest.h"
 #include "store/layout.h"
-#include "store/store.h"
+#include "store/store_values.h"
 
 namespace sabath {
 

@@ -18,6 +18,7 @@
 #include "store/lease_file.h"
 #include "store/reservation_file.h"
 #include "store/small_file.h"
+#include "store/state.h"
 #include "store/uses.h"
 
 namespace sabath {
@@ -58,7 +59,7 @@ Promised sum_of(const std::vector<FoundReservation>& all, const std::string& own
 std::uint64_t remove_dead_reservations(Store::State& store) {
   std::uint64_t removed = 0;
   for (const auto& one :
-       read_reservations(store.layout, store.writer.host, [&] { return server_now_or_ours(store); })) {
+       read_reservations(store.layout, store.writer.host, [&] { return server_now_or_ours(store.temporaries); })) {
     if (!one.live && ::unlink(one.file.c_str()) == 0) ++removed;
   }
   return removed;
@@ -154,7 +155,8 @@ class Reservation::Holding {
   }
 
   std::vector<FoundReservation> look() {
-    return read_reservations(store_.layout, store_.writer.host, [this] { return server_now_or_ours(store_); });
+    return read_reservations(store_.layout, store_.writer.host,
+                             [this] { return server_now_or_ours(store_.temporaries); });
   }
 
   void pause(const std::stop_token& stop) {
@@ -191,7 +193,7 @@ class Reservation::Holding {
     text_.bytes = bytes;
     text_.inodes = inodes;
     try {
-      replace_file(store_, file_, encode_reservation(text_), false);
+      replace_file(store_.temporaries, file_, encode_reservation(text_), false);
     } catch (const Error&) {  // nobody else knows then
     }
   }

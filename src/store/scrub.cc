@@ -25,7 +25,7 @@ constexpr unsigned scrub_threads_max = 256;
 }  // namespace
 
 Scrub::Scrub(Store::State& store, VerifyReport& report, const VerifyOptions& options)
-    : store_(store), report_(report), options_(options), now_ns_(server_now_or_ours(store)) {}
+    : store_(store), report_(report), options_(options), now_ns_(server_now_or_ours(store.temporaries)) {}
 
 struct Scrub::Reading {
   Item item;

@@ -4,7 +4,6 @@
 
 #include "base/file.h"
 #include "sabath/error.h"
-#include "store/owners.h"
 
 namespace sabath {
 
@@ -17,9 +16,9 @@ std::optional<std::string> try_read_small(const std::filesystem::path& file, std
   }
 }
 
-std::optional<std::string> try_read_trusted(const Store::State& store, const std::filesystem::path& file,
+std::optional<std::string> try_read_trusted(const Owners& owners, const std::filesystem::path& file,
                                             std::uint64_t size_max) {
-  const auto fd = try_open_trusted(store.owners, file);
+  const auto fd = try_open_trusted(owners, file);
   struct stat s {};
   if (!fd || ::fstat(fd->get(), &s) != 0 || static_cast<std::uint64_t>(s.st_size) > size_max) return std::nullopt;
   std::string text(static_cast<std::size_t>(s.st_size), '\0');
@@ -27,9 +26,9 @@ std::optional<std::string> try_read_trusted(const Store::State& store, const std
   return text;
 }
 
-void replace_file(Store::State& store, const std::filesystem::path& file, const std::string& text, bool sync) {
-  const auto temporary = store.temporaries.new_name();
-  const Members& members = store.layout.members();
+void replace_file(Temporaries& temporaries, const std::filesystem::path& file, const std::string& text, bool sync) {
+  const auto temporary = temporaries.new_name();
+  const Members& members = temporaries.members();
   Fd fd = members.create(temporary, O_WRONLY | O_CREAT | O_EXCL, own_file_mode);
   write_all(fd.get(), std::as_bytes(std::span(text)), temporary);
   if (sync) sync_file(fd.get(), temporary);

@@ -7,7 +7,8 @@
 #include <optional>
 #include <string>
 
-#include "store/state.h"
+#include "store/owners.h"
+#include "store/temporaries.h"
 
 namespace sabath {
 
@@ -18,10 +19,10 @@ inline constexpr std::uint64_t small_file_max = 64 * 1024;
                                                         std::uint64_t size_max = small_file_max);
 
 // The same, of a file that one whom we trust owns: what it says cannot be proved.
-[[nodiscard]] std::optional<std::string> try_read_trusted(const Store::State& store, const std::filesystem::path& file,
+[[nodiscard]] std::optional<std::string> try_read_trusted(const Owners& owners, const std::filesystem::path& file,
                                                           std::uint64_t size_max = small_file_max);
 
 // By way of tmp/, so that what a kill leaves is cleaned up.
-void replace_file(Store::State& store, const std::filesystem::path& file, const std::string& text, bool sync);
+void replace_file(Temporaries& temporaries, const std::filesystem::path& file, const std::string& text, bool sync);
 
 }  // namespace sabath

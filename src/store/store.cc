@@ -12,6 +12,7 @@
 
 #include "sabath/error.h"
 #include "sabath/path.h"
+#include "store/lease_file.h"
 #include "store/lookup.h"
 #include "store/shared.h"
 #include "store/state.h"
@@ -22,6 +23,8 @@ namespace {
 
 namespace fs = std::filesystem;
 }  // namespace
+
+Store::State::State(const fs::path& directory) : Stock(layout_for_user(directory)), uses(writer) {}
 
 std::unique_ptr<Store> Store::open(const fs::path& directory, bool create) {
   std::error_code error;
@@ -72,6 +75,10 @@ void Store::admit(const fs::path& file, const std::string& name) const {
                   group ? "the members of the store's group" : "the owner of the store"),
       "give the very file with --path, if it is meant for them; or let them read it (its directories included), "
       "or use a store of your own: --store DIR");
+}
+
+Lease Store::lease(const std::vector<Sha256>& roots, const std::string& note, const LeaseOptions& options) {
+  return Lease::begin(state_->layout, state_->temporaries, state_->uses, {note, state_->job, options.open, 0, roots});
 }
 
 void Store::work_for(std::string job) { state_->job = std::move(job); }

@@ -34,7 +34,7 @@ std::vector<fs::path> list(const fs::path& directory) {
   return paths;
 }
 
-fs::path new_directory(Store::State& store, const Sha256& key) {
+fs::path new_directory(Stock& store, const Sha256& key) {
   const std::lock_guard lock(store.mutex);
   auto directory = store.layout.partial(key) / fmt::format("{}+{}", store.writer.text(), store.partials_made++);
   store.partials_open.insert(directory);
@@ -43,7 +43,7 @@ fs::path new_directory(Store::State& store, const Sha256& key) {
 
 }  // namespace
 
-UnknownPartial::UnknownPartial(Store::State& store, const Sha256& key)
+UnknownPartial::UnknownPartial(Stock& store, const Sha256& key)
     : store_(store),
       key_(key),
       directory_(new_directory(store, key)),
@@ -63,7 +63,7 @@ UnknownPartial::~UnknownPartial() {
   store_.partials_open.erase(directory_);
 }
 
-std::vector<fs::path> UnknownPartial::ownerless(Store::State& store, const Sha256& key) {
+std::vector<fs::path> UnknownPartial::ownerless(Stock& store, const Sha256& key) {
   std::vector<fs::path> found;
   for (const auto& directory : list(store.layout.partial(key))) {
     const std::string name = directory.filename();
@@ -320,13 +320,5 @@ void UnknownPartial::claim(std::uint64_t index) {
   if (!unexamined_) journal_.append(JournalRecordType::claim, index);
 }
 bool UnknownPartial::claimed_by_other(std::uint64_t) { return false; }
-
-std::unique_ptr<Partial> Store::open_partial(const Sha256& source_key) {
-  return std::make_unique<UnknownPartial>(*state_, source_key);
-}
-
-bool Store::has_partial(const Sha256& source_key) const {
-  return !UnknownPartial::ownerless(*state_, source_key).empty();
-}
 
 }  // namespace sabath

@@ -13,16 +13,16 @@
 #include "store/journal.h"
 #include "store/partial.h"
 #include "store/scratch.h"
-#include "store/state.h"
+#include "store/stock.h"
 
 namespace sabath {
 
 class UnknownPartial final : public Partial {
  public:
-  UnknownPartial(Store::State& store, const Sha256& key);
+  UnknownPartial(Stock& store, const Sha256& key);
   ~UnknownPartial() override;
   // Directories below partial/<key>/ that somebody may take over, the one with the most data first.
-  [[nodiscard]] static std::vector<std::filesystem::path> ownerless(Store::State& store, const Sha256& key);
+  [[nodiscard]] static std::vector<std::filesystem::path> ownerless(Stock& store, const Sha256& key);
 
   std::vector<bool> chunks_done() override;
   std::vector<ScratchBytes> adopt_scratch(std::uint64_t index) override;
@@ -56,7 +56,7 @@ class UnknownPartial final : public Partial {
   [[nodiscard]] std::multimap<std::uint64_t, Sha256> journaled() const;  // by its earlier owners
   void forget_earlier();                                                 // adopted, but never looked at: begin anew
 
-  Store::State& store_;
+  Stock& store_;
   const Sha256 key_;
   const std::filesystem::path directory_, data_path_;
   const std::string name_;  // the directory's own: of its journal and scratch files too

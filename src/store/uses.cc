@@ -8,8 +8,9 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "sabath/error.h"
 #include "store/lease_file.h"
-#include "store/state.h"
+#include "store/owners.h"
 
 namespace sabath {
 
@@ -49,8 +50,8 @@ std::optional<std::int64_t> used_at(const Layout& layout, const Sha256& root) {
   return mark ? std::optional(nanoseconds(mark->st_mtim)) : std::nullopt;
 }
 
-std::int64_t server_now(Store::State& store) {
-  const auto file = store.temporaries.new_name();
+std::int64_t server_now(Temporaries& temporaries) {
+  const auto file = temporaries.new_name();
   const Fd fd = open_file(file, O_WRONLY | O_CREAT | O_EXCL);
   struct stat s {};
   const bool known = ::fstat(fd.get(), &s) == 0;
@@ -59,9 +60,9 @@ std::int64_t server_now(Store::State& store) {
   return nanoseconds(s.st_mtim);
 }
 
-std::int64_t server_now_or_ours(Store::State& store) {
+std::int64_t server_now_or_ours(Temporaries& temporaries) {
   try {
-    return server_now(store);
+    return server_now(temporaries);
   } catch (const Error&) {
     return unix_time();
   }

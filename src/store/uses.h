@@ -11,7 +11,7 @@
 #include <string>
 
 #include "store/layout.h"
-#include "store/store.h"
+#include "store/temporaries.h"
 #include "store/writer.h"
 
 namespace sabath {
@@ -38,7 +38,7 @@ void mark_used(const Layout& layout, const Sha256& root) noexcept;
 [[nodiscard]] std::optional<std::int64_t> used_at(const Layout& layout, const Sha256& root);
 
 // What the clock of the store's server says: the mtime of a file made for the purpose; nanoseconds since 1970.
-[[nodiscard]] std::int64_t server_now(Store::State& store);
-[[nodiscard]] std::int64_t server_now_or_ours(Store::State& store);  // ours, where the store cannot be written
+[[nodiscard]] std::int64_t server_now(Temporaries& temporaries);
+[[nodiscard]] std::int64_t server_now_or_ours(Temporaries& temporaries);  // ours, where the store cannot be written
 
 }  // namespace sabath

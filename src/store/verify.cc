@@ -5,6 +5,7 @@
 #include <unordered_set>
 
 #include "sabath/error.h"
+#include "store/listing.h"
 #include "store/pack_verify.h"
 #include "store/scrub.h"
 #include "store/survey.h"

@@ -101,7 +101,7 @@ class Names {
       if (!root || (!text && !try_lstat(file))) continue;
       const auto pin = try_decode_pin(text.value_or(""));
       if (pin && pin->root == *root) continue;
-      replace_file(store_, file, encode_pin({*root, "", std::time(nullptr)}), true);
+      replace_file(store_.temporaries, file, encode_pin({*root, "", std::time(nullptr)}), true);
       scrub_.blame({}, shown(file), 0, "it is a damaged pin: what it was called is lost, and it keeps as before");
     }
   }
@@ -142,7 +142,7 @@ class Names {
       for_each_record(log, size, [&](std::string_view record, std::uint64_t) {
         if (is_right(record)) good += record;
       });
-      replace_file(store_, log, good, false);
+      replace_file(store_.temporaries, log, good, false);
     }
   }
 
@@ -173,7 +173,7 @@ class Names {
     if (bad == 0) return;
     scrub_.blame({}, shown(file), 0,
                  fmt::format("{} of {} records are damaged: what they said is fetched again", bad, all));
-    if (is_dead(author) && try_lstat(file)) replace_file(store_, file, good, false);
+    if (is_dead(author) && try_lstat(file)) replace_file(store_.temporaries, file, good, false);
   }
 
   // partial/<64 hex>.<size>/journal.* and partial/<64 hex>/<writer>/journal.*

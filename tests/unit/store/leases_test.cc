@@ -25,7 +25,7 @@ struct Leases : StoreFixture {
   const Sha256 a = sha256("a"), b = sha256("b");
 
   std::vector<FoundLease> read(std::int64_t later_ns = 0) {
-    return read_leases(layout, here, server_now(store->state()) + later_ns);
+    return read_leases(layout, here, server_now(store->state().temporaries) + later_ns);
   }
   // A lease as another process would have written it.
   void write_as(WriterId writer, const LeaseText& text) {
@@ -50,7 +50,7 @@ TEST_F(Leases, StandsWhileItLives) {
     EXPECT_EQ(found[0].text.job, "job 7");
     EXPECT_TRUE(found[0].text.open);
     EXPECT_GT(found[0].text.since_ns, 0);
-    EXPECT_LE(found[0].text.since_ns, server_now(store->state()));
+    EXPECT_LE(found[0].text.since_ns, server_now(store->state().temporaries));
   }
   EXPECT_TRUE(read().empty());
   EXPECT_TRUE(used_at(layout, a) && used_at(layout, b));
