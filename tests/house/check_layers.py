@@ -10,6 +10,8 @@ import re
 import sys
 import tempfile
 
+from rooms import PURE, ROOMS
+
 # Folders below src/ that a folder may include, besides itself and include/sabath.
 BELOW = {
     "base": set(),
@@ -65,6 +67,7 @@ THIRD_PARTY = {
     r"CLI/.*": {"src/cli"},
 }
 PUBLIC = {"sabath.h": ("stddef.h", "stdint.h"), "mpi.h": ("mpi.h",)}  # of include/sabath: what other headers may not
+IMPURE = r"base/(clock|companion|file|process|spawn|threads)\.h|store/.*|f?stream|filesystem|thread|mutex|condition_variable"
 ANY_SOURCE = r"fmt/.*|nlohmann/.*"
 SYSTEM = re.compile(
     r"(sys|linux|netinet|arpa|net|asm)/[\w/]+\.h|(unistd|fcntl|dirent|signal|poll|spawn|termios|pwd|grp|sched|pthread|netdb"
@@ -100,6 +103,7 @@ class House:
     def __init__(self, tree):
         self.tree = pathlib.Path(tree)
         self.findings = []
+        self.up = 0  # includes that run back up
 
     def find(self, path, line, message):
         self.findings.append(f"{path}:{line}: {message}")
@@ -136,6 +140,8 @@ class House:
         for number, line in enumerate(lines, 1):
             if match := INCLUDE.match(line):
                 self.check_include(path, number, match.group(1), match.group(2))
+                if str(path.parent) in PURE:
+                    self.check_pure(path, number, match.group(1), match.group(2))
         if path.parts[0] != "tests":  # there a function may be one long table of cases
             self.check_functions(path, lines)
 
@@ -153,7 +159,8 @@ class House:
         if angled:
             self.check_angled(path, number, folder, angled)
         elif not self.may_include(path, folder, quoted):
-            self.find(path, number, f'{folder} may not include "{quoted}": see the include direction in DESIGN.md')
+            self.up += 1
+            self.find(path, number, f'{path.parent} may not include "{quoted}": see the include direction in DESIGN.md')
 
     def may_include(self, path, folder, quoted):
         target = quoted.split("/")[0]
@@ -163,13 +170,24 @@ class House:
             return False  # always name the folder; the vocabulary stands on its own
         if folder.startswith("src/"):
             own = path.parts[1]
-            return target == own or target in BELOW.get(own, set())
+            return target in BELOW.get(own, set()) or (target == own and self.may_enter(path, quoted))
         if path == pathlib.Path("fetchers/all.cc"):
             return target == "base" or (self.tree / "fetchers" / target).is_dir()
         # A fetcher sees base, its own folder, and the transport that several share; many answers are HTTP's, and
         # directories are walked alike.
         shared = SHARED.get(path.parts[1], set())
         return target in {"base", "curl", "set", path.parts[1]} | shared
+
+    @staticmethod
+    def may_enter(path, quoted):
+        """Of two rooms of one folder only one may include the other."""
+        own, target = path.parent.relative_to("src").as_posix(), quoted.rpartition("/")[0]
+        return own == target or target in ROOMS.get(own, set())
+
+    def check_pure(self, path, number, quoted, angled):
+        header = quoted or angled
+        if re.fullmatch(IMPURE, header) or (angled and SYSTEM.fullmatch(angled)):
+            self.find(path, number, f"{header}: {path.parent} decides by what it is given: no file, no thread, no clock")
 
     def check_angled(self, path, number, folder, header):
         if "." not in header and "/" not in header:
@@ -211,6 +229,15 @@ SAMPLES = {  # path: (text, what the finding must say); None: a good one
     "src/base/good.cc": ('#include "base/text.h"\n#include <openssl/evp.h>\n#include <sys/stat.h>\n', None),
     "src/base/up.cc": ('#include "store/store.h"\n', "may not include"),
     "src/recipe/sibling.cc": ('#include "manifest/manifest.h"\n', "may not include"),
+    "src/store/disk/good.cc": ('#include "store/disk/layout.h"\n#include "base/file.h"\n', None),
+    "src/store/disk/up.cc": ('#include "store/store.h"\n', "src/store/disk may not include"),
+    "src/store/views/up.cc": ('#include "store/verify/scrub.h"\n', "may not include"),
+    "src/store/verify/good.cc": ('#include "store/store.h"\n#include "store/disk/layout.h"\n', None),
+    "src/store/down.cc": ('#include "store/disk/layout.h"\n', None),
+    "src/fetch/decide/good.cc": ('#include "fetch/decide/job.h"\n#include <cmath>\n', None),
+    "src/fetch/decide/file.cc": ('#include "base/file.h"\n', "no file"),
+    "src/fetch/decide/lock.cc": ("#include <mutex>\n", "no thread"),
+    "src/fetch/decide/stat.cc": ("#include <sys/stat.h>\n", "no file"),
     "src/store/hash.cc": ("#include <openssl/sha.h>\n", "belongs to src/base"),
     "src/store/unknown.cc": ("#include <boost/any.hpp>\n", "no folder owns"),
     "src/fetch/good.cc": ('#include "store/store.h"\n#include <archive.h>\n#include <fmt/core.h>\n', None),
@@ -259,15 +286,27 @@ def self_test():
         if not right:
             failures += 1
             print(f"{name}: expected {expected or 'no finding'}, found {findings}")
+    if circles({"a": {"b"}, "b": set()}) or not circles({"a": {"b"}, "b": {"a"}, "c": {"a"}}):
+        failures += 1
+        print("a circle is not seen")
     print(f"self-test: {len(SAMPLES)} samples, {failures} failures")
     return failures
+
+
+def circles(below):
+    """A table that allows a circle allows everything."""
+    left = {folder: set(may) & set(below) for folder, may in below.items()}
+    while floor := [folder for folder, may in left.items() if not may]:
+        left = {folder: may - set(floor) for folder, may in left.items() if folder not in floor}
+    return [f"tests/house: these may include each other in a circle: {' '.join(sorted(left))}"] if left else []
 
 
 def main():
     if sys.argv[1:] == ["--self-test"]:
         return 1 if self_test() else 0
-    findings = House(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parents[2]).check()
-    print("\n".join(findings) if findings else "check_layers: no findings")
+    house = House(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parents[2])
+    findings = house.check() + circles(BELOW) + circles(ROOMS)
+    print("\n".join([*findings, f"check_layers: {len(findings) or 'no'} findings, {house.up} includes that run back up"]))
     return 1 if findings else 0
 
 
