@@ -307,7 +307,7 @@ class Import {
     if (fill(file, *partial, done_)) partial->publish();
   }
 
-  bool fill(const Digest& file, Partial& partial, std::vector<bool>& done) {
+  bool fill(const Digest& file, SharedPartial& partial, std::vector<bool>& done) {
     const auto& chunks = files_.at(file);
     for (std::uint64_t i = 0; i < chunks.size(); ++i) {
       if (stop_.stop_requested()) throw Error(FailureKind::interrupted, "stopped");
@@ -338,7 +338,7 @@ class Import {
     return true;
   }
 
-  bool copy(const Sha256& hash, std::uint64_t length, Partial& partial, std::uint64_t index) {
+  bool copy(const Sha256& hash, std::uint64_t length, SharedPartial& partial, std::uint64_t index) {
     index_.build("");
     for (const auto& place : index_.find(hash, length)) {
       if (!copy_chunk(store_, place, hash, partial, 0, index, buffer_)) continue;
@@ -374,7 +374,7 @@ class Import {
   std::vector<std::byte> buffer_ = std::vector<std::byte>(chunk_size_bytes);
   Digest current_;  // the file on its way
   bool here_ = false;
-  std::unique_ptr<Partial> partial_;
+  std::unique_ptr<SharedPartial> partial_;
   std::vector<bool> done_;
 };
 

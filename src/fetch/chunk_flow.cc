@@ -125,7 +125,7 @@ void ChunkTransfer::on_begin(Flow& flow, const ContentInfo& info) {
 }
 
 void ChunkTransfer::note_version(std::size_t mirror) {
-  partial_->note_version({trust_.expected(mirror, {}), given_key(job_, mirror).hex()}, size_);
+  own_->note_version({trust_.expected(mirror, {}), given_key(job_, mirror).hex()}, size_);
 }
 
 ByteRange ChunkTransfer::range_of(std::uint64_t chunk) const {
@@ -259,10 +259,10 @@ bool ChunkTransfer::keep_chunk(Lane& lane, const Whole& whole, const std::stop_t
       partial_->write_chunk(lane.id, chunk, bytes, job_.known->chunks[chunk]);
       if (whole.adopted > 0) context_.events.on(event::BytesReused{whole.adopted, Reuse::partial});
     } else if (turn = front_hash_->await_turn(chunk, whole.quick, stop); turn.unhashed) {
-      partial_->write_unhashed(lane.id, chunk, bytes);
+      own_->write_unhashed(lane.id, chunk, bytes);
     } else {
       partial_->write_chunk(lane.id, chunk, bytes, hash_chunk(bytes));
-      if (job_.follower != nullptr) job_.follower->advance(*partial_, partial_->front());
+      if (job_.follower != nullptr) job_.follower->advance(*own_, own_->front());
     }
     if (!known()) front_hash_->offer(chunk, whole.bytes, turn);
   }
@@ -341,7 +341,7 @@ void ChunkTransfer::after_failure(Flow& flow, const Error& error) {
 void ChunkTransfer::after_change(std::size_t mirror) {
   const bool versions_mean = job_.offset > 0 || !job_.version.empty();  // the file's place in its source is of one
   if (!versions_mean && trust_.doubt_version(mirror, something_came())) {
-    partial_->note_version({}, size_);
+    own_->note_version({}, size_);
     context_.events.on(event::Note{
         fmt::format("{}: {} names more than one version: the checksum decides", job_.name, mirrors_.name(mirror))});
     return;
@@ -372,7 +372,7 @@ void ChunkTransfer::after_death(std::size_t mirror, FailureKind kind) {
 void ChunkTransfer::give_back(ByteRange left) {
   for (std::uint64_t chunk = left.begin / chunk_size_bytes; chunk * chunk_size_bytes < left.end; ++chunk) {
     if (done_[chunk] || schedule_->in_run(range_of(chunk)) || claimed_.erase(chunk) == 0) continue;
-    partial_->release(chunk);
+    shared_->release(chunk);
   }
 }
 

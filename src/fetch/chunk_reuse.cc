@@ -29,7 +29,7 @@ std::optional<ChunkReuse::Copy> ChunkReuse::take() {
   return next;
 }
 
-bool ChunkReuse::copy(const Copy& what, Partial& partial, unsigned lane) {
+bool ChunkReuse::copy(const Copy& what, SharedPartial& partial, unsigned lane) {
   const auto buffer = buffers_.take();
   return std::ranges::any_of(what.places, [&](const ChunkPlace& place) {
     return copy_chunk(store_, place, what.hash, partial, lane, what.chunk, {buffer.get(), chunk_size_bytes});

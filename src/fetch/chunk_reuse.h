@@ -32,7 +32,7 @@ class ChunkReuse {
   void over() { --under_way_; }
   [[nodiscard]] bool under_way() const { return under_way_ > 0; }
   // False if none of its places has these bytes any more.
-  [[nodiscard]] bool copy(const Copy& what, Partial& partial, unsigned lane);
+  [[nodiscard]] bool copy(const Copy& what, SharedPartial& partial, unsigned lane);
 
  private:
   Store& store_;

@@ -86,10 +86,12 @@ bool ChunkTransfer::work(Lane& lane, bool last) {
 void ChunkTransfer::open() {
   if (known()) {
     if (context_.force) context_.store.distrust(job_.known->digest);
-    partial_ = context_.store.open_partial(job_.known->digest, job_.known->chunks);
+    shared_ = context_.store.open_partial(job_.known->digest, job_.known->chunks);
+    partial_ = shared_.get();
     if (!context_.force) reuse_.look(job_.name);
   } else {
-    partial_ = context_.store.open_partial(source_key(job_));
+    own_ = context_.store.open_partial(source_key(job_));
+    partial_ = own_.get();
     if (!leads()) return;
     adopt_earlier();
     front_hash_ = std::make_unique<FrontHash>(
@@ -98,8 +100,8 @@ void ChunkTransfer::open() {
             .read = [this](std::uint64_t offset, std::span<std::byte> bytes) { return partial_->read(offset, bytes); },
             .hashed =
                 [this](std::uint64_t chunk, const Sha256& hash) {
-                  partial_->note_hash(chunk, chunk_length(size_, chunk), hash);
-                  if (job_.follower != nullptr) job_.follower->advance(*partial_, partial_->front());
+                  own_->note_hash(chunk, chunk_length(size_, chunk), hash);
+                  if (job_.follower != nullptr) job_.follower->advance(*own_, own_->front());
                 }});
   }
   const std::lock_guard lock(mutex_);
@@ -110,7 +112,7 @@ void ChunkTransfer::open() {
 
 // Of several that began together, one goes on.
 bool ChunkTransfer::leads() {
-  if (watch_ == nullptr || earlier_ || watch_->take_lead(*partial_)) return true;
+  if (watch_ == nullptr || earlier_ || watch_->take_lead(*own_)) return true;
   partial_->discard();
   gave_way_ = true;
   phase_ = Phase::over;
@@ -120,15 +122,15 @@ bool ChunkTransfer::leads() {
 // What an earlier process left of content that is not known: bytes of one version, or nothing.
 void ChunkTransfer::adopt_earlier() {
   const bool nameless =
-      !provable() && partial_->version_noted().validators.empty();  // what could tell a mixture from the file?
+      !provable() && own_->version_noted().validators.empty();  // what could tell a mixture from the file?
   const bool useless = context_.force || job_.unless || nameless;
-  if (!earlier_ && useless) partial_->restart();
-  const SourceVersion noted = adopt_left(*partial_, earlier_ ? nullptr : watch_, provable(), [](auto) {});
+  if (!earlier_ && useless) own_->restart();
+  const SourceVersion noted = adopt_left(*own_, earlier_ ? nullptr : watch_, provable(), [](auto) {});
   // What was left came from any mirror; where the whole can be proved, another one's validators say nothing.
   if (noted == SourceVersion{} || (provable() && job_.urls.size() > 1)) return;
   const auto giver = giver_of(job_, noted);
   if (!giver && provable()) return;  // by another rule: its version is not this one's
-  if (!giver) return partial_->restart();
+  if (!giver) return own_->restart();
   if (!noted.validators.empty()) trust_.expect(*giver, noted.validators);
   if (!provable() && trust_.take_lead(*giver)) trust_.gave({*giver});  // and goes on: it is of one mirror
 }
@@ -159,7 +161,7 @@ void ChunkTransfer::plan() {
   }
   reuse_.start_at(slice_.begin / chunk_size_bytes);
   if (earlier_) reused_ = *earlier_;
-  if (job_.follower != nullptr) job_.follower->advance(*partial_, partial_->front());
+  if (job_.follower != nullptr) job_.follower->advance(*own_, own_->front());
 }
 
 // What stands in the store already comes before anything is asked of a source. False: there is nothing of the kind. Of
@@ -171,9 +173,9 @@ bool ChunkTransfer::copy_one(Lane& lane, std::unique_lock<std::mutex>& lock) {
   bool copied = false;
   lock.unlock();
   try {
-    const bool ours = partial_->claim_run(chunk, 1) == 1;
-    copied = ours && reuse_.copy(*copy, *partial_, lane.id);
-    if (ours && !copied) partial_->release(chunk);
+    const bool ours = shared_->claim_run(chunk, 1) == 1;
+    copied = ours && reuse_.copy(*copy, *shared_, lane.id);
+    if (ours && !copied) shared_->release(chunk);
   } catch (...) {
     lock.lock();
     reuse_.over();
@@ -194,7 +196,7 @@ bool ChunkTransfer::copy_one(Lane& lane, std::unique_lock<std::mutex>& lock) {
 void ChunkTransfer::begin_anew() {
   if (job_.follower != nullptr) job_.follower->restart();
   front_hash_->restart();  // first: its thread tells the partial of what it has hashed
-  partial_->restart();
+  own_->restart();
   const std::lock_guard lock(mutex_);
   flights_.clear();
   alone_.clear();
@@ -240,7 +242,7 @@ void ChunkTransfer::publish_hashed() {
   // Said now: until here it could be thrown away.
   if (reused_ > 0) context_.events.on(event::BytesReused{reused_, Reuse::partial});
   if (job_.follower != nullptr) {
-    job_.follower->finish(std::move(partial_));
+    job_.follower->finish(std::move(own_));
   } else {
     outcome_.tree = partial_->publish();
     note_arrival(context_, job_, outcome_);
@@ -308,7 +310,7 @@ bool ChunkTransfer::give_run(Flow& flow, bool last) {
   const bool probes = known() && mirrors_.alive() > 1 && !mirrors_.has_proved(mirror);
   const auto probe = probes_.find(mirror);
   const Schedule::Asks asks{
-      .taken = [this](std::uint64_t chunk) { return known() && partial_->claimed_by_other(chunk); },
+      .taken = [this](std::uint64_t chunk) { return known() && shared_->claimed_by_other(chunk); },
       // Who begins a chunk of which something was left takes that first, and then gives the rest back.
       .whole = [&](std::uint64_t chunk) { return alone_.contains(chunk) || left.contains(chunk); },
       .first = [&](std::uint64_t chunk) { return left.contains(chunk); },
@@ -338,7 +340,7 @@ bool ChunkTransfer::claim(Schedule::Place run) {
   const std::uint64_t end = (run->end - 1) / chunk_size_bytes + 1;
   while (chunk < end && claimed_.contains(chunk)) ++chunk;
   if (chunk == end) return true;
-  const std::uint64_t ours = chunk + partial_->claim_run(chunk, end - chunk);
+  const std::uint64_t ours = chunk + shared_->claim_run(chunk, end - chunk);
   for (; chunk < ours; ++chunk) claimed_.insert(chunk);
   if (ours < end) schedule_->shorten(run, std::max(run->position, ours * chunk_size_bytes));
   if (run->left() > 0) return true;

@@ -50,7 +50,6 @@ class ChunkTransfer {
   using Clock = std::chrono::steady_clock;
   enum class Phase : std::uint8_t { fresh, busy, open, over };  // busy: one lane opens, begins anew or publishes
   using Place = std::list<Flow>::iterator;
-
   // --- phases; one lane
   void open();
   [[nodiscard]] bool leads();
@@ -126,10 +125,11 @@ class ChunkTransfer {
   MirrorSet mirrors_;
   std::atomic<Phase> phase_{Phase::fresh};  // changed under the mutex
   FileOutcome outcome_;
-  std::unique_ptr<Partial> partial_;
+  std::unique_ptr<SharedPartial> shared_;  // of known content
+  std::unique_ptr<OwnPartial> own_;        // of unknown content
+  ChunkFile* partial_ = nullptr;           // either
   std::unique_ptr<FrontHash> front_hash_;  // of unknown content
-
-  std::mutex mutex_;  // of what follows
+  std::mutex mutex_;                       // of what follows
   ChunkReuse reuse_;
   std::unique_ptr<Schedule> schedule_;
   std::vector<bool> done_;     // by chunk

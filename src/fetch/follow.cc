@@ -9,7 +9,7 @@ std::unique_ptr<LeaderWatch> watch_for(const FetchContext& context, const FileJo
   return alone ? nullptr : context.store.watch_leader(source_key(job));
 }
 
-SourceVersion adopt_left(Partial& partial, LeaderWatch* watch, bool provable,
+SourceVersion adopt_left(OwnPartial& partial, LeaderWatch* watch, bool provable,
                          const std::function<void(std::span<const std::byte>)>& tee) {
   SourceVersion version = partial.version_noted();
   partial.adopt_front(version, tee);

@@ -19,7 +19,7 @@ namespace sabath {
 // Takes over what an earlier process left of a partial that was just opened, and what silent ones have (`watch` may be
 // nullptr), if it is of one version of one source; calls `tee` with the bytes of the front in order. Returns that
 // version.
-SourceVersion adopt_left(Partial& partial, LeaderWatch* watch, bool provable,
+SourceVersion adopt_left(OwnPartial& partial, LeaderWatch* watch, bool provable,
                          const std::function<void(std::span<const std::byte>)>& tee);
 
 }  // namespace sabath

@@ -68,7 +68,7 @@ class InOrder {
   LeaderWatch* const watch_;
   const bool alone_;
   MirrorSet mirrors_;
-  std::unique_ptr<Partial> partial_;
+  std::unique_ptr<OwnPartial> partial_;
   std::unique_ptr<ChecksumSet> checksums_;
   std::uint64_t flushed_ = 0;          // bytes of whole chunks in the partial
   std::size_t adopted_ = 0;            // bytes of the buffer that a dead writer's scratch gave

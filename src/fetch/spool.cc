@@ -6,7 +6,7 @@
 
 namespace sabath {
 
-void SpoolFollower::advance(Partial& partial, std::uint64_t front) {
+void SpoolFollower::advance(OwnPartial& partial, std::uint64_t front) {
   const std::lock_guard lock(mutex_);
   partial_ = &partial;
   front_ = front;
@@ -26,7 +26,7 @@ void SpoolFollower::let_go() {
   front_ = 0;
 }
 
-void SpoolFollower::finish(std::unique_ptr<Partial> partial) {
+void SpoolFollower::finish(std::unique_ptr<OwnPartial> partial) {
   const std::lock_guard lock(mutex_);
   owned_ = std::move(partial);
   partial_ = owned_.get();
@@ -65,7 +65,7 @@ bool SpoolFollower::comes_anew() {
   return restarted_ && !abandoned_;
 }
 
-std::unique_ptr<Partial> SpoolFollower::take() {
+std::unique_ptr<OwnPartial> SpoolFollower::take() {
   const std::lock_guard lock(mutex_);
   partial_ = nullptr;
   return std::move(owned_);

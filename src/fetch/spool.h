@@ -14,11 +14,11 @@ namespace sabath {
 class SpoolFollower {
  public:
   // --- the fetching side
-  void advance(Partial& partial, std::uint64_t front);  // [0, front) can be read
-  void restart();                                       // the source changed: what was read is worth nothing
-  void let_go();                                        // the partial will be another object: waits for a read
-  void finish(std::unique_ptr<Partial> partial);        // whole, and its checksum matched
-  void abandon();                                       // there will be no more
+  void advance(OwnPartial& partial, std::uint64_t front);  // [0, front) can be read
+  void restart();                                          // the source changed: what was read is worth nothing
+  void let_go();                                           // the partial will be another object: waits for a read
+  void finish(std::unique_ptr<OwnPartial> partial);        // whole, and its checksum matched
+  void abandon();                                          // there will be no more
 
   // --- the reading side
   // Up to bytes.size() bytes at `offset`, waiting for them; 0 at the end. Throws Error{interrupted} after abandon(),
@@ -28,14 +28,14 @@ class SpoolFollower {
   // For a reader that found fault: waits until no more will come. True: it is fetched anew, perhaps without the fault.
   [[nodiscard]] bool comes_anew();
   // After finish(): the whole spool, to be kept or thrown away. nullptr if it was abandoned.
-  [[nodiscard]] std::unique_ptr<Partial> take();
+  [[nodiscard]] std::unique_ptr<OwnPartial> take();
   [[nodiscard]] bool whole();
 
  private:
   std::mutex mutex_;
   std::condition_variable moved_;
-  Partial* partial_ = nullptr;
-  std::unique_ptr<Partial> owned_;
+  OwnPartial* partial_ = nullptr;
+  std::unique_ptr<OwnPartial> owned_;
   std::uint64_t front_ = 0, read_end_ = 0;
   bool finished_ = false, abandoned_ = false, restarted_ = false;
 };

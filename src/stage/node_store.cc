@@ -18,7 +18,7 @@ constexpr std::size_t publish_at_once = 512;
 
 struct NodeStore::Large {
   std::mutex mutex;
-  std::unique_ptr<Partial> partial;
+  std::unique_ptr<SharedPartial> partial;
   std::vector<bool> lacks;  // by chunk. Another job may have brought some since the holdings were looked at
   std::uint64_t left = 0;   // of them
   std::atomic<bool> published{false};

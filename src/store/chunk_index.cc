@@ -127,7 +127,7 @@ std::vector<ChunkPlace> ChunkIndex::find(const Sha256& hash, std::uint64_t lengt
   return places;
 }
 
-bool copy_chunk(Store& store, const ChunkPlace& place, const Sha256& hash, Partial& partial, unsigned lane,
+bool copy_chunk(Store& store, const ChunkPlace& place, const Sha256& hash, SharedPartial& partial, unsigned lane,
                 std::uint64_t index, std::span<std::byte> buffer) {
   const auto path = store.object_path(place.object);
   const std::uint64_t offset = place.index * chunk_size_bytes;

@@ -67,7 +67,7 @@ class ChunkIndex {
 // Copies a chunk that stands at `place` into `partial`, if its bytes there have this hash: shared blocks where the
 // filesystem can and nobody else may write to the object, else written. `buffer` has room for a chunk. False: it does
 // not stand there; an object that proves to be wrong is not believed from now on.
-[[nodiscard]] bool copy_chunk(Store& store, const ChunkPlace& place, const Sha256& hash, Partial& partial,
+[[nodiscard]] bool copy_chunk(Store& store, const ChunkPlace& place, const Sha256& hash, SharedPartial& partial,
                               unsigned lane, std::uint64_t index, std::span<std::byte> buffer);
 
 }  // namespace sabath

@@ -31,11 +31,11 @@ std::uint64_t Store::held(const Sha256& source_key) const {
   return allocated_below(state_->layout.partial(source_key));
 }
 
-std::unique_ptr<Partial> Store::open_partial(const Digest& digest, std::vector<Sha256> chunks) {
+std::unique_ptr<SharedPartial> Store::open_partial(const Digest& digest, std::vector<Sha256> chunks) {
   return std::make_unique<KnownPartial>(*state_, digest, std::move(chunks));
 }
 
-std::unique_ptr<Partial> Store::open_partial(const Sha256& source_key) {
+std::unique_ptr<OwnPartial> Store::open_partial(const Sha256& source_key) {
   return std::make_unique<UnknownPartial>(*state_, source_key);
 }
 

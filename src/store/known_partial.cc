@@ -20,10 +20,6 @@
 namespace sabath {
 namespace {
 
-[[noreturn]] void refuse_front(const char* what) {
-  throw Error(FailureKind::internal, fmt::format("{} of a partial whose chunks are known", what));
-}
-
 bool same_file(const Fd& a, const Fd& b) {
   struct stat of_a = {}, of_b = {};
   return ::fstat(a.get(), &of_a) == 0 && ::fstat(b.get(), &of_b) == 0 && of_a.st_ino == of_b.st_ino;
@@ -208,17 +204,6 @@ std::map<std::uint64_t, std::uint64_t> KnownPartial::scratch_left() {
   return left;
 }
 
-void KnownPartial::claim(std::uint64_t index) {
-  const std::lock_guard lock(mutex_);
-  if (published_) return;
-  journal_.append(JournalRecordType::claim, index);
-}
-
-std::uint64_t Partial::claim_run(std::uint64_t first, std::uint64_t count) {
-  for (std::uint64_t i = first; i < first + count; ++i) claim(i);
-  return count;
-}
-
 // Whoever wrote its claim later sees the other's. Those that wrote before either looked both see both: then names
 // decide.
 std::uint64_t KnownPartial::claim_run(std::uint64_t first, std::uint64_t count) {
@@ -361,17 +346,5 @@ void KnownPartial::discard() {
   remove_tree(directory_);
 }
 
-// One question of the interface has no meaning here: there is no front.
-void KnownPartial::adopt_front(const SourceVersion&, const std::function<void(std::span<const std::byte>)>&) {
-  refuse_front("the front");
-}
-SourceVersion KnownPartial::version_noted() const { return {}; }
-void KnownPartial::note_version(const SourceVersion&, std::optional<std::uint64_t>) {}
-std::uint64_t KnownPartial::front() const { refuse_front("the front"); }
-void KnownPartial::write_unhashed(unsigned, std::uint64_t, std::span<const std::byte>) {
-  refuse_front("a chunk without its hash");
-}
-void KnownPartial::note_hash(std::uint64_t, std::uint64_t, const Sha256&) { refuse_front("a hash that comes later"); }
-void KnownPartial::restart() { refuse_front("a restart"); }
 
 }  // namespace sabath

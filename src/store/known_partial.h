@@ -14,7 +14,7 @@
 
 namespace sabath {
 
-class KnownPartial final : public Partial {
+class KnownPartial final : public SharedPartial {
  public:
   KnownPartial(Stock& store, const Digest& digest, std::vector<Sha256> chunks,
                SteadyNow now = std::chrono::steady_clock::now);
@@ -23,18 +23,9 @@ class KnownPartial final : public Partial {
   std::vector<bool> chunks_done() override;
   std::vector<ScratchBytes> adopt_scratch(std::uint64_t index) override;
   std::map<std::uint64_t, std::uint64_t> scratch_left() override;
-  void claim(std::uint64_t index) override;
   std::uint64_t claim_run(std::uint64_t first, std::uint64_t count) override;
   void release(std::uint64_t index) override;
   bool claimed_by_other(std::uint64_t index) override;
-
-  void adopt_front(const SourceVersion& expected, const std::function<void(std::span<const std::byte>)>& tee) override;
-  SourceVersion version_noted() const override;
-  void note_version(const SourceVersion& version, std::optional<std::uint64_t> size_bytes) override;
-  std::uint64_t front() const override;
-  void write_unhashed(unsigned lane, std::uint64_t index, std::span<const std::byte> bytes) override;
-  void note_hash(std::uint64_t index, std::uint64_t length, const Sha256& hash) override;
-  void restart() override;
 
   void write_scratch(unsigned lane, std::uint64_t index, std::uint64_t offset, std::span<const std::byte> part,
                      std::size_t fresh) override;

@@ -73,9 +73,9 @@ Leader LeaderWatch::look_now() {
 
 // Whoever has seen nobody says so by a record, and so is ahead of all that open later. Of two that looked before either
 // had said it, each sees the other now.
-bool LeaderWatch::take_lead(Partial& own) {
+bool LeaderWatch::take_lead(OwnPartial& own) {
   if (look_now() != Leader::none) return false;
-  own.claim(own.front() / chunk_size_bytes);
+  own.claim_lead();
   return look_now() == Leader::none;
 }
 
@@ -158,7 +158,7 @@ std::optional<SourceVersion> LeaderWatch::left_version() {
   return std::nullopt;
 }
 
-std::uint64_t LeaderWatch::copy_left(Partial& own, const SourceVersion& expected,
+std::uint64_t LeaderWatch::copy_left(OwnPartial& own, const SourceVersion& expected,
                                      const std::function<void(std::span<const std::byte>)>& tee) {
   list_directories();
   std::uint64_t copied = 0;

@@ -35,14 +35,14 @@ class LeaderWatch {
   [[nodiscard]] bool saw_nothing() const { return looked_ && writers_.empty() && !own_; }  // nobody's directory, at all
   // Ask when a partial was opened because nobody led. Of several that opened theirs at the same moment one goes on; for
   // the others it is false, and they discard theirs.
-  [[nodiscard]] bool take_lead(Partial& own);
+  [[nodiscard]] bool take_lead(OwnPartial& own);
 
   // What the other writer that got farthest noted of the source: nullopt if there is nothing that could be copied.
   [[nodiscard]] std::optional<SourceVersion> left_version();
   // Copies into `own` the chunks that follow its front, from others' directories that noted `expected`: each is hashed
   // and compared with its writer's journal. For writers that stand still and cannot be known to be dead: their files
   // are read and never touched. Calls `tee` with the bytes in order; returns how many.
-  std::uint64_t copy_left(Partial& own, const SourceVersion& expected,
+  std::uint64_t copy_left(OwnPartial& own, const SourceVersion& expected,
                           const std::function<void(std::span<const std::byte>)>& tee);
 
   static constexpr auto interval = std::chrono::milliseconds(100);

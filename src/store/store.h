@@ -71,9 +71,9 @@ class Store {
 
   // --- partials ----------------------------------------------------------------------------------------------
   // Known content: `chunks` are its chunk digests; shared by any number of writers.
-  [[nodiscard]] std::unique_ptr<Partial> open_partial(const Digest& digest, std::vector<Sha256> chunks);
+  [[nodiscard]] std::unique_ptr<SharedPartial> open_partial(const Digest& digest, std::vector<Sha256> chunks);
   // Content whose digests are not known: named by its source key. Adopts what a dead writer of this host left.
-  [[nodiscard]] std::unique_ptr<Partial> open_partial(const Sha256& source_key);
+  [[nodiscard]] std::unique_ptr<OwnPartial> open_partial(const Sha256& source_key);
   // Bytes of the disk that partials of this content hold already.
   [[nodiscard]] std::uint64_t held(const Digest& digest) const;
   [[nodiscard]] std::uint64_t held(const Sha256& source_key) const;

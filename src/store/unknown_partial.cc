@@ -314,11 +314,9 @@ std::vector<bool> UnknownPartial::chunks_done() {
   return done;
 }
 
-// Nobody shares it: a claim only says that this writer goes on.
-void UnknownPartial::claim(std::uint64_t index) {
+void UnknownPartial::claim_lead() {
   const std::lock_guard lock(mutex_);
-  if (!unexamined_) journal_.append(JournalRecordType::claim, index);
+  if (!unexamined_) journal_.append(JournalRecordType::claim, front_bytes() / chunk_size_bytes);
 }
-bool UnknownPartial::claimed_by_other(std::uint64_t) { return false; }
 
 }  // namespace sabath

@@ -17,7 +17,7 @@
 
 namespace sabath {
 
-class UnknownPartial final : public Partial {
+class UnknownPartial final : public OwnPartial {
  public:
   UnknownPartial(Stock& store, const Sha256& key);
   ~UnknownPartial() override;
@@ -27,12 +27,11 @@ class UnknownPartial final : public Partial {
   std::vector<bool> chunks_done() override;
   std::vector<ScratchBytes> adopt_scratch(std::uint64_t index) override;
   std::map<std::uint64_t, std::uint64_t> scratch_left() override;
-  void claim(std::uint64_t index) override;
-  bool claimed_by_other(std::uint64_t index) override;
 
   void adopt_front(const SourceVersion& expected, const std::function<void(std::span<const std::byte>)>& tee) override;
   SourceVersion version_noted() const override;
   void note_version(const SourceVersion& version, std::optional<std::uint64_t> size_bytes) override;
+  void claim_lead() override;
   std::uint64_t front() const override;
   void write_unhashed(unsigned lane, std::uint64_t index, std::span<const std::byte> bytes) override;
   void note_hash(std::uint64_t index, std::uint64_t length, const Sha256& hash) override;

@@ -38,8 +38,8 @@ struct Leading : StoreFixture {
   [[nodiscard]] std::span<const std::byte> chunk(std::uint64_t i) const {
     return bytes_of(bytes).subspan(i * chunk_size_bytes, chunk_length(followed_size, i));
   }
-  void write(Partial& partial, std::uint64_t i) const { partial.write_chunk(0, i, chunk(i), tree.chunks[i]); }
-  void write_all(Partial& partial) const {
+  void write(OwnPartial& partial, std::uint64_t i) const { partial.write_chunk(0, i, chunk(i), tree.chunks[i]); }
+  void write_all(OwnPartial& partial) const {
     for (std::uint64_t i = partial.front() / chunk_size_bytes; i < tree.chunks.size(); ++i) write(partial, i);
   }
   // The directory of a writer that nobody here can judge, with the first chunks of the file.

@@ -18,8 +18,10 @@ struct Partials : StoreFixture {
   [[nodiscard]] std::span<const std::byte> chunk(std::uint64_t i) const {
     return bytes_of(bytes).subspan(i * chunk_size_bytes, chunk_length(size, i));
   }
-  void write(Partial& partial, std::uint64_t i) const { partial.write_chunk(0, i, chunk(i), tree.chunks[i]); }
-  [[nodiscard]] std::unique_ptr<Partial> known(Store& in) const { return in.open_partial(tree.digest, tree.chunks); }
+  void write(ChunkFile& partial, std::uint64_t i) const { partial.write_chunk(0, i, chunk(i), tree.chunks[i]); }
+  [[nodiscard]] std::unique_ptr<SharedPartial> known(Store& in) const {
+    return in.open_partial(tree.digest, tree.chunks);
+  }
   [[nodiscard]] std::filesystem::path known_directory() const { return Layout(directory).partial(tree.digest); }
   // A journal of a writer of another machine, and what it says.
   [[nodiscard]] JournalWriter foreign_journal(const std::string& host) const {

@@ -66,7 +66,7 @@ TEST_F(Partials, KnownIsSharedByTwoStores) {
   const auto other = Store::open(directory, false);
   const auto a = known(*store), b = known(*other);
   write(*a, 0);
-  b->claim(1);
+  EXPECT_EQ(b->claim_run(1, 1), 1U);
   EXPECT_EQ(b->chunks_done(), (std::vector<bool>{true, false, false, false}));
   EXPECT_EQ(a->chunks_done(), (std::vector<bool>{true, false, false, false}));
   EXPECT_TRUE(a->claimed_by_other(1));
@@ -217,7 +217,7 @@ TEST_F(Partials, LanesShareOneObject) {
     std::vector<std::jthread> lanes;
     for (unsigned lane = 0; lane < 4; ++lane) {
       lanes.emplace_back([&, lane] {
-        partial->claim(lane);
+        EXPECT_EQ(partial->claim_run(lane, 1), 1U);
         (void)partial->adopt_scratch(lane);
         const auto whole = chunk(lane);
         for (std::size_t at = 0; at < whole.size(); at += 1 << 20) {
@@ -253,7 +253,7 @@ TEST_F(Partials, OfWritersThatClaimAtOnceOneGetsIt) {
   int won = 0;
   for (int round = 0; round < rounds; ++round) {
     std::vector<std::unique_ptr<Store>> stores;
-    std::vector<std::unique_ptr<Partial>> partials;
+    std::vector<std::unique_ptr<SharedPartial>> partials;
     for (int i = 0; i < writers; ++i) {
       stores.push_back(Store::open(directory, false));
       partials.push_back(known(*stores.back()));

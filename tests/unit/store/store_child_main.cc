@@ -49,7 +49,7 @@ FileTree tree_of(std::uint64_t seed, std::uint64_t size) {
 }
 
 // The chunk in pieces as a network brings them, after what was adopted; returns how many bytes "came".
-std::uint64_t bring_chunk(Partial& partial, std::uint64_t index, std::string& chunk, std::vector<std::byte> start,
+std::uint64_t bring_chunk(ChunkFile& partial, std::uint64_t index, std::string& chunk, std::vector<std::byte> start,
                           useconds_t pause_us) {
   std::uint64_t brought = 0;
   for (std::size_t at = start.size(); at < chunk.size(); at += piece_size) {
@@ -72,9 +72,8 @@ void fill_known(Store& store, std::uint64_t seed, std::uint64_t size, useconds_t
     for (std::uint64_t i = 0; i < done.size(); ++i) {
       if (done[i]) continue;
       missing = true;
-      if (partial->claimed_by_other(i)) continue;
+      if (partial->claim_run(i, 1) == 0) continue;
       took = true;
-      partial->claim(i);
       std::string chunk = seeded_bytes(seed, i * chunk_size_bytes, chunk_length(size, i));
       bring_chunk(*partial, i, chunk, start_of(partial->adopt_scratch(i)), pause_us);
       if (hash_chunk(bytes_of(chunk)) != tree.chunks[i]) throw Error(FailureKind::content, "adopted bytes are wrong");
@@ -89,7 +88,8 @@ void fill_known(Store& store, std::uint64_t seed, std::uint64_t size, useconds_t
 
 Sha256 source_of(std::uint64_t seed) { return sha256(std::to_string(seed)); }
 
-std::uint64_t bring_rest(Store& store, Partial& partial, std::uint64_t seed, std::uint64_t size, useconds_t pause_us) {
+std::uint64_t bring_rest(Store& store, OwnPartial& partial, std::uint64_t seed, std::uint64_t size,
+                         useconds_t pause_us) {
   std::uint64_t brought = 0;
   while (partial.front() < size) {
     const std::uint64_t index = partial.front() / chunk_size_bytes;
@@ -145,7 +145,7 @@ void sleep_over(Store& store, std::uint64_t seed, std::uint64_t size, const std:
   const FileTree tree = tree_of(seed, size);
   const auto partial = store.open_partial(tree.digest, tree.chunks);
   std::string chunk = seeded_bytes(seed, 0, chunk_length(size, 0));
-  partial->claim(0);
+  (void)partial->claim_run(0, 1);
   partial->write_scratch(0, 0, 0, bytes_of(chunk).first(piece_size), piece_size);
   test::write_file(ready, std::to_string(::getpid()));
   ::raise(SIGSTOP);
