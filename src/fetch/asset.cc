@@ -375,9 +375,7 @@ AssetRecord fetch_asset(FetchContext& context, const Recipe& recipe, AssetReques
   const auto begin = std::chrono::steady_clock::now();
   AssetMeter events(context.events);
   Ledger ledger(events);
-  FetchContext own{context.store,   context.fetchers, events,           ledger,        context.space,
-                   context.limiter, context.hosts,    context.rewrites, context.lanes, context.force,
-                   context.stop,    context.share,    context.team};
+  FetchContext own = context.with(events, ledger);
   try {
     AssetFetch(own, events, recipe, request, record).run();
   } catch (const Error& error) {

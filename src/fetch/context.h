@@ -45,6 +45,28 @@ struct FetchContext {
   bool packs = true;     // the small ones of many files go into packs
   bool many = false;     // files: their small requests may share connections
   const WantedChunks* wanted = nullptr;  // nullptr: all
+
+  // The same with books of its own.
+  [[nodiscard]] FetchContext with(EventSink& own_events, Ledger& own_ledger) const {
+    return {
+        .store = store,
+        .fetchers = fetchers,
+        .events = own_events,
+        .ledger = own_ledger,
+        .space = space,
+        .limiter = limiter,
+        .hosts = hosts,
+        .rewrites = rewrites,
+        .lanes = lanes,
+        .force = force,
+        .stop = stop,
+        .share = share,
+        .team = team,
+        .packs = packs,
+        .many = many,
+        .wanted = wanted,
+    };
+  }
 };
 
 }  // namespace sabath

@@ -125,8 +125,11 @@ void Team::show(const Rounds::Seen& seen) {
 // --- any rank's part -----------------------------------------------------------------------------------------------
 
 FetchContext Team::with(const FetchContext& context, EventSink& events, Ledger& ledger) {
-  return {context.store, context.fetchers, events,        ledger,        context.space,  context.limiter,
-          context.hosts, context.rewrites, context.lanes, context.force, rounds_.halt(), {comm_.rank(), comm_.size()}};
+  FetchContext own = context.with(events, ledger);
+  own.stop = rounds_.halt();
+  own.share = {comm_.rank(), comm_.size()};
+  own.team = nullptr;
+  return own;
 }
 
 RankReport Team::work(FetchContext context, const std::vector<FileJob>& jobs, RankMeter& meter) {

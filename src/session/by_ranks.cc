@@ -75,8 +75,19 @@ FetchRecord fetch_by_ranks(Comm& comm, Store& store, const FetcherSet& fetchers,
     const RewriteRules rewrites;  // rank 0 has applied its own
     SpaceGuard space(store.space(), store.directory().string());
     Hosts hosts(settings.lanes, team.ranks());
-    FetchContext context{store, fetchers, events,         unused,        space,      team.limiter(),
-                         hosts, rewrites, settings.lanes, request.force, team.stop()};
+    FetchContext context{
+        .store = store,
+        .fetchers = fetchers,
+        .events = events,
+        .ledger = unused,
+        .space = space,
+        .limiter = team.limiter(),
+        .hosts = hosts,
+        .rewrites = rewrites,
+        .lanes = settings.lanes,
+        .force = request.force,
+        .stop = team.stop(),
+    };
     team.follow(context);
   }
   return told_to_all(comm, std::move(record), failure);

@@ -70,10 +70,21 @@ class PartFetch {
     SpaceGuard space(own->space(), own->directory().string());
     RateLimiter limiter(settings_.limit_rate == 0 ? 0 : std::max<std::uint64_t>(1, settings_.limit_rate / nodes));
     Hosts hosts(settings_.lanes, nodes, rules_);
-    FetchContext context{*own,  *fetchers_, events_,         ledger, space, limiter,
-                         hosts, rewrites,   settings_.lanes, false,  stop};
-    context.packs = false;  // the view is made of them
-    context.wanted = &wanted;
+    FetchContext context{
+        .store = *own,
+        .fetchers = *fetchers_,
+        .events = events_,
+        .ledger = ledger,
+        .space = space,
+        .limiter = limiter,
+        .hosts = hosts,
+        .rewrites = rewrites,
+        .lanes = settings_.lanes,
+        .force = false,
+        .stop = stop,
+        .packs = false,  // the view is made of them
+        .wanted = &wanted,
+    };
     std::optional<Failure> failure;
     try {
       for (const FileOutcome& outcome : fetch_all(context, jobs)) {

@@ -188,9 +188,19 @@ FetchRecord Session::State::fetch(const FetchRequest& request, EventSink& events
   }
   Ledger unused(events);
   FetchContext context{
-      open,  fetchers,          events,         unused,        space, team == nullptr ? limiter : team->limiter(),
-      hosts, settings.rewrites, settings.lanes, request.force, stop,  {},
-      team};
+      .store = open,
+      .fetchers = fetchers,
+      .events = events,
+      .ledger = unused,
+      .space = space,
+      .limiter = team == nullptr ? limiter : team->limiter(),
+      .hosts = hosts,
+      .rewrites = settings.rewrites,
+      .lanes = settings.lanes,
+      .force = request.force,
+      .stop = stop,
+      .team = team,
+  };
   for (const auto& recipe : recipes) {
     record.assets.push_back(fetch_asset(context, recipe, asset));
     // A fetch that found all in place writes nothing: it works on a read-only store, and costs no inode.

@@ -261,9 +261,19 @@ TEST(ChunkTransfer, ChunksThatAreNotWantedAreLeftToOthers) {
   const auto other = Store::open(bench.directory / "store", false);
   Hosts hosts(4);
   FetchContext part{
-      *other, bench.origin, *bench.events, *bench.ledger, bench.space, bench.limiter, hosts, bench.rewrites, 4, false,
-      {}};
-  part.wanted = &wanted;
+      .store = *other,
+      .fetchers = bench.origin,
+      .events = *bench.events,
+      .ledger = *bench.ledger,
+      .space = bench.space,
+      .limiter = bench.limiter,
+      .hosts = hosts,
+      .rewrites = bench.rewrites,
+      .lanes = 4,
+      .force = false,
+      .stop = {},
+      .wanted = &wanted,
+  };
   EXPECT_FALSE(fetch_all(part, {job}).front().failure);
   expect_moved_once(bench.origin.sent(a), 2 * chunk + 1);
   EXPECT_FALSE(bench.store->present(job.known->digest));
@@ -279,8 +289,19 @@ TEST(ChunkTransfer, TwoStoresOfOneDirectoryShareTheWork) {
   EventLog events;
   Ledger ledger(events);
   Hosts hosts(4);
-  FetchContext second{*other, bench.origin,   events, ledger, bench.space, bench.limiter,
-                      hosts,  bench.rewrites, 4,      false,  {}};
+  FetchContext second{
+      .store = *other,
+      .fetchers = bench.origin,
+      .events = events,
+      .ledger = ledger,
+      .space = bench.space,
+      .limiter = bench.limiter,
+      .hosts = hosts,
+      .rewrites = bench.rewrites,
+      .lanes = 4,
+      .force = false,
+      .stop = {},
+  };
   FileOutcome theirs;
   std::jthread thread([&] { theirs = fetch_all(second, {known_job({a}, bytes)}).front(); });
   const auto ours = bench.fetch(known_job({a}, bytes));

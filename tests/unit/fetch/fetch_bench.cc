@@ -49,7 +49,19 @@ FetchBench::FetchBench(std::uint64_t bytes_free)
 
 FetchContext FetchBench::context() {
   hosts = std::make_unique<Hosts>(lanes);
-  return {*store, origin, *events, *ledger, space, limiter, *hosts, rewrites, lanes, force, stop.get_token()};
+  return {
+      .store = *store,
+      .fetchers = origin,
+      .events = *events,
+      .ledger = *ledger,
+      .space = space,
+      .limiter = limiter,
+      .hosts = *hosts,
+      .rewrites = rewrites,
+      .lanes = lanes,
+      .force = force,
+      .stop = stop.get_token(),
+  };
 }
 
 void FetchBench::begin() {

@@ -43,8 +43,19 @@ class Resolve : public testing::Test {
     std::vector<Url> urls;
     for (const char* text : texts) urls.push_back(Url::parse(text));
     FetchContext own = bench.context();
-    FetchContext context{own.store, set,          own.events, own.ledger, own.space, own.limiter,
-                         own.hosts, own.rewrites, own.lanes,  own.force,  own.stop};
+    FetchContext context{
+        .store = own.store,
+        .fetchers = set,
+        .events = own.events,
+        .ledger = own.ledger,
+        .space = own.space,
+        .limiter = own.limiter,
+        .hosts = own.hosts,
+        .rewrites = own.rewrites,
+        .lanes = own.lanes,
+        .force = own.force,
+        .stop = own.stop,
+    };
     return sabath::resolve(context, urls, limit, time_max);
   }
   FailureKind kind_of(const std::vector<const char*>& urls, std::chrono::milliseconds time_max = listing_time_max) {

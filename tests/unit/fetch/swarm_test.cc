@@ -288,9 +288,19 @@ TEST(Swarm, AStopEndsARateLimitAtOnce) {
   bench.origin.put(file_url(1), {.bytes = std::string(1'000'000, 'x')});
   const auto took = time_to_stop(bench, [&] {
     FetchContext usual = bench.context();
-    FetchContext context{usual.store, usual.fetchers, usual.events, usual.ledger,
-                         usual.space, slow,           usual.hosts,  usual.rewrites,
-                         4,           false,          usual.stop};
+    FetchContext context{
+        .store = usual.store,
+        .fetchers = usual.fetchers,
+        .events = usual.events,
+        .ledger = usual.ledger,
+        .space = usual.space,
+        .limiter = slow,
+        .hosts = usual.hosts,
+        .rewrites = usual.rewrites,
+        .lanes = 4,
+        .force = false,
+        .stop = usual.stop,
+    };
     (void)fetch_all(context, {job_for({file_url(1)})});
   });
   EXPECT_LT(took, std::chrono::seconds(30));

@@ -56,7 +56,19 @@ struct TeamBench : FetchBench {
     const FetcherSet& source = fails ? static_cast<const FetcherSet&>(broken) : origin;
     Hosts table(lanes, comm.size());
     if (comm.rank() == 1 && pausing) table.of("https://of-1.lab").pause_until(in_a_while(), false);
-    FetchContext own{*mine, source, nothing, unused, room, unlimited, table, rewrites, lanes, false, team.stop()};
+    FetchContext own{
+        .store = *mine,
+        .fetchers = source,
+        .events = nothing,
+        .ledger = unused,
+        .space = room,
+        .limiter = unlimited,
+        .hosts = table,
+        .rewrites = rewrites,
+        .lanes = lanes,
+        .force = false,
+        .stop = team.stop(),
+    };
     team.follow(own);
     paused_here[comm.rank()] = {table.of("https://of-0.lab").paused_until(),
                                 table.of("https://of-1.lab").paused_until()};

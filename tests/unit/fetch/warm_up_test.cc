@@ -49,8 +49,18 @@ class WarmingUp : public testing::Test {
  protected:
   std::map<std::string, int> seen(const std::vector<Fragment>& fragments) {
     const FetchContext context{
-        *bench.store,   logins, *bench.events, *bench.ledger,         bench.space, bench.limiter, hosts,
-        bench.rewrites, 0,      false,         bench.stop.get_token()};
+        .store = *bench.store,
+        .fetchers = logins,
+        .events = *bench.events,
+        .ledger = *bench.ledger,
+        .space = bench.space,
+        .limiter = bench.limiter,
+        .hosts = hosts,
+        .rewrites = bench.rewrites,
+        .lanes = 0,
+        .force = false,
+        .stop = bench.stop.get_token(),
+    };
     static_cast<void>(WarmUp(context, fragments));
     return logins.seen;
   }
