@@ -16,6 +16,7 @@ TOPS = "src|include|fetchers|tests|docs|bench|scripts|cmake|etc/slurm|etc/sites|
 PATH = re.compile(rf"(?<![\w./~$}}-])((?:{TOPS})/[\w./*+-]*[\w*/])")
 FILE = re.compile(r"`([\w*-]+\.(?:cc|h|py|cmake))`")
 LINK = re.compile(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)")
+COUNTED = re.compile(r"^\| \w+ \| `([^`]+)` \| ([\d,]+) \|", re.M)  # of docs/testing.md: files, at least
 PLACEHOLDERS = re.compile("NAME|NOUN|DATE-CPU")
 
 
@@ -54,6 +55,11 @@ class Documents:
                 for date in DATE.finditer(paragraph[0]):
                     if "**Measured**" not in paragraph[0]:
                         find(paragraph.start() + date.start(), f"{date[0]}: a date stands in a Measured line only")
+        if path.name == "testing.md":
+            for match in COUNTED.finditer(text):
+                count = sum(1 for _ in self.tree.glob(match[1]))
+                if count < int(match[2].replace(",", "")):
+                    find(match.start(), f"{match[1]} are {count} files, not {match[2]}")
         for match in WORDS.finditer(text):
             find(match.start(), f'"{match[0]}": name who or what it is, how many, or say "instead of"')
         if path.suffix == ".md" and path.parts[0] != "CHANGELOG.md":
@@ -86,6 +92,7 @@ SAMPLES = (  # file, text, findings
     ("docs/a.md", "`users.py`, src/fetch/gone.cc, [gone](gone.md)\n", 2),
     ("HACKING.md", "`gone.cc`, `cmd_NAME.cc`\n", 1),
     ("docs/a.md", "For whoever asks, so\nmany, whatever, in place of it.\n", 4),
+    ("docs/testing.md", "| unit | `src/*/*.cc` | 1 | x |\n| cli | `docs/*` | 3 | x |\n", 1),
     ("CHANGELOG.md", "word " * 901, 1),
 )
 
