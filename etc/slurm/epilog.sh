@@ -1,7 +1,7 @@
 #!/bin/bash
 # Epilog= in slurm.conf, run by root on each node when a job is over: keeps what was staged for the user's next job, but
 # not more than `keep` of it, least recently staged first; with keep=0 nothing. What is being staged just now never goes.
-# What a training only reads may: where jobs share nodes, let `keep` hold the data of all of them.
+# Data that a training only reads may go: where jobs share nodes, make `keep` large enough for the data of all jobs.
 export PATH=/usr/sbin:/usr/bin:/sbin:/bin # Slurm gives none
 disk=/local
 keep=500GB
