@@ -1,5 +1,5 @@
-// A file of an asset that the store holds, open for reading, wherever its bytes stand: in a file of their own, or in a
-// pack beside others. What is handed out has been verified. Throws Error{not_found}, Error{offline}, Error{storage}.
+// A file of an asset that the store holds, open for reading. Its bytes stand in a file of their own, or in a
+// pack beside others. Only verified bytes are handed out. Throws Error{not_found}, Error{offline}, Error{storage}.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// What the recipes offer, and what of it the store of a session holds. Nothing is made, changed or fetched. One thread
+// The assets that the recipes offer, and which of them the store holds. Nothing is made, changed or fetched. One thread
 // a session. Throws Error{not_found} with a suggestion, Error{usage}, Error{invalid}, Error{storage}.
 #pragma once
 

@@ -1,4 +1,4 @@
-// Room in the session's store: what is not used goes to its trash, and from there, when nobody has missed it, away.
+// Room in the session's store: unused assets go to its trash, and are deleted later unless a user takes them back.
 // One thread; safe beside all other work on the store, and a collection that was broken off is finished by the next.
 // Throws Error{offline} if there is no store, Error{usage}, Error{interrupted}, Error{space}, Error{storage}.
 #pragma once
@@ -53,7 +53,7 @@ struct CollectionRecord {
   std::vector<CollectedOther> others;
   std::uint64_t other_bytes = 0;
   std::uint64_t leftovers = 0;                           // files of processes that are gone
-  std::uint64_t restored = 0;                            // taken back, for somebody began to use it
+  std::uint64_t restored = 0;                            // taken back, because a process began to use it
   std::uint64_t deleted_batches = 0, deleted_bytes = 0;  // of the trash
   std::vector<std::string> waiting;                      // why a batch of the trash stays
   std::vector<std::string> notes;                        // warnings for people

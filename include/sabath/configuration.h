@@ -20,7 +20,7 @@ namespace sabath {
 struct ConfigurationSources {
   std::vector<std::string> roots;            // none: as the environment or the files say
   std::optional<std::string> store, config;  // several stores separated by colons; the user's file
-  bool offline = false;                      // true: whatever the others say
+  bool offline = false;                      // true: also where the others say no
 };
 
 struct ConfigurationEntry {

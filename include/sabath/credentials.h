@@ -15,12 +15,12 @@ namespace sabath {
 enum class SshTransport { automatic, library, program };
 
 struct SshSettings {
-  // Who carries the conversation: libssh2, or the OpenSSH program. Automatic: the program where the configuration of
-  // the host asks for what libssh2 has not (ProxyCommand, ControlPath), else libssh2.
+  // libssh2 or the OpenSSH program carries the conversation. Automatic: the program where the configuration of the
+  // host asks for a thing that libssh2 lacks (ProxyCommand, ControlPath), else libssh2.
   SshTransport transport = SshTransport::automatic;
   std::filesystem::path home;    // "~" of the configuration: ~/.ssh has keys and known_hosts; empty: none
-  std::filesystem::path config;  // in place of ~/.ssh/config and /etc/ssh/ssh_config; empty: those
-  std::string user;              // logs in where neither configuration nor anybody names another
+  std::filesystem::path config;  // instead of ~/.ssh/config and /etc/ssh/ssh_config; empty: those
+  std::string user;              // logs in where neither the configuration nor the URL names another
   std::string agent;             // the ssh agent's socket; empty: none
 };
 
@@ -33,14 +33,14 @@ struct S3Settings {
   std::string region;                      // empty: the profile's, or us-east-1
   std::string endpoint_url;                // "https://host[:port]"; empty: the profile's, or Amazon's
   std::string addressing;  // "path", "virtual"; empty: the profile's, or what the endpoint is known to want
-  bool anonymous = false;  // sign nothing, whatever credentials there are
+  bool anonymous = false;  // sign nothing, even where there are credentials
 };
 
 // Where the bearer token of one origin lies. It is sent to that origin and to no other, redirects included.
 struct TokenPlace {
   std::string origin;                // as Url::origin() writes it: "https://data.lab", "sabath://cache.lab"
   Secret token;                      // of the environment; else
-  std::filesystem::path file;        // a file that nobody else may read; else
+  std::filesystem::path file;        // a file that no other user may read; else
   std::vector<std::string> command;  // argv of a program that prints it: a keyring's
 };
 

@@ -1,6 +1,6 @@
 // A machine, a site and a store, examined. No network connection is opened and nothing is left behind; to learn what
-// the store's filesystem can do a few small files are made beside the store for a moment. One thread a session. What is
-// wrong is a finding, not an Error.
+// the store's filesystem can do a few small files are made beside the store for a moment. One thread a session. A
+// fault is a finding, not an Error.
 #pragma once
 
 #include <stop_token>

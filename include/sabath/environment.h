@@ -1,4 +1,4 @@
-// What the process was given by its caller, read once and passed on: the only place that reads the environment.
+// The environment that the caller gave the process, read once and passed on: no other place reads it.
 // Plain values; any thread.
 #pragma once
 
@@ -11,8 +11,8 @@ namespace sabath {
 
 struct Environment {
   std::map<std::string, std::string> variables;
-  std::filesystem::path home;        // empty if nobody knows
-  std::string user;                  // login name; empty if nobody knows
+  std::filesystem::path home;        // empty: not known
+  std::string user;                  // login name; empty: not known
   std::filesystem::path executable;  // this program; empty if /proc does not say
 
   // nullopt when unset or empty.

@@ -1,4 +1,4 @@
-// What the library tells while it works. Core code never prints: it emits events, and the program renders them.
+// Events that the library emits while it works. Core code never prints: the program renders its events.
 #pragma once
 
 #include <array>
@@ -104,7 +104,7 @@ class EventSink {
   virtual void on(const Event& event) = 0;  // called from any thread
 };
 
-class NoEvents final : public EventSink {  // nobody listens
+class NoEvents final : public EventSink {  // for calls without a listener
  public:
   void on(const Event&) override {}
 };

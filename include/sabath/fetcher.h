@@ -26,7 +26,7 @@
 
 namespace sabath {
 
-// What tells one version of a source from another. Empty: the source does not say.
+// Marks that tell one version of a source from another. Empty: the source does not say.
 struct Validators {
   std::string etag;           // strong or weak, as the server wrote it
   std::string last_modified;  // HTTP-date, or another opaque text of the protocol
@@ -35,7 +35,7 @@ struct Validators {
 };
 
 // Servers pack what they send, unpack what they store, and name what is packed anyway as packed for the way
-// (Content-Encoding). Which of these bytes are the file, only a checksum can say.
+// (Content-Encoding). Only a checksum can say which of these bytes are the file.
 enum class Coding {
   plain,     // anything else is refused
   any,       // the bytes as they come; the answer names what was done to them
@@ -102,7 +102,7 @@ class Fetcher {
   // Where a connection costs a login: opens one that the next read of this host may use. Throws as read() does.
   virtual void warm_up(const Url& /*url*/, std::stop_token /*stop*/) {}
   // Where this user's settings lead the URL: an endpoint, a host behind an alias. Two places are two sources, although
-  // the URL is the same. Empty: the URL says all. Asks nobody. Throws as read() does where the settings make no sense.
+  // the URL is the same. Empty: the URL says all. Sends nothing. Throws as read() does for settings without sense.
   [[nodiscard]] virtual std::string place(const Url& /*url*/) const { return ""; }
 };
 
@@ -132,9 +132,9 @@ class FetcherSet {
   // nullptr if no fetcher of this build knows the scheme.
   [[nodiscard]] virtual Fetcher* find(std::string_view scheme) const = 0;
   [[nodiscard]] virtual std::vector<Scheme> schemes() const = 0;  // known ones too, built or not
-  // Who turns this URL into a list of files; nullptr: it is the URL of a single one.
+  // The resolver that turns this URL into a list of files; nullptr: it is the URL of a single file.
   [[nodiscard]] virtual Resolver* resolver_for(const Url&) const { return nullptr; }
-  // As Fetcher::place, whoever serves the scheme.
+  // As Fetcher::place of the fetcher that serves the scheme.
   [[nodiscard]] virtual std::string place(const Url&) const { return ""; }
 };
 

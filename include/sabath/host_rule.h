@@ -1,4 +1,4 @@
-// What a host may be asked for, whatever it could bear: by its owner's wish, a site's, or a recipe's. Values only.
+// Limits of the requests to a host, as its owner, a site or a recipe wishes, also where it could bear more. Values.
 #pragma once
 
 #include <cstdint>

@@ -76,7 +76,7 @@ struct ManifestDiffRequest {
   std::function<void(const ManifestDiffRecord& head, const ManifestDifference&)> on_difference;  // like on_entry
 };
 
-// Compares a directory, or one file, with a manifest. What differs is in the record; exit says how bad it is.
+// Compares a directory, or one file, with a manifest. The record has the differences; exit says how bad they are.
 struct ManifestVerifyRequest {
   std::string manifest;
   std::filesystem::path path;

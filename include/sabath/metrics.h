@@ -1,4 +1,4 @@
-// What training programs print, as values: a log, a CSV, a JSON-lines file, or the directory of a run. docs/metrics.md
+// Metrics of training programs, as values: from a log, a CSV, a JSON-lines file, or a run's directory. docs/metrics.md
 // says what is read. Throws Error{not_found} if there is nothing to read, Error{invalid} for a pattern that makes no
 // sense, a format that there is not, or more values than a record holds, Error{storage}.
 #pragma once

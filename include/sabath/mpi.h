@@ -10,7 +10,7 @@
 
 namespace sabath {
 
-// Collective over `of`, whose duplicate it works with: nobody else's messages are met. MPI has been started with
+// Collective over `of`, whose duplicate it works with: it meets no messages of others. MPI has been started with
 // MPI_THREAD_FUNNELED at least, and ends after the result. Main thread. Throws Error{nodes}.
 [[nodiscard]] std::unique_ptr<Comm> make_comm(MPI_Comm of);
 

@@ -30,7 +30,7 @@ class RelativePath {
 };
 
 // True if a relative symlink standing at `link` with this target stays inside the asset, judged by text alone: ".." may
-// stand only at its front, because behind a name it could climb from wherever another symlink leads.
+// stand only at its front, because behind a name it could climb from where another symlink leads.
 [[nodiscard]] bool symlink_stays_inside(const RelativePath& link, std::string_view target);
 
 // `text` with control bytes and invalid UTF-8 shown as \xNN, cut at `length_max` bytes: safe for a terminal.

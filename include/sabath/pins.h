@@ -1,4 +1,4 @@
-// Assets of the session's store that are kept, whatever is collected. One thread; safe beside all other work on the
+// Assets of the session's store that no collection takes. One thread; safe beside all other work on the
 // store. Throws Error{not_found}, Error{offline} if the store or the asset is not there, Error{space}, Error{storage}.
 #pragma once
 

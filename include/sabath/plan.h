@@ -1,4 +1,4 @@
-// What a fetch would do, and whether it fits: before a byte of content moves. Plain values; who finds out is
+// The work that a fetch would do, and whether it fits: before a byte of content moves. Plain values, made by
 // Session::plan(). docs/planning.md says what each of them means.
 #pragma once
 
@@ -16,7 +16,7 @@ namespace sabath {
 struct PlanRequest {
   FetchRequest fetch;          // what of it says what is wanted
   std::string to;              // also to this directory of this node, by `stage`; empty: the store only
-  unsigned requests_max = 64;  // at most 10,000; for sizes that nobody has written down; 0: ask nobody
+  unsigned requests_max = 64;  // at most 10,000; for sizes that no recipe or manifest states; 0: none
 };
 
 struct FilesAndBytes {
@@ -52,7 +52,7 @@ struct PlannedAsset {
   std::string biggest_path;
   std::vector<PlannedSource> sources;
   std::vector<std::string> steps;  // what a person must do first
-  std::optional<Failure> refused;  // it cannot be fetched, whatever room there is
+  std::optional<Failure> refused;  // it cannot be fetched, even with enough room
 
   // Of `to_fetch`, what comes from the sources: a part may be here in other objects, or have arrived earlier.
   [[nodiscard]] std::uint64_t bytes_to_move() const {

@@ -66,7 +66,7 @@ struct Fragment {
       path;               // where it stands in the view; file: its name, else the directory; absent: the root
   std::vector<Url> urls;  // mirrors of the same bytes, at least one
   std::optional<std::uint64_t> size_bytes;
-  std::optional<std::uint64_t> limit;  // file_list: only the first so many files
+  std::optional<std::uint64_t> limit;  // file_list: only the first N files
   Checksums checksum;
 };
 
@@ -112,7 +112,7 @@ struct Recipe {
   std::optional<ManifestPin> manifest;
   std::optional<GitSource> git;
   std::vector<GitSource> forks;
-  std::optional<RelativePath> source;  // in place of git: a directory of code beside the recipe's file
+  std::optional<RelativePath> source;  // instead of git: a directory of code beside the recipe's file
   std::string default_dataset;         // model: what `fetch MODEL` takes along; empty: the first run set
   Requirements requirements;
   std::map<std::string, std::string> env_vars;

@@ -1,7 +1,7 @@
-// What runs or training logs came to: their series, whether they meet expectations, and reports of them: a table, a
-// figure, a page, exports. Throws Error{usage} for a format or an expectation that there is not and a place that the
-// format cannot be written to, Error{not_found}, Error{invalid} and Error{storage} as reading a run does, Error{space},
-// and Error{command} where the program that a format needs fails.
+// Results of runs or training logs: their series, whether they meet expectations, and reports of them: a table, a
+// figure, a page, exports. Throws Error{usage} for an unknown format, an expectation without sense, and a place that
+// the format cannot be written to, Error{not_found}, Error{invalid} and Error{storage} as reading a run does,
+// Error{space}, and Error{command} where the program that a format needs fails.
 #pragma once
 
 #include <cstdint>

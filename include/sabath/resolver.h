@@ -1,9 +1,9 @@
 // The resolver contract: one URL that stands for many files, turned into a bounded list of them. A resolver asks a
 // catalogue, a directory or a bucket, and moves no content. fetchers/README.md shows how to write one.
 //
-// A resolver has no retries and no sleeps: it makes each request within Inquiry::attempt(), which is lent by whoever
-// resolves, and which repeats, counts and bounds. One object serves many threads at once. Throws Error: what no file
-// may be called, or a list without an end, is Error{invalid}.
+// A resolver has no retries and no sleeps: it makes each request within Inquiry::attempt(), which its caller
+// lends, and which repeats, counts and bounds. One object serves many threads at once. Throws Error{invalid}
+// for a name that no file may have and for a list without an end.
 #pragma once
 
 #include <cstdint>

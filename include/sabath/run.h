@@ -1,5 +1,5 @@
-// Runs a model or workflow on verified bytes, and keeps a record of each run: a directory, docs/runs.md. What is not in
-// the store is fetched first. What the programs print and measure comes as events (RunStarted ... RunEnded).
+// Runs a model or workflow on verified bytes, and keeps a record of each run: a directory, docs/runs.md. Data that
+// the store lacks is fetched first. Output and measurements come as events (RunStarted ... RunEnded).
 //
 // One process: a session of several ranks is refused. One thread calls; the programs run in the meantime. A stop
 // request is passed on to the programs as a signal, and they get `grace`; the record of the run is closed in any case.
@@ -25,10 +25,10 @@
 namespace sabath {
 
 struct RunRequest {
-  std::string model;                  // a model or workflow
-  std::string dataset;                // or the key of a run set; empty: the recipe's
-  std::string run_set;                // the run set with this key, whatever the dataset is called; empty: as that says
-  std::vector<std::string> settings;  // "KEY=VALUE" of the recipe; "KEY=A,B": one run for each value
+  std::string model;                    // a model or workflow
+  std::string dataset;                  // or the key of a run set; empty: the recipe's
+  std::string run_set;                  // the run set with this key; empty: the dataset's
+  std::vector<std::string> settings;    // "KEY=VALUE" of the recipe; "KEY=A,B": one run for each value
   std::filesystem::path settings_file;  // settings in JSON or YAML; `settings` win
   std::vector<std::string> arguments;   // more of them, for the recipe's last step
   std::string mode = "train";           // or "infer": which run sets of the recipe
@@ -66,7 +66,7 @@ struct RunsRecord {
 RunsRecord run(Session& session, const RunRequest& request, EventSink& events, std::stop_token stop = {});
 [[nodiscard]] std::string to_json(const RunsRecord& record);
 
-// What would run. Nothing is fetched, made or launched.
+// A run as it would be. Nothing is fetched, made or launched.
 struct ForeseenStep {
   std::vector<std::string> argv;
   int ranks = 1;

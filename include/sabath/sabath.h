@@ -37,7 +37,7 @@ sabath_session* sabath_open(const char* settings, char** error);
 void sabath_close(sabath_session* session);
 
 /* `event` is JSON text of one object, {"event": "BytesReceived", ...}, that lives until the function returns. It is
- * called by any thread, also by several at once, while verbs are called. NULL: nobody listens. Once sabath_listen() has
+ * called by any thread, also by several at once, while verbs are called. NULL: no listener. Once sabath_listen() has
  * returned, who listened before is not called any more, unless a listener called it. */
 typedef void (*sabath_listener)(void* user, const char* event);
 void sabath_listen(sabath_session* session, sabath_listener listener, void* user);
@@ -49,7 +49,7 @@ char* sabath_call(sabath_session* session, const char* verb, const char* request
 void sabath_stop(sabath_session* session);
 void sabath_free(char* text);
 
-/* A file of an asset that the store holds, verified, wherever it stands; kept from collection while it is open. */
+/* A verified file of an asset in the store, in a file of its own or a pack; no collection takes it while it is open. */
 sabath_file* sabath_file_open(sabath_session* session, const char* asset, const char* path, char** error);
 int64_t sabath_file_size(const sabath_file* file);
 /* Up to `length` bytes at `offset` into `room`; how many, 0 at the end. */

@@ -1,6 +1,6 @@
-// What this node uses while a program runs: processors, memory, disks, network and accelerators, a JSON object a line
-// (docs/runs.md), ever rarer until there is one in ten seconds. Any thread; the one that calls waits until the program
-// has ended, or a stop is requested. Throws Error{usage}, Error{storage}, Error{space}.
+// The use of this node while a program runs: processors, memory, disks, network, accelerators. It is a JSON object a
+// line (docs/runs.md), ever rarer until there is one in ten seconds. Any thread; the caller waits until the program has
+// ended, or a stop is requested. Throws Error{usage}, Error{storage}, Error{space}.
 #pragma once
 
 #include <cstdint>

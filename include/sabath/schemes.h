@@ -1,5 +1,5 @@
-// Which URL schemes this build can fetch, and by what. Nobody is asked. Throws Error{usage}, Error{invalid} where the
-// description of a program makes no sense.
+// Which URL schemes this build can fetch, and by what. No request is made. Throws Error{usage}, Error{invalid} where
+// the description of a program makes no sense.
 #pragma once
 
 #include <stop_token>

@@ -1,4 +1,4 @@
-// A password, a token or a key: text that is shown by nobody and wiped when it goes. It cannot be printed, compared or
+// A password, a token or a key: text that no message shows, wiped when it goes. It cannot be printed, compared or
 // turned into a string by accident; reveal() is where it leaves, and there are few of those. A plain value; any thread.
 #pragma once
 

@@ -1,6 +1,6 @@
-// The store of a session as a source for others, read-only, by HTTP or HTTPS: whoever knows the hash of a content gets
-// it (docs/serving.md). Any thread; the one that calls waits until a stop is requested. Throws Error{usage} for what
-// makes no sense and where there is no store, Error{access} for a secret that others may read, Error{unavailable} if it
+// The store of a session as a source for others, read-only, by HTTP or HTTPS: a client gets the content whose hash
+// it knows (docs/serving.md). Any thread; the caller waits until a stop is requested. Throws Error{usage} for a request
+// without sense and where there is no store, Error{access} for a secret that others may read, Error{unavailable} if it
 // cannot listen.
 #pragma once
 

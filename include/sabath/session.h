@@ -1,8 +1,8 @@
 // The library's front door: recipes, a store and the fetchers of this build, wired together.
 //
 // A Session never prints, never reads the environment, and has no global state. One thread uses a Session at a time;
-// fetch() works with as many lanes as asked. Failures of one asset are in its record; Error is thrown only for what
-// concerns the whole call (usage, no such recipe, no store).
+// fetch() works with as many lanes as asked. Failures of one asset are in its record; Error is thrown only where
+// the whole call fails (usage, no such recipe, no store).
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ namespace sabath {
 
 // A part of an asset: docs/recipes.md, "A part of an asset".
 struct Selection {
-  std::optional<std::uint64_t> sample;  // the first so many files of each archive and list, and of the single files
+  std::optional<std::uint64_t> sample;  // the first N files of each archive and list, and of the single files
   std::vector<std::string> select;      // patterns of paths in the asset; none: all
   [[nodiscard]] bool empty() const { return !sample && select.empty(); }
   friend bool operator==(const Selection&, const Selection&) = default;

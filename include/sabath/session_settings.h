@@ -1,4 +1,4 @@
-// What a Session is made with. Plain values, but for what is asked when something is to move; sabath/configuration.h
+// Settings of a Session. Plain values, but for functions that are asked when bytes are to move; sabath/configuration.h
 // makes them as the command line does.
 #pragma once
 
@@ -16,10 +16,10 @@
 
 namespace sabath {
 
-// When whatever runs this process will end it.
+// When the batch system or container will end this process.
 struct Deadline {
   std::chrono::system_clock::time_point at;
-  std::string by;  // who says so: "--deadline", "SLURM_JOB_END_TIME"
+  std::string by;  // the option or variable that says so: "--deadline", "SLURM_JOB_END_TIME"
 };
 
 struct SessionSettings {
@@ -33,7 +33,7 @@ struct SessionSettings {
   bool offline = false;                                       // open no socket
   std::string hash_kernel = "auto";                           // of this process: the quickest, or one by name
   FetcherSettings fetchers;
-  // Of each call, whichever it is; of all its ranks and nodes together.
+  // Of each call; of all its ranks and nodes together.
   unsigned lanes = 0;                     // connections at most, 0: as many as help
   std::uint64_t limit_rate = 0;           // bytes a second, 0: none
   std::string job;                        // of the batch system: tells others who uses the store

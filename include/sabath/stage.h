@@ -1,4 +1,4 @@
-// Staging: an asset brought to the stores of all nodes of a job. Plain values; who does it is Session::stage().
+// Staging: an asset brought to the stores of all nodes of a job. Plain values; Session::stage() does it.
 #pragma once
 
 #include <cstdint>
@@ -21,10 +21,10 @@ struct StageRequest {
   std::vector<std::string> to;
   StageMode mode = StageMode::replicate;
   std::uint64_t seed = 0;      // shard: of the dealing
-  unsigned overlap = 1;        // shard: so many nodes (ranks) get each file
+  unsigned overlap = 1;        // shard: N nodes (ranks) get each file
   bool per_rank = false;       // shard: dealt to the ranks; a node gets what its ranks do
   unsigned readers_max = 64;   // nodes that read from the shared store at once
-  unsigned allow_partial = 0;  // go on without so many nodes
+  unsigned allow_partial = 0;  // go on without N nodes
   unsigned threads = 0;        // of each node's readers and of its writers, at most; 0: chosen
   // Of the asset's HDF5 files, docs/hdf5.md; empty: the files as they are.
   std::vector<std::string> select;

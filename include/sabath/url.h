@@ -37,7 +37,7 @@ class Url {
   std::optional<std::uint16_t> port_;
 };
 
-// What may be shown of a text that may be no URL: neither query nor credentials, and nothing that a terminal obeys.
+// The part that may be shown of a text, URL or not: neither query nor credentials, and nothing that a terminal obeys.
 [[nodiscard]] std::string printable_url(std::string_view text);
 
 // %XX sequences decoded; a malformed one throws Error{invalid}.

@@ -1,4 +1,4 @@
-// What the store of a session holds, and how much room it takes. Nothing is made or changed. Throws Error{storage}.
+// The content of a session's store, and the room that it takes. Nothing is made or changed. Throws Error{storage}.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ struct UsageRecord {
   std::uint64_t packs = 0, packed_files = 0, pack_bytes = 0;
   std::uint64_t partial_bytes = 0;
   std::uint64_t manifests = 0, views = 0, quarantined = 0, inodes = 0;
-  std::optional<std::uint64_t> bytes_free, inodes_free;  // for this user; absent: there is no store, or nobody counts
+  std::optional<std::uint64_t> bytes_free, inodes_free;  // for this user; absent: no store, or not counted
   int exit = 0;
 };
 

@@ -29,7 +29,7 @@ struct VerifyFinding {
   std::uint64_t chunk = 0, offset = 0;
   std::string what;           // is wrong, and what was done about it
   bool removed_link = false;  // it is a view's link to a bad object, which is named as well
-  bool mended = false;        // it is right again, or nobody can miss it
+  bool mended = false;        // it is right again, or no asset needs it
 };
 
 struct RepairedAsset {

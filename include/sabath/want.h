@@ -1,4 +1,4 @@
-// What the store of a session lacks of assets, for an export on another machine. The store is made, if it is not there.
+// The content that a session's store lacks of assets, for an export on another machine. An absent store is made.
 // One thread a session. Throws Error{not_found}, Error{storage}.
 #pragma once
 
