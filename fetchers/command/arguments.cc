@@ -67,7 +67,7 @@ Placeholders placeholders_of(const ReadRequest& request, const FetcherSettings& 
   if (!url.query().empty()) {
     throw Error(FailureKind::unavailable,
                 fmt::format("cannot read {} by a program: its URL has a query", url.display()),
-                "a query may be a signature, and everybody sees a program's arguments");
+                "a query may be a signature, and all users see a program's arguments");
   }
   if (url.host().starts_with('-')) refuse(url, "its host begins with '-'");
   Placeholders values{{"url", url.text()},

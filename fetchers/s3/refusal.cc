@@ -24,7 +24,7 @@ struct Entry {
 constexpr Entry entries[] = {
     {"AccessDenied",
      {FailureKind::access,
-      "the keys, or nobody's, may not read this; a public bucket may want s3_anonymous, a private one your profile",
+      "these keys, or no keys, may not read this; a public bucket may want s3_anonymous, a private one your profile",
       true}},
     {"AllAccessDisabled", {FailureKind::access, "the bucket's owner has closed it"}},
     {"AuthorizationHeaderMalformed", {FailureKind::access, "check the region: s3_region, AWS_REGION or the profile"}},

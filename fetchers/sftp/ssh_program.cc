@@ -41,7 +41,7 @@ constexpr std::string_view unreachable =
 
 constexpr Verdict verdicts[] = {
     {"HOST IDENTIFICATION HAS CHANGED", "the host key is not the one that was accepted", FailureKind::access,
-     "somebody may be in between, or the site has a new key: ask it, and only then `ssh-keygen -R '{1}'` and accept "
+     "an attacker may be in between, or the site has a new key: ask it, and only then `ssh-keygen -R '{1}'` and accept "
      "the "
      "new one by `ssh {0}`"},
     {"REVOKED HOST KEY", "the host key is revoked", FailureKind::access, "ask the site for its new key"},

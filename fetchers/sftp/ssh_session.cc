@@ -106,12 +106,13 @@ void SshSession::check_host_key(const SshHost& host, const KnownKeys& known, con
                 fmt::format("compare it with what the site publishes, then accept it once by `ssh {}{}`",
                             host.port == 22 ? "" : fmt::format("-p {} ", host.port), printable(host.alias)));
   }
-  throw Error(FailureKind::access,
-              fmt::format("{}: the host key of {} is {}: {}", waiter.what(), name,
-                          answer == KnownKeys::Answer::revoked ? "revoked" : "not the one that was accepted", shown),
-              fmt::format("somebody may be in between, or the site has a new key: ask it, and only then `ssh-keygen -R "
-                          "'{}'` and accept the new one by ssh",
-                          name));
+  throw Error(
+      FailureKind::access,
+      fmt::format("{}: the host key of {} is {}: {}", waiter.what(), name,
+                  answer == KnownKeys::Answer::revoked ? "revoked" : "not the one that was accepted", shown),
+      fmt::format("an attacker may be in between, or the site has a new key: ask it, and only then `ssh-keygen -R "
+                  "'{}'` and accept the new one by ssh",
+                  name));
 }
 
 void SshSession::open_channel(const Waiter& waiter) {

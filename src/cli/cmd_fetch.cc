@@ -108,7 +108,7 @@ Action declare(OptionSet& set) {
             "only the first N files of each archive and list, and of the single files");
   set.option("--select", "GLOB", request.selection.select,
              "only files whose path in the asset matches; again for more; ** is any directories");
-  set.flag("--force", request.force, "fetch again, whatever is there");
+  set.flag("--force", request.force, "fetch again what is there, too");
   set.flag("--refresh", request.refresh, "ask the sources of what is not pinned whether they changed");
   set.flag("--keep-archives", request.keep_archives, "keep the archive files too, not only what is in them");
   set.flag("-n,--dry-run", request.dry_run, "say what would be moved, and touch nothing");

@@ -39,7 +39,7 @@ constexpr Verb fetchers_verb{
     "sabath fetchers                  as a table\n"
     "sabath fetchers --json           for a program",
     "Programs such as rsync or aws are described by files; docs/commands.md says how to add one, and `prefer` of the "
-    "configuration has one used in place of SABATH's own code.",
+    "configuration has one used instead of SABATH's own code.",
     false,
     cmd_fetchers::declare,
     false,

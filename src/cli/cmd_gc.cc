@@ -114,7 +114,7 @@ constexpr Verb gc_verb{
     "sabath gc --undo                          take the last collection back",
     "Pinned assets, and those that a fetch, a stage or a run uses, never go; nor does the last copy of what no source "
     "can restore (a local copy, a file:// source), but with --force-local. What goes is moved to the store's trash and "
-    "deleted by a later gc, when the window is over and nobody has missed it. It is safe to run beside everything "
+    "deleted by a later gc, when the window is over, unless --undo took it back. It is safe to run beside everything "
     "else.",
     true,
     cmd_gc::declare,

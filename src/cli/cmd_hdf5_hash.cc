@@ -40,9 +40,9 @@ constexpr Verb hdf5_hash_verb{
     "hash the data of an HDF5 file, not its bytes",
     "sabath hdf5 hash univ.hdf5            hdf5-v1:<64 digits>  univ.hdf5\n"
     "sabath hdf5 hash univ.hdf5 --json     also the hash of each object: where two files differ",
-    "Equal for equal groups, links, attributes, types, shapes and values, whatever the chunks, filters, byte order, "
+    "Equal for equal groups, links, attributes, types, shapes and values, with any chunks, filters, byte order, "
     "times, order of creation, or the version of HDF5 that wrote them; docs/hdf5.md defines it byte by byte. It names "
-    "data beside the hash of the bytes, and never in place of it.",
+    "data beside the hash of the bytes, and never instead of it.",
     false,
     cmd_hdf5_hash::declare,
 };

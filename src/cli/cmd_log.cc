@@ -43,11 +43,9 @@ constexpr Verb log_verb{
     "sabath log epoch=3 loss=0.12 val_mae=0.31\n"
     "sabath log step=1200 lr=1e-4 >> train.log\n"
     "sabath report train.log              what was logged, as a table",
-    "For programs and shell scripts whose own output nobody reads. With SABATH_METRICS set, which `sabath run` does, "
-    "the "
-    "line is appended to that file in place of standard output. A number may be nan, inf or -inf. docs/metrics.md has "
-    "the "
-    "same in one line of Python or C.",
+    "For programs and shell scripts whose own output SABATH does not read. With SABATH_METRICS set, as by "
+    "`sabath run`, the line is appended to that file instead of standard output. A number may be nan, inf or -inf. "
+    "docs/metrics.md has the same in one line of Python or C.",
     false,
     cmd_log::declare,
 };

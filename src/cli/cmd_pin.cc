@@ -52,7 +52,7 @@ Action declare(OptionSet& set) {
 
 constexpr Verb pin_verb{
     "pin",
-    "keep an asset, whatever is collected",
+    "keep an asset: gc never collects it",
     "sabath pin cosmoflow_mini\n"
     "sabath pin sha256:5f0c...            one version of an asset, by its root\n"
     "sabath pin                           what is kept",

@@ -62,7 +62,7 @@ Action declare(OptionSet& set) {
       "when this process will be ended: 2h30m, 01:30:00, 2026-11-21T18:00, or none (default: as the batch system "
       "says)");
   set.count("--requests", "N", 10'000, options->requests,
-            "ask at most so often for sizes that nobody has written down (default 64; 0, or --offline: never)");
+            "ask at most N times for sizes that no recipe states (default 64; 0, or --offline: never)");
   return [options](Context& context) { return run(context, *options); };
 }
 

@@ -82,7 +82,7 @@ Action declare(OptionSet& set) {
              "a setting of the recipe; KEY=A,B makes one run for each value");
   set.option("--set-from", "FILE", options->settings_file, "settings from a JSON or YAML file; --set wins");
   set.choice("--mode", {"train", "infer"}, options->request.mode, "which run set of the recipe");
-  set.option("--run-set", "KEY", options->request.run_set, "the run set with this key, whatever the dataset is called");
+  set.option("--run-set", "KEY", options->request.run_set, "the run set with this key (default: the dataset's)");
   set.option("--run-dir", "DIR", options->directory, "where the record is made (default: run_MODEL_DATASET_ID here)");
   set.option("--at", "DIR", options->stage, "read the dataset that was staged at DIR (default: SABATH_STAGE)");
   set.option("--stage-record", "FILE", options->stage_record, "what `sabath stage --json` printed: for the record");

@@ -33,7 +33,7 @@ int run(Context& context, const Options& options) {
   ServeRequest request = request_of(options);
   request.on_start = [&](const Serving& serving) {
     context.say(fmt::format("serving {} as {} (read-only, {})", serving.store.string(), serving.url,
-                            serving.by_token ? "with a token" : "to whoever reaches it"));
+                            serving.by_token ? "with a token" : "to all who reach it"));
     if (serving.in_clear)
       context.warn("the token and the content travel in clear: --tls-cert and --tls-key encrypt them");
   };
@@ -71,7 +71,7 @@ constexpr Verb serve_verb{
     "serve",
     "give what this store holds to others, read-only",
     "sabath serve                                         on this machine only, port 7777\n"
-    "sabath serve --listen 0.0.0.0:7777 --token FILE      for whoever has the token\n"
+    "sabath serve --listen 0.0.0.0:7777 --token FILE      for all who have the token\n"
     "sabath serve --listen 0.0.0.0:7777 --token FILE --tls-cert cert.pem --tls-key key.pem",
     "A recipe, or a rewrite rule, names it as a source: \"urls\": [\"https://...\", \"sabath://cache.lab:7777\"], "
     "sabath+tls:// with TLS. Content is asked for by its hash, so it is checked as it arrives and the server need not "

@@ -98,7 +98,7 @@ Action declare(OptionSet& set) {
              "numbers; again for others to try; auto: the first of the usual places");
   set.choice("--mode", {"replicate", "shard"}, options->mode, "all of it to every node, or the files dealt to them");
   set.count("--seed", "N", UINT64_MAX, options->seed, "shard: another dealing (default 0)");
-  set.count("--overlap", "N", 1'000'000, options->overlap, "shard: so many nodes (ranks) get each file (default 1)");
+  set.count("--overlap", "N", 1'000'000, options->overlap, "shard: N nodes (ranks) get each file (default 1)");
   set.flag("--per-rank", request.per_rank, "shard: dealt to the ranks; a node gets what its ranks do");
   set.option("--select", "SEL", request.select,
              "only this of the HDF5 files, e.g. 'full[:,:,:,0]'; again for more (docs/hdf5.md)");

@@ -58,7 +58,7 @@ constexpr Verb view_verb{
     "From 1,000 small files on an asset is kept in packs: a few large files, so that a shared filesystem is spared a "
     "million small ones. Then fetch makes no view of it, and this does. On compute nodes `sabath stage` expands packs "
     "on the node's own disk instead.\n\n"
-    "A tree outside the store is not known to `gc`. Copies and links keep their bytes whatever is collected; pin the "
+    "A tree outside the store is not known to `gc`. Copies and links outlive the asset there; pin the "
     "asset while symlinks to it are in use, and see that a container has the store at the same path. --as link makes "
     "clones or hard links, copies on another filesystem, and symlinks to what another user put into the store. "
     "Executables, and files out of packs, are copies in any case.\n\n"

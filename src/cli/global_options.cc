@@ -5,7 +5,7 @@ namespace sabath::cli {
 void declare_global_options(OptionSet& options, GlobalOptions& globals) {
   options.option("--store,--cache", "DIR", globals.store, "the store (SABATH_CACHE)");
   options.option("--root", "DIR", globals.roots, "a tree of the original SABATH, searched for recipes (SABATH_ROOT)");
-  options.option("--config", "FILE", globals.config, "read this in place of the user's configuration (SABATH_CONFIG)");
+  options.option("--config", "FILE", globals.config, "read this instead of the user's configuration (SABATH_CONFIG)");
   options.flag("--offline", globals.offline, "open no network connection (SABATH_OFFLINE)");
   options.flag("--json", globals.json, "print one JSON record on standard output");
   options.flag("-v,--verbose", globals.verbose, "say more");

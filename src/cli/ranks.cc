@@ -54,11 +54,10 @@ class StartWatch {
           std::condition_variable_any never;
           never.wait_for(lock, started, std::chrono::seconds(seconds), [] { return false; });
           if (started.stop_requested()) return;
-          const Failure failure{
-              FailureKind::nodes, fmt::format("MPI has not started within {} s", seconds),
-              "a rank or a node was lost at the start: run it again; if so many ranks do take longer, "
-              "set SABATH_MPI_START_SECONDS",
-              std::nullopt};
+          const Failure failure{FailureKind::nodes, fmt::format("MPI has not started within {} s", seconds),
+                                "a rank or a node was lost at the start: run it again; if this many ranks take longer, "
+                                "set SABATH_MPI_START_SECONDS",
+                                std::nullopt};
           const std::string text = render_failure(failure, false, false);
           std::fwrite(text.data(), 1, text.size(), stderr);
           std::_Exit(exit_code(failure.kind));

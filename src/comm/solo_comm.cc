@@ -36,7 +36,7 @@ class SoloComm final : public Comm {
   void abort(int exit_code) override { std::_Exit(exit_code); }
 
  private:
-  [[noreturn]] static void nobody() { throw Error(FailureKind::internal, "one process has nobody to talk to"); }
+  [[noreturn]] static void nobody() { throw Error(FailureKind::internal, "one process has no other to talk to"); }
   struct Done final : Pending {
     bool done() override { return true; }
   };

@@ -31,7 +31,7 @@ bool is_binary(std::string_view text) {
 std::string hint_for(const Url& url, const std::string& final_url, std::string_view body) {
   const std::string page = to_lower(body);
   if (url.path().find("/blob/") != std::string::npos) {
-    return "a /blob/ URL shows the file in a web page: use the raw file's URL in the recipe (/raw/ in place of /blob/)";
+    return "a /blob/ URL shows the file in a web page: use the raw file's URL in the recipe (/raw/ instead of /blob/)";
   }
   const std::string at = to_lower(final_url);
   constexpr std::array<std::string_view, 5> words = {"password", "sign in", "log in", "login", "single sign-on"};

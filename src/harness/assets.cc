@@ -124,8 +124,8 @@ class Bringer {
                    true};
     if (call_.request.verify == "none") return asset;
     if (!holding.has_manifest) {
-      throw Error(FailureKind::offline, fmt::format("nobody here knows what {} should hold", directory.string()),
-                  "its manifest is in no store: say --no-verify, or fetch it here");
+      throw Error(FailureKind::offline, fmt::format("the manifest of {} is in no store here", directory.string()),
+                  "say --no-verify, or fetch it here");
     }
     const Seconds time(times_.verify);
     const Manifest manifest = *store->manifest(*holding.root);

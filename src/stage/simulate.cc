@@ -101,7 +101,7 @@ void check_stage_model(const StageModel& model) {
            "give less: all together must be below 18 EB");
   }
   if (model.readers_max < 1 || model.threads.readers < 1 || model.threads.writers < 1) {
-    refuse("staging that nobody reads for", "give --readers and --threads of at least 1");
+    refuse("staging without readers or writers", "give --readers and --threads of at least 1");
   }
 }
 

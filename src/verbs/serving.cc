@@ -104,7 +104,7 @@ ServeSettings serve_settings(const ServeRequest& request) {
   settings.rate_max = request.limit_rate;
   if (!is_loopback(settings.host) && settings.token.empty() && !request.anonymous) {
     throw Error(FailureKind::usage, fmt::format("others can reach {}, and no token is asked for", settings.host),
-                "--token FILE asks for one; --anonymous means that whoever knows a hash may read");
+                "--token FILE asks for one; --anonymous means that all who know a hash may read");
   }
   return settings;
 }

@@ -42,13 +42,13 @@ A tree of the original SABATH, searched for recipes in
 Directories of recipes, separated by colons, searched before all others.
 .TP
 .B SABATH_CONFIG
-A configuration file in place of the user's.
+A configuration file instead of the user's.
 .TP
 .B SABATH_OFFLINE
 1: open no network connection.
 .TP
 .B SABATH_HASH_KERNEL
-What pieces are hashed by, in place of the quickest that is found;
+The kernel that hashes pieces, instead of the quickest that is found;
 .B sabath doctor
 shows the names.
 .TP
