@@ -58,7 +58,7 @@ class Agree(Case):
                 planned, dry, moved = self.moves(name, *options)
                 self.assertGreaterEqual(moved, planned)
                 self.assertLess(moved, 1.05 * planned + 1)  # of a large file the end of a late chunk may come twice
-                if dry is not None:  # it asks nobody for sizes
+                if dry is not None:  # it asks no server for sizes
                     self.assertEqual(dry, planned)
 
 

@@ -157,7 +157,7 @@ class Believed(Case):
                 asked = len(machine.requests)
                 again = self.fetch(name, AWS_ENDPOINT_URL=machine.url().rstrip('/'), **keys)
                 self.assertEqual((again["path"], len(machine.requests)), (asset["path"], asked))
-        # Nobody is asked: what was learnt last serves, and that is said.
+        # No server is asked: what was learnt last serves, and that is said.
         offline = self.fetch("file", "--offline")
         self.assertIn("other settings", offline["err"])
 

@@ -67,7 +67,7 @@ class Bundle(Case):
         self.expect_tree(asset["path"], tree)
 
     def test_what_came_is_kept(self):
-        """No source is known for what a bundle brought: no collection takes it, whoever has named it or not."""
+        """No source is known for what a bundle brought: no collection takes it, named or not."""
         tree = small_tree()
         self.publish("one", tree)
         self.export("one")

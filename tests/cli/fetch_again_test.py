@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""A second fetch moves nothing, asks nobody, and is quick."""
+"""A second fetch moves nothing, asks no server, and is quick."""
 
 import os
 import tempfile
@@ -64,7 +64,7 @@ class Again(Case):
             self.assertEqual(result.asset["fetched_bytes"], 0)
             best = min(best, result.seconds)
         print(f"{FILES} files: first {first['seconds']:.2f} s, again {best:.3f} s", flush=True)
-        self.assertLess(best, first["seconds"])  # a fifth of it, where nobody else is at work
+        self.assertLess(best, first["seconds"])  # a fifth of it, on an idle machine
         self.assertTrue(first["packed"])
         self.expect(self.sabath.run("view", "many", "--to", self.sabath.home / "all"))
         self.expect_tree(self.sabath.home / "all", {"list.txt": text, **{name: f"/{name}".encode() for name in names}})

@@ -106,7 +106,7 @@ class Artifacts(Case):
 
     def test_token_goes_to_the_registry_only(self):
         server, cdn = self.spoken(json.dumps({"layers": [self.layer()]}).encode())
-        # A file of logins that has none for it (a helper of docker keeps it) is as good as none, whoever may read it.
+        # A file of logins that has none for it (a helper of docker keeps it) is as good as none, with any permissions.
         self.keep_logins({urllib.parse.urlsplit(server.url("")).netloc: {}, "other.lab": {"auth": "eDp5"}}, mode=0o644)
         self.expect_tree(self.fetch("art")["path"], {"a.h5": TREE["a.h5"]})
         self.assertEqual([h for _, h, _ in cdn.requests if "Authorization" in h], [])
@@ -115,7 +115,7 @@ class Artifacts(Case):
         self.assertEqual(more, [])
 
     def test_a_login_goes_to_where_tokens_are_given(self):
-        """With it the registry gives a token; nobody else hears of it."""
+        """With it the registry gives a token; no other server hears of it."""
         server, cdn = self.spoken(json.dumps({"layers": [self.layer()]}).encode())
         server.table["/token"] = lambda request: (
             b'{"token":"T0K"}' if request.headers.get("Authorization") == "Basic bWU6czNjcmV0" else (401, {}, b""))

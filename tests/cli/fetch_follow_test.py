@@ -68,7 +68,7 @@ class Follow(Case):
                 self.check([finish(process) for process in others], server, digest, TAKEN_OVER)
 
     def test_the_leader_is_stopped(self):
-        """It stands still, and nobody can know that it is not dead: what it has is copied, and it may wake at any time."""
+        """It stands still, and no other process can know that it is not dead: what it has is copied, and it may wake at any time."""
         _, digest = self.publish("stopped", False)
         first = self.start("stopped")
         self.addCleanup(first.kill)
@@ -83,7 +83,7 @@ class Follow(Case):
         self.expect(self.sabath.run("verify"))
 
     def test_files_are_shared_out(self):
-        """Two processes and a list: whoever finds a file taken goes on with the next."""
+        """Two processes and a list: a process that finds a file taken goes on with the next."""
         files, size = 6, 8 * MIB
         data = self.home / "served"
         data.mkdir()

@@ -76,7 +76,7 @@ class Archives(Case):
             self.assertEqual(self.sabath.run("path", "places", "--fragment", name).lines, [str(place)])
 
     def test_the_same_content_is_moved_once(self):
-        """Another recipe with the published sha256 of what is here asks nobody."""
+        """Another recipe with the published sha256 of what is here asks no server."""
         data = seeded(200_000)
         server = self.serve({"f.bin": data})
         self.sabath.add("one", [fragment(server.url("f.bin"), data)])

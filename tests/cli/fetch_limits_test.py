@@ -121,7 +121,7 @@ class Limits(Case):
         return gate.turned_away
 
     def test_connections_that_are_never_answered(self):
-        """A firewall takes so many."""
+        """A firewall takes a few."""
         if self.through_gate(2, "mute", 200) == 0:
             self.skipTest("our cores were busy: a third connection was never wanted")
 

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""hdf5 hash: the same data however they are stored, other data whatever is the same; and a second program agrees."""
+"""hdf5 hash: the same data however they are stored, other data with all else the same; and a second program agrees."""
 
 import os
 import pathlib

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""A shared store and the accounts of its group: all read all of it, and nobody's private file comes into it unasked."""
+"""A shared store and the accounts of its group: all read all of it, and no private file comes into it unasked."""
 
 import contextlib
 import grp

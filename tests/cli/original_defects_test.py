@@ -120,7 +120,7 @@ class OriginalDefects(Case):
             self.assertIn(word, text)
 
     def test_09_the_run_set_is_chosen_by_name(self):
-        """The first run set was always taken, whatever its name: a model brings the dataset that its run set names."""
+        """The first run set was always taken, under any name: a model brings the dataset that its run set names."""
         url = self.server.url("f.bin")
         for name in ("one", "two"):
             self.original(name, "dataset", fragments=[{"id": "main", "url": url, "type": "file"}])

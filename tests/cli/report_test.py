@@ -258,7 +258,7 @@ class Reports(Case):
         self.assertEqual((events["run_start"][0][0], events["run_stop"][0][0]), (3, 8))
 
     def test_what_a_submission_wants_besides(self):
-        """It is named, written where somebody says it, and never made up."""
+        """It is named, written where a user says it, and never made up."""
         self.make_run(nodes=2, config={"lr": 0.1, "seed": 7})
         export = ("run_a", "--format", "mlperf")
         (self.home / "us.yaml").write_text("submission_org: Us\nopt_name: sgd\n")

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Room is looked for before bytes flow: lengths that nobody wrote down are asked, and an archive needs room twice."""
+"""Room is looked for before bytes flow: lengths that no recipe states are asked, and an archive needs room twice."""
 
 import shutil
 

@@ -159,7 +159,7 @@ class Content(ServeCase):
         self.start()
         for method in ("PUT", "POST", "DELETE", "PATCH", "OPTIONS", "PROPFIND"):
             self.assertEqual(self.ask("/v1/objects/" + self.object("small"), "-X", method)[0], 405, method)
-        # A client that sends its body unasked may lose the answer: nobody reads that, and the connection ends.
+        # A client that sends its body unasked may lose the answer: the server does not read that, and the connection ends.
         asking = ("-H", "Expect: 100-continue", "-X", "PUT", "-d", "x" * 100_000)
         self.assertEqual(self.ask("/v1/objects/" + self.object("small"), *asking)[0], 405)
         self.assertEqual(self.ask("/v1/", "-X", "GET", "-d", "x")[0], 413)

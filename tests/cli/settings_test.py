@@ -81,7 +81,7 @@ class Witness(Metered):
 
 
 class EveryVerb(Case):
-    """What the configuration and the batch system say holds whoever moves bytes."""
+    """What the configuration and the batch system say holds for every verb that moves bytes."""
 
     def setUp(self):
         super().setUp()

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Several stores and several users: what one store has another does not fetch, and nobody is given wrong bytes."""
+"""Several stores and several users: what one store has another does not fetch, and no user is given wrong bytes."""
 
 import ctypes
 import ctypes.util

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""`view --to` makes a tree outside the store: copies, links or symlinks, on any filesystem, from a store nobody may write."""
+"""`view --to` makes a tree outside the store: copies, links or symlinks, on any filesystem, from a store that no user may write."""
 
 import io
 import os

@@ -4,13 +4,13 @@ The model of a filesystem, where it is worse than ext4 (data=ordered) and XFS, o
 
 - Bytes of a file are safe once that file, or the whole filesystem, was synced after they were written. Every later write
   is there, or not, or some of its sectors of 512 bytes are; what is not there is what was there before, or zeros. The
-  size is the new one or the old one, whichever bytes have come.
+  size is the new one or the old one, independent of the bytes that have come.
 - Names ("journal", as ext4 and XFS do it): changes of names and directories are safe once anything at all was synced
   after them; of the later ones the first n are there, for any n.
 - Names ("directories", which POSIX would allow, and neither does): a change is safe once its directory was synced; of
   the later ones of each directory the first n are there, another n for each. A rename is there as a whole or not at all.
 
-Not modelled: that a device lies about a flush, or damages sectors that nobody wrote.
+Not modelled: that a device lies about a flush, or damages sectors that no program wrote.
 """
 
 import dataclasses
@@ -61,7 +61,7 @@ class Disk:
     def __init__(self, base, changes):
         self.files, self.changes = {}, changes
         self.names = {}  # path -> ("file", inode), ("directory", inode) or ("symlink", target)
-        self.directories = {}  # inode -> path, whenever it was made
+        self.directories = {}  # inode -> path, of all times
         if base.exists():
             self.scan(base)
 
@@ -122,7 +122,7 @@ class Tree:
 
     def rename_or_make(self, change, renamed=None):
         """What needs a directory that is not there does not come to pass. A file that has got a name in a directory that
-        was synced is there by this name, whatever became of the one before: `renamed` is what it was."""
+        was synced is there by this name, even if the one before is lost: `renamed` is what it was."""
         verb, rest = change[0], change[1:]
         target = rest[1] if verb in ("make", "mkdir", "link", "rename") else rest[0]
         if target != ROOT and str(pathlib.PurePath(target).parent) not in self.names:

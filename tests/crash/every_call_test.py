@@ -3,7 +3,7 @@
 
 After each stop the store verifies, the same command succeeds, and the assets have the right bytes. With
 SABATH_CRASH_ROUNDS every call is tried; without it every STRIDE-th, from a random one on. Of what makes the same calls for
-each of a thousand files so many are tried only with SABATH_CRASH_ALL: half an hour. What is tried is printed.
+each of a thousand files a few are tried, all only with SABATH_CRASH_ALL: half an hour. What is tried is printed.
 SABATH_SEED repeats a run. Commands run with one lane; their calls still come in a slightly different order from run to
 run, so each run counts for itself, and the end is where a run ends before its call comes.
 """
@@ -29,7 +29,7 @@ class EveryCall(StoreCase):
     def sweep(self, command, template=None, verify_codes=(0,), again_codes=(0,), check=None, at_most=None):
         """`verify_codes`: of the look after the stop; `again_codes`: of the same command once more.
 
-        `at_most`: so many points, unless all are wanted; for what makes the same calls for each of a thousand files.
+        `at_most`: the number of points, unless all are wanted; for what makes the same calls for each of a thousand files.
         """
         name = "-".join(word.strip("-") for word in map(str, command) if "/" not in word)
         counting = self.new_store(f"{name}-count", template)

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """kill -9 at random moments of a fetch: the bytes are right in the end, and hardly any is moved twice.
 
-Without SABATH_CRASH_ROUNDS a small file and few kills; with it, so many kills of 512 MiB fetches, at most ten of each.
+Without SABATH_CRASH_ROUNDS a small file and few kills; with it, that number of kills of 512 MiB fetches, at most ten of each.
 SABATH_SEED repeats a run.
 """
 
@@ -28,7 +28,7 @@ PACKED_LOST_MAX = 3 * 56 * MIB
 
 class Kill(Case):
     size = 512 * MIB if ROUNDS else 64 * MIB
-    seconds = 10 if ROUNDS else 4  # that the transfer takes when nobody disturbs it
+    seconds = 10 if ROUNDS else 4  # that the transfer takes when no other process disturbs it
 
     def setUp(self):
         super().setUp()
@@ -39,7 +39,7 @@ class Kill(Case):
         self.digest = write_seeded(self.data, self.size, SEED)
 
     def kill_and_restart(self, kills, connections, *arguments):
-        """The server gives so much a second that the moments of the kills fall into the transfer."""
+        """The server's rate is such that the moments of the kills fall into the transfer."""
         rate = self.size // self.seconds // connections // 1024
         server = self.serve(name=f"origin-{self.sabath.store.name}", root=self.data.parent, extra=f"limit_rate {rate}k;")
         checked = fragment(server.url("f.bin"), size=self.size, checksum={"sha256": self.digest})

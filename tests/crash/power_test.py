@@ -5,7 +5,7 @@ disk_model.py says what may be lost. For each moment several disks are made: the
 each, every file under objects/ and views/ has the right bytes, a reader gets right bytes or a refusal, and the next run
 succeeds. After the command has ended, all that it said to be there is there. Evidence of before is not believed on
 these disks (their inodes have other numbers), so objects and views are looked at by the test itself. SABATH_SEED repeats
-a run; SABATH_CRASH_ROUNDS tries so many moments, at most 40.
+a run; SABATH_CRASH_ROUNDS is a number of moments, at most 40.
 """
 
 import pathlib
@@ -26,7 +26,7 @@ FETCH = ("fetch", "-q", "mixed", "--lanes", 1)
 
 class Power(StoreCase):
     def lose_power(self, name, command=FETCH, template=None, kept=False, assets=("mixed",), moments=MOMENTS):
-        """`kept`: when the command has ended, the assets are there, whatever was lost of what ext4 and XFS may lose."""
+        """`kept`: when the command has ended, the assets are there after every loss that ext4 and XFS allow."""
         user = self.new_store(name, template)
         base = user.store if template else pathlib.Path("/nonexistent")
         disk = disk_model.Disk(base, [])

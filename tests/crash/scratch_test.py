@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Programs that can only write files, where locks succeed for everyone and where there are none.
 
-A living process's scratch is nobody else's to remove, and what a killed one left goes with the next fetch.
+No other process removes the scratch of a living one, and what a killed one left goes with the next fetch.
 """
 
 import errno
@@ -41,7 +41,7 @@ class Programs(Case):
     def begin(self, name, **variables):
         """A fetch whose program has written its file, and waits."""
         process = self.sabath.start("fetch", "--json", name, **variables)
-        self.addCleanup(self.let_go, name)  # the program, whatever becomes of the fetch
+        self.addCleanup(self.let_go, name)  # the program, also if the fetch fails
         copied = self.home / f"{name}.copied"
         self.assertTrue(poll(lambda: copied.exists() or process.poll() is not None, 30), "no program has begun")
         if not copied.exists():

@@ -35,7 +35,7 @@ CONTENT = 7  # the exit code of wrong bytes
 
 class Share(Case):
     size = 512 * MIB if LONG else 192 * MIB
-    seconds = 30 if LONG else 8  # that the transfer takes when nobody disturbs it
+    seconds = 30 if LONG else 8  # that the transfer takes when no other process disturbs it
     kills_min = 20 if LONG else 5
 
     def setUp(self):
@@ -46,7 +46,7 @@ class Share(Case):
         self.data.parent.mkdir()
 
     def publish(self, size, connections, seconds):
-        """The asset behind a server that needs so long for it over so many connections, and its manifest."""
+        """The asset behind a server that needs `seconds` for it over this number of connections, and its manifest."""
         digest = write_seeded(self.data, size, SEED)
         rate = max(1, size // max(1, seconds) // connections // 1024)
         server = self.serve(root=self.data.parent, extra=f"limit_rate {rate}k;")
@@ -112,7 +112,7 @@ class Share(Case):
         self.assertFalse(log.exists(), "a fetch asks for locks")
 
     def test_they_end_together(self):
-        """Each says what it moved itself; whoever does not publish notices within a second that another has."""
+        """Each says what it moved itself; a process that does not publish notices within a second that another has."""
         size = 64 * MIB
         server, digest = self.publish(size, PROCESSES * LANES, 4)
         ends = {}

@@ -78,13 +78,13 @@ class Sftp(SftpCase):
 
 
 class SftpPermission(SftpCase):
-    """The server reads as somebody who may not."""
+    """The server reads as a user who may not."""
 
     more = "Match all\nForceCommand setpriv --reuid=65534 --clear-groups /usr/lib/openssh/sftp-server"
 
     def test_denied(self):
         if os.geteuid() != 0 or not shutil.which("setpriv"):
-            self.skipTest("only root can have the server read as somebody else")
+            self.skipTest("only root can have the server read as another user")
         (self.files / "f").chmod(0)
         self.ground.refused(4, "Permission denied", hint="permission")
         (self.files / "f").chmod(0o644)

@@ -111,7 +111,7 @@ class Flips(StoreCase):
             self.assertEqual(found.exit, 0 if how and mended else CONTENT, text_of(found))
             outcome = ("repaired" if mended else "told") if how else "found"
         if outcome == "harmless":
-            self.assertIn(kind, MAY_PASS, f"nobody has found the bit in {name}")
+            self.assertIn(kind, MAY_PASS, f"no command has found the bit in {name}")
         if outcome == "harmless" and kind == "format":
             said = json.loads((user.store / name).read_text())
             self.assertEqual((said["format"], said["version"]), ("sabath-store", 1))

@@ -40,7 +40,7 @@ class Limits(FaultCase):
         subprocess.run(["chmod", "-R", "a+rwX", self.directory], check=True)
         codes = []
         for threads in (1, 2, 3, 4, 5, 6, 7, 40):
-            user = 700_000_000 + os.getpid() * 100 + threads  # nobody else's
+            user = 700_000_000 + os.getpid() * 100 + threads  # no other test's
             self.ground.store = f"{self.directory}/store{threads}"
             self.ground.prefix = ["setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups", "prlimit",
                                   f"--nproc={threads}"]  # fmt: skip

@@ -114,7 +114,7 @@ class Connections(FaultCase):
 
     def test_nobody_listens(self):
         with socket.socket() as unused:
-            unused.bind(("127.0.0.1", 0))  # bound, never listening: nobody else can take it meanwhile
+            unused.bind(("127.0.0.1", 0))  # bound, never listening: no other process can take it meanwhile
             port = unused.getsockname()[1]
             self.check(f"http://127.0.0.1:{port}/f", 6, f"127.0.0.1:{port}", hint="https_proxy")
 

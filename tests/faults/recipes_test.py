@@ -6,7 +6,7 @@ import subprocess
 from support import program
 from support.ground import FaultCase, main
 
-URL = "http://127.0.0.1:1/f.bin"  # nobody is asked
+URL = "http://127.0.0.1:1/f.bin"  # no server is asked
 MEMORY_MAX = 32 << 20  # beyond what the program takes for nothing
 
 

@@ -126,7 +126,7 @@ class Inodes(SmallDisk):
         self.ground.verified()
 
     def test_as_many_as_files_do_not_suffice(self):
-        """Directories take inodes as well: wherever it ends, it ends well."""
+        """Directories take inodes as well: at any place where it ends, it ends well."""
         for inodes in (230, 300, 450, 600):
             self.enlarge(f"size=64m,nr_inodes={inodes}")
             result = self.ground.fetch("bad")

@@ -64,7 +64,7 @@ NAMES = {
     "vector": "vector",
 }
 HEADER = {name: header for header, names in NAMES.items() for name in names.split()}
-# What the standard says that a header brings along, or (string_view in string) whoever has one also has the other.
+# What the standard says that a header brings along, or (string_view in string) a file that has one also has the other.
 BRINGS = {"string": {"string_view"}, "filesystem": {"string", "string_view", "chrono", "system_error"}, "fstream": {"string"},
           "sstream": {"string", "string_view"}, "thread": {"stop_token"}, "condition_variable": {"mutex", "stop_token"},
           "shared_mutex": {"mutex"}, "system_error": {"stdexcept", "string"}, "regex": {"string"}}

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """No two types of the program have one name: their inline functions, and what templates make of them, would be one,
-whichever the linker meets first, and no compiler says so. Usage: check_names.py [TREE]; check_names.py --self-test.
+the one that the linker meets first, and no compiler says so. Usage: check_names.py [TREE]; check_names.py --self-test.
 
 What stands in an unnamed namespace is its file's own.
 """

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""`mpirun sabath fetch`: every byte once, whatever the number of ranks, and one record of it."""
+"""`mpirun sabath fetch`: every byte once, by any number of ranks, and one record of it."""
 
 import pathlib
 import statistics

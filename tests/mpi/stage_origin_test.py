@@ -185,7 +185,7 @@ class FromOrigin(Ranks):
                 self.assertEqual(again["bytes_present"], nodes * self.size)
 
     def test_what_is_not_published_file_by_file(self):
-        """A list of so many files that a store would pack them."""
+        """A list of enough files to be packed in a store."""
         tree = {f"{i:04}": seeded(i % 97, i) for i in range(1100)}
         server = self.serve({f"files/{name}": data for name, data in tree.items()})
         (server.root / "list.txt").write_text("".join(f"{server.url('files/' + name)}\n" for name in tree))

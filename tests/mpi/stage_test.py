@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""`mpirun sabath stage` by ranks that pretend to be nodes: each byte once, verified, and one answer whatever fails."""
+"""`mpirun sabath stage` by ranks that pretend to be nodes: each byte once, verified, and one answer for each failure."""
 
 import contextlib
 import filecmp
@@ -218,7 +218,7 @@ class Staging(Ranks):
         shutil.rmtree(self.disks)
         arguments = self.arguments(1, "--json", "--select", "full", "--blocks", "16,16,16,4", name="cosmo")
         alone = json.loads(self.run_ranks(1, *arguments))["assets"][0]
-        self.assertEqual(alone["manifest"], asset["manifest"], "the same bytes, whoever makes them")
+        self.assertEqual(alone["manifest"], asset["manifest"], "the same bytes, by any ranks")
         self.assertLess(asset["bytes_from_shared"], cube.nbytes + 8 * 64, "one file, read once by all nodes together")
 
     # --- failures ----------------------------------------------------------------------------------------------------

@@ -46,7 +46,7 @@ class GlobusService:
         self.issued, self.tasks, self.requests = {}, {}, []
         self.held = threading.Event()  # set: tasks stay as they are
         self.fate = "SUCCEEDED"        # what becomes of tasks
-        self.busy = 0                  # so many of the next requests for a task get a 429
+        self.busy = 0                  # this number of the next requests for a task get a 429
         self.page_entries = 100_000
         service = self
 

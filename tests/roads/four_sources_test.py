@@ -13,7 +13,7 @@ from support import ssh_origin
 from support.ground import Ground, checksums, main, seeded_bytes
 
 SIZE = 160 << 20  # forty chunks: a login by the ssh program lasts while a dozen come from the others
-RATE = 6 << 20   # bytes a second of one connection, where the server has such a bound: nobody is done before the others begin
+RATE = 6 << 20   # bytes a second of one connection, where the server has such a bound: no source is done before the others begin
 
 
 class FourSources(unittest.TestCase):
@@ -127,7 +127,7 @@ class FourSources(unittest.TestCase):
                 sources = self.fetch(kill=name)
                 self.assertEqual(self.killed, name, "it was over before")
                 print(f"   {name} killed: " + told(sources))
-                self.assertGreater(sources[name]["failures"], 0, f"nobody noticed: {sources}")
+                self.assertGreater(sources[name]["failures"], 0, f"no lane noticed: {sources}")
             shutil.rmtree(self.ground.store)
             if name != "s3":  # the slow one to start is killed last
                 self.start_one(name)

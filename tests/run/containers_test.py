@@ -54,7 +54,7 @@ class Containers(Runs):
         return file
 
     def test_the_digest_of_an_image_that_is_no_file(self):
-        """Its own program says it, or nobody does."""
+        """Its own program says it, or no program does."""
         self.model(["echo", "here"])
         digest = "sha256:" + "a" * 64
         for number, (answer, wanted) in enumerate(((f"echo {digest}", digest), ("echo sha256:x", None), ("exit 1", None))):

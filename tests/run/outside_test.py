@@ -113,7 +113,7 @@ class Outside(Runs):
         self.model(["tinynet"], ["python3", "-c", "import os, sys; print(os.environ['CONDA_PREFIX'])"],
                    requirements={"conda": ["tinynet=1.7"]})  # fmt: skip
         self.assertIn("tinynet=1.7", self.launch("model", "--env", "check", code=11).err)
-        self.launch("model", "--env", "create", code=3)  # nobody makes it
+        self.launch("model", "--env", "create", code=3)  # no program makes it
         self.sabath.environment.update(PATH=f"{self.home}/bin:{os.environ['PATH']}", CONDA_LOG=str(log))
         self.launch("model", "--env", "create")
         word, prefix = self.output().split()

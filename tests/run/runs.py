@@ -77,7 +77,7 @@ def is_gone(pid):
 
 
 def alive_with(word):
-    """Processes whose environment has this word: what a test's run has started, wherever it is now."""
+    """Processes whose environment has this word: what a test's run has started, anywhere."""
     found = []
     for directory in pathlib.Path("/proc").iterdir():
         if not directory.name.isdigit() or int(directory.name) == os.getpid():

@@ -85,7 +85,7 @@ class Surroundings(Runs):
         self.launch("model", "--site", self.home / "here.json", "--env", "none")
         self.assertNotIn("LOADED", self.shown()[1])
         self.run_directory = self.home / "refused"
-        self.launch("model", "--env", "check", code=3)  # nobody says how modules are loaded
+        self.launch("model", "--env", "check", code=3)  # no site says how modules are loaded
         self.assertIn("modules are not loaded", self.launch("model").err)
 
     def test_a_python_that_lacks_something(self):
@@ -103,7 +103,7 @@ class Surroundings(Runs):
         self.assertEqual(self.output().strip(), sys.executable)
 
     def test_a_python_that_is_made(self):
-        """Without packages to install: those come from elsewhere, and tests ask nobody."""
+        """Without packages to install: those come from elsewhere, and tests ask no server."""
         self.model(["python3", "-c", "import sys; print(sys.prefix)"], requirements={"python": ">=99"})
         done = self.launch("model", "--env", "create", code=11)
         if "venv" in done.err and "ensurepip" in done.err:

@@ -222,7 +222,7 @@ class Within(Case):
 
 # --- answers --------------------------------------------------------------------------------------------------------
 class Answers(Case):
-    """No answer is read without an end, whatever it should be."""
+    """No answer is read without an end, of any format."""
 
     def test_ftp(self):
         server = Ftp()
@@ -278,7 +278,7 @@ class Answers(Case):
         self.ends(server, 12, f"/v1/manifests/{'0' * 64} is longer than 4.29 GB", most=0)
 
     def ends(self, server, code, *says, most):
-        """"bad" is refused within its time, and after so many bytes."""
+        """"bad" is refused within its time, and after a bounded number of bytes."""
         begin = time.monotonic()
         self.ground.refused(code, *says)
         self.assertLess(time.monotonic() - begin, SECONDS_MAX)

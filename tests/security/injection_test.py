@@ -187,7 +187,7 @@ class InjectionCase(unittest.TestCase):
         return f"{path} = {value!r}: made {made}" if made else ""
 
     def tried(self, cases):
-        """Of (kind, document, path, text, change) every so many, but each path; none may make a file."""
+        """Of (kind, document, path, text, change) one in `stride`, but each path; none may make a file."""
         every = int(os.environ.get("SABATH_INJECTION_STRIDE", "8"))  # the whole takes ten minutes; each field is always tried
         chosen = [case for number, case in enumerate(cases) if every == 1 or number % every == number // len(HOSTILE) % every]
         self.assertEqual({(c[0], c[2]) for c in chosen}, {(c[0], c[2]) for c in cases})

@@ -100,7 +100,7 @@ class Case:
         return words.replace("{SECRET}", str(self.ground.directory / "secret"))
 
     def fetch(self, url):
-        """The result, and the bytes of the names in the asset's view; whatever else is wrong is a failure."""
+        """The result, and the bytes of the names in the asset's view; any other fault is a failure."""
         test, ground = self.test, self.ground
         name = "asset"
         ground.recipe(name, ground.fragment(url, "file_list"))
@@ -163,7 +163,7 @@ class Listings(unittest.TestCase):
         return {self.placed(format_name, name) for name in files} | ({b"data/f"} if format_name == "bag_tags" else set())
 
     def test_each_format_is_spoken(self):
-        """Without this, "refused" would also be true of a server that nobody understands."""
+        """Without this, "refused" would also be true of a server that no fetcher understands."""
         def check(name, say):
             case = Case(self)
             url = say(case.world, [FINE])

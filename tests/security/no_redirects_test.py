@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Carriers that follow no redirects: the server that one leads to is never so much as called.
+"""Carriers that follow no redirects: the server that one leads to is never even called.
 
 Each is shown to read from where the redirect stood, with its credentials: that they go nowhere else means something.
 """

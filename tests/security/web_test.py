@@ -205,7 +205,7 @@ class Netrc(WebCase):
         self.netrc.chmod(0o600)
 
     def heads(self, url, servers, **keys):
-        """What these servers were asked by a fetch of `url`, which succeeds and shows nobody the password."""
+        """What these servers were asked by a fetch of `url`, which succeeds and never shows the password."""
         self.say(url, **keys)
         result = self.ground.fetch("bad", "-v")
         self.assertEqual(result.exit, 0, result)
@@ -236,7 +236,7 @@ class Netrc(WebCase):
         self.assertIn(self.sent, self.named.heads[0])
 
     def test_not_to_who_only_says_that_it_is_the_host(self):
-        """A certificate that nobody trusts: the handshake fails before anything is said."""
+        """A certificate that no user trusts: the handshake fails before anything is said."""
         del self.ground.config["ca_file"]
         self.say(self.named.url("/f"))
         self.ground.refused(6, "certificate")

@@ -15,7 +15,7 @@ from support.origin import poll
 EXAMPLES = pathlib.Path(__file__).resolve().parents[2] / "etc/slurm"
 MIB = 1 << 20
 SLOW_WRITES = os.environ.get("SABATH_SLOW_WRITES", "")
-# What jobs call `sabath`. With a file `slow` in HOME, node n2 needs so many milliseconds for each write of a chunk.
+# What jobs call `sabath`. With a file `slow` in HOME, node n2 needs its number of milliseconds for each write of a chunk.
 WRAPPER = """#!/bin/bash
 if [[ $1 == stage && $SLURMD_NODENAME == n2 && -e $HOME/slow ]]; then
   export LD_PRELOAD={slow_writes} SLOW_WRITES_MS=$(<"$HOME/slow")

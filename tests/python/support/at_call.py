@@ -64,7 +64,7 @@ class StoreCase(Case):
         self.packed = {}
 
     def add_packed(self):
-        """Two assets of so many files that they are kept in packs; the second has half of the first's."""
+        """Two assets of enough files to be kept in packs; the second has half of the first's."""
         self.add_assets_of_small_files({"first": range(1200), "second": range(600, 1700)})
 
     def add_assets_of_small_files(self, assets):
@@ -124,7 +124,7 @@ class StoreCase(Case):
             self.assertEqual(read_tree(user.store / kind), {}, kind)
 
     def expect_nothing_wrong(self, user, when):
-        """No file with a final name has wrong bytes: in objects/, or in views, where nobody checks what he reads."""
+        """No file with a final name has wrong bytes: in objects/, or in views, where no reader checks."""
         packed = (data for files in self.packed.values() for data in files.values())
         contents = {*self.tree.values(), self.other, *packed}
         for name, data in read_tree(user.store / "objects").items():

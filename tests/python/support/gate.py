@@ -1,4 +1,4 @@
-"""A gate before a server: so many connections pass at once, and what happens to the others is what firewalls and
+"""A gate before a server: a given number of connections passes at once; it treats the others as firewalls and
 servers with few workers do."""
 
 import contextlib

@@ -107,7 +107,7 @@ class Ground:
         return found
 
     def have_before(self, url, data):
-        """Fetches the asset that must outlive whatever comes: 'before'."""
+        """Fetches the asset that must outlive all that the test does: 'before'."""
         self.recipe("before", self.fragment(url, size=len(data), checksum=checksums(data)))
         self.succeeds("before", data)
 

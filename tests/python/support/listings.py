@@ -51,7 +51,7 @@ require_ssl_reuse=NO
 
 
 class Server(servers.Server):
-    """One that serves `root`, below a directory that everybody may enter."""
+    """One that serves `root`, below a directory that all users may enter."""
 
     scheme = "http"
 
@@ -118,8 +118,8 @@ class Pyftpdlib(Server):
 
 
 class OldFtp(socketserver.ThreadingTCPServer):
-    """Behind an address translator, with neither EPSV nor MLSD; it lists the directory that it is in, whatever it is
-    asked for, and knows no links. `files`: by their paths, as bytes; `links`: lines of a listing, by their directory."""
+    """Behind an address translator, with neither EPSV nor MLSD; it lists the directory that it is in, not the one that
+    it is asked for, and knows no links. `files`: by their paths, as bytes; `links`: lines of a listing, by their directory."""
 
     daemon_threads = allow_reuse_address = True
 

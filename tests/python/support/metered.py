@@ -6,7 +6,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 
 class Metered:
-    """`quota`: requests in a window of so many seconds, told as `headers` say: "draft" or "x"; None: any number."""
+    """`quota`: and its window in seconds: (requests, seconds), told as `headers` say: "draft" or "x"; None: any number."""
 
     def __init__(self, files, quota=None, headers="draft", hold=0.02):
         self.files, self.quota, self.headers, self.hold = files, quota, headers, hold

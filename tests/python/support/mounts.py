@@ -36,7 +36,7 @@ def mount_memory(case, directory, mebibytes):
 
 
 def mounted(case, kind, home):
-    """A new filesystem of 400 MiB in a file below `home`: its mount point, to be unmounted by whoever asked."""
+    """A new filesystem of 400 MiB in a file below `home`: its mount point, which the caller unmounts."""
     maker = shutil.which(f"mkfs.{kind}", path="/usr/sbin:/sbin:/usr/bin")
     if os.geteuid() != 0 or not maker:
         case.skipTest(f"needs root and mkfs.{kind}")

@@ -39,7 +39,7 @@ class Request:
 
 
 def free_port():
-    """One below those that the kernel gives to whoever asks for any: it is still free when its server has started."""
+    """One below those that the kernel gives to processes that ask for any: it is still free when its server has started."""
     while True:
         port = random.randrange(12_000, 32_768)
         with socket.socket() as probe, contextlib.suppress(OSError):

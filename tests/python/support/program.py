@@ -39,7 +39,7 @@ class Result:
 
     @property
     def failures(self):
-        """(kind, message) of everything that failed, wherever the record has it."""
+        """(kind, message) of everything that failed, in all places of the record."""
         record = self.record
         if "error" in record:
             return [(record["error"]["kind"], record["error"]["message"])]

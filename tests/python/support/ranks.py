@@ -14,7 +14,7 @@ from support import program
 from support.case import Case
 from support.origin import body_bytes, poll
 
-# Of the size. Seven ranks on two cores keep each other waiting, and whoever waits is helped at the end.
+# Of the size. Seven ranks on two cores keep each other waiting, and a rank that waits is helped at the end.
 MOVED_MAX = {1: 1.05, 2: 1.05, 3: 1.05, 7: 1.10}
 if os.environ.get("SABATH_INSTRUMENTED"):
     MOVED_MAX = dict.fromkeys(MOVED_MAX, 1.3)
@@ -47,7 +47,7 @@ class Ranks(Case):
             raise unittest.SkipTest(reason)
 
     def start(self, ranks, *arguments, wrapped=True, **variables):
-        """`sabath ARGUMENTS` by so many ranks."""
+        """`sabath ARGUMENTS` by this number of ranks."""
         self.ranks = ranks
         self.notes = self.home / f"ranks-{time.monotonic_ns()}"
         self.notes.mkdir()

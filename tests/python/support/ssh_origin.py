@@ -60,7 +60,7 @@ class Relay:
 
 
 class Sshd:
-    """It logs in whoever runs the test. `keys` is the user's side: a configuration, a key, known hosts."""
+    """It logs in the user who runs the test. `keys` is the user's side: a configuration, a key, known hosts."""
 
     def __init__(self, directory, more=""):
         self.keys = pathlib.Path(directory)
