@@ -19,33 +19,17 @@
 #include "report/roles.h"
 #include "report/run.h"
 #include "report/text_report.h"
+#include "runs.h"
 #include "sabath/error.h"
 #include "support/temp_dir.h"
 
 namespace sabath {
 namespace {
 
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-constexpr double infinity = std::numeric_limits<double>::infinity();
-
-Series series(std::string name, std::vector<double> y, double first = 1) {
-  Series made;
-  made.name = std::move(name);
-  for (const double value : y) {
-    made.x.push_back(first + static_cast<double>(made.x.size()));
-    made.y.push_back(value);
-    made.time.push_back(nan);
-  }
-  return made;
-}
-
-Run run_of(std::vector<Series> all, const char* document = nullptr) {
-  Run run;
-  run.label = "a run";
-  run.series = std::move(all);
-  if (document != nullptr) run.record = parse_run_record(document, "run.json");
-  return run;
-}
+using test::infinity;
+using test::nan;
+using test::run_of;
+using test::series;
 
 std::vector<std::string> labels(const Axis& axis) {
   std::vector<std::string> all;
