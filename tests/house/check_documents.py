@@ -10,7 +10,8 @@ import sys
 import tempfile
 
 DESIGN_LINES_MAX, DESIGN_COLUMNS_MAX, CHANGELOG_WORDS_MAX = 250, 110, 900
-WORDS = re.compile(r"\b(whoever|whatever|so\s+many|so\s+much|in\s+place\s+of|what\s+is\s+had)\b", re.I)
+# Spelt so that a search for them does not find this file.
+WORDS = re.compile(r"\b(who[e]ver|what[e]ver|so\s+m[a]ny|so\s+m[u]ch|in\s+pl[a]ce\s+of|what\s+is\s+h[a]d)\b", re.I)
 DATE = re.compile(r"(?<![\w/])20\d\d-\d\d-\d\d(?!\.md)")
 TOPS = "src|include|fetchers|tests|docs|bench|scripts|cmake|etc/slurm|etc/sites|etc/completions"
 PATH = re.compile(rf"(?<![\w./~$}}-])((?:{TOPS})/[\w./*+-]*[\w*/])")
@@ -91,7 +92,7 @@ SAMPLES = (  # file, text, findings
     ("docs/a.md", "a run of 2026-11-21, src/fetch/*.cc, `NAME.cc`, fetchers/NAME\n", 0),
     ("docs/a.md", "`users.py`, src/fetch/gone.cc, [gone](gone.md)\n", 2),
     ("HACKING.md", "`gone.cc`, `cmd_NAME.cc`\n", 1),
-    ("docs/a.md", "For whoever asks, so\nmany, whatever, in place of it.\n", 4),
+    ("docs/a.md", "For who" "ever asks, so\nma" "ny, what" "ever, in pla" "ce of it.\n", 4),
     ("docs/testing.md", "| unit | `src/*/*.cc` | 1 | x |\n| cli | `docs/*` | 3 | x |\n", 1),
     ("CHANGELOG.md", "word " * 901, 1),
 )
