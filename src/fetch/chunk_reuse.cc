@@ -21,8 +21,7 @@ void ChunkReuse::start_at(std::uint64_t chunk) {
   std::rotate(copies_.begin(), std::ranges::lower_bound(copies_, chunk, {}, &Copy::chunk), copies_.end());
 }
 
-std::optional<ChunkReuse::Copy> ChunkReuse::take() {
-  if (copies_.empty()) return std::nullopt;
+ChunkReuse::Copy ChunkReuse::take() {
   Copy next = std::move(copies_.front());
   copies_.pop_front();
   ++under_way_;

@@ -1,10 +1,9 @@
 // The chunks of one file of known content that other objects of the store hold: lanes copy them before anything is
-// asked of a source. Part of a ChunkTransfer, whose mutex guards it but for look() and copy().
+// asked of a source. Part of a PinnedTransfer, whose mutex guards it but for look() and copy().
 #pragma once
 
 #include <cstdint>
 #include <deque>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,8 +26,9 @@ class ChunkReuse {
   void look(const std::string& name);
   // True if the chunk is to be copied.
   [[nodiscard]] bool offer(std::uint64_t chunk, const Sha256& hash, std::uint64_t length);
-  void start_at(std::uint64_t chunk);        // where this rank of a job begins
-  [[nodiscard]] std::optional<Copy> take();  // it is under way until over()
+  void start_at(std::uint64_t chunk);  // where this rank of a job begins
+  [[nodiscard]] bool any() const { return !copies_.empty(); }
+  [[nodiscard]] Copy take();  // if any(); it is under way until over()
   void over() { --under_way_; }
   [[nodiscard]] bool under_way() const { return under_way_ > 0; }
   // False if none of its places has these bytes any more.

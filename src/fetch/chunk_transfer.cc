@@ -5,327 +5,168 @@
 
 #include <fmt/format.h>
 
-#include "fetch/follow.h"
-#include "fetch/part.h"
-#include "fetch/source_key.h"
-#include "fetch/spool.h"
+#include "fetch/page_guard.h"
 
 namespace sabath {
 
 namespace {
 
 constexpr unsigned lanes_soon = 32;  // of a file far away, before it is known that it is
-constexpr auto news_interval = std::chrono::milliseconds(100);
-constexpr std::uint64_t probe_bytes = chunk_size_bytes / 8;  // a request to who is to prove himself: lanes share it
+constexpr double quick_s = std::chrono::duration<double>(ScratchLanes::worth_keeping).count();
+
+class OneLess {  // at its end, in spite of what is thrown
+ public:
+  OneLess(std::mutex& mutex, unsigned& count) : mutex_(mutex), count_(count) {}
+  ~OneLess() {
+    const std::lock_guard lock(mutex_);
+    --count_;
+  }
+  OneLess(const OneLess&) = delete;
+  OneLess& operator=(const OneLess&) = delete;
+
+ private:
+  std::mutex& mutex_;
+  unsigned& count_;
+};
+
+bool tells_of_wrong_bytes(FailureKind kind) { return kind == FailureKind::content || kind == FailureKind::invalid; }
 
 }  // namespace
 
-ChunkTransfer::ChunkTransfer(FetchContext& context, ChunkBuffers& buffers, ChunkIndex& index, const FileJob& job,
-                             std::uint64_t size_bytes, std::optional<std::uint64_t> begun, LeaderWatch* watch)
+ChunkTransfer::ChunkTransfer(FetchContext& context, ChunkBuffers& buffers, const FileJob& job, std::uint64_t size_bytes,
+                             const std::vector<bool>* wanted, bool provable)
     : context_(context),
-      buffers_(buffers),
       job_(job),
       size_(size_bytes),
-      earlier_(begun),
-      slice_(slice_of(size_bytes, context.share)),
-      wanted_(wanted_of(context, job)),
-      watch_(watch),
+      provable_(provable),
       mirrors_(context, job, true),
-      reuse_(context.store, index, buffers),
-      trust_(known()      ? Trust::Proof::chunks
-             : provable() ? Trust::Proof::whole
-                          : Trust::Proof::none) {}
-
-// Whoever reads the archive as it arrives must not read a partial that is gone, nor be told of it after that.
-ChunkTransfer::~ChunkTransfer() {
-  front_hash_.reset();
-  if (job_.follower != nullptr) job_.follower->abandon();
-}
+      assembly_(
+          size_bytes, wanted, buffers,
+          {.came = [this](const Flow& flow, std::uint64_t chunk, const Flight& flight) { came(flow, chunk, flight); },
+           .whole = [this](Lane& lane, Flow& flow, std::uint64_t chunk,
+                           const Flight& flight) { finish_chunk(lane, flow, chunk, flight); }}),
+      mutex_(assembly_.mutex()) {}
 
 bool ChunkTransfer::work(Lane& lane, bool last) {
-  std::optional<Place> flow;
+  Task task;
   {
-    std::unique_lock lock(mutex_);
-    const bool fresh = phase_ == Phase::fresh;
-    if (!fresh && phase_ != Phase::open) return false;
-    if (fresh || restart_ || missing_ == 0) {
-      if (under_way()) return false;
-      const bool anew = restart_;
-      phase_ = Phase::busy;  // what takes long is done without the mutex: the other lanes have other files
-      lock.unlock();
-      fresh ? open() : anew ? begin_anew() : publish();
-      return true;
-    }
-    if (copy_one(lane, lock) || keep_held(lane, lock)) return true;
-    try {
-      flow = next_flow(last);
-    } catch (const Error& error) {
-      // What is under way may come yet, or say better why it does not.
-      if (verdict(error.failure().kind) != Verdict::fatal && under_way()) return false;
-      const auto failure = all_dead(error);
-      if (!failure) return true;
-      phase_ = Phase::busy;  // one lane says so, not each that finds it
-      lock.unlock();
-      fail(*failure);
-      return true;
-    }
+    const std::lock_guard lock(mutex_);
+    const TransferStep step = next(phase_, facts());
+    if (is_for_one(step)) phase_ = TransferPhase::busy;
+    task = begin(step, last);
   }
-  if (!flow) return false;
-  try {
-    run_flow(lane, *flow);
-  } catch (...) {
-    end_flow(*flow);
-    throw;
-  }
-  end_flow(*flow);
+  if (!task) return false;
+  task(lane);
   return true;
 }
 
 // --- phases --------------------------------------------------------------------------------------------------------
 
-void ChunkTransfer::open() {
-  if (known()) {
-    if (context_.force) context_.store.distrust(job_.known->digest);
-    shared_ = context_.store.open_partial(job_.known->digest, job_.known->chunks);
-    partial_ = shared_.get();
-    if (!context_.force) reuse_.look(job_.name);
-  } else {
-    own_ = context_.store.open_partial(source_key(job_));
-    partial_ = own_.get();
-    if (!leads()) return;
-    adopt_earlier();
-    front_hash_ = std::make_unique<FrontHash>(
-        job_.checksum, size_, buffers_,
-        FrontHash::Calls{
-            .read = [this](std::uint64_t offset, std::span<std::byte> bytes) { return partial_->read(offset, bytes); },
-            .hashed =
-                [this](std::uint64_t chunk, const Sha256& hash) {
-                  own_->note_hash(chunk, chunk_length(size_, chunk), hash);
-                  if (job_.follower != nullptr) job_.follower->advance(*own_, own_->front());
-                }});
-  }
-  const std::lock_guard lock(mutex_);
-  plan();
-  if (known() && reused_ > 0) context_.events.on(event::BytesReused{std::exchange(reused_, 0), Reuse::partial});
-  phase_ = Phase::open;
-}
-
-// Of several that began together, one goes on.
-bool ChunkTransfer::leads() {
-  if (watch_ == nullptr || earlier_ || watch_->take_lead(*own_)) return true;
-  partial_->discard();
-  gave_way_ = true;
-  phase_ = Phase::over;
-  return false;
-}
-
-// What an earlier process left of content that is not known: bytes of one version, or nothing.
-void ChunkTransfer::adopt_earlier() {
-  const bool nameless =
-      !provable() && own_->version_noted().validators.empty();  // what could tell a mixture from the file?
-  const bool useless = context_.force || job_.unless || nameless;
-  if (!earlier_ && useless) own_->restart();
-  const SourceVersion noted = adopt_left(*own_, earlier_ ? nullptr : watch_, provable(), [](auto) {});
-  // What was left came from any mirror; where the whole can be proved, another one's validators say nothing.
-  if (noted == SourceVersion{} || (provable() && job_.urls.size() > 1)) return;
-  const auto giver = giver_of(job_, noted);
-  if (!giver && provable()) return;  // by another rule: its version is not this one's
-  if (!giver) return own_->restart();
-  if (!noted.validators.empty()) trust_.expect(*giver, noted.validators);
-  if (!provable() && trust_.take_lead(*giver)) trust_.gave({*giver});  // and goes on: it is of one mirror
-}
-
-void ChunkTransfer::plan() {
-  Schedule::Limits limits;
-  limits.chunk_bytes = chunk_size_bytes;
-  limits.in_order = !known();
-  // The lanes of a slow mirror would keep the hash waiting.
-  if (limits.in_order && mirrors_.size() > 1) limits.first_bytes /= 4;
-  limits.lanes_soon = context_.lanes == 0 ? lanes_soon : context_.lanes;
-  schedule_ = std::make_unique<Schedule>(size_, limits);
-  schedule_->start_at(slice_.begin);
-  done_ = partial_->chunks_done();
-  done_.resize(chunk_count(size_));
-  missing_ = 0;
-  reused_ = 0;
-  for (std::uint64_t i = 0; i < done_.size(); ++i) {
-    if (!done_[i]) {
-      if (!wants(i)) continue;
-      ++missing_;
-      const bool here = known() && reuse_.offer(i, job_.known->chunks[i], chunk_length(size_, i));
-      if (!here) schedule_->add_free(range_of(i));
-      continue;
-    }
-    reused_ += chunk_length(size_, i);
-    if (front_hash_) front_hash_->present(i);
-  }
-  reuse_.start_at(slice_.begin / chunk_size_bytes);
-  if (earlier_) reused_ = *earlier_;
-  if (job_.follower != nullptr) job_.follower->advance(*own_, own_->front());
-}
-
-// What stands in the store already comes before anything is asked of a source. False: there is nothing of the kind. Of
-// several processes one copies a chunk, as one fetches it.
-bool ChunkTransfer::copy_one(Lane& lane, std::unique_lock<std::mutex>& lock) {
-  const auto copy = reuse_.take();
-  if (!copy) return false;
-  const std::uint64_t chunk = copy->chunk;
-  bool copied = false;
-  lock.unlock();
+void ChunkTransfer::end() {
   try {
-    const bool ours = shared_->claim_run(chunk, 1) == 1;
-    copied = ours && reuse_.copy(*copy, *shared_, lane.id);
-    if (ours && !copied) shared_->release(chunk);
-  } catch (...) {
-    lock.lock();
-    reuse_.over();
-    throw;
-  }
-  lock.lock();
-  reuse_.over();
-  if (!copied) {
-    schedule_->add_free(range_of(chunk));
-  } else if (!done_[chunk]) {
-    note_done(chunk);
-    context_.events.on(event::BytesReused{chunk_length(size_, chunk), Reuse::chunk});
-  }
-  return true;
-}
-
-// The source has another version, or what was brought together was wrong. No request is under way.
-void ChunkTransfer::begin_anew() {
-  if (job_.follower != nullptr) job_.follower->restart();
-  front_hash_->restart();  // first: its thread tells the partial of what it has hashed
-  own_->restart();
-  const std::lock_guard lock(mutex_);
-  flights_.clear();
-  alone_.clear();
-  trust_.restart();
-  restart_ = false;
-  earlier_.reset();
-  plan();
-  phase_ = Phase::open;
-}
-
-void ChunkTransfer::publish() {
-  try {
-    if (!known()) return publish_hashed();
-    const bool whole = std::ranges::find(done_, false) == done_.end();  // else all that is wanted of it is here
-    outcome_.tree = whole ? partial_->publish() : *job_.known;
-    context_.events.on(event::FileDone{job_.name, size_});
+    if (!publish()) return;
   } catch (const Error& error) {
     if (verdict(error.failure().kind) == Verdict::fatal) throw;
     outcome_.failure = error.failure();
   }
-  phase_ = Phase::over;
-}
-
-void ChunkTransfer::publish_hashed() {
-  std::string source;
-  {
-    const std::lock_guard lock(mutex_);
-    const auto& givers = trust_.givers();
-    source = givers.empty() ? job_.name : mirrors_.name(*givers.begin());
-    outcome_.over_tls =
-        std::ranges::all_of(givers, [&](std::size_t giver) { return job_.urls[giver].scheme() == "https"; });
-    outcome_.validators = trust_.version_of_leader();
-    const bool all_known = !provable() || job_.urls.size() == 1 || (reused_ == 0 && !earlier_);
-    if (givers.size() == 1 && all_known) outcome_.giver = *givers.begin();
-  }
-  try {
-    outcome_.computed = front_hash_->finish(source, context_.stop);
-  } catch (const Error& error) {
-    if (error.failure().kind != FailureKind::content) throw;
-    return hear_each_alone(error.failure());
-  }
-  blame_suspects();
-  // Said now: until here it could be thrown away.
-  if (reused_ > 0) context_.events.on(event::BytesReused{reused_, Reuse::partial});
-  if (job_.follower != nullptr) {
-    job_.follower->finish(std::move(own_));
-  } else {
-    outcome_.tree = partial_->publish();
-    note_arrival(context_, job_, outcome_);
-    context_.events.on(event::FileDone{job_.name, size_});
-  }
-  phase_ = Phase::over;
+  phase_ = TransferPhase::over;
 }
 
 void ChunkTransfer::fail(const Failure& failure) {
-  if (known() && context_.store.present(job_.known->digest)) {  // others have had more luck
-    outcome_.tree = *job_.known;
-    phase_ = Phase::over;
-    return;
-  }
-  const bool wrong = failure.kind == FailureKind::content || failure.kind == FailureKind::invalid;
-  if (!known() && wrong) partial_->discard();
   const std::lock_guard lock(mutex_);
   outcome_.failure = failure;
   stop_flows([](const Flow&) { return true; });
-  phase_ = Phase::over;
+  phase_ = TransferPhase::over;
 }
 
 // --- decisions; the mutex is held ----------------------------------------------------------------------------------
 
+TransferFacts ChunkTransfer::facts() { return {.under_way = under_way(), .missing = assembly_.missing() > 0}; }
+
+ChunkTransfer::Task ChunkTransfer::begin(TransferStep step, bool last) {
+  switch (step) {
+    case TransferStep::open:
+      return [this](Lane&) { open(); };
+    case TransferStep::publish:
+      return [this](Lane&) { end(); };
+    case TransferStep::ask:
+      return ask(last);
+    default:
+      return {};
+  }
+}
+
+ChunkTransfer::Task ChunkTransfer::ask(bool last) {
+  try {
+    const auto flow = next_flow(last);
+    if (!flow) return {};
+    return [this, place = *flow](Lane& lane) { run_flow(lane, place); };
+  } catch (const Error& error) {
+    if (verdict(error.failure().kind) == Verdict::fatal) throw;
+    if (under_way()) return {};  // it may come yet, or say better why it does not
+    if (tries_again()) return [](Lane&) {};
+    phase_ = TransferPhase::busy;  // one lane says so, not each that finds it
+    return [this, failure = error.failure()](Lane&) { fail(failure); };
+  }
+}
+
 std::optional<ChunkTransfer::Place> ChunkTransfer::next_flow(bool last) {
   if (sequential_ && !flows_.empty()) return std::nullopt;
-  unanswered_.end(flows_, *schedule_, now(), context_.events);
-  hear_judgements();
-  // Soon, as what it gives meanwhile waits for that.
-  const auto pick =
-      known() ? std::nullopt : mirrors_.try_pick([this](std::size_t mirror) { return to_compare(mirror); });
-  if (pick) {
-    Flow flow{*pick, {}};
-    flow.check = true;
-    trust_.begin_comparing(pick->index);
-    return flows_.insert(flows_.end(), std::move(flow));
-  }
-  if (!sequential_ && schedule_->free_bytes() == 0) return help_flow(last);
+  unanswered_.end(flows_, assembly_.schedule(), assembly_.now(), context_.events);
+  if (!sequential_ && assembly_.schedule().free_bytes() == 0) return help_flow(last);
   const bool choice = mirrors_.alive() > 1;
-  return data_flow([&](std::size_t mirror) { return trust_.may_give(mirror) && may_ask(mirror, choice); }, last);
+  return data_flow([&](std::size_t mirror) { return may_ask(mirror, choice); }, last);
+}
+
+// What is late is little, and the nearest mirror brings that soonest, were it the slowest.
+std::optional<ChunkTransfer::Place> ChunkTransfer::help_flow(bool last) {
+  if (context_.hosts.stood_still()) return std::nullopt;  // all look first at what has come meanwhile
+  std::vector<std::pair<double, std::size_t>> nearest;    // seconds away, mirror
+  for (std::size_t i = 0; i < mirrors_.size(); ++i) {
+    if (may_ask(i, mirrors_.alive() > 1)) nearest.emplace_back(mirrors_.host(i).speed().latency, i);
+  }
+  std::ranges::sort(nearest);
+  for (const auto& [away, mirror] : nearest) {
+    if (auto flow = data_flow([only = mirror](std::size_t each) { return each == only; }, last)) return flow;
+  }
+  return std::nullopt;
 }
 
 std::optional<ChunkTransfer::Place> ChunkTransfer::data_flow(const MirrorSet::Filter& from, bool last) {
   const auto pick = mirrors_.try_pick(from);
   if (!pick) return std::nullopt;
   Flow flow{*pick, {}};
-  trust_.asked(pick->index);
   if (sequential_) {
-    flights_.clear();
+    assembly_.forget_all();
   } else if (!give_run(flow, last)) {
     mirrors_.unused(*pick);
-    take_news(news_interval);
     return std::nullopt;
   }
   return flows_.insert(flows_.end(), std::move(flow));
 }
 
-bool ChunkTransfer::give_run(Flow& flow, bool last) {
-  const bool all_dealt = schedule_->free_bytes() == 0;
-  const bool among_ranks = known() && context_.share.ranks > 1;
-  // Before it leaves its slice, a rank looks at what the others have done since: their news may be a while old.
-  if (among_ranks && !schedule_->free_in(slice_)) take_news(std::chrono::milliseconds(0));
-  const auto left = partial_->scratch_left();
-  const std::size_t mirror = flow.pick.index;
-  const bool probes = known() && mirrors_.alive() > 1 && !mirrors_.has_proved(mirror);
-  const auto probe = probes_.find(mirror);
-  const Schedule::Asks asks{
-      .taken = [this](std::uint64_t chunk) { return known() && shared_->claimed_by_other(chunk); },
-      // Who begins a chunk of which something was left takes that first, and then gives the rest back.
-      .whole = [&](std::uint64_t chunk) { return alone_.contains(chunk) || left.contains(chunk); },
-      .first = [&](std::uint64_t chunk) { return left.contains(chunk); },
-      .most = probes ? probe_bytes : UINT64_MAX,
-      .only = probes && probe != probes_.end() ? std::optional(probe->second) : std::nullopt,
-      .last = last,
-      .dear = mirrors_.dear(flow.pick)};
-  const auto run = schedule_->take(flow.pick.index, flow.pick.host->speed(), context_.hosts.connections(), now(), asks);
-  if (!run || (!all_dealt && !claim(*run))) return false;
-  if (probes) probes_[mirror] = (*run)->position / chunk_size_bytes;
+Schedule::Limits ChunkTransfer::limits() const {
+  Schedule::Limits limits;
+  limits.chunk_bytes = chunk_size_bytes;
+  limits.lanes_soon = context_.lanes == 0 ? lanes_soon : context_.lanes;
+  return limits;
+}
+
+bool ChunkTransfer::start_run(Flow& flow, Schedule::Asks asks) {
+  Schedule& schedule = assembly_.schedule();
+  const auto left = assembly_.scratch_left();
+  // The lane that begins a chunk of which something was left takes that first, and then gives the rest back.
+  asks.whole = [&](std::uint64_t chunk) { return assembly_.alone(chunk) || left.contains(chunk); };
+  asks.first = [&](std::uint64_t chunk) { return left.contains(chunk); };
+  asks.dear = mirrors_.dear(flow.pick);
+  const auto run =
+      schedule.take(flow.pick.index, flow.pick.host->speed(), context_.hosts.connections(), assembly_.now(), asks);
+  if (!run) return false;
   flow.run = *run;
   flow.has_run = true;
-  flow.request_end = (*run)->end;
-  if (schedule_->split()) {
-    context_.events.on(event::Note{fmt::format("{}: {}", job_.name, schedule_->reason())});
+  flow.request_end = flow.run->end;
+  if (schedule.split()) {
+    context_.events.on(event::Note{fmt::format("{}: {}", job_.name, schedule.reason())});
     stop_flows([](const Flow& late) {
       return late.has_run && late.run->left() == 0 && late.run->position < late.request_end;
     });
@@ -333,45 +174,9 @@ bool ChunkTransfer::give_run(Flow& flow, bool last) {
   return true;
 }
 
-// Tells the other processes. Of several that want the same at once, one gets it.
-bool ChunkTransfer::claim(Schedule::Place run) {
-  if (!known()) return true;
-  std::uint64_t chunk = run->position / chunk_size_bytes;
-  const std::uint64_t end = (run->end - 1) / chunk_size_bytes + 1;
-  while (chunk < end && claimed_.contains(chunk)) ++chunk;
-  if (chunk == end) return true;
-  const std::uint64_t ours = chunk + shared_->claim_run(chunk, end - chunk);
-  for (; chunk < ours; ++chunk) claimed_.insert(chunk);
-  if (ours < end) schedule_->shorten(run, std::max(run->position, ours * chunk_size_bytes));
-  if (run->left() > 0) return true;
-  schedule_->release(run);
-  return false;
-}
-
-// What is missing is claimed by others: sees what they have finished since.
-void ChunkTransfer::take_news(std::chrono::milliseconds interval) {
-  if (!known() || schedule_->free_bytes() == 0 || Clock::now() - looked_ < interval) return;
-  looked_ = Clock::now();
-  const auto done = partial_->chunks_done();
-  for (std::uint64_t i = 0; i < done_.size(); ++i) {
-    if (done_[i] || !done[i] || schedule_->in_run(range_of(i))) continue;
-    if (const auto flight = flights_.find(i); flight != flights_.end()) {
-      if (flight->second->covered == chunk_length(size_, i)) continue;  // a lane is hashing it
-      flights_.erase(flight);  // a part of it, of a request that broke off: another has brought the whole since
-    }
-    schedule_->remove_free(range_of(i));
-    note_done(i);
-    context_.events.on(event::BytesReused{chunk_length(size_, i), Reuse::partial});
-  }
-}
-
 void ChunkTransfer::note_done(std::uint64_t chunk) {
-  done_[chunk] = true;
-  claimed_.erase(chunk);
-  std::erase_if(probes_, [&](const auto& probe) { return probe.second == chunk; });
-  if (wants(chunk) && --missing_ == 0) {
-    stop_flows([](const Flow& flow) { return flow.check || (flow.has_run && flow.run->left() > 0); });
-  }
+  if (!assembly_.arrived(chunk)) return;
+  stop_flows([](const Flow& flow) { return flow.check || (flow.has_run && flow.run->left() > 0); });
 }
 
 void ChunkTransfer::stop_flows(const std::function<bool(const Flow&)>& which) {
@@ -380,20 +185,181 @@ void ChunkTransfer::stop_flows(const std::function<bool(const Flow&)>& which) {
   }
 }
 
-void ChunkTransfer::want_restart() {
-  restart_ = true;
+// What one answer brings is of one version, whatever that is called.
+void ChunkTransfer::one_answer() {
+  sequential_ = true;
+  mirrors_.revive_rangeless();
+}
+
+// What else was asked of it may come yet, or say better why it does not.
+void ChunkTransfer::died(std::size_t mirror, bool wrong) {
+  if (wrong) stop_flows([&](const Flow& flow) { return flow.pick.index == mirror; });
+}
+
+void ChunkTransfer::failed(const Flow& flow, FailureKind kind) {
+  if (mirrors_.dead(flow.pick.index)) died(flow.pick.index, tells_of_wrong_bytes(kind));
+}
+
+// --- one request, in its lane --------------------------------------------------------------------------------------
+
+void ChunkTransfer::run_flow(Lane& lane, Place flow) {
+  try {
+    request(lane, *flow);
+  } catch (...) {
+    end_flow(flow);
+    throw;
+  }
+  end_flow(flow);
+}
+
+void ChunkTransfer::request(Lane& lane, Flow& flow) {
+  const std::stop_callback forward(context_.stop, [&] { flow.stop.request_stop(); });
+  try {
+    read(lane, flow);
+    mirrors_.succeeded(flow.pick);
+  } catch (const Assembly::Enough&) {
+    mirrors_.succeeded(flow.pick);
+  } catch (const Error& error) {
+    after_failure(flow, error);
+  } catch (...) {
+    mirrors_.released(flow.pick);
+    throw;
+  }
+}
+
+void ChunkTransfer::read_into(Flow& flow, const ReadRequest& request, const GuardedSink::Write& write) {
+  FetchContext own = context_;
+  own.stop = flow.stop.get_token();
+  const MirrorSet::Pick& pick = flow.pick;
+  GuardedSink sink(
+      own, *pick.line, *pick.url, provable_ ? std::optional(size_) : std::nullopt,
+      [&](const ContentInfo& info) { on_begin(flow, info); }, write, pick.host);
+  sink.on_wait([&] {
+    const std::lock_guard lock(mutex_);
+    if (flow.has_run) flow.run->busy = true;
+  });
+  read_source(own, request, *pick.line, sink);
+}
+
+void ChunkTransfer::read(Lane& lane, Flow& flow) {
+  if (!flow.has_run) return read_whole(lane, flow);
+  assembly_.adopt_scratch(lane, flow);
+  ReadRequest request{*flow.pick.url, 0, std::nullopt, {}};
+  request.coding = flow.pick.coding;
+  {
+    const std::lock_guard lock(mutex_);
+    if (flow.run->left() == 0) return;
+    flow.request_end = flow.run->end;
+    request.offset = job_.offset + flow.run->position;
+    request.length = flow.run->left();
+    request.expected = expected(flow.pick.index);
+    flow.versioned = !request.expected.empty();
+  }
+  read_into(flow, request, [&](std::span<const std::byte> bytes) { assembly_.take(lane, flow, bytes); });
+  const std::lock_guard lock(mutex_);
+  if (flow.run->left() > 0) {
+    throw Error(FailureKind::network, fmt::format("{} ended early", flow.pick.url->display()));
+  }
+}
+
+// From the start to the end of a source that has no ranges: what is there already is skipped as it passes.
+void ChunkTransfer::read_whole(Lane& lane, Flow& flow) {
+  std::uint64_t at = 0;
+  ReadRequest request{*flow.pick.url, 0, std::nullopt, {}};
+  request.coding = flow.pick.coding;
+  read_into(flow, request, [&](std::span<const std::byte> bytes) { assembly_.take_whole(lane, flow, at, bytes); });
+  if (at < size_) throw Error(FailureKind::network, fmt::format("{} ended early", flow.pick.url->display()));
+}
+
+void ChunkTransfer::on_begin(Flow& flow, const ContentInfo& info) {
+  if (job_.offset == 0 && is_coded(*flow.pick.url, info, flow.pick.coding, size_) &&
+      mirrors_.ask_otherwise(flow.pick, info)) {
+    throw Error(FailureKind::no_ranges,
+                fmt::format("{} is not as it is stored{}", flow.pick.url->display(), how_sent(info, flow.pick.coding)));
+  }
+  if (job_.offset == 0 && info.size_bytes && *info.size_bytes != size_) {
+    throw Error(FailureKind::content,
+                fmt::format("{} is {} bytes long at {}{}, and {} were expected", job_.name, *info.size_bytes,
+                            flow.pick.url->display(), how_sent(info, flow.pick.coding), size_),
+                "the recipe is out of date or the source is another file: compare them, then mend the recipe");
+  }
+}
+
+void ChunkTransfer::finish_chunk(Lane& lane, Flow& flow, std::uint64_t chunk, const Flight& flight) {
+  const ChunkBuffers::Buffer kept = flight.bytes;
+  if (!right(chunk, {kept.get(), assembly_.length_of(chunk)})) return refuse_chunk(flow, chunk, flight);
+  Whole whole{chunk, kept, {}, 0, assembly_.now() - flight.begun < quick_s && flight.adopted == 0};
+  {
+    const std::lock_guard lock(mutex_);
+    whole.givers = flight.givers;
+    whole.adopted = flight.adopted;
+    if (!believes(whole)) return;
+    ++keeping_;
+  }
+  if (keep(lane, whole, flow.stop.get_token())) flow.pick.host->held_back();
+}
+
+bool ChunkTransfer::keep(Lane& lane, const Whole& whole, const std::stop_token& stop) {
+  const OneLess then(mutex_, keeping_);
+  return store(lane, whole, stop);
+}
+
+// Of one source: it is blamed. Of several: nobody knows whose bytes are wrong, and one alone brings the whole chunk.
+void ChunkTransfer::refuse_chunk(Flow& flow, std::uint64_t chunk, const Flight& flight) {
+  std::set<std::size_t> givers;
+  {
+    const std::lock_guard lock(mutex_);
+    givers = flight.givers;
+    const bool several = givers.size() > 1 || flight.adopted > 0;
+    if (!assembly_.refuse(chunk, flight, several) || several) return;
+  }
+  const std::size_t giver = *givers.begin();
+  const ByteRange range = assembly_.range_of(chunk);
+  const Error wrong(FailureKind::content,
+                    fmt::format("{}: chunk {} (bytes {} to {}) does not match its hash", mirrors_.name(giver), chunk,
+                                range.begin, range.end),
+                    "the source holds another version, or it lies: it is not asked again for this file");
+  if (giver == flow.pick.index) throw wrong;
+  mirrors_.demote(giver, wrong.failure());
+  const std::lock_guard lock(mutex_);
+  died(giver, true);
+}
+
+void ChunkTransfer::after_failure(Flow& flow, const Error& error) {
+  const FailureKind kind = error.failure().kind;
+  if (flow.stop.stop_requested() && !context_.stop.stop_requested() && verdict(kind) == Verdict::fatal) {
+    return mirrors_.released(flow.pick);  // it was ended from here
+  }
+  if (kind == FailureKind::no_ranges && flow.has_run) return ignored_range(flow, error);
+  mirrors_.failed(flow.pick, error, flow.received > 0 && kind == FailureKind::network && flow.has_run);
+  const std::lock_guard lock(mutex_);
+  failed(flow, kind);
+}
+
+void ChunkTransfer::ignored_range(Flow& flow, const Error& error) {
+  const std::lock_guard lock(mutex_);
+  if (sequential_) return mirrors_.released(flow.pick);  // another lane has learnt that before
+  mirrors_.failed(flow.pick, error, false);
+  if (job_.offset > 0 || !mirrors_.only_rangeless()) return;
+  one_answer();
+  rangeless();
   stop_flows([](const Flow&) { return true; });
 }
 
-// Their bytes may be wrong, and nobody is at work on them.
-void ChunkTransfer::forget_flights(const std::function<bool(std::uint64_t, const Flight&)>& which) {
-  std::erase_if(flights_, [&](const auto& entry) {
-    const auto& [chunk, flight] = entry;
-    const bool whole = flight->covered == chunk_length(size_, chunk);  // a lane is hashing it
-    if (whole || schedule_->in_run(range_of(chunk)) || !which(chunk, *flight)) return false;
-    schedule_->add_free(range_of(chunk));
-    return true;
+void ChunkTransfer::end_flow(Place flow) {
+  const std::lock_guard lock(mutex_);
+  ByteRange left;
+  if (flow->has_run) {
+    left = {flow->run->position, flow->run->end};
+    assembly_.schedule().release(flow->run);
+  }
+  ended(*flow, left);
+  const std::size_t mirror = flow->pick.index;
+  const bool lost = mirrors_.dead(mirror) && worthless(mirror), passed = !flow->has_run && !flow->check;
+  assembly_.forget([&](std::uint64_t chunk, const Flight& flight) {
+    return passed || assembly_.alone(chunk) || (lost && flight.givers.contains(mirror));
   });
+  flows_.erase(flow);
 }
 
 }  // namespace sabath

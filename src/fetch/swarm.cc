@@ -15,9 +15,10 @@
 
 #include "base/threads.h"
 #include "fetch/at_hand.h"
-#include "fetch/chunk_transfer.h"
 #include "fetch/follow.h"
 #include "fetch/in_order.h"
+#include "fetch/learnt_transfer.h"
+#include "fetch/pinned_transfer.h"
 #include "fetch/publisher.h"
 
 namespace sabath {
@@ -238,7 +239,13 @@ class Swarm {
 
   void open_transfer(std::size_t index, std::uint64_t size, std::optional<std::uint64_t> begun,
                      std::unique_ptr<LeaderWatch> watch) {
-    auto transfer = std::make_shared<ChunkTransfer>(context_, buffers_, index_, jobs_[index], size, begun, watch.get());
+    const FileJob& job = jobs_[index];
+    std::shared_ptr<ChunkTransfer> transfer;
+    if (job.known) {
+      transfer = std::make_shared<PinnedTransfer>(context_, buffers_, index_, job);
+    } else {
+      transfer = std::make_shared<LearntTransfer>(context_, buffers_, job, size, begun, watch.get());
+    }
     const std::lock_guard lock(mutex_);
     open_.push_back({index, std::move(watch), std::move(transfer)});
     changed_.notify_all();

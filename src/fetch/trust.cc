@@ -15,18 +15,18 @@ void Trust::restart() {
 }
 
 void Trust::asked(Mirror mirror) {
-  if (proof_ == Proof::chunks || leader_) return;
+  if (leader_) return;
   leader_ = mirror;
   admit(mirror);
 }
 
 bool Trust::to_compare(Mirror mirror) const {
-  return proof_ != Proof::chunks && mixable_ && leader_ && !admitted_.contains(mirror) && !comparing_.contains(mirror);
+  return mixable_ && leader_ && !admitted_.contains(mirror) && !comparing_.contains(mirror);
 }
 
 // One that is being compared gives a chunk at most before it is believed.
 bool Trust::may_give(Mirror mirror) const {
-  if (proof_ == Proof::chunks || !leader_ || admitted_.contains(mirror)) return true;
+  if (!leader_ || admitted_.contains(mirror)) return true;
   return mixable_ && std::ranges::none_of(held_, [&](const Whole& whole) { return whole.givers.contains(mirror); });
 }
 
@@ -50,20 +50,21 @@ void Trust::forget_leader() {
 }
 
 bool Trust::wants_sample(const std::set<Mirror>& givers) const {
-  return proof_ != Proof::chunks && sample_.bytes.empty() && givers.size() == 1 && admitted_.contains(*givers.begin());
+  return sample_.bytes.empty() && givers.size() == 1 && admitted_.contains(*givers.begin());
 }
 
 void Trust::keep_sample(std::uint64_t begin, std::span<const std::byte> bytes) {
   sample_ = {begin, {bytes.begin(), bytes.end()}};
 }
 
-bool Trust::believed(const std::set<Mirror>& givers) const {
-  return proof_ == Proof::chunks || std::ranges::includes(agreed_, givers);
+bool Trust::believed(const std::set<Mirror>& givers) const { return std::ranges::includes(agreed_, givers); }
+
+bool Trust::any_held() const {
+  return std::ranges::any_of(held_, [this](const Whole& whole) { return believed(whole.givers); });
 }
 
-std::optional<Whole> Trust::take_held() {
+Whole Trust::take_held() {
   const auto found = std::ranges::find_if(held_, [this](const Whole& whole) { return believed(whole.givers); });
-  if (found == held_.end()) return std::nullopt;
   Whole whole = std::move(*found);
   held_.erase(found);
   return whole;

@@ -1,8 +1,8 @@
 // Which mirrors of one file are believed, and what that rests on: decisions only. The caller has a mutex.
 //
-// Content whose chunks are known proves itself, and everybody is believed. Of other content the first mirror that is
-// asked leads. Where the whole can be proved, others join it once they agree with samples of what came; until then each
-// gives one chunk at most, which is held. Where it cannot, or where what several gave was wrong, one gives all of it.
+// The first mirror that is asked leads. Where the whole can be proved, others join it once they agree with samples of
+// what came; until then each gives one chunk at most, which is held. Where it cannot, or where what several gave was
+// wrong, one gives all of it.
 #pragma once
 
 #include <cstddef>
@@ -24,8 +24,7 @@ namespace sabath {
 class Trust {
  public:
   using Mirror = std::size_t;
-  enum class Proof : std::uint8_t { none, whole, chunks };
-  explicit Trust(Proof proof) : proof_(proof), mixable_(proof != Proof::none) {}
+  explicit Trust(bool provable) : mixable_(provable) {}
   void restart();  // the file begins anew; suspicions stay
 
   // --- who is asked for what
@@ -38,7 +37,7 @@ class Trust {
   void differs(Mirror mirror, const Failure& failure) { differing_.emplace(mirror, failure); }
   [[nodiscard]] bool leads(Mirror mirror) const { return leader_ == mirror; }
   // The leader has not given what others could be compared with, and may never do so.
-  [[nodiscard]] bool lead_is_open() const { return proof_ != Proof::chunks && mixable_ && sample_.bytes.empty(); }
+  [[nodiscard]] bool lead_is_open() const { return mixable_ && sample_.bytes.empty(); }
   bool take_lead(Mirror mirror);  // false: it had it
   void forget_leader();           // and who was admitted beside it
 
@@ -52,7 +51,8 @@ class Trust {
   void keep_sample(std::uint64_t begin, std::span<const std::byte> bytes);
   [[nodiscard]] bool believed(const std::set<Mirror>& givers) const;
   void hold(Whole whole) { held_.push_back(std::move(whole)); }
-  [[nodiscard]] std::optional<Whole> take_held();  // one that is believed now
+  [[nodiscard]] bool any_held() const;  // that is believed now
+  [[nodiscard]] Whole take_held();      // if any_held()
   // Those of mirrors that were never believed, and are dead: returns their chunks.
   std::vector<std::uint64_t> drop_held(const std::function<bool(Mirror)>& dead);
   void gave(const std::set<Mirror>& givers) { givers_.insert(givers.begin(), givers.end()); }
@@ -76,9 +76,7 @@ class Trust {
   // The mirror is dead. True: what it gave may not stay with what others give.
   [[nodiscard]] bool dismiss(Mirror mirror, bool wrong, bool others);
   // What a dead mirror gave is worth nothing: it was wrong, or never agreed. One that merely broke off was right.
-  [[nodiscard]] bool worthless(Mirror mirror) const {
-    return wrong_.contains(mirror) || (proof_ != Proof::chunks && !agreed_.contains(mirror));
-  }
+  [[nodiscard]] bool worthless(Mirror mirror) const { return wrong_.contains(mirror) || !agreed_.contains(mirror); }
   // The whole did not match, and each is heard alone from here on. The one to blame, where all of it came from one.
   [[nodiscard]] std::optional<Mirror> whole_was_wrong(bool some_was_left);
   [[nodiscard]] const std::map<Mirror, Failure>& differing() const { return differing_; }
@@ -87,7 +85,6 @@ class Trust {
   [[nodiscard]] const std::set<Mirror>& suspects() const { return suspects_; }  // gave what was wrong as a whole
 
  private:
-  const Proof proof_;
   bool mixable_;  // several may be believed together
   std::optional<Mirror> leader_;
   std::set<Mirror> admitted_, comparing_;  // those that agree with it, and those that are being compared

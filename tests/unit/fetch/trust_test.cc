@@ -16,19 +16,8 @@ std::vector<std::byte> bytes_of(std::string_view text) {
   return {bytes.begin(), bytes.end()};
 }
 
-TEST(Trust, KnownChunksProveThemselves) {
-  Trust trust(Trust::Proof::chunks);
-  trust.asked(0);
-  EXPECT_FALSE(trust.leads(0));
-  EXPECT_FALSE(trust.to_compare(1));
-  EXPECT_TRUE(trust.may_give(1));
-  EXPECT_TRUE(trust.believed({0, 1, 2}));
-  EXPECT_FALSE(trust.lead_is_open());
-  EXPECT_FALSE(trust.wants_sample({0}));
-}
-
 TEST(Trust, OthersJoinTheFirstOnceTheyAgree) {
-  Trust trust(Trust::Proof::whole);
+  Trust trust(true);
   trust.asked(0);
   trust.asked(1);
   EXPECT_TRUE(trust.leads(0));
@@ -48,19 +37,18 @@ TEST(Trust, OthersJoinTheFirstOnceTheyAgree) {
   EXPECT_FALSE(trust.believed({1}));
   trust.hold(chunk_of(7, {1}));
   EXPECT_FALSE(trust.may_give(1));
-  EXPECT_FALSE(trust.take_held());
+  EXPECT_FALSE(trust.any_held());
   trust.admit(1);
   trust.end_comparing(1);
   EXPECT_TRUE(trust.may_give(1));
   EXPECT_TRUE(trust.believed({0, 1}));
-  const auto held = trust.take_held();
-  ASSERT_TRUE(held);
-  EXPECT_EQ(held->chunk, 7U);
-  EXPECT_FALSE(trust.take_held());
+  ASSERT_TRUE(trust.any_held());
+  EXPECT_EQ(trust.take_held().chunk, 7U);
+  EXPECT_FALSE(trust.any_held());
 }
 
 TEST(Trust, WhatADeadStrangerGaveIsDropped) {
-  Trust trust(Trust::Proof::whole);
+  Trust trust(true);
   trust.asked(0);
   trust.hold(chunk_of(3, {1}));
   trust.hold(chunk_of(4, {2}));
@@ -69,7 +57,7 @@ TEST(Trust, WhatADeadStrangerGaveIsDropped) {
 }
 
 TEST(Trust, WithoutAProofOneGivesAll) {
-  Trust trust(Trust::Proof::none);
+  Trust trust(false);
   trust.asked(0);
   EXPECT_FALSE(trust.to_compare(1));
   EXPECT_FALSE(trust.may_give(1));
@@ -81,7 +69,7 @@ TEST(Trust, WithoutAProofOneGivesAll) {
 }
 
 TEST(Trust, WhoIsWrongTakesAlongWhatItGave) {
-  Trust trust(Trust::Proof::whole);
+  Trust trust(true);
   trust.asked(0);
   trust.admit(1);
   trust.admit(2);
@@ -92,12 +80,12 @@ TEST(Trust, WhoIsWrongTakesAlongWhatItGave) {
 }
 
 TEST(Trust, AWholeThatIsWrongIsHeardFromEachAlone) {
-  Trust one(Trust::Proof::whole);
+  Trust one(true);
   one.asked(0);
   one.gave({0});
   EXPECT_EQ(one.whole_was_wrong(false), std::size_t{0});
 
-  Trust several(Trust::Proof::whole);
+  Trust several(true);
   several.asked(0);
   several.admit(1);
   several.gave({0, 1});
@@ -114,7 +102,7 @@ TEST(Trust, AWholeThatIsWrongIsHeardFromEachAlone) {
 }
 
 TEST(Trust, AnotherLeadsWhereTheFirstIsMute) {
-  Trust trust(Trust::Proof::whole);
+  Trust trust(true);
   trust.asked(0);
   trust.hold(chunk_of(0, {0}));
   EXPECT_FALSE(trust.take_lead(0));
@@ -125,7 +113,7 @@ TEST(Trust, AnotherLeadsWhereTheFirstIsMute) {
 }
 
 TEST(Trust, WhoDifferedIsHeardAgainAlone) {
-  Trust trust(Trust::Proof::whole);
+  Trust trust(true);
   trust.asked(0);
   EXPECT_TRUE(trust.hear_differing_alone().empty());
   EXPECT_TRUE(trust.may_give(1));
@@ -136,7 +124,7 @@ TEST(Trust, WhoDifferedIsHeardAgainAlone) {
 }
 
 TEST(Trust, AVersionIsAHint) {
-  Trust trust(Trust::Proof::whole);
+  Trust trust(true);
   trust.asked(0);
   EXPECT_TRUE(trust.same_version(0, {"\"a\"", ""}));
   EXPECT_FALSE(trust.same_version(0, {"\"b\"", ""}));
@@ -156,7 +144,7 @@ TEST(Trust, AVersionIsAHint) {
 }
 
 TEST(Trust, WithoutAProofTheSecondChangeWantsOneAnswer) {
-  Trust trust(Trust::Proof::none);
+  Trust trust(false);
   trust.asked(0);
   EXPECT_FALSE(trust.doubt_version(0, true));
   EXPECT_FALSE(trust.needs_one_answer());
