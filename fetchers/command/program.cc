@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -30,37 +29,14 @@ std::pair<Fd, Fd> make_pipe() {
   return {Fd(ends[0]), Fd(ends[1])};
 }
 
-std::vector<char*> pointers(std::vector<std::string>& texts) {
-  std::vector<char*> result;
-  for (auto& text : texts) result.push_back(text.data());
-  result.push_back(nullptr);
-  return result;
-}
-
-pid_t spawn(std::vector<std::string> argv, std::vector<std::string> environment, const std::filesystem::path& directory,
-            int out, int err) {
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_adddup2(&actions, out, 1);
-  posix_spawn_file_actions_adddup2(&actions, err, 2);
-  keep_streams_only(&actions);
-  posix_spawn_file_actions_addchdir_np(&actions, directory.c_str());
-  posix_spawnattr_t attributes;
-  posix_spawnattr_init(&attributes);
-  sigset_t none, defaults;
-  sigemptyset(&none);
-  sigemptyset(&defaults);
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGXFSZ}) sigaddset(&defaults, signal);
-  posix_spawnattr_setsigmask(&attributes, &none);
-  posix_spawnattr_setsigdefault(&attributes, &defaults);
-  posix_spawnattr_setpgroup(&attributes, 0);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-  pid_t pid = -1;
-  const int error =
-      ::posix_spawnp(&pid, argv[0].c_str(), &actions, &attributes, pointers(argv).data(), pointers(environment).data());
-  posix_spawn_file_actions_destroy(&actions);
-  posix_spawnattr_destroy(&attributes);
+pid_t start(const std::vector<std::string>& argv, std::vector<std::string> environment,
+            const std::filesystem::path& directory, int out, int err) {
+  const auto [pid, error] = spawn({.program = argv[0],
+                                   .argv = argv,
+                                   .environment = std::move(environment),
+                                   .directory = directory,
+                                   .out = out,
+                                   .err = err});
   if (error == 0) return pid;
   throw Error(
       FailureKind::unavailable, fmt::format("cannot start `{}`: {}", argv[0], std::strerror(error)),
@@ -77,7 +53,7 @@ Program::Program(const std::vector<std::string>& argv,
   auto [err, err_write] = make_pipe();
   std::vector<std::string> lines;
   for (const auto& [name, value] : environment) lines.push_back(name + "=" + value);
-  pid_ = spawn(argv, std::move(lines), directory, out_write.get(), err_write.get());
+  pid_ = start(argv, std::move(lines), directory, out_write.get(), err_write.get());
   out_ = std::move(out);
   err_ = std::move(err);
   ::fcntl(err_.get(), F_SETFL, O_NONBLOCK);

@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <signal.h>
-#include <spawn.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -19,38 +18,16 @@
 #include "sabath/error.h"
 #include "sabath/path.h"
 
-extern char** environ;
-
 namespace sabath {
 namespace {
 
 constexpr std::size_t complaint_size_max = 16 * 1024;
 
-pid_t spawn(std::vector<std::string> texts, int socket, int errors) {
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, socket, 0);
-  posix_spawn_file_actions_adddup2(&actions, socket, 1);
-  posix_spawn_file_actions_adddup2(&actions, errors, 2);
-  keep_streams_only(&actions);
-  posix_spawnattr_t attributes;
-  posix_spawnattr_init(&attributes);
-  sigset_t none, defaults;
-  sigemptyset(&none);
-  sigemptyset(&defaults);
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) sigaddset(&defaults, signal);
-  posix_spawnattr_setsigmask(&attributes, &none);
-  posix_spawnattr_setsigdefault(&attributes, &defaults);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-  std::vector<char*> argv;
-  for (std::string& text : texts) argv.push_back(text.data());
-  argv.push_back(nullptr);
-  pid_t pid = -1;
-  const int error = ::posix_spawnp(&pid, argv[0], &actions, &attributes, argv.data(), environ);
-  posix_spawn_file_actions_destroy(&actions);
-  posix_spawnattr_destroy(&attributes);
+pid_t start(const std::vector<std::string>& argv, int socket, int errors) {
+  const auto [pid, error] =
+      spawn({.program = argv[0], .argv = argv, .in = socket, .out = socket, .err = errors, .leads_session = true});
   if (error != 0) {
-    throw Error(FailureKind::unavailable, fmt::format("cannot start `{}`: {}", texts[0], std::strerror(error)),
+    throw Error(FailureKind::unavailable, fmt::format("cannot start `{}`: {}", argv[0], std::strerror(error)),
                 "install the OpenSSH client, or add it to PATH");
   }
   return pid;
@@ -67,7 +44,7 @@ Child::Child(const std::vector<std::string>& argv) {
   ::setsockopt(theirs.get(), SOL_SOCKET, SO_SNDBUF, &room, sizeof room);
   errors_ = Fd(::memfd_create("errors", MFD_CLOEXEC));
   if (!errors_) throw_errno("make a file in memory", "", errno);
-  pid_ = spawn(argv, theirs.get(), errors_.get());
+  pid_ = start(argv, theirs.get(), errors_.get());
 }
 
 Child::Child(Child&& other) noexcept

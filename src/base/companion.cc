@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -21,13 +21,12 @@
 #include "sabath/error.h"
 #include "sabath/path.h"
 
-extern char** environ;
-
 namespace sabath {
 namespace {
 
 constexpr int stop_poll_ms = 50;                       // how soon a stop request is seen
 constexpr std::chrono::seconds greeting_awaited{120};  // a program on a slow filesystem takes its time to load
+constexpr std::size_t complaint_bytes_max = 4096;
 constexpr const char* install_both = "install the library and the program `sabath` together, from one build";
 
 // The file that this code was loaded from. The loader's own name for it may be relative to a directory that the host
@@ -44,80 +43,33 @@ std::filesystem::path own_file() {
   return {};
 }
 
-// A standard stream may be closed here: then a new descriptor has its number, and would be in the way of what takes it.
-Fd above_streams(int fd) {
-  Fd high(::fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
-  if (!high) throw_errno("keep a descriptor for", "a companion", errno);
-  return high;
-}
-
-class Actions {
- public:
-  Actions() { posix_spawn_file_actions_init(&actions_); }
-  ~Actions() { posix_spawn_file_actions_destroy(&actions_); }
-  Actions(const Actions&) = delete;
-  Actions& operator=(const Actions&) = delete;
-
-  void place(const Fd& from, int as) { posix_spawn_file_actions_adddup2(&actions_, from.get(), as); }
-  void discard(int stream) { posix_spawn_file_actions_addopen(&actions_, stream, "/dev/null", O_WRONLY, 0); }
-  void close_others() { keep_streams_only(&actions_); }  // last
-  [[nodiscard]] const posix_spawn_file_actions_t* get() const { return &actions_; }
-
- private:
-  posix_spawn_file_actions_t actions_{};
-};
-
-// No signal blocked, all as they are by default, and a group of its own: what a terminal or a batch system sends to the
-// group of its starter is not for it.
-class FreshStart {
- public:
-  FreshStart() {
-    posix_spawnattr_init(&attributes_);
-    sigset_t none, all;
-    sigemptyset(&none);
-    sigfillset(&all);
-    posix_spawnattr_setsigmask(&attributes_, &none);
-    posix_spawnattr_setsigdefault(&attributes_, &all);
-    posix_spawnattr_setpgroup(&attributes_, 0);
-    posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-  }
-  ~FreshStart() { posix_spawnattr_destroy(&attributes_); }
-  FreshStart(const FreshStart&) = delete;
-  FreshStart& operator=(const FreshStart&) = delete;
-
-  [[nodiscard]] const posix_spawnattr_t* get() const { return &attributes_; }
-
- private:
-  posix_spawnattr_t attributes_{};
-};
-
-pid_t start(const std::filesystem::path& program, std::string_view role, const Fd& channel,
-            const Companion::Streams& streams) {
-  Actions actions;
-  Fd out, err;
-  actions.place(channel, STDIN_FILENO);
-  if (streams.out >= 0) {
-    out = above_streams(streams.out);
-    actions.place(out, STDOUT_FILENO);
-  } else {
-    actions.discard(STDOUT_FILENO);
-  }
-  if (streams.err >= 0) {
-    err = above_streams(streams.err);
-    actions.place(err, STDERR_FILENO);
-  }
-  actions.close_others();
-  std::string name = "sabath", as = "--as", what(role);
-  std::array<char*, 4> argv{name.data(), as.data(), what.data(), nullptr};
-  const FreshStart fresh;
-  pid_t pid = 0;
-  const int error = ::posix_spawn(&pid, program.c_str(), actions.get(), fresh.get(), argv.data(), environ);
+pid_t start(const std::filesystem::path& program, std::string_view role, int channel, int out, int err) {
+  const auto [pid, error] =
+      spawn({.program = program, .argv = {"sabath", "--as", std::string(role)}, .in = channel, .out = out, .err = err});
   if (error != 0) {
     throw Error(FailureKind::command,
                 fmt::format("cannot start `{}`: {}", printable(program.native(), 4096), std::strerror(error)),
                 install_both);
   }
   return pid;
+}
+
+// A file in memory that takes so many bytes, and no more: what a program complains of that is not ours.
+Fd make_complaints() {
+  Fd file(::memfd_create("complaints", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  if (!file || ::ftruncate(file.get(), static_cast<off_t>(complaint_bytes_max)) != 0 ||
+      ::fcntl(file.get(), F_ADD_SEALS, F_SEAL_GROW | F_SEAL_SHRINK) != 0) {
+    throw_errno("make a file in memory for", "a companion", errno);
+  }
+  return file;
+}
+
+std::string text_in(const Fd& complaints) {
+  std::string text(complaint_bytes_max, '\0');
+  const ssize_t got = complaints ? ::pread(complaints.get(), text.data(), text.size(), 0) : 0;
+  text.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
+  text.resize(std::min(text.find('\0'), text.size()));
+  return text.substr(0, text.find_last_not_of(" \n\r\t") + 1);
 }
 
 // True when there is something to read, or nothing will come any more.
@@ -179,11 +131,13 @@ Companion::Companion(const std::filesystem::path& program, std::string_view role
   }
   channel_ = Fd(ends[0]);
   {
-    const Fd theirs(ends[1]);  // not held below: its end is how we learn of an early death
-    pid_ = start(program, role, above_streams(theirs.get()), streams);
+    const Fd theirs(ends[1]);                              // not held below: its end is how we learn of an early death
+    if (streams.err < 0) complaints_ = make_complaints();  // the host's own is not for a stranger's words
+    pid_ = start(program, role, theirs.get(), streams.out, streams.err < 0 ? complaints_.get() : streams.err);
   }
   try {
     await_greeting(program, stop);
+    complaints_.reset();
   } catch (const Error&) {
     kill();
     static_cast<void>(wait());
@@ -220,10 +174,13 @@ void Companion::await_greeting(const std::filesystem::path& program, const std::
   const ssize_t n = ::recv(channel_.get(), buffer.data(), buffer.size(), 0);  // it is sent as one piece
   const std::string_view said(buffer.data(), static_cast<std::size_t>(std::max<ssize_t>(n, 0)));
   if (said == companion_greeting) return;
+  std::string told = "it does not answer";
+  if (!said.empty()) told = fmt::format("it says \"{}\"", printable(said, 60));
+  if (const auto complaint = text_in(complaints_); !complaint.empty())
+    told += fmt::format(", and complains \"{}\"", printable(complaint, 300));
   throw Error(FailureKind::command,
               fmt::format("`{}` is not the program of this library, which is sabath {}: {}",
-                          printable(program.native(), 4096), SABATH_VERSION,
-                          said.empty() ? "it does not answer" : fmt::format("it says \"{}\"", printable(said, 60))),
+                          printable(program.native(), 4096), SABATH_VERSION, told),
               fmt::format("{}; if sabath was renewed meanwhile, begin again", install_both));
 }
 

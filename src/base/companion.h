@@ -25,7 +25,7 @@ namespace sabath {
 class Companion {
  public:
   struct Streams {
-    int out = -1, err = -1;  // -1: nowhere, and where ours goes
+    int out = -1, err = -1;  // -1: nowhere; what a wrong program writes to `err` is then told with the failure
   };
   Companion(const std::filesystem::path& program, std::string_view role, const Streams& streams,
             const std::stop_token& stop);
@@ -42,7 +42,7 @@ class Companion {
  private:
   void await_greeting(const std::filesystem::path& program, const std::stop_token& stop) const;
 
-  Fd channel_;
+  Fd channel_, complaints_;
   pid_t pid_ = 0;
 };
 

@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -54,40 +53,13 @@ std::vector<std::string> merged_environment(const Command& command) {
   return lines;
 }
 
-std::vector<char*> pointers(std::vector<std::string>& texts) {
-  std::vector<char*> result;
-  for (auto& text : texts) result.push_back(text.data());
-  result.push_back(nullptr);
-  return result;
-}
-
-pid_t spawn(const Command& command, const Pipe& out, const Pipe& err) {
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_adddup2(&actions, out.write.get(), 1);
-  posix_spawn_file_actions_adddup2(&actions, err.write.get(), 2);
-  keep_streams_only(&actions);
-  if (!command.directory.empty()) posix_spawn_file_actions_addchdir_np(&actions, command.directory.c_str());
-  posix_spawnattr_t attributes;
-  posix_spawnattr_init(&attributes);
-  sigset_t none, defaults;
-  sigemptyset(&none);
-  sigemptyset(&defaults);
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGPIPE}) sigaddset(&defaults, signal);
-  posix_spawnattr_setsigmask(&attributes, &none);
-  posix_spawnattr_setsigdefault(&attributes, &defaults);
-  posix_spawnattr_setpgroup(&attributes, 0);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-
-  auto argv_texts = command.argv;
-  auto environment_texts = merged_environment(command);
-  const auto argv = pointers(argv_texts);
-  const auto environment = pointers(environment_texts);
-  pid_t pid = 0;
-  const int error = ::posix_spawnp(&pid, argv[0], &actions, &attributes, argv.data(), environment.data());
-  posix_spawn_file_actions_destroy(&actions);
-  posix_spawnattr_destroy(&attributes);
+pid_t start(const Command& command, const Pipe& out, const Pipe& err) {
+  const auto [pid, error] = spawn({.program = command.argv[0],
+                                   .argv = command.argv,
+                                   .environment = merged_environment(command),
+                                   .directory = command.directory,
+                                   .out = out.write.get(),
+                                   .err = err.write.get()});
   if (error != 0) {
     throw Error(FailureKind::command, fmt::format("cannot start `{}`: {}", command.argv[0], std::strerror(error)),
                 error == ENOENT && command.directory.empty()
@@ -151,7 +123,7 @@ class Output {
 CommandResult run_command(const Command& command, std::stop_token stop) {
   if (command.argv.empty()) throw Error(FailureKind::internal, "an empty command");
   Pipe out, err;
-  const pid_t pid = spawn(command, out, err);
+  const pid_t pid = start(command, out, err);
   out.write.reset();
   err.write.reset();
 

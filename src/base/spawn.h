@@ -1,18 +1,33 @@
-// What posix_spawn(3) gives a child of ours, beside its three streams: nothing that a host has open. Its files may be
-// locked, and a lock lasts as long as anybody holds the file.
+// Every child process of this program and this library is started here, by posix_spawn(3): no signal blocked, all of
+// them as they are by default, no file of a host but its three streams, and out of its starter's process group, so that
+// what a terminal or a batch system sends to that is not for the child. Any thread.
 #pragma once
 
-#include <spawn.h>
+#include <sys/types.h>
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
 
 namespace sabath {
 
-// After the actions that make the streams. Before glibc 2.34 a child has what its host does not close on exec.
-inline void keep_streams_only(posix_spawn_file_actions_t* actions) {
-#if defined(__GLIBC__) && __GLIBC_PREREQ(2, 34)
-  posix_spawn_file_actions_addclosefrom_np(actions, 3);
-#else
-  static_cast<void>(actions);
-#endif
-}
+struct ChildProcess {
+  static constexpr int nowhere = -1;  // instead of a descriptor
+
+  std::filesystem::path program;  // without a slash: the first of PATH
+  std::vector<std::string> argv;
+  std::optional<std::vector<std::string>> environment{};  // "NAME=value"; absent: this process's own
+  std::filesystem::path directory{};                      // empty: this process's own
+  int in = nowhere, out = nowhere, err = nowhere;
+  bool leads_session = false;  // and not only a group
+};
+
+struct Spawned {
+  pid_t pid = -1;
+  int error = 0;  // errno of what failed; then there is no child
+};
+
+[[nodiscard]] Spawned spawn(const ChildProcess& child);
 
 }  // namespace sabath
