@@ -1,4 +1,5 @@
-// The settings of this call and where each came from: flag, environment, user file, site file, default, in this order.
+// The settings of this call and where each came from: caller, environment, user file, site file, default, in this
+// order.
 //
 // The files' keys are in docs/configuration.md; an unknown key is refused. In their paths a leading ~ and $NAME are
 // replaced, and a relative path starts at the file. Lists of `recipes`, `rewrites`, `hosts` and `trusted_owners` are
@@ -21,6 +22,9 @@ struct ConfigurationSources {
   std::vector<std::string> roots;            // none: as the environment or the files say
   std::optional<std::string> store, config;  // several stores separated by colons; the user's file
   bool offline = false;                      // true: also where the others say no
+  // JSON with the keys of a configuration file, and "config" and "deadline" as the options have them: it wins over all
+  // the others. Its paths are taken as they are written, and "store" may be several, separated by colons.
+  std::optional<std::string> settings;
 };
 
 struct ConfigurationEntry {

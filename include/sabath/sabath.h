@@ -28,9 +28,9 @@ const char* sabath_version(void);
 /* ["du", "fetch", ...]: what sabath_call() knows. */
 char* sabath_verbs(void);
 
-/* `settings`: NULL or {}: those of the command line, by environment and configuration files. Its keys, all optional:
- * "store", "config": text; "roots", "recipes": lists of directories; "offline": true; "lanes", "limit_rate": numbers.
- */
+/* `settings`: NULL or {}: those of the command line, by environment and configuration files. Its keys, all optional,
+ * are those of a configuration file (docs/configuration.md: "store", "recipes", "offline", "lanes", ...), and "config"
+ * and "deadline" as the options have them. What it says wins; the verb "config" without a request tells all of them. */
 sabath_session* sabath_open(const char* settings, char** error);
 /* Ends what is going on, waits for it, and frees the session: not from its listener, whose call it would wait for. NULL
  * is nothing. */

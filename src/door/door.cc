@@ -16,12 +16,14 @@
 
 #include "base/json_reader.h"
 #include "base/threads.h"
-#include "door/opening.h"
 #include "door/wording.h"
 #include "sabath/asset_file.h"
+#include "sabath/configuration.h"
+#include "sabath/environment.h"
 #include "sabath/error.h"
 #include "sabath/event.h"
 #include "sabath/session.h"
+#include "verbs/records.h"
 #include "verbs/verb.h"
 
 using sabath::Failure;
@@ -33,7 +35,7 @@ struct sabath_file {
 
 // Sessions are used by one thread at a time: each call has one of its own, and leaves it for the next.
 struct sabath_session final : sabath::EventSink {
-  explicit sabath_session(sabath::SessionSettings given) : settings(std::move(given)) {}
+  explicit sabath_session(sabath::Configuration given) : configuration(std::move(given)) {}
 
   std::unique_ptr<sabath::Session> take() {
     {
@@ -45,7 +47,7 @@ struct sabath_session final : sabath::EventSink {
         return session;
       }
     }
-    return std::make_unique<sabath::Session>(settings);
+    return std::make_unique<sabath::Session>(configuration.session);
   }
   void give(std::unique_ptr<sabath::Session> session) {
     const std::lock_guard lock(mutex);
@@ -93,7 +95,7 @@ struct sabath_session final : sabath::EventSink {
     if (heard_here != this) changed.wait(lock, [this] { return hearing == 0; });
   }
 
-  const sabath::SessionSettings settings;
+  const sabath::Configuration configuration;
   std::mutex mutex;  // of what follows
   std::condition_variable changed;
   std::vector<std::unique_ptr<sabath::Session>> idle;
@@ -197,7 +199,9 @@ char* sabath_verbs() {
 
 sabath_session* sabath_open(const char* settings, char** error) {
   return guarded<sabath_session*>(error, nullptr, [&] {
-    return new sabath_session(sabath::opened_settings(settings == nullptr ? "{}" : settings));
+    sabath::ConfigurationSources sources;
+    sources.settings = settings == nullptr ? "{}" : settings;
+    return new sabath_session(sabath::load_configuration(sources, sabath::Environment::of_process()));
   });
 }
 
@@ -218,6 +222,8 @@ char* sabath_call(sabath_session* session, const char* verb, const char* request
     const sabath::JsonValue value =
         sabath::parse_json(request == nullptr ? "{}" : request, "request", {}, FailureKind::usage);
     sabath::JsonObject object(value, "request", "a request", FailureKind::usage);
+    const bool of_session = named.name == "config" && object.members().empty();  // whose opener alone knows it
+    if (of_session) return copy_of(sabath::text_of(sabath::json_of(session->configuration)));
     return copy_of(sabath::text_of(named.call(call.session(), object, *session, call.stop())));
   });
 }

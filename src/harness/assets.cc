@@ -7,6 +7,7 @@
 
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/working_directory.h"
 #include "fetch/rewrite.h"
 #include "manifest/manifest.h"
 #include "run/commands.h"
@@ -56,7 +57,7 @@ class Seconds {  // adds the time that it lives
 bool has_source_tree(const Recipe& model) { return model.source || model.git || !model.fragments.empty(); }
 
 fs::path shipped_source(const Recipe& model) {
-  const fs::path directory = fs::absolute(model.origin).parent_path() / model.source->text();
+  const fs::path directory = absolute_path(model.origin).parent_path() / model.source->text();
   const auto status = try_stat(directory);
   if (status && S_ISDIR(status->st_mode)) return directory;
   throw Error(FailureKind::not_found, fmt::format("the code of {} is not at {}", model.name, directory.string()),
@@ -107,7 +108,7 @@ class Bringer {
 
   // What `sabath stage` has put at DIR: DIR/NAME, with a store of its own at DIR/.sabath.
   RunAsset take_staged(const Recipe& recipe, const fs::path& stage) {
-    const fs::path directory = fs::absolute(stage / recipe.name).lexically_normal();
+    const fs::path directory = absolute_path(stage / recipe.name);
     if (!try_stat(directory)) {
       throw Error(FailureKind::offline, fmt::format("{} is not staged at {}", recipe.name, stage.string()),
                   fmt::format("mpirun sabath stage {} --to {}", recipe.name, stage.string()));
@@ -279,7 +280,7 @@ RunAssets foresee_assets(const RunCall& call, const ResolvedRun& run) {
   if (has_source_tree(run.model)) assets.source = assets.all.back().path;
   if (!run.dataset) return assets;
   if (const fs::path stage = stage_of(call); !stage.empty()) {
-    const fs::path directory = fs::absolute(stage / run.dataset->name).lexically_normal();
+    const fs::path directory = absolute_path(stage / run.dataset->name);
     assets.all.push_back({run.dataset->name, AssetKind::dataset, "", "", directory.string(), "", true});
   } else {
     assets.all.push_back(foresee_asset(call, *run.dataset, assets.to_fetch));

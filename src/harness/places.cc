@@ -8,6 +8,7 @@
 
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/working_directory.h"
 #include "run/run_asset.h"
 #include "run/run_directory.h"
 #include "sabath/error.h"
@@ -36,10 +37,10 @@ std::string sweep_id(const RunCall& call, const ResolvedRun& run) {
 }  // namespace
 
 fs::path place_of(const RunCall& call, const ResolvedRun& run) {
-  if (!call.request.directory.empty()) return fs::absolute(call.request.directory).lexically_normal();
+  if (!call.request.directory.empty()) return absolute_path(call.request.directory);
   const std::string what = fmt::format("{}_{}", run.model.name, run.dataset ? run.dataset->name : "none");
-  if (run.is_sweep()) return fs::absolute(fmt::format("sweep_{}_{}", what, sweep_id(call, run)));
-  return fs::absolute(fmt::format("run_{}_{}", what, new_id()));
+  if (run.is_sweep()) return absolute_path(fmt::format("sweep_{}_{}", what, sweep_id(call, run)));
+  return absolute_path(fmt::format("run_{}_{}", what, new_id()));
 }
 
 bool done_before(const fs::path& directory) {

@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/text.h"
+#include "base/working_directory.h"
 #include "metrics/json_scan.h"
 #include "metrics/record.h"
 #include "report/exporter.h"
@@ -147,7 +148,7 @@ Facts tags_of(const Run& run) {
 }
 
 std::string write_run(const Run& run, const MetricReaderOptions& options, const fs::path& directory) {
-  const fs::path root = fs::absolute(directory);
+  const fs::path root = absolute_path(directory);
   const std::string id = id_of(run);
   write_experiment(root / experiment);
   const fs::path place = root / experiment / id;

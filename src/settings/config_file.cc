@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "base/json_reader.h"
 #include "base/text.h"
+#include "base/working_directory.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
 #include "sabath/url.h"
@@ -14,6 +15,7 @@
 namespace sabath {
 namespace {
 
+constexpr const char* settings_origin = "settings";
 constexpr std::uint64_t file_size_max = 1024 * 1024;
 constexpr std::uint64_t lanes_max = 1024;
 constexpr std::uint64_t timeout_s_max = 24 * 3600;
@@ -26,10 +28,21 @@ class Reader {
         directory_(file.parent_path()),
         environment_(environment),
         object_(document, origin_, "the configuration") {}
+  Reader(const JsonValue& document, const Environment& environment)  // of a caller
+      : origin_(settings_origin),
+        of_caller_(true),
+        kind_(FailureKind::usage),
+        environment_(environment),
+        object_(document, origin_, "the settings of a session", kind_) {}
 
   ConfigFile read() {
     ConfigFile config;
     config.name = origin_;
+    config.of_caller = of_caller_;
+    if (of_caller_) {
+      config.config = object_.try_text("config");
+      config.deadline = object_.try_text("deadline");
+    }
     if (const auto text = object_.try_text("store")) config.store = path("store", *text);
     if (const auto text = object_.try_text("ca_file")) config.ca_file = path("ca_file", *text);
     config.stores = paths("stores");
@@ -96,7 +109,7 @@ class Reader {
     const JsonValue::Array* array = object_.try_array("rewrites");
     if (array == nullptr) return rules;
     for (const JsonValue& value : *array) {
-      JsonObject rule(value, origin_, "a rewrite rule");
+      JsonObject rule(value, origin_, "a rewrite rule", kind_);
       rules.emplace_back(rule.text("from"), rule.text("to"));
       rule.finish();
     }
@@ -108,7 +121,7 @@ class Reader {
     const JsonValue::Array* array = object_.try_array("hosts");
     if (array == nullptr) return rules;
     for (const JsonValue& value : *array) {
-      JsonObject host(value, origin_, "what a host is asked for");
+      JsonObject host(value, origin_, "what a host is asked for", kind_);
       HostRule rule{to_lower(host.text("host")), {}};
       if (rule.host.find_first_of("/: ") != rule.host.npos)
         host.fail("host", "is no name of a host", "write \"data.lab\", or \"*.lab\" for all below it");
@@ -126,7 +139,7 @@ class Reader {
     const JsonValue::Array* array = object_.try_array("tokens");
     if (array == nullptr) return places;
     for (const JsonValue& value : *array) {
-      JsonObject place(value, origin_, "a token's place");
+      JsonObject place(value, origin_, "a token's place", kind_);
       TokenPlace one;
       one.origin = Url::parse(place.text("origin")).origin();
       if (const auto text = place.try_text("file")) one.file = path("tokens", *text);
@@ -171,6 +184,7 @@ class Reader {
 
   // A site's file is written once for all users, hence the variables.
   std::filesystem::path path(const char* key, const std::string& text) {
+    if (of_caller_) return absolute_path(text);
     std::string expanded;
     std::size_t i = 0;
     if (text == "~" || text.starts_with("~/")) {
@@ -199,6 +213,8 @@ class Reader {
   }
 
   std::string origin_;
+  bool of_caller_ = false;
+  FailureKind kind_ = FailureKind::invalid;
   std::filesystem::path directory_;
   const Environment& environment_;
   JsonObject object_;
@@ -211,6 +227,11 @@ ConfigFile parse_config_file(const std::string& text, const std::filesystem::pat
   const std::string origin = file.string();
   const JsonValue document = parse_json(text, origin);
   return Reader(document, file, environment).read();
+}
+
+ConfigFile parse_settings(const std::string& text, const Environment& environment) {
+  const JsonValue document = parse_json(text, settings_origin, {}, FailureKind::usage);
+  return Reader(document, environment).read();
 }
 
 ConfigFile read_config_file(const std::filesystem::path& file, const Environment& environment) {

@@ -17,7 +17,8 @@
 namespace sabath {
 
 struct ConfigFile {
-  std::string name;  // empty: there is no such file
+  std::string name;        // empty: there is no such file
+  bool of_caller = false;  // it is no file, and wins over the environment
   std::optional<std::filesystem::path> store, ca_file;
   std::vector<std::filesystem::path> stores, roots, recipes;
   std::vector<std::string> trusted_owners;
@@ -32,11 +33,14 @@ struct ConfigFile {
   std::optional<std::filesystem::path> netrc;
   std::optional<GlobusSettings> globus;
   std::optional<std::string> hash_kernel;
+  std::optional<std::string> config, deadline;  // of a caller alone
   std::optional<std::string> ssh_config, ssh_transport, s3_profile, s3_region, s3_endpoint, s3_addressing;
 };
 
 [[nodiscard]] ConfigFile read_config_file(const std::filesystem::path& file, const Environment& environment);
 [[nodiscard]] ConfigFile parse_config_file(const std::string& text, const std::filesystem::path& file,
                                            const Environment& environment);
+// What ConfigurationSources::settings says, whose faults are Error{usage}.
+[[nodiscard]] ConfigFile parse_settings(const std::string& text, const Environment& environment);
 
 }  // namespace sabath

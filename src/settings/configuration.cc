@@ -11,6 +11,7 @@
 #include "base/companion.h"
 #include "base/file.h"
 #include "base/text.h"
+#include "base/working_directory.h"
 #include "recipe/catalogue.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
@@ -27,14 +28,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-fs::path absolute(const std::string& text) { return fs::absolute(text).lexically_normal(); }
-
 std::vector<fs::path> path_list(std::string_view text) {
   std::vector<fs::path> paths;
   while (!text.empty()) {
     const auto colon = text.find(':');
     const std::string_view entry = text.substr(0, colon);
-    if (!entry.empty()) paths.push_back(absolute(std::string(entry)));
+    if (!entry.empty()) paths.push_back(absolute_path(entry));
     text.remove_prefix(colon == std::string_view::npos ? text.size() : colon + 1);
   }
   return paths;
@@ -75,7 +74,7 @@ fs::path xdg(const Environment& environment, const char* variable, const char* b
 // The program `sabath` of this installation: named, this very process, beside the library, or the first of PATH. Empty:
 // there is none, which is told when one is needed.
 fs::path find_installed_program(const Environment& environment) {
-  if (const auto named = environment.get("SABATH_PROGRAM")) return absolute(*named);
+  if (const auto named = environment.get("SABATH_PROGRAM")) return absolute_path(*named);
   if (environment.executable.filename() == "sabath") return environment.executable;
   try {
     return find_companion({});
@@ -91,7 +90,9 @@ fs::path find_installed_program(const Environment& environment) {
 class Loader {
  public:
   Loader(const ConfigurationSources& sources, const Environment& environment)
-      : sources_(sources), environment_(environment), program_(find_installed_program(environment)) {}
+      : sources_(sources), environment_(environment), program_(find_installed_program(environment)) {
+    if (sources.settings) given_ = parse_settings(*sources.settings, environment);
+  }
 
   Configuration load() {
     read_files();
@@ -106,13 +107,14 @@ class Loader {
 
  private:
   void read_files() {
-    const auto named = sources_.config ? sources_.config : environment_.get("SABATH_CONFIG");
+    const auto said = given_.config ? given_.config : sources_.config;
+    const auto named = said ? said : environment_.get("SABATH_CONFIG");
     if (named) {
-      user_ = read_config_file(absolute(*named), environment_);
+      user_ = read_config_file(absolute_path(*named), environment_);
       if (user_.name.empty()) {
         throw Error(FailureKind::usage,
                     fmt::format("cannot read the configuration {}: no such file", printable(*named)),
-                    fmt::format("{} names it", sources_.config ? "--config" : "SABATH_CONFIG"));
+                    fmt::format("{} names it", said ? "--config" : "SABATH_CONFIG"));
       }
     } else if (const fs::path directory = xdg(environment_, "XDG_CONFIG_HOME", ".config"); !directory.empty()) {
       user_ = read_config_file(directory / "sabath/config.json", environment_);
@@ -123,9 +125,10 @@ class Loader {
     }
     if (site_.name.empty()) site_ = read_config_file("/etc/sabath/config.json", environment_);
     note("config", user_.name.empty() ? std::vector<std::string>{} : std::vector{user_.name},
-         sources_.config ? "--config"
-         : named         ? "SABATH_CONFIG"
-                         : "default");
+         given_.config     ? given_.name
+         : sources_.config ? "--config"
+         : named           ? "SABATH_CONFIG"
+                           : "default");
     note("site_config", site_.name.empty() ? std::vector<std::string>{} : std::vector{site_.name}, "default");
   }
 
@@ -147,7 +150,7 @@ class Loader {
   void trusted_owners() {
     std::string origin = "default";
     std::vector<std::string> names;
-    for (const ConfigFile* file : {&user_, &site_}) {
+    for (const ConfigFile* file : files_) {
       for (const std::string& name : file->trusted_owners) {
         result_.session.trusted_owners.push_back(user_id(name, file->name));
         names.push_back(name);
@@ -166,9 +169,11 @@ class Loader {
       }
       return std::pair(std::move(paths), std::string(origin));
     };
+    if (given_.store) return listed(given_.store->native(), given_.name.c_str());
+    if (!given_.stores.empty()) return {given_.stores, given_.name};
     if (sources_.store) return listed(*sources_.store, "--store");
     if (const auto text = environment_.get("SABATH_CACHE")) return listed(*text, "SABATH_CACHE");
-    for (const ConfigFile* file : {&user_, &site_}) {
+    for (const ConfigFile* file : files_) {
       if (file->store) return {{*file->store}, file->name};
       if (!file->stores.empty()) return {file->stores, file->name};
     }
@@ -197,11 +202,14 @@ class Loader {
   void roots() {
     auto& roots = result_.session.roots;
     std::string origin = "default";
-    if (!sources_.roots.empty()) {
-      for (const std::string& text : sources_.roots) roots.push_back(absolute(text));
+    if (!given_.roots.empty()) {
+      roots = given_.roots;
+      origin = given_.name;
+    } else if (!sources_.roots.empty()) {
+      for (const std::string& text : sources_.roots) roots.push_back(absolute_path(text));
       origin = "--root";
     } else if (const auto text = environment_.get("SABATH_ROOT")) {
-      roots.push_back(absolute(*text));
+      roots.push_back(absolute_path(*text));
       origin = "SABATH_ROOT";
     } else if (const ConfigFile& file = user_.roots.empty() ? site_ : user_; !file.roots.empty()) {
       roots = file.roots;
@@ -226,6 +234,7 @@ class Loader {
   }
 
   void recipes() {
+    add_recipes(given_.recipes, given_.name);
     if (const auto text = environment_.get("SABATH_RECIPES")) add_recipes(path_list(*text), "SABATH_RECIPES");
     add_recipes(user_.recipes, user_.name);
     std::vector<fs::path> usual;
@@ -260,7 +269,7 @@ class Loader {
   template <typename T>
   std::string join(std::vector<T>& all, std::vector<T> ConfigFile::*member) const {
     std::string origin;
-    for (const ConfigFile* file : {&user_, &site_}) {
+    for (const ConfigFile* file : files_) {
       const auto& own = file->*member;
       if (own.empty()) continue;
       all.insert(all.end(), own.begin(), own.end());
@@ -294,7 +303,7 @@ class Loader {
   // The first file that has the value, and its name.
   template <typename T>
   std::pair<T, std::string> from_files(std::optional<T> ConfigFile::*member, T fallback) const {
-    for (const ConfigFile* file : {&user_, &site_}) {
+    for (const ConfigFile* file : files_) {
       if (file->*member) return {*(file->*member), file->name};
     }
     return {std::move(fallback), "default"};
@@ -309,7 +318,7 @@ class Loader {
     note("limit_rate", {rate == 0 ? "none" : fmt::format("{}", rate)}, rate_origin);
 
     auto [offline, offline_origin] = from_files<bool>(&ConfigFile::offline, false);
-    if (const auto text = environment_.get("SABATH_OFFLINE")) {
+    if (const auto text = environment_.get("SABATH_OFFLINE"); text && !given_.offline) {
       offline = parse_switch("SABATH_OFFLINE", *text);
       offline_origin = "SABATH_OFFLINE";
     }
@@ -321,7 +330,7 @@ class Loader {
     note("offline", {offline ? "true" : "false"}, offline_origin);
 
     auto [kernel, kernel_origin] = from_files<std::string>(&ConfigFile::hash_kernel, "auto");
-    if (const auto text = environment_.get("SABATH_HASH_KERNEL")) {
+    if (const auto text = environment_.get("SABATH_HASH_KERNEL"); text && !given_.hash_kernel) {
       kernel = *text;
       kernel_origin = "SABATH_HASH_KERNEL";
     }
@@ -335,24 +344,25 @@ class Loader {
     note("ca_file", ca_file.empty() ? std::vector<std::string>{} : std::vector{ca_file.string()}, ca_origin);
     timeout("connect_timeout_s", &ConfigFile::connect_timeout_s, fetchers.connect_timeout_ms);
     timeout("stall_timeout_s", &ConfigFile::stall_timeout_s, fetchers.stall_timeout_ms);
-    fetchers.ssh = ssh_settings(environment_, {&user_, &site_}, result_.settings);
-    fetchers.s3 = s3_settings(environment_, {&user_, &site_}, result_.settings);
-    fetchers.web = web_settings(environment_, {&user_, &site_}, result_.settings);
+    fetchers.ssh = ssh_settings(environment_, files_, result_.settings);
+    fetchers.s3 = s3_settings(environment_, files_, result_.settings);
+    fetchers.web = web_settings(environment_, files_, result_.settings);
     Environment installed = environment_;
     installed.executable = program_;
-    fetchers.commands = command_settings(installed, {&user_, &site_}, result_.session.store, result_.settings);
+    fetchers.commands = command_settings(installed, files_, result_.session.store, result_.settings);
     auto& deadline_s = fetchers.commands.deadline_s;
     const auto [deadline, deadline_origin] =
         from_files<std::uint64_t>(&ConfigFile::command_deadline_s, static_cast<std::uint64_t>(deadline_s));
     deadline_s = static_cast<long>(deadline);
     note("command_deadline_s", {fmt::format("{}", deadline)}, deadline_origin);
-    fetchers.globus = globus_settings({&user_, &site_}, result_.settings);
+    fetchers.globus = globus_settings(files_, result_.settings);
     fetchers.hub = hub_settings(environment_, result_.settings);
     fetchers.registries = registry_settings(environment_);
     result_.session.program = program_;
     result_.session.job = batch_job(environment_);
     result_.session.local_places = local_places(environment_);
-    result_.session.deadline = deadline_of(environment_, std::nullopt);
+    result_.session.deadline = deadline_of(environment_, given_.deadline);
+    if (given_.deadline) note("deadline", {*given_.deadline}, given_.name);
     result_.session.credentials = [environment = environment_, fetchers] { return known_ends(environment, fetchers); };
   }
 
@@ -365,7 +375,8 @@ class Loader {
   const ConfigurationSources& sources_;
   const Environment& environment_;
   const fs::path program_;
-  ConfigFile user_, site_;
+  ConfigFile given_, user_, site_;
+  const std::vector<const ConfigFile*> files_{&given_, &user_, &site_};
   Configuration result_;
   std::string recipe_origins_;
 };

@@ -5,6 +5,7 @@
 
 #include "base/expiry.h"
 #include "base/secret_file.h"
+#include "base/working_directory.h"
 #include "sabath/error.h"
 
 namespace sabath {
@@ -38,12 +39,15 @@ class Chooser {
 
   // A file that a variable names, or one below the home directory.
   fs::path file(const char* variable, const char* below_home) const {
-    if (const auto named = environment_.get(variable)) return fs::absolute(*named).lexically_normal();
+    if (const auto named = environment_.get(variable)) return absolute_path(*named);
     return environment_.home.empty() ? fs::path() : environment_.home / below_home;
   }
 
  private:
   std::pair<std::string, std::string> find(const Choice& choice) const {
+    for (const ConfigFile* each : files_) {
+      if (const auto& value = each->*choice.member; value && each->of_caller) return {*value, each->name};
+    }
     for (const char* variable : choice.variables) {
       if (auto value = environment_.get(variable)) return {*value, variable};
     }
@@ -119,7 +123,7 @@ HubSettings hub_settings(const Environment& environment, std::vector<Configurati
   hub.endpoint = endpoint.value_or("");
   chooser.note("hf_endpoint", hub.endpoint, endpoint ? "HF_ENDPOINT" : "default");
   hub.token = Secret(environment.get("HF_TOKEN").value_or(""));
-  if (const auto home = environment.get("HF_HOME")) hub.token_file = fs::absolute(*home) / "token";
+  if (const auto home = environment.get("HF_HOME")) hub.token_file = absolute_path(*home) / "token";
   hub.token_file =
       chooser.file("HF_TOKEN_PATH", hub.token_file.empty() ? ".cache/huggingface/token" : hub.token_file.c_str());
   return hub;
@@ -127,10 +131,10 @@ HubSettings hub_settings(const Environment& environment, std::vector<Configurati
 
 // Where podman, then docker, write what `login` is told.
 RegistrySettings registry_settings(const Environment& environment) {
-  if (const auto file = environment.get("REGISTRY_AUTH_FILE")) return {{fs::absolute(*file)}};
+  if (const auto file = environment.get("REGISTRY_AUTH_FILE")) return {{absolute_path(*file)}};
   RegistrySettings registries;
   const auto add = [&](const std::optional<std::string>& directory, const fs::path& home, const char* file) {
-    if (directory) registries.auth_files.push_back(fs::absolute(*directory) / file);
+    if (directory) registries.auth_files.push_back(absolute_path(*directory) / file);
     if (!directory && !home.empty()) registries.auth_files.push_back(home / file);
   };
   const fs::path& home = environment.home;

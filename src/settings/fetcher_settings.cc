@@ -7,6 +7,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "base/working_directory.h"
 #include "sabath/error.h"
 #include "sabath/url.h"
 #include "store/writer.h"
@@ -80,8 +81,9 @@ WebSettings web_settings(const Environment& environment, const std::vector<const
     web.netrc = *(*file)->netrc;
     origin = (*file)->name;
   }
-  if (const auto named = environment.get("NETRC")) {
-    web.netrc = fs::absolute(*named).lexically_normal();
+  const bool given = !files.empty() && files.front()->of_caller && files.front()->netrc;
+  if (const auto named = environment.get("NETRC"); named && !given) {
+    web.netrc = absolute_path(*named);
     origin = "NETRC";
   }
   settings.push_back({"netrc", {web.netrc.string()}, origin, false});

@@ -11,6 +11,7 @@
 #include <system_error>
 
 #include "base/file.h"
+#include "base/working_directory.h"
 #include "comm/agree.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
@@ -48,7 +49,7 @@ fs::path expand_one(const std::string& pattern, const Comm& comm) {
     throw Error(FailureKind::usage, fmt::format("--to {} is no directory", printable(pattern)),
                 "only {node} and {rank} stand for something, e.g. --to /local/$USER or --to 'DIR/{node}'");
   }
-  return fs::absolute(text).lexically_normal();
+  return absolute_path(text);
 }
 
 void try_writing(const fs::path& directory) {

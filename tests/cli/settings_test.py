@@ -40,6 +40,13 @@ class Settings(Case):
         self.assertIn('"store"', result.err)
         self.expect(self.sabath.run("list", "--config", self.home / "none.json"), 2)
 
+    def test_a_working_directory_that_has_been_deleted(self):
+        lost = {"prefix": ("sh", "-c", 'mkdir gone && cd gone && rmdir ../gone && exec "$0" "$@"')}
+        result = self.expect(self.sabath.run("list", "--store", "here", **lost), 2)
+        self.assertIn("cannot tell where here is: the working directory cannot be read", result.err)
+        self.assertIn("absolute paths", result.err)
+        self.expect(self.sabath.run("list", **lost))
+
     def test_offline(self):
         self.assertEqual(self.setting("offline"), ("false", "default"))
         self.assertEqual(self.setting("offline", SABATH_OFFLINE="yes"), ("true", "SABATH_OFFLINE"))

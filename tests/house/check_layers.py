@@ -135,8 +135,6 @@ class House:
         for number, line in enumerate(lines, 1):
             if match := INCLUDE.match(line):
                 self.check_include(path, number, match.group(1), match.group(2))
-                if str(path.parent) in PURE:
-                    self.check_pure(path, number, match.group(1), match.group(2))
 
     def check_words(self, path, lines, bans):
         for number, line in enumerate(lines, 1):
@@ -149,6 +147,8 @@ class House:
         folder = folder_of(path)
         if folder.split("/")[0] in ("tests", "bench"):
             return
+        if str(path.parent) in PURE:
+            self.check_pure(path, number, quoted, angled)
         if angled:
             self.check_angled(path, number, folder, angled)
         elif not self.may_include(path, folder, quoted):
