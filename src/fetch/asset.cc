@@ -105,7 +105,8 @@ class AssetFetch {
     const Sha256 key = source_key(recipe_, context_.store.source_names(), selection_,
                                   whole ? std::optional(whole->root()) : std::nullopt);
     const bool believe = !context_.force && (pinned || !request_.refresh);
-    std::optional<Manifest> learnt = believe ? learnt_manifest(key) : std::nullopt;
+    std::optional<Manifest> learnt;
+    if (believe) learnt = pinned ? manifest_under(key) : learnt_manifest(selection_);
     if (believe && !learnt) learnt = part_of_known(whole);
     if (learnt) bring_all(context_.store, *learnt);
     if (learnt && all_present(context_.store, *learnt)) {
@@ -123,8 +124,11 @@ class AssetFetch {
       refuse_unless_part(recipe_.name, *whole, *result);
     else if (learnt && *root != learnt->root())
       refuse_other_root(context_.store, recipe_.name, *learnt, *root);
-    context_.store.put_ref(
-        key, {*root, record_.trusted_by, {}, std::time(nullptr), source_of(recipe_), to_text(selection_)});
+    const Ref ref{*root, record_.trusted_by, {}, std::time(nullptr), source_of(recipe_), to_text(selection_)};
+    if (pinned)
+      context_.store.put_ref(key, ref);
+    else
+      sabath::learn(context_.store, recipe_, ref, selection_);
     finish(*result);
   }
 
@@ -140,15 +144,15 @@ class AssetFetch {
     return part;
   }
 
-  std::optional<Manifest> learnt_manifest() {
-    const auto learnt = learnt_of(context_.store, recipe_);
+  std::optional<Manifest> learnt_manifest(const Selection& selection = {}) {
+    const auto learnt = learnt_of(context_.store, recipe_, selection);
     if (!learnt || (!learnt->doubt.empty() && !request_.offline)) return std::nullopt;
     if (!learnt->doubt.empty()) context_.events.on(event::Warning{text_of_doubt(recipe_.name, *learnt)});
     record_.trusted_by = learnt->ref.trusted_by;
     return context_.store.manifest(learnt->ref.root);
   }
 
-  std::optional<Manifest> learnt_manifest(const Sha256& key) {
+  std::optional<Manifest> manifest_under(const Sha256& key) {
     const auto ref = context_.store.ref(key);
     if (!ref) return std::nullopt;
     record_.trusted_by = ref->trusted_by;

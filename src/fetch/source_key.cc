@@ -184,9 +184,15 @@ Sha256 source_key(const Recipe& recipe, const SourceNames& names, const Selectio
   return asset_key(pin ? parts_by_first_url(recipe) : parts_of(recipe, names, selection), selection, pin);
 }
 
-Sha256 earlier_key(const Recipe& recipe) { return asset_key(parts_by_first_url(recipe), {}, std::nullopt); }
+Sha256 earlier_key(const Recipe& recipe, const Selection& selection) {
+  return asset_key(parts_by_first_url(recipe), selection, std::nullopt);
+}
 
-Sha256 said_key(const Recipe& recipe) { return sha256("said asset\n" + parts_of(recipe, {}, {}).dump()); }
+Sha256 said_key(const Recipe& recipe, const Selection& selection) {
+  const Json parts = parts_of(recipe, {}, {});
+  if (selection.empty()) return sha256("said asset\n" + parts.dump());
+  return sha256("said part of asset\n" + Json{{"of", parts}, {"selection", to_json(selection)}}.dump());
+}
 
 Sha256 pinned_key(const Recipe& recipe, const Sha256& root) {
   return sha256("pinned asset\n" + parts_by_first_url(recipe).dump() + "\n" + root.hex());
@@ -194,25 +200,25 @@ Sha256 pinned_key(const Recipe& recipe, const Sha256& root) {
 
 Sha256 bundle_key(const Sha256& root) { return sha256("bundle\n" + root.hex()); }
 
-std::optional<Learnt> learnt_of(const Store& store, const Recipe& recipe) {
-  const Sha256 key = source_key(recipe, store.source_names()), earlier = earlier_key(recipe);
+std::optional<Learnt> learnt_of(const Store& store, const Recipe& recipe, const Selection& selection) {
+  const Sha256 key = source_key(recipe, store.source_names(), selection), earlier = earlier_key(recipe, selection);
   if (auto ref = store.ref(key)) return Learnt{std::move(*ref), {}};
   if (key == earlier) return std::nullopt;
   const auto doubt = [](Ref ref, const char* why) {
     const bool proven = !ref.trusted_by.starts_with("first use");
     return Learnt{std::move(ref), proven ? "" : why};
   };
-  if (auto ref = store.ref(said_key(recipe))) return doubt(std::move(*ref), "it was learnt by other settings");
+  if (auto ref = store.ref(said_key(recipe, selection)))
+    return doubt(std::move(*ref), "it was learnt by other settings");
   if (auto ref = store.ref(earlier))
     return doubt(std::move(*ref), "an earlier SABATH did not note which of its sources gave it");
   return std::nullopt;
 }
 
-void learn(Store& store, const Recipe& recipe, const Ref& ref) {
-  const SourceNames& names = store.source_names();
-  const Sha256 key = source_key(recipe, names);
+void learn(Store& store, const Recipe& recipe, const Ref& ref, const Selection& selection) {
+  const Sha256 key = source_key(recipe, store.source_names(), selection);
   store.put_ref(key, ref);
-  if (key != source_key(recipe, {})) store.put_ref(said_key(recipe), ref);
+  if (key != source_key(recipe, {}, selection)) store.put_ref(said_key(recipe, selection), ref);
 }
 
 std::string text_of_doubt(const std::string& name, const Learnt& learnt) {

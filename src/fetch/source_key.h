@@ -35,9 +35,9 @@ namespace sabath {
 [[nodiscard]] Sha256 source_key(const Recipe& recipe, const SourceNames& names, const Selection& selection = {},
                                 const std::optional<Sha256>& pin = std::nullopt);
 // The same as SABATH 0.1 had it: by first URLs as they are written. The same key where checksums prove all of it.
-[[nodiscard]] Sha256 earlier_key(const Recipe& recipe);
+[[nodiscard]] Sha256 earlier_key(const Recipe& recipe, const Selection& selection = {});
 // The same by all URLs as they are written: where settings make others of them, the last that any settings brought.
-[[nodiscard]] Sha256 said_key(const Recipe& recipe);
+[[nodiscard]] Sha256 said_key(const Recipe& recipe, const Selection& selection = {});
 // The whole asset by its pin. Nobody looks it up to learn a root: it names what is kept, and where it comes from.
 [[nodiscard]] Sha256 pinned_key(const Recipe& recipe, const Sha256& root);
 // What a bundle brought, and nobody has named.
@@ -45,13 +45,14 @@ namespace sabath {
 [[nodiscard]] std::string source_of(const Recipe& recipe);  // its first, for people; may be empty
 [[nodiscard]] Sha256 tar_index_key(const Url& source, const SourceNames& names);
 
-// What the store knows of an asset without a pin.
+// What the store knows of an asset, or of a part of it, without a pin.
 struct Learnt {
   Ref ref;
   std::string doubt;  // why another source than these may have given it, unproven: good enough where none can be asked
 };
-[[nodiscard]] std::optional<Learnt> learnt_of(const Store& store, const Recipe& recipe);
+[[nodiscard]] std::optional<Learnt> learnt_of(const Store& store, const Recipe& recipe,
+                                              const Selection& selection = {});
 [[nodiscard]] std::string text_of_doubt(const std::string& name, const Learnt& learnt);
-void learn(Store& store, const Recipe& recipe, const Ref& ref);
+void learn(Store& store, const Recipe& recipe, const Ref& ref, const Selection& selection = {});
 
 }  // namespace sabath

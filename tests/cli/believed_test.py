@@ -11,6 +11,7 @@ from support.content import fragment, seeded, sha256, tar_bytes
 from support.spoken import Spoken
 
 LONG = 24 << 20
+COMPACT = {"separators": (",", ":"), "sort_keys": True}
 
 
 def site(content):
@@ -216,12 +217,32 @@ class Believed(Case):
             self.expect_tree(self.fetch(name)["path"], {"f": b"good"})
         self.expect(self.sabath.run("verify"))
 
-    def as_it_was(self, name, root):
+    def test_a_part_of_an_earlier_store(self):
+        """Offline a part serves as the whole does, with a warning; online its sources are asked again."""
+        first, second = self.pair({"f": b"good"}, {"f": b"othe"})
+        self.sabath.add("both", [fragment([first.url("f"), second.url("f")])])
+        part = "--select", "f"
+        self.as_it_was("both", self.fetch("both", *part)["manifest"], {"sample": None, "select": ["f"]})
+        shutil.rmtree(self.sabath.store / "arrivals")
+        first.start()
+        seen = first.log(), second.log()
+        asset = self.fetch("both", *part, "--offline")
+        self.expect_tree(asset["path"], {"f": b"othe"})
+        self.assertEqual(asset["trusted_by"], "first use")
+        self.assertIn("asked again", asset["err"])
+        self.fetch("both", "--offline", code=9)  # of the whole nothing is known
+        self.fetch("both", "--select", "?", "--offline", code=9)
+        self.assertEqual((first.new_requests(seen[0]), second.new_requests(seen[1])), ([], []))
+        self.expect_tree(self.fetch("both", *part)["path"], {"f": b"good"})
+        self.assertNotIn("asked again", self.fetch("both", *part, "--offline")["err"])
+
+    def as_it_was(self, name, root, selection=None):
         """The asset's ref under the name that 0.1 gave it, and under no other."""
         (part,) = json.loads((self.sabath.recipes / "datasets" / f"{name}.json").read_text())["fragments"]
         url, none = part["urls"][0], {"md5": "", "sha1": "", "sha256": ""}
         key = {"checksum": none, "limit": None, "path": "f", "size": None, "type": 0, "url": url}
-        earlier = sha256(b"asset\n" + json.dumps([key], separators=(",", ":"), sort_keys=True).encode())
+        text = json.dumps([key] if selection is None else {"of": [key], "pin": None, "selection": selection}, **COMPACT)
+        earlier = sha256((b"asset\n" if selection is None else b"part of asset\n") + text.encode())
         refs = [p for p in (self.sabath.store / "refs").rglob("*.json") if json.loads(p.read_text())["root"] == root]
         text = refs[0].read_bytes()
         for ref in refs:
