@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <utility>
 
 #include "base/threads.h"
@@ -10,11 +9,17 @@
 #include "comm/parcel.h"
 
 namespace sabath {
+namespace {
 
-using Clock = std::chrono::steady_clock;
+std::string name_in(const Comm& comm) { return fmt::format("rank {} on {}", comm.rank(), comm.host()); }
+
+}  // namespace
 
 Rounds::Rounds(Comm& comm, const std::stop_token& caller)
-    : comm_(comm), on_caller_(caller, [this] { stop_.request_stop(); }), on_stop_(stop_.get_token(), [this] {
+    : comm_(comm),
+      heart_(comm, rest_max, Heartbeat::names_of(comm, comm.rank(), name_in(comm))),
+      on_caller_(caller, [this] { stop_.request_stop(); }),
+      on_stop_(stop_.get_token(), [this] {
         std::stop_source halt;
         {
           const std::lock_guard lock(mutex_);
@@ -49,65 +54,42 @@ void Rounds::halt_all() {
 // --- the main thread -----------------------------------------------------------------------------------------------
 
 void Rounds::serve(const Hooks& hooks) {
-  for (;;) {
-    Words words = words_of_this_rank(hooks);
-    exchange(words);
-    if (words[stopped] > 0) stop_.request_stop();
-    if (words[halted] > 0) halt_all();
-    if (words[news] > 0) tell_news(hooks);
-    if (hooks.on_round) {
-      hooks.on_round({under_way_,
-                      comm_.size() - words[done],
-                      {words[received_bytes], words[files], words[sizes_learnt], words[sizes_learnt_bytes]}});
-    }
-    if (words[ordered] > 0) {
-      begin(hooks);
-    } else if (under_way_ && words[done] == comm_.size()) {
-      collect();
-    }
-    if (words[ended] > 0) return;
-    rest();
+  try {
+    while (round(hooks)) rest();
+  } catch (...) {
+    break_off();
+    throw;
   }
+}
+
+bool Rounds::round(const Hooks& hooks) {
+  heart_.begin(words_of_this_rank(hooks));
+  heart_.wait();
+  const auto all = heart_.all<Words>();
+  if (all.stopped > 0) stop_.request_stop();
+  if (all.halted > 0) halt_all();
+  if (all.news > 0) tell_news(hooks);
+  if (hooks.on_round) hooks.on_round({under_way_, comm_.size() - all.done, all.tally});
+  if (all.ordered > 0) {
+    begin(hooks);
+  } else if (under_way_ && all.done == comm_.size()) {
+    collect();
+  }
+  return all.ended == 0;
 }
 
 Rounds::Words Rounds::words_of_this_rank(const Hooks& hooks) {
   if (news_.empty() && hooks.take_news) news_ = hooks.take_news();
-  Words words{};
+  Words words;
   const std::lock_guard lock(mutex_);
-  words[stopped] = stop_.stop_requested() ? 1 : 0;
-  words[halted] = halted_ && under_way_ ? 1 : 0;
-  words[ordered] = ordered_ ? 1 : 0;
-  words[done] = under_way_ && done_ ? 1 : 0;
-  words[ended] = ended_ ? 1 : 0;
-  words[news] = news_.empty() ? 0 : 1;
-  if (under_way_ && hooks.tally) {
-    const Tally tally = hooks.tally();
-    words[received_bytes] = tally.received_bytes;
-    words[files] = tally.files;
-    words[sizes_learnt] = tally.sizes_learnt;
-    words[sizes_learnt_bytes] = tally.sizes_learnt_bytes;
-  }
+  words.stopped = stop_.stop_requested() ? 1 : 0;
+  words.halted = halted_ && under_way_ ? 1 : 0;
+  words.ordered = ordered_ ? 1 : 0;
+  words.done = under_way_ && done_ ? 1 : 0;
+  words.ended = ended_ ? 1 : 0;
+  words.news = news_.empty() ? 0 : 1;
+  if (under_way_ && hooks.tally) words.tally = hooks.tally();
   return words;
-}
-
-// A process that was stopped and goes on finds hours gone: only the time in which it looked counts.
-void Rounds::exchange(Words& words) {
-  const auto pending = comm_.begin_all_reduce(words, Reduction::sum);
-  auto pause = std::chrono::microseconds(20);
-  Clock::duration waited{};
-  for (auto last = Clock::now(); !pending->done();) {
-    std::this_thread::sleep_for(pause);
-    pause = std::min(pause * 2, std::chrono::microseconds(2000));
-    const auto now = Clock::now();
-    waited += std::min<Clock::duration>(now - last, std::chrono::milliseconds(100));
-    last = now;
-    if (waited > silence_max) {
-      throw Error(FailureKind::nodes,
-                  fmt::format("rank {} on {} waits for another rank, which has not answered for {} s", comm_.rank(),
-                              comm_.host(), silence_max.count()),
-                  "a process or a node is gone: run the same command again, what is verified is kept");
-    }
-  }
 }
 
 void Rounds::begin(const Hooks& hooks) {
@@ -126,8 +108,7 @@ void Rounds::begin(const Hooks& hooks) {
   comm_.broadcast(order.first, 0);
   std::string own = comm_.scatter(order.second);
   comm_.barrier();  // of a file that they share, nobody is half through before another has claimed its part
-  under_way_ = true;
-  pause_ = round_min;
+  under_way_ = begins_ = true;
   if (comm_.rank() == 0) {
     const std::lock_guard lock(mutex_);
     begun_ = true;
@@ -169,9 +150,8 @@ void Rounds::tell_news(const Hooks& hooks) {
 // Until the next round, or until something has happened here.
 void Rounds::rest() {
   std::unique_lock lock(mutex_);
-  changed_.wait_for(lock, pause_, [this] { return awake_; });
+  changed_.wait_for(lock, heart_.rest(std::exchange(begins_, false)), [this] { return awake_; });
   awake_ = false;
-  pause_ = std::min(pause_ + pause_ / 2, round_max);
 }
 
 void Rounds::break_off() {

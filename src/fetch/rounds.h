@@ -1,12 +1,10 @@
-// The beat of an MPI job while its lanes work: short rounds that all ranks keep together, one reduction each.
+// Orders of rank 0 to an MPI job while its lanes work: short rounds that all ranks keep together, a heartbeat each.
 //
 // The main thread of every rank serves the rounds and makes all MPI calls; what moves bytes runs in other threads and
 // speaks through this object. Rank 0's flow gives orders, each rank works on its part and reports. A round tells who
-// was asked to stop, who works, how far they are, and passes news on (an origin that asked for a pause, ...). A rank
-// that does not keep up for `silence_max` ends the job: its process or node is gone, and nobody else may notice.
+// was asked to stop, who works, how far they are, and passes news on (an origin that asked for a pause, ...).
 #pragma once
 
-#include <array>
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
@@ -18,15 +16,13 @@
 #include <thread>
 #include <vector>
 
+#include "comm/heartbeat.h"
 #include "sabath/comm.h"
 
 namespace sabath {
 
 class Rounds {
  public:
-  static constexpr std::chrono::milliseconds round_min{2}, round_max{100};
-  static constexpr std::chrono::seconds silence_max{8};
-
   struct Order {
     std::string all, own;  // the same for all ranks; this one's
   };
@@ -46,13 +42,12 @@ class Rounds {
     std::function<void(const std::string&)> hear_news{};  // of another rank
   };
 
-  // A request through `caller` on any rank stops them all.
+  // Collective. A request through `caller` on any rank stops them all.
   Rounds(Comm& comm, const std::stop_token& caller);
 
-  // Collective, main thread. Until rank 0 has called end(). Throws Error{nodes} when a rank is silent; then break_off()
-  // frees whoever waits.
+  // Collective, main thread. Until rank 0 has called end(). Throws Error{nodes} when a rank is silent; rank 0's flow
+  // waits no longer then.
   void serve(const Hooks& hooks);
-  void break_off();
 
   [[nodiscard]] std::stop_token stop() const { return stop_.get_token(); }  // of the whole job
   [[nodiscard]] std::stop_token halt() const;                               // of this order, and of the job
@@ -64,33 +59,25 @@ class Rounds {
   void end();
 
  private:
-  enum Word : std::size_t {  // what a round adds up
-    stopped,
-    halted,
-    ordered,
-    done,
-    ended,
-    news,
-    received_bytes,
-    files,
-    sizes_learnt,
-    sizes_learnt_bytes,
-    word_count
+  static constexpr std::chrono::milliseconds rest_max{100};
+  struct Words {  // what a round adds up
+    std::uint64_t stopped = 0, halted = 0, ordered = 0, done = 0, ended = 0, news = 0;
+    Tally tally;
   };
-  using Words = std::array<std::uint64_t, word_count>;
+  bool round(const Hooks& hooks);  // false: the last
   [[nodiscard]] Words words_of_this_rank(const Hooks& hooks);
-  void exchange(Words& words);
   void begin(const Hooks& hooks);
   void collect();
   void tell_news(const Hooks& hooks);
   void rest();
   void wake();
+  void break_off();
 
   Comm& comm_;
   std::stop_source stop_;
-  std::jthread worker_;  // main thread's, as are the next three
-  std::chrono::milliseconds pause_ = round_min;
-  bool under_way_ = false;
+  Heartbeat heart_;  // main thread's, as are the next four
+  std::jthread worker_;
+  bool under_way_ = false, begins_ = false;
   std::string news_;
 
   mutable std::mutex mutex_;  // of what follows

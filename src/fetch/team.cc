@@ -48,12 +48,7 @@ void Team::lead(const std::function<void()>& flow) {
     set_rate(seen);
     show(seen);
   };
-  try {
-    rounds_.serve(hooks);
-  } catch (...) {
-    rounds_.break_off();
-    throw;
-  }
+  rounds_.serve(hooks);
 }
 
 Rounds::Hooks Team::hooks() {
@@ -89,12 +84,7 @@ void Team::follow(FetchContext& context) {
     const std::lock_guard lock(mutex_);
     if (!seen.under_way) shown_ = {};
   };
-  try {
-    rounds_.serve(hooks);
-  } catch (...) {
-    rounds_.break_off();
-    throw;
-  }
+  rounds_.serve(hooks);
 }
 
 // Whoever works gets an equal part of the job's rate; between orders only rank 0 reads anything.

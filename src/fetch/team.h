@@ -23,7 +23,7 @@ namespace sabath {
 
 class Team {
  public:
-  // `rate_limit`: bytes a second of the whole job, 0: none; dealt to the ranks that work.
+  // Collective. `rate_limit`: bytes a second of the whole job, 0: none; dealt to the ranks that work.
   Team(Comm& comm, std::uint64_t rate_limit, const std::stop_token& caller);
 
   // Collective: rank 0 leads, all others follow, with the lanes, fetchers and store of `context`. `flow` runs in a

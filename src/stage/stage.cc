@@ -356,7 +356,8 @@ Staged stage_asset(Comm& world, StageJob job, const StageRequest& request, Event
     events.on(event::Warning{fmt::format("{} keeps the others waiting: for {} s it has been the last, and far behind",
                                          name, Straggler::patience.count())});
   };
-  Beat beat(world, leaders ? Beat::names_of(*leaders, world) : Beat::Names(),
+  const std::string node_name = fmt::format("node {} ({})", world.node(), world.host());
+  Beat beat(world, leaders ? Heartbeat::names_of(*leaders, world.rank(), node_name) : Heartbeat::Names(),
             world.rank() == 0 ? Beat::Tell(tell) : nullptr);
   const auto all_through = [&](const Beat::Words& all) { return all.through == world.nodes(); };
   if (!leaders) {

@@ -114,8 +114,10 @@ class ThreadRanks::Rank final : public Comm {
     ~Received() override { rank.receives_.erase({channel, number}); }
     bool done() override {
       if (over) return true;
-      const auto first = rank.receives_.lower_bound({channel, 0});
-      if (first->first.second != number) return false;  // an older one waits
+      const auto fits = [this](unsigned other) { return other == from || other == any_rank || from == any_rank; };
+      for (auto older = rank.receives_.lower_bound({channel, 0}); older->first.second != number; ++older) {
+        if (fits(older->second)) return false;
+      }
       const std::lock_guard lock(rank.ranks_.mutex_);
       auto& posts = rank.ranks_.posts_[rank.rank_];
       const auto post = std::ranges::find_if(
