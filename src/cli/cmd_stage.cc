@@ -6,13 +6,15 @@
 
 #include "base/text.h"
 #include "cli/render.h"
-#include "cli/stage_simulation.h"
 #include "cli/verbs.h"
 #include "comm/emulated_nodes.h"
 #include "comm/solo_comm.h"
+#include "report/text_table.h"
 #include "sabath/session.h"
 #include "settings/walltime.h"
+#include "stage/measured_sites.h"
 #include "verbs/records.h"
+#include "verbs/stage_forecast.h"
 
 namespace sabath::cli {
 namespace {
@@ -59,8 +61,60 @@ StageRequest request_of(const Options& options) {
   return request;
 }
 
+std::string number_text(double value) {
+  return value < 1 ? fmt::format("{:.3f}", value) : fmt::format(fmt::runtime(value < 10 ? "{:.2f}" : "{:.1f}"), value);
+}
+
+std::string curve_text(const std::vector<StageForecast>& curve, std::uint64_t bytes) {
+  TextTable table(0);
+  table.add({"nodes", "readers", "seconds", "GB/s", "GB/s delivered", "from shared", "between nodes"});
+  bool extrapolated = false;
+  for (const StageForecast& one : curve) {
+    const StageRates rates = rates_of(one, bytes);
+    const bool part = one.pieces_simulated < one.pieces;
+    extrapolated = extrapolated || part;
+    table.add({fmt::format("{}", one.nodes), fmt::format("{}", one.readers),
+               (part ? "~" : "") + number_text(one.seconds), number_text(rates.asset / 1e9),
+               number_text(rates.delivered / 1e9), format_bytes(one.bytes_from_shared),
+               format_bytes(one.bytes_from_peers)});
+  }
+  std::string text = table.text();
+  if (extrapolated) {
+    text += fmt::format("~ from a shorter row of pieces, down to {} of {}\n", curve.back().pieces_simulated,
+                        curve.back().pieces);
+  }
+  return text;
+}
+
+std::string measured_text() {
+  TextTable table(3);
+  table.add({"round", "system", "how", "nodes", "seconds", "min", "max", "GB/s"});
+  for (const MeasuredStaging& one : measured_stagings()) {
+    const auto known = [](double value) { return value > 0 ? number_text(value) : std::string("-"); };
+    table.add({std::string(one.round), std::string(one.system), std::string(one.method), fmt::format("{}", one.nodes),
+               number_text(one.seconds_median), known(one.seconds_min), known(one.seconds_max), known(one.gb_per_s)});
+  }
+  return fmt::format("\nmeasured, CosmoFlow; most deal the files, so that a node gets its share only\n{}source: {}\n",
+                     table.text(), measured_source);
+}
+
+int simulate(Context& context, std::string_view machine, const StageRequest& request) {
+  Session session(context.configuration.session);
+  const StageModel model = stage_model(session, machine, request, context.stop);
+  if (!context.speaks()) return 0;
+  const StageForecastRecord record = forecast_stage(model, context.stop);
+  if (context.presentation.json) {
+    context.out.record(json_of(record));
+  } else {
+    context.out.print(fmt::format("{} in {} {} to every node, predicted\n{}{}", format_bytes(model.bytes), model.files,
+                                  model.files == 1 ? "file" : "files", curve_text(record.curve, model.bytes),
+                                  measured_text()));
+  }
+  return 0;
+}
+
 int run(Context& context, const Options& options) {
-  if (options.simulated) return simulate_staging(context, *options.simulated, request_of(options));
+  if (options.simulated) return simulate(context, *options.simulated, request_of(options));
   if (options.request.names.empty()) {
     throw Error(FailureKind::usage, "sabath stage: NAME is required", "see: sabath stage --help");
   }

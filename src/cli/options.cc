@@ -4,31 +4,14 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
-#include <system_error>
 #include <utility>
 
 #include "base/text.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
+#include "verbs/request.h"
 
 namespace sabath::cli {
-
-std::uint64_t parse_count(const std::string& text, std::uint64_t maximum, const std::string& what) {
-  std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || value > maximum) {
-    throw Error(FailureKind::usage, fmt::format("{} cannot be '{}'", what, printable(text)),
-                fmt::format("give a whole number from 0 to {}", maximum));
-  }
-  return value;
-}
-
-std::uint64_t parse_bytes(const std::string& text, const std::string& what) {
-  if (const auto bytes = parse_size(text)) return *bytes;
-  throw Error(FailureKind::usage, fmt::format("{} cannot be '{}'", what, printable(text)),
-              "give bytes such as 500k, 10M or 2.5GiB");
-}
 
 void OptionSet::add(std::string names, std::string value, std::string help,
                     std::function<void(const std::string&)> set) {

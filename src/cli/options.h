@@ -46,9 +46,4 @@ class OptionSet {
   std::vector<Option> options_;
 };
 
-// A whole number in decimal; throws Error{usage} naming `what`.
-[[nodiscard]] std::uint64_t parse_count(const std::string& text, std::uint64_t maximum, const std::string& what);
-// Bytes, "10M" or "2.5GiB"; throws Error{usage} naming `what`.
-[[nodiscard]] std::uint64_t parse_bytes(const std::string& text, const std::string& what);
-
 }  // namespace sabath::cli

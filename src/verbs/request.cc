@@ -3,10 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cstdint>
 #include <limits>
+#include <system_error>
 
+#include "base/text.h"
 #include "sabath/error.h"
+#include "sabath/path.h"
 
 namespace sabath {
 namespace {
@@ -44,6 +48,22 @@ Environment environment_in(JsonObject& object) {
   environment.home = environment.get("HOME").value_or("");
   environment.user = environment.get("USER").value_or("");
   return environment;
+}
+
+std::uint64_t parse_count(const std::string& text, std::uint64_t maximum, const std::string& what) {
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || value > maximum) {
+    throw Error(FailureKind::usage, fmt::format("{} cannot be '{}'", what, printable(text)),
+                fmt::format("give a whole number from 0 to {}", maximum));
+  }
+  return value;
+}
+
+std::uint64_t parse_bytes(const std::string& text, const std::string& what) {
+  if (const auto bytes = parse_size(text)) return *bytes;
+  throw Error(FailureKind::usage, fmt::format("{} cannot be '{}'", what, printable(text)),
+              "give bytes such as 500k, 10M or 2.5GiB");
 }
 
 void check_threads(unsigned threads) {

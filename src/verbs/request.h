@@ -2,7 +2,9 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "base/json_reader.h"
@@ -15,6 +17,10 @@ namespace sabath {
 
 // "environment": an object of texts; absent: that of this process.
 [[nodiscard]] Environment environment_in(JsonObject& object);
+
+// A whole number in decimal; bytes, "10M" or "2.5GiB". `what` names it for people.
+[[nodiscard]] std::uint64_t parse_count(const std::string& text, std::uint64_t maximum, const std::string& what);
+[[nodiscard]] std::uint64_t parse_bytes(const std::string& text, const std::string& what);
 
 void check_threads(unsigned threads);
 // `what` names the span for people.

@@ -3,6 +3,7 @@
 #include "sabath/session.h"
 #include "sabath/stage.h"
 #include "verbs/records.h"
+#include "verbs/stage_forecast.h"
 #include "verbs/verb.h"
 
 namespace sabath {
@@ -66,8 +67,6 @@ StageRequest read_stage_request(JsonObject& object) {
   request.filter = object.try_text("filter").value_or("");
   request.no_fetch = object.flag("no_fetch");
   request.bypass_shared = object.flag("bypass_shared");
-  object.finish();
-  if (request.names.empty()) object.fail("names", "names nothing to stage");
   return request;
 }
 
@@ -82,7 +81,12 @@ Json json_of(const StageRecord& record) {
 std::string to_json(const StageRecord& record) { return text_of(json_of(record)); }
 
 Json call_stage(Session& session, JsonObject& object, EventSink& events, std::stop_token stop) {
-  return json_of(session.stage(read_stage_request(object), events, std::move(stop)));
+  const StageRequest request = read_stage_request(object);
+  const auto machine = object.try_text("simulate");
+  object.finish();
+  if (machine) return json_of(forecast_stage(stage_model(session, *machine, request, stop), stop));
+  if (request.names.empty()) object.fail("names", "names nothing to stage");
+  return json_of(session.stage(request, events, std::move(stop)));
 }
 
 }  // namespace sabath

@@ -1,13 +1,16 @@
 // A machine in words: every key reaches the model, and what makes no sense is refused with what to do.
-#include "cli/stage_simulation.h"
+#include "verbs/stage_forecast.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <nlohmann/json.hpp>
 
+#include "ask.h"
 #include "sabath/error.h"
+#include "site.h"
 
-namespace sabath::cli {
+namespace sabath::test {
 namespace {
 
 TEST(StageModel, HasWhatTheDescriptionSays) {
@@ -75,5 +78,30 @@ TEST(StageModel, RefusesWhatMakesNoSense) {
   }
 }
 
+TEST(StageForecast, IsAskedForByTheNameOfTheVerb) {
+  Site site;
+  site.dataset("clouds", {with_checksum(file_fragment("f", "a.bin", {site.serve("a", "abc")}), "abc")});
+  Session session = site.open();
+  const std::string machine = "nodes=4,shared=1G,link=1G";
+  const Failure nothing = refusal(session, "stage", {{"simulate", machine}});
+  EXPECT_EQ(nothing.kind, FailureKind::usage);
+  EXPECT_EQ(refusal(session, "stage", {{"simulate", machine}, {"names", {"clouds"}}}).kind, FailureKind::offline);
+  EXPECT_EQ(refusal(session, "stage", {{"simulate", "nodes=4"}, {"names", {"clouds"}}}).kind, FailureKind::usage);
+  EXPECT_EQ(refusal(session, "stage", {{"simulate", machine}, {"names", {"clouds"}}, {"mode", "shard"}}).kind,
+            FailureKind::usage);
+
+  EXPECT_EQ(site.fetch("clouds").exit, 0);
+  const auto told = Site::Json::parse(ask(session, "stage", {{"simulate", machine}, {"names", {"clouds"}}}));
+  EXPECT_EQ(told["model"]["bytes"], 3) << "as the store has it";
+  EXPECT_EQ(told["curve"].size(), 3U) << "1, 2 and 4 nodes";
+  EXPECT_EQ(told["curve"].back()["nodes"], 4);
+  EXPECT_EQ(told["curve"].back()["bytes_from_shared"], 3);
+  EXPECT_EQ(told["exit"], 0);
+  StageRequest request;
+  request.names = {"clouds"};
+  const StageModel model = stage_model(session, machine, request, {});
+  EXPECT_EQ(json_of(forecast_stage(model, {})).dump(), told.dump());
+}
+
 }  // namespace
-}  // namespace sabath::cli
+}  // namespace sabath::test

@@ -1,4 +1,4 @@
-#include "cli/stage_simulation.h"
+#include "verbs/stage_forecast.h"
 
 #include <fmt/format.h>
 
@@ -10,17 +10,15 @@
 #include <nlohmann/json.hpp>
 
 #include "base/text.h"
-#include "report/text_table.h"
 #include "sabath/catalogue.h"
 #include "sabath/error.h"
 #include "sabath/manifests.h"
 #include "sabath/path.h"
 #include "stage/measured_sites.h"
+#include "verbs/request.h"
 
-namespace sabath::cli {
+namespace sabath {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 double parse_rate(std::string_view text, const std::string& key) {
   if (text.ends_with("/s")) text.remove_suffix(2);
@@ -101,17 +99,8 @@ double per_second(std::uint64_t bytes, double seconds) {
   return seconds > 0 ? static_cast<double>(bytes) / seconds : 0;
 }
 
-// In bytes a second: of the data set, and of what all nodes get.
-struct Rates {
-  double asset, delivered;
-};
-Rates rates_of(const StageForecast& forecast, std::uint64_t bytes) {
-  const double asset = per_second(bytes, forecast.seconds);
-  return {asset, asset * forecast.nodes};
-}
-
 Json record_of(const StageForecast& forecast, std::uint64_t bytes) {
-  const Rates rates = rates_of(forecast, bytes);
+  const StageRates rates = rates_of(forecast, bytes);
   return {{"nodes", forecast.nodes},
           {"readers", forecast.readers},
           {"seconds", forecast.seconds},
@@ -139,48 +128,10 @@ Json measured_record() {
   return {{"source", measured_source}, {"stagings", std::move(all)}};
 }
 
-std::string number_text(double value) {
-  return value < 1 ? fmt::format("{:.3f}", value) : fmt::format(fmt::runtime(value < 10 ? "{:.2f}" : "{:.1f}"), value);
-}
-
-std::string curve_text(const std::vector<StageForecast>& curve, std::uint64_t bytes) {
-  TextTable table(0);
-  table.add({"nodes", "readers", "seconds", "GB/s", "GB/s delivered", "from shared", "between nodes"});
-  bool extrapolated = false;
-  for (const StageForecast& one : curve) {
-    const Rates rates = rates_of(one, bytes);
-    const bool part = one.pieces_simulated < one.pieces;
-    extrapolated = extrapolated || part;
-    table.add({fmt::format("{}", one.nodes), fmt::format("{}", one.readers),
-               (part ? "~" : "") + number_text(one.seconds), number_text(rates.asset / 1e9),
-               number_text(rates.delivered / 1e9), format_bytes(one.bytes_from_shared),
-               format_bytes(one.bytes_from_peers)});
-  }
-  std::string text = table.text();
-  if (extrapolated) {
-    text += fmt::format("~ from a shorter row of pieces, down to {} of {}\n", curve.back().pieces_simulated,
-                        curve.back().pieces);
-  }
-  return text;
-}
-
-std::string measured_text() {
-  TextTable table(3);
-  table.add({"round", "system", "how", "nodes", "seconds", "min", "max", "GB/s"});
-  for (const MeasuredStaging& one : measured_stagings()) {
-    const auto known = [](double value) { return value > 0 ? number_text(value) : std::string("-"); };
-    table.add({std::string(one.round), std::string(one.system), std::string(one.method), fmt::format("{}", one.nodes),
-               number_text(one.seconds_median), known(one.seconds_min), known(one.seconds_max), known(one.gb_per_s)});
-  }
-  return fmt::format("\nmeasured, CosmoFlow; most deal the files, so that a node gets its share only\n{}source: {}\n",
-                     table.text(), measured_source);
-}
-
 // Of a dataset that the store holds.
-ManifestTotals totals_of(Context& context, const std::string& name) {
-  Session session(context.configuration.session);
+ManifestTotals totals_of_asset(Session& session, const std::string& name, const std::stop_token& stop) {
   NoEvents unheard;
-  const InfoRecord known = info(session, {.names = {name}, .kind = AssetKind::dataset}, unheard, context.stop);
+  const InfoRecord known = info(session, {.names = {name}, .kind = AssetKind::dataset}, unheard, stop);
   const AssetDescription& asset = known.assets.front();
   if (asset.manifest.empty()) {
     throw Error(FailureKind::offline, fmt::format("the store does not hold {}", printable(asset.recipe.name)),
@@ -188,28 +139,7 @@ ManifestTotals totals_of(Context& context, const std::string& name) {
   }
   ManifestShowRequest request{.manifest = asset.manifest, .on_entry = {}};
   request.on_entry = [](const ManifestShowRecord&, const ManifestEntry&) {};
-  return show_manifest(session, request, unheard, context.stop).totals;
-}
-
-// The asset's own figures, where the description does not say.
-void fill_in(Context& context, StageModel& model, const StageRequest& request) {
-  if (request.mode != StageMode::replicate || !request.select.empty() || request.names.size() > 1) {
-    throw Error(FailureKind::usage, "--simulate is of one asset, all of it to every node",
-                "leave out --mode shard and --select");
-  }
-  if (model.bytes == 0) {
-    if (request.names.empty()) {
-      throw Error(FailureKind::usage, "--simulate does not know how much is staged",
-                  "add size=5.1T,files=524288, or the NAME of an asset in the store");
-    }
-    const ManifestTotals totals = totals_of(context, request.names.front());
-    model.bytes = totals.bytes;
-    model.files = totals.files;
-  }
-  constexpr unsigned threads_usual = 8;
-  model.readers_max = request.readers_max;
-  model.threads.readers = model.threads.writers = request.threads > 0 ? request.threads : threads_usual;
-  check_stage_model(model);
+  return show_manifest(session, request, unheard, stop).totals;
 }
 
 }  // namespace
@@ -244,25 +174,46 @@ StageModel parse_stage_model(std::string_view text) {
   return model;
 }
 
-int simulate_staging(Context& context, std::string_view text, const StageRequest& request) {
-  StageModel model = parse_stage_model(text);
-  fill_in(context, model, request);
-  if (!context.speaks()) return 0;
-  const std::vector<StageForecast> curve = simulate_curve(model, context.stop);
-  if (context.presentation.json) {
-    Json forecasts = Json::array();
-    for (const StageForecast& forecast : curve) forecasts.push_back(record_of(forecast, model.bytes));
-    context.out.record({{"schema", 1},
-                        {"model", record_of(model)},
-                        {"curve", std::move(forecasts)},
-                        {"measured", measured_record()},
-                        {"exit", 0}});
-  } else {
-    context.out.print(fmt::format("{} in {} {} to every node, predicted\n{}{}", format_bytes(model.bytes), model.files,
-                                  model.files == 1 ? "file" : "files", curve_text(curve, model.bytes),
-                                  measured_text()));
+StageModel stage_model(Session& session, std::string_view machine, const StageRequest& request,
+                       const std::stop_token& stop) {
+  StageModel model = parse_stage_model(machine);
+  if (request.mode != StageMode::replicate || !request.select.empty() || request.names.size() > 1) {
+    throw Error(FailureKind::usage, "--simulate is of one asset, all of it to every node",
+                "leave out --mode shard and --select");
   }
-  return 0;
+  if (model.bytes == 0) {
+    if (request.names.empty()) {
+      throw Error(FailureKind::usage, "--simulate does not know how much is staged",
+                  "add size=5.1T,files=524288, or the NAME of an asset in the store");
+    }
+    const ManifestTotals totals = totals_of_asset(session, request.names.front(), stop);
+    model.bytes = totals.bytes;
+    model.files = totals.files;
+  }
+  constexpr unsigned threads_usual = 8;
+  model.readers_max = request.readers_max;
+  model.threads.readers = model.threads.writers = request.threads > 0 ? request.threads : threads_usual;
+  check_stage_model(model);
+  return model;
 }
 
-}  // namespace sabath::cli
+StageForecastRecord forecast_stage(const StageModel& model, const std::stop_token& stop) {
+  return {model, simulate_curve(model, stop)};
+}
+
+StageRates rates_of(const StageForecast& forecast, std::uint64_t bytes) {
+  const double asset = per_second(bytes, forecast.seconds);
+  return {asset, asset * forecast.nodes};
+}
+
+Json json_of(const StageForecastRecord& record) {
+  Json curve = Json::array();
+  for (const StageForecast& forecast : record.curve) curve.push_back(record_of(forecast, record.model.bytes));
+  return {{"schema", 1},
+          {"model", record_of(record.model)},
+          {"curve", std::move(curve)},
+          {"measured", measured_record()},
+          {"exit", 0}};
+}
+
+}  // namespace sabath
