@@ -67,6 +67,16 @@ void check_named(const fs::path& file) {
   if (file.empty()) throw Error(FailureKind::usage, "no HDF5 file is named");
 }
 
+// By whichever names the two are called.
+void refuse_same_file(const fs::path& source, const fs::path& output) {
+  const auto from = try_stat(source), to = try_stat(output);
+  if (!from || !to || from->st_dev != to->st_dev || from->st_ino != to->st_ino) return;
+  throw Error(FailureKind::usage,
+              fmt::format("cannot write the selection to {}: it is the file that is read, and would be lost",
+                          printable(output.native(), 4096)),
+              "name another file for the selection");
+}
+
 }  // namespace
 
 Hdf5InspectRecord hdf5_inspect(Session& session, const Hdf5InspectRequest& request, EventSink&, std::stop_token stop) {
@@ -84,6 +94,7 @@ Hdf5SelectRecord hdf5_select(Session& session, const Hdf5SelectRequest& request,
   check_named(request.file);
   if (request.output.empty()) throw Error(FailureKind::usage, "where the selection is to be written is not said");
   if (request.selections.empty() && !request.rest) throw Error(FailureKind::usage, "nothing of the file is selected");
+  refuse_same_file(request.file, request.output);
   Selections selections;
   for (const std::string& text : request.selections) selections.push_back(parse_selection(text));
   SelectedFile made =

@@ -103,6 +103,20 @@ TEST_F(Hdf5Files, AreHashedByTheirData) {
   EXPECT_EQ(hdf5_hash(session, {.file = site / "copy.h5"}, unheard).objects.back().hash, record.objects.back().hash);
 }
 
+TEST_F(Hdf5Files, AreNeverReplacedByTheirOwnSelection) {
+  std::filesystem::create_symlink(file, site / "link.h5");
+  std::filesystem::create_hard_link(file, site / "same.h5");
+  const auto whole = hdf5_hash(session, {.file = file}, unheard).hash;
+  for (const std::string& output : {file, (site / "link.h5").string(), (site / "same.h5").string()}) {
+    const Failure failure =
+        refusal(session, "hdf5 select", {{"file", file}, {"selections", {"x[2:5]"}}, {"output", output}});
+    EXPECT_EQ(failure.kind, FailureKind::usage) << output;
+    EXPECT_NE(failure.message.find("it is the file that is read"), std::string::npos) << failure.message;
+    EXPECT_FALSE(failure.hint.empty());
+  }
+  EXPECT_EQ(hdf5_hash(session, {.file = file}, unheard).hash, whole);
+}
+
 TEST_F(Hdf5Files, RefuseWhatMakesNoSense) {
   const std::string out = site / "out.h5";
   const std::pair<const char*, Site::Json> wrong[] = {
