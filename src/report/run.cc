@@ -180,6 +180,8 @@ MetricReaderCounts for_each_metric(const fs::path& path, const MetricReaderOptio
   const bool directory = S_ISDIR(status->st_mode);
   const fs::path file = directory ? metrics_file(path) : path;
   const bool record = file.filename() == "metrics.jsonl" && directory;
+  const MetricReader asked(options,
+                           take);  // refuses a format or a pattern that is none, also where a record has its own
   MetricReader reader(record ? record_options(options) : options, take);
   feed_file(file, reader, unknown);
   return reader.counts();

@@ -56,6 +56,13 @@ TEST_F(Metrics, RefuseWhatIsNot) {
     request.format = format;
     EXPECT_NO_THROW((void)read_metrics(session, request, unheard)) << format;
   }
+  std::filesystem::create_directory(site / "run");
+  write_file(site / "run/metrics.jsonl", "");
+  for (const std::string& path : {request.path.string(), (site / "run").string()}) {
+    EXPECT_EQ(refusal(session, "metrics", {{"path", path}, {"format", "none"}}).kind, FailureKind::invalid) << path;
+    EXPECT_EQ(refusal(session, "metrics", {{"path", path}, {"pattern", {"("}}}).kind, FailureKind::invalid) << path;
+  }
+  EXPECT_NO_THROW((void)ask(session, "metrics", {{"path", (site / "run").string()}, {"format", "keras"}}));
   const std::string path = request.path.string();
   EXPECT_EQ(refusal(session, "metrics", {{"path", path}, {"format", "none"}}).kind, FailureKind::invalid);
   EXPECT_EQ(refusal(session, "metrics", {{"path", path}, {"pattern", {"("}}}).kind, FailureKind::invalid);
