@@ -59,6 +59,17 @@ void compare_entries(const Manifest& expected, const Manifest& found, const Diff
 
 }  // namespace
 
+void check_fits_record(const ManifestTotals& totals, bool chunks) {
+  const std::uint64_t entries = totals.files + totals.directories + totals.symlinks;
+  const std::uint64_t all = entries + (chunks ? totals.files + totals.bytes / chunk_size_bytes : 0);
+  if (all <= entries_in_record_max) return;
+  throw Error(FailureKind::invalid,
+              fmt::format("the manifest names {} entries{}: one record has at most {}", entries,
+                          chunks ? " and their chunks" : "", entries_in_record_max),
+              chunks ? "ask without chunks, or run `sabath manifest show --json`, which prints them one by one"
+                     : "run `sabath manifest show --json`, which prints them one by one");
+}
+
 ManifestTotals totals_of(const Manifest& manifest) {
   const Totals totals = manifest.totals();
   return {totals.files, totals.directories, totals.symlinks, totals.bytes};

@@ -10,6 +10,9 @@ namespace sabath {
 [[nodiscard]] ManifestTotals totals_of(const Manifest& manifest);
 [[nodiscard]] ManifestEntry entry_of(const Entry& entry);  // without chunks
 [[nodiscard]] ManifestDifference difference_of(const Difference& difference);
+// Throws Error{invalid} for what is too much for one record by JSON: it is held in memory.
+inline constexpr std::uint64_t entries_in_record_max = 1'000'000;  // and chunks, where they are asked for
+void check_fits_record(const ManifestTotals& totals, bool chunks);
 // Without path and exit. What differs is named by chunks where lengths are equal.
 [[nodiscard]] ManifestVerifyRecord compare_manifests(const Manifest& expected, const Manifest& found);
 

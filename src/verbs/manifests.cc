@@ -213,10 +213,16 @@ Json call_manifest_create(Session& session, JsonObject& request, EventSink& even
 }
 
 Json call_manifest_show(Session& session, JsonObject& request, EventSink& events, std::stop_token stop) {
-  const ManifestShowRequest wanted{
-      .manifest = request.text("manifest"), .chunks = request.flag("chunks"), .on_entry = {}};
+  ManifestShowRequest wanted{.manifest = request.text("manifest"), .chunks = request.flag("chunks"), .on_entry = {}};
   request.finish();
-  return json_of(show_manifest(session, wanted, events, std::move(stop)));
+  Json entries = Json::array();
+  wanted.on_entry = [&](const ManifestShowRecord& head, const ManifestEntry& entry) {
+    if (entries.empty()) check_fits_record(head.totals, wanted.chunks);
+    entries.push_back(json_of(entry));
+  };
+  Json told = json_of(show_manifest(session, wanted, events, std::move(stop)));
+  told["entries"] = std::move(entries);
+  return told;
 }
 
 Json call_manifest_diff(Session& session, JsonObject& request, EventSink& events, std::stop_token stop) {

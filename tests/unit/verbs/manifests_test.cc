@@ -6,6 +6,7 @@
 
 #include "ask.h"
 #include "site.h"
+#include "verbs/manifest_entries.h"
 
 namespace sabath::test {
 namespace {
@@ -65,6 +66,17 @@ TEST_F(Manifests, AreToldEntryByEntry) {
   };
   EXPECT_TRUE(show_manifest(session, {file("a.manifest"), false, on_entry}, unheard).entries.empty());
   EXPECT_EQ(paths, (std::vector<std::string>{"big", "empty", "link", "run"}));
+}
+
+TEST_F(Manifests, AreToldInOneRecordUpToABound) {
+  ManifestTotals totals{.files = entries_in_record_max - 5, .directories = 3, .symlinks = 2, .bytes = 0};
+  EXPECT_NO_THROW(check_fits_record(totals, false));
+  EXPECT_THROW(check_fits_record(totals, true), Error);
+  ++totals.files;
+  EXPECT_THROW(check_fits_record(totals, false), Error);
+  totals = {.files = 1, .directories = 0, .symlinks = 0, .bytes = entries_in_record_max * chunk_size_bytes};
+  EXPECT_NO_THROW(check_fits_record(totals, false));
+  EXPECT_THROW(check_fits_record(totals, true), Error);
 }
 
 TEST_F(Manifests, DifferByWhatWasChanged) {
