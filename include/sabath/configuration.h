@@ -24,7 +24,7 @@ struct ConfigurationSources {
   bool offline = false;                      // true: also where the others say no
   // JSON with the keys of a configuration file, and "config" and "deadline" as the options have them: it wins over all
   // the others. Its paths are taken as they are written, and "store" may be several, separated by colons.
-  std::optional<std::string> settings;
+  std::optional<std::string> settings{};
 };
 
 struct ConfigurationEntry {

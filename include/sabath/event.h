@@ -68,6 +68,14 @@ struct AssetFinished {
   std::string name;
 };
 
+// Of sabath/serving.h, when it listens.
+struct ServeStarted {
+  std::string url;   // as recipes name it
+  std::string host;  // an address or a name of this machine
+  std::uint16_t port = 0;
+  std::string store;
+};
+
 // Of sabath/run.h, from the thread that called it.
 struct RunStarted {
   std::string model, directory;
@@ -90,10 +98,11 @@ struct RunEnded {
 };
 }  // namespace event
 
-using Event = std::variant<event::AssetStarted, event::TotalKnown, event::SizeLearnt, event::BytesReceived,
-                           event::BytesReused, event::SourceNamed, event::SourceFailed, event::FileDone,
-                           event::PhaseChanged, event::Note, event::Warning, event::Message, event::AssetFinished,
-                           event::RunStarted, event::MetricRead, event::OutputRead, event::RunTick, event::RunEnded>;
+using Event =
+    std::variant<event::AssetStarted, event::TotalKnown, event::SizeLearnt, event::BytesReceived, event::BytesReused,
+                 event::SourceNamed, event::SourceFailed, event::FileDone, event::PhaseChanged, event::Note,
+                 event::Warning, event::Message, event::AssetFinished, event::ServeStarted, event::RunStarted,
+                 event::MetricRead, event::OutputRead, event::RunTick, event::RunEnded>;
 
 // One object, {"event": "BytesReceived", ...}: the members above under their names.
 [[nodiscard]] std::string to_json(const Event& event);

@@ -46,7 +46,7 @@ struct ServeRecord {
   int exit = 0;
 };
 
-// Without on_start and on_requests, what they would be told is a Note.
+// Events: ServeStarted; without on_requests, a Note of each answered request.
 [[nodiscard]] ServeRecord serve(Session& session, const ServeRequest& request, EventSink& events,
                                 std::stop_token stop = {});
 [[nodiscard]] std::string to_json(const ServeRecord& record);

@@ -54,6 +54,7 @@ struct Apply {
   void operator()(const event::Warning&) const {}
   void operator()(const event::Message&) const {}
   void operator()(const event::AssetFinished&) const {}
+  void operator()(const event::ServeStarted&) const {}
   // A run's are RunDisplay's.
   void operator()(const event::RunStarted&) const {}
   void operator()(const event::MetricRead&) const {}

@@ -43,6 +43,13 @@ Json record_of(const event::PhaseChanged& event) { return {{"event", "PhaseChang
 Json record_of(const event::Note& event) { return {{"event", "Note"}, {"text", event.text}}; }
 Json record_of(const event::Warning& event) { return {{"event", "Warning"}, {"text", event.text}}; }
 Json record_of(const event::Message& event) { return {{"event", "Message"}, {"text", event.text}}; }
+Json record_of(const event::ServeStarted& event) {
+  return {{"event", "ServeStarted"},
+          {"url", event.url},
+          {"host", event.host},
+          {"port", event.port},
+          {"store", event.store}};
+}
 Json record_of(const event::RunStarted& event) {
   return {{"event", "RunStarted"},
           {"model", event.model},

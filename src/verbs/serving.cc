@@ -119,11 +119,6 @@ Serving serving_of(const ServeSettings& settings, std::uint16_t port, const Stor
       .in_clear = by_token && !tls && !is_loopback(settings.host)};
 }
 
-void tell(const ServeRequest& request, const Serving& serving, EventSink& events) {
-  if (request.on_start) return request.on_start(serving);
-  events.on(event::Note{fmt::format("serving {} as {}", serving.store.string(), serving.url)});
-}
-
 }  // namespace
 
 ServeRecord serve(Session& session, const ServeRequest& request, EventSink& events, std::stop_token stop) {
@@ -136,7 +131,8 @@ ServeRecord serve(Session& session, const ServeRequest& request, EventSink& even
   RequestLog log;
   auto server = make_server(*store, settings, [&log](const AccessEntry& access) { log.add(access); });
   const Serving serving = serving_of(settings, server->port(), *store);
-  tell(request, serving, events);
+  if (request.on_start) request.on_start(serving);
+  events.on(event::ServeStarted{serving.url, settings.host, server->port(), serving.store.string()});
   const auto tell_requests = [&] {
     const std::string lines = log.take(stop);
     if (lines.empty()) return;

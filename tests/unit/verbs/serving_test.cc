@@ -57,13 +57,21 @@ TEST_F(Serve, IsAskedForByItsName) {
   JsonObject request(value, "r", "the request", FailureKind::usage);
   std::stop_source stop;
   stop.request_stop();
-  struct Notes final : EventSink {
-    void on(const Event& event) override { text += std::get<event::Note>(event).text; }
+  struct Heard final : EventSink {
+    void on(const Event& event) override {
+      started = std::get<event::ServeStarted>(event);
+      text = to_json(event);
+    }
+    event::ServeStarted started;
     std::string text;
-  } notes;
-  const Json told = found->call(session, request, notes, stop.get_token());
+  } heard;
+  const Json told = found->call(session, request, heard, stop.get_token());
   EXPECT_TRUE(told["url"].get<std::string>().starts_with("sabath://[::1]:"));
-  EXPECT_EQ(notes.text, "serving " + site.settings.store.string() + " as " + told["url"].get<std::string>());
+  EXPECT_EQ(heard.started.url, told["url"].get<std::string>());
+  EXPECT_EQ(heard.started.host, "::1");
+  EXPECT_EQ(heard.started.url, "sabath://[::1]:" + std::to_string(heard.started.port));
+  EXPECT_EQ(heard.started.store, site.settings.store.string());
+  EXPECT_EQ(Json::parse(heard.text)["port"], heard.started.port);
   ServeRecord same{.url = told["url"], .store = site.settings.store};
   EXPECT_EQ(to_json(same), told.dump());
 }
