@@ -12,6 +12,7 @@
 #include "fetch/by_digest.h"
 #include "fetch/fragments.h"
 #include "fetch/git.h"
+#include "fetch/known_tree.h"
 #include "fetch/other_version.h"
 #include "fetch/reuse_meter.h"
 #include "fetch/selection.h"
@@ -63,100 +64,87 @@ class AssetFetch {
         request_(request),
         record_(record),
         pin_(request.pin ? request.pin : recipe.manifest),
-        selection_(recipe.fragments.empty() ? Selection{} : request.selection) {
+        selection_(selection_of(recipe, request)) {
     record.selection = selection_;
   }
 
   void run() {
-    const bool pinned = is_pinned();
-    if (!selection_.empty()) return run_part(pinned);
-    std::optional<Manifest> manifest = pinned ? pinned_manifest() : learnt_manifest();
-    if (manifest && !context_.force && request_.locals.empty()) {
-      if (!request_.refresh || pinned) {
-        if (const auto view = view_of_another(context_.store, *manifest)) return finish_at(*manifest, *view);
-        bring_all(context_.store, *manifest);
-        if (all_present(context_.store, *manifest)) {
-          const Reuse level = level_of_known(context_.store, recipe_, request_, manifest->root());
-          context_.events.on(event::BytesReused{manifest->totals().bytes, level});
-          return finish(*manifest);
-        }
-      }
-    }
-    if (request_.offline && request_.locals.empty()) refuse_offline(manifest);
-    refuse_without_sources();
-    // A learnt root that only lost bytes is fetched by its chunks; one that is doubted is learnt anew.
-    const bool expect = manifest && (pinned || (!context_.force && !request_.refresh));
-    const auto root = fetch(expect ? &*manifest : nullptr);
-    if (!root) return;
-    if (expect && *root != manifest->root()) refuse_other_root(context_.store, recipe_.name, *manifest, *root);
-    const auto result = context_.store.manifest(*root);
-    if (!result) throw Error(FailureKind::internal, "a manifest vanished as it was written");
-    if (!pinned) learn(*root);
-    finish(*result);
+    const std::optional<Manifest> pinned = is_pinned(recipe_, request_) ? pinned_manifest() : std::nullopt;
+    const KnownTree known = know(pinned);
+    const auto result = selection_.empty() ? whole(known) : part(known, pinned ? &*pinned : nullptr);
+    if (result) finish(*result);
   }
 
  private:
-  [[nodiscard]] bool is_pinned() const { return pin_ || !request_.manifest_file.empty(); }
-
-  // A part has a root of its own, learnt under a key of its own: nothing takes it for the whole.
-  void run_part(bool pinned) {
-    const std::optional<Manifest> whole = pinned ? pinned_manifest() : std::nullopt;
-    if (pinned && !whole) refuse_unprovable_part(recipe_.name);
-    const Sha256 key = source_key(recipe_, context_.store.source_names(), selection_,
-                                  whole ? std::optional(whole->root()) : std::nullopt);
-    const bool believe = !context_.force && (pinned || !request_.refresh);
-    std::optional<Manifest> learnt;
-    if (believe) learnt = pinned ? manifest_under(key) : learnt_manifest(selection_);
-    if (believe && !learnt) learnt = part_of_known(whole);
-    if (learnt) bring_all(context_.store, *learnt);
-    if (learnt && all_present(context_.store, *learnt)) {
-      context_.events.on(event::BytesReused{learnt->totals().bytes, Reuse::source});
-      return finish(*learnt);
-    }
-    if (request_.offline) refuse_offline(learnt);
-    refuse_without_sources();
-    const auto root = fetch(whole ? &*whole : learnt ? &*learnt : nullptr);
-    if (!root) return;
-    const auto result = context_.store.manifest(*root);
-    if (!result) throw Error(FailureKind::internal, "a manifest vanished as it was written");
-    if (result->totals().files + result->totals().symlinks == 0) refuse_nothing();
-    if (whole)
-      refuse_unless_part(recipe_.name, *whole, *result);
-    else if (learnt && *root != learnt->root())
-      refuse_other_root(context_.store, recipe_.name, *learnt, *root);
-    const Ref ref{*root, record_.trusted_by, {}, std::time(nullptr), source_of(recipe_), to_text(selection_)};
-    if (pinned)
-      context_.store.put_ref(key, ref);
-    else
-      sabath::learn(context_.store, recipe_, ref, selection_);
-    finish(*result);
+  KnownTree know(const std::optional<Manifest>& pinned) {
+    KnownTree known = know_tree(&context_.store, recipe_, request_, context_.force, pinned ? &*pinned : nullptr);
+    if (!known.doubt.empty()) context_.events.on(event::Warning{known.doubt});
+    if (!known.trusted_by.empty()) record_.trusted_by = known.trusted_by;
+    return known;
   }
 
-  // What patterns choose of a whole whose names are all known. A sample's order only its sources know.
-  std::optional<Manifest> part_of_known(const std::optional<Manifest>& pinned) {
-    if (selection_.sample) return std::nullopt;
-    const std::optional<Manifest> learnt = pinned ? std::nullopt : learnt_manifest();
-    if (!pinned && !learnt) return std::nullopt;
+  // What is here, or was fetched. nullopt: the record says all.
+  std::optional<Manifest> whole(const KnownTree& known) {
+    const Manifest* const manifest = known.manifest();
+    if (known.suffices) {
+      if (const auto view = view_of_another(context_.store, *manifest)) return finish_at(*manifest, *view);
+      if (bring(*manifest, known.level)) return kept_manifest(manifest->root());
+    }
+    if (request_.offline && request_.locals.empty()) refuse_offline(manifest);
+    // A learnt root that only lost bytes is fetched by its chunks; one that is doubted is learnt anew.
+    auto result = fetch(known.binds ? manifest : nullptr);
+    if (!result) return result;
+    if (known.binds && result->root() != manifest->root())
+      refuse_other_root(context_.store, recipe_.name, *manifest, result->root());
+    if (!is_pinned(recipe_, request_)) learn(result->root());
+    return result;
+  }
+
+  // A part has a root of its own, learnt under a key of its own: nothing takes it for the whole.
+  std::optional<Manifest> part(const KnownTree& known, const Manifest* pinned) {
+    if (is_pinned(recipe_, request_) && pinned == nullptr) refuse_unprovable_part(recipe_.name);
+    std::optional<Manifest> narrowed;
+    if (known.suffices && known.narrowed) narrowed = chosen_of(*known.manifest());
+    const Manifest* const before = !known.suffices ? nullptr : narrowed ? &*narrowed : known.manifest();
+    if (before != nullptr && bring(*before, known.level)) return kept_manifest(before->root());
+    if (request_.offline) refuse_offline(before);
+    auto result = fetch(pinned != nullptr ? pinned : before);
+    if (!result) return result;
+    if (result->totals().files + result->totals().symlinks == 0) refuse_nothing();
+    if (pinned != nullptr)
+      refuse_unless_part(recipe_.name, *pinned, *result);
+    else if (before != nullptr && result->root() != before->root())
+      refuse_other_root(context_.store, recipe_.name, *before, result->root());
+    const Ref ref{result->root(), record_.trusted_by, {}, std::time(nullptr), source_of(recipe_), to_text(selection_)};
+    if (pinned == nullptr) {
+      sabath::learn(context_.store, recipe_, ref, selection_);
+    } else {
+      context_.store.put_ref(source_key(recipe_, context_.store.source_names(), selection_, pinned->root()), ref);
+    }
+    return result;
+  }
+
+  // What patterns choose of a whole whose names are all known.
+  Manifest chosen_of(const Manifest& whole) {
     ManifestBuilder builder;
-    add_selected(builder, pinned ? *pinned : *learnt, selection_);
-    auto part = context_.store.manifest(context_.store.put_manifest(builder));
-    if (part && part->totals().files + part->totals().symlinks == 0) refuse_nothing();
+    add_selected(builder, whole, selection_);
+    auto part = kept_manifest(context_.store.put_manifest(builder));
+    if (part.totals().files + part.totals().symlinks == 0) refuse_nothing();
     return part;
   }
 
-  std::optional<Manifest> learnt_manifest(const Selection& selection = {}) {
-    const auto learnt = learnt_of(context_.store, recipe_, selection);
-    if (!learnt || (!learnt->doubt.empty() && !request_.offline)) return std::nullopt;
-    if (!learnt->doubt.empty()) context_.events.on(event::Warning{text_of_doubt(recipe_.name, *learnt)});
-    record_.trusted_by = learnt->ref.trusted_by;
-    return context_.store.manifest(learnt->ref.root);
+  Manifest kept_manifest(const Sha256& root) {
+    auto manifest = context_.store.manifest(root);
+    if (!manifest) throw Error(FailureKind::internal, "a manifest vanished as it was written");
+    return std::move(*manifest);
   }
 
-  std::optional<Manifest> manifest_under(const Sha256& key) {
-    const auto ref = context_.store.ref(key);
-    if (!ref) return std::nullopt;
-    record_.trusted_by = ref->trusted_by;
-    return context_.store.manifest(ref->root);
+  // True if all of it is here, which is told; other stores give what they have.
+  bool bring(const Manifest& manifest, Reuse level) {
+    bring_all(context_.store, manifest);
+    if (!all_present(context_.store, manifest)) return false;
+    context_.events.on(event::BytesReused{manifest.totals().bytes, level});
+    return true;
   }
 
   // The manifest of the pin: from the store, a local file, or any of its URLs, which need not be trusted.
@@ -214,20 +202,21 @@ class AssetFetch {
     }
   }
 
-  std::optional<Sha256> fetch(const Manifest* expected) {
+  // nullopt: some of it could not be had, and the record names it.
+  std::optional<Manifest> fetch(const Manifest* expected) {
+    refuse_without_sources();
     announce(expected);
     ManifestBuilder builder;
     if (recipe_.git) fetch_source_tree(builder);
-    FragmentFetch fragments(context_, recipe_, expected, request_);
-    fragments.run(builder);
-    record_.resolved = fragments.resolved();
-    if (record_.trusted_by.empty() || !fragments.trusted_by().empty()) {
-      const bool proved = expected != nullptr || fragments.trusted_by().empty();  // by a root that was believed before
-      record_.trusted_by = is_pinned() ? "pinned" : proved ? record_.trusted_by : fragments.trusted_by();
+    FetchedFragments fragments = fetch_fragments(context_, recipe_, expected, request_, builder);
+    record_.resolved = std::move(fragments.resolved);
+    if (record_.trusted_by.empty() || !fragments.trusted_by.empty()) {
+      const bool proved = expected != nullptr || fragments.trusted_by.empty();  // by a root that was believed before
+      record_.trusted_by = is_pinned(recipe_, request_) ? "pinned" : proved ? record_.trusted_by : fragments.trusted_by;
     }
-    if (!fragments.failures().empty()) {
-      record_.failures = fragments.failures();
-      record_.files = fragments.files_done();
+    if (!fragments.failures.empty()) {
+      record_.failures = std::move(fragments.failures);
+      record_.files = fragments.files_done;
       return std::nullopt;
     }
     const Sha256 root = context_.store.put_manifest(builder);
@@ -237,7 +226,7 @@ class AssetFetch {
                               pin_->digest.hex()),
                   "the sources hold another version: ask the recipe's author, or pin the one you want");
     }
-    return root;
+    return kept_manifest(root);
   }
 
   void announce(const Manifest* expected) {
@@ -299,12 +288,13 @@ class AssetFetch {
   }
 
   // Another store of the list has the view: nothing is made here.
-  void finish_at(const Manifest& manifest, const std::filesystem::path& view) {
+  std::nullopt_t finish_at(const Manifest& manifest, const std::filesystem::path& view) {
     context_.events.on(event::BytesReused{manifest.totals().bytes, Reuse::content});
     record_.manifest = manifest.root().prefixed();
     record_.files = manifest.totals().files;
     record_.bytes = manifest.totals().bytes;
     record_.path = view.string();
+    return std::nullopt;
   }
 
   void finish(const Manifest& manifest) {
@@ -312,26 +302,26 @@ class AssetFetch {
     record_.manifest = manifest.root().prefixed();
     record_.files = manifest.totals().files;
     record_.bytes = manifest.totals().bytes;
-    if (is_pinned() && selection_.empty()) keep(manifest.root());
+    if (is_pinned(recipe_, request_) && selection_.empty()) keep(manifest.root());
     const bool there = context_.store.view_present(manifest);
     record_.packed = !there && context_.store.packed(manifest);
     if (record_.packed) return;
     record_.path = (there ? context_.store.view_path(manifest.root()) : context_.store.make_view(manifest)).string();
   }
 
-  [[noreturn]] void refuse_offline(const std::optional<Manifest>& manifest) {
+  [[noreturn]] void refuse_offline(const Manifest* manifest) {
     std::string missing;
     std::size_t count = 0;
-    if (manifest) {
+    if (manifest != nullptr) {
       manifest->for_each([&](const Entry& entry) {
         if (!entry.is_file() || context_.store.present(entry.digest)) return;
         if (count++ < 10) missing += (missing.empty() ? "" : ", ") + entry.path.text();
       });
     }
     throw Error(FailureKind::offline,
-                manifest ? fmt::format("{} is not wholly present: {} files are missing ({}{})", recipe_.name, count,
-                                       missing, count > 10 ? ", ..." : "")
-                         : fmt::format("{} is not present, and the network may not be used", recipe_.name),
+                manifest != nullptr ? fmt::format("{} is not wholly present: {} files are missing ({}{})", recipe_.name,
+                                                  count, missing, count > 10 ? ", ..." : "")
+                                    : fmt::format("{} is not present, and the network may not be used", recipe_.name),
                 "fetch it where there is a network, without --offline and SABATH_OFFLINE" +
                     others_hint(context_.store, source_key(recipe_, context_.store.source_names(), selection_)));
   }

@@ -30,10 +30,4 @@ struct AssetRequest {
 // The asset's failures are in the record; throws what concerns the whole call (no space, storage, a stop request).
 [[nodiscard]] AssetRecord fetch_asset(FetchContext& context, const Recipe& recipe, AssetRequest& request);
 
-// The root that is known for the whole of this recipe without asking anybody: pinned, or learnt earlier.
-[[nodiscard]] std::optional<Sha256> known_root(const Store& store, const Recipe& recipe,
-                                               const std::optional<ManifestPin>& pin);
-
-[[nodiscard]] bool all_present(Store& store, const Manifest& manifest);
-
 }  // namespace sabath

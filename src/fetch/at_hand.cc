@@ -15,12 +15,6 @@
 namespace sabath {
 namespace {
 
-struct AtHand {
-  Digest digest;
-  Reuse level = Reuse::content;
-  bool doubtful = false;  // a stronger checksum than the one that found it is published as well
-};
-
 bool has_stronger(const Checksums& published, const ChecksumAlgorithm& than) {
   return std::ranges::any_of(checksum_algorithms, [&](const auto& algorithm) {
     return algorithm.digits > than.digits && !(published.*algorithm.value).empty();
@@ -30,7 +24,7 @@ bool has_stronger(const Checksums& published, const ChecksumAlgorithm& than) {
 // By its own bytes: nobody need be believed. False: it is fetched, and a source that gives it is told of as wrong.
 bool proves(const FetchContext& context, const Digest& digest, const FileJob& job, FileOutcome& outcome) {
   if (job.size_bytes && *job.size_bytes != digest.size_bytes) return false;
-  const auto content = context.store.present(digest) ? context.store.open_content(digest) : std::nullopt;
+  const auto content = context.store.open_content(digest);
   if (!content) return false;
   ChecksumSet sums(job.checksum);
   std::vector<std::byte> room(1 << 20);
@@ -50,38 +44,15 @@ bool proves(const FetchContext& context, const Digest& digest, const FileJob& jo
   }
 }
 
-std::optional<AtHand> prove(const FetchContext& context, const FileJob& job, FileOutcome& outcome) {
-  for (const auto& hint : hints_of(context.store, job)) {
-    if (proves(context, hint, job, outcome)) return AtHand{hint, Reuse::content};
+// What one of the job's mirrors gave to a fetch before: where it states no checksum, to any recipe.
+std::optional<Arrival> arrived(const Store& store, const FileJob& job) {
+  if (auto arrival = store.arrival(source_key(job))) return arrival;
+  for (std::size_t i = 0; job.checksum.empty() && i < job.urls.size(); ++i) {
+    const auto arrival = store.arrival(given_key(job, i));
+    if (arrival && job.size_bytes.value_or(arrival->digest.size_bytes) == arrival->digest.size_bytes) return arrival;
   }
   return std::nullopt;
 }
-
-std::optional<AtHand> look_up(const FetchContext& context, const FileJob& job, bool refresh, FileOutcome& outcome) {
-  if (job.known) return AtHand{job.known->digest, job.learnt ? Reuse::source : Reuse::content};
-  for (const auto& algorithm : checksum_algorithms) {
-    const std::string& hex = job.checksum.*algorithm.value;
-    if (!algorithm.finds || hex.empty()) continue;
-    if (const auto digest = context.store.alias(algorithm.name, hex))
-      return AtHand{*digest, Reuse::content, has_stronger(job.checksum, algorithm)};
-  }
-  if (const auto arrival = refresh ? std::nullopt : arrived(context.store, job)) {
-    outcome.over_tls = arrival->over_tls;
-    return AtHand{arrival->digest, Reuse::source};
-  }
-  return job.checksum.empty() ? std::nullopt : prove(context, job, outcome);
-}
-
-// Its chunk layer is not at hand: read once. A collection may take it away just now; being missed brings it back.
-std::optional<FileTree> tree_of(Store& store, const Digest& digest) {
-  auto fd = try_open_file(store.object_path(digest), O_RDONLY);
-  if (!fd && store.present(digest)) fd = try_open_file(store.object_path(digest), O_RDONLY);
-  if (!fd) return std::nullopt;
-  FileTree tree = hash_file(fd->get(), digest.size_bytes);
-  return tree.digest == digest ? std::optional(std::move(tree)) : std::nullopt;
-}
-
-}  // namespace
 
 // What others say has this checksum, or what a mirror gave before the recipe stated one.
 std::set<Digest> hints_of(const Store& store, const FileJob& job) {
@@ -97,33 +68,55 @@ std::set<Digest> hints_of(const Store& store, const FileJob& job) {
   return hints;
 }
 
-std::optional<Arrival> arrived(const Store& store, const FileJob& job) {
-  if (auto arrival = store.arrival(source_key(job))) return arrival;
-  for (std::size_t i = 0; job.checksum.empty() && i < job.urls.size(); ++i) {
-    const auto arrival = store.arrival(given_key(job, i));
-    if (arrival && job.size_bytes.value_or(arrival->digest.size_bytes) == arrival->digest.size_bytes) return arrival;
+// Its chunk layer is not at hand: read once. A collection may take it away just now; being missed brings it back.
+std::optional<FileTree> tree_of(Store& store, const Digest& digest) {
+  auto fd = try_open_file(store.object_path(digest), O_RDONLY);
+  if (!fd && store.present(digest)) fd = try_open_file(store.object_path(digest), O_RDONLY);
+  if (!fd) return std::nullopt;
+  FileTree tree = hash_file(fd->get(), digest.size_bytes);
+  return tree.digest == digest ? std::optional(std::move(tree)) : std::nullopt;
+}
+
+}  // namespace
+
+bool any_candidate(const Store& store, const FileJob& job, bool refresh,
+                   const std::function<bool(const Candidate&)>& take) {
+  if (job.known) return take({job.known->digest, job.learnt ? Reuse::source : Reuse::content});
+  for (const auto& algorithm : checksum_algorithms) {
+    const std::string& hex = job.checksum.*algorithm.value;
+    const auto found = !algorithm.finds || hex.empty() ? std::nullopt : store.alias(algorithm.name, hex);
+    // A stronger checksum than the one that found it may be published as well.
+    if (found) return take({*found, Reuse::content, has_stronger(job.checksum, algorithm)});
   }
-  return std::nullopt;
+  if (const auto arrival = refresh ? std::nullopt : arrived(store, job))
+    return take({arrival->digest, Reuse::source, false, arrival->over_tls});
+  if (job.checksum.empty()) return false;
+  return std::ranges::any_of(hints_of(store, job), [&](const Digest& hint) {
+    const bool fits = job.size_bytes.value_or(hint.size_bytes) == hint.size_bytes;
+    return fits && take({hint, Reuse::content, true});
+  });
 }
 
 bool at_hand(FetchContext& context, const FileJob& job, bool refresh, FileOutcome& outcome, const Standing* standing) {
   if (context.force) return false;
-  const auto found = look_up(context, job, refresh, outcome);
-  if (!found || (standing != nullptr && !standing->may_have(found->digest))) return false;
-  if (!context.store.present(found->digest)) return false;
-  if (found->doubtful && !proves(context, found->digest, job, outcome)) return false;
-  const Digest& digest = found->digest;
-  if (job.known) {
-    outcome.tree = *job.known;
-  } else if (digest.size_bytes <= chunk_size_bytes) {
-    outcome.tree = {digest, digest.size_bytes == 0 ? std::vector<Sha256>{} : std::vector<Sha256>{digest.hash}};
-  } else if (auto tree = tree_of(context.store, digest)) {
-    outcome.tree = std::move(*tree);
-  } else {
-    return false;
-  }
-  context.events.on(event::BytesReused{digest.size_bytes, found->level});
-  return true;
+  return any_candidate(context.store, job, refresh, [&](const Candidate& candidate) {
+    const Digest& digest = candidate.digest;
+    if (standing != nullptr && !standing->may_have(digest)) return false;
+    if (!context.store.present(digest)) return false;
+    if (candidate.unproven && !proves(context, digest, job, outcome)) return false;
+    if (job.known) {
+      outcome.tree = *job.known;
+    } else if (digest.size_bytes <= chunk_size_bytes) {
+      outcome.tree = {digest, digest.size_bytes == 0 ? std::vector<Sha256>{} : std::vector<Sha256>{digest.hash}};
+    } else if (auto tree = tree_of(context.store, digest)) {
+      outcome.tree = std::move(*tree);
+    } else {
+      return false;
+    }
+    outcome.over_tls = outcome.over_tls || candidate.over_tls;
+    context.events.on(event::BytesReused{digest.size_bytes, candidate.level});
+    return true;
+  });
 }
 
 }  // namespace sabath

@@ -2,7 +2,7 @@
 // its source gave it to a fetch before. What only others say is hashed first.
 #pragma once
 
-#include <set>
+#include <functional>
 
 #include "fetch/context.h"
 #include "fetch/job.h"
@@ -10,13 +10,22 @@
 
 namespace sabath {
 
-// `refresh`: what the source gave before says nothing. `standing`, if many are asked for: what it has not is not looked
-// for. Fills in the outcome and says what is reused.
+// Content that may be what a job wants, by what the store has noted.
+struct Candidate {
+  Digest digest;
+  Reuse level = Reuse::content;
+  bool unproven = false;  // its bytes are read before it is believed
+  bool over_tls = false;  // it came so
+};
+
+// Calls `take` with one candidate after the other, in the order in which they are believed, until it says true; false:
+// it did not. Only notes are looked at: whether the content is here is for the caller to see. `refresh`: what the
+// source gave before says nothing.
+[[nodiscard]] bool any_candidate(const Store& store, const FileJob& job, bool refresh,
+                                 const std::function<bool(const Candidate&)>& take);
+
+// `standing`, if many are asked for: what it has not is not looked for. Fills in the outcome and says what is reused.
 [[nodiscard]] bool at_hand(FetchContext& context, const FileJob& job, bool refresh, FileOutcome& outcome,
                            const Standing* standing = nullptr);
-// Content that may be the job's, by anybody's word: to be read before it is believed.
-[[nodiscard]] std::set<Digest> hints_of(const Store& store, const FileJob& job);
-// What one of the job's mirrors gave to a fetch before: where it states no checksum, to any recipe.
-[[nodiscard]] std::optional<Arrival> arrived(const Store& store, const FileJob& job);
 
 }  // namespace sabath

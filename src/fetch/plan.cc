@@ -1,12 +1,12 @@
-// What is known and what is here, without asking anybody.
 #include "fetch/plan.h"
 
 #include <algorithm>
-#include <array>
 #include <set>
 
 #include "base/file.h"
 #include "fetch/at_hand.h"
+#include "fetch/fragment_choice.h"
+#include "fetch/known_tree.h"
 #include "fetch/selection.h"
 #include "fetch/source_key.h"
 #include "store/arrived.h"
@@ -14,21 +14,6 @@
 #include "store/footprint.h"
 
 namespace sabath {
-
-bool all_present(Store& store, const Manifest& manifest) {
-  bool present = true;
-  manifest.for_each([&](const Entry& entry) {
-    if (present && entry.is_file()) present = store.present(entry.digest);
-  });
-  return present;
-}
-
-std::optional<Sha256> known_root(const Store& store, const Recipe& recipe, const std::optional<ManifestPin>& pin) {
-  if (pin) return pin->digest;
-  if (recipe.manifest) return recipe.manifest->digest;
-  const auto learnt = learnt_of(store, recipe);
-  return learnt && learnt->doubt.empty() ? std::optional(learnt->ref.root) : std::nullopt;
-}
 
 namespace {
 
@@ -38,22 +23,22 @@ class Planner {
       : store_(store), recipe_(recipe), request_(request), settings_(settings) {
     plan_.told.name = recipe.name;
     plan_.told.kind = recipe.kind;
-    plan_.told.selection = recipe.fragments.empty() ? Selection{} : request.selection;
+    plan_.told.selection = selection_of(recipe, request);
   }
 
   AssetPlan run() {
     add_sources();
-    const auto here = known_manifest();
-    const Manifest* const manifest = here ? &*here : pinned();
-    if (manifest != nullptr) {
-      by_manifest(*manifest);
-    } else if (plan_.told.selection.empty()) {
-      for (std::size_t i = 0; i < recipe_.fragments.size(); ++i) by_fragment(recipe_.fragments[i]);
-      if (recipe_.git) ++plan_.told.files_without_size;
+    const auto& pin = request_.pin ? request_.pin : recipe_.manifest;
+    const auto here = pin && store_ != nullptr ? store_->manifest(pin->digest) : std::nullopt;
+    const KnownTree known = know_tree(store_, recipe_, request_, settings_.force, here ? &*here : settings_.pinned);
+    // Of what is fetched anew the sizes are those of before.
+    const bool by_tree = known.manifest() != nullptr && (known.binds || settings_.force);
+    if (by_tree) {
+      by_manifest(known);
     } else {
-      ++plan_.told.files_without_size;  // how much of it is known to its sources alone
+      by_fragments();
     }
-    const bool all_here = manifest != nullptr && plan_.told.to_fetch.files == 0;
+    const bool all_here = by_tree && plan_.told.to_fetch.files == 0;
     if (!all_here && recipe_.fragments.empty() && !recipe_.git) refuse_without_sources();
     return std::move(plan_);
   }
@@ -82,48 +67,22 @@ class Planner {
                 plan_.told.steps.empty() ? "see `sabath info`" : "follow its steps first", std::nullopt};
   }
 
-  // Of the part that was asked for, or, where patterns choose it, of the whole: those entries are passed by.
-  std::optional<Manifest> known_manifest() {
-    if (store_ == nullptr) return std::nullopt;
-    const auto& pin = request_.pin ? request_.pin : recipe_.manifest;
-    const Selection& selection = plan_.told.selection;
-    const auto digest = pin ? std::optional(pin->digest) : std::nullopt;
-    const auto ref =
-        store_->ref(pin && selection.empty() ? pinned_key(recipe_, pin->digest)
-                                             : source_key(recipe_, store_->source_names(), selection, digest));
-    learnt_ = ref.has_value();
-    const auto root = selection.empty() && pin ? digest : ref ? std::optional(ref->root) : std::nullopt;
-    auto manifest = root ? store_->manifest(*root) : std::nullopt;
-    if (manifest || selection.empty() || selection.sample) return manifest;
-    const auto whole = known_root(*store_, recipe_, request_.pin);
-    manifest = whole ? store_->manifest(*whole) : std::nullopt;
-    chosen_ = manifest.has_value();
-    return manifest;
-  }
-
-  // What the recipe pins, asked for by the caller; a sample's order only its sources know.
-  const Manifest* pinned() {
-    if (settings_.pinned == nullptr || plan_.told.selection.sample) return nullptr;
-    chosen_ = !plan_.told.selection.empty();
-    return settings_.pinned;
-  }
-
-  void by_manifest(const Manifest& manifest) {
+  void by_manifest(const KnownTree& known) {
     PlannedAsset& told = plan_.told;
+    const Manifest& manifest = *known.manifest();
     const Totals totals = manifest.totals();
-    if (!chosen_) told.manifest = manifest.root().prefixed();
+    if (!known.narrowed) told.manifest = manifest.root().prefixed();
     const Standing standing(settings_.force ? nullptr : store_, totals.files);
     Footprint footprint(store_, totals.files);
     std::set<Digest> coming;
     manifest.for_each([&](const Entry& entry) {
-      if (!entry.is_file() || (chosen_ && !selects(told.selection, entry.path))) return;
+      if (!entry.is_file() || (known.narrowed && !selects(told.selection, entry.path))) return;
       const std::uint64_t size = entry.digest.size_bytes;
-      add(told.all, size);
       const auto place = standing.place_of(entry.digest);
       if (place == Standing::Place::copied) footprint.add_file(size);
-      if (place != Standing::Place::nowhere) return add(learnt_ ? told.by_source : told.by_content, size);
-      if (!coming.insert(entry.digest).second) return add(told.by_content, size);  // it comes once
-      add(told.to_fetch, size);
+      if (place != Standing::Place::nowhere) return add(level_of(known.level), 1, size);
+      if (!coming.insert(entry.digest).second) return add(told.by_content, 1, size);  // it comes once
+      add(told.to_fetch, 1, size);
       footprint.add_file(size, add_chunks(manifest, entry));
       if (entry.type == EntryType::executable) footprint.add_copy(size);
       if (size > told.biggest_bytes) note_biggest(size, entry.path.text());
@@ -156,94 +115,119 @@ class Planner {
     return std::min(size, store_->held(entry.digest));
   }
 
-  void by_fragment(const Fragment& fragment) {
-    PlannedAsset& told = plan_.told;
-    if (store_ != nullptr && !settings_.force) {
-      const auto ref = store_->ref(source_key(fragment, store_->source_names()));
-      const auto manifest = ref ? store_->manifest(ref->root) : std::nullopt;
-      if (manifest && all_standing(*manifest)) {
-        const Totals totals = manifest->totals();
-        for (auto* sum : {&told.all, &told.by_source}) {
-          sum->files += totals.files;
-          sum->bytes += totals.bytes;
-        }
-        return;
-      }
-      if (fragment.type == FragmentType::file && stands(fragment)) return;
+  void by_fragments() {
+    const FragmentChoices choices(recipe_, request_,
+                                  {.store = store_,
+                                   .fetchers = settings_.fetchers,
+                                   .rewrites = settings_.rewrites,
+                                   .force = settings_.force,
+                                   .expected = nullptr});
+    for (const Fragment* fragment : choices.chosen()) {
+      const FragmentChoice choice = choices.of(*fragment);
+      if (!is_here(choice)) add_missing(choice, choices);
     }
-    if (fragment.type == FragmentType::file_list) ++told.lists;
-    if (fragment.type == FragmentType::archive) ++told.archives;
-    UnsizedFile file{
-        fragment.id, {}, first_source_[static_cast<std::size_t>(&fragment - recipe_.fragments.data())], false};
-    file.archive = fragment.type == FragmentType::archive;
-    for (const auto& url : fragment.urls) file.urls.push_back(rewritten(url, settings_.rewrites));
-    if (fragment.size_bytes) {
-      const std::uint64_t held = store_ == nullptr || settings_.force
-                                     ? 0
-                                     : std::min(*fragment.size_bytes, store_->held(source_key(job_of(fragment))));
-      told.in_partials_bytes += held;
-      add_file(fragment.id, *fragment.size_bytes, held, file.archive);
-    } else if (fragment.type == FragmentType::file_list) {
-      ++told.to_fetch.files;  // a list is small; what it names is not known
-    } else {
-      ++told.files_without_size;
-      plan_.unsized.push_back(std::move(file));
-    }
+    if (recipe_.git) ++plan_.told.files_without_size;
   }
 
-  void add_file(const std::string& name, std::uint64_t size, std::uint64_t held, bool archive) {
-    plan_.told.all.files += 1;
-    plan_.told.all.bytes += size;
-    add(plan_.told.to_fetch, size);
-    Footprint footprint(store_, 1);
-    footprint.add_file(size, held);
-    if (archive) footprint.add_file(size);  // what comes out of it, at least
-    plan_.told.store_bytes += footprint.bytes();
-    plan_.told.store_inodes += footprint.inodes();
-    if (size > plan_.told.biggest_bytes) note_biggest(size, name);
+  // As the fetch finds it, but that no content is read. A source that can be asked whether its version is still the one
+  // that is here is taken to say so.
+  bool is_here(const FragmentChoice& choice) {
+    if (store_ == nullptr || settings_.force) return false;
+    return stands(choice.tree) || (choice.way == FragmentWay::file && stands(choice.job, Standing(store_, 1))) ||
+           stands(choice.before);
   }
 
-  // A file that its source gave before, or that another gave: by a published checksum computed here.
-  bool stands(const Fragment& fragment) {
-    PlannedAsset& told = plan_.told;
-    const Standing standing(store_, 1);
-    const auto take = [&](const std::optional<Digest>& digest, FilesAndBytes& level) {
-      if (!digest || !standing.has(*digest)) return false;
-      add(told.all, digest->size_bytes);
-      add(level, digest->size_bytes);
+  bool stands(const std::optional<Manifest>& tree) {
+    if (!tree) return false;
+    const Totals totals = tree->totals();
+    const Standing standing(store_, totals.files);
+    bool all = true;
+    tree->for_each([&](const Entry& entry) { all = all && (!entry.is_file() || standing.has(entry.digest)); });
+    if (all) add(plan_.told.by_source, totals.files, totals.bytes);
+    return all;
+  }
+
+  bool stands(const FileJob& job, const Standing& standing) {
+    return any_candidate(*store_, job, request_.refresh, [&](const Candidate& candidate) {
+      if (!standing.has(candidate.digest)) return false;
+      add(level_of(candidate.level), 1, candidate.digest.size_bytes);
       return true;
-    };
-    const FileJob job = job_of(fragment);
-    const auto arrival = arrived(*store_, job);
-    if (arrival && take(arrival->digest, told.by_source)) return true;
-    for (const auto& algorithm : checksum_algorithms) {
-      const std::string& hex = fragment.checksum.*algorithm.value;
-      if (algorithm.finds && !hex.empty() && take(store_->alias(algorithm.name, hex), told.by_content)) return true;
-    }
-    if (fragment.checksum.empty()) return false;
-    return std::ranges::any_of(hints_of(*store_, job), [&](const Digest& hint) {  // the fetch reads it first
-      return fragment.size_bytes.value_or(hint.size_bytes) == hint.size_bytes && take(hint, told.by_content);
     });
   }
 
-  // As the fetch asks for it.
-  [[nodiscard]] FileJob job_of(const Fragment& fragment) const {
-    FileJob job;
-    job.urls = fragment.urls;
-    job.source = fragment.urls.front();
-    if (store_ != nullptr && store_->source_names()) {
-      for (const auto& url : fragment.urls) job.names.push_back(store_->source_names()(url));
+  void add_missing(const FragmentChoice& choice, const FragmentChoices& choices) {
+    PlannedAsset& told = plan_.told;
+    const bool archive = choice.way == FragmentWay::archive;
+    const bool names_more = choice.way == FragmentWay::list || choice.way == FragmentWay::resolver;
+    if (choice.way == FragmentWay::list && add_listed(choice, choices)) return;
+    if (choice.way == FragmentWay::members) {  // how much of it is known to its sources alone
+      ++told.files_without_size;
+      return;
     }
-    job.size_bytes = fragment.size_bytes;
-    job.checksum = fragment.checksum;
-    return job;
+    if (archive) ++told.archives;
+    if (names_more) ++told.lists;
+    if (names_more && !choice.job.size_bytes) {  // a list is small; what it names is not known
+      ++told.to_fetch.files;
+      return;
+    }
+    Footprint footprint(store_, 1);
+    const std::string& id = choice.fragment->id;
+    if (add_job(choice.job, id, footprint)) {
+      if (archive) footprint.add_file(*choice.job.size_bytes);  // what comes out of it, at least
+      return take(footprint);
+    }
+    const auto number = static_cast<std::size_t>(choice.fragment - recipe_.fragments.data());
+    plan_.unsized.push_back({id, choice.job.urls, first_source_[number], archive});
   }
 
-  [[nodiscard]] bool all_standing(const Manifest& manifest) const {
-    const Standing standing(store_, manifest.totals().files);
-    bool all = true;
-    manifest.for_each([&](const Entry& entry) { all = all && (!entry.is_file() || standing.has(entry.digest)); });
-    return all;
+  // What a list names that is here; false: it is not, or it is none.
+  bool add_listed(const FragmentChoice& choice, const FragmentChoices& choices) {
+    if (store_ == nullptr || settings_.force) return false;
+    std::vector<ListedFile> listed;
+    const Standing one(store_, 1);
+    const bool read = any_candidate(*store_, choice.job, request_.refresh, [&](const Candidate& candidate) {
+      const auto text = one.has(candidate.digest) ? store_->text_of(candidate.digest, document_size_max) : std::nullopt;
+      if (!text) return false;
+      try {
+        listed = parse_list(*text, *choice.fragment);
+      } catch (const Error& error) {
+        if (error.failure().kind != FailureKind::invalid) throw;
+        return false;
+      }
+      add(level_of(candidate.level), 1, candidate.digest.size_bytes);
+      return true;
+    });
+    if (!read) return false;
+    choices.choose(*choice.fragment, listed);
+    const Standing standing(store_, listed.size());
+    Footprint footprint(store_, listed.size());
+    for (const auto& file : listed) {
+      const FileJob job = choices.job_of(*choice.fragment, file);
+      if (!stands(job, standing)) static_cast<void>(add_job(job, job.name, footprint));
+    }
+    take(footprint);
+    return true;
+  }
+
+  // Something to fetch. False: its size is not known.
+  bool add_job(const FileJob& job, const std::string& name, Footprint& footprint) {
+    if (!job.size_bytes) {
+      ++plan_.told.files_without_size;
+      return false;
+    }
+    const std::uint64_t size = *job.size_bytes;
+    const bool keeps = store_ != nullptr && !settings_.force;
+    const std::uint64_t held = keeps ? std::min(size, store_->held(source_key(job))) : 0;
+    plan_.told.in_partials_bytes += held;
+    add(plan_.told.to_fetch, 1, size);
+    footprint.add_file(size, held);
+    if (size > plan_.told.biggest_bytes) note_biggest(size, name);
+    return true;
+  }
+
+  void take(const Footprint& footprint) {
+    plan_.told.store_bytes += footprint.bytes();
+    plan_.told.store_inodes += footprint.inodes();
   }
 
   void note_biggest(std::uint64_t size, const std::string& name) {
@@ -251,9 +235,14 @@ class Planner {
     plan_.told.biggest_path = name;
   }
 
-  static void add(FilesAndBytes& sum, std::uint64_t bytes) {
-    ++sum.files;
-    sum.bytes += bytes;
+  FilesAndBytes& level_of(Reuse level) { return level == Reuse::source ? plan_.told.by_source : plan_.told.by_content; }
+
+  // To what the asset has, and to where that stands or comes from.
+  void add(FilesAndBytes& part, std::uint64_t files, std::uint64_t bytes) {
+    for (auto* sum : {&plan_.told.all, &part}) {
+      sum->files += files;
+      sum->bytes += bytes;
+    }
   }
 
   Store* store_;
@@ -263,8 +252,6 @@ class Planner {
   AssetPlan plan_;
   std::optional<ChunkIndex> index_;        // of what the store holds, once a large file is missing
   std::vector<std::size_t> first_source_;  // by fragment
-  bool learnt_ = false;                    // from these very sources
-  bool chosen_ = false;                    // the manifest is of the whole, and patterns choose from it
 };
 
 }  // namespace

@@ -1,6 +1,7 @@
-// What fetch_asset would do, by what is known and what is here: touches nothing, asks nobody. Where a large file is
-// missing, the store's manifests are read for its chunks (store/chunk_index.h). One thread.
-// Throws Error{storage}, Error{invalid}.
+// What fetch_asset would do, told and not done: the decisions are those of known_tree.h, fragment_choice.h and
+// at_hand.h, which it carries out; here is counted what follows from them. Touches nothing, asks nobody. Where a large
+// file is missing, the store's manifests are read for its chunks (store/chunk_index.h). One thread. Throws
+// Error{storage}, Error{invalid}.
 #pragma once
 
 #include <optional>

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "comm/agree.h"
-#include "fetch/asset.h"
+#include "fetch/known_tree.h"
 #include "session/by_ranks.h"
 #include "session/part_fetch.h"
 #include "session/pinned.h"

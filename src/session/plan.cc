@@ -9,6 +9,7 @@
 
 #include "base/text.h"
 #include "comm/solo_comm.h"
+#include "fetch/known_tree.h"
 #include "sabath/path.h"
 #include "session/ends.h"
 #include "session/pinned.h"

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "comm/agree.h"
 #include "fetch/asset.h"
+#include "fetch/known_tree.h"
 #include "fetch/plan.h"
 #include "fetch/selection.h"
 #include "fetch/source_key.h"

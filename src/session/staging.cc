@@ -3,7 +3,7 @@
 #include <array>
 
 #include "base/file.h"
-#include "fetch/asset.h"
+#include "fetch/known_tree.h"
 #include "store/layout.h"
 
 namespace sabath {

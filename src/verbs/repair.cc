@@ -1,7 +1,7 @@
 #include "verbs/repair.h"
 
 #include "base/file.h"
-#include "fetch/asset.h"
+#include "fetch/known_tree.h"
 #include "fetch/source_key.h"
 #include "sabath/error.h"
 #include "store/layout.h"

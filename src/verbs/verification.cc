@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "comm/agree.h"
-#include "fetch/asset.h"
+#include "fetch/known_tree.h"
 #include "fetch/rate_limit.h"
 #include "sabath/error.h"
 #include "session/verify_by_ranks.h"

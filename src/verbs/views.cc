@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/text.h"
-#include "fetch/asset.h"
+#include "fetch/known_tree.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
 #include "store/write_tree.h"

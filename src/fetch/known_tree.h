@@ -1,0 +1,50 @@
+// What is known of an asset before anybody is asked: the root that its pin names or its sources gave before, and what
+// follows from it. A fetch carries that out, `plan` and `--dry-run` tell it: it is decided here alone. The store is
+// read, and nothing is changed in it. Any thread. Throws Error{storage}, Error{invalid}.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "fetch/asset.h"
+#include "manifest/manifest.h"
+#include "sabath/event.h"
+#include "sabath/recipe.h"
+#include "store/store.h"
+
+namespace sabath {
+
+struct KnownTree {
+  const Manifest* pinned = nullptr;  // what the pin names
+  std::optional<Manifest> learnt;    // what these sources gave before, of the part or of the whole
+  bool narrowed = false;             // the manifest is of the whole, and patterns choose from it
+  bool suffices = false;             // where all of it is here, nobody is asked
+  bool binds = false;                // the sources have to give it
+  Reuse level = Reuse::source;       // how that what is here of it is known
+  std::string trusted_by;            // empty: nothing is known
+  std::string doubt;                 // for people: why it is believed only where nobody can be asked; empty: no doubt
+  // Of what was asked for; or of the whole, where it is narrowed; nullptr: not known.
+  [[nodiscard]] const Manifest* manifest() const { return learnt ? &*learnt : pinned; }
+};
+
+// The part of the fragments that was asked for. What is no fragment comes whole.
+[[nodiscard]] Selection selection_of(const Recipe& recipe, const AssetRequest& request);
+[[nodiscard]] bool is_pinned(const Recipe& recipe, const AssetRequest& request);
+
+// `store`: nullptr: there is none yet. `pinned`: the manifest that the pin names, of the whole; nullptr: it is not
+// known. `force`: what an earlier fetch left is not believed.
+[[nodiscard]] KnownTree know_tree(const Store* store, const Recipe& recipe, const AssetRequest& request, bool force,
+                                  const Manifest* pinned);
+
+// How that what is here of a root is known that was known before anything is asked: these sources gave it before, or
+// others did.
+[[nodiscard]] Reuse level_of_known(const Store& store, const Recipe& recipe, const AssetRequest& request,
+                                   const Sha256& root);
+
+// The root that is known for the whole of this recipe without asking anybody: pinned, or learnt earlier.
+[[nodiscard]] std::optional<Sha256> known_root(const Store& store, const Recipe& recipe,
+                                               const std::optional<ManifestPin>& pin);
+
+[[nodiscard]] bool all_present(Store& store, const Manifest& manifest);
+
+}  // namespace sabath

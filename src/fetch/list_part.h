@@ -1,0 +1,49 @@
+// A fragment that stands for many files: what they are says a list, or a resolver. One thread.
+#pragma once
+
+#include <vector>
+
+#include "fetch/fragment_part.h"
+#include "sabath/resolver.h"
+
+namespace sabath {
+
+// Its files are fetched together when it is settled: only then all that is named is known.
+class ListedPart : public FragmentPart {
+ public:
+  using FragmentPart::FragmentPart;
+
+ protected:
+  // False: some of them failed. `over_tls`: the listing came so; by one protocol from one source, a file came as it
+  // did.
+  [[nodiscard]] bool enter_files(bool over_tls);
+  std::vector<ListedFile> listed_;
+
+ private:
+  struct Files;
+  [[nodiscard]] Files jobs();
+  [[nodiscard]] bool proven() const override { return false; }  // the checksum is of the list alone
+};
+
+// The list is a document, kept beside its files.
+class ListPart final : public ListedPart {
+ public:
+  using ListedPart::ListedPart;
+  void prepare() override;
+
+ private:
+  bool enter() override;
+  FileOutcome read_local(const LocalFile& file, std::uint64_t size_bytes) override;
+};
+
+// What the URL stands for is asked at once: its files are fetched with those of the lists.
+class ResolvedPart final : public ListedPart {
+ public:
+  using ListedPart::ListedPart;
+  void prepare() override;
+
+ private:
+  bool enter() override { return enter_files(outcome_.over_tls); }
+};
+
+}  // namespace sabath
