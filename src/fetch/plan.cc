@@ -81,7 +81,8 @@ class Planner {
       const auto place = standing.place_of(entry.digest);
       if (place == Standing::Place::copied) footprint.add_file(size);
       if (place != Standing::Place::nowhere) return add(level_of(known.level), 1, size);
-      if (!coming.insert(entry.digest).second) return add(told.by_content, 1, size);  // it comes once
+      const bool once = known.binds;  // content that is learnt anew may differ, and each name of it is asked for
+      if (once && !coming.insert(entry.digest).second) return add(told.by_content, 1, size);
       add(told.to_fetch, 1, size);
       footprint.add_file(size, add_chunks(manifest, entry));
       if (entry.type == EntryType::executable) footprint.add_copy(size);
