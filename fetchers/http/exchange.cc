@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <ctime>
 
+#include "base/wording.h"
+
 namespace sabath {
 namespace {
 
@@ -76,8 +78,8 @@ void Exchange::refuse() const {
     if (at.origin() != request_.url.origin()) {
       failure.hint = fmt::format(
           "it was redirected to {}, and no login is sent to where a redirect leads (docs/credentials.md): name that "
-          "place itself in the recipe, or fetch the file by hand and give it with --path",
-          at.origin());
+          "place itself in the recipe, or fetch the file by hand and give it with {}",
+          at.origin(), option_text("path"));
     } else if (!access_hint_.empty()) {
       failure.hint = access_hint_;
     }

@@ -2,6 +2,7 @@
 // judged as HTTP's answers are; a store has no redirects. (The folder is not called sabath: <sabath/...> is taken.)
 #include <fmt/format.h>
 
+#include "base/wording.h"
 #include "http/exchange.h"
 #include "http/redirects.h"
 #include "http/verdict.h"
@@ -77,7 +78,7 @@ class PeerFetcher : public Fetcher {
     if (exchange.finish(failure)) {
       throw Error(FailureKind::unavailable,
                   fmt::format("cannot read {}: it answers with a redirect, so it is no store", given.display()),
-                  "name the address where `sabath serve` runs");
+                  fmt::format("name the address where `{}` runs", verb_text("serve")));
     }
   }
 

@@ -6,6 +6,7 @@
 #include <ctime>
 
 #include "base/text.h"
+#include "base/wording.h"
 #include "s3/place.h"
 #include "sabath/path.h"
 
@@ -90,9 +91,10 @@ void Exchange::refuse(const Refusal& refusal, bool is_signed) const {
         "it was asked without keys; for a private bucket set AWS_PROFILE or AWS_ACCESS_KEY_ID (docs/credentials.md)";
   }
   if (refusal.message.find("equester pays") != refusal.message.npos) {
-    failure.hint =
+    failure.hint = fmt::format(
         "who reads this bucket pays for it, which SABATH never does: `aws s3 cp --request-payer requester` gets the "
-        "file, and --path takes it";
+        "file, and {} takes it",
+        option_text("path"));
   }
   failure.message = fmt::format("cannot read {}: HTTP {}", source_, head.status);
   if (!refusal.code.empty()) {

@@ -1,7 +1,9 @@
 #include "set/known_fetchers.h"
 
+#include <fmt/format.h>
 #include <algorithm>
 
+#include "base/wording.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
 
@@ -42,7 +44,7 @@ void KnownFetchers::prefer(const std::string& scheme, const std::string& name) {
     throw Error(FailureKind::usage,
                 "the configuration prefers what is not there: " + printable(scheme) + " by " +
                     (name.empty() ? "SABATH itself" : printable(name)),
-                "`sabath fetchers` without that preference lists who can read what");
+                fmt::format("`{}` without that preference lists who can read what", verb_text("fetchers")));
   }
   std::rotate(entries_.begin(), entry, entry + 1);
 }

@@ -30,7 +30,7 @@ struct ConfigurationSources {
 struct ConfigurationEntry {
   std::string key;
   std::vector<std::string> values;
-  std::string origin;  // "--store", "SABATH_CACHE", a file's name, "default"
+  std::string origin;  // "store" of the caller, "SABATH_CACHE", a file's name, "default"
   bool list = false;
 };
 

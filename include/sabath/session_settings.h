@@ -19,14 +19,14 @@ namespace sabath {
 // When the batch system or container will end this process.
 struct Deadline {
   std::chrono::system_clock::time_point at;
-  std::string by;  // the option or variable that says so: "--deadline", "SLURM_JOB_END_TIME"
+  std::string by;  // who says so: "deadline", "SLURM_JOB_END_TIME"
 };
 
 struct SessionSettings {
   std::filesystem::path store;                                // made on first use
   std::vector<std::filesystem::path> other_stores;            // read where `store` lacks something, in order
   std::vector<std::uint32_t> trusted_owners;                  // user ids, besides this user's and root
-  std::vector<std::filesystem::path> roots;                   // trees of the original's layout (--root)
+  std::vector<std::filesystem::path> roots;                   // trees of the original's layout
   std::vector<std::filesystem::path> recipe_directories;      // searched in order
   std::vector<std::pair<std::string, std::string>> rewrites;  // URL prefix -> prefix, first match wins
   std::vector<HostRule> host_rules;                           // besides those of recipes; the least of all holds

@@ -3,6 +3,7 @@
 
 #include "base/limits.h"
 #include "base/text.h"
+#include "base/wording.h"
 #include "sabath/path.h"
 
 namespace sabath {
@@ -16,19 +17,19 @@ std::string number(Unit unit, std::uint64_t value) {
 }
 
 std::string remedy(const Bound& bound) {
+  const std::string store = option_text("store") + " DIR (SABATH_CACHE)";
   if (bound.what == "file size") {
     return bound.by == "ulimit -f" ? "raise the limit with ulimit -f, or ask the administrator who set it"
-                                   : "choose a place on another filesystem with --store DIR (SABATH_CACHE)";
+                                   : "choose a place on another filesystem with " + store;
   }
   if (bound.what == "memory") {
-    return "files there take the job's memory: ask for more of it, or choose a place on a disk with --store DIR "
-           "(SABATH_CACHE)";
+    return "files there take the job's memory: ask for more of it, or choose a place on a disk with " + store;
   }
   if (bound.what.find("quota") != std::string::npos) {
-    return "remove something (`sabath gc`), ask for more quota, or choose another place with --store DIR "
-           "(SABATH_CACHE)";
+    return fmt::format("remove something (`{}`), ask for more quota, or choose another place with {}", verb_text("gc"),
+                       store);
   }
-  return "free some room, or choose another place with --store DIR (SABATH_CACHE)";
+  return "free some room, or choose another place with " + store;
 }
 
 }  // namespace

@@ -18,6 +18,7 @@
 #include <fstream>
 
 #include "base/spawn.h"
+#include "base/wording.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
 
@@ -44,8 +45,11 @@ std::filesystem::path own_file() {
 }
 
 pid_t start(const std::filesystem::path& program, std::string_view role, int channel, int out, int err) {
-  const auto [pid, error] =
-      spawn({.program = program, .argv = {"sabath", "--as", std::string(role)}, .in = channel, .out = out, .err = err});
+  const auto [pid, error] = spawn({.program = program,
+                                   .argv = {"sabath", "--as", std::string(role), std::string(wording_in_use().name)},
+                                   .in = channel,
+                                   .out = out,
+                                   .err = err});
   if (error != 0) {
     throw Error(FailureKind::command,
                 fmt::format("cannot start `{}`: {}", printable(program.native(), 4096), std::strerror(error)),

@@ -1,9 +1,10 @@
 // A process of the program `sabath` that works for this library: it does what must not be done in the process of a
 // host, who has threads, locks and an HDF5 of its own. So the library itself never forks, and never calls HDF5.
 //
-// The library starts `sabath --as ROLE` and talks with it over a socket, which is the companion's standard input;
-// src/companion is the other end. The companion says first which version it is of: another one is refused. The host's
-// signals, umask, directory and streams stay as they are. Any thread. Throws Error{command} where nothing answers.
+// The library starts `sabath --as ROLE WORDING` (base/wording.h) and talks with it over a socket, which is the
+// companion's standard input; src/companion is the other end. The companion says first which version it is of: another
+// one is refused. The host's signals, umask, directory and streams stay as they are. Any thread. Throws Error{command}
+// where nothing answers.
 #pragma once
 
 #include <sys/types.h>
@@ -47,7 +48,7 @@ class Companion {
 };
 
 // What a companion says first.
-inline constexpr std::string_view companion_greeting = "sabath " SABATH_VERSION ", companion 1\n";
+inline constexpr std::string_view companion_greeting = "sabath " SABATH_VERSION ", companion 2\n";
 
 inline constexpr std::uint64_t request_bytes_max = 64 << 20;  // a program's arguments and environment are much less
 

@@ -9,6 +9,7 @@
 
 #include "cli/program.h"
 #include "cli/signals.h"
+#include "cli/wording.h"
 #include "companion/act.h"
 #include "sabath/environment.h"
 
@@ -36,6 +37,7 @@ void spare_addresses() {
 int main(int count, char** arguments) {
   hold_standard_streams();
   spare_addresses();
+  sabath::use_wording(sabath::cli::wording_of_lines);
   const std::span all(arguments, static_cast<std::size_t>(count));
   if (const auto code = sabath::companion::try_act(all)) return *code;
   sabath::cli::Signals signals;

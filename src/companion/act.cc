@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "base/companion.h"
+#include "base/wording.h"
 #include "companion/guardian.h"
 #include "companion/hdf5.h"
 #include "sabath/error.h"
@@ -46,11 +47,12 @@ int act(Role role) {
 
 std::optional<int> try_act(std::span<char* const> arguments) noexcept {
   if (arguments.size() < 2 || std::string_view(arguments[1]) != "--as") return std::nullopt;
-  const Role role = arguments.size() == 3 ? role_named(arguments[2]) : nullptr;
+  const Role role = arguments.size() == 4 ? role_named(arguments[2]) : nullptr;
   if (role == nullptr || !is_spoken_to()) {
     std::fputs("error: `sabath --as` is how libsabath starts this program, and nothing for people\n", stderr);
     return exit_code(FailureKind::usage);
   }
+  if (arguments[3] == wording_of_hosts.name) use_wording(wording_of_hosts);  // the program's own is in use
   try {
     return act(role);
   } catch (const std::exception& error) {  // the library learns it from the end of the channel

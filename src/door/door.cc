@@ -16,7 +16,6 @@
 
 #include "base/json_reader.h"
 #include "base/threads.h"
-#include "door/wording.h"
 #include "sabath/asset_file.h"
 #include "sabath/configuration.h"
 #include "sabath/environment.h"
@@ -118,10 +117,7 @@ char* copy_of(const std::string& text) noexcept {
 void tell(char** error, const Failure& failure) noexcept {
   if (error == nullptr) return;
   try {
-    Failure told = failure;
-    told.message = sabath::with_keys(failure.message);
-    told.hint = sabath::with_keys(failure.hint);
-    *error = copy_of(sabath::text_of(sabath::failure_record(told, exit_code(told.kind))));
+    *error = copy_of(sabath::text_of(sabath::failure_record(failure, exit_code(failure.kind))));
   } catch (...) {
     *error = nullptr;  // there is no memory to say so
   }

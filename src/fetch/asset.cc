@@ -9,6 +9,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "base/wording.h"
 #include "fetch/by_digest.h"
 #include "fetch/fragments.h"
 #include "fetch/git.h"
@@ -154,7 +155,7 @@ class AssetFetch {
       auto bytes = try_read_text(request_.manifest_file, document_size_max);
       if (!bytes)
         throw Error(FailureKind::usage, fmt::format("there is no manifest file {}", request_.manifest_file),
-                    "`sabath manifest create` makes one");
+                    fmt::format("`{}` makes one", verb_text("manifest create")));
       return context_.store.manifest(take_manifest(std::move(*bytes), request_.manifest_file));
     }
     if (auto manifest = context_.store.manifest(pin_->digest)) return manifest;
@@ -318,24 +319,25 @@ class AssetFetch {
         if (count++ < 10) missing += (missing.empty() ? "" : ", ") + entry.path.text();
       });
     }
-    throw Error(FailureKind::offline,
-                manifest != nullptr ? fmt::format("{} is not wholly present: {} files are missing ({}{})", recipe_.name,
-                                                  count, missing, count > 10 ? ", ..." : "")
-                                    : fmt::format("{} is not present, and the network may not be used", recipe_.name),
-                "fetch it where there is a network, without --offline and SABATH_OFFLINE" +
-                    others_hint(context_.store, source_key(recipe_, context_.store.source_names(), selection_)));
+    throw Error(
+        FailureKind::offline,
+        manifest != nullptr ? fmt::format("{} is not wholly present: {} files are missing ({}{})", recipe_.name, count,
+                                          missing, count > 10 ? ", ..." : "")
+                            : fmt::format("{} is not present, and the network may not be used", recipe_.name),
+        fmt::format("fetch it where there is a network, without {} and SABATH_OFFLINE", option_text("offline")) +
+            others_hint(context_.store, source_key(recipe_, context_.store.source_names(), selection_)));
   }
 
   void refuse_without_sources() const {
     if (!recipe_.fragments.empty() || recipe_.git) return;
     throw Error(FailureKind::access, fmt::format("{} has no source that a program can read", recipe_.name),
-                recipe_.access.steps.empty() ? "see `sabath info`" : "");
+                recipe_.access.steps.empty() ? fmt::format("see `{}`", verb_text("info")) : "");
   }
 
   [[noreturn]] void refuse_nothing() const {
-    throw Error(FailureKind::not_found,
-                fmt::format("{} has nothing that was asked for: {}", recipe_.name, to_text(selection_)),
-                "--select matches whole paths of the asset; `**` stands for any directories: '**/*.h5'");
+    throw Error(
+        FailureKind::not_found, fmt::format("{} has nothing that was asked for: {}", recipe_.name, to_text(selection_)),
+        option_text("select") + " matches whole paths of the asset; `**` stands for any directories: '**/*.h5'");
   }
 
   FetchContext& context_;

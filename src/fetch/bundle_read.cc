@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "base/file.h"
+#include "base/wording.h"
 #include "fetch/archive_stream.h"
 #include "fetch/bundle.h"
 #include "fetch/publisher.h"
@@ -32,8 +33,9 @@ constexpr std::size_t missing_shown_max = 10, name_size_max = 255;
 [[noreturn]] void refuse(const std::string& what) {
   throw Error(
       FailureKind::invalid, "this is no bundle that can be believed: " + what,
-      "`sabath export` makes bundles; if this is one it was damaged on its way: bring it anew. What was verified "
-      "until here is kept");
+      fmt::format("`{}` makes bundles; if this is one it was damaged on its way: bring it anew. What was verified "
+                  "until here is kept",
+                  verb_text("export")));
 }
 
 // A file or a pipe, read in order. Its start is looked at twice, and what was read last: a compressed stream may have

@@ -11,6 +11,7 @@
 #include <unordered_set>
 
 #include "base/file.h"
+#include "base/wording.h"
 #include "fetch/bundle.h"
 #include "manifest/file_node.h"
 #include "sabath/error.h"
@@ -117,7 +118,7 @@ class Export {
     auto manifest = store_.manifest(asset.root);
     if (!manifest) {
       throw Error(FailureKind::offline, fmt::format("the store does not hold {}", asset.name),
-                  fmt::format("sabath fetch {}", asset.name));
+                  fmt::format("{} {}", verb_text("fetch"), asset.name));
     }
     manifest->for_each([&](const Entry& entry) {
       if (!entry.is_file() || !seen_.insert(entry.digest).second) return;
@@ -126,7 +127,7 @@ class Export {
       if (runs_.size() == before) return;
       if (!store_.present(entry.digest)) {
         throw Error(FailureKind::offline, fmt::format("{} of {} is not in the store", entry.path.text(), asset.name),
-                    fmt::format("sabath fetch {}", asset.name));
+                    fmt::format("{} {}", verb_text("fetch"), asset.name));
       }
       if (chunk_count(entry.digest.size_bytes) > 1) trees_.emplace(entry.digest, manifest->chunks(entry));
       for (std::size_t i = before; i < runs_.size(); ++i) head_.bytes += runs_[i].bytes();
@@ -166,7 +167,7 @@ class Export {
       if (!whole || hash_chunk(bytes) != expected) {
         store_.distrust(run.file);
         throw Error(FailureKind::content, fmt::format("{} does not hold what its name says", content->name().native()),
-                    "sabath verify --repair mends it");
+                    fmt::format("{} {} mends it", verb_text("verify"), option_text("repair")));
       }
       tar.write(bytes);
       if (on_bytes_) on_bytes_(bytes.size());

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/file.h"
+#include "base/wording.h"
 #include "fetch/archive_part.h"
 #include "fetch/file_part.h"
 #include "fetch/known_tree.h"
@@ -33,7 +34,8 @@ void FragmentPart::adopt_local() {
     const auto size = try_stat(local_->path);
     if (!size)
       throw Error(FailureKind::usage, fmt::format("there is no file {}", local_->path),
-                  "--path and --link take local copies of the fragments, in order");
+                  fmt::format("{} and {} take local copies of the fragments, in order", option_text("path"),
+                              option_text("link")));
     if (fragment().size_bytes && *fragment().size_bytes != static_cast<std::uint64_t>(size->st_size)) {
       throw Error(FailureKind::content, fmt::format("{} has {} bytes, and the recipe says {}", local_->path,
                                                     size->st_size, *fragment().size_bytes));
@@ -79,7 +81,7 @@ void FragmentPart::keep_unchanged(ManifestBuilder& asset) {
   if (!manifest || !all_present(store(), *manifest)) {
     throw Error(FailureKind::content,
                 fmt::format("{} has not changed at its source, but is damaged here", fragment().id),
-                "fetch it with --force");
+                "fetch it with " + option_text("force"));
   }
   asset.add_all(*manifest, nullptr);
   scope_.trust(choice_.unchanged->trusted_by);

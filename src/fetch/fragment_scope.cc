@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "base/wording.h"
+
 #include "fetch/guarded_sink.h"
 #include "fetch/retry.h"
 #include "fetch/source_key.h"
@@ -86,7 +88,8 @@ void FragmentScope::refuse_offline(const std::string& first, std::size_t files) 
   throw Error(FailureKind::offline,
               fmt::format("{} of {}{} not present, and the network may not be used", first, recipe.name,
                           files > 1 ? fmt::format(" and {} more files are", files - 1) : " is"),
-              "give a local copy of it, too, with --path or --link, or leave out --offline");
+              fmt::format("give a local copy of it, too, with {} or {}, or leave out {}", option_text("path"),
+                          option_text("link"), option_text("offline")));
 }
 
 std::vector<FileOutcome> FragmentScope::fetch(const std::vector<FileJob>& jobs) {

@@ -19,6 +19,7 @@
 #include "base/hash.h"
 #include "base/process.h"
 #include "base/text.h"
+#include "base/wording.h"
 #include "fetch/git_program.h"
 #include "fetch/git_tree.h"
 #include "fetch/guarded_sink.h"
@@ -231,10 +232,11 @@ class TreeFetch {
       }
     }
     if (!first) return write_submodule_clones(commit.bare, clones);
-    throw Error(first->kind,
-                fmt::format("{}: {} of its submodules cannot be had: {}: {}", printable(commit.git.origin),
-                            missing.size(), some_of(missing), first->message),
-                "clone it with --recurse-submodules where that is possible, and give the clone with --path");
+    throw Error(
+        first->kind,
+        fmt::format("{}: {} of its submodules cannot be had: {}: {}", printable(commit.git.origin), missing.size(),
+                    some_of(missing), first->message),
+        "clone it with --recurse-submodules where that is possible, and give the clone with " + option_text("path"));
   }
 
   SubmoduleClone take_submodule(const Commit& commit, const RelativePath& path, const Submodule& wish,

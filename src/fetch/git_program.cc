@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "base/wording.h"
 #include "sabath/error.h"
 
 namespace sabath {
@@ -56,7 +57,8 @@ Failure classify(const GitSource& git, const std::string& err) {
       has("host key verification failed") || has("requested url returned error: 403") ||
       has("requested url returned error: 401")) {
     return {FailureKind::access, message,
-            "the repository wants a login: clone it by hand and give the clone with --path", std::nullopt};
+            "the repository wants a login: clone it by hand and give the clone with " + option_text("path"),
+            std::nullopt};
   }
   if (has("not found") || has("does not exist") || has("not appear to be a git repository") ||
       has("couldn't find remote ref") || has("not our ref") || has("unadvertised object")) {
@@ -110,7 +112,10 @@ std::string run_git(FetchContext& context, const GitSource& git, Command command
   if (result.status == 0) return result.out;
   Failure failure = classify(git, result.err);
   if (says_no_space(to_lower(result.err))) {
-    failure = {FailureKind::space, failure.message, "free some room, or choose another place with --store DIR", {}};
+    failure = {FailureKind::space,
+               failure.message,
+               fmt::format("free some room, or choose another place with {} DIR", option_text("store")),
+               {}};
   } else if (!network) {
     failure = {FailureKind::command, failure.message, "", {}};
   }

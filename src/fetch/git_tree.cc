@@ -8,6 +8,7 @@
 
 #include "base/file.h"
 #include "base/percent.h"
+#include "base/wording.h"
 #include "fetch/at_hand.h"
 #include "fetch/lfs_pointer.h"
 #include "fetch/publisher.h"
@@ -73,8 +74,9 @@ class Annex {
         FailureKind::unavailable,
         fmt::format("{}: git-annex keeps {} of its files elsewhere: {}", printable(origin_), absent_.size(),
                     some_of(absent_)),
-        "clone it, get them (`git annex get .`, `datalad get .`), and give the clone with --path; or name them by "
-        "their URLs in a file_list");
+        fmt::format("clone it, get them (`git annex get .`, `datalad get .`), and give the clone with {}; or name them "
+                    "by their URLs in a file_list",
+                    option_text("path")));
   }
 
  private:

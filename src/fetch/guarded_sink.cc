@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/wording.h"
 #include "fetch/page_guard.h"
 
 namespace sabath {
@@ -76,7 +77,8 @@ void read_source(FetchContext& context, const ReadRequest& request, SourceLine& 
   if (fetcher == nullptr) {
     throw Error(FailureKind::unavailable,
                 fmt::format("no fetcher of this build reads {}:// ({})", request.url.scheme(), request.url.display()),
-                "`sabath fetchers` lists the schemes; or fetch the file by hand and give it with --path");
+                fmt::format("`{}` lists the schemes; or fetch the file by hand and give it with {}",
+                            verb_text("fetchers"), option_text("path")));
   }
   sink.start(request.offset);
   try {

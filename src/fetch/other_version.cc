@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "base/text.h"
+#include "base/wording.h"
 #include "sabath/error.h"
 
 namespace sabath {
@@ -14,7 +15,8 @@ namespace sabath {
 void refuse_unprovable_part(const std::string& name) {
   throw Error(FailureKind::usage,
               fmt::format("the manifest that pins {} is not at hand, and without it no part can be checked", name),
-              "give it with --manifest, or fetch the whole, without --sample and --select");
+              fmt::format("give it with {}, or fetch the whole, without {} and {}", option_text("manifest"),
+                          option_text("sample"), option_text("select")));
 }
 
 void refuse_unless_part(const std::string& asset, const Manifest& whole, const Manifest& part) {
@@ -70,14 +72,14 @@ void refuse_other_root(const Store& store, const std::string& asset, const Manif
         fmt::format("the sources of {} give what its manifest names, under other names ({}{}): SABATH 0.1 "
                     "changed names in archives to composed letters (NFC), and they are the archive's own now",
                     asset, first, count > 5 ? ", ..." : ""),
-        fmt::format(
-            "pin {} in its place, or --refresh where nothing is pinned; stores that hold the old one stay valid",
-            got.prefixed()));
+        fmt::format("pin {} in its place, or {} where nothing is pinned; stores that hold the old one stay valid",
+                    got.prefixed(), option_text("refresh")));
   }
   throw Error(FailureKind::content,
               fmt::format("the sources of {} do not give what its manifest names: {} entries differ ({}{})", asset,
                           count, first, count > 5 ? ", ..." : ""),
-              "the sources hold another version; --refresh learns it anew where nothing is pinned");
+              fmt::format("the sources hold another version; {} learns it anew where nothing is pinned",
+                          option_text("refresh")));
 }
 
 }  // namespace sabath

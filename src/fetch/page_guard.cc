@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "base/wording.h"
 #include "sabath/path.h"
 
 namespace sabath {
@@ -40,9 +41,11 @@ std::string hint_for(const Url& url, const std::string& final_url, std::string_v
     return [&text](std::string_view word) { return text.find(word) != text.npos; };
   };
   if (std::ranges::any_of(words, stands_in(page)) || std::ranges::any_of(places, stands_in(at))) {
-    return "the server wants a login: name and password for its host in ~/.netrc (https only), or a token "
-           "(docs/credentials.md); `sabath info` shows the steps that the recipe knows; or fetch the file by hand and "
-           "give it with --path";
+    return fmt::format(
+        "the server wants a login: name and password for its host in ~/.netrc (https only), or a token "
+        "(docs/credentials.md); `{}` shows the steps that the recipe knows; or fetch the file by hand and give it with "
+        "{}",
+        verb_text("info"), option_text("path"));
   }
   return "open the URL in a browser: a login, a licence to accept, or a network that wants a sign-in first";
 }

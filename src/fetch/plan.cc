@@ -1,9 +1,11 @@
 #include "fetch/plan.h"
 
+#include <fmt/format.h>
 #include <algorithm>
 #include <set>
 
 #include "base/file.h"
+#include "base/wording.h"
 #include "fetch/at_hand.h"
 #include "fetch/fragment_choice.h"
 #include "fetch/known_tree.h"
@@ -62,9 +64,9 @@ class Planner {
 
   void refuse_without_sources() {
     plan_.told.steps = recipe_.access.steps;
-    plan_.told.refused =
-        Failure{FailureKind::access, recipe_.name + " has no source that a program can read",
-                plan_.told.steps.empty() ? "see `sabath info`" : "follow its steps first", std::nullopt};
+    plan_.told.refused = Failure{
+        FailureKind::access, recipe_.name + " has no source that a program can read",
+        plan_.told.steps.empty() ? fmt::format("see `{}`", verb_text("info")) : "follow its steps first", std::nullopt};
   }
 
   void by_manifest(const KnownTree& known) {

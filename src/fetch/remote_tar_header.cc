@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "base/wording.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
 
@@ -61,7 +62,7 @@ class MemberReader {
         return true;
       }
       at_ += bytes.size();
-      if (at_ - from > padding_max) refuse("has more zeros before a member than is sensible", fetch_it_whole);
+      if (at_ - from > padding_max) refuse("has more zeros before a member than is sensible", fetch_it_whole());
     }
     return false;
   }
@@ -85,7 +86,7 @@ class MemberReader {
     }
     const auto said = static_cast<std::int64_t>(number(checksum_field, "checksum"));
     if (said == bytes || said == characters) return;
-    if (at_ == 0) refuse("is no plain tar", fetch_it_whole);
+    if (at_ == 0) refuse("is no plain tar", fetch_it_whole());
     refuse("has a header that does not match its checksum");
   }
 
@@ -179,7 +180,7 @@ class MemberReader {
     if (member.kind == TarMember::Kind::symlink || member.kind == TarMember::Kind::hard_link) member.target = target();
     const std::uint64_t size = pax_size_.value_or(number(size_field, "size"));
     if (member.kind == TarMember::Kind::hard_link && size > 0)
-      refuse(fmt::format("holds a hard link with content of its own, {}", printable(member.name)), fetch_it_whole);
+      refuse(fmt::format("holds a hard link with content of its own, {}", printable(member.name)), fetch_it_whole());
     // Of what has no content the size says nothing: some writers leave the target's there.
     member.size_bytes = member.kind == TarMember::Kind::file ? size : 0;
     member.offset = at_;
@@ -222,10 +223,10 @@ class MemberReader {
   }
 
   [[noreturn]] void refuse_sparse() const {
-    refuse("holds a sparse file, which no range of it contains", fetch_it_whole);
+    refuse("holds a sparse file, which no range of it contains", fetch_it_whole());
   }
   [[noreturn]] void refuse(const std::string& why,
-                           const char* hint = "nothing of it was kept; tell its publisher") const {
+                           const std::string& hint = "nothing of it was kept; tell its publisher") const {
     throw Error(FailureKind::invalid, fmt::format("the archive {} {} (at byte {})", name_, why, at_), hint);
   }
 
@@ -239,6 +240,10 @@ class MemberReader {
 };
 
 }  // namespace
+
+std::string fetch_it_whole() {
+  return fmt::format("fetch it whole, without {} and {}", option_text("sample"), option_text("select"));
+}
 
 std::optional<TarMember> read_tar_member(const std::string& name, const TarRead& read, std::uint64_t offset,
                                          std::uint64_t size_bytes) {

@@ -35,7 +35,7 @@ using TarRead = std::function<std::span<const std::byte>(std::uint64_t offset, s
 [[nodiscard]] const char* packed_as(std::span<const std::byte> first) noexcept;
 
 // What to do about an archive that cannot be read by parts.
-inline constexpr const char* fetch_it_whole = "fetch it whole, without --sample and --select";
+[[nodiscard]] std::string fetch_it_whole();
 
 inline constexpr std::size_t tar_block_size = 512;
 

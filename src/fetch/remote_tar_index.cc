@@ -56,7 +56,7 @@ void TarIndex::add(TarEntry entry) {
   if (entries_.size() >= archive_entries_max || encoded_size_ > tar_index_size_max) {
     throw Error(FailureKind::invalid,
                 fmt::format("an archive has more names than an index of it may hold: {} so far", entries_.size()),
-                fetch_it_whole);
+                fetch_it_whole());
   }
   if (names_.add(entry.path, entry.type, entries_.size())) entries_.push_back(std::move(entry));
 }

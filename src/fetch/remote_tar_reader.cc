@@ -59,7 +59,7 @@ void RemoteTarReader::open(std::optional<std::uint64_t> size_expected) {
   if (const char* packed = packed_as(bytes)) {
     throw Error(FailureKind::usage,
                 fmt::format("{} is packed ({}): only of a plain tar can members be fetched one by one", name_, packed),
-                fetch_it_whole);
+                fetch_it_whole());
   }
   state_.last_length = plan.length;
   state_.read_to = bytes.size();
@@ -87,7 +87,7 @@ std::vector<std::byte> RemoteTarReader::read_range(std::uint64_t offset, std::si
             throw Error(FailureKind::unavailable,
                         fmt::format("{} gives no byte ranges: members of {} cannot be fetched one by one",
                                     url_.display(), name_),
-                        fetch_it_whole);
+                        fetch_it_whole());
           }
           if (size_expected_ && *size_expected_ != *info.size_bytes) {
             throw Error(FailureKind::content,

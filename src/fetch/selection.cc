@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/wording.h"
 #include "sabath/error.h"
 
 namespace sabath {
@@ -27,15 +28,17 @@ std::vector<std::string> components(std::string_view text) {
 
 void check_selection(const Selection& selection) {
   if (selection.sample == std::uint64_t{0})
-    throw Error(FailureKind::usage, "--sample 0 asks for nothing", "give a number of files, e.g. --sample 64");
+    throw Error(FailureKind::usage, option_text("sample") + " 0 asks for nothing",
+                fmt::format("give a number of files, e.g. {} 64", option_text("sample")));
   if (selection.select.size() > patterns_max)
-    throw Error(FailureKind::usage, fmt::format("more than {} patterns of --select", patterns_max));
+    throw Error(FailureKind::usage, fmt::format("more than {} patterns of {}", patterns_max, option_text("select")));
   for (const auto& pattern : selection.select) {
     const auto parts = components(pattern);
     const bool path = std::none_of(parts.begin(), parts.end(),
                                    [](const std::string& p) { return p.empty() || p == "." || p == ".."; });
     if (path && pattern.size() <= pattern_length_max && pattern.find('\0') == std::string::npos) continue;
-    throw Error(FailureKind::usage, fmt::format("--select {} matches no path of an asset", printable(pattern)),
+    throw Error(FailureKind::usage,
+                fmt::format("{} {} matches no path of an asset", option_text("select"), printable(pattern)),
                 "patterns are relative to the asset, e.g. 'train/*.h5' or '**/*.h5'");
   }
 }

@@ -9,6 +9,7 @@
 #include <unordered_set>
 
 #include "base/hash.h"
+#include "base/wording.h"
 #include "manifest/wire.h"
 #include "sabath/error.h"
 #include "store/chunk_index.h"
@@ -78,7 +79,8 @@ std::string encode_want_list(const WantList& list) {
 WantList parse_want_list(std::string_view bytes, const std::string& name) {
   const std::function<void()> fail = [&] {
     throw Error(FailureKind::invalid, fmt::format("{} is not a want-list of version 1", name),
-                "`sabath want NAME -o FILE` makes one, on the machine that lacks something");
+                fmt::format("`{} NAME {} FILE` makes one, on the machine that lacks something", verb_text("want"),
+                            option_text("output")));
   };
   if (!bytes.starts_with(want_magic)) fail();
   bytes.remove_prefix(want_magic.size());

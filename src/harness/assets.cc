@@ -7,6 +7,7 @@
 
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/wording.h"
 #include "base/working_directory.h"
 #include "fetch/rewrite.h"
 #include "manifest/manifest.h"
@@ -46,12 +47,13 @@ class Seconds {  // adds the time that it lives
               fmt::format("{} is not what was verified: {} wrong ({}{})", name,
                           wrong.size() == 1 ? "1 file is" : fmt::format("{} files are", wrong.size()),
                           printable(wrong.front(), 400), wrong.size() > 1 ? ", ..." : ""),
-              fmt::format("nothing was launched; sabath fetch {} gets it again", name));
+              fmt::format("nothing was launched; {} {} gets it again", verb_text("fetch"), name));
 }
 
 [[noreturn]] void refuse_packed(const std::string& name) {
   throw Error(FailureKind::offline, fmt::format("{} is kept in packs, and has no view", name),
-              fmt::format("`sabath view {}` makes one; after `sabath stage` say --at DIR", name));
+              fmt::format("`{} {}` makes one; after `{}` say {} DIR", verb_text("view"), name, verb_text("stage"),
+                          option_text("at")));
 }
 
 bool has_source_tree(const Recipe& model) { return model.source || model.git || !model.fragments.empty(); }
@@ -110,8 +112,9 @@ class Bringer {
   RunAsset take_staged(const Recipe& recipe, const fs::path& stage) {
     const fs::path directory = absolute_path(stage / recipe.name);
     if (!try_stat(directory)) {
-      throw Error(FailureKind::offline, fmt::format("{} is not staged at {}", recipe.name, stage.string()),
-                  fmt::format("mpirun sabath stage {} --to {}", recipe.name, stage.string()));
+      throw Error(
+          FailureKind::offline, fmt::format("{} is not staged at {}", recipe.name, stage.string()),
+          fmt::format("{} {} {} {}", verb_by_ranks_text("stage"), recipe.name, option_text("to"), stage.string()));
     }
     LeasedStore* staged = lease(try_open(stage / ".sabath"));
     Holding holding = used_of(recipe, staged);
@@ -126,7 +129,7 @@ class Bringer {
     if (call_.request.verify == "none") return asset;
     if (!holding.has_manifest) {
       throw Error(FailureKind::offline, fmt::format("the manifest of {} is in no store here", directory.string()),
-                  "say --no-verify, or fetch it here");
+                  fmt::format("say {}, or fetch it here", option_text("no_verify")));
     }
     const Seconds time(times_.verify);
     const Manifest manifest = *store->manifest(*holding.root);
@@ -207,7 +210,7 @@ class Bringer {
   void fetch(const Recipe& recipe) {
     if (call_.request.no_fetch) {
       throw Error(FailureKind::offline, fmt::format("{} is not in the store, wholly", recipe.name),
-                  fmt::format("`sabath fetch {}` brings it", recipe.name));
+                  fmt::format("`{} {}` brings it", verb_text("fetch"), recipe.name));
     }
     // From the first byte on, what is fetched is this run's as well.
     if (main_store() == nullptr) main_ = lease(open_stores(call_.session.settings()));

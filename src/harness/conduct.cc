@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "base/companion.h"
+#include "base/wording.h"
 #include "run/guarded_process.h"
 #include "run/machine.h"
 #include "run/node_samples.h"
@@ -206,7 +207,8 @@ void refuse_unbindable(const std::vector<std::string>& paths) {
   for (const std::string& path : paths) {
     if (path.find_first_of(":,") == std::string::npos) continue;
     throw Error(FailureKind::usage, fmt::format("a container cannot be given {}", printable(path, 4096)),
-                "paths with : or , do not work there: name another --run-dir, or keep the store elsewhere");
+                fmt::format("paths with : or , do not work there: name another {}, or keep the store elsewhere",
+                            option_text("run_dir")));
   }
 }
 

@@ -10,6 +10,7 @@
 #include "base/hash.h"
 #include "base/process.h"
 #include "base/text.h"
+#include "base/wording.h"
 #include "run/conda.h"
 #include "sabath/error.h"
 #include "store/clone.h"
@@ -59,7 +60,8 @@ bool settle_conda(const RunCall& call, const ResolvedRun& run, RunEnvironment& e
   const std::string text = fmt::format("the conda environment lacks what the recipe of {} needs: {}", run.model.name,
                                        fmt::join(missing, ", "));
   if (call.request.requirements == "check" && !call.dry) {
-    throw Error(FailureKind::command, text, "enter one that has it, or say --env create; --env none does not ask");
+    throw Error(FailureKind::command, text,
+                fmt::format("enter one that has it, or say {0} create; {0} none does not ask", option_text("env")));
   }
   call.warn(text);
   return false;
@@ -92,7 +94,8 @@ void choose_interpreter(const RunCall& call, const ResolvedRun& run, bool in_con
   throw Error(
       FailureKind::command,
       fmt::format("{} lacks what the recipe of {} needs: {}", environment.python.program, run.model.name, missing),
-      "install it, name another interpreter in SABATH_PYTHON, or say --env create; --env none does not ask");
+      fmt::format("install it, name another interpreter in SABATH_PYTHON, or say {0} create; {0} none does not ask",
+                  option_text("env")));
 }
 
 // Of an image that is no file, as its own program says; empty if it does not.

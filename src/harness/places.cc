@@ -8,6 +8,7 @@
 
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/wording.h"
 #include "base/working_directory.h"
 #include "run/run_asset.h"
 #include "run/run_directory.h"
@@ -53,7 +54,7 @@ bool done_before(const fs::path& directory) {
     return false;
   }
   throw Error(FailureKind::usage, fmt::format("{} has too many unfinished runs beside it", directory.string()),
-              "remove some, or name another directory with --run-dir");
+              "remove some, or name another directory with " + option_text("run_dir"));
 }
 
 }  // namespace sabath

@@ -11,6 +11,7 @@
 #include "base/companion.h"
 #include "base/file.h"
 #include "base/text.h"
+#include "base/wording.h"
 #include "run/guarded_process.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
@@ -72,7 +73,7 @@ void choose_dataset(const Catalogue& catalogue, const RunCall& call, const RunSe
     run.dataset = default_dataset(catalogue, run.model, sets);
     if (!run.dataset) {
       throw Error(FailureKind::usage, fmt::format("the recipe of {} names no dataset that is known", run.model.name),
-                  fmt::format("name one: sabath run {} DATASET", run.model.name));
+                  fmt::format("name one: {} {} DATASET", verb_text("run"), run.model.name));
     }
   } else {
     run.dataset = try_find(catalogue, call.request.dataset, AssetKind::dataset);
@@ -97,7 +98,7 @@ std::vector<Variant> choose_variants(const RunCall& call, const ResolvedRun& run
     if (!text) {
       throw Error(FailureKind::usage,
                   fmt::format("there is no file {}", printable(call.request.settings_file.string(), 4096)),
-                  "--set-from takes a JSON or YAML file of settings");
+                  option_text("set_from") + " takes a JSON or YAML file of settings");
     }
     for (const auto& [key, value] : parse_config(*text, call.request.settings_file.string())) config[key] = value;
   }
@@ -196,7 +197,7 @@ std::string choose_launcher(const RunCall& call, const ResolvedRun& run) {
   if (run.site.launchers.contains(launcher)) {
     if (launcher == "direct" && run.ranks > 1) {
       throw Error(FailureKind::usage, fmt::format("{} ranks need a launcher", run.ranks),
-                  "say --launcher mpirun, srun or flux");
+                  fmt::format("say {} mpirun, srun or flux", option_text("launcher")));
     }
     return launcher;
   }
@@ -216,14 +217,15 @@ void choose_container(const RunCall& call, ResolvedRun& run) {
     return;
   std::vector<std::string> names;
   for (const auto& [name, wrapper] : run.site.containers) names.push_back(name);
-  throw Error(FailureKind::usage, fmt::format("--container {} names none", printable(call.request.container)),
+  throw Error(FailureKind::usage,
+              fmt::format("{} {} names none", option_text("container"), printable(call.request.container)),
               fmt::format("it is KIND:IMAGE, and KIND is one of {}", fmt::join(names, ", ")));
 }
 
 constexpr std::uint64_t ranks_max = 1U << 20U;
 constexpr std::chrono::seconds grace_max = std::chrono::hours(24);
 
-unsigned at_least_one(const std::optional<std::uint64_t>& number, const char* what) {
+unsigned at_least_one(const std::optional<std::uint64_t>& number, const std::string& what) {
   if (number && *number == 0) throw Error(FailureKind::usage, fmt::format("{} must be at least 1", what));
   if (number && *number > ranks_max) {
     throw Error(FailureKind::usage, fmt::format("{} of {} is more than {}", what, *number, ranks_max));
@@ -260,8 +262,8 @@ ResolvedRun resolve_run(const RunCall& call) {
   const fs::path program = find_companion(call.session.settings().program);
   run.sampler = program.string();
   run.site = choose_site(call.request.environment, program, call.request.site);
-  run.nodes = at_least_one(call.request.nodes, "--nodes");
-  run.ranks = call.request.ranks ? at_least_one(call.request.ranks, "--ranks") : run.nodes;
+  run.nodes = at_least_one(call.request.nodes, option_text("nodes"));
+  run.ranks = call.request.ranks ? at_least_one(call.request.ranks, option_text("ranks")) : run.nodes;
   run.launcher = choose_launcher(call, run);
   choose_container(call, run);
   return run;

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
+#include "base/wording.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
 
@@ -14,8 +15,9 @@ namespace {
 constexpr std::uint64_t record_size_max = 16 << 20;
 
 [[noreturn]] void refuse(const std::filesystem::path& file, const std::string& what) {
-  throw Error(FailureKind::invalid, fmt::format("{}: {}", printable(file.string(), 4096), what),
-              "--stage-record takes what `sabath stage --json` printed when it staged this dataset");
+  throw Error(
+      FailureKind::invalid, fmt::format("{}: {}", printable(file.string(), 4096), what),
+      fmt::format("{} takes {} when it staged this dataset", option_text("stage_record"), record_text("stage")));
 }
 
 bool is(const nlohmann::json& object, const char* key, const std::string& wanted) {

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <mutex>
 
+#include "base/wording.h"
 #include "sabath/path.h"
 
 namespace sabath::h5 {
@@ -57,7 +58,7 @@ void throw_failure(std::string_view what, std::string_view name, FailureKind kin
   if (story.not_hdf5) throw Error(kind, message("it is not an HDF5 file"), "look at its first bytes with `file`");
   if (!story.no_filter.empty()) {
     throw Error(kind, message(printable(story.no_filter)),
-                "install the filter's HDF5 plugin: `sabath hdf5 inspect` names the filter");
+                fmt::format("install the filter's HDF5 plugin: `{}` names the filter", verb_text("hdf5 inspect")));
   }
   if (story.no_memory) {
     throw Error(kind, message(reason + " (out of memory)"), "a size in the file is absurd, or the machine too small");

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/file.h"
+#include "base/wording.h"
 #include "hdf5/elements.h"
 #include "hdf5/tree.h"
 #include "hdf5/value.h"
@@ -61,8 +62,9 @@ void keep_filters(hid_t source, hid_t target, const std::string& name) {
 void set_zstd(hid_t target, const std::string& name) {
   if (H5Zfilter_avail(zstd_filter) <= 0) {
     H5Eclear2(H5E_DEFAULT);
-    throw Error(FailureKind::usage, "cannot write with zstd: this HDF5 has no plugin for it (filter 32015)",
-                "Debian has none; put one into " H5_DEFAULT_PLUGINDIR ", or say --filter gzip");
+    throw Error(
+        FailureKind::usage, "cannot write with zstd: this HDF5 has no plugin for it (filter 32015)",
+        fmt::format("Debian has none; put one into {}, or say {} gzip", H5_DEFAULT_PLUGINDIR, option_text("filter")));
   }
   checked(H5Pset_filter(target, zstd_filter, H5Z_FLAG_MANDATORY, 1, &zstd_level), "compress", name);
 }

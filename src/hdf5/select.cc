@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/text.h"
+#include "base/wording.h"
 #include "hdf5/output.h"
 #include "hdf5/stream.h"
 #include "hdf5/type.h"
@@ -134,8 +135,9 @@ class Selecting {
     if (options_.blocks_as_groups) return;
     if (grid.open_max() > block_files_open_max) {
       throw Error(FailureKind::usage,
-                  fmt::format("--blocks would hold {} files open, at most {}", grid.open_max(), block_files_open_max),
-                  "make larger blocks, or groups of one file (--as groups)");
+                  fmt::format("{} would hold {} files open, at most {}", option_text("blocks"), grid.open_max(),
+                              block_files_open_max),
+                  fmt::format("make larger blocks, or groups of one file ({} groups)", option_text("as")));
     }
     std::error_code error;
     if (!try_lstat(out_) || fs::is_empty(out_, error)) return;

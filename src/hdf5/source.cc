@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "base/file.h"
+#include "base/wording.h"
 #include "sabath/path.h"
 
 namespace sabath::h5 {
@@ -44,7 +45,7 @@ Source::Source(const std::filesystem::path& path) : name_(printable(path.filenam
   const std::optional<Fd> fd = try_open_file(path, O_RDONLY);
   if (!fd) {
     throw Error(FailureKind::not_found, fmt::format("cannot read {}: there is no such file", printable(path.string())),
-                "`sabath path NAME` tells where a fetched asset stands");
+                fmt::format("`{} NAME` tells where a fetched asset stands", verb_text("path")));
   }
   struct stat status {};
   if (::fstat(fd->get(), &status) != 0) throw_errno("stat", path, errno);

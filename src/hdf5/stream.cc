@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "base/wording.h"
 #include "hdf5/elements.h"
 #include "hdf5/pick.h"
 #include "hdf5/type.h"
@@ -146,16 +147,18 @@ Grid::Grid(const std::vector<AxisRange>& ranges, const std::vector<std::uint64_t
   std::size_t next = 0;
   const auto kept = static_cast<std::size_t>(std::ranges::count(ranges, false, &AxisRange::dropped));
   if (!blocks.empty() && blocks.size() != kept) {
-    throw Error(FailureKind::usage,
-                fmt::format("--blocks has {} extents, and the selection has {} axes", blocks.size(), kept),
-                "an index that is a number drops its axis");
+    throw Error(
+        FailureKind::usage,
+        fmt::format("{} has {} extents, and the selection has {} axes", option_text("blocks"), blocks.size(), kept),
+        "an index that is a number drops its axis");
   }
   std::uint64_t total = 1;
   for (const AxisRange& range : ranges) {
     block_.push_back(range.dropped || blocks.empty() ? std::max<std::uint64_t>(range.count, 1) : blocks[next++]);
     blocks_.push_back(range.count / block_.back() + (range.count % block_.back() != 0 ? 1 : 0));
     if (!__builtin_mul_overflow(total, blocks_.back(), &total) && total <= blocks_max) continue;
-    throw Error(FailureKind::usage, fmt::format("--blocks would make more than {} blocks", blocks_max));
+    throw Error(FailureKind::usage,
+                fmt::format("{} would make more than {} blocks", option_text("blocks"), blocks_max));
   }
 }
 

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/text.h"
+#include "base/wording.h"
 #include "hdf5/tree.h"
 #include "sabath/path.h"
 
@@ -18,7 +19,7 @@ std::string hint_of(const Source& source, const std::string& path) {
     if (node.kind == NodeKind::dataset || node.kind == NodeKind::group) datasets.push_back(node.path);
   });
   if (const auto near = nearest(path, datasets)) return fmt::format("did you mean {}?", printable(*near));
-  return "`sabath hdf5 inspect` shows what is in the file";
+  return fmt::format("`{}` shows what is in the file", verb_text("hdf5 inspect"));
 }
 
 // Each component is looked at, so that a link out of the file is named and not reported as damage.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/hash.h"
+#include "base/wording.h"
 #include "sabath/error.h"
 
 namespace sabath::wire {
@@ -10,8 +11,9 @@ namespace sabath::wire {
 void refuse(std::string what) {
   throw Error(
       FailureKind::invalid, "bad manifest: " + std::move(what),
-      "it is damaged or was not made by this format's rules: get it again, from another source if there is one; "
-      "`sabath verify` puts a damaged one of the store aside");
+      fmt::format("it is damaged or was not made by this format's rules: get it again, from another source if there is "
+                  "one; `{}` puts a damaged one of the store aside",
+                  verb_text("verify")));
 }
 
 void put_hash(std::string& out, const Sha256& hash) {

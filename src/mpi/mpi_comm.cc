@@ -1,12 +1,14 @@
 #include "mpi/mpi_comm.h"
 
 #ifdef SABATH_WITH_MPI
+#include <fmt/format.h>
 #include <array>
 #include <chrono>
 #include <cstdlib>
 #include <map>
 #include <thread>
 
+#include "base/wording.h"
 #include "sabath/error.h"
 
 namespace sabath {
@@ -23,7 +25,7 @@ void check(int result, const char* what) {
   int length = 0;
   MPI_Error_string(result, text.data(), &length);
   throw Error(FailureKind::nodes, std::string("MPI cannot ") + what + ": " + text.data(),
-              "`sabath doctor` shows which MPI this is; the launcher should be of the same");
+              fmt::format("`{}` shows which MPI this is; the launcher should be of the same", verb_text("doctor")));
 }
 
 bool test(MPI_Request& request) {

@@ -1,5 +1,8 @@
 #include "mpi/session.h"
 
+#include <fmt/format.h>
+
+#include "base/wording.h"
 #include "mpi/mpi_comm.h"
 #include "sabath/error.h"
 
@@ -14,7 +17,8 @@ class Started final : public MpiSession {
   Started() {
     int provided = MPI_THREAD_SINGLE;
     if (MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided) != MPI_SUCCESS) {
-      throw Error(FailureKind::nodes, "cannot start MPI", "`sabath doctor` shows which MPI this is");
+      throw Error(FailureKind::nodes, "cannot start MPI",
+                  fmt::format("`{}` shows which MPI this is", verb_text("doctor")));
     }
     if (provided < MPI_THREAD_FUNNELED) {
       MPI_Finalize();

@@ -9,6 +9,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "base/wording.h"
 #include "recipe/parse.h"
 #include "sabath/error.h"
 
@@ -169,9 +170,10 @@ Recipe Catalogue::find(const std::string& name, std::optional<AssetKind> kind) c
 
 void Catalogue::throw_not_found(const std::string& name, const std::vector<std::string>& names,
                                 const std::string& problem) const {
-  std::string hint = "\"sabath list\" shows all that are known here";
+  std::string hint = fmt::format("\"{}\" shows all that are known here", verb_text("list"));
   if (const auto meant = nearest(name, names)) hint = fmt::format("did you mean \"{}\"? {}", *meant, hint);
-  if (files_.empty()) hint = "no recipe was found at all: name a directory of recipes in SABATH_RECIPES, or --root";
+  if (files_.empty())
+    hint = "no recipe was found at all: name a directory of recipes in SABATH_RECIPES, or " + option_text("roots");
   if (!problem.empty()) hint += fmt::format("; not readable: {}", problem);
   throw Error(FailureKind::not_found, fmt::format("no recipe named \"{}\"", printable(name)), hint);
 }

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
+#include "base/wording.h"
 #include "record/run_record.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
@@ -97,8 +98,9 @@ void refuse_foreign(const Json& document, const std::string& name) {
   }
   constexpr std::array marks{"id", "started", "state", "command", "recipe", "assets", "config", "machine"};
   if (std::ranges::none_of(marks, [&](const char* key) { return document.contains(key); })) {
-    throw Error(FailureKind::invalid, fmt::format("{} is not the record of a run", printable(name)),
-                "`sabath run` writes such a file; remove this one if the directory is only a log's");
+    throw Error(
+        FailureKind::invalid, fmt::format("{} is not the record of a run", printable(name)),
+        fmt::format("`{}` writes such a file; remove this one if the directory is only a log's", verb_text("run")));
   }
   constexpr int newest_schema = 1;
   if (const auto schema = Values(document).number("schema"); schema && *schema > newest_schema) {

@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "base/clock.h"
+#include "base/wording.h"
 #include "metrics/json_scan.h"
 #include "metrics/record.h"
 #include "report/exporter.h"
@@ -267,7 +268,7 @@ void Log::add_values() {
     if (!text.starts_with('@')) continue;
     if (!is_series(text.substr(1))) {
       throw Error(FailureKind::not_found, fmt::format("{} has no metric {}", run_.label, printable(text.substr(1))),
-                  "sabath report RUN shows what it has");
+                  verb_text("report") + " RUN shows what it has");
     }
     add_points(key, text.substr(1));
   }
@@ -304,7 +305,8 @@ void write_mlperf(std::span<const Run> runs, const ExportOptions& options, Expor
                          run.record ? "those of the run's record" : "those of its first and last value"));
   }
   if (log.missing.empty()) return;
-  sink.say(fmt::format("a submission to MLPerf HPC wants besides: {} (--set KEY=VALUE)", fmt::join(log.missing, ", ")));
+  sink.say(fmt::format("a submission to MLPerf HPC wants besides: {} ({} KEY=VALUE)", fmt::join(log.missing, ", "),
+                       option_text("set")));
 }
 
 }  // namespace

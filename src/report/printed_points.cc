@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "base/text.h"
+#include "base/wording.h"
 #include "sabath/error.h"
 
 namespace sabath {
@@ -37,8 +38,9 @@ PrintedPoint& PrintedPoints::at(const Metric& metric, std::string_view name) {
   const auto [found, is_new] = places_.try_emplace(place_of(metric, name), points_.size());
   if (!is_new) return points_[found->second];
   if (points_.size() == printed_max) {
-    throw Error(FailureKind::invalid, fmt::format("there are more than {} values", printed_max),
-                "such a log can still be written out: sabath report --format csv");
+    throw Error(
+        FailureKind::invalid, fmt::format("there are more than {} values", printed_max),
+        fmt::format("such a log can still be written out: {} {} csv", verb_text("report"), option_text("format")));
   }
   PrintedPoint& made = points_.emplace_back();
   made.name = name;

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
+#include "base/wording.h"
 #include "report/exporter.h"
 #include "report/json_report.h"
 #include "report/summary.h"
@@ -205,8 +206,9 @@ Json Crate::make() {
 void write_crate(std::span<const Run> runs, const ExportOptions& /*options*/, ExportSink& sink) {
   const Run& run = runs.front();
   if (!run.record) {
-    throw Error(FailureKind::usage, fmt::format("{} is no run directory with a run.json", printable(run.path.string())),
-                "a crate describes a run and its files: name a directory that `sabath run` made");
+    throw Error(
+        FailureKind::usage, fmt::format("{} is no run directory with a run.json", printable(run.path.string())),
+        fmt::format("a crate describes a run and its files: name a directory that `{}` made", verb_text("run")));
   }
   sink.write(Crate(run).make().dump(1) + "\n");
 }

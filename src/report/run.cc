@@ -13,6 +13,7 @@
 #include <unordered_map>
 
 #include "base/file.h"
+#include "base/wording.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
 
@@ -92,10 +93,11 @@ class Gatherer {
     std::size_t points = 0;
     for (const Gathered& one : values_) points += one.by_epoch.size() + one.by_step.size();
     if (points <= points_max && names_.size() <= names_max) return;
-    throw Error(FailureKind::invalid,
-                fmt::format("{} has more than {} different names or {} values", printable(path_.string()), names_max,
-                            points_max),
-                "such a log can still be written out: sabath report --format csv");
+    throw Error(
+        FailureKind::invalid,
+        fmt::format("{} has more than {} different names or {} values", printable(path_.string()), names_max,
+                    points_max),
+        fmt::format("such a log can still be written out: {} {} csv", verb_text("report"), option_text("format")));
   }
 
   const fs::path& path_;
@@ -125,7 +127,7 @@ fs::path metrics_file(const fs::path& path) {
     if (const auto status = try_stat(file); status && S_ISREG(status->st_mode)) return file;
   }
   throw Error(FailureKind::not_found, fmt::format("{} is no run: it has no metrics.jsonl", printable(path.string())),
-              "name a directory that `sabath run` made, or a log file");
+              fmt::format("name a directory that `{}` made, or a log file", verb_text("run")));
 }
 
 // What is complete: a line that a kill has torn has no newline, and no reader believes it.
@@ -206,10 +208,10 @@ Run load_run(const fs::path& path, const MetricReaderOptions& options) {
 std::string doubts_of(const Run& run) {
   if (run.not_understood == 0) return run.metrics == 0 ? printable(run.label) + " has no metric" : std::string{};
   return fmt::format(
-      "{}{}: {} line{} like metrics and {} not understood, first line {}: '{}'; --pattern REGEX reads such lines",
+      "{}{}: {} line{} like metrics and {} not understood, first line {}: '{}'; {} REGEX reads such lines",
       printable(run.label), run.metrics == 0 ? " has no metric" : "", run.not_understood,
       run.not_understood == 1 ? " looks" : "s look", run.not_understood == 1 ? "is" : "are", run.first_not_understood,
-      printable(run.not_understood_line));
+      printable(run.not_understood_line), option_text("pattern"));
 }
 
 std::vector<Run> load_runs(const std::vector<std::string>& paths, const MetricReaderOptions& options) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "base/wording.h"
 #include "recipe/command_template.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
@@ -41,7 +42,7 @@ const Places::Fragment& fragment_of(const Places& places, const std::string& id)
   if (found != places.fragments.end()) return found->second;
   throw Error(FailureKind::not_found,
               fmt::format("the recipe's command needs {{dataset.{}}}, and the dataset has no such fragment", id),
-              "`sabath info DATASET` names its fragments");
+              fmt::format("`{} DATASET` names its fragments", verb_text("info")));
 }
 
 std::string value_of(const TemplatePiece& piece, const Places& places) {
@@ -59,7 +60,7 @@ std::string value_of(const TemplatePiece& piece, const Places& places) {
     case Kind::config:
       if (const auto found = places.config.find(piece.text); found != places.config.end()) return found->second;
       throw Error(FailureKind::usage, fmt::format("the recipe needs a value of '{}'", piece.text),
-                  fmt::format("give it with --set {}=VALUE", piece.text));
+                  fmt::format("give it with {} {}=VALUE", option_text("set"), piece.text));
     case Kind::nodes:
       return fmt::to_string(places.nodes);
     case Kind::ranks:
@@ -90,8 +91,9 @@ std::string expand_word(const std::string& word, const Places& places, bool shel
   throw Error(FailureKind::not_found,
               fmt::format("the recipe of {} does not say how to run on {}", model.name, printable(wanted)),
               keys.empty() ? "it has no run sets of this mode"
-              : meant      ? fmt::format("did you mean {}?", *meant)
-                           : fmt::format("it has run sets for {}; --run-set names one", fmt::join(keys, ", ")));
+              : meant
+                  ? fmt::format("did you mean {}?", *meant)
+                  : fmt::format("it has run sets for {}; {} names one", fmt::join(keys, ", "), option_text("run_set")));
 }
 
 template <typename Visit>

@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "base/process.h"
 #include "base/text.h"
+#include "base/wording.h"
 #include "run/guarded_process.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
@@ -50,7 +51,8 @@ std::string find_conda(const VariableMap& environment) {
     if (!program.empty()) return program;
   }
   throw Error(FailureKind::not_found, "the recipe needs conda packages, and there is no micromamba, mamba or conda",
-              "load one (a module, often), enter an environment that has them, or say --env none");
+              fmt::format("load one (a module, often), enter an environment that has them, or say {} none",
+                          option_text("env")));
 }
 
 }  // namespace
@@ -81,10 +83,12 @@ void make_conda(const fs::path& directory, const std::vector<std::string>& packa
   make_directories(directory.parent_path());
   const CommandResult result = run_command(command, stop);
   if (result.status != 0) {
-    throw Error(FailureKind::command,
-                fmt::format("cannot make the conda environment {}: {}", directory.string(),
-                            printable(trim(result.err.empty() ? result.out : result.err), 600)),
-                "its channels are those of your conda configuration; what is there already serves with --env none");
+    throw Error(
+        FailureKind::command,
+        fmt::format("cannot make the conda environment {}: {}", directory.string(),
+                    printable(trim(result.err.empty() ? result.out : result.err), 600)),
+        fmt::format("its channels are those of your conda configuration; what is there already serves with {} none",
+                    option_text("env")));
   }
   make_directories(mark.parent_path());
   write_text_atomically(mark, fmt::format("{}\n", fmt::join(packages, "\n")));

@@ -5,6 +5,7 @@
 
 #include "base/process.h"
 #include "base/text.h"
+#include "base/wording.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
 
@@ -67,7 +68,8 @@ VariableMap load_modules(const Site& site, const std::vector<std::string>& modul
     throw Error(
         FailureKind::not_found,
         fmt::format("the recipe needs modules, and the site profile {} does not say how to load them", site.name),
-        "name a profile with --site that has \"module_script\", or say --env none");
+        fmt::format("name a profile with {} that has \"module_script\", or say {} none", option_text("site"),
+                    option_text("env")));
   }
   Command command;
   command.argv = {"bash", "--noprofile", "--norc", "-c", loader, "sabath", site.module_script};

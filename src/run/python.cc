@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "base/process.h"
 #include "base/text.h"
+#include "base/wording.h"
 #include "run/guarded_process.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
@@ -118,7 +119,7 @@ std::string make_python(const std::filesystem::path& directory, const std::strin
     if (result.status == 0) return;
     throw Error(FailureKind::command,
                 fmt::format("cannot {} in {}: {}", what, directory.string(), printable(trim(result.err), 600)),
-                "what is there already serves with --env none");
+                fmt::format("what is there already serves with {} none", option_text("env")));
   };
   remove_tree(directory);
   make_directories(directory.parent_path());

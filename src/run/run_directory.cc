@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/wording.h"
 #include "metrics/record.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
@@ -24,7 +25,7 @@ RunDirectory::RunDirectory(const std::filesystem::path& path) : path_(path) {
   std::error_code unknown;
   if (try_lstat(path) && !std::filesystem::is_empty(path, unknown)) {
     throw Error(FailureKind::usage, fmt::format("{} is there already", printable(path.string(), 4096)),
-                "a record is never written over: name another directory with --run-dir");
+                "a record is never written over: name another directory with " + option_text("run_dir"));
   }
   make_directories(path);
   make_directories(work());

@@ -7,6 +7,7 @@
 #include "base/hash.h"
 #include "base/json_reader.h"
 #include "base/text.h"
+#include "base/wording.h"
 #include "run/yaml_settings.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
@@ -106,7 +107,7 @@ void check_known(const std::string& key, const std::vector<std::string>& known) 
 Setting parse_setting(const std::string& text) {
   const auto equals = text.find('=');
   if (equals == std::string::npos || !is_key(std::string_view(text).substr(0, equals))) {
-    throw Error(FailureKind::usage, fmt::format("--set {} is no setting", printable(text)),
+    throw Error(FailureKind::usage, fmt::format("{} {} is no setting", option_text("set"), printable(text)),
                 "a setting is KEY=VALUE, or KEY=VALUE,VALUE for one run each");
   }
   Setting setting{text.substr(0, equals), split_values(std::string_view(text).substr(equals + 1))};

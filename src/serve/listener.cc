@@ -9,6 +9,7 @@
 #include <cstring>
 #include <memory>
 
+#include "base/wording.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
 
@@ -51,9 +52,11 @@ Fd listen_at(const std::string& host, std::uint16_t port) {
     }
     error = errno;
   }
-  throw Error(FailureKind::unavailable, fmt::format("cannot listen at {}: {}", place, std::strerror(error)),
-              error == EADDRINUSE ? "another program has this port: choose one with --listen HOST:PORT"
-                                  : "choose another address or port with --listen HOST:PORT");
+  throw Error(
+      FailureKind::unavailable, fmt::format("cannot listen at {}: {}", place, std::strerror(error)),
+      fmt::format("{} with {} HOST:PORT",
+                  error == EADDRINUSE ? "another program has this port: choose one" : "choose another address or port",
+                  option_text("listen")));
 }
 
 std::uint16_t port_of(const Fd& socket) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/file.h"
+#include "base/wording.h"
 #include "comm/agree.h"
 #include "comm/parcel.h"
 #include "session/stores.h"
@@ -53,10 +54,11 @@ std::unique_ptr<Store> open_shared_store(Comm& comm, const std::filesystem::path
   auto store = try_open_shared_store(comm, directory);
   run_agreed(comm, [&] {
     if (store) return;
-    throw Error(FailureKind::usage,
-                fmt::format("{} is not the store that rank 0 has under this name", directory.native()),
-                "ranks on several nodes need a store on a filesystem that all of them see: name one with --store "
-                "(SABATH_CACHE)");
+    throw Error(
+        FailureKind::usage, fmt::format("{} is not the store that rank 0 has under this name", directory.native()),
+        fmt::format("ranks on several nodes need a store on a filesystem that all of them see: name one with {} "
+                    "(SABATH_CACHE)",
+                    option_text("store")));
   });
   return store;
 }

@@ -7,6 +7,7 @@
 #include <memory>
 #include <utility>
 
+#include "base/wording.h"
 #include "fetch/context.h"
 #include "fetch/job_parcel.h"
 #include "fetch/swarm.h"
@@ -47,7 +48,8 @@ class PartFetch {
   std::optional<Failure> fetch(Store& node, std::vector<WantedFile> files, unsigned nodes,
                                std::uint64_t& received_bytes, const std::stop_token& stop) {
     if (settings_.offline) {
-      return Failure{FailureKind::offline, "the network may not be used", "leave out --offline", std::nullopt};
+      return Failure{FailureKind::offline, "the network may not be used", "leave out " + option_text("offline"),
+                     std::nullopt};
     }
     std::vector<FileJob> jobs;
     WantedChunks wanted;

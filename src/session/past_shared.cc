@@ -1,10 +1,12 @@
 #include "session/past_shared.h"
 
+#include <fmt/format.h>
 #include <algorithm>
 #include <chrono>
 #include <memory>
 #include <utility>
 
+#include "base/wording.h"
 #include "comm/agree.h"
 #include "fetch/known_tree.h"
 #include "session/by_ranks.h"
@@ -146,16 +148,21 @@ class PastShared {
 
 void check_past_shared(const StageRequest& request, const Comm& comm) {
   if (request.no_fetch) {
-    throw Error(FailureKind::usage, "--no-fetch and --bypass-shared contradict each other",
+    throw Error(FailureKind::usage,
+                fmt::format("{} and {} contradict each other", option_text("no_fetch"), option_text("bypass_shared")),
                 "one fetches nothing, the other fetches past the shared store");
   }
   if (!request.select.empty()) {
-    throw Error(FailureKind::usage, "--select is not for --bypass-shared: selections are made from the shared store",
+    throw Error(FailureKind::usage,
+                fmt::format("{} is not for {}: selections are made from the shared store", option_text("select"),
+                            option_text("bypass_shared")),
                 "stage the files whole, or fetch them into a store that all nodes see");
   }
   const auto several = [&](const std::string& to) { return expand_target(to, comm).size() > 1; };
   if (std::ranges::any_of(request.to, several)) {
-    throw Error(FailureKind::usage, "--bypass-shared fills one directory of each node, and --to names several",
+    throw Error(FailureKind::usage,
+                fmt::format("{} fills one directory of each node, and {} names several", option_text("bypass_shared"),
+                            option_text("to")),
                 "name one of them, or fetch into a store that all nodes see");
   }
 }

@@ -1,5 +1,6 @@
 // Session::plan: each asset's plan, what only its sources know asked, and the whole held against every bound.
 #include "sabath/plan.h"
+#include "base/wording.h"
 
 #include <fmt/format.h>
 
@@ -35,7 +36,7 @@ std::unique_ptr<Store> try_open_any(const SessionSettings& settings) {
 std::filesystem::path one_directory(const std::string& to) {
   const auto directories = expand_target(to, *make_solo_comm());
   if (directories.size() == 1) return directories.front();
-  throw Error(FailureKind::usage, fmt::format("--to {}: plan looks at one directory", printable(to)),
+  throw Error(FailureKind::usage, fmt::format("{} {}: plan looks at one directory", option_text("to"), printable(to)),
               "name each in turn; `stage` itself says before the first byte whether all fits on several");
 }
 
@@ -95,7 +96,7 @@ void refuse_unreadable(PlannedAsset& told) {
     if (readable) continue;
     told.refused =
         Failure{FailureKind::unavailable, fmt::format("{}: no fetcher of this build reads {}", told.name, first.url),
-                "`sabath fetchers` shows what it reads", std::nullopt};
+                fmt::format("`{}` shows what it reads", verb_text("fetchers")), std::nullopt};
     return;
   }
 }

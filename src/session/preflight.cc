@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "base/wording.h"
 #include "session/ends.h"
 
 namespace sabath {
@@ -12,9 +13,10 @@ namespace sabath {
 std::optional<Failure> refusal_of(const TimeNeed& need, std::chrono::system_clock::time_point now,
                                   std::string_view what) {
   if (!need.deadline || need.bytes == 0) return std::nullopt;
-  constexpr auto hint =
-      "ask for a longer job, or fetch before it, where there is no limit; what arrives is kept, so --deadline none "
-      "begins all the same";
+  const std::string hint = fmt::format(
+      "ask for a longer job, or fetch before it, where there is no limit; what arrives is kept, so {} none begins all "
+      "the same",
+      option_text("deadline"));
   const double left = std::chrono::duration<double>(need.deadline->at - now).count();
   if (left <= 0) {
     return Failure{FailureKind::space,

@@ -12,6 +12,7 @@
 #include "base/hash.h"
 #include "base/percent.h"
 #include "base/text.h"
+#include "base/wording.h"
 #include "manifest/file_tree.h"
 #include "sabath/error.h"
 
@@ -44,7 +45,7 @@ Checksums read_content(const Store& store, const Entry& entry, const std::stop_t
   }
   if (tree.finish().digest != entry.digest) {
     throw Error(FailureKind::content, fmt::format("{} is damaged in the store", printable(entry.path.text())),
-                "`sabath verify` and `sabath fetch` mend it");
+                fmt::format("`{}` and `{}` mend it", verb_text("verify"), verb_text("fetch")));
   }
   Checksums sums;
   sums.sha256 = sum.finish_hex();

@@ -8,6 +8,7 @@
 
 #include "base/hash.h"
 #include "base/text.h"
+#include "base/wording.h"
 #include "comm/agree.h"
 #include "fetch/asset.h"
 #include "fetch/known_tree.h"
@@ -67,9 +68,11 @@ void check_part(const FetchRequest& request) {
   check_selection(request.selection);
   const bool whole = request.keep_archives || !request.local_paths.empty() || !request.local_links.empty();
   if (request.selection.empty() || !whole) return;
-  throw Error(FailureKind::usage,
-              "--sample and --select fetch parts; --path, --link and --keep-archives mean the whole",
-              "leave out the ones or the others");
+  throw Error(
+      FailureKind::usage,
+      fmt::format("{} and {} fetch parts; {}, {} and {} mean the whole", option_text("sample"), option_text("select"),
+                  option_text("path"), option_text("link"), option_text("keep_archives")),
+      "leave out the ones or the others");
 }
 
 }  // namespace
@@ -85,8 +88,8 @@ std::vector<Recipe> Session::State::wanted(const FetchRequest& request, EventSin
     if (auto model = try_find(known, name, AssetKind::model)) {
       auto dataset = request.datasets.empty() ? default_dataset(known, *model) : std::nullopt;
       if (!dataset && request.datasets.empty()) {
-        events.on(event::Warning{
-            fmt::format("the recipe of {} names no dataset that is known: name one with -d", model->name)});
+        events.on(event::Warning{fmt::format("the recipe of {} names no dataset that is known: name one with {}",
+                                             model->name, option_text("datasets"))});
       }
       add(std::move(*model));
       if (dataset) add(std::move(*dataset));
@@ -98,7 +101,7 @@ std::vector<Recipe> Session::State::wanted(const FetchRequest& request, EventSin
   for (const auto& name : request.datasets) add(known.find(name, AssetKind::dataset));
   if (recipes.empty())
     throw Error(FailureKind::usage, "nothing was named to fetch",
-                "e.g. `sabath fetch cosmoflow`; `sabath list` shows what there is");
+                fmt::format("e.g. `{} cosmoflow`; `{}` shows what there is", verb_text("fetch"), verb_text("list")));
   return recipes;
 }
 
@@ -142,8 +145,10 @@ FetchRecord Session::State::fetch(const FetchRequest& request, EventSink& events
   const bool single = !request.manifest.empty() || !request.local_paths.empty() || !request.local_links.empty();
   if (single && recipes.size() != 1) {
     throw Error(FailureKind::usage,
-                fmt::format("--manifest, --path and --link are for one asset, and {} were named", recipes.size()),
-                "name the dataset or the model alone, with -d or -m");
+                fmt::format("{}, {} and {} are for one asset, and {} were named", option_text("manifest"),
+                            option_text("path"), option_text("link"), recipes.size()),
+                fmt::format("name the dataset or the model alone, with {} or {}", option_text("datasets"),
+                            option_text("models")));
   }
   check_part(request);
   AssetRequest asset;
@@ -154,7 +159,7 @@ FetchRecord Session::State::fetch(const FetchRequest& request, EventSink& events
   for (const auto& path : request.local_paths) asset.locals.push_back({path, false});
   for (const auto& path : request.local_links) asset.locals.push_back({path, true});
   if (request.manifest.find("://") != std::string::npos) {
-    throw Error(FailureKind::usage, "--manifest takes a file",
+    throw Error(FailureKind::usage, option_text("manifest") + " takes a file",
                 "a recipe pins by URL: \"manifest\": {\"digest\": ..., \"urls\": [...]}");
   }
   asset.manifest_file = request.manifest;
@@ -211,7 +216,8 @@ FetchRecord Session::State::fetch(const FetchRequest& request, EventSink& events
   }
   for (const auto& what : space.unknown()) events.on(event::Note{"not known before: " + what});
   if (!asset.locals.empty())
-    events.on(event::Warning{"more local files were given with --path or --link than the recipe has fragments"});
+    events.on(event::Warning{fmt::format("more local files were given with {} or {} than the recipe has fragments",
+                                         option_text("path"), option_text("link"))});
   record.exit = exit_of(record.assets);
   return record;
 }
@@ -222,7 +228,7 @@ std::filesystem::path Session::path(const std::string& name) {
   const Recipe recipe = dataset ? *dataset : catalogue.find(name, std::nullopt);
   const Failure missing{FailureKind::offline,
                         fmt::format("{} is not in the store {}", name, state_->settings.store.string()),
-                        fmt::format("`sabath fetch {}` brings it", name), std::nullopt};
+                        fmt::format("`{} {}` brings it", verb_text("fetch"), name), std::nullopt};
   std::unique_ptr<Store> opened;
   try {
     opened = open_store_of(state_->settings, false);
@@ -238,8 +244,9 @@ std::filesystem::path Session::path(const std::string& name) {
     if (const auto view = view_of_another(*opened, *manifest)) return *view;
   }
   if (manifest && !seen && opened->packed(*manifest)) {
-    throw Error(FailureKind::offline, fmt::format("{} is kept in packs, and has no view", name),
-                fmt::format("`sabath view {}` makes one; `sabath stage` expands it on nodes", name));
+    throw Error(
+        FailureKind::offline, fmt::format("{} is kept in packs, and has no view", name),
+        fmt::format("`{} {}` makes one; `{}` expands it on nodes", verb_text("view"), name, verb_text("stage")));
   }
   if (!seen) throw Error(missing);
   mark_used(Layout(opened->directory()), *root);

@@ -1,6 +1,8 @@
 // Session::stage: names to manifests, what the shared store lacks fetched, then each asset to all nodes.
 #include "stage/stage.h"
+#include "base/wording.h"
 
+#include <fmt/format.h>
 #include <algorithm>
 #include <array>
 
@@ -78,7 +80,8 @@ class AssetStaging {
     Fetched fetched;
     run_agreed(comm_, [&] {
       if (request_.no_fetch) {
-        throw Error(FailureKind::offline, "the asset is not in the store", "`sabath fetch` brings it");
+        throw Error(FailureKind::offline, "the asset is not in the store",
+                    fmt::format("`{}` brings it", verb_text("fetch")));
       }
       if (together || recipe != nullptr) {
         fetched = fetch_for_staging(settings_, together ? &comm_ : nullptr, recipe, events_, stop_);
@@ -107,7 +110,8 @@ StageRecord Session::stage(const StageRequest& request, EventSink& events, std::
   const auto solo = make_solo_comm();
   Comm& comm = state.ranks != nullptr ? *state.ranks : *solo;
   if (request.to.empty()) {
-    throw Error(FailureKind::usage, "where to stage is not said", "--to DIR, e.g. --to /tmp/$USER or --to auto");
+    throw Error(FailureKind::usage, "where to stage is not said",
+                fmt::format("{0} DIR, e.g. {0} /tmp/$USER or {0} auto", option_text("to")));
   }
   if (request.to == std::vector<std::string>{"auto"}) {
     StageRequest usual = request;

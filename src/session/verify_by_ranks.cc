@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/file.h"
+#include "base/wording.h"
 #include "comm/agree.h"
 #include "comm/parcel.h"
 
@@ -54,9 +55,11 @@ void check_shared(Comm& comm, Store& store, const Manifest* manifest) {
   comm.broadcast(root, 0);
   run_agreed(comm, [&] {
     if (!try_lstat(store.directory() / mark)) {
-      throw Error(FailureKind::usage,
-                  fmt::format("{} is not the store that rank 0 has under this name", store.directory().native()),
-                  "stores that each node has for itself are verified by themselves: with --alone, one rank a node");
+      throw Error(
+          FailureKind::usage,
+          fmt::format("{} is not the store that rank 0 has under this name", store.directory().native()),
+          fmt::format("stores that each node has for itself are verified by themselves: with {}, one rank a node",
+                      option_text("alone")));
     }
     if (root != ours) {
       throw Error(FailureKind::storage, "the asset became another while the ranks began", "run it again");

@@ -11,6 +11,7 @@
 #include "base/companion.h"
 #include "base/file.h"
 #include "base/text.h"
+#include "base/wording.h"
 #include "base/working_directory.h"
 #include "recipe/catalogue.h"
 #include "sabath/error.h"
@@ -114,7 +115,7 @@ class Loader {
       if (user_.name.empty()) {
         throw Error(FailureKind::usage,
                     fmt::format("cannot read the configuration {}: no such file", printable(*named)),
-                    fmt::format("{} names it", said ? "--config" : "SABATH_CONFIG"));
+                    fmt::format("{} names it", said ? option_name("config") : "SABATH_CONFIG"));
       }
     } else if (const fs::path directory = xdg(environment_, "XDG_CONFIG_HOME", ".config"); !directory.empty()) {
       user_ = read_config_file(directory / "sabath/config.json", environment_);
@@ -126,7 +127,7 @@ class Loader {
     if (site_.name.empty()) site_ = read_config_file("/etc/sabath/config.json", environment_);
     note("config", user_.name.empty() ? std::vector<std::string>{} : std::vector{user_.name},
          given_.config     ? given_.name
-         : sources_.config ? "--config"
+         : sources_.config ? option_name("config")
          : named           ? "SABATH_CONFIG"
                            : "default");
     note("site_config", site_.name.empty() ? std::vector<std::string>{} : std::vector{site_.name}, "default");
@@ -162,16 +163,17 @@ class Loader {
 
   // Several, separated by colons: the first that can be written is the store, the others are looked into.
   std::pair<std::vector<fs::path>, std::string> choose_stores() const {
-    const auto listed = [](const std::string& text, const char* origin) {
+    const auto listed = [](const std::string& text, std::string origin) {
       auto paths = path_list(text);
       if (paths.empty()) {
-        throw Error(FailureKind::usage, fmt::format("{} names no directory", origin), "e.g. --store /scratch/me/store");
+        throw Error(FailureKind::usage, fmt::format("{} names no directory", origin),
+                    fmt::format("e.g. {} /scratch/me/store", option_text("store")));
       }
-      return std::pair(std::move(paths), std::string(origin));
+      return std::pair(std::move(paths), std::move(origin));
     };
-    if (given_.store) return listed(given_.store->native(), given_.name.c_str());
+    if (given_.store) return listed(given_.store->native(), given_.name);
     if (!given_.stores.empty()) return {given_.stores, given_.name};
-    if (sources_.store) return listed(*sources_.store, "--store");
+    if (sources_.store) return listed(*sources_.store, option_name("store"));
     if (const auto text = environment_.get("SABATH_CACHE")) return listed(*text, "SABATH_CACHE");
     for (const ConfigFile* file : files_) {
       if (file->store) return {{*file->store}, file->name};
@@ -188,7 +190,7 @@ class Loader {
     const fs::path cache = xdg(environment_, "XDG_CACHE_HOME", ".cache");
     if (cache.empty()) {
       throw Error(FailureKind::usage, "cannot tell where the store is: neither HOME nor SCRATCH is set",
-                  "say --store DIR or set SABATH_CACHE");
+                  fmt::format("say {} DIR or set SABATH_CACHE", option_text("store")));
     }
     return {cache / "sabath", "default"};
   }
@@ -207,7 +209,7 @@ class Loader {
       origin = given_.name;
     } else if (!sources_.roots.empty()) {
       for (const std::string& text : sources_.roots) roots.push_back(absolute_path(text));
-      origin = "--root";
+      origin = option_name("roots");
     } else if (const auto text = environment_.get("SABATH_ROOT")) {
       roots.push_back(absolute_path(*text));
       origin = "SABATH_ROOT";
@@ -324,7 +326,7 @@ class Loader {
     }
     if (sources_.offline) {
       offline = true;
-      offline_origin = "--offline";
+      offline_origin = option_name("offline");
     }
     result_.session.offline = offline;
     note("offline", {offline ? "true" : "false"}, offline_origin);

@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "base/process.h"
 #include "base/text.h"
+#include "base/wording.h"
 #include "sabath/error.h"
 
 namespace sabath {
@@ -190,10 +191,11 @@ std::function<std::optional<Deadline>()> deadline_of(const Environment& environm
     at = try_parse_time(trim(*option), true);
   }
   if (!at) {
-    throw Error(FailureKind::usage, fmt::format("--deadline {} is neither a time nor a span of time", *option),
+    throw Error(FailureKind::usage,
+                fmt::format("{} {} is neither a time nor a span of time", option_text("deadline"), *option),
                 "e.g. 2h30m, 01:30:00, 2026-11-21T18:00, or none");
   }
-  return [end = Deadline{*at, "--deadline"}] { return std::optional(end); };
+  return [end = Deadline{*at, option_name("deadline")}] { return std::optional(end); };
 }
 
 }  // namespace sabath

@@ -10,6 +10,7 @@
 
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/wording.h"
 #include "comm/parcel.h"
 #include "hdf5/own_process.h"
 #include "sabath/error.h"
@@ -95,7 +96,7 @@ void Derivation::make_file(const Entry& entry, std::uint64_t part, std::uint64_t
                            const std::stop_token& stop) {
   if (!shared_->present(entry.digest)) {
     throw Error(FailureKind::offline, fmt::format("{} is not in the shared store", printable(entry.path.text())),
-                "`sabath fetch` brings it");
+                fmt::format("`{}` brings it", verb_text("fetch")));
   }
   auto source = shared_->object_path(entry.digest);
   if (!try_lstat(source)) source = unpack_into(*shared_, entry, workplace);

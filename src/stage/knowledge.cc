@@ -1,11 +1,13 @@
 #include "stage/knowledge.h"
 
+#include <fmt/format.h>
 #include <algorithm>
 #include <array>
 #include <chrono>
 #include <set>
 #include <thread>
 
+#include "base/wording.h"
 #include "sabath/error.h"
 #include "stage/trees.h"
 
@@ -144,8 +146,9 @@ Agreed agree_on_plan(Comm& members, const Tape& tape, const Dealing& dealing, co
   auto& able = known.able;
   if (dealing.replicate) able = choose_readers(able, readers_of(tape, known.unread, readers.max));
   if (able.empty() && known.unread.count() > 0) {
-    throw Error(FailureKind::usage, "no node sees the shared store, and some content is on no node",
-                "name a store on a filesystem that the nodes see with --store (SABATH_CACHE)");
+    throw Error(
+        FailureKind::usage, "no node sees the shared store, and some content is on no node",
+        fmt::format("name a store on a filesystem that the nodes see with {} (SABATH_CACHE)", option_text("store")));
   }
   if (!able.empty()) assign_readers(giver, tape, known.unread, able, dealing, known.stripe_bytes);
   std::set<std::uint32_t> used;

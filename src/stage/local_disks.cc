@@ -7,6 +7,7 @@
 
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/wording.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
 #include "stage/deal.h"
@@ -99,7 +100,8 @@ void LocalDisks::reserve(std::span<const Need> needs, const std::string& what, c
     } catch (const Error& error) {
       Failure failure = error.failure();
       if (failure.kind == FailureKind::space) {
-        failure.hint = "make room there, stage to another directory, or stage a part (--mode shard)";
+        failure.hint =
+            fmt::format("make room there, stage to another directory, or stage a part ({} shard)", option_text("mode"));
       }
       throw Error(failure);
     }

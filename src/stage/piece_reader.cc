@@ -6,6 +6,7 @@
 #include <chrono>
 
 #include "base/file_stripes.h"
+#include "base/wording.h"
 #include "manifest/file_tree.h"
 #include "sabath/error.h"
 
@@ -35,7 +36,8 @@ namespace {
   throw Error(FailureKind::content,
               fmt::format("{}: {} bytes at {} are not what the manifest says", printable(file.path), size,
                           chunk * chunk_size_bytes),
-              "`sabath verify` finds what is wrong in the shared store, and `sabath fetch --force` mends it");
+              fmt::format("`{}` finds what is wrong in the shared store, and `{} {}` mends it", verb_text("verify"),
+                          verb_text("fetch"), option_text("force")));
 }
 
 }  // namespace
@@ -66,7 +68,7 @@ std::vector<Digest> digests_of(const Piece& piece, const Tape& tape, std::span<c
 void PieceReader::refuse_missing(const StagedFile& file) const {
   throw Error(FailureKind::offline,
               fmt::format("{} is not in the store {}", printable(file.path), printable(store_.directory().native())),
-              "`sabath fetch` brings it");
+              fmt::format("`{}` brings it", verb_text("fetch")));
 }
 
 void PieceReader::read(const Piece& piece, const PiecePart& part, std::span<std::byte> room, unsigned thread) {
@@ -86,7 +88,7 @@ void PieceReader::read_chunk(const Piece& piece, const PiecePart& part, std::spa
   if (!last.content) refuse_missing(staged);
   if (last.content->read(piece.chunk * chunk_size_bytes + part.offset, room) != room.size()) {
     throw Error(FailureKind::content, fmt::format("{} is shorter than it was", printable(staged.path)),
-                "`sabath verify` finds what is wrong in the store");
+                fmt::format("`{}` finds what is wrong in the store", verb_text("verify")));
   }
 }
 

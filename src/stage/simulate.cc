@@ -11,6 +11,7 @@
 #include <system_error>
 #include <thread>
 
+#include "base/wording.h"
 #include "sabath/error.h"
 
 namespace sabath {
@@ -101,7 +102,8 @@ void check_stage_model(const StageModel& model) {
            "give less: all together must be below 18 EB");
   }
   if (model.readers_max < 1 || model.threads.readers < 1 || model.threads.writers < 1) {
-    refuse("staging without readers or writers", "give --readers and --threads of at least 1");
+    refuse("staging without readers or writers",
+           fmt::format("give {} and {} of at least 1", option_text("readers"), option_text("threads")));
   }
 }
 

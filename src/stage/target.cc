@@ -11,6 +11,7 @@
 #include <system_error>
 
 #include "base/file.h"
+#include "base/wording.h"
 #include "base/working_directory.h"
 #include "comm/agree.h"
 #include "sabath/error.h"
@@ -46,8 +47,10 @@ fs::path expand_one(const std::string& pattern, const Comm& comm) {
   replace_all(text, "{node}", std::to_string(comm.node()));
   replace_all(text, "{rank}", std::to_string(comm.rank()));
   if (text.empty() || text.find_first_of("{}") != std::string::npos) {
-    throw Error(FailureKind::usage, fmt::format("--to {} is no directory", printable(pattern)),
-                "only {node} and {rank} stand for something, e.g. --to /local/$USER or --to 'DIR/{node}'");
+    throw Error(
+        FailureKind::usage, fmt::format("{} {} is no directory", option_text("to"), printable(pattern)),
+        fmt::format("only {{node}} and {{rank}} stand for something, e.g. {0} /local/$USER or {0} 'DIR/{{node}}'",
+                    option_text("to")));
   }
   return absolute_path(text);
 }
@@ -92,12 +95,13 @@ Directories expand_target(const std::string& pattern, const Comm& comm) {
   for (const std::string& part : parts) {
     if (parts.size() > 1 && !fs::path(part).is_absolute()) {  // perhaps it was no list
       throw Error(FailureKind::usage,
-                  fmt::format("--to {}: {} is no absolute path", printable(pattern), printable(part)),
+                  fmt::format("{} {}: {} is no absolute path", option_text("to"), printable(pattern), printable(part)),
                   "a comma stands between directories that are used together; in a name it is written twice: ,,");
     }
     directories.push_back(expand_one(part, comm));
     if (std::ranges::count(directories, directories.back()) > 1) {
-      throw Error(FailureKind::usage, fmt::format("--to {} names {} twice", printable(pattern), printable(part)));
+      throw Error(FailureKind::usage,
+                  fmt::format("{} {} names {} twice", option_text("to"), printable(pattern), printable(part)));
     }
   }
   return directories;
@@ -116,7 +120,7 @@ Directories choose_target(const std::vector<std::string>& patterns, const Comm& 
     reasons += (reasons.empty() ? "" : "; ") + failure->message;
   }
   throw Error(FailureKind::storage, fmt::format("no directory for staged content: {}", reasons),
-              "name one of this node's own disks with --to");
+              "name one of this node's own disks with " + option_text("to"));
 }
 
 TargetOwner owner_of_target(Comm& leaders, const Directories& directories) {

@@ -5,6 +5,7 @@
 
 #include <cerrno>
 
+#include "base/wording.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
 #include "store/clone.h"
@@ -96,7 +97,7 @@ FileTree Store::adopt(const std::filesystem::path& file, bool link, const Tee& t
     throw Error(FailureKind::access,
                 fmt::format("not all who use {} can read {} where it is", printable(directory().native()),
                             printable(original.path().native())),
-                "--path makes a copy for them");
+                option_text("path") + " makes a copy for them");
   }
   if (link) return adopt_by_symlink(*state_, original, tee);
   if (auto tree = try_adopt_by_clone(*state_, original, tee)) return std::move(*tree);

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <set>
 
+#include "base/wording.h"
 #include "manifest/directory_tree.h"
 #include "sabath/error.h"
 #include "store/state.h"
@@ -27,7 +28,8 @@ fs::path place_of(const Store& store, const fs::path& directory) {
   const auto there = error ? std::nullopt : try_stat(place);
   if (!there || !S_ISDIR(there->st_mode)) {
     throw Error(FailureKind::usage, fmt::format("{} is not a directory", printable(directory.native())),
-                "adopt takes a directory; a single file goes with `sabath fetch NAME --link FILE`");
+                fmt::format("adopt takes a directory; a single file goes with `{} NAME {} FILE`", verb_text("fetch"),
+                            option_text("link")));
   }
   const fs::path own = fs::weakly_canonical(store.directory(), error);
   if (is_below(place, own) || is_below(own, place)) {

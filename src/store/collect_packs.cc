@@ -1,8 +1,10 @@
 // The part of Collector that knows packs: members go when their pack is written anew without them, and a pack goes when
 // it has none left. What was there before goes to the trash as a whole, so that it can come back.
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/wording.h"
 #include "sabath/error.h"
 #include "store/collector.h"
 
@@ -84,7 +86,9 @@ void Collector::rewrite_pack(const Survey& survey, std::uint32_t number) {
   if (waste < bytes / waste_divisor && !policy_.size_max) return;
   const auto discard = [&] { store_.trash.discard(batch(), pack.file); };
   const auto bad = store_.packs.rewrite(pack, is_wanted, discard);
-  if (!bad.empty()) report_.notes.emplace_back("a pack held damaged files: `sabath verify --repair` tells which");
+  if (!bad.empty())
+    report_.notes.push_back(
+        fmt::format("a pack held damaged files: `{} {}` tells which", verb_text("verify"), option_text("repair")));
   report_.collected_objects += dead;
   report_.collected_bytes += dead_bytes;
 }

@@ -11,6 +11,7 @@
 #include <system_error>
 
 #include "base/file.h"
+#include "base/wording.h"
 #include "sabath/error.h"
 #include "store/ref_file.h"
 #include "store/reservation.h"
@@ -62,7 +63,8 @@ Collector::Collector(Store::State& store, const CollectPolicy& policy, std::stop
 void Collector::check_stop() const {
   if (!stop_.stop_requested()) return;
   throw Error(FailureKind::interrupted, "the collection was stopped",
-              "what it moved is in the trash; the next one goes on, and `sabath gc --undo` takes it back");
+              fmt::format("what it moved is in the trash; the next one goes on, and `{} {}` takes it back",
+                          verb_text("gc"), option_text("undo")));
 }
 
 Batch& Collector::batch() {
@@ -119,10 +121,10 @@ void Collector::report_plan(const Survey& survey, const CollectPlan& plan) {
   report_.unnamed_bytes = plan.unnamed_bytes;
   for (const auto& kept : plan.kept) report_.kept.push_back(tell(kept.root, 0, kept.why));
   if (survey.blind) {
-    report_.notes.emplace_back(
-        "a manifest is damaged or missing, so that what it names cannot be told from what nothing names: no such "
-        "object "
-        "was collected; `sabath verify --repair` mends it");
+    report_.notes.push_back(fmt::format(
+        "a manifest is damaged or missing, so that what it names cannot be told from what nothing names: no "
+        "such object was collected; `{} {}` mends it",
+        verb_text("verify"), option_text("repair")));
   }
   if (policy_.dry_run) {
     report_.collected_objects = plan.unnamed.size();

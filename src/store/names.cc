@@ -9,6 +9,7 @@
 #include <system_error>
 
 #include "base/hash.h"
+#include "base/wording.h"
 #include "sabath/error.h"
 #include "store/lookup.h"
 #include "store/ref_file.h"
@@ -128,7 +129,7 @@ namespace {
 std::optional<Manifest> open_manifest(const std::filesystem::path& file, const Sha256& root) {
   const auto damaged = [&](const std::string& why) {
     return Error(FailureKind::invalid, fmt::format("the manifest {} is damaged: {}", file.native(), why),
-                 "`sabath verify` puts it aside; then fetch again");
+                 fmt::format("`{}` puts it aside; then fetch again", verb_text("verify")));
   };
   try {
     auto manifest = Manifest::open(file);

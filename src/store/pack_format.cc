@@ -1,5 +1,6 @@
 #include "store/pack_format.h"
 
+#include <fmt/format.h>
 #include <zstd.h>
 
 #include <algorithm>
@@ -8,6 +9,7 @@
 #include <tuple>
 
 #include "base/hash.h"
+#include "base/wording.h"
 #include "manifest/file_tree.h"
 #include "sabath/error.h"
 
@@ -32,7 +34,7 @@ auto order(const PackMember& member) { return std::tie(member.digest.hash, membe
 
 [[noreturn]] void refuse(const char* what) {
   throw Error(FailureKind::invalid, std::string("a pack's index ") + what,
-              "`sabath verify --repair` keeps what is right of it");
+              fmt::format("`{} {}` keeps what is right of it", verb_text("verify"), option_text("repair")));
 }
 
 // Members lie side by side: so every byte of the file is somebody's.

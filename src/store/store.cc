@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <system_error>
 
+#include "base/wording.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
 #include "store/lease_file.h"
@@ -73,8 +74,10 @@ void Store::admit(const fs::path& file, const std::string& name) const {
       FailureKind::access,
       fmt::format("{} may not go into {}: {} cannot all read it where it is", name, printable(directory().native()),
                   group ? "the members of the store's group" : "the owner of the store"),
-      "give the very file with --path, if it is meant for them; or let them read it (its directories included), "
-      "or use a store of your own: --store DIR");
+      fmt::format(
+          "give the very file with {}, if it is meant for them; or let them read it (its directories included), "
+          "or use a store of your own: {} DIR",
+          option_text("path"), option_text("store")));
 }
 
 Lease Store::lease(const std::vector<Sha256>& roots, const std::string& note, const LeaseOptions& options) {

@@ -4,6 +4,7 @@
 #include <set>
 #include <unordered_set>
 
+#include "base/wording.h"
 #include "sabath/error.h"
 #include "store/listing.h"
 #include "store/pack_verify.h"
@@ -170,8 +171,9 @@ VerifyReport verify(Store& store, const Manifest* manifest, const VerifyOptions&
     if (manifest == nullptr && options.parts == 1) add_lacks(store, report);
     return report;
   } catch (const VerifyStopped&) {
-    throw Error(FailureKind::interrupted, "verify was stopped before everything was read",
-                "with --within 1d the next one does not read again what was read and right");
+    throw Error(
+        FailureKind::interrupted, "verify was stopped before everything was read",
+        fmt::format("with {} 1d the next one does not read again what was read and right", option_text("within")));
   }
 }
 

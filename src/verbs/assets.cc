@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/file.h"
+#include "base/wording.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
 
@@ -14,7 +15,7 @@ Manifest manifest_of(const Recipe& recipe, Store* store) {
     if (auto manifest = store->manifest(*holding.root)) return std::move(*manifest);
   }
   throw Error(FailureKind::offline, fmt::format("the store does not hold {}", printable(recipe.name)),
-              fmt::format("sabath fetch {}", recipe.name));
+              fmt::format("{} {}", verb_text("fetch"), recipe.name));
 }
 
 Manifest find_manifest(const std::string& text, const SessionSettings& settings) {

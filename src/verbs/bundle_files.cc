@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "base/wording.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
 #include "verbs/assets.h"
@@ -29,7 +30,8 @@ WantList read_want_list(const std::string& file) {
   const auto bytes = try_read_text(file, want_list_size_max);
   if (!bytes) {
     throw Error(FailureKind::usage, fmt::format("there is no want-list {}", printable(file)),
-                "`sabath want NAME -o FILE` makes one, on the machine that lacks something");
+                fmt::format("`{} NAME {} FILE` makes one, on the machine that lacks something", verb_text("want"),
+                            option_text("output")));
   }
   return parse_want_list(*bytes, printable(file));
 }

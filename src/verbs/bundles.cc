@@ -7,6 +7,7 @@
 #include <ctime>
 #include <nlohmann/json.hpp>
 
+#include "base/wording.h"
 #include "fetch/source_key.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
@@ -25,7 +26,7 @@ std::optional<WantList> list_of(const ExportRequest& request) {
   WantList list = read_want_list(*file);
   if (request.have && list.kind != WantList::Kind::have) {
     throw Error(FailureKind::usage, fmt::format("{} names what is missing, not what is there", printable(*file)),
-                "--want takes it");
+                option_text("want") + " takes it");
   }
   return list;
 }
@@ -43,12 +44,14 @@ std::vector<BundledAsset> chosen(const ExportRequest& request, const WantList* l
     }
   }
   if (assets.empty() || assets.size() > bundle_assets_max) {
-    throw Error(FailureKind::usage, "what to export is not said", "sabath export NAME -o FILE, or --want LIST");
+    throw Error(
+        FailureKind::usage, "what to export is not said",
+        fmt::format("{} NAME {} FILE, or {} LIST", verb_text("export"), option_text("output"), option_text("want")));
   }
   for (const auto& asset : assets) {
     if (asset.root == Sha256{} || !store.manifest(asset.root)) {
       throw Error(FailureKind::offline, fmt::format("the store does not hold {}", printable(asset.name)),
-                  fmt::format("sabath fetch {}", printable(asset.name)));
+                  fmt::format("{} {}", verb_text("fetch"), printable(asset.name)));
     }
   }
   return assets;
@@ -56,10 +59,12 @@ std::vector<BundledAsset> chosen(const ExportRequest& request, const WantList* l
 
 void check_export(const ExportRequest& request) {
   if (request.descriptor < 0 && (request.output.empty() || request.output == "-")) {
-    throw Error(FailureKind::usage, "where the bundle goes is not said", "-o FILE");
+    throw Error(FailureKind::usage, "where the bundle goes is not said", option_text("output") + " FILE");
   }
   if (request.want && request.have) {
-    throw Error(FailureKind::usage, "--want and --have say the same in two ways", "give one of them");
+    throw Error(FailureKind::usage,
+                fmt::format("{} and {} say the same in two ways", option_text("want"), option_text("have")),
+                "give one of them");
   }
 }
 
@@ -69,7 +74,7 @@ void trust_for(const std::string& name, const SessionSettings& settings, Store& 
   const auto found = std::ranges::find(imported.assets, recipe.name, [](const auto& a) { return a.asset.name; });
   if (found == imported.assets.end()) {
     throw Error(FailureKind::not_found, fmt::format("the bundle has no {}", printable(name)),
-                "`sabath import FILE` alone says what it has");
+                fmt::format("`{} FILE` alone says what it has", verb_text("import")));
   }
   const Sha256& root = found->asset.root;
   if (recipe.manifest && recipe.manifest->digest != root) {

@@ -1,7 +1,9 @@
 #include "sabath/collection.h"
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/wording.h"
 #include "sabath/error.h"
 #include "session/stores.h"
 #include "store/collect.h"
@@ -16,10 +18,13 @@ namespace {
 
 CollectPolicy policy_of(const CollectionRequest& request) {
   if (request.size_low && !request.size_max) {
-    throw Error(FailureKind::usage, "--low says how far to go when --max-size is exceeded", "give --max-size as well");
+    throw Error(FailureKind::usage,
+                fmt::format("{} says how far to go when {} is exceeded", option_text("low"), option_text("max_size")),
+                fmt::format("give {} as well", option_text("max_size")));
   }
   if (request.size_low && *request.size_low > *request.size_max) {
-    throw Error(FailureKind::usage, "--low is more than --max-size", "give less");
+    throw Error(FailureKind::usage, fmt::format("{} is more than {}", option_text("low"), option_text("max_size")),
+                "give less");
   }
   for (const auto& span :
        {request.older_than, request.grace, request.partial_grace, request.idle_max, request.undo_window}) {

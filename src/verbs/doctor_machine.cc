@@ -13,6 +13,7 @@
 #include "base/hash.h"
 #include "base/process.h"
 #include "base/text.h"
+#include "base/wording.h"
 #include "manifest/file_tree.h"
 #include "mpi/library.h"
 #include "sabath/fetcher.h"
@@ -198,13 +199,13 @@ void check_network(Examination& findings) {
   const std::string& ca_file = findings.settings.fetchers.ca_file;
   if (!ca_file.empty() && !try_stat(ca_file)) {
     findings.fail("certificates", fmt::format("the configured ca_file {} is not there", ca_file),
-                  "sabath config tells which file names it", FailureKind::usage);
+                  verb_text("config") + " tells which file names it", FailureKind::usage);
   } else {
     findings.ok("certificates", ca_file.empty() ? "the system's" : ca_file);
   }
   check_fetchers(findings);
   if (findings.settings.offline) {
-    findings.warn("offline", "no connection will be opened", "sabath config tells what asks for it");
+    findings.warn("offline", "no connection will be opened", verb_text("config") + " tells what asks for it");
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "base/wording.h"
 #include "recipe/catalogue.h"
 #include "verbs/assets.h"
 #include "verbs/examination.h"
@@ -12,11 +13,12 @@ namespace {
 void check_places(const SessionSettings& settings, Examination& findings) {
   for (const auto& root : settings.roots) {
     const std::string doubt = doubt_about_root(root);
-    if (!doubt.empty()) findings.warn("recipes", doubt, "--root, SABATH_ROOT or `roots` name such a tree");
+    if (!doubt.empty())
+      findings.warn("recipes", doubt, option_text("roots") + ", SABATH_ROOT or `roots` name such a tree");
   }
   for (const auto& directory : settings.recipe_directories) {
     const std::string doubt = doubt_about_recipes(directory);
-    if (!doubt.empty()) findings.warn("recipes", doubt, "sabath config tells which setting names it");
+    if (!doubt.empty()) findings.warn("recipes", doubt, verb_text("config") + " tells which setting names it");
   }
 }
 

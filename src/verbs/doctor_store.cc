@@ -18,6 +18,7 @@
 #include "base/filesystem_kind.h"
 #include "base/limits.h"
 #include "base/text.h"
+#include "base/wording.h"
 #include "sabath/path.h"
 #include "store/shared.h"
 #include "verbs/assets.h"
@@ -97,7 +98,8 @@ void check_traits(const fs::path& place, bool shared, Examination& findings) {
                                       reflink_trait(probe), lock_trait(probe, shared), publish_ms));
     check_skew(probe, findings);
   } catch (const Error& error) {
-    findings.fail("writable", error.failure().message, "name a store that you may write: --store DIR or SABATH_CACHE",
+    findings.fail("writable", error.failure().message,
+                  fmt::format("name a store that you may write: {} DIR or SABATH_CACHE", option_text("store")),
                   error.failure().kind);
   }
 }
@@ -106,7 +108,8 @@ void check_room(const fs::path& place, Examination& findings) {
   struct statvfs room {};
   if (::statvfs(place.c_str(), &room) != 0) return;
   const std::uint64_t bytes = static_cast<std::uint64_t>(room.f_bavail) * room.f_frsize;
-  const std::string remedy = "name a larger place with --store DIR or SABATH_CACHE; quotas may leave you less still";
+  const std::string remedy = fmt::format(
+      "name a larger place with {} DIR or SABATH_CACHE; quotas may leave you less still", option_text("store"));
   const std::string text = fmt::format("{} free", format_bytes(bytes));
   if (bytes == 0) {
     findings.fail("space", text, remedy, FailureKind::space);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/wording.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
 #include "verbs/assets.h"
@@ -10,8 +11,9 @@ namespace sabath {
 
 std::unique_ptr<Store> open_existing_store(const SessionSettings& settings) {
   if (auto store = try_open_store(settings)) return store;
-  throw Error(FailureKind::offline, fmt::format("there is no store at {}", settings.store.string()),
-              "sabath fetch NAME makes it; --store or SABATH_CACHE name another");
+  throw Error(
+      FailureKind::offline, fmt::format("there is no store at {}", settings.store.string()),
+      fmt::format("{} NAME makes it; {} or SABATH_CACHE name another", verb_text("fetch"), option_text("store")));
 }
 
 Sha256 kept_root(const std::string& name, const SessionSettings& settings, Store& store) {
@@ -20,7 +22,7 @@ Sha256 kept_root(const std::string& name, const SessionSettings& settings, Store
   const auto root = holding_of(recipe, &store).root;
   if (root) return *root;
   throw Error(FailureKind::offline, fmt::format("the store does not hold {}", printable(name)),
-              fmt::format("sabath fetch {}", recipe.name));
+              fmt::format("{} {}", verb_text("fetch"), recipe.name));
 }
 
 }  // namespace sabath

@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/wording.h"
 #include "metrics/json_scan.h"
 #include "metrics/number.h"
 #include "metrics/record.h"
@@ -31,7 +32,7 @@ Pair parse_pair(const std::string& text) {
   const auto value = sign == std::string::npos ? std::nullopt : try_number(std::string_view(text).substr(sign + 1));
   if (!value || sign == 0) {
     throw Error(FailureKind::usage, fmt::format("'{}' is no NAME=NUMBER", printable(text)),
-                "write for example: sabath log epoch=3 loss=0.12");
+                fmt::format("write for example: {} epoch=3 loss=0.12", verb_text("log")));
   }
   return {text.substr(0, sign), std::string_view(text).substr(sign + 1), *value};
 }

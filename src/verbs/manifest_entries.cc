@@ -66,8 +66,7 @@ void check_fits_record(const ManifestTotals& totals, bool chunks) {
   throw Error(FailureKind::invalid,
               fmt::format("the manifest names {} entries{}: one record has at most {}", entries,
                           chunks ? " and their chunks" : "", entries_in_record_max),
-              chunks ? "ask without chunks, or run `sabath manifest show --json`, which prints them one by one"
-                     : "run `sabath manifest show --json`, which prints them one by one");
+              fmt::format("{}`sabath`, the program, prints them one by one", chunks ? "ask without chunks; " : ""));
 }
 
 ManifestTotals totals_of(const Manifest& manifest) {

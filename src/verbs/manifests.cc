@@ -7,6 +7,7 @@
 
 #include "base/file.h"
 #include "base/metalink.h"
+#include "base/wording.h"
 #include "sabath/error.h"
 #include "session/publish_as.h"
 #include "verbs/assets.h"
@@ -24,8 +25,9 @@ namespace fs = std::filesystem;
 void check_prefix(const std::string& text, std::vector<Url>& urls) {
   auto url = Url::try_parse(text);
   if (!url || !text.ends_with('/')) {
-    throw Error(FailureKind::usage, fmt::format("--url {} is no URL that ends in '/'", printable(text)),
-                "the files stand at URL + path, e.g. --url https://data.example.org/set/");
+    throw Error(
+        FailureKind::usage, fmt::format("{} {} is no URL that ends in '/'", option_text("url"), printable(text)),
+        fmt::format("the files stand at URL + path, e.g. {} https://data.example.org/set/", option_text("url")));
   }
   urls.push_back(std::move(*url));
 }
@@ -35,10 +37,11 @@ Publication publication_of(const ManifestExportRequest& request, std::stop_token
   Publication publication{.below = {}, .agent = "sabath/" SABATH_VERSION, .stop = std::move(stop)};
   for (const std::string& text : request.urls) check_prefix(text, publication.below);
   if (!bag && publication.below.empty())
-    throw Error(FailureKind::usage, "a metalink says where files are: name it with --url",
-                "e.g. --url https://data.example.org/set/, again for each mirror");
+    throw Error(FailureKind::usage, "a metalink says where files are: name it with " + option_text("url"),
+                fmt::format("e.g. {} https://data.example.org/set/, again for each mirror", option_text("url")));
   if (bag && publication.below.size() > 1)
-    throw Error(FailureKind::usage, "a bag says one place for each file: give --url once");
+    throw Error(FailureKind::usage,
+                fmt::format("a bag says one place for each file: give {} once", option_text("url")));
   return publication;
 }
 

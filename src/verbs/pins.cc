@@ -5,6 +5,7 @@
 #include <ctime>
 #include <nlohmann/json.hpp>
 
+#include "base/wording.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
 #include "store/pins.h"
@@ -55,7 +56,7 @@ PinRecord pin(Session& session, const PinRequest& request, EventSink&, std::stop
     const Lease lease = store->lease({root}, "pin " + name);
     if (!store->manifest(root)) {
       throw Error(FailureKind::offline, fmt::format("the store does not hold {}", printable(name)),
-                  fmt::format("sabath fetch {}", printable(name)));
+                  fmt::format("{} {}", verb_text("fetch"), printable(name)));
     }
     put_pin(*store, {root, name, std::time(nullptr)});
     record.pins.push_back({name, root.prefixed(), std::nullopt});
@@ -71,7 +72,7 @@ UnpinRecord unpin(Session& session, const UnpinRequest& request, EventSink&, std
     const auto roots = pinned_as(name, read_pins(*store));
     if (roots.empty()) {
       throw Error(FailureKind::not_found, fmt::format("{} is not pinned", printable(name)),
-                  "`sabath pin` lists the pins");
+                  fmt::format("`{}` lists the pins", verb_text("pin")));
     }
     for (const auto& root : roots) {
       remove_pin(*store, root);

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
+#include "base/wording.h"
 #include "report/expectation.h"
 #include "report/exporter.h"
 #include "report/json_report.h"
@@ -28,7 +29,8 @@ std::map<std::string, std::string> fields_of(const ReportRequest& request, const
     for (const ReportFormat& format : report_formats()) {
       if (format.takes_fields) names.push_back(format.name);
     }
-    throw Error(FailureKind::usage, fmt::format("--set and --set-from are of --format {}", fmt::join(names, ", ")));
+    throw Error(FailureKind::usage, fmt::format("{} and {} are of {} {}", option_text("set"), option_text("set_from"),
+                                                option_text("format"), fmt::join(names, ", ")));
   }
   std::map<std::string, std::string> fields = request.fields;
   if (request.fields_file.empty()) return fields;
@@ -44,14 +46,15 @@ std::map<std::string, std::string> fields_of(const ReportRequest& request, const
 void refuse_place(const Exporter& exporter, const ReportRequest& request, std::size_t runs) {
   using Target = Exporter::Target;
   if (exporter.one_run_only && runs != 1)
-    throw Error(FailureKind::usage, fmt::format("--format {} is of one run, not of {}", exporter.name, runs));
+    throw Error(FailureKind::usage,
+                fmt::format("{} {} is of one run, not of {}", option_text("format"), exporter.name, runs));
   if (!request.file.empty() || exporter.target == Target::any) return;
   if (exporter.target == Target::directory) {
-    throw Error(FailureKind::usage, fmt::format("--format {} writes a directory", exporter.name),
-                "name it with -o DIRECTORY");
+    throw Error(FailureKind::usage, fmt::format("{} {} writes a directory", option_text("format"), exporter.name),
+                fmt::format("name it with {} DIRECTORY", option_text("file")));
   }
-  throw Error(FailureKind::usage, fmt::format("--format {} is not for a terminal", exporter.name),
-              fmt::format("name a file with -o FILE.{}", exporter.name));
+  throw Error(FailureKind::usage, fmt::format("{} {} is not for a terminal", option_text("format"), exporter.name),
+              fmt::format("name a file with {} FILE.{}", option_text("file"), exporter.name));
 }
 
 void write_report(const ReportRequest& request, const Exporter& exporter, const std::vector<Run>& runs,

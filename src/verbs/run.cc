@@ -6,6 +6,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "base/wording.h"
 #include "harness/assets.h"
 #include "harness/conduct.h"
 #include "harness/environment.h"
@@ -31,7 +32,8 @@ ResolvedRun resolve_alone(const RunCall& call) {
   }
   ResolvedRun run = resolve_run(call);
   if (!call.request.stage_record.empty() && !run.dataset) {
-    throw Error(FailureKind::usage, "--stage-record is of a dataset, and this run has none", "leave it out");
+    throw Error(FailureKind::usage, option_text("stage_record") + " is of a dataset, and this run has none",
+                "leave it out");
   }
   return run;
 }

@@ -10,6 +10,7 @@
 
 #include "base/file.h"
 #include "base/secret_file.h"
+#include "base/wording.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
 #include "serve/server.h"
@@ -104,7 +105,8 @@ ServeSettings serve_settings(const ServeRequest& request) {
   settings.rate_max = request.limit_rate;
   if (!is_loopback(settings.host) && settings.token.empty() && !request.anonymous) {
     throw Error(FailureKind::usage, fmt::format("others can reach {}, and no token is asked for", settings.host),
-                "--token FILE asks for one; --anonymous means that all who know a hash may read");
+                fmt::format("{} FILE asks for one; {} means that all who know a hash may read", option_text("token"),
+                            option_text("anonymous")));
   }
   return settings;
 }
@@ -125,7 +127,7 @@ ServeRecord serve(Session& session, const ServeRequest& request, EventSink& even
   const auto store = try_open_store(session.settings());
   if (!store) {
     throw Error(FailureKind::usage, fmt::format("there is no store at {}", session.settings().store.string()),
-                "fetch something first, or name a store with --store DIR");
+                fmt::format("fetch something first, or name a store with {} DIR", option_text("store")));
   }
   const ServeSettings settings = serve_settings(request);
   RequestLog log;

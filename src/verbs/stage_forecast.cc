@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/text.h"
+#include "base/wording.h"
 #include "sabath/catalogue.h"
 #include "sabath/error.h"
 #include "sabath/manifests.h"
@@ -135,7 +136,7 @@ ManifestTotals totals_of_asset(Session& session, const std::string& name, const 
   const AssetDescription& asset = known.assets.front();
   if (asset.manifest.empty()) {
     throw Error(FailureKind::offline, fmt::format("the store does not hold {}", printable(asset.recipe.name)),
-                fmt::format("sabath fetch {}", asset.recipe.name));
+                fmt::format("{} {}", verb_text("fetch"), asset.recipe.name));
   }
   ManifestShowRequest request{.manifest = asset.manifest, .on_entry = {}};
   request.on_entry = [](const ManifestShowRecord&, const ManifestEntry&) {};
@@ -157,17 +158,18 @@ StageModel parse_stage_model(std::string_view text) {
     const std::string key(part.substr(0, equals));
     if (equals == std::string_view::npos || !keys.contains(key)) {
       const auto meant = nearest(key, names);
-      throw Error(FailureKind::usage, fmt::format("--simulate cannot have '{}'", printable(part)),
+      throw Error(FailureKind::usage, fmt::format("{} cannot have '{}'", option_text("simulate"), printable(part)),
                   meant ? fmt::format("did you mean {}=?", *meant) : "give nodes=9408,shared=500G,link=25G,size=5T");
     }
-    if (given[key]) throw Error(FailureKind::usage, fmt::format("--simulate has {}= twice", key), "give it once");
+    if (given[key])
+      throw Error(FailureKind::usage, fmt::format("{} has {}= twice", option_text("simulate"), key), "give it once");
     given[key] = true;
     keys[key](part.substr(equals + 1));
   }
   for (const char* needed : {"nodes", "shared", "link"}) {
     const bool there = given[needed] || (std::string_view(needed) == "link" && given["link-in"] && given["link-out"]);
     if (!there) {
-      throw Error(FailureKind::usage, fmt::format("--simulate needs {}=", needed),
+      throw Error(FailureKind::usage, fmt::format("{} needs {}=", option_text("simulate"), needed),
                   "give nodes=9408,shared=500G,link=25G,size=5T");
     }
   }
@@ -178,12 +180,12 @@ StageModel stage_model(Session& session, std::string_view machine, const StageRe
                        const std::stop_token& stop) {
   StageModel model = parse_stage_model(machine);
   if (request.mode != StageMode::replicate || !request.select.empty() || request.names.size() > 1) {
-    throw Error(FailureKind::usage, "--simulate is of one asset, all of it to every node",
-                "leave out --mode shard and --select");
+    throw Error(FailureKind::usage, option_text("simulate") + " is of one asset, all of it to every node",
+                fmt::format("leave out {} shard and {}", option_text("mode"), option_text("select")));
   }
   if (model.bytes == 0) {
     if (request.names.empty()) {
-      throw Error(FailureKind::usage, "--simulate does not know how much is staged",
+      throw Error(FailureKind::usage, option_text("simulate") + " does not know how much is staged",
                   "add size=5.1T,files=524288, or the NAME of an asset in the store");
     }
     const ManifestTotals totals = totals_of_asset(session, request.names.front(), stop);

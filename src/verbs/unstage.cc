@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/wording.h"
 #include "comm/agree.h"
 #include "comm/solo_comm.h"
 #include "recipe/fields.h"
@@ -38,15 +39,17 @@ struct Doomed {
 };
 
 void check_names(const UnstageRequest& request) {
-  if (request.to.empty()) throw Error(FailureKind::usage, "from where is not said", "--to DIR, as stage was told");
+  if (request.to.empty())
+    throw Error(FailureKind::usage, "from where is not said", option_text("to") + " DIR, as stage was told");
   if (request.names.empty() && !request.all) {
-    throw Error(FailureKind::usage, "what to unstage is not said", "name it, or say --all");
+    throw Error(FailureKind::usage, "what to unstage is not said", "name it, or say " + option_text("all"));
   }
   for (const auto& name : request.names) {
     if (!is_name(name)) throw Error(FailureKind::usage, fmt::format("{} is no name of an asset", printable(name)));
   }
   if (std::ranges::count(request.to, "auto") > 0) {
-    throw Error(FailureKind::usage, "unstage does not guess places: it removes", "--to DIR, as stage printed it");
+    throw Error(FailureKind::usage, "unstage does not guess places: it removes",
+                option_text("to") + " DIR, as stage printed it");
   }
 }
 
@@ -96,7 +99,7 @@ void look_at_store(Doomed& doomed) {
     if (!lease.live || lease.damaged) continue;
     throw Error(FailureKind::storage,
                 fmt::format("{} is in use: {}", printable(store.native()), printable(lease.text.note)),
-                "wait for it to end, or unstage by names, without --all");
+                "wait for it to end, or unstage by names, without " + option_text("all"));
   }
   doomed.store = true;
 }
@@ -162,7 +165,7 @@ UnstageRecord unstage_nodes(Comm& comm, const UnstageRequest& request) {
   for (std::size_t i = 0; i < request.names.size(); ++i) {
     if (found[i] > 0 || request.all) continue;
     throw Error(FailureKind::not_found, fmt::format("{} is staged on no node", printable(request.names[i])),
-                "name the directory that stage was told, with --to");
+                "name the directory that stage was told, with " + option_text("to"));
   }
   run_agreed(comm, [&] { std::ranges::for_each(places, remove); });
   return {comm.nodes(), found[found.size() - 2], found.back()};

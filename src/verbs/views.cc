@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/text.h"
+#include "base/wording.h"
 #include "fetch/known_tree.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
@@ -25,9 +26,9 @@ std::filesystem::path fragment_path(const std::filesystem::path& top, const Reci
     std::vector<std::string> ids;
     for (const Fragment& fragment : recipe.fragments) ids.push_back(fragment.id);
     const auto meant = nearest(id, ids);
-    throw Error(
-        FailureKind::not_found, fmt::format("{} has no fragment '{}'", printable(recipe.name), printable(id)),
-        meant ? fmt::format("did you mean {}?", *meant) : fmt::format("sabath info {} names them", recipe.name));
+    throw Error(FailureKind::not_found, fmt::format("{} has no fragment '{}'", printable(recipe.name), printable(id)),
+                meant ? fmt::format("did you mean {}?", *meant)
+                      : fmt::format("{} {} names them", verb_text("info"), recipe.name));
   }
   if (found->path) return top / found->path->text();
   if (found->type != FragmentType::file) return top;
@@ -66,7 +67,7 @@ ViewRecord view(Session& session, const ViewRequest& request, EventSink&, std::s
   const auto manifest = store->manifest(root);
   if (!manifest || !all_present(*store, *manifest)) {
     throw Error(FailureKind::offline, fmt::format("the store does not hold all of {}", printable(request.name)),
-                fmt::format("sabath fetch {}", printable(request.name)));
+                fmt::format("{} {}", verb_text("fetch"), printable(request.name)));
   }
   ViewRecord record;
   if (request.to) {

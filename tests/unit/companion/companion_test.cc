@@ -41,7 +41,7 @@ TEST(Companion, MustBeOfThisVersion) {
            {"/bin/true", "it does not answer"},
            {script(home, "usage", "echo 'no such option: --as' >&2; exit 2"), "complains \"no such option: --as\""},
            {script(home, "talker", "yes words >&2"), "complains \"words"},
-           {script(home, "other", "printf 'sabath 99.0.0, companion 1\\n' >&0"), "it says \"sabath 99.0.0"},
+           {script(home, "other", "printf 'sabath 99.0.0, companion 2\\n' >&0"), "it says \"sabath 99.0.0"},
            {script(home, "dying", "kill -SEGV $$"), "it does not answer"}}) {
     const Failure failure = failure_of(program);
     EXPECT_EQ(failure.kind, FailureKind::command);

@@ -16,6 +16,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/wording.h"
 #include "hdf5/own_process.h"
 #include "run/guarded_process.h"
 #include "sabath/error.h"
@@ -183,6 +184,28 @@ TEST(Guest, SelectsAndHashesElsewhere) {
   EXPECT_EQ(whole.objects.size(), 2u);
   EXPECT_TRUE(again.objects.empty());
   EXPECT_NE(hdf5.hash(part, false, {}).hash, whole.hash);
+}
+
+std::string hint_of_a_missing_file() {
+  Hdf5 hdf5(SABATH_PROGRAM);
+  try {
+    static_cast<void>(hdf5.inspect("/no/such.h5", {}));
+  } catch (const Error& error) {
+    return error.failure().hint;
+  }
+  return "it was read";
+}
+
+TEST(Guest, ReadsTheWordsOfItsOwnUser) {
+  EXPECT_EQ(hint_of_a_missing_file(), "`path NAME` tells where a fetched asset stands");
+  static const Wording line = [] {
+    Wording other = wording_of_hosts;
+    other.name = "line";
+    return other;
+  }();
+  use_wording(line);
+  EXPECT_EQ(hint_of_a_missing_file(), "`sabath path NAME` tells where a fetched asset stands");
+  use_wording(wording_of_hosts);
 }
 
 TEST(Guest, LearnsWhatIsWrong) {

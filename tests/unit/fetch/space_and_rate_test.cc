@@ -44,7 +44,7 @@ TEST(SpaceGuard, TheMessageHasTheNumbersAndTheHintAWayOut) {
   for (const char* part : {"the asset", "/the/store", "7654321", "1234567", "7.65 MB", "1.23 MB"}) {
     EXPECT_NE(bytes.message.find(part), std::string::npos) << part << " in " << bytes.message;
   }
-  EXPECT_NE(bytes.hint.find("--store"), std::string::npos);
+  EXPECT_NE(bytes.hint.find("\"store\""), std::string::npos);
   const Failure inodes = refusal(guard, 0, 40);
   EXPECT_NE(inodes.message.find("40 inodes"), std::string::npos) << inodes.message;
   EXPECT_NE(inodes.message.find("3 inodes are free"), std::string::npos) << inodes.message;

@@ -46,7 +46,7 @@ TEST(Rates, TheMedianAndTheBestOfTheNewest) {
 TEST(Walltime, OnlyWhatCannotEndIsRefused) {
   const std::chrono::system_clock::time_point now(std::chrono::seconds(1'000'000));
   const auto judge = [&](std::uint64_t bytes, double best, int left_s) {
-    TimeNeed need{bytes, std::nullopt, Deadline{now + std::chrono::seconds(left_s), "--deadline"}};
+    TimeNeed need{bytes, std::nullopt, Deadline{now + std::chrono::seconds(left_s), "deadline"}};
     if (best > 0) need.rate = Rate{best / 10, best, 3};
     return refusal_of(need, now, "x");
   };
@@ -54,7 +54,7 @@ TEST(Walltime, OnlyWhatCannotEndIsRefused) {
   const auto late = judge(1010, 10, 100);
   ASSERT_TRUE(late);
   EXPECT_EQ(exit_code(late->kind), 5);
-  EXPECT_NE(late->hint.find("--deadline none"), std::string::npos);
+  EXPECT_NE(late->hint.find("\"deadline\" none"), std::string::npos);
   EXPECT_FALSE(judge(1ULL << 50, 0, 1)) << "nobody knows how fast it goes";
   EXPECT_TRUE(judge(1, 0, 0)) << "the time is over";
   EXPECT_FALSE(judge(0, 10, -5)) << "there is nothing to do";

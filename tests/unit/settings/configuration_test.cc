@@ -60,7 +60,7 @@ TEST_F(ConfigurationTest, TheStoreInOrderOfPrecedence) {
   EXPECT_EQ(load().session.store, "/from/environment/");
   sources_.store = "/from/flag";
   EXPECT_EQ(load().session.store, "/from/flag");
-  EXPECT_EQ(origin_of("store"), "--store");
+  EXPECT_EQ(origin_of("store"), "store");
 }
 
 TEST_F(ConfigurationTest, WithoutAHomeItAsks) {

@@ -29,7 +29,7 @@ TEST(Walltime, WhoSaysWhenItEnds) {
   ASSERT_TRUE(asked(environment));
   EXPECT_EQ(asked(environment)->by, "SLURM_JOB_END_TIME");
   EXPECT_EQ(asked(environment)->at, std::chrono::system_clock::from_time_t(1795284000));
-  EXPECT_EQ(asked(environment, "2h")->by, "--deadline");
+  EXPECT_EQ(asked(environment, "2h")->by, "deadline");
   EXPECT_FALSE(asked(environment, "none"));
   environment.variables["SLURM_JOB_END_TIME"] = "soon";
   EXPECT_EQ(asked(environment)->by, "PBS_WALLTIME");

@@ -1,0 +1,64 @@
+// The library knows no command line. A remedy names a field of a request or of the settings, or a verb; how its user
+// writes that, the program says. A text is worded where it is made: failures, events, records and what ranks send each
+// other carry finished text, and nobody has to find names in it later.
+//
+// A host reads names in quotes. The command line installs its options when it starts. A companion is the same program,
+// and words its texts as the library does that started it. Any thread may ask.
+// A name that is not on the lists below does not compile. tests/unit/cli looks up each of them among the options,
+// tests/house among the keys of requests.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <string_view>
+
+namespace sabath {
+
+inline constexpr std::array<std::string_view, 55> option_names{
+    "all",           "alone",    "anonymous", "as",        "at",           "blocks",
+    "bypass_shared", "config",   "container", "datasets",  "deadline",     "env",
+    "file",          "filter",   "force",     "format",    "have",         "keep_archives",
+    "launcher",      "link",     "listen",    "low",       "manifest",     "max_size",
+    "mode",          "models",   "no_fetch",  "no_verify", "nodes",        "offline",
+    "output",        "path",     "pattern",   "ranks",     "readers",      "refresh",
+    "repair",        "roots",    "run_dir",   "run_set",   "sample",       "select",
+    "set",           "set_from", "simulate",  "site",      "stage_record", "store",
+    "threads",       "to",       "token",     "undo",      "url",          "want",
+    "within"};
+
+inline constexpr std::array<std::string_view, 21> verb_names{
+    "config", "doctor", "export", "fetch", "fetchers",        "gc",   "hdf5 inspect",
+    "import", "info",   "list",   "log",   "manifest create", "path", "pin",
+    "report", "run",    "serve",  "stage", "verify",          "view", "want"};
+
+// A name of a list; another one is an error of the compiler.
+template <const auto& list>
+struct Listed {
+  consteval Listed(const char* written) : name(written) {
+    if (std::ranges::find(list, name) == list.end()) throw "base/wording.h does not list this name";
+  }
+  std::string_view name;
+};
+using OptionName = Listed<option_names>;
+using VerbName = Listed<verb_names>;
+
+struct Wording {
+  std::string_view name;                                     // what a companion is told
+  bool quotes = false;                                       // names of options, in a sentence
+  std::string (*option)(std::string_view name) = nullptr;    // --max-size
+  std::string (*verb)(std::string_view name) = nullptr;      // sabath stage
+  std::string (*by_ranks)(std::string_view name) = nullptr;  // mpirun sabath stage
+  std::string (*record)(std::string_view verb) = nullptr;    // what the verb gives, as the object of a sentence
+};
+extern const Wording wording_of_hosts;              // until another is installed
+void use_wording(const Wording& wording) noexcept;  // `wording` lives as long as the process
+[[nodiscard]] const Wording& wording_in_use() noexcept;
+
+[[nodiscard]] std::string option_text(OptionName option);  // in a sentence: --max-size, "max_size"
+[[nodiscard]] std::string option_name(OptionName option);  // by itself, as where a setting is from: without quotes
+[[nodiscard]] std::string verb_text(VerbName verb);        // its arguments follow
+[[nodiscard]] std::string verb_by_ranks_text(VerbName verb);
+[[nodiscard]] std::string record_text(VerbName verb);
+
+}  // namespace sabath

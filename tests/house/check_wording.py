@@ -1,0 +1,148 @@
+#!/usr/bin/python3
+"""The library knows no command line: below src/cli no text names an option or a line of `sabath`; base/wording.h has
+the names that remedies may use, and each of them is a key of a request (docs/library.md) or of sabath_open (sabath.h).
+Usage: check_wording.py [TREE]; check_wording.py --self-test. Each finding is one line, FILE:LINE: what is wrong.
+"""
+
+import pathlib
+import re
+import sys
+import tempfile
+
+# What other programs are given, or what people are told to give them: the option, and the files that may name it.
+# A file without options starts a program: whole arguments of it are no texts.
+PROGRAMS = {
+    "src/base/companion.cc", "src/companion/act.cc",  # sabath, as a companion of the library
+    "src/fetch/git.cc", "src/run/source_copy.cc",  # git
+    "src/report/png_export.cc",  # rsvg-convert
+    "src/run/accelerators.cc", "src/run/machine.cc",  # nvidia-smi, rocm-smi, mpirun
+    "src/run/conda.cc", "src/run/environment.cc", "src/run/node_samples.cc", "src/run/python.cc",  # conda, bash, ours, pip
+    "src/verbs/doctor_machine.cc",  # anything that has a version
+}  # fmt: skip
+TOLD = {
+    "bagit.py --sha512", "aws s3 cp --request-payer", "aws configure export-credentials --format",
+    "srun --mpi=pmix", "clone it with --recurse-submodules",
+}  # fmt: skip
+# Lines that are content and no remedy: a recipe and a crate for people at any machine, what is hashed, what is refused.
+LINES = {
+    "src/verbs/adoption.cc": "sabath adopt", "src/report/ro_crate.cc": "sabath cite",
+    "src/report/mlflow_store.cc": "sabath run", "src/verbs/doctor_store.cc": "sabath doctor",
+}  # fmt: skip
+STARTED = "src/companion/act.cc"  # where the program itself speaks, before there is a host or a line
+
+TOKEN = re.compile(
+    r'//[^\n]*|/\*.*?\*/|R"(?P<mark>\w*)\((?P<raw>.*?)\)(?P=mark)"|"(?P<text>(?:\\.|[^"\\\n])*)"|\'(?:\\.|[^\'\\\n])+\'', re.S
+)
+OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
+SHORT = re.compile(r"(?:^|with |NAME )-[a-z](?= [A-Z]|$| or )")  # -o FILE; not `ulimit -f`
+NAMES = r"constexpr std::array<std::string_view, \d+> {}\{{([^}}]*)\}}"
+
+
+def texts_of(code):
+    """(line, text) of each literal; neighbours are one text, as the compiler has them."""
+    found, end = [], None
+    for token in TOKEN.finditer(code):
+        text = token["raw"] if token["raw"] is not None else token["text"]
+        if text is None:
+            continue
+        if found and end is not None and not code[end : token.start()].strip():
+            found[-1] = (found[-1][0], found[-1][1] + text)
+        else:
+            found.append((code.count("\n", 0, token.start()) + 1, text))
+        end = token.end()
+    return found
+
+
+def faults_of(path, text, verbs):
+    for told in TOLD:
+        text = text.replace(told, "")
+    if path in PROGRAMS and not re.search(r"\s", text) or path == STARTED:
+        return
+    if path in LINES and LINES[path] in text or "var(--" in text or text.startswith(":root") or "{--" in text:
+        return  # content; names of CSS
+    for match in [*OPTION.finditer(text), *(SHORT.finditer(text) if " " in text else ())]:
+        yield f"{match.group(0).strip()} is an option: option_text() of base/wording.h"
+    for match in re.finditer(r"\bsabath (" + "|".join(verbs) + r")\b", text):
+        yield f"`{match.group(0)}` is a line: verb_text() of base/wording.h"
+
+
+def check(tree):
+    tree = pathlib.Path(tree)
+    header = (tree / "src/base/wording.h").read_text(encoding="utf-8")
+    options, verbs = (
+        re.findall(r'"([^"]+)"', re.search(NAMES.format(name), header).group(1)) for name in ("option_names", "verb_names")
+    )
+    table = (tree / "src/verbs/verb.cc").read_text(encoding="utf-8")
+    all_verbs = sorted(re.findall(r'verb\("([\w ]+)"', table), key=len, reverse=True)
+    used, findings = set(), []
+    for top in ("src", "fetchers"):
+        for file in sorted((tree / top).rglob("*")):
+            path = str(file.relative_to(tree))
+            if file.suffix not in (".cc", ".h") or path.startswith("src/cli/"):
+                continue
+            code = file.read_text(encoding="utf-8")
+            used |= set(re.findall(r'\b(?:option|verb|record)\w*_(?:text|name)\("([\w ]+)"', code))
+            findings += [f"{path}:{line}: {fault}" for line, text in texts_of(code) for fault in faults_of(path, text, all_verbs)]
+    document = (tree / "docs/library.md").read_text(encoding="utf-8")
+    keys = set(re.findall(r'"(\w+)"', (tree / "include/sabath/sabath.h").read_text(encoding="utf-8")))
+    keys |= {key for row in re.findall(r"^\|.*\|$", document, re.M) for key in re.findall(r"`(\w+)`", row)}
+    for name in options:
+        if name not in keys and name != "alone":  # the command line's: a session has ranks or none
+            findings.append(f"src/base/wording.h:1: {name} is no key of docs/library.md or sabath.h")
+    findings += [f"src/base/wording.h:1: nobody names {name}: remove it" for name in [*options, *verbs] if name not in used]
+    return findings
+
+
+HEADER = """constexpr std::array<std::string_view, 2> option_names{
+    "force", "path"};
+constexpr std::array<std::string_view, 1> verb_names{"fetch"};
+"""
+USE = 'auto used = option_text("force") + option_name("path") + verb_text("fetch");\n'
+SAMPLES = (  # code in src/fetch/x.cc, what the finding says; None: a good one
+    ("", None),
+    ('throw Error(kind, "fetch it with --force");\n', "--force is an option"),
+    ('auto hint = "fetch it "\n    "with --"\n    "force";\n', "--force is an option"),
+    ('auto hint = R"(say --force)";\n', "--force is an option"),
+    ('auto hint = "name one with -d or -m";\n', "-d is an option"),
+    ('auto hint = "-o FILE";\n', "-o is an option"),
+    ('auto hint = "raise it with ulimit -f, or a-b";  // not --force\n', None),
+    ('auto hint = "`srun --mpi=pmix` starts it";\n', None),
+    ('auto hint = "`sabath fetch` brings it";\n', "`sabath fetch` is a line"),
+    ('auto hint = "the program sabath fetches nothing";\n', None),
+    ("auto c = '\"'; --count; auto d = '\"';\n", None),
+)
+
+
+def self_test():
+    failures = 0
+    for code, expected in SAMPLES:
+        with tempfile.TemporaryDirectory() as tree:
+            for name, text in {
+                "src/base/wording.h": HEADER, "src/verbs/verb.cc": 'verb("fetch", call_fetch)', "src/fetch/x.cc": USE + code,
+                "docs/library.md": "| `fetch` | `path` |\n", "include/sabath/sabath.h": '/* "force": true */',
+            }.items():  # fmt: skip
+                file = pathlib.Path(tree, name)
+                file.parent.mkdir(parents=True, exist_ok=True)
+                file.write_text(text, encoding="utf-8")
+            found = check(tree)
+            pathlib.Path(tree, "docs/library.md").write_text("| `fetch` | |\n", encoding="utf-8")
+            pathlib.Path(tree, "src/fetch/x.cc").write_text(USE.replace("option_name", "f"), encoding="utf-8")
+            unknown = check(tree)
+        right = len(found) == 1 and expected in found[0] if expected else not found
+        if not right or len(unknown) != 2 or "no key" not in unknown[0] or "nobody names path" not in unknown[1]:
+            failures += 1
+            print(f"{code}: expected {expected or 'no finding'}, found {found} and {unknown}")
+    print(f"self-test: {len(SAMPLES)} samples, {failures} failures")
+    return failures
+
+
+def main():
+    if sys.argv[1:] == ["--self-test"]:
+        return 1 if self_test() else 0
+    findings = check(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parents[2])
+    print("\n".join(findings) if findings else "check_wording: no findings")
+    return 1 if findings else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
