@@ -18,7 +18,7 @@ PATH = re.compile(rf"(?<![\w./~$}}-])((?:{TOPS})/[\w./*+-]*[\w*/])")
 FILE = re.compile(r"`([\w*-]+\.(?:cc|h|py|cmake))`")
 LINK = re.compile(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)")
 COUNTED = re.compile(r"^\| \w+ \| `([^`]+)` \| ([\d,]+) \|", re.M)  # of docs/testing.md: files, at least
-PLACEHOLDERS = re.compile("NAME|NOUN|DATE-CPU")
+PLACEHOLDERS = re.compile("NAME|NOUN|ROOM|LABEL|DATE-CPU")
 
 
 def documents(tree):
