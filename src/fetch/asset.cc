@@ -14,6 +14,7 @@
 #include "fetch/fragments.h"
 #include "fetch/git.h"
 #include "fetch/known_tree.h"
+#include "fetch/ledger.h"
 #include "fetch/other_version.h"
 #include "fetch/reuse_meter.h"
 #include "fetch/selection.h"

@@ -5,18 +5,18 @@
 #include <unordered_map>
 #include <vector>
 
-#include "fetch/hosts.h"
-#include "fetch/ledger.h"
-#include "fetch/rate_limit.h"
 #include "fetch/rewrite.h"
-#include "fetch/space_guard.h"
 #include "sabath/digest.h"
 #include "sabath/event.h"
 #include "sabath/fetcher.h"
-#include "store/store.h"
 
 namespace sabath {
 
+class Hosts;
+class Ledger;
+class RateLimiter;
+class SpaceGuard;
+class Store;
 class Team;
 
 // Which part of a transfer that several ranks work on this process begins with.

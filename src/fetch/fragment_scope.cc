@@ -12,6 +12,7 @@
 #include "fetch/guarded_sink.h"
 #include "fetch/retry.h"
 #include "fetch/source_key.h"
+#include "fetch/space_guard.h"
 #include "fetch/team.h"
 #include "store/footprint.h"
 

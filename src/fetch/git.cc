@@ -26,6 +26,7 @@
 #include "fetch/retry.h"
 #include "fetch/rewrite.h"
 #include "fetch/submodule.h"
+#include "store/store.h"
 #include "store/submodule_clones.h"
 
 namespace sabath {

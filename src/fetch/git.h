@@ -7,6 +7,7 @@
 #include <string>
 
 #include "fetch/context.h"
+#include "manifest/manifest.h"
 #include "sabath/recipe.h"
 
 namespace sabath {

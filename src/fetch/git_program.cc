@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "base/wording.h"
+#include "fetch/ledger.h"
 #include "sabath/error.h"
 
 namespace sabath {

@@ -12,6 +12,7 @@
 #include "fetch/at_hand.h"
 #include "fetch/lfs_pointer.h"
 #include "fetch/publisher.h"
+#include "fetch/space_guard.h"
 #include "fetch/submodule.h"
 #include "fetch/team.h"
 

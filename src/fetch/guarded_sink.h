@@ -9,6 +9,7 @@
 
 #include "fetch/context.h"
 #include "fetch/hosts.h"
+#include "fetch/ledger.h"
 
 namespace sabath {
 

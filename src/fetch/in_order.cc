@@ -8,6 +8,7 @@
 #include "fetch/follow.h"
 #include "fetch/page_guard.h"
 #include "fetch/source_key.h"
+#include "fetch/space_guard.h"
 #include "store/leader_watch.h"
 
 namespace sabath {

@@ -11,7 +11,9 @@
 #include <vector>
 
 #include "fetch/context.h"
+#include "fetch/hosts.h"
 #include "fetch/job.h"
+#include "fetch/ledger.h"
 #include "fetch/retry.h"
 
 namespace sabath {

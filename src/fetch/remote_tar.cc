@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "sabath/error.h"
+#include "store/store.h"
 
 namespace sabath {
 

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "fetch/context.h"
+#include "fetch/ledger.h"
 
 namespace sabath {
 

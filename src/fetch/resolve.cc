@@ -17,6 +17,7 @@
 #include "base/reach.h"
 #include "base/text.h"
 #include "base/threads.h"
+#include "fetch/ledger.h"
 #include "fetch/rate_limit.h"
 #include "fetch/retry.h"
 #include "fetch/text_sink.h"

@@ -12,8 +12,11 @@
 
 #include "fetch/context.h"
 #include "fetch/deal.h"
+#include "fetch/hosts.h"
 #include "fetch/job.h"
+#include "fetch/ledger.h"
 #include "fetch/rank_report.h"
+#include "fetch/rate_limit.h"
 #include "fetch/rounds.h"
 
 namespace sabath {

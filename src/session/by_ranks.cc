@@ -6,6 +6,7 @@
 #include "base/wording.h"
 #include "comm/agree.h"
 #include "comm/parcel.h"
+#include "fetch/space_guard.h"
 #include "session/stores.h"
 #include "store/layout.h"
 

@@ -9,7 +9,11 @@
 
 #include "base/wording.h"
 #include "fetch/context.h"
+#include "fetch/hosts.h"
 #include "fetch/job_parcel.h"
+#include "fetch/ledger.h"
+#include "fetch/rate_limit.h"
+#include "fetch/space_guard.h"
 #include "fetch/swarm.h"
 
 namespace sabath {

@@ -6,7 +6,11 @@
 #include <vector>
 
 #include "fetch/context.h"
+#include "fetch/hosts.h"
 #include "fetch/job.h"
+#include "fetch/ledger.h"
+#include "fetch/rate_limit.h"
+#include "fetch/space_guard.h"
 #include "fetch/swarm.h"
 #include "memory_origin.h"
 #include "store/store.h"
