@@ -13,8 +13,8 @@
 
 #include "base/file.h"
 #include "base/hash.h"
-#include "store/collect.h"
-#include "store/layout.h"
+#include "store/collect/collect.h"
+#include "store/disk/layout.h"
 #include "store/store.h"
 
 namespace sabath {

@@ -9,8 +9,8 @@
 
 #include "base/file.h"
 #include "base/hash.h"
+#include "fetch/hosts/source_key.h"
 #include "fetch/plan.h"
-#include "fetch/source_key.h"
 
 namespace sabath {
 namespace {

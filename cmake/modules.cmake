@@ -1,4 +1,4 @@
-# One small object library for each folder. `sabath_module(NAME DEPS ... LIBRARIES ...)` makes sabath_NAME from the
+# One small object library for each folder and room. `sabath_module(NAME DEPS ... LIBRARIES ...)` makes sabath_NAME from the
 # folder's *.cc; `sabath_link(TARGET module... [WITHOUT module...] [ALONE])` links a target with these modules and all that
 # they need, but for those that it has something else in the place of, or ALONE with these.
 
@@ -31,11 +31,11 @@ function(sabath_module name)
   target_include_directories(sabath_${name} PUBLIC
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/src>)
   target_link_libraries(sabath_${name} PRIVATE sabath_options Threads::Threads nlohmann_json::nlohmann_json fmt::fmt ${arg_LIBRARIES})
-  if(SABATH_FUZZ AND NOT name MATCHES "^(cli|door|mpi|record|report|run|serve|session|settings|stage|verbs)$")  # what the targets link
+  if(SABATH_FUZZ AND NOT name MATCHES "^(cli|door|mpi|record|report|run|serve|session|settings|stage|verbs)(_|$)")  # what the targets link
     target_compile_options(sabath_${name} PRIVATE -fsanitize=fuzzer-no-link)
   endif()
   # These look at each byte. The others call them and libraries, and the presets compile those in two thirds of the time.
-  if(name MATCHES "^(base|hdf5|manifest|metrics)$")
+  if(name MATCHES "^(base(_.*)?|hdf5|manifest|metrics)$")
     if(CMAKE_BUILD_TYPE STREQUAL "Release")
       target_compile_options(sabath_${name} PRIVATE -O3)
     endif()

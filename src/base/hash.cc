@@ -14,7 +14,7 @@
 #include <thread>
 #include <vector>
 
-#include "base/sha256_choice.h"
+#include "base/sha256/sha256_choice.h"
 #include "base/text.h"
 #include "sabath/error.h"
 

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "cli/global_options.h"
-#include "cli/render.h"
+#include "cli/frame/global_options.h"
+#include "cli/show/render.h"
 
 namespace sabath::cli {
 namespace {

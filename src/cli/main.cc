@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "cli/frame/signals.h"
 #include "cli/program.h"
-#include "cli/signals.h"
 #include "cli/wording.h"
 #include "companion/act.h"
 #include "sabath/environment.h"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/global_options.h"
+#include "cli/frame/global_options.h"
 #include "cli/verb.h"
 
 namespace sabath::cli {

@@ -16,7 +16,7 @@
 #include "cli/help.h"
 #include "cli/parser.h"
 #include "cli/ranks.h"
-#include "cli/render.h"
+#include "cli/show/render.h"
 #include "cli/verb.h"
 #include "comm/agree.h"
 #include "sabath/error.h"

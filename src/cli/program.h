@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/signals.h"
+#include "cli/frame/signals.h"
 #include "sabath/environment.h"
 
 namespace sabath::cli {

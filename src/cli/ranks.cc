@@ -14,7 +14,7 @@
 #include <mutex>
 #include <thread>
 
-#include "cli/render.h"
+#include "cli/show/render.h"
 #include "cli/verb.h"
 #include "mpi/library.h"
 #include "sabath/error.h"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/signals.h"
+#include "cli/frame/signals.h"
 #include "mpi/session.h"
 #include "sabath/comm.h"
 #include "sabath/environment.h"

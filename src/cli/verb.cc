@@ -2,8 +2,8 @@
 
 #include <cstdio>
 
-#include "cli/progress.h"
-#include "cli/render.h"
+#include "cli/show/progress.h"
+#include "cli/show/render.h"
 
 namespace sabath::cli {
 

@@ -8,10 +8,10 @@
 #include <stop_token>
 #include <string_view>
 
-#include "cli/options.h"
-#include "cli/output.h"
-#include "cli/presentation.h"
-#include "cli/signals.h"
+#include "cli/frame/options.h"
+#include "cli/frame/output.h"
+#include "cli/frame/presentation.h"
+#include "cli/frame/signals.h"
 #include "sabath/comm.h"
 #include "sabath/configuration.h"
 #include "sabath/event.h"

@@ -4,9 +4,9 @@
 #include <exception>
 #include <thread>
 
-#include "fetch/archive.h"
+#include "fetch/archives/archive.h"
 #include "fetch/fragment_part.h"
-#include "fetch/spool.h"
+#include "fetch/transfer/spool.h"
 
 namespace sabath {
 

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "fetch/context.h"
+#include "fetch/hosts/context.h"
 #include "sabath/recipe.h"
 #include "sabath/session.h"
 

@@ -1,6 +1,6 @@
 #include "fetch/file_part.h"
 
-#include "fetch/at_hand.h"
+#include "fetch/transfer/at_hand.h"
 
 namespace sabath {
 

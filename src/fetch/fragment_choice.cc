@@ -3,10 +3,10 @@
 #include <utility>
 
 #include "base/metalink.h"
+#include "fetch/decide/selection.h"
+#include "fetch/hosts/source_key.h"
 #include "fetch/known_tree.h"
 #include "fetch/resolve.h"
-#include "fetch/selection.h"
-#include "fetch/source_key.h"
 #include "recipe/file_list.h"
 
 namespace sabath {

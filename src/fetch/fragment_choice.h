@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "fetch/asset.h"
-#include "fetch/job.h"
-#include "fetch/rewrite.h"
+#include "fetch/decide/job.h"
+#include "fetch/decide/rewrite.h"
 #include "manifest/manifest.h"
 #include "sabath/fetcher.h"
 #include "sabath/recipe.h"

@@ -9,13 +9,13 @@
 #include "base/file.h"
 #include "base/wording.h"
 #include "fetch/archive_part.h"
+#include "fetch/decide/retry.h"
+#include "fetch/decide/selection.h"
 #include "fetch/file_part.h"
+#include "fetch/hosts/source_key.h"
 #include "fetch/known_tree.h"
 #include "fetch/list_part.h"
 #include "fetch/members_part.h"
-#include "fetch/retry.h"
-#include "fetch/selection.h"
-#include "fetch/source_key.h"
 
 namespace sabath {
 

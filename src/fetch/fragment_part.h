@@ -10,9 +10,9 @@
 #include <string>
 
 #include "base/hash.h"
+#include "fetch/decide/job.h"
 #include "fetch/fragment_choice.h"
 #include "fetch/fragment_scope.h"
-#include "fetch/job.h"
 
 namespace sabath {
 

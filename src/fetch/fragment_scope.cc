@@ -9,12 +9,12 @@
 
 #include "base/wording.h"
 
-#include "fetch/guarded_sink.h"
-#include "fetch/retry.h"
-#include "fetch/source_key.h"
-#include "fetch/space_guard.h"
-#include "fetch/team.h"
-#include "store/footprint.h"
+#include "fetch/decide/retry.h"
+#include "fetch/hosts/guarded_sink.h"
+#include "fetch/hosts/source_key.h"
+#include "fetch/hosts/space_guard.h"
+#include "fetch/ranks/team.h"
+#include "store/space/footprint.h"
 
 namespace sabath {
 namespace {

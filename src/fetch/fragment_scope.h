@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "fetch/asset.h"
-#include "fetch/context.h"
+#include "fetch/decide/job.h"
 #include "fetch/fragment_choice.h"
-#include "fetch/job.h"
+#include "fetch/hosts/context.h"
 #include "sabath/session.h"
 
 namespace sabath {

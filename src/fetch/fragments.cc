@@ -12,8 +12,8 @@
 #include <fmt/ranges.h>
 
 #include "fetch/fragment_part.h"
+#include "fetch/hosts/source_key.h"
 #include "fetch/known_tree.h"
-#include "fetch/source_key.h"
 
 namespace sabath {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "fetch/source_key.h"
+#include "fetch/hosts/source_key.h"
 
 namespace sabath {
 namespace {

@@ -8,10 +8,10 @@
 
 #include "base/file.h"
 #include "base/text.h"
-#include "fetch/at_hand.h"
+#include "fetch/decide/selection.h"
 #include "fetch/resolve.h"
-#include "fetch/selection.h"
-#include "store/footprint.h"
+#include "fetch/transfer/at_hand.h"
+#include "store/space/footprint.h"
 
 namespace sabath {
 namespace {

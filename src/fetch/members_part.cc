@@ -6,11 +6,11 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
-#include "fetch/at_hand.h"
-#include "fetch/remote_tar.h"
-#include "fetch/retry.h"
-#include "fetch/selection.h"
-#include "fetch/source_key.h"
+#include "fetch/decide/retry.h"
+#include "fetch/decide/selection.h"
+#include "fetch/hosts/source_key.h"
+#include "fetch/remote_tar/remote_tar.h"
+#include "fetch/transfer/at_hand.h"
 
 namespace sabath {
 

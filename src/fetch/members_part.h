@@ -2,8 +2,8 @@
 #pragma once
 
 #include "fetch/fragment_part.h"
-#include "fetch/remote_tar_index.h"
-#include "fetch/remote_tar_members.h"
+#include "fetch/remote_tar/remote_tar_index.h"
+#include "fetch/remote_tar/remote_tar_members.h"
 
 namespace sabath {
 

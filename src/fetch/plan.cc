@@ -6,14 +6,14 @@
 
 #include "base/file.h"
 #include "base/wording.h"
-#include "fetch/at_hand.h"
+#include "fetch/decide/selection.h"
 #include "fetch/fragment_choice.h"
+#include "fetch/hosts/source_key.h"
 #include "fetch/known_tree.h"
-#include "fetch/selection.h"
-#include "fetch/source_key.h"
+#include "fetch/transfer/at_hand.h"
 #include "store/arrived.h"
 #include "store/chunk_index.h"
-#include "store/footprint.h"
+#include "store/space/footprint.h"
 
 namespace sabath {
 

@@ -7,9 +7,9 @@
 #include <optional>
 #include <vector>
 
-#include "base/limits.h"
+#include "base/machine/limits.h"
 #include "fetch/asset.h"
-#include "fetch/rewrite.h"
+#include "fetch/decide/rewrite.h"
 #include "sabath/plan.h"
 #include "store/store.h"
 

@@ -17,10 +17,10 @@
 #include "base/reach.h"
 #include "base/text.h"
 #include "base/threads.h"
-#include "fetch/ledger.h"
-#include "fetch/rate_limit.h"
-#include "fetch/retry.h"
-#include "fetch/text_sink.h"
+#include "fetch/decide/retry.h"
+#include "fetch/hosts/ledger.h"
+#include "fetch/hosts/rate_limit.h"
+#include "fetch/hosts/text_sink.h"
 
 namespace sabath {
 namespace {

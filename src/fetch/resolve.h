@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/reach.h"
-#include "fetch/context.h"
+#include "fetch/hosts/context.h"
 #include "sabath/resolver.h"
 
 namespace sabath {

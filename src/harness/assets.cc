@@ -9,7 +9,7 @@
 #include "base/hash.h"
 #include "base/wording.h"
 #include "base/working_directory.h"
-#include "fetch/rewrite.h"
+#include "fetch/decide/rewrite.h"
 #include "manifest/manifest.h"
 #include "run/commands.h"
 #include "run/tree_check.h"

@@ -13,7 +13,7 @@
 #include "base/wording.h"
 #include "run/conda.h"
 #include "sabath/error.h"
-#include "store/clone.h"
+#include "store/disk/clone.h"
 
 namespace sabath {
 namespace {

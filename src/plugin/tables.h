@@ -2,8 +2,8 @@
 // Program and plugin are built together, from the same headers; `headers` is their hash, and tells if they were not.
 #pragma once
 
-#include "fetch/archive.h"
-#include "fetch/bundle.h"
+#include "fetch/archives/archive.h"
+#include "fetch/archives/bundle.h"
 #include "hdf5/inspect.h"
 #include "hdf5/library.h"
 #include "hdf5/logical_hash.h"

@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
-#include "store/clone.h"
+#include "store/disk/clone.h"
 #include "store/submodule_clones.h"
 
 namespace sabath {

@@ -3,7 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 
-#include "store/layout.h"
+#include "store/disk/layout.h"
 
 namespace sabath {
 namespace {

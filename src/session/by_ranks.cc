@@ -6,9 +6,9 @@
 #include "base/wording.h"
 #include "comm/agree.h"
 #include "comm/parcel.h"
-#include "fetch/space_guard.h"
+#include "fetch/hosts/space_guard.h"
 #include "session/stores.h"
-#include "store/layout.h"
+#include "store/disk/layout.h"
 
 namespace sabath {
 namespace {

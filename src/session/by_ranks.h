@@ -5,7 +5,7 @@
 #include <memory>
 #include <stop_token>
 
-#include "fetch/team.h"
+#include "fetch/ranks/team.h"
 #include "sabath/comm.h"
 #include "sabath/session.h"
 #include "store/store.h"

@@ -1,7 +1,7 @@
 #include "session/holding.h"
 
 #include "base/file.h"
-#include "fetch/source_key.h"
+#include "fetch/hosts/source_key.h"
 #include "session/stores.h"
 #include "store/lookup.h"
 

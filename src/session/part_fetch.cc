@@ -8,13 +8,13 @@
 #include <utility>
 
 #include "base/wording.h"
-#include "fetch/context.h"
-#include "fetch/hosts.h"
-#include "fetch/job_parcel.h"
-#include "fetch/ledger.h"
-#include "fetch/rate_limit.h"
-#include "fetch/space_guard.h"
-#include "fetch/swarm.h"
+#include "fetch/hosts/context.h"
+#include "fetch/hosts/hosts.h"
+#include "fetch/hosts/ledger.h"
+#include "fetch/hosts/rate_limit.h"
+#include "fetch/hosts/space_guard.h"
+#include "fetch/ranks/job_parcel.h"
+#include "fetch/transfer/swarm.h"
 
 namespace sabath {
 namespace {

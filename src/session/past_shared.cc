@@ -15,7 +15,7 @@
 #include "session/staging.h"
 #include "session/stores.h"
 #include "stage/beat.h"
-#include "stage/target.h"
+#include "stage/node/target.h"
 
 namespace sabath {
 namespace {

@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
-#include "fetch/by_digest.h"
-#include "fetch/job.h"
-#include "fetch/text_sink.h"
+#include "fetch/decide/job.h"
+#include "fetch/hosts/by_digest.h"
+#include "fetch/hosts/text_sink.h"
 #include "sabath/error.h"
 
 namespace sabath {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "fetch/rewrite.h"
+#include "fetch/decide/rewrite.h"
 #include "manifest/manifest.h"
 #include "sabath/fetcher.h"
 #include "sabath/recipe.h"

@@ -16,9 +16,9 @@
 #include "session/pinned.h"
 #include "session/preflight.h"
 #include "session/state.h"
-#include "stage/target.h"
-#include "store/footprint.h"
-#include "store/reservation.h"
+#include "stage/node/target.h"
+#include "store/space/footprint.h"
+#include "store/space/reservation.h"
 
 namespace sabath {
 namespace {

@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "fetch/hosts/space_guard.h"
 #include "fetch/plan.h"
-#include "fetch/space_guard.h"
 #include "sabath/session.h"
 #include "session/rates.h"
 

@@ -7,7 +7,7 @@
 #include "base/file.h"
 #include "sabath/error.h"
 #include "sabath/url.h"
-#include "store/layout.h"
+#include "store/disk/layout.h"
 
 namespace sabath {
 namespace {

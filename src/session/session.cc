@@ -11,10 +11,10 @@
 #include "base/wording.h"
 #include "comm/agree.h"
 #include "fetch/asset.h"
+#include "fetch/decide/selection.h"
+#include "fetch/hosts/source_key.h"
 #include "fetch/known_tree.h"
 #include "fetch/plan.h"
-#include "fetch/selection.h"
-#include "fetch/source_key.h"
 #include "recipe/catalogue.h"
 #include "session/by_ranks.h"
 #include "session/exit_of.h"
@@ -22,10 +22,10 @@
 #include "session/part_fetch.h"
 #include "session/preflight.h"
 #include "session/state.h"
-#include "store/layout.h"
+#include "store/disk/layout.h"
+#include "store/leases/uses.h"
 #include "store/lookup.h"
 #include "store/store.h"
-#include "store/uses.h"
 
 namespace sabath {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "base/file.h"
 #include "fetch/known_tree.h"
-#include "store/layout.h"
+#include "store/disk/layout.h"
 
 namespace sabath {
 

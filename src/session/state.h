@@ -6,13 +6,13 @@
 #include <string>
 #include <vector>
 
-#include "fetch/team.h"
+#include "fetch/ranks/team.h"
 #include "recipe/catalogue.h"
 #include "sabath/comm.h"
 #include "sabath/session.h"
 #include "session/late_fetchers.h"
 #include "session/stores.h"
-#include "store/lease.h"
+#include "store/leases/lease.h"
 #include "store/store.h"
 
 namespace sabath {

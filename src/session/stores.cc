@@ -11,7 +11,7 @@
 
 #include "base/file.h"
 #include "base/hash.h"
-#include "fetch/rewrite.h"
+#include "fetch/decide/rewrite.h"
 #include "sabath/error.h"
 #include "session/late_fetchers.h"
 #include "store/lookup.h"

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "sabath/comm.h"
-#include "store/verify.h"
+#include "store/verify/verify.h"
 
 namespace sabath {
 

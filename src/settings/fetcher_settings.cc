@@ -10,7 +10,7 @@
 #include "base/working_directory.h"
 #include "sabath/error.h"
 #include "sabath/url.h"
-#include "store/writer.h"
+#include "store/disk/writer.h"
 
 namespace sabath {
 namespace {

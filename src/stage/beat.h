@@ -15,7 +15,7 @@
 #include "comm/heartbeat.h"
 #include "sabath/comm.h"
 #include "sabath/error.h"
-#include "stage/straggler.h"
+#include "stage/plan/straggler.h"
 
 namespace sabath {
 

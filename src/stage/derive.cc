@@ -15,7 +15,7 @@
 #include "hdf5/own_process.h"
 #include "sabath/error.h"
 #include "stage/knowledge.h"
-#include "store/layout.h"
+#include "store/disk/layout.h"
 
 namespace sabath {
 namespace {

@@ -15,7 +15,7 @@
 #include "comm/agree.h"
 #include "stage/attention.h"
 #include "stage/moving_pieces.h"
-#include "stage/workers.h"
+#include "stage/node/workers.h"
 
 namespace sabath {
 namespace {

@@ -19,9 +19,9 @@
 #include "sabath/comm.h"
 #include "sabath/error.h"
 #include "stage/beat.h"
-#include "stage/piece_set.h"
-#include "stage/plan.h"
-#include "stage/tape.h"
+#include "stage/plan/piece_set.h"
+#include "stage/plan/plan.h"
+#include "stage/plan/tape.h"
 
 namespace sabath {
 

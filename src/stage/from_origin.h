@@ -14,9 +14,9 @@
 #include "manifest/manifest.h"
 #include "sabath/comm.h"
 #include "sabath/error.h"
-#include "stage/piece_reader.h"
-#include "stage/piece_set.h"
-#include "stage/plan.h"
+#include "stage/node/piece_reader.h"
+#include "stage/plan/piece_set.h"
+#include "stage/plan/plan.h"
 #include "store/store.h"
 
 namespace sabath {

@@ -9,7 +9,7 @@
 
 #include "base/wording.h"
 #include "sabath/error.h"
-#include "stage/trees.h"
+#include "stage/plan/trees.h"
 
 namespace sabath {
 namespace {

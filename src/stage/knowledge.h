@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "sabath/comm.h"
-#include "stage/piece_set.h"
-#include "stage/plan.h"
-#include "stage/tape.h"
+#include "stage/plan/piece_set.h"
+#include "stage/plan/plan.h"
+#include "stage/plan/tape.h"
 
 namespace sabath {
 

@@ -11,8 +11,8 @@
 
 #include "sabath/comm.h"
 #include "stage/exchange.h"
-#include "stage/piece_buffers.h"
-#include "stage/tape.h"
+#include "stage/node/piece_buffers.h"
+#include "stage/plan/tape.h"
 
 namespace sabath {
 

@@ -13,14 +13,14 @@
 #include "base/file.h"
 #include "comm/agree.h"
 #include "comm/parcel.h"
-#include "stage/deal.h"
 #include "stage/derive.h"
 #include "stage/exchange.h"
 #include "stage/knowledge.h"
-#include "stage/local_disks.h"
-#include "stage/node_report.h"
-#include "stage/node_store.h"
-#include "stage/target.h"
+#include "stage/node/local_disks.h"
+#include "stage/node/node_report.h"
+#include "stage/node/node_store.h"
+#include "stage/node/target.h"
+#include "stage/plan/deal.h"
 
 namespace sabath {
 namespace {

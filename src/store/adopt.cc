@@ -8,7 +8,7 @@
 #include "base/wording.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
-#include "store/clone.h"
+#include "store/disk/clone.h"
 #include "store/shared.h"
 #include "store/state.h"
 

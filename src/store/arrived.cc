@@ -2,7 +2,7 @@
 
 #include <system_error>
 
-#include "store/journal.h"
+#include "store/partials/journal.h"
 #include "store/state.h"
 
 namespace sabath {

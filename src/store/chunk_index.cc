@@ -8,7 +8,7 @@
 #include <tuple>
 
 #include "sabath/error.h"
-#include "store/listing.h"
+#include "store/disk/listing.h"
 #include "store/state.h"
 
 namespace sabath {

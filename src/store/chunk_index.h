@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "manifest/manifest.h"
-#include "store/partial.h"
+#include "store/partials/partial.h"
 #include "store/store.h"
 
 namespace sabath {

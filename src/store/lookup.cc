@@ -10,10 +10,10 @@
 #include <utility>
 
 #include "sabath/error.h"
-#include "store/clone.h"
+#include "store/disk/clone.h"
+#include "store/disk/small_file.h"
 #include "store/pack_stream.h"
 #include "store/shared.h"
-#include "store/small_file.h"
 #include "store/state.h"
 
 namespace sabath {

@@ -11,9 +11,9 @@
 #include "base/hash.h"
 #include "base/wording.h"
 #include "sabath/error.h"
+#include "store/disk/ref_file.h"
+#include "store/disk/small_file.h"
 #include "store/lookup.h"
-#include "store/ref_file.h"
-#include "store/small_file.h"
 #include "store/state.h"
 
 namespace sabath {

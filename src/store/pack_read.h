@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "base/file.h"
-#include "store/pack_format.h"
+#include "store/packs/pack_format.h"
 #include "store/store.h"
 
 namespace sabath {

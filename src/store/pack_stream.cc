@@ -4,7 +4,7 @@
 #include <unordered_set>
 #include <utility>
 
-#include "store/pack_writer.h"
+#include "store/packs/pack_writer.h"
 #include "store/state.h"
 
 namespace sabath {

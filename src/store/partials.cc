@@ -4,10 +4,10 @@
 #include <filesystem>
 #include <system_error>
 
-#include "store/known_partial.h"
-#include "store/leader_watch.h"
+#include "store/partials/known_partial.h"
+#include "store/partials/leader_watch.h"
+#include "store/partials/unknown_partial.h"
 #include "store/state.h"
-#include "store/unknown_partial.h"
 
 namespace sabath {
 namespace {

@@ -11,7 +11,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "sabath/error.h"
-#include "store/small_file.h"
+#include "store/disk/small_file.h"
 #include "store/state.h"
 
 namespace sabath {

@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <optional>
 
-#include "store/layout.h"
+#include "store/disk/layout.h"
 #include "store/store.h"
 
 namespace sabath {

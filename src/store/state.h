@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "store/stock.h"
+#include "store/leases/uses.h"
+#include "store/packs/stock.h"
 #include "store/store.h"
-#include "store/uses.h"
 
 namespace sabath {
 

@@ -13,7 +13,7 @@
 #include "base/wording.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
-#include "store/lease_file.h"
+#include "store/leases/lease_file.h"
 #include "store/lookup.h"
 #include "store/shared.h"
 #include "store/state.h"

@@ -19,10 +19,10 @@
 #include "sabath/digest.h"
 #include "sabath/fetcher.h"
 #include "store/content.h"
-#include "store/lease.h"
-#include "store/object_writer.h"
-#include "store/partial.h"
-#include "store/store_values.h"
+#include "store/disk/store_values.h"
+#include "store/leases/lease.h"
+#include "store/objects/object_writer.h"
+#include "store/partials/partial.h"
 
 namespace sabath {
 
@@ -78,7 +78,7 @@ class Store {
   [[nodiscard]] std::uint64_t held(const Digest& digest) const;
   [[nodiscard]] std::uint64_t held(const Sha256& source_key) const;
   [[nodiscard]] bool has_partial(const Sha256& source_key) const;  // something to adopt
-  // Whether another writer is fetching this source, and when it is done: store/leader_watch.h.
+  // Whether another writer is fetching this source, and when it is done: store/partials/leader_watch.h.
   [[nodiscard]] std::unique_ptr<LeaderWatch> watch_leader(const Sha256& source_key);
 
   // --- names -------------------------------------------------------------------------------------------------
@@ -110,7 +110,8 @@ class Store {
   // Makes or mends the view; every file must be present. Returns its path.
   std::filesystem::path make_view(const Manifest& manifest);
 
-  // --- care: see also store/collect.h, store/pins.h, store/scrub.h -------------------------------------------------
+  // --- care: see also store/collect/collect.h, store/pins.h, store/verify/scrub.h
+  // -------------------------------------------------
   [[nodiscard]] const Members& members() const;  // who reads what is in it
   // Asked before the bytes of a local file go into the store unasked for: throws Error{access} if that would show them
   // to somebody who cannot read the file itself. `name`: for people.

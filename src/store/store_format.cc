@@ -8,7 +8,7 @@
 #include "base/file.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
-#include "store/pack_format.h"
+#include "store/packs/pack_format.h"
 
 namespace sabath {
 namespace {

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "store/layout.h"
+#include "store/disk/layout.h"
 
 namespace sabath {
 

@@ -14,8 +14,8 @@
 #include <string_view>
 
 #include "base/file.h"
-#include "fetch/bundle.h"
-#include "fetch/want_list.h"
+#include "fetch/archives/bundle.h"
+#include "fetch/archives/want_list.h"
 #include "sabath/error.h"
 #include "tar_seal.h"
 

@@ -5,12 +5,12 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "store/arrivals.h"
-#include "store/evidence_log.h"
-#include "store/journal.h"
-#include "store/layout.h"
-#include "store/ref_file.h"
-#include "store/writer.h"
+#include "store/disk/layout.h"
+#include "store/disk/ref_file.h"
+#include "store/disk/writer.h"
+#include "store/hints/arrivals.h"
+#include "store/hints/evidence_log.h"
+#include "store/partials/journal.h"
 
 namespace {
 

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "sabath/error.h"
-#include "store/layout.h"
-#include "store/pack_format.h"
+#include "store/disk/layout.h"
 #include "store/pack_read.h"
+#include "store/packs/pack_format.h"
 
 namespace {
 

@@ -10,7 +10,7 @@
 
 #include "base/hash.h"
 #include "base/text.h"
-#include "fetch/remote_tar_index.h"
+#include "fetch/remote_tar/remote_tar_index.h"
 #include "sabath/error.h"
 #include "tar_seal.h"
 

@@ -83,7 +83,7 @@ class Documents:
 
 
 SAMPLES = (  # file, text, findings
-    ("DESIGN.md", "`swarm.cc` and src/fetch/swarm.cc, docs/a.md, see [it](docs/a.md)\n", 0),
+    ("DESIGN.md", "`swarm.cc` and src/fetch/transfer/swarm.cc, docs/a.md, see [it](docs/a.md)\n", 0),
     ("DESIGN.md", "x\n" * 251, 1),
     ("DESIGN.md", "x" * 111 + "\n", 1),
     ("DESIGN.md", "It was so on 2026-11-21.\n", 1),
@@ -103,7 +103,7 @@ def self_test():
     for name, text, expected in SAMPLES:
         with tempfile.TemporaryDirectory() as directory:
             tree = pathlib.Path(directory)
-            for file, content in (("src/fetch/swarm.cc", ""), ("fetchers/file/file.cc", ""), ("docs/a.md", ""), (name, text)):
+            for file, content in (("src/fetch/transfer/swarm.cc", ""), ("fetchers/file/file.cc", ""), ("docs/a.md", ""), (name, text)):
                 (tree / file).parent.mkdir(parents=True, exist_ok=True)
                 (tree / file).write_text(content)
             found = Documents(tree).check()

@@ -13,11 +13,11 @@ import tempfile
 # A file without options starts a program: whole arguments of it are no texts.
 PROGRAMS = {
     "src/base/companion.cc", "src/companion/act.cc",  # sabath, as a companion of the library
-    "src/fetch/git.cc", "src/run/source_copy.cc",  # git
+    "src/fetch/git/git.cc", "src/run/source_copy.cc",  # git
     "src/report/png_export.cc",  # rsvg-convert
     "src/run/accelerators.cc", "src/run/machine.cc",  # nvidia-smi, rocm-smi, mpirun
     "src/run/conda.cc", "src/run/environment.cc", "src/run/node_samples.cc", "src/run/python.cc",  # conda, bash, ours, pip
-    "src/verbs/doctor_machine.cc",  # anything that has a version
+    "src/verbs/doctor/doctor_machine.cc",  # anything that has a version
 }  # fmt: skip
 TOLD = {
     "bagit.py --sha512", "aws s3 cp --request-payer", "aws configure export-credentials --format",
@@ -25,8 +25,8 @@ TOLD = {
 }  # fmt: skip
 # Lines that are content and no remedy: a recipe and a crate for people at any machine, what is hashed, what is refused.
 LINES = {
-    "src/verbs/adoption.cc": "sabath adopt", "src/report/ro_crate.cc": "sabath cite",
-    "src/report/mlflow_store.cc": "sabath run", "src/verbs/doctor_store.cc": "sabath doctor",
+    "src/verbs/care/adoption.cc": "sabath adopt", "src/report/ro_crate.cc": "sabath cite",
+    "src/report/mlflow_store.cc": "sabath run", "src/verbs/doctor/doctor_store.cc": "sabath doctor",
 }  # fmt: skip
 STARTED = "src/companion/act.cc"  # where the program itself speaks, before there is a host or a line
 

@@ -12,9 +12,9 @@
 #include <string>
 
 #include "base/expiry.h"
-#include "base/file_stripes.h"
-#include "base/idle_cores.h"
-#include "base/limits.h"
+#include "base/machine/file_stripes.h"
+#include "base/machine/idle_cores.h"
+#include "base/machine/limits.h"
 
 namespace sabath {
 namespace {

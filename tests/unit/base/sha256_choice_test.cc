@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/hash.h"
-#include "base/sha256_choice.h"
+#include "base/sha256/sha256_choice.h"
 #include "sabath/error.h"
 
 namespace sabath {

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "base/hash.h"
-#include "base/sha256_choice.h"
-#include "base/sha256_lanes.h"
+#include "base/sha256/sha256_choice.h"
+#include "base/sha256/sha256_lanes.h"
 
 namespace sabath {
 namespace {

@@ -6,7 +6,7 @@
 #include <tuple>
 #include <utility>
 
-#include "cli/epoch_board.h"
+#include "cli/show/epoch_board.h"
 
 namespace sabath::cli {
 namespace {

@@ -1,8 +1,8 @@
-#include "cli/presentation.h"
+#include "cli/frame/presentation.h"
 
 #include <gtest/gtest.h>
 
-#include "base/filesystem_kind.h"
+#include "base/machine/filesystem_kind.h"
 
 namespace sabath::cli {
 namespace {

@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "cli/progress_state.h"
-#include "cli/render.h"
+#include "cli/show/progress_state.h"
+#include "cli/show/render.h"
 #include "golden.h"
 
 namespace sabath::cli {

@@ -1,4 +1,4 @@
-#include "cli/progress.h"
+#include "cli/show/progress.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "cli/render.h"
+#include "cli/show/render.h"
 
 #include <gtest/gtest.h>
 

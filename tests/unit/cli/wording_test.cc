@@ -6,7 +6,7 @@
 #include <set>
 #include <string>
 
-#include "cli/global_options.h"
+#include "cli/frame/global_options.h"
 #include "cli/verb.h"
 #include "verbs/verb.h"
 

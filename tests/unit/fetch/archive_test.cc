@@ -1,5 +1,5 @@
 // Unpacking: what archives hold comes out as it went in, and what no honest archive holds is refused.
-#include "fetch/archive.h"
+#include "fetch/archives/archive.h"
 
 #include <gtest/gtest.h>
 

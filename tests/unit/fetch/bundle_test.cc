@@ -1,5 +1,5 @@
 // Bundles as strangers make them: each is refused with its own kind, within bounds, and what was published is right.
-#include "fetch/bundle.h"
+#include "fetch/archives/bundle.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

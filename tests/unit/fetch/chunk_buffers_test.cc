@@ -1,5 +1,5 @@
 // Chunks' memory: whole pages of its own, used again, and given back to the system.
-#include "fetch/chunk_buffers.h"
+#include "fetch/transfer/chunk_buffers.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
 // How many connections a host is given: the policy in a loop with hosts that are functions of their connections.
-#include "fetch/connections.h"
+#include "fetch/decide/connections.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Which rank fetches what.
-#include "fetch/deal.h"
+#include "fetch/decide/deal.h"
 
 #include <gtest/gtest.h>
 

@@ -10,7 +10,7 @@
 #include <sstream>
 
 #include "base/hash.h"
-#include "store/writer.h"
+#include "store/disk/writer.h"
 
 namespace sabath::test {
 

@@ -5,13 +5,13 @@
 #include <string>
 #include <vector>
 
-#include "fetch/context.h"
-#include "fetch/hosts.h"
-#include "fetch/job.h"
-#include "fetch/ledger.h"
-#include "fetch/rate_limit.h"
-#include "fetch/space_guard.h"
-#include "fetch/swarm.h"
+#include "fetch/decide/job.h"
+#include "fetch/hosts/context.h"
+#include "fetch/hosts/hosts.h"
+#include "fetch/hosts/ledger.h"
+#include "fetch/hosts/rate_limit.h"
+#include "fetch/hosts/space_guard.h"
+#include "fetch/transfer/swarm.h"
 #include "memory_origin.h"
 #include "store/store.h"
 #include "support/seeded.h"

@@ -1,5 +1,5 @@
 // The hash that follows the front: chunks in every order, kept and read back, from many threads.
-#include "fetch/front_hash.h"
+#include "fetch/transfer/front_hash.h"
 
 #include <gtest/gtest.h>
 

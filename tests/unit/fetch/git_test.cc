@@ -1,5 +1,5 @@
 // Source trees from real repositories made here: which commit is meant, what of it is taken, what is never executed.
-#include "fetch/git.h"
+#include "fetch/git/git.h"
 
 #include <gtest/gtest.h>
 

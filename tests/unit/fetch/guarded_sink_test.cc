@@ -1,5 +1,5 @@
 // Whoever waits for a rate limit says so first: a schedule takes it for a late source else.
-#include "fetch/guarded_sink.h"
+#include "fetch/hosts/guarded_sink.h"
 
 #include <gtest/gtest.h>
 

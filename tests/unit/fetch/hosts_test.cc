@@ -1,4 +1,4 @@
-#include "fetch/hosts.h"
+#include "fetch/hosts/hosts.h"
 
 #include <gtest/gtest.h>
 

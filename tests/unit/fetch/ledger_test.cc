@@ -1,5 +1,5 @@
 // Who gave what.
-#include "fetch/ledger.h"
+#include "fetch/hosts/ledger.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Which mirror of a file is asked, and when it is given up.
-#include "fetch/mirrors.h"
+#include "fetch/hosts/mirrors.h"
 
 #include <gtest/gtest.h>
 

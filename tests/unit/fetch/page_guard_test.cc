@@ -1,5 +1,5 @@
 // A web page where data was asked for is refused; data is not, whatever the server calls it.
-#include "fetch/page_guard.h"
+#include "fetch/hosts/page_guard.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // Published hashes of pieces against chunks: what lies within a chunk is judged by it, and nothing else is.
 
-#include "fetch/pieces.h"
+#include "fetch/transfer/pieces.h"
 
 #include <gtest/gtest.h>
 

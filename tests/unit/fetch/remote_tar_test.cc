@@ -1,5 +1,5 @@
 // Parts of an asset: what headers say, what an index keeps, how much is read for it, and what patterns choose.
-#include "fetch/remote_tar.h"
+#include "fetch/remote_tar/remote_tar.h"
 
 #include <gtest/gtest.h>
 
@@ -8,9 +8,9 @@
 
 #include "archive_maker.h"
 #include "base/hash.h"
-#include "fetch/remote_tar_members.h"
-#include "fetch/selection.h"
-#include "fetch/source_key.h"
+#include "fetch/decide/selection.h"
+#include "fetch/hosts/source_key.h"
+#include "fetch/remote_tar/remote_tar_members.h"
 #include "fetch_bench.h"
 #include "support/seeded.h"
 

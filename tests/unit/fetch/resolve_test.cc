@@ -5,7 +5,7 @@
 
 #include <thread>
 
-#include "fetch/lfs_pointer.h"
+#include "fetch/git/lfs_pointer.h"
 #include "fetch_bench.h"
 
 namespace sabath::test {

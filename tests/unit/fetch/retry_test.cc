@@ -1,5 +1,5 @@
-// When to ask again, and whom: the tables of fetch/retry.h.
-#include "fetch/retry.h"
+// When to ask again, and whom: the tables of fetch/decide/retry.h.
+#include "fetch/decide/retry.h"
 
 #include <gtest/gtest.h>
 

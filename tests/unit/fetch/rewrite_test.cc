@@ -1,4 +1,4 @@
-#include "fetch/rewrite.h"
+#include "fetch/decide/rewrite.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Runs and sources of which nothing comes: what becomes of their bytes, and who is still asked.
-#include "fetch/schedule.h"
+#include "fetch/decide/schedule.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // Which bytes are read next, and by whom: single decisions, and random sequences against a bitmap. How good they are
 // together, simulation_test.cc says.
-#include "fetch/schedule.h"
+#include "fetch/decide/schedule.h"
 
 #include <gtest/gtest.h>
 

@@ -13,9 +13,9 @@
 
 #include <fmt/format.h>
 
-#include "fetch/connections.h"
-#include "fetch/retry.h"
-#include "fetch/schedule.h"
+#include "fetch/decide/connections.h"
+#include "fetch/decide/retry.h"
+#include "fetch/decide/schedule.h"
 #include "simulation_link.h"
 
 namespace sabath::test {

@@ -1,5 +1,5 @@
 // Names of sources are on disk: a change of these values makes every store forget what it learnt.
-#include "fetch/source_key.h"
+#include "fetch/hosts/source_key.h"
 
 #include <gtest/gtest.h>
 

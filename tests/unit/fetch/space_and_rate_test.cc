@@ -5,8 +5,8 @@
 #include <thread>
 #include <vector>
 
-#include "fetch/rate_limit.h"
-#include "fetch/space_guard.h"
+#include "fetch/hosts/rate_limit.h"
+#include "fetch/hosts/space_guard.h"
 #include "sabath/error.h"
 #include "support/temp_dir.h"
 

@@ -1,5 +1,5 @@
 // An archive is read while it is fetched: the reader never sees a byte that is not there, nor a partial that is gone.
-#include "fetch/spool.h"
+#include "fetch/transfer/spool.h"
 
 #include <gtest/gtest.h>
 

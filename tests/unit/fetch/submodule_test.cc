@@ -1,9 +1,9 @@
 // What a repository says of files and repositories that stand elsewhere.
-#include "fetch/submodule.h"
+#include "fetch/git/submodule.h"
 
 #include <gtest/gtest.h>
 
-#include "fetch/lfs_pointer.h"
+#include "fetch/git/lfs_pointer.h"
 #include "sabath/error.h"
 
 namespace sabath::test {

@@ -1,5 +1,5 @@
 // The lanes together: many files of every kind, and what ends them all.
-#include "fetch/swarm.h"
+#include "fetch/transfer/swarm.h"
 
 #include <gtest/gtest.h>
 

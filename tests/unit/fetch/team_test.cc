@@ -1,5 +1,5 @@
 // All ranks of a job fetch into one store: threads as ranks, an origin in memory.
-#include "fetch/team.h"
+#include "fetch/ranks/team.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // What a lane does next for a shared file: every phase with every combination of facts.
-#include "fetch/transfer_step.h"
+#include "fetch/transfer/transfer_step.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "fetch/trust.h"
+#include "fetch/transfer/trust.h"
 
 #include <gtest/gtest.h>
 

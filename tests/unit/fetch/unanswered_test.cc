@@ -1,5 +1,5 @@
 // Requests without an answer: which of them end, so that those whose connections are served can go on.
-#include "fetch/unanswered.h"
+#include "fetch/transfer/unanswered.h"
 
 #include <gtest/gtest.h>
 

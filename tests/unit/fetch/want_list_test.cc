@@ -1,5 +1,5 @@
 // Want-lists: one spelling each, and what a store says that it lacks or has.
-#include "fetch/want_list.h"
+#include "fetch/archives/want_list.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "fetch/warm_up.h"
+#include "fetch/hosts/warm_up.h"
 
 #include <gtest/gtest.h>
 

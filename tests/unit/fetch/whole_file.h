@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "fetch/schedule.h"
+#include "fetch/decide/schedule.h"
 
 namespace sabath {
 

@@ -8,7 +8,7 @@
 #include "sabath/session.h"
 #include "sabath/stage.h"
 #include "site.h"
-#include "store/listing.h"
+#include "store/disk/listing.h"
 #include "store/state.h"
 #include "support/seeded.h"
 

@@ -1,5 +1,5 @@
 // A node's store while another job fills it, too.
-#include "stage/node_store.h"
+#include "stage/node/node_store.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 #include <iterator>
 
 #include "base/file.h"
-#include "store/partial.h"
+#include "store/partials/partial.h"
 #include "support/seeded.h"
 #include "support/temp_dir.h"
 

@@ -1,5 +1,5 @@
 // Who gives what to whom: on every member's plan together, each piece that a member lacks comes to it exactly once.
-#include "stage/plan.h"
+#include "stage/plan/plan.h"
 
 #include <gtest/gtest.h>
 
@@ -10,9 +10,9 @@
 #include <random>
 #include <set>
 
-#include "stage/deal.h"
 #include "stage/knowledge.h"
-#include "stage/trees.h"
+#include "stage/plan/deal.h"
+#include "stage/plan/trees.h"
 #include "support/thread_comm.h"
 
 namespace sabath::test {

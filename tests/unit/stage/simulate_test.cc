@@ -1,5 +1,5 @@
 // The forecast follows from the planner: what the plan moves is what it counts, and a planner that errs is seen.
-#include "stage/simulate.h"
+#include "stage/simulation/simulate.h"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "sabath/error.h"
-#include "stage/measured_sites.h"
+#include "stage/simulation/measured_sites.h"
 
 namespace sabath::test {
 namespace {

@@ -1,5 +1,5 @@
 // Who is named, and after how long.
-#include "stage/straggler.h"
+#include "stage/plan/straggler.h"
 
 #include <gtest/gtest.h>
 

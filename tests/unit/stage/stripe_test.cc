@@ -1,5 +1,5 @@
 // Files dealt to a node's disks, and what --to says of them.
-#include "stage/stripe.h"
+#include "stage/plan/stripe.h"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 
 #include "comm/solo_comm.h"
 #include "sabath/error.h"
-#include "stage/target.h"
+#include "stage/node/target.h"
 
 namespace sabath::test {
 namespace {

@@ -1,5 +1,5 @@
 // How many workers are taken, on models of what they work on.
-#include "stage/worker_count.h"
+#include "stage/node/worker_count.h"
 
 #include <gtest/gtest.h>
 

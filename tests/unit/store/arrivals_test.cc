@@ -1,4 +1,4 @@
-#include "store/arrivals.h"
+#include "store/hints/arrivals.h"
 
 #include "store_fixture.h"
 

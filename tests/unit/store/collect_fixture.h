@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "base/hash.h"
-#include "store/collect.h"
-#include "store/layout.h"
-#include "store/uses.h"
+#include "store/collect/collect.h"
+#include "store/disk/layout.h"
+#include "store/leases/uses.h"
 #include "store_fixture.h"
 
 namespace sabath::test {

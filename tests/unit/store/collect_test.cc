@@ -5,8 +5,8 @@
 #include <fstream>
 
 #include "collect_fixture.h"
-#include "store/evidence.h"
-#include "store/lease_file.h"
+#include "store/hints/evidence.h"
+#include "store/leases/lease_file.h"
 #include "store/pins.h"
 #include "store/state.h"
 

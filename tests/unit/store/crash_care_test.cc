@@ -6,10 +6,10 @@
 #include <filesystem>
 
 #include "base/hash.h"
-#include "store/collect.h"
-#include "store/layout.h"
+#include "store/collect/collect.h"
+#include "store/disk/layout.h"
+#include "store/leases/uses.h"
 #include "store/pins.h"
-#include "store/uses.h"
 #include "store_fixture.h"
 
 namespace sabath::test {

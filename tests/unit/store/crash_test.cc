@@ -12,7 +12,7 @@
 #include <thread>
 
 #include "base/hash.h"
-#include "store/layout.h"
+#include "store/disk/layout.h"
 #include "store_fixture.h"
 
 namespace sabath::test {

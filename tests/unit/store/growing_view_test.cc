@@ -1,12 +1,12 @@
-// A view that is made while its files arrive: tests of store/growing_view.h.
-#include "store/growing_view.h"
+// A view that is made while its files arrive: tests of store/views/growing_view.h.
+#include "store/views/growing_view.h"
 
 #include <sys/stat.h>
 
 #include <map>
 
 #include "base/file.h"
-#include "store/evidence.h"
+#include "store/hints/evidence.h"
 #include "store/state.h"
 #include "store_fixture.h"
 

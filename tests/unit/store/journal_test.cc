@@ -1,14 +1,14 @@
-#include "store/journal.h"
+#include "store/partials/journal.h"
 
 #include <fcntl.h>
 
 #include <thread>
 
-#include "store/evidence.h"
-#include "store/evidence_log.h"
-#include "store/layout.h"
-#include "store/scratch.h"
-#include "store/writer_logs.h"
+#include "store/disk/layout.h"
+#include "store/disk/writer_logs.h"
+#include "store/hints/evidence.h"
+#include "store/hints/evidence_log.h"
+#include "store/partials/scratch.h"
 #include "store_fixture.h"
 
 namespace sabath::test {

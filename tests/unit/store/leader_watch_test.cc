@@ -1,5 +1,5 @@
 // Who leads where no digest is known: by two stores, by writers of other machines, and by processes that are killed.
-#include "store/leader_watch.h"
+#include "store/partials/leader_watch.h"
 
 #include <signal.h>
 
@@ -8,8 +8,8 @@
 
 #include "base/file.h"
 #include "base/hash.h"
-#include "store/journal.h"
-#include "store/layout.h"
+#include "store/disk/layout.h"
+#include "store/partials/journal.h"
 #include "store/state.h"
 #include "store_fixture.h"
 

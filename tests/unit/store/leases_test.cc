@@ -6,11 +6,11 @@
 #include <fstream>
 
 #include "base/hash.h"
-#include "store/layout.h"
-#include "store/lease_file.h"
+#include "store/disk/layout.h"
+#include "store/disk/writer.h"
+#include "store/leases/lease_file.h"
+#include "store/leases/uses.h"
 #include "store/pins.h"
-#include "store/uses.h"
-#include "store/writer.h"
 #include "store_fixture.h"
 
 namespace sabath::test {

@@ -1,5 +1,5 @@
 // Modes that the store sets, and who could read a file, by what its mode and its ACL say.
-#include "store/members.h"
+#include "store/disk/members.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

@@ -1,9 +1,9 @@
 #include <nlohmann/json.hpp>
 
 #include "base/hash.h"
-#include "store/layout.h"
-#include "store/ref_file.h"
-#include "store/writer.h"
+#include "store/disk/layout.h"
+#include "store/disk/ref_file.h"
+#include "store/disk/writer.h"
 #include "store_fixture.h"
 
 namespace sabath::test {

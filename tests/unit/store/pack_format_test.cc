@@ -1,5 +1,5 @@
+#include "store/packs/pack_format.h"
 #include "base/hash.h"
-#include "store/pack_format.h"
 #include "store_fixture.h"
 
 namespace sabath::test {

@@ -3,9 +3,9 @@
 
 #include "base/hash.h"
 #include "packs_fixture.h"
-#include "store/collect.h"
-#include "store/pack_format.h"
-#include "store/verify.h"
+#include "store/collect/collect.h"
+#include "store/packs/pack_format.h"
+#include "store/verify/verify.h"
 
 namespace sabath::test {
 namespace {

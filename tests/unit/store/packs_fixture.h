@@ -1,7 +1,7 @@
 // A store into which many small files are put together. For tests; one thread.
 #pragma once
 
-#include "store/layout.h"
+#include "store/disk/layout.h"
 #include "store_fixture.h"
 
 namespace sabath::test {

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "base/hash.h"
-#include "store/journal.h"
-#include "store/layout.h"
+#include "store/disk/layout.h"
+#include "store/partials/journal.h"
 #include "store_fixture.h"
 
 namespace sabath::test {

@@ -6,7 +6,7 @@
 #include <thread>
 
 #include "partials_fixture.h"
-#include "store/known_partial.h"
+#include "store/partials/known_partial.h"
 
 namespace sabath::test {
 namespace {

@@ -4,9 +4,9 @@
 #include <filesystem>
 #include <thread>
 
-#include "store/layout.h"
-#include "store/reservation.h"
-#include "store/reservation_file.h"
+#include "store/disk/layout.h"
+#include "store/space/reservation.h"
+#include "store/space/reservation_file.h"
 #include "store/state.h"
 #include "store_fixture.h"
 

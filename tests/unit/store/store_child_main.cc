@@ -23,11 +23,11 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "sabath/error.h"
-#include "store/collect.h"
-#include "store/leader_watch.h"
+#include "store/collect/collect.h"
+#include "store/partials/leader_watch.h"
 #include "store/pins.h"
 #include "store/store.h"
-#include "store/verify.h"
+#include "store/verify/verify.h"
 #include "support/seeded.h"
 
 namespace {

@@ -10,7 +10,7 @@
 
 #include "manifest/manifest.h"
 #include "sabath/error.h"
-#include "store/owners.h"
+#include "store/disk/owners.h"
 #include "store/store.h"
 #include "support/process.h"
 #include "support/seeded.h"

@@ -7,12 +7,12 @@
 
 #include "base/file.h"
 #include "base/hash.h"
-#include "store/checked.h"
-#include "store/journal.h"
-#include "store/layout.h"
+#include "store/disk/layout.h"
+#include "store/hints/checked.h"
+#include "store/partials/journal.h"
 #include "store/pins.h"
 #include "store/state.h"
-#include "store/verify.h"
+#include "store/verify/verify.h"
 #include "store_fixture.h"
 
 namespace sabath::test {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "store/evidence.h"
-#include "store/layout.h"
+#include "store/disk/layout.h"
+#include "store/hints/evidence.h"
 #include "store_fixture.h"
 
 namespace sabath::test {

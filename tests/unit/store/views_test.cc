@@ -6,7 +6,7 @@
 #include <thread>
 
 #include "base/file.h"
-#include "store/evidence.h"
+#include "store/hints/evidence.h"
 #include "store_fixture.h"
 
 namespace sabath::test {

@@ -7,7 +7,7 @@
 
 #include "ask.h"
 #include "base/file.h"
-#include "fetch/want_list.h"
+#include "fetch/archives/want_list.h"
 #include "site.h"
 #include "support/seeded.h"
 

@@ -6,7 +6,7 @@
 
 #include "ask.h"
 #include "site.h"
-#include "verbs/manifest_entries.h"
+#include "verbs/manifests/manifest_entries.h"
 
 namespace sabath::test {
 namespace {

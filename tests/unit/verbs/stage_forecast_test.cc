@@ -1,5 +1,5 @@
 // A machine in words: every key reaches the model, and what makes no sense is refused with what to do.
-#include "verbs/stage_forecast.h"
+#include "verbs/assets/stage_forecast.h"
 
 #include <gtest/gtest.h>
 

@@ -1,0 +1,66 @@
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "base/text.h"
+#include "cli/show/render.h"
+#include "cli/verbs.h"
+#include "sabath/adoption.h"
+#include "sabath/path.h"
+#include "verbs/records.h"
+
+namespace sabath::cli {
+namespace {
+namespace cmd_adopt {
+
+struct Options {
+  std::string directory;
+  std::optional<std::string> name;
+  std::optional<std::uint64_t> threads;
+};
+
+int run(Context& context, const Options& options) {
+  const AdoptionRequest request{options.directory, options.name.value_or(""),
+                                static_cast<unsigned>(options.threads.value_or(0))};
+  Session session(context.configuration.session);
+  const AdoptionRecord record = adopt(session, request, *context.make_progress(), context.stop);
+  if (context.presentation.json) {
+    context.out.record(json_of(record));
+    return record.exit;
+  }
+  context.out.print((record.recipe.empty() ? record.manifest : record.recipe) + "\n");
+  context.say(fmt::format("{}: {} files, {}, copied: nothing", printable(record.directory.native()), record.files,
+                          format_bytes(record.bytes)));
+  if (!record.recipe.empty()) {
+    context.say(
+        fmt::format("keep what was printed as datasets/{}.json in a directory of SABATH_RECIPES; then `sabath "
+                    "fetch {}` finds it",
+                    request.name, request.name));
+  }
+  return record.exit;
+}
+
+Action declare(OptionSet& set) {
+  const auto options = std::make_shared<Options>();
+  set.argument("DIR", options->directory, "a directory whose files stay where they are");
+  set.option("--name", "NAME", options->name, "print a recipe of this name, which `sabath fetch` understands");
+  set.count("-j,--threads", "N", 1024, options->threads, "threads that read and hash (default: one a core)");
+  return [options](Context& context) { return run(context, *options); };
+}
+
+}  // namespace cmd_adopt
+}  // namespace
+
+constexpr Verb adopt_verb{
+    "adopt",
+    "know data that is here already, without copying it",
+    "sabath adopt /project/data/climate --name climate > ~/recipes/datasets/climate.json\n"
+    "sabath adopt /project/data/climate          its root, for a recipe that you write",
+    "Each file is read once and hashed. The store then knows where its content stands: it is not fetched again, it can "
+    "be "
+    "staged, and its view has symlinks to it. A file that is changed or removed later counts as missing, and is never "
+    "served for what it was. Executables are copied into views.",
+    false,
+    cmd_adopt::declare,
+};
+
+}  // namespace sabath::cli

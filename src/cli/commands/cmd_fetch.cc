@@ -1,0 +1,147 @@
+#include <cstdio>
+#include <memory>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "base/text.h"
+#include "cli/show/render.h"
+#include "cli/verbs.h"
+#include "comm/agree.h"
+#include "sabath/session.h"
+#include "settings/walltime.h"
+#include "verbs/records.h"
+
+namespace sabath::cli {
+namespace {
+namespace cmd_fetch {
+
+struct Options {
+  FetchRequest request;
+  std::optional<std::uint64_t> lanes, rate_limit;
+  std::vector<std::string> rewrites;
+  std::optional<std::string> deadline;
+  bool alone = false;  // seen before the line is parsed: cli/ranks.h
+};
+
+std::pair<std::string, std::string> parse_rewrite(const std::string& text) {
+  const auto equals = text.find('=');
+  if (equals == 0 || equals == std::string::npos) {
+    throw Error(FailureKind::usage, fmt::format("--rewrite {} is no rule", text),
+                "a rule is PREFIX=PREFIX, e.g. https://portal.example/=http://127.0.0.1:8000/");
+  }
+  return {text.substr(0, equals), text.substr(equals + 1)};
+}
+
+std::string summary(const AssetRecord& asset, bool dry_run) {
+  if (dry_run) {
+    const std::string size = asset.to_fetch_bytes ? format_bytes(*asset.to_fetch_bytes) : "an unknown number of bytes";
+    return fmt::format(
+        "{}: would fetch {}{}", asset.name, size,
+        asset.reused_bytes() > 0 ? fmt::format(", {} are here", format_bytes(asset.reused_bytes())) : "");
+  }
+  std::string moved = asset.fetched_bytes == 0 ? "nothing moved" : format_bytes(asset.fetched_bytes) + " fetched";
+  if (asset.reused_bytes() > 0) moved += ", " + format_bytes(asset.reused_bytes()) + " were here";
+  const std::string part = asset.selection.empty() ? "" : ", a part of it";
+  return fmt::format("{}{}: {} in {} files, {} in {}, verified ({})", asset.name, part, format_bytes(asset.bytes),
+                     asset.files, moved, format_duration(asset.seconds), asset.trusted_by);
+}
+
+void report_failures(Context& context, const AssetRecord& asset) {
+  constexpr std::size_t shown = 20;
+  for (std::size_t i = 0; i < asset.failures.size() && i < shown; ++i) {
+    Failure failure = asset.failures[i].failure;
+    if (asset.failures[i].path != asset.name)
+      failure.message = fmt::format("{}: {}: {}", asset.name, asset.failures[i].path, failure.message);
+    const std::string text = render_failure(failure, context.presentation.verbose, context.presentation.color);
+    std::fwrite(text.data(), 1, text.size(), stderr);
+  }
+  if (asset.failures.size() > shown) {
+    context.say(fmt::format("... and {} more; all are in the record of --json", asset.failures.size() - shown));
+  }
+}
+
+int run(Context& context, Options& options) {
+  SessionSettings settings = context.configuration.session;
+  if (options.deadline) settings.deadline = deadline_of(context.environment, options.deadline);
+  if (options.lanes) settings.lanes = static_cast<unsigned>(*options.lanes);
+  if (options.rate_limit) settings.limit_rate = *options.rate_limit;
+  std::vector<std::pair<std::string, std::string>> rules;
+  for (const auto& text : options.rewrites) rules.push_back(parse_rewrite(text));
+  settings.rewrites.insert(settings.rewrites.begin(), rules.begin(), rules.end());
+
+  FetchRecord record;
+  {
+    const auto progress = context.make_progress();
+    std::optional<Session> session;
+    const auto open = [&] { session.emplace(settings, context.ranks); };
+    context.ranks == nullptr ? open() : run_agreed(*context.ranks, open);
+    record = session->fetch(options.request, *progress, context.stop);
+  }
+  record.exit = context.signals.code_after(record.exit);
+  for (const auto& asset : record.assets) {
+    if (asset.failures.empty()) context.say(summary(asset, options.request.dry_run));
+    report_failures(context, asset);
+  }
+  if (context.presentation.json) {
+    context.out.record(json_of(record));
+  } else {
+    for (const auto& asset : record.assets) {
+      if (!asset.path.empty()) context.out.print(asset.path + "\n");
+    }
+  }
+  return record.exit;
+}
+
+Action declare(OptionSet& set) {
+  const auto options = std::make_shared<Options>();
+  FetchRequest& request = options->request;
+  set.arguments("NAME", request.names, false, "datasets or models; a model brings its default dataset");
+  set.option("-m,--model", "MODEL", request.models, "a model, without a dataset unless one is named");
+  set.option("-d,--dataset", "DATASET", request.datasets, "a dataset");
+  set.option("--manifest", "FILE", request.manifest,
+             "pin the asset to this manifest: every chunk is checked as it lands");
+  set.option("-p,--path", "FILE", request.local_paths,
+             "a local copy of a fragment (again for the next one): verified and copied, not fetched");
+  set.option("-l,--link", "FILE", request.local_links, "the same, linked instead of copied");
+  set.count("--sample", "N", UINT64_MAX, request.selection.sample,
+            "only the first N files of each archive and list, and of the single files");
+  set.option("--select", "GLOB", request.selection.select,
+             "only files whose path in the asset matches; again for more; ** is any directories");
+  set.flag("--force", request.force, "fetch again what is there, too");
+  set.flag("--refresh", request.refresh, "ask the sources of what is not pinned whether they changed");
+  set.flag("--keep-archives", request.keep_archives, "keep the archive files too, not only what is in them");
+  set.flag("-n,--dry-run", request.dry_run, "say what would be moved, and touch nothing");
+  set.count("--lanes", "N", 256, options->lanes, "connections at once, at most (default: as many as help)");
+  set.size("--limit-rate", "RATE", options->rate_limit,
+           "bytes a second at most, all lanes and ranks together, e.g. 20M");
+  set.option(
+      "--deadline", "TIME", options->deadline,
+      "when this process will be ended: 2h30m, 01:30:00, 2026-11-21T18:00, or none (default: as the batch system "
+      "says)");
+  set.flag("--alone", options->alone, "under mpirun: this process by itself, not one of the ranks");
+  set.option("--rewrite", "FROM=TO", options->rewrites, "URLs that begin with FROM are read from TO");
+  return [options](Context& context) { return run(context, *options); };
+}
+
+}  // namespace cmd_fetch
+}  // namespace
+
+constexpr Verb fetch_verb{
+    "fetch",
+    "bring an asset into the store, verified, and show where it stands",
+    "sabath fetch cosmoflow                        the model and its default dataset\n"
+    "sabath fetch -d ptychonn_20191008_39          a dataset alone\n"
+    "sabath fetch -d one --path ~/Downloads/f.bin  from a file that is here already\n"
+    "sabath fetch cosmoflow --dry-run              what would move\n"
+    "sabath fetch cosmoflow --sample 64            the first 64 samples, in a view of their own\n"
+    "sabath fetch -d two --rewrite https://portal.example/=http://mirror.local/",
+    "An interrupted fetch goes on where it stopped when the same command is given again. A second fetch of what is "
+    "there "
+    "asks no server. Exit codes: docs/exit-codes.md.",
+    true,
+    cmd_fetch::declare,
+    true,
+};
+
+}  // namespace sabath::cli

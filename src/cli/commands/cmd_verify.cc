@@ -1,0 +1,122 @@
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "base/text.h"
+#include "cli/show/age.h"
+#include "cli/show/render.h"
+#include "cli/verbs.h"
+#include "sabath/path.h"
+#include "sabath/verification.h"
+#include "verbs/records.h"
+
+namespace sabath::cli {
+namespace {
+namespace cmd_verify {
+
+struct Options {
+  VerificationRequest request;
+  std::optional<std::uint64_t> threads, rate_limit;
+  std::optional<std::string> within;
+  bool alone = false;  // seen before the line is parsed: cli/ranks.h
+};
+
+void tell(const Context& context, const VerifiedAsset& asset) {
+  const std::string& name = asset.name;
+  std::size_t chunks = 0;
+  for (const VerifyFinding& bad : asset.bad) {
+    if (bad.removed_link) {
+      if (context.presentation.verbose) context.say(fmt::format("note: {}: {}", printable(bad.path, 4096), bad.what));
+      continue;
+    }
+    const std::string place = bad.path.empty() ? bad.digest.hash.prefixed() : bad.path;
+    context.warn(fmt::format("{}: chunk {} at byte {}: {}", printable(place, 4096), bad.chunk, bad.offset, bad.what));
+    ++chunks;
+  }
+  for (const std::string& path : asset.missing_paths) context.warn(fmt::format("{}: missing", printable(path, 4096)));
+  std::string result = "verified";
+  if (!asset.bad.empty() || asset.missing > 0) {
+    result = fmt::format("{} bad chunks, {} files missing", chunks, asset.missing);
+    if (asset.repaired.empty())
+      context.say(
+          fmt::format("hint: bad content was put aside; sabath verify --repair, or sabath fetch {}, gets again "
+                      "what lacks",
+                      name.empty() ? "NAME" : name));
+  }
+  if (asset.remembered > 0) result += fmt::format("; {} files were read lately, and not again", asset.remembered);
+  context.say(fmt::format("{}: {} files, {} read{}: {}", name.empty() ? "the store" : printable(name), asset.files,
+                          format_bytes(asset.bytes_read),
+                          asset.quick > 0 ? fmt::format(", {} compared by XXH3", asset.quick) : "", result));
+  for (const auto& repaired : asset.repaired) {
+    if (repaired.failures.empty())
+      context.say(
+          fmt::format("{}: repaired, {} fetched", printable(repaired.name), format_bytes(repaired.fetched_bytes)));
+    for (const auto& failure : repaired.failures)
+      context.warn(fmt::format("{}: not repaired: {}", printable(repaired.name), failure));
+  }
+  if (asset.unmended > 0 && !asset.repaired.empty())
+    context.warn(
+        fmt::format("{} findings could not be repaired: no recipe that is known here has them", asset.unmended));
+}
+
+int run(Context& context, Options& options) {
+  VerificationRequest& request = options.request;
+  request.threads = static_cast<unsigned>(options.threads.value_or(0));
+  request.limit_rate = options.rate_limit.value_or(0);
+  request.within = parse_age(options.within, "--within");
+  Session session(context.configuration.session, context.ranks);
+  VerificationRecord record;
+  // One by one: what was found in one asset is said, even if the next cannot be read.
+  const auto verify_next = [&] {
+    VerificationRecord one = verify(session, request, *context.make_progress(), context.stop);
+    for (const auto& asset : one.assets) tell(context, asset);
+    append(record, std::move(one));
+  };
+  const auto names = std::exchange(request.names, {});
+  if (names.empty()) verify_next();
+  for (const std::string& name : names) {
+    request.names = {name};
+    verify_next();
+  }
+  if (context.presentation.json) context.out.record(json_of(record));
+  return record.exit;
+}
+
+Action declare(OptionSet& set) {
+  const auto options = std::make_shared<Options>();
+  set.arguments("NAME", options->request.names, false, "an asset; none: everything in the store");
+  set.count("-j,--threads", "N", 1024, options->threads, "threads that read and hash (default: one a core)");
+  set.flag("--quick", options->request.quick,
+           "compare XXH3 where an earlier verify left one: as many bytes read, less computed");
+  set.option("--within", "TIME", options->within,
+             "do not read again what was read and right within this time, e.g. 7d: an interrupted verify goes on");
+  set.size("--limit-rate", "RATE", options->rate_limit, "bytes a second at most, e.g. 200M");
+  set.flag("--alone", options->alone, "under mpirun: this process by itself, not one of the ranks");
+  set.flag("--repair", options->request.repair, "fetch again what is bad or missing: of a large file, its bad chunks");
+  return [options](Context& context) { return run(context, *options); };
+}
+
+}  // namespace cmd_verify
+}  // namespace
+
+constexpr Verb verify_verb{
+    "verify",
+    "read stored content again and compare every hash",
+    "sabath verify                    the whole store\n"
+    "sabath verify cosmoflow_mini     one asset\n"
+    "sabath verify --quick            a look that costs little more than reading\n"
+    "sabath verify --within 7d --limit-rate 200M   a bit each night\n"
+    "sabath verify --repair           and fetch again what is bad\n"
+    "mpirun sabath verify             each rank reads its part of the store\n"
+    "sabath verify --json | jq '.assets[].bad'",
+    "Every bad chunk is named with its file, its number and its byte offset, and its object is put aside so that "
+    "nothing reads it; --repair, or fetch, gets it again. Every byte is read, unless --within says otherwise. Exit "
+    "code "
+    "0 when all is right, or was put right by --repair; 7 when content is bad, 8 when a part is missing, 9 when all "
+    "is.",
+    true,
+    cmd_verify::declare,
+    true,
+};
+
+}  // namespace sabath::cli

@@ -1,0 +1,60 @@
+// Shows events on standard error: a live block on a terminal, one line every ten seconds in a log, little with -q.
+// Thread-safe: events come from any lane. A thread of its own draws at most ten times a second; when an asset is
+// finished its block goes, and the verb says in a line what came of it. Drawing never throws: a terminal that is gone
+// is no reason to stop fetching.
+#pragma once
+
+#include <condition_variable>
+#include <ctime>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <thread>
+
+#include "cli/frame/presentation.h"
+#include "cli/show/progress_state.h"
+#include "sabath/event.h"
+
+namespace sabath::cli {
+
+// The world that a Progress lives in; tests give another one.
+struct ProgressWorld {
+  std::function<double()> now_s;            // steady
+  std::function<std::time_t()> wall_clock;  // for log lines
+  std::function<unsigned()> width;
+  std::function<void(std::string_view)> write;
+};
+
+[[nodiscard]] ProgressWorld make_world_of_stderr(const Environment& environment);
+
+class Progress final : public EventSink {
+ public:
+  enum class Ticks { by_thread, by_caller };
+  // A request through `stop` is answered with a word, so that nobody takes the orderly end for a hang.
+  Progress(const Presentation& presentation, ProgressWorld world, Ticks ticks, std::stop_token stop = {});
+  ~Progress() override;
+  void on(const Event& event) override;
+  void tick();  // draws if there is something to draw and it is time
+
+ private:
+  void say(const std::string& line);  // a line that stays, above the block
+  void announce(const Event& event);
+  void draw(double now_s);
+  void write_cleared(const std::string& text);
+
+  const Presentation presentation_;
+  const ProgressWorld world_;
+  std::mutex mutex_;
+  ProgressState state_;
+  bool active_ = false;
+  double next_line_s_ = 0;
+  std::size_t lines_shown_ = 0;
+  std::condition_variable_any wake_;
+  std::jthread thread_;  // these two use all the others
+  std::optional<std::stop_callback<std::function<void()>>> stopping_;
+};
+
+}  // namespace sabath::cli

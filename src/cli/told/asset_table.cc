@@ -1,0 +1,33 @@
+#include "cli/told/asset_table.h"
+
+#include <unistd.h>
+
+#include <nlohmann/json.hpp>
+
+#include "base/text.h"
+#include "cli/show/render.h"
+#include "sabath/path.h"
+#include "verbs/records.h"
+
+namespace sabath::cli {
+
+void print_assets(Context& context, const ListRecord& record, bool names_only) {
+  if (context.presentation.json) return context.out.record(json_of(record));
+  if (names_only) {
+    for (const AssetSummary& asset : record.assets) context.out.print(printable(asset.name) + "\n");
+    return;
+  }
+  Table table({"NAME", "KIND", "VERSION", "SIZE", "STORED", "TITLE"});
+  for (const AssetSummary& asset : record.assets) {
+    table.add({printable(asset.name), std::string(kind_name(asset.kind)), printable(asset.version, 20),
+               asset.size_bytes ? format_bytes(*asset.size_bytes) : "-", asset.present ? "yes" : "-",
+               printable(asset.title)});
+  }
+  const bool terminal = ::isatty(STDOUT_FILENO) == 1;
+  if (!table.empty()) {
+    context.out.print(table.text({3}, terminal ? terminal_width(STDOUT_FILENO, context.environment) : 0));
+  }
+  for (const UnreadableRecipe& each : record.problems) context.warn("left out: " + each.problem);
+}
+
+}  // namespace sabath::cli

@@ -1,0 +1,100 @@
+#include "cli/told/asset_text.h"
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "cli/show/render.h"
+#include "sabath/path.h"
+
+namespace sabath::cli {
+namespace {
+
+constexpr std::size_t value_bytes_max = 16'000;
+
+std::string version_of(const GitSource& git) {
+  return !git.commit.empty() ? git.commit : !git.tag.empty() ? git.tag : git.branch;
+}
+
+// Lines of "key   value", long values wrapped under themselves.
+class Facts {
+ public:
+  explicit Facts(std::size_t width) : width_(width) {}
+  void add(std::string_view key, std::string_view value) {
+    if (value.empty()) return;
+    constexpr std::size_t column = 14;
+    std::string lines = wrap(printable_lines(value), width_, std::string(column, ' '));
+    if (lines.size() > key.size()) lines.replace(0, key.size(), key);
+    text_ += lines;
+  }
+  void add(std::string_view key, const std::vector<std::string>& values) {
+    for (const std::string& value : values) {
+      add(key, value);
+      key = "";
+    }
+  }
+  [[nodiscard]] std::string take() { return std::move(text_); }
+
+ private:
+  static std::string printable_lines(std::string_view value) {
+    std::string result;
+    while (!value.empty()) {
+      const auto end = value.find('\n');
+      result += printable(value.substr(0, end), value_bytes_max) + "\n";
+      value.remove_prefix(end == std::string_view::npos ? value.size() : end + 1);
+    }
+    return result;
+  }
+  std::size_t width_;
+  std::string text_;
+};
+
+void add_fragment(Facts& facts, const Fragment& fragment) {
+  std::string what = fmt::format("{} ({}", fragment.id, fragment_type_name(fragment.type));
+  if (fragment.size_bytes) what += ", " + format_bytes(*fragment.size_bytes);
+  if (fragment.limit) what += fmt::format(", first {} files", *fragment.limit);
+  what += ")";
+  if (fragment.path) what += " at " + fragment.path->text();
+  facts.add("fragment", what);
+  for (const Url& url : fragment.urls) facts.add("", url.display());
+  for (const auto& algorithm : checksum_algorithms) {
+    const std::string& hex = fragment.checksum.*algorithm.value;
+    if (!hex.empty()) return facts.add("", fmt::format("{} {}", algorithm.name, hex));
+  }
+}
+
+}  // namespace
+
+std::string text_of(const AssetDescription& asset, std::size_t width) {
+  const Recipe& recipe = asset.recipe;
+  Facts facts(width);
+  facts.add("name", recipe.name);
+  facts.add("kind", kind_name(recipe.kind));
+  facts.add("title", recipe.title);
+  facts.add("version", recipe.version);
+  if (const auto size = known_size(recipe)) facts.add("size", format_bytes(*size));
+  facts.add("access", access_name(recipe.access.kind));
+  facts.add("", recipe.access.steps);
+  facts.add("licence", recipe.licence);
+  facts.add("homepage", recipe.homepage);
+  facts.add("abstract", recipe.abstract_text);
+  facts.add("description", recipe.description);
+  facts.add("references", recipe.references);
+  for (const Fragment& fragment : recipe.fragments) add_fragment(facts, fragment);
+  if (recipe.git) facts.add("git", recipe.git->origin + " " + version_of(*recipe.git));
+  for (const GitSource& fork : recipe.forks) facts.add("fork", fork.origin + " " + version_of(fork));
+  facts.add("dataset", recipe.default_dataset);
+  for (const auto& [dataset, steps] : recipe.run) facts.add("runs on", dataset);
+  facts.add("python", recipe.requirements.python);
+  facts.add("pip", recipe.requirements.pip);
+  facts.add("conda", recipe.requirements.conda);
+  facts.add("modules", recipe.requirements.system_modules);
+  for (const auto& [name, value] : recipe.env_vars) facts.add("variable", name + "=" + value);
+  for (const auto& [key, value] : recipe.metadata) facts.add("fact", key + ": " + value);
+  facts.add("recipe", recipe.origin);
+  facts.add("manifest", asset.manifest);
+  facts.add("trusted by", asset.trusted_by);
+  facts.add("present", asset.path.empty() ? "no" : asset.path.string());
+  return facts.take();
+}
+
+}  // namespace sabath::cli

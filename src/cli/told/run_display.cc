@@ -1,0 +1,92 @@
+#include "cli/told/run_display.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+
+#include "base/text.h"
+#include "sabath/path.h"
+
+namespace sabath::cli {
+namespace {
+
+void print_stderr(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stderr); }
+
+}  // namespace
+
+RunDisplay::~RunDisplay() {
+  if (board_) board_->finish();
+}
+
+void RunDisplay::on(const Event& event) {
+  const std::scoped_lock lock(mutex_);
+  if (show_run(event)) return;
+  const auto* warning = std::get_if<event::Warning>(&event);
+  const auto* message = std::get_if<event::Message>(&event);
+  if (progress_ == nullptr && warning != nullptr) return context_.warn(warning->text);
+  if (progress_ == nullptr && message != nullptr) return context_.say(message->text);
+  if (progress_ == nullptr) progress_ = context_.make_progress();
+  progress_->on(event);
+  if (std::holds_alternative<event::AssetFinished>(event)) progress_.reset();
+}
+
+bool RunDisplay::show_run(const Event& event) {
+  if (const auto* started = std::get_if<event::RunStarted>(&event)) {
+    start(*started);
+  } else if (const auto* read = std::get_if<event::MetricRead>(&event)) {
+    if (board_) board_->on(read->metric);
+  } else if (std::holds_alternative<event::RunTick>(event)) {
+    if (board_) board_->tick();
+  } else if (const auto* output = std::get_if<event::OutputRead>(&event)) {
+    if (!context_.presentation.verbose) return true;
+    if (board_) board_->clear();
+    print_stderr(output->bytes);
+  } else if (const auto* ended = std::get_if<event::RunEnded>(&event)) {
+    end(*ended);
+  } else {
+    return false;
+  }
+  return true;
+}
+
+void RunDisplay::start(const event::RunStarted& started) {
+  progress_.reset();
+  const Presentation& shown = context_.presentation;
+  board_.emplace(
+      BoardStyle{shown.live, shown.utf8, shown.quiet, started.epochs},
+      [] { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); },
+      [this] { return terminal_width(STDERR_FILENO, context_.environment); }, print_stderr);
+  context_.say(fmt::format("running {} in {}", started.model, started.directory));
+}
+
+void RunDisplay::end(const event::RunEnded& ended) {
+  board_->finish();
+  const std::uint64_t epochs = board_->epochs();
+  board_.reset();
+  const std::string took = format_duration(ended.seconds);
+  const std::string output = (std::filesystem::path(ended.directory) / "output").string();
+  if (ended.not_understood > 0) {
+    const bool one = ended.not_understood == 1;
+    context_.warn(
+        fmt::format("{} line{} like metrics and {} not understood; a pattern in the recipe's \"metrics\" reads them, "
+                    "and `sabath report FILE` in {} shows the first one",
+                    ended.not_understood, one ? " looks" : "s look", one ? "is" : "are", output));
+  }
+  if (ended.stopped) {
+    context_.say(fmt::format("stopped after {}; {} epochs are in the record", took, epochs));
+  } else if (ended.exit.value_or(0) == 0) {
+    context_.say(fmt::format("{}: {} epoch{}, {} values in {}", ended.model, epochs, epochs == 1 ? "" : "s",
+                             ended.metrics, took));
+  } else {
+    const std::string how =
+        ended.signal ? fmt::format("was ended by signal {}", *ended.signal) : fmt::format("ended with {}", *ended.exit);
+    context_.warn(fmt::format("`{}` {}", printable(ended.program, 400), how));
+    for (const std::string& line : ended.last_lines) context_.say("  | " + line);
+    context_.say(fmt::format("all that it said is in {}", output));
+  }
+}
+
+}  // namespace sabath::cli

@@ -1,0 +1,338 @@
+#include "fetch/git/git.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+#include <cstdio>
+#include <functional>
+#include <map>
+#include <optional>
+#include <sstream>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "base/file.h"
+#include "base/hash.h"
+#include "base/process.h"
+#include "base/text.h"
+#include "base/wording.h"
+#include "fetch/decide/retry.h"
+#include "fetch/decide/rewrite.h"
+#include "fetch/git/git_program.h"
+#include "fetch/git/git_tree.h"
+#include "fetch/git/submodule.h"
+#include "fetch/hosts/guarded_sink.h"
+#include "store/store.h"
+#include "store/submodule_clones.h"
+
+namespace sabath {
+namespace fs = std::filesystem;
+namespace {
+
+bool is_hexadecimal(std::string_view text) {
+  return text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+bool is_object_name(std::string_view text) { return (text.size() == 40 || text.size() == 64) && is_hexadecimal(text); }
+
+std::uint64_t pack_bytes(const fs::path& bare) {
+  std::uint64_t sum = 0;
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(bare / "objects" / "pack", ignored)) {
+    if (entry.path().extension() == ".pack") sum += entry.file_size(ignored);
+  }
+  return sum;
+}
+
+// A shallow clone of just this commit; where the server gives no commit by name, all its branches and tags.
+void clone_bare(FetchContext& context, const GitSource& git, const std::string& commit, const fs::path& bare,
+                bool follow) {
+  const std::string format = commit.size() == 64 ? "sha256" : "sha1";
+  run_git(context, git,
+          git_command({"init", "--quiet", "--bare", "--template=", "--object-format=" + format, bare.string()}), false);
+  // The files are had as they were committed: these win over the attributes that the tree itself brings.
+  make_directories(bare / "info");
+  write_text_atomically(bare / "info" / "attributes", "* -text -crlf !eol -ident -filter -working-tree-encoding\n");
+  const auto fetch = [&](std::vector<std::string> what) {
+    std::vector<std::string> arguments = {"-c", follow ? "http.followRedirects=initial" : "http.followRedirects=false"};
+    arguments.insert(arguments.end(), {"--git-dir", bare.string(), "fetch", "--quiet", "--no-write-fetch-head"});
+    arguments.insert(arguments.end(), what.begin(), what.end());
+    run_git(context, git, git_command(arguments), true);
+  };
+  const auto fetch_all_refs = [&] {
+    fetch({"--", git.origin, "+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*"});
+  };
+  if (!is_object_name(commit)) {  // an abbreviated name can only be looked up among all
+    fetch_all_refs();
+  } else {
+    try {
+      fetch({"--depth", "1", "--", git.origin, commit + ":refs/heads/sabath"});
+    } catch (const Error& error) {
+      const FailureKind kind = error.failure().kind;
+      const bool no_other_way = kind == FailureKind::access || kind == FailureKind::invalid;
+      if ((verdict(kind) == Verdict::fatal && kind != FailureKind::command) || no_other_way) throw;
+      fetch_all_refs();
+    }
+  }
+  SourceLine& line = context.ledger.line(git.origin);
+  const std::uint64_t bytes = pack_bytes(bare);
+  line.traffic.bytes += bytes;
+  line.received(bytes);
+  line.tell();
+}
+
+// The full name of a commit, if the clone holds it with all that it names.
+std::optional<std::string> full_name(FetchContext& context, const std::string& commit, const fs::path& bare) {
+  const auto ask = [&](std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), {"--git-dir", bare.string()});
+    return run_command(git_command(arguments), context.stop);
+  };
+  const auto found = ask({"rev-parse", "--verify", "--quiet", commit + "^{commit}"});
+  const std::string name(trim(found.out));
+  // A branch may be called like a short commit, and would be found first.
+  if (found.status != 0 || !is_object_name(name) || !name.starts_with(commit)) return std::nullopt;
+  if (ask({"ls-tree", "-r", "-t", "--name-only", "-z", name}).status != 0) return std::nullopt;
+  return name;
+}
+
+// Where a repository has moved to, asked in our own way, which a server leads no nearer than it stands. nullopt: its
+// server does not lead elsewhere.
+std::optional<std::string> moved_to(FetchContext& context, const GitSource& git, const Failure& failure) {
+  constexpr std::string_view what = "/info/refs";
+  const auto url = Url::try_parse(fmt::format("{}{}?service=git-upload-pack", git.origin, what));
+  if (!url || failure.message.find("returned error: 30") == std::string::npos) return std::nullopt;
+  std::string there;
+  SourceLine& line = context.ledger.line(git.origin);
+  GuardedSink sink(
+      context, line, *url, std::nullopt, [&](const ContentInfo& info) { there = info.final_url; }, [](auto) {});
+  read_source(context, {*url, 0, 1, {}}, line, sink);
+  if (!there.ends_with(what)) return std::nullopt;
+  return there.substr(0, there.size() - what.size());
+}
+
+// What a repository names leads no nearer than the repository, by a redirect neither.
+void clone_submodule(FetchContext& context, const GitSource& git, const std::string& commit, const fs::path& bare) {
+  try {
+    return clone_bare(context, git, commit, bare, false);
+  } catch (const Error& error) {
+    const auto origin = moved_to(context, git, error.failure());
+    if (!origin) throw;
+    check_submodule(git.origin, *origin);
+    remove_tree(bare);
+    GitSource moved = git;
+    moved.origin = *origin;
+    clone_bare(context, moved, commit, bare, false);
+  }
+}
+
+using Admit = std::function<void(const fs::path&)>;
+
+// With those that it borrows from, as deep as git goes.
+void admit_objects(const Admit& admit, const fs::path& objects, unsigned depth) {
+  constexpr unsigned depth_max = 6;
+  if (depth == depth_max || !try_stat(objects)) return;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(objects, error)) admit(entry.path());
+  for (const auto& entry : fs::directory_iterator(objects / "pack", error)) admit(entry.path());
+  admit(objects / "info/alternates");
+  std::istringstream others(try_read_text(objects / "info/alternates", 64 * 1024).value_or(""));
+  for (std::string line; std::getline(others, line);) admit_objects(admit, objects / line, depth + 1);
+}
+
+void admit_clone(const Admit& admit, fs::path git) {
+  if (const auto s = try_stat(git); s && S_ISREG(s->st_mode)) {  // a linked work tree: its repository stands elsewhere
+    admit(git);
+    constexpr std::string_view key = "gitdir: ";
+    const std::string text(trim(try_read_text(git, PATH_MAX).value_or("")));
+    if (text.starts_with(key)) git = git.parent_path() / text.substr(key.size());
+    if (const auto common = try_read_text(git / "commondir", PATH_MAX)) git /= trim(*common);
+  }
+  for (const char* name : {"HEAD", "packed-refs", "refs/heads"}) admit(git / name);
+  admit_objects(admit, git / "objects", 0);
+}
+
+// A repository of this machine is a source as any file is: all who read the store must be able to read it. Git looks
+// at several names, and takes a bundle, too.
+void admit_repository(const Store& store, const std::string& origin) {
+  const fs::path place = local_path(origin);
+  if (place.empty()) return;
+  const Admit admit = [&](const fs::path& path) {
+    if (try_stat(path)) store.admit(path, printable(path.native()));
+  };
+  for (const char* more : {"", "/.git", ".git", ".git/.git"}) admit_clone(admit, place.native() + more);
+}
+
+Sha256 clone_key(const GitSource& git, const std::string& asked) {
+  return sha256("git clone\n" + git.origin + "\n" + asked);
+}
+
+// The tree of a commit with those of its submodules.
+class TreeFetch {
+ public:
+  TreeFetch(FetchContext& context, ManifestBuilder& builder) : context_(context), builder_(builder) {}
+
+  // Adds what is in the commit that is asked for, below `below`; returns its full name.
+  std::string take(const GitSource& git, const std::string& asked, const std::optional<RelativePath>& below,
+                   unsigned depth);
+
+ private:
+  struct Commit {
+    const GitSource& git;
+    const fs::path& bare;
+    const std::string& name;
+  };
+  static constexpr unsigned depth_max = 10, submodules_max = 1000;
+
+  std::string ask(const Commit& commit, std::vector<std::string> arguments) const {
+    arguments.insert(arguments.begin(), {"--git-dir", commit.bare.string()});
+    return run_command(git_command(std::move(arguments)), context_.stop).out;
+  }
+
+  // What .gitmodules says, by path.
+  [[nodiscard]] std::map<std::string, Submodule> named(const Commit& commit) const {
+    return parse_submodules(ask(commit, {"config", "--blob", commit.name + ":.gitmodules", "--null", "--get-regexp",
+                                         "^submodule\\..*\\.(path|url|update)$"}));
+  }
+
+  // The commit of a submodule, as the tree names it: "160000 commit HEX\tPATH\0".
+  [[nodiscard]] std::string commit_at(const Commit& commit, const RelativePath& path) const {
+    const std::string line = ask(commit, {"--literal-pathspecs", "ls-tree", "-z", commit.name, "--", path.text()});
+    constexpr std::string_view head = "160000 commit ";
+    std::string hex = line.starts_with(head) ? line.substr(head.size(), line.find('\t') - head.size()) : "";
+    return is_object_name(hex) ? hex : "";
+  }
+
+  void take_submodules(const Commit& commit, const std::vector<RelativePath>& paths,
+                       const std::optional<RelativePath>& below, unsigned depth) {
+    const auto by_path = named(commit);
+    std::vector<std::string> missing;
+    std::optional<Failure> first;
+    std::vector<SubmoduleClone> clones;
+    for (const RelativePath& path : paths) {
+      const std::string hex = commit_at(commit, path);
+      if (hex.empty()) continue;
+      const RelativePath place = below ? *below / path : path;
+      const auto wish = by_path.find(path.text());
+      if (wish == by_path.end() || wish->second.url.empty() || wish->second.update == "none") {
+        context_.events.on(event::Warning{
+            fmt::format("{} is a submodule of {} that is left empty: its .gitmodules {}", printable(place.text()),
+                        printable(commit.git.origin),
+                        wish != by_path.end() && !wish->second.url.empty() ? "says so" : "names no place for it")});
+        continue;
+      }
+      try {
+        clones.push_back(take_submodule(commit, path, wish->second, hex, place, depth));
+      } catch (const Error& error) {
+        const Failure& failure = error.failure();
+        if (verdict(failure.kind) == Verdict::fatal && failure.kind != FailureKind::command) throw;
+        missing.push_back(place.text());
+        if (!first) first = failure;
+      }
+    }
+    if (!first) return write_submodule_clones(commit.bare, clones);
+    throw Error(
+        first->kind,
+        fmt::format("{}: {} of its submodules cannot be had: {}: {}", printable(commit.git.origin), missing.size(),
+                    some_of(missing), first->message),
+        "clone it with --recurse-submodules where that is possible, and give the clone with " + option_text("path"));
+  }
+
+  SubmoduleClone take_submodule(const Commit& commit, const RelativePath& path, const Submodule& wish,
+                                const std::string& hex, const RelativePath& place, unsigned depth) {
+    if (depth == depth_max || ++submodules_ > submodules_max)
+      throw Error(FailureKind::invalid, fmt::format("{} has submodules without an end", printable(commit.git.origin)));
+    GitSource git;
+    const fs::path here = local_path(commit.git.origin) / path.text();  // a clone that has it already
+    git.origin = submodule_origin(commit.git.origin, wish.url);
+    if (!local_path(commit.git.origin).empty() && try_stat(here / ".git")) {
+      git.origin = here.string();
+    } else {
+      check_submodule(commit.git.origin, git.origin);
+      if (const auto url = Url::try_parse(git.origin)) git.origin = rewritten(*url, context_.rewrites).text();
+    }
+    git.commit = hex;
+    static_cast<void>(take(git, hex, place, depth + 1));
+    return {path.text(), context_.store.git_directory(clone_key(git, hex)), hex, git.origin};
+  }
+
+  FetchContext& context_;
+  ManifestBuilder& builder_;
+  unsigned submodules_ = 0;
+};
+
+std::string TreeFetch::take(const GitSource& git, const std::string& asked, const std::optional<RelativePath>& below,
+                            unsigned depth) {
+  FetchContext& context = context_;
+  admit_repository(context.store, git.origin);
+  const fs::path bare = context.store.git_directory(clone_key(git, asked));
+  const fs::path work = context.store.make_temporary_directory();
+  std::optional<std::string> commit = try_stat(bare) ? full_name(context, asked, bare) : std::nullopt;
+  if (!commit) {  // there is none, or it lost something
+    depth == 0 ? clone_bare(context, git, asked, work / "bare", true)
+               : clone_submodule(context, git, asked, work / "bare");
+    commit = full_name(context, asked, work / "bare");
+    if (!commit) {
+      throw Error(FailureKind::unavailable, fmt::format("{} has no commit {}", printable(git.origin), printable(asked)),
+                  "check the commit in the recipe");
+    }
+    make_directories(bare.parent_path());
+    if (::rename(bare.c_str(), (work / "lost").c_str()) != 0 && errno != ENOENT) throw_errno("replace", bare, errno);
+    // Another process may have been first: its clone serves as well.
+    if (::rename((work / "bare").c_str(), bare.c_str()) != 0 && !try_stat(bare)) throw_errno("keep", bare, errno);
+  }
+  static_cast<void>(::utimensat(AT_FDCWD, bare.c_str(), nullptr, 0));  // a collection looks when it was used
+  // The clone is bare, and git checks nothing out of such a one without being told where.
+  const auto with_tree = [&](std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), {"--git-dir", bare.string(), "--work-tree", (work / "tree").string()});
+    Command command = git_command(arguments);
+    for (auto& [name, value] : command.environment) {
+      if (name == "GIT_INDEX_FILE") value = (work / "index").string();
+    }
+    run_git(context, git, command, false);
+  };
+  make_directories(work / "tree");
+  with_tree({"read-tree", *commit});
+  with_tree({"checkout-index", "--all"});
+  const auto empty = take_git_tree(context, git.origin, work / "tree", below, builder_);
+  remove_tree(work);
+  if (!empty.empty()) take_submodules({git, bare, *commit}, empty, below, depth);
+  return *commit;
+}
+
+}  // namespace
+
+std::string resolve_commit(FetchContext& context, const GitSource& git) {
+  if (!git.commit.empty()) {
+    if (is_hexadecimal(git.commit) && git.commit.size() >= 7 && git.commit.size() <= 64) return git.commit;
+    throw Error(FailureKind::invalid, fmt::format("{} is no commit", printable(git.commit)),
+                "a commit is 7 to 64 hexadecimal digits");
+  }
+  const std::string ref = !git.branch.empty() ? "refs/heads/" + git.branch
+                          : !git.tag.empty()  ? "refs/tags/" + git.tag
+                                              : "HEAD";
+  const std::string out = run_git(context, git, git_command({"ls-remote", "--", git.origin, ref, ref + "^{}"}), true);
+  std::string commit;  // of an annotated tag the peeled line comes last, and is the commit
+  for (std::size_t begin = 0; begin < out.size();) {
+    const std::size_t end = std::min(out.find('\n', begin), out.size());
+    const std::string line = out.substr(begin, end - begin);
+    const auto tab = std::min(line.find('\t'), line.size());
+    // ls-remote also lists what only ends like this: refs/remotes/origin/HEAD.
+    const bool meant = line.substr(tab) == "\t" + ref || line.substr(tab) == "\t" + ref + "^{}";
+    if (meant && is_object_name(line.substr(0, tab))) commit = line.substr(0, tab);
+    begin = end + 1;
+  }
+  if (commit.empty()) {
+    throw Error(FailureKind::unavailable, fmt::format("{} has no {}", printable(git.origin), printable(ref)),
+                "check branch or tag in the recipe");
+  }
+  return commit;
+}
+
+std::string fetch_git(FetchContext& context, const GitSource& git, const std::string& asked, ManifestBuilder& builder) {
+  return TreeFetch(context, builder).take(git, asked, std::nullopt, 0);
+}
+
+}  // namespace sabath

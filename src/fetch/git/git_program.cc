@@ -1,0 +1,127 @@
+#include "fetch/git/git_program.h"
+
+#include <algorithm>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "base/wording.h"
+#include "fetch/hosts/ledger.h"
+#include "sabath/error.h"
+
+namespace sabath {
+namespace {
+
+bool says_no_space(const std::string& text) {
+  return text.find("no space left") != std::string::npos || text.find("disk quota exceeded") != std::string::npos;
+}
+
+// What a network does, in the words of git, libcurl and ssh: the same command may succeed later.
+constexpr const char* network_words[] = {"could not resolve",
+                                         "couldn't resolve",
+                                         "name resolution",
+                                         "failed to connect",
+                                         "couldn't connect",
+                                         "unable to connect",
+                                         "connection refused",
+                                         "connection reset",
+                                         "connection timed out",
+                                         "connection closed",
+                                         "connection to ",
+                                         "timed out",
+                                         "operation too slow",
+                                         "too slow",
+                                         "network is unreachable",
+                                         "no route to host",
+                                         "early eof",
+                                         "hung up",
+                                         "rpc failed",
+                                         "unexpected disconnect",
+                                         "broken pipe",
+                                         "kex_exchange_identification",
+                                         "requested url returned error: 5",
+                                         "requested url returned error: 429",
+                                         "transfer closed",
+                                         "empty reply",
+                                         "recv failure",
+                                         "send failure",
+                                         "ssl_error_syscall",
+                                         "bytes remaining to read"};
+
+Failure classify(const GitSource& git, const std::string& err) {
+  const std::string text = to_lower(err);
+  const auto has = [&](const char* word) { return text.find(word) != std::string::npos; };
+  const std::string message =
+      fmt::format("git could not read {}: {}", printable(git.origin), printable(std::string(trim(err)), 400));
+  if (has("authentication failed") || has("could not read username") || has("permission denied") ||
+      has("host key verification failed") || has("requested url returned error: 403") ||
+      has("requested url returned error: 401")) {
+    return {FailureKind::access, message,
+            "the repository wants a login: clone it by hand and give the clone with " + option_text("path"),
+            std::nullopt};
+  }
+  if (has("not found") || has("does not exist") || has("not appear to be a git repository") ||
+      has("couldn't find remote ref") || has("not our ref") || has("unadvertised object")) {
+    return {FailureKind::unavailable, message, "check origin, branch, tag or commit in the recipe", std::nullopt};
+  }
+  if (has("fsck error") || has("invalid index-pack output") || has("bad object") || has("inflate")) {
+    return {
+        FailureKind::invalid, message,
+        "git's own check refuses the repository: its owner must mend it, or take a commit or an archive without that",
+        std::nullopt};
+  }
+  if (std::ranges::any_of(network_words, has))
+    return {FailureKind::network, message, "the same command tries again", std::nullopt};
+  return {FailureKind::command, message, "see what git says; `git ls-remote` of this origin tells more", std::nullopt};
+}
+
+}  // namespace
+
+Command git_command(std::vector<std::string> arguments) {
+  Command command;
+  command.argv = {"git", "-c", "core.hooksPath=/dev/null", "-c", "core.autocrlf=false", "-c", "core.symlinks=true",
+                  "-c", "fetch.unpackLimit=1", "-c", "transfer.fsckObjects=true", "-c", "advice.detachedHead=false",
+                  "-c", "core.attributesFile=/dev/null", "-c", "core.fsmonitor=false",
+                  // Nobody is there to answer, and a connection that says nothing for a minute is dead.
+                  "-c", "core.sshCommand=ssh -oBatchMode=yes -oServerAliveInterval=20", "-c", "http.lowSpeedLimit=1",
+                  "-c", "http.lowSpeedTime=60"};
+  // What old tools wrote, git takes and cannot harm: it is of the history's words, or another spelling of a mode.
+  for (const char* harmless :
+       {"zeroPaddedFilemode", "badFilemode", "missingSpaceBeforeDate", "missingSpaceBeforeEmail",
+        "missingNameBeforeEmail", "missingEmail", "badEmail", "badName", "badDate", "badDateOverflow", "zeroPaddedDate",
+        "badTimezone", "multipleAuthors", "missingTaggerEntry", "badTagName", "nulInCommit"}) {
+    command.argv.insert(command.argv.end(), {"-c", fmt::format("fetch.fsck.{}=ignore", harmless)});
+  }
+  command.argv.insert(command.argv.end(), arguments.begin(), arguments.end());
+  command.environment = {{"GIT_TERMINAL_PROMPT", "0"},
+                         {"GIT_CONFIG_NOSYSTEM", "1"},
+                         {"GIT_CONFIG_GLOBAL", "/dev/null"},
+                         {"GIT_ALLOW_PROTOCOL", "https:http:ssh:git:file"},
+                         {"GIT_ASKPASS", "true"},
+                         {"GIT_DIR", ""},
+                         {"GIT_WORK_TREE", ""},
+                         {"GIT_INDEX_FILE", ""},
+                         {"LC_ALL", "C"}};
+  return command;
+}
+
+std::string run_git(FetchContext& context, const GitSource& git, Command command, bool network) {
+  SourceLine& line = context.ledger.line(git.origin);
+  if (network) ++line.traffic.requests;
+  const CommandResult result = run_command(command, context.stop);
+  if (result.status == 0) return result.out;
+  Failure failure = classify(git, result.err);
+  if (says_no_space(to_lower(result.err))) {
+    failure = {FailureKind::space,
+               failure.message,
+               fmt::format("free some room, or choose another place with {} DIR", option_text("store")),
+               {}};
+  } else if (!network) {
+    failure = {FailureKind::command, failure.message, "", {}};
+  }
+  if (network) line.failed(failure, false);
+  throw Error(failure);
+}
+
+}  // namespace sabath

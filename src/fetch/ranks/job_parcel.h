@@ -1,0 +1,25 @@
+// Jobs, and what became of them, as bytes between ranks. Pure; any thread. What is read throws Error{internal} if it is
+// no such parcel.
+#pragma once
+
+#include <vector>
+
+#include "comm/parcel.h"
+#include "fetch/decide/job.h"
+#include "sabath/session.h"
+
+namespace sabath {
+
+void put_job(Parcel& parcel, const FileJob& job);  // all but `follower` and `inspect`, which stay where they are
+[[nodiscard]] FileJob get_job(Parcel::Reader& parcel);
+
+void put_outcome(Parcel& parcel, const FileOutcome& outcome);
+[[nodiscard]] FileOutcome get_outcome(Parcel::Reader& parcel);
+
+void put_rule(Parcel& parcel, const HostRule& rule);
+[[nodiscard]] HostRule get_rule(Parcel::Reader& parcel);
+
+void put_source(Parcel& parcel, const SourceRecord& source);
+[[nodiscard]] SourceRecord get_source(Parcel::Reader& parcel);
+
+}  // namespace sabath

@@ -1,0 +1,25 @@
+// Several processes that want the same content, whose digests nobody knows yet: one leads, and the others wait for what
+// it publishes, or go on where it ended. docs/store.md, "Leading and following".
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+
+#include "fetch/decide/job.h"
+#include "fetch/hosts/context.h"
+#include "store/partials/leader_watch.h"
+
+namespace sabath {
+
+// Whom to look at before the job is begun. nullptr: everybody reads it alone, because it is fetched anew on demand, is
+// unpacked as it arrives, or is a document that is read before it is believed; or its chunks are known and shared.
+[[nodiscard]] std::unique_ptr<LeaderWatch> watch_for(const FetchContext& context, const FileJob& job);
+
+// Takes over what an earlier process left of a partial that was just opened, and what silent ones have (`watch` may be
+// nullptr), if it is of one version of one source; calls `tee` with the bytes of the front in order. Returns that
+// version.
+SourceVersion adopt_left(OwnPartial& partial, LeaderWatch* watch, bool provable,
+                         const std::function<void(std::span<const std::byte>)>& tee);
+
+}  // namespace sabath

@@ -1,0 +1,37 @@
+// Threads that read and write for the exchange: tasks go in, what is done comes out. As many of them work at once as
+// bring most (worker_count.h). The owner's thread adds and takes; it never waits. Destroyed: what has begun is
+// finished, what has not is dropped.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <stop_token>
+#include <thread>
+#include <vector>
+
+#include "stage/node/worker_count.h"
+
+namespace sabath {
+
+class Workers {
+ public:
+  // A task gets the number of its thread, and must not throw.
+  using Task = std::function<void(unsigned worker)>;
+  explicit Workers(unsigned threads);
+  void add(Task task);
+  [[nodiscard]] unsigned threads() const { return static_cast<unsigned>(threads_.size()); }
+
+ private:
+  void work(const std::stop_token& stop, unsigned worker);
+  void run(Task task, unsigned worker, std::unique_lock<std::mutex>& lock);
+  std::mutex mutex_;
+  std::condition_variable_any changed_;
+  std::deque<Task> tasks_;
+  WorkerCount count_;
+  unsigned busy_ = 0;
+  std::vector<std::jthread> threads_;  // last: they use all the others
+};
+
+}  // namespace sabath

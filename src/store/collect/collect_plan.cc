@@ -1,0 +1,144 @@
+#include "store/collect/collect_plan.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace sabath {
+namespace {
+
+constexpr std::uint32_t nobody = 0, everybody = std::numeric_limits<std::uint32_t>::max();
+
+class Planner {
+ public:
+  Planner(const Survey& survey, const CollectPolicy& policy)
+      : survey_(survey), policy_(policy), owner_(survey.objects.size(), nobody), restorable_(survey.objects.size()) {}
+
+  CollectPlan plan(const std::function<bool(std::uint32_t)>& old_enough) {
+    find_restorable();
+    rank();
+    find_owners();
+    if (!survey_.blind) take_unnamed(old_enough);
+    const std::size_t count = choose();
+    for (std::size_t i = 0; i < count; ++i) {
+      const bool aged = ranked_[i].used_ns <= old();
+      plan_.assets.push_back({ranked_[i].id, {}, freed_[i], aged ? "not used for long" : "least recently used"});
+    }
+    for (std::uint32_t object = 0; object < owner_.size(); ++object) {
+      if (owner_[object] != nobody && owner_[object] <= count)
+        plan_.assets[owner_[object] - 1].objects.push_back(object);
+    }
+    return std::move(plan_);
+  }
+
+ private:
+  struct Ranked {
+    Sha256 id;
+    const Root* root;
+    std::int64_t used_ns;
+  };
+
+  void find_restorable() {
+    for (std::uint32_t i = 0; i < restorable_.size(); ++i) restorable_[i] = survey_.objects.linked(i);
+    for (const auto& [id, root] : survey_.roots) {
+      if (!root.restorable) continue;
+      for (const std::uint32_t object : root.objects) restorable_[object] = true;
+    }
+  }
+
+  [[nodiscard]] std::string why_kept(const Root& root) const {
+    if (root.pinned) return "pinned";
+    if (!root.in_use.empty()) return "in use by " + root.in_use;
+    if (root.young) return "just made";
+    const bool lost = std::ranges::any_of(
+        root.objects, [&](std::uint32_t object) { return !restorable_[object] && survey_.objects.bytes(object) > 0; });
+    return lost && !policy_.force_local ? "no source can restore it" : "";
+  }
+
+  // A tree without a view is a part of others, or what was learnt of a fragment: it is in use as long as they hold all
+  // of it, and when they go it goes with them.
+  [[nodiscard]] std::int64_t last_use(const Root& root, const std::vector<std::int64_t>& object_use) const {
+    if (root.view || root.objects.empty()) return root.used_ns;
+    std::int64_t least = INT64_MAX;
+    for (const std::uint32_t object : root.objects) least = std::min(least, object_use[object]);
+    return std::max(root.used_ns, least);
+  }
+
+  void rank() {
+    std::vector<std::int64_t> object_use(survey_.objects.size(), 0);
+    for (const auto& [id, root] : survey_.roots) {
+      const bool holds_on = root.pinned || !root.in_use.empty();
+      if (!root.view && !holds_on) continue;
+      for (const std::uint32_t object : root.objects) {
+        object_use[object] = std::max(object_use[object], holds_on ? survey_.now_ns : root.used_ns);
+      }
+    }
+    for (const auto& [id, root] : survey_.roots) {
+      std::string why = why_kept(root);
+      const std::int64_t used_ns = last_use(root, object_use);
+      if (why.empty()) {
+        ranked_.push_back({id, &root, used_ns});
+        continue;
+      }
+      for (const std::uint32_t object : root.objects) owner_[object] = everybody;
+      protected_.push_back({{id, std::move(why)}, used_ns});
+    }
+    std::ranges::stable_sort(ranked_, {}, &Ranked::used_ns);
+  }
+
+  void find_owners() {
+    freed_.resize(ranked_.size());
+    for (std::uint32_t i = 0; i < ranked_.size(); ++i) {
+      for (const std::uint32_t object : ranked_[i].root->objects) owner_[object] = std::max(owner_[object], i + 1);
+    }
+    for (std::uint32_t object = 0; object < owner_.size(); ++object) {
+      if (owner_[object] == nobody || owner_[object] == everybody) continue;
+      freed_[owner_[object] - 1] += survey_.objects.bytes(object);
+    }
+  }
+
+  void take_unnamed(const std::function<bool(std::uint32_t)>& old_enough) {
+    for (std::uint32_t object = 0; object < owner_.size(); ++object) {
+      if (owner_[object] != nobody || !old_enough(object)) continue;
+      plan_.unnamed.push_back(object);
+      plan_.unnamed_bytes += survey_.objects.bytes(object);
+    }
+  }
+
+  [[nodiscard]] std::int64_t old() const {
+    if (!policy_.older_than) return INT64_MIN;
+    return survey_.now_ns - std::chrono::nanoseconds(*policy_.older_than).count();
+  }
+
+  // How many of the ranked go.
+  std::size_t choose() {
+    std::size_t count = 0;
+    std::uint64_t left = survey_.objects.total_bytes() - plan_.unnamed_bytes;
+    const auto take = [&] { left -= freed_[count++]; };
+    while (count < ranked_.size() && ranked_[count].used_ns <= old()) take();
+    const bool pressed = policy_.size_max && left > *policy_.size_max;
+    const std::uint64_t goal = pressed ? policy_.size_low.value_or(*policy_.size_max) : UINT64_MAX;
+    while (count < ranked_.size() && left > goal) take();
+    for (auto& [kept, used_ns] : protected_) {
+      if (used_ns <= old() || left > goal) plan_.kept.push_back(std::move(kept));
+    }
+    return count;
+  }
+
+  const Survey& survey_;
+  const CollectPolicy& policy_;
+  std::vector<std::uint32_t> owner_;  // by object: 1 + the last ranked root that holds it
+  std::vector<bool> restorable_;
+  std::vector<Ranked> ranked_;
+  std::vector<std::uint64_t> freed_;  // by rank
+  std::vector<std::pair<CollectPlan::Kept, std::int64_t>> protected_;
+  CollectPlan plan_;
+};
+
+}  // namespace
+
+CollectPlan plan_collection(const Survey& survey, const CollectPolicy& policy,
+                            const std::function<bool(std::uint32_t object)>& old_enough) {
+  return Planner(survey, policy).plan(old_enough);
+}
+
+}  // namespace sabath

@@ -1,0 +1,35 @@
+// Which assets go, and what goes with them. Pure; any thread.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "store/collect/collect.h"
+#include "store/collect/survey.h"
+
+namespace sabath {
+
+struct CollectPlan {
+  struct Victim {
+    Sha256 root;
+    std::vector<std::uint32_t> objects;  // that nobody else holds then
+    std::uint64_t bytes = 0;
+    std::string why;
+  };
+  std::vector<Victim> assets;          // least recently used first
+  std::vector<std::uint32_t> unnamed;  // objects that nothing names
+  std::uint64_t unnamed_bytes = 0;
+  struct Kept {
+    Sha256 root;
+    std::string why;
+  };
+  std::vector<Kept> kept;  // the policy would have had them
+};
+
+// `old_enough`: whether an object that nothing names has been so for long enough.
+[[nodiscard]] CollectPlan plan_collection(const Survey& survey, const CollectPolicy& policy,
+                                          const std::function<bool(std::uint32_t object)>& old_enough);
+
+}  // namespace sabath

@@ -1,0 +1,64 @@
+// One collection, step by step; see collect.h. Private to src/store. One thread. Throws Error{space}, Error{storage},
+// Error{interrupted}.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+
+#include "store/collect/collect.h"
+#include "store/collect/collect_plan.h"
+#include "store/collect/survey.h"
+#include "store/objects/trash.h"
+
+namespace sabath {
+
+class Collector {
+ public:
+  Collector(Store::State& store, const CollectPolicy& policy, std::stop_token stop);
+  CollectReport run();
+
+ private:
+  void report_plan(const Survey& survey, const CollectPlan& plan);
+  void discard(const Survey& survey, const CollectPlan& plan);
+  void discard_asset(const CollectPlan::Victim& victim, const Survey& survey);
+  void discard_objects(const std::vector<std::uint32_t>& objects, const Survey& survey);
+  void rewrite_packs(const Survey& survey);  // without those members that were discarded
+  void rewrite_pack(const Survey& survey, std::uint32_t number);
+  void merge_small_packs();
+  void discard_partials();
+  // What is neither asset nor partial: chosen first, as its going leaves more room to the others.
+  void choose_others(const Survey& survey);
+  void discard_others();
+  void remove_leftovers(const Survey& survey);
+  [[nodiscard]] bool begun_to_be_used(const Sha256& root, std::int64_t since_ns) const;
+
+  // The trash: what got in use goes back, what was not missed for long goes away.
+  void settle_batches();
+  void restore_used(const Batch& batch);
+  void empty(Batch& batch);
+  void wait_for_other_nodes();
+  void check_stop() const;
+  Batch& batch();  // made when the first thing goes into it
+
+  Store::State& store_;
+  CollectPolicy policy_;  // its sizes: less what others take
+  const std::stop_token stop_;
+  std::int64_t now_ns_;
+  std::optional<Batch> batch_;
+  std::vector<bool> dead_;  // by the survey's number: discarded, and in a pack
+  CollectReport report_;
+};
+
+// A partial's directory: when it was changed last, what it takes, and whether its writers may come back.
+struct PartialState {
+  std::int64_t changed_ns = 0;
+  std::uint64_t bytes = 0;
+  bool alive = false;
+};
+[[nodiscard]] PartialState look_at_partial(const std::filesystem::path& directory, const HostId& here);
+
+// Removes a view that lies in the trash; what else bears its objects' inodes keeps its evidence.
+void remove_view(Store::State& store, const std::filesystem::path& view, const std::optional<Manifest>& manifest);
+
+}  // namespace sabath

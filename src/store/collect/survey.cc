@@ -1,0 +1,176 @@
+#include "store/collect/survey.h"
+
+#include <dirent.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/file.h"
+#include "sabath/error.h"
+#include "sabath/path.h"
+#include "store/disk/listing.h"
+#include "store/disk/ref_file.h"
+#include "store/disk/small_file.h"
+
+namespace sabath {
+namespace {
+
+namespace fs = std::filesystem;
+
+}  // namespace
+
+bool is_restorable_from(const Ref& ref) {
+  const auto colon = ref.source.find(':');
+  if (ref.trusted_by == "local copy" || colon == std::string::npos || colon > ref.source.find('/')) return false;
+  const std::string_view scheme(ref.source.data(), colon);
+  return !scheme.empty() && scheme != "file" && !scheme.ends_with("+file");
+}
+
+std::optional<Sha256> try_parse_root_name(std::string_view name) {
+  return name.size() == 2 * Sha256::size ? Sha256::try_parse(name) : std::nullopt;
+}
+
+std::map<Sha256, bool> roots_named(const Layout& layout) {
+  std::map<Sha256, bool> roots;
+  for_each_fanned(layout.refs(), [&](const std::string& fan, const std::string& name, const fs::path& file) {
+    if (!try_parse_ref_name(fan, name)) return;
+    if (const auto ref = try_decode_ref(try_read_small(file).value_or(""))) roots.try_emplace(ref->root, false);
+  });
+  const auto add = [&](std::string_view name, unsigned char) {
+    if (const auto root = try_parse_root_name(name)) roots[*root] = true;
+  };
+  for (const auto& views : layout.all_views()) for_each_name(views, add);
+  for_each_name(layout.pins(), add);
+  return roots;
+}
+
+namespace {
+
+class Surveyor {
+ public:
+  Surveyor(Store::State& store, Survey& survey, std::int64_t grace_ns)
+      : store_(store), survey_(survey), grace_ns_(grace_ns) {}
+
+  void run() {
+    survey_.leases = read_leases(store_.layout, store_.writer.host, survey_.now_ns);
+    read_refs();
+    read_views();
+    read_pinned();
+    read_leased();
+    read_manifests();
+  }
+
+ private:
+  void use(Root& root, const fs::path& sign) {
+    if (const auto s = try_lstat(sign)) root.used_ns = std::max(root.used_ns, nanoseconds(s->st_mtim));
+  }
+
+  void read_refs() {
+    for_each_fanned(store_.layout.refs(), [&](const std::string& fan, const std::string& name, const fs::path& file) {
+      const auto key = try_parse_ref_name(fan, name);
+      const auto ref = key ? try_decode_ref(try_read_small(file).value_or("")) : std::nullopt;
+      if (!ref) return;  // `verify` puts it aside
+      Root& root = survey_.roots[ref->root];
+      if (std::ranges::find(root.keys, key->source_key) == root.keys.end()) root.keys.push_back(key->source_key);
+      use(root, file);
+      const bool elsewhere = is_restorable_from(*ref);
+      if (root.source.empty() || (elsewhere && !root.restorable)) {
+        root.source = ref->source;
+        root.trusted_by = ref->trusted_by;
+      }
+      root.restorable = root.restorable || elsewhere;
+    });
+  }
+
+  void read_views() {
+    for (const auto& views : store_.layout.all_views()) {
+      for_each_name(views, [&](std::string_view name, unsigned char type) {
+        const auto id = try_parse_root_name(name);
+        if (!id || type != DT_DIR) return;
+        Root& root = survey_.roots[*id];
+        root.view = true;
+        if (views != store_.layout.views()) root.in_use = "the view of another user";
+        use(root, views / name);
+      });
+    }
+  }
+
+  void read_pinned() {
+    for_each_name(store_.layout.pins(), [&](std::string_view name, unsigned char) {
+      const auto id = try_parse_root_name(name);
+      if (id) survey_.roots[*id].pinned = true;
+    });
+  }
+
+  void read_leased() {
+    for (const auto& lease : survey_.leases) {
+      if (!lease.live) continue;
+      for (const auto& id : lease.text.roots) survey_.roots[id].in_use = describe(lease);
+      if (lease.text.open) survey_.open_since_ns = std::min(survey_.open_since_ns, lease.text.since_ns);
+    }
+  }
+
+  void read_manifests() {
+    for_each_fanned(store_.layout.manifests(),
+                    [&](const std::string& fan, const std::string& name, const fs::path& file) {
+                      const auto id = try_parse_hash_name(fan, name, "");
+                      if (id) read_manifest(*id, file);
+                    });
+    for (auto& [id, root] : survey_.roots) {
+      if (!root.has_manifest && (root.pinned || !root.in_use.empty())) survey_.blind = true;
+      if (const auto mark = used_at(store_.layout, id)) root.used_ns = *mark;
+    }
+  }
+
+  void read_manifest(const Sha256& id, const fs::path& file) {
+    auto found = survey_.roots.find(id);
+    if (found == survey_.roots.end()) {
+      const auto s = try_lstat(file);
+      if (!s) return;
+      const std::int64_t made = nanoseconds(s->st_mtim);
+      const bool young = made > std::min(survey_.now_ns - grace_ns_, survey_.open_since_ns - clock_margin_ns);
+      if (!young) return survey_.loose.push_back(id);
+      found = survey_.roots.emplace(id, Root{}).first;
+      found->second.young = true;
+    }
+    Root& root = found->second;
+    use(root, file);
+    try {
+      const auto manifest = Manifest::open(file);
+      const Totals totals = manifest.totals();
+      root.objects.reserve(std::min<std::uint64_t>(totals.files, survey_.objects.size()));
+      manifest.for_each([&](const Entry& entry) {
+        if (!entry.is_file()) return;
+        if (const auto index = survey_.objects.find(entry.digest)) root.objects.push_back(*index);
+      });
+      root.files = totals.files;
+      root.bytes = totals.bytes;
+      root.has_manifest = true;
+    } catch (const Error& error) {
+      // `verify` puts a damaged one aside; another collection may have taken this one a moment ago.
+      if (error.failure().kind != FailureKind::invalid && try_lstat(file)) throw;
+      survey_.blind = true;
+    }
+  }
+
+  Store::State& store_;
+  Survey& survey_;
+  const std::int64_t grace_ns_;
+};
+
+}  // namespace
+
+std::string describe(const FoundLease& lease) {
+  const auto writer = WriterId::try_parse(lease.writer);
+  const std::string who = writer ? fmt::format("{} pid {}", writer->host.name, writer->pid) : lease.writer;
+  const std::string job = lease.text.job.empty() ? "" : fmt::format(" job {}", lease.text.job);
+  return printable(fmt::format("{}{}: {}", who, job, lease.text.note));
+}
+
+Survey make_survey(Store::State& store, std::int64_t now_ns, std::int64_t grace_ns) {
+  Survey survey{ObjectTable(store.layout, &store.packs), {}, {}, {}, now_ns};
+  Surveyor(store, survey, grace_ns).run();
+  return survey;
+}
+
+}  // namespace sabath

@@ -1,0 +1,79 @@
+#include "store/disk/durable.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/utsname.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdio>
+
+#include "sabath/error.h"
+
+namespace sabath {
+namespace {
+
+// Filesystems whose syncfs(2) puts data, names and metadata on the device. Of others it is not known: FUSE's, for one,
+// sends the pages to its server and no fsync.
+constexpr std::array<std::uint32_t, 4> synced_whole{0xEF53 /* ext4 */, 0x58465342 /* XFS */, 0x9123683E /* btrfs */,
+                                                    0x01021994 /* tmpfs */};
+
+bool kernel_reports_sync_errors() {  // syncfs(2): since Linux 5.8
+  struct utsname name {};
+  int major = 0, minor = 0;
+  return ::uname(&name) == 0 && std::sscanf(name.release, "%d.%d", &major, &minor) == 2 &&
+         (major > 5 || (major == 5 && minor >= 8));
+}
+
+bool syncs_whole(int fd) {
+  struct statfs fs {};
+  return ::fstatfs(fd, &fs) == 0 && kernel_reports_sync_errors() &&
+         std::ranges::find(synced_whole, static_cast<std::uint32_t>(fs.f_type)) != synced_whole.end();
+}
+
+}  // namespace
+
+SyncGroup::SyncGroup(const std::filesystem::path& directory)
+    : directory_(directory), fd_(open_file(directory, O_RDONLY | O_DIRECTORY)), whole_(syncs_whole(fd_.get())) {}
+
+void SyncGroup::sync() {
+  const std::lock_guard lock(mutex_);
+  if (!failed_ && ::syncfs(fd_.get()) == 0) return;
+  const int error = failed_ ? EIO : errno;
+  failed_ = true;
+  throw_errno("sync the filesystem of", directory_, error);
+}
+
+bool rename_unless_there(const std::filesystem::path& from, const std::filesystem::path& to) {
+  if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) return true;
+  if (errno == EEXIST) return false;
+  if (errno != EINVAL && errno != ENOSYS) throw_errno("publish as", to, errno);
+  // This filesystem has no such rename (NFS): a hard link never replaces either.
+  if (::link(from.c_str(), to.c_str()) == 0) {
+    ::unlink(from.c_str());
+    return true;
+  }
+  if (errno == EEXIST) return false;
+  if (errno != EPERM && errno != EOPNOTSUPP && errno != EMLINK) throw_errno("publish as", to, errno);
+  // Nor links: replacing is harmless, for both are the same content.
+  if (try_lstat(to)) return false;
+  rename_path(from, to);
+  return true;
+}
+
+Move publish_open_file(int fd, const std::filesystem::path& from, const std::filesystem::path& to) {
+  const std::string self = fmt::format("/proc/self/fd/{}", fd);  // open(2), O_TMPFILE: how an open file gets a name
+  if (::linkat(AT_FDCWD, self.c_str(), AT_FDCWD, to.c_str(), AT_SYMLINK_FOLLOW) == 0) return Move::done;
+  if (errno == EEXIST) return Move::occupied;
+  // No /proc, no hard links, or another user's file: then the name has to do, looked at as late as can be.
+  struct stat ours {};
+  if (::fstat(fd, &ours) != 0) throw_errno("stat", from, errno);
+  const auto named = try_lstat(from);
+  if (!named || named->st_ino != ours.st_ino) return Move::vanished;
+  return rename_unless_there(from, to) ? Move::done : Move::occupied;
+}
+
+}  // namespace sabath

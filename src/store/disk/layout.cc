@@ -1,0 +1,166 @@
+#include "store/disk/layout.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+#include "sabath/error.h"
+#include "sabath/path.h"
+#include "sabath/recipe.h"
+#include "store/disk/listing.h"
+
+namespace sabath {
+namespace {
+
+constexpr std::size_t fan_out_digits = 2;
+constexpr std::string_view journal_prefix = "journal.";
+constexpr std::string_view scratch_prefix = "scratch.";
+
+bool is_hex(std::string_view text) {
+  return std::ranges::all_of(text, [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); });
+}
+
+std::filesystem::path fanned(const std::filesystem::path& directory, std::string_view hex, std::string_view suffix) {
+  // As one text: each `/` of paths would take both sides apart anew.
+  return fmt::format("{}/{}/{}{}", directory.native(), hex.substr(0, fan_out_digits), hex.substr(fan_out_digits),
+                     suffix);
+}
+
+// Decimal as fmt writes it: no sign, no leading zero.
+std::optional<std::uint64_t> try_parse_decimal(std::string_view text) {
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  if (text.size() > 1 && text.front() == '0') return std::nullopt;
+  return value;
+}
+
+}  // namespace
+
+std::optional<Sha256> try_parse_staged_link(const std::filesystem::path& target) {
+  if (target.parent_path() != std::filesystem::path(".sabath/views")) return std::nullopt;
+  return Sha256::try_parse(target.filename().native());
+}
+
+bool Layout::has_directory(std::string_view name) {
+  const Layout top("");
+  const std::filesystem::path all[] = {top.objects(),     top.packs(),        top.manifests(),  top.refs(),
+                                       top.indexes(),     top.aliases(),      top.views(),      top.partials(),
+                                       top.pins(),        top.verified(),     top.arrivals(),   top.records(),
+                                       top.temporaries(), top.trash(),        top.quarantine(), top.leases(),
+                                       top.used(),        top.reservations(), top.checked(),    top.clones()};
+  return std::ranges::find(all, std::filesystem::path(name)) != std::end(all);
+}
+
+std::vector<std::filesystem::path> Layout::all_views() const {
+  std::vector<std::filesystem::path> all{views()};
+  if (room_.empty()) return all;
+  for (const auto& path : list_directory(root_)) {
+    const std::string name = path.filename().native();
+    if (name.starts_with("views.") && try_parse_decimal(std::string_view(name).substr(6)) && path != views()) {
+      all.push_back(path);
+    }
+  }
+  return all;
+}
+
+std::filesystem::path Layout::object(const Digest& file) const {
+  const std::string hex = file.hash.hex();
+  return fmt::format("{}/objects/{:.{}}/{}.{}", root_.native(), hex, fan_out_digits, hex.substr(fan_out_digits),
+                     file.size_bytes);
+}
+
+std::filesystem::path Layout::pack(const Digest& name) const {
+  return packs() / fmt::format("{}.{}", name.hash.hex(), name.size_bytes);
+}
+
+std::filesystem::path Layout::manifest(const Sha256& root) const { return fanned(manifests(), root.hex(), ""); }
+
+std::filesystem::path Layout::ref(const Sha256& source_key) const { return fanned(refs(), source_key.hex(), ".json"); }
+
+std::filesystem::path Layout::ref(const Sha256& source_key, unsigned owner) const {
+  return fanned(refs(), source_key.hex(), fmt::format(".{}.json", owner));
+}
+
+std::filesystem::path Layout::index(const Sha256& key) const { return fanned(indexes(), key.hex(), ""); }
+
+std::filesystem::path Layout::alias(std::string_view algorithm, std::string_view hex) const {
+  return fanned(aliases() / algorithm, hex, "");
+}
+
+std::filesystem::path Layout::partial(const Digest& file) const {
+  return partials() / fmt::format("{}.{}", file.hash.hex(), file.size_bytes);
+}
+
+std::filesystem::path Layout::partial(const Sha256& source_key) const { return partials() / source_key.hex(); }
+
+std::optional<Digest> try_parse_object_name(std::string_view directory, std::string_view name) {
+  const std::size_t dot = name.find('.');
+  if (dot == std::string_view::npos) return std::nullopt;
+  const auto hash = try_parse_hash_name(directory, name.substr(0, dot), "");
+  const auto size = try_parse_decimal(name.substr(dot + 1));
+  if (!hash || !size) return std::nullopt;
+  return Digest{ContentKind::file, *size, *hash};
+}
+
+std::optional<Digest> try_parse_pack_name(std::string_view name) {
+  const std::size_t dot = name.find('.');
+  if (dot != 2 * Sha256::size || !is_hex(name.substr(0, dot))) return std::nullopt;
+  const auto hash = Sha256::try_parse(name.substr(0, dot));
+  const auto size = try_parse_decimal(name.substr(dot + 1));
+  if (!hash || !size) return std::nullopt;
+  return Digest{ContentKind::file, *size, *hash};
+}
+
+std::optional<Sha256> try_parse_hash_name(std::string_view directory, std::string_view name, std::string_view suffix) {
+  constexpr std::size_t digits = 2 * Sha256::size - fan_out_digits;
+  if (directory.size() != fan_out_digits || name.size() != digits + suffix.size() || !name.ends_with(suffix)) {
+    return std::nullopt;
+  }
+  const std::string hex = fmt::format("{}{}", directory, name.substr(0, digits));
+  return is_hex(hex) ? Sha256::try_parse(hex) : std::nullopt;
+}
+
+std::optional<RefName> try_parse_ref_name(std::string_view directory, std::string_view name) {
+  constexpr std::string_view end = ".json";
+  if (const auto key = try_parse_hash_name(directory, name, end)) return RefName{*key, std::nullopt};
+  const std::size_t dot = name.find('.');
+  if (dot == name.npos || !name.ends_with(end) || name.size() - dot <= end.size()) return std::nullopt;
+  const auto key = try_parse_hash_name(directory, name.substr(0, dot), "");
+  const auto owner = try_parse_decimal(name.substr(dot + 1, name.size() - dot - 1 - end.size()));
+  return key && owner ? std::optional(RefName{*key, *owner}) : std::nullopt;
+}
+
+void check_alias_name(std::string_view algorithm, std::string_view hex) {
+  const auto published = std::ranges::find(checksum_algorithms, algorithm, &ChecksumAlgorithm::name);
+  const bool known = published != checksum_algorithms.end() ? published->finds && published->spells(hex)
+                                                            : algorithm == "git" && hex.size() == 40 && is_hex(hex);
+  if (!known) {
+    throw Error(FailureKind::invalid,
+                fmt::format("{}:{} is no checksum that names content", printable(algorithm), printable(hex)),
+                "give sha256, sha1, md5 or git, and all its digits in lower case");
+  }
+}
+
+std::string journal_name(std::string_view writer) { return fmt::format("{}{}", journal_prefix, writer); }
+
+std::string scratch_name(std::string_view writer, unsigned lane) {
+  return fmt::format("{}{}.{}", scratch_prefix, writer, lane);
+}
+
+std::optional<std::string_view> try_parse_journal_name(std::string_view name) {
+  if (!name.starts_with(journal_prefix)) return std::nullopt;
+  return name.substr(journal_prefix.size());
+}
+
+std::optional<std::string_view> try_parse_scratch_name(std::string_view name) {
+  const std::size_t dot = name.rfind('.');
+  if (!name.starts_with(scratch_prefix) || dot < scratch_prefix.size() || !try_parse_decimal(name.substr(dot + 1))) {
+    return std::nullopt;
+  }
+  return name.substr(scratch_prefix.size(), dot - scratch_prefix.size());
+}
+
+}  // namespace sabath

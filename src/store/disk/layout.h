@@ -1,0 +1,102 @@
+// Every name on disk, made and parsed in one place. docs/store.md, "Layout". Pure; any thread.
+//
+// Parsing is strict: a name that this version would not make is no name of the store.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sabath/digest.h"
+#include "store/disk/members.h"
+
+namespace sabath {
+
+class Layout {
+ public:
+  // `user`: of a store of several users, where each has rooms of his own for what is on its way.
+  explicit Layout(std::filesystem::path root, std::optional<unsigned> user = std::nullopt, Members members = {})
+      : root_(std::move(root)), room_(user ? "." + std::to_string(*user) : ""), members_(std::move(members)) {}
+  [[nodiscard]] const std::filesystem::path& root() const noexcept { return root_; }
+  [[nodiscard]] const Members& members() const noexcept {
+    return members_;
+  }  // who reads what is made under these names
+
+  // Whether one user's store has a directory of this name.
+  [[nodiscard]] static bool has_directory(std::string_view name);
+
+  [[nodiscard]] std::filesystem::path format_file() const { return root_ / "format"; }
+  [[nodiscard]] std::filesystem::path objects() const { return root_ / "objects"; }
+  [[nodiscard]] std::filesystem::path object(const Digest& file) const;  // objects/ab/<62 hex>.<size>
+  [[nodiscard]] std::filesystem::path packs() const { return root_ / "packs"; }
+  [[nodiscard]] std::filesystem::path pack(const Digest& name) const;  // packs/<64 hex>.<size>
+  [[nodiscard]] std::filesystem::path manifests() const { return root_ / "manifests"; }
+  [[nodiscard]] std::filesystem::path manifest(const Sha256& root) const;  // manifests/ab/<62 hex>
+  [[nodiscard]] std::filesystem::path refs() const { return root_ / "refs"; }
+  [[nodiscard]] std::filesystem::path ref(const Sha256& source_key) const;  // refs/ab/<62 hex>.json
+  [[nodiscard]] std::filesystem::path ref(const Sha256& source_key,
+                                          unsigned owner) const;  // refs/ab/<62 hex>.<uid>.json
+  [[nodiscard]] bool of_several_users() const noexcept { return !room_.empty(); }
+  [[nodiscard]] std::filesystem::path indexes() const { return root_ / "indexes"; }
+  [[nodiscard]] std::filesystem::path index(const Sha256& key) const;  // indexes/ab/<62 hex>
+  [[nodiscard]] std::filesystem::path aliases() const { return root_ / "alias"; }
+  [[nodiscard]] std::filesystem::path alias(std::string_view algorithm, std::string_view hex) const;
+  [[nodiscard]] std::filesystem::path partials() const { return root_ / ("partial" + room_); }
+  [[nodiscard]] std::filesystem::path partial(const Digest& file) const;        // partial/<64 hex>.<size>
+  [[nodiscard]] std::filesystem::path partial(const Sha256& source_key) const;  // partial/<64 hex>
+  [[nodiscard]] std::filesystem::path views() const { return root_ / ("views" + room_); }
+  [[nodiscard]] std::vector<std::filesystem::path> all_views() const;  // of all users
+  [[nodiscard]] std::filesystem::path view(const Sha256& root) const { return views() / root.hex(); }
+  [[nodiscard]] std::filesystem::path verified() const { return root_ / "verified"; }
+  [[nodiscard]] std::filesystem::path arrivals() const { return root_ / "arrivals"; }
+  [[nodiscard]] std::filesystem::path records() const { return root_ / "records"; }
+  [[nodiscard]] std::filesystem::path clones() const { return root_ / ("git" + room_); }  // bare; git believes them
+  [[nodiscard]] std::filesystem::path git(const Sha256& source_key) const { return clones() / source_key.hex(); }
+  [[nodiscard]] std::filesystem::path temporaries() const { return root_ / ("tmp" + room_); }
+  [[nodiscard]] std::filesystem::path quarantine() const { return root_ / "quarantine"; }
+  [[nodiscard]] std::filesystem::path trash() const { return root_ / "trash"; }
+  [[nodiscard]] std::filesystem::path leases() const { return root_ / "leases"; }
+  [[nodiscard]] std::filesystem::path reservations() const { return root_ / "reservations"; }
+  [[nodiscard]] std::filesystem::path pins() const { return root_ / "pins"; }
+  [[nodiscard]] std::filesystem::path pin(const Sha256& root) const { return pins() / root.hex(); }
+  [[nodiscard]] std::filesystem::path used() const { return root_ / "used"; }
+  [[nodiscard]] std::filesystem::path used(const Sha256& root) const { return used() / root.hex(); }
+  [[nodiscard]] std::filesystem::path checked() const { return root_ / "checked"; }
+
+ private:
+  std::filesystem::path root_;
+  std::string room_;
+  Members members_;
+};
+
+// `directory` and `name`: the last two components of a path below objects/, or below manifests/ and refs/.
+[[nodiscard]] std::optional<Digest> try_parse_object_name(std::string_view directory, std::string_view name);
+[[nodiscard]] std::optional<Digest> try_parse_pack_name(std::string_view name);
+[[nodiscard]] std::optional<Sha256> try_parse_hash_name(std::string_view directory, std::string_view name,
+                                                        std::string_view suffix);
+
+struct RefName {
+  Sha256 source_key;
+  std::optional<std::uint64_t> owner;  // where several have one of a source
+};
+[[nodiscard]] std::optional<RefName> try_parse_ref_name(std::string_view directory, std::string_view name);
+
+// Where a symlink beside a node's store DIR/.sabath leads, if `stage` made it: to the view of this manifest.
+[[nodiscard]] std::optional<Sha256> try_parse_staged_link(const std::filesystem::path& target);
+
+// What an alias may be called by: a known algorithm, and as many lower-case digits as it has. Throws Error{invalid}.
+void check_alias_name(std::string_view algorithm, std::string_view hex);
+
+// The files of a partial. `writer` is a WriterId's text.
+[[nodiscard]] std::string journal_name(std::string_view writer);                              // journal.<writer>
+[[nodiscard]] std::string scratch_name(std::string_view writer, unsigned lane);               // scratch.<writer>.<lane>
+[[nodiscard]] std::optional<std::string_view> try_parse_journal_name(std::string_view name);  // the writer
+[[nodiscard]] std::optional<std::string_view> try_parse_scratch_name(std::string_view name);  // the writer
+inline constexpr std::string_view partial_data_name = "data";
+inline constexpr std::string_view partial_source_name = "source.json";
+inline constexpr std::string_view log_suffix = ".log";  // of evidence and arrivals
+
+}  // namespace sabath

@@ -1,0 +1,77 @@
+// views/<root>/: an asset as training code wants to see it. Entries are clones, hard links or copies of objects, copies
+// of what packs hold, or symlinks to adopted files. docs/store.md, "Views". One thread. Throws Error{space},
+// Error{storage}, Error{content}.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "manifest/manifest.h"
+#include "store/disk/open_directories.h"
+#include "store/state.h"
+#include "store/views/grown_files.h"
+
+namespace sabath {
+
+// Entries of one tree: is this one right, make it.
+class ViewEntries {
+ public:
+  ViewEntries(Store::State& store, const std::filesystem::path& root) : store_(store), at_(root) {}
+  // Of a tree outside the store, which is perhaps on another filesystem and of a store that cannot be written to.
+  ViewEntries(Store::State& store, const std::filesystem::path& root, TreeFiles files)
+      : store_(store), at_(root), outside_(true), files_(files) {}
+
+  [[nodiscard]] bool right(const Entry& entry);
+  void make(const Entry& entry);  // where nothing stands
+  void mend(const Entry& entry);  // whatever stands there; in its place when finish() has ended
+  // A hard link gone changes the ctime of its object: this keeps the object's evidence true.
+  bool remove_file(const Entry& entry);  // false: there was none
+  bool complete(const Entry& entry);     // made before, or made now; true: a file stood there
+  void finish();                         // what was copied is on the disk
+
+ private:
+  struct Place {
+    int directory;
+    std::string name;
+  };
+  [[nodiscard]] Place place(const Entry& entry);  // throws if there is no directory for it
+  void make_at(const Place& place, const Entry& entry);
+  void make_file(const Place& place, const Entry& entry);
+  void make_file_once(const Place& place, const Entry& entry);
+  [[nodiscard]] bool clones(const std::filesystem::path& object);
+  void link_to(const Place& place, const Entry& entry, const std::filesystem::path& target);
+  [[nodiscard]] bool try_link(const Place& place, const Entry& entry, const std::filesystem::path& object,
+                              const struct stat& before);
+  void copy(const Place& place, const Entry& entry, const std::filesystem::path& object, bool trusted);
+  void copy_packed(const Place& place, const Entry& entry);
+  [[nodiscard]] Fd create(const Place& place, const Entry& entry);
+  void settle(Fd file, const Entry& entry);  // it is written
+  [[nodiscard]] std::filesystem::path new_temporary();
+  void put_in_place();  // what was mended
+  [[nodiscard]] std::filesystem::path path_of(const Entry& entry) const { return at_.root() / entry.path.text(); }
+
+  struct Mended {
+    RelativePath path;
+    Digest digest;
+    std::filesystem::path temporary;
+  };
+
+  Store::State& store_;
+  OpenDirectories at_;
+  const bool outside_ = false;
+  const TreeFiles files_ = TreeFiles::shared;
+  std::optional<bool> clones_;  // outside: tried with the first object
+  std::vector<Mended> mended_;
+  std::shared_ptr<SyncGroup> group_;  // of the copies; nullptr: there are none
+};
+
+// Of a tree in which the `grown` files stand already: makes the rest, and it is the view. False: it cannot be, or there
+// is a view. Then it goes by unmake().
+[[nodiscard]] bool try_show_grown(Store::State& store, const Manifest& manifest, const std::filesystem::path& tree,
+                                  GrownFiles& grown);
+// Takes the tree away, and keeps the evidence of the objects that were linked into it.
+void unmake(Store::State& store, const Manifest& manifest, const std::filesystem::path& tree) noexcept;
+
+}  // namespace sabath

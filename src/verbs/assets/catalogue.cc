@@ -1,0 +1,151 @@
+#include "sabath/catalogue.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "sabath/error.h"
+#include "sabath/path.h"
+#include "verbs/assets/assets.h"
+#include "verbs/assets/text_search.h"
+#include "verbs/records.h"
+#include "verbs/verb.h"
+
+namespace sabath {
+namespace {
+
+bool matches(const TextSearch& search, const Recipe& recipe) {
+  for (const std::string* text : {&recipe.name, &recipe.title, &recipe.abstract_text, &recipe.description}) {
+    if (search.in_a_line_of(*text)) return true;
+  }
+  for (const auto& [key, value] : recipe.metadata) {
+    if (search.in_a_line_of(key) || search.in_a_line_of(value)) return true;
+  }
+  return false;
+}
+
+std::optional<AssetKind> kind_in(JsonObject& request) {
+  const auto text = request.try_text("kind");
+  if (!text) return std::nullopt;
+  if (const auto kind = try_parse_kind(*text)) return kind;
+  request.fail("kind", "is none of dataset, model and workflow");
+}
+
+std::optional<AccessKind> access_in(JsonObject& request) {
+  const auto text = request.try_text("access");
+  if (!text) return std::nullopt;
+  if (const auto kind = try_parse_access(*text)) return kind;
+  request.fail("access", "is none of public, login and private");
+}
+
+}  // namespace
+
+ListRecord list(Session& session, const ListRequest& request, EventSink&, std::stop_token) {
+  ListRecord record;
+  const Catalogue catalogue = make_catalogue(session.settings());
+  const auto store = try_open_store(session.settings());
+  for (const Catalogue::Listed& listed : catalogue.all(request.kind)) {
+    if (!listed.recipe) {
+      record.problems.push_back({listed.file, listed.problem});
+      continue;
+    }
+    if (request.access && *request.access != listed.recipe->access.kind) continue;
+    const bool present = !holding_of(*listed.recipe, store.get()).view.empty();
+    if (present || !request.stored) record.assets.push_back(summary_of(*listed.recipe, present));
+  }
+  return record;
+}
+
+ListRecord search(Session& session, const SearchRequest& request, EventSink&, std::stop_token) {
+  ListRecord record;
+  const TextSearch text_search(request.pattern);
+  const auto store = try_open_store(session.settings());
+  for (const Catalogue::Listed& listed : make_catalogue(session.settings()).all(request.kind)) {
+    if (!listed.recipe || !matches(text_search, *listed.recipe)) continue;
+    record.assets.push_back(summary_of(*listed.recipe, !holding_of(*listed.recipe, store.get()).view.empty()));
+  }
+  if (record.assets.empty()) record.exit = exit_code(FailureKind::not_found);
+  return record;
+}
+
+InfoRecord info(Session& session, const InfoRequest& request, EventSink&, std::stop_token) {
+  InfoRecord record;
+  const Catalogue catalogue = make_catalogue(session.settings());
+  const auto store = try_open_store(session.settings());
+  for (const std::string& name : request.names) {
+    Recipe recipe = catalogue.find(name, request.kind);
+    const Holding holding = holding_of(recipe, store.get());
+    record.assets.push_back(
+        {std::move(recipe), holding.root ? holding.root->prefixed() : "", holding.trusted_by, holding.view});
+  }
+  return record;
+}
+
+CiteRecord cite(Session& session, const CiteRequest& request, EventSink&, std::stop_token) {
+  CiteRecord record;
+  const Catalogue catalogue = make_catalogue(session.settings());
+  for (const std::string& name : request.names) {
+    const Recipe recipe = catalogue.find(name, std::nullopt);
+    if (recipe.citation.empty()) {
+      const std::string& lead = !recipe.homepage.empty() ? recipe.homepage : recipe.origin;
+      throw Error(FailureKind::not_found, fmt::format("the recipe of {} has no citation", printable(recipe.name)),
+                  recipe.references.empty() ? fmt::format("see {}", lead)
+                                            : fmt::format("its references: {}", recipe.references.front()));
+    }
+    record.assets.push_back({recipe.name, recipe.citation});
+  }
+  return record;
+}
+
+WhereRecord where(Session& session, const WhereRequest& request, EventSink&, std::stop_token) {
+  const SessionSettings& settings = session.settings();
+  const Recipe recipe = make_catalogue(settings).find(request.name, std::nullopt);
+  const auto store = try_open_store(settings);
+  const Holding holding = holding_of(recipe, store.get());
+  const auto manifest = store && holding.has_manifest ? store->manifest(*holding.root) : std::nullopt;
+  WhereRecord record;
+  record.name = recipe.name;
+  record.recipe = recipe.origin;
+  record.store = settings.store;
+  record.made = store != nullptr;
+  record.manifest = holding.root ? holding.root->prefixed() : "";
+  record.trusted_by = holding.trusted_by;
+  record.source = holding.source;
+  record.has_manifest = holding.has_manifest;
+  record.path = holding.view;
+  record.packed = manifest && holding.view.empty() && store->packed(*manifest);
+  if (holding.view.empty()) record.exit = exit_code(FailureKind::offline);
+  return record;
+}
+
+Json call_list(Session& session, JsonObject& request, EventSink& events, std::stop_token stop) {
+  const ListRequest asked{kind_in(request), access_in(request), request.flag("stored")};
+  request.finish();
+  return json_of(list(session, asked, events, std::move(stop)));
+}
+
+Json call_search(Session& session, JsonObject& request, EventSink& events, std::stop_token stop) {
+  const SearchRequest asked{request.text("pattern"), kind_in(request)};
+  request.finish();
+  return json_of(search(session, asked, events, std::move(stop)));
+}
+
+Json call_info(Session& session, JsonObject& request, EventSink& events, std::stop_token stop) {
+  const InfoRequest asked{request.some_texts("names"), kind_in(request)};
+  request.finish();
+  return json_of(info(session, asked, events, std::move(stop)));
+}
+
+Json call_cite(Session& session, JsonObject& request, EventSink& events, std::stop_token stop) {
+  const CiteRequest asked{request.some_texts("names")};
+  request.finish();
+  return json_of(cite(session, asked, events, std::move(stop)));
+}
+
+Json call_where(Session& session, JsonObject& request, EventSink& events, std::stop_token stop) {
+  const WhereRequest asked{request.text("name")};
+  request.finish();
+  return json_of(where(session, asked, events, std::move(stop)));
+}
+
+}  // namespace sabath

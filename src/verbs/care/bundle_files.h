@@ -1,0 +1,35 @@
+// What import, export and want share: files that are written, and assets by name. One thread. Throws Error.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "base/file.h"
+#include "fetch/archives/bundle.h"
+#include "sabath/session.h"
+
+namespace sabath {
+
+// A file that gets its name when it is whole.
+class OutputFile {
+ public:
+  explicit OutputFile(std::string name);
+  ~OutputFile();
+  OutputFile(const OutputFile&) = delete;
+  OutputFile& operator=(const OutputFile&) = delete;
+  [[nodiscard]] int fd() const { return file_.get(); }
+  void finish();
+
+ private:
+  const std::string name_;
+  const std::filesystem::path unfinished_;
+  Fd file_;
+};
+
+[[nodiscard]] WantList read_want_list(const std::string& file);
+
+// The root that the recipe of `name` pins or the store has learnt, and how it is trusted.
+[[nodiscard]] BundledAsset bundled_asset(const std::string& name, const SessionSettings& settings, Store& store);
+
+}  // namespace sabath

@@ -1,0 +1,203 @@
+#include "sabath/bundles.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <ctime>
+#include <nlohmann/json.hpp>
+
+#include "base/wording.h"
+#include "fetch/hosts/source_key.h"
+#include "sabath/error.h"
+#include "sabath/path.h"
+#include "verbs/assets/assets.h"
+#include "verbs/care/bundle_files.h"
+#include "verbs/care/kept_root.h"
+#include "verbs/records.h"
+
+namespace sabath {
+namespace {
+
+// What is there, or what is wanted; nullopt: neither is said.
+std::optional<WantList> list_of(const ExportRequest& request) {
+  const auto& file = request.want ? request.want : request.have;
+  if (!file) return std::nullopt;
+  WantList list = read_want_list(*file);
+  if (request.have && list.kind != WantList::Kind::have) {
+    throw Error(FailureKind::usage, fmt::format("{} names what is missing, not what is there", printable(*file)),
+                option_text("want") + " takes it");
+  }
+  return list;
+}
+
+// A root that the other side names is what it wants; a name alone means what this store has under it.
+std::vector<BundledAsset> chosen(const ExportRequest& request, const WantList* list, const SessionSettings& settings,
+                                 Store& store) {
+  std::vector<BundledAsset> assets;
+  for (const auto& name : request.names) assets.push_back(bundled_asset(name, settings, store));
+  if (assets.empty() && list != nullptr && request.want) {
+    for (const auto& wanted : list->assets) {
+      const bool by_root = wanted.root != Sha256{} && store.manifest(wanted.root);
+      assets.push_back(by_root ? BundledAsset{wanted.name, "", "", wanted.root}
+                               : bundled_asset(wanted.name, settings, store));
+    }
+  }
+  if (assets.empty() || assets.size() > bundle_assets_max) {
+    throw Error(
+        FailureKind::usage, "what to export is not said",
+        fmt::format("{} NAME {} FILE, or {} LIST", verb_text("export"), option_text("output"), option_text("want")));
+  }
+  for (const auto& asset : assets) {
+    if (asset.root == Sha256{} || !store.manifest(asset.root)) {
+      throw Error(FailureKind::offline, fmt::format("the store does not hold {}", printable(asset.name)),
+                  fmt::format("{} {}", verb_text("fetch"), printable(asset.name)));
+    }
+  }
+  return assets;
+}
+
+void check_export(const ExportRequest& request) {
+  if (request.descriptor < 0 && (request.output.empty() || request.output == "-")) {
+    throw Error(FailureKind::usage, "where the bundle goes is not said", option_text("output") + " FILE");
+  }
+  if (request.want && request.have) {
+    throw Error(FailureKind::usage,
+                fmt::format("{} and {} say the same in two ways", option_text("want"), option_text("have")),
+                "give one of them");
+  }
+}
+
+// Who names an asset trusts the bundle for it. Nothing else of what a bundle says about sources is believed.
+void trust_for(const std::string& name, const SessionSettings& settings, Store& store, const Imported& imported) {
+  const Recipe recipe = make_catalogue(settings).find(name, std::nullopt);
+  const auto found = std::ranges::find(imported.assets, recipe.name, [](const auto& a) { return a.asset.name; });
+  if (found == imported.assets.end()) {
+    throw Error(FailureKind::not_found, fmt::format("the bundle has no {}", printable(name)),
+                fmt::format("`{} FILE` alone says what it has", verb_text("import")));
+  }
+  const Sha256& root = found->asset.root;
+  if (recipe.manifest && recipe.manifest->digest != root) {
+    throw Error(FailureKind::content,
+                fmt::format("the bundle has {} as {}, and its recipe pins {}", printable(name), root.prefixed(),
+                            recipe.manifest->digest.prefixed()),
+                "it is another version");
+  }
+  if (recipe.manifest || found->missing_files > 0) return;
+  learn(store, recipe, {root, "bundle", {}, std::time(nullptr), source_of(recipe), ""});
+}
+
+// What nobody has named yet is an asset all the same: no collection takes it, for no source is known.
+void keep(Store& store, const Imported& imported) {
+  for (const auto& asset : imported.assets) {
+    if (asset.missing_files > 0) continue;
+    store.put_ref(bundle_key(asset.asset.root), {asset.asset.root, "bundle", {}, std::time(nullptr), "", ""});
+  }
+}
+
+ImportRecord record_of(const Imported& imported) {
+  ImportRecord record;
+  for (const auto& one : imported.assets) {
+    record.assets.push_back(
+        {one.asset.name, one.asset.root.prefixed(), one.files, one.bytes, one.missing_files, one.missing});
+    if (one.missing_files > 0) record.exit = exit_code(FailureKind::partial);
+  }
+  record.bundle_bytes = imported.bundle_bytes;
+  record.copied_bytes = imported.copied_bytes;
+  record.present_bytes = imported.present_bytes;
+  return record;
+}
+
+}  // namespace
+
+ExportRecord export_bundle(Session& session, const ExportRequest& request, EventSink& events, std::stop_token stop) {
+  check_export(request);
+  const SessionSettings& settings = session.settings();
+  const auto store = open_existing_store(settings);
+  const auto list = list_of(request);
+  const WantList* const filter = list ? &*list : nullptr;
+  const auto assets = chosen(request, filter, settings, *store);
+  std::vector<Sha256> roots;
+  for (const auto& asset : assets) roots.push_back(asset.root);
+  const Lease lease = store->lease(roots, "export");
+  std::optional<OutputFile> file;
+  if (request.descriptor < 0) file.emplace(request.output);
+  events.on(event::AssetStarted{"export", std::nullopt, 0});
+  const BundleHead head = write_bundle(
+      *store, assets, filter, file ? file->fd() : request.descriptor,
+      [&](std::uint64_t bytes) {
+        events.on(event::BytesReceived{0, bytes});
+      },
+      stop);
+  if (file) file->finish();
+  events.on(event::AssetFinished{"export"});
+  ExportRecord record{file ? request.output : "", {}, head.runs, head.bytes};
+  for (const auto& asset : assets) record.assets.push_back({asset.name, asset.root.prefixed()});
+  return record;
+}
+
+ImportRecord import_bundle(Session& session, const ImportRequest& request, EventSink& events, std::stop_token stop) {
+  const bool by_name = request.descriptor < 0;
+  if (by_name && request.file.empty()) throw Error(FailureKind::usage, "what to import is not said", "name a bundle");
+  const auto store = open_stores(session.settings());
+  const Fd file = by_name ? open_file(request.file, O_RDONLY) : Fd();
+  if (file) store->admit(request.file, printable(request.file));
+  events.on(event::AssetStarted{"import", std::nullopt, 0});
+  const Imported imported = read_bundle(
+      *store, by_name ? file.get() : request.descriptor,
+      [&](std::uint64_t bytes) {
+        events.on(event::BytesReceived{0, bytes});
+      },
+      stop);
+  keep(*store, imported);
+  for (const auto& name : request.names) trust_for(name, session.settings(), *store, imported);
+  events.on(event::AssetFinished{"import"});
+  return record_of(imported);
+}
+
+Json json_of(const ExportRecord& record) {
+  Json all = Json::array();
+  for (const auto& asset : record.assets) all.push_back({{"name", asset.name}, {"manifest", asset.manifest}});
+  return {{"schema", 1},           {"file", record.file}, {"assets", std::move(all)}, {"members", record.members},
+          {"bytes", record.bytes}, {"exit", record.exit}};
+}
+
+Json json_of(const ImportRecord& record) {
+  Json all = Json::array();
+  for (const auto& asset : record.assets) {
+    all.push_back({{"name", asset.name},
+                   {"manifest", asset.manifest},
+                   {"files", asset.files},
+                   {"bytes", asset.bytes},
+                   {"missing_files", asset.missing_files},
+                   {"missing", asset.missing}});
+  }
+  return {{"schema", 1},
+          {"assets", std::move(all)},
+          {"bundle_bytes", record.bundle_bytes},
+          {"copied_bytes", record.copied_bytes},
+          {"present_bytes", record.present_bytes},
+          {"exit", record.exit}};
+}
+
+std::string to_json(const ExportRecord& record) { return text_of(json_of(record)); }
+
+std::string to_json(const ImportRecord& record) { return text_of(json_of(record)); }
+
+Json call_export(Session& session, JsonObject& request, EventSink& events, std::stop_token stop) {
+  ExportRequest asked;
+  asked.names = request.texts("names");
+  asked.output = request.text("output");
+  asked.want = request.try_text("want");
+  asked.have = request.try_text("have");
+  request.finish();
+  return json_of(export_bundle(session, asked, events, std::move(stop)));
+}
+
+Json call_import(Session& session, JsonObject& request, EventSink& events, std::stop_token stop) {
+  const ImportRequest asked{request.text("file"), -1, request.texts("names")};
+  request.finish();
+  return json_of(import_bundle(session, asked, events, std::move(stop)));
+}
+
+}  // namespace sabath

@@ -1,0 +1,231 @@
+#include "sabath/verification.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <iterator>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "comm/agree.h"
+#include "fetch/hosts/rate_limit.h"
+#include "fetch/known_tree.h"
+#include "sabath/error.h"
+#include "session/verify_by_ranks.h"
+#include "verbs/assets/assets.h"
+#include "verbs/care/kept_root.h"
+#include "verbs/care/repair.h"
+#include "verbs/records.h"
+#include "verbs/request.h"
+
+namespace sabath {
+namespace {
+
+VerifiedAsset verified(const std::string& name, const Manifest* manifest, VerifyReport report) {
+  VerifiedAsset asset;
+  asset.name = name;
+  asset.manifest = manifest != nullptr ? manifest->root().prefixed() : "";
+  asset.files = report.files;
+  asset.bytes_read = report.bytes_read;
+  asset.quick = report.quick;
+  asset.remembered = report.remembered;
+  asset.missing = report.missing;
+  asset.missing_paths = std::move(report.missing_paths);
+  return asset;
+}
+
+// Bad content outweighs missing content: a reader would have believed it.
+int exit_of(const VerifiedAsset& asset, bool missing) {
+  if (asset.unmended > 0) return exit_code(FailureKind::content);
+  if (!missing) return 0;
+  return exit_code(asset.files + asset.remembered > asset.missing ? FailureKind::partial : FailureKind::offline);
+}
+
+int exit_of_both(int one, int other) {
+  const int content = exit_code(FailureKind::content);
+  if (one == content || other == content) return content;
+  if (one == 0 || other == 0 || one == other) return std::max(one, other);
+  return exit_code(FailureKind::partial);
+}
+
+class Verifier {
+ public:
+  Verifier(Session& session, const VerificationRequest& request, EventSink& events, std::stop_token stop)
+      : settings_(session.settings()),
+        ranks_(session.ranks()),
+        request_(request),
+        events_(events),
+        stop_(std::move(stop)),
+        limiter_(rate_of_one(request.limit_rate)) {
+    together([&] {
+      check_threads(request.threads);
+      check_span(request.within, "the time within which content was read");
+      store_ = open_existing_store(settings_);
+    });
+  }
+
+  // One asset, or with an empty name the whole store.
+  VerificationRecord verify(const std::string& name) {
+    std::optional<Manifest> manifest;
+    std::optional<std::uint64_t> total;
+    std::vector<Recipe> recipes;
+    std::optional<Repair> repair;
+    together([&] {
+      const Catalogue catalogue = make_catalogue(settings_);
+      if (!name.empty()) {
+        recipes.push_back(catalogue.find(name, std::nullopt));
+        manifest.emplace(manifest_of(recipes.front(), store_.get()));
+        total = manifest->totals().bytes;
+      } else {
+        total = store_->usage().object_bytes;
+        for (auto& listed : catalogue.all(std::nullopt)) {
+          if (listed.recipe) recipes.push_back(std::move(*listed.recipe));
+        }
+      }
+      if (is_first()) repair.emplace(settings_, *store_, recipes);
+    });
+    const Manifest* const tree = manifest ? &*manifest : nullptr;
+    VerifyReport report = read_all(name, tree, total);
+    VerificationRecord record;
+    together([&] {  // what was found is rank 0's to mend and to tell
+      if (repair) record = settle(name, tree, *repair, std::move(report));
+    });
+    if (ranks_ != nullptr) {
+      auto exit = static_cast<std::uint64_t>(record.exit);
+      ranks_->all_reduce({&exit, 1}, Reduction::maximum);
+      record.exit = static_cast<int>(exit);
+    }
+    return record;
+  }
+
+ private:
+  [[nodiscard]] bool is_first() const { return ranks_ == nullptr || ranks_->rank() == 0; }
+
+  // Each rank reads at its part of the rate.
+  [[nodiscard]] std::uint64_t rate_of_one(std::uint64_t rate) const {
+    return ranks_ == nullptr || rate == 0 ? rate : std::max<std::uint64_t>(1, rate / ranks_->size());
+  }
+
+  // What one rank cannot do, none does.
+  void together(const std::function<void()>& phase) const { ranks_ == nullptr ? phase() : run_agreed(*ranks_, phase); }
+
+  VerificationRecord settle(const std::string& name, const Manifest* manifest, Repair& repair, VerifyReport report) {
+    std::vector<BadChunk> bad = std::move(report.bad);
+    VerifiedAsset asset = verified(name, manifest, std::move(report));
+    if (request_.repair) asset.repaired = repair.run(events_, stop_);
+    for (BadChunk& one : bad) {
+      const bool mended = repair.is_mended(one);
+      if (!mended || !request_.repair) ++asset.unmended;
+      asset.bad.push_back(
+          {std::move(one.path), one.file, one.index, one.offset, std::move(one.what), one.removed_link, mended});
+    }
+    const auto lacks = [&] {
+      return manifest != nullptr ? !all_present(*store_, *manifest) : !missing_of_assets(*store_).empty();
+    };
+    const bool missing = asset.missing > 0 && (!request_.repair || lacks());
+    const int exit = exit_of(asset, missing);
+    return {{std::move(asset)}, exit};
+  }
+
+  VerifyReport read_all(const std::string& name, const Manifest* manifest, std::optional<std::uint64_t> total) {
+    const unsigned ranks = ranks_ == nullptr ? 1 : ranks_->size();
+    const std::string what = name.empty() ? "the store" : name;
+    if (total) total = *total / ranks;  // about: what each has to read, its hashes say
+    events_.on(
+        event::AssetStarted{ranks == 1 ? what : fmt::format("{}, of {} ranks the first", what, ranks), total, 0});
+    events_.on(event::PhaseChanged{"verify"});
+    VerifyOptions how;
+    how.threads = request_.threads;
+    how.quick = request_.quick;
+    how.within = request_.within;
+    how.salvage = request_.repair;
+    how.on_bytes = [&](std::uint64_t bytes) {
+      if (stop_.stop_requested()) throw VerifyStopped{};
+      limiter_.take(bytes, stop_);
+      events_.on(event::BytesReceived{0, bytes});
+    };
+    VerifyReport report =
+        ranks_ == nullptr ? sabath::verify(*store_, manifest, how) : verify_by_ranks(*ranks_, *store_, manifest, how);
+    events_.on(event::AssetFinished{what});
+    return report;
+  }
+
+  const SessionSettings& settings_;
+  Comm* const ranks_;
+  const VerificationRequest& request_;
+  EventSink& events_;
+  const std::stop_token stop_;
+  RateLimiter limiter_;
+  std::unique_ptr<Store> store_;
+};
+
+Json json_of(const VerifiedAsset& asset) {
+  Json record{{"name", text_or_null(asset.name)},
+              {"manifest", text_or_null(asset.manifest)},
+              {"files", asset.files},
+              {"bytes_read", asset.bytes_read},
+              {"quick", asset.quick},
+              {"remembered", asset.remembered},
+              {"missing", asset.missing},
+              {"missing_paths", asset.missing_paths}};
+  record["bad"] = Json::array();
+  record["removed_links"] = Json::array();
+  for (const VerifyFinding& bad : asset.bad) {
+    if (bad.removed_link) {
+      record["removed_links"].push_back(bad.path);
+      continue;
+    }
+    record["bad"].push_back({{"path", text_or_null(bad.path)},
+                             {"digest", bad.digest.hash.prefixed()},
+                             {"size", bad.digest.size_bytes},
+                             {"chunk", bad.chunk},
+                             {"offset", bad.offset},
+                             {"what", bad.what},
+                             {"mended", bad.mended}});
+  }
+  record["repaired"] = Json::array();
+  for (const auto& repaired : asset.repaired) {
+    record["repaired"].push_back(
+        {{"name", repaired.name}, {"fetched_bytes", repaired.fetched_bytes}, {"failures", repaired.failures}});
+  }
+  return record;
+}
+
+}  // namespace
+
+VerificationRecord verify(Session& session, const VerificationRequest& request, EventSink& events,
+                          std::stop_token stop) {
+  Verifier verifier(session, request, events, std::move(stop));
+  if (request.names.empty()) return verifier.verify("");
+  VerificationRecord record;
+  for (const std::string& name : request.names) append(record, verifier.verify(name));
+  return record;
+}
+
+void append(VerificationRecord& record, VerificationRecord more) {
+  std::ranges::move(more.assets, std::back_inserter(record.assets));
+  record.exit = exit_of_both(record.exit, more.exit);
+}
+
+Json json_of(const VerificationRecord& record) {
+  Json assets = Json::array();
+  for (const auto& asset : record.assets) assets.push_back(json_of(asset));
+  return {{"schema", 1}, {"assets", std::move(assets)}, {"exit", record.exit}};
+}
+
+std::string to_json(const VerificationRecord& record) { return text_of(json_of(record)); }
+
+Json call_verify(Session& session, JsonObject& request, EventSink& events, std::stop_token stop) {
+  VerificationRequest asked;
+  asked.names = request.texts("names");
+  asked.threads = threads_of(request);
+  asked.quick = request.flag("quick");
+  asked.within = try_seconds(request, "within");
+  asked.limit_rate = request.try_size("limit_rate").value_or(0);
+  asked.repair = request.flag("repair");
+  request.finish();
+  return json_of(verify(session, asked, events, std::move(stop)));
+}
+
+}  // namespace sabath

@@ -1,0 +1,152 @@
+#include "sabath/report.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <nlohmann/json.hpp>
+
+#include "base/file.h"
+#include "base/wording.h"
+#include "report/expectation.h"
+#include "report/exporter.h"
+#include "report/json_report.h"
+#include "run/settings.h"
+#include "sabath/error.h"
+#include "sabath/path.h"
+#include "verbs/records.h"
+#include "verbs/runs/report_output.h"
+#include "verbs/verb.h"
+
+namespace sabath {
+namespace {
+
+constexpr std::uint64_t fields_size_max = 1 << 20;
+
+std::map<std::string, std::string> fields_of(const ReportRequest& request, const Exporter& exporter) {
+  const bool any = !request.fields.empty() || !request.fields_file.empty();
+  if (any && !exporter.takes_fields) {
+    std::vector<std::string> names;
+    for (const ReportFormat& format : report_formats()) {
+      if (format.takes_fields) names.push_back(format.name);
+    }
+    throw Error(FailureKind::usage, fmt::format("{} and {} are of {} {}", option_text("set"), option_text("set_from"),
+                                                option_text("format"), fmt::join(names, ", ")));
+  }
+  std::map<std::string, std::string> fields = request.fields;
+  if (request.fields_file.empty()) return fields;
+  const auto text = try_read_text(request.fields_file, fields_size_max);
+  if (!text) {
+    throw Error(FailureKind::usage, fmt::format("there is no file {}", printable(request.fields_file.string(), 4096)));
+  }
+  fields.merge(parse_config(*text, request.fields_file.string()));
+  return fields;
+}
+
+// What the exporter cannot do with these runs and this place.
+void refuse_place(const Exporter& exporter, const ReportRequest& request, std::size_t runs) {
+  using Target = Exporter::Target;
+  if (exporter.one_run_only && runs != 1)
+    throw Error(FailureKind::usage,
+                fmt::format("{} {} is of one run, not of {}", option_text("format"), exporter.name, runs));
+  if (!request.file.empty() || exporter.target == Target::any) return;
+  if (exporter.target == Target::directory) {
+    throw Error(FailureKind::usage, fmt::format("{} {} writes a directory", option_text("format"), exporter.name),
+                fmt::format("name it with {} DIRECTORY", option_text("file")));
+  }
+  throw Error(FailureKind::usage, fmt::format("{} {} is not for a terminal", option_text("format"), exporter.name),
+              fmt::format("name a file with {} FILE.{}", option_text("file"), exporter.name));
+}
+
+void write_report(const ReportRequest& request, const Exporter& exporter, const std::vector<Run>& runs,
+                  ExportOptions options, EventSink& events) {
+  refuse_place(exporter, request, runs.size());
+  const bool directory = exporter.target == Exporter::Target::directory;
+  ReportOutput output(directory ? "" : request.file, request.write, events);
+  if (directory) options.directory = request.file;
+  exporter.write(runs, options, output);
+  output.publish();
+}
+
+// The exit code: 0 if every run meets every expectation.
+int judge_all(const std::vector<Run>& runs, const std::vector<Expectation>& expectations,
+              std::vector<ExpectationResult>& results) {
+  bool missing = false, unmet = false;
+  for (const Expectation& expectation : expectations) {
+    for (const Run& run : runs) {
+      const Judgement verdict = judge(expectation, run);
+      missing = missing || !verdict.found;
+      unmet = unmet || (verdict.found && !verdict.met);
+      results.push_back(
+          {run.label, expectation.text, verdict.found ? std::optional(verdict.value) : std::nullopt, verdict.met});
+    }
+  }
+  return unmet ? exit_code(FailureKind::content) : missing ? exit_code(FailureKind::not_found) : 0;
+}
+
+}  // namespace
+
+ReportRecord report(Session&, const ReportRequest& request, EventSink& events, std::stop_token stop) {
+  std::vector<Expectation> expectations;
+  for (const std::string& text : request.expectations) expectations.push_back(parse_expectation(text));
+  const Exporter& exporter = request.format.empty() ? exporter_for(request.file) : exporter_named(request.format);
+  ExportOptions options{.metrics = request.metrics, .reader = {}, .fields = fields_of(request, exporter)};
+  options.reader.patterns = request.patterns;
+  options.utf8 = request.utf8;
+  options.all_rows = request.all_rows;
+  options.stop = std::move(stop);
+  std::vector<Run> runs = load_runs(request.runs, options.reader);
+  for (const Run& one : runs) {
+    if (std::string doubts = doubts_of(one); !doubts.empty()) events.on(event::Warning{std::move(doubts)});
+  }
+  if (request.write || !request.file.empty()) write_report(request, exporter, runs, std::move(options), events);
+  ReportRecord record;
+  record.exit = judge_all(runs, expectations, record.expectations);
+  record.output = request.file;
+  for (Run& run : runs) record.runs.push_back(reported_run(std::move(run)));
+  return record;
+}
+
+std::vector<ReportFormat> report_formats() {
+  std::vector<ReportFormat> formats;
+  for (const Exporter* const one : exporters()) formats.push_back({std::string(one->name), one->takes_fields});
+  return formats;
+}
+
+Json json_of(const ReportRecord& record) {
+  Json runs = Json::array(), expectations = Json::array();
+  for (const ReportedRun& run : record.runs) runs.push_back(json_report(run));
+  for (const ExpectationResult& one : record.expectations) {
+    expectations.push_back({{"run", printable(one.run)},
+                            {"expected", printable(one.expected)},
+                            {"value", one.value ? json_number(*one.value) : Json(nullptr)},
+                            {"met", one.met}});
+  }
+  return {{"schema", 1},
+          {"runs", std::move(runs)},
+          {"expectations", std::move(expectations)},
+          {"output", record.output.empty() ? Json(nullptr) : Json(printable(record.output.string(), 4096))},
+          {"exit", record.exit}};
+}
+
+std::string to_json(const ReportRecord& record) { return text_of(json_of(record)); }
+
+Json call_report(Session& session, JsonObject& asked, EventSink& events, std::stop_token stop) {
+  ReportRequest request;
+  request.runs = asked.texts("runs");
+  if (request.runs.empty()) asked.fail("runs", "names no run");
+  request.format = asked.try_text("format").value_or("");
+  request.file = asked.try_text("file").value_or("");
+  if (auto fields = asked.try_object("set", "the fields")) {
+    for (const JsonMember& member : fields->members()) request.fields[member.key] = fields->text(member.key);
+  }
+  request.fields_file = asked.try_text("set_from").value_or("");
+  request.metrics = asked.texts("metric");
+  request.expectations = asked.texts("expect");
+  request.patterns = asked.texts("pattern");
+  request.all_rows = asked.flag("all");
+  asked.finish();
+  if (!request.format.empty() && request.file.empty()) asked.fail("format", "is of a report that no file is named for");
+  return json_of(report(session, request, events, std::move(stop)));
+}
+
+}  // namespace sabath
