@@ -75,6 +75,22 @@ void check_part(const FetchRequest& request) {
       "leave out the ones or the others");
 }
 
+AssetRequest asset_request(const FetchRequest& request, bool offline) {
+  if (request.manifest.find("://") != std::string::npos) {
+    throw Error(FailureKind::usage, option_text("manifest") + " takes a file",
+                "a recipe pins by URL: \"manifest\": {\"digest\": ..., \"urls\": [...]}");
+  }
+  AssetRequest asset;
+  asset.manifest_file = request.manifest;
+  asset.selection = request.selection;
+  asset.refresh = request.refresh;
+  asset.keep_archives = request.keep_archives;
+  asset.offline = offline;
+  for (const auto& path : request.local_paths) asset.locals.push_back({path, false});
+  for (const auto& path : request.local_links) asset.locals.push_back({path, true});
+  return asset;
+}
+
 }  // namespace
 
 std::vector<Recipe> Session::State::wanted(const FetchRequest& request, EventSink& events) const {
@@ -151,18 +167,7 @@ FetchRecord Session::State::fetch(const FetchRequest& request, EventSink& events
                             option_text("models")));
   }
   check_part(request);
-  AssetRequest asset;
-  asset.selection = request.selection;
-  asset.refresh = request.refresh;
-  asset.keep_archives = request.keep_archives;
-  asset.offline = settings.offline;
-  for (const auto& path : request.local_paths) asset.locals.push_back({path, false});
-  for (const auto& path : request.local_links) asset.locals.push_back({path, true});
-  if (request.manifest.find("://") != std::string::npos) {
-    throw Error(FailureKind::usage, option_text("manifest") + " takes a file",
-                "a recipe pins by URL: \"manifest\": {\"digest\": ..., \"urls\": [...]}");
-  }
-  asset.manifest_file = request.manifest;
+  AssetRequest asset = asset_request(request, settings.offline);
 
   FetchRecord record;
   if (request.dry_run) {
