@@ -89,11 +89,11 @@ SAMPLES = (  # file, text, findings
     ("DESIGN.md", "It was so on 2026-11-21.\n", 1),
     ("DESIGN.md", "- **Decision**: no.\n- **Measured**: 2 s became 1 s,\n  2026-11-21.\n", 0),
     ("docs/decisions/b.md", "- **Measured**: 1 s\n- **Because**: 2026-11-21 was one\n", 1),
-    ("docs/a.md", "a run of 2026-11-21, src/fetch/*.cc, `NAME.cc`, fetchers/NAME\n", 0),
+    ("docs/a.md", "a run of 2026-11-21, src/fetch/*/*.cc, `NAME.cc`, fetchers/NAME\n", 0),
     ("docs/a.md", "`users.py`, src/fetch/gone.cc, [gone](gone.md)\n", 2),
     ("HACKING.md", "`gone.cc`, `cmd_NAME.cc`\n", 1),
     ("docs/a.md", "For who" "ever asks, so\nma" "ny, what" "ever, in pla" "ce of it.\n", 4),
-    ("docs/testing.md", "| unit | `src/*/*.cc` | 1 | x |\n| cli | `docs/*` | 3 | x |\n", 1),
+    ("docs/testing.md", "| unit | `src/*/*/*.cc` | 1 | x |\n| cli | `docs/*` | 3 | x |\n", 1),
     ("CHANGELOG.md", "word " * 901, 1),
 )
 
