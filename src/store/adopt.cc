@@ -1,4 +1,4 @@
-// A file of the user's becomes an object. It must not change while it is read, or what was hashed is nothing's content.
+// A file of the user becomes an object. It must not change while it is read, or the hash is that of no content.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
@@ -84,7 +84,7 @@ std::optional<FileTree> try_adopt_by_clone(Store::State& store, const Original& 
   } const temporary{store.temporaries.new_name()};
   const Fd clone = open_file(temporary.path, O_RDWR | O_CREAT | O_EXCL);
   if (!try_clone(original.fd(), clone.get(), temporary.path)) return std::nullopt;
-  const auto tree = hash_original(original, clone.get(), tee);  // the clone is what becomes the object
+  const auto tree = hash_original(original, clone.get(), tee);  // the clone becomes the object
   store.objects.publish_data(clone.get(), temporary.path, tree.digest);
   return tree;
 }

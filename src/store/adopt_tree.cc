@@ -21,7 +21,7 @@ bool is_below(const fs::path& inner, const fs::path& outer) {
   return std::ranges::mismatch(outer, inner).in1 == outer.end();
 }
 
-// Absolute and without symlinks: what the objects lead to must not depend on where a program stands.
+// Absolute and without symlinks: the objects' symlinks must not depend on a program's working directory.
 fs::path place_of(const Store& store, const fs::path& directory) {
   std::error_code error;
   fs::path place = fs::canonical(directory, error);
@@ -44,7 +44,7 @@ class Adoption {
  public:
   Adoption(Store& store, fs::path top) : all_(store), store_(store.state()), top_(std::move(top)) {}
 
-  // What is linked is the path, and what is noted is the file that was hashed: if they come apart, evidence says so.
+  // The object links to the path, and evidence notes the hashed file: if they differ, evidence no longer matches.
   void take(const RelativePath& path, const Digest& digest, const struct stat& status) {
     const fs::path target = top_ / path.text();
     all_.admit(target, printable(target.native()));

@@ -1,6 +1,6 @@
-// Data that lies on the parallel filesystem already, known to the store without being copied: each file becomes an
-// object that is a symlink to it. docs/store.md, "Adopted files". Throws Error{invalid} for what an asset cannot hold,
-// Error{changed} for a file that is being written, Error{usage} for a directory that holds the store or lies in it.
+// Adopts data on the parallel filesystem without copying it: each file becomes an object that is a symlink to it.
+// docs/store.md, "Adopted files". Throws Error{invalid} for a file that an asset cannot hold, Error{changed} for a file
+// that is being written, Error{usage} for a directory that holds the store or lies in it.
 #pragma once
 
 #include <cstdint>

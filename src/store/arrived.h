@@ -1,5 +1,5 @@
-// What has arrived of content on its way, by what its writers noted: for planning. Nothing is read of the content, and
-// nothing is opened for writing. Any thread. Throws Error{storage}.
+// Tells which chunks of partial content have arrived, by its writers' journals: for planning. Reads no content, and
+// opens nothing for writing. Any thread. Throws Error{storage}.
 #pragma once
 
 #include <span>
@@ -9,7 +9,7 @@
 
 namespace sabath {
 
-// By chunk. Believed as journals say it; whoever fetches reads those chunks first.
+// By chunk, as the journals say; not checked. A fetch reads those chunks first.
 [[nodiscard]] std::vector<bool> chunks_arrived(Store& store, const Digest& file, std::span<const Sha256> chunks);
 
 }  // namespace sabath

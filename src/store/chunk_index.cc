@@ -22,7 +22,7 @@ std::uint64_t prefix_of(const Sha256& hash) {
 
 struct Candidate {
   Sha256 root;
-  bool namesake = false;  // has a file of the wanted name: most likely another version of it
+  bool namesake = false;  // has a file of the wanted name, most likely another version
   std::int64_t mtime_ns = 0;
 };
 
@@ -144,7 +144,7 @@ bool copy_chunk(Store& store, const ChunkPlace& place, const Sha256& hash, Share
     store.distrust(place.object);
     return false;
   }
-  // Blocks are shared with what nobody writes to: an object of ours. What a symlink leads to is somebody's own file.
+  // Share blocks only with a file that no process writes to: an object of ours. A symlink leads to a user's own file.
   const auto there = try_lstat(path);
   const bool sealed = there && S_ISREG(there->st_mode) && (there->st_mode & 0222) == 0 && there->st_uid == ::geteuid();
   partial.copy_chunk(lane, index, bytes, hash, {sealed ? from->get() : -1, offset});

@@ -1,9 +1,8 @@
-// Where chunks stand that objects of this store hold already: what a new version of a file need not fetch.
-// docs/store.md, "Reuse".
+// An index of the chunks in this store's objects: a new version of a file need not fetch them. docs/store.md, "Reuse".
 //
-// The manifests say which file has which chunk at which place, so the table is made from them when it is first asked
-// for, kept in memory and thrown away: 16 bytes a chunk. It is a hint. Whoever uses a place hashes what stands there.
-// Owned by one fetch; any thread. Throws Error{storage}.
+// The table is made from the manifests, which say where each file has each chunk, when it is first asked for; it is
+// kept in memory, 16 bytes a chunk, and thrown away. It is a hint: the user of a place hashes the bytes there. Owned by
+// one fetch; any thread. Throws Error{storage}.
 #pragma once
 
 #include <cstdint>
@@ -30,8 +29,8 @@ class ChunkIndex {
  public:
   struct Limits {
     std::size_t chunks = 4U << 20;                    // 16 TiB of content, 64 MiB of memory
-    std::uint64_t entries = 4'000'000;                // of manifests that are walked: about two seconds
-    std::size_t manifests = 10'000;                   // that are opened
+    std::uint64_t entries = 4'000'000;                // of the manifests walked: about two seconds
+    std::size_t manifests = 10'000;                   // opened at most
     std::uint64_t file_bytes_min = chunk_size_bytes;  // shorter files hold no whole chunk
   };
   explicit ChunkIndex(Store& store) : ChunkIndex(store, Limits{}) {}
@@ -64,9 +63,9 @@ class ChunkIndex {
   std::vector<Row> rows_;  // sorted
 };
 
-// Copies a chunk that stands at `place` into `partial`, if its bytes there have this hash: shared blocks where the
-// filesystem can and nobody else may write to the object, else written. `buffer` has room for a chunk. False: it does
-// not stand there; an object that proves to be wrong is not believed from now on.
+// Copies the chunk at `place` into `partial`, if its bytes have this hash. It shares blocks where the filesystem can
+// and no other user may write to the object; else it writes. `buffer` has room for a chunk. False: the chunk is not
+// there; a wrong object is distrusted from now on.
 [[nodiscard]] bool copy_chunk(Store& store, const ChunkPlace& place, const Sha256& hash, SharedPartial& partial,
                               unsigned lane, std::uint64_t index, std::span<std::byte> buffer);
 

@@ -17,7 +17,7 @@ std::size_t Content::read(std::uint64_t offset, std::span<std::byte> room) const
 }
 
 std::optional<Content> Store::open_content(const Digest& digest) const {
-  constexpr int attempts = 3;  // a collection may take it away just now; being missed brings it back
+  constexpr int attempts = 3;  // a collection may be taking it away; a miss brings it back
   for (int attempt = 0; attempt < attempts; ++attempt) {
     const auto object = state_->layout.object(digest);
     if (auto fd = try_open_file(object, O_RDONLY)) return Content(std::move(*fd), object);

@@ -1,5 +1,5 @@
-// Open content of the store, wherever it stands: an object's file, or what a pack holds of it. What it gives has to be
-// checked by its reader. Reads from any thread. Throws Error{storage}.
+// Open content of the store: an object's file, or the bytes of a pack's member. The reader must check what it reads.
+// Reads from any thread. Throws Error{storage}.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace sabath {
 
-// Bytes of the disk that are content as it is.
+// A range of a file whose bytes are the content, uncompressed.
 struct ContentPlace {
   std::filesystem::path file;
   std::uint64_t offset = 0, size_bytes = 0;

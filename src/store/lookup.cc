@@ -33,7 +33,7 @@ bool writable(const fs::path& store) {
   }
 }
 
-// What stands in another store under the name of this content.
+// A file in another store under the name of this content.
 struct Standing {
   fs::path path;
   struct stat name, file;  // of the name itself, and of what it leads to
@@ -64,7 +64,7 @@ class Temporary {
   Fd fd_;
 };
 
-// Anybody's file: what is hashed is the copy, which nobody else can write to.
+// Any user's file: hashes the copy, which no other user can write to.
 bool copy_checked(Store::State& store, const Standing& from, const Digest& digest) {
   const Fd source = open_file(from.path, O_RDONLY | O_NONBLOCK);
   const Temporary copy(store);
@@ -79,7 +79,7 @@ bool copy_checked(Store::State& store, const Standing& from, const Digest& diges
   return true;
 }
 
-// Of a file that is believed: its clone is what it was, if the file did not change meanwhile.
+// For a trusted file: its clone is right, if the file did not change meanwhile.
 bool try_take_clone(Store::State& store, Store::State& other, const Standing& from, const Digest& digest) {
   if (!store.reflinks()) return false;
   const Fd source = open_file(from.path, O_RDONLY | O_NONBLOCK);
@@ -114,7 +114,7 @@ bool try_take_link(Store::State& store, const Digest& digest, const Link& link) 
 
 bool take_trusted(Store::State& store, Store::State& other, const Standing& from, const Digest& digest) {
   if (try_take_clone(store, other, from, digest)) return true;
-  // Only of our own: a link changes the ctime, and another user's evidence would have to be made anew.
+  // Hard-link only our own file: a link changes the ctime, and another user would have to make his evidence anew.
   const bool ours = S_ISREG(from.name.st_mode) && from.name.st_uid == ::geteuid();
   if (ours && try_take_link(store, digest, [&](const fs::path& to) { return ::link(from.path.c_str(), to.c_str()); })) {
     if (const auto now = try_stat(from.path)) other.evidence.add(digest, *now);

@@ -40,8 +40,8 @@ bool is_ours(const fs::path& file) {
   return there && there->st_uid == ::geteuid();
 }
 
-// One name for all where one user writes; else each has one of his own, so that nobody's knowledge takes another's
-// place. A store that several write without having been made for it may hold another's under the first name.
+// One plain name where one user writes; else each user has his own, so that no user replaces another's ref. A store
+// that several users write, though not made for it, may hold another user's ref under the plain name.
 fs::path own_ref(const Layout& layout, const Sha256& source_key) {
   const auto plain = layout.ref(source_key);
   const bool free = !layout.of_several_users() && (!try_lstat(plain) || is_ours(plain));
@@ -151,7 +151,7 @@ std::optional<Manifest> Store::manifest(const Sha256& root) const {
     if (try_stat(file)) {
       if (auto manifest = open_manifest(file, root)) return manifest;
     }
-    // Whoever fetches has named it in its lease, or will; a collection may have been faster.
+    // A fetch names it in its lease, now or soon; a collection may have been faster.
     if (!state_->uses.any_open()) break;
     state_->trash.recall(file);
   }

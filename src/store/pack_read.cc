@@ -30,7 +30,7 @@ class ReadBatch {
 
   void add(Wanted wanted) { wanted_.push_back(wanted); }
 
-  // The number of one whose pack is not there any more.
+  // Returns the number of a content whose pack is gone.
   std::optional<std::size_t> read() {
     std::ranges::sort(wanted_, {}, [](const Wanted& one) { return std::tuple(one.pack, one.member.offset); });
     for (std::size_t begin = 0; begin < wanted_.size();) {
@@ -50,7 +50,7 @@ class ReadBatch {
  private:
   static std::uint64_t end_of(const Wanted& wanted) { return wanted.member.offset + wanted.member.stored_bytes; }
 
-  // Members of one pack without a gap between them. What is wrong in them its reader sees.
+  // Reads members of one pack without a gap between them. Their reader will see damage.
   bool read_run(std::span<const Wanted> run) {
     const std::uint64_t begin = run.front().member.offset, bytes = end_of(run.back()) - begin;
     if (const auto room = room_of(run); room.size() == bytes) {
@@ -70,7 +70,7 @@ class ReadBatch {
     return true;
   }
 
-  // Where they shall stand, if they stand there as they do in the pack; else nothing.
+  // The room of the run, if it is laid out as in the pack; else empty.
   static std::span<std::byte> room_of(std::span<const Wanted> run) {
     std::byte* const begin = run.front().room.data();
     std::size_t bytes = 0;
@@ -82,7 +82,7 @@ class ReadBatch {
     return {begin, bytes};
   }
 
-  // nullopt: there is no such pack. One that was opened a while ago may be gone by now (ESTALE).
+  // nullopt: there is no such pack. A pack opened a while ago may be gone by now (ESTALE).
   std::optional<std::size_t> read_pack(const Digest& pack, std::uint64_t begin, std::span<std::byte> room) {
     const auto path = store_.state().layout.pack(pack);
     for (bool again = true;; again = false) {
@@ -103,7 +103,7 @@ class ReadBatch {
   std::vector<std::byte> buffer_;
 };
 
-// The first that is not where it should be.
+// Returns the first content that is not where it should be.
 std::optional<std::size_t> try_read(Store& store, OpenPacks& open, std::span<const Digest> contents, const PackMap& map,
                                     std::span<const PackMap::Place> places, std::span<std::byte> room) {
   ReadBatch batch(store, open);
@@ -135,7 +135,7 @@ OpenPacks::File OpenPacks::open(Store& store, const Digest& pack) {
   if (found != files_.end()) return found->second;
   auto fd = try_open_file(store.state().layout.pack(pack), O_RDONLY | O_NOFOLLOW);
   if (!fd) return nullptr;
-  ::posix_fadvise(fd->get(), 0, 0, POSIX_FADV_RANDOM);  // what is read is all that is wanted: nothing ahead of it
+  ::posix_fadvise(fd->get(), 0, 0, POSIX_FADV_RANDOM);  // no read-ahead: only these bytes are wanted
   if (files_.size() == open_max) files_.pop_back();
   files_.emplace_front(pack, std::make_shared<const Fd>(std::move(*fd)));
   return files_.front().second;
@@ -152,7 +152,7 @@ std::optional<std::size_t> read_contents(Store& store, OpenPacks& open, std::spa
   for (int attempt = 1;; ++attempt) {
     const auto missing = try_read(store, open, contents, map, places, room);
     if (!missing || attempt == read_attempts_max || !store.present(contents[*missing])) return missing;
-    places = {};  // what was true when it was told is not any more
+    places = {};  // the places are no longer true
   }
 }
 

@@ -1,6 +1,5 @@
-// Many small files' content read at once, as staging needs it: what stands side by side in a pack comes by one read,
-// and who was told where it stands needs to read no index. Values and free functions; any thread. Throws
-// Error{storage}.
+// Reads many small files' content at once, as staging needs it: one read for members side by side in a pack, and no
+// index read for a rank that was sent a PackMap. Values and free functions; any thread. Throws Error{storage}.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +20,7 @@
 
 namespace sabath {
 
-// Where content stands, for those who do not look for themselves.
+// Where content stands, for ranks that do not look for themselves.
 struct PackMap {
   static constexpr std::uint32_t no_pack = UINT32_MAX;
   struct Place {
@@ -30,18 +29,18 @@ struct PackMap {
     PackCodec codec = PackCodec::raw;
   };
   std::vector<Digest> packs;         // names
-  std::vector<std::uint32_t> order;  // numbers of the contents, as they stand in packs; what is in none comes last
+  std::vector<std::uint32_t> order;  // numbers of the contents, as they stand in packs; those in no pack last
   std::vector<Place> places;         // by number
   [[nodiscard]] bool empty() const { return packs.empty(); }
   [[nodiscard]] std::string encode() const;
   [[nodiscard]] static PackMap parse(std::string_view bytes);  // throws Error{invalid}
 };
 
-// Empty where so few of them are packed that it would be of no use.
+// Empty where fewer than pack_files_min of them are packed.
 [[nodiscard]] PackMap map_packs(Store& store, std::span<const Digest> contents);
 
-// The packs that were read last, kept open: a filesystem may forget what it has read of a file when that is opened once
-// more, and each opening is a question to its server. Thread-safe.
+// Keeps the packs that were read last open: a filesystem may drop its cache of a file when that is opened again, and
+// each opening asks its server. Thread-safe.
 class OpenPacks {
  public:
   using File = std::shared_ptr<const Fd>;
@@ -54,8 +53,8 @@ class OpenPacks {
   std::deque<std::pair<Digest, File>> files_;  // newest first
 };
 
-// One content after the other into `room`, whose size is that of all. `places`: as many, or none. What is read has to
-// be checked by its reader. Returns the first that is not here; then `room` holds nothing of use.
+// Reads one content after the other into `room`, whose size is their sum. `places`: one for each content, or none. The
+// reader must check the bytes. Returns the first content that is not here; then `room` holds nothing of use.
 [[nodiscard]] std::optional<std::size_t> read_contents(Store& store, OpenPacks& open, std::span<const Digest> contents,
                                                        const PackMap& map, std::span<const PackMap::Place> places,
                                                        std::span<std::byte> room);

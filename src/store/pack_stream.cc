@@ -25,7 +25,7 @@ struct PackStream::Shared {
   bool write(std::span<const PackedContent> contents);  // true: a pack is full
 };
 
-// Under the lock: beside each other, threads would wait at the file's own, and spin (1.4 s in place of 1.3 s for 10,000
+// Under the lock: without it, threads would wait at the file's own lock, and spin (1.4 s instead of 1.3 s for 10,000
 // files of 64 KiB).
 bool PackStream::Shared::write(std::span<const PackedContent> contents) {
   if (contents.empty()) return false;
@@ -55,10 +55,10 @@ PackStream& PackStream::operator=(PackStream&&) noexcept = default;
 
 bool PackStream::add(std::span<const Content> contents) {
   Store::State& store = shared_->store.state();
-  std::vector<PackedContent> raw;  // what is compressed stands in this thread's memory only until the next one is
+  std::vector<PackedContent> raw;  // compressed bytes stay in this thread's memory only until the next compression
   bool full = false;
   for (const auto& [digest, bytes] : contents) {
-    // That it is an object as well is not asked, for that would be a question to the filesystem for each file.
+    // Does not ask whether it is an object as well: that would ask the filesystem once for each file.
     if (store.packs.has_seen(digest)) continue;
     const PackedContent packed = shared_->trial.pack(digest, bytes);  // compressed by the threads side by side
     if (packed.member.codec == PackCodec::raw) {

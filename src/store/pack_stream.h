@@ -1,5 +1,5 @@
-// Small contents on their way into packs: each is written behind the other as it comes, and a pack gets its name when
-// it is full, or when somebody says so. What has no name yet ends with this object. Thread-safe. Throws Error{space},
+// Writes small contents into packs, one behind the other as they come; a pack gets its name when it is full, or when
+// the caller publishes it. A pack without a name ends with this object. Thread-safe. Throws Error{space},
 // Error{storage}.
 #pragma once
 
@@ -24,13 +24,13 @@ class PackStream {
     Digest digest;  // the hash of `bytes`
     std::span<const std::byte> bytes;
   };
-  // At most Store::pack_threshold() bytes each. What stands in a pack already is left out. True: a pack is full, and
+  // At most Store::pack_threshold() bytes each. Skips content that stands in a pack already. True: a pack is full, and
   // waits for publish_full() or seal_full().
   bool add(std::span<const Content> contents);
   bool add(const Digest& digest, std::span<const std::byte> bytes) { return add({{Content{digest, bytes}}}); }
-  void publish_full();  // returns when this thread's packs are durable; others may still be at theirs
-  void publish_all();   // also what is not full
-  void seal_full();     // they are durable and closed, and still without names
+  void publish_full();  // returns when this thread's packs are durable; other threads may still publish theirs
+  void publish_all();   // also packs that are not full
+  void seal_full();     // makes full packs durable and closes them, still without names
 
  private:
   struct Open;

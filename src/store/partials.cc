@@ -1,4 +1,4 @@
-// The partials of an open store: begun, looked for, and how much of the disk they hold already.
+// The partials of an open store: opens them, looks for them, and measures what they hold on the disk.
 #include <sys/stat.h>
 
 #include <filesystem>

@@ -1,4 +1,4 @@
-// pins/: roots that are kept until they are let go. Free functions of src/store; any thread. Throws Error{space},
+// pins/: roots that are kept until they are unpinned. Free functions of src/store; any thread. Throws Error{space},
 // Error{storage}.
 #pragma once
 
@@ -13,7 +13,7 @@ namespace sabath {
 
 struct Pin {
   Sha256 root;
-  std::string name;       // as it was called when it was pinned; for people
+  std::string name;       // its name when it was pinned; for people
   std::int64_t time = 0;  // seconds since 1970; for people
   friend bool operator==(const Pin&, const Pin&) = default;
 };
@@ -23,7 +23,7 @@ struct Pin {
 
 void put_pin(Store& store, const Pin& pin);         // durable when it returns
 bool remove_pin(Store& store, const Sha256& root);  // false: there was none
-// By name, then root. A damaged one still keeps the root that its file is named by.
+// By name, then root. A damaged pin still keeps the root that its file's name says.
 [[nodiscard]] std::vector<Pin> read_pins(const Store& store);
 
 }  // namespace sabath

@@ -9,7 +9,7 @@
 
 namespace sabath {
 namespace {
-// So many single fsyncs cost less than one sync of the whole filesystem with its strangers' writes.
+// At most this many single fsyncs cost less than one sync of the whole filesystem, which writes others' data, too.
 constexpr std::size_t single_syncs_max = SyncGroup::open_files_max;
 }  // namespace
 
@@ -22,7 +22,7 @@ std::unique_ptr<ObjectWriter> Store::write_object(std::uint64_t of_files) {
 bool Store::packs(std::uint64_t files) const { return state_->pack_threshold > 0 && files >= pack_files_min; }
 std::uint64_t Store::pack_threshold() const { return state_->pack_threshold; }
 
-// Takes what is small out of `finished`.
+// Moves small contents from `finished` into packs.
 void Store::pack_small(std::vector<std::unique_ptr<ObjectWriter>>& finished) {
   PackStream stream(*this);
   std::erase_if(finished, [&](const auto& writer) {

@@ -18,14 +18,14 @@ namespace sabath {
 namespace {
 
 constexpr mode_t shared_mode = 02775;
-constexpr mode_t top_mode = 03775;  // sticky: who is not its owner replaces neither format nor rooms
+constexpr mode_t top_mode = 03775;  // sticky: only the owner replaces format and own directories
 
 struct Acl {
   std::uint32_t version = 2;
   std::array<AclEntry, 3> entries{{{AclEntry::owner, 7}, {AclEntry::owning_group, 7}, {AclEntry::other, 5}}};
 };
 
-// For what other programs make there. What the store makes has its mode set, and needs none.
+// For files that other programs make there. The store sets the modes of its own files, and needs no ACL.
 void set_default_acl(const std::filesystem::path& directory) {
   const Acl acl;
   if (::setxattr(directory.c_str(), "system.posix_acl_default", &acl, sizeof acl, 0) == 0) return;
@@ -33,7 +33,7 @@ void set_default_acl(const std::filesystem::path& directory) {
   throw_errno("set the default ACL of", directory, errno);
 }
 
-// What is made in a room is its owner's alone to write: nothing of the store's ACL is inherited there.
+// Only its owner may write files in an own directory: they inherit nothing of the store's ACL.
 void make_own_room(const std::filesystem::path& room, mode_t mode) {
   if (::mkdir(room.c_str(), mode) == 0) {
     ::removexattr(room.c_str(), "system.posix_acl_default");
@@ -46,7 +46,7 @@ void make_own_room(const std::filesystem::path& room, mode_t mode) {
               "its owner, or the store's, must remove it: nothing in it can be believed");
 }
 
-// The file `format` comes last: where this was stopped, nobody finds a store that is shared by half.
+// The file `format` comes last: if this is stopped, no process finds a half-shared store.
 void make_shared(const std::filesystem::path& directory, std::optional<gid_t> group) {
   make_directories(directory);
   if (group && ::chown(directory.c_str(), static_cast<uid_t>(-1), *group) != 0) {
@@ -62,7 +62,7 @@ void make_shared(const std::filesystem::path& directory, std::optional<gid_t> gr
   write_format(layout, true);
 }
 
-// As empty as a new one, but for what an `init` that was stopped has left.
+// As empty as a new one, but for leftovers of an interrupted `init`.
 bool is_unused(const std::filesystem::path& directory) {
   if (!may_become_store(directory) || try_lstat(Layout(directory).format_file())) return false;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(directory)) {
@@ -87,7 +87,7 @@ Layout layout_for_user(const std::filesystem::path& store) {
   if (!format.is_object() || format.value("shared", nlohmann::json()) != true) return Layout(store);
   const auto top = try_stat(store);
   Layout own(store, ::geteuid(), top ? Members(top->st_gid) : Members());
-  make_own_room(own.partials(), 0700);  // nobody else can open what is on its way, and write to it later
+  make_own_room(own.partials(), 0700);  // no other user can open an unfinished file, and write to it later
   make_own_room(own.temporaries(), 0700);
   make_own_room(own.views(), 0755);
   make_own_room(own.clones(), 0755);  // git runs what a clone's configuration says

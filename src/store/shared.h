@@ -17,17 +17,17 @@ namespace sabath {
 // group, and with a default ACL where the filesystem has such.
 void make_shared_store(const std::filesystem::path& directory, std::optional<gid_t> group);
 
-// What a store's names are for this user: in a shared one nobody else can open what is on its way, which stands in
-// rooms that are made here.
+// The layout of a store for this user. In a shared store it makes this user's own directories, where no other user can
+// open his unfinished files.
 [[nodiscard]] Layout layout_for_user(const std::filesystem::path& store);
 
-// Whether these bytes may become the store's: whoever reads a shared one could read them where they are, and so could
-// the owner of one of a single user. (What not everybody may read is kept to the group from now on.)
+// Whether the store may take this file's bytes: all readers of a shared store, or the owner of a single user's, can
+// read them where they are. (If other users cannot read them, new files are kept to the group from now on.)
 [[nodiscard]] bool admits(const Layout& store, const std::filesystem::path& file);
 
-// A shared store as another member sees it, without becoming one.
+// A shared store as another member sees it, without switching to that user.
 struct Unreadable {
-  std::uint64_t looked_at = 0, files = 0;  // of these, so many cannot be read or written to as they should be
+  std::uint64_t looked_at = 0, files = 0;  // files: those that cannot be read or written to as they should be
   std::filesystem::path first;
   uid_t owner = 0;  // of the first
 };

@@ -28,8 +28,8 @@ namespace sabath {
 
 class LeaderWatch;
 
-// From so many files on they are packed, and what is packed has no view of its own accord: some hundred files are as
-// comfortable as ever.
+// The small files of an asset of at least this many files are packed, and a packed asset has no view unless a user asks
+// for one. A few hundred files are as comfortable as ever.
 inline constexpr std::uint64_t pack_files_min = 1000;
 
 class Store {
@@ -46,23 +46,23 @@ class Store {
 
   // --- objects -----------------------------------------------------------------------------------------------
   // Present: published, as a file or in a pack, and the verification record still matches inode, size, mtime and ctime.
-  // What has no matching record is read and hashed once; if it is wrong it goes to quarantine and false is returned.
+  // Content without a matching record is read and hashed once; if wrong, it goes to quarantine, and this returns false.
   [[nodiscard]] bool present(const Digest& file);
   void distrust(const Digest& file);  // forget the record: the next present() reads the object
-  // The content, wherever it stands; nullopt if it is not here. What is read has to be checked by who reads it.
+  // The content, from an object or a pack; nullopt if it is not here. The reader must check what it reads.
   [[nodiscard]] std::optional<Content> open_content(const Digest& file) const;
   [[nodiscard]] std::optional<std::string> text_of(const Digest& file, std::uint64_t size_max) const;  // of a small one
   [[nodiscard]] std::optional<ContentPlace> place_of(const Digest& file) const;  // nullopt: not here, or compressed
-  [[nodiscard]] bool has(const Digest& file) const;  // it stands there; whether it is right nobody has looked
+  [[nodiscard]] bool has(const Digest& file) const;  // it stands there; its bytes are not checked
   [[nodiscard]] std::filesystem::path object_path(const Digest& file) const;  // present or not
   // Content whose digest is not known yet. `of_files`: how many files belong together, as far as is known.
   [[nodiscard]] std::unique_ptr<ObjectWriter> write_object(std::uint64_t of_files = 1);
   // Publishes finished writers: fsync, rename, fsync of directories; in one group. Small ones of many go into packs.
   void publish(std::vector<std::unique_ptr<ObjectWriter>> finished, std::uint64_t of_files = 1);
-  // Whether the small ones of so many files go into packs.
+  // Whether the small files among `files` files go into packs.
   [[nodiscard]] bool packs(std::uint64_t files) const;
-  [[nodiscard]] std::uint64_t pack_threshold() const;  // bytes that are small
-  // Whether so much of an asset is packed that it has no view unless somebody asks for one.
+  [[nodiscard]] std::uint64_t pack_threshold() const;  // the largest small file, in bytes
+  // Whether at least pack_files_min of its files are packed: then it has no view unless a user asks for one.
   [[nodiscard]] bool packed(const Manifest& manifest) const;
   // A local file of the user becomes an object: hashed; copied (reflink first) or, with `link`, by symlink to its
   // absolute path.
@@ -72,7 +72,7 @@ class Store {
   // --- partials ----------------------------------------------------------------------------------------------
   // Known content: `chunks` are its chunk digests; shared by any number of writers.
   [[nodiscard]] std::unique_ptr<SharedPartial> open_partial(const Digest& digest, std::vector<Sha256> chunks);
-  // Content whose digests are not known: named by its source key. Adopts what a dead writer of this host left.
+  // Content whose digests are not known: named by its source key. Adopts the leftovers of a dead writer of this host.
   [[nodiscard]] std::unique_ptr<OwnPartial> open_partial(const Sha256& source_key);
   // Bytes of the disk that partials of this content hold already.
   [[nodiscard]] std::uint64_t held(const Digest& digest) const;
@@ -86,20 +86,20 @@ class Store {
   Sha256 put_manifest(ManifestBuilder& builder);
   // Checked wholly; throws Error{content}, Error{invalid}.
   Sha256 put_manifest(const std::string& bytes, const Sha256& expected_root);
-  // What this user has learnt of a source; else the newest of what owners whom he trusts have.
+  // This user's ref of a source; else the newest of the owners whom he trusts.
   [[nodiscard]] std::optional<Ref> ref(const Sha256& source_key) const;
   void put_ref(const Sha256& source_key, const Ref& ref);
   [[nodiscard]] std::vector<ForeignRef> foreign_refs(const Sha256& source_key) const;  // of all other owners
-  [[nodiscard]] bool has_ref(const Sha256& source_key) const;                          // this user's, whatever is in it
-  // What was learnt of a remote archive's members: bytes that whoever reads them checks. nullopt: none, or too long.
+  [[nodiscard]] bool has_ref(const Sha256& source_key) const;                          // this user's, perhaps damaged
+  // The index of a remote archive's members; the reader must check its bytes. nullopt: none, or too long.
   [[nodiscard]] std::optional<std::string> index(const Sha256& key, std::uint64_t size_max) const;
   void put_index(const Sha256& key, const std::string& bytes);
-  // Published whole-file checksum -> digest; `algorithm` one of checksum_algorithms that finds, or "git". A hint is
-  // anybody's word.
+  // Published whole-file checksum -> digest; `algorithm` one of checksum_algorithms that finds, or "git". A hint is any
+  // owner's word.
   [[nodiscard]] std::optional<Digest> alias(std::string_view algorithm, const std::string& hex) const;
   void put_alias(std::string_view algorithm, const std::string& hex, const Digest& digest);
   [[nodiscard]] std::optional<Digest> alias_hint(std::string_view algorithm, const std::string& hex) const;
-  // A hint for what was broken off: the file of this source was whole here once. Its object may be gone since.
+  // A hint for an interrupted fetch: the file of this source was whole here once. Its object may be gone since.
   [[nodiscard]] std::optional<Arrival> arrival(const Sha256& source_key) const;
   void note_arrival(const Sha256& source_key, const Arrival& arrival);
 
@@ -112,13 +112,13 @@ class Store {
 
   // --- care: see also store/collect/collect.h, store/pins.h, store/verify/scrub.h
   // -------------------------------------------------
-  [[nodiscard]] const Members& members() const;  // who reads what is in it
+  [[nodiscard]] const Members& members() const;  // who may read its files
   // Asked before the bytes of a local file go into the store unasked for: throws Error{access} if that would show them
-  // to somebody who cannot read the file itself. `name`: for people.
+  // to a user who cannot read the file itself. `name`: for people.
   void admit(const std::filesystem::path& file, const std::string& name) const;
   // The batch system's job that leases and reservations name from now on. Before several threads use the store.
   void work_for(std::string job);
-  // Taken before anything is looked up; what the roots name stays while it lives.
+  // Taken before anything is looked up; content that the roots name stays while the lease lives.
   [[nodiscard]] Lease lease(const std::vector<Sha256>& roots, const std::string& note,
                             const LeaseOptions& options = {});
   // Reads everything of the manifest (nullptr: every object and manifest of the store) with `threads` workers;

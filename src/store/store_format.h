@@ -1,4 +1,4 @@
-// The file `format`: by it a directory is a store. docs/store.md, "Layout". Free functions; any thread. Throws
+// The file `format`: it makes a directory a store. docs/store.md, "Layout". Free functions; any thread. Throws
 // Error{storage}.
 #pragma once
 
@@ -18,8 +18,8 @@ struct StoreFormat {
 // nullopt: it is not there. Throws Error{invalid} if it is another program's, or a newer one's.
 [[nodiscard]] std::optional<StoreFormat> try_read_format(const Layout& layout);
 
-// Empty, but for what another process that makes this store right now has left; or one user's store whose format file
-// is gone, as cleaners of /tmp take what was not read for long: nothing is in it but what stores have.
+// Empty, but for files of another process that is making this store now; or one user's store without its format file,
+// as cleaners of /tmp remove files not read for long: it contains only what stores have.
 [[nodiscard]] bool may_become_store(const std::filesystem::path& directory);
 
 // Makes a directory that is absent, or may become one, a store.

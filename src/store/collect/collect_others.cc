@@ -1,5 +1,5 @@
-// The part of Collector that bounds what no asset is made of: files in quarantine, bare clones, indexes of archives.
-// All can be missed without harm: a clone and an index are made anew, and quarantine is for people to look at.
+// The part of Collector that bounds content of no asset: files in quarantine, bare clones, indexes of archives. All can
+// go without harm: a fetch makes clones and indexes anew, and quarantine is for people to look at.
 #include <algorithm>
 
 #include "store/collect/collector.h"
@@ -32,7 +32,7 @@ void Collector::choose_others(const Survey& survey) {
     all.push_back(std::move(idle));
   };
   for (const auto& file : list_directory(store_.layout.quarantine())) look(file);
-  // A fetch that runs may be reading one, and asks for no leave.
+  // A running fetch may be reading a clone or an index without a lease on it.
   const bool fetching =
       std::ranges::any_of(survey.leases, [](const FoundLease& lease) { return lease.live && lease.text.open; });
   if (!fetching) {
@@ -63,7 +63,7 @@ void Collector::discard_others() {
     check_stop();
     const auto path = store_.layout.root() / other.name, in_trash = batch().directory / other.name;
     bool gone = store_.trash.discard(batch(), path);
-    // Somebody may have begun to use it in the same moment.
+    // A fetch may have begun to use it in the same moment.
     const bool file = path.parent_path() == store_.layout.quarantine();
     if (gone && !file && look_at_partial(in_trash, store_.writer.host).changed_ns > other.used_ns) {
       gone = !store_.trash.restore(batch(), in_trash);

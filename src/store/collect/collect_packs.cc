@@ -1,5 +1,5 @@
-// The part of Collector that knows packs: members go when their pack is written anew without them, and a pack goes when
-// it has none left. What was there before goes to the trash as a whole, so that it can come back.
+// The part of Collector that knows packs: it rewrites packs without dead members, and discards a pack that has no
+// member left. The old pack goes to the trash as a whole, so that it can come back.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -11,9 +11,9 @@
 namespace sabath {
 namespace {
 
-// A pack is written anew when a quarter of it is not wanted; below that the copying costs more than the room is worth.
+// A pack is rewritten when a quarter of it is not wanted; below that the copying costs more than the room is worth.
 constexpr std::uint64_t waste_divisor = 4;
-// So many packs of less than a quarter of what a pack should have become few.
+// At least this many small packs are merged; small: below a quarter of the aimed size.
 constexpr std::size_t small_packs_min = 8;
 constexpr std::uint64_t small_pack_bytes = pack_bytes_aim / 4;
 
@@ -63,7 +63,7 @@ void Collector::rewrite_pack(const Survey& survey, std::uint32_t number) {
   };
   const std::int64_t old = now_ns_ - std::chrono::nanoseconds(policy_.grace).count();
   const bool pack_is_old = placed(pack.file) <= old;
-  // What stands elsewhere, too, is not wanted here; all collections must agree on where it stays, and see both places.
+  // A member that also stands elsewhere is not wanted. All collections must see both places, and keep the same one.
   const auto is_wanted = [&](const PackMember& member) {
     const auto index = survey.objects.find(member.digest);
     if (!index) return true;

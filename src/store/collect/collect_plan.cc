@@ -54,8 +54,8 @@ class Planner {
     return lost && !policy_.force_local ? "no source can restore it" : "";
   }
 
-  // A tree without a view is a part of others, or what was learnt of a fragment: it is in use as long as they hold all
-  // of it, and when they go it goes with them.
+  // A tree without a view is part of other trees, or was learnt from a fragment: it is in use as long as they hold all
+  // of its objects, and goes with them.
   [[nodiscard]] std::int64_t last_use(const Root& root, const std::vector<std::int64_t>& object_use) const {
     if (root.view || root.objects.empty()) return root.used_ns;
     std::int64_t least = INT64_MAX;

@@ -14,21 +14,21 @@ namespace sabath {
 struct CollectPlan {
   struct Victim {
     Sha256 root;
-    std::vector<std::uint32_t> objects;  // that nobody else holds then
+    std::vector<std::uint32_t> objects;  // those that no remaining root holds
     std::uint64_t bytes = 0;
     std::string why;
   };
   std::vector<Victim> assets;          // least recently used first
-  std::vector<std::uint32_t> unnamed;  // objects that nothing names
+  std::vector<std::uint32_t> unnamed;  // objects that no root names
   std::uint64_t unnamed_bytes = 0;
   struct Kept {
     Sha256 root;
     std::string why;
   };
-  std::vector<Kept> kept;  // the policy would have had them
+  std::vector<Kept> kept;  // the policy chose them, but they may not go
 };
 
-// `old_enough`: whether an object that nothing names has been so for long enough.
+// `old_enough`: whether an object that no root names is old enough to go.
 [[nodiscard]] CollectPlan plan_collection(const Survey& survey, const CollectPolicy& policy,
                                           const std::function<bool(std::uint32_t object)>& old_enough);
 

@@ -1,4 +1,4 @@
-// The second half of Collector: what was moved to the trash goes back if somebody began to use it, and away if it was
+// The second half of Collector: content in the trash goes back if a process began to use it, and is deleted if it was
 // not missed for long.
 #include <fmt/format.h>
 #include <unistd.h>
@@ -22,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The two last components of a file of the batch, where they are a manifest's name.
+// Parses a manifest's name from the last two components of a file in the batch.
 std::optional<Sha256> manifest_at(const fs::path& file) {
   const auto directory = file.parent_path();
   if (directory.parent_path().filename() != "manifests") return std::nullopt;
@@ -62,13 +62,13 @@ InTrash contents(const Batch& batch) {
 std::optional<Manifest> try_open(const fs::path& file) {
   try {
     if (try_lstat(file)) return Manifest::open(file);
-  } catch (const Error& error) {  // damaged, or gone meanwhile; what cannot be read for once is neither
+  } catch (const Error& error) {  // damaged, or gone meanwhile; a passing read error is neither
     if (error.failure().kind != FailureKind::invalid && try_lstat(file)) throw;
   }
   return std::nullopt;
 }
 
-// A name comes back with all that it promises, or not at all: another may be deleting the rest just now, or has.
+// A name comes back only with all its files: another process may have deleted some, or be deleting them now.
 bool is_whole(Store::State& store, const Sha256& root) {
   const auto manifest = try_open(store.layout.manifest(root));
   bool whole = manifest.has_value();
@@ -89,13 +89,13 @@ void Collector::settle_batches() {
     check_stop();
     if (batch.state == Batch::State::filling) {
       if (!batch.ours_or_dead) continue;
-      if (!store_.trash.end(batch)) continue;  // it was interrupted: whole is what it has, from now on
+      if (!store_.trash.end(batch)) continue;  // it was interrupted: it is whole with what it has
     }
     const bool given_up = now_ns_ - batch.since_ns > std::chrono::nanoseconds(lease_silence_max).count();
     if (batch.state == Batch::State::back && (!given_up || !store_.trash.end(batch))) continue;
     if (batch.state == Batch::State::whole) {
       restore_used(batch);
-      // With `now` also what has just become whole: a collection that was killed left it.
+      // `now` also deletes a batch that has just become whole: a killed collection left it.
       const bool young = now_ns_ - batch.since_ns < std::chrono::nanoseconds(policy_.undo_window).count();
       if (young && !policy_.now) continue;
       const auto user = std::ranges::find_if(leases, [&](const FoundLease& lease) {
@@ -111,8 +111,8 @@ void Collector::settle_batches() {
   }
 }
 
-// Somebody may have begun to use an asset between our look and our step, and another asset, published since, may need
-// an object that was unnamed then.
+// A process may have begun to use an asset between our look and our step. An asset published since may need an object
+// that was unnamed then.
 void Collector::restore_used(const Batch& batch) {
   const InTrash in = contents(batch);
   const bool packs = try_lstat(batch.directory / "packs").has_value();
@@ -156,7 +156,7 @@ void remove_view(Store::State& store, const fs::path& view, const std::optional<
       ViewEntries entries(store, view);
       manifest->for_each([&](const Entry& entry) { entries.remove_file(entry); });
     }
-  } catch (const Error&) {  // the rest costs a re-hash
+  } catch (const Error&) {  // files without evidence cost a re-hash
   }
   remove_tree(view);
 }
@@ -213,7 +213,7 @@ UndoReport undo_collection(Store& store) {
     });
     for (const auto& [root, ref] : in.refs) report.others += is_whole(state, root) && back(ref) ? 1 : 0;
     for (const auto& [root, view] : in.views) report.assets += is_whole(state, root) && back(view) ? 1 : 0;
-    // Before the place they came from goes. And a view goes with it where another stands.
+    // Sync before the batch goes. A view that was not restored, for another stands in its place, goes with it.
     for (const auto& directory : touched) sync_directory(directory);
     for (const auto& [root, view] : in.views) {
       if (try_lstat(view)) remove_view(state, view, try_open(state.layout.manifest(root)));

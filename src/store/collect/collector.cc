@@ -22,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Filesystems of one machine: what one process has done, all see. Heartbeat and attribute cache matter elsewhere.
+// Filesystems of one machine: all processes see a change at once. Elsewhere heartbeat and attribute cache matter.
 constexpr std::array<std::uint32_t, 7> local_filesystems{0xEF53 /* ext4 */,
                                                          0x58465342 /* XFS */,
                                                          0x9123683E /* btrfs */,
@@ -42,7 +42,7 @@ std::chrono::milliseconds settle_time(const Layout& layout) {
 
 std::int64_t ns(std::chrono::nanoseconds duration) { return duration.count(); }
 
-// Beside a node's store DIR/.sabath stand names that `stage` made: one whose view is gone goes, too.
+// `stage` made symlinks beside a node's store DIR/.sabath: removes those whose view is gone.
 void remove_lost_names(const fs::path& root) {
   const fs::path store = root.has_filename() ? root : root.parent_path();  // "DIR/.sabath/"
   if (store.filename() != ".sabath") return;
@@ -138,7 +138,7 @@ void Collector::report_plan(const Survey& survey, const CollectPlan& plan) {
   }
 }
 
-// Asked again right before an asset goes: a lease that came since the survey, or a mark.
+// Asked again right before an asset goes: a lease, pin or mark may have come since the survey.
 bool Collector::begun_to_be_used(const Sha256& root, std::int64_t since_ns) const {
   if (const auto mark = used_at(store_.layout, root); mark && *mark >= since_ns) return true;
   if (try_lstat(store_.layout.pin(root))) return true;
@@ -170,7 +170,7 @@ void Collector::discard(const Survey& survey, const CollectPlan& plan) {
   remove_leftovers(survey);
 }
 
-// The view goes first: a tree is there as a whole, or not at all.
+// The view goes first: a user sees a tree whole, or not at all.
 void Collector::discard_asset(const CollectPlan::Victim& victim, const Survey& survey) {
   const Root& root = survey.roots.at(victim.root);
   store_.trash.discard(batch(), store_.layout.view(victim.root));
@@ -209,7 +209,7 @@ void Collector::discard_partials() {
     if (!policy_.dry_run) {
       const auto in_trash = batch().directory / it->path().lexically_relative(store_.layout.root());
       if (!store_.trash.discard(batch(), it->path())) continue;
-      // Somebody may have begun to use it in the same moment.
+      // A fetch may have begun to use it in the same moment.
       if (look_at_partial(in_trash, store_.writer.host).changed_ns > state.changed_ns) {
         store_.trash.restore(batch(), in_trash);
         continue;
@@ -220,7 +220,7 @@ void Collector::discard_partials() {
   }
 }
 
-// What dead writers left and nobody can want: it is removed at once.
+// Removes what dead writers left and no process can want, without the trash.
 void Collector::remove_leftovers(const Survey& survey) {
   for (const auto& lease : survey.leases) {
     if (!lease.live && ::unlink(lease.file.c_str()) == 0) ++report_.leftovers;
@@ -239,7 +239,7 @@ void Collector::remove_leftovers(const Survey& survey) {
   }
   for (fs::directory_iterator it(store_.layout.used(), error), end; !error && it != end; it.increment(error)) {
     const auto root = Sha256::try_parse(it->path().filename().native());
-    if (!root || survey.roots.contains(*root)) continue;  // those of the trash still tell whether it is missed
+    if (!root || survey.roots.contains(*root)) continue;  // the mark of an asset in the trash says whether it is missed
     const auto mark = used_at(store_.layout, *root);
     if (mark && now_ns_ - *mark > ns(policy_.undo_window) + ns(policy_.grace)) ::unlink(it->path().c_str());
   }

@@ -27,13 +27,13 @@ class Collector {
   void rewrite_pack(const Survey& survey, std::uint32_t number);
   void merge_small_packs();
   void discard_partials();
-  // What is neither asset nor partial: chosen first, as its going leaves more room to the others.
+  // Content that is neither asset nor partial is chosen first: its going leaves more room to assets.
   void choose_others(const Survey& survey);
   void discard_others();
   void remove_leftovers(const Survey& survey);
   [[nodiscard]] bool begun_to_be_used(const Sha256& root, std::int64_t since_ns) const;
 
-  // The trash: what got in use goes back, what was not missed for long goes away.
+  // The trash: content in use again goes back; content that was not missed for long is deleted.
   void settle_batches();
   void restore_used(const Batch& batch);
   void empty(Batch& batch);
@@ -42,7 +42,7 @@ class Collector {
   Batch& batch();  // made when the first thing goes into it
 
   Store::State& store_;
-  CollectPolicy policy_;  // its sizes: less what others take
+  CollectPolicy policy_;  // its sizes: less what the kept others take
   const std::stop_token stop_;
   std::int64_t now_ns_;
   std::optional<Batch> batch_;
@@ -50,7 +50,7 @@ class Collector {
   CollectReport report_;
 };
 
-// A partial's directory: when it was changed last, what it takes, and whether its writers may come back.
+// A partial's directory: its last change, its size on disk, and whether one of its writers lives.
 struct PartialState {
   std::int64_t changed_ns = 0;
   std::uint64_t bytes = 0;
@@ -58,7 +58,7 @@ struct PartialState {
 };
 [[nodiscard]] PartialState look_at_partial(const std::filesystem::path& directory, const HostId& here);
 
-// Removes a view that lies in the trash; what else bears its objects' inodes keeps its evidence.
+// Removes a view in the trash; other hard links to its objects' inodes keep their evidence.
 void remove_view(Store::State& store, const std::filesystem::path& view, const std::optional<Manifest>& manifest);
 
 }  // namespace sabath

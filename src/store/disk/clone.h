@@ -1,4 +1,4 @@
-// Copies of files that share their blocks, where the filesystem can; else copies that are hashed as they are written.
+// Copies of files: clones that share blocks, where the filesystem can; else copies that are hashed as they are written.
 // Any thread. Throws Error{space}, Error{storage}.
 #pragma once
 
@@ -22,7 +22,7 @@ namespace sabath {
 std::uint64_t read_through(int fd, const std::filesystem::path& name,
                            const std::function<void(std::span<const std::byte>)>& visit);
 
-// Writes what `from` holds to `to`, and returns the tree of what was written.
+// Copies `from` to `to`, and returns the tree of the bytes written.
 [[nodiscard]] FileTree copy_hashed(int from, const std::filesystem::path& from_name, int to,
                                    const std::filesystem::path& to_name);
 

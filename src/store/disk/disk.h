@@ -1,5 +1,5 @@
-// Where an open store writes: its names, who writes, and what is on its way there. Owned by the Store. Members are
-// thread-safe each. Throws Error{space}, Error{storage}.
+// An open store's place on disk: names, writer, temporary files and sync groups. Owned by the Store. Each member is
+// thread-safe. Throws Error{space}, Error{storage}.
 #pragma once
 
 #include <memory>
@@ -22,7 +22,7 @@ struct Disk {
   // The group of the objects that are being written; publish() begins a new one.
   [[nodiscard]] std::shared_ptr<SyncGroup> current_group();
   void begin_new_group();
-  [[nodiscard]] bool reflinks();  // this filesystem clones files; tried once
+  [[nodiscard]] bool reflinks();  // whether this filesystem clones files; tried once
 
   const Layout layout;
   const WriterId writer;

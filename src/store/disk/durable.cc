@@ -16,8 +16,8 @@
 namespace sabath {
 namespace {
 
-// Filesystems whose syncfs(2) puts data, names and metadata on the device. Of others it is not known: FUSE's, for one,
-// sends the pages to its server and no fsync.
+// Filesystems whose syncfs(2) puts data, names and metadata on the device. Others may not: FUSE, for one, sends the
+// pages to its server, but no fsync.
 constexpr std::array<std::uint32_t, 4> synced_whole{0xEF53 /* ext4 */, 0x58465342 /* XFS */, 0x9123683E /* btrfs */,
                                                     0x01021994 /* tmpfs */};
 
@@ -58,17 +58,17 @@ bool rename_unless_there(const std::filesystem::path& from, const std::filesyste
   }
   if (errno == EEXIST) return false;
   if (errno != EPERM && errno != EOPNOTSUPP && errno != EMLINK) throw_errno("publish as", to, errno);
-  // Nor links: replacing is harmless, for both are the same content.
+  // No hard links either: replacing is harmless, as both have the same content.
   if (try_lstat(to)) return false;
   rename_path(from, to);
   return true;
 }
 
 Move publish_open_file(int fd, const std::filesystem::path& from, const std::filesystem::path& to) {
-  const std::string self = fmt::format("/proc/self/fd/{}", fd);  // open(2), O_TMPFILE: how an open file gets a name
+  const std::string self = fmt::format("/proc/self/fd/{}", fd);  // open(2), O_TMPFILE: gives an open file a name
   if (::linkat(AT_FDCWD, self.c_str(), AT_FDCWD, to.c_str(), AT_SYMLINK_FOLLOW) == 0) return Move::done;
   if (errno == EEXIST) return Move::occupied;
-  // No /proc, no hard links, or another user's file: then the name has to do, looked at as late as can be.
+  // No /proc, no hard links, or another user's file: fall back to the name, checked as late as possible.
   struct stat ours {};
   if (::fstat(fd, &ours) != 0) throw_errno("stat", from, errno);
   const auto named = try_lstat(from);

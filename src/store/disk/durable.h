@@ -1,5 +1,5 @@
-// Getting files onto the disk, many at once where the filesystem can, and names into place. Any thread.
-// Throws Error{space}, Error{storage}.
+// Makes files durable, many at once where the filesystem can, and publishes names. Any thread. Throws Error{space},
+// Error{storage}.
 #pragma once
 
 #include <atomic>
@@ -12,16 +12,15 @@
 
 namespace sabath {
 
-// Files that are made durable together by one syncfs(2). It reports a write-back error once to each descriptor that
-// was open before the error, so the group holds one from before its first file was made, and remembers a failure for
-// all of its files.
+// Files that one syncfs(2) makes durable together. syncfs reports a write-back error once to each descriptor opened
+// before the error, so the group opens one before its first file is made, and remembers a failure for all its files.
 class SyncGroup {
  public:
   explicit SyncGroup(const std::filesystem::path& directory);
   // False: this kernel or filesystem does not sync, or does not report; each file needs its own fsync.
   [[nodiscard]] bool whole() const noexcept { return whole_; }
   void sync();
-  // True for the first few callers: so many finished files may stay open, to be fsynced one by one.
+  // True for the first `open_files_max` callers: their finished files may stay open, to be fsynced one by one.
   [[nodiscard]] bool may_stay_open() noexcept { return open_files_.fetch_add(1) < open_files_max; }
 
   static constexpr unsigned open_files_max = 16;
@@ -39,13 +38,13 @@ class SyncGroup {
 // not.
 [[nodiscard]] bool rename_unless_there(const std::filesystem::path& from, const std::filesystem::path& to);
 
-// The same for an open file that others may rename or replace: exactly this inode gets the name, or nothing happens.
-// `from` is a name that it should have, and may keep.
+// The same for an open file that other processes may rename or replace: exactly this inode gets the name, or nothing
+// happens. `from` is the name that it should have, and may keep.
 enum class Move { done, occupied, vanished };
 [[nodiscard]] Move publish_open_file(int fd, const std::filesystem::path& from, const std::filesystem::path& to);
 
-// Runs `make` a few times while it fails with Error{storage}: the last user of a directory may remove it between two of
-// our steps, and then it has to be made anew.
+// Runs `make` a few times while it fails with Error{storage}: another process may remove an empty directory between two
+// of our steps; `make` then makes it anew.
 template <class Make>
 void retry_lost_directory(Make&& make) {
   constexpr int attempts = 5;

@@ -1,4 +1,4 @@
-// What this process has written into its store so far: a reservation shrinks by it. Owned by the Store; any thread.
+// Counts what this process has written into its store; its reservation shrinks by it. Owned by the Store; any thread.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ class Landing {
   struct Sum {
     std::uint64_t bytes = 0, inodes = 0;
   };
-  // Called where the disk has taken (or by fallocate(2) promised) bytes and made files.
+  // Called after the disk has taken bytes (or promised them, by fallocate(2)) or made files.
   void add(std::uint64_t bytes, std::uint64_t inodes) {
     const std::lock_guard lock(mutex_);
     sum_.bytes += bytes;
@@ -23,7 +23,7 @@ class Landing {
     const std::lock_guard lock(mutex_);
     return sum_;
   }
-  // Told after each addition, under this object's lock: it must not block. One listener; empty: none.
+  // The listener is called after each addition, under this object's lock: it must not block. One listener; empty: none.
   void listen(std::function<void(const Sum&)> on_landing) {
     const std::lock_guard lock(mutex_);
     on_landing_ = std::move(on_landing);

@@ -23,7 +23,7 @@ bool is_hex(std::string_view text) {
 }
 
 std::filesystem::path fanned(const std::filesystem::path& directory, std::string_view hex, std::string_view suffix) {
-  // As one text: each `/` of paths would take both sides apart anew.
+  // Formatted as one text: each path operator `/` would parse both sides anew.
   return fmt::format("{}/{}/{}{}", directory.native(), hex.substr(0, fan_out_digits), hex.substr(fan_out_digits),
                      suffix);
 }

@@ -1,6 +1,6 @@
-// Every name on disk, made and parsed in one place. docs/store.md, "Layout". Pure; any thread.
+// Makes and parses every name on disk. docs/store.md, "Layout". Pure but for all_views(); any thread.
 //
-// Parsing is strict: a name that this version would not make is no name of the store.
+// Parsing is strict: it refuses a name that this version would not make.
 #pragma once
 
 #include <cstdint>
@@ -17,13 +17,13 @@ namespace sabath {
 
 class Layout {
  public:
-  // `user`: of a store of several users, where each has rooms of his own for what is on its way.
+  // `user`: in a store of several users, each has own directories for partials, views, clones and temporaries.
   explicit Layout(std::filesystem::path root, std::optional<unsigned> user = std::nullopt, Members members = {})
       : root_(std::move(root)), room_(user ? "." + std::to_string(*user) : ""), members_(std::move(members)) {}
   [[nodiscard]] const std::filesystem::path& root() const noexcept { return root_; }
   [[nodiscard]] const Members& members() const noexcept {
     return members_;
-  }  // who reads what is made under these names
+  }  // who may read the files made under these names
 
   // Whether one user's store has a directory of this name.
   [[nodiscard]] static bool has_directory(std::string_view name);
@@ -53,7 +53,7 @@ class Layout {
   [[nodiscard]] std::filesystem::path verified() const { return root_ / "verified"; }
   [[nodiscard]] std::filesystem::path arrivals() const { return root_ / "arrivals"; }
   [[nodiscard]] std::filesystem::path records() const { return root_ / "records"; }
-  [[nodiscard]] std::filesystem::path clones() const { return root_ / ("git" + room_); }  // bare; git believes them
+  [[nodiscard]] std::filesystem::path clones() const { return root_ / ("git" + room_); }  // bare; git trusts them
   [[nodiscard]] std::filesystem::path git(const Sha256& source_key) const { return clones() / source_key.hex(); }
   [[nodiscard]] std::filesystem::path temporaries() const { return root_ / ("tmp" + room_); }
   [[nodiscard]] std::filesystem::path quarantine() const { return root_ / "quarantine"; }
@@ -80,14 +80,14 @@ class Layout {
 
 struct RefName {
   Sha256 source_key;
-  std::optional<std::uint64_t> owner;  // where several have one of a source
+  std::optional<std::uint64_t> owner;  // in a store of several users
 };
 [[nodiscard]] std::optional<RefName> try_parse_ref_name(std::string_view directory, std::string_view name);
 
-// Where a symlink beside a node's store DIR/.sabath leads, if `stage` made it: to the view of this manifest.
+// The manifest whose view a symlink beside a node's store DIR/.sabath leads to, if `stage` made the link.
 [[nodiscard]] std::optional<Sha256> try_parse_staged_link(const std::filesystem::path& target);
 
-// What an alias may be called by: a known algorithm, and as many lower-case digits as it has. Throws Error{invalid}.
+// Checks an alias's name: a known algorithm, and as many lower-case digits as it has. Throws Error{invalid}.
 void check_alias_name(std::string_view algorithm, std::string_view hex);
 
 // The files of a partial. `writer` is a WriterId's text.

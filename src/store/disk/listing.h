@@ -1,5 +1,5 @@
-// What stands in a directory, whole or not at all: who decides by it what may go must not take a listing that broke off
-// for the end. Free functions; any thread. Throws Error{storage}.
+// Directory listings, complete or an error: a caller that decides what may go must not take a broken-off listing for a
+// complete one. Free functions; any thread. Throws Error{storage}.
 #pragma once
 
 #include <filesystem>
@@ -10,17 +10,17 @@
 
 namespace sabath {
 
-// Of this directory alone; one that is not there is empty.
+// Lists this directory alone; a missing directory is empty.
 [[nodiscard]] std::vector<std::filesystem::path> list_directory(const std::filesystem::path& directory);
-// Everything below that is no directory; symlinks are not followed.
+// Visits all below that are not directories; does not follow symlinks.
 void for_each_file_below(const std::filesystem::path& directory,
                          const std::function<void(const std::filesystem::path&)>& visit);
 
-// The names of a directory with what they are (DT_DIR, DT_LNK, DT_REG): readdir(3) says what is a symlink without a
-// stat of each. One that is not there is empty.
+// Visits the names of a directory with their types (DT_DIR, DT_LNK, DT_REG): readdir(3) knows a symlink without a stat
+// of each. A missing directory is empty.
 void for_each_name(const std::filesystem::path& directory,
                    const std::function<void(std::string_view name, unsigned char type)>& visit);
-// Regular names directory/XX/REST as (XX, REST, path).
+// Visits directory/XX/REST, where REST is no directory, as (XX, REST, path).
 void for_each_fanned(const std::filesystem::path& directory,
                      const std::function<void(const std::string& fan, const std::string& name,
                                               const std::filesystem::path& path)>& visit);

@@ -30,7 +30,7 @@ std::vector<AclEntry> acl_of(const fs::path& file) {
   return entries;
 }
 
-// r, w and x as the kernel decides, acl(5); nothing of what cannot be looked at.
+// r, w and x as the kernel decides, acl(5); none if the file cannot be looked at.
 unsigned permissions_of(const Audience& audience, const fs::path& file) {
   struct stat s {};
   if (::lstat(file.c_str(), &s) != 0) return 0;
@@ -73,7 +73,7 @@ Fd Members::create(const fs::path& file, int flags, mode_t mode) const {
 
 Fd Members::open_data(const fs::path& file) const {
   const auto there = try_lstat(file);
-  if (there && (there->st_mode & S_IWUSR) == 0) {  // sealed by a publisher that died before it gave it its name
+  if (there && (there->st_mode & S_IWUSR) == 0) {  // sealed by a publisher that died before it published it
     const bool ours_alone = group_ && (there->st_mode & S_IROTH) == 0;
     ::chmod(file.c_str(), (there->st_mode & 07777) | S_IWUSR | (ours_alone ? S_ISVTX : 0));
   }
@@ -96,7 +96,7 @@ void Members::seal(int fd, const fs::path& name) const {
   struct stat s {};
   if (::fstat(fd, &s) != 0) throw_errno("stat", name, errno);
   if (group_) {
-    if ((s.st_mode & S_ISVTX) != 0) keep_to_group();  // another process, or rank, has read what not everybody may
+    if ((s.st_mode & S_ISVTX) != 0) keep_to_group();  // another process or rank marked it
     const mode_t mode = (s.st_mode & S_IXUSR) != 0 ? 0555 : 0444;
     give(fd, *to_group_ ? mode & ~mode_t{07} : mode, name);
   } else if (::fchmod(fd, s.st_mode & 0555) != 0) {

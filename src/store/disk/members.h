@@ -1,6 +1,6 @@
-// Who reads what a store holds. In a store of several users that is its group, whatever the umask and the own group of
-// whoever writes: modes and groups are set, not inherited. In any other store the umask decides.
-// docs/store.md, "Several users". A value; copies share what keep_to_group() said. Any thread. Throws Error{storage}.
+// Members decides who may read a store's files. In a store of several users it sets modes and the store's group, and
+// ignores the writer's umask and group. In any other store the umask decides. docs/store.md, "Several users". A value;
+// copies share the state that keep_to_group() sets. Any thread. Throws Error{storage}.
 #pragma once
 
 #include <sys/stat.h>
@@ -22,19 +22,19 @@ class Members {
   explicit Members(gid_t group) : group_(group) {}
 
   [[nodiscard]] std::optional<gid_t> group() const { return group_; }
-  void make_directories(const std::filesystem::path& directory) const;  // for all members to write into
-  // As open_file(), but in a shared store a new file has just this mode.
+  void make_directories(const std::filesystem::path& directory) const;  // all members may write into it
+  // As open_file(), but in a shared store a new file has exactly this mode.
   [[nodiscard]] Fd create(const std::filesystem::path& file, int flags, mode_t mode) const;
-  // The data of a partial, to be written. One for the group alone has the sticky bit, whoever goes on with it.
+  // Opens the data of a partial for writing. Data for the group alone has the sticky bit, which later writers heed.
   [[nodiscard]] Fd open_data(const std::filesystem::path& file) const;
-  void mark(int fd) const;  // before bytes come into such a file: what was said by keep_to_group() holds for it
-  // Takes the write permissions from a file that is whole. In a shared store all members can read it then.
+  void mark(int fd) const;  // before bytes come into such a file: applies keep_to_group() to it
+  // Removes the write permissions of a complete file. In a shared store all members can read it then.
   void seal(int fd, const std::filesystem::path& name) const;
   // The same for a tree that another program made.
   void give_tree(const std::filesystem::path& directory) const;
-  // What is sealed from now on is for the group alone: some of it comes of what not everybody may read.
+  // Files sealed from now on are for the group alone: some of their bytes come from a source that others may not read.
   void keep_to_group() const { *to_group_ = true; }
-  // What is made of an object that is for the group alone is so, too.
+  // Calls keep_to_group() if `fd` is for the group alone: what is made from it is, too.
   void heed(int fd) const;
 
  private:
@@ -43,14 +43,14 @@ class Members {
   std::shared_ptr<std::atomic<bool>> to_group_ = std::make_shared<std::atomic<bool>>(false);
 };
 
-// Somebody who reads: one user with his groups, all members of a group, or (nothing is set) everybody.
+// A set of readers: one user with his groups, all members of a group, or (nothing is set) all users.
 struct Audience {
   std::optional<uid_t> user;
   std::vector<gid_t> groups;
   [[nodiscard]] static Audience of_user(uid_t user);
-  // Its own mode or ACL lets him; what leads there is not looked at.
+  // The file's mode or ACL lets the audience read; the directories above are not looked at.
   [[nodiscard]] bool may_read(const std::filesystem::path& file) const;
-  // He can open it: all directories that lead there let him through. `canonical`: absolute, without symlinks.
+  // The audience can open it: all directories above let it through, too. `canonical`: absolute, without symlinks.
   [[nodiscard]] bool can_read(const std::filesystem::path& canonical) const;
 };
 

@@ -1,5 +1,5 @@
-// Descriptors of the directories between a root and the place of a depth-first walk. No symlink below the root is ever
-// followed. One thread. Throws Error{space}, Error{storage}.
+// Descriptors of the directories between a root and the place of a depth-first walk. Never follows a symlink below the
+// root. One thread. Throws Error{space}, Error{storage}.
 #pragma once
 
 #include <filesystem>
@@ -15,7 +15,7 @@ namespace sabath {
 class OpenDirectories {
  public:
   explicit OpenDirectories(const std::filesystem::path& root);
-  // The directory `relative` ("" is the root); nullopt if it, or one above it, is not a directory.
+  // A descriptor of the directory `relative` ("" is the root); nullopt if it, or one above it, is not a directory.
   [[nodiscard]] std::optional<int> try_at(std::string_view relative);
   [[nodiscard]] const std::filesystem::path& root() const { return root_; }
 

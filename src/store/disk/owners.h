@@ -1,6 +1,6 @@
-// Whose files are believed for more than what a hash proves: logs of evidence, refs, aliases, and objects that may be
-// linked. In a store of several users everybody may put files anywhere, but nobody can give them another's name as
-// owner. docs/store.md, "Several users". Set before a store is used, then constant; any thread.
+// Owners whose files are trusted where no hash proves them: logs of evidence, refs, aliases, and objects that may be
+// linked. In a store of several users any member may put files anywhere, but no member can set another owner.
+// docs/store.md, "Several users". Set before a store is used, then constant; any thread.
 #pragma once
 
 #include <sys/stat.h>
@@ -28,11 +28,11 @@ class Owners {
   std::vector<uid_t> trusted_;
 };
 
-// Opens a regular file to read, if one whom we trust owns it; no symlink is followed at its name.
+// Opens a regular file to read, if a trusted user owns it; does not follow a symlink at its name.
 [[nodiscard]] std::optional<Fd> try_open_trusted(const Owners& owners, const std::filesystem::path& file);
 
-// What is appended to by its owner alone, whatever the group may do in its directory.
+// Only the owner appends to it, even where the group may write in its directory.
 inline constexpr mode_t own_file_mode = 0644;
-inline constexpr mode_t group_file_mode = 0664;  // whose times any member sets, less the umask where there is one
+inline constexpr mode_t group_file_mode = 0664;  // any member may set its times; less the umask, in a store of one user
 
 }  // namespace sabath

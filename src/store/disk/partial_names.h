@@ -1,5 +1,5 @@
-// Which partials there are, by one look at their directory for all that ask at about the same time: of many small files
-// none has one, and on a shared filesystem each look is a question to a server. Thread-safe.
+// The names of the partials there are. Lanes that ask at about the same time share one listing: most small files have
+// no partial, and on a shared filesystem each look asks a server. Thread-safe.
 #pragma once
 
 #include <chrono>
@@ -17,7 +17,7 @@ class PartialNames {
   using Time = std::chrono::steady_clock::time_point;
   explicit PartialNames(std::filesystem::path partials) : partials_(std::move(partials)) {}
 
-  // As of a moment at most `age_max` before `now`. What cannot be listed has all of them.
+  // As of a moment at most `age_max` before `now`. True for each name if the directory cannot be listed.
   [[nodiscard]] bool has(const std::string& name, Time now, std::chrono::milliseconds age_max) {
     const std::lock_guard lock(mutex_);
     if (!looked_ || now - *looked_ >= age_max) list(now);

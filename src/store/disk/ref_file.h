@@ -1,5 +1,5 @@
-// The texts of refs/ and alias/ files. Each carries a checksum, and has one spelling: anything else is damage.
-// Pure but for ref_files(); any thread.
+// The texts of refs/ and alias/ files. Each has a checksum and exactly one spelling: any other text is damage. Pure but
+// for ref_files(); any thread.
 #pragma once
 
 #include <filesystem>

@@ -1,5 +1,5 @@
-// Small files that are written whole and renamed into place: refs, aliases, indexes, pins, leases. Free functions; any
-// thread. Throws Error{space}, Error{storage}.
+// Small files, written whole and renamed into place: refs, aliases, indexes, pins, leases. Free functions; any thread.
+// Throws Error{space}, Error{storage}.
 #pragma once
 
 #include <cstdint>
@@ -14,15 +14,15 @@ namespace sabath {
 
 inline constexpr std::uint64_t small_file_max = 64 * 1024;
 
-// Absent, too long and damaged are one here: what is lost is learnt again.
+// nullopt for a file that is absent or too long: lost content is learnt again.
 [[nodiscard]] std::optional<std::string> try_read_small(const std::filesystem::path& file,
                                                         std::uint64_t size_max = small_file_max);
 
-// The same, of a file that one whom we trust owns: what it says cannot be proved.
+// The same for a file that a trusted user owns: no hash proves its content.
 [[nodiscard]] std::optional<std::string> try_read_trusted(const Owners& owners, const std::filesystem::path& file,
                                                           std::uint64_t size_max = small_file_max);
 
-// By way of tmp/, so that what a kill leaves is cleaned up.
+// Writes in tmp/ first, so that the leftovers of a killed process are cleaned up.
 void replace_file(Temporaries& temporaries, const std::filesystem::path& file, const std::string& text, bool sync);
 
 }  // namespace sabath

@@ -1,4 +1,4 @@
-// What a Store is asked for and answers with: room, refs, arrivals, reports. Plain values.
+// Arguments and results of a Store: room, refs, arrivals, reports. Plain values.
 #pragma once
 
 #include <cstdint>
@@ -18,12 +18,12 @@ struct Space {
   std::uint64_t inodes_free = 0;  // UINT64_MAX where the filesystem does not count them
 };
 
-// What a source is called in the store: its URL as this user asks for it. Made without a function: URLs say all.
+// Names a source in the store: its URL as this user asks for it. Made without a function: URLs say all.
 class SourceNames {
  public:
   using Name = std::function<std::string(const Url&)>;
   SourceNames() = default;
-  // `settings`: stands for all that decides what URLs mean; empty: nothing does.
+  // `settings`: stands for all settings that change what URLs mean; empty: none does.
   explicit SourceNames(Name name, std::string settings = "") : name_(std::move(name)), settings_(std::move(settings)) {}
   explicit operator bool() const { return static_cast<bool>(name_); }
   [[nodiscard]] std::string operator()(const Url& url) const { return name_(url); }
@@ -34,10 +34,10 @@ class SourceNames {
   std::string settings_;
 };
 
-// Of which version of which source some bytes are: validators of one say nothing about another's.
+// The version and the source that bytes came from: one source's validators say nothing about another's.
 struct SourceVersion {
   Validators validators;
-  std::string source;  // as its reader names it; empty: nobody has said
+  std::string source;  // as its reader names it; empty: not known
   friend bool operator==(const SourceVersion&, const SourceVersion&) = default;
 };
 
@@ -51,25 +51,25 @@ struct Ref {
   std::string note;        // e.g. the git commit
 };
 
-// What another member of a shared store has learnt, and this user's settings do not believe.
+// A ref of another member of a shared store, which this user's settings do not trust.
 struct ForeignRef {
   std::uint32_t owner = 0;  // user id
   Ref ref;
 };
 
-// What one source gave.
+// A file that a source gave.
 struct Arrival {
   Digest digest;
   bool over_tls = false;
   friend bool operator==(const Arrival&, const Arrival&) = default;
 };
 
-// What a verification found.
+// A bad chunk that a verification found.
 struct BadChunk {
   Digest file;
   std::string path;  // in the asset, or below the store; empty if it is not known
   std::uint64_t index, offset;
-  std::string what;           // is wrong, and what was done about it
+  std::string what;           // what is wrong, and what was done about it
   bool removed_link = false;  // of a view, to a bad object that is named as well
 };
 
@@ -77,10 +77,10 @@ struct VerifyReport {
   std::uint64_t files = 0, bytes_read = 0, missing = 0;
   std::vector<BadChunk> bad;
   std::vector<std::string> missing_paths;
-  std::uint64_t quick = 0, remembered = 0;  // files: of those read, by XXH3; and not read, for they were lately
+  std::uint64_t quick = 0, remembered = 0;  // files: read, but by XXH3; not read, as they were lately
 };
 
-// What the files of a tree are. Executables, and what packs hold, are copies in any case.
+// How the files of a tree are made. Executables and members of packs are always copies.
 enum class TreeFiles {
   shared,    // clones or hard links of objects; symlinks to another user's; copies where nothing else goes
   symlinks,  // to objects

@@ -28,7 +28,7 @@ std::string Temporaries::next_name() {
 
 std::filesystem::path Temporaries::new_name() {
   auto name = next_name();
-  // Looked for each time: scratch purges take old directories away behind our back.
+  // Check each time: a scratch purge may remove old directories.
   if (!try_lstat(directory_)) make_directories(directory_);
   return name;
 }
@@ -38,7 +38,7 @@ Temporaries::File Temporaries::new_file() {
   constexpr mode_t read_only = 0444;
   std::filesystem::path name = next_name();
   Fd fd(::open(name.c_str(), flags | O_CLOEXEC, read_only));
-  if (!fd) {  // its first file, or the directory was taken away: or this says what is wrong
+  if (!fd) {  // the first file, or a purge removed the directory; else this throws the cause
     make_directories(directory_);
     fd = open_file(name, flags, read_only);
   }
@@ -61,7 +61,7 @@ void Temporaries::remove_leftovers() noexcept {
       const auto writer = WriterId::try_parse(it->path().filename().native());
       if (writer && life_of(*writer, writer_.host) == Life::dead) remove_tree(it->path());
     }
-  } catch (const std::exception&) {  // leftovers harm nobody
+  } catch (const std::exception&) {  // leftovers do no harm
   }
 }
 

@@ -1,7 +1,7 @@
-// tmp/<writer>/: what this writer has not published yet. Owned by the Store; any thread. Throws Error{space},
+// tmp/<writer>/: files that this writer has not published yet. Owned by the Store; any thread. Throws Error{space},
 // Error{storage}.
 //
-// The first use removes what dead writers of this machine left, a bounded number of them.
+// The first use removes leftovers of dead writers of this machine, a bounded number of them.
 #pragma once
 
 #include <atomic>
@@ -25,7 +25,7 @@ class Temporaries {
     std::filesystem::path path;
     Fd fd;  // to read and to write
   };
-  // A new file that nobody else can open for writing: what is finished needs no seal (git's objects are made so, too).
+  // A new read-only file, open here for writing: once finished it needs no seal (git makes its objects so, too).
   [[nodiscard]] File new_file();
   [[nodiscard]] const Members& members() const { return members_; }
 

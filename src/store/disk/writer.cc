@@ -24,7 +24,7 @@ std::uint64_t hash_of_file(const char* path) {
     const auto text = try_read_text(path, proc_file_max);
     return text && !trim(*text).empty() ? xxh3_64(trim(*text)) : 0;
   } catch (const std::exception&) {
-    return 0;  // unreadable is unknown
+    return 0;  // unknown
   }
 }
 
@@ -118,7 +118,7 @@ WriterId WriterId::of_this_process() {
 
 Life life_of(const WriterId& writer, const HostId& here) {
   if (writer.host.name != here.name || writer.host.machine != here.machine || here.boot == 0) return Life::unknown;
-  // Two machines may bear one name; only the same installation's earlier start is surely over.
+  // Two machines may have one name; only an earlier boot of the same installation is surely over.
   if (writer.host.boot != here.boot) return here.machine != 0 && writer.host.boot != 0 ? Life::dead : Life::unknown;
   if (here.pid_namespace == 0 || writer.host.pid_namespace != here.pid_namespace) return Life::unknown;
   if (writer.pid <= 0 || (::kill(static_cast<pid_t>(writer.pid), 0) != 0 && errno == ESRCH)) return Life::dead;

@@ -1,5 +1,5 @@
-// Who writes: one open store of one process. The text stands in file names, and tells others whether that writer can
-// still come back. Values; any thread.
+// A writer is one open store of one process. Its text stands in file names, and tells other processes whether the
+// writer can still come back. Values; any thread.
 #pragma once
 
 #include <cstdint>
@@ -9,11 +9,11 @@
 
 namespace sabath {
 
-// The machine, as long as it has not been started anew.
+// A machine between two boots.
 struct HostId {
   std::string name;           // [A-Za-z0-9_-.], at most 64, does not begin with '.'
-  std::uint64_t machine = 0;  // of the installation; 0: it has none, then only the boot tells hosts apart
-  std::uint64_t boot = 0;     // of this start of it
+  std::uint64_t machine = 0;  // of the installation; 0: it has none, and only the boot tells hosts apart
+  std::uint64_t boot = 0;     // of this boot
   std::uint64_t pid_namespace = 0;
   friend bool operator==(const HostId&, const HostId&) = default;
 };
@@ -26,14 +26,14 @@ struct WriterId {
 
   [[nodiscard]] std::string text() const;  // at most 180 bytes, no '/', no '+'
   [[nodiscard]] static std::optional<WriterId> try_parse(std::string_view text);
-  [[nodiscard]] static WriterId of_this_process();  // reads /proc; without it nobody can judge this writer
+  [[nodiscard]] static WriterId of_this_process();  // reads /proc; without it no process can judge this writer
   friend bool operator==(const WriterId&, const WriterId&) = default;
 };
 
 enum class Life { alive, dead, unknown };
 
-// Only what this machine can know is said: a process of the same boot and pid namespace is looked up; one from before
-// this machine's last start is dead; anything else is unknown.
+// Says only what this machine can know: it looks up a process of the same boot and pid namespace; a process from before
+// this machine's last boot is dead; any other is unknown.
 [[nodiscard]] Life life_of(const WriterId& writer, const HostId& here);
 
 }  // namespace sabath

@@ -14,7 +14,7 @@
 namespace sabath {
 namespace {
 
-constexpr int readings_max = 8;  // where writers come and go all the time, hints are lost instead
+constexpr int readings_max = 8;  // if writers come and go all the time, hints are lost instead
 
 }  // namespace
 

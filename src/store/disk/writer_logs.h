@@ -1,6 +1,6 @@
-// A directory in which each writer appends to a log of its own, and all logs together are one set of hints. A writer
-// takes over what dead ones left: it stands in its log before theirs go. Not thread-safe. Throws nothing but
-// std::bad_alloc.
+// A directory in which each writer appends to its own log; all logs together are one set of hints. A writer takes over
+// the hints of dead writers: it appends them to its own log before it removes theirs. Not thread-safe. Throws nothing
+// but std::bad_alloc.
 #pragma once
 
 #include <filesystem>
@@ -20,12 +20,12 @@ class WriterLogs {
   WriterLogs(std::filesystem::path directory, WriterId writer, const Owners& owners, Members members = {});
 
   [[nodiscard]] std::filesystem::path own() const;  // may not be there yet
-  // Calls `visit` for every log, some more than once: should logs come or go meanwhile, what one writer has taken over
-  // from another may have been missed in both. What it throws of Error costs that log's hints.
+  // Calls `visit` for every log; reads again if logs came or went meanwhile, as hints that one writer took over from
+  // another may have been missed in both. If `visit` throws Error, that log is skipped.
   void read(const std::function<void(const std::filesystem::path& log)>& visit) const;
-  // Of writers of this host that have ended, and that we trust.
+  // Logs of dead writers of this host, owned by a trusted user.
   [[nodiscard]] std::vector<std::filesystem::path> of_the_dead() const;
-  // To our own. False: it failed, and so will all later ones; nothing is appended after a torn record.
+  // Appends to our own log. False: it failed, and later appends fail too: nothing may follow a torn record.
   bool append(std::string_view records);
 
  private:

@@ -14,13 +14,13 @@ namespace {
 
 constexpr std::uint64_t record_tag = 0x31'76'69'72'72'61'62'73;  // "sbarriv1"
 constexpr std::size_t records_per_read = 4096;
-constexpr std::size_t pending_max = 64 * arrival_record_size;  // what a kill may take: so many small files
+constexpr std::size_t pending_max = 64 * arrival_record_size;  // a kill may lose so few small files' notes
 constexpr std::size_t logs_before_folding = 8;
 constexpr std::uint64_t flag_tls = 1;
 
 std::uint64_t guard(std::string_view body) { return xxh3_64(body) ^ record_tag; }
 
-// The notes from `offset` on; returns the end of the last one, so that one on its way is read again when it is whole.
+// Visits the notes from `offset` on; returns the end of the last whole one, from which to read on.
 std::uint64_t read_notes(const Owners& owners, const std::filesystem::path& log, std::uint64_t offset,
                          const std::function<void(const ArrivalNote&)>& visit) {
   std::uint64_t end = offset;
@@ -100,7 +100,7 @@ void Arrivals::take(const ArrivalNote& note) {
 // Takes over the logs of dead writers if there are more than `dead_max`.
 void Arrivals::load(std::size_t dead_max) {
   flush_locked();                         // our own notes are read with the others'
-  const auto dead = logs_.of_the_dead();  // read after that, they are read to their end
+  const auto dead = logs_.of_the_dead();  // listed before read_news(), so they are read to their end
   read_news();
   loaded_ = true;
   if (dead.size() > dead_max) fold(dead);
@@ -130,7 +130,7 @@ std::optional<std::int64_t> Arrivals::noted_at(const Sha256& source) {
   return found == notes_.end() ? std::nullopt : std::optional(found->second.time_ns);
 }
 
-// Takes over what dead writers noted, then removes their logs: at every moment each note stands somewhere.
+// Takes over dead writers' notes, then removes their logs: at every moment each note stands in a log.
 void Arrivals::fold(const std::vector<std::filesystem::path>& logs) {
   std::string records;
   for (const auto& [source, newest] : notes_) put_arrival(records, {source, newest.arrival, newest.time_ns});

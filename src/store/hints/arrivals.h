@@ -1,5 +1,5 @@
-// What single sources gave, noted as soon as a file was whole: a list of files, or an asset of several, that was broken
-// off goes on where it stopped. docs/store.md, "Arrivals". Owned by the Store; any thread.
+// Arrivals note the file that a source gave as soon as it is whole: an interrupted fetch of a list, or of an asset of
+// several files, goes on where it stopped. docs/store.md, "Arrivals". Owned by the Store; any thread.
 //
 // Each writer appends to a log of its own; of several notes of one source the newest counts. They are hints: the object
 // must still be present, and a lost note costs a fetch. Throws nothing but std::bad_alloc.
@@ -24,7 +24,7 @@ namespace sabath {
 struct ArrivalNote {
   Sha256 source;
   Arrival arrival;
-  std::int64_t time_ns = 0;  // since 1970: which note of a source is the newest
+  std::int64_t time_ns = 0;  // since 1970: the newest note of a source counts
 };
 
 inline constexpr std::size_t arrival_record_size = 96;

@@ -16,7 +16,7 @@ namespace sabath {
 namespace {
 
 constexpr std::uint64_t check_tag = 0x31'6b'63'68'63'62'61'73;       // "sabchck1"
-constexpr std::size_t checks_pending_max = 256 * check_record_size;  // what a kill may take
+constexpr std::size_t checks_pending_max = 256 * check_record_size;  // a kill may lose these
 constexpr std::size_t check_logs_max = 4;
 
 // A view's copy is another file with the same content.
@@ -83,7 +83,7 @@ void Checked::refresh() {
   flush();
   const std::lock_guard lock(mutex_);
   known_.clear();
-  const auto dead = logs_.of_the_dead();  // read after that, they are read to their end
+  const auto dead = logs_.of_the_dead();  // listed before the reading, so they are read to their end
   logs_.read([this](const std::filesystem::path& log) {
     read_checks(owners_, log, [this](const Check& check) {
       known_.push_back({key_of(check.digest, check.inode),
@@ -102,8 +102,8 @@ void Checked::refresh() {
   if (dead.size() > check_logs_max) fold(dead);
 }
 
-// One log of all: the newest record of each file, once. (Two that fold the same logs at once both write all of it; if
-// the next ones kept both, the logs would double each time that happens.)
+// One log of all: the newest record of each file, once. (Two writers that fold the same logs at once both write all; if
+// later writers kept both, the logs would double each time.)
 void Checked::fold(const std::vector<std::filesystem::path>& logs) {
   std::string records;
   std::vector<bool> taken(known_.size());

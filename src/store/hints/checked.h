@@ -1,4 +1,4 @@
-// When which file was read last and found right, and the XXH3 of what was read. docs/store.md, "Verification and
+// Notes when each file was last read and found right, and the XXH3 of its bytes. docs/store.md, "Verification and
 // quarantine". Hints: a lost one costs a SHA-256. Any thread. Throws nothing but std::bad_alloc.
 #pragma once
 
@@ -39,7 +39,7 @@ class Checked {
     std::int64_t time_ns = 0;
   };
   void refresh();  // sees what others, and we, have added
-  // nullopt: never, or size, inode or mtime are others now.
+  // nullopt: never, or its size, inode or mtime has changed.
   [[nodiscard]] std::optional<Last> find(const Digest& digest, const struct stat& file) const;
   void add(const Check& check);
   void flush();

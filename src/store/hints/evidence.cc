@@ -100,8 +100,8 @@ void Evidence::refresh() {
   refreshed_ = Clock::now();
 }
 
-// Takes the facts of dead writers over into our log, then removes theirs: at every moment each fact stands somewhere.
-// The largest log is left alone until the others outgrow it, so that a fact is copied a logarithmic number of times.
+// Takes over dead writers' facts into our log, then removes theirs: at every moment each fact stands in a log. The
+// largest log is left alone until the others outgrow it, so that a fact is copied a logarithmic number of times.
 void Evidence::fold(const std::vector<std::filesystem::path>& logs) {
   const auto largest = std::ranges::max_element(logs, {}, size_of);
   std::uint64_t others = 0;

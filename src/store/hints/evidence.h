@@ -1,4 +1,4 @@
-// Which files are known to hold which content: what makes "present" cheap. Owned by the Store; any thread.
+// Evidence notes which files hold which content; it makes "present" cheap. Owned by the Store; any thread.
 //
 // Each writer appends to a log of its own; all logs together are one set of facts. They are hints: a lost one costs
 // a re-hash, and a store that cannot be written keeps them in memory. Throws nothing but std::bad_alloc.
@@ -27,7 +27,7 @@ class Evidence {
   // True if a fact says that the file with this stat holds `digest`.
   [[nodiscard]] bool matches(const Digest& digest, const struct stat& file);
   void add(const Digest& digest, const struct stat& file);  // the file's bytes were hashed, or it was linked
-  // Forgets what is known of the content, in this process: the next look reads the file.
+  // Forgets the facts of the content, in this process: the next look reads the file.
   void distrust(const Digest& digest);
   void flush();  // appends what was added
   void tidy();   // takes over the logs of dead writers

@@ -14,8 +14,8 @@
 
 namespace sabath {
 
-// "The file with this inode, as it was at this ctime, held this content." True for ever; useful while stat agrees.
-// No device: one filesystem bears another number on each node.
+// "The file with this inode, as it was at this ctime, held this content." True for ever; useful while stat agrees. No
+// device: one filesystem has a different number on each node.
 struct Fact {
   Digest digest;  // kind file
   std::uint64_t inode = 0;

@@ -67,7 +67,7 @@ class Lease::Holding {
       text_.roots.push_back(root);
     try {
       write();
-    } catch (const Error&) {  // the disk is full: what is taken away is missed, and is fetched again
+    } catch (const Error&) {  // the disk is full: collected content is missed, and fetched again
     }
   }
 

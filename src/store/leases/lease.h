@@ -1,8 +1,8 @@
-// A sign that content is in use: what its roots name is not collected while it lives. docs/store.md, "Leases".
+// A lease says that content is in use: while it lives, its roots' content is not collected. docs/store.md, "Leases".
 //
-// Owned by whoever uses the content, which ends with it; it must not outlive its Store. add() may be called by any
-// thread. A lease that could not be written (a read-only store, a full disk) is not held, and that is no error: what is
-// taken away by another is missed, and is fetched again.
+// The user of the content owns the lease, and its use ends with it. It must not outlive its Store. Any thread may call
+// add(). A lease that cannot be written (a read-only store, a full disk) is not held, and that is no error: content
+// that another process collects is missed, and fetched again.
 #pragma once
 
 #include <memory>
@@ -19,7 +19,7 @@ class Uses;
 struct LeaseText;
 
 struct LeaseOptions {
-  // What else will be used is not known yet: nothing that was collected since the lease began is deleted while it
+  // It is not known yet which other content will be used: nothing collected since the lease began is deleted while it
   // lives.
   bool open = false;
 };
@@ -32,7 +32,7 @@ class Lease {
   Lease(Lease&&) noexcept;
   Lease& operator=(Lease&&) noexcept;
   ~Lease();
-  // Of a store that outlives it. More roots than a file names make it an open one.
+  // The store outlives it. More roots than a file can name make it an open lease.
   [[nodiscard]] static Lease begin(const Layout& layout, Temporaries& temporaries, Uses& uses, LeaseText text);
   [[nodiscard]] bool held() const noexcept { return holding_ != nullptr; }
   void add(const Sha256& root);

@@ -1,5 +1,5 @@
-// leases/<writer>+<n>: who uses what, and whether that can still be so. docs/store.md, "Leases". Free functions; any
-// thread. Throws Error{storage} if the folder cannot be listed.
+// leases/<writer>+<n>: which writer uses which roots, and whether it can still be alive. docs/store.md, "Leases". Free
+// functions; any thread. Throws Error{storage} if the folder cannot be listed.
 #pragma once
 
 #include <chrono>
@@ -16,7 +16,7 @@
 
 namespace sabath {
 
-// Times are those of the server that holds the files, in nanoseconds since 1970; no clock of a client is asked.
+// Times are those of the server that holds the files, in nanoseconds since 1970; no client's clock is used.
 struct LeaseText {
   std::string note, job;      // for people
   bool open = false;          // see LeaseOptions
@@ -27,7 +27,7 @@ struct LeaseText {
 
 inline constexpr std::size_t lease_roots_max = 512;  // more make it an open one
 inline constexpr auto lease_beat = std::chrono::seconds(30);
-inline constexpr auto lease_silence_max = std::chrono::minutes(5);  // of a writer that cannot be looked up
+inline constexpr auto lease_silence_max = std::chrono::minutes(5);  // for a writer that cannot be looked up
 
 [[nodiscard]] std::string encode_lease(const LeaseText& lease);
 [[nodiscard]] std::optional<LeaseText> try_decode_lease(std::string_view text);
@@ -42,8 +42,8 @@ struct FoundLease {
 // All leases, live ones and others. `now_ns` by the server's clock.
 [[nodiscard]] std::vector<FoundLease> read_leases(const Layout& layout, const HostId& here, std::int64_t now_ns);
 
-// Whether the writer of a file `<writer>+<n>` can still be there: it is alive, or nobody can know, and the file was
-// touched lately. `now_ns` by the server's clock: asked only where the writer cannot be looked up.
+// Whether the writer of a file `<writer>+<n>` can still be there: it is alive; or it cannot be looked up, and the file
+// was touched lately. `now_ns`, the server's clock, is called only where the writer cannot be looked up.
 [[nodiscard]] bool is_live(std::string_view name, const HostId& here, std::int64_t beat_ns,
                            const std::function<std::int64_t()>& now_ns);
 

@@ -1,5 +1,5 @@
-// What this process uses of the store, and when what was used last. docs/store.md, "Leases". Owned by the Store; any
-// thread. Throws nothing but std::bad_alloc, and server_now() Error{space}, Error{storage}.
+// The content that this process uses, and marks of when each root was last used. docs/store.md, "Leases". Owned by the
+// Store; any thread. Throws nothing but std::bad_alloc, and server_now() Error{space}, Error{storage}.
 #pragma once
 
 #include <atomic>
@@ -23,7 +23,7 @@ class Uses {
   [[nodiscard]] std::string new_name();  // of a lease's file
   void enter(const void* lease, std::function<void(const Sha256&, bool mark)> add, bool open);
   void leave(const void* lease);
-  void use(const Sha256& root, bool mark);  // mark: it is looked at as a whole, and not only a part of another
+  void use(const Sha256& root, bool mark);  // mark: it is used as a whole, not only as a part of another
   [[nodiscard]] bool any_open();
 
  private:
@@ -37,7 +37,7 @@ class Uses {
 void mark_used(const Layout& layout, const Sha256& root) noexcept;
 [[nodiscard]] std::optional<std::int64_t> used_at(const Layout& layout, const Sha256& root);
 
-// What the clock of the store's server says: the mtime of a file made for the purpose; nanoseconds since 1970.
+// The time by the clock of the store's server: the mtime of a file made for the purpose; nanoseconds since 1970.
 [[nodiscard]] std::int64_t server_now(Temporaries& temporaries);
 [[nodiscard]] std::int64_t server_now_or_ours(Temporaries& temporaries);  // ours, where the store cannot be written
 

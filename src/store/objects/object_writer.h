@@ -1,5 +1,5 @@
-// Writes one new object whose digest is not known until its last byte. The bytes are hashed as they pass, and stand
-// under a temporary name until Store::publish; those of a small file that is one of many are kept for a pack. Owned by
+// Writes one new object whose digest is not known until its last byte. It hashes the bytes as they pass, and keeps them
+// under a temporary name until Store::publish; it keeps a small file that is one of many in memory for a pack. Owned by
 // one thread at a time; destroyed unpublished, it removes its file. Throws Error{space}, Error{storage}.
 #pragma once
 
@@ -22,12 +22,12 @@ namespace sabath {
 
 class SyncGroup;
 
-// Where a file stands that has no temporary name: in a tree that is to be shown.
+// The place of a file that has no temporary name: in a tree that will be shown as a view.
 class ObjectPlace {
  public:
   virtual ~ObjectPlace() = default;
   [[nodiscard]] virtual std::filesystem::path name() const = 0;
-  [[nodiscard]] virtual Fd create() const = 0;  // nobody else can open it for writing; directories above it are made
+  [[nodiscard]] virtual Fd create() const = 0;  // read-only to other openers; makes directories
   // The file is the object of this content, too, from then on; never replaces one.
   [[nodiscard]] virtual Move link_as(const std::filesystem::path& object, const Digest& digest) const = 0;
   [[nodiscard]] virtual std::optional<struct stat> now() const = 0;  // nullopt: it had to leave the tree
@@ -42,18 +42,18 @@ class ObjectWriter {
   ~ObjectWriter();
   void write(std::span<const std::byte> bytes);
   void write_hashed(std::span<const std::byte> content,
-                    const FileTree& tree);                      // all of it at once, in place of finish()
+                    const FileTree& tree);                      // all of it at once, instead of finish()
   const FileTree& finish();                                     // no more bytes; once
   [[nodiscard]] const FileTree& tree() const { return tree_; }  // after finish()
   [[nodiscard]] std::vector<std::byte> content() const;         // after finish(): of a small one
-  // After finish(): what is kept for a pack. nullopt: it is a file.
+  // After finish(): the content kept for a pack. nullopt: it is a file.
   [[nodiscard]] std::optional<std::span<const std::byte>> kept() const;
 
  private:
   friend class Store;
   void make_file();
   void settle_file();
-  void become_file();  // after finish(): what was kept is a file like others
+  void become_file();  // after finish(): the kept content becomes a file
 
   Temporaries& temporaries_;
   const std::unique_ptr<ObjectPlace> place_;  // nullptr: it has a temporary name

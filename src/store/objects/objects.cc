@@ -12,7 +12,7 @@ namespace sabath {
 namespace {
 constexpr unsigned put_attempts_max = 3;  // another process may put a wrong object there again
 
-// What another user keeps from us, by its mode or by where a symlink leads, is as good as not there.
+// A file that another user keeps from us, by its mode or by a symlink's target, counts as absent.
 std::optional<struct stat> try_stat_readable(const std::filesystem::path& path) {
   const auto name = try_lstat(path);
   if (!name || name->st_uid == ::geteuid()) return name && S_ISLNK(name->st_mode) ? try_stat(path) : name;
@@ -38,7 +38,7 @@ bool holds(Evidence& evidence, const std::filesystem::path& path, const Digest& 
     throw;
   }
   if (::fstat(fd->get(), &after) != 0) throw_errno("stat", path, errno);
-  // What was read is right. It is worth a fact if nothing happened meanwhile, not even another process's link.
+  // The bytes read are right. Note a fact only if nothing changed meanwhile, not even the link count.
   if (Fact::of(digest, before) == Fact::of(digest, after)) evidence.add(digest, after);
   return true;
 }
@@ -47,13 +47,13 @@ bool Objects::present(const Digest& file) {
   const auto path = layout_.object(file);
   if (holds(evidence_, path, file)) return true;
   if (!try_lstat(path)) {
-    trash_.recall(path);  // what was collected and is missed comes back
+    trash_.recall(path);  // collected content that is missed comes back
     if (!try_lstat(path)) return false;
     if (holds(evidence_, path, file)) return true;
   }
   // A file that stands where this object belongs, and is not it, must not stand there.
   const auto aside = quarantine(path);
-  // Somebody may have put the right one there a moment ago: then it goes back.
+  // Another process may have put the right one there a moment ago: then it goes back.
   if (!aside || !holds(evidence_, *aside, file)) return false;
   if (rename_unless_there(*aside, path)) attest(file, path);
   return true;
@@ -78,7 +78,7 @@ Objects::Placed Objects::place(const Digest& digest, Directories& touched,
     } catch (const Error&) {
       if (try_lstat(directory)) throw;
     }
-    make_directory();  // it was empty, and somebody has removed it
+    make_directory();  // it was empty, and another process removed it
     return move(to);
   };
   for (unsigned attempt = 0; attempt < put_attempts_max; ++attempt) {
@@ -113,7 +113,7 @@ void Objects::publish_data(int fd, const std::filesystem::path& path, const Dige
                 "run again, and keep purges away from the store");
   }
   for (const auto& directory : touched) sync_directory(directory);
-  // Both change the ctime, so they precede the evidence. (One who found the file sealed may have made it writable.)
+  // Both change the ctime, so they precede the evidence. (A writer may have made the sealed file writable.)
   ::unlink(path.c_str());
   layout_.members().seal(fd, path);
   attest(digest, layout_.object(digest));

@@ -19,12 +19,12 @@
 
 namespace sabath {
 
-// True if the regular file at `path` holds `digest`: as evidence says, else by reading it, once. A file that changes
-// while it is read does not hold it. `path` may be a symlink to it (an adopted file).
+// True if the regular file at `path` holds `digest`: by evidence, else by reading it, once. A file that changes while
+// it is read does not hold it. `path` may be a symlink to it (an adopted file).
 [[nodiscard]] bool holds(Evidence& evidence, const std::filesystem::path& path, const Digest& digest);
 
 // The disk did not take the bytes. The kernel may call the lost pages clean from now on, so the file must not be
-// believed again: whoever catches this removes it.
+// trusted again: the catcher of this removes it.
 class SyncFailed : public Error {
  public:
   using Error::Error;
@@ -40,15 +40,15 @@ class Objects {
 
   using Directories = std::unordered_set<std::string>;  // paths
   enum class Placed { here, was_there, vanished };
-  // Gives a durable file, whose content is known to be `digest`, its name. `move` does it, and never replaces.
-  // was_there: an object of this name is present. vanished: there was nothing to move any more. The directories whose
-  // names have to be made durable are added to `touched`.
+  // Gives a durable file, whose content is known to be `digest`, its name. `move` moves it, and never replaces.
+  // was_there: an object of this name is present. vanished: the file was gone. Adds the directories to sync to
+  // `touched`.
   [[nodiscard]] Placed place(const Digest& digest, Directories& touched,
                              const std::function<Move(const std::filesystem::path& to)>& move);
-  // Makes the data file of a partial durable and an object, whoever may rename or remove its path meanwhile. `digest`
-  // is what was verified of it. Throws SyncFailed, and Error{storage} if the file was removed and no object is present.
+  // Makes the data file of a partial durable and an object, even if others rename or remove its path meanwhile.
+  // `digest` is verified. Throws SyncFailed, and Error{storage} if the file is gone and no object is present.
   void publish_data(int fd, const std::filesystem::path& path, const Digest& digest);
-  // The object was just placed, at `path`: what it is now is what was verified.
+  // Notes evidence for the object just placed at `path`: its stat now is that of verified bytes.
   void attest(const Digest& digest, const std::filesystem::path& path);
 
   // Moves a wrong file out of sight; returns its new name, or nullopt if it could not be moved.

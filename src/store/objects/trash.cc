@@ -53,7 +53,7 @@ std::optional<Digest> object_at(const fs::path& path) {
   return try_parse_object_name(directory.filename().native(), path.filename().native());
 }
 
-// Others move the same file away and back: what is missing in one moment may be there in the next.
+// Other processes move the same file away and back: it may be missing in one moment and there in the next.
 bool try_move(const Members& members, const fs::path& from, const fs::path& to) {
   constexpr int attempts = 5;
   for (int attempt = 1;; ++attempt) {
@@ -102,7 +102,7 @@ bool Trash::end(Batch& batch) {
   const auto file = state_file(batch, Batch::State::filling);
   if (!try_lstat(batch.directory)) return false;
   if (batch.state == Batch::State::filling && !try_lstat(file) &&
-      !try_lstat(state_file(batch, Batch::State::whole))) {  // its maker died before it was made
+      !try_lstat(state_file(batch, Batch::State::whole))) {  // its writer died while making it
     const Fd made(::open(file.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666));
   }
   return try_enter(batch, Batch::State::whole);
@@ -110,7 +110,7 @@ bool Trash::end(Batch& batch) {
 
 bool Trash::begin_deletion(Batch& batch) {
   if (!try_enter(batch, Batch::State::going)) return false;
-  sync_if_there(batch.directory);  // or a batch of which power loss has kept a part would be called whole
+  sync_if_there(batch.directory);  // else, after a power loss, a part of a batch might be called whole
   return true;
 }
 
@@ -123,7 +123,7 @@ void Trash::end_deletion(const Batch& batch) {
   remove_tree(batch.directory);
 }
 
-// Several may take one batch back at once, and whoever comes later may go on.
+// Several processes may take one batch back at once, and a later one may go on.
 bool Trash::begin_undoing(Batch& batch) {
   return batch.state == Batch::State::back || try_enter(batch, Batch::State::back);
 }

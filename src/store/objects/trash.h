@@ -1,4 +1,4 @@
-// trash/: what was collected and is not deleted yet. A batch mirrors the store's layout, so everything in it can go
+// trash/: collected content that is not deleted yet. A batch mirrors the store's layout, so everything in it can go
 // back to where it was by one rename. docs/store.md, "Collection". Owned by the Store; any thread. Throws Error{space},
 // Error{storage}.
 #pragma once
@@ -23,7 +23,7 @@ struct Batch {
   std::filesystem::path directory;
   State state = State::filling;
   std::int64_t since_ns = 0;  // by the server's clock
-  bool ours_or_dead = false;  // a filling one: nobody else fills it
+  bool ours_or_dead = false;  // if filling: no other live writer fills it
 };
 
 class Trash {
@@ -36,16 +36,16 @@ class Trash {
   // Steps of a batch; false: another process has taken the step, or has taken the batch away.
   bool end(Batch& batch);                 // everything is in it
   bool begin_deletion(Batch& batch);      // durable: none of it comes back from here on
-  void end_deletion(const Batch& batch);  // also of what is in it still
+  void end_deletion(const Batch& batch);  // also deletes what is still in it
   bool begin_undoing(Batch& batch);
 
   // Moves `path`, which is below the store, into the batch; false if it is not there (any more).
   bool discard(const Batch& batch, const std::filesystem::path& path);
-  // Moves what stands in `batch` back to its place, unless something stands there.
+  // Moves a file or directory of `batch` back to its place, unless something stands there.
   bool restore(const Batch& batch, const std::filesystem::path& in_batch);
-  // An object, or a manifest, that is missed: if a batch has it, it goes back to its place.
+  // Moves a missed object or manifest back to its place, if a batch has it.
   void recall(const std::filesystem::path& place) noexcept;
-  // Visits every file of the batch that discard() has moved, and every directory that was moved whole.
+  // Visits every file and every whole directory that discard() moved into the batch.
   static void for_each(const Batch& batch, const std::function<void(const std::filesystem::path& in_batch)>& visit);
   void remove_empty(const Batch& batch) noexcept;
 

@@ -37,7 +37,7 @@ auto order(const PackMember& member) { return std::tie(member.digest.hash, membe
               fmt::format("`{} {}` keeps what is right of it", verb_text("verify"), option_text("repair")));
 }
 
-// Members lie side by side: so every byte of the file is somebody's.
+// Members lie side by side, so every byte before the index belongs to one.
 void check_tiling(const std::vector<PackMember>& members, std::uint64_t end) {
   std::vector<std::pair<std::uint64_t, std::uint32_t>> extents;
   extents.reserve(members.size());

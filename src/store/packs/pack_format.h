@@ -1,6 +1,6 @@
 // The bytes of a pack: the content of many small files in one file, and an index of it at the end. docs/store.md,
-// "Packs". Pure; any thread. What is parsed is hostile until it has passed: nothing overlaps, nothing is left out, and
-// nothing grows beyond a chunk when it is unpacked.
+// "Packs". Pure; any thread. Parsed bytes are hostile until these checks pass: members do not overlap, leave no gap,
+// and do not unpack to more than a chunk.
 #pragma once
 
 #include <cstddef>
@@ -18,10 +18,10 @@ enum class PackCodec : std::uint32_t { raw = 0, zstd = 1 };
 
 struct PackMember {
   Digest digest;             // of the content
-  std::uint64_t offset = 0;  // of what is stored, in the pack
+  std::uint64_t offset = 0;  // of the stored bytes, in the pack
   std::uint32_t stored_bytes = 0;
   PackCodec codec = PackCodec::raw;
-  std::uint64_t xxh3 = 0;  // of what is stored
+  std::uint64_t xxh3 = 0;  // of the stored bytes
   friend bool operator==(const PackMember&, const PackMember&) = default;
 };
 
@@ -44,7 +44,7 @@ struct PackFooter {
 // Records and footer of a pack of `file_bytes`. Throws Error{invalid} for what no writer would write.
 [[nodiscard]] std::vector<PackMember> parse_pack_index(std::string_view index, std::uint64_t file_bytes);
 
-// Unpacks into exactly content.size() == digest.size_bytes bytes; false if that is not what `stored` holds.
+// Unpacks into exactly content.size() == digest.size_bytes bytes; false if `stored` does not hold exactly that.
 [[nodiscard]] bool try_unpack(const PackMember& member, std::span<const std::byte> stored,
                               std::span<std::byte> content);
 // Whether these bytes are this content.

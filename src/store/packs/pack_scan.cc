@@ -63,7 +63,7 @@ class Scan {
     }
   }
 
-  // Members that stand side by side, up to a chunk of them, by one read. Returns the first that was not among them.
+  // Checks members that stand side by side, up to a chunk of them, by one read. Returns the first not among them.
   std::size_t check_some(std::size_t first, std::vector<std::byte>& window) {
     const std::uint64_t begin = members_[first].offset;
     std::uint64_t end = begin;
@@ -89,13 +89,12 @@ class Scan {
     if (!there || !is_right(member, stored)) return scan_.bad.push_back(member);
     if (!options_.on_member) return;
     PackMember right = member;
-    if (!scan_.whole)
-      right.xxh3 = xxh3_64(stored);  // a damaged index may have it wrong, and that is not the content's fault
+    if (!scan_.whole) right.xxh3 = xxh3_64(stored);  // a damaged index may have it wrong, though the content is right
     options_.on_member(right, stored);
   }
 
   bool is_right(const PackMember& member, std::span<const std::byte> stored) {
-    // Also of what would unpack well: zstd has bits that change nothing, and --quick would tell it for ever.
+    // Even if it would unpack well: zstd has bits that change nothing, and --quick would report it for ever.
     if (scan_.whole && xxh3_64(stored) != member.xxh3) return false;
     if (scan_.whole && options_.quick) return true;
     content_.resize(member.digest.size_bytes);

@@ -92,7 +92,7 @@ std::shared_ptr<const Fd> PackTable::open_locked(std::uint32_t pack) {
   if (const auto open = open_.find(pack); open != open_.end()) return open->second;
   auto fd = try_open_file(packs_[pack]->file, O_RDONLY | O_NOFOLLOW);
   if (!fd) return nullptr;
-  if (open_.size() >= open_max) open_.clear();  // who reads has a share of what it reads from
+  if (open_.size() >= open_max) open_.clear();  // a reader shares ownership of its descriptor
   return open_.emplace(pack, std::make_shared<const Fd>(std::move(*fd))).first->second;
 }
 
@@ -150,7 +150,7 @@ void PackTable::refresh_locked() {
   std::erase_if(damaged_, [&](const auto& entry) { return !there.contains(entry.first); });
 }
 
-// What has a pack's name and is none gives no content; `verify` says so.
+// A file with a pack's name that is no pack gives no content; `verify` reports it.
 void PackTable::load_locked(const std::filesystem::path& file, const Digest& name) {
   auto fd = try_open_file(file, O_RDONLY | O_NONBLOCK | O_NOFOLLOW);
   if (!fd) return;

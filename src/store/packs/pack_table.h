@@ -1,6 +1,6 @@
-// Which pack holds which content: an index over the indexes of the packs in some directories. It holds 16 bytes for
-// each member and can be lost; the packs themselves decide. What another process has published a moment ago is found: a
-// miss looks at the directories' times. Any thread. Throws Error{space}, Error{storage}.
+// Tells which pack holds which content: an index over the indexes of the packs in some directories. It takes 16 bytes a
+// member and can be lost; the packs themselves decide. A miss looks at the directories' times, and so finds packs that
+// other processes have just published. Any thread. Throws Error{space}, Error{storage}.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 namespace sabath {
 
-// A pack that was found; its index has passed.
+// A pack that was found; its index is checked.
 struct Pack {
   Digest name;  // hash: of the index; size_bytes: of the file
   std::filesystem::path file;
@@ -38,9 +38,9 @@ class PackTable {
   [[nodiscard]] bool empty();  // as far as was seen
   [[nodiscard]] std::optional<PackPlace> find(const Digest& content);
   [[nodiscard]] std::optional<PackPlace> find_seen(const Digest& content);  // looks for packs the first time only
-  [[nodiscard]] std::vector<std::shared_ptr<const Pack>> packs();  // all that stand there now and whose index is right
+  [[nodiscard]] std::vector<std::shared_ptr<const Pack>> packs();     // all that stand there now with a right index
   [[nodiscard]] std::vector<PackMember> members(const Digest& name);  // of one of them; empty: it is gone
-  // One that was just published.
+  // Adds a pack that was just published.
   void add(const Digest& name, const std::filesystem::path& file, const std::vector<PackMember>& members);
   void forget(const Digest& name);  // it is not there any more
   void refresh();                   // looks for others' packs, at once
@@ -51,7 +51,7 @@ class PackTable {
     std::uint32_t pack = 0, record = 0;
     friend auto operator<=>(const Key&, const Key&) = default;
   };
-  // A directory as it was listed; `settled`: its time was old then, so that whatever comes gives it another.
+  // A directory as it was listed; `settled`: its time was old then, so that any later change gives it another.
   struct Listed {
     std::filesystem::path directory;
     std::int64_t mtime_ns = 0;
@@ -73,7 +73,7 @@ class PackTable {
   std::mutex mutex_;                                // of what follows
   std::vector<std::shared_ptr<const Pack>> packs_;  // by number; nullptr: gone
   std::map<Digest, std::uint32_t> numbers_;
-  std::map<Digest, std::filesystem::path> damaged_;  // have a pack's name, and no right index
+  std::map<Digest, std::filesystem::path> damaged_;  // have a pack's name, but no right index
   std::vector<Key> keys_;                            // sorted
   std::map<std::uint32_t, std::shared_ptr<const Fd>> open_;
   std::vector<Listed> listed_;

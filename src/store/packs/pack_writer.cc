@@ -29,7 +29,7 @@ PackedContent PackTrial::pack(const Digest& digest, std::span<const std::byte> c
           stored};
 }
 
-// Empty: it is stored as it is.
+// Empty: store the content as it is.
 std::span<const std::byte> PackTrial::compress(std::span<const std::byte> content) {
   const std::uint64_t seen = seen_;
   if (content.empty() || (seen >= trial_bytes && became_ * 10 > seen * 9)) return {};
@@ -67,7 +67,7 @@ void PackWriter::add(PackMember member, std::span<const std::byte> stored) {
   members_.push_back(member);
 }
 
-// All of it, or nothing: what a write that failed has left is written over, or cut off.
+// All of it, or nothing: leftovers of a failed write are overwritten, or cut off.
 void PackWriter::put(std::span<const std::byte> bytes) {
   const bool direct = bytes.size() >= direct_min;
   if (direct || buffer_.size() + bytes.size() > buffer_max) flush();

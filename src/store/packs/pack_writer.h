@@ -21,8 +21,8 @@ struct PackedContent {
   std::span<const std::byte> stored;
 };
 
-// Compresses where it pays: if the first contents became at least a tenth smaller together, and each only if it does
-// itself. Any thread.
+// Compresses where it pays: if the first contents together became at least a tenth smaller, and then each that becomes
+// smaller itself. Any thread.
 class PackTrial {
  public:
   [[nodiscard]] PackedContent pack(const Digest& digest, std::span<const std::byte> content);
@@ -34,12 +34,12 @@ class PackTrial {
 
 class PackWriter {
  public:
-  explicit PackWriter(std::filesystem::path temporary, Members members = {});  // who can read it then
+  explicit PackWriter(std::filesystem::path temporary, Members members = {});  // members: who can read it
   ~PackWriter();
   PackWriter(const PackWriter&) = delete;
   PackWriter& operator=(const PackWriter&) = delete;
 
-  // Of at most pack_member_max bytes, and hashed. Where it throws nothing has been added.
+  // At most pack_member_max bytes, already hashed. If it throws, nothing has been added.
   void add(PackMember member, std::span<const std::byte> stored);
   [[nodiscard]] std::size_t members() const { return members_.size(); }
   [[nodiscard]] std::uint64_t bytes() const { return end_; }
@@ -48,7 +48,7 @@ class PackWriter {
   Digest finish();
   [[nodiscard]] const std::vector<PackMember>& sorted() const { return members_; }  // after finish()
   [[nodiscard]] const std::filesystem::path& temporary() const { return temporary_; }
-  void let_go() { named_ = true; }  // it has a name of its own now
+  void let_go() { named_ = true; }  // it has its name now: the destructor keeps the file
 
  private:
   void put(std::span<const std::byte> bytes);

@@ -145,7 +145,7 @@ Digest Packs::publish(PackWriter& writer) {
     touched.insert(layout_.root());
   }
   for (unsigned attempt = 0; !rename_unless_there(writer.temporary(), pack.file); ++attempt) {
-    if (is_noted(pack) || read_whole(pack) == State::right) {  // another has written the very same
+    if (is_noted(pack) || read_whole(pack) == State::right) {  // another writer has written the very same
       table_.refresh();
       return name;
     }
@@ -172,7 +172,7 @@ std::vector<PackMember> Packs::rewrite(const Pack& pack, const Keep& keep, const
     if (!keep || keep(member)) writer->add(member, stored);
   };
   auto scan = scan_pack(fd->get(), pack.file, pack.name, options);
-  if (publish(*writer) == pack.name) return std::move(scan.bad);  // it took the damaged one's place, or nothing was
+  if (publish(*writer) == pack.name) return std::move(scan.bad);  // it replaced the damaged one, or none was damaged
   remove();
   table_.forget(pack.name);
   return std::move(scan.bad);

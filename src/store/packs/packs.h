@@ -22,7 +22,7 @@
 
 namespace sabath {
 
-// A pack is begun anew when it has so much.
+// A writer begins a new pack when the current one has this many bytes or members.
 inline constexpr std::uint64_t pack_bytes_aim = 64ULL << 20;
 inline constexpr std::size_t pack_members_aim = 1 << 16;
 
@@ -30,19 +30,19 @@ class Packs {
  public:
   Packs(const Layout& layout, Evidence& evidence, Trash& trash, Objects& objects, Temporaries& temporaries);
 
-  // Of content that stands in a pack: see Store::present. A pack that is not as it was noted is read, once; what of it
-  // is right goes into another, and it itself to quarantine. What was collected comes back.
+  // For content in a pack: see Store::present. A pack without a matching note is read, once; if damaged, its right
+  // members go into another pack, and it goes to quarantine. Collected packs come back.
   [[nodiscard]] bool present(const Digest& content);
-  // The same of packs that were seen until now: for content at hand, which is only written once more if others were.
+  // The same among packs seen so far: for content at hand, which at worst is written once more.
   [[nodiscard]] bool has_seen(const Digest& content);
-  [[nodiscard]] bool none_seen() { return table_.empty(); }  // so it is worth looking for an object first
+  [[nodiscard]] bool none_seen() { return table_.empty(); }  // then look for an object first
   void distrust(const Digest& content);
-  // Where an index says that it is; nobody has looked at the pack itself.
+  // Where an index says that it is; the pack itself is not checked.
   [[nodiscard]] std::optional<PackPlace> find(const Digest& content) { return table_.find(content); }
   // As far as was seen: for many, after refresh().
   [[nodiscard]] std::optional<PackPlace> find_seen(const Digest& content) { return table_.find_seen(content); }
   void refresh() { table_.refresh(); }
-  // nullopt: it is in no pack. What was stored is unpacked; whether it is the content its reader has to see.
+  // nullopt: it is in no pack. Unpacks the stored bytes; the reader must check that they are the content.
   [[nodiscard]] std::optional<std::vector<std::byte>> read(const Digest& content);
 
   [[nodiscard]] std::unique_ptr<PackWriter> begin();
@@ -50,15 +50,15 @@ class Packs {
 
   [[nodiscard]] std::vector<std::shared_ptr<const Pack>> all() { return table_.packs(); }
   [[nodiscard]] std::vector<PackMember> members_of(const Pack& pack) { return table_.members(pack.name); }
-  // The members for which `keep` says so (empty: all) go into a new pack, if they are right, and `pack` goes where
-  // `remove` takes it: the new one is durable before. Returns what was not right.
+  // Writes the right members that `keep` chooses (empty: all) into a new pack, makes that durable, and then calls
+  // `remove` for the old one. Returns the members that were not right.
   using Keep = std::function<bool(const PackMember&)>;
   std::vector<PackMember> rewrite(const Pack& pack, const Keep& keep, const std::function<void()>& remove);
-  // All members of `packs`, if they are right, in one pack; its name. nullopt: one is not, and nothing has changed.
+  // Writes all members of `packs` into one pack; returns its name. nullopt: one is not right, and nothing changed.
   [[nodiscard]] std::optional<Digest> merge(const std::vector<std::shared_ptr<const Pack>>& packs);
-  // What is right of a damaged pack stays; it itself goes to quarantine. Returns what was lost.
+  // Keeps the right members of a damaged pack in a new one; the damaged one goes to quarantine. Returns lost members.
   std::vector<PackMember> mend(const Pack& pack);
-  void moved(const Pack& pack) { table_.forget(pack.name); }  // somebody has taken it away
+  void moved(const Pack& pack) { table_.forget(pack.name); }  // it was moved away
   void note(const Pack& pack);                                // it was read, and is right
 
  private:

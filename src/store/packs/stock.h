@@ -1,5 +1,5 @@
-// What an open store holds, and what is known of it. Owned by the Store. Members are thread-safe each. Throws
-// Error{space}, Error{storage}.
+// An open store's content, and the hints about it. Owned by the Store. Each member is thread-safe. Throws Error{space},
+// Error{storage}.
 #pragma once
 
 #include <cstdint>

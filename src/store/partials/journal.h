@@ -1,7 +1,7 @@
-// The journal of one writer of one partial: what it claims and what it has done.
-// docs/store.md, "Journals". Fixed-size records, each with its checksum and its place, written by pwrite.
+// The journal of one writer of one partial: its claims and the chunks that it has done. docs/store.md, "Journals".
+// Fixed-size records, each with its checksum and its place, written by pwrite.
 //
-// JournalWriter: one thread at a time. JournalReader: follows another's journal; what it reads is hostile until its
+// JournalWriter: one thread at a time. JournalReader: follows another writer's journal; a record is hostile until its
 // checksum, its place and the partial's key agree. Throws Error{space}, Error{storage}.
 #pragma once
 
@@ -41,7 +41,7 @@ inline constexpr std::uint64_t journal_records_max = 1ULL << 26;  // 4 GiB: anyt
 void put_journal_record(std::string& out, const JournalRecord& record);
 [[nodiscard]] std::optional<JournalRecord> try_parse_journal_record(std::string_view bytes);
 
-// What the journal's bytes say so far; feed them in order. Pure.
+// The state of a journal after its bytes so far; feed them in order. Pure.
 class JournalState {
  public:
   JournalState(const Sha256& key, std::uint64_t chunks_max) : key_(key), chunks_max_(chunks_max) {}

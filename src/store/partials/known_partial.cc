@@ -25,9 +25,9 @@ bool same_file(const Fd& a, const Fd& b) {
   return ::fstat(a.get(), &of_a) == 0 && ::fstat(b.get(), &of_b) == 0 && of_a.st_ino == of_b.st_ino;
 }
 
-// Space is promised where the filesystem can promise it for nothing; where it cannot, writing zeros would be worse than
-// waiting. In memory a promise is that, 0.25 s a GiB before the first byte: there it is only seen whether what `lacks`
-// has room. By `step`. Returns 0 or an errno.
+// Has the filesystem promise space where it can do so for free; where it cannot, writing zeros would be worse than
+// waiting. In memory a promise writes zeros, 0.25 s a GiB before the first byte: there it only checks that `lacks`
+// bytes have room. In steps of `step`. Returns 0 or an errno.
 int promise(const Fd& file, off_t size, off_t step, std::uint64_t lacks) {
   struct statfs about {};
   if (::fstatfs(file.get(), &about) == 0 && filesystem_kind(static_cast<unsigned long>(about.f_type)).in_memory) {
@@ -58,7 +58,7 @@ KnownPartial::KnownPartial(Stock& store, const Digest& digest, std::vector<Sha25
     throw Error(FailureKind::internal, fmt::format("the chunk hashes do not make {}", digest.hash.hex()));
   }
   retry_lost_directory([this] {
-    // Looked for first: a publisher that died at its last step leaves the object and this directory, one file in both.
+    // Look first: a publisher that died at its last step leaves the object and this directory, one file in both.
     published_ = store_.objects.present(digest_);
     if (published_) return;
     make_directories(directory_);
@@ -74,7 +74,7 @@ KnownPartial::~KnownPartial() {
     if (!nothing) return;
     others_.refresh(true);
     if (others_.any()) return;
-    // Out of the way first: who opens it at this moment has a journal there by now, or makes the directory anew.
+    // Move it away first: a writer that opens it now has a journal there already, or makes the directory anew.
     const auto aside = store_.temporaries.new_name();
     rename_path(directory_, aside);
     const bool wanted = std::ranges::any_of(list_directory(aside), [this](const auto& file) {
@@ -83,7 +83,7 @@ KnownPartial::~KnownPartial() {
       return author && *author != store_.writer.text();
     });
     if (wanted) ::rename(aside.c_str(), directory_.c_str());
-    remove_tree(aside);              // also what could not go back: another is there, and its writers come there too
+    remove_tree(aside);              // also if it could not go back: another is there, and its writers go there
   } catch (const std::exception&) {  // then it stays, for the next one
   }
 }
@@ -126,9 +126,9 @@ bool KnownPartial::published_by_other() {
   return published_;
 }
 
-// One that brought nothing had the directory out of the way for a moment, as we came to it; or a purge took it. What
-// our descriptor still shows of our work and the others' goes where the next writers look. A store that is gone is not
-// made again: its owner, or an unmounted disk, took it.
+// A writer that brought nothing moved the directory away for a moment as we came to it, or a purge removed it. This
+// puts all work that our descriptor still shows back where the next writers look. A store that is gone is not made
+// again: its owner removed it, or a disk was unmounted.
 void KnownPartial::come_back() {
   const auto before = data_;
   check_reported(true);
@@ -170,8 +170,8 @@ std::vector<bool> KnownPartial::chunks_done() {
   return done;
 }
 
-// Whoever is still at work is believed until the end: publish() reads the rest. What the dead left is read now, so that
-// a chunk which a crash took is fetched again, and not found missing at the end.
+// Reports of active writers are trusted until the end: publish() reads those chunks. Reports of dead writers are
+// checked now, so that a chunk lost in a crash is fetched again, and not found missing at the end.
 void KnownPartial::check_reported(bool all) {
   std::vector<std::uint64_t> doubtful;
   for (std::uint64_t i = 0; i < chunks_.size(); ++i) {
@@ -204,8 +204,8 @@ std::map<std::uint64_t, std::uint64_t> KnownPartial::scratch_left() {
   return left;
 }
 
-// Whoever wrote its claim later sees the other's. Those that wrote before either looked both see both: then names
-// decide.
+// Of two writers, the one that claims later sees the other's claim. If both claim before either looks, both see both:
+// then names decide.
 std::uint64_t KnownPartial::claim_run(std::uint64_t first, std::uint64_t count) {
   std::unique_lock lock(mutex_);
   others_.refresh(true);
@@ -221,8 +221,8 @@ std::uint64_t KnownPartial::claim_run(std::uint64_t first, std::uint64_t count) 
   return ours - first;
 }
 
-// Up to where nobody else is at it. Whoever looked back before our claim was written does not know of it, and goes on
-// though it should give way: then we do.
+// Returns the end of the chunks that no other writer is at. A writer that looked before our claim was written does not
+// know of it, and goes on though it should give way: then we give way.
 std::uint64_t KnownPartial::await_way(std::unique_lock<std::mutex>& lock, std::uint64_t first, std::uint64_t end) {
   const auto until = std::chrono::steady_clock::now() + give_way_max;
   for (;;) {
@@ -315,7 +315,7 @@ FileTree KnownPartial::publish() {
   others_.refresh(true);
   check_reported(true);
   const auto missing = std::ranges::count(done_, false);
-  // Another published while we opened it: what its journal said was of the file that became the object, not of ours.
+  // Another writer published while we opened it: its journal is about the file that became the object, not ours.
   if (missing > 0 && store_.objects.present(digest_)) {
     published_ = true;
     data_.reset();

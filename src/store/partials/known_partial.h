@@ -40,13 +40,13 @@ class KnownPartial final : public SharedPartial {
   // The mutex is held in all of these.
   [[nodiscard]] std::shared_ptr<Fd> open_data();
   [[nodiscard]] bool at_its_name() const;  // the data file is still the one that we opened
-  // True: another has published it, and there is nothing left to do. What was taken from its name is brought back.
+  // True: another writer has published it, and nothing is left to do. Else restores a data file that lost its name.
   [[nodiscard]] bool published_by_other();
   void come_back();
   void note_done(std::uint64_t index);
   static constexpr std::chrono::milliseconds give_way_max{50};
   [[nodiscard]] std::uint64_t await_way(std::unique_lock<std::mutex>& lock, std::uint64_t first, std::uint64_t end);
-  // Reads the chunks that others report, all or only inactive writers'; what is not so is missing again.
+  // Reads the chunks that others report, all or only inactive writers'; a wrong chunk is missing again.
   void check_reported(bool all);
   [[nodiscard]] FileTree tree() const { return {digest_, chunks_}; }
 
@@ -57,7 +57,7 @@ class KnownPartial final : public SharedPartial {
 
   std::mutex mutex_;          // of what follows
   std::shared_ptr<Fd> data_;  // lanes write to the one that they saw; none once it is published
-  bool promised_ = false;     // the disk has said yes to all of it
+  bool promised_ = false;     // the disk has promised room for all of it
   JournalWriter journal_;
   OtherWriters others_;
   std::vector<bool> done_;  // by us, or read and found right

@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 constexpr std::size_t followed_max = 4096;            // more directories of one source are no work of ours
-constexpr std::uint64_t copied_chunks_max = 1 << 22;  // 16 TiB: what is copied when it cannot be taken over
+constexpr std::uint64_t copied_chunks_max = 1 << 22;  // 16 TiB: copied at most, where it cannot be taken over
 
 template <class Visit>
 void for_each_entry(const fs::path& directory, Visit&& visit) {
@@ -26,7 +26,7 @@ void for_each_entry(const fs::path& directory, Visit&& visit) {
   for (fs::directory_iterator it(directory, error), end; !error && it != end; it.increment(error)) visit(it->path());
 }
 
-// By open and fstat: network filesystems then ask the server, and do not answer from what they remember.
+// By open and fstat: network filesystems then ask the server, instead of answering from their cache.
 std::uint64_t size_now(const fs::path& file) {
   const Fd fd(::open(file.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   struct stat s {};
@@ -34,7 +34,7 @@ std::uint64_t size_now(const fs::path& file) {
   return error == 0 && S_ISREG(s.st_mode) ? static_cast<std::uint64_t>(s.st_size) : 0;
 }
 
-// What the journals in it say that its data file holds.
+// The chunks that the directory's journals report in its data file.
 std::map<std::uint64_t, std::vector<Sha256>> journaled(const fs::path& directory, const Sha256& key) {
   std::map<std::uint64_t, std::vector<Sha256>> all;
   for_each_entry(directory, [&](const fs::path& file) {
@@ -71,8 +71,8 @@ Leader LeaderWatch::look_now() {
   return last_;
 }
 
-// Whoever has seen nobody says so by a record, and so is ahead of all that open later. Of two that looked before either
-// had said it, each sees the other now.
+// A writer that sees no other appends a claim record, and so is ahead of all that open later. If two looked before
+// either appended, each sees the other now.
 bool LeaderWatch::take_lead(OwnPartial& own) {
   if (look_now() != Leader::none) return false;
   own.claim_lead();
@@ -117,7 +117,7 @@ void LeaderWatch::look_at(const fs::path& directory) {
   writer.vanished.reset();
 }
 
-// A directory goes when its content is published, a moment before the note; or because it is thrown away.
+// A directory goes when its content is published, a moment before the note; or when it is discarded.
 void LeaderWatch::forget_vanished() {
   const Time now = now_();
   for (auto& [name, writer] : writers_) {

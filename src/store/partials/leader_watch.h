@@ -1,8 +1,8 @@
-// Content whose digests are not known has one leading writer; whoever else wants it follows that writer's directory
+// Content whose digests are not known has one leading writer; other writers that want it follow that writer's directory
 // instead of fetching all of it a second time. docs/store.md, "Leading and following".
 //
-// Owned by whoever waits, beside an open Store. One thread at a time for each watch; any number of watches. Writers are
-// judged by what grows, seen here, by this clock; on this machine also by whether they live. Throws Error{storage}.
+// Owned by the waiting fetch, beside an open Store. One thread at a time for each; any number of watches. Writers are
+// judged by their files' growth, by this clock; on this machine also by whether they live. Throws Error{storage}.
 #pragma once
 
 #include <chrono>
@@ -21,9 +21,9 @@
 namespace sabath {
 
 enum class Leader : std::uint8_t {
-  none,       // nobody to wait for: open a partial of your own
-  active,     // somebody is at work, and is further than we are
-  published,  // it is here: Store::arrival() of the source says what it gave
+  none,       // no writer to wait for: open your own partial
+  active,     // a writer is at work, and is ahead of us
+  published,  // it is here: Store::arrival() of the source has its digest
 };
 
 class LeaderWatch {
@@ -32,12 +32,12 @@ class LeaderWatch {
 
   [[nodiscard]] Leader look();  // at the disk at most once in the interval
   [[nodiscard]] Leader look_now();
-  [[nodiscard]] bool saw_nothing() const { return looked_ && writers_.empty() && !own_; }  // nobody's directory, at all
-  // Ask when a partial was opened because nobody led. Of several that opened theirs at the same moment one goes on; for
-  // the others it is false, and they discard theirs.
+  [[nodiscard]] bool saw_nothing() const { return looked_ && writers_.empty() && !own_; }  // no writer's directory
+  // Call after opening a partial because no writer led. Of several writers that opened theirs at the same moment, one
+  // goes on; the others get false, and discard theirs.
   [[nodiscard]] bool take_lead(OwnPartial& own);
 
-  // What the other writer that got farthest noted of the source: nullopt if there is nothing that could be copied.
+  // The source version that the farthest other writer noted; nullopt if there is nothing to copy.
   [[nodiscard]] std::optional<SourceVersion> left_version();
   // Copies into `own` the chunks that follow its front, from others' directories that noted `expected`: each is hashed
   // and compared with its writer's journal. For writers that stand still and cannot be known to be dead: their files
@@ -50,7 +50,7 @@ class LeaderWatch {
 
  private:
   using Time = std::chrono::steady_clock::time_point;
-  struct Rank {  // of two writers the one with more records leads; that of the greater name, if they have as many
+  struct Rank {  // of two writers the one with more records leads; if equal, the one with the greater name
     std::uint64_t records = 0;
     std::string name;
     friend auto operator<=>(const Rank&, const Rank&) = default;

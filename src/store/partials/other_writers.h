@@ -1,8 +1,8 @@
 // The other writers of a shared partial, as their journals and scratch files show them. Owned by a KnownPartial, under
 // its mutex. Throws Error{storage}.
 //
-// A writer is active while what it writes grows: seen here, by this clock, so no clocks are compared. A dead process
-// of this machine is not active, however lately it wrote; a stopped one ceases to be after `quiet_max`.
+// A writer is active while its files grow, by this process's clock: no clocks are compared. A dead process of this
+// machine is not active, however lately it wrote; a stopped one ceases to be after `quiet_max`.
 #pragma once
 
 #include <chrono>
@@ -35,17 +35,17 @@ class OtherWriters {
 
   bool refresh(bool at_once);  // otherwise at most once in the interval; true if it looked
   [[nodiscard]] bool any() const { return !writers_.empty(); }
-  // Somebody's journal says that the chunk, with the right hash, is in the data file.
+  // A journal of another writer says that the chunk, with the right hash, is in the data file.
   [[nodiscard]] bool reports_done(std::uint64_t index) const { return reporter_[index] != nobody; }
   [[nodiscard]] bool reported_by_active(std::uint64_t index) const {
     return reports_done(index) && active(reporter_[index]);
   }
-  void disbelieve(std::uint64_t index) { reporter_[index] = nobody; }  // the chunk was read, and it is not so
-  void forget();  // what was seen: the directory is another now, though its name is the same
+  void disbelieve(std::uint64_t index) { reporter_[index] = nobody; }  // the chunk was read, and is wrong
+  void forget();  // all that was seen: the directory was replaced under the same name
   [[nodiscard]] bool claims(std::uint64_t index) const;
-  // Of several that claimed one chunk at once, one goes on: whose name is the least.
+  // Of several writers that claimed one chunk at once, the one with the least name goes on.
   [[nodiscard]] bool goes_before_us(std::uint64_t index) const;
-  // The chunks of which inactive writers left parts, and how many bytes. What was taken is not listed again.
+  // The chunks of which inactive writers left parts, and how many bytes. Parts already taken are left out.
   [[nodiscard]] std::map<std::uint64_t, std::uint64_t> scratch_left();
   // The parts of the chunk that inactive writers left. Each file is given once for each chunk: should it be wrong, it
   // must not come back.
@@ -69,7 +69,7 @@ class OtherWriters {
     std::vector<ScratchPart> parts{};
   };
   void note_scratch(const std::string& name, const std::string& author, std::uint64_t size);
-  // Calls `visit` with the name and each part of what an inactive writer left and we have not taken.
+  // Calls `visit` with the file's name and each part that an inactive writer left and we have not taken.
   template <class Visit>
   void for_each_left(Visit&& visit);
   std::uint32_t writer_named(const std::string& name);
@@ -88,7 +88,7 @@ class OtherWriters {
   std::map<std::string, std::uint32_t> by_name_;
   std::map<std::string, ScratchFile> scratch_;
   std::vector<std::uint32_t> reporter_;                                      // by chunk
-  std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> claimants_;  // by chunk, those that nobody has done
+  std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> claimants_;  // by chunk, if it is not done
   std::set<std::pair<std::string, std::uint64_t>> scratch_taken_;
 };
 

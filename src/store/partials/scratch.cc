@@ -158,7 +158,7 @@ void ScratchLanes::chunk_done(unsigned lane_number, std::uint64_t index) {
     for (auto& [number, chunks] : held_) chunks.erase(index);
   }
   if (lane.index == index) lane.index = UINT64_MAX;
-  // At once: most of it has not been written back yet, and now never will be.
+  // Cut at once: most of the file has not been written back yet, and now never will be.
   if (!needed(lane)) cut(lane);
 }
 

@@ -1,6 +1,6 @@
-// Bytes of chunks on their way, kept for a kill's sake: one file for each lane of each writer, beside the
-// partial. docs/store.md, "Scratch". ScratchLanes is thread-safe for different lanes. Throws Error{storage}. Where room
-// is short nothing is kept: it is the content's.
+// Bytes of chunks on their way, kept in case of a kill: one file for each lane of each writer, beside the partial.
+// docs/store.md, "Scratch". ScratchLanes is thread-safe for different lanes. Throws Error{storage}. Where room is short
+// it keeps nothing: content needs the room.
 #pragma once
 
 #include <chrono>
@@ -22,14 +22,14 @@ struct ScratchBytes {
   std::uint64_t offset = 0;
   std::vector<std::byte> bytes;
 };
-// What a scratch file holds of chunk `index`, each piece checked, and disjoint: of two that overlap the later counts.
+// The pieces of chunk `index` in a scratch file, checked and disjoint: of two that overlap, the later counts.
 [[nodiscard]] std::vector<ScratchBytes> read_scratch(const std::filesystem::path& file, std::uint64_t index,
                                                      std::uint64_t length_max);
 
-// What the parts give of the chunk from its start on without a gap.
+// The bytes of the chunk from its start to the first gap between the parts.
 [[nodiscard]] std::vector<std::byte> start_of(std::vector<ScratchBytes> parts);
 
-// Of which chunks a scratch file holds parts, and how long they are, as the pieces' heads say: the bytes are not read.
+// A part of a chunk in a scratch file, as the pieces' heads say: the bytes are not read.
 struct ScratchPart {
   std::uint64_t index = 0, offset = 0, length = 0;
   friend bool operator==(const ScratchPart&, const ScratchPart&) = default;
@@ -38,14 +38,14 @@ struct ScratchPart {
 
 class ScratchLanes {
  public:
-  // Of a part that came in less than this nothing is written: what a kill takes comes again as quickly.
+  // A part that came in less time than this is not written: after a kill it comes again as quickly.
   static constexpr std::chrono::milliseconds worth_keeping{100};
   ScratchLanes(std::filesystem::path directory, std::string writer, std::chrono::milliseconds since = worth_keeping);
-  // A part of chunk `index` from `offset` on: all that a lane has brought of it in a row, of which the last `fresh`
-  // bytes are new.
+  // A part of chunk `index` from `offset` on: all bytes that a lane has brought in a row, of which the last `fresh` are
+  // new.
   void write(unsigned lane, std::uint64_t index, std::uint64_t offset, std::span<const std::byte> part,
              std::size_t fresh);
-  void chunk_done(unsigned lane, std::uint64_t index);  // whichever lanes have brought it
+  void chunk_done(unsigned lane, std::uint64_t index);  // no matter which lanes brought it
   void clear();                                         // removes the files
   [[nodiscard]] bool empty();                           // nothing is kept
 
@@ -58,7 +58,7 @@ class ScratchLanes {
     std::uint64_t index = UINT64_MAX, offset = 0, end = 0;  // of the part on its way
     std::uint64_t file_size = 0;
     enum class Part : std::uint8_t { young, kept, skipped } part = Part::young;
-    bool held = false;  // of this chunk something is kept
+    bool held = false;  // bytes of this chunk are kept
     std::chrono::steady_clock::time_point begun{};
   };
   Lane& lane_at(unsigned lane);

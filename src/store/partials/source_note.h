@@ -1,5 +1,5 @@
-// source.json of a partial whose digests are not known: which version of the source its bytes are of. Free functions;
-// any thread. A note that is damaged or absent is none. Throws Error{storage}.
+// source.json of a partial whose digests are not known: the version of the source that its bytes are from. Free
+// functions; any thread. A damaged note counts as absent. Throws Error{storage}.
 #pragma once
 
 #include <cstdint>

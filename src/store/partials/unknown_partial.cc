@@ -80,7 +80,7 @@ std::vector<fs::path> UnknownPartial::ownerless(Stock& store, const Sha256& key)
   return found;
 }
 
-// rename(2) decides between several who want the same one.
+// rename(2) decides between several writers that want the same one.
 void UnknownPartial::take_directory() {
   for (const auto& found : ownerless(store_, key_)) {
     if (::rename(found.c_str(), directory_.c_str()) != 0) continue;
@@ -215,7 +215,7 @@ void UnknownPartial::forget_earlier() {
   if (unexamined_) restart();
 }
 
-// In this order: bytes without a journal are nothing, a journal with another version's bytes would be a lie.
+// In this order: bytes without a journal do not count, but a journal with another version's bytes would be a lie.
 void UnknownPartial::restart() {
   ::unlink((directory_ / journal_name(name_)).c_str());
   remove_foreign("journal.");

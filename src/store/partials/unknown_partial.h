@@ -1,6 +1,6 @@
 // A partial whose digests are not known: this writer's own directory, whose lanes write chunks in any order. It may
-// begin with what a dead writer of this machine left. docs/store.md, "Partials". Different chunks may be written and
-// read by different threads; everything else by one at a time.
+// begin with the directory of a dead writer of this machine. docs/store.md, "Partials". Different chunks may be written
+// and read by different threads; everything else by one at a time.
 #pragma once
 
 #include <atomic>
@@ -21,7 +21,7 @@ class UnknownPartial final : public OwnPartial {
  public:
   UnknownPartial(Stock& store, const Sha256& key);
   ~UnknownPartial() override;
-  // Directories below partial/<key>/ that somebody may take over, the one with the most data first.
+  // Directories below partial/<key>/ that a writer may take over, the one with the most data first.
   [[nodiscard]] static std::vector<std::filesystem::path> ownerless(Stock& store, const Sha256& key);
 
   std::vector<bool> chunks_done() override;
@@ -51,25 +51,25 @@ class UnknownPartial final : public OwnPartial {
   void note_done(std::uint64_t index, std::uint64_t length, const Sha256& hash);
   [[nodiscard]] std::uint64_t front_bytes() const;
   [[nodiscard]] std::vector<std::filesystem::path> foreign_scratch() const;  // earlier owners'
-  void remove_foreign(std::string_view prefix) noexcept;  // what its earlier owners called journal., scratch.
-  [[nodiscard]] std::multimap<std::uint64_t, Sha256> journaled() const;  // by its earlier owners
-  void forget_earlier();                                                 // adopted, but never looked at: begin anew
+  void remove_foreign(std::string_view prefix) noexcept;                     // earlier owners' files
+  [[nodiscard]] std::multimap<std::uint64_t, Sha256> journaled() const;      // by its earlier owners
+  void forget_earlier();                                                     // adopted, but never looked at: begin anew
 
   Stock& store_;
   const Sha256 key_;
   const std::filesystem::path directory_, data_path_;
   const std::string name_;  // the directory's own: of its journal and scratch files too
   Fd data_;
-  std::atomic<bool> unexamined_{false};  // it holds what an earlier owner left
+  std::atomic<bool> unexamined_{false};  // it holds an earlier owner's data
   bool over_ = false;                    // published or discarded
   std::uint64_t tail_index_ = 0;
-  std::vector<std::byte> tail_;                  // what an earlier owner had journaled as the short last chunk
+  std::vector<std::byte> tail_;                  // an earlier owner's short last chunk, as journaled
   std::map<std::uint64_t, std::uint64_t> left_;  // of earlier owners' scratch: bytes by chunk; under the mutex
   ScratchLanes scratch_;
 
   mutable std::mutex mutex_;  // of what follows
   JournalWriter journal_;
-  std::vector<std::optional<Sha256>> hashes_;  // by chunk; what is there
+  std::vector<std::optional<Sha256>> hashes_;  // by chunk; nullopt: not there
   std::uint64_t front_chunks_ = 0;             // of them, without a gap from the first
   std::uint64_t end_ = 0;                      // of the last chunk that is there
 };

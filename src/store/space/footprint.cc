@@ -9,7 +9,7 @@
 namespace sabath {
 namespace {
 
-constexpr std::uint64_t block_bytes = 4096;            // what a file takes is rounded up to this
+constexpr std::uint64_t block_bytes = 4096;            // a file's room is rounded up to this
 constexpr std::uint64_t fan_out = 256;                 // directories below objects/
 constexpr std::uint64_t own_inodes = 16;               // manifest, ref, logs, and the directories that they stand in
 constexpr std::uint64_t pack_threshold_new = 1 << 20;  // of a store that is not made yet
@@ -50,7 +50,7 @@ void Footprint::add_copy(std::uint64_t size_bytes) {
   bytes_ += in_blocks(size_bytes);
 }
 
-// What compression spares is not known beforehand.
+// The gain of compression is not known beforehand.
 std::uint64_t Footprint::bytes() const { return bytes_ + in_blocks(packed_bytes_ + packed_ * member_bytes); }
 
 std::uint64_t Footprint::inodes() const {
@@ -64,7 +64,7 @@ std::uint64_t Footprint::inodes() const {
 
 struct Standing::Names {
   explicit Names(const Layout& layout) : trash_is_empty(list_directory(layout.trash()).empty()), layout_(layout) {}
-  const bool trash_is_empty;  // looked at first: what leaves it is among the objects then
+  const bool trash_is_empty;  // looked at first: content that leaves it is among the objects then
   const ObjectTable& objects() {
     if (!objects_) objects_.emplace(layout_);
     return *objects_;

@@ -25,8 +25,8 @@ struct StoredObject {
 class ObjectTable {
  public:
   // Reads the names below objects/, where nothing is opened, and the indexes of packs. Symlinks (adopted files) count
-  // as nothing on the disk. Of content that stands there twice the file counts, or what is in the pack of the least
-  // name.
+  // as nothing on the disk. Of content that stands there twice, the file counts, else the member of the pack with the
+  // least name.
   explicit ObjectTable(const Layout& layout, Packs* packs = nullptr);
   [[nodiscard]] std::optional<std::uint32_t> find(const Digest& object) const;
   [[nodiscard]] std::size_t size() const { return objects_.size(); }

@@ -26,16 +26,16 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr auto look_again = std::chrono::milliseconds(20);
-// Whoever asks and does not say what came of it for so long is stopped or hidden: it counts as if it had been granted.
+// A writer that asks, and tells no outcome for this long, is stopped or hidden: its request counts as granted.
 constexpr auto undecided_max = std::chrono::seconds(5);
-// What others have written is taken off their files a moment later; so is a file of one that has just ended.
+// Other writers update their files a moment after they write; the file of one that has just ended goes as late.
 constexpr auto lag_max = std::chrono::milliseconds(1500);
 constexpr auto tell_every = std::chrono::milliseconds(500);
-constexpr std::uint64_t told_parts = 64;  // a change by this part of the whole is told
+constexpr std::uint64_t told_parts = 64;  // a change by this part of the whole is written
 
 bool granted(const FoundReservation& one) { return one.text.bytes > 0 || one.text.inodes > 0; }
 
-// `asked`: also what is not granted yet.
+// `asked`: also requests not granted yet.
 Promised sum_of(const std::vector<FoundReservation>& all, const std::string& own, bool asked) {
   Promised sum;
   for (const auto& one : all) {
@@ -113,7 +113,7 @@ class Reservation::Holding {
     store_.landing.listen([this](const Landing::Sum&) { landed_ = true; });
   }
 
-  // Returns when what is asked for is ours; throws when it is not to be had.
+  // Returns when the room asked for is ours; throws when it is not to be had.
   void contend(const Judge& judge, const std::stop_token& stop) {
     const auto begin = Clock::now();
     for (;;) {
@@ -122,7 +122,7 @@ class Reservation::Holding {
       if (!failure) return;
       const bool patient = Clock::now() - begin < undecided_max;
       if (const auto sure = judge(sum_of(all, name_, false), own())) {
-        // Not even without those who are still asking. What is counted twice for a moment is waited for.
+        // It does not fit even without pending requests. Wait out room that is counted twice for a moment.
         const bool others = std::ranges::any_of(all, [&](const auto& one) { return counts(one) && granted(one); });
         if (!others || Clock::now() - begin > lag_max || judge({}, own())) throw Error(*sure);
       } else if (!patient) {
@@ -147,7 +147,7 @@ class Reservation::Holding {
                                [&](const auto& one) { return counts(one) && one.text.asks() && one.name < name_; });
   }
 
-  // Says so, waits until those that go before us know their answer, and asks anew.
+  // Notes that it waits, waits until the writers that go before us know their answer, and asks anew.
   void give_way(Clock::time_point begin, const std::stop_token& stop) {
     set_waits(true);
     while (Clock::now() - begin < undecided_max && first_asker_goes_before_us(look())) pause(stop);
@@ -179,7 +179,7 @@ class Reservation::Holding {
     write();
   }
 
-  // Under mutex_: what was granted and is not written yet.
+  // Under mutex_: the room granted and not written yet.
   [[nodiscard]] Landing::Sum rest() const {
     const Landing::Sum now = store_.landing.sum();
     return {granted_.bytes - std::min(granted_.bytes, now.bytes - begun_.bytes),
@@ -194,7 +194,7 @@ class Reservation::Holding {
     text_.inodes = inodes;
     try {
       replace_file(store_.temporaries, file_, encode_reservation(text_), false);
-    } catch (const Error&) {  // nobody else knows then
+    } catch (const Error&) {  // then no other process knows
     }
   }
 

@@ -1,8 +1,8 @@
-// Room that a fetch was promised in a store: others subtract what of it is not written yet, so that two that run at the
-// same time do not both count on the last bytes. docs/store.md, "Reservations".
+// Room promised to a fetch in a store: other fetches subtract the part that is not written yet, so that two that run at
+// the same time do not both count on the last bytes. docs/store.md, "Reservations".
 //
-// Owned by whoever writes, which ends with it; it must not outlive its Store. Any thread. A reservation that cannot be
-// written (a read-only store, a full disk) is not held, and that is no error: nobody else knows of it then.
+// The writing fetch owns it, and ends it. It must not outlive its Store. Any thread. A reservation that cannot be
+// written (a read-only store, a full disk) is not held, and that is no error: no other process knows of it then.
 #pragma once
 
 #include <cstdint>
@@ -17,10 +17,10 @@
 
 namespace sabath {
 
-// What live reservations of others expect. Reads, and changes nothing.
+// The sum of the other writers' live reservations. Reads, and changes nothing.
 [[nodiscard]] Promised promised_by_others(Store& store);
 
-// Those of writers that are known to be dead, or have long been silent, are removed; how many there were.
+// Removes the reservations of writers that are known to be dead, or have long been silent; returns how many.
 std::uint64_t remove_dead_reservations(Store::State& store);
 
 class Reservation {
@@ -30,13 +30,13 @@ class Reservation {
   Reservation& operator=(const Reservation&) = delete;
   ~Reservation();  // ends it
 
-  // Says why so much more does not fit beside what others were promised, and this one itself before; nullopt: it does.
-  // It looks at the disk each time it is asked.
+  // Says why the room asked for does not fit beside the promises to others and to this one before; nullopt: it fits.
+  // Looks at the disk at each call.
   using Judge = std::function<std::optional<Failure>(const Promised& others, const Promised& own)>;
-  // Asks for so much more. Of several processes that ask at once for what only one can have, one gets it. Throws the
-  // judge's Failure as Error, and nothing was promised then; Error{interrupted}.
+  // Asks for this room besides. Of several processes that ask at once for room that only one can have, one gets it.
+  // Throws the judge's Failure as Error, and nothing was promised then; Error{interrupted}.
   void grow(std::uint64_t bytes, std::uint64_t inodes, const Judge& judge, const std::stop_token& stop = {});
-  void shrink(std::uint64_t bytes, std::uint64_t inodes);  // it will not be written after all
+  void shrink(std::uint64_t bytes, std::uint64_t inodes);  // this room will not be written after all
 
  private:
   class Holding;

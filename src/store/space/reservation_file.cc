@@ -56,7 +56,7 @@ std::vector<FoundReservation> read_reservations(const Layout& layout, const Host
       one.user = there->st_uid;
       one.live = is_live(one.name, here, nanoseconds(there->st_mtim), now_ns);
       found.push_back(std::move(one));
-    } catch (const Error&) {}  // another user's, who lets nobody read it
+    } catch (const Error&) {}  // another user's, and not readable for us
   }
   return found;
 }

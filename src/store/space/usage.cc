@@ -1,4 +1,4 @@
-// What the store takes on the disk: blocks as du(1) counts them, each file once however many links it has.
+// Measures the store's room on the disk: blocks as du(1) counts them, each file once however many links it has.
 #include <system_error>
 #include <unordered_set>
 
@@ -25,7 +25,7 @@ class Tally {
   }
   std::uint64_t inodes = 0;
 
-  // Of a file seen for the first time.
+  // Counts a file that it sees for the first time, and returns its stat.
   std::optional<struct stat> count(const fs::path& path) {
     const auto s = try_lstat(path);
     if (!s || (s->st_nlink > 1 && !S_ISDIR(s->st_mode) && !seen_.insert(s->st_ino).second)) return std::nullopt;

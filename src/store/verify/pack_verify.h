@@ -20,9 +20,9 @@ class PackVerify {
       : store_(store), report_(report), options_(options), scrub_(scrub) {}
 
   void add_all();  // every pack of the store
-  // The pack that holds it is read; of what it holds only what was added counts as a file. False: no pack does.
+  // Reads the pack that holds it; of its members, only added ones count as files. False: no pack holds it.
   bool add(const Digest& content, const std::string& path);
-  void run(const std::vector<Manifest>& manifests);  // they know the paths of bad content that was added without
+  void run(const std::vector<Manifest>& manifests);  // they give paths to bad content that was added without
 
  private:
   struct Task {

@@ -75,7 +75,7 @@ void Scrub::run() {
     for (unsigned i = 1; i < std::min(threads, scrub_threads_max) && try_add_thread(helpers, help); ++i) {}
     work();
   }
-  store_.checked.flush();  // also what was read before a stop request
+  store_.checked.flush();  // also files read before a stop request
   if (failure_) std::rethrow_exception(failure_);
   if (!bad_inodes_.empty()) remove_from_views();
   store_.evidence.flush();
@@ -137,7 +137,7 @@ void Scrub::again(const Reading& reading, bool fully) {
 
 void Scrub::take_gone(const Reading& reading) {
   const Item& item = reading.item;
-  // Of the whole store, only a link to a user's file that is gone is missing; what has no name is not there to miss.
+  // In the whole store, only a link to a user's file that is gone is missing; an object without a name is not.
   const auto named = item.of == nullptr ? try_lstat(reading.file) : std::nullopt;
   if (item.in_view || (item.of == nullptr && !named)) return;
   if (named && !S_ISLNK(named->st_mode)) return again(reading, item.fully);  // it was away for a moment
@@ -181,7 +181,7 @@ void Scrub::judge(Reading& reading) {
   if (!reading.fd) return blame(digest, path, 0, reading.trouble);
   if (reading.trouble.empty() && !still) return blame(digest, path, 0, "it changed while it was read: verify again");
   const auto named = try_stat(reading.file);
-  if (!named || named->st_ino != reading.before.st_ino) return again(reading, true);  // that is not what stands there
+  if (!named || named->st_ino != reading.before.st_ino) return again(reading, true);  // another file stands there
   store_.evidence.distrust(digest);
   const std::string aside = put_aside(reading);
   if (!reading.trouble.empty()) return blame(digest, path, 0, reading.trouble + aside);

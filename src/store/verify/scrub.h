@@ -1,6 +1,6 @@
-// Reads files whole and compares what they hold with what they must hold, several files and several parts of a file at
-// once. Counts the bytes where they are read. Used by Store::verify: add() everything, then run() once.
-// Throws only what no file is to blame for; a file that cannot be read is a finding.
+// Reads files whole and compares their content with their digests, several files and several parts of a file at once.
+// Counts the bytes as it reads them. Used by Store::verify: add() everything, then run() once. Throws only errors that
+// no file is to blame for; an unreadable file is a finding.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,7 @@ class Scrub {
   };
   Scrub(Store::State& store, VerifyReport& report, const VerifyOptions& options);
   void add(Item item) { items_.push_back(std::move(item)); }
-  // Where to look for the path and the chunk layer of bad content that was added without; they outlive the scrub.
+  // The manifests give a path and a chunk layer to bad content that was added without; they outlive the scrub.
   void ask(const std::vector<Manifest>& manifests) { manifests_ = &manifests; }
   void run();
   [[nodiscard]] std::int64_t now_ns() const { return now_ns_; }  // when this verification began
@@ -53,11 +53,11 @@ class Scrub {
   void begin(Reading& reading);            // opens it; throws Error
   void name_bad_chunks(const Reading& reading, const std::string& aside);
   [[nodiscard]] std::optional<Item> try_recognise(const Digest& digest) const;
-  [[nodiscard]] std::vector<Sha256> chunk_layer(const Item& item) const;  // empty: nobody knows it
-  // The good chunks become a partial, so that the others alone have to be fetched; how many.
+  [[nodiscard]] std::vector<Sha256> chunk_layer(const Item& item) const;  // empty: not known
+  // Makes the good chunks a partial, so that only the others have to be fetched; returns how many.
   std::uint64_t salvage(const Reading& reading, const std::vector<Sha256>& layer);
-  [[nodiscard]] std::string put_aside(const Reading& reading);  // what to say of it
-  void remove_from_views();                                     // hard links of what was put aside
+  [[nodiscard]] std::string put_aside(const Reading& reading);  // returns what to report
+  void remove_from_views();                                     // hard links of files that were put aside
 
   Store::State& store_;
   VerifyReport& report_;

@@ -1,4 +1,4 @@
-// What there is to verify: the files of one manifest, or all that the store holds.
+// Chooses what to verify: the files of one manifest, or the whole store.
 #include <fmt/format.h>
 
 #include <set>
@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A view's files that are not the objects themselves have bytes of their own, and training reads those.
+// A view's files that are not the objects themselves have their own bytes, and training reads those.
 void add_view_copies(Store::State& store, const Manifest& manifest, const VerifyOptions& options, Scrub& scrub) {
   const auto view = store.layout.view(manifest.root());
   const auto there = try_lstat(view);
@@ -63,7 +63,7 @@ void add_objects(Store::State& store, const VerifyOptions& options, Scrub& scrub
       });
 }
 
-// What an asset's name promises, and nothing holds.
+// A file or manifest that an asset's name promises, and that is nowhere.
 struct Lack {
   Sha256 root;
   std::optional<Digest> file;  // nullopt: its manifest
@@ -74,7 +74,7 @@ std::optional<Manifest> try_manifest(const Store::State& store, const Sha256& ro
   const auto file = store.layout.manifest(root);
   try {
     if (try_lstat(file)) return Manifest::open(file);
-  } catch (const Error& error) {  // damaged, or gone meanwhile; what cannot be read for once is neither
+  } catch (const Error& error) {  // damaged, or gone meanwhile; a passing read error is neither
     if (error.failure().kind != FailureKind::invalid && try_lstat(file)) throw;
   }
   return std::nullopt;
@@ -90,8 +90,8 @@ void find_lacks(const Store::State& store, const Sha256& root, bool kept, const 
   });
 }
 
-// A collection may take an asset meanwhile, its name first: so its name is looked at again after its files. What one
-// took that did not end, or what a fetch brings just now, comes back in the other order: so all is looked at twice.
+// A collection may take an asset meanwhile, its name first: so re-check the name after the files. An undo, or a fetch
+// that runs now, brings the files first and the name last: so look at all twice.
 void keep_what_still_lacks(Store& store, std::vector<Lack>& lacks) {
   Store::State& state = store.state();
   const auto forget_unnamed = [&] {

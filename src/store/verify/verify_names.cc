@@ -111,7 +111,7 @@ class Names {
     return writer && life_of(*writer, store_.writer.host) == Life::dead;
   }
 
-  // Calls `visit` with each whole record of a log and its number; the torn end of a log that a kill left is none.
+  // Calls `visit` with each whole record of a log and its number; the torn end that a kill leaves is no record.
   template <class Visit>
   static void for_each_record(const fs::path& log, std::size_t size, Visit&& visit) {
     const auto fd = try_open_file(log, O_RDONLY | O_NONBLOCK);

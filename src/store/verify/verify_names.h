@@ -1,5 +1,5 @@
-// Everything of a store but its objects, looked at: manifests, refs, aliases, indexes, pins, logs and journals. Private
-// to src/store. One thread. Throws Error{space}, Error{storage}.
+// Checks everything of a store but its objects: manifests, refs, aliases, indexes, pins, logs and journals. Private to
+// src/store. One thread. Throws Error{space}, Error{storage}.
 #pragma once
 
 #include <vector>
@@ -9,9 +9,9 @@
 
 namespace sabath {
 
-// What is damaged is told to `scrub`. Manifests, refs, aliases and indexes are put aside: they can be learnt again. A
-// damaged pin is written anew, for its name alone keeps. Of logs and journals of dead writers the good records are
-// kept. Returns the good manifests.
+// Reports damage to `scrub`. Puts damaged manifests, refs, aliases and indexes aside: they can be learnt again. Writes
+// a damaged pin anew, as its name alone keeps the root. Keeps the good records of dead writers' logs and journals.
+// Returns the good manifests.
 std::vector<Manifest> check_names(Store::State& store, Scrub& scrub);
 
 }  // namespace sabath

@@ -1,9 +1,9 @@
 // The tree of a view that does not stand yet, while the files of its asset arrive: each is written where the view will
-// show it, and becomes an object by a hard link. So a small file costs five calls to the filesystem in place of ten.
+// show it, and becomes an object by a hard link. So a small file costs five calls to the filesystem instead of ten.
 // Where views are not hard links (clones) it makes objects like any other writer. docs/store.md, "Views".
 //
-// write_object() by any thread; then show() or abandon(), once. What was published stays, whatever becomes of the tree.
-// Throws Error{space}, Error{storage}.
+// write_object() by any thread; then show() or abandon(), once. Published objects stay, even if the tree goes. Throws
+// Error{space}, Error{storage}.
 #pragma once
 
 #include <sys/stat.h>
@@ -25,15 +25,15 @@ namespace sabath {
 class GrowingView {
  public:
   explicit GrowingView(Store& store) : store_(store) {}
-  ~GrowingView();  // not shown: the tree goes, and what it held is hashed once more when it is next looked for
+  ~GrowingView();  // not shown: removes the tree, and its objects are hashed once more when next looked for
   GrowingView(const GrowingView&) = delete;
   GrowingView& operator=(const GrowingView&) = delete;
 
-  // Of the content that the manifest has at `path`; once for each path, and before the first show().
+  // For the content that the manifest has at `path`; once for each path, and before the first show().
   [[nodiscard]] std::unique_ptr<ObjectWriter> write_object(const std::string& path);
-  // Store::make_view, of which a part is made.
+  // Store::make_view(), of which a part is done already.
   std::filesystem::path show(const Manifest& manifest);
-  void abandon(const Manifest& manifest) noexcept;  // the tree goes, and nothing has to be hashed for that
+  void abandon(const Manifest& manifest) noexcept;  // removes the tree; nothing has to be hashed again
 
  private:
   friend class ViewPlace;
@@ -46,7 +46,7 @@ class GrowingView {
   GrownFiles grown_;
 };
 
-// Where one file stands in a growing view.
+// The place of one file in a growing view.
 class ViewPlace final : public ObjectPlace {
  public:
   ViewPlace(GrowingView& view, std::string path) : view_(view), path_(std::move(path)) {}

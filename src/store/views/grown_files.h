@@ -1,5 +1,5 @@
-// Which files of a growing view stand in it and are objects: what need not be looked at when it is shown. 8 bytes for
-// each file: a hash of its path and content. Thread-safe.
+// Notes which files of a growing view stand in it and are objects: show() need not look at them. 8 bytes for each file:
+// a hash of its path and content. Thread-safe.
 #pragma once
 
 #include <algorithm>

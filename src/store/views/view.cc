@@ -7,7 +7,7 @@
 namespace sabath {
 namespace {
 
-// Looked at before anything is made: links that are taken back cost each object's evidence.
+// Checked before anything is made: removing links again would cost each object's evidence.
 void check_all_present(Store::State& store, const Manifest& manifest) {
   std::uint64_t missing = 0;
   std::string first;
@@ -69,7 +69,7 @@ bool try_show_grown(Store::State& store, const Manifest& manifest, const std::fi
   });
   entries.finish();
   return stood == grown.size() &&
-         try_name(store, tree, manifest.root());  // else something stands there that nobody named
+         try_name(store, tree, manifest.root());  // else the tree has a file that no entry names
 }
 
 bool Store::view_present(const Manifest& manifest) {

@@ -1,5 +1,5 @@
 // views/<root>/: an asset as training code wants to see it. Entries are clones, hard links or copies of objects, copies
-// of what packs hold, or symlinks to adopted files. docs/store.md, "Views". One thread. Throws Error{space},
+// of packs' members, or symlinks to adopted files. docs/store.md, "Views". One thread. Throws Error{space},
 // Error{storage}, Error{content}.
 #pragma once
 
@@ -15,21 +15,21 @@
 
 namespace sabath {
 
-// Entries of one tree: is this one right, make it.
+// Checks and makes the entries of one tree.
 class ViewEntries {
  public:
   ViewEntries(Store::State& store, const std::filesystem::path& root) : store_(store), at_(root) {}
-  // Of a tree outside the store, which is perhaps on another filesystem and of a store that cannot be written to.
+  // For a tree outside the store: perhaps on another filesystem, and from a store that cannot be written to.
   ViewEntries(Store::State& store, const std::filesystem::path& root, TreeFiles files)
       : store_(store), at_(root), outside_(true), files_(files) {}
 
   [[nodiscard]] bool right(const Entry& entry);
   void make(const Entry& entry);  // where nothing stands
-  void mend(const Entry& entry);  // whatever stands there; in its place when finish() has ended
-  // A hard link gone changes the ctime of its object: this keeps the object's evidence true.
+  void mend(const Entry& entry);  // replaces what stands there; in place after finish()
+  // Removing a hard link changes its object's ctime: this keeps the object's evidence true.
   bool remove_file(const Entry& entry);  // false: there was none
   bool complete(const Entry& entry);     // made before, or made now; true: a file stood there
-  void finish();                         // what was copied is on the disk
+  void finish();                         // makes the copies durable
 
  private:
   struct Place {
@@ -49,7 +49,7 @@ class ViewEntries {
   [[nodiscard]] Fd create(const Place& place, const Entry& entry);
   void settle(Fd file, const Entry& entry);  // it is written
   [[nodiscard]] std::filesystem::path new_temporary();
-  void put_in_place();  // what was mended
+  void put_in_place();  // the mended entries
   [[nodiscard]] std::filesystem::path path_of(const Entry& entry) const { return at_.root() / entry.path.text(); }
 
   struct Mended {
@@ -67,11 +67,11 @@ class ViewEntries {
   std::shared_ptr<SyncGroup> group_;  // of the copies; nullptr: there are none
 };
 
-// Of a tree in which the `grown` files stand already: makes the rest, and it is the view. False: it cannot be, or there
-// is a view. Then it goes by unmake().
+// Makes the rest of a tree in which the `grown` files stand already, and makes it the view. False: it cannot be, or
+// there is a view. Then the caller removes it by unmake().
 [[nodiscard]] bool try_show_grown(Store::State& store, const Manifest& manifest, const std::filesystem::path& tree,
                                   GrownFiles& grown);
-// Takes the tree away, and keeps the evidence of the objects that were linked into it.
+// Removes the tree, and keeps the evidence of the objects that were linked into it.
 void unmake(Store::State& store, const Manifest& manifest, const std::filesystem::path& tree) noexcept;
 
 }  // namespace sabath

@@ -117,11 +117,11 @@ void ViewEntries::make_file_once(const Place& place, const Entry& entry) {
   if (adopted) return link_to(place, entry, *adopted);
   if (!there && !store_.packs.none_seen() && store_.packs.find(entry.digest)) return copy_packed(place, entry);
   if (!own && trusted && files_ == TreeFiles::symlinks) return link_to(place, entry, object);
-  // A link shares its object's mode, so what shall be executable is never one. Clones come first: nobody can write
-  // through a clone into the store. An object whose owner is not trusted could be written to after it was linked.
+  // A link shares its object's mode, so an executable is never a link. Clones come first: no user can write through a
+  // clone into the store. An owner who is not trusted could write to his object after it was linked.
   if (own || !trusted || clones(object)) return copy(place, entry, object, trusted);
   if (try_link(place, entry, object, *there)) return;
-  // Another user's: systems let nobody link what he may not write.
+  // Another user's object: systems let no user hard-link a file that he may not write.
   const bool ours = there->st_uid == ::geteuid();
   if (ours || ::symlinkat(object.c_str(), place.directory, place.name.c_str()) != 0) copy(place, entry, object, true);
 }
@@ -147,7 +147,7 @@ bool ViewEntries::try_link(const Place& place, const Entry& entry, const std::fi
     if (errno == EMLINK || errno == EXDEV || errno == EPERM || errno == EOPNOTSUPP) return false;
     throw_errno("link", path_of(entry), errno);
   }
-  // The link changed the ctime and nothing else did: what was known before is still so.
+  // The link changed the ctime and nothing else did: the earlier evidence still holds.
   const auto after = stat_at(place.directory, place.name);
   if (known && after && same_but_ctime(before, *after)) store_.evidence.add(entry.digest, *after);
   return true;
@@ -192,7 +192,7 @@ void ViewEntries::copy_packed(const Place& place, const Entry& entry) {
   if (!bytes) throw_errno("copy", path_of(entry), ENOENT);
   if (!is_content(*bytes, entry.digest)) {
     store_.packs.distrust(entry.digest);
-    static_cast<void>(store_.packs.present(entry.digest));  // what else the pack has is kept
+    static_cast<void>(store_.packs.present(entry.digest));  // keeps the rest of the pack
     throw Error(FailureKind::content, fmt::format("the pack of {} does not hold it", printable(entry.path.text())),
                 "it was put into quarantine: fetch again");
   }
