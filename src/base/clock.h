@@ -1,4 +1,4 @@
-// The time of day, for records. What lasts is measured by steady_clock.
+// The time of day, for records. Durations are measured by steady_clock.
 #pragma once
 
 #include <chrono>
@@ -17,7 +17,7 @@ template <class Unit = std::chrono::nanoseconds>
   return std::chrono::duration_cast<Unit>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
-// Of a time in seconds; 0 for what is no time.
+// Of a time in seconds; 0 for a value that is no time.
 [[nodiscard]] inline std::int64_t to_milliseconds(double seconds) {
   constexpr double far = 4e12;
   return std::abs(seconds) < far ? static_cast<std::int64_t>(std::llround(seconds * 1000)) : 0;

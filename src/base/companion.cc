@@ -58,7 +58,7 @@ pid_t start(const std::filesystem::path& program, std::string_view role, int cha
   return pid;
 }
 
-// A file in memory that takes so many bytes, and no more: what a program complains of that is not ours.
+// A file in memory that takes at most complaint_bytes_max bytes: the complaints of a program that is not ours.
 Fd make_complaints() {
   Fd file(::memfd_create("complaints", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!file || ::ftruncate(file.get(), static_cast<off_t>(complaint_bytes_max)) != 0 ||
@@ -76,7 +76,7 @@ std::string text_in(const Fd& complaints) {
   return text.substr(0, text.find_last_not_of(" \n\r\t") + 1);
 }
 
-// True when there is something to read, or nothing will come any more.
+// True when there is something to read, or the other end has gone.
 bool is_ready(int channel, const std::stop_token& stop) {
   pollfd ready{channel, POLLIN, 0};
   const int count = ::poll(&ready, 1, stop.stop_possible() ? stop_poll_ms : 1000);
@@ -96,7 +96,7 @@ void send_bytes(int channel, std::string_view bytes) {
   }
 }
 
-// So many bytes, or fewer if the other end goes.
+// Receives `wanted` bytes, or fewer if the other end goes.
 std::string receive_bytes(int channel, std::uint64_t wanted, const std::stop_token& stop) {
   std::string bytes;
   std::array<char, 65536> buffer;
@@ -135,8 +135,8 @@ Companion::Companion(const std::filesystem::path& program, std::string_view role
   }
   channel_ = Fd(ends[0]);
   {
-    const Fd theirs(ends[1]);                              // not held below: its end is how we learn of an early death
-    if (streams.err < 0) complaints_ = make_complaints();  // the host's own is not for a stranger's words
+    const Fd theirs(ends[1]);                              // not held below: we learn of an early death by its end
+    if (streams.err < 0) complaints_ = make_complaints();  // the host's own stream is not for another program's words
     pid_ = start(program, role, theirs.get(), streams.out, streams.err < 0 ? complaints_.get() : streams.err);
   }
   try {

@@ -1,10 +1,10 @@
-// A process of the program `sabath` that works for this library: it does what must not be done in the process of a
-// host, who has threads, locks and an HDF5 of its own. So the library itself never forks, and never calls HDF5.
+// A process of the program `sabath` that works for this library. It does work that must not run in a host's process,
+// which has its own threads, locks and HDF5. So the library itself never forks, and never calls HDF5.
 //
 // The library starts `sabath --as ROLE WORDING` (base/wording.h) and talks with it over a socket, which is the
-// companion's standard input; src/companion is the other end. The companion says first which version it is of: another
-// one is refused. The host's signals, umask, directory and streams stay as they are. Any thread. Throws Error{command}
-// where nothing answers.
+// companion's standard input; src/companion is the other end. The companion first sends its version: the library
+// refuses another one. The host's signals, umask, directory and streams stay as they are. Any thread. Throws
+// Error{command} if no companion answers.
 #pragma once
 
 #include <sys/types.h>
@@ -26,7 +26,7 @@ namespace sabath {
 class Companion {
  public:
   struct Streams {
-    int out = -1, err = -1;  // -1: nowhere; what a wrong program writes to `err` is then told with the failure
+    int out = -1, err = -1;  // -1: nowhere; a failure then reports what a wrong program wrote to `err`
   };
   Companion(const std::filesystem::path& program, std::string_view role, const Streams& streams,
             const std::stop_token& stop);
@@ -37,7 +37,7 @@ class Companion {
   [[nodiscard]] int channel() const noexcept { return channel_.get(); }
   [[nodiscard]] pid_t pid() const noexcept { return pid_; }
   void kill() noexcept;
-  // Hangs up. The status of waitpid(2); nullopt: another part of this process was told, as it waits for all children.
+  // Hangs up. The status of waitpid(2); nullopt: another part of this process got it, as it waits for all children.
   std::optional<int> wait() noexcept;
 
  private:
@@ -47,14 +47,14 @@ class Companion {
   pid_t pid_ = 0;
 };
 
-// What a companion says first.
+// The first bytes that a companion sends.
 inline constexpr std::string_view companion_greeting = "sabath " SABATH_VERSION ", companion 2\n";
 
-inline constexpr std::uint64_t request_bytes_max = 64 << 20;  // a program's arguments and environment are much less
+inline constexpr std::uint64_t request_bytes_max = 64 << 20;  // a program's arguments and environment take much less
 
-// One message: its length and its bytes. A reader that has gone is an Error{command}, never a SIGPIPE.
+// One message: its length and its bytes. If the reader has gone it throws Error{command}, with no SIGPIPE.
 void send_message(int channel, std::string_view bytes);
-// nullopt: the other end has gone before its end. Throws Error{invalid} for one that is longer, Error{interrupted}.
+// nullopt: the other end has gone before its end. Throws Error{invalid} for a longer message, Error{interrupted}.
 [[nodiscard]] std::optional<std::string> receive_message(int channel, std::uint64_t bytes_max,
                                                          const std::stop_token& stop = {});
 

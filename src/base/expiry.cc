@@ -68,7 +68,7 @@ std::map<std::string, std::string> parameters_of(const Url& url) {
     try {
       all.emplace(to_lower(percent_decode(one.substr(0, equals))),
                   percent_decode(one.substr(std::min(one.size(), equals + 1))));
-    } catch (const Error&) {  // it says nothing here
+    } catch (const Error&) {  // skip what cannot be decoded
     }
   }
   return all;

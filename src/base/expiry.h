@@ -1,4 +1,4 @@
-// When a permission ends, by what stands in it: in a presigned URL, a token, or a time as text. Pure; any thread.
+// When a permission ends, by its own text: a presigned URL, a token, or a time. Pure; any thread.
 #pragma once
 
 #include <chrono>
@@ -18,7 +18,7 @@ using WallTime = std::chrono::system_clock::time_point;
 // X-Amz-Date and X-Amz-Expires (S3), X-Goog-Date and X-Goog-Expires (Google), Expires (S3's old way), se (Azure).
 [[nodiscard]] std::optional<WallTime> presigned_until(const Url& url);
 
-// The claim `exp` of a JSON web token (RFC 7519). Its signature is nobody's business here.
+// The claim `exp` of a JSON web token (RFC 7519). Its signature is not checked here.
 [[nodiscard]] std::optional<WallTime> token_until(std::string_view token);
 
 }  // namespace sabath

@@ -195,7 +195,7 @@ std::optional<std::string> try_read_text(const std::filesystem::path& path, std:
   if (S_ISREG(s.st_mode) && static_cast<std::uint64_t>(s.st_size) > size_max) throw too_long();
   std::string text;
   std::uint64_t room = std::max<std::uint64_t>(static_cast<std::uint64_t>(s.st_size), 4096);
-  for (;;) {  // files of /proc say that they have no bytes: read until nothing comes
+  for (;;) {  // files of /proc report a size of 0: read until the end
     const std::size_t begin = text.size();
     text.resize(begin + static_cast<std::size_t>(std::min(room, size_max + 1 - begin)));
     const std::size_t n = read_at(fd->get(), std::as_writable_bytes(std::span(text)).subspan(begin), begin, path);
@@ -232,7 +232,7 @@ void rename_path(const std::filesystem::path& from, const std::filesystem::path&
     throw_errno(fmt::format("rename {} to", printable(from.native())), to, errno);
 }
 
-// Not by std::filesystem: it takes a parent that cannot be looked at for one that is there, and tells another error.
+// Not by std::filesystem: it takes an unreadable parent for one that is there, and reports another error.
 void make_directories(const std::filesystem::path& path) {
   const auto is_there = [&] {
     const auto s = try_stat(path);

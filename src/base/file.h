@@ -1,5 +1,5 @@
-// Files as the kernel has them: owned descriptors, whole reads and writes, every error checked and named.
-// All functions throw Error: ENOSPC, EDQUOT, EFBIG and no inodes as `space`, anything else as `storage`.
+// Files by system calls: owned descriptors, whole reads and writes, every error checked and named. All functions throw
+// Error: ENOSPC, EDQUOT, EFBIG and no inodes as `space`, anything else as `storage`.
 #pragma once
 
 #include <sys/stat.h>
@@ -46,10 +46,9 @@ void rename_path(const std::filesystem::path& from, const std::filesystem::path&
 
 // Whole small file; throws Error{invalid} when it is longer than `size_max`, nullopt when it is absent.
 [[nodiscard]] std::optional<std::string> try_read_text(const std::filesystem::path& path, std::uint64_t size_max);
-// "PATH.<16 hexadecimal digits>.ENDING": beside `path`, and nobody else's.
+// "PATH.<16 hexadecimal digits>.ENDING": beside `path`, and unique.
 [[nodiscard]] std::filesystem::path unfinished_name(const std::filesystem::path& path, std::string_view ending);
-// Write to a temporary name beside it, fsync, rename, fsync the directory.
-// `whatever_umask`: it has just this mode.
+// Write to a temporary name beside it, fsync, rename, fsync the directory. `whatever_umask`: it has exactly this mode.
 void write_text_atomically(const std::filesystem::path& path, std::string_view text, mode_t mode = 0644,
                            bool whatever_umask = false);
 

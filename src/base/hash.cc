@@ -49,7 +49,7 @@ Sha256Choice forced_choice(const Sha256Candidates& candidates, std::string_view 
               fmt::format("it has {}", names));
 }
 
-// The choice of this process: forced, or measured once enough is to be hashed that it pays. Thread-safe.
+// The choice of this process: forced, or measured once there is enough to hash that it pays. Thread-safe.
 class ChoiceHere {
  public:
   void force(std::string_view name) {
@@ -71,7 +71,7 @@ class ChoiceHere {
     }
     return *last_;
   }
-  // For a job of so many bytes.
+  // For a job of `bytes` bytes.
   const Sha256Choice& at_hand(std::size_t bytes) {
     constexpr std::size_t worth_it = std::size_t{1} << 20;  // the measuring takes as long as hashing ten of these
     static const Sha256Choice stream_only;
@@ -257,7 +257,7 @@ Checksums ChecksumSet::finish_and_compare(std::string_view what) {
                 fmt::format("{}: its {} is {}, published is {}", what, algorithm, computed, expected),
                 "the source serves other bytes than the recipe describes: try another mirror, or ask the publisher");
   };
-  Checksums computed;  // the strongest first: it is the one to tell of
+  Checksums computed;  // the strongest first: a failure names that one
   if (sha256_) computed.sha256 = compare("sha256", sha256_->finish().hex(), expected_.sha256);
   for (auto& [algorithm, hash] : others_)
     computed.*algorithm->value = compare(algorithm->name, hash.finish_hex(), expected_.*algorithm->value);

@@ -25,14 +25,13 @@ void sha256_pieces(std::span<const std::byte> bytes, std::size_t piece_size, std
 // hashes[i] = SHA-256 of messages[i]; as many hashes as messages. Neighbours of one length are hashed side by side.
 void sha256_each(std::span<const std::span<const std::byte>> messages, std::span<Sha256> hashes);
 
-// How several messages are hashed, of this process: by the kernel that is the quickest here, found out when first
-// needed, or by the one that is named: "auto", or a name of hash_kernels(). Once, before anything is hashed. Throws
-// Error{usage}.
+// Sets how this process hashes several messages: "auto", by the quickest kernel here, measured when first needed; or a
+// name of hash_kernels(), by that kernel. Call once, before anything is hashed. Throws Error{usage}.
 void force_hash_kernel(std::string_view name);
 
 struct HashKernels {
   std::string pieces, with_stream;  // the names of those in use; with_stream empty: stream and pieces each by itself
-  std::vector<std::pair<std::string, double>> bytes_per_second;  // of all that this CPU has, as they were measured
+  std::vector<std::pair<std::string, double>> bytes_per_second;  // of all that this CPU has, as measured
   std::vector<std::string> wrong;                                // that gave wrong hashes, and are not used
 };
 [[nodiscard]] HashKernels hash_kernels();
@@ -60,7 +59,7 @@ class StreamSha256 {
   // update(bytes) and sha256_pieces(bytes, piece_size, hashes).
   void update(std::span<const std::byte> bytes, std::size_t piece_size, std::span<Sha256> hashes);
   [[nodiscard]] Sha256 finish();                   // once
-  [[nodiscard]] static bool takes_pieces_along();  // it costs less than the two by themselves here
+  [[nodiscard]] static bool takes_pieces_along();  // it costs less here than the two by themselves
 
  private:
   struct Free {
@@ -76,7 +75,7 @@ class ChecksumSet {
   void update(std::span<const std::byte> bytes);
   // update(bytes) and sha256_pieces(bytes, piece_size, hashes).
   void update(std::span<const std::byte> bytes, std::size_t piece_size, std::span<Sha256> hashes);
-  // Throws Error{content} naming the algorithm, both values and `what`; returns what was computed.
+  // Throws Error{content} naming the algorithm, both values and `what`; returns the computed checksums.
   Checksums finish_and_compare(std::string_view what);
   [[nodiscard]] bool empty() const { return expected_.empty(); }
 

@@ -15,7 +15,7 @@
 namespace sabath {
 namespace {
 
-// Walks the text and shares how far the lexer has come, which SAX events do not tell.
+// Walks the text and shows how far the lexer has come, which SAX events do not tell.
 class CountedIterator {
  public:
   using iterator_category = std::input_iterator_tag;

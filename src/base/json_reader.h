@@ -1,10 +1,10 @@
 // A strict reader of JSON that people wrote: small documents, every value with its line, every error with its place.
 // Duplicate keys, NaN, invalid UTF-8, depth and size beyond the limits are refused.
 //
-// parse_json gives a tree of plain values. JsonObject then takes the expected keys out of one object and refuses what
-// is left over, so that a misspelt key is an error and not a silent default. It only refers to the tree and to
-// `origin`, which must outlive it; one thread. Throws Error{invalid} as "file:line: what is wrong"; of a request, which
-// a caller made and nobody stored, Error{usage}.
+// parse_json gives a tree of plain values. JsonObject then takes the expected keys out of one object and refuses the
+// others, so that a misspelt key is an error and not a silent default. It only refers to the tree and to `origin`,
+// which must outlive it; one thread. Throws Error{invalid} as "file:line: what is wrong"; of a request, which a caller
+// made and did not store, Error{usage}.
 #pragma once
 
 #include <cstddef>
@@ -27,7 +27,7 @@ struct JsonLimits {
 
 struct JsonMember;
 
-// A number that is negative, has a fraction, or does not fit 64 bits; `text` as it was written.
+// A number that is negative, has a fraction, or does not fit 64 bits; `text` as written.
 struct JsonNumber {
   double value = 0;
   std::string text;
@@ -52,7 +52,7 @@ struct JsonMember {
   JsonValue value;
 };
 
-// `kind`: of all that is wrong with it.
+// `kind`: of all errors in it.
 [[nodiscard]] JsonValue parse_json(std::string_view text, std::string_view origin, const JsonLimits& limits = {},
                                    FailureKind kind = FailureKind::invalid);
 
@@ -62,7 +62,7 @@ struct JsonMember {
 
 class JsonObject {
  public:
-  // Throws if `value` is no object; `what` names it for messages: "a fragment". `kind`: of all that is thrown.
+  // Throws if `value` is no object; `what` names it for messages: "a fragment". `kind`: of all errors thrown.
   JsonObject(const JsonValue& value, std::string_view origin, std::string what,
              FailureKind kind = FailureKind::invalid);
 
@@ -79,7 +79,7 @@ class JsonObject {
   [[nodiscard]] const JsonValue::Array* try_array(std::string_view key);
   [[nodiscard]] std::optional<JsonObject> try_object(std::string_view key, std::string what);
 
-  // Refuses keys that nobody took, with the nearest known key as a suggestion.
+  // Refuses keys that were not taken, with the nearest known key as a suggestion.
   void finish() const;
 
   [[nodiscard]] const JsonValue::Object& members() const noexcept { return *members_; }

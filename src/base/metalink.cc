@@ -25,7 +25,7 @@ constexpr std::array<std::string_view, 4> spoken = {"https", "http", "ftp", "ftp
   throw Error(FailureKind::invalid, fmt::format("the metalink {} is refused: {}", source.display(), why));
 }
 
-// A list that cannot be read is a bad list, whoever gave it.
+// An unreadable list is a bad list, from any source.
 XmlElement document_of(std::string_view text, const Url& source) {
   try {
     return parse_xml(text, limits);

@@ -93,7 +93,7 @@ bool symlink_stays_inside(const RelativePath& link, std::string_view target) {
 std::string printable(std::string_view text, std::size_t length_max) {
   constexpr std::string_view cut = "...";
   std::string shown;
-  std::size_t fits = 0;  // length of what may stay if the text must be cut
+  std::size_t fits = 0;  // length of the part that stays if the text must be cut
   while (!text.empty()) {
     const std::size_t length = utf8_sequence(text);
     if (length == 0 || begins_with_control(text)) {

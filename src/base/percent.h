@@ -1,4 +1,4 @@
-// Percent-encoding (RFC 3986, section 2) of what goes into a URL. Decoding is sabath/url.h's. Pure; any thread.
+// Percent-encoding (RFC 3986, section 2) for parts of a URL. sabath/url.h decodes. Pure; any thread.
 #pragma once
 
 #include <string>

@@ -69,7 +69,7 @@ pid_t start(const Command& command, const Pipe& out, const Pipe& err) {
   return pid;
 }
 
-// Reads what is there into `text` (the first `max` bytes are kept); false at the end of the stream.
+// Reads the waiting bytes into `text` (the first `max` bytes are kept); false at the end of the stream.
 bool drain(int fd, std::string& text, std::size_t max) {
   std::array<char, 65536> buffer;
   const ssize_t n = ::read(fd, buffer.data(), buffer.size());
@@ -78,7 +78,7 @@ bool drain(int fd, std::string& text, std::size_t max) {
   return n > 0;
 }
 
-// The child has ended; it stays a zombie, so that its process group cannot be anybody else's yet.
+// The child has ended; it stays a zombie, so that no other process can get its process group yet.
 bool has_ended(pid_t pid) {
   siginfo_t info{};
   return ::waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOHANG | WNOWAIT) != 0 ? errno == ECHILD
@@ -89,7 +89,7 @@ int status_of(pid_t pid, const std::string& program) {
   int status = 0;
   pid_t got = 0;
   while ((got = ::waitpid(pid, &status, 0)) < 0 && errno == EINTR) {}
-  if (got != pid) {  // never success: SIGCHLD is ignored, or somebody else waits for all children
+  if (got != pid) {  // never success: SIGCHLD is ignored, or other code waits for all children
     throw Error(FailureKind::command, fmt::format("cannot learn how `{}` ended: {}", program, std::strerror(errno)),
                 "start this program without SIGCHLD ignored");
   }
@@ -132,7 +132,7 @@ CommandResult run_command(const Command& command, std::stop_token stop) {
   const auto deadline = Clock::now() + command.deadline;
   std::optional<Clock::time_point> kill_at;
   bool stopped = false, late = false;
-  int idle_ms = 1;  // a short command is answered at once, a long one is not asked often
+  int idle_ms = 1;  // polls a short command at once, a long one rarely
   // Its end is the child's own: a descendant may keep the streams open for hours.
   for (bool ended = false; !ended;) {
     const bool news = output.read_more(idle_ms);
@@ -148,7 +148,7 @@ CommandResult run_command(const Command& command, std::stop_token stop) {
     }
   }
   if (stopped || late) ::kill(-pid, SIGKILL);
-  for (int i = 0; i < 32 && output.open() && output.read_more(0); ++i) {}  // what a pipe can hold
+  for (int i = 0; i < 32 && output.open() && output.read_more(0); ++i) {}  // as much as a pipe can hold
   result.status = status_of(pid, command.argv[0]);
   if (stopped) throw Error(FailureKind::interrupted, fmt::format("stopped while `{}` ran", command.argv[0]));
   if (late) throw Error(FailureKind::command, fmt::format("`{}` did not end within its deadline", command.argv[0]));

@@ -7,8 +7,8 @@
 
 namespace sabath {
 
-// From far to near. `link` has the addresses of clouds' metadata services, wherever they are: what a machine is told
-// there is its own, and no source.
+// From far to near. `link` includes the addresses of clouds' metadata services, in all ranges: their answers belong to
+// this machine, and are no source.
 enum class Reach { global, site, link, host };
 
 // An IPv4 or IPv6 address as text, brackets and zone allowed. Anything else is global: a name has no reach of its own,

@@ -5,7 +5,7 @@
 namespace sabath {
 
 void Secret::wipe() noexcept {
-  text_.resize(text_.capacity());  // what was moved from may still have bytes in place
+  text_.resize(text_.capacity());  // a moved-from text may still have bytes in place
   explicit_bzero(text_.data(), text_.size());
   text_.clear();
 }

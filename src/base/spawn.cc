@@ -15,7 +15,7 @@ extern char** environ;
 namespace sabath {
 namespace {
 
-// A standard stream may be closed here: then a new descriptor has its number, and would be in the way of what takes it.
+// A standard stream may be closed here: then a new descriptor gets its number, and would be in the stream's way.
 Fd above_streams(int fd) {
   Fd high(::fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
   if (!high) throw_errno("keep a descriptor for", "a child process", errno);
@@ -29,8 +29,8 @@ class Actions {
     place(child.in, STDIN_FILENO);
     place(child.out, STDOUT_FILENO);
     place(child.err, STDERR_FILENO);
-    // A host's files may be locked, and a lock lasts as long as anybody holds the file. Before glibc 2.34 a child has
-    // what its host does not close on exec.
+    // A host's files may be locked, and a lock lasts as long as any process holds the file. Before glibc 2.34 a child
+    // gets the files that its host does not close on exec.
 #if defined(__GLIBC__) && __GLIBC_PREREQ(2, 34)
     posix_spawn_file_actions_addclosefrom_np(&actions_, STDERR_FILENO + 1);
 #endif

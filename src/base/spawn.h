@@ -1,6 +1,6 @@
-// Every child process of this program and this library is started here, by posix_spawn(3): no signal blocked, all of
-// them as they are by default, no file of a host but its three streams, and out of its starter's process group, so that
-// what a terminal or a batch system sends to that is not for the child. Any thread.
+// Starts every child process of this program and this library, by posix_spawn(3): no signal blocked, all with their
+// default action, no file of a host but its three streams, and outside its starter's process group, so that signals of
+// a terminal or a batch system to that group do not reach the child. Any thread.
 #pragma once
 
 #include <sys/types.h>
@@ -25,7 +25,7 @@ struct ChildProcess {
 
 struct Spawned {
   pid_t pid = -1;
-  int error = 0;  // errno of what failed; then there is no child
+  int error = 0;  // errno of the failed step; then there is no child
 };
 
 [[nodiscard]] Spawned spawn(const ChildProcess& child);

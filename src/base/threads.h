@@ -1,5 +1,5 @@
-// Threads where the system grants few: ulimit -u, a cgroup's pids.max, little address space. They take no signal that
-// is sent to the process: those are for the threads of the program that the library lives in. Any thread.
+// Threads where the system grants few: ulimit -u, a cgroup's pids.max, little address space. They take no signal sent
+// to the process: those are for the threads of the host program. Any thread.
 #pragma once
 
 #include <csignal>
@@ -33,7 +33,7 @@ class SignalsBlocked {
 };
 
 // While it lives, a write of this thread to a closed pipe or connection fails with EPIPE, one beyond the limit of a
-// file's size with EFBIG, and no SIGPIPE or SIGXFSZ comes of it. One that was pending before stays so.
+// file's size with EFBIG, and no SIGPIPE or SIGXFSZ comes of it. A signal that was pending before stays so.
 class WritesFail {
  public:
   WritesFail() noexcept;
@@ -45,7 +45,7 @@ class WritesFail {
   sigset_t before_{}, ours_{};  // ours: of the two, those that were not pending
 };
 
-// For what cannot be done without a thread of its own. Throws Error{storage} that names the limits.
+// For work that needs a thread of its own. Throws Error{storage} that names the limits.
 template <typename Work>
 [[nodiscard]] std::jthread start_thread(Work&& work) {
   const SignalsBlocked blocked;
@@ -56,7 +56,7 @@ template <typename Work>
   }
 }
 
-// For what one more thread only makes quicker. False: none is to be had, and those that there are have to do.
+// For work that one more thread only makes quicker. False: the system grants none, and the threads there are must do.
 template <typename Work>
 [[nodiscard]] bool try_add_thread(std::vector<std::jthread>& threads, Work&& work) {
   const SignalsBlocked blocked;

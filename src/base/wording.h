@@ -1,11 +1,10 @@
-// The library knows no command line. A remedy names a field of a request or of the settings, or a verb; how its user
-// writes that, the program says. A text is worded where it is made: failures, events, records and what ranks send each
-// other carry finished text, and nobody has to find names in it later.
+// The library knows no command line. A remedy names a field of a request or of the settings, or a verb; the program
+// defines how its user writes that. A text is worded where it is made: failures, events, records and ranks' messages
+// carry finished text, and no reader has to find names in it later.
 //
 // A host reads names in quotes. The command line installs its options when it starts. A companion is the same program,
-// and words its texts as the library does that started it. Any thread may ask.
-// A name that is not on the lists below does not compile. tests/unit/cli looks up each of them among the options,
-// tests/house among the keys of requests.
+// and uses the wording of the library that started it. Any thread may ask. A name that is not on the lists below does
+// not compile. tests/unit/cli looks up each of them among the options, tests/house among the keys of requests.
 #pragma once
 
 #include <algorithm>
@@ -44,12 +43,12 @@ using OptionName = Listed<option_names>;
 using VerbName = Listed<verb_names>;
 
 struct Wording {
-  std::string_view name;                                     // what a companion is told
+  std::string_view name;                                     // sent to a companion
   bool quotes = false;                                       // names of options, in a sentence
   std::string (*option)(std::string_view name) = nullptr;    // --max-size
   std::string (*verb)(std::string_view name) = nullptr;      // sabath stage
   std::string (*by_ranks)(std::string_view name) = nullptr;  // mpirun sabath stage
-  std::string (*record)(std::string_view verb) = nullptr;    // what the verb gives, as the object of a sentence
+  std::string (*record)(std::string_view verb) = nullptr;    // the verb's result, as the object of a sentence
 };
 extern const Wording wording_of_hosts;              // until another is installed
 void use_wording(const Wording& wording) noexcept;  // `wording` lives as long as the process

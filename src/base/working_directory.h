@@ -5,7 +5,7 @@
 
 namespace sabath {
 
-// From the working directory, without dots. Throws Error{usage} where that is needed and has been deleted.
+// From the working directory, without dots. Throws Error{usage} if that is needed and has been deleted.
 [[nodiscard]] std::filesystem::path absolute_path(const std::filesystem::path& path);
 
 }  // namespace sabath

@@ -1,5 +1,5 @@
-// What is needed of XML 1.0 to read what servers list: elements, attributes, text, character references. No DOCTYPE, no
-// entities of its own, and bounds on everything. Pure; throws Error{unavailable} for what it does not understand.
+// Reads the part of XML 1.0 that servers' listings need: elements, attributes, text, character references. No DOCTYPE,
+// no own entities, and bounds on everything. Pure; throws Error{unavailable} for XML that it does not understand.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// Judging: what is needed beside what there is. Pure.
+// Judges a need by the room that there is. Pure.
 #include <fmt/format.h>
 
 #include "base/machine/limits.h"

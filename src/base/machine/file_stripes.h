@@ -1,4 +1,4 @@
-// How a file lies on Lustre's servers, as Lustre's own program says. Free functions; any thread.
+// A file's layout on Lustre's servers, by Lustre's own program. Free functions; any thread.
 #pragma once
 
 #include <chrono>
@@ -17,8 +17,8 @@ namespace sabath {
                                                                const std::string& program,
                                                                std::chrono::milliseconds deadline,
                                                                const std::stop_token& stop);
-// Its answer: a number for each component of the file's layout, of which the largest counts; nullopt unless it is
-// wholly that. Pure.
+// Its answer: a number for each component of the file's layout, of which the largest counts; nullopt for any other
+// text. Pure.
 [[nodiscard]] std::optional<std::uint64_t> try_parse_lfs_stripe(std::string_view text);
 
 }  // namespace sabath

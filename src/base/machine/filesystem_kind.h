@@ -1,5 +1,5 @@
-// Filesystems by the number that statfs(2) gives, and what a user of a store should know of each. Pure; any thread.
-// Numbers: linux/magic.h and the filesystems' own headers.
+// Filesystems by the number that statfs(2) gives, with the facts that a user of a store should know of each. Pure; any
+// thread. Numbers: linux/magic.h and the filesystems' own headers.
 #pragma once
 
 #include <string_view>

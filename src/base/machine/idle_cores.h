@@ -1,5 +1,4 @@
-// How idle the processor cores are that this process may use. Free function; any thread. Throws nothing but
-// std::bad_alloc.
+// How idle the processor cores of this process are. Free function; any thread. Throws nothing but std::bad_alloc.
 #pragma once
 
 #include <filesystem>
@@ -7,8 +6,8 @@
 
 namespace sabath {
 
-// Seconds that each of them had nothing to do, on average, since the machine started; it is the difference of two that
-// says something. nullopt: the kernel does not say. `proc` is the system's, or a test's.
+// Seconds that a core of these was idle, on average, since the machine started; only differences of two calls mean
+// something. nullopt: the kernel does not say. `proc` is the system's, or a test's.
 [[nodiscard]] std::optional<double> idle_seconds(const std::filesystem::path& proc = "/proc");
 
 }  // namespace sabath

@@ -1,6 +1,6 @@
-// What bounds the writing of files at one place, and whether a need fits into it. Reading asks the kernel (and, on
-// Lustre, its `lfs` program, with a deadline); judging is pure. Free functions; any thread. What cannot be known is no
-// bound: it is named in `unknown`. read_limits() throws Error{storage} if the place cannot be asked at all, and
+// The bounds on writing files at one place, and whether a need fits into them. Reading asks the kernel (and, on Lustre,
+// its `lfs` program, with a deadline); judging is pure. Free functions; any thread. A bound that cannot be read does
+// not count: `unknown` names it. read_limits() throws Error{storage} if the place cannot be asked at all, and
 // Error{interrupted}.
 #pragma once
 
@@ -29,7 +29,7 @@ struct Limits {
   std::uint64_t bytes_free = 0;              // for this user
   std::optional<std::uint64_t> inodes_free;  // nullopt: they are not counted
   std::vector<Quota> quotas;
-  std::optional<MemoryLeft> memory;  // where files of this place stand in memory
+  std::optional<MemoryLeft> memory;  // if files of this place stand in memory
   std::optional<FileSizeLimit> file_size;
   std::vector<std::string> unknown;
 };
@@ -46,10 +46,10 @@ struct Need {
   std::string biggest_name;
 };
 
-// What others were promised of the same place and have not written yet.
+// Room at the same place that other writers were promised and have not written yet.
 struct Promised {
-  std::uint64_t bytes = 0, inodes = 0;            // by everybody
-  std::uint64_t user_bytes = 0, user_inodes = 0;  // by this user alone
+  std::uint64_t bytes = 0, inodes = 0;            // to all users
+  std::uint64_t user_bytes = 0, user_inodes = 0;  // to this user alone
   std::uint64_t writers = 0;
 };
 
@@ -57,7 +57,7 @@ struct Bound {
   enum class Unit { bytes, inodes };
   std::string what, by;  // "bytes", "user quota, inodes", "memory", "file size"
   Unit unit = Unit::bytes;
-  std::uint64_t needed = 0, free = 0, promised = 0;  // `free`: before what was promised is taken off
+  std::uint64_t needed = 0, free = 0, promised = 0;  // `free`: before `promised` is subtracted
   [[nodiscard]] std::uint64_t available() const { return free - (promised < free ? promised : free); }
   [[nodiscard]] bool fits() const { return needed <= available(); }
 };

@@ -54,7 +54,7 @@ struct Names {
 constexpr Names version_2{"memory.max", "memory.current", "file", "shmem"};
 constexpr Names version_1{"memory.limit_in_bytes", "memory.usage_in_bytes", "total_cache", "total_shmem"};
 
-// From the process's own group up to the root of what it sees; groups that are not visible here are passed by.
+// From the process's own group up to the root that it sees; skips groups that are not visible here.
 void look_upwards(const fs::path& root, fs::path group, const Names& names, std::optional<MemoryLeft>& least) {
   for (int depth = 0; depth < 64; ++depth) {
     const fs::path directory = root / group.relative_path();

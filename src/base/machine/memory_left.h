@@ -1,5 +1,5 @@
-// How much memory a process may still fill, where files in memory count against it: the machine's, and that of the
-// control groups that it is in. Free function; any thread. Throws nothing but std::bad_alloc.
+// How much memory a process may still fill, where files in memory count against it: the machine's, and that of its
+// control groups. Free function; any thread. Throws nothing but std::bad_alloc.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@ struct MemoryLeft {
   std::string by;  // "the machine", "cgroup memory.max of /job_7"
 };
 
-// The least of MemAvailable and, for each control group from this process's upwards, version 2 or 1, its limit less
-// what it uses and cannot give back. nullopt: nobody says. The directories are those of the system, or a test's.
+// The least of MemAvailable and, for each control group from this process's upwards, version 2 or 1, its limit less the
+// memory that it uses and cannot give back. nullopt: not known. The directories are those of the system, or a test's.
 [[nodiscard]] std::optional<MemoryLeft> memory_left(const std::filesystem::path& proc = "/proc",
                                                     const std::filesystem::path& cgroups = "/sys/fs/cgroup");
 

@@ -44,7 +44,7 @@ std::uint64_t blocks(std::uint64_t count) {
   return count > UINT64_MAX / quota_block ? UINT64_MAX : count * quota_block;
 }
 
-// What the kernel's words mean to whoever waits for a number; empty: there is no quota, and nothing to tell.
+// What the kernel's error means to a caller that needs a number; empty: there is no quota, and nothing to report.
 std::string meaning(int error) {
   switch (error) {
     case ESRCH:  // none of this kind is switched on
@@ -98,7 +98,7 @@ class Kernel {
   std::optional<std::string> device_;
 };
 
-// Whose quotas count what this process writes there.
+// The users, groups and projects whose quotas count this process's writes there.
 std::vector<std::pair<QuotaKind, std::uint32_t>> payers(const std::filesystem::path& directory, const Kernel& kernel) {
   struct stat s {};
   const bool inherits = ::stat(directory.c_str(), &s) == 0 && (s.st_mode & S_ISGID) != 0;

@@ -1,5 +1,5 @@
 // Disk quotas of a user, a group and a project, as the kernel or Lustre's own program says. Free functions; any thread.
-// They throw nothing but std::bad_alloc: what cannot be known is said in words, and is no failure.
+// They throw nothing but std::bad_alloc: a quota that cannot be read is named in words, and is no failure.
 #pragma once
 
 #include <sys/types.h>
@@ -26,25 +26,25 @@ struct Quota {
 
 struct Quotas {
   std::vector<Quota> found;          // those that limit something
-  std::vector<std::string> unknown;  // what could not be asked, and why
+  std::vector<std::string> unknown;  // quotas that could not be asked, and why
 };
 
-// What is left of one limit: by the hard one; by the soft one where its time of grace is over, or it stands alone.
-// Zero is no limit. Pure.
+// The rest of a limit: of the hard one; of the soft one if its time of grace is over, or it stands alone. Zero is no
+// limit. Pure.
 struct QuotaUse {
   std::uint64_t used = 0, soft = 0, hard = 0;
   std::int64_t grace_until_s = 0;  // since 1970; 0: not begun
 };
 [[nodiscard]] std::optional<std::uint64_t> left_of(const QuotaUse& use, std::int64_t now_s);
 
-// Of files that this process will make in `directory`, which exists: quotactl(2) for this user, for the group that
+// For files that this process will make in `directory`, which exists: quotactl(2) for this user, for the group that
 // files there get, and for the directory's project.
 [[nodiscard]] Quotas kernel_quotas(const std::filesystem::path& directory);
 
 // The same by `lfs quota`, for each of the three; `program` is looked up in PATH.
 [[nodiscard]] Quotas lustre_quotas(const std::filesystem::path& directory, const std::string& program,
                                    std::chrono::milliseconds deadline, const std::stop_token& stop);
-// One answer of `lfs quota -q`; nullopt unless it is wholly what Lustre 2.x prints. Pure.
+// One answer of `lfs quota -q`; nullopt for any text that Lustre 2.x does not print. Pure.
 struct LustreAnswer {
   QuotaUse kib, files;
 };

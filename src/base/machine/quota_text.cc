@@ -1,4 +1,4 @@
-// What programs and /proc print of quotas and mounts, strictly.
+// Parses the output of programs and /proc about quotas and mounts, strictly.
 #include <sys/sysmacros.h>
 
 #include <algorithm>
@@ -23,7 +23,7 @@ std::vector<std::string_view> words_of(std::string_view text) {
   return words;
 }
 
-// "2d3h", "6d23h59m58s": what is left of the grace; "-": it has not begun; "none", "expired": it is over.
+// "2d3h", "6d23h59m58s": the rest of the grace; "-": it has not begun; "none", "expired": it is over.
 std::optional<std::int64_t> try_grace(std::string_view word) {
   if (word == "-") return 0;
   if (word == "none" || word == "expired") return 1;  // long ago
@@ -31,7 +31,7 @@ std::optional<std::int64_t> try_grace(std::string_view word) {
   return INT64_MAX;
 }
 
-// Four words: used, soft, hard, grace. A star after `used` says that it is too much, brackets that it is a guess.
+// Four words: used, soft, hard, grace. A star after `used` means too much, brackets mean a guess.
 std::optional<QuotaUse> try_use(std::span<const std::string_view> words) {
   std::string_view used = words[0];
   if (used.ends_with('*')) used.remove_suffix(1);

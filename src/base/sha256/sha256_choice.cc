@@ -7,14 +7,14 @@
 namespace sabath {
 namespace {
 
-// The last and longest rounds say how fast a kernel is, the first ones whether it is worth going on with: one that does
-// 6 MB/s needs 3 ms for the first.
+// The last and longest rounds measure a kernel's speed; the first ones tell whether to go on with it: a kernel of 6
+// MB/s needs 3 ms for the first.
 constexpr std::array<std::size_t, 4> round_sizes{512, 2048, 8192, 8192};  // bytes of a message
 constexpr std::size_t messages = 32;                                      // the widest kernel's
 constexpr int tries = 2;                                                  // in a round; the better one counts
 constexpr double hopeless = 4;                                            // times slower than the quickest
 
-// Takes the time of everything in turn, so that all meet the same machine.
+// Times everything in turn, so that all meet the same machine.
 class Trial {
  public:
   explicit Trial(const Sha256Candidates& candidates) : candidates_(candidates), bytes_(messages * leaf_size_bytes) {
@@ -105,7 +105,7 @@ class Trial {
   Sha256Timings timings_;
 };
 
-// For each byte of the first of so many messages; a group takes as long with idle lanes.
+// For each byte of the first of `left` messages; a group takes as long with idle lanes.
 double seconds_for(const Sha256Kernel& kernel, const Sha256Timing& timing, std::size_t left) {
   if (timing.wrong || timing.seconds_per_byte == 0) return std::numeric_limits<double>::infinity();
   return timing.seconds_per_byte * static_cast<double>(kernel.lanes) /

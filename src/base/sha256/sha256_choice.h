@@ -1,8 +1,8 @@
-// Which way to hash several messages is the quickest on this machine: found out by trying all that its CPU can run, for
-// some five milliseconds, against one stream of OpenSSL's. Nothing is concluded from a CPU's name or features: a kernel
+// Chooses the quickest way to hash several messages on this machine: it tries all kernels that the CPU can run, for
+// some five milliseconds, against one stream of OpenSSL's. It infers nothing from a CPU's name or features: a kernel
 // that is three times as fast on one CPU is two hundred times slower on another (SHA instructions between 512-bit ones:
-// Zen 5 and Golden Cove). A kernel that gives a wrong hash is not taken. Internal to base, its tests and its benchmark.
-// Any thread; throws nothing but std::bad_alloc.
+// Zen 5 and Golden Cove). It does not take a kernel that gives a wrong hash. Internal to base, its tests and its
+// benchmark. Any thread; throws nothing but std::bad_alloc.
 #pragma once
 
 #include <array>
@@ -24,10 +24,10 @@ struct Sha256Candidates {
   std::vector<Sha256Along> alongs;
 };
 
-// How one of them did.
+// The result of one of them.
 struct Sha256Timing {
   std::string_view name;
-  double seconds_per_byte = 0;  // that it hashed, all lanes at work; of a stream with its pieces: of the stream
+  double seconds_per_byte = 0;  // hashed, with all lanes at work; of a stream with its pieces: of the stream
   bool wrong = false;           // it gave another hash than the stream
 };
 
@@ -43,7 +43,7 @@ class Sha256Choice {
  public:
   Sha256Choice() = default;  // the stream for everything
   Sha256Choice(const Sha256Candidates& candidates, const Sha256Timings& timings, unsigned cores);
-  // These, whatever they cost.
+  // Always these two, at any cost.
   Sha256Choice(const Sha256Kernel& kernel, const Sha256Along& along);
 
   // hashes[i] = SHA-256 of the size_bytes at messages[i], for the first messages; returns how many: the caller gives
@@ -55,7 +55,7 @@ class Sha256Choice {
   [[nodiscard]] std::size_t hash_along(std::uint32_t* words, std::span<const std::byte> bytes, std::size_t piece_size,
                                        std::span<Sha256> hashes) const noexcept;
 
-  // For the first of so many messages; lanes == 0: the stream is quicker.
+  // For the first of `left` messages; lanes == 0: the stream is quicker.
   [[nodiscard]] const Sha256Kernel& kernel_for(std::size_t left) const {
     return groups_[left < groups_.size() ? left : groups_.size() - 1];
   }

@@ -1,6 +1,6 @@
 // SHA-256 of one stream by the CPU's SHA extensions, in steps that others' instructions may come between. By the rules
-// of sha256_lanes_kernel.h: included only by .cc files that are compiled for it, `Unit` a local type of each. What the
-// instructions do: Intel SDM volume 2, SHA256RNDS2, SHA256MSG1, SHA256MSG2. Pure, no errors.
+// of sha256_lanes_kernel.h: included only by .cc files that are compiled for it, `Unit` a local type of each. The
+// instructions: Intel SDM volume 2, SHA256RNDS2, SHA256MSG1, SHA256MSG2. Pure, no errors.
 #pragma once
 
 #include <immintrin.h>

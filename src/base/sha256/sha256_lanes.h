@@ -9,8 +9,8 @@
 
 namespace sabath {
 
-// What decides here of the CPU. avx2 and avx512 (F and BW) are true only if the system saves those registers and the
-// code for them was built.
+// The CPU features that decide here. avx2 and avx512 (F and BW) are true only if the system saves those registers and
+// the code for them was built.
 struct Sha256Cpu {
   bool sha = false;  // instructions for SHA-256, and SSE 4.1
   bool avx2 = false;
@@ -19,8 +19,8 @@ struct Sha256Cpu {
 // `shown`: the bits of CPUID leaf 7, EBX, that may be used.
 [[nodiscard]] Sha256Cpu sha256_cpu(std::uint64_t shown = ~0ULL) noexcept;
 
-// Who hides a CPU's features from OpenSSL means us as well: those bits, as its OPENSSL_INFO_CPU_SETTINGS say them,
-// "OPENSSL_ia32cap=0x...:0x...", in the second word. Whatever else is said: all.
+// A user who hides CPU features from OpenSSL means us as well: returns the bits of the second word in its
+// OPENSSL_INFO_CPU_SETTINGS, "OPENSSL_ia32cap=0x...:0x...". For any other text: all bits.
 [[nodiscard]] std::uint64_t sha256_features_shown(const char* settings) noexcept;
 
 // Hashes messages of one length side by side.
@@ -41,7 +41,7 @@ struct Sha256Along {
                std::uint8_t* hashes) noexcept = nullptr;
 };
 
-// Those that the CPU can run. Which of them is worth it, sha256_choice.h finds out.
+// The kernels that the CPU can run. sha256_choice.h finds out which of them pay.
 [[nodiscard]] std::vector<Sha256Kernel> sha256_kernels(Sha256Cpu cpu);
 [[nodiscard]] std::vector<Sha256Along> sha256_alongs(Sha256Cpu cpu);
 

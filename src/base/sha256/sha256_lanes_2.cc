@@ -74,7 +74,7 @@ void sha256_1_along(std::uint32_t* words, const std::byte* bytes, std::size_t pi
   compress<true>(stream, piece, bytes, nullptr, piece_size / End::block_size);
   stream.write(words);
   const End end(bytes, piece_size);
-  compress<true>(stream, piece, end.bytes, nullptr, end.blocks);  // what the stream becomes is nobody's
+  compress<true>(stream, piece, end.bytes, nullptr, end.blocks);  // the stream's state after this is not used
   write(piece, hash);
 }
 

@@ -1,5 +1,5 @@
-// What every width of SHA-256 needs (FIPS 180-4): its constants, the end of a message, and nothing to run beside. Part
-// of sha256_lanes_kernel.h, by the same rules: included by each width's own .cc only. Pure, no errors.
+// Shared by every width of SHA-256 (FIPS 180-4): the constants, the end of a message, and an empty `beside`. Part of
+// sha256_lanes_kernel.h, by the same rules: included by each width's own .cc only. Pure, no errors.
 #pragma once
 
 #include <cstddef>
@@ -20,8 +20,8 @@ inline constexpr std::uint32_t sha256_constants[64] = {
 inline constexpr std::uint32_t sha256_initial[8] = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
                                                     0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
 
-// The end of a message: what is left of it, a one bit, zeros, and the message's length in bits. `Unit`: a local type of
-// the file that uses it.
+// The end of a message: its last bytes, a one bit, zeros, and the message's length in bits. `Unit`: a local type of the
+// file that uses it.
 template <class Unit>
 struct Sha256End {
   static constexpr std::size_t block_size = 64;
@@ -40,7 +40,7 @@ struct Sha256End {
   }
 };
 
-// What runs in the shadow of the lanes' rounds: nothing.
+// Work in the shadow of the lanes' rounds: none.
 template <class Unit>
 struct Sha256Alone {
   template <std::size_t round>
