@@ -1,5 +1,5 @@
-// The annotations of a manifest: whole-file checksums that someone published, by path. They stand outside the root's
-// hash, so they may be said by anyone and must never decide that content is equal. Format: docs/manifest.md.
+// The annotations of a manifest: whole-file checksums that a source published, by path. They stand outside the root's
+// hash, so any party may have set them, and they must never decide that content is equal. Format: docs/manifest.md.
 // Pure; any thread. Throws Error{invalid}.
 #pragma once
 
@@ -13,13 +13,13 @@
 
 namespace sabath {
 
-// The checksums as bytes: one byte that says which (1 md5, 2 sha1, 4 sha256, 8 sha224, 16 sha384, 32 sha512), then
-// those, in this order.
+// The checksums as bytes: one byte of flags (1 md5, 2 sha1, 4 sha256, 8 sha224, 16 sha384, 32 sha512), then the
+// checksums, in this order.
 [[nodiscard]] std::string encode_checksums(const Checksums& checksums);
 
 void put_annotation(std::string& out, std::string_view path, std::string_view encoded);
 
-// In tree order; refuses anything that a builder would not write.
+// In tree order; refuses bytes that a builder would not write.
 void parse_annotations(std::string_view bytes,
                        const std::function<void(std::string_view path, const Checksums&)>& visit);
 

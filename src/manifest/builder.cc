@@ -37,11 +37,11 @@ struct Annotation {
 
 constexpr std::size_t output_buffer_size = 1024 * 1024;
 
-// Takes away a file whose writing ended in a failure.
+// Removes a file whose writing failed.
 struct Unfinished {
   std::filesystem::path file;
   ~Unfinished() {
-    std::error_code ignored;  // the failure that is on its way out says more
+    std::error_code ignored;  // the failure that is thrown says more
     if (!file.empty()) std::filesystem::remove(file, ignored);
   }
 };
@@ -114,7 +114,7 @@ class OpenDirectories {
  public:
   explicit OpenDirectories(NodeFileWriter& pack) : pack_(pack) { open_.push_back({{}, TreeWriter(pack)}); }
 
-  TreeWriter& enter(std::string_view directory) {  // closes what the walk has left
+  TreeWriter& enter(std::string_view directory) {  // closes the directories that the walk has left
     while (!inside(directory, open_.back().path)) leave();
     while (open_.back().path.size() < directory.size()) {
       const std::size_t above = open_.back().path.size();

@@ -43,7 +43,7 @@ class NodeOrder {
 void check_file_node(const NodeFile& pack, const Sha256& hash, unsigned level, std::uint64_t size_bytes,
                      NodeOrder& order) {
   const std::vector<Sha256> children = parse_file_node(pack.read(hash), level, size_bytes);
-  if (order.seen(hash)) return;  // shared: what is below has been checked
+  if (order.seen(hash)) return;  // shared: the nodes below are already checked
   const std::uint64_t span = file_node_span(level - 1);
   for (std::size_t i = 0; level > 2 && i < children.size(); ++i) {
     check_file_node(pack, children[i], level - 1, std::min(span, size_bytes - i * span), order);

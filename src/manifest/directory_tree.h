@@ -1,5 +1,5 @@
-// A directory on disk as the entries of a manifest, and what each file was when it was hashed. See add_directory_tree()
-// in manifest.h, which this is with one more thing to be told.
+// A directory on disk as the entries of a manifest, with each file's stat when it was hashed: add_directory_tree() of
+// manifest.h with one more callback.
 #pragma once
 
 #include <sys/stat.h>
@@ -12,7 +12,7 @@
 
 namespace sabath {
 
-// Of a regular file that did not change while it was read. Called from the workers, one at a time.
+// For each regular file that did not change while it was read. Called from the workers, one at a time.
 using OnHashed = std::function<void(const RelativePath& path, const Digest& digest, const struct stat& status)>;
 
 void add_directory_tree(ManifestBuilder& builder, const std::filesystem::path& directory, unsigned threads,

@@ -29,7 +29,7 @@ inline constexpr std::uint64_t file_size_max = std::uint64_t{1} << 48;  // bytes
 
 [[nodiscard]] std::string encode_file_node(unsigned level, std::uint64_t size_bytes, std::span<const Sha256> children);
 
-// Children of a node of this level over so many bytes; throws if the bytes are anything else.
+// Children of a node of this level over `size_bytes` bytes; throws if `bytes` is no such node.
 [[nodiscard]] std::vector<Sha256> parse_file_node(std::string_view bytes, unsigned level, std::uint64_t size_bytes);
 
 // The file's hash from its chunk layer. `visit` gets every node of level 2 and above, children before parents,

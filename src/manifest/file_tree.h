@@ -29,10 +29,10 @@ struct FileTree {
 // The file's digest from its chunk layer; chunks.size() == chunk_count(size_bytes).
 [[nodiscard]] Digest digest_of_chunks(std::uint64_t size_bytes, std::span<const Sha256> chunks);
 
-// Of a file of at most one chunk, which is all in memory.
+// The tree of a file of at most one chunk, all in memory.
 [[nodiscard]] FileTree hash_content(std::span<const std::byte> content);
 
-// Of several such files: their whole leaves are hashed side by side, and what is left of neighbours of one size.
+// The digests of several such files: hashes their whole leaves side by side, and the rests of neighbours of one size.
 [[nodiscard]] std::vector<Digest> hash_contents(std::span<const std::span<const std::byte>> contents);
 
 // The tree of a file of at most one chunk that has this digest.

@@ -23,7 +23,7 @@ void HashQueue::end() {
 
 std::optional<HashTask> HashQueue::take() {
   std::unique_lock lock(mutex_);
-  // A file that is being opened may turn out to be large, so nobody leaves before it is known.
+  // A file that is being opened may turn out to be large, so no worker leaves before its size is known.
   work_.wait(lock, [&] { return failure_ || !shared_.empty() || !files_.empty() || (ended_ && opening_ == 0); });
   if (failure_) return std::nullopt;
   if (!shared_.empty()) {

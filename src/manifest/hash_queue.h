@@ -26,7 +26,7 @@ struct HashJob {
   HashJob(RelativePath at, std::shared_ptr<const Fd> in) : path(std::move(at)), directory(std::move(in)) {}
 
   RelativePath path;
-  std::shared_ptr<const Fd> directory;  // where it stands
+  std::shared_ptr<const Fd> directory;  // where the file stands
   Fd fd;                                // the rest is known once it is open
   struct stat status {};
   std::vector<Sha256> chunks;

@@ -2,8 +2,8 @@
 // that a difference costs time in proportion to what changed. Format and test vectors: docs/manifest.md.
 //
 // A Manifest is an open manifest file (or the same bytes in memory). Nodes are read on demand, and each one's hash is
-// checked when it is read, so opening costs nothing and a lie is found where it stands: Error{invalid}.
-// Immutable; any thread may read.
+// checked when it is read, so opening costs nothing, and reading a wrong node throws Error{invalid}. Immutable; any
+// thread may read.
 #pragma once
 
 #include <cstdint>
@@ -49,13 +49,13 @@ class Manifest {
 
   [[nodiscard]] const Sha256& root() const noexcept;  // the asset's identity
   [[nodiscard]] Totals totals() const;                // from the root node alone
-  // Every entry below the root, depth first, in byte order of names: a directory before what is in it.
+  // Every entry below the root, depth first, in byte order of names: a directory before its entries.
   void for_each(const std::function<void(const Entry&)>& visit) const;
   [[nodiscard]] std::optional<Entry> find(const RelativePath& path) const;  // reads O(depth) nodes
   [[nodiscard]] std::vector<Sha256> chunks(const Entry& file) const;  // the chunk layer, checked against the digest
   // Published whole-file checksums, by path. Not part of the root: never a proof that content is equal.
   [[nodiscard]] std::map<std::string, Checksums> checksums() const;
-  void check() const;  // passes only what a builder would write, byte for byte; throws Error{invalid}
+  void check() const;  // accepts only the bytes that a builder would write; throws Error{invalid}
 
   struct Nodes;  // node access for diff, inside src/manifest
   [[nodiscard]] const Nodes& nodes() const { return *nodes_; }
@@ -105,8 +105,8 @@ struct Difference {
   enum class Kind { added, removed, changed } kind;
   std::optional<Entry> before, after;
 };
-// What differs, in tree order, by path: files, symlinks, empty directories. Equal sub-trees and pages are skipped by
-// hash.
+// Visits the differences in tree order, by path: files, symlinks, empty directories. Equal sub-trees and pages are
+// skipped by hash.
 void diff(const Manifest& before, const Manifest& after, const std::function<void(const Difference&)>& visit);
 
 // Hashes a directory on disk with `threads` workers (0: as many as cores): regular files, directories, relative

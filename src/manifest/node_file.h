@@ -1,5 +1,5 @@
 // The container of a manifest file: nodes one after another, a table that finds each by its hash, annotations, a
-// footer. It knows nothing of what nodes mean. Format: docs/manifest.md.
+// footer. It does not know the nodes' meaning. Format: docs/manifest.md.
 //
 // A NodeFile is immutable and any thread may read; a NodeFileWriter has one owner. Reading throws Error{invalid},
 // Error{storage}.
@@ -57,7 +57,7 @@ class NodeFileWriter {
  public:
   using Output = std::function<void(std::string_view)>;
   explicit NodeFileWriter(Output output);
-  Sha256 put(std::string_view node);                              // a node that is there already is not written again
+  Sha256 put(std::string_view node);                              // does not write a node twice
   void put(const Sha256& hash, std::string_view node);            // its hash is known
   void finish(const Sha256& root, std::string_view annotations);  // once
 

@@ -1,4 +1,4 @@
-// What a Manifest holds: for the other files of this folder.
+// A Manifest's state: for the other files of this folder.
 #pragma once
 
 #include "manifest/manifest.h"

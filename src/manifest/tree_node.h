@@ -23,7 +23,7 @@ struct TreeItem {
   std::string_view name;
   EntryType type = EntryType::file;
   Digest digest;            // file, executable, directory
-  Totals below;             // directory: what is in it, itself not counted
+  Totals below;             // directory: its content, itself not counted
   std::string_view target;  // symlink
 };
 
@@ -44,7 +44,7 @@ struct TreeNode {
   [[nodiscard]] std::string_view key(std::size_t i) const { return level == 0 ? items[i].name : children[i].key; }
 };
 
-// What an entry adds to the totals of its directory.
+// The totals that an entry adds to those of its directory.
 [[nodiscard]] Totals totals_of(const TreeItem& item);
 // Throws when the sum passes what the format allows.
 void add_totals(Totals& sum, const Totals& more);
@@ -59,7 +59,7 @@ void put_tree_tag(std::string& out, unsigned level);
 void put_tree_item(std::string& out, const TreeItem& item);
 void put_tree_child(std::string& out, const TreeChild& child);
 
-// Checks all that can be seen in the node alone.
+// Checks all that the node alone can show.
 [[nodiscard]] TreeNode parse_tree_node(std::string bytes);
 
 }  // namespace sabath

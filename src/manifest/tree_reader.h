@@ -1,5 +1,5 @@
-// Reads directories out of a pack, with the checks that one node alone cannot bear: what a parent says of a child
-// must be so. Every reader of a manifest goes through here. Any thread; throws Error{invalid}, Error{storage}.
+// Reads directories out of a pack, with the checks that need more than one node: a child must be as its parent says.
+// Every reader of a manifest goes through here. Any thread; throws Error{invalid}, Error{storage}.
 #pragma once
 
 #include <functional>
@@ -13,7 +13,7 @@
 
 namespace sabath {
 
-// A node, and what is known of it before it is read.
+// A node, and the facts known of it before it is read.
 struct TreeRef {
   Sha256 hash;
   std::optional<Totals> totals;   // absent: the root
@@ -32,7 +32,7 @@ struct TreeRef {
 [[nodiscard]] Entry make_entry(std::string_view directory, const TreeItem& item);
 
 struct TreeVisitor {
-  std::function<void(const Entry&, const TreeItem&)> entry;  // a directory before what is in it
+  std::function<void(const Entry&, const TreeItem&)> entry;  // a directory before its entries
   std::function<void(const Sha256&)> node_done;              // after everything below it; may be empty
 };
 void walk_tree(const NodeFile& pack, const TreeRef& ref, std::string_view directory, const TreeVisitor& visitor);

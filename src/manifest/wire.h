@@ -12,7 +12,7 @@
 
 namespace sabath::wire {
 
-inline constexpr std::size_t tag_size = 16;  // 14 letters, NUL, and one byte that means what the reader says
+inline constexpr std::size_t tag_size = 16;  // 14 letters, NUL, and one byte whose meaning the reader knows
 
 [[noreturn]] void refuse(std::string what);  // Error{invalid} with the hint that all bad manifests share
 
@@ -25,7 +25,7 @@ void put(std::string& out, T value) {
 void put_hash(std::string& out, const Sha256& hash);
 void put_text(std::string& out, std::string_view text);  // u16 length, bytes
 void put_tag(std::string& out, std::string_view letters, std::uint8_t last);
-// What stands before a record of a log, so that a torn or a foreign one is known. `tag` is the log's own.
+// The checksum before a record of a log: it shows a torn or foreign record. `tag` is the log's own.
 [[nodiscard]] std::uint64_t guard(std::string_view record, std::uint64_t tag);
 
 class Reader {
