@@ -56,7 +56,7 @@ std::string read_text(const fs::path& path) {
   return std::move(*text);
 }
 
-// The kind that a file's folders tell, the innermost first.
+// The kind by the names of a file's folders, the innermost first.
 std::optional<AssetKind> kind_of_folder(const fs::path& file) {
   for (fs::path folder = fs::absolute(file).parent_path(); folder.has_relative_path(); folder = folder.parent_path()) {
     for (const auto& [name, kind] : folders) {
@@ -117,7 +117,7 @@ Catalogue::Catalogue(std::vector<fs::path> roots, std::vector<fs::path> recipe_d
         if (path.extension() == ".json") files_.push_back({path, kind, path.stem().native()});
       };
       for (const fs::path& entry : sorted_entries(directory / folder, seen)) {
-        std::error_code unreadable;  // a link to itself, say: then its reading will tell
+        std::error_code unreadable;  // a link to itself, say: then reading it will fail
         if (!fs::is_directory(entry, unreadable)) {
           add(entry);
           continue;

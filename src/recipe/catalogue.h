@@ -1,4 +1,4 @@
-// The recipes that can be found by name. Directories are searched in order, the first hit wins:
+// Finds recipes by name. Directories are searched in order, the first hit wins:
 //   ROOT/var/sabath/assets/*/{datasets,models,workflows}/...   the original's layout, flat or by first letter
 //   DIR/{datasets,models,workflows}/...                        a recipe path entry
 // A file's recipe may be called by its `name` or by its file name without ".json", in any case (exact case wins).

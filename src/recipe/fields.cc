@@ -147,7 +147,7 @@ std::string parse_git_origin(const JsonValue& value, std::string_view origin) {
   const std::optional<Url> url = Url::try_parse(without_user);
   constexpr std::string_view schemes[] = {"https", "http", "ssh", "git", "file"};
   if (!url || std::find(std::begin(schemes), std::end(schemes), url->scheme()) == std::end(schemes)) {
-    const std::size_t at = text.rfind('@');  // what stands before it may be a password
+    const std::size_t at = text.rfind('@');  // the text before it may be a password
     const std::string shown = at == std::string::npos ? text : "..." + text.substr(at);
     throw_at(origin, value.line, fmt::format("\"{}\" is no git origin", printable(shown.substr(0, shown.find('?')))),
              "write an https, http, ssh, git or file URL without a password, such as ssh://git@host/path");

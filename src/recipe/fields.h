@@ -1,4 +1,4 @@
-// What the readers of both schemas share: names, URLs, checksums, git sources, requirements, and the places of
+// Shared by the readers of both schemas: names, URLs, checksums, git sources, requirements, and the places of
 // fragments. Inside src/recipe only. Pure; any thread. Throws Error{invalid} with file, line and key.
 #pragma once
 

@@ -28,7 +28,7 @@ struct Place {
 
 std::string_view family(std::string_view scheme) { return scheme == "http" ? std::string_view("https") : scheme; }
 
-// "scheme://"; a colon alone stands in many a name.
+// "scheme://"; many names have a colon alone.
 bool has_scheme(std::string_view line) {
   const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
   const auto plain = [&](char c) { return letter(c) || is_digit(c) || c == '+' || c == '-' || c == '.'; };
@@ -37,7 +37,7 @@ bool has_scheme(std::string_view line) {
   return letter(line[0]) && std::ranges::all_of(line.substr(0, end), plain);
 }
 
-// `parse` with its errors told at this place.
+// Runs `parse`; its errors name this place.
 template <typename Parse>
 auto at_place(const Place& place, Parse parse) {
   try {

@@ -12,7 +12,7 @@ namespace sabath {
 inline constexpr std::size_t recipe_size_max = 4 * 1024 * 1024;  // bytes
 inline constexpr unsigned recipe_depth_max = 32;                 // nested arrays and objects
 
-// `origin`: the file's name for messages; schema 0 does not say what it is, so `kind` (from the folder) decides there.
+// `origin`: the file's name for messages; schema 0 does not state its kind, so `kind` (from the folder) decides there.
 [[nodiscard]] Recipe parse_recipe(std::string_view json, const std::string& origin, AssetKind kind);
 
 }  // namespace sabath

@@ -1,4 +1,4 @@
-// How a model or workflow of schema 1 runs: its sets of steps, their defaults, the patterns of what they print.
+// Reads how a model or workflow of schema 1 runs: its sets of steps, their defaults, the patterns of their output.
 // Inside src/recipe only. Pure; any thread. Throws Error{invalid} with file, line and key.
 #pragma once
 
@@ -13,7 +13,7 @@ namespace sabath {
 // The keys run, infer, default_dataset, config, metrics and source.
 void read_run_sets(JsonObject& object, Recipe& recipe);
 
-// An object of strings, numbers, booleans and nulls as texts; what is null is left out.
+// An object of strings, numbers, booleans and nulls as texts; nulls are left out.
 [[nodiscard]] std::map<std::string, std::string> take_facts(JsonObject& object, std::string_view key);
 
 }  // namespace sabath
