@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::uint64_t none = UINT64_MAX;
 
-// What ends the call for everybody comes first.
+// A failure that ends the call for all ranks comes first.
 std::uint64_t gravity(FailureKind kind) {
   switch (kind) {
     case FailureKind::interrupted:

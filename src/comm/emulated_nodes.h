@@ -1,5 +1,5 @@
-// Pretended nodes: the ranks of a job on one machine, dealt to so many nodes in blocks. For trials and tests
-// (`--emulate-nodes`): all that goes by nodes then goes by these.
+// Emulated nodes: deals the ranks of a job on one machine to N nodes in blocks. For trials and tests
+// (`--emulate-nodes`): all code that asks for nodes then sees these.
 #pragma once
 
 #include <memory>

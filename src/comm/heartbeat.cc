@@ -48,7 +48,7 @@ bool Heartbeat::ended() {
     pending_.reset();
     return true;
   }
-  // A process that was stopped and goes on finds hours gone: only the time in which it looked counts.
+  // After a stopped process goes on, hours may be gone: only the time in which it looked counts.
   const auto now = Clock::now();
   waited_ += std::min<Clock::duration>(now - looked_, std::chrono::milliseconds(100));
   looked_ = now;
@@ -64,7 +64,7 @@ void Heartbeat::wait() {
   }
 }
 
-// Every rank that is here tells rank 0, which ends the job a moment later; should rank 0 be gone, the others do.
+// Every live rank tells rank 0, which ends the job a moment later; if rank 0 is gone, the others end it.
 void Heartbeat::call_roll() {
   const bool leads = comm_.rank() == 0;
   std::vector<std::byte> marks(comm_.size());

@@ -1,8 +1,8 @@
-// The heartbeat of a job: one small reduction after another over all of its ranks, beside whatever else they do. Here,
-// and nowhere else, a rank is given up for dead: its process or node is gone, and nobody else may notice.
+// The heartbeat of a job: one small reduction after another over all of its ranks, beside their work. Only the
+// heartbeat gives a rank up for dead: when a process or node is gone, no other code may notice.
 //
-// Main thread. All ranks begin each beat with words of one type and get the same words back, so what follows from them
-// needs no other agreement. Throws Error{nodes} when a beat has not ended for `patience`; rank 0's names the silent.
+// Main thread. All ranks begin each beat with words of one type and get the same words back, so their conclusions need
+// no other agreement. Throws Error{nodes} when a beat has not ended for `patience`; rank 0's names the silent.
 #pragma once
 
 #include <algorithm>
@@ -24,7 +24,7 @@ namespace sabath {
 class Heartbeat {
  public:
   using Clock = std::chrono::steady_clock;
-  using Names = std::map<unsigned, std::string>;  // by rank, for people; a rank without one is known by its number
+  using Names = std::map<unsigned, std::string>;  // by rank, for people; a rank without one goes by its number
   static constexpr std::chrono::milliseconds rest_min{2};
   static constexpr std::chrono::seconds silence_max{8};
 
@@ -43,7 +43,7 @@ class Heartbeat {
   [[nodiscard]] bool under_way() const { return pending_ != nullptr; }
   bool ended();  // does not wait
   void wait();   // until it has ended
-  // Of the beat that ended last.
+  // The words of the beat that ended last.
   template <typename Words>
   [[nodiscard]] Words all() const {
     Numbers<Words> numbers{};

@@ -1,5 +1,5 @@
-// Values as bytes, from one process to another of the same program and build: no versions, no byte orders but ours.
-// Pure; any thread. Parcel::Reader throws Error{internal} instead of passing the end.
+// Values as bytes, from one process to another of the same program and build: no versions, only our byte order. Pure;
+// any thread. Parcel::Reader throws Error{internal} instead of passing the end.
 #pragma once
 
 #include <cstdint>
