@@ -34,7 +34,7 @@ bool test(MPI_Request& request) {
   return done != 0;
 }
 
-// MPI's own waiting takes a whole processor, which lanes need. A short message is met by the first looks.
+// MPI's own waiting takes a whole core, which lanes need. The first looks find a short message.
 class Patience {
  public:
   explicit Patience(bool quick) : quick_(quick) {}
@@ -52,7 +52,7 @@ class Patience {
  private:
   const bool quick_;
   unsigned looks_ = 0;
-  std::chrono::microseconds pause_{50}, waited_{0};  // what was slept, at least
+  std::chrono::microseconds pause_{50}, waited_{0};  // slept, at least
 };
 
 template <typename Transfer>
@@ -77,7 +77,7 @@ MPI_Op operation(Reduction how) {
   }
 }
 
-// MPICH 4.0.2 compares unsigned numbers as if they were signed: signed ones in the same order are given to it instead.
+// MPICH 4.0.2 compares unsigned numbers as if they were signed: it gets signed numbers in the same order instead.
 constexpr bool is_order(Reduction how) { return how == Reduction::minimum || how == Reduction::maximum; }
 void turn_sign(std::span<std::uint64_t> values) {
   for (auto& value : values) value ^= std::uint64_t{1} << 63U;
@@ -178,7 +178,7 @@ MpiComm::~MpiComm() {
   if (comm_ != MPI_COMM_WORLD) MPI_Comm_free(&comm_);
 }
 
-// In the order of their lowest ranks. `mine` tells this rank's node from others. (Communicators for this are dear.)
+// In the order of their lowest ranks. `mine` tells this rank's node from others. (Communicators for this cost much.)
 void MpiComm::number_nodes(unsigned mine) {
   std::vector<unsigned> nodes(size_);
   MPI_Request request = MPI_REQUEST_NULL;

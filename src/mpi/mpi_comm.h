@@ -1,5 +1,4 @@
-// Comm over an MPI communicator of its own (never MPI_COMM_WORLD itself: nobody else's messages are met). Main thread
-// only.
+// Comm over an MPI communicator of its own, so that it meets no other code's messages. Main thread only.
 #pragma once
 
 #ifdef SABATH_WITH_MPI

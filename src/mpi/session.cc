@@ -24,7 +24,7 @@ class Started final : public MpiSession {
       MPI_Finalize();
       throw Error(FailureKind::nodes, "this MPI allows no threads beside it", "use a build of MPI with thread support");
     }
-    comm_ = std::make_unique<MpiComm>(MPI_COMM_WORLD);  // nobody else in this program uses it
+    comm_ = std::make_unique<MpiComm>(MPI_COMM_WORLD);  // no other code in this program uses it
   }
   ~Started() override {
     comm_.reset();

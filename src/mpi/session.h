@@ -1,4 +1,4 @@
-// MPI for as long as the object lives. Main thread; once a process. Lanes and other threads make no MPI call.
+// MPI runs as long as the object lives. Main thread; once a process. Lanes and other threads make no MPI call.
 #pragma once
 
 #include <functional>
@@ -20,8 +20,8 @@ class MpiSession {
 };
 
 // How many ranks a launcher (mpirun, srun --mpi=pmix, mpiexec) says it has started, by the variables that it sets for
-// each; 1: none, or one that starts no MPI. Slurm's own variables alone say nothing: a batch script has them, too.
-// Pure.
+// each rank; 1: no launcher, or one that starts no MPI. Slurm's own variables alone say nothing: a batch script has
+// them, too. Pure.
 using Variable = std::function<std::optional<std::string>(const std::string& name)>;
 [[nodiscard]] unsigned launched_ranks(const Variable& variable);
 

@@ -1,5 +1,5 @@
-// Libraries have this, and not src/mpi, where nobody has asked for ranks: a library that others link must not bring an
-// MPI along. Weak, so that a program may link src/mpi as well.
+// Libraries link this instead of src/mpi, for they are not asked for ranks: a library that others link must not bring
+// an MPI along. Weak, so that a program may link src/mpi as well.
 #include "mpi/library.h"
 
 namespace sabath {
