@@ -1,5 +1,5 @@
-// The open connections of a server, and the deadlines that its HTTP library does not have: a client may neither send
-// its request by a byte now and then, nor take an answer so slowly that it holds a place for nothing.
+// The open connections of a server, and the deadlines that its HTTP library does not have: a client may neither trickle
+// its request, nor take an answer so slowly that it holds a place for nothing.
 //
 // A connection is known by its socket, from the moment it is accepted until just before it is closed; within that time
 // it may be shut down from here. All functions may be called from any thread.
@@ -18,7 +18,7 @@ namespace sabath {
 struct ConnectionDeadlines {
   std::chrono::milliseconds request{60'000};  // from one answer, or the beginning, to the end of the next request
   std::chrono::milliseconds window{60'000};   // within each of these a client takes at least ...
-  std::uint64_t window_bytes = 64 * 1024;     // ... so many bytes of an answer
+  std::uint64_t window_bytes = 64 * 1024;     // ... this many bytes of an answer
 };
 
 class Connections {
@@ -30,7 +30,7 @@ class Connections {
 
   void opened(int socket);
   void closed(int socket);
-  void working(int socket);    // the request was read: nothing is expected of the client
+  void working(int socket);    // the request was read: the client need not send anything
   void answering(int socket);  // the answer is on its way
   void waiting(int socket);    // the answer has left: the next request may come
   // Bytes of the answer on its way, its head included, that the client has acknowledged.

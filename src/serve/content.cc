@@ -8,9 +8,9 @@
 namespace sabath {
 namespace {
 
-constexpr std::uint64_t packed_size_max = 64ULL << 20;  // what a pack holds is small
+constexpr std::uint64_t packed_size_max = 64ULL << 20;  // a pack's members are small
 
-// Open, regular and as long as it has to be; a collection may take a name away at any moment.
+// Opens a regular file of the right size; nullopt: a collection may take a name away at any moment.
 std::optional<ServedContent> try_open(const std::filesystem::path& path, std::optional<std::uint64_t> size,
                                       std::string etag) {
   auto file = try_open_file(path, O_RDONLY | O_NONBLOCK);

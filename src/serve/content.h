@@ -1,5 +1,5 @@
-// What the store has of a target, open for reading. Verified before it is handed out: content without a matching
-// verification record is read and hashed first. Any thread. Throws Error{storage}.
+// A target's content in the store, open for reading. The store verifies it first: it reads and hashes content without a
+// matching verification record. Any thread. Throws Error{storage}.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 namespace sabath {
 
 struct ServedContent {
-  Fd file;  // none: `bytes` is all, because it was small and stood in a pack
+  Fd file;  // none: `bytes` has all, because it was small and stood in a pack
   std::string bytes{};
   std::uint64_t size_bytes = 0;
   std::string etag;  // with its quotes; names the bytes, so it never changes its meaning

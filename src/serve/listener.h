@@ -10,6 +10,6 @@ namespace sabath {
 
 [[nodiscard]] Fd listen_at(const std::string& host, std::uint16_t port);
 [[nodiscard]] std::uint16_t port_of(const Fd& socket);
-[[nodiscard]] std::string peer_of(int socket);  // "127.0.0.1:4242", "[::1]:4242"; "-" if nobody is there
+[[nodiscard]] std::string peer_of(int socket);  // "127.0.0.1:4242", "[::1]:4242"; "-" if it has no peer
 
 }  // namespace sabath

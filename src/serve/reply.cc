@@ -12,7 +12,7 @@
 namespace sabath {
 namespace {
 
-// A list of entity tags has this one, or is "*". Weak tags never match: what is asked for is bytes.
+// A list of entity tags has this one, or is "*". Weak tags never match: the client asks for bytes.
 bool lists(std::string_view tags, std::string_view etag) {
   if (trim(tags) == "*") return true;
   while (!tags.empty()) {

@@ -25,9 +25,9 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t head_size_max = 16 * 1024;  // of a request
-constexpr std::size_t piece_size = 256 * 1024;    // of an answer that is not sent by sendfile
+constexpr std::size_t piece_size = 256 * 1024;    // of an answer not sent by sendfile
 
-// Taken as long for every wrong token, however much of it is right: hashes of equal length are compared, to the end.
+// Takes the same time for every wrong token: it compares hashes of equal length, to the end.
 bool equal(const Secret& token, std::string_view offered) {
   const auto a = sha256(token.reveal()).bytes(), b = sha256(offered).bytes();
   unsigned difference = 0;
@@ -204,8 +204,8 @@ void Daemon::note(MHD_Connection* connection, const Exchange& exchange, bool cut
   if (on_access) on_access(access);
 }
 
-// The library calls this when the head has been read, and again when a body would come. What has a body is answered at
-// the first call, which closes the connection; all else at the second, which keeps it.
+// The library calls this when the head has been read, and again when a body would come. A request with a body is
+// answered at the first call, which closes the connection; others at the second, which keeps it.
 MHD_Result Daemon::on_request(void* self, MHD_Connection* connection, const char* path, const char* method, const char*,
                               const char*, std::size_t* upload_size, void** exchange) {
   auto& state = *static_cast<Daemon*>(self);

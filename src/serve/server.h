@@ -1,9 +1,9 @@
-// A store as a source for others: an HTTP/1.1 server, read-only, that gives content to whoever can name it.
-// docs/serving.md. It stands on libmicrohttpd: the only folder that includes it.
+// A store as a source for others: an HTTP/1.1 server, read-only, that gives content to clients that can name it.
+// docs/serving.md. It uses libmicrohttpd; no other folder includes that.
 //
-// One thread for each connection, their number bounded, so that a look-up that has to hash first holds up nobody else.
-// Everything that a client says is bounded: 16 KiB of head, no body, deadlines (connections.h). All functions may be
-// called from any thread. Throws Error{usage} for settings that make no sense, Error{unavailable} if it cannot listen.
+// One thread for each connection, their number bounded, so that a look-up that hashes first delays no other client. All
+// input of a client is bounded: 16 KiB of head, no body, deadlines (connections.h). All functions may be called from
+// any thread. Throws Error{usage} for settings that make no sense, Error{unavailable} if it cannot listen.
 #pragma once
 
 #include <chrono>
@@ -22,7 +22,7 @@ namespace sabath {
 struct ServeSettings {
   std::string host = "127.0.0.1";  // name or address to listen at; IPv6 without brackets
   std::uint16_t port = 0;          // 0: any free one
-  Secret token;                    // empty: whoever reaches it may read
+  Secret token;                    // empty: all clients may read
   std::string certificate;         // PEM; empty: plain HTTP
   Secret key;                      // PEM
   unsigned connections_max = 256;

@@ -1,7 +1,7 @@
-// What a client may ask a store for, by the path of its request. docs/serving.md, "Paths". Pure; any thread.
+// The things that a client may ask a store for, by the path of its request. docs/serving.md, "Paths". Pure; any thread.
 //
-// Parsing is strict: names of content in one spelling only, so that nothing of a request ever becomes part of a file's
-// name but digits that were parsed.
+// Parsing is strict: a name of content has one spelling only, so that only parsed digits of a request can become part
+// of a file's name.
 #pragma once
 
 #include <optional>
