@@ -86,7 +86,7 @@ class Store {
   Sha256 put_manifest(ManifestBuilder& builder);
   // Checked wholly; throws Error{content}, Error{invalid}.
   Sha256 put_manifest(const std::string& bytes, const Sha256& expected_root);
-  // This user's ref of a source; else the newest of the owners whom he trusts.
+  // This user's ref of a source; else the newest ref of an owner whom he trusts.
   [[nodiscard]] std::optional<Ref> ref(const Sha256& source_key) const;
   void put_ref(const Sha256& source_key, const Ref& ref);
   [[nodiscard]] std::vector<ForeignRef> foreign_refs(const Sha256& source_key) const;  // of all other owners

@@ -22,7 +22,7 @@ struct Root {
   std::string source, trusted_by;                         // of one of them, for people
   bool view = false, pinned = false, restorable = false;  // restorable: a source elsewhere has it
   bool young = false;                                     // so new that its writer may still be at work
-  std::string in_use;  // by what, for people: a lease, another user; empty: not in use
+  std::string in_use;                                     // by what, for people; empty: not in use
   std::int64_t used_ns = 0;
   std::vector<std::uint32_t> objects;  // those that are here
   std::uint64_t files = 0, bytes = 0;  // as the manifest says

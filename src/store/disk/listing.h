@@ -12,7 +12,7 @@ namespace sabath {
 
 // Lists this directory alone; a missing directory is empty.
 [[nodiscard]] std::vector<std::filesystem::path> list_directory(const std::filesystem::path& directory);
-// Visits all below that are not directories; does not follow symlinks.
+// Visits everything below that is no directory; does not follow symlinks.
 void for_each_file_below(const std::filesystem::path& directory,
                          const std::function<void(const std::filesystem::path&)>& visit);
 

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::uint64_t record_tag = 0x31'76'69'72'72'61'62'73;  // "sbarriv1"
 constexpr std::size_t records_per_read = 4096;
-constexpr std::size_t pending_max = 64 * arrival_record_size;  // a kill may lose so few small files' notes
+constexpr std::size_t pending_max = 64 * arrival_record_size;  // a kill may lose the notes of this many files
 constexpr std::size_t logs_before_folding = 8;
 constexpr std::uint64_t flag_tls = 1;
 

@@ -89,7 +89,8 @@ class Scan {
     if (!there || !is_right(member, stored)) return scan_.bad.push_back(member);
     if (!options_.on_member) return;
     PackMember right = member;
-    if (!scan_.whole) right.xxh3 = xxh3_64(stored);  // a damaged index may have it wrong, though the content is right
+    if (!scan_.whole)
+      right.xxh3 = xxh3_64(stored);  // a damaged index may have it wrong, and that is not the content's fault
     options_.on_member(right, stored);
   }
 

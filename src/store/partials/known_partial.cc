@@ -170,7 +170,7 @@ std::vector<bool> KnownPartial::chunks_done() {
   return done;
 }
 
-// Reports of active writers are trusted until the end: publish() reads those chunks. Reports of dead writers are
+// Reports of active writers are trusted until the end: publish() reads those chunks. Reports of inactive writers are
 // checked now, so that a chunk lost in a crash is fetched again, and not found missing at the end.
 void KnownPartial::check_reported(bool all) {
   std::vector<std::uint64_t> doubtful;
