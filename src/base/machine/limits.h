@@ -34,7 +34,7 @@ struct Limits {
   std::vector<std::string> unknown;
 };
 
-// Of the nearest directory that exists, of `place` and those above it.
+// Reads the limits of the nearest directory that exists, of `place` and those above it.
 [[nodiscard]] Limits read_limits(const std::filesystem::path& place, const std::stop_token& stop = {});
 
 // The directory itself, or the nearest one above it that exists.

@@ -49,7 +49,7 @@ class Trial {
   }
 
  private:
-  // Of all messages, for each byte.
+  // The time for each byte of all messages.
   template <class Work>
   double time(Sha256Timing& timing, const Work& work) const {
     double best = std::numeric_limits<double>::infinity();
