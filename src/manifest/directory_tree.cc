@@ -207,7 +207,7 @@ class Scan {
   const std::filesystem::path top_;
   const std::function<void(std::uint64_t)>& on_bytes_;
   const OnHashed& on_hashed_;
-  std::mutex mutex_;  // of builder_ and of what is called
+  std::mutex mutex_;  // of builder_ and of the callbacks
   HashQueue queue_;
 };
 
