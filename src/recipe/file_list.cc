@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t line_length_max = 8192;
 constexpr std::size_t lines_max = 100'000'000;
 
-// Where an entry came from.
+// The place that an entry came from.
 struct Place {
   const Url& list;
   std::uint32_t line = 0;
