@@ -17,7 +17,7 @@ namespace {
 
 using Tee = std::function<void(std::span<const std::byte>)>;
 
-// The user's file, and what it was when it was opened.
+// The user's file, and its stat when it was opened.
 class Original {
  public:
   explicit Original(const std::filesystem::path& file)

@@ -36,7 +36,7 @@ bool writable(const fs::path& store) {
 // A file in another store under the name of this content.
 struct Standing {
   fs::path path;
-  struct stat name, file;  // of the name itself, and of what it leads to
+  struct stat name, file;  // of the name itself, and of the file that it leads to
 };
 
 std::optional<Standing> try_find(const Store::State& other, const Digest& digest) {

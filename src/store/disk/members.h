@@ -34,7 +34,7 @@ class Members {
   void give_tree(const std::filesystem::path& directory) const;
   // Files sealed from now on are for the group alone: some of their bytes come from a source that others may not read.
   void keep_to_group() const { *to_group_ = true; }
-  // Calls keep_to_group() if `fd` is for the group alone: what is made from it is, too.
+  // Calls keep_to_group() if `fd` is for the group alone: files made from it are, too.
   void heed(int fd) const;
 
  private:

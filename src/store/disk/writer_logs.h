@@ -33,7 +33,7 @@ class WriterLogs {
 
   const std::filesystem::path directory_;
   const WriterId writer_;
-  const Owners& owners_;  // whose logs are believed
+  const Owners& owners_;  // owners of trusted logs
   const Members members_;
   Fd log_;
   std::uint64_t log_size_ = 0;

@@ -38,9 +38,9 @@ class Arrivals {
   ~Arrivals();
   [[nodiscard]] std::optional<Arrival> find(const Sha256& source);
   void add(const Sha256& source, const Arrival& arrival);
-  void flush();                                                              // appends what was added
-  void tidy();                                                               // takes over the logs of dead writers
-  void refresh();                                                            // sees what others have added since
+  void flush();    // appends the added notes
+  void tidy();     // takes over the logs of dead writers
+  void refresh();  // reads the notes that others have added since
   [[nodiscard]] std::optional<std::int64_t> noted_at(const Sha256& source);  // as ArrivalNote::time_ns
 
  private:
@@ -54,7 +54,7 @@ class Arrivals {
   void fold(const std::vector<std::filesystem::path>& logs);
   void flush_locked();
 
-  const Owners& owners_;  // whose logs are believed
+  const Owners& owners_;  // owners of trusted logs
   std::mutex mutex_;      // of what follows
   WriterLogs logs_;
   bool loaded_ = false;

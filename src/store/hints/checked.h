@@ -38,7 +38,7 @@ class Checked {
     std::uint64_t xxh3 = 0;
     std::int64_t time_ns = 0;
   };
-  void refresh();  // sees what others, and we, have added
+  void refresh();  // reads the records that others, and we, have added
   // nullopt: never, or its size, inode or mtime has changed.
   [[nodiscard]] std::optional<Last> find(const Digest& digest, const struct stat& file) const;
   void add(const Check& check);
@@ -53,7 +53,7 @@ class Checked {
 
   void fold(const std::vector<std::filesystem::path>& logs);
 
-  const Owners& owners_;      // whose logs are believed
+  const Owners& owners_;      // owners of trusted logs
   mutable std::mutex mutex_;  // of what follows
   WriterLogs logs_;
   std::vector<Known> known_;  // sorted by key

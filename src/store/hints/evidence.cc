@@ -107,7 +107,7 @@ void Evidence::fold(const std::vector<std::filesystem::path>& logs) {
   std::uint64_t others = 0;
   for (auto log = logs.begin(); log != logs.end(); ++log) others += log == largest ? 0 : size_of(*log);
   const bool all = others > size_of(*largest);
-  std::map<std::pair<std::uint64_t, Sha256>, Fact> newest;  // of each file: what it was before is of no use
+  std::map<std::pair<std::uint64_t, Sha256>, Fact> newest;  // of each file: its older facts are of no use
   std::vector<std::filesystem::path> folded;
   for (auto log = logs.begin(); log != logs.end(); ++log) {
     if (log == largest && !all) continue;

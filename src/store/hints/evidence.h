@@ -29,7 +29,7 @@ class Evidence {
   void add(const Digest& digest, const struct stat& file);  // the file's bytes were hashed, or it was linked
   // Forgets the facts of the content, in this process: the next look reads the file.
   void distrust(const Digest& digest);
-  void flush();  // appends what was added
+  void flush();  // appends the added facts
   void tidy();   // takes over the logs of dead writers
 
  private:
@@ -43,11 +43,11 @@ class Evidence {
   };
   static Key key_of(const Fact& fact);
 
-  void refresh();  // reads what others have appended
+  void refresh();  // reads the facts that others have appended
   void fold(const std::vector<std::filesystem::path>& logs);
   void flush_locked();
 
-  const Owners& owners_;  // whose logs are believed
+  const Owners& owners_;  // owners of trusted logs
   std::mutex mutex_;      // of what follows
   WriterLogs logs_;
   bool loaded_ = false;

@@ -168,7 +168,7 @@ void PackTable::load_locked(const std::filesystem::path& file, const Digest& nam
   if (!read || sha256(index) != name.hash) return damaged();
   try {
     add_locked(name, file, parse_pack_index(index, name.size_bytes));
-    // Kept open: some filesystems forget what they have read of a file when it is opened again.
+    // Kept open: some filesystems drop their cache of a file when it is opened again.
     if (open_.size() < open_max) open_.emplace(numbers_.at(name), std::make_shared<const Fd>(std::move(*fd)));
   } catch (const Error& error) {
     if (error.failure().kind != FailureKind::invalid) throw;

@@ -309,7 +309,7 @@ std::size_t KnownPartial::read(std::uint64_t offset, std::span<std::byte> bytes)
 FileTree KnownPartial::publish() {
   const std::lock_guard lock(mutex_);
   if (published_by_other()) {
-    remove_tree(directory_);  // what we put there after the other had removed it
+    remove_tree(directory_);  // our files, put there after the other had removed it
     return tree();
   }
   others_.refresh(true);

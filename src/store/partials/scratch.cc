@@ -20,7 +20,7 @@ using Clock = std::chrono::steady_clock;
 
 // Each piece: checksum u64 over the rest, chunk index u64, offset in the chunk u32, length u32, bytes.
 constexpr std::size_t piece_head_size = 24;
-constexpr std::uint64_t file_size_max = 4 * chunk_size_bytes;   // more is not begun; what is longer is not read
+constexpr std::uint64_t file_size_max = 4 * chunk_size_bytes;   // no chunk begun that may pass it; readers stop here
 constexpr std::uint64_t piece_tag = 0x31'63'72'63'73'62'61'73;  // "sabscrc1"
 
 std::uint64_t guard(std::string_view head, std::span<const std::byte> bytes) {

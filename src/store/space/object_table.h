@@ -19,7 +19,7 @@ struct StoredObject {
   static constexpr std::uint32_t no_pack = UINT32_MAX;
   Sha256 hash;
   std::uint64_t size_bytes = 0;
-  std::uint32_t pack = no_pack, stored_bytes = 0;  // where and as what it is packed
+  std::uint32_t pack = no_pack, stored_bytes = 0;  // its pack, and its size there
 };
 
 class ObjectTable {

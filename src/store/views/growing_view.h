@@ -1,6 +1,6 @@
 // The tree of a view that does not stand yet, while the files of its asset arrive: each is written where the view will
-// show it, and becomes an object by a hard link. So a small file costs five calls to the filesystem instead of ten.
-// Where views are not hard links (clones) it makes objects like any other writer. docs/store.md, "Views".
+// show it, and becomes an object by a hard link. So a small file costs five calls to the filesystem instead of ten. If
+// views are not hard links (clones), it makes objects like any other writer. docs/store.md, "Views".
 //
 // write_object() by any thread; then show() or abandon(), once. Published objects stay, even if the tree goes. Throws
 // Error{space}, Error{storage}.
