@@ -85,7 +85,7 @@ class AssetFetch {
     return known;
   }
 
-  // What is here, or was fetched. nullopt: the record says all.
+  // The manifest of what is here, or was fetched. nullopt: the record says all.
   std::optional<Manifest> whole(const KnownTree& known) {
     const Manifest* const manifest = known.manifest();
     if (known.suffices) {
@@ -126,7 +126,7 @@ class AssetFetch {
     return result;
   }
 
-  // What patterns choose of a whole whose names are all known.
+  // The part that patterns choose of a whole, all of whose names are known.
   Manifest chosen_of(const Manifest& whole) {
     ManifestBuilder builder;
     add_selected(builder, whole, selection_);
@@ -141,7 +141,7 @@ class AssetFetch {
     return std::move(*manifest);
   }
 
-  // True if all of it is here, which is told; other stores give what they have.
+  // True, and reported, if all of it is here; other stores give the content that they have.
   bool bring(const Manifest& manifest, Reuse level) {
     bring_all(context_.store, manifest);
     if (!all_present(context_.store, manifest)) return false;
@@ -204,7 +204,7 @@ class AssetFetch {
     }
   }
 
-  // nullopt: some of it could not be had, and the record names it.
+  // nullopt: some of it could not be fetched, and the record names it.
   std::optional<Manifest> fetch(const Manifest* expected) {
     refuse_without_sources();
     announce(expected);
@@ -277,8 +277,8 @@ class AssetFetch {
                     recipe_.name, root.prefixed(), record_.trusted_by, root.prefixed())});
   }
 
-  // What is pinned is learnt from nobody, but a collection has to know that it is an asset, and whether it can come
-  // again. Where that cannot be written, nothing can be collected.
+  // A pinned tree needs no ref to be found, but a collection has to know that it is an asset, and whether it can come
+  // again. Where the ref cannot be written, nothing can be collected.
   void keep(const Sha256& root) {
     const Sha256 key = pinned_key(recipe_, root);
     if (context_.store.ref(key)) return;
@@ -352,7 +352,7 @@ class AssetFetch {
   std::optional<WarmUp> warm_up_;
 };
 
-// Who is refused is told what the recipe says that a person has to do, and the terms; once.
+// A user who is refused is told, once, the steps that the recipe asks of a person, and the licence.
 void add_steps(const Recipe& recipe, std::vector<FileFailure>& failures) {
   const auto refused =
       std::ranges::find(failures, FailureKind::access, [](const auto& one) { return one.failure.kind; });

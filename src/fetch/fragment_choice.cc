@@ -171,7 +171,7 @@ void FragmentChoices::set_sources(FileJob& job, const std::vector<Url>& urls) co
 void FragmentChoices::expect(FileJob& job, const std::string& path) const {
   if (given_.expected == nullptr) return;
   const auto entry = lookup_->find(RelativePath::parse(path));
-  if (!entry || !entry->is_file()) return;  // the roots will differ, and that is told
+  if (!entry || !entry->is_file()) return;  // the roots will differ, and that is reported
   job.known = FileTree{entry->digest, given_.expected->chunks(*entry)};
   job.learnt = learnt_;
   job.size_bytes = entry->digest.size_bytes;

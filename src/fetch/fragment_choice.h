@@ -1,6 +1,6 @@
-// How each fragment of an asset comes: decided by the recipe, by what was asked for and by the store's notes, before
-// anybody is asked. A fetch carries it out, `plan` and `--dry-run` tell it. Nothing is changed and no content is read;
-// whether content is here is for the caller to see: a fetch makes sure of it, a plan looks at names.
+// How each fragment of an asset comes: decided by the recipe, the request and the store's notes, before any source is
+// asked. A fetch carries the choice out, `plan` and `--dry-run` report it. Nothing is changed and no content is read.
+// The caller finds out whether content is here: a fetch makes sure of it, a plan looks at names.
 // One thread. Throws Error{storage}, Error{invalid}.
 #pragma once
 
@@ -32,7 +32,7 @@ struct FragmentChoice {
   const Fragment* fragment = nullptr;
   FragmentWay way = FragmentWay::file;
   FileJob job;                     // the file, the list, or the archive
-  std::optional<Ref> learnt;       // what it turned out to be before. Where all of that is here, nobody is asked
+  std::optional<Ref> learnt;       // the tree of an earlier fetch. Where all of it is here, no source is asked
   std::optional<Manifest> tree;    // that of `learnt`
   std::optional<Ref> unchanged;    // what the version of `job.unless` was
   std::optional<Manifest> before;  // that of `unchanged`. Where some of it is lost, its version is not enough
@@ -46,14 +46,14 @@ struct FragmentChoice {
 // Where a list itself stands in the view: beside its files, unchanged.
 [[nodiscard]] RelativePath list_path(const Fragment& fragment);
 [[nodiscard]] RelativePath place_in(const Fragment& fragment, const RelativePath& path);  // in the view
-// What a list names, whatever its format. Throws Error{invalid}.
+// The files that a list of any format names. Throws Error{invalid}.
 [[nodiscard]] std::vector<ListedFile> parse_list(const std::string& text, const Fragment& fragment);
 
 class FragmentChoices {
  public:
   struct Given {
     const Store* store;          // nullptr: there is none yet
-    const FetcherSet* fetchers;  // nullptr: nobody resolves anything
+    const FetcherSet* fetchers;  // nullptr: nothing is resolved
     const RewriteRules& rewrites;
     bool force;                // believe nothing that an earlier fetch left
     const Manifest* expected;  // its digests are those that every file must have; nullptr: they are learnt
@@ -71,7 +71,7 @@ class FragmentChoices {
   [[nodiscard]] FileJob job_of(const std::string& path, const std::vector<Url>& urls) const;
 
   [[nodiscard]] const Manifest* expected() const { return given_.expected; }
-  // What fragments turned out to be before is enough, where it is here.
+  // The trees of earlier fetches are enough, where their content is here.
   [[nodiscard]] bool believes_learnt() const { return !given_.expected && !given_.force && !request_.refresh; }
   void expect(FileJob& job, const std::string& path) const;
 

@@ -24,9 +24,9 @@ class FragmentPart {
   FragmentPart(const FragmentPart&) = delete;
   FragmentPart& operator=(const FragmentPart&) = delete;
 
-  // Completes the job. What is here already, or comes from a local file, is settled at once.
+  // Completes the job. Settles it at once if its content is here already, or comes from a local file.
   virtual void prepare() = 0;
-  // What is to be fetched; nullptr: nothing.
+  // The job to be fetched; nullptr: none.
   [[nodiscard]] const FileJob* job() const { return settled_ ? nullptr : &choice_.job; }
   virtual void take(FileOutcome outcome) { outcome_ = std::move(outcome); }
   // Adds its entries to the asset's, or its failure to the scope's. Throws what concerns the whole fetch.
@@ -40,7 +40,7 @@ class FragmentPart {
   [[nodiscard]] RelativePath place(const RelativePath& path) const { return place_in(fragment(), path); }
 
   // --- what the kinds of fragments differ in
-  virtual bool enter() = 0;  // its entries; false: some of its files failed, which is told
+  virtual bool enter() = 0;  // its entries; false: some of its files failed, and that is reported
   virtual void publish() {}  // what waited for its tree to be found possible
   virtual void discard() {}  // it failed
   [[nodiscard]] virtual bool proven() const { return !fragment().checksum.empty(); }  // by what the recipe states

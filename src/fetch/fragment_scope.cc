@@ -24,7 +24,7 @@ constexpr std::size_t questions_max = 64;  // for lengths, of one list of files
 constexpr std::array<std::string_view, 5> trust_order = {"pinned", "checksum", "local copy", "first use over TLS",
                                                          "first use"};
 
-// What the first source that answers says of a file's length.
+// The length of a file, from the first source that answers.
 std::optional<std::uint64_t> asked_size(FetchContext& context, const FileJob& job) {
   for (const Url& url : job.urls) {
     std::optional<std::uint64_t> size;
@@ -41,7 +41,7 @@ std::optional<std::uint64_t> asked_size(FetchContext& context, const FileJob& jo
   return std::nullopt;
 }
 
-// Where room is tight the sources are asked for lengths that nobody has stated.
+// Where room is tight the sources are asked for the lengths that no recipe or list states.
 void look_ahead(FetchContext& context, const std::vector<FileJob>& jobs, const std::string& asset) {
   std::uint64_t bytes = 0;
   std::size_t questions = 0;

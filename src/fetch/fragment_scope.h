@@ -1,4 +1,4 @@
-// What the fragments of one asset share on their way: what was decided, what they fetch with, and what became of them.
+// The state that the fragments of one asset share on their way: decisions, means to fetch, and outcomes.
 // One thread; the lanes work inside.
 #pragma once
 

@@ -69,7 +69,7 @@ class FragmentFetch {
     return true;
   }
 
-  // What nothing proves is not taken from another member of a shared store unless this user says so.
+  // Unproven content of another user of a shared store is not taken unless this user says so.
   void name_those_who_know(const Fragment& fragment) {
     const Store& store = scope_.context.store;
     const Selection& selection = scope_.request.selection;

@@ -9,7 +9,7 @@
 
 namespace sabath {
 
-// What another member of the store has learnt of this source, and how it would be believed; empty: nothing.
+// Says what another user of the store has learnt of this source, and how to believe it; empty: no user has.
 [[nodiscard]] std::string others_hint(const Store& store, const Sha256& key);
 
 struct FetchedFragments {

@@ -1,6 +1,6 @@
-// What is known of an asset before anybody is asked: the root that its pin names or its sources gave before, and what
-// follows from it. A fetch carries that out, `plan` and `--dry-run` tell it: it is decided here alone. The store is
-// read, and nothing is changed in it. Any thread. Throws Error{storage}, Error{invalid}.
+// What is known of an asset before a source is asked: the root that its pin names or its sources gave before, and what
+// follows from it. This is decided here alone: a fetch carries it out, `plan` and `--dry-run` report it. The store is
+// read, not changed. Any thread. Throws Error{storage}, Error{invalid}.
 #pragma once
 
 #include <optional>
@@ -18,16 +18,16 @@ struct KnownTree {
   const Manifest* pinned = nullptr;  // what the pin names
   std::optional<Manifest> learnt;    // what these sources gave before, of the part or of the whole
   bool narrowed = false;             // the manifest is of the whole, and patterns choose from it
-  bool suffices = false;             // where all of it is here, nobody is asked
+  bool suffices = false;             // where all of it is here, no source is asked
   bool binds = false;                // the sources have to give it
   Reuse level = Reuse::source;       // how that what is here of it is known
   std::string trusted_by;            // empty: nothing is known
-  std::string doubt;                 // for people: why it is believed only where nobody can be asked; empty: no doubt
+  std::string doubt;                 // for people: why it is believed only if no source can be asked; empty: no doubt
   // Of what was asked for; or of the whole, where it is narrowed; nullptr: not known.
   [[nodiscard]] const Manifest* manifest() const { return learnt ? &*learnt : pinned; }
 };
 
-// The part of the fragments that was asked for. What is no fragment comes whole.
+// The part of the fragments that was asked for. Sources other than fragments come whole.
 [[nodiscard]] Selection selection_of(const Recipe& recipe, const AssetRequest& request);
 [[nodiscard]] bool is_pinned(const Recipe& recipe, const AssetRequest& request);
 
@@ -41,7 +41,7 @@ struct KnownTree {
 [[nodiscard]] Reuse level_of_known(const Store& store, const Recipe& recipe, const AssetRequest& request,
                                    const Sha256& root);
 
-// The root that is known for the whole of this recipe without asking anybody: pinned, or learnt earlier.
+// The root that is known for the whole of this recipe without asking a source: pinned, or learnt earlier.
 [[nodiscard]] std::optional<Sha256> known_root(const Store& store, const Recipe& recipe,
                                                const std::optional<ManifestPin>& pin);
 

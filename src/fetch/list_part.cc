@@ -16,7 +16,7 @@
 namespace sabath {
 namespace {
 
-// What a publisher states and nobody compares is said: it is not what "verified" means.
+// Warns of hashes that a publisher states and SABATH does not compare: "verified" does not cover them.
 void tell_of_unchecked(EventSink& events, const Fragment& fragment, const std::vector<ListedFile>& listed) {
   std::set<std::string> algorithms;
   for (const auto& file : listed) {

@@ -1,4 +1,4 @@
-// A fragment that stands for many files: what they are says a list, or a resolver. One thread.
+// A fragment that stands for many files: a list or a resolver names them. One thread.
 #pragma once
 
 #include <vector>
@@ -36,7 +36,7 @@ class ListPart final : public ListedPart {
   FileOutcome read_local(const LocalFile& file, std::uint64_t size_bytes) override;
 };
 
-// What the URL stands for is asked at once: its files are fetched with those of the lists.
+// The URL is resolved at once: its files are fetched with those of the lists.
 class ResolvedPart final : public ListedPart {
  public:
   using ListedPart::ListedPart;

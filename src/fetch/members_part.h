@@ -10,7 +10,7 @@ namespace sabath {
 class MembersPart final : public FragmentPart {
  public:
   using FragmentPart::FragmentPart;
-  // Members come before all else: what cannot be had by parts is refused before byte one of the rest.
+  // Members come before all else: an archive that cannot be read by parts is refused before byte one of the rest.
   void prepare() override;
 
  private:

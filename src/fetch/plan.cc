@@ -183,7 +183,7 @@ class Planner {
     plan_.unsized.push_back({id, choice.job.urls, first_source_[number], archive});
   }
 
-  // What a list names that is here; false: it is not, or it is none.
+  // Adds the files of a list that is here; false: the list is not here, or the fragment is no list.
   bool add_listed(const FragmentChoice& choice, const FragmentChoices& choices) {
     if (store_ == nullptr || settings_.force) return false;
     std::vector<ListedFile> listed;

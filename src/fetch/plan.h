@@ -1,6 +1,6 @@
-// What fetch_asset would do, told and not done: the decisions are those of known_tree.h, fragment_choice.h and
-// at_hand.h, which it carries out; here is counted what follows from them. Touches nothing, asks nobody. Where a large
-// file is missing, the store's manifests are read for its chunks (store/chunk_index.h). One thread. Throws
+// Says what fetch_asset would do, and does none of it: the decisions are those of known_tree.h, fragment_choice.h and
+// at_hand.h, which fetch_asset carries out; here their consequences are counted. Changes nothing, asks no source. Where
+// a large file is missing, the store's manifests are read for its chunks (store/chunk_index.h). One thread. Throws
 // Error{storage}, Error{invalid}.
 #pragma once
 
@@ -34,7 +34,7 @@ struct AssetPlan {
 
 struct PlanSettings {
   const RewriteRules& rewrites;
-  const FetcherSet* fetchers = nullptr;  // who can read what; nullptr: not asked
+  const FetcherSet* fetchers = nullptr;  // to ask which fetcher reads a URL; nullptr: not asked
   bool force = false;                    // as if nothing were here
   const Manifest* pinned = nullptr;      // what the recipe pins, where the store does not have it
 };
@@ -45,7 +45,7 @@ struct PlanSettings {
 // The same as `fetch --dry-run` tells it.
 [[nodiscard]] AssetRecord dry_run_record(const AssetPlan& plan);
 
-// A size that a source told after all: a file of `unsized`.
+// A size that a source gave after all: of a file of `unsized`.
 void add_size(AssetPlan& plan, Store* store, const UnsizedFile& file, std::uint64_t size_bytes);
 
 }  // namespace sabath

@@ -80,7 +80,7 @@ class BoundedInquiry : public Inquiry {
     }
   }
 
-  // Of whom was asked first: the user's own words and rewrite rules have led there, and no answer.
+  // Of the host that was asked first: the user's own words and rewrite rules have led there, and no answer.
   [[nodiscard]] Reach reach() const { return first_.value_or(Reach::global); }
 
   std::optional<std::string> document(const Url& named, std::size_t size_max) override {

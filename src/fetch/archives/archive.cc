@@ -118,7 +118,7 @@ class Unpacker {
     small_.done_with(std::move(contents));
   }
 
-  // What goes into a pack has no inode.
+  // A file that goes into a pack needs no inode.
   void reserve_inode(archive_entry* entry) {
     if (result_.packs && says_at_most(entry, store_.pack_threshold())) return;
     space_.reserve(0, 1, name_);

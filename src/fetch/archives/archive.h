@@ -35,7 +35,7 @@ struct Unpacked {
   std::optional<PackStream> packs;                     // the small ones of many: not yet published either
 };
 
-// The whole source is read, in order; of a zip some is read again after that. What `read` throws passes unchanged.
+// Reads the whole source in order, and some of a zip again after that. Passes what `read` throws unchanged.
 [[nodiscard]] Unpacked unpack_archive(const std::string& name, const ReadAt& read, Store& store, SpaceGuard& space,
                                       std::stop_token stop);
 

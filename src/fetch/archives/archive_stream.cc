@@ -215,7 +215,7 @@ ArchiveStream::ArchiveStream(const std::string& name, const ReadAt& read)
 
 ArchiveStream::~ArchiveStream() = default;
 
-// What a zip holds stands at its end: what stands before may be deleted, and has neither symlinks nor modes.
+// A zip's directory stands at its end. Members before it may be deleted ones; their headers lack symlinks and modes.
 void ArchiveStream::open_zip() {
   constexpr std::uint64_t marker_size = 4;  // "PK00" or "PK\7\8", of a zip that was to be split
   const ZipEnd end(read_, drain());

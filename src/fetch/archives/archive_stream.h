@@ -19,7 +19,7 @@ struct archive_entry;
 
 namespace sabath {
 
-// Up to so many bytes at an offset, 0 at the end.
+// Reads at an offset, at most as many bytes as the span holds; returns their number, 0 at the end.
 using ReadAt = std::function<std::size_t(std::uint64_t, std::span<std::byte>)>;
 
 class ArchiveStream {

@@ -101,7 +101,7 @@ class Members {
     if (own_name_ != name) refuse(fmt::format("it has {} where {} belongs", printable(own_name_), name));
   }
   [[nodiscard]] std::uint64_t size() const { return size_; }
-  // Exactly so many bytes of the member.
+  // Fills all of `bytes` from the member.
   void read(std::span<std::byte> bytes) {
     while (!bytes.empty()) {
       if (block_.empty()) {
@@ -301,7 +301,7 @@ class Import {
     done_ = partial_->chunks_done();
   }
 
-  // What did not come may stand in other objects: then the file is whole.
+  // Chunks that did not come may stand in other objects: then the file is whole.
   void finish_file() {
     const Digest file = std::exchange(current_, {});
     if (!partial_) return;

@@ -23,7 +23,7 @@ namespace {
 class Tar {
  public:
   explicit Tar(int fd) : tar_(archive_write_new()), entry_(archive_entry_new()) {
-    archive_write_set_format_pax_restricted(tar_.get());  // plain ustar wherever that is enough
+    archive_write_set_format_pax_restricted(tar_.get());  // plain ustar if that is enough
     archive_write_set_bytes_in_last_block(tar_.get(), 1);
     if (archive_write_open_fd(tar_.get(), fd) != ARCHIVE_OK) fail();
   }
@@ -67,7 +67,7 @@ class Tar {
   std::unique_ptr<archive_entry, Free> entry_;
 };
 
-// What one file has to send: runs of chunks that the filter lets through.
+// Adds the runs of chunks of one file that the filter lets through.
 void add_runs(const Manifest& manifest, const Entry& file, const WantList* filter, std::vector<ChunkRun>& runs) {
   const Digest& digest = file.digest;
   const std::uint64_t count = chunk_count(digest.size_bytes);

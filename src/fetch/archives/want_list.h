@@ -1,4 +1,4 @@
-// What one store wants of another, or has already: a small file that travels between machines without a network.
+// The content that one store wants of another, or has: a small file that travels between machines without a network.
 // Format: docs/bundles.md. Values and pure functions but for the two that look into a store. Throws Error{invalid}.
 #pragma once
 

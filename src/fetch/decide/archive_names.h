@@ -1,7 +1,7 @@
-// Which names an archive may hold, whoever reads it: the whole stream (archive.h) or its headers alone (remote_tar.h).
+// Which names an archive may hold, for both readers: of a whole stream (archive.h) and of headers (remote_tar.h).
 //
-// Each name stands for one thing, only directories have names below them, a hard link stands for a file or symlink
-// before it, and nothing leaves the archive. What is refused is Error{invalid}. One thread.
+// Each name stands for one thing; only directories have names below them; a hard link stands for a file or symlink
+// before it; and no name leads out of the archive. Other names are refused: Error{invalid}. One thread.
 #pragma once
 
 #include <cstddef>

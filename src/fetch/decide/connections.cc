@@ -12,11 +12,11 @@ namespace {
 
 constexpr double window_min_s = 0.12;   // a rate over less is noise ...
 constexpr double window_latencies = 3;  // ... and so is one over less than this many round trips
-constexpr double near_s = 0.02;      // of two round trips, a connection's and an answer's; what is farther is given ...
-constexpr double by_distance = 320;  // ... so many more for each second
-constexpr double sole_factor = 1.5;  // and so much more, where no other host brings the rest
-constexpr double farther = 2;        // who has been silent for so long may well be silent for as long again
-constexpr double retried_s = 0.9;    // what takes so long to open was asked for twice: that says nothing
+constexpr double near_s = 0.02;      // of two round trips, a connection's and an answer's; a farther host gets more ...
+constexpr double by_distance = 320;  // ... connections: this number for each second beyond
+constexpr double sole_factor = 1.5;  // and that times this, where no other host brings the rest
+constexpr double farther = 2;        // a host that has been silent for a time may well be silent for as long again
+constexpr double retried_s = 0.9;    // a connection that took longer to open was asked for twice: that says nothing
 constexpr unsigned silence_max = 48;    // before a connection stands, if others may be nearer
 constexpr unsigned near_max = 16;       // what is near needs no more for large files
 constexpr unsigned far_many = 16;       // small files, each of which waits for a round trip: at first
@@ -55,7 +55,7 @@ bool ConnectionPolicy::move_to(unsigned target, const char* why, double rate, do
   return true;
 }
 
-// The farther a host, the more it takes to fill what lies between: one window each, that doubles with each round trip.
+// The farther a host, the more connections fill the way: each has one window, which doubles with each round trip.
 // `distance`: seconds from the start of a connection to the first answer.
 unsigned ConnectionPolicy::far_start(double distance) const {
   if (limits_.by_login) return far_logins;
@@ -76,9 +76,9 @@ unsigned ConnectionPolicy::near_start(Manner manner) const {
   return manner.many || !at_once() ? limits_.start : std::min(limits_.start, limits_.near_start);
 }
 
-// What would fill the way to a host is opened while its length is learnt. A host, however busy, opens a connection at
-// once; so it is at least as far as it is silent. Once one stands the distance is known, a round trip before the first
-// answer can come.
+// Opens connections enough to fill the way to a host while its length is learnt. Even a busy host opens a connection at
+// once; so its distance is at least the time of its silence. Once a connection stands the distance is known, a round
+// trip before the first answer can come.
 bool ConnectionPolicy::hear_silence(const Seen& seen) {
   if (seen.in_use == 0 || !at_once() || seen.connecting <= 0) return false;
   if (placed_ || phase_ != Phase::starting) return false;
@@ -136,7 +136,7 @@ bool ConnectionPolicy::observe(const Seen& seen) {
   return changed;
 }
 
-// What bounds this host's bytes at our end, for words; nullptr: nothing. Far away it is time that more of them win.
+// The limit at our end that bounds this host's bytes, for messages; nullptr: none. Far away more connections win time.
 const char* ConnectionPolicy::our_limit(const Seen& seen) const {
   if (held_back_) return "what comes waits for our checksum";
   if (seen.latency >= far_s || !seen.idle || !window_.idle) return nullptr;
@@ -147,7 +147,7 @@ const char* ConnectionPolicy::our_limit(const Seen& seen) const {
 bool ConnectionPolicy::judge(double rate, double rate_of_all, const Seen& seen) {
   const double now = seen.now;
   if (rate <= 0) return false;
-  // What this host won and others lost is no gain.
+  // Bytes that this host won and others lost are no gain.
   const double gain = rate - base_rate_, gain_of_all = rate_of_all - base_rate_of_all_;
   const char* const ours = our_limit(seen);
   const auto brought = [&](double factor) {

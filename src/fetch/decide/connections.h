@@ -26,7 +26,7 @@ class ConnectionPolicy {
   struct Manner {
     bool many = false, shared = false;
   };
-  // What was seen so far: bytes received from this host and from all, connections in use, and the shortest time
+  // The observations so far: bytes received from this host and from all, connections in use, and the shortest time
   // from a request to its first byte (0: none came yet). True: the target changed, and reason() says why.
   struct Seen {
     double now = 0;  // seconds
@@ -36,8 +36,8 @@ class ConnectionPolicy {
     Manner manner{};
     double connecting = 0;   // when the first connection began to be opened; 0: none did, or its fetcher does not say
     double trip = 0;         // seconds that a connection took; 0: none stands yet, or its fetcher does not say
-    bool held_back = false;  // somebody waited for us since the last time, not for the host
-    bool sole = false;       // nobody else is asked for anything
+    bool held_back = false;  // since the last time a lane waited for our own work, not for the host
+    bool sole = false;       // no other host is asked for anything
     std::optional<double> idle{};  // seconds that a core of ours was idle, on average, since some time; if known
   };
   bool observe(const Seen& seen);

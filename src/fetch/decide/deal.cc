@@ -11,8 +11,8 @@ namespace sabath {
 namespace {
 
 constexpr std::uint64_t cost_of_a_file = 64 * 1024;  // in bytes: a request and a publication
-constexpr std::uint64_t size_assumed = 4ULL << 20;   // of a file that nobody knows the size of
-constexpr std::uint64_t shares_of_a_rank = 4;        // a file is shared if it is more than such a part of a rank's work
+constexpr std::uint64_t size_assumed = 4ULL << 20;   // of a file whose size is not known
+constexpr std::uint64_t shares_of_a_rank = 4;        // a file is shared if it is more than this part of a rank's work
 
 std::uint64_t weight(const FileJob& job) {
   const std::uint64_t size = job.known ? job.known->digest.size_bytes : job.size_bytes.value_or(size_assumed);

@@ -1,8 +1,8 @@
 // Which rank fetches what: pure, tested from tables.
 //
-// A large file of known chunks is given to all ranks, who share its partial; everything else is dealt by bytes, so that
-// no rank opens what another has. What only rank 0 can do (documents that it reads, archives that it unpacks) is its
-// own.
+// A large file of known chunks is given to all ranks, which share its partial. All else is dealt by bytes, so that no
+// rank opens what another has. Rank 0 keeps the work that only it can do: documents that it reads, archives that it
+// unpacks.
 #pragma once
 
 #include <cstddef>

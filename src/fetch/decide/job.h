@@ -1,4 +1,4 @@
-// One file to be had, and what became of it. Plain values.
+// One file to be fetched, and its outcome. Plain values.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ inline constexpr std::uint64_t list_size_max = 256ULL << 20;  // of a list whose
 struct FileJob {
   std::string name;                  // for people: path in the asset, or the fragment's id
   std::vector<Url> urls;             // mirrors, after rewrite rules
-  std::optional<Url> source;         // the first one before them: names what a checksum proves, whoever reads it how
+  std::optional<Url> source;         // the first one before them: names what a checksum proves, with any settings
   std::vector<std::string> names{};  // of `urls`, in the store; empty: their texts say all
   bool shared = false;               // all ranks of a job are at it, this one among them
   bool listed = false;               // one of many of a list: its sources are counted by origin
@@ -44,7 +44,7 @@ struct FileJob {
   std::uint64_t inspect_size_max = document_size_max;  // bytes; a longer document is Error{invalid}
 };
 
-// What a source of the job is called in records: those of a list are counted by origin.
+// The name of a source of the job in records: sources of a list are counted by origin.
 [[nodiscard]] inline std::string source_label(const FileJob& job, const Url& url) {
   return job.listed ? url.origin() + "/" : url.display();
 }

@@ -1,4 +1,4 @@
-// When to ask again, and whom: pure functions over values, tested from tables.
+// When to ask again, and which mirror: pure functions over values, tested from tables.
 #pragma once
 
 #include <chrono>
@@ -39,7 +39,7 @@ struct MirrorState {
 // nullopt: none is both alive and ready.
 [[nodiscard]] std::optional<std::size_t> choose_mirror(std::span<const MirrorState> mirrors) noexcept;
 
-// Which of several failures tells most about why a file cannot be had.
+// True if `a` tells more than `b` about why a file cannot be fetched.
 [[nodiscard]] bool tells_more(const Failure& a, const Failure& b) noexcept;
 
 }  // namespace sabath

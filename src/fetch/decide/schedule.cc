@@ -10,26 +10,26 @@ namespace sabath {
 namespace {
 
 constexpr double window_s = 0.5;  // of a run's measured rate
-// What a split must save: the late connection is lost, and what is on its way. Less where a source far away helps
-// another: there the links hold little, and two lanes of one source would share one.
+// The seconds that a split must save, as it loses the late connection and the bytes on their way. Less where a far
+// source helps another: there the links hold little, and two lanes of one source would share one.
 constexpr double gain_min_s = 0.1, gain_other_s = 0.05;
 constexpr double gain_latencies = 1.0;  // and more than asking costs
 constexpr double gain_front_s = 1;      // while there are other bytes to be had
-// The last packets of an answer are lost unnoticed: the sender waits for two round trips, and sends them again. Who is
-// silent for that long, and for that many bytes of its rate, shall not be waited for: few bytes are asked for twice.
+// The last packets of an answer are lost unnoticed: the sender waits for two round trips, and sends them again. A run
+// that is silent for this time, and for this number of bytes at its rate, is not waited for: few bytes are asked twice.
 constexpr double lost_s = 0.05, lost_bytes = 12e3, lost_latencies = 2, gain_lost_s = 0.04;
 constexpr double patience_min_s = 0.2, patience_latencies = 4;  // a new connection needs several round trips
 constexpr double unknown_rate = 1e6;  // bytes a second, of a run of which nothing has come yet
-// In order, a request takes so long, if a chunk does not; in the endgame no longer.
+// In order, a request takes this long, if a chunk takes less; in the endgame no longer.
 constexpr double in_order_latencies = 8, in_order_s = 0.5;
-// In the endgame a request takes at least so long, as one is waited for, and somebody has to answer it.
+// In the endgame a request takes at least this long: its answer is waited for, and costs the server work.
 constexpr double piece_latencies = 2, piece_s = 0.05;
 constexpr std::uint64_t large_chunks = 4;
 constexpr double end_latencies = 4;  // and what is left of it at the end is dealt at once
 // Pieces that begin together are of unequal length, for equal ones would end together, and leave a gap. The multiples
 // of this part of a circle fill it evenly.
 constexpr double turn = 0.6180339887;
-constexpr unsigned unknown_pieces = 8;  // where no rate is known, a piece is at least so many split_bytes_min
+constexpr unsigned unknown_pieces = 8;  // where no rate is known, a piece is at least split_bytes_min times this
 
 }  // namespace
 
@@ -82,8 +82,8 @@ bool Schedule::mute(const Run& run, double seconds, double now) const {
   return last != heard_.end() && last->second > run.heard_time;
 }
 
-// Of a silent source where nothing comes from any other, either, one more run sees whether it is only connections that
-// are dead: to a server that takes so many and no more, others may stay without an answer for ever.
+// A source is silent, and nothing comes from any other, either: one more run finds out whether only its connections
+// are dead. A server that serves a fixed number of connections may leave the others without an answer for ever.
 bool Schedule::last_hope(std::size_t source, double now) const {
   if (doubted_.contains(source)) return false;
   std::set<std::size_t> sources;
@@ -138,7 +138,7 @@ std::optional<ByteRange> Schedule::find_free(std::uint64_t from, std::uint64_t u
 }
 
 // First the chunks at which other lanes of this source are: if one is wrong, its source is known. Then those at which
-// nobody is; then all.
+// no lane is; then all.
 std::optional<ByteRange> Schedule::next_free(std::size_t source, std::uint64_t bytes, const Asks& asks) const {
   std::set<std::uint64_t> ours, theirs;
   for (const Run& run : runs_) {
@@ -160,7 +160,7 @@ std::optional<ByteRange> Schedule::next_free(std::size_t source, std::uint64_t b
       return begin_of({found->begin, std::min(found->end, chunk_end(at))}, bytes, asks);
     }
   }
-  // The cursor may stand inside a chunk that became free again: who has its end has its begin, too.
+  // The cursor may stand inside a chunk that became free again: then look from the chunk's begin.
   const std::uint64_t from = limits_.in_order ? 0 : cursor_ / limits_.chunk_bytes * limits_.chunk_bytes;
   for (const Ask& avoided : {Ask(busy), Ask(taken)}) {
     auto found = find_free(from, size_, avoided);
@@ -170,8 +170,8 @@ std::optional<ByteRange> Schedule::next_free(std::size_t source, std::uint64_t b
   return std::nullopt;
 }
 
-// What a run of about so many bytes takes of what was found: a part of one chunk, if that is less than what is free of
-// it, and else whole chunks.
+// The part of `found` that a run of about `bytes` takes: a part of one chunk, if `bytes` is less than what is free of
+// that chunk; else whole chunks.
 ByteRange Schedule::begin_of(ByteRange found, std::uint64_t bytes, const Asks& asks) const {
   const std::uint64_t begin = found.begin;
   std::uint64_t end = std::min(found.end, chunk_end(begin));
@@ -200,7 +200,7 @@ std::optional<Schedule::Place> Schedule::split_late(std::size_t source, Speed sp
   return latest ? std::optional(give(*latest, source, speed, now)) : std::nullopt;
 }
 
-// One connection that is much slower than the others keeps the hash waiting, and at the end everybody.
+// One connection that is much slower than the others keeps the hash waiting, and at the end all lanes.
 std::optional<Schedule::Place> Schedule::split_front(std::size_t source, Speed speed, double now, const Ask& whole) {
   if (doubted_.contains(source)) return std::nullopt;
   Run* front = nullptr;
@@ -225,7 +225,7 @@ Schedule::Place Schedule::give(const Cut& cut, std::size_t source, Speed speed, 
   return begin(source, range, speed, now, cut.patience);
 }
 
-// What a lane of this speed would take from `run`, if that is worth a request.
+// The part of `run` that a lane of this speed would take, if that is worth a request.
 std::optional<Schedule::Cut> Schedule::cut_of(Run& run, std::size_t source, Speed speed, double now,
                                               const Ask& whole) const {
   const bool guess = speed.rate <= 0 && run.rate <= 0;
@@ -237,7 +237,7 @@ std::optional<Schedule::Cut> Schedule::cut_of(Run& run, std::size_t source, Spee
   if (guess && !run.heard && silent <= run.patience) return std::nullopt;  // nothing says that it is late
   const auto left = static_cast<double>(run.left()), least = static_cast<double>(limits_.split_bytes_min);
   const bool lost = run.heard && silent >= lost_s && silent * cut.theirs >= lost_bytes && left <= least / 2;
-  // What was silent for a while is expected to be silent for as long again.
+  // A run that was silent for a while is expected to be silent for as long again.
   const double wait = lost ? std::max(silent, lost_latencies * run.latency) : silent;
   cut.alone = wait + left / cut.theirs;
   // Both end together at t: theirs * (t - wait) + ours * (t - latency) = left. Or we have it all before theirs go on.
@@ -261,8 +261,8 @@ std::optional<Schedule::Cut> Schedule::cut_of(Run& run, std::size_t source, Spee
   return cut;
 }
 
-// Where about `given` bytes are cut off: between two chunks if one ends nearby, so that the request before it ends with
-// its chunk, and always there if the chunk may not be split.
+// The place to cut off about `given` bytes: between two chunks if one ends nearby, so that the request before it ends
+// with its chunk; always between two chunks if the chunk may not be split.
 std::optional<std::uint64_t> Schedule::cut_near(const Run& run, std::uint64_t given, const Ask& whole) const {
   const std::uint64_t cut = run.end - given;
   const std::uint64_t near = (cut + limits_.chunk_bytes / 2) / limits_.chunk_bytes * limits_.chunk_bytes;

@@ -1,13 +1,13 @@
-// Which bytes of one file are read next, and by whom: decisions only, in any kind of time. No threads, no clock, no
+// Which bytes of one file are read next, by which lane: decisions only, in any kind of time. No threads, no clock, no
 // I/O: the same object drives real transfers and the simulation in tests. The caller has a mutex.
 //
 // Bytes are free, or belong to one run, or are there. A run is one request: an interval that one lane reads in order
-// from one source. Runs are whole chunks, until so little is free that each lane's part of it is less than that (the
-// endgame): from then on lanes of one source share a chunk, and at the very end those of several. When nothing is free,
-// the end of a late run is split: the rest of its bytes that another lane can bring sooner is given to that lane. So is
-// one that is very late where the bytes are hashed in order, before that. No byte is ever in two runs. A silent run can
-// lose all that it has left, and crumbs of which a packet seems lost: who reads for it looks at left() now and then,
-// and ends at 0.
+// from one source. Runs are whole chunks until each lane's part of the free bytes is less than a chunk (the endgame):
+// from then on lanes of one source share a chunk, and at the very end lanes of several sources. When nothing is free, a
+// late run is split: another lane gets the end of it that it can bring sooner. Where bytes are hashed in order, a very
+// late run at the front is split before that. No byte is ever in two runs. A silent run can lose all that it has left;
+// so can one with little left of which a packet seems lost. So the lane of a run looks at left() now and then, and ends
+// at 0.
 #pragma once
 
 #include <algorithm>
@@ -32,12 +32,12 @@ class Schedule {
     std::uint64_t chunk_bytes = 4ULL << 20;
     std::uint64_t run_chunks_max = 16;         // one request; the last ones are smaller
     std::uint64_t split_bytes_min = 64 << 10;  // less is not worth a request
-    std::uint64_t first_bytes = 1 << 20;       // of a lane whose rate nobody knows, in the endgame
-    unsigned lanes_soon = 1;                   // there may be so many before long
+    std::uint64_t first_bytes = 1 << 20;       // of a lane whose rate is not known, in the endgame
+    unsigned lanes_soon = 1;                   // the number that there may be before long
     bool in_order = false;                     // from the front, in short runs: a hash follows
   };
 
-  // What one lane of a source can do, by what was measured.
+  // The speed of one lane of a source, as measured.
   struct Speed {
     double rate = 0;     // bytes a second of one more lane; 0: not known yet
     double latency = 0;  // seconds from a request to its first byte
@@ -62,10 +62,10 @@ class Schedule {
   Schedule(std::uint64_t size_bytes, const Limits& limits) : size_(size_bytes), limits_(limits) {}
   void start_at(std::uint64_t position) { cursor_ = position; }  // several writers begin in different places
   void add_free(ByteRange range);                                // is wanted: at first, given back, or to be read again
-  void remove_free(ByteRange range) { free_.remove(range); }     // somebody else has it
+  void remove_free(ByteRange range) { free_.remove(range); }     // another lane or process has it
 
-  // The next run for a lane of `source`, or nullopt: there is nothing that it would bring sooner, or nothing comes to
-  // its other lanes, either, and one has tried. `lanes`: how many are at work or could be.
+  // The next run for a lane of `source`. nullopt: it would bring nothing sooner; or its other lanes receive nothing
+  // either, and one has tried. `lanes`: how many are at work or could be.
   using Ask = std::function<bool(std::uint64_t chunk)>;
   struct Asks {
     Ask taken{}, whole{};                 // another process is at the chunk; it may not be split
@@ -73,7 +73,7 @@ class Schedule {
     std::uint64_t most = UINT64_MAX;      // bytes; for a source that has proved nothing yet,
     std::optional<std::uint64_t> only{};  // and then of this chunk alone
     bool last = true;   // nothing else is left to begin: small pieces, and splitting late runs, are worth it
-    bool dear = false;  // each request costs much, or may be refused: there shall be few
+    bool dear = false;  // each request costs much, or may be refused: make few
   };
   [[nodiscard]] std::optional<Place> take(std::size_t source, Speed speed, unsigned lanes, double now) {
     return take(source, speed, lanes, now, {});
@@ -85,8 +85,8 @@ class Schedule {
   void resume(Place run, double worked, double now);  // its lane reads again, after `worked` seconds
   void shorten(Place run, std::uint64_t end);         // what comes after `end` is free again
   void release(Place run);                            // done, or given up: what it did not bring is free again
-  // Bytes that came from elsewhere: those of `range` that were free or this run's, and now are there. What the run
-  // still had behind them is free.
+  // Bytes came from elsewhere: returns those of `range` that were free or this run's, and now are there. The bytes of
+  // the run behind them become free.
   std::vector<ByteRange> pass(Place run, ByteRange range);
 
   // Less is free than two chunks for each lane, or for as many as there soon may be.
@@ -99,7 +99,7 @@ class Schedule {
   [[nodiscard]] bool free_in(ByteRange range) const;
   [[nodiscard]] std::list<Run>& runs() { return runs_; }
   [[nodiscard]] bool in_run(ByteRange range) const;
-  // Nothing came of it for so many seconds, and its source answered others meanwhile: it only keeps a place there.
+  // Its source has not answered it for `seconds`, and answered others meanwhile: it only keeps a place there.
   [[nodiscard]] bool mute(const Run& run, double seconds, double now) const;
   // Bytes a second over the last while, falling while nothing comes.
   [[nodiscard]] double rate_of(const Run& run, double now) const;

@@ -53,7 +53,7 @@ void clone_bare(FetchContext& context, const GitSource& git, const std::string& 
   const std::string format = commit.size() == 64 ? "sha256" : "sha1";
   run_git(context, git,
           git_command({"init", "--quiet", "--bare", "--template=", "--object-format=" + format, bare.string()}), false);
-  // The files are had as they were committed: these win over the attributes that the tree itself brings.
+  // Files are checked out as they were committed: these settings win over the attributes of the tree itself.
   make_directories(bare / "info");
   write_text_atomically(bare / "info" / "attributes", "* -text -crlf !eol -ident -filter -working-tree-encoding\n");
   const auto fetch = [&](std::vector<std::string> what) {
@@ -98,8 +98,8 @@ std::optional<std::string> full_name(FetchContext& context, const std::string& c
   return name;
 }
 
-// Where a repository has moved to, asked in our own way, which a server leads no nearer than it stands. nullopt: its
-// server does not lead elsewhere.
+// The URL that a repository has moved to. We ask by our own requests, which no server can lead nearer than itself.
+// nullopt: its server does not redirect.
 std::optional<std::string> moved_to(FetchContext& context, const GitSource& git, const Failure& failure) {
   constexpr std::string_view what = "/info/refs";
   const auto url = Url::try_parse(fmt::format("{}{}?service=git-upload-pack", git.origin, what));
@@ -113,7 +113,7 @@ std::optional<std::string> moved_to(FetchContext& context, const GitSource& git,
   return there.substr(0, there.size() - what.size());
 }
 
-// What a repository names leads no nearer than the repository, by a redirect neither.
+// A URL that a repository names leads no nearer than the repository, not even by a redirect.
 void clone_submodule(FetchContext& context, const GitSource& git, const std::string& commit, const fs::path& bare) {
   try {
     return clone_bare(context, git, commit, bare, false);
@@ -154,8 +154,8 @@ void admit_clone(const Admit& admit, fs::path git) {
   admit_objects(admit, git / "objects", 0);
 }
 
-// A repository of this machine is a source as any file is: all who read the store must be able to read it. Git looks
-// at several names, and takes a bundle, too.
+// A repository of this machine is a source as any file is: all users who read the store must be able to read it. Git
+// looks at several names, and takes a bundle, too.
 void admit_repository(const Store& store, const std::string& origin) {
   const fs::path place = local_path(origin);
   if (place.empty()) return;
@@ -191,7 +191,7 @@ class TreeFetch {
     return run_command(git_command(std::move(arguments)), context_.stop).out;
   }
 
-  // What .gitmodules says, by path.
+  // The submodules of .gitmodules, by path.
   [[nodiscard]] std::map<std::string, Submodule> named(const Commit& commit) const {
     return parse_submodules(ask(commit, {"config", "--blob", commit.name + ":.gitmodules", "--null", "--get-regexp",
                                          "^submodule\\..*\\.(path|url|update)$"}));
@@ -284,7 +284,7 @@ std::string TreeFetch::take(const GitSource& git, const std::string& asked, cons
     if (::rename((work / "bare").c_str(), bare.c_str()) != 0 && !try_stat(bare)) throw_errno("keep", bare, errno);
   }
   static_cast<void>(::utimensat(AT_FDCWD, bare.c_str(), nullptr, 0));  // a collection looks when it was used
-  // The clone is bare, and git checks nothing out of such a one without being told where.
+  // The clone is bare: git checks out of it only into a work tree that it is given.
   const auto with_tree = [&](std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), {"--git-dir", bare.string(), "--work-tree", (work / "tree").string()});
     Command command = git_command(arguments);

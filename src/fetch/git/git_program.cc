@@ -17,7 +17,7 @@ bool says_no_space(const std::string& text) {
   return text.find("no space left") != std::string::npos || text.find("disk quota exceeded") != std::string::npos;
 }
 
-// What a network does, in the words of git, libcurl and ssh: the same command may succeed later.
+// Failures of a network, in the words of git, libcurl and ssh: the same command may succeed later.
 constexpr const char* network_words[] = {"could not resolve",
                                          "couldn't resolve",
                                          "name resolution",
@@ -83,10 +83,10 @@ Command git_command(std::vector<std::string> arguments) {
   command.argv = {"git", "-c", "core.hooksPath=/dev/null", "-c", "core.autocrlf=false", "-c", "core.symlinks=true",
                   "-c", "fetch.unpackLimit=1", "-c", "transfer.fsckObjects=true", "-c", "advice.detachedHead=false",
                   "-c", "core.attributesFile=/dev/null", "-c", "core.fsmonitor=false",
-                  // Nobody is there to answer, and a connection that says nothing for a minute is dead.
+                  // No user is there to answer a question; a connection that is silent for a minute is dead.
                   "-c", "core.sshCommand=ssh -oBatchMode=yes -oServerAliveInterval=20", "-c", "http.lowSpeedLimit=1",
                   "-c", "http.lowSpeedTime=60"};
-  // What old tools wrote, git takes and cannot harm: it is of the history's words, or another spelling of a mode.
+  // Flaws that old tools wrote: git takes them, and they harm nothing. They are in words, or in the spelling of a mode.
   for (const char* harmless :
        {"zeroPaddedFilemode", "badFilemode", "missingSpaceBeforeDate", "missingSpaceBeforeEmail",
         "missingNameBeforeEmail", "missingEmail", "badEmail", "badName", "badDate", "badDateOverflow", "zeroPaddedDate",

@@ -1,4 +1,4 @@
-// The git program, called so that nothing of a repository is executed, and what its words mean as a Failure.
+// Runs the git program so that nothing of a repository is executed, and turns its words into a Failure.
 #pragma once
 
 #include <string>
@@ -10,11 +10,11 @@
 
 namespace sabath {
 
-// `git ARGUMENTS`: without hooks, filters, anybody's configuration, questions, and connections that say nothing.
+// `git ARGUMENTS`: without hooks, filters, any configuration, questions to a user, and silent connections.
 [[nodiscard]] Command git_command(std::vector<std::string> arguments);
 
-// What it printed. With `network` it is one request to the origin of `git`, counted there. Throws Error of the kind
-// that git's words mean.
+// Returns what it printed. With `network` it is one request to the origin of `git`, counted there. Throws Error of the
+// kind that git's words mean.
 std::string run_git(FetchContext& context, const GitSource& git, Command command, bool network);
 
 }  // namespace sabath

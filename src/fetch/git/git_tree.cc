@@ -56,7 +56,7 @@ std::optional<AnnexKey> try_annexed(const fs::directory_entry& entry) {
   return try_parse_annex_pointer(try_read_text(entry.path(), annex_pointer_size_max).value_or(""));
 }
 
-// What git-annex keeps of a repository: the content itself where the origin is a clone that has it, else only names.
+// git-annex's part of a repository: the content itself where the origin is a clone that has it, else only names.
 class Annex {
  public:
   explicit Annex(const std::string& origin) : origin_(origin) {}

@@ -1,5 +1,5 @@
-// The files of a checked-out tree, as objects of the store. One thread. Throws Error{unavailable} naming what stands
-// elsewhere and cannot be had.
+// The files of a checked-out tree, as objects of the store. One thread. Throws Error{unavailable} that names
+// content kept elsewhere that cannot be fetched.
 #pragma once
 
 #include <filesystem>
@@ -12,8 +12,8 @@
 
 namespace sabath {
 
-// Every file of a checked-out tree becomes an object, below `below`; what LFS and git-annex keep is fetched in place of
-// what points at it. Returns the empty directories: git knows none but those of submodules.
+// Makes every file of a checked-out tree an object, below `below`. A pointer of LFS or git-annex is replaced by the
+// content that it names, which is fetched. Returns the empty directories: git knows none but those of submodules.
 [[nodiscard]] std::vector<RelativePath> take_git_tree(FetchContext& context, const std::string& origin,
                                                       const std::filesystem::path& tree,
                                                       const std::optional<RelativePath>& below,

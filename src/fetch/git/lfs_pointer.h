@@ -1,4 +1,4 @@
-// What stands in a repository in place of a large file: pointer files of Git LFS (git-lfs, docs/spec.md), and pointer
+// Pointers that a repository holds instead of large files: pointer files of Git LFS (git-lfs, docs/spec.md), pointer
 // files and symlinks of git-annex (its docs, internals and backends). Pure.
 #pragma once
 
@@ -20,7 +20,7 @@ struct LfsPointer {
 };
 [[nodiscard]] std::optional<LfsPointer> try_parse_lfs_pointer(std::string_view text);
 
-// Where the repository's own LFS server has the object; nullopt: a repository by this URL has none that could be asked.
+// The object's URL at the repository's own LFS server; nullopt: a repository by this URL has none that could be asked.
 [[nodiscard]] std::optional<Url> try_lfs_url(const std::string& origin, const LfsPointer& pointer);
 
 constexpr std::size_t annex_pointer_size_max = 32 * 1024;  // bytes, by git-annex

@@ -1,4 +1,4 @@
-// What a repository says of its submodules, and where they may be. Pure, but for local_path(). Throws Error{invalid}.
+// The submodules that a repository names, and where they may be. Pure, but for local_path(). Throws Error{invalid}.
 #pragma once
 
 #include <filesystem>

@@ -1,5 +1,5 @@
-// Sources that give content by its name alone: other stores (docs/serving.md). "sabath://host" in a recipe stands for
-// whatever of the asset that store holds; here it becomes the URL of one content. Pure; any thread.
+// Sources that give content by its digest alone: other stores (docs/serving.md). "sabath://host" in a recipe stands for
+// all content of the asset that the store holds; here it becomes the URL of one content. Pure; any thread.
 #pragma once
 
 #include "fetch/decide/job.h"

@@ -1,4 +1,4 @@
-// What every part of one fetch shares. Owned by fetch_asset for its time; all members are thread-safe.
+// The things that all parts of one fetch share. Owned by fetch_asset for its time; all members are thread-safe.
 #pragma once
 
 #include <stop_token>
@@ -19,13 +19,13 @@ class SpaceGuard;
 class Store;
 class Team;
 
-// Which part of a transfer that several ranks work on this process begins with.
+// The part with which this process begins in a transfer that several ranks work on.
 struct Share {
   unsigned rank = 0, ranks = 1;
 };
 
-// Of known content of several chunks, which of them are to be fetched: for one that leaves the others to somebody else.
-// What is not named is wanted whole.
+// By known content of several chunks: which of them this process fetches, where other processes fetch the rest.
+// Content that is not named is wanted whole.
 using WantedChunks = std::unordered_map<Digest, std::vector<bool>>;
 
 struct FetchContext {

@@ -1,4 +1,4 @@
-// The sink between a fetcher and a file on its way: refuses web pages, keeps the rate limit, tells the display.
+// The sink between a fetcher and a file on its way: refuses web pages, keeps the rate limit, reports to the display.
 // One transfer, one thread.
 #pragma once
 
@@ -51,7 +51,7 @@ class GuardedSink : public Sink {
   Begin on_begin_;
   Write on_write_;
   std::function<void()> on_wait_;
-  Host* const host_;  // is told how quick it is
+  Host* const host_;  // learns here how quick it is
   std::chrono::steady_clock::time_point asked_{};
   ContentInfo info_;
   std::uint64_t offset_ = 0, received_ = 0;

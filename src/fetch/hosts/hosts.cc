@@ -25,7 +25,7 @@ constexpr std::chrono::milliseconds left_out_together{100};  // by one hiccup
 constexpr std::chrono::minutes left_out_memory{1};           // longer than any silence that is waited for
 constexpr std::size_t heard_max = 1024;                      // hosts
 constexpr std::size_t judged_max = 65536;                    // sources of content
-constexpr std::uint64_t bytes_of_a_lie = 32ULL << 20;        // so many others must have come for each
+constexpr std::uint64_t bytes_of_a_lie = 32ULL << 20;        // of other bytes must have come for each
 
 // All ranks ask a host at once; each gets enough to fill its own link.
 unsigned share_of(unsigned most, unsigned ranks) { return std::max(16U, most / std::max(1U, ranks)); }
@@ -161,8 +161,8 @@ Hosts::Hosts(unsigned lanes_max, unsigned ranks, const std::vector<HostRule>& ru
       ranks_(std::max(1U, ranks)),
       rules_(rules) {}
 
-// Where each connection costs a login few are begun with, until the host is known to be far away. What is not far away
-// is bound by the ciphers: there are no more than this machine has cores.
+// Where each connection costs a login, a fetch begins with few, until the host is known to be far away. A near host is
+// bound by the ciphers: it is given no more connections than this machine has cores.
 ConnectionPolicy::Limits Hosts::limits_of(std::string_view origin, bool by_program) const {
   if (!origin.starts_with("sftp:") && !origin.starts_with("scp:")) {
     return {.start = each_.start,
@@ -227,7 +227,7 @@ void Hosts::judge(const Host& host, const std::string& subject, Word word) {
   if (ranks_ > 1) untold_[subject] = judgement;
 }
 
-// Who was right proves it again, by one chunk; who lied is remembered for as long as there is room.
+// A source that was right can prove it again by one chunk; one that lied is remembered as long as there is room.
 void Hosts::make_room_to_judge() {
   if (judged_.size() < judged_max) return;
   std::erase_if(judged_, [](const auto& known) { return known.second == Word::right; });

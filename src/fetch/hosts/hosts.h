@@ -1,6 +1,6 @@
-// What is known of each host while a job runs: how many connections it is given, how quick it is, and whether it asked
-// for a pause. One table for all files of a job, so that a host is one host whatever is fetched from it. Thread-safe;
-// hosts live as long as the table.
+// The state of each host while a job runs: how many connections it is given, how quick it is, and whether it asked
+// for a pause. One table for all files of a job: all of them that come from a host share its entry. Thread-safe; hosts
+// live as long as the table.
 #pragma once
 
 #include <atomic>
@@ -33,11 +33,11 @@ class Host {
   [[nodiscard]] bool try_connect();  // takes a connection if one is free and the host is not in a pause
   [[nodiscard]] bool open() const;   // try_connect() would succeed now
   void disconnect();                 // gives it back
-  void disconnect_unused();          // and nobody needs to look for work because of that
-  // Returns when so many more may come from it; early on a stop request.
+  void disconnect_unused();          // the same, but wakes no lane to look for work
+  // Returns when `bytes` more may come from it; early on a stop request.
   void received(std::uint64_t bytes, const std::stop_token& stop);
   void connecting();  // a connection begins to be opened
-  // What opening it took: a round trip.
+  // It is open; `trip`, the time that took, is a round trip.
   void connected(std::chrono::duration<double> trip);
   // From a request to its first byte, and from the start of what may have needed a connection first.
   void answered(std::chrono::duration<double> latency, std::chrono::duration<double> waited,
@@ -45,8 +45,8 @@ class Host {
   void held_back() { held_back_ = true; }  // what came of it had to wait for us
   // Retry-After and the like: for every lane, file and rank. `crowded`: it has too many of us.
   void pause_until(Clock::time_point time, bool crowded);
-  // A request or a connection came to nothing, and nobody said why. Once, or while nothing comes of the host, that is a
-  // hiccup; again, while others are served, it has too many of us: some servers, and firewalls, refuse without a word.
+  // A request or a connection failed without a reason from the host. Once, or while nothing comes of the host, that is
+  // a hiccup; again, while others are served, it has too many of us: some servers and firewalls refuse without a word.
   void left_out();
   [[nodiscard]] Clock::time_point paused_until() const;
   [[nodiscard]] unsigned in_use() const;
@@ -87,13 +87,13 @@ class Hosts {
   [[nodiscard]] Host& of(const std::string& origin, bool by_program = false);
   void add_rule(const HostRule& rule);  // what several say of a host is kept by all
   [[nodiscard]] std::vector<HostRule> rules() const;
-  // What a source has shown of some content, `subject`: right bytes, or wrong ones, which outweigh them. All ranks of a
-  // job hear of it.
+  // Notes that a source gave right or wrong bytes of some content, `subject`; wrong ones outweigh right ones. All ranks
+  // of a job hear of it.
   enum class Word : std::uint8_t { none, right, wrong };
   void judge(const Host& host, const std::string& subject, Word word);
   [[nodiscard]] Word judged(const std::string& subject) const;
-  [[nodiscard]] unsigned wrong_words() const { return wrong_words_; }  // so many so far: one more is worth a look
-  // What came of it is wrong more often than once in a while: others are asked first, whatever the file.
+  [[nodiscard]] unsigned wrong_words() const { return wrong_words_; }  // their number so far: when it grows, look again
+  // Its bytes were wrong more often than once in a while: for every file, other hosts are asked first.
   [[nodiscard]] bool suspect(const Host& host) const;
   // Looks at what came since the last time; a reason for each host whose connections change. Every 50 ms or so.
   [[nodiscard]] std::vector<std::string> tick();

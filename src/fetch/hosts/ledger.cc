@@ -35,7 +35,7 @@ void SourceLine::failed(const Failure& failure, bool demote) {
   tell_pause(failure);
 }
 
-// Who waits for long wants to know for whom; once, not by each lane.
+// A user who waits for long is told which source is waited for; once, not by each lane.
 void SourceLine::tell_pause(const Failure& failure) {
   const auto pause = failure.retry_after.value_or(std::chrono::milliseconds(0));
   if (pause < pause_told || asks_for_later(failure)) return;

@@ -1,4 +1,4 @@
-// Who gave what: one line for each source, counted where it happens. Thread-safe; sources live as long as the ledger.
+// What each source gave: one line for each, counted where it happens. Thread-safe; sources live as long as the ledger.
 #pragma once
 
 #include <atomic>

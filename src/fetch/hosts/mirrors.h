@@ -1,4 +1,4 @@
-// The mirrors of one file: which one is read next, and what became of each. Thread-safe.
+// The mirrors of one file: which is read next, and the state of each. Thread-safe.
 #pragma once
 
 #include <atomic>
@@ -43,16 +43,16 @@ class MirrorSet {
   void released(const Pick& pick);                           // neither: it was ended from here
   void set_aside(const Pick& pick, const Failure& failure);  // dead until revived, and not to blame yet
   void unused(const Pick& pick);                             // nothing was asked
-  // What came is not the file, and the answer says what was done to it: the mirror is asked otherwise from now on, for
-  // the whole. False: there is no other way.
+  // The bytes that came are not the file, and the answer says how they are coded: from now on the mirror is asked for
+  // the whole by another coding. False: there is no other.
   bool ask_otherwise(const Pick& pick, const ContentInfo& info);
   [[nodiscard]] bool rangeless(const Pick& pick) const;  // it has ignored a range
-  // Each request costs much, or may be refused, as one was just now: there shall be few.
+  // Each request costs much, or may be refused, as one was just now: make few.
   [[nodiscard]] bool dear(const Pick& pick) const;
-  // What this mirror gave turned out to be wrong when another had given the whole.
+  // The bytes of this mirror turned out to be wrong when another had given the whole.
   void demote(std::size_t index, const Failure& failure);
-  // What several gave of file `name` together was wrong, and one of them has proved to be right: if there was just one
-  // other, that one was wrong.
+  // The bytes that several mirrors gave of file `name` were wrong together, and one of them has proved to be right: if
+  // there was just one other, that one was wrong.
   void blame_other(std::set<std::size_t> suspects, std::size_t right, const std::string& name);
   void revive_rangeless();  // mirrors that died for want of ranges may be read from their start
   void revive(std::size_t index);
@@ -74,11 +74,11 @@ class MirrorSet {
     Url url;
     SourceLine* line;
     Host* host;
-    std::string subject;  // of judgements: the content, and who gives it
+    std::string subject;  // of judgements: the content, and the source that gives it
     MirrorState state;
     Clock::time_point ready_at, failed_at;
     std::optional<Failure> last;
-    unsigned restarts = 0;  // whatever progress was between them
+    unsigned restarts = 0;  // counted whether or not it made progress between them
     Coding coding = Coding::any;
     std::string sent{};  // what it does to the bytes, for messages
     bool rangeless = false;

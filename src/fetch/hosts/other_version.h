@@ -1,4 +1,4 @@
-// What is said where sources give something else than a manifest names. Free functions; any thread.
+// Messages for sources that give something else than a manifest names. Free functions; any thread.
 #pragma once
 
 #include <string>

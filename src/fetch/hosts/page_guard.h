@@ -16,7 +16,7 @@ namespace sabath {
 [[nodiscard]] std::optional<Failure> refuse_page(const Url& url, const ContentInfo& info,
                                                  std::span<const std::byte> first);
 
-// What is packed for the way, while nothing proves which bytes are meant: those of a file that is named as packed are.
+// Refuses bytes packed for the way where nothing proves which bytes are meant; a file that is named as packed passes.
 [[nodiscard]] std::optional<Failure> refuse_packed(const Url& url, const ContentInfo& info);
 // How to ask again where the bytes that came by `coding` are not the file; nullopt: there is no other way.
 [[nodiscard]] std::optional<Coding> other_coding(const ContentInfo& info, Coding coding);

@@ -1,4 +1,4 @@
-// What this process has to do with a file on which several work. Pure.
+// The part of this process in a file on which several processes work. Pure.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// What is reused, by level, counted where it is said. Any thread.
+// Counts reused content by level, where it is reported. Any thread.
 #pragma once
 
 #include <algorithm>

@@ -50,7 +50,7 @@ Json by_first_url(const Fragment& fragment) {
   return json;
 }
 
-// What a list names is asked for by settings, too, and nobody knows its URLs before it is read.
+// The settings also decide what a listed URL means, and the list must be read before its URLs are known.
 void add_settings(Json& key, const Fragment& fragment, const SourceNames& names) {
   const bool names_others = fragment.type == FragmentType::file_list;
   if (names_others && !names.settings().empty()) key["settings"] = names.settings();
@@ -167,7 +167,7 @@ Sha256 given_key(const Fragment& fragment, std::size_t mirror, const SourceNames
   key["size"] = nullptr;
   key["checksum"] = to_json(Checksums{});
   key["sources"] = {name_of(fragment.urls[mirror], names)};
-  // What a list names without a host stands beside the first of its mirrors.
+  // A file that a list names without a host stands beside the first mirror of the list.
   if (mirror > 0 && fragment.type == FragmentType::file_list) key["beside"] = name_of(fragment.urls.front(), names);
   add_settings(key, fragment, names);
   return fragment_key(std::move(key), fragment, selection);

@@ -10,8 +10,8 @@ namespace sabath {
 
 namespace {
 constexpr auto uncounted = std::numeric_limits<std::uint64_t>::max();
-// Many small files whose sizes nobody knew are reserved by the score: so much more of what lacks, and a part of what it
-// has, but never so much that others are kept from room that nobody needs.
+// Many small files of unknown sizes are reserved in batches: beyond what is lacking, 1/more_part of what was granted so
+// far, between these bounds. The upper bound leaves room for other fetches.
 constexpr std::uint64_t more_bytes_min = 16ULL << 20, more_bytes_max = 1ULL << 30;
 constexpr std::uint64_t tight_bytes = 1ULL << 30;
 constexpr std::uint64_t more_inodes_min = 1024, more_inodes_max = 65536, more_part = 64;
@@ -20,7 +20,7 @@ void take(std::uint64_t& from, std::uint64_t amount) {
   if (from != uncounted) from -= std::min(from, amount);
 }
 
-// What this process was promised before is not free, though nobody has written it yet.
+// Room that this process was promised before is not free, though nothing is written there yet.
 void take(Limits& limits, const Promised& own) {
   take(limits.bytes_free, own.bytes);
   if (limits.inodes_free) take(*limits.inodes_free, own.inodes);

@@ -1,5 +1,5 @@
-// What a fetch may still write: refused before byte one where it does not fit, and promised to it where it does, so
-// that others do not count on it. Thread-safe. Throws Error{space} with the numbers.
+// The room that a fetch may still fill: refused before byte one where it does not fit, and else promised to the fetch,
+// so that others do not count on it. Thread-safe. Throws Error{space} with the numbers.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ namespace sabath {
 
 class SpaceGuard {
  public:
-  // What is known beforehand to be needed, and for what.
+  // The need that is known beforehand, and its purpose.
   struct Ahead {
     Need need;
     std::string what;
@@ -29,15 +29,15 @@ class SpaceGuard {
   // promise, and reserved as a whole; it may throw.
   SpaceGuard(Store& store, std::string note, std::function<Ahead()> ahead, std::stop_token stop);
 
-  // Promises room for so many bytes and inodes, or refuses before byte one.
+  // Promises room for these bytes and inodes, or refuses before byte one.
   void reserve(std::uint64_t bytes, std::uint64_t inodes, const std::string& what) {
     reserve(Need{bytes, inodes, 0, ""}, what);
   }
   void reserve(const Need& need, const std::string& what);
   void give_back(std::uint64_t bytes, std::uint64_t inodes);
-  // So little is left that what nobody has measured may not fit: it is worth asking its source before it sends.
+  // So little room is left that a file of unknown size may not fit: ask its source for the size before it sends.
   [[nodiscard]] bool tight();
-  // Tells what could not be known, once; for `-v`.
+  // The limits that could not be read; for `-v`.
   [[nodiscard]] std::vector<std::string> unknown();
 
  private:
@@ -47,7 +47,7 @@ class SpaceGuard {
 
   std::mutex mutex_;     // of all that follows
   Limits limits_;        // with a fixed room: what is left; else as they were last read
-  Space promised_left_;  // granted by the store's reservation, and not promised to anybody here
+  Space promised_left_;  // granted by the store's reservation, and not promised here yet
   std::uint64_t granted_bytes_ = 0, granted_inodes_ = 0;
   Store* store_ = nullptr;
   std::optional<Reservation> reservation_;

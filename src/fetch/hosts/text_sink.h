@@ -1,4 +1,4 @@
-// A document in memory, of at most so many bytes: more is Error{invalid}. One thread.
+// A document in memory, of at most `size_max` bytes: more are Error{invalid}. One thread.
 #pragma once
 
 #include <fmt/format.h>

@@ -12,7 +12,7 @@ namespace sabath {
 
 class WarmUp {
  public:
-  // One to the first source of each fragment that is large. Whatever goes wrong is left for who reads there.
+  // One to the first source of each large fragment. A failure here is ignored: the lane that reads there meets it.
   WarmUp(const FetchContext& context, const std::vector<Fragment>& fragments);
 
  private:

@@ -1,4 +1,4 @@
-// Jobs, and what became of them, as bytes between ranks. Pure; any thread. What is read throws Error{internal} if it is
+// Jobs and their outcomes as bytes between ranks. Pure; any thread. Reading throws Error{internal} for bytes that are
 // no such parcel.
 #pragma once
 

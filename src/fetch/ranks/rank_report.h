@@ -1,4 +1,4 @@
-// What a rank of an MPI job counts while it works for rank 0, and what it says when it has done its part.
+// The counts of a rank of an MPI job while it works for rank 0, and its report when it has done its part.
 #pragma once
 
 #include <atomic>

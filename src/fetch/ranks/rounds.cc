@@ -107,7 +107,7 @@ void Rounds::begin(const Hooks& hooks) {
   if (stop_.stop_requested()) halt_all();
   comm_.broadcast(order.first, 0);
   std::string own = comm_.scatter(order.second);
-  comm_.barrier();  // of a file that they share, nobody is half through before another has claimed its part
+  comm_.barrier();  // of a shared file, no rank is half through before another has claimed its part
   under_way_ = begins_ = true;
   if (comm_.rank() == 0) {
     const std::lock_guard lock(mutex_);

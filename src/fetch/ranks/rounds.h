@@ -1,8 +1,8 @@
 // Orders of rank 0 to an MPI job while its lanes work: short rounds that all ranks keep together, a heartbeat each.
 //
-// The main thread of every rank serves the rounds and makes all MPI calls; what moves bytes runs in other threads and
-// speaks through this object. Rank 0's flow gives orders, each rank works on its part and reports. A round tells who
-// was asked to stop, who works, how far they are, and passes news on (an origin that asked for a pause, ...).
+// The main thread of every rank serves the rounds and makes all MPI calls; other threads move the bytes, and speak by
+// this object. Rank 0 gives orders; each rank works on its part and reports. A round tells how many were asked to stop,
+// how many work and how far they are, and passes news on (an origin that asked for a pause, ...).
 #pragma once
 
 #include <chrono>
@@ -30,7 +30,7 @@ class Rounds {
     std::uint64_t received_bytes = 0, files = 0, sizes_learnt = 0, sizes_learnt_bytes = 0;
   };
   struct Seen {
-    bool under_way = false;  // there is an order that somebody works on
+    bool under_way = false;  // there is an order that some rank works on
     std::uint64_t working = 0;
     Tally all;  // of all ranks
   };

@@ -87,7 +87,7 @@ void Team::follow(FetchContext& context) {
   rounds_.serve(hooks);
 }
 
-// Whoever works gets an equal part of the job's rate; between orders only rank 0 reads anything.
+// Each working rank gets an equal part of the job's rate; between orders only rank 0 reads anything.
 void Team::set_rate(const Rounds::Seen& seen) {
   if (rate_limit_ == 0) return;
   const std::uint64_t working = seen.under_way ? std::max<std::uint64_t>(seen.working, 1) : 1;
@@ -228,7 +228,7 @@ std::vector<RankReport> Team::give_orders(FetchContext& context, const std::vect
   rounds_.order(all.take(), std::move(each));
   std::vector<RankReport> reports;
   reports.push_back(work(with(context, meter, context.ledger), chosen(jobs, deal.shared, deal.of_rank[0]), meter));
-  if (reports[0].failure) rounds_.halt_all();  // without rank 0 there is nobody who could finish the asset
+  if (reports[0].failure) rounds_.halt_all();  // without rank 0 no rank can finish the asset
   const auto others = rounds_.reports();
   {
     const std::lock_guard lock(mutex_);
@@ -282,7 +282,7 @@ void Team::judge_failures(FetchContext& context, const std::vector<RankReport>& 
     return failure;
   };
   for (unsigned r = 0; r < reports.size(); ++r) {
-    const auto& failure = reports[r].failure;  // the cause, not who was asked to end because of it
+    const auto& failure = reports[r].failure;  // the cause, not a rank that was asked to end because of it
     if (failure && failure->kind == FailureKind::space) throw Error(named(r, reports[r]));
   }
   if (reports[0].failure) throw Error(*reports[0].failure);

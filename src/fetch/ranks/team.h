@@ -2,7 +2,7 @@
 // the asset and writes the record; the others fetch the files and chunks that it gives them, and report. A rank that
 // fails is left out, and the others do its work.
 //
-// lead() and follow() are for the main threads; what rank 0 does between runs in a thread of its own and calls fetch().
+// lead() and follow() are for the main threads; rank 0's other work runs in a thread of its own and calls fetch().
 #pragma once
 
 #include <functional>

@@ -1,9 +1,9 @@
-// An uncompressed tar on a server with byte ranges: which members it has, without moving what is between their
-// headers. What its headers said is kept in the store (docs/store.md, "Indexes"): a walk goes on where the last ended.
+// An uncompressed tar on a server with byte ranges: finds its members without moving the bytes between their headers.
+// The store keeps what the headers said (docs/store.md, "Indexes"): a walk goes on where the last ended.
 //
-// One thread. Throws Error{invalid} for what is no tar or holds what no archive may hold, Error{usage} for a packed
-// archive, Error{unavailable} for a server without ranges, Error{changed} if the source is not the version that the
-// index is of, and what reading throws.
+// One thread. Throws Error{invalid} for bytes that are no tar or hold what no archive may hold, Error{usage} for a
+// packed archive, Error{unavailable} for a server without ranges, Error{changed} if the source is not the version that
+// the index is of, and what reading throws.
 #pragma once
 
 #include <functional>

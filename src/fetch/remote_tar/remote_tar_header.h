@@ -24,7 +24,7 @@ struct TarMember {
   std::uint64_t next = 0;  // where the header after it begins
 };
 
-// So many bytes at an offset, which lie inside the archive; valid until the next call.
+// Reads `length` bytes at an offset; they lie inside the archive. The span is valid until the next call.
 using TarRead = std::function<std::span<const std::byte>(std::uint64_t offset, std::size_t length)>;
 
 // The member whose headers begin at `offset` of the archive `name`, which is `size_bytes` long; nullopt: it ends there.
@@ -34,7 +34,7 @@ using TarRead = std::function<std::span<const std::byte>(std::uint64_t offset, s
 // The first bytes of an archive that is no plain tar: what it is ("gzip"), nullptr if nothing says so.
 [[nodiscard]] const char* packed_as(std::span<const std::byte> first) noexcept;
 
-// What to do about an archive that cannot be read by parts.
+// A hint for an archive that cannot be read by parts.
 [[nodiscard]] std::string fetch_it_whole();
 
 inline constexpr std::size_t tar_block_size = 512;

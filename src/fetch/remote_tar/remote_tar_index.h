@@ -1,5 +1,5 @@
-// What is known of the members of a remote tar: their names and where their content begins, in the order of the
-// archive, as far as its headers were read. Format on disk: docs/store.md, "Indexes". A value; one thread.
+// The members of a remote tar, as far as its headers were read: their names and where their content begins, in the
+// order of the archive. Format on disk: docs/store.md, "Indexes". A value; one thread.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ inline constexpr std::uint64_t tar_index_size_max = 1ULL << 30;  // on disk
 
 class TarIndex {
  public:
-  // Of an archive of so many bytes, in this version.
+  // Of an archive of `size_bytes`, in this version.
   TarIndex(const std::string& archive, std::uint64_t size_bytes, Validators version);
   void add(const TarMember& member);  // the next one; throws Error{invalid} for what no archive may hold
   void pass(const TarMember& member) { next_ = member.next; }  // it has no place here

@@ -11,7 +11,7 @@ namespace sabath {
 namespace {
 
 constexpr std::uint64_t gap_max = 64 * 1024;  // bytes between two members that are rather read than skipped
-constexpr std::size_t round_jobs_max = 64;    // what a kill may take of small members: at most so many chunks
+constexpr std::size_t round_jobs_max = 64;    // the most chunks of small members that a kill may lose
 
 std::uint64_t end_of(const FileJob& job) { return job.offset + job.size_bytes.value_or(0); }
 

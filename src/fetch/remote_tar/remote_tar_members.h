@@ -1,8 +1,8 @@
 // The content of some members of a remote tar, fetched as ranges of it into objects of the store.
 //
 // Members that lie side by side come with one request, of up to a chunk; larger ones as files that begin inside their
-// source. What the walk over the headers has brought, and what is here already, is not asked for. Without a digest
-// that was known beforehand a member is believed by its place and length in one version of the archive.
+// source. Bytes that the walk over the headers has brought, or that are here already, are not asked for. A member whose
+// digest was not known beforehand is believed by its place and length in one version of the archive.
 // One thread; the lanes work inside.
 #pragma once
 
@@ -25,8 +25,8 @@ struct Member {
   bool there = false;  // its object is
 };
 
-// Which members come with one request: places in `members`, in groups, each in the order of the archive. A group of one
-// may have any size.
+// Groups the members that come with one request: places in `members`, each group in the order of the archive. A group
+// of one may have any size.
 [[nodiscard]] std::vector<std::vector<std::size_t>> group_members(const std::vector<Member>& members);
 
 class RemoteMembers {
@@ -37,7 +37,7 @@ class RemoteMembers {
 
   // The number of the member with this job's content; two names of one content are one member.
   std::size_t add(const TarEntry& file, FileJob job, const std::function<bool(const FileJob&, FileOutcome&)>& have);
-  // Fetches what is missing. Throws the failure of the first member that cannot be had.
+  // Fetches what is missing. Throws the failure of the first member that cannot be fetched.
   void fetch();
   [[nodiscard]] const Member& member(std::size_t number) const { return members_[number]; }
   [[nodiscard]] std::uint64_t bytes() const { return bytes_; }

@@ -129,7 +129,7 @@ void RemoteTarReader::expect(std::uint64_t position, std::uint64_t wanted, bool 
   pass_windows(stream);
 }
 
-// What lies behind is of use only where its content is wanted.
+// Windows behind the walk are of use only where their content is wanted.
 void RemoteTarReader::pass_windows(bool keep) {
   while (!ahead_windows_.empty()) {
     auto node = ahead_windows_.extract(ahead_windows_.begin());

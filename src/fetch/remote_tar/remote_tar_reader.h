@@ -1,8 +1,8 @@
-// Bytes of a remote archive for whoever walks over its headers: read by windows, kept while they may be of use.
+// Bytes of a remote archive, for a walk over its headers: read by windows, kept while they may be of use.
 //
-// How much is read at once follows what was met: large members are jumped over by windows that hold just a header;
-// where all headers so far stood at the same distance the next ones are read side by side, on trust that it goes on
-// so; small members that are wanted themselves are read in one stream, and what was read of them is kept.
+// The size of a read follows the members so far. Large members are jumped over by windows that hold just a header.
+// Where all headers so far stood at the same distance, the next ones are read side by side, in the hope that this goes
+// on. Small members that are wanted themselves are read in one stream, and their bytes are kept.
 // One thread uses it; it starts some for its own reads. Throws what read_source throws; Error{changed} if the source
 // is not the version that was begun; Error{unavailable} if it has no ranges.
 #pragma once
@@ -26,14 +26,14 @@ struct WindowPlan {
   bool operator==(const WindowPlan&) const = default;
 };
 
-// What the walk knows when it asks for the bytes at `position`.
+// The knowledge of the walk when it asks for the bytes at `position`.
 struct WalkState {
   std::uint64_t position = 0;         // the next header
   std::uint64_t read_to = 0;          // the end of the last window
   std::size_t last_length = 0;        // of that window; 0: none was read
   std::uint64_t stride = 0;           // of the last member, header and content; 0: none was met
   bool even = false;                  // the member before it had the same
-  std::uint64_t wanted = UINT64_MAX;  // so many members are to come at most
+  std::uint64_t wanted = UINT64_MAX;  // the most members that are still to come
   bool stream = false;                // what is between the headers is wanted, too
 };
 [[nodiscard]] WindowPlan next_window(const WalkState& state) noexcept;

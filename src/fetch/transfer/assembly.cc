@@ -155,7 +155,7 @@ std::shared_ptr<Flight> Assembly::flight_of(std::uint64_t chunk, std::size_t giv
 bool Assembly::arrived(std::uint64_t chunk) {
   alone_.erase(chunk);
   flights_.erase(chunk);
-  schedule_->remove_free(range_of(chunk));  // had it been given up meanwhile
+  schedule_->remove_free(range_of(chunk));  // in case it was given up meanwhile
   done_[chunk] = true;
   return wants(chunk) && --missing_ == 0;
 }

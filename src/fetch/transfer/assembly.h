@@ -1,5 +1,5 @@
 // The chunks of one file on their way: which bytes are free, in a request, or there, and the buffers in which a chunk's
-// bytes meet. The lane that brings the last byte of a chunk is told so.
+// bytes meet. The lane that brings the last byte of a chunk learns so.
 // Part of a ChunkTransfer, which guards its own decisions by the same mutex. Throws what the partial throws.
 #pragma once
 
@@ -43,11 +43,11 @@ class Assembly {
   void take(Lane& lane, Flow& flow, std::span<const std::byte> bytes);  // of the request's run
   // Of a source that has no ranges, at position `at` of the file: what is there already is skipped.
   void take_whole(Lane& lane, Flow& flow, std::uint64_t& at, std::span<const std::byte> bytes);
-  // What dead writers left of the chunk that the run begins in: the first lane there takes what no request brings.
+  // Takes what dead writers left of the chunk in which the run begins; the first lane there does so.
   void adopt_scratch(Lane& lane, Flow& flow);
 
   // --- decisions; the mutex is held
-  // What is done stands in `file`; nothing is free yet. `position`: where this process begins.
+  // The finished chunks stand in `file`; nothing is free yet. `position`: where this process begins.
   void begin(ChunkFile& file, const Schedule::Limits& limits, std::uint64_t position);
   [[nodiscard]] Schedule& schedule() { return *schedule_; }
   [[nodiscard]] const Schedule& schedule() const { return *schedule_; }

@@ -21,7 +21,7 @@ bool has_stronger(const Checksums& published, const ChecksumAlgorithm& than) {
   });
 }
 
-// By its own bytes: nobody need be believed. False: it is fetched, and a source that gives it is told of as wrong.
+// By its own bytes: no source need be believed. False: it is fetched, and a source that gives it is reported as wrong.
 bool proves(const FetchContext& context, const Digest& digest, const FileJob& job, FileOutcome& outcome) {
   if (job.size_bytes && *job.size_bytes != digest.size_bytes) return false;
   const auto content = context.store.open_content(digest);
@@ -44,7 +44,7 @@ bool proves(const FetchContext& context, const Digest& digest, const FileJob& jo
   }
 }
 
-// What one of the job's mirrors gave to a fetch before: where it states no checksum, to any recipe.
+// The content that one of the job's mirrors gave to a fetch before: where it states no checksum, to any recipe.
 std::optional<Arrival> arrived(const Store& store, const FileJob& job) {
   if (auto arrival = store.arrival(source_key(job))) return arrival;
   for (std::size_t i = 0; job.checksum.empty() && i < job.urls.size(); ++i) {
@@ -54,7 +54,7 @@ std::optional<Arrival> arrived(const Store& store, const FileJob& job) {
   return std::nullopt;
 }
 
-// What others say has this checksum, or what a mirror gave before the recipe stated one.
+// Content that has this checksum by the word of other users, or that a mirror gave before the recipe stated one.
 std::set<Digest> hints_of(const Store& store, const FileJob& job) {
   std::set<Digest> hints;
   for (const auto& algorithm : checksum_algorithms) {

@@ -1,5 +1,5 @@
 // Content that is in the store already: by its pinned digest, by a published checksum computed here before, or because
-// its source gave it to a fetch before. What only others say is hashed first.
+// its source gave it to a fetch before. Content known only by the word of other users is hashed first.
 #pragma once
 
 #include <functional>

@@ -22,7 +22,7 @@ class ChunkReuse {
   ChunkReuse(Store& store, ChunkIndex& index, ChunkBuffers& buffers)
       : store_(store), index_(index), buffers_(buffers) {}
 
-  // Reads the store's manifests, if nobody has; `name` is the file's path in the asset.
+  // Reads the store's manifests, unless that was done; `name` is the file's path in the asset.
   void look(const std::string& name);
   // True if the chunk is to be copied.
   [[nodiscard]] bool offer(std::uint64_t chunk, const Sha256& hash, std::uint64_t length);

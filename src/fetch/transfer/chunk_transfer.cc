@@ -118,7 +118,7 @@ std::optional<ChunkTransfer::Place> ChunkTransfer::next_flow(bool last) {
   return data_flow([&](std::size_t mirror) { return may_ask(mirror, choice); }, last);
 }
 
-// What is late is little, and the nearest mirror brings that soonest, were it the slowest.
+// The late bytes are few, and the nearest mirror brings them soonest, even if it is the slowest.
 std::optional<ChunkTransfer::Place> ChunkTransfer::help_flow(bool last) {
   if (context_.hosts.stood_still()) return std::nullopt;  // all look first at what has come meanwhile
   std::vector<std::pair<double, std::size_t>> nearest;    // seconds away, mirror
@@ -185,13 +185,13 @@ void ChunkTransfer::stop_flows(const std::function<bool(const Flow&)>& which) {
   }
 }
 
-// What one answer brings is of one version, whatever that is called.
+// All bytes of one answer are of one version, under any name.
 void ChunkTransfer::one_answer() {
   sequential_ = true;
   mirrors_.revive_rangeless();
 }
 
-// What else was asked of it may come yet, or say better why it does not.
+// Other requests to this mirror may still bring bytes, or fail with a better reason.
 void ChunkTransfer::died(std::size_t mirror, bool wrong) {
   if (wrong) stop_flows([&](const Flow& flow) { return flow.pick.index == mirror; });
 }
@@ -304,7 +304,7 @@ bool ChunkTransfer::keep(Lane& lane, const Whole& whole, const std::stop_token& 
   return store(lane, whole, stop);
 }
 
-// Of one source: it is blamed. Of several: nobody knows whose bytes are wrong, and one alone brings the whole chunk.
+// Of one source: it is blamed. Of several: any of them may be wrong, and one alone brings the whole chunk.
 void ChunkTransfer::refuse_chunk(Flow& flow, std::uint64_t chunk, const Flight& flight) {
   std::set<std::size_t> givers;
   {

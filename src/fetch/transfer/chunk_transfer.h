@@ -1,8 +1,8 @@
 // One file of several chunks: any lane reads any of its bytes from any mirror that may be believed. Thread-safe.
 //
-// Here are the requests: which mirror is asked, for which bytes, and what becomes of an answer and of a failure. Bytes
-// meet in an Assembly. What is believed, and where it goes, the two kinds decide: a PinnedTransfer knows the hash of
-// each chunk, a LearntTransfer learns them. Both are run by the lanes of a Swarm.
+// This class makes the requests: which mirror is asked, for which bytes, and how its answer or failure is taken. Bytes
+// meet in an Assembly. Two kinds decide what is believed, and where it goes: a PinnedTransfer knows the hash of each
+// chunk, a LearntTransfer learns them. The lanes of a Swarm run both.
 #pragma once
 
 #include <atomic>

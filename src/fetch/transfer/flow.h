@@ -1,5 +1,5 @@
-// What is under way of one transfer: a chunk whose bytes meet in a buffer, a request that brings some of them, and a
-// chunk that is whole.
+// The parts of one transfer that are under way: a chunk whose bytes meet in a buffer, a request that brings some of
+// them, and a chunk that is whole.
 // Owned by a ChunkTransfer, and used under its mutex.
 #pragma once
 

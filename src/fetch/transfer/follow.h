@@ -1,5 +1,5 @@
-// Several processes that want the same content, whose digests nobody knows yet: one leads, and the others wait for what
-// it publishes, or go on where it ended. docs/store.md, "Leading and following".
+// Several processes that want the same content, whose digests are not known yet: one leads, and the others wait until
+// it publishes the content, or go on where it ended. docs/store.md, "Leading and following".
 #pragma once
 
 #include <functional>
@@ -12,7 +12,7 @@
 
 namespace sabath {
 
-// Whom to look at before the job is begun. nullptr: everybody reads it alone, because it is fetched anew on demand, is
+// The watch to look at before the job is begun. nullptr: each process reads alone, because the file is fetched anew, is
 // unpacked as it arrives, or is a document that is read before it is believed; or its chunks are known and shared.
 [[nodiscard]] std::unique_ptr<LeaderWatch> watch_for(const FetchContext& context, const FileJob& job);
 

@@ -1,7 +1,7 @@
-// The whole-file checksums of a file whose chunks arrive in any order: one thread follows the front. A chunk that is
-// offered is hashed from memory while the thread keeps up; what an earlier process left, and what came too early to be
-// kept, is read back. At most `kept_max` chunks are kept. Where that costs less, the thread hashes the leaves of those
-// as well, together with the checksums. Thread-safe but for finish() and restart().
+// The whole-file checksums of a file whose chunks arrive in any order: one thread follows the front. While the thread
+// keeps up, it hashes offered chunks from memory; it reads back chunks that an earlier process left, or that came too
+// early to be kept. At most `kept_max` chunks are kept. Where that costs less, the thread also hashes the leaves of the
+// kept chunks, together with the checksums. Thread-safe but for finish() and restart().
 #pragma once
 
 #include <condition_variable>
@@ -37,10 +37,10 @@ class FrontHash {
   void present(std::uint64_t index);  // the chunk can be read back
   // Before a chunk is written, and offered: waits while the thread has work and the chunk is too far ahead of it.
   struct Turn {
-    bool held_back = false;  // it waited, and as much as is kept: the thread is what everybody waits for
+    bool held_back = false;  // it waited, and no more chunks can be kept: all lanes wait for the thread
     bool unhashed = false;   // the chunk is to be written and offered without its hash
   };
-  // `quick`: what a kill takes of it comes again as soon; another one is hashed before anything else is done.
+  // `quick`: bytes of it lost to a kill come again soon. A chunk that is not quick is hashed before all else.
   [[nodiscard]] Turn await_turn(std::uint64_t index, bool quick, std::stop_token stop);
   // The chunk stands in `bytes` now; it is written, and can be read back if it has its hash.
   void offer(std::uint64_t index, ChunkBuffers::Buffer bytes, const Turn& turn);

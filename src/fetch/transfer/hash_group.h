@@ -16,7 +16,7 @@ class HashGroup {
   static constexpr std::size_t content_max = 8 * leaf_size_bytes;  // bytes; what is longer fills the registers alone
 
   struct Content {
-    std::size_t index = 0;  // whatever the caller knows it by
+    std::size_t index = 0;  // by which the caller knows it
     std::vector<std::byte> bytes;
   };
   void

@@ -19,7 +19,7 @@ bool is_wrong(FailureKind kind) { return kind == FailureKind::content || kind ==
 
 struct Unchanged {};  // ends a transfer whose first header said enough
 struct GaveWay {};    // one that another process is ahead with
-struct NoShare {};    // and one of which a part was asked, where only the whole is to be had
+struct NoShare {};    // and one of which a part was asked for, where only the whole can be read
 }  // namespace
 
 InOrder::InOrder(FetchContext& context, Publisher& publisher, Lane& lane, const FileJob& job, LeaderWatch* watch,
@@ -37,7 +37,7 @@ InOrder::InOrder(FetchContext& context, Publisher& publisher, Lane& lane, const 
   lane_.buffer.clear();
 }
 
-// Whoever reads the archive as it arrives must not read a partial that is gone.
+// The thread that unpacks the archive as it arrives must not read a partial that is gone.
 InOrder::~InOrder() {
   if (job_.follower == nullptr) return;
   size_to_share_ ? job_.follower->let_go() : job_.follower->abandon();
@@ -49,7 +49,7 @@ FileOutcome InOrder::run() {
     resume_earlier();
     if (gave_way_) return outcome;
     for (;;) {
-      // What cannot be proved is of one mirror, which is left only when it has nothing more to give.
+      // An unprovable file is of one mirror, which is left only when it has nothing more to give.
       const auto pick = mirrors_.pick(context_.stop, mixable_ || position() == 0 ? std::nullopt : holder_);
       source_ = pick.url->display();
       mirror_ = pick.index;
@@ -100,7 +100,7 @@ void InOrder::after_failure(const MirrorSet::Pick& pick, const Error& error, boo
   if (kind == FailureKind::no_ranges) first_chunk_only_ = false;
   const bool several = position() > 0 && (mixed_ || doubted_ || holder_ != pick.index);
   if (is_wrong(kind) && complete && several) {
-    // Nobody knows yet whose bytes are wrong: each source is heard alone from here on.
+    // Any of them may have given the wrong bytes: each source is heard alone from here on.
     mixable_ = false;
     suspects_ = givers_;
     restart();
@@ -123,7 +123,7 @@ void InOrder::attempt(const MirrorSet::Pick& pick, GuardedSink& sink) {
   const bool others = holder_ && holder_ != pick.index;
   if (position() > 0 && ((others && !mixable_) || mirrors_.rangeless(pick))) restart();
   if (pick.coding != Coding::any) first_chunk_only_ = false;
-  // What an earlier process left of what can be proved came from any mirror: another one's validators say nothing.
+  // Of a provable file, an earlier process left bytes of any mirror: another mirror's validators say nothing.
   const bool same_source = holder_ == pick.index || (!holder_ && job_.urls.size() == 1);
   const bool same_version = position() > 0 && same_source && !doubted_;
   ReadRequest request{*pick.url, job_.offset + position(), std::nullopt, same_version ? validators_ : job_.version};
@@ -234,7 +234,7 @@ void InOrder::resume_earlier() {
   const bool silent = watch_ != nullptr && watch_->left_version();
   if (!silent && !context_.store.has_partial(source_key(job_))) return;
   open_partial();
-  if (!leads()) return give_way();  // whoever waited for the same dead writer comes here at the same moment
+  if (!leads()) return give_way();  // others that waited for the same dead writer come here at the same moment
   const SourceVersion left = adopt_left(*partial_, watch_, provable(),
                                         [this](std::span<const std::byte> bytes) { checksums_->update(bytes); });
   const auto giver = giver_of(job_, left);
@@ -303,7 +303,7 @@ void InOrder::finish(FileOutcome& outcome, std::size_t mirror) {
     if (partial_) partial_->discard();
     return;
   }
-  const bool one_giver = suspects_.empty() && !mixed_;  // or whom would it be to blame?
+  const bool one_giver = suspects_.empty() && !mixed_;  // else which source would be to blame?
   const bool with_others = !alone_ && one_giver && lane_.buffer.size() <= HashGroup::content_max;
   if (!partial_ && with_others) small_ = SmallFile{std::move(lane_.buffer), mirror, source_};
   if (small_) return;

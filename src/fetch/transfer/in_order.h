@@ -1,8 +1,8 @@
 // One file read by one lane from its start to its end: content whose chunk digests are not known, and small files.
 //
-// Where the length is not known, only the first chunk is asked for, and the lanes share the rest. Up to one chunk stays
-// in memory and is written once; longer content goes to a resumable partial. Whole-file
-// checksums are computed as the bytes pass. Used by one thread.
+// If the length is not known, this asks for the first chunk only; the lanes share the rest. Up to one chunk stays in
+// memory and is written once; longer content goes to a resumable partial. Whole-file checksums are computed as the
+// bytes pass. Used by one thread.
 #pragma once
 
 #include <memory>
@@ -23,16 +23,16 @@ namespace sabath {
 
 class InOrder {
  public:
-  // `watch`: of others who may be fetching it; nullptr: it is everybody's own.
+  // `watch`: of other processes that may be fetching it; nullptr: each process fetches its own.
   // `alone`: a small file is hashed and published here, not left to be so with others.
   InOrder(FetchContext& context, Publisher& publisher, Lane& lane, const FileJob& job, LeaderWatch* watch, bool alone);
   ~InOrder();
   void distrust(std::size_t mirror, const Failure& failure) { mirrors_.demote(mirror, failure); }  // before run()
   FileOutcome run();  // throws what is fatal; the file's own failure is in the outcome
-  // After run(): the file has several chunks and its source has ranges, so that the lanes may share it. What was read
-  // stands in the partial.
+  // After run(): the file has several chunks and its source has ranges, so that the lanes may share it. The bytes
+  // that were read stand in the partial.
   [[nodiscard]] std::optional<std::uint64_t> size_to_share() const { return size_to_share_; }
-  // After run(): another process leads, and is to be followed. Nothing is held.
+  // After run(): another process leads, and is to be followed. This one holds nothing.
   [[nodiscard]] bool gave_way() const { return gave_way_; }
   [[nodiscard]] std::uint64_t reused() const { return reused_; }  // bytes of an earlier fetch, still held
   // After run(), once: a small file that is read, and to be hashed with others. The outcome has no tree yet.

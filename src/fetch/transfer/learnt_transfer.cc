@@ -61,14 +61,14 @@ bool LearntTransfer::leads() {
   return false;
 }
 
-// What an earlier process left: bytes of one version, or nothing.
+// Takes over the bytes that an earlier process left, if they are of one version.
 void LearntTransfer::adopt_earlier() {
   const bool nameless =
       !provable_ && partial_->version_noted().validators.empty();  // what could tell a mixture from the file?
   const bool useless = context_.force || job_.unless || nameless;
   if (!earlier_ && useless) partial_->restart();
   const SourceVersion noted = adopt_left(*partial_, earlier_ ? nullptr : watch_, provable_, [](auto) {});
-  // What was left came from any mirror; where the whole can be proved, another one's validators say nothing.
+  // The bytes left came from any mirror; where the whole can be proved, another mirror's validators say nothing.
   if (noted == SourceVersion{} || (provable_ && job_.urls.size() > 1)) return;
   const auto giver = giver_of(job_, noted);
   if (!giver && provable_) return;  // by another rule: its version is not this one's
@@ -146,7 +146,7 @@ std::string LearntTransfer::describe_outcome() {
   return givers.empty() ? job_.name : mirrors_.name(*givers.begin());
 }
 
-// If one source gave all of it, that is the one; if several did, nobody knows yet.
+// If one source gave all of it, that source is wrong; if several did, it is not known yet which.
 void LearntTransfer::hear_each_alone(const Failure& failure) {
   const std::lock_guard lock(mutex_);
   if (trust_.doubts_versions()) one_answer();
@@ -217,7 +217,7 @@ void LearntTransfer::came(const Flow& flow, std::uint64_t chunk, const Flight& f
   trust_.keep_sample(begin, {flight.bytes.get(), sample_bytes});
 }
 
-// Where nobody could be compared with the leader yet, the mirror that brings the first chunk leads.
+// Until a mirror has been compared with the leader, the mirror that brings the first chunk leads.
 bool LearntTransfer::believes(Whole& whole) {
   const std::size_t giver = *whole.givers.begin();
   const bool open = trust_.lead_is_open() && !assembly_.any_done() && keeping_ == 0;

@@ -1,7 +1,7 @@
 // A file whose chunk hashes are learnt as it comes. How mirrors are believed:
-// - provable (a published checksum): those whose size, validators and samples agree are read together, and the whole is
-//   hashed in order as it comes. If it is wrong, each is heard alone. What a mirror gives while it is compared is kept
-//   later.
+// - provable (a published checksum): mirrors whose size, validators and samples agree are read together, and the whole
+//   is hashed in order as it comes. If it is wrong, each is heard alone. A chunk from a mirror that is still compared
+//   is held, and kept later.
 // - not provable: one source, one version; another takes over from the start.
 #pragma once
 
@@ -19,7 +19,7 @@ namespace sabath {
 class LearntTransfer final : public ChunkTransfer {
  public:
   // `begun`: the partial holds what this fetch has read, and that many bytes that an earlier one left. `watch`: of
-  // others who may be fetching it; nullptr: it is this process's own.
+  // others that may be fetching it; nullptr: it is this process's own.
   LearntTransfer(FetchContext& context, ChunkBuffers& buffers, const FileJob& job, std::uint64_t size_bytes,
                  std::optional<std::uint64_t> begun, LeaderWatch* watch);
   ~LearntTransfer() override;
@@ -55,7 +55,7 @@ class LearntTransfer final : public ChunkTransfer {
   void hear_each_alone(const Failure& failure);
   void blame_suspects();
   void compare_samples(Flow& flow);
-  void show_front();  // to who reads the archive as it arrives
+  void show_front();  // to the thread that reads the archive as it arrives
   // The mutex is held.
   void plan();
   void want_restart();

@@ -51,7 +51,7 @@ bool PinnedTransfer::publish() {
 
 void PinnedTransfer::fail(const Failure& failure) {
   if (!context_.store.present(job_.known->digest)) return ChunkTransfer::fail(failure);
-  outcome_.tree = *job_.known;  // others have had more luck
+  outcome_.tree = *job_.known;  // other processes brought all of it
   phase_ = TransferPhase::over;
 }
 
@@ -74,7 +74,7 @@ std::optional<ChunkTransfer::Place> PinnedTransfer::next_flow(bool last) {
   return ChunkTransfer::next_flow(last);
 }
 
-// What another rank has found out about a mirror.
+// Hears what other ranks have found out about mirrors.
 void PinnedTransfer::hear_judgements() {
   if (!job_.shared) return;
   for (const std::size_t mirror : mirrors_.fallen()) died(mirror, true);
@@ -126,7 +126,7 @@ bool PinnedTransfer::claim(Flow& flow) {
   return false;
 }
 
-// What is missing is claimed by others: sees what they have finished since.
+// All missing chunks are claimed by others: sees which they have finished since.
 void PinnedTransfer::take_news(std::chrono::milliseconds interval) {
   if (assembly_.schedule().free_bytes() == 0 || Clock::now() - looked_ < interval) return;
   looked_ = Clock::now();
@@ -163,7 +163,7 @@ void PinnedTransfer::ended(const Flow&, ByteRange left) {
 
 // --- chunks, in a lane ---------------------------------------------------------------------------------------------
 
-// What stands in the store already comes before anything is asked of a source. Of several processes one copies a chunk,
+// Chunks that stand in the store already are copied before a source is asked. Of several processes one copies a chunk,
 // as one fetches it.
 void PinnedTransfer::copy(const Lane& lane, const ChunkReuse::Copy& copy) {
   bool copied = false;

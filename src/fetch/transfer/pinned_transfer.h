@@ -1,6 +1,6 @@
 // A file whose chunk hashes are known: each chunk proves itself. A wrong one is thrown away, and its giver is not asked
-// again. What other processes, or other objects of the store, have is not fetched; what other processes have claimed
-// comes last.
+// again. Chunks that other processes, or other objects of the store, have are not fetched; chunks that other processes
+// have claimed come last.
 #pragma once
 
 #include <chrono>

@@ -1,9 +1,9 @@
 // Publishes finished content, so that small files share their fsyncs. Thread-safe.
 //
-// What waits is lost to a kill, so groups of objects are no larger than the disk makes them: a lane publishes what has
-// gathered, and rests twice as long as that took. A group is bounded all the same. Where small files go into packs,
-// they are written at once; a pack is published when it is full or ten seconds have passed, for many small packs would
-// be many files again.
+// A kill loses the content that waits, so groups of objects are only as large as the disk makes them: a lane publishes
+// the group that has gathered, and rests twice as long as that took. The size of a group is bounded, too. Small files
+// that go into packs are written at once. A pack is published when it is full or ten seconds have passed, as many small
+// packs would be many files again.
 #pragma once
 
 #include <atomic>

@@ -20,7 +20,7 @@ void note_arrival(const FetchContext& context, const FileJob& job, const FileOut
   const Arrival arrival{outcome.tree.digest, outcome.over_tls};
   const Sha256 asked = source_key(job);
   const auto given = outcome.giver ? std::optional(given_key(job, *outcome.giver)) : std::nullopt;
-  // Whoever follows a leader waits for the name that both ask by; small files are not followed.
+  // A follower waits for the name that it and its leader ask by; small files are not followed.
   const bool followed = arrival.digest.size_bytes > chunk_size_bytes;
   if (given && *given != asked) context.store.note_arrival(*given, arrival);
   if (!given || followed || *given == asked) context.store.note_arrival(asked, arrival);

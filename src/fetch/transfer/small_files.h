@@ -1,5 +1,5 @@
-// Small files that one lane has read and nobody has hashed: several are hashed side by side, and go into a pack
-// together. Used by one thread.
+// Small files that one lane has read, not hashed yet: several are hashed side by side, and go into a pack together.
+// Used by one thread.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,7 @@ struct SmallFile {
   std::string source;      // its name for messages
 };
 
-// What of a small file is not what its manifest says; throws that as Error{content}.
+// Throws Error{content} if a small file is not what its manifest says.
 void compare_digest(const FileJob& job, const Digest& digest, const std::string& source);
 // Of content that is not pinned: until the fragment is settled only this says where the object came from.
 void note_arrival(const FetchContext& context, const FileJob& job, const FileOutcome& outcome);

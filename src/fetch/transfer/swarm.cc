@@ -55,7 +55,7 @@ class Swarm {
     const std::stop_callback forward(caller, [this] { own_stop_.request_stop(); });
     lead_lanes();
     try {
-      publisher_.flush();  // what is whole is kept, whatever happened
+      publisher_.flush();  // whole files are kept, after a failure, too
     } catch (...) {
       if (!fatal_) throw;
     }
@@ -81,7 +81,7 @@ class Swarm {
     unsigned ticks = 0;
     bool scarce = false;  // no more threads are granted
     std::unique_lock lock(mutex_);
-    // Whoever is stopped before the first lane has none to wait for.
+    // A fetch that is stopped before its first lane has none to wait for.
     while (running_ > 0 || (lanes.empty() && !context_.stop.stop_requested())) {
       const unsigned wanted = context_.hosts.connections();
       while (lanes.size() < wanted && !scarce && idle_ == 0 && !over_ && !context_.stop.stop_requested()) {
@@ -105,7 +105,7 @@ class Swarm {
     guarded([&] {
       while (!context_.stop.stop_requested() && step(lane)) {}
     });
-    guarded([&] { (void)lane.small.settle(publisher_, outcomes_); });  // whoever is stopped keeps what is whole
+    guarded([&] { (void)lane.small.settle(publisher_, outcomes_); });  // a stopped lane keeps its whole files
     const std::lock_guard lock(mutex_);
     if (--running_ == 0) changed_.notify_all();
   }
@@ -190,7 +190,7 @@ class Swarm {
     lane.buffer = lane.small.spare();
   }
 
-  // What is not what it should be is read anew, from another mirror, and hashed at once.
+  // A file that is not what it should be is read anew, from another mirror, and hashed at once.
   void settle(Lane& lane) {
     const auto count = static_cast<unsigned>(lane.small.size());
     for (const auto& [index, mirror, failure] : lane.small.settle(publisher_, outcomes_)) {

@@ -1,4 +1,4 @@
-// What a lane does next for a file that lanes share: a decision only.
+// The next step of a lane for a file that lanes share: a decision only.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ struct TransferFacts {
   bool held = false;       // a chunk that was held back is believed now
 };
 
-// What is here comes before a source is asked.
+// Content that is here comes before a source is asked.
 [[nodiscard]] constexpr TransferStep next(TransferPhase phase, const TransferFacts& facts) {
   const bool fresh = phase == TransferPhase::fresh;
   if (!fresh && phase != TransferPhase::open) return TransferStep::nothing;

@@ -1,8 +1,8 @@
 // Which mirrors of one file are believed, and what that rests on: decisions only. The caller has a mutex.
 //
 // The first mirror that is asked leads. Where the whole can be proved, others join it once they agree with samples of
-// what came; until then each gives one chunk at most, which is held. Where it cannot, or where what several gave was
-// wrong, one gives all of it.
+// its bytes; until then each gives one chunk at most, which is held. Where the whole cannot be proved, or several
+// mirrors together gave a wrong one, one mirror gives all of it.
 #pragma once
 
 #include <cstddef>
@@ -27,7 +27,7 @@ class Trust {
   explicit Trust(bool provable) : mixable_(provable) {}
   void restart();  // the file begins anew; suspicions stay
 
-  // --- who is asked for what
+  // --- which mirror is asked for what
   void asked(Mirror mirror);  // for data: the first leads
   [[nodiscard]] bool to_compare(Mirror mirror) const;
   [[nodiscard]] bool may_give(Mirror mirror) const;
@@ -39,7 +39,7 @@ class Trust {
   // The leader has not given what others could be compared with, and may never do so.
   [[nodiscard]] bool lead_is_open() const { return mixable_ && sample_.bytes.empty(); }
   bool take_lead(Mirror mirror);  // false: it had it
-  void forget_leader();           // and who was admitted beside it
+  void forget_leader();           // and the mirrors admitted beside it
 
   // --- what came
   struct Sample {  // what the leader gave first
@@ -63,21 +63,21 @@ class Trust {
   [[nodiscard]] Validators expected(Mirror mirror, const Validators& otherwise) const;
   [[nodiscard]] bool same_version(Mirror mirror, const Validators& version);  // as before, if there was one before
   [[nodiscard]] Validators version_of_leader() const;
-  // Its name stands for several machines, perhaps, and each calls the same bytes by a version of its own: a version is
-  // a hint, and the proof of the whole decides. What came stays, and is compared with what it gives now (`something`).
-  // False: nothing would prove a mixture; the file begins anew.
+  // Perhaps its name stands for several machines, each with a version of its own for the same bytes: a version is a
+  // hint, and the proof of the whole decides. Earlier bytes stay, and are compared with later ones (`something`: there
+  // are earlier ones). False: nothing would prove a mixture; the file begins anew.
   bool doubt_version(Mirror mirror, bool something);
   [[nodiscard]] bool doubts_version(Mirror mirror) const { return nameless_.contains(mirror); }
   [[nodiscard]] bool doubts_versions() const { return !nameless_.empty(); }
   // A second version after the file began anew: one answer is to bring all of it.
   [[nodiscard]] bool needs_one_answer() { return ++changes_ > 1; }
 
-  // --- who was wrong
+  // --- which mirror was wrong
   // The mirror is dead. True: what it gave may not stay with what others give.
   [[nodiscard]] bool dismiss(Mirror mirror, bool wrong, bool others);
-  // What a dead mirror gave is worth nothing: it was wrong, or never agreed. One that merely broke off was right.
+  // The bytes of this dead mirror are worth nothing: it was wrong, or never agreed. One that only broke off was right.
   [[nodiscard]] bool worthless(Mirror mirror) const { return wrong_.contains(mirror) || !agreed_.contains(mirror); }
-  // The whole did not match, and each is heard alone from here on. The one to blame, where all of it came from one.
+  // The whole did not match, and each is heard alone from here on. Returns the mirror that gave all of it, if one did.
   [[nodiscard]] std::optional<Mirror> whole_was_wrong(bool some_was_left);
   [[nodiscard]] const std::map<Mirror, Failure>& differing() const { return differing_; }
   // Those that differed from the leader are heard again, and each alone; empty: there are none.

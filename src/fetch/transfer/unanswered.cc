@@ -12,8 +12,8 @@ struct Places {  // at one host
   unsigned given = 0;
   unsigned taken = 0;    // by requests that are not about to end
   unsigned waiting = 0;  // of them, for an answer
-  // There are more than it is given now, and who was served gives one back first; at last none is left but those of
-  // requests without an answer.
+  // More are taken than it is given now, and served requests give theirs back first; at last only requests without an
+  // answer are left.
   [[nodiscard]] bool keep_out_the_served() const { return taken > given || (taken == given && waiting == taken); }
 };
 
@@ -51,7 +51,7 @@ struct Look {
   }
 };
 
-// False: nobody who waits for `patience` keeps out anybody who is served.
+// False: no request that has waited for `patience` keeps out one that is served.
 bool make_room(const Look& look, double patience) {
   if (!look.any_mute(patience)) return false;
   auto places = look.places();

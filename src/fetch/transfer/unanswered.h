@@ -1,6 +1,6 @@
-// Requests of one file that nobody answers while their host answers others: whom to end, and when. A host that takes so
-// many connections and no more may let the others wait for ever, and they keep places that its limits, and ours, count.
-// The caller has the mutex that guards the flows.
+// Requests of one file that their host leaves without an answer while it answers others: which to end, and when. A host
+// that serves a fixed number of connections may let the others wait for ever; they keep places that its limits and ours
+// count. The caller holds the mutex that guards the flows.
 #pragma once
 
 #include <list>
@@ -12,13 +12,13 @@ namespace sabath {
 
 class Unanswered {
  public:
-  // Asks those to stop that are to end, and says so. Programs and logins, slow to begin on a busy machine, are let be.
+  // Asks the requests that are to end to stop, and reports it. Leaves programs and logins, which may begin slowly.
   void end(std::list<Flow>& flows, const Schedule& schedule, double now, EventSink& events);
 
  private:
-  // Seconds. Who began at about the same time, half as long ago, goes at the same time. Each time there is twice the
-  // patience: what they wait for may only be slow to come.
-  double after_ = 5, crowding_after_ = 0.5;  // the second: who keeps out those that have answers
+  // Seconds. Requests that have waited for half as long end at the same time. Each time the patience doubles, as the
+  // answers may only be slow to come.
+  double after_ = 5, crowding_after_ = 0.5;  // the second: for requests that keep out those that have answers
 };
 
 }  // namespace sabath
