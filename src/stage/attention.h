@@ -1,8 +1,8 @@
 // How long the exchange's thread sleeps between two looks. MPI moves bytes only while it is called, and a message of a
-// mebibyte may need many calls at both ends: so looks are a sixteenth of the time apart that passes from one thing that
-// moves to the next, and fewer where nothing moves. On a fast wire that is some 30 us, on a slow one a millisecond.
-// (Spinning brought nothing more: 16 cores, 2 and 4 nodes, by shared memory and TCP; and where cores are scarce it
-// takes them from those who read and write.) Pure.
+// mebibyte may need many calls at both ends. So the time between looks is a sixteenth of the time between moves, and
+// longer where nothing moves. On a fast wire that is some 30 us, on a slow one a millisecond. (Spinning brought
+// nothing more: 16 cores, 2 and 4 nodes, by shared memory and TCP; where cores are scarce it takes them from the
+// threads that read and write.) Pure.
 #pragma once
 
 #include <algorithm>

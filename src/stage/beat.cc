@@ -59,7 +59,7 @@ std::optional<Failure> Beat::keep_while(const std::function<void()>& work, const
     mine.stopped = stop.stop_requested() ? 1 : 0;
     mine.busy = 1;
     mine.share = over ? Straggler::all : 0;
-    mine.slack = Straggler::all / 2;  // while fewer than half are done, nobody is late
+    mine.slack = Straggler::all / 2;  // while fewer than half are done, no rank is late
     if (!heart_.under_way()) told = mine.done != 0;
     if (poll(mine) && enough(sums_) && told) return failure;
     std::this_thread::sleep_for(std::chrono::microseconds(200));

@@ -1,6 +1,6 @@
-// The heartbeat of a staging job tells everybody who is done and who was asked to stop, and adds up how far they are.
-// Now and then a beat asks who is the last instead, and rank 0 hears who has been so for long. Main thread. Throws
-// Error{nodes} when a rank is silent (comm/heartbeat.h).
+// The heartbeat of a staging job: it tells all ranks how many are done and how many were asked to stop, and adds up
+// their progress. One beat of 16 finds the last rank instead; rank 0 reports a rank that has been last for long. Main
+// thread. Throws Error{nodes} when a rank is silent (comm/heartbeat.h).
 #pragma once
 
 #include <array>
@@ -34,7 +34,7 @@ class Beat {
 
   using Tell = std::function<void(const std::string& name)>;
 
-  // Rank 0 alone needs names, and tells who keeps the others waiting.
+  // Rank 0 alone needs names, and reports the rank that keeps the others waiting.
   explicit Beat(Comm& comm, Heartbeat::Names names = {}, Tell tell = {})
       : rank_(comm.rank()), heart_(comm, rest_max, std::move(names)), tell_(std::move(tell)) {}
 

@@ -1,6 +1,6 @@
-// A selection of an asset's HDF5 files, made once for a whole job: the members share the files out, each makes its own
-// into its node's store, and all learn the manifest of what came of it. From there on it is an asset like any other,
-// which only its makers have. docs/staging.md, "Selections".
+// A selection of an asset's HDF5 files, made once for a whole job. The members share the files out, each makes its own
+// into its node's store, and all learn the manifest of the result. From there on it is an asset like any other, which
+// only its makers have. docs/staging.md, "Selections".
 #pragma once
 
 #include <cstdint>

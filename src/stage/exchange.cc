@@ -185,7 +185,7 @@ bool Exchange::begin_reads() {
   return begun;
 }
 
-// So many of the equal parts in which a piece comes are here: on to the others, one piece after the other.
+// `here` of the `of` equal parts of a piece are here: sends them on to the others, one piece after the other.
 void Exchange::pass_on(const Held& buffer, unsigned here, unsigned of) {
   for (const Hop& hop : plan_.hops(buffer->header().piece)) {
     Sending& out = sending_[hop];
@@ -321,7 +321,7 @@ bool Exchange::idle() const {
   return busy_ == 0 && next_give_ == gives_.size() && !receives && !sends;
 }
 
-// Late is who has done less than the others by more than some pieces that are on their way.
+// A member is late if it has done less than the others by more than some pieces that are on their way.
 Beat::Words Exchange::words() {
   constexpr std::uint64_t pieces_on_their_way = 4;
   Beat::Words mine;

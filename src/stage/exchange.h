@@ -4,9 +4,9 @@
 // the next, part by part: so the first is soon on its way, and the last ones do not come all at once. Each channel has
 // buffers of its own, so that waiting for room in one tree never waits for the other: both are free of cycles, and what
 // a member reads waits only for them. Down a tree a piece goes in parts, each passed on as soon as it is here, before
-// anything is written: where one member gives all that goes down the tree also while the rest is still being read; the
-// last one goes when all of the piece was found right. A piece that cannot be read is told, too, and whoever should
-// have had it knows that it is missing: the exchange always comes to its end, and failures are data.
+// anything is written. Where one member gives all that goes down the tree, it sends parts while it reads the rest; the
+// last part goes when the whole piece was found right. A member that cannot read a piece tells those that should
+// get it that it is missing: the exchange always comes to its end, and failures are data.
 #pragma once
 
 #include <cstddef>
@@ -55,7 +55,7 @@ struct ExchangeRules {
   // The fewer pieces there are, the more the time counts in which the last one passes all members.
   [[nodiscard]] static ExchangeRules for_pieces(std::uint64_t pieces) { return {.parts = pieces <= 64 ? 16U : 4U}; }
   [[nodiscard]] std::uint32_t part_bytes() const { return static_cast<std::uint32_t>(chunk_size_bytes / parts); }
-  // In how many messages a piece comes by a channel to a member: who has several senders gets each as a whole.
+  // In how many messages a piece comes by a channel to a member: one, if the member has several senders.
   [[nodiscard]] unsigned messages(const Plan& plan, unsigned channel, unsigned member) const {
     return plan.sender(channel, member) ? parts : 1;
   }

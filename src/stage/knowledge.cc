@@ -16,7 +16,7 @@ namespace {
 
 constexpr unsigned channel = 8;
 
-// Of those who have a piece that others lack, one gives it.
+// Of the members that have a piece that others lack, one gives it.
 void elect(Comm& members, const PieceSet& mine, const Known& known, std::vector<std::uint32_t>& giver) {
   std::vector<std::uint64_t> offers;
   for (std::size_t p = 0; p < mine.size(); ++p) {
@@ -37,7 +37,7 @@ void wait(Comm::Message& message) {
   }
 }
 
-// What each child in either tree has, and what the heads have: to whom this member may give something.
+// The holdings of the children in either tree and of the heads: this member may give to them.
 std::map<unsigned, PieceSet> hear_of_peers(Comm& members, const PieceSet& mine) {
   const unsigned size = members.size(), me = members.rank();
   std::map<unsigned, PieceSet> peers;
@@ -67,7 +67,7 @@ std::map<unsigned, PieceSet> hear_of_peers(Comm& members, const PieceSet& mine) 
   return peers;
 }
 
-// What those who want the pieces that this member gives have of them already.
+// By member that wants them: the pieces given by this member that it has already.
 std::map<unsigned, PieceSet> hear_of_hands(Comm& members, const Dealing& dealing, const PieceSet& mine,
                                            const Known& known, const std::vector<std::uint32_t>& giver) {
   std::vector<std::pair<std::size_t, std::uint32_t>> places;  // piece and member: a bit for each

@@ -1,6 +1,6 @@
-// What all members have told each other before the first byte moves, and the plan that follows from it. Holdings are
-// reduced, never gathered: a member learns its children's, and of the others only what somebody lacks, what nobody has,
-// and who gives. Collective; main thread. Throws Error{nodes}.
+// What the members tell each other before the first byte moves, and the plan that follows from it. Holdings are
+// reduced, never gathered: a member learns those of its children, and of the others only which pieces some member
+// lacks, which no member has, and who gives each. Collective; main thread. Throws Error{nodes}.
 #pragma once
 
 #include <vector>
@@ -23,14 +23,14 @@ struct Agreed {
   unsigned readers = 0;  // members that read
 };
 
-// Which members say so of themselves, in order.
+// The members that say `able` of themselves, in order.
 [[nodiscard]] std::vector<unsigned> able_members(Comm& members, bool able);
 
 struct Known {
-  PieceSet lacking;            // what somebody lacks
-  PieceSet unread;             // what somebody lacks and nobody has
+  PieceSet lacking;            // what some member lacks
+  PieceSet unread;             // what some member lacks and no member has
   std::vector<unsigned> able;  // members that see the shared store, in order
-  bool any = false;            // somebody has something
+  bool any = false;            // some member has some piece
   std::uint64_t stripe_bytes = 0;
 };
 [[nodiscard]] Known tell_all(Comm& members, const Dealing& dealing, const PieceSet& mine, const Readers& readers);

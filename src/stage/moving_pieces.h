@@ -1,5 +1,5 @@
-// What an exchange knows of pieces that are on their way: read, sent, received and written. All of it is the main
-// thread's but for what is atomic.
+// The state of an exchange's pieces on their way: read, sent, received and written. Only the main thread uses it, but
+// for the atomic members.
 #pragma once
 
 #include <atomic>

@@ -76,7 +76,7 @@ class NodeStaging {
   bool asked_for_packs_ = false;
   PackMap heard_packs_, packs_;  // where the shared store has small files: by files_; by the tape's
   Tape tape_;
-  std::unique_ptr<Comm> members_;  // those who take part
+  std::unique_ptr<Comm> members_;  // the ranks that take part
   std::unique_ptr<ChunkLists> chunks_;
   std::unique_ptr<NodeStore> node_;
   std::optional<FromOrigin> origin_;  // with --bypass-shared
@@ -86,8 +86,8 @@ class NodeStaging {
       stripe_;  // bytes of the shared store's files that lie together, once this node has asked
 };
 
-// One phase of this node's: `work` in a thread of its own. Over when all nodes that are in it are done. Those who
-// failed leave; false: staging ends here, for all or for this one.
+// One phase of this node: `work` in a thread of its own. Over when all nodes that are in it are done. Nodes that failed
+// leave; false: staging ends here, for all or for this one.
 bool NodeStaging::step(const char* phase, std::unique_ptr<Comm>& comm, const std::function<void()>& work) {
   const auto began = Clock::now();
   report.failure = beat_.keep_while(work, stop_, [&](const Beat::Words& all) {
@@ -145,8 +145,8 @@ bool NodeStaging::select() {
   return true;
 }
 
-// Where no node has some small files, one looks for all where packs have them: so the packs' indexes are read once, and
-// not at all for what nodes have. True: it was told, and the tape is to follow it.
+// If no node has some small files, one member looks for all files in the packs: so the packs' indexes are read once,
+// and not at all for files that nodes have. True: the members know the packs, and the tape is to follow them.
 bool NodeStaging::hear_packs() {
   const auto small = [&](const Piece& piece) { return !tape_.is_chunk(piece); };
   if (asked_for_packs_ || derivation_ || std::ranges::none_of(tape_.pieces(), small)) return false;
@@ -163,7 +163,7 @@ bool NodeStaging::hear_packs() {
     for (const auto& file : files_) contents.push_back(file.digest);
     try {
       told = map_packs(*job_.shared, contents).encode();
-    } catch (const Error&) {  // whoever reads looks for himself
+    } catch (const Error&) {  // each reader looks for itself
     }
   }
   members_->broadcast(told, known.able.front());
@@ -266,7 +266,7 @@ void NodeStaging::move() {
 }
 
 void NodeStaging::finish() {
-  node_->finish();  // whole files stay for the next try, whatever becomes of this one
+  node_->finish();  // whole files stay for the next try, even if this one fails
   const Manifest& mine = part_ ? *part_ : *manifest_;
   if (result_.failure || report.incomplete) disks_->keep_no_view(mine);
   if (result_.failure) throw Error(*result_.failure);
@@ -292,7 +292,7 @@ void NodeStaging::describe() {
   asset.selection = request_.select;
 }
 
-// The row of pieces and who gets what, the same for all. False: staging ends here.
+// The row of pieces and the members that get them, the same for all. False: staging ends here.
 bool NodeStaging::settle() {
   files_ = files_of(*manifest_);
   for (unsigned dealt_to = 0; dealt_to != members_->size();) {  // again: some left, packs are known, or after a fetch

@@ -26,7 +26,7 @@ struct StageJob {
   FetchPart fetch_part;              // where the shared store is passed by; may be empty
 };
 
-// What rank 0 has of it is the record; `failure` is that of all ranks. Failures of nodes are data; throws
+// Rank 0's `asset` is the record; `failure` is that of all ranks. Failures of nodes are data; throws
 // Error{nodes} when a rank does not answer.
 struct Staged {
   StagedAsset asset;

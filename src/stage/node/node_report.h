@@ -1,4 +1,4 @@
-// What the nodes of a staging job tell at its end, and what rank 0 makes of it. Values; pure.
+// The reports of a staging job's nodes at its end, and rank 0's judgement of them. Values; pure.
 #pragma once
 
 #include <cstdint>
@@ -23,8 +23,8 @@ struct NodeReport {
   [[nodiscard]] static NodeReport parse(const std::string& bytes);
 };
 
-// Adds the nodes' figures and failures to `asset`; the failure of the whole, if there is one. `allowed`: so many nodes
-// may fail, and then the kind is `nodes`.
+// Adds the nodes' figures and failures to `asset`; returns the failure of the whole, if there is one. If at
+// most `allowed` nodes failed, its kind is `nodes`.
 [[nodiscard]] std::optional<Failure> judge(StagedAsset& asset, const std::vector<NodeReport>& reports,
                                            unsigned allowed);
 

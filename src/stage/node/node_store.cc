@@ -41,7 +41,7 @@ NodeStore::NodeStore(LocalDisks& disks, const Tape& tape, ChunkLists& chunks, un
       finished_(disks.size()) {}
 NodeStore::~NodeStore() = default;
 
-// The partial of a large file, opened by whoever comes first.
+// The partial of a large file; the first thread that asks opens it.
 std::shared_ptr<NodeStore::Large> NodeStore::large(std::uint32_t file) {
   std::shared_ptr<Large> its;
   {

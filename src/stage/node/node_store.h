@@ -1,5 +1,5 @@
-// A node's own side of staging: which pieces its stores have already, and how pieces become objects of them. Whatever
-// arrives is checked before it is kept, and a broken-off staging leaves the chunks of large files for the next one.
+// A node's own side of staging: which pieces its stores have already, and how pieces become objects of them. Each piece
+// is checked before it is kept. A broken-off staging leaves the chunks of large files for the next one.
 // Many threads, each with a number of its own below `threads`. Throws Error{content}, Error{space}, Error{storage}.
 #pragma once
 
@@ -26,7 +26,7 @@ class NodeStore {
   NodeStore(LocalDisks& disks, const Tape& tape, ChunkLists& chunks, unsigned threads);
   ~NodeStore();
 
-  // What is here, verified or known to be; looked up once.
+  // The pieces that are here, verified or known to be; looked up once.
   [[nodiscard]] const PieceSet& holdings();
   // Gives each file that is lacked, of the wanted pieces, a disk; what each disk will need. Once, before write().
   [[nodiscard]] std::vector<Need> deal(const std::function<bool(std::size_t piece)>& wanted);

@@ -1,7 +1,6 @@
 // Pieces in memory, as the exchange passes them on: a header, and the bytes. A piece goes as one message, or as several
-// of which the first has the header; each goes to its place, so that nothing is copied. That a piece is lost may turn
-// out when some of it is on its way: what is left of it is then sent without bytes, and who gets less than was due
-// knows.
+// of which the first has the header; each goes to its place, so that nothing is copied. If a piece turns out to be lost
+// when some of it is on its way, the rest is sent without bytes: a receiver that gets less than was due knows.
 #pragma once
 
 #include <algorithm>
@@ -64,7 +63,7 @@ class PieceBuffer {
   bool lost_ = false;
 };
 
-// So many buffers, made when first wanted. One returns when the last who uses it lets it go. Thread-safe.
+// At most `count` buffers, made when first wanted. A buffer returns when its last user lets it go. Thread-safe.
 class PieceBuffers {
  public:
   explicit PieceBuffers(std::size_t count) : left_(count) {}

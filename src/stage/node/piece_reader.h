@@ -1,6 +1,6 @@
-// Reads a tape's pieces from a store, part by part, for check_piece(): nothing that was read is believed for having
-// been right once. Many threads, each with a number of its own. Throws Error{offline} naming the file if the store
-// lacks it, Error{content} if it is shorter than it was, Error{storage}.
+// Reads a tape's pieces from a store, part by part, for check_piece(): bytes are checked each time they are read, even
+// if they were right once. Many threads, each with a number of its own. Throws Error{offline} naming the file if the
+// store lacks it, Error{content} if it is shorter than it was, Error{storage}.
 #pragma once
 
 #include <cstddef>
@@ -62,7 +62,7 @@ class PieceReader {
 };
 
 // How many bytes of a store's large files lie together on one server: by Lustre's program, about one file of the tape,
-// as those of a store are made alike. 0: nobody can say. Throws Error{interrupted}.
+// as those of a store are made alike. 0: not known. Throws Error{interrupted}.
 [[nodiscard]] std::uint64_t stripe_bytes(const Store& store, const Tape& tape, const std::stop_token& stop);
 
 // Of the small files of a piece, from its bytes.

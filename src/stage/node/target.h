@@ -1,5 +1,5 @@
-// Where a node's staged content goes: a directory DIR with its store DIR/.sabath and the views DIR/NAME; or several of
-// one node together, as `--to A,B` says: see local_disks.h.
+// The place of a node's staged content: a directory DIR with its store DIR/.sabath and the views DIR/NAME; or several
+// directories of one node together, by `--to A,B`: see local_disks.h.
 #pragma once
 
 #include <filesystem>

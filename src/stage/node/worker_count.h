@@ -1,7 +1,7 @@
-// How many threads at once bring most: begins with two, doubles while that does a tenth more in the same time, and
-// takes half where half does as much. More than that contend, in a filesystem's locks or its memory: on 16 cores 8
-// writers fill a file in memory in 1.9 s, 2 in 1.35 s. On a filesystem that is far away each one waits for itself, and
-// all are taken. Pure; the caller's lock.
+// How many threads at once do most: begins with two, doubles while that does a tenth more in the same time, and takes
+// half where half does as much. More threads contend, in a filesystem's locks or its memory: on 16 cores 8 writers fill
+// a file in memory in 1.9 s, 2 in 1.35 s. On a filesystem that is far away each thread waits for itself, and all are
+// used. Pure; the caller's lock.
 #pragma once
 
 namespace sabath {
@@ -10,7 +10,7 @@ class WorkerCount {
  public:
   explicit WorkerCount(unsigned most) : most_(most), now_(most < begin ? most : begin), settled_(now_) {}
   [[nodiscard]] unsigned now() const { return now_; }
-  // A task took so long, while as many as may were at work.
+  // A task took `seconds` while now() threads were at work.
   void note(double seconds);
 
   static constexpr unsigned begin = 2;

@@ -1,6 +1,5 @@
-// Threads that read and write for the exchange: tasks go in, what is done comes out. As many of them work at once as
-// bring most (worker_count.h). The owner's thread adds and takes; it never waits. Destroyed: what has begun is
-// finished, what has not is dropped.
+// Threads that read and write for the exchange; by worker_count.h, how many of them work at once. The owner's thread
+// adds tasks and never waits. Destruction finishes the tasks that have begun, and drops the others.
 #pragma once
 
 #include <condition_variable>

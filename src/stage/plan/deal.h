@@ -19,7 +19,7 @@ void follow_owners(Comm& nodes, unsigned my_node, unsigned owner, std::vector<st
 struct Shares {
   std::vector<std::uint32_t> member;  // of each share
   std::vector<std::uint32_t> ranks;   // of the job, one for each share; empty: a share is a node's
-  std::uint32_t overlap = 1;          // each file goes to so many shares in a row, at most to all
+  std::uint32_t overlap = 1;          // the number of shares in a row that get each file, at most all
   // The members that get the files of a share, none twice.
   [[nodiscard]] std::vector<std::uint32_t> members_of(std::uint32_t share) const;
 };
@@ -32,7 +32,7 @@ struct Shares {
 [[nodiscard]] std::vector<std::uint32_t> deal(const std::vector<StagedFile>& files, std::uint64_t seed,
                                               unsigned shares);
 
-// Equal content stands on the tape once, and whoever gets one of its paths wants it.
+// Equal content stands on the tape once; each member that gets one of its paths wants it.
 struct Hands {
   std::vector<std::vector<std::uint32_t>> hands;  // Dealing::hands
   std::vector<std::uint32_t> hand;                // of each content, in `contents`' order

@@ -39,8 +39,8 @@ bool Plan::gives_alone(std::size_t piece) const {
   return head_gives_all_.at(channel(piece)) && giver(piece) == given_.me;
 }
 
-// What a head reads goes down its own tree, without a way to the other head. If only one of them reads, it does not:
-// the other tree's links would stand idle.
+// A piece that a head reads goes down the head's own tree, without a way to the other head. Not if only one of them
+// reads: the other tree's links would stand idle.
 unsigned Plan::channel(std::size_t piece) const {
   if (!given_.dealing.replicate) return dealt_channel;
   for (unsigned tree = 0; tree < trees::count && heads_read_ && given_.unread.has(piece); ++tree) {

@@ -1,8 +1,8 @@
-// Who gives which piece to whom: the same on all members, as each computes it from what all have told. Pure.
+// Which member gives which piece to whom: the same on all members, as each computes it from what all have told. Pure.
 //
-// Every piece that somebody lacks has one giver: a member that has it, elected, or a reader, which takes it from the
-// shared store; so the shared store is read once, and not for what any node has. Replicated pieces go from the giver to
-// the head of their tree and down (stage/plan/trees.h); whoever has a piece gives it to those children who lack it.
+// Every piece that some member lacks has one giver: a member that has it, elected, or a reader, which takes it from the
+// shared store. So the shared store is read once, and not for what any node has. Replicated pieces go from the giver to
+// the head of their tree and down (stage/plan/trees.h); a member gives a piece to those of its children that lack it.
 // Dealt pieces go from the giver straight to the members that want them.
 #pragma once
 
@@ -45,10 +45,10 @@ class Plan {
     unsigned members = 1, me = 0;
     Dealing dealing;
     PieceSet mine;                     // what I have
-    PieceSet lacking;                  // what somebody lacks
-    PieceSet unread;                   // what nobody has
-    std::vector<std::uint32_t> giver;  // of each piece; nobody: nobody lacks it
-    // What those have to whom I may give: my children and the heads, or the hands of what I give. Empty: nothing.
+    PieceSet lacking;                  // what some member lacks
+    PieceSet unread;                   // what no member has
+    std::vector<std::uint32_t> giver;  // of each piece; `nobody`: no member lacks it
+    // The holdings of the members that I may give to: my children and the heads, or the hands of what I give.
     std::map<unsigned, PieceSet> peers;
   };
   explicit Plan(Given given);
@@ -61,11 +61,11 @@ class Plan {
   [[nodiscard]] bool has(std::size_t piece) const { return given_.mine.has(piece); }
   [[nodiscard]] bool receives(std::size_t piece) const { return needs(given_.me, given_.mine, piece); }
   [[nodiscard]] unsigned channel(std::size_t piece) const;
-  // I give all that goes down the tree of this piece: nobody's pieces wait if it goes before it is whole.
+  // I give all that goes down the tree of this piece: no other member's pieces wait if it goes before it is whole.
   [[nodiscard]] bool gives_alone(std::size_t piece) const;
-  // From whom a member gets all that comes by a channel; nullopt: from several.
+  // The member that sends all that comes to `member` by a channel; nullopt: several do.
   [[nodiscard]] std::optional<unsigned> sender(unsigned channel, unsigned member) const;
-  // To whom this member gives a piece, once it has it.
+  // The members that this one gives a piece to, once it has it.
   [[nodiscard]] std::vector<Hop> hops(std::size_t piece) const;
   [[nodiscard]] std::size_t size() const { return given_.giver.size(); }
 
@@ -83,17 +83,17 @@ class Plan {
 void assign_readers(std::vector<std::uint32_t>& giver, const Tape& tape, const PieceSet& unread,
                     const std::vector<unsigned>& readers, const Dealing& dealing, std::uint64_t stripe_bytes = 0);
 
-// How many of at most `readers_max` read so many pieces, in which are so many small files. Few pieces by many readers
-// come all at once and late, and the links have nothing to do until then: each reader has 32 of them, or there are
-// fewer readers. But opening files takes its time, whatever is in them: no reader has to open many more than 128.
+// How many members read, at most `readers_max`: one for each 32 pieces, as few pieces by many readers come all at once
+// and late, and the links have nothing to do until then. But opening a file takes time, even an empty one: one for each
+// 128 small files, if that is more.
 [[nodiscard]] unsigned readers_for(std::uint64_t pieces, std::uint64_t small_files, unsigned readers_max);
 
-// The members that read, out of those who see the shared store: evenly spread from the first to the last, which are the
-// heads of the trees, at most `readers_max`.
+// The members that read, out of those that see the shared store: evenly spread from the first to the last, which are
+// the heads of the trees, at most `readers_max`.
 [[nodiscard]] std::vector<unsigned> choose_readers(const std::vector<unsigned>& able, unsigned readers_max);
 
-// What a member that has a piece offers for giving it: the least of all is the giver's, who is in its low 32 bits.
-// Spread, so that several who have the same share the work.
+// The bid of a member that has a piece: the minimum wins, and its low 32 bits are the winner's number. The bids are
+// spread, so that several members with the same pieces share the work.
 [[nodiscard]] std::uint64_t offer(std::size_t piece, unsigned member, unsigned members);
 
 }  // namespace sabath

@@ -1,4 +1,4 @@
-// Who keeps the others waiting. Pure: what each look found is told, and time is a number.
+// Finds the member that keeps the others waiting. Pure: the caller tells what each look found, and the time.
 #pragma once
 
 #include <chrono>
@@ -12,7 +12,7 @@ class Straggler {
  public:
   using Clock = std::chrono::steady_clock;
   static constexpr std::uint64_t all = 1'000'000;      // a share: millionths of what a member has to do
-  static constexpr std::chrono::seconds patience{10};  // how long it is the last, without a look at which it is not
+  static constexpr std::chrono::seconds patience{10};  // how long a member is the last, at every look
   struct Look {
     std::uint64_t members = 0;  // that have something to do
     std::uint64_t shares = 0;   // that they have done, added up
@@ -21,7 +21,7 @@ class Straggler {
     std::uint64_t share = 0;    // its own
   };
 
-  // Whoever is to be named now; nobody twice.
+  // The member to be named now; none is named twice.
   [[nodiscard]] std::optional<unsigned> see(const Look& look, Clock::time_point now);
 
  private:

@@ -25,7 +25,7 @@ struct Piece {
   std::uint32_t bytes = 0;             // at most chunk_size_bytes
 };
 
-// What one thread reads of a piece: some of its files, or some of its chunk.
+// The part of a piece that one thread reads: some of its files, or some of its chunk.
 struct PiecePart {
   std::uint32_t first = 0, files = 1;   // in Tape::files()
   std::uint32_t offset = 0, bytes = 0;  // in the piece

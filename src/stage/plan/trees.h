@@ -1,5 +1,5 @@
-// Two binary trees over all members of a job, by which replicated pieces go to everybody: whoever is inside one tree is
-// a leaf of the other, so with the pieces dealt to both in turn each member sends about as much as it receives, and the
+// Two binary trees over all members of a job; replicated pieces go to all members by them. An inner node of one tree is
+// a leaf of the other. The pieces go by both trees in turn, so each member sends about as much as it receives, and the
 // last one is reached in log2(members) steps. (Sanders, Speck, Träff 2009.) Pure.
 #pragma once
 

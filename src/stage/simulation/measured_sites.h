@@ -1,4 +1,4 @@
-// What staging took elsewhere, to stand beside a forecast: facts, with their source. Pure; any thread.
+// How long staging took elsewhere, to stand beside a forecast: facts, with their source. Pure; any thread.
 #pragma once
 
 #include <span>

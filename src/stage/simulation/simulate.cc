@@ -78,10 +78,10 @@ std::uint64_t scaled(std::uint64_t count, std::uint64_t whole, std::uint64_t par
   return static_cast<std::uint64_t>((Wide{count} * whole + part / 2) / part);
 }
 
-// Seconds a byte that nothing can go below in the long run, whatever a short row makes of its odd ends.
+// The least seconds that a byte takes in the long run; what was measured on a short row may be below that.
 double pace_min(const StageModel& model, unsigned readers) {
   const ClusterModel& cluster = model.cluster;
-  const double link = model.nodes > readers ? 1 / cluster.link_in_rate : 0;  // somebody receives everything
+  const double link = model.nodes > readers ? 1 / cluster.link_in_rate : 0;  // some node receives everything
   return std::max({1 / cluster.shared_rate, 1 / cluster.disk_rate, link});
 }
 
@@ -107,8 +107,8 @@ void check_stage_model(const StageModel& model) {
   }
 }
 
-// A long row of pieces is not simulated whole: two shorter ones are, of which one is half of the other. What the other
-// takes more is the pace once everything flows; the rest of the asset goes on at that. Times to fill and to empty the
+// A long row of pieces is not simulated whole: two shorter ones are, one half as long as the other. Their difference in
+// time gives the pace once everything flows; the rest of the asset goes on at that pace. Times to fill and to empty the
 // trees are counted once.
 StageForecast simulate_stage(const StageModel& model) {
   check_stage_model(model);

@@ -1,4 +1,4 @@
-// What staging an asset to so many nodes would take: the planner that stages (stage/plan/plan.h, stage/plan/trees.h,
+// How long it would take to stage an asset to N nodes: the real planner (stage/plan/plan.h, stage/plan/trees.h,
 // stage/plan/tape.h) and the exchange's rules, in virtual time over a model of the machine. docs/simulation.md says
 // what the model has and what it leaves out. Pure; any thread. Throws Error{usage} for what cannot be simulated.
 #pragma once

@@ -135,7 +135,7 @@ void Simulation::read_on(Index index) {
   at(std::max(all, own), Event::read_on, index);
 }
 
-// Whoever reads the last part checks the piece.
+// The reader of the last part checks the piece.
 void Simulation::read_part(Index index) {
   const Index its = readings_[index].buffer;
   Buffer& buffer = buffers_[its];
@@ -174,7 +174,7 @@ const std::vector<Index>& Simulation::outs_of(Index index) {
   return buffer.outs;
 }
 
-// So many of the equal parts in which a piece comes are here: on to the others.
+// `here` of the `of` equal parts of a piece are here: sends them on to the others.
 void Simulation::pass_on(Index index, unsigned here, unsigned of) {
   const Index node = buffers_[index].node;
   for (const Index out_index : outs_of(index)) {

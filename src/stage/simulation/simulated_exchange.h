@@ -1,7 +1,7 @@
-// The exchange of stage/exchange.h in virtual time: the same plans, the same rules of who may send and receive how much
-// at once, and a model of the shared filesystem, the links and the disks in place of real ones. Nothing is read or
-// sent. Pure: the same for the same input. Throws Error{internal} if the plans do not bring every piece to all who lack
-// it.
+// The exchange of stage/exchange.h in virtual time: the same plans, the same rules of how much each member may send and
+// receive at once, and a model of the shared filesystem, the links and the disks instead of real ones. Nothing is read
+// or sent. Pure: the same for the same input. Throws Error{internal} if the plans do not bring every piece to all
+// members that lack it.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@
 
 namespace sabath {
 
-// Rates in bytes a second, times in seconds. What is not known costs nothing.
+// Rates in bytes a second, times in seconds. Unknown values cost nothing.
 struct ClusterModel {
   static constexpr double unlimited = std::numeric_limits<double>::infinity();
   double shared_rate = unlimited;                              // of the shared filesystem, for all nodes together
@@ -37,7 +37,7 @@ struct SimulatedExchange {
   ExchangeThreads threads;
   std::uint64_t read_size = 256 * 1024;  // reads that go on side by side share the filesystem in steps of this
   ExchangeRules rules{};
-  // What a member that has a piece gives it to; replaced only where a test wants a planner that errs.
+  // The hops of a member that has a piece; replaced only where a test wants a planner that errs.
   std::function<std::vector<Hop>(const Plan& plan, unsigned member, std::size_t piece)> hops =
       [](const Plan& plan, unsigned, std::size_t piece) { return plan.hops(piece); };
 };

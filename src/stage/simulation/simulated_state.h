@@ -1,4 +1,4 @@
-// What the simulated exchange keeps of each member: stage/exchange.cc's own state, without bytes. Values.
+// The state of each member in the simulated exchange: that of stage/exchange.cc, without bytes. Values.
 #pragma once
 
 #include <algorithm>
@@ -84,7 +84,7 @@ struct Out {
 struct In {
   std::size_t to_come = 0;
   unsigned messages = 1, asked = 0;              // of each piece; of the one that is asked for
-  unsigned room = 0, under_way = 0, posted = 0;  // `posted`: of those under way, the ones that nobody sends to yet
+  unsigned room = 0, under_way = 0, posted = 0;  // `posted`: of those under way, the ones to which no node sends yet
   std::deque<Index> arriving;                    // messages that wait for a receive
   Index open = 0;                                // the buffer of the piece that comes
 };
