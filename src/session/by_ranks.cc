@@ -21,7 +21,7 @@ std::string sign_of(const std::filesystem::path& store) {
   return fmt::format("{} {}", file->st_mtim.tv_sec, file->st_mtim.tv_nsec);
 }
 
-// What became of it on rank 0, everywhere.
+// Tells all ranks the outcome of rank 0.
 FetchRecord told_to_all(Comm& comm, FetchRecord record, const std::optional<Failure>& failure) {
   std::string bytes = Parcel().add(failure).add(static_cast<std::uint64_t>(record.exit)).take();
   comm.broadcast(bytes, 0);

@@ -7,7 +7,7 @@
 
 namespace sabath {
 
-// One kind of failure gives its code; 8 only when some is done and the codes differ. What ends the whole call wins.
+// One kind of failure gives its code; 8 only when some is done and the codes differ. The end of the whole call wins.
 [[nodiscard]] int exit_of(const std::vector<AssetRecord>& assets);
 
 }  // namespace sabath

@@ -1,4 +1,4 @@
-// The store's memory of what was fetched, when, from where: one JSON line for each asset. Any thread.
+// The store's log of fetches: what, when and from where; one JSON line for each asset. Any thread.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

@@ -1,4 +1,4 @@
-// What a session's settings lead to: the recipes, the store, and what that holds of a recipe's asset. One thread.
+// The recipes and the store that a session's settings name, and the store's holding of a recipe's asset. One thread.
 #pragma once
 
 #include <filesystem>
@@ -18,7 +18,7 @@ namespace sabath {
 [[nodiscard]] std::unique_ptr<Store> try_open_store(const SessionSettings& settings);
 [[nodiscard]] std::unique_ptr<Store> open_stores(const SessionSettings& settings);  // made, if it is not there
 
-// What a store knows of a recipe's asset.
+// A store's knowledge of a recipe's asset.
 struct Holding {
   std::optional<Sha256> root;  // pinned by the recipe, or learnt
   std::string trusted_by, source;

@@ -1,5 +1,5 @@
-// The fetchers of a session, made when they are first asked for: a fetch of what is there asks none, and what they
-// stand on takes longer to load than such a fetch. Any thread. Throws what make_fetchers throws, at each call.
+// The fetchers of a session, made when they are first asked for: a fetch of content that is there asks none, and their
+// libraries take longer to load than such a fetch. Any thread. Throws what make_fetchers throws, at each call.
 #pragma once
 
 #include <memory>

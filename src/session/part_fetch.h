@@ -10,11 +10,11 @@
 
 namespace sabath {
 
-// What a recipe asks for on behalf of its hosts.
+// The rules for hosts that a recipe states.
 [[nodiscard]] std::vector<HostRule> rules_of(const Recipe& recipe);
 
-// Collective. `recipe`: rank 0's, nullptr elsewhere; where its files are to be had becomes known to all ranks. Empty if
-// they cannot be had one by one (archives, lists, git), or not at all (offline). `settings` and `events` outlive it.
+// Collective. `recipe`: rank 0's, nullptr elsewhere; all ranks learn the sources of its files. Empty if the files
+// cannot be fetched one by one (archives, lists, git), or not at all (offline). `settings` and `events` outlive it.
 [[nodiscard]] FetchPart make_part_fetch(Comm& comm, const SessionSettings& settings, const Recipe* recipe,
                                         EventSink& events);
 

@@ -109,7 +109,7 @@ class PastShared {
     if (manifest) set_manifest(job, std::move(*manifest));
   }
 
-  // What has no manifest yet, or is not published file by file, is fetched by rank 0's node, as `sabath fetch` does.
+  // Rank 0's node fetches an asset without a manifest, or not published file by file, as `sabath fetch` does.
   StagedAsset fetch_whole() {
     const auto began = Clock::now();
     StagedAsset moved;

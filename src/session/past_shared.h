@@ -1,5 +1,5 @@
-// Staging that takes from the shared store what it has, and leaves it as it is: what it lacks goes from the origin to
-// the nodes' own stores.
+// Staging that reads the shared store and leaves it as it is: content that it lacks goes from the origin to the nodes'
+// own stores.
 #pragma once
 
 #include <stop_token>
@@ -10,7 +10,7 @@
 
 namespace sabath {
 
-// Throws Error{usage} for what cannot be had this way.
+// Throws Error{usage} for a request that cannot be met this way.
 void check_past_shared(const StageRequest& request, const Comm& comm);
 
 // Collective. One asset; `recipe` is rank 0's, nullptr elsewhere. Throws the same Error on all ranks.

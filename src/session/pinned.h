@@ -1,4 +1,4 @@
-// The manifest that a recipe pins, asked of its URLs for a plan: it stays in memory, and nothing is written. One
+// Reads the manifest that a recipe pins from its URLs, for a plan: it stays in memory, and nothing is written. One
 // thread.
 #pragma once
 

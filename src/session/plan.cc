@@ -113,7 +113,7 @@ void add_bounds(PlanRecord& record, const Limits& limits, const Need& need, cons
   if (auto failure = refusal_of(limits, need, others, what)) record.refusals.push_back(std::move(*failure));
 }
 
-// What `stage` would put into the node's own store.
+// The room that `stage` would need in the node's own store.
 Need need_at(Store* node, Store* shared, const std::vector<Recipe>& recipes, const std::vector<AssetPlan>& plans) {
   Need sum;
   for (std::size_t i = 0; i < recipes.size(); ++i) {

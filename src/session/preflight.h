@@ -1,4 +1,4 @@
-// Before byte one: what a whole call needs, in room, time and permissions. docs/planning.md. One thread.
+// Before byte one: the needs of a whole call, in room, time and permissions. docs/planning.md. One thread.
 #pragma once
 
 #include <chrono>
@@ -25,7 +25,7 @@ struct TimeNeed {
 [[nodiscard]] std::optional<Failure> refusal_of(const TimeNeed& need, std::chrono::system_clock::time_point now,
                                                 std::string_view what);
 
-// Where the bytes of these plans come from.
+// The origins that the bytes of these plans come from.
 [[nodiscard]] std::set<std::string> origins_of(const std::vector<AssetPlan>& plans);
 [[nodiscard]] Need need_of(const std::vector<AssetPlan>& plans);
 [[nodiscard]] std::string names_of(const std::vector<AssetPlan>& plans);  // "a", "a and 2 more"

@@ -1,8 +1,8 @@
-// An asset of the store, in the words of other tools: its files with SHA-256 and URLs, as a metalink has them, and a
+// An asset of the store, in the formats of other tools: its files with SHA-256 and URLs, as a metalink has them, and a
 // BagIt bag (RFC 8493) of it. Content is checked as it is read. One thread.
 //
-// Throws Error{offline} for content that is not here, Error{content} for content that is damaged, Error{usage} for what
-// the format cannot say, Error{interrupted}.
+// Throws Error{offline} for content that is not here, Error{content} for damaged content, Error{usage} for an asset
+// that the format cannot describe, Error{interrupted}.
 #pragma once
 
 #include <filesystem>

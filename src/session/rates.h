@@ -1,5 +1,5 @@
-// How fast earlier fetches went, as the store's own log says: what a plan's time rests on. Pure but for reading
-// records/. One thread. Throws nothing but std::bad_alloc: a log that cannot be read says nothing.
+// The speed of earlier fetches, by the store's own log: the basis of a plan's time. Pure but for reading records/. One
+// thread. Throws nothing but std::bad_alloc: a log that cannot be read says nothing.
 #pragma once
 
 #include <cstdint>

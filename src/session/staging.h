@@ -1,4 +1,4 @@
-// What staging an asset takes, however the shared store is used.
+// Functions for staging an asset, the same for each use of the shared store.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace sabath {
 // Collective. Rank 0's, on all ranks.
 [[nodiscard]] std::uint64_t told_by_rank_0(Comm& comm, std::uint64_t mine);
 
-// What a fetch for staging brought. Its root is known even where a collection has taken its name away again.
+// The result of a fetch for staging. Its root is known even where a collection has taken its name away again.
 struct Fetched {
   std::uint64_t bytes = 0;     // payload on the wire
   std::optional<Sha256> root;  // rank 0's
@@ -29,7 +29,7 @@ void set_manifest(StageJob& job, Manifest manifest);  // from elsewhere
 [[nodiscard]] Fetched fetch_for_staging(const SessionSettings& settings, Comm* ranks, const Recipe* recipe,
                                         EventSink& events, const std::stop_token& stop);
 
-// What moved in a first try counts in the second's record.
+// Adds the bytes that moved in a first try to the second's record.
 void add_moved(StagedAsset& asset, const StagedAsset& before);
 
 }  // namespace sabath

@@ -1,4 +1,4 @@
-// What a Session holds: for the files of src/session alone. One thread.
+// The state of a Session: for the files of src/session alone. One thread.
 #pragma once
 
 #include <memory>
@@ -34,7 +34,7 @@ struct Session::State {
   // `team`: of rank 0, if there are others.
   FetchRecord fetch(const FetchRequest& request, EventSink& events, const std::stop_token& stop, Team* team);
 
-  // Local files are read for the store that is open: those who read it must be able to read them.
+  // Local files are read for the store that is open: all users who read it must be able to read them.
   FetcherSettings guarded(FetcherSettings given) {
     given.admit = [this](const std::filesystem::path& file, const std::string& name) {
       if (store) store->admit(file, name);

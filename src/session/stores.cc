@@ -42,7 +42,7 @@ class Places {
   std::string asked(const Url& url) const {
     try {
       return fetchers_.place(url);
-    } catch (const Error& error) {  // whoever reads it is told so
+    } catch (const Error& error) {  // a read of it reports the error
       return error.what();
     }
   }

@@ -1,4 +1,4 @@
-// The stores that settings name: one that is written to, and others that are looked into. Throws as Store::open().
+// The stores that settings name: one to write to, and others to look into. Throws as Store::open().
 #pragma once
 
 #include <memory>
@@ -12,7 +12,7 @@ namespace sabath {
 [[nodiscard]] std::unique_ptr<Store> open_store_of(const SessionSettings& settings, bool create);
 // nullptr: there is none.
 [[nodiscard]] std::unique_ptr<Store> try_open_store(const std::filesystem::path& directory);
-// What this user's settings make of a recipe's URL: as it is asked for after rewrite rules, and where that leads.
+// The names of URLs by this user's settings: as they are asked for after rewrite rules, and where that leads.
 [[nodiscard]] SourceNames source_names(const SessionSettings& settings);
 // The same as open_store_of() for a store that is open already.
 void look_into_others(Store& store, const SessionSettings& settings);

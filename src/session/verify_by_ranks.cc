@@ -44,7 +44,7 @@ void add_packed(VerifyReport& report, const std::string& bytes) {
   }
 }
 
-// A name that rank 0 has just made is seen by whoever has the same directory, and by nobody else.
+// The ranks that have the same directory see a name that rank 0 has just made there; other ranks do not.
 void check_shared(Comm& comm, Store& store, const Manifest* manifest) {
   std::string mark, root = manifest == nullptr ? "" : manifest->root().hex();
   const std::string ours = root;
