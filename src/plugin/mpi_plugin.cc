@@ -1,4 +1,4 @@
-// What libsabath_mpi.so exports.
+// The exports of libsabath_mpi.so.
 #include "plugin/tables.h"
 
 extern "C" {

@@ -1,5 +1,5 @@
-// What a plugin offers: the functions that the program calls in it, one table for each plugin, exported under one name.
-// Program and plugin are built together, from the same headers; `headers` is their hash, and tells if they were not.
+// The functions of a plugin that the program calls: one table for each plugin, exported under one name. Program and
+// plugin are built together, from the same headers; `headers` is their hash, and shows if they were not.
 #pragma once
 
 #include "fetch/archives/archive.h"
