@@ -12,7 +12,7 @@
 
 namespace sabath {
 
-// What stands for "{name}"; a name without a value is absent.
+// The value of each "{name}"; a name without a value is absent.
 using Placeholders = std::map<std::string, std::string, std::less<>>;
 
 // url, origin, host, port, authority, path (decoded, with its '/'), name (without), offset, length, last, file, and

@@ -1,5 +1,5 @@
-// The fetchers that are external programs: one for each description (description.h). What a program writes is hashed
-// like any other source's bytes before it becomes part of the store.
+// The fetchers that are external programs: one for each description (description.h). A program's bytes are hashed like
+// any other source's before they become part of the store.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <re2/re2.h>
@@ -25,7 +25,7 @@ using std::chrono::milliseconds;
 constexpr std::size_t piece_size = 1 << 20;
 constexpr milliseconds look_again{50};
 
-// What every program gets; more only by its description.
+// The variables that every program gets; more only by its description.
 constexpr std::string_view passed_always[] = {"PATH",        "HOME",       "USER",         "LOGNAME",
                                               "TMPDIR",      "http_proxy", "https_proxy",  "no_proxy",
                                               "HTTPS_PROXY", "NO_PROXY",   "SSH_AUTH_SOCK"};

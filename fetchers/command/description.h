@@ -1,9 +1,9 @@
 // An external program that moves bytes, described by data: *.json, docs/commands.md. Parsing is pure; any thread.
 // Throws Error{invalid} as "file:line: what is wrong".
 //
-// A description cannot say anything to a shell, for there is none. What comes from a URL becomes (part of) one element
-// of argv, and where it would stand at the front of an element, where a '-' would make it an option, the description
-// must have put "--" before it.
+// A description cannot say anything to a shell, for there is none. Text from a URL becomes (part of) one element of
+// argv. Where it stands at the front of an element, where a '-' would make it an option, the description must have put
+// "--" before it.
 #pragma once
 
 #include <filesystem>

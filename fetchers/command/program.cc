@@ -96,7 +96,7 @@ std::optional<int> Program::try_status() {
   siginfo_t info{};
   const int looked = ::waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT);
   if (looked == 0 && info.si_pid == 0) return std::nullopt;
-  ::kill(-pid_, SIGKILL);  // descendants that it left behind; as long as it is a zombie the group is nobody else's
+  ::kill(-pid_, SIGKILL);  // descendants that it left behind; while it is a zombie no other process can have the group
   int status = 0;
   const pid_t got = ::waitpid(pid_, &status, 0);
   hear_errors();

@@ -1,5 +1,5 @@
-// A directory for one run of a program that can only write files; gone with this object. What a killed process leaves
-// is for whoever owns the place: a store knows its dead writers. One thread. Throws Error{storage}, Error{space}.
+// A directory for one run of a program that can only write files; gone with this object. After a kill, the owner of the
+// place removes what is left: a store knows its dead writers. One thread. Throws Error{storage}, Error{space}.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ namespace sabath {
 
 class Scratch {
  public:
-  // `place` is made if need be, and goes with the last who is in it. Empty: the system's temporary directory.
+  // `place` is made if need be, and removed with the last directory in it. Empty: the system's temporary directory.
   explicit Scratch(const std::filesystem::path& place);
   ~Scratch();
   Scratch(const Scratch&) = delete;
@@ -19,7 +19,7 @@ class Scratch {
 
   [[nodiscard]] const std::filesystem::path& directory() const noexcept { return directory_; }
   [[nodiscard]] std::filesystem::path file() const { return directory_ / "content"; }
-  // Bytes of everything in it: it grows while a program works, under whatever name that writes.
+  // The bytes of all its files, under any name: they grow while the program writes.
   [[nodiscard]] std::uint64_t bytes() const;
 
  private:

@@ -1,5 +1,5 @@
-// Which Authorization header a request carries: the bearer token of its origin, or name and password of its host from
-// netrc. What belongs to one origin is given for that origin and for no other. Any thread; files and programs are asked
+// The Authorization header of a request: the bearer token of its origin, or name and password of its host from netrc. A
+// credential of one origin is given for that origin and for no other. Any thread; files and programs are asked
 // once each, when they are first needed. Throws Error{access}, Error{usage}.
 #pragma once
 
@@ -31,8 +31,8 @@ struct Login {
   Secret password;
 };
 // The entry of `host` in a netrc file of that name, by curl's grammar; of several the first that has both name and
-// password. "default" and "macdef" are passed over: no host may get what was not meant for it. libcurl would give it
-// what "default" says, in clear, too, and tells nobody what it found. Throws Error{usage}.
+// password. "default" and "macdef" are passed over: no host may get what was not meant for it. libcurl would send a
+// host what "default" says, even in clear, and does not tell us what it found. Throws Error{usage}.
 [[nodiscard]] std::optional<Login> try_find_login(std::string_view netrc, std::string_view host,
                                                   const std::string& file = "netrc");
 

@@ -1,5 +1,5 @@
-// What a libcurl result code means to SABATH: the kind decides retry and exit code, the hint what a person can do.
-// Pure but for what it asks of the handle; throws nothing but bad_alloc.
+// The meaning of a libcurl result code: the kind decides retry and exit code, the hint says what a user can do.
+// Pure but for its questions to the handle; throws nothing but bad_alloc.
 #pragma once
 
 #include <curl/curl.h>

@@ -6,8 +6,8 @@
 namespace sabath {
 namespace {
 
-constexpr std::size_t worth_hearing = 256 * 1024;           // so much is handed over before the end of the transfer ...
-constexpr std::chrono::milliseconds look_again_after{100};  // ... and whatever there is, now and then
+constexpr std::size_t worth_hearing = 256 * 1024;           // this is handed over before the end of the transfer ...
+constexpr std::chrono::milliseconds look_again_after{100};  // ... and after this time, what there is
 constexpr std::size_t held_max = 4 * 1024 * 1024;
 
 }  // namespace

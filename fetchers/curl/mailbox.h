@@ -1,5 +1,5 @@
-// What a transfer says, from the thread that drives it to the thread that waits for it: a Receiver may take its time
-// without holding up the other streams of a connection. Bounded; two threads.
+// Passes the words of a transfer from the thread that drives it to the thread that waits for it: a Receiver may take
+// its time without holding up the other streams of a connection. Bounded; two threads.
 #pragma once
 
 #include <condition_variable>
@@ -25,8 +25,8 @@ class Mailbox final : public Receiver {
   [[nodiscard]] bool has_room();
   void end();  // nothing more comes; the transfer is not used any more
 
-  // On the thread that waits: hands everything to the receiver until end() was called; `taken` is called whenever there
-  // is room again. If the receiver throws, or has enough, `cancel` is called, and this returns (or throws that) only
+  // On the thread that waits: hands everything to the receiver until end() was called; calls `taken` each time there is
+  // room again. If the receiver throws, or has enough, `cancel` is called, and this returns (or throws that) only
   // after end() all the same.
   void deliver(const std::function<void()>& taken, const std::function<void()>& cancel);
   [[nodiscard]] bool has_enough() const { return enough_; }

@@ -108,7 +108,7 @@ class Streams::Line {
     return wait;
   }
 
-  // The job is not touched any more: it stands on the stack of who waits for it.
+  // The job is not touched any more: it stands on the stack of the thread that waits for it.
   void end(Job& job) {
     long version = 0;
     curl_easy_getinfo(job.transfer.easy, CURLINFO_HTTP_VERSION, &version);

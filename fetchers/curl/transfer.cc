@@ -84,8 +84,8 @@ std::size_t on_header(char* data, std::size_t, std::size_t size, void* self) {
   return transfer.thrown ? 0 : size;
 }
 
-// To end a transfer the callback pauses it, and the loop takes it out: whatever the protocol, nothing waits for the
-// peer then (an FTP transfer that ends by a write error waits a minute for the last word of a stalled server).
+// To end a transfer the callback pauses it, and the loop takes it out: then no protocol waits for the peer
+// (an FTP transfer that ends by a write error waits a minute for the last word of a stalled server).
 std::size_t on_body(char* data, std::size_t, std::size_t size, void* self) {
   auto& transfer = *static_cast<Transfer*>(self);
   transfer.paused = transfer.has_room && !transfer.has_room();
@@ -119,10 +119,10 @@ void set_request(CURL* easy, const TransferRequest& request, const FetcherSettin
     curl_easy_setopt(easy, CURLOPT_NOBODY, 1L);
   } else if (!request.method.empty())
     curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, request.method.c_str());
-  // What is asked for, our own header says; this is for what comes.
+  // Our own header says what is asked for; this decodes what comes.
   if (request.unpack) curl_easy_setopt(easy, CURLOPT_ACCEPT_ENCODING, "");
   curl_easy_setopt(easy, CURLOPT_RESUME_FROM_LARGE, static_cast<curl_off_t>(request.resume_from));
-  // Of a directory: old servers list the one that they are in, whatever name comes with the command.
+  // For directories: old servers list the one that they are in, and ignore the name that comes with the command.
   const long way = request.method.empty() ? CURLFTPMETHOD_NOCWD : CURLFTPMETHOD_SINGLECWD;
   curl_easy_setopt(easy, CURLOPT_FTP_FILEMETHOD, way);
   if (request.url.scheme() == "ftps")  // else a server that refuses PROT P is read in clear

@@ -31,8 +31,8 @@ class HeaderList {
   std::unique_ptr<curl_slist, Free> list_;
 };
 
-// What the callbacks of one transfer share with the loop that drives it. It stays where it is made; the thread of that
-// loop alone uses it, except for `cancelled`.
+// The state that the callbacks of one transfer share with the loop that drives it. It is not moved; only the thread of
+// that loop uses it, except for `cancelled`.
 struct Transfer {
   using Clock = std::chrono::steady_clock;
   Transfer(const TransferRequest& asked, Receiver& hears, Traffic& counts, const std::stop_token& stops);
@@ -46,7 +46,7 @@ struct Transfer {
   void resume();
   void take_cookies() const;  // once it is over
   void count(std::uint64_t bytes);
-  // Counts, once it is over, what came and the receiver never heard: what libcurl had read, and `unread`.
+  // Counts, once it is over, the bytes that the receiver never heard: those that libcurl had read, and `unread`.
   void count_rest(std::uint64_t unread);
   // Throws Error{unavailable} for an address where no source is, unless the user has named the host.
   void refuse_own_services(std::string_view address) const;
@@ -68,7 +68,7 @@ struct Transfer {
   bool paused = false;
   bool enough = false;
   bool connected = false;
-  std::atomic<bool> cancelled{false};  // by who waits for it on another thread
+  std::atomic<bool> cancelled{false};  // by the thread that waits for it
   Clock::time_point last_progress{};   // once connected; time spent in the receiver is not the peer's
 };
 

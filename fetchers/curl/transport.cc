@@ -17,7 +17,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// The easy handle's place in its multi handle. Leaving before the end closes the connection, and waits for nobody.
+// The easy handle's place in its multi handle. Leaving before the end closes the connection without waiting.
 class Attachment {
  public:
   explicit Attachment(const Handle& handle) : handle_(handle) { curl_multi_add_handle(handle.multi(), handle.easy()); }
@@ -49,7 +49,7 @@ std::optional<CURLcode> drive(const Handle& handle, const Transfer& transfer) {
   return message->data.result;
 }
 
-// What went wrong with a transfer that is over; nullopt: nothing. Throws what its receiver threw.
+// The failure of a transfer that is over; nullopt: none. Throws what its receiver threw.
 std::optional<Failure> failure_of(const Transfer& transfer, std::optional<CURLcode> code, CURL* easy) {
   if (transfer.thrown) std::rethrow_exception(transfer.thrown);
   if (code == CURLE_OK || transfer.enough) return std::nullopt;
@@ -62,7 +62,7 @@ std::optional<Failure> failure_of(const Transfer& transfer, std::optional<CURLco
       "the server or the path to it is stuck; another mirror may do better", std::nullopt};
 }
 
-// What may be the fault of sharing: the server ended the connection while requests were on their way to it.
+// A failure that sharing may cause: the server ended the connection while requests were on their way to it.
 bool worth_asking_alone(std::optional<CURLcode> code) {
   return code == CURLE_HTTP2 || code == CURLE_HTTP2_STREAM || code == CURLE_SEND_ERROR || code == CURLE_RECV_ERROR ||
          code == CURLE_GOT_NOTHING;

@@ -1,7 +1,7 @@
-// One request by libcurl, whatever the protocol: the only door to that library. http/ and ftp/ stand on it.
+// One request by libcurl, in any of its protocols: the only door to that library. http/ and ftp/ stand on it.
 //
 // A Transport is shared by all fetchers and used by any number of threads; it keeps idle connections by origin.
-// What the peer or the network did wrong comes back as a Failure; what the Receiver throws leaves perform() unchanged.
+// A fault of the peer or the network comes back as a Failure; an exception of the Receiver leaves perform() unchanged.
 #pragma once
 
 #include <chrono>
@@ -25,11 +25,11 @@ struct TransferRequest {
   const Url& url;                    // no other protocol than its scheme is spoken
   std::vector<std::string> headers;  // "Name: value", without control bytes
   std::uint64_t resume_from = 0;     // for protocols that have no range header
-  std::string method = {};           // in place of the protocol's own way to read: "PROPFIND", "POST", "MLSD"
+  std::string method = {};           // instead of the protocol's own way to read: "PROPFIND", "POST", "MLSD"
   std::string body = {};             // sent with the request, if it is not empty
   bool one_of_many = false;          // a small one: it may share a connection with the others
-  // Of the redirects so far, in libcurl's own words, which gives each to whom it belongs; what the answer sets is
-  // added.
+  // Of the redirects so far, in libcurl's own words, which sends each only to its host. Cookies that the answer sets
+  // are added.
   std::vector<std::string>* cookies = nullptr;
   bool unpack = false;  // what Content-Encoding says was done to the answer is undone
 };
@@ -61,7 +61,7 @@ class Transport {
   // nullopt: the whole answer was received, or the receiver had enough. A stop request ends it at once.
   [[nodiscard]] std::optional<Failure> perform(const TransferRequest& request, Receiver& receiver, Traffic& traffic,
                                                std::stop_token stop);
-  // What a request to this origin carries: "Authorization: ...", or nothing. Never for where a redirect leads.
+  // The header of a request to this origin: "Authorization: ...", or nothing. Never sent to where a redirect leads.
   [[nodiscard]] std::optional<Secret> authorization(const Url& url);
   [[nodiscard]] const std::vector<std::string>& near_hosts() const noexcept;  // of WebSettings
 

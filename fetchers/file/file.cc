@@ -63,7 +63,7 @@ class FileFetcher : public Fetcher {
   void read(const ReadRequest& request, Sink& sink, Traffic& traffic, std::stop_token stop) override {
     const Url& url = request.url;
     const Fd fd = open_source(url);
-    if (admit_) admit_(fmt::format("/proc/self/fd/{}", fd.get()), url.display());  // whatever the name leads to now
+    if (admit_) admit_(fmt::format("/proc/self/fd/{}", fd.get()), url.display());  // of the file that is open
     ++traffic.requests;
     const struct stat facts = facts_of(fd, url);
     const std::string version = version_of(facts);

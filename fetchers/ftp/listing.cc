@@ -82,8 +82,8 @@ std::optional<DirectoryEntry> dos_entry(std::string_view line, const Url& direct
   return DirectoryEntry{std::string(rest), is_directory, is_directory ? std::nullopt : try_whole_number(size)};
 }
 
-// A link to what stands beside it is a directory as that is, or that file under another name: not every server follows
-// links. Where another leads nobody says.
+// Not every server follows links. A link to an entry beside it is taken as that directory, or as that file under
+// another name. Where any other link leads is not known.
 void follow_links(std::vector<DirectoryEntry>& entries) {
   std::unordered_map<std::string, DirectoryEntry> known;
   for (const auto& entry : entries) {

@@ -1,4 +1,4 @@
-// What the server's replies say about the file: SIZE and MDTM (RFC 3659), both answered by code 213. Pure.
+// The server's replies about a file: SIZE and MDTM (RFC 3659), both answered by code 213. Pure.
 #pragma once
 
 #include <cstdint>

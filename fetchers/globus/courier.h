@@ -1,6 +1,6 @@
 // One file that Globus delivers: asked for, waited for, and taken away when it has been read. Beside it stands a ticket
-// with the submission's identifier, written before the transfer is asked for. Whoever finds one, a later run or another
-// process, submits the same again and is given the same task: nothing is transferred twice, whoever was killed.
+// with the submission's identifier, written before the transfer is asked for. A later run or another process that finds
+// the ticket submits the same again and is given the same task: a kill causes no second transfer.
 // Shared by all lanes that read the file; the first one waits for Globus, the others for it. Throws Error.
 #pragma once
 
@@ -25,14 +25,14 @@ class Courier {
     read_ += bytes;
     last_failed_ = failed;
   }
-  // Nobody will ask for more: all of it was read, or what an earlier run had left to read.
+  // No lane will ask for more: all of it was read, or all that an earlier run had left to read.
   [[nodiscard]] bool is_read() const noexcept { return here_ && (read_ >= facts_->size_bytes || !last_failed_); }
   void take_away() const noexcept;  // content and ticket
 
  private:
   struct Ticket {
     std::string submission_id;
-    bool found = false;  // somebody's before us
+    bool found = false;  // another process or run wrote it before us
   };
   [[nodiscard]] bool try_bring(const FileFacts& facts, const Caller& caller);
   [[nodiscard]] Ticket ticket_for(const FileFacts& facts, const Caller& caller) const;
@@ -51,7 +51,7 @@ class Courier {
   std::condition_variable_any changed_;
   bool bringing_ = false, here_ = false;
   std::optional<FileFacts> facts_;
-  std::optional<Failure> failure_;  // of the last one who brought it, for those who waited meanwhile
+  std::optional<Failure> failure_;  // of the last lane that brought it, for those that waited meanwhile
   std::atomic<std::uint64_t> read_{0};
   std::atomic<bool> last_failed_{true};
 };

@@ -1,6 +1,6 @@
 // Globus collections: globus://COLLECTION/path. A collection's own HTTPS server is read by ranges; where there is none,
 // the Transfer API delivers to a collection that this machine sees as a directory, and the file is read there. Listings
-// come from the same API. docs/globus.md is what users are told.
+// come from the same API. docs/globus.md is for users.
 #include <fmt/format.h>
 
 #include <functional>
@@ -25,7 +25,7 @@ using globus::Caller;
 using globus::Courier;
 using globus::Place;
 
-// Between a fetcher that reads for us and who asked: notes what was read, and how the source is called.
+// Stands between a fetcher that reads for us and our caller: notes the bytes read, and renames the source.
 class Passage : public Sink {
  public:
   using Begin = std::function<void(ContentInfo&)>;
@@ -66,7 +66,7 @@ class GlobusFetcher : public Fetcher, public Resolver {
         web_(make_http_fetcher(transport)),
         local_(make_file_fetcher()) {}
 
-  // What has been read whole is in the store, or was wrong; the rest waits for the next run.
+  // Files that were read whole are in the store, or were wrong; the others wait for the next run.
   ~GlobusFetcher() override {
     for (const auto& [url, courier] : couriers_) {
       if (courier->is_read()) courier->take_away();
@@ -138,7 +138,7 @@ class GlobusFetcher : public Fetcher, public Resolver {
     const std::string hint = globus_login_hint(request.url.host(), server);
     const std::string ours = "globus://" + request.url.host();
     Passage passage(sink, [&](ContentInfo& info) {
-      // Whoever is not logged in is led to a login page elsewhere, which says 200.
+      // A user who is not logged in is led to a login page elsewhere, which says 200.
       const auto led = Url::try_parse(info.final_url);
       info.final_url = request.url.display();
       if (led && led->origin() == server.origin()) return;

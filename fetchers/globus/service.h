@@ -1,5 +1,5 @@
-// The calls of Globus's Transfer API that a read needs, each one blocking request. Any thread. Throws Error: what the
-// service refuses as `access` with what to do (a token, a consent, a login), what is not there as `unavailable`.
+// The calls of Globus's Transfer API that a read needs, each one blocking request. Any thread. Throws Error:
+// `access` for a refusal, with what to do (a token, a consent, a login), `unavailable` for a file that is not there.
 #pragma once
 
 #include <memory>
@@ -12,7 +12,7 @@
 
 namespace sabath::globus {
 
-// One read's or listing's way to ask: what it is called in messages, and who counts and stops it.
+// The caller of a request, a read or a listing: its name in messages, its counter and its stop.
 struct Caller {
   std::string what;  // "cannot read globus://..."
   Traffic& traffic;

@@ -1,5 +1,5 @@
-// What Globus's Transfer API (v0.10) says and is told, as values. Pure; any thread.
-// The parsers throw Error{invalid} for what is malformed: `source` names it.
+// The answers of Globus's Transfer API (v0.10), and the documents sent to it, as values. Pure; any thread.
+// The parsers throw Error{invalid} for a malformed answer: `source` names it.
 #pragma once
 
 #include <cstdint>
@@ -53,7 +53,7 @@ struct Delivery {  // one file, from where to where
 [[nodiscard]] Task parse_task(std::string_view text, std::string_view source);
 [[nodiscard]] std::string transfer_document(const Delivery& delivery);  // the same words for the same delivery
 
-// What an answer that is no success means. `what` begins the message; `api` is the origin whose token was used.
+// The failure that an unsuccessful answer means. `what` begins the message; `api` is the origin whose token was used.
 [[nodiscard]] Failure refusal(int status, std::string_view body, const std::string& what, const std::string& api);
 // Why a task that has ended, or cannot go on, did so.
 [[nodiscard]] Failure failure_of(const Task& task, const std::string& task_id, const std::string& what);

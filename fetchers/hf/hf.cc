@@ -1,5 +1,5 @@
 // Hugging Face's hub, and others that speak like it: models and datasets by hf://, listed at one commit, read by the
-// hub's own URLs. A token goes to the hub and to nobody whom it redirects to.
+// hub's own URLs. A token goes to the hub, and to no host that it redirects to.
 #include <fmt/format.h>
 #include <sys/stat.h>
 
@@ -53,7 +53,7 @@ class HfFetcher : public Fetcher, public Resolver {
 
   bool lists(const Url& url) const override {
     const auto place = hf::try_place_of(url);
-    // What names nothing is refused by resolve(), with the reason.
+    // resolve() refuses a URL that names nothing, with the reason.
     return !place || place->path.empty() || place->path.ends_with('/') || is_glob(place->path);
   }
 

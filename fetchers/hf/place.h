@@ -1,5 +1,5 @@
-// What hf:// names, as the hub's own tools write it: hf://datasets/OWNER/NAME[@REVISION][/PATH]; models without a
-// folder: hf://OWNER/NAME. And what the hub says of a tree (GET /api/.../tree). Pure; any thread.
+// hf:// URLs, as the hub's own tools write them: hf://datasets/OWNER/NAME[@REVISION][/PATH]; models without a folder:
+// hf://OWNER/NAME. And the hub's answers about a tree (GET /api/.../tree). Pure; any thread.
 // Throws Error{unavailable} for a URL that names no repository, Error{invalid} for answers that break their bounds.
 #pragma once
 

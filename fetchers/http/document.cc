@@ -57,7 +57,7 @@ class Hop : public Receiver {
     return true;
   }
 
-  // Where to go on; nullopt: the document is whole.
+  // The URL to go on at; nullopt: the document is whole.
   std::optional<std::string> finish(const std::optional<Failure>& failure) {
     if (complete_ && !accepted()) return refused();
     if (failure) throw Error(*failure);

@@ -1,5 +1,5 @@
-// A whole answer of an HTTP server, for whoever reads listings and catalogues: asked by any method, redirects followed
-// as the fetcher follows them. Blocking; any thread. Throws Error as a fetcher does.
+// A whole answer of an HTTP server, for readers of listings and catalogues: asked by any method, redirects followed as
+// the fetcher follows them. Blocking; any thread. Throws Error as a fetcher does.
 #pragma once
 
 #include <cstdint>

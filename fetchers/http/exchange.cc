@@ -69,7 +69,7 @@ std::optional<std::string> Exchange::finish(const std::optional<Failure>& transp
   return std::nullopt;
 }
 
-// Of several hints the one that knows most: who is asked for what, before what the status means of anybody.
+// Of several hints the most specific: a redirect's, then this fetcher's own, then that of the status.
 void Exchange::refuse() const {
   Failure failure = verdict_->failure;
   const int status = parser_.head().status;

@@ -1,4 +1,4 @@
-// One request and its response: hears the head, decides once, and hands the body on only if it is what was asked for.
+// One request and its response: hears the head, decides once, and hands the body on only if it answers the request.
 // Owned by one hop of one read; one thread.
 #pragma once
 

@@ -1,4 +1,4 @@
-// Link headers (RFC 8288): what a server says is next, elsewhere, or about this. Pure; any thread; throws nothing.
+// Link headers (RFC 8288): the next page, other places of a file, documents about it. Pure; any thread; throws nothing.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ struct Link {
   std::uint64_t priority = 999'999;  // "pri" of RFC 6249
   [[nodiscard]] bool is(std::string_view relation) const;
 };
-// One Link header's value, which may hold several. What is malformed is left out: a header is a hint. Pure.
+// One Link header's value, which may hold several. Malformed parts are left out: a header is a hint. Pure.
 [[nodiscard]] std::vector<Link> parse_links(std::string_view value);
 
 }  // namespace sabath

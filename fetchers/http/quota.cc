@@ -41,7 +41,7 @@ void for_each_part(std::string_view text, char separator, Visit&& visit) {
   }
 }
 
-// What stands behind "key=" in one of the parts.
+// The text behind "key=" in one of the parts.
 std::string_view value_of(std::string_view text, char separator, std::string_view key) {
   std::string_view value;
   for_each_part(text, separator, [&](std::string_view part) {

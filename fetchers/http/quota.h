@@ -1,5 +1,5 @@
-// When a server wants to be asked again, by its headers. Pure. `now`: seconds since 1970. Never negative, at most an
-// hour.
+// The time after which a server wants to be asked again, by its headers. Pure. `now`: seconds since 1970. Never
+// negative, at most an hour.
 #pragma once
 
 #include <chrono>

@@ -41,7 +41,7 @@ void follow(Transport& transport, const WebPlace& place, const ReadRequest& real
     TransferRequest transfer = transfer_for(redirects.current(), real);
     const auto had = cookies;
     transfer.cookies = &cookies;
-    if (transfer.url.origin() == real.url.origin())  // what is the first one's is shown to nobody else
+    if (transfer.url.origin() == real.url.origin())  // the first origin's headers go to no other
       transfer.headers.insert(transfer.headers.end(), place.private_headers.begin(), place.private_headers.end());
     const auto failure = transport.perform(transfer, exchange, traffic, stop);
     const auto location = exchange.finish(failure);

@@ -1,5 +1,5 @@
-// One read by HTTP, redirects followed: what every fetcher does whose bytes come from a web server, wherever it learnt
-// from which. Blocking; any thread. Throws Error as a fetcher does; its message names what the user named, too.
+// One read by HTTP, redirects followed: for every fetcher whose bytes come from a web server, however it learnt the
+// URL. Blocking; any thread. Throws Error as a fetcher does; its message also names what the user named.
 #pragma once
 
 #include <optional>

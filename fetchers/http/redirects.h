@@ -1,5 +1,5 @@
-// The redirects of one read, followed by hand, and the one rule of where a stranger's words may lead: never nearer than
-// whoever said them, be it a Location or a URL in a document; unless the user has named the host as one where they may.
+// The redirects of one read, followed by hand, and the one rule of where a stranger's URL may lead, be it a Location or
+// stands in a document: never nearer than the host that gave it, except to the hosts that the user allows.
 // Owned by one read; one thread. Throws Error{unavailable}.
 #pragma once
 
@@ -18,8 +18,8 @@ namespace sabath {
 
 class Redirects {
  public:
-  // `bound`: `original` stands in a document, and this is the reach of who gave it. Without it the user named the URL.
-  // `near_hosts`: WebSettings; outlives this.
+  // `bound`: `original` stands in a document, and this is the reach of the host that gave it. Without it the user named
+  // the URL. `near_hosts`: WebSettings; outlives this.
   explicit Redirects(const Url& original, std::optional<Reach> bound = std::nullopt,
                      std::span<const std::string> near_hosts = {})
       : hops_{original}, bound_(bound), near_hosts_(near_hosts) {}
@@ -36,7 +36,7 @@ class Redirects {
   static constexpr std::size_t redirects_max = 10;
   std::vector<Url> hops_;        // the original first
   std::ptrdiff_t asked_so_ = 0;  // the first that was asked as the current one is
-  std::optional<Reach> bound_;   // the farthest who led here; nullopt: the user
+  std::optional<Reach> bound_;   // of the farthest host that led here; nullopt: the user
   Reach reach_ = Reach::global;  // of the current hop
   std::span<const std::string> near_hosts_;
 };

@@ -1,5 +1,5 @@
-// The head of an HTTP response as values, read line by line and strictly: what contradicts itself is refused, because
-// two readers of such a response may see two different bodies. Pure; throws Error{unavailable}.
+// The head of an HTTP response as values, read line by line and strictly: a head that contradicts itself is refused,
+// because two readers of such a response may see two different bodies. Pure; throws Error{unavailable}.
 #pragma once
 
 #include <cstddef>

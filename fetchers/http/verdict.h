@@ -1,4 +1,4 @@
-// What a response means for the read that asked for it: a pure function, tested from a table.
+// The meaning of a response for the read that asked for it: a pure function, tested from a table.
 #pragma once
 
 #include <cstdint>
@@ -21,16 +21,15 @@ struct AnswerVerdict {
   Failure failure;                      // refuse
 };
 
-// The request's own headers for one hop. They are made anew for each: nothing that a server could learn from another is
-// sent.
+// The request's own headers for one hop. They are made anew for each hop, so that a server learns nothing of another.
 [[nodiscard]] std::vector<std::string> headers_for(const ReadRequest& request);
-// What is asked of `url` for it, and of nobody in particular: credentials are added by who has them.
+// The request to `url`, without credentials: the fetcher that has them adds them.
 [[nodiscard]] TransferRequest transfer_for(const Url& url, const ReadRequest& request);
 
 // True if the request is sent with a Range header: then only 206 may answer an offset.
 [[nodiscard]] bool asks_range(const ReadRequest& request);
 
-// An answer that is packed for the way, to whoever can do nothing with it.
+// For an answer that is packed for the way, where the caller cannot unpack it.
 [[nodiscard]] Failure refused_coding(const ResponseHead& head, const std::string& source);
 
 // `source` is the name of the source for messages, `now` seconds since 1970 for a Retry-After that is a date.

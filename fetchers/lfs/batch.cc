@@ -21,7 +21,7 @@ bool is_oid(std::string_view text) {
   return text.size() == 64 && text.find_first_not_of("0123456789abcdef") == text.npos;
 }
 
-// What decides how the transfer goes is ours, and nothing may carry a second header.
+// Headers that decide how the transfer goes are ours, and no value may carry a second header.
 bool may_send(const std::string& name, const std::string& value) {
   const std::string lower = to_lower(name);
   const bool token = !name.empty() && std::all_of(lower.begin(), lower.end(), [](char c) {

@@ -11,7 +11,7 @@
 
 namespace sabath::oci {
 
-// What follows "Authorization: Basic "; nullopt: no file has one for this registry. The entry of a longer name wins:
+// The text behind "Authorization: Basic "; nullopt: no file has one for this registry. The entry of a longer name wins:
 // HOST/NAME before HOST.
 [[nodiscard]] std::optional<Secret> try_find_login(const RegistrySettings& settings, const Place& place);
 

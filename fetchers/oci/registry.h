@@ -1,6 +1,6 @@
-// What oci:// names, and what registries say (OCI distribution and image specifications): oci://HOST/NAME:TAG or
+// oci:// URLs and the answers of registries (OCI distribution and image specifications): oci://HOST/NAME:TAG or
 // oci://HOST/NAME@sha256:DIGEST. A list of files is an artifact's manifest; a single file is the blob of that digest.
-// Pure; any thread. Throws Error{unavailable} for a URL that names nothing, Error{invalid} for what breaks its form.
+// Pure; any thread. Throws Error{unavailable} for a URL that names nothing, Error{invalid} for malformed answers.
 #pragma once
 
 #include <chrono>
@@ -33,7 +33,7 @@ struct Challenge {
   std::string realm, service;
 };
 [[nodiscard]] std::optional<Challenge> try_parse_challenge(std::string_view header);
-// Where a token to read the repository is given. Throws Error{access} for a realm that is no place to ask.
+// The URL that gives a token to read the repository. Throws Error{access} for a realm that is no place to ask.
 [[nodiscard]] Url token_url(const Challenge& challenge, const Place& place);
 
 struct Token {

@@ -261,7 +261,7 @@ std::optional<std::uint64_t> parse_bag_files(std::string_view text, const Url& s
   return files;
 }
 
-// A bag may be read by whatever protocol.
+// A bag may be read by any protocol.
 void add_bag(KnownFetchers& set, const FetcherParts& /*parts*/) { set.add_for_all(std::make_unique<Bag>()); }
 
 }  // namespace sabath

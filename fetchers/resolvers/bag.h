@@ -1,5 +1,5 @@
-// BagIt bags on a server (RFC 8493): https://host/bag/bagit.txt is the bag that stands there, with what its fetch.txt
-// says is elsewhere. The parts of a bag as text are read by pure functions, which throw Error{invalid}.
+// BagIt bags on a server (RFC 8493): https://host/bag/bagit.txt is the bag that stands there, with the files that its
+// fetch.txt names elsewhere. The parts of a bag as text are read by pure functions, which throw Error{invalid}.
 #pragma once
 
 #include <map>

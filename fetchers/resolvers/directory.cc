@@ -62,7 +62,7 @@ class Walk {
       const std::string below = path.empty() ? entry.name : path + "/" + entry.name;
       const bool enters = at_.pattern.empty() || glob_may_match_below(at_.pattern, below);
       const bool takes = at_.pattern.empty() || glob_matches(at_.pattern, below);
-      if (!enters && !takes) continue;  // whatever it is called
+      if (!enters && !takes) continue;  // an unwanted name is not refused, even a bad one
       bool is_directory = entry.is_directory;
       if (!is_directory && page.is_directory && files_in_row < asked_in_vain_max && may_be_directory(entry.name)) {
         is_directory = page.is_directory(child_of(page.url, entry.name));

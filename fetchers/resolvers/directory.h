@@ -1,6 +1,6 @@
-// A tree of directories on a server, listed one by one: what a URL with a pattern means, and the walk, bounded in depth
-// and number. How one directory is listed is the protocol's. Pure but for what it is given; any thread.
-// Throws Error{invalid} for names that no file may have, and for what has no end.
+// A tree of directories on a server, listed one by one: the meaning of a URL with a pattern, and the walk, bounded in
+// depth and number. The caller lists one directory, by its protocol. Pure but for that; any thread.
+// Throws Error{invalid} for names that no file may have, and for a tree without an end.
 #pragma once
 
 #include <cstdint>
@@ -43,8 +43,8 @@ struct DirectoryPattern {
 [[nodiscard]] bool names_directory(const Url& url);
 [[nodiscard]] DirectoryPattern parse_directory_pattern(const Url& url);
 
-// The files below `at.top` in the order of their paths. What the pattern leaves out may have any name. `list` may be
-// called up to 100,000 times.
+// The files below `at.top` in the order of their paths. Entries that the pattern leaves out may have any name. `list`
+// may be called up to 100,000 times.
 [[nodiscard]] std::vector<ListedFile> walk(const DirectoryPattern& at,
                                            const std::function<DirectoryPage(const Url& directory)>& list);
 

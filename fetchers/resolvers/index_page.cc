@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t page_size_max = 64UL << 20;
 
-// What stands directly below the directory; nullopt: the directory itself, or something elsewhere.
+// An entry directly below the directory; nullopt: the directory itself, or something elsewhere.
 std::optional<DirectoryEntry> child_at(const Url& directory, std::string_view path) {
   DirectoryEntry entry;
   entry.is_directory = path.ends_with('/');
@@ -139,8 +139,8 @@ void refuse_unless_short(std::string_view page, const Url& directory) {
     throw Error(FailureKind::invalid, fmt::format("the listing of {} is too long", directory.display()));
 }
 
-// nginx writes the bytes of a name, in whatever encoding. In place of what is no UTF-8 stands a character that no name
-// may have, so that the entry alone is refused, if it is wanted.
+// nginx writes the bytes of a name unchanged, in any encoding. Bytes that are no UTF-8 are replaced by a character that
+// no name may have, so that the entry alone is refused, if it is wanted.
 std::string in_utf8(std::string_view page) {
   std::string text;
   while (!page.empty()) {

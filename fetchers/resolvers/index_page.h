@@ -1,6 +1,6 @@
-// What a web server says is in a directory: the index pages of Apache, nginx and the like, as HTML or nginx's JSON, and
+// A web server's listing of a directory: the index pages of Apache, nginx and the like, as HTML or nginx's JSON, and
 // the answer of WebDAV's PROPFIND. Pure; throws Error{invalid} for names that no file may have, and Error{unavailable}
-// for what is no listing at all.
+// for pages that are no listing.
 #pragma once
 
 #include <string_view>

@@ -1,5 +1,5 @@
-// The pages of one listing, whose source says what the next one is asked for by: they end, and do not lead in a circle.
-// One object for each listing; one thread. Throws Error{invalid} for what has no end.
+// The pages of one listing, each of which names the next: checks that they end, and do not lead in a circle. One object
+// for each listing; one thread. Throws Error{invalid} for pages without an end.
 #pragma once
 
 #include <cstddef>

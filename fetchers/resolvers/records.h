@@ -1,6 +1,6 @@
-// What data repositories say of a record, as files with checksums: Zenodo and other InvenioRDM, figshare, Dataverse;
-// and where a DOI leads (DataCite). Pure. Throws Error{invalid} for what breaks its form, Error{access} for a record
-// whose files may not be had.
+// Records of data repositories, as files with checksums: Zenodo and other InvenioRDM, figshare, Dataverse; and the URL
+// that a DOI leads to (DataCite). Pure. Throws Error{invalid} for malformed records, Error{access} for a record
+// whose files are not public.
 #pragma once
 
 #include <string>
@@ -22,7 +22,7 @@ namespace sabath {
 
 struct RecordPlace {
   enum class Kind { zenodo, figshare, dataverse } kind = Kind::zenodo;
-  Url api;  // where its files are told
+  Url api;  // lists its files
 };
 // The API of the repository whose page this is. `doi`: "10.1234/abc". Throws Error{unavailable} for others.
 [[nodiscard]] RecordPlace record_place(const Url& page, const std::string& doi);

@@ -34,7 +34,7 @@ class Repository : public Resolver {
 
   Listing resolve(const Url& url, Inquiry& inquiry) override {
     const Named named = split(url);
-    std::optional<Reach> bound;  // of who named the repository
+    std::optional<Reach> bound;  // of the host that named the repository
     const RecordPlace place =
         url.scheme() == "zenodo" ? of_zenodo(url, named.id) : of_doi(url, named.id, inquiry, bound);
     const Document answer = get(place.api, "application/json", inquiry, bound);

@@ -63,7 +63,7 @@ class WebDirectory : public Resolver {
       return head->status == 200 && percent_decode(head->url.path()) == percent_decode(question.url.path()) + "/";
     } catch (const Error& error) {
       if (inquiry.stop().stop_requested() || error.failure().kind == FailureKind::invalid) throw;
-      return false;  // whoever reads it is told why it cannot be had
+      return false;  // a read of it reports why it cannot be had
     }
   }
 

@@ -1,6 +1,6 @@
-// Listing a bucket, page by page (ListObjectsV2): the query of a page and what its answer says, for whoever resolves
-// "s3://bucket/prefix/" to objects. Pure; throws Error{unavailable} for an answer that is none, Error{invalid} for one
-// that breaks its bounds.
+// Listing a bucket, page by page (ListObjectsV2), to resolve "s3://bucket/prefix/" to objects: the query of a page, and
+// what its answer says. Pure; throws Error{unavailable} for an answer that is none, Error{invalid} for one that breaks
+// its bounds.
 //
 // An ETag is never a checksum here: it is the MD5 of some objects, and of others (in parts, encrypted) it only looks
 // so.

@@ -1,4 +1,4 @@
-// Where an object is: which host to ask, by which path, in which region. Pure; any thread. Throws Error{unavailable}
+// The place of an object: the host to ask, the path, the region. Pure; any thread. Throws Error{unavailable}
 // for a URL that names no object, Error{usage} for settings that make no sense.
 #pragma once
 

@@ -1,5 +1,5 @@
-// What ~/.aws/config and ~/.aws/credentials say of one profile, as far as it is needed to read from S3: keys, region,
-// endpoint, addressing. What only Amazon's own programs can do (SSO, roles, credential_process) is noted, to be
+// One profile in ~/.aws/config and ~/.aws/credentials, as far as it is needed to read from S3: keys, region, endpoint,
+// addressing. Settings that only Amazon's own programs can follow (SSO, roles, credential_process) are noted, to be
 // explained. Pure but for reading the files; any thread. Throws Error{access} for a key file that others may read,
 // Error{invalid} as "file:line: what is wrong", Error{usage} for a profile that does not exist.
 #pragma once
@@ -16,7 +16,7 @@ namespace sabath::s3 {
 struct Profile {
   Keys keys;
   std::string region, endpoint_url, addressing;
-  std::string elsewhere;  // the setting by which keys would have to be asked from somebody; empty: none
+  std::string elsewhere;  // the setting by which a program or a service would have to be asked for keys; empty: none
 };
 
 // section -> setting -> value; of a nested setting "outer.inner". `origin` names the file in messages.

@@ -1,5 +1,5 @@
-// What S3's error answers mean: the code in the body says more than the status. Pure; any thread; throws nothing but
-// bad_alloc.
+// The meaning of S3's error answers: the code in the body says more than the status. Pure; any thread; throws nothing
+// but bad_alloc.
 #pragma once
 
 #include <optional>
@@ -24,7 +24,7 @@ struct Refusal {
 struct Meaning {
   FailureKind kind;
   const char* hint;
-  bool general = false;  // the code says no more than that the status does: who asked knows better why
+  bool general = false;  // the code says no more than the status does: the caller knows better why
 };
 [[nodiscard]] std::optional<Meaning> try_meaning(std::string_view code);
 

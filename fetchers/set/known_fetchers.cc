@@ -63,7 +63,7 @@ Resolver* KnownFetchers::resolver_for(const Url& url) const {
   return entry == entries_.end() || !entry->resolver->lists(url) ? nullptr : entry->resolver;
 }
 
-// Who may serve the scheme in our place reads the same settings.
+// Another fetcher that may serve the scheme reads the same settings as ours.
 std::string KnownFetchers::place(const Url& url) const {
   const std::string scheme = url.scheme() == "ssh" || url.scheme() == "scp" ? "sftp" : url.scheme();
   for (const Entry& entry : entries_) {

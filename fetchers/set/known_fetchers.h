@@ -1,6 +1,6 @@
-// The fetchers and resolvers of one session, and who serves which scheme. Each folder's add_NAME() puts its own into
-// it; all.cc lists them. Whoever was added first serves a scheme, but for preferences and a program's own fetchers.
-// Filled by one thread, then read by any.
+// The fetchers and resolvers of one session, and which of them serves each scheme. Each folder's add_NAME() adds its
+// own; all.cc lists them. The first one added serves a scheme, but for preferences and a program's own fetchers. Filled
+// by one thread, then read by any.
 #pragma once
 
 #include <concepts>
@@ -16,7 +16,7 @@
 
 namespace sabath {
 
-// What fetchers are made from.
+// The parts that fetchers are made from.
 struct FetcherParts {
   const FetcherSettings& settings;
   std::shared_ptr<Transport> transport;  // HTTP and FTP, with connections that are kept
@@ -33,11 +33,11 @@ class KnownFetchers : public FetcherSet {
   }
   // A resolver alone, which lists what these schemes name.
   void add(std::unique_ptr<Resolver> resolver, const std::vector<std::string>& schemes);
-  // It is asked before the others, whatever the scheme is.
+  // It is asked before the others, for every scheme.
   void add_for_all(std::unique_ptr<Resolver> resolver) { for_all_.push_back(std::move(resolver)); }
   // Of the program that uses the library: it comes before ours.
   void add_foreign(const std::shared_ptr<Fetcher>& fetcher);
-  // From now on the one of this name serves the scheme, whoever else could; "": ours. Throws Error{usage}.
+  // From now on the one of this name serves the scheme, even if others could; "": ours. Throws Error{usage}.
   void prefer(const std::string& scheme, const std::string& name);
 
   [[nodiscard]] Fetcher* find(std::string_view scheme) const override;

@@ -54,7 +54,7 @@ bool Client::reuse(const std::string& path) {
   return false;
 }
 
-// What the path is and a handle to it, in one round trip. A file that is replaced between the two shows at the end.
+// Asks for the attributes of the path and a handle to it in one round trip. A replacement in between shows at the end.
 void Client::open(const std::string& path) {
   if (file_) {
     closing_ = new_request();
@@ -109,7 +109,7 @@ void Client::ask_for_blocks() {
   }
 }
 
-// What was asked for of a file that is another now: its answers are heard and thrown away.
+// The file is another now: the answers to requests for its blocks are heard and thrown away.
 void Client::forget_blocks() {
   while (std::any_of(blocks_.begin(), blocks_.end(), [](const Block& block) { return block.missing > 0; })) {
     const Packet packet = next_packet();

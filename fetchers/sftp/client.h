@@ -87,7 +87,7 @@ class Client {
   std::uint32_t last_id_ = 0;
   std::uint64_t replies_due_ = 0, in_flight_ = 0, next_ = 0, end_ = 0;
   bool heard_ = false;
-  std::optional<std::uint32_t> closing_;  // the reply that nobody waits for
+  std::optional<std::uint32_t> closing_;  // the reply that no caller waits for
   std::optional<File> file_;
   std::deque<Block> blocks_;
   Bytes out_;

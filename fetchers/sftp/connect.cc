@@ -28,7 +28,7 @@ struct FreeAddresses {
 };
 using Addresses = std::unique_ptr<addrinfo, FreeAddresses>;
 
-// A look-up that outlives its asker: getaddrinfo(3) cannot be interrupted, and nobody shall wait for it after a stop.
+// A look-up that outlives its asker: getaddrinfo(3) cannot be interrupted, and no lane may wait for it after a stop.
 struct Lookup {
   std::string name, service;
   Fd done{::eventfd(0, EFD_CLOEXEC)};

@@ -1,5 +1,5 @@
-// The road to an SSH server: a TCP connection, or what the ssh program makes of a ProxyJump. Any thread. Throws
-// Error{network} if nobody answers, Error{unavailable} for a name that does not exist, Error{interrupted}.
+// The road to an SSH server: a TCP connection, or the ssh program's connection by a ProxyJump. Any thread. Throws
+// Error{network} if no host answers, Error{unavailable} for a name that does not exist, Error{interrupted}.
 #pragma once
 
 #include <optional>

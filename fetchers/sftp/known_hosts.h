@@ -1,5 +1,5 @@
-// Which host keys the user has accepted: the known_hosts format of sshd(8), with plain, hashed and patterned names and
-// the marker @revoked. Certificate authorities are passed over. Nothing is ever added here: a key is accepted by a
+// The host keys that the user has accepted: the known_hosts format of sshd(8), with plain, hashed and patterned names
+// and the marker @revoked. Certificate authorities are passed over. Nothing is ever added here: a key is accepted by a
 // person, with ssh. Pure but for reading the files; any thread. Lines that make no sense are no hosts.
 #pragma once
 
@@ -23,7 +23,7 @@ struct KnownKeys {
   [[nodiscard]] Answer judge(const HostKey& key) const;
 };
 
-// What `text` says of the host `name`: "host", or "[host]:port" for another port than 22.
+// Adds the keys that `text` has for the host `name`: "host", or "[host]:port" for another port than 22.
 void note_known_keys(KnownKeys& keys, std::string_view text, const std::string& name);
 [[nodiscard]] KnownKeys read_known_keys(const std::vector<std::filesystem::path>& files, const std::string& name);
 

@@ -64,7 +64,7 @@ class SshLogin {
     return status == 0;
   }
 
-  // Asked last: it costs a round trip, and hardly any server lets in who shows nothing.
+  // Asked last: it costs a round trip, and hardly any server lets in a user without any proof.
   [[nodiscard]] bool try_nothing() {
     const char* list = nullptr;
     const int status = patiently_([&] {

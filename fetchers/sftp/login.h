@@ -1,6 +1,5 @@
 // Logging in to an SSH server whose key has been checked: by the agent's keys, then by the key files. Never by a
-// password, and nothing is ever asked of a person. Throws Error{access} with what was tried and what the server would
-// take.
+// password, and no user is ever asked. Throws Error{access} that says what was tried and what the server would take.
 #pragma once
 
 #include <libssh2.h>

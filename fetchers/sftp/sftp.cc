@@ -34,7 +34,7 @@ std::string version_of(const sftp::Attributes& attributes) {
   return attributes.modified ? fmt::format("{}/{}", *attributes.modified, *attributes.size) : "";
 }
 
-// What the client hears of the file, as the sink is to see it.
+// Passes what the client hears of the file on to the sink.
 class Hearing : public sftp::Client::Listener {
  public:
   Hearing(const ReadRequest& request, Sink& sink) : request_(request), sink_(sink) {}
@@ -135,7 +135,7 @@ class SftpFetcher : public Fetcher {
     return client;
   }
 
-  // False: the server had closed this connection while nobody used it, which is nobody's failure.
+  // False: the server had closed this connection while it was idle, which is no failure.
   bool read_by(std::unique_ptr<sftp::Client> client, bool was_kept, const std::string& login, const std::string& path,
                const ReadRequest& request, Hearing& hearing, Traffic& traffic, const Waiter& waiter) {
     hearing.ask();

@@ -1,10 +1,10 @@
-// What the user's ssh configuration says of one host: the essentials of ssh_config(5), read as OpenSSH reads them, so
-// that a host that `ssh` knows by a short name is known here by the same. The first value found wins.
+// One host in the user's ssh configuration: the essentials of ssh_config(5), read as OpenSSH reads them, so that a host
+// that `ssh` knows by a short name is known here by the same. The first value found wins.
 //
 // Understood: Host with patterns and negation, Include, HostName, User, Port, IdentityFile, IdentitiesOnly,
 // UserKnownHostsFile, GlobalKnownHostsFile, HostKeyAlias, IdentityAgent, ProxyJump. `Match all` counts as `Host *`;
-// other Match blocks never apply. What only the ssh program can do is noted. Everything else is left to ssh. Pure but
-// for reading the files; any thread. Throws Error{invalid} as "file:line: what is wrong".
+// other Match blocks never apply. Settings that only the ssh program can follow are noted. All others are left to ssh.
+// Pure but for reading the files; any thread. Throws Error{invalid} as "file:line: what is wrong".
 #pragma once
 
 #include <cstdint>

@@ -19,7 +19,7 @@ constexpr const char* ciphers =
     "-oCiphers=aes128-gcm@openssh.com,aes256-gcm@openssh.com,chacha20-poly1305@openssh.com,aes128-ctr,aes192-ctr,"
     "aes256-ctr";
 
-// Who the user is and where the host stands, the program finds out by itself.
+// The program finds out by itself which user to log in, and the address of the host.
 std::vector<std::string> command_line(const SshHost& host, const Url& url, const SshSettings& settings) {
   std::vector<std::string> argv = ssh_command(settings);
   argv.insert(argv.end(), {"-T", "-x", "-a", "-oPermitLocalCommand=no", "-oControlMaster=no"});

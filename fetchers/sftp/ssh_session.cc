@@ -44,7 +44,7 @@ SshSession::SshSession(const SshHost& host, const SshSettings& settings, const W
   open_channel(waiter);
 }
 
-// A session that could wait for its peer would not be freed: it is told that there is none any more.
+// A session that can wait for its peer would not be freed: so it must believe that its peer is gone.
 void SshSession::Free::operator()(LIBSSH2_SESSION* session) const noexcept {
   ::shutdown(fd, SHUT_RDWR);
   for (int i = 0; i < 100 && ::libssh2_session_free(session) == LIBSSH2_ERROR_EAGAIN; ++i) {}

@@ -1,5 +1,5 @@
-// The bytes of one conversation with an SFTP server, whatever carries them. One thread at a time; each call names the
-// Waiter of the read that it belongs to. Throws Error{network}, Error{interrupted}.
+// The bytes of one conversation with an SFTP server, over a socket or a child process. One thread at a time; each call
+// names the Waiter of the read that it belongs to. Throws Error{network}, Error{interrupted}.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
-// Packets of the SSH File Transfer Protocol, version 3 (draft-ietf-secsh-filexfer-02): what a reader of files sends,
-// and what it may hear. Pure; parse_x throws Error{unavailable}, because who does not speak the protocol will not learn
-// it.
+// Packets of the SSH File Transfer Protocol, version 3 (draft-ietf-secsh-filexfer-02): the packets that a reader of
+// files sends, and may hear. Pure; parse_x throws Error{unavailable}, because a server that does not speak the protocol
+// will not learn it.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace sabath::sftp {
 
-// Lengths that both sides must take: draft section 3. What OpenSSH takes since 8.5, and says by limits@openssh.com.
+// Both sides must take the plain length: draft section 3. OpenSSH takes the large one, and limits@openssh.com says so.
 constexpr std::uint32_t block_size_plain = 32'768, block_size_large = 261'120;
 constexpr std::uint32_t packet_size_max = 264 * 1024;
 
@@ -42,7 +42,7 @@ void put_fstat(Bytes& out, std::uint32_t id, std::string_view handle);
 void put_close(Bytes& out, std::uint32_t id, std::string_view handle);
 void put_read(Bytes& out, std::uint32_t id, std::string_view handle, std::uint64_t offset, std::uint32_t length);
 
-// What a file is like now. Its size and its time tell its versions apart.
+// The attributes of a file now. Its size and its time tell its versions apart.
 struct Attributes {
   std::optional<std::uint64_t> size;
   std::optional<std::uint32_t> modified;     // seconds since 1970
