@@ -97,7 +97,7 @@ class Line {
     return printable(text, 400);
   }
 
-  // What stands after "--" belongs to another program, if the verb has a place for it. CLI11 keeps no such border.
+  // The words after "--" belong to another program, if the verb takes one. CLI11 does not keep this border.
   void take_rest(std::vector<std::string>& arguments) {
     const auto border = std::ranges::find(arguments, "--");
     const auto called = [&](const std::string& word) {

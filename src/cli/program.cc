@@ -27,7 +27,7 @@ namespace {
 
 void say(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stderr); }
 
-// Before the line is parsed nobody knows what was meant; a script that asked for a record still gets one.
+// Reads the raw words: a script that asked for a record gets one even if the line cannot be parsed.
 bool asks_for_json(const std::vector<std::string>& arguments) {
   const auto end = std::ranges::find(arguments, "--");
   return std::find(arguments.begin(), end, "--json") != end;
@@ -38,7 +38,7 @@ Failure unexpected(const std::string& what) {
           "this is a defect of sabath: please report it with the command and `sabath doctor --json`", std::nullopt};
 }
 
-// A thread that was not to be had, and that nobody could do without.
+// The system refused a thread that the program needs.
 bool is_few_threads(const std::exception& error) {
   const auto* refused = dynamic_cast<const std::system_error*>(&error);
   return refused != nullptr && refused->code() == std::errc::resource_unavailable_try_again;
@@ -98,7 +98,7 @@ class Program {
     return signals_.code_after(line.action(context));
   }
 
-  // What one rank cannot do, none does.
+  // If one rank cannot do it, no rank does.
   void together(const std::function<void()>& phase) const {
     if (ranks_ == nullptr) return phase();
     run_agreed(*ranks_, phase);

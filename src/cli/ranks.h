@@ -1,5 +1,5 @@
-// The ranks of an MPI job, as the program's frame sees them: started when a launcher has started several, silent but
-// for rank 0, and ended with one exit code. Main thread.
+// The ranks of an MPI job, as the program's frame sees them. MPI starts when a launcher has started several processes;
+// only rank 0 prints; all ranks end with one exit code. Main thread.
 #pragma once
 
 #include <memory>
@@ -19,8 +19,8 @@ namespace sabath::cli {
 [[nodiscard]] std::unique_ptr<MpiSession> start_ranks(const std::vector<std::string>& arguments,
                                                       const Environment& environment);
 
-// Whether a launcher itself has started this process as one of several ranks, and not as the first: then another one
-// says what all of them would say. A rank's script that calls the program is not silenced.
+// True if a launcher has started this very process as one of several ranks, and not as the first: rank 0 then prints
+// for all of them. A program that a rank's script calls is not silenced.
 [[nodiscard]] bool is_later_rank(const Environment& environment);
 
 // Collective. The exit code of all ranks: rank 0's, and which signal it was if any rank had one.

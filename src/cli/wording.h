@@ -1,5 +1,5 @@
-// How the command line writes what remedies name (base/wording.h): "max_size" is --max-size, and "fetch" is `sabath
-// fetch`.
+// The command line's spelling of the names in remedies (base/wording.h): "max_size" is --max-size, and "fetch" is
+// `sabath fetch`.
 #pragma once
 
 #include "base/wording.h"

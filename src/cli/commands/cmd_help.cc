@@ -25,7 +25,7 @@ std::string names_of(const Option& option) {
   return lines;
 }
 
-// What may stand next, one word a line: for completion.
+// The words that may come next, one on each line: for completion.
 std::string words_after(const std::string& name) {
   std::string lines;
   const auto add = [&lines](const OptionSet& set) {

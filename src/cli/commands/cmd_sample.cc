@@ -34,8 +34,8 @@ std::string node_of(const Context& context) {
   return node_name([&](const std::string& name) { return context.environment.get(name); });
 }
 
-// A grandchild, so that the program never meets a child that it does not know; without the launcher's streams and
-// pipes, so that nobody waits for it.
+// Starts a grandchild, so that the program never meets a child that it does not know. The sampler closes the launcher's
+// streams and pipes, so that the launcher does not wait for it.
 void leave_sampler(const Context& context, const fs::path& directory) {
   const std::string self = context.environment.executable.string(), of = std::to_string(::getpid());
   const pid_t child = ::fork();
@@ -52,7 +52,7 @@ void leave_sampler(const Context& context, const fs::path& directory) {
 
 int become(Context& context, const Options& options) {
   const std::string program = find_program(options.program.front(), path_of(context));
-  try {  // whatever is wrong with the samples, the program runs
+  try {  // the program runs even if the samples fail
     if (try_claim_node(options.to, node_of(context))) leave_sampler(context, options.to);
   } catch (const Error& error) {
     context.warn(error.failure().message);

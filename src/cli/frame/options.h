@@ -1,5 +1,5 @@
-// What a verb accepts, as data declared beside the verb: the parser, the help text and the suggestions all read it.
-// The targets of an OptionSet outlive it and are filled while the command line is parsed. One thread.
+// The options and arguments of a verb, as data declared beside the verb: the parser, the help text and the suggestions
+// read them. The targets of an OptionSet outlive it; parsing the command line fills them. One thread.
 // Setters throw Error{usage} for a value that makes no sense.
 #pragma once
 

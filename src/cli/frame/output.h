@@ -10,7 +10,7 @@ namespace sabath::cli {
 
 class Output {
  public:
-  explicit Output(int fd) : fd_(fd) {}                // -1: nobody reads what this process prints
+  explicit Output(int fd) : fd_(fd) {}                // -1: this process prints nothing
   void print(std::string_view text);                  // as it is; the caller has made it printable
   void record(const nlohmann::ordered_json& record);  // the one record of --json; the second one is a defect
   void begin_record(std::string_view text);           // the same, printed piece by piece

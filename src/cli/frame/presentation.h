@@ -1,4 +1,4 @@
-// How this call talks to people: what it says, in which colours, on what kind of terminal. Plain values.
+// How this call talks to the user: verbosity, colours, and the kind of terminal. Plain values.
 #pragma once
 
 #include <string>

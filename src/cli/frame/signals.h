@@ -1,7 +1,7 @@
 // SIGINT, SIGTERM and SIGHUP as a stop request: the first one lets a verb that keeps state finish cleanly, the second
-// one ends the process at once. A launcher may send its SIGTERM twice (Slurm does, to the step and by srun): what comes
-// within a second of the first is the same wish. Handlers, not a mask: a child process (git, a launcher) starts with
-// the ordinary signals.
+// one ends the process at once. A launcher may send its SIGTERM twice (Slurm does, to the step and by srun): a signal
+// within a second of the first counts as the same one. These are handlers, not a mask, so that a child process (git, a
+// launcher) starts with the ordinary signals.
 #pragma once
 
 #include <atomic>
@@ -24,8 +24,8 @@ class Signals {
   void ignore() noexcept { over_ = true; }          // the exit code is decided, and the ranks end with it
   [[nodiscard]] std::stop_token token() const { return stop_.get_token(); }
   [[nodiscard]] int received() const noexcept { return received_; }  // the first signal's number, or 0
-  // The library ends a stop with SIGINT's code; only here is known which signal asked for it. Ranks that were all asked
-  // to stop do not end at the same moment: one that misses the others then was stopped, too.
+  // The library ends a stop with SIGINT's code; only this class knows which signal asked for it. The ranks of a stopped
+  // job do not end at the same moment: a rank that fails because the others are gone was stopped, too.
   [[nodiscard]] int code_after(int code) const noexcept;
 
  private:

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t names_max = 64, shown_max = 4, course_width_max = 24, course_width_min = 8, course_max = 4096;
 
-// Which values people want to see first: losses, then how good it is, then the rest. 9: never.
+// The order in which values are shown: losses, then measures of quality, then the rest. 9: never.
 int rank_of(std::string_view name) {
   const std::string lower = to_lower(name);
   const auto has = [&](std::string_view word) { return lower.find(word) != std::string::npos; };
@@ -62,7 +62,7 @@ void EpochBoard::on(const Metric& metric) {
   const auto is_here = [this](const std::string& name) {
     return std::ranges::find(values_, name, &Value::name) != values_.end();
   };
-  // What an epoch has to say is known from the one before; a step's value may still change.
+  // The previous epoch tells which values this one will have; a step's value may still change.
   if (!shown_ && !metric.step && !complete_.empty() && std::ranges::all_of(complete_, is_here)) end_epoch();
 }
 
@@ -113,7 +113,7 @@ void EpochBoard::end_epoch() {
   write_(line_of("  " + format_duration(took), left) + "\n");
 }
 
-// On a terminal what matters less gives way: values behind the first, then the course, then what the epoch took.
+// A terminal line that is too long loses the values after the first, then the course, then the time of the epoch.
 std::string EpochBoard::line_of(const std::string& took, const std::string& left) const {
   const auto course = [this](std::size_t width) {
     return style_.utf8 && course_.size() > 1 ? "  " + sparkline(course_, width, true) : "";

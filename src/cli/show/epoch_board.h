@@ -1,5 +1,5 @@
-// A run's epochs as people see them: a line for each as it ends, with what it took, how long the rest will take, and
-// the course so far; on a terminal also a line that shows what goes on. One thread. Input is what a program printed.
+// A run's epochs as users see them: one line for each epoch as it ends, with its time, the time left, and the course of
+// a value so far; on a terminal also a live line. One thread. The input is the output of a program: hostile.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ class EpochBoard {
   void on(const Metric& metric);
   void tick();    // draws what goes on, on a terminal
   void finish();  // the last epoch has ended
-  void clear();   // takes the live line away, before somebody else writes
+  void clear();   // takes the live line away, before other output
   [[nodiscard]] std::uint64_t epochs() const { return done_; }
 
  private:

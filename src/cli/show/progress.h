@@ -1,7 +1,7 @@
 // Shows events on standard error: a live block on a terminal, one line every ten seconds in a log, little with -q.
-// Thread-safe: events come from any lane. A thread of its own draws at most ten times a second; when an asset is
-// finished its block goes, and the verb says in a line what came of it. Drawing never throws: a terminal that is gone
-// is no reason to stop fetching.
+// Thread-safe: events come from any lane. A thread of its own draws at most ten times a second. When an asset is
+// finished, its block is removed, and the verb prints one line with the outcome. Drawing never throws: the loss of the
+// terminal must not stop a fetch.
 #pragma once
 
 #include <condition_variable>
@@ -33,7 +33,7 @@ struct ProgressWorld {
 class Progress final : public EventSink {
  public:
   enum class Ticks { by_thread, by_caller };
-  // A request through `stop` is answered with a word, so that nobody takes the orderly end for a hang.
+  // A stop request is answered with a line, so that the user does not take the orderly end for a hang.
   Progress(const Presentation& presentation, ProgressWorld world, Ticks ticks, std::stop_token stop = {});
   ~Progress() override;
   void on(const Event& event) override;

@@ -1,5 +1,5 @@
-// What is known of the work under way, and how it is drawn. Plain values and pure functions: time comes in, text goes
-// out. Belongs to one thread at a time.
+// The state of the work under way, and how it is drawn. Plain values and pure functions: time goes in, text comes out.
+// One thread at a time.
 #pragma once
 
 #include <cstdint>

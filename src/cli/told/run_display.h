@@ -1,4 +1,4 @@
-// A run as people see it: what is fetched for it, then its epochs, then how it ended. Any thread may tell events.
+// A run as users see it: the fetches for it, then its epochs, then its end. Any thread may send events.
 #pragma once
 
 #include <memory>
@@ -18,7 +18,7 @@ class RunDisplay final : public EventSink {
   void on(const Event& event) override;
 
  private:
-  [[nodiscard]] bool show_run(const Event& event);  // false: it is of something else
+  [[nodiscard]] bool show_run(const Event& event);  // false: the event is not about the run
   void start(const event::RunStarted& started);
   void end(const event::RunEnded& ended);
 
