@@ -23,7 +23,7 @@ Json json_of(const Configuration& configuration) {
 
 std::string to_json(const Configuration& configuration) { return text_of(json_of(configuration)); }
 
-// Of the settings that these sources give, whatever the session was made of.
+// The settings that the request's sources give; the session's own are not used.
 Json call_config(Session&, JsonObject& request, EventSink&, std::stop_token) {
   ConfigurationSources sources;
   sources.roots = request.texts("roots");

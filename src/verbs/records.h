@@ -1,4 +1,4 @@
-// The records of all verbs as the JSON that `--json` prints; what to_json() says is the text of it. Pure; any thread.
+// The records of all verbs as the JSON that `--json` prints; to_json() gives its text. Pure; any thread.
 #pragma once
 
 #include "verbs/verb.h"

@@ -1,4 +1,4 @@
-// What several verbs read from their requests, and the bounds of it. Any thread. Throws Error{usage}.
+// Keys that several verbs read from their requests, with bounds. Any thread. Throws Error{usage}.
 #pragma once
 
 #include <chrono>

@@ -1,5 +1,5 @@
-// A verb of the library by its name: a request and a record as JSON, for those who cannot call C++. The C++ function of
-// the same verb stands in a header of include/sabath; both are defined in one file of this folder.
+// A verb of the library by its name: a request and a record as JSON, for callers that cannot call C++. A header of
+// include/sabath declares the C++ function of the same verb; one file of this folder defines both.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ using Json = nlohmann::ordered_json;
 
 struct LibraryVerb {
   std::string_view name;  // that of the command line: "du", "manifest create"
-  // Takes what it knows out of the request; what is left over is refused. Throws Error.
+  // Takes the keys that it knows out of the request; a key that is left over is refused. Throws Error.
   Json (*call)(Session& session, JsonObject& request, EventSink& events, std::stop_token stop);
 };
 

@@ -1,4 +1,4 @@
-// What people call the trees of a store: by the recipes that are known here. One thread.
+// Names for the trees of a store, from the recipes that are known here. One thread.
 #pragma once
 
 #include <map>

@@ -1,4 +1,4 @@
-// What the verbs ask about assets: their recipes, and what this store holds of them. One thread.
+// Look-ups that several verbs need: the recipes of assets, and what this store holds of them. One thread.
 #pragma once
 
 #include <optional>

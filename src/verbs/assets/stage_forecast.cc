@@ -58,7 +58,7 @@ Keys keys_of(StageModel& model) {
   };
   keys["size"] = [&](std::string_view text) { model.bytes = parse_bytes(std::string(text), "size"); };
   keys["files"] = [&](std::string_view text) { model.files = parse_count(std::string(text), UINT32_MAX, "files"); };
-  keys["link"] = [&](std::string_view text) {  // whichever of the two is not given by itself
+  keys["link"] = [&](std::string_view text) {  // both directions, unless one is given by itself
     const double both = parse_rate(text, "link");
     for (double* target : {&cluster.link_in_rate, &cluster.link_out_rate}) {
       if (std::isinf(*target)) *target = both;

@@ -1,4 +1,4 @@
-// What staging would take on a machine that is described, and not here: docs/simulation.md. Any thread. Throws
+// The time that staging would take on another machine, by its description: docs/simulation.md. Any thread. Throws
 // Error{usage} for a description that makes no sense, Error{offline} for an asset that the store lacks.
 #pragma once
 

@@ -1,5 +1,5 @@
-// Which texts a person means by a regular expression: RE2, without regard to case, line by line. Time in proportion to
-// the text whatever the pattern is. Any thread. Throws Error{usage}.
+// Searches texts for a user's regular expression: RE2, without regard to case, line by line. The time is proportional
+// to the text for any pattern. Any thread. Throws Error{usage}.
 #pragma once
 
 #include <memory>

@@ -83,7 +83,7 @@ void look_for_views(const UnstageRequest& request, Doomed& doomed) {
   if (error && error.value() != ENOENT) throw_errno("list", doomed.directory, error.value());
 }
 
-// A whole store goes only if it is one, and nobody is at work in it.
+// A whole store is removed only if it is a store, and no process has a live lease on it.
 void look_at_store(Doomed& doomed) {
   const fs::path store = doomed.directory / store_name;
   const auto there = try_lstat(store);
@@ -117,8 +117,8 @@ void unlink_if_there(const fs::path& file) {
   if (::unlink(file.c_str()) != 0 && errno != ENOENT) throw_errno("remove", file, errno);
 }
 
-// First what is seen, then what it rests on: whatever breaks this off, no view shows a part. Another node may see the
-// same directory and do the same.
+// Removes the views first, then the store below them: if this breaks off, no view shows a part. Another node may see
+// the same directory and do the same.
 void remove(const Doomed& doomed) {
   for (const auto& name : doomed.views) {
     const fs::path plan = doomed.directory / (name + ".plan.json");

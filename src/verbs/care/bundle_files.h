@@ -1,4 +1,4 @@
-// What import, export and want share: files that are written, and assets by name. One thread. Throws Error.
+// The parts that import, export and want share: output files, and assets by name. One thread. Throws Error.
 #pragma once
 
 #include <filesystem>

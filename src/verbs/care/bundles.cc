@@ -19,7 +19,7 @@
 namespace sabath {
 namespace {
 
-// What is there, or what is wanted; nullopt: neither is said.
+// The list of what is there, or of what is wanted; nullopt: the request names neither.
 std::optional<WantList> list_of(const ExportRequest& request) {
   const auto& file = request.want ? request.want : request.have;
   if (!file) return std::nullopt;
@@ -68,7 +68,7 @@ void check_export(const ExportRequest& request) {
   }
 }
 
-// Who names an asset trusts the bundle for it. Nothing else of what a bundle says about sources is believed.
+// A user who names an asset trusts the bundle for it. Nothing else that a bundle says about sources is believed.
 void trust_for(const std::string& name, const SessionSettings& settings, Store& store, const Imported& imported) {
   const Recipe recipe = make_catalogue(settings).find(name, std::nullopt);
   const auto found = std::ranges::find(imported.assets, recipe.name, [](const auto& a) { return a.asset.name; });
@@ -87,7 +87,7 @@ void trust_for(const std::string& name, const SessionSettings& settings, Store& 
   learn(store, recipe, {root, "bundle", {}, std::time(nullptr), source_of(recipe), ""});
 }
 
-// What nobody has named yet is an asset all the same: no collection takes it, for no source is known.
+// Imported assets need no name to be kept: a ref saves them from collection, for no source of them is known.
 void keep(Store& store, const Imported& imported) {
   for (const auto& asset : imported.assets) {
     if (asset.missing_files > 0) continue;

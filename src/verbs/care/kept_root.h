@@ -1,4 +1,4 @@
-// Which tree of the store a person means who wants to keep it. One thread. Throws Error{not_found}, Error{offline}.
+// Finds the tree of the store that a user wants to keep. One thread. Throws Error{not_found}, Error{offline}.
 #pragma once
 
 #include <memory>

@@ -31,7 +31,7 @@ Repair::Repair(const SessionSettings& settings, Store& store, const std::vector<
       for (std::size_t i = 0; i < fragment.urls.size(); ++i) hints_.insert(given_key(fragment, i, names));
     }
     Had had{recipe, source_key(recipe, names), {}, false, false};
-    had.ref = store.has_ref(had.key);  // whatever is in it
+    had.ref = store.has_ref(had.key);  // also a damaged one
     const auto root = known_root(store, recipe, std::nullopt);
     if (!root && !had.ref) continue;
     had.root = root.value_or(Sha256());

@@ -1,4 +1,4 @@
-// Fetches again what a verification found bad or missing, where a recipe knows a source of it. One thread.
+// Fetches again the assets that a verification found bad or missing, if a recipe knows a source. One thread.
 #pragma once
 
 #include <filesystem>
@@ -20,7 +20,7 @@ class Repair {
   Repair(const SessionSettings& settings, Store& store, const std::vector<Recipe>& recipes);
   // Fetches those that are not whole any more.
   [[nodiscard]] std::vector<RepairedAsset> run(EventSink& events, const std::stop_token& stop);
-  // Whether what was found bad is there and right again, or is nothing that anybody can miss.
+  // True if the bad item is there and right again, or if its loss costs no asset: a hint, or a file that is no ref.
   [[nodiscard]] bool is_mended(const BadChunk& bad);
 
  private:

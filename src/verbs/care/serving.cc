@@ -25,8 +25,8 @@ constexpr std::size_t lines_max = 10'000;
 constexpr unsigned connections_most = 10'000;
 constexpr std::uint64_t grace_s_most = 86'400;
 
-// The log on its way from the server's threads to the one that serves. Lines that nobody takes off are dropped rather
-// than kept.
+// The log on its way from the server's threads to the one that serves. Beyond lines_max waiting lines, further ones are
+// dropped and counted.
 class RequestLog {
  public:
   void add(const AccessEntry& access) {

@@ -107,7 +107,7 @@ class Verifier {
     return ranks_ == nullptr || rate == 0 ? rate : std::max<std::uint64_t>(1, rate / ranks_->size());
   }
 
-  // What one rank cannot do, none does.
+  // If one rank cannot do it, no rank does.
   void together(const std::function<void()>& phase) const { ranks_ == nullptr ? phase() : run_agreed(*ranks_, phase); }
 
   VerificationRecord settle(const std::string& name, const Manifest* manifest, Repair& repair, VerifyReport report) {

@@ -90,7 +90,7 @@ void check_hash_rate(Examination& findings) {
   }
 }
 
-// What pieces of a file are hashed by here, and how every candidate does.
+// The kernels that hash pieces of files here, and the rate of every candidate.
 void check_hash_kernels(Examination& findings) {
   const HashKernels kernels = hash_kernels();
   std::string rates;

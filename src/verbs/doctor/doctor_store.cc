@@ -37,7 +37,7 @@ bool is_below(const fs::path& path, const fs::path& directory) {
   return !directory.empty() && !relative.empty() && *relative.begin() != "..";
 }
 
-// A directory that is gone afterwards, whatever happens.
+// A directory for trials; the destructor removes it.
 class Probe {
  public:
   explicit Probe(const fs::path& beside) {
@@ -72,7 +72,7 @@ std::string lock_trait(const Probe& probe, bool shared) {
   return shared ? "locks are granted, but may lie between nodes (not needed)" : "locks";
 }
 
-// What publishing one small file costs: write, fsync, rename, fsync of the directory.
+// The time to publish one small file: write, fsync, rename, fsync of the directory.
 double publish_once_ms(const Probe& probe) {
   const auto begin = std::chrono::steady_clock::now();
   write_text_atomically(probe / "file", "sabath doctor\n");
@@ -146,7 +146,7 @@ void check_place(const fs::path& store, Examination& findings) {
   }
 }
 
-// What another member of a shared store's group would meet.
+// The files that another member of a shared store's group could not use.
 void check_members(Store& store, Examination& findings) {
   constexpr std::uint64_t entries_max = 100'000;
   if (!store.members().group()) return;

@@ -1,5 +1,5 @@
-// What `doctor` looks at. Each function adds its findings; none throws for what it finds, and none leaves a trace on
-// disk. One thread.
+// The checks of `doctor`. Each function adds its findings; it does not throw because of a finding, and leaves no trace
+// on disk. One thread.
 #pragma once
 
 #include <string>

@@ -67,7 +67,7 @@ void check_named(const fs::path& file) {
   if (file.empty()) throw Error(FailureKind::usage, "no HDF5 file is named");
 }
 
-// By whichever names the two are called.
+// Compares the files themselves: one file may have two names.
 void refuse_same_file(const fs::path& source, const fs::path& output) {
   const auto from = try_stat(source), to = try_stat(output);
   if (!from || !to || from->st_dev != to->st_dev || from->st_ino != to->st_ino) return;

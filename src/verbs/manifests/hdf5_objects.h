@@ -1,4 +1,4 @@
-// The objects of an HDF5 file: from the JSON in which another process tells them to values, and back. Pure; any thread.
+// The objects of an HDF5 file: from the JSON that another process sends to values, and back. Pure; any thread.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

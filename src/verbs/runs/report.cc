@@ -42,7 +42,7 @@ std::map<std::string, std::string> fields_of(const ReportRequest& request, const
   return fields;
 }
 
-// What the exporter cannot do with these runs and this place.
+// Refuses runs and places that the exporter cannot take.
 void refuse_place(const Exporter& exporter, const ReportRequest& request, std::size_t runs) {
   using Target = Exporter::Target;
   if (exporter.one_run_only && runs != 1)
