@@ -1,5 +1,5 @@
-// What nvidia-smi and rocm-smi say of this node's accelerators, as figures of a resource sample: gpu0_percent,
-// gpu0_memory_bytes. Any thread; what a program does not say is left out.
+// This node's accelerators as figures of a resource sample, from nvidia-smi and rocm-smi: gpu0_percent,
+// gpu0_memory_bytes. Any thread; a figure that the program does not print is left out.
 #pragma once
 
 #include <functional>

@@ -16,7 +16,7 @@ namespace {
 
 using Kind = TemplatePiece::Kind;
 
-// Characters that mean themselves to a shell wherever they stand: in a word, and in either kind of quotes.
+// Characters that stand for themselves in a shell: in a word, and in both kinds of quotes.
 bool is_inert(char c) {
   return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
          std::string_view("_-+=.,:/@%").find(c) != std::string_view::npos || static_cast<unsigned char>(c) >= 0x80;

@@ -1,6 +1,6 @@
-// From a recipe's steps to the commands that run: which set, and what its placeholders stand for. Values reach a
-// program as arguments, never as text that a shell reads; where a recipe wants a shell, values that a shell could take
-// for more than text are refused. Pure; any thread. Throws Error{not_found}, Error{usage}, Error{invalid}.
+// From a recipe's steps to the commands that run: chooses the set, and fills in its placeholders. Values reach a
+// program as arguments, never as text that a shell reads. In a recipe's shell step, a value that a shell could read as
+// more than text is refused. Pure; any thread. Throws Error{not_found}, Error{usage}, Error{invalid}.
 #pragma once
 
 #include <map>

@@ -1,5 +1,5 @@
-// The conda environment of a run: what is installed in one, and how one is made by micromamba, mamba or conda. Starts
-// them. One thread. Throws Error{command}, Error{not_found}, Error{storage}, Error{interrupted}.
+// The conda environment of a run: lists what is installed in one, and makes one by micromamba, mamba or conda, which it
+// starts. One thread. Throws Error{command}, Error{not_found}, Error{storage}, Error{interrupted}.
 #pragma once
 
 #include <filesystem>

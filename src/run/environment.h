@@ -1,5 +1,5 @@
-// The environment of a run's programs: the caller's, what the site's modules change, what the recipe sets, and what
-// says where the run is. Pure but for load_modules(), which asks a shell. Throws Error{command}, Error{not_found}.
+// The environment of a run's programs: the caller's, the changes of the site's modules, the recipe's variables, and the
+// places of the run. Pure but for load_modules(), which asks a shell. Throws Error{command}, Error{not_found}.
 #pragma once
 
 #include <filesystem>
@@ -21,7 +21,7 @@ using VariableMap = std::map<std::string, std::string>;
 // The recipe's variables over `environment`; one that expands to nothing but names others is left out.
 void add_recipe_variables(VariableMap& environment, const std::map<std::string, std::string>& variables);
 
-// What the modules make of `environment`, by the site's module command.
+// `environment` after the site's module command has loaded the modules.
 [[nodiscard]] VariableMap load_modules(const Site& site, const std::vector<std::string>& modules,
                                        const VariableMap& environment, const std::stop_token& stop);
 

@@ -140,7 +140,7 @@ class Execution {
     return ::poll(&one, 1, 0) > 0;
   }
 
-  // What is there; false at the end of the stream.
+  // Reads the bytes that are there; false at the end of the stream.
   bool read(int fd, Stream& stream) {
     if (!readable(fd)) return true;
     const ssize_t n = ::read(fd, buffer_.data(), buffer_.size());
@@ -153,7 +153,7 @@ class Execution {
     return true;
   }
 
-  // What `sabath log` and its like have appended.
+  // Reads the lines that `sabath log` and other programs have appended.
   void read_log() {
     while (true) {
       const std::size_t n =

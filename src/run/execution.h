@@ -1,5 +1,5 @@
-// Runs the commands of one run, one after the other, and writes down what they say as they say it: output by rank,
-// metrics, and how each ended. One thread. Throws Error{command} if a program cannot be started, Error{storage},
+// Runs the commands of one run, one after the other, and records their output as it comes: by rank, the metrics in it,
+// and how each command ended. One thread. Throws Error{command} if a program cannot be started, Error{storage},
 // Error{space} if the record cannot be written.
 #pragma once
 

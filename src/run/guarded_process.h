@@ -1,9 +1,9 @@
-// A program whose every descendant ends with it, and with us, whatever happens to us.
+// A program whose descendants all end with it, and with this process, even if this process is killed.
 //
-// Between this process and the program stands a guardian, a companion of this library: the subreaper of all that the
-// program starts, in whatever group or session, so orphans become its children. It holds one end of a socket whose
-// other end only we have; when we are gone, also by SIGKILL, it reads the end of it and kills everything. When the
-// program has ended by itself, what it left behind is ended, too. One thread. Throws Error{command}, Error{storage}.
+// A guardian, a companion of this library, stands between this process and the program. It is the subreaper of all
+// that the program starts, in any group or session, so orphans become its children. It holds one end of a socket; only
+// this process has the other. When this process is gone, also by SIGKILL, the guardian reads end of file and kills all.
+// When the program ends by itself, the guardian ends its orphans. One thread. Throws Error{command}, Error{storage}.
 #pragma once
 
 #include <cstdint>
@@ -58,8 +58,8 @@ class GuardedProcess {
   std::string program_;
 };
 
-// What the guardian is asked for, and what it says. Then a byte is a signal for the program's group, 0 is SIGKILL for
-// all, and the end of the channel is our end.
+// The request to the guardian, and its answers. After the request, each byte is a signal for the program's group, 0 is
+// SIGKILL for all, and the end of the channel means that this process has ended.
 struct ProgramToGuard {
   std::string file, directory;  // the latter may be empty
   std::vector<std::string> argv, environment;

@@ -1,5 +1,5 @@
-// What a run ran on, as far as this machine tells: for run.json. Starts small programs (mpirun --version, nvidia-smi)
-// where they are installed, each for at most five seconds. Any thread; what cannot be learnt is null.
+// The machine of a run, for run.json. Starts small programs (mpirun --version, nvidia-smi) where they are installed,
+// each for at most five seconds. Any thread; a fact that cannot be learnt is null.
 #pragma once
 
 #include <functional>
@@ -12,7 +12,7 @@ namespace sabath {
 
 using Variables = std::function<std::optional<std::string>(const std::string&)>;  // of the environment
 
-// What the batch system calls this node, else the host's name.
+// The batch system's name of this node, else the host's name.
 [[nodiscard]] std::string node_name(const Variables& variable);
 
 // {"node","kernel","architecture","cpu","cpus","cpus_usable","memory_bytes","accelerators":[...],"interconnect":[...],

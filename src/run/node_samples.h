@@ -1,7 +1,6 @@
-// Samples of the nodes that a run is spread over. On its own node `sabath run` samples by itself; on the others one of
-// the ranks does: the launcher starts each as `sabath sample --to DIRECTORY -- PROGRAM`, and the first on a node that
-// makes its file leaves a sampler behind before it becomes the program. docs/runs.md. One thread; throws
-// Error{storage}, Error{space}.
+// Samples of the nodes that a run is spread over. `sabath run` samples its own node. The launcher starts each rank as
+// `sabath sample --to DIRECTORY -- PROGRAM`; on each other node, the first rank that creates the node's file leaves a
+// sampler behind before it becomes the program. docs/runs.md. One thread; throws Error{storage}, Error{space}.
 #pragma once
 
 #include <filesystem>
@@ -16,13 +15,13 @@ namespace sabath {
 // Of a run's step, counted from 0.
 [[nodiscard]] std::filesystem::path samples_of(const std::filesystem::path& run, std::size_t step);
 
-// The program under `sabath sample`; where that is not installed, as it is on some node, the program alone.
+// The program under `sabath sample`; on a node without SABATH, the program alone.
 [[nodiscard]] std::vector<std::string> sampled(const std::string& sabath, const std::filesystem::path& directory,
                                                const std::vector<std::string>& program);
 
-// Says that this node is sampled already, if the directory can be made: nothing depends on it.
+// Marks this node as sampled already. A failure is ignored: nothing depends on the mark.
 void claim_node(const std::filesystem::path& directory, const std::string& node);
-// The node's file, if nobody has it yet.
+// Creates the node's file; nullopt if it exists already.
 [[nodiscard]] std::optional<std::filesystem::path> try_claim_node(const std::filesystem::path& directory,
                                                                   const std::string& node);
 

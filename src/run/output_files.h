@@ -1,4 +1,4 @@
-// What a program prints, on its way to files: `stdout`, or `stdout.3` of one rank. Keeps the last lines for people.
+// A program's output on its way to files: `stdout`, or `stdout.3` for rank 3. Keeps the last lines to show the user.
 // One thread.
 #pragma once
 

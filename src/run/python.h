@@ -1,5 +1,5 @@
-// The Python of a run: which interpreter has what the recipe needs, and what is installed in it. Starts interpreters.
-// One thread. Throws Error{command}, Error{interrupted}.
+// The Python of a run: finds an interpreter that has what the recipe needs, and lists what is installed in it. Starts
+// interpreters. One thread. Throws Error{command}, Error{interrupted}.
 #pragma once
 
 #include <filesystem>

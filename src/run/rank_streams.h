@@ -1,7 +1,7 @@
-// The output of a launcher that tags what each rank prints, taken apart into one stream for each rank.
+// The output of a launcher that tags the output of each rank, taken apart into one stream for each rank.
 //
-// Launchers tag lines ("  3: ", "[3] "); Open MPI tags whatever it has read at once, so its tag may stand in the middle
-// of a line, and a line's parts belong together by rank. Memory: one tag for each stream. One thread.
+// Launchers tag lines ("  3: ", "[3] "). Open MPI tags each piece that it has read at once, so its tag may stand in the
+// middle of a line; the parts of a line are joined by rank. Memory: one tag for each stream. One thread.
 #pragma once
 
 #include <functional>
@@ -13,12 +13,12 @@ namespace sabath {
 
 class RankStreams {
  public:
-  using Sink = std::function<void(std::optional<int> rank, std::string_view bytes)>;  // nullopt: nobody's
+  using Sink = std::function<void(std::optional<int> rank, std::string_view bytes)>;  // nullopt: of no rank
 
-  // Not `tagged`: all that comes is passed on as it is, as nobody's.
+  // Not `tagged`: all bytes are passed on as they are, as of no rank.
   RankStreams(bool tagged, Sink sink) : tagged_(tagged), sink_(std::move(sink)) {}
   void take(std::string_view bytes);
-  void finish();  // what could still have become a tag
+  void finish();  // passes on the bytes that could still have become a tag
 
  private:
   [[nodiscard]] std::size_t take_line_start(std::string_view text, bool last);

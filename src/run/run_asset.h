@@ -1,4 +1,4 @@
-// What a run needs of recipes, and what its record says of that. Plain values; any thread.
+// The parts of recipes that a run needs, and their entries in its record. Plain values; any thread.
 #pragma once
 
 #include <optional>
@@ -25,7 +25,7 @@ struct RunAsset {
 [[nodiscard]] std::string digest_of_file(const std::string& file);
 
 [[nodiscard]] std::vector<RunRecord::Asset> recorded(const std::vector<RunAsset>& assets);
-// What the recipe calls itself, and the digest of its file.
+// The recipe's own name and version, and the digest of its file.
 [[nodiscard]] RunRecord::Recipe recorded(const Recipe& recipe);
 // The code of this recipe, which is one of the assets; nullopt if none is code.
 [[nodiscard]] std::optional<RunRecord::Source> recorded_source(const std::vector<RunAsset>& assets,

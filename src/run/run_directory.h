@@ -43,7 +43,7 @@ class RunDirectory {
   std::map<std::string, Fd> outputs_;
 };
 
-// What a run.json says; nullopt if there is none that can be read.
+// The state in the directory's run.json; nullopt if there is none that can be read.
 [[nodiscard]] std::optional<std::string> try_run_state(const std::filesystem::path& directory);
 
 }  // namespace sabath

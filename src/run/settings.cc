@@ -74,7 +74,7 @@ void read_members(const JsonValue& value, const std::string& prefix, const std::
   }
 }
 
-// What varies, as a name that every filesystem takes and that says which run it is; what is long or strange is hashed.
+// The settings that vary, as a file name that tells the runs apart; a long or strange value is hashed.
 std::string name_of(const std::vector<std::pair<std::string, std::string>>& varied) {
   std::string name, exact;
   bool faithful = true;

@@ -14,7 +14,7 @@ namespace sabath {
 struct Wrapper {
   std::vector<std::string> argv, bind;
   bool tags_output = false;           // lines of the output begin with their rank
-  std::vector<std::string> digest{};  // of a container: prints the digest of {image}; empty: nobody says
+  std::vector<std::string> digest{};  // of a container: prints the digest of {image}; empty: no command does
 };
 
 struct Site {

@@ -1,4 +1,4 @@
-// Whether a directory outside of the store's own views holds what a manifest names: before a run reads it.
+// Checks, before a run reads it, that a directory outside the store's own views holds the files of a manifest.
 // One thread. Throws Error{storage}, Error{interrupted}.
 #pragma once
 
@@ -18,8 +18,8 @@ struct TreeCheck {
   [[nodiscard]] bool good() const { return wrong.empty() && missing.empty(); }
 };
 
-// A file that is one with an object which `store` knows to be unchanged is not read. `store` may be nullptr; `full`
-// reads everything.
+// A file that is a hard link to an object which `store` knows to be unchanged is not read. `store` may be nullptr;
+// `full` reads everything.
 [[nodiscard]] TreeCheck check_tree(Store* store, const Manifest& manifest, const std::filesystem::path& directory,
                                    bool full, const std::stop_token& stop);
 

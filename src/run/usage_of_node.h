@@ -1,5 +1,5 @@
-// What /proc says of this node and of one process tree, as totals since the start of the machine or of the processes.
-// Any thread; what cannot be read is zero.
+// Figures of this node and of one process tree from /proc: totals since the start of the machine or of the processes.
+// Any thread; a figure that cannot be read is zero.
 #pragma once
 
 #include <sys/types.h>
@@ -21,7 +21,7 @@ struct TreeUsage {
   double cpu_s = 0;                // of those that live, and of the children that they have waited for
   std::uint64_t memory_bytes = 0;  // resident; shared pages count in each
 };
-// Who started it, and when in ticks since the machine's start; nullopt: there is no such process, or no more.
+// Its parent, and its start in ticks since the machine's start; nullopt: there is no such process (any more).
 struct Origin {
   pid_t parent = 0;
   std::uint64_t start = 0;
