@@ -108,7 +108,7 @@ class Bringer {
     return {model.name, model.kind, root.prefixed(), read_again, directory.string(), "", true};
   }
 
-  // What `sabath stage` has put at DIR: DIR/NAME, with a store of its own at DIR/.sabath.
+  // The result of `sabath stage` at DIR: DIR/NAME, with a store of its own at DIR/.sabath.
   RunAsset take_staged(const Recipe& recipe, const fs::path& stage) {
     const fs::path directory = absolute_path(stage / recipe.name);
     if (!try_stat(directory)) {
@@ -162,7 +162,7 @@ class Bringer {
     return main_;
   }
 
-  // What a store has of it, now that nobody can take it away.
+  // The store's holding of the asset; a manifest is leased first, and the holding is read again under the lease.
   static Holding used_of(const Recipe& recipe, LeasedStore* store) {
     const Holding seen = holding_of(recipe, store == nullptr ? nullptr : &store->store());
     if (store == nullptr || !seen.has_manifest) return seen;
@@ -170,12 +170,12 @@ class Bringer {
     return holding_of(recipe, &store->store());
   }
 
-  // Where they can be, its sources are asked.
+  // True if the holding is in doubt and the asset's sources can be asked.
   [[nodiscard]] bool in_doubt(const Holding& holding) const {
     return !holding.doubt.empty() && !call_.request.no_fetch && !call_.session.settings().offline;
   }
 
-  // nullopt: it has to be fetched. What is there and wrong is never mended in silence.
+  // nullopt: it has to be fetched. Wrong files are never repaired in silence.
   std::optional<RunAsset> try_present(const Recipe& recipe) {
     LeasedStore* leased = main_store();
     const Holding holding = used_of(recipe, leased);

@@ -1,5 +1,5 @@
-// The bytes that a run reads: there, or fetched first, and checked before anything is launched.
-// One thread. Throws Error{content} for what was tampered with, Error{offline}, and what a fetch throws.
+// The assets that a run reads: fetched if they are not here, and checked before anything is launched.
+// One thread. Throws Error{content} for a file that was changed, Error{offline}, and what a fetch throws.
 #pragma once
 
 #include <deque>
@@ -22,7 +22,7 @@ struct RunAssets {
 };
 
 [[nodiscard]] RunAssets bring_assets(const RunCall& call, const ResolvedRun& run);
-// What is known without touching anything; what is not here has "NOT-FETCHED:NAME" in place of a path.
+// For a dry run: changes nothing. An asset that is not here has "NOT-FETCHED:NAME" instead of a path.
 [[nodiscard]] RunAssets foresee_assets(const RunCall& call, const ResolvedRun& run);
 
 }  // namespace sabath

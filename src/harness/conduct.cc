@@ -28,7 +28,7 @@ namespace {
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
-// What this process has worked so far, all its threads.
+// The CPU time of this process so far, of all its threads.
 double own_cpu_s() {
   rusage usage{};
   ::getrusage(RUSAGE_SELF, &usage);
@@ -40,7 +40,7 @@ double own_cpu_s() {
 
 double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
 
-// How many epochs there will be, as settings usually call it.
+// The number of epochs, by the names that settings usually give it.
 std::optional<std::uint64_t> epochs_of(const Config& config) {
   for (const char* key : {"epochs", "n_epochs", "num_epochs", "max_epochs", "epoch"}) {
     const auto found = config.find(key);
@@ -262,7 +262,7 @@ std::vector<RunStep> steps_of(const RunCall& call, const ResolvedRun& run, const
 
 Conducted conduct(const RunCall& call, const ResolvedRun& run, const Variant& variant, const RunAssets& assets,
                   const RunEnvironment& environment, const std::filesystem::path& directory) {
-  // What cannot be run leaves no directory.
+  // A run that cannot start leaves no directory.
   std::vector<RunStep> steps = steps_of(call, run, variant, assets, environment, directory);
   return Conductor(call, run, variant, assets, environment, directory, std::move(steps)).run(assets);
 }

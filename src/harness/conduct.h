@@ -1,5 +1,5 @@
-// One run from its directory to its closed record. One thread. Throws Error where no record can be made; what happens
-// once there is one is in it, and in the exit code.
+// One run from its directory to its closed record. One thread. Throws Error if no record can be made; a later failure
+// is in the record and the exit code.
 #pragma once
 
 #include <filesystem>
@@ -23,7 +23,7 @@ struct Conducted {
                                             const RunAssets& assets, const RunEnvironment& environment,
                                             const std::filesystem::path& directory);
 
-// What a run adds to the environment of its programs.
+// The variables that a run adds to the environment of its programs.
 [[nodiscard]] VariableMap own_variables(const RunEnvironment& environment, const std::vector<RunStep>& steps,
                                         const std::filesystem::path& directory);
 

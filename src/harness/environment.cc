@@ -44,7 +44,7 @@ std::string digest_of(const std::string& base, const std::string& more, const st
   return sha256(fmt::format("{}\n{}\n{}", base, more, fmt::join(packages, "\n"))).hex().substr(0, 16);
 }
 
-// What is missing is made, warned of or refused, as --env says. True: it was made.
+// If packages are missing: makes an environment, warns or refuses, as --env says. True: it was made.
 bool settle_conda(const RunCall& call, const ResolvedRun& run, RunEnvironment& environment) {
   const auto& packages = run.model.requirements.conda;
   const auto prefix = environment.variables.find("CONDA_PREFIX");
@@ -165,7 +165,7 @@ Json to_json(const RunEnvironment& environment, const Environment& caller, const
     const auto found = caller.variables.find(name);
     if (found == caller.variables.end() || found->second != value) variables[name] = value;
   }
-  // What decides how a run computes, even where nobody changed it for this run.
+  // These decide how a run computes: they are recorded even if they are as the caller's.
   for (const char* name : {"OMP_NUM_THREADS", "CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "HDF5_USE_FILE_LOCKING",
                            "LOADEDMODULES", "CONDA_PREFIX", "VIRTUAL_ENV"}) {
     if (const auto found = environment.variables.find(name); found != environment.variables.end())

@@ -1,4 +1,4 @@
-// What a run's programs find: modules, the recipe's variables, a Python that has what the recipe needs.
+// The environment of a run's programs: modules, the recipe's variables, a Python that has what the recipe needs.
 // One thread. Throws Error{command}, Error{not_found}.
 #pragma once
 
@@ -20,7 +20,7 @@ struct RunEnvironment {
 };
 
 [[nodiscard]] RunEnvironment prepare_environment(const RunCall& call, const ResolvedRun& run);
-// For run.json: what differs from the caller's, and what is installed.
+// For run.json: the variables that differ from the caller's, and the installed packages.
 [[nodiscard]] nlohmann::ordered_json to_json(const RunEnvironment& environment, const Environment& caller,
                                              const ResolvedRun& run);
 

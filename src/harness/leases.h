@@ -1,4 +1,4 @@
-// What a run reads stays: a lease on a store that holds it, from before it is looked up until the run has ended.
+// Keeps the assets of a run: a lease on the store that holds them, from before the look-up until the run has ended.
 // One thread. Throws what opening a store throws.
 #pragma once
 
@@ -12,12 +12,12 @@ namespace sabath {
 
 class LeasedStore {
  public:
-  // Until settle() the lease is open: what will be used is not known yet. `note` is for people.
+  // Until settle() the lease is open (LeaseOptions): its roots are not known yet. `note` is for users.
   LeasedStore(std::unique_ptr<Store> store, std::string note);
 
   [[nodiscard]] Store& store() const { return *store_; }
-  void use(const Sha256& root);  // first this, then whether it is there
-  void settle();                 // from now on only what is used is kept
+  void use(const Sha256& root);  // call it before the look whether the root is there
+  void settle();                 // from now on the lease keeps only the roots in use
 
  private:
   std::unique_ptr<Store> store_;

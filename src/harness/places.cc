@@ -24,7 +24,7 @@ std::string new_id() {
   return fmt::format("{:%Y%m%dT%H%M%S}-{:06x}", fmt::gmtime(std::time(nullptr)), random() & 0xffffffU);
 }
 
-// Of everything that makes these runs what they are.
+// A digest of everything that tells this sweep from another one.
 std::string sweep_id(const RunCall& call, const ResolvedRun& run) {
   std::string text = digest_of_file(run.model.origin) + call.request.mode + run.container_image;
   text += fmt::format("/{}/{}/{}", run.ranks, run.nodes, run.launcher);

@@ -112,7 +112,7 @@ std::vector<Variant> choose_variants(const RunCall& call, const ResolvedRun& run
   return variants(config, settings, known);
 }
 
-// Where profiles stand: the user's, the system's, and those that come with the program.
+// The directories of profiles: the user's, the system's, and those that come with the program.
 std::vector<fs::path> site_directories(const Environment& environment, const fs::path& program) {
   std::vector<fs::path> directories;
   if (const auto config = environment.get("XDG_CONFIG_HOME")) {

@@ -1,4 +1,4 @@
-// What a run was asked for, and what it means: which recipes, which steps, which settings, which site.
+// A request for a run, resolved: its recipes, steps, settings and site.
 // One thread. Throws Error{usage}, Error{not_found}, Error{invalid}.
 #pragma once
 
@@ -15,7 +15,7 @@
 
 namespace sabath {
 
-// One call of the library: what all that a run does needs. It lives as long as the call.
+// One call of the library: the values that every part of a run needs. It lives as long as the call.
 struct RunCall {
   Session& session;
   const RunRequest& request;

@@ -1,5 +1,5 @@
-// What staging took, for a run's record: from what `sabath stage --json` has printed. One thread. Throws Error{usage}
-// if there is no such file, Error{invalid} if it is no such record, or of other data.
+// The seconds that staging took, for a run's record, from the output of `sabath stage --json`. One thread. Throws
+// Error{usage} if there is no such file, Error{invalid} if it is no such record, or is of other data.
 #pragma once
 
 #include <filesystem>
