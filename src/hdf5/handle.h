@@ -1,7 +1,7 @@
 // Owned HDF5 identifiers, and the library's failures as Error. For src/hdf5 only: no other folder sees <hdf5.h>.
 //
-// HDF5 keeps one error stack for each thread; HDF5 calls of one process wait for each other, so any thread may use any
-// of this, and none gains by doing it beside another one.
+// HDF5 keeps one error stack for each thread. HDF5 calls of one process wait for each other: any thread may use any of
+// this, but two threads are no faster than one.
 #pragma once
 
 #include <hdf5.h>
@@ -46,7 +46,7 @@ class Handle {
   Close close_ = nullptr;
 };
 
-// What an HDF5 function returned, or its failure.
+// Returns what an HDF5 function returned, or throws its failure.
 template <typename Result>
 Result checked(Result result, std::string_view what, std::string_view name, FailureKind kind = FailureKind::invalid) {
   if (result < 0) throw_failure(what, name, kind);
@@ -58,8 +58,8 @@ Result checked(Result result, std::string_view what, std::string_view name, Fail
   return {checked(id, what, name, kind), close};
 }
 
-// For each thread that calls HDF5, before its first call: failures are thrown, not printed; external links lead
-// nowhere; filters are loaded from the system's directory only, whatever HDF5_PLUGIN_PATH says. Costs nothing again.
+// Each thread calls it before its first HDF5 call. Then failures are thrown, not printed; external links lead nowhere;
+// filters are loaded from the system's directory only: HDF5_PLUGIN_PATH does not count. A second call costs nothing.
 void prepare_library();
 
 }  // namespace sabath::h5

@@ -1,5 +1,5 @@
-// What is in an HDF5 file, as the record of `sabath hdf5 inspect` (docs/hdf5.md): reads metadata and attributes, never
-// data, and nothing outside the file. One thread at a time; bounded memory. Throws Error as hdf5/source.h says.
+// The contents of an HDF5 file, as the record of `sabath hdf5 inspect` (docs/hdf5.md). Reads metadata and attributes,
+// never data, and nothing outside the file. One thread at a time; bounded memory. Throws Error as hdf5/source.h says.
 #pragma once
 
 #include <filesystem>

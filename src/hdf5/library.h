@@ -1,4 +1,4 @@
-// Which HDF5 this process runs with. Any thread.
+// The version of the HDF5 that this process runs with. Any thread.
 #pragma once
 
 #include <string>

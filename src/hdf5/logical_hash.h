@@ -1,5 +1,5 @@
-// The logical hash of an HDF5 file: equal for equal data, whatever the chunks, filters, byte order, times, order of
-// creation or version of the library that wrote it. docs/hdf5.md defines it byte by byte, with test vectors.
+// The logical hash of an HDF5 file: equal for equal data. Chunks, filters, byte order, times, the order of creation and
+// the version of the writing library do not count. docs/hdf5.md defines it byte by byte, with test vectors.
 //
 // Reads every byte of data once, in bounded memory; nothing outside the file. One thread at a time. Throws Error as
 // hdf5/source.h says; {invalid} also for region references, times and links of unknown classes, which have no logical

@@ -1,5 +1,5 @@
-// What is asked of the process that calls HDF5, and what it answers, as bytes: own_process.h is the one side,
-// src/companion the other. Pure. Readers throw Error{internal} for bytes that end early, Error{usage} for a selection.
+// Requests to the process that calls HDF5, and its answers, as bytes: own_process.h is the one side, src/companion the
+// other. Pure. Readers throw Error{internal} for bytes that end early, Error{usage} for a wrong selection.
 #pragma once
 
 #include <filesystem>

@@ -1,5 +1,5 @@
 // An HDF5 file in the making whose bytes depend on its content alone: no times, one format (HDF5 1.8), one order.
-// One thread at a time. Throws Error{storage} or Error{space} for what the filesystem refuses.
+// One thread at a time. Throws Error{storage} or Error{space} if the filesystem refuses a write.
 #pragma once
 
 #include <filesystem>

@@ -1,11 +1,11 @@
-// HDF5 in a process of its own: it parses what strangers wrote, in C, and has crashed, looped and taken all memory on
-// damaged files. A death of that process is an Error here, not the death of the caller; and a caller may have an HDF5
-// of its own, of another version, in use by other threads.
+// HDF5 in a process of its own. The library parses files of strangers, in C, and has crashed, looped and taken all
+// memory on damaged ones. A death of that process is an Error here, not the death of the caller; and other threads of
+// the caller may use an HDF5 of another version.
 //
-// The process is a companion of this library (base/companion.h), started by the first call; it answers one call after
-// the other, and after a failure another one begins. It ends with this object, or with the thread that started it: so
-// one thread has a Hdf5, and others have their own. Beside what is said of inspect.h, logical_hash.h and select.h:
-// throws Error{invalid} if the process died of a signal, gave no sign of life or took too much memory, naming the file;
+// The process is a companion of this library (base/companion.h). The first call starts it; it answers one call after
+// the other; after a failure the next call starts another. It ends with this object, or with the thread that started
+// it: so each thread needs a Hdf5 of its own. Throws what inspect.h, logical_hash.h and select.h say, and
+// Error{invalid} with the file's name if the process died of a signal, gave no sign of life or took too much memory;
 // Error{interrupted} after a stop request: the process is then dead; Error{command} if the program cannot be started.
 #pragma once
 
@@ -28,7 +28,7 @@ class Hdf5 {
   [[nodiscard]] nlohmann::ordered_json inspect(const std::filesystem::path& file, const std::stop_token& stop);
   // Without `objects`: the hash of the whole alone.
   [[nodiscard]] LogicalHash hash(const std::filesystem::path& file, bool objects, const std::stop_token& stop);
-  // `options` as in select.h, but for its functions, which are not called. What a dead process left is removed.
+  // `options` as in select.h, but its functions are not called. Removes the files that a dead process left.
   [[nodiscard]] SelectedFile select(const std::filesystem::path& source, const Selections& selections,
                                     const std::filesystem::path& out, const SelectOptions& options,
                                     const std::stop_token& stop);

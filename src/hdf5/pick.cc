@@ -12,8 +12,8 @@ Value load(const std::byte* at) {
   return value;
 }
 
-// One element of each group of so many: the group is loaded whole and cut, which compilers turn into vector shuffles.
-// `shift` bits lie before the element; the last group may end before its end, so it is left to the plain loop.
+// The first element of each of `count` groups: a group is loaded whole and cut, which compilers turn into vector
+// shuffles. The caller leaves the last group to its plain loop: the box may end within it.
 template <typename Element, typename Group>
 std::uint64_t cut_groups(const std::byte* from, std::byte* to, std::uint64_t count) {
   for (std::uint64_t i = 0; i < count; ++i) {

@@ -1,4 +1,4 @@
-// Picks elements of a box in memory: a strided copy of any rank, as few and as long runs as the strides allow. Pure;
+// Picks elements of a box in memory: a strided copy of any rank, in runs as few and as long as the strides allow. Pure;
 // any thread.
 #pragma once
 

@@ -25,7 +25,7 @@ using namespace h5;
 
 constexpr std::size_t select_cache_bytes = 64 << 20, provenance_kept_max = 16 << 10;
 
-// What is being made, until it has its name.
+// The output while it is made: publish() gives it its name, otherwise it is removed.
 class Unfinished {
  public:
   explicit Unfinished(fs::path path) : path_(std::move(path)) { remove_tree(path_); }

@@ -1,5 +1,5 @@
-// Makes an HDF5 file of a part of another one. What was not selected is left out; attributes are kept; the same
-// selection of the same data gives the same bytes, whoever makes it and when. docs/hdf5.md.
+// Makes an HDF5 file from a part of another one. It has the selected datasets, with their attributes. The same
+// selection of the same data gives the same bytes for any user, at any time. docs/hdf5.md.
 //
 // The source is read once, in tiles of contiguous rows or whole chunks, and picked from in memory. Memory is bounded by
 // twice the buffer, or twice a chunk where one is larger. One thread; several threads may select at the same time, but

@@ -1,6 +1,6 @@
-// The language that says which part of an HDF5 file is wanted: `full[:,:,:,0]`, `group/x[10:20:2, ...]`, `physPar`.
-// Grammar and meaning: docs/hdf5.md; an index means what it means to h5py. Pure, plain values; any thread.
-// Throws Error{usage} with the place of what is wrong.
+// The language of selections from an HDF5 file: `full[:,:,:,0]`, `group/x[10:20:2, ...]`, `physPar`.
+// Grammar and meaning: docs/hdf5.md; an index means the same as in h5py. Pure, plain values; any thread.
+// Throws Error{usage} with the place of the fault.
 #pragma once
 
 #include <cstdint>
@@ -31,13 +31,13 @@ struct Hyperslab {
 using Selections = std::vector<Hyperslab>;
 
 [[nodiscard]] Hyperslab parse_selection(std::string_view text);
-// The shortest text with the same meaning: what the provenance attribute says.
+// The shortest text with the same meaning, for the provenance attribute.
 [[nodiscard]] std::string format_selection(const Hyperslab& selection);
 
 // "128,128,128,4": the extents of the blocks that a selection is cut into.
 [[nodiscard]] std::vector<std::uint64_t> parse_block_shape(std::string_view text);
 
-// What an index takes of one axis: element i < count is begin + i * step, and begin + (count - 1) * step < extent.
+// The elements that an index takes of one axis: element i < count is begin + i * step; the last is below the extent.
 struct AxisRange {
   std::uint64_t begin = 0, count = 0, step = 1;
   bool dropped = false;  // by an integer: the result has no such axis

@@ -1,6 +1,6 @@
-// An HDF5 file that is read, and nothing outside it: no lock is taken, external links, external data files and virtual
-// datasets are never followed. One thread at a time. Throws Error: `content` for a truncated file, `invalid` for what
-// is no HDF5 file, is damaged or leads outside, `not_found`.
+// An HDF5 file open for reading, and nothing outside it: no lock is taken; external links, external data files and
+// virtual datasets are never followed. One thread at a time. Throws Error: `content` for a truncated file, `invalid`
+// for a file that is no HDF5, is damaged or leads outside, `not_found`.
 #pragma once
 
 #include <cstdint>
@@ -42,7 +42,7 @@ struct Shape {
 [[nodiscard]] std::uint64_t element_count(const Shape& shape, std::string_view name);
 [[nodiscard]] std::uint64_t product(std::uint64_t a, std::uint64_t b, std::string_view name);
 
-// A dataset whose data can be read, with what reading it needs.
+// A dataset whose data can be read, with all that a read needs.
 struct Dataset {
   Handle id, type, properties;
   std::string name;  // a label, for messages
@@ -50,7 +50,7 @@ struct Dataset {
   Shape shape;
   Dims chunk;  // of Storage::chunked
 };
-// Refuses data that stand outside the file, and chunks too large to hold. `cache_bytes` is for its chunks.
+// Refuses data that lie outside the file, and chunks too large to hold. `cache_bytes` is for its chunks.
 [[nodiscard]] Dataset open_dataset(const Source& source, const std::string& path, std::size_t cache_bytes);
 
 // A dataspace of these extents, a scalar for none; and a box of one selected.

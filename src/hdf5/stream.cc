@@ -14,7 +14,7 @@ namespace sabath::h5 {
 namespace {
 
 constexpr std::uint64_t rows_tile_bytes = 4 << 20;      // rows that were just read are picked from the CPU's cache
-constexpr std::uint64_t variable_tile_bytes = 1 << 20;  // of elements whose parts take nobody knows how much
+constexpr std::uint64_t variable_tile_bytes = 1 << 20;  // of elements with parts of unknown size
 
 Box intersection(const Box& a, const Box& b) {
   Box result;

@@ -13,7 +13,7 @@
 
 namespace sabath::h5 {
 
-// Where a block goes. It is finished and destroyed as soon as nothing more will come for it.
+// The destination of a block. It is finished and destroyed as soon as the block is complete.
 class Piece {
  public:
   virtual ~Piece() = default;

@@ -46,7 +46,7 @@ Tiles::Tiles(const TilePlan& plan) : plan_(plan), shape_(plan.unit) {
 
 std::uint64_t Tiles::first_begin(std::size_t axis) const { return box_.begin[axis]; }
 
-// Where the next tile along an axis begins: at the next element that is wanted, or at its chunk.
+// The begin of the next tile along an axis: the next wanted element, or the begin of its chunk.
 std::optional<std::uint64_t> Tiles::begin_after(std::size_t axis, std::uint64_t begin) const {
   const AxisRange& range = plan_.ranges[axis];
   const std::uint64_t end = begin + shape_[axis];

@@ -1,6 +1,6 @@
-// How a selection is read: in tiles, boxes of the dataset that are read at one go and in file order, each byte once,
-// and picked from in memory. A selection whose gaps are small is read through; large gaps are skipped. Pure; any
-// thread.
+// How a selection is read: in tiles, boxes of the dataset that are each read at once. Tiles follow the order of the
+// file; each byte is read once, and elements are picked from memory. Small gaps in the selection are read through;
+// large ones are skipped. Pure; any thread.
 #pragma once
 
 #include <cstddef>

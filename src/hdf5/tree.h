@@ -1,5 +1,5 @@
-// The links of an HDF5 file as a tree: each object once, under the first path that leads to it; what else leads to it
-// is an alias, so cycles end. Soft and external links are told, never followed. Bounded: see the limits below. One
+// The links of an HDF5 file as a tree: each object once, under the first path that leads to it; every other path to it
+// is an alias, so cycles end. Soft and external links are listed, never followed. Bounded: see the limits below. One
 // thread at a time. Throws Error{invalid}.
 #pragma once
 

@@ -1,5 +1,5 @@
-// A datatype as a plain value: what it is, how people read it, and its one canonical form (docs/hdf5.md), in which byte
-// order, padding and alignment do not count. Bounded: nesting, members. One thread at a time. Throws Error{invalid}.
+// A datatype as a plain value, with a text for users and one canonical form (docs/hdf5.md), in which byte order,
+// padding and alignment do not count. Bounded: nesting, members. One thread at a time. Throws Error{invalid}.
 #pragma once
 
 #include <array>
@@ -44,7 +44,7 @@ struct Type {
 [[nodiscard]] Type parse_type(hid_t type, std::string_view name);
 [[nodiscard]] std::string describe(const Type& type);  // "int16", "compound {x: float64, ...}"; at most 500 bytes
 
-// The descriptor that the logical hash takes. Throws for what has no canonical form: region references, times.
+// The descriptor that the logical hash takes. Throws for types without a canonical form: region references, times.
 [[nodiscard]] std::string canonical(const Type& type, std::string_view name);
 // Little-endian, packed, enumerations as their integers, integers over their whole size, strings padded with zeros.
 [[nodiscard]] Handle canonical_memory_type(hid_t type, std::string_view name);

@@ -1,4 +1,4 @@
-// What is said of a type: for people, and for the logical hash.
+// The texts of a type: for users, and for the logical hash.
 #include <fmt/format.h>
 
 #include <algorithm>
