@@ -1,5 +1,5 @@
-// What a terminal would show of a line: without colours and other escape sequences, and what was printed last where
-// backspaces took something back. Pure; any thread; no throw but bad_alloc.
+// A line as a terminal would show it: without colours and other escape sequences; of a line with backspaces, the text
+// behind the last of them. Pure; any thread; no throw but bad_alloc.
 #pragma once
 
 #include <string>

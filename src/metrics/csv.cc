@@ -1,6 +1,6 @@
 // Tables that grow by a row: history.csv of Keras, metrics.csv of Lightning, metrics.csv of a run. A header has an
-// epoch or a step column, or is a record's own; rows have as many cells as it, and a number wherever a position is
-// named. And tables for people, with blanks between.
+// epoch or a step column, or is a record's own. A row has as many cells as the header, and a number in each column of a
+// position. Also tables for people, with blanks between the cells.
 #include <algorithm>
 
 #include "base/text.h"

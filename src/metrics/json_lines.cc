@@ -27,7 +27,7 @@ std::string name_of(const JsonLeaf& leaf, bool with_outer) {
   return name;
 }
 
-// Where and when the line belongs. A `time` that is no time of day is a duration, and a value.
+// Takes the position or the time of the line. A `time` that is no time of day is a duration, and a value.
 bool take_place(const JsonLeaf& leaf, double number, Reading& reading) {
   if (!leaf.inner.empty() || leaf.index >= 0) return false;
   const char position = position_of_name(leaf.outer);

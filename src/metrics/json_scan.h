@@ -1,6 +1,6 @@
-// The scalars of one JSON object as logs print it: a bare NaN or Infinity is a number, what follows the object does not
-// matter, and a Python dict's quotes and words are read. (JSON libraries refuse them, and logs of real runs have them.)
-// No copies: the leaves point into the text. Pure; any thread; no throw.
+// The scalars of one JSON object as logs print it: a bare NaN or Infinity is a number, text after the object is
+// ignored, and a Python dict's quotes and words are read. (JSON libraries refuse these, and logs of real runs have
+// them.) No copies: the leaves point into the text. Pure; any thread; no throw.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace sabath {
 
-// {"outer": scalar}, {"outer": {"inner": scalar}}, and arrays of scalars in place of these scalars; what lies deeper is
+// {"outer": scalar}, {"outer": {"inner": scalar}}, and arrays of scalars instead of these scalars; deeper values are
 // checked and skipped.
 struct JsonLeaf {
   enum class Kind : std::uint8_t { number, text, boolean, null };

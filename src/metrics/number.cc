@@ -33,7 +33,7 @@ constexpr std::array times{Unit{"ns", 1e-9},    Unit{"us", 1e-6},    Unit{"\xc2\
                            Unit{"x", 1},        Unit{"fps", 1}};
 constexpr std::array scales{Unit{"k", 1e3}, Unit{"K", 1e3}, Unit{"M", 1e6}, Unit{"G", 1e9}, Unit{"T", 1e12}};
 constexpr std::array binary_scales{Unit{"Ki", 0x1p10}, Unit{"Mi", 0x1p20}, Unit{"Gi", 0x1p30}, Unit{"Ti", 0x1p40}};
-// What is counted, behind a scale or without one.
+// Words for things that are counted, behind a scale or without one.
 constexpr std::array<std::string_view, 27> nouns{"it",      "its",      "iter", "iters",  "step",   "steps",   "batch",
                                                  "batches", "ex",       "ep",   "epochs", "tok",    "toks",    "token",
                                                  "tokens",  "img",      "imgs", "image",  "images", "samples", "sample",
@@ -120,7 +120,7 @@ PrintedNumber printed_number(std::string_view text, bool grouped) noexcept {
   const char mark = plain.length < text.size() ? text[plain.length] : ' ';
   if (!is_digit_at(text, plain.length + 1) || std::string_view(",._'").find(mark) == std::string_view::npos)
     return {plain.value, plain.length, false};
-  if (mark == '.') return {};  // a version, a date, groups of somebody else's
+  if (mark == '.') return {};  // a version, a date, or groups with points between them
   const PrintedNumber doubtful{0, 0, mark == ','};
   // One to three digits, and then groups of three.
   constexpr std::size_t digits_max = 32;
@@ -173,7 +173,7 @@ std::optional<UnitPrefix> unit_prefix(std::string_view text) noexcept {
   const std::string_view word = text.substr(0, slash == 0 ? length : slash);
   if (const Unit* const time = unit_of(word, times)) return UnitPrefix{time->scale, length};
   if (const auto scale = scale_of(word)) return UnitPrefix{*scale, length};
-  // Whatever is counted, a second; not with a capital in front, which may be a scale.
+  // Things counted, or any word a second ("x/s"): scale 1. A capital in front of such a word may be a scale.
   if (is_among(word, nouns) || (slash > 1 && word.front() >= 'a')) return UnitPrefix{1, length};
   return std::nullopt;
 }

@@ -31,8 +31,8 @@ struct PrintedNumber {
 // Does the line have a number with a decimal point, so that its commas are none?
 [[nodiscard]] bool writes_points(std::string_view line) noexcept;
 
-// What the unit at the front makes of the number before it, and how many bytes it takes: "ms" 1e-3, "k" and "Kit/s"
-// 1e3, "MiB" 2^20, "%" and "it/s" 1, "min" 60. nullopt: a word that is no unit, or one of several meanings ("m", "B").
+// The factor of the unit at the front, for the number before it, and the unit's length: "ms" 1e-3, "k" and "Kit/s" 1e3,
+// "MiB" 2^20, "%" and "it/s" 1, "min" 60. nullopt: a word that is no unit, or has several meanings ("m", "B").
 struct UnitPrefix {
   double scale = 1;
   std::size_t length = 0;

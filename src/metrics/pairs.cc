@@ -16,11 +16,11 @@ constexpr std::ptrdiff_t name_blanks_max = 4;
 constexpr CharSet in_names(" _-./@%()[]0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ");
 constexpr CharSet behind_numbers(" ,;|)]}\t"), between_pairs(",;|\t{"), before_pairs(" ,:|;-\t)]"), separators(":=");
 
-// What a metric's name has in it: whole words, and ends of words such as "nll_loss" or "trainloss".
+// Words that a metric's name has in it: whole, or as the end of a word such as "nll_loss" or "trainloss".
 constexpr std::array<std::string_view, 24> metric_words{
     "loss", "acc", "accuracy", "top1", "error", "err",  "mae", "mse", "rmse",       "iou",    "miou",  "map",
     "f1",   "auc", "dice",     "psnr", "ssim",  "bleu", "wer", "ppl", "perplexity", "reward", "score", "acc1"};
-// What joins a sentence, which a list of values is not.
+// Words of a sentence: a line with one is no list of values.
 constexpr std::array<std::string_view, 14> sentence_words{"from", "to",   "in",  "with", "by",    "of",   "is",
                                                           "was",  "took", "the", "and",  "after", "than", "at"};
 

@@ -21,7 +21,7 @@ bool take_words(std::string_view text, Reading& reading);
 [[nodiscard]] bool is_metric_name(std::string_view text);   // may be one: letters first, few blanks
 [[nodiscard]] bool has_metric_word(std::string_view name);  // "loss", "acc", ... is a word of it, or its end
 
-// Is there a metric's name with a number behind it ("loss 0.5", "'acc': 1,5")? For lines that nobody understood.
+// Is there a metric's name with a number behind it ("loss 0.5", "'acc': 1,5")? For lines that no format understood.
 [[nodiscard]] bool looks_like_metrics(std::string_view line);
 
 }  // namespace sabath

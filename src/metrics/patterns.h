@@ -1,6 +1,5 @@
-// The regular expressions of a recipe, and our own of what is common, for lines that no format knows. RE2: time linear
-// in the line whatever the pattern is, and bounded memory. One thread. The constructor throws Error{invalid}, read()
-// nothing.
+// The regular expressions of a recipe, and our own for common lines that no format knows. RE2: for any pattern, time
+// linear in the line and bounded memory. One thread. The constructor throws Error{invalid}; read() does not throw.
 #pragma once
 
 #include <memory>
@@ -14,7 +13,7 @@
 
 namespace sabath {
 
-// A line's shape as data: what each such line has in it, which is looked for first, and the expression.
+// A line's shape as data: a text that each such line has, for a quick first look, and the expression.
 struct Shape {
   std::string_view mark, expression;
 };

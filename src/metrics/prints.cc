@@ -1,4 +1,4 @@
-// What people print: a line that begins with its epoch and has pairs behind it, and Python's logging with one pair:
+// Lines of hand-written prints: the epoch with pairs behind it, and Python's logging with one pair:
 //   Epoch: 3 | FT | Train Loss: 0.72994 | Val Loss: 0.66021
 //   Train Epoch: 1 [640/60000 (1%)]  Loss: 2.300
 //   2020-09-26 03:13:12,345 INFO   val_loss: 0.123
@@ -15,7 +15,7 @@
 namespace sabath {
 namespace {
 
-// What a logger puts between the level and the message: "- ", and Loguru "    | module:function:42 - ".
+// Skips the text that a logger puts between level and message: "- ", in Loguru "    | module:function:42 - ".
 void take_origin(std::string_view& text) {
   std::string_view rest = text;
   skip_blanks(rest);

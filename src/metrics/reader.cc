@@ -120,7 +120,7 @@ class MetricReader::Parts {
  private:
   void take(const LinePiece& piece);
   void take_line(std::string_view line, bool rewritten, std::optional<int> rank);
-  // The objects behind each mark in the line; they are told at once, whatever stands around them.
+  // Reads the objects behind each mark in the line. They are told at once; other text in the line is ignored.
   bool take_marked(std::string_view line, std::optional<int> rank);
   // The format that the line is of, null if it is of none; fills reading_.
   const LogFormat* read(std::string_view line, Trace& trace);

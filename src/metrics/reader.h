@@ -1,8 +1,8 @@
-// Reads metrics out of what a training program prints: one reader for one stream (the standard output or error of one
-// rank, or the merged output of a launcher that puts ranks in front of lines). docs/metrics.md says what it reads.
+// Reads metrics from the output of a training program: one reader for one stream (the standard output or error of one
+// rank, or the merged output of a launcher that puts ranks in front of lines). docs/metrics.md lists what it reads.
 //
-// Input is hostile: memory is bounded whatever comes, and nothing that is fed throws. One thread at a time. The
-// constructor throws Error{invalid} for a pattern that makes no sense, or a format that there is not.
+// Input is hostile: memory is bounded for any input, and no input makes it throw. One thread at a time. The
+// constructor throws Error{invalid} for a pattern that makes no sense, or a format that does not exist.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,7 @@ struct MetricReaderCounts {
   std::uint64_t lines_too_long = 0;  // skipped
   std::uint64_t malformed = 0;       // began like a record (":::MLLOG {") and could not be read
   std::uint64_t metrics = 0;
-  std::uint64_t not_understood = 0;  // lines that look like metrics and are none, or have a number of two meanings
+  std::uint64_t not_understood = 0;  // lines that look like metrics and are none, or have a number with two meanings
   std::uint64_t first_not_understood = 0;  // its number, from 1
   std::string not_understood_line;         // the first one, at most 160 bytes of it
 };

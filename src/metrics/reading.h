@@ -1,4 +1,4 @@
-// What the reader of one format made of one line. One thread. Names point into the line, or into the Reading.
+// The result of one format's reader for one line. One thread. Names point into the line, or into the Reading.
 #pragma once
 
 #include <cmath>

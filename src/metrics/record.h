@@ -1,5 +1,5 @@
-// A metric as one line of a run's record (docs/runs.md). What is written is read back equal, bit for bit, but for what
-// a name has that is not UTF-8. Pure; any thread; no throw.
+// A metric as one line of a run's record (docs/runs.md). A metric is read back as it was written, bit for bit, but for
+// bytes of its name that are not UTF-8. Pure; any thread; no throw.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-// What is remembered of one rank between the lines that it prints. Bounded: a few names, one bar. One thread.
+// The reader's memory of one rank between its lines. Bounded: a few names, one bar. One thread.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 namespace sabath {
 
 struct Trace {
-  // The epoch that lines belong to which do not say one: from the last header.
+  // The epoch of the last header: for lines that name none.
   std::optional<double> epoch;
   bool epoch_told = false;  // the bar of this epoch has ended: a further one is an evaluation
 
