@@ -1,4 +1,4 @@
-// An axis of a figure: which values it spans, where its ticks stand and what they say. Pure; any thread.
+// An axis of a figure: its range, its ticks and their labels. Pure; any thread.
 #pragma once
 
 #include <string>

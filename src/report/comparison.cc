@@ -35,7 +35,7 @@ Facts roots(const Run& run, bool of_code) {
   return facts;
 }
 
-// A root that nobody compared with the bytes says what should have been read, not what was.
+// A root that was not compared with the bytes tells what the run should have read, not what it read.
 bool is_verified(const Run& run) {
   return std::ranges::none_of(
       assets_of(run), [](const RunRecord::Asset& asset) { return asset.verified_by.starts_with("not verified"); });

@@ -1,4 +1,4 @@
-// The curves of a figure before they are drawn: which series, in which style, as which points. Pure; any thread.
+// The curves of a figure before they are drawn: their series, styles and points. Pure; any thread.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What a user expects of a run: "val_mae<=0.124", "min(val_loss)<0.2", "accuracy=0.97+-0.01". Pure; any thread.
+// A user's expectation of a run: "val_mae<=0.124", "min(val_loss)<0.2", "accuracy=0.97+-0.01". Pure; any thread.
 // Parsing throws Error{usage}.
 #pragma once
 

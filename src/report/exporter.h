@@ -1,6 +1,6 @@
-// What a report can be written as: each exporter is a constant in a file of its own, and a line of the table in
-// exporters.cc. Any thread. Writing throws what the exporter's work throws: Error{storage}, {space}, {command} and, for
-// what its runs do not have, {usage} and {not_found}.
+// The formats of a report: each exporter is a constant in a file of its own, and a line of the table in exporters.cc.
+// Any thread. Writing throws what the exporter's work throws: Error{storage}, {space}, {command}; {usage} and
+// {not_found} if the runs lack something that it needs.
 #pragma once
 
 #include <array>
@@ -29,7 +29,7 @@ struct ExportOptions {
   std::stop_token stop{};
 };
 
-// Who takes what an exporter writes.
+// The receiver of an exporter's output.
 class ExportSink {
  public:
   virtual ~ExportSink() = default;
@@ -53,7 +53,7 @@ struct Exporter {
   void (*write)(std::span<const Run> runs, const ExportOptions& options, ExportSink& sink);
 };
 
-// In the order of the help text; the first one is written where nobody names another.
+// In the order of the help text; the first one is the default.
 [[nodiscard]] std::span<const Exporter* const> exporters();
 // Throws Error{usage} for a name that none has.
 [[nodiscard]] const Exporter& exporter_named(std::string_view name);

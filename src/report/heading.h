@@ -1,4 +1,4 @@
-// What a figure says above its curves: what was trained on what, where and when. Pure; any thread.
+// The text above a figure's curves: model, dataset, place and time of the training. Pure; any thread.
 #pragma once
 
 #include <span>

@@ -1,5 +1,5 @@
 // A run as MLflow's file store keeps it: DIRECTORY/0/<run id>/{meta.yaml,metrics,params,tags}; `mlflow ui
-// --backend-store-uri DIRECTORY` reads it. Every metric of the run is there, whatever rank it is of. An export of the
+// --backend-store-uri DIRECTORY` reads it. Every metric of the run is there, of every rank. An export of the
 // same run replaces its files.
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -25,7 +25,7 @@ constexpr const char* experiment = "0";
 constexpr int finished = 3, failed = 4, killed = 5, running = 1;  // mlflow.entities.RunStatus
 constexpr std::size_t name_length_max = 200, text_length_max = 500;
 
-// What MLflow lets a key be, and a file system, too: nothing that climbs.
+// A key that MLflow and a file system accept, and that leads to no other directory.
 std::string key_of(std::string_view name) {
   std::string key;
   for (const char c : name.substr(0, name_length_max)) {

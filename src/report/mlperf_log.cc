@@ -71,7 +71,7 @@ using MlperfFields = std::map<std::string, std::string>;
 
 struct MlperfLog {
   std::string text;
-  std::vector<std::string> missing;      // keys that the rules of MLPerf HPC 3.0 want and nobody gave
+  std::vector<std::string> missing;      // keys that the rules of MLPerf HPC 3.0 want and the log lacks
   std::vector<std::string> not_printed;  // of init, staging and run: written with other times than the program's
 };
 
@@ -141,8 +141,8 @@ std::string Log::status() const {
   return state.empty() ? "unknown" : "aborted";
 }
 
-// What holds for the whole run, each once: as its author says, else as it was set, else as it was printed, else as the
-// machine was.
+// The keys of the whole run, each once. The user's fields come first, then the settings, then the printed values, then
+// the record of the machine.
 void Log::add_head() {
   std::map<std::string, std::string> values;
   for (const auto& [name, text] : fields_) {
@@ -170,8 +170,8 @@ void Log::add_head() {
   }
 }
 
-// What the program printed is not replaced. Of the record: fetch is not staging, what moves data next to the job is;
-// times without an order of their own follow each other.
+// Intervals that the program printed are kept. Of the record, a fetch is no staging: only moving data next to the job
+// is. Times of the record follow each other.
 void Log::find_intervals() {
   const double first = std::isnan(run_.first_time) ? 0 : run_.first_time;
   const RunRecord none, &record = run_.record ? *run_.record : none;

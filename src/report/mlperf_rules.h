@@ -1,5 +1,5 @@
-// Which keys the rules of MLPerf HPC 3.0 want in a log of its closed division (mlcommons/logging, compliance checker).
-// Pure; any thread; no throw.
+// The keys that MLPerf HPC 3.0 wants in a log of its closed division (mlcommons/logging, compliance checker).
+// checker). Pure; any thread; no throw.
 #pragma once
 
 #include <string_view>

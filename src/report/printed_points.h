@@ -1,5 +1,5 @@
-// What a program printed, point by point, as exports that keep steps and lists want it: in the order of telling, of
-// each (name, epoch, step) the lowest rank's word, and of it the last; "name[0]", "name[1]" as one list. One thread.
+// The printed values of a run, point by point, for exports that keep steps and lists: in the order of printing. Each
+// (name, epoch, step) has the last value of its lowest rank; "name[0]", "name[1]" are one list. One thread.
 // take() throws Error{invalid} beyond every bound.
 #pragma once
 
@@ -29,7 +29,7 @@ class PrintedPoints {
  public:
   void take(const Metric& metric);
   [[nodiscard]] const std::vector<PrintedPoint>& all() const { return points_; }
-  // The last one of this name, wherever it belongs; null if there is none.
+  // The last one of this name, of any epoch or step; null if there is none.
   [[nodiscard]] const PrintedPoint* find(std::string_view name) const;
 
  private:

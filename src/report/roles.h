@@ -1,4 +1,4 @@
-// What a metric is, judged by its name: which ones a report shows when nobody says, and on which axis. Pure; any
+// The role of a metric, judged by its name; and the metrics that a report shows by default, with their axis. Pure; any
 // thread.
 #pragma once
 

@@ -120,7 +120,7 @@ void feed_file(const fs::path& path, MetricReader& reader, double time) {
   reader.finish();
 }
 
-// Where a run directory has its metrics; its output if the record is missing.
+// The file with the metrics of a run directory; its output if the record is missing.
 fs::path metrics_file(const fs::path& path) {
   for (const char* const name : {"metrics.jsonl", "metrics.csv", "history.csv", "output/stdout"}) {
     const fs::path file = path / name;
@@ -130,7 +130,7 @@ fs::path metrics_file(const fs::path& path) {
               fmt::format("name a directory that `{}` made, or a log file", verb_text("run")));
 }
 
-// What is complete: a line that a kill has torn has no newline, and no reader believes it.
+// Options that read complete lines only: a line that a kill has torn has no newline, and no reader believes it.
 MetricReaderOptions record_options(MetricReaderOptions options) {
   options.only = "json";
   options.patterns.clear();

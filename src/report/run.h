@@ -18,8 +18,8 @@
 
 namespace sabath {
 
-// One value for each epoch, or each step where the log has no epochs; x ascends. Where several ranks tell the same, the
-// lowest one counts; where one tells it again, the last.
+// One value for each epoch, or for each step if the log has no epochs; x ascends. If several ranks print the same
+// value, the lowest rank counts; if one rank prints it again, the last value counts.
 struct Series {
   std::string name;
   std::vector<double> x, y;
@@ -48,7 +48,7 @@ MetricReaderCounts for_each_metric(const std::filesystem::path& path, const Metr
                                    const std::function<void(const Metric&)>& take);
 
 [[nodiscard]] Run load_run(const std::filesystem::path& path, const MetricReaderOptions& options);
-// What the user must be told of it: that it has no metric, that lines were not understood; empty: nothing.
+// A warning for the user: the run has no metric, or lines were not understood; empty: none.
 [[nodiscard]] std::string doubts_of(const Run& run);
 // Labels are made unique.
 [[nodiscard]] std::vector<Run> load_runs(const std::vector<std::string>& paths, const MetricReaderOptions& options);

@@ -1,4 +1,4 @@
-// What a series came to, and what a run's document says, as small values that every format prints. Pure; any thread.
+// A series in a few figures, and the facts of a run's record, as small values for every format. Pure; any thread.
 #pragma once
 
 #include <optional>
@@ -18,7 +18,7 @@ struct Summary {
 };
 [[nodiscard]] Summary summarize(const Series& series);  // `series` has a value
 
-// What a record says, for people and exports; nothing of a plain log, which has no record.
+// The facts of a record, for users and exports; none for a plain log, which has no record.
 [[nodiscard]] Facts config_of(const Run& run);
 [[nodiscard]] Facts machine_of(const Run& run);
 [[nodiscard]] Facts environment_of(const Run& run);
@@ -27,7 +27,7 @@ struct Summary {
 [[nodiscard]] RunTimes times_of(const Run& run);
 [[nodiscard]] std::string commit_of(const Run& run);
 
-// "finished", "failed", ...; of a record that nobody has closed both that it can be; "" if there is no record.
+// "finished", "failed", ...; "running, or killed" for a record that its run has not closed; "" without a record.
 [[nodiscard]] std::string state_of(const Run& run);
 
 // Seconds from the first to the last sign of the run, nullopt if it says no times.

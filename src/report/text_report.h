@@ -1,5 +1,5 @@
-// A report for a terminal: of each run what it was, the table of its epochs, and each metric as a sparkline; of
-// several, their results side by side. Pure; any thread.
+// A report for a terminal: for each run its facts, the table of its epochs, and each metric as a sparkline; for several
+// runs their results side by side. Pure; any thread.
 #pragma once
 
 #include <cstddef>
