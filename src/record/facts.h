@@ -1,4 +1,4 @@
-// The leaves of a JSON document as texts, by their paths: what people and exports are told of it. Pure; any thread.
+// The leaves of a JSON document as texts, by their paths, for users and exports. Pure; any thread.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

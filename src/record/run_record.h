@@ -1,5 +1,5 @@
-// run.json: what a run was, as the one type that `run` writes and reports read. docs/runs.md says what each key means.
-// Plain values; any thread. A text that is empty, and an absent number, are not known: null in the file.
+// run.json: the record of a run, as the one type that `run` writes and reports read. docs/runs.md explains each key.
+// Plain values; any thread. An empty text or an absent number is unknown: null in the file.
 #pragma once
 
 #include <filesystem>
@@ -63,9 +63,9 @@ struct RunRecord {
 [[nodiscard]] nlohmann::ordered_json to_json(const RunRecord::Recipe& recipe);
 [[nodiscard]] nlohmann::ordered_json to_json(const std::vector<RunRecord::Asset>& assets);
 
-// The text of a run.json; `name` is the file's, for messages. What an older SABATH or another program left out, or
-// wrote as something else, is not known. Throws Error{invalid} for what is no object, no run's record, or of a later
-// schema.
+// Parses the text of a run.json; `name` is the file's, for messages. A key that an older SABATH or another program left
+// out, or wrote with another type, is unknown. Throws Error{invalid} for a text that is no object, no run's record, or
+// of a later schema.
 [[nodiscard]] RunRecord parse_run_record(std::string_view text, const std::string& name);
 // run.json of this directory; nullopt if it has none. Throws as above, and Error{storage}.
 [[nodiscard]] std::optional<RunRecord> try_read_run_record(const std::filesystem::path& directory);
