@@ -1,4 +1,4 @@
-// Which batch job this process belongs to, for the leases that it takes. Pure; any thread.
+// The batch job that this process belongs to, for its leases. Pure; any thread.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// One configuration file as written: what it does not say is absent. Format: see configuration.h.
+// One configuration file as written: a key that it does not have is absent. Format: see configuration.h.
 // Pure but for reading the file; any thread. Throws Error{invalid} as "file:line: what is wrong".
 #pragma once
 
@@ -40,7 +40,7 @@ struct ConfigFile {
 [[nodiscard]] ConfigFile read_config_file(const std::filesystem::path& file, const Environment& environment);
 [[nodiscard]] ConfigFile parse_config_file(const std::string& text, const std::filesystem::path& file,
                                            const Environment& environment);
-// What ConfigurationSources::settings says, whose faults are Error{usage}.
+// The settings of ConfigurationSources::settings; their faults are Error{usage}.
 [[nodiscard]] ConfigFile parse_settings(const std::string& text, const Environment& environment);
 
 }  // namespace sabath

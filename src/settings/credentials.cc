@@ -62,7 +62,7 @@ class Chooser {
   std::vector<ConfigurationEntry>& settings_;
 };
 
-// A token file that cannot be read is told by whoever needs it.
+// A token file that cannot be read is no error here: the fetcher that needs the token reports it.
 std::optional<WallTime> end_of(const TokenPlace& place) {
   if (!place.token.empty()) return token_until(place.token.reveal());
   if (place.file.empty()) return std::nullopt;
@@ -129,7 +129,7 @@ HubSettings hub_settings(const Environment& environment, std::vector<Configurati
   return hub;
 }
 
-// Where podman, then docker, write what `login` is told.
+// The files to which podman, then docker, write logins.
 RegistrySettings registry_settings(const Environment& environment) {
   if (const auto file = environment.get("REGISTRY_AUTH_FILE")) return {{absolute_path(*file)}};
   RegistrySettings registries;

@@ -1,5 +1,5 @@
-// Where the credentials of this call lie, from the environment and the configuration files: names of files, sockets,
-// profiles and hosts, and the keys that the environment itself holds. Of these no ConfigurationEntry is made: they are
+// The places of this call's credentials, from the environment and the configuration files: names of files, sockets,
+// profiles and hosts, and the keys that the environment itself holds. No ConfigurationEntry has such a key: keys are
 // shown nowhere. Any thread.
 #pragma once
 

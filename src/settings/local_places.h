@@ -1,4 +1,4 @@
-// Where sites put a node's own disk. Pure; any thread.
+// The usual paths of a node's own disk. Pure; any thread.
 #pragma once
 
 #include <string>

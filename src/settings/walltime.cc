@@ -129,7 +129,7 @@ std::optional<system_clock::time_point> session_began() {
   return leader ? std::optional(system_clock::from_time_t(leader->st_ctim.tv_sec)) : std::nullopt;
 }
 
-// What stands behind "NAME = " in a line of `qstat -f`, as seconds.
+// The time behind "NAME = " in a line of `qstat -f`, in seconds.
 std::optional<std::int64_t> try_qstat_clock(std::string_view text, std::string_view name) {
   for (std::string_view rest = text; !rest.empty();) {
     const std::size_t end = std::min(rest.find('\n'), rest.size());

@@ -1,5 +1,5 @@
-// When this process will be ended: what --deadline says, else the batch system. Throws Error{usage} for a --deadline
-// that makes no sense; a batch system that says nothing sets no bound.
+// The time at which this process will be ended: by --deadline, else by the batch system. Throws Error{usage} for a
+// --deadline that makes no sense; a batch system that gives no time sets no bound.
 #pragma once
 
 #include <chrono>
