@@ -86,7 +86,7 @@ struct sabath_session final : sabath::EventSink {
     const std::lock_guard lock(mutex);
     if (--hearing == 0) changed.notify_all();
   }
-  // When it returns, who listened before is not called any more; but from inside a listener nobody waits for himself.
+  // Afterwards the former listener is not called any more; but a listener that calls this does not wait for itself.
   void listen(sabath_listener now, void* user) {
     std::unique_lock lock(mutex);
     listener = now;
@@ -123,7 +123,7 @@ void tell(char** error, const Failure& failure) noexcept {
   }
 }
 
-// What `work` returns; `otherwise`, and the reason in `error`, if it throws.
+// Returns what `work` returns; if it throws, `otherwise`, with the reason in `error`.
 template <typename T, typename Work>
 T guarded(char** error, T otherwise, Work&& work) noexcept {
   if (error != nullptr) *error = nullptr;
