@@ -1,5 +1,5 @@
-// What the program does when a library has started it as its companion (base/companion.h): one task, in a process that
-// has one thread and no host. This is the only room below src/cli where a process may fork, and where HDF5 is called.
+// The program as the companion of a library (base/companion.h): it does one task, in a process that has one thread and
+// no host. This is the only room below src/cli where a process may fork, and where HDF5 is called.
 #pragma once
 
 #include <optional>

@@ -6,8 +6,8 @@
 
 namespace sabath::companion {
 
-// Starts the program that `request` names (run/guarded_process.h), tells over `channel` how it ended, obeys what comes
-// over it, and returns when nothing of the program is left.
+// Starts the program that `request` names (run/guarded_process.h), reports its end over `channel`, obeys the requests
+// from there, and returns when no process of the program is left.
 [[nodiscard]] int stand_guard(int channel, std::string_view request);
 
 }  // namespace sabath::companion

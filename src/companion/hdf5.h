@@ -1,5 +1,5 @@
-// The companion that reads HDF5 files: an answer to each request (hdf5/messages.h), until nobody asks. Its memory is
-// bounded, and its processor time between two signs of life; it ends with the thread that started it.
+// The companion that reads HDF5 files: it answers each request (hdf5/messages.h) until the channel closes. Its memory
+// is bounded, and its processor time between two signs of life; it ends with the thread that started it.
 #pragma once
 
 #include <string_view>
