@@ -1,5 +1,5 @@
 // The keys that MLPerf HPC 3.0 wants in a log of its closed division (mlcommons/logging, compliance checker).
-// checker). Pure; any thread; no throw.
+// Pure; any thread; no throw.
 #pragma once
 
 #include <string_view>
