@@ -29,7 +29,7 @@ double peak_rss_mib() {
 }
 
 // Half of the objects belong to an asset that may go, half to one that stays; they share nothing. The objects are empty
-// files with the names of others: nobody reads them here.
+// files with the names of others: the benchmark does not read them.
 class Filled {
  public:
   explicit Filled(std::int64_t objects)

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::uint64_t files = 1'000'000, size = 4096;
 
-class Known {  // a store that knows the asset's manifest, and has the first so many of its files by name
+class Known {  // a store that knows the asset's manifest, and has the first `here` of its files by name
  public:
   explicit Known(std::uint64_t here) {
     directory_ = std::filesystem::temp_directory_path() / fmt::format("sabath-bench-plan-{}-{}", ::getpid(), here);

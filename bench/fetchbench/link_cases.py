@@ -89,7 +89,7 @@ class Mirrors:
         return [ours_one(self.bench, self.one, list(map(base_of, MIRRORS)), pinned=pinned) for pinned in ways]
 
     def heal(self):
-        """All mirrors as they were, whatever the last run did to them."""
+        """All mirrors as they were before the last run changed them."""
         self.rig.set_link(FASTEST, "cut=0")
         for server, root in self.roots.items():
             self.rig.serve(server, root)

@@ -18,7 +18,7 @@ def ours(name, argv, same, trusted_by):
 
 
 def ours_one(bench, one, bases, *, pinned, lanes=None):
-    """`lanes`: so many connections at most, where SABATH would choose."""
+    """`lanes`: the most connections; None: SABATH chooses."""
     name = (PINNED if pinned else CHECKED) + (f", {lanes} lane{'s' * (lanes > 1)}" if lanes else "")
     store = bench.ground.results / "store"
     argv = bench.sabath.one_file(name.replace(", ", "-").replace(" ", "-"), one, bases, pinned=pinned, store=store,
@@ -37,7 +37,7 @@ def ours_many(bench, many, base, *, pinned, ca=None):
         argv = ["env", f"SABATH_CONFIG={bench.sabath.write_configuration(name, ca_file=str(ca))}", *argv]
     trusted_by = ("pinned",) if pinned else ("first use", "first use over TLS")
 
-    def same(record):  # so many small files stay in packs: taking them out is not timed
+    def same(record):  # many small files stay in packs: taking them out is not timed
         return many.same(os.path.join(record["path"] or bench.sabath.view(name, store, expanded), "small"))
     return ours(title, argv, same, trusted_by)
 

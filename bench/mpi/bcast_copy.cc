@@ -1,4 +1,4 @@
-// What copying costs if nothing is verified: rank 0 reads a tree in pieces, MPI_Bcast, every rank writes a copy of its
+// The time of a copy without verification: rank 0 reads a tree in pieces, MPI_Bcast, every rank writes a copy of its
 // own.
 //   mpirun -n N bcast_copy SOURCE TARGET     a directory's files; {rank} in TARGET is the rank's number
 // Two buffers: while one is broadcast, the other is written, and on rank 0 read before that. Any failure ends all

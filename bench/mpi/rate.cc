@@ -1,6 +1,6 @@
-// What MPI itself carries from rank 0 to rank 1: GB/s of messages of 1 and of 4 MiB, four in flight. And what its start
-// takes.
-//   mpirun -n 2 rate [SECONDS]     a line of JSON; at most so long for each size (1)
+// The rate of MPI itself from rank 0 to rank 1: GB/s of messages of 1 and of 4 MiB, four in flight. And the time that
+// it takes to start.
+//   mpirun -n 2 rate [SECONDS]     a line of JSON; at most SECONDS (1) for each size
 //   mpirun -n N rate idle          nothing but MPI_Init and MPI_Finalize
 // "single_copy" says whether a process may read another's memory here: without, Open MPI copies twice in shared memory.
 #include <mpi.h>

@@ -65,7 +65,7 @@ class Cluster(rig.Rig):
         return [name for name in self.pids if name != "head"]
 
     def form(self, nodes, link_bytes):
-        """So many nodes with links of so many bytes a second; nothing happens if they are there already."""
+        """`nodes` nodes with links of `link_bytes` bytes a second; nothing happens if they are there already."""
         if self.shape == (nodes, link_bytes):
             return
         self.down()

@@ -31,7 +31,7 @@ class Usage:
     system_s: float
     rss_bytes: int  # of the largest process among them
     exit: int  # 128 + the signal that ended it; 124: over its time
-    connections: int  # at most at once, as far as samples show; 0 if nobody asked
+    connections: int  # at most at once, as far as samples show; 0 if not counted
 
     @property
     def cpu_s(self):

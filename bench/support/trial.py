@@ -38,7 +38,7 @@ class Trial:
     server: typing.Any = None  # one with a log of what it sent
     timeout_s: float = 120
     read: typing.Callable = ours.read_record  # of the file with what SABATH printed
-    describe: typing.Callable = None  # of a Row of ours: a line below the table, in place of what was fetched
+    describe: typing.Callable = None  # of a Row of ours: a line below the table, instead of the fetched bytes
 
 
 @dataclasses.dataclass

@@ -3,7 +3,7 @@
 A virtual machine may hand free memory back to its host (free page reporting); each page then costs a visit to the
 hypervisor when it is next used, up to ten times what filling it costs. Only whole blocks of 2 MiB are handed back, and
 the kernel gives out what lies in broken blocks first: a process takes as much memory as a run may need, and keeps one page
-in sixty-four of it. What it lets go of stays here, and costs nobody anything while a run goes on.
+in sixty-four of it. The pages that it lets go of stay in the machine, and cost no run anything.
 """
 import mmap
 import os
