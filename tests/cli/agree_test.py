@@ -82,7 +82,7 @@ class Agree(Case):
                     self.assertTrue(known)
                 if planned is not None:
                     self.assertGreaterEqual(moved, planned)
-                # An archive comes whole, whatever was lost. A version is told by the begin of an answer.
+                # An archive comes whole, even if one file was lost. The begin of an answer tells its version.
                 if known and "archive" not in kinds and options != ["--refresh"]:
                     self.assertLess(moved, 1.05 * planned + 1)  # a second mirror gives samples first
                 if dry is not None:  # it asks no server for sizes

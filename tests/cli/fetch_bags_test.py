@@ -53,7 +53,7 @@ class Metalink(Case):
         self.assertEqual(asset["trusted_by"], "checksum")
 
     def test_each_hash_is_checked(self):
-        """Whichever is published, alone or beside a right one; and who publishes two that differ is refused."""
+        """Each published hash, alone or beside a right one; two that differ are refused."""
         data = seeded(5000, 3)
         place(self.server.root / "d/x", data)
         right = f"<hash type='sha-256'>{sha256(data)}</hash>"

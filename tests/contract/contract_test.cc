@@ -1,4 +1,4 @@
-// What every fetcher promises (include/sabath/fetcher.h), against a real server of its protocol.
+// The promises of every fetcher (include/sabath/fetcher.h), against a real server of its protocol.
 
 #include <gtest/gtest.h>
 

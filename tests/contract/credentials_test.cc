@@ -1,5 +1,5 @@
-// Credentials of registries and Git LFS servers: who has none learns that, of the URL that he named; nobody else gets
-// them.
+// Credentials of registries and Git LFS servers: a user without any is told so, with the URL that he named; no other
+// server gets them.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

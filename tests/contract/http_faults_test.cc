@@ -1,4 +1,4 @@
-// What servers of HTTP do wrong, each with the one kind of failure that it must become.
+// Faults of HTTP servers, each with the one kind of failure that it must become.
 
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
@@ -32,7 +32,7 @@ class HttpFaults : public testing::Test {
       make_fetchers({.user_agent = "sabath-test", .ca_file = {}, .stall_timeout_ms = 400});
 };
 
-// Its queue is full and nobody takes from it, so that the kernel leaves a further attempt to connect without an answer.
+// Its queue is full and it accepts no connection, so that the kernel does not answer a further attempt to connect.
 class ListenerThatIsFull {
  public:
   ListenerThatIsFull() : listener_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
@@ -85,7 +85,7 @@ TEST_F(HttpFaults, EachHasItsKind) {
       {"/stall", 0, none, network, size / 2},
       {"/silent", 0, none, network, 0},
       {"/drop", 0, none, network, 0},
-      {"/closedelim", 0, none, success, size},  // nobody can know that it is whole: the hash decides
+      {"/closedelim", 0, none, success, size},  // the client cannot know that it is whole: the hash decides
       {"/closedelim", 0, 10, success, 10},
       {"/2cl", 0, none, unavailable, 0},
       {"/chunked", 0, none, success, size},
@@ -307,7 +307,7 @@ TEST_F(HttpFaults, AProxyIsUsedAndMayRefuse) {
   EXPECT_TRUE(good.bytes == seeded_bytes(1, 0, 10)) << good.message();
   EXPECT_EQ(refused.kind(), FailureKind::access) << refused.message();
   EXPECT_NE(refused.message().find("proxy"), std::string::npos) << refused.message();
-  EXPECT_EQ(inwards.kind(), FailureKind::unavailable);  // a proxy may be asked for it by nobody's words
+  EXPECT_EQ(inwards.kind(), FailureKind::unavailable);  // no redirect may make a proxy fetch it
 }
 
 }  // namespace

@@ -71,8 +71,8 @@ TEST(FtpFetcher, RefusedLoginIsAccess) {
   EXPECT_EQ(reading.kind(), FailureKind::access) << reading.message();
 }
 
-// Who is refused for now may come again, and with fewer connections. Where TLS is spoken from the first byte, that is
-// said in clear.
+// A client that is refused for now may come again, and with fewer connections. With TLS from the first byte, the server
+// refuses in clear text.
 TEST(FtpFetcher, NoMoreUsersForNow) {
   const std::string reason = Vsftpd::unavailable_because();
   if (!reason.empty()) GTEST_SKIP() << reason;
@@ -83,7 +83,7 @@ TEST(FtpFetcher, NoMoreUsersForNow) {
     const auto set = make_fetchers({.user_agent = "sabath-test", .ca_file = server.ca_file()});
     std::optional<Reading> second;
     const ReadOptions asks_again{.on_write = [&] { second = read(*set, server.url("/f")); }};
-    for (int i = 0; i < 100 && !second; ++i) {  // whoever looked whether it is up may not be gone yet
+    for (int i = 0; i < 100 && !second; ++i) {  // the probe that it is up may still be connected
       const Reading first = read(*set, server.url("/f"), asks_again);
       EXPECT_EQ(first.bytes, first.failure ? "" : "x") << first.message();
       if (!second) std::this_thread::sleep_for(std::chrono::milliseconds(50));

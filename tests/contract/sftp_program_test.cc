@@ -34,7 +34,7 @@ TEST_F(Sftp, AConnectionThatTheUserHasOpenedIsShared) {
                       server->directory() / "master.log");
   ASSERT_TRUE(wait_until([&] { return std::filesystem::exists(socket); }))
       << text_of(server->directory() / "master.log");
-  write_file(server->directory() / "authorized_keys", "");  // nobody logs in any more
+  write_file(server->directory() / "authorized_keys", "");  // no user can log in any more
   settings.ssh.transport = SshTransport::automatic;
   EXPECT_TRUE(get_f().bytes == seeded_bytes(1, 0, 100'000));
   EXPECT_EQ(server->relay().accepted(), 1u);

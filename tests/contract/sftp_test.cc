@@ -1,4 +1,4 @@
-// Promises of sftp alone: whose key is believed, who logs in and how, and connections that end when nobody looks.
+// Promises of sftp alone: the host keys that are believed, the user's login, and connections that end while they idle.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -183,7 +183,7 @@ TEST_F(Sftp, WhatIsNotARegularFile) {
 }
 
 TEST_F(Sftp, WithoutPermission) {
-  if (geteuid() == 0) {  // who may read everything here: the server runs as somebody who may not
+  if (geteuid() == 0) {  // root may read everything here: the server runs as a user who may not
     serve("Match all\nForceCommand setpriv --reuid=65534 --clear-groups /usr/lib/openssh/sftp-server");
     if (find_program("setpriv").empty()) GTEST_SKIP() << "no setpriv";
   }

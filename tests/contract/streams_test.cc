@@ -35,7 +35,7 @@ class HttpStreams : public testing::Test {
   struct Sum {
     std::uint64_t wrong = 0, requests = 0, bytes = 0;
   };
-  // All files, by so many threads at once.
+  // All files, by `threads` threads at once.
   static Sum read_all(FetcherSet& fetchers, const Nginx& server, unsigned threads) {
     std::atomic<std::uint64_t> next{0}, wrong{0}, requests{0}, bytes{0};
     {

@@ -1,4 +1,4 @@
-"""What a disk may hold after a power loss, by what a program did and made durable (`sabath-at-call --record`).
+"""The possible contents of a disk after a power loss, by a program's writes and syncs (`sabath-at-call --record`).
 
 The model of a filesystem, where it is worse than ext4 (data=ordered) and XFS, on purpose:
 

@@ -28,7 +28,7 @@ class Stopped {
   [[nodiscard]] std::filesystem::path path(const Place& place) const;
   [[nodiscard]] std::filesystem::path open_file(int descriptor) const;  // its link below /proc
   [[nodiscard]] std::string bytes(std::uint64_t address, std::size_t size) const;
-  void fail(int error) const;                // in place of the call
+  void fail(int error) const;                // instead of the call
   void shorten(std::uint64_t length) const;  // a write
   [[nodiscard]] pid_t thread() const noexcept { return thread_; }
 

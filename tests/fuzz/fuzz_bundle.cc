@@ -1,5 +1,5 @@
-// Bundles and want-lists come from strangers: whatever the bytes are, they are taken or there is an Error, nothing is
-// written but the store, and what stands there afterwards is right.
+// Bundles and want-lists come from strangers: any bytes are taken or refused by an Error; only the store is written,
+// and its content is right afterwards.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>

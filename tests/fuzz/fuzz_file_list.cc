@@ -1,4 +1,4 @@
-// File lists come from servers: whatever the bytes are, the reader returns files below the fragment or throws Error.
+// File lists come from servers: for any bytes, the reader returns files below the fragment or throws Error.
 #include <cstddef>
 #include <cstdint>
 #include <set>

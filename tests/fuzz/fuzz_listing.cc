@@ -1,5 +1,5 @@
-// Whatever a server lists, in whatever format: names become paths below the place that was asked for or are refused,
-// URLs lead to no file of this machine, and messages can be shown. The first byte chooses the format.
+// Listings of servers, in every format: names become paths below the requested place or are refused, URLs lead to no
+// file of this machine, and messages can be shown. The first byte chooses the format.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

@@ -1,5 +1,5 @@
-// The reader of training logs: whatever a program prints, cut anywhere. What it tells does not depend on the cuts, and
-// what a record says of it is read back as it was.
+// The reader of training logs: any output of a program, cut anywhere. The metrics do not depend on the cuts, and are
+// read back from a record as they were.
 #include <cmath>
 #include <cstddef>
 #include <cstdint>

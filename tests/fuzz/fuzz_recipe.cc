@@ -1,4 +1,4 @@
-// Recipes come from people and from the network: whatever the bytes are, the reader returns a recipe or throws Error.
+// Recipes come from users and from the network: for any bytes, the reader returns a recipe or throws Error.
 #include <cstddef>
 #include <cstdint>
 #include <string_view>

@@ -1,5 +1,5 @@
-// Selections come from command lines and recipes: whatever the text, it is refused as `usage`, or it is read, written
-// and read again as the same, and what it takes of any shape lies inside that shape.
+// Selections come from command lines and recipes: any text is refused as `usage`, or is read, written and read again as
+// the same; and its part of any shape lies inside that shape.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

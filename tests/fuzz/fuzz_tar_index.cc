@@ -1,5 +1,5 @@
-// Headers of a tar come from servers, its index from a shared disk: whatever the bytes are, what is made of them names
-// files inside the archive, under names that leave nothing, or there is an Error.
+// Headers of a tar come from servers, its index from a shared disk: for any bytes, the result names files inside the
+// archive, under names that stay below their directory, or there is an Error.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

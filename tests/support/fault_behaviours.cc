@@ -1,4 +1,4 @@
-// What each path of the fault server does. Add a fault: one function, one line in the table at the end.
+// The behaviour of each path of the fault server. Add a fault: one function, one line in the table at the end.
 
 #include <fmt/format.h>
 

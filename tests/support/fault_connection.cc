@@ -119,7 +119,7 @@ void FaultConnection::send_body(const FaultRequest& request, std::uint64_t first
   while (open_ && first < end) {
     const std::span<char> part(piece.data(), std::min<std::uint64_t>(piece.size(), end - first));
     fill_seeded(request.value("seed", 1), first, part);
-    if (const std::uint64_t every = request.value("every", 0); every > 0) {  // the last byte of every so many is wrong
+    if (const std::uint64_t every = request.value("every", 0); every > 0) {  // the last of each `every` bytes is wrong
       for (std::uint64_t bad = first / every * every + every - 1; bad < first + part.size(); bad += every)
         part[bad - first] ^= 1;
     }

@@ -48,17 +48,17 @@ inline constexpr const char* python = "/usr/bin/python3";  // the system's: it h
 [[nodiscard]] bool wait_until(const std::function<bool()>& ready,
                               std::chrono::milliseconds limit = std::chrono::seconds(120));
 
-// On 127.0.0.1, free a moment ago; below those that the kernel gives to whoever asks for any, so that it is likely to
-// be free still when a server has started.
+// On 127.0.0.1, free a moment ago; below the ports that the kernel gives out by itself, so that it is likely to be free
+// still when a server has started.
 [[nodiscard]] std::uint16_t free_port();
-[[nodiscard]] bool accepts(std::uint16_t port);  // somebody listens on 127.0.0.1
+[[nodiscard]] bool accepts(std::uint16_t port);  // a process listens on 127.0.0.1
 
 struct ServerProcess {
   std::unique_ptr<ChildProcess> child;
   std::uint16_t port = 0;
 };
-// Starts what `prepare` returns for a free port, and waits until it listens there; tries another port if somebody was
-// faster. Throws with the text of `log` if it does not come up.
+// Starts the program that `prepare` returns for a free port, and waits until it listens there; tries another port if
+// another process was faster. Throws with the text of `log` if it does not come up.
 [[nodiscard]] ServerProcess start_server(const std::function<std::vector<std::string>(std::uint16_t)>& prepare,
                                          const std::filesystem::path& log);
 

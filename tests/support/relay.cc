@@ -88,7 +88,7 @@ struct Relay::State {
       shutdown(client, SHUT_RDWR);
       up.join();
     }
-    shutdown(client, SHUT_RDWR);  // both are closed when the relay ends: until then nobody else gets their numbers
+    shutdown(client, SHUT_RDWR);  // both are closed when the relay ends: until then no other file gets their numbers
   }
 
   void copy(int from, int to, std::uint64_t limit, bool may_reset) {

@@ -14,7 +14,7 @@ class Relay {
   ~Relay();
   [[nodiscard]] std::uint16_t port() const noexcept;
   [[nodiscard]] unsigned accepted() const noexcept;  // connections so far
-  // From now on each connection is reset once so many bytes went to the client over it; 0: never.
+  // From now on each connection is reset once `bytes` bytes went to the client over it; 0: never.
   void reset_after(std::uint64_t bytes);
   void cut();  // every connection is reset now; new ones are accepted as before
 

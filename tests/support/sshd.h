@@ -1,5 +1,5 @@
 // A real OpenSSH server on a free loopback port, with a user's side to match: a key that it accepts, and known hosts
-// that hold its key. Whoever runs the test logs in as himself. Throws std::runtime_error when it does not start.
+// that hold its key. The user who runs the test logs in as himself. Throws std::runtime_error when it does not start.
 #pragma once
 
 #include <cstdint>

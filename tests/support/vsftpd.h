@@ -12,7 +12,7 @@
 namespace sabath::test {
 
 struct VsftpdOptions {
-  std::filesystem::path root;  // below directories that everybody may enter
+  std::filesystem::path root;  // below directories that all users may enter
   std::uint64_t rate_max = 0;  // bytes a second of each connection, 0: none
   unsigned users_max = 0;      // of one address, 0: as many as come
   bool anonymous = true;       // false: every login is refused

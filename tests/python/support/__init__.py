@@ -1,1 +1,1 @@
-"""What the end-to-end tests share: the program under test, a real web server, and small seeded inputs."""
+"""Shared by the end-to-end tests: the program under test, a real web server, and small seeded inputs."""

@@ -1,4 +1,4 @@
-"""What a program reads of files, by the kernel's word: strace(1) around it."""
+"""The reads of a program from files, as the kernel sees them: strace(1) around it."""
 
 import re
 import shutil

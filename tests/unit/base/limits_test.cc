@@ -1,4 +1,4 @@
-// What bounds writing: answers of kernels and programs as data, and the judgement of a need against them.
+// The bounds of writing: answers of kernels and programs as data, and the judgement of a need against them.
 #include <gtest/gtest.h>
 #include <sched.h>
 #include <stdlib.h>

@@ -93,7 +93,7 @@ TEST(Symlink, IsJudgedByItsText) {
       {"a/b/l", "../../../f", false},
       {"l", "/etc/passwd", false},
       {"l", "", false},
-      // Behind a name, ".." climbs from wherever that name leads, which text cannot tell.
+      // Behind a name, ".." climbs from the place to which that name leads, which text cannot tell.
       {"l", "a/..", false},
       {"l", "a/../b", false},
       {"d/l", "a/../../x", false},

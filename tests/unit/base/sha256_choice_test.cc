@@ -1,4 +1,4 @@
-// Which kernel is taken: by the time that each one needs, and never one that is wrong.
+// The choice of a kernel: by the time that each one needs, and never one that is wrong.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -16,7 +16,7 @@ namespace {
 
 void by_stream(std::span<const std::byte> message, Sha256& hash) { hash = sha256(message); }
 
-// So many lanes that do what the stream does, `times` over.
+// `lanes` lanes that do the work of the stream, `times` over.
 template <std::size_t lanes, int times>
 void slow_lanes(const std::byte* const* messages, std::size_t size_bytes, std::uint8_t* hashes) noexcept {
   for (std::size_t i = 0; i < lanes; ++i) {

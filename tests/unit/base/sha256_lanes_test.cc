@@ -148,7 +148,7 @@ TEST(Sha256Pieces, AnyCountAndAShortLastPiece) {
   }
 }
 
-// The stream goes to and fro between OpenSSL's code and ours, from wherever it is.
+// The stream goes to and fro between OpenSSL's code and ours, from any position.
 TEST(StreamSha256, TakesPiecesAlong) {
   std::mt19937_64 random(5);
   const auto bytes = random_bytes(random, 70 * leaf_size_bytes);
@@ -196,7 +196,7 @@ Sha256 finished(std::array<std::uint32_t, 8> words, std::size_t size_bytes) {
   return Sha256(std::bit_cast<std::array<std::uint8_t, Sha256::size>>(words));
 }
 
-// Every number of pieces that this CPU can take along, whatever it chooses.
+// Every number of pieces that this CPU can take along, not only the chosen one.
 TEST(Sha256Along, PiecesAndTheirStream) {
   const auto alongs = sha256_alongs(sha256_cpu());
   if (alongs.empty()) GTEST_SKIP() << "this CPU has no SHA extensions";

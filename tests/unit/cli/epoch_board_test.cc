@@ -1,4 +1,4 @@
-// What people see of a run's epochs, with a clock and a terminal of the test's own.
+// A run's epochs as users see them, with a clock and a terminal of the test's own.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -41,7 +41,7 @@ TEST(EpochBoard, SaysALineForEachEpochAsItEnds) {
   screen.now_s = 102;
   screen.say(1, "loss", 0.5);
   screen.say(1, "val_loss", 0.75);
-  EXPECT_EQ(screen.take(), "");  // nobody knows yet what an epoch has to say
+  EXPECT_EQ(screen.take(), "");  // the values of an epoch are not known yet
   screen.now_s = 106;
   screen.say(2, "loss", 0.25);
   EXPECT_EQ(screen.take(), "epoch 1/3  loss 0.5  val_loss 0.75  2.0 s  ETA 4.0 s\n");

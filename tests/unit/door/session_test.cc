@@ -1,4 +1,4 @@
-// What a session of the C interface is opened with, and what it says of that.
+// The settings that open a session of the C interface, and its report of them.
 #include <gtest/gtest.h>
 
 #include <cstdlib>

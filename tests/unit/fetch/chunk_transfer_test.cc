@@ -91,8 +91,8 @@ TEST(ChunkTransfer, ConnectionsThatBreakWithinAChunkLoseNothing) {
   expect_moved_once(bench.record(a).bytes, bytes.size());
 }
 
-// A part of a chunk is there when its request breaks off, and by then another process has brought and published all:
-// nobody waits for the rest of that chunk.
+// A part of a chunk is there when its request breaks off, and by then another process has fetched and published all:
+// no lane waits for the rest of that chunk.
 TEST(ChunkTransfer, APartOfAChunkThatAnotherHasPublishedSince) {
   FetchBench bench;
   bench.lanes = 1;

@@ -1,4 +1,4 @@
-// How many connections a host is given: the policy in a loop with hosts that are functions of their connections.
+// The number of connections of a host: the policy in a loop with hosts that are functions of their connections.
 #include "fetch/decide/connections.h"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ namespace sabath {
 namespace {
 
 struct SimulatedHost {
-  std::function<double(unsigned)> rate;  // bytes a second with so many connections
+  std::function<double(unsigned)> rate;  // bytes a second, of the number of connections
   double latency = 0.02;
   double noise = 0;
   bool many = false;  // small files
@@ -140,7 +140,7 @@ TEST(ConnectionPolicy, TheOnlyHostIsGivenMore) {
   EXPECT_EQ(given(0.3, true, {true, false}), 64U);
 }
 
-// While it is silent, too: nobody else could be nearer.
+// While it is silent, too: no other host could be nearer.
 TEST(ConnectionPolicy, TheOnlyHostIsGivenMoreWhileItIsSilent) {
   const auto given = [](double silent, bool sole, bool many) {
     ConnectionPolicy policy({.start = 8, .max = 64, .sole_max = 96});
@@ -169,7 +169,7 @@ TEST(ConnectionPolicy, ADistanceThatIsKnownCountsLikeSilence) {
   }
 }
 
-// Nearby the cores are what connections share. Small files wait for answers, wherever they are.
+// Nearby, connections share the cores. Small files wait for answers, near and far.
 TEST(ConnectionPolicy, NearbyAsManyAsThereAreCores) {
   const ConnectionPolicy::Limits two_cores{.start = 8, .max = 64, .near_start = 2};
   ConnectionPolicy by_answer(two_cores), by_connection(two_cores), far(two_cores), many(two_cores);

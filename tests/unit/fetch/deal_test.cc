@@ -1,4 +1,4 @@
-// Which rank fetches what.
+// The files that each rank fetches.
 #include "fetch/decide/deal.h"
 
 #include <gtest/gtest.h>

@@ -70,7 +70,7 @@ class FetchBench {
 // believed where a filesystem keeps none, and --force is for just that.
 void rot(const std::filesystem::path& file, std::uint64_t at);
 
-// So many bytes moved for `size`: each once, but for what a lane that was held up had asked for and lost to another.
+// `moved` bytes for `size`: each once, but for those that a lane was late with and lost to another one.
 void expect_moved_once(std::uint64_t moved, std::uint64_t size);
 
 [[nodiscard]] FileTree tree_of(const std::string& bytes);

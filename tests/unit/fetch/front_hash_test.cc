@@ -236,8 +236,8 @@ TEST(FrontHash, AHashThatCannotBeNotedEndsWhoeverWaits) {
   EXPECT_THROW((void)hash.finish("f", {}), Error);
 }
 
-// Whoever is stopped leaves what came with its hash, so that the next one need not fetch it; and does not go on reading
-// what an earlier one left.
+// A fetch that is stopped leaves each chunk with its hash, so that the next one need not fetch it; and it stops reading
+// the chunks that an earlier one left.
 TEST_P(FrontHashes, WhoeverIsStoppedLeavesNothingUnhashed) {
   std::atomic<std::uint64_t> reads = 0;
   std::latch begun{1}, all_there{1};

@@ -1,4 +1,4 @@
-// Whoever waits for a rate limit says so first: a schedule takes it for a late source else.
+// A lane that waits for a rate limit says so first: otherwise a schedule takes its source for a late one.
 #include "fetch/hosts/guarded_sink.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Files whose chunks are not known: one lane, one stream, from whatever mirrors there are.
+// Files whose chunks are not known: one lane, one stream, from any mirror.
 #include <gtest/gtest.h>
 
 #include "fetch_bench.h"

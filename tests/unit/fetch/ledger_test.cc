@@ -1,4 +1,4 @@
-// Who gave what.
+// The bytes that each source gave.
 #include "fetch/hosts/ledger.h"
 
 #include <gtest/gtest.h>

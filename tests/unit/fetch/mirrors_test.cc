@@ -1,4 +1,4 @@
-// Which mirror of a file is asked, and when it is given up.
+// The choice of a file's mirror, and when a mirror is given up.
 #include "fetch/hosts/mirrors.h"
 
 #include <gtest/gtest.h>

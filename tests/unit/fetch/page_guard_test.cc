@@ -1,4 +1,4 @@
-// A web page where data was asked for is refused; data is not, whatever the server calls it.
+// A web page is refused if data was asked for; data is not, under any content type.
 #include "fetch/hosts/page_guard.h"
 
 #include <gtest/gtest.h>

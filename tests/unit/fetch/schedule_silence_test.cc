@@ -25,7 +25,7 @@ TEST(Schedule, ASilentRunLosesAllAndItsSourceIsAskedNothing) {
   EXPECT_EQ(schedule.free_bytes(), 0U);
 }
 
-// A server that takes so many connections may leave the others without an answer, and nobody else has the bytes.
+// A server that takes N connections may leave further ones without an answer, and no other source has the bytes.
 TEST(Schedule, WhereNothingComesFromAnywhereOneRunIsTried) {
   constexpr Schedule::Speed speed{10e6, 0.01};
   for (const std::size_t helper : {0, 1}) {  // both silent, or one alone
@@ -82,12 +82,12 @@ TEST(Schedule, WhoIsNotAnsweredWhileOthersAreIsMute) {
   }
 }
 
-// The last packet of an answer is lost, and nobody tells its sender for two round trips.
+// The last packet of an answer is lost, and its sender does not learn it for two round trips.
 TEST(Schedule, CrumbsOfWhichAPacketSeemsLostAreAskedForAgain) {
   struct Case {
     const char* what;
     std::uint64_t left;
-    double silent, latency;  // the latency is that of whoever may help
+    double silent, latency;  // the latency is that of the lane that may help
     bool given;
   };
   for (const Case& one : {Case{"soon", 2000, 0.06, 0.02, true}, Case{"a packet may yet come", 2000, 0.03, 0.02, false},

@@ -187,7 +187,7 @@ TEST(Schedule, WhatIsLeftAtTheEndIsSharedHoweverLittleItIs) {
   struct Case {
     const char* what;
     std::uint64_t left;
-    double rate, latency;  // of whoever may help
+    double rate, latency;  // of the lane that may help
     bool given;
   };
   for (const Case& one :
@@ -269,7 +269,7 @@ TEST(Schedule, RatesFallWhileNothingComes) {
   EXPECT_LT(schedule.rate_of(*run, 2.2), 1e4);
 }
 
-// Each byte is free, in one run, or there: whatever is done in whatever order.
+// Each byte is free, in one run, or there: after any steps in any order.
 TEST(Schedule, IsABitmap) {
   const char* given = std::getenv("SABATH_TEST_SEED");
   const std::uint64_t seed = given != nullptr ? std::strtoull(given, nullptr, 10) : std::random_device()();

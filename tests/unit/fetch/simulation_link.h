@@ -1,4 +1,4 @@
-// What a simulated source and a link do with time: pure functions of it.
+// A simulated source and a link over time: pure functions of it.
 #pragma once
 
 #include <span>

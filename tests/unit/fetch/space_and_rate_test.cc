@@ -1,4 +1,4 @@
-// What a fetch may still write, and how fast it may read.
+// The bytes that a fetch may still write, and the rate at which it may read.
 #include <gtest/gtest.h>
 
 #include <limits>

@@ -1,4 +1,4 @@
-// What a repository says of files and repositories that stand elsewhere.
+// A repository's entries for files and repositories that stand elsewhere.
 #include "fetch/git/submodule.h"
 
 #include <gtest/gtest.h>

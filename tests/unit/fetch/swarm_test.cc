@@ -239,8 +239,8 @@ TEST(Swarm, AStopBeforeItBeginsAsksNobody) {
   EXPECT_TRUE(bench.origin.reads(file_url(1)).empty());
 }
 
-// Between the first look at the stop and the first lane: with no lane there was nobody to end the wait. Many files of
-// one content make that a moment which a test can meet.
+// A stop between the first look at it and the first lane: without a lane, nothing ended the wait. Many files of one
+// content make this moment long enough for a test.
 TEST(Swarm, AStopAsItBeginsEndsItToo) {
   const std::vector<FileJob> jobs(20'000, known_job({file_url(1)}, "x"));
   for (int i = 0; i < 20; ++i) {

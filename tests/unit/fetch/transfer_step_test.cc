@@ -1,4 +1,4 @@
-// What a lane does next for a shared file: every phase with every combination of facts.
+// The next step of a lane for a shared file: every phase with every combination of facts.
 #include "fetch/transfer/transfer_step.h"
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@ namespace {
 using Phase = TransferPhase;
 using Step = TransferStep;
 
-// Empty: whatever it is.
+// Empty: true or false.
 struct Row {
   Phase phase;
   std::optional<bool> under_way, restart, missing, copy, held;

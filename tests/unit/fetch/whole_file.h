@@ -1,4 +1,4 @@
-// What tests of the schedule share: a file that nobody has a byte of yet.
+// Shared by tests of the schedule: a file of which no byte is there yet.
 #pragma once
 
 #include <cstdint>

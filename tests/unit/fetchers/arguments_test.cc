@@ -1,4 +1,4 @@
-// What external programs are told, and which descriptions are refused; and logins in netrc.
+// The arguments of external programs, the descriptions that are refused, and logins in netrc.
 
 #include "command/arguments.h"
 

@@ -1,4 +1,4 @@
-// What Globus's API says, in words: tasks, listings, refusals with what to do; and what it is told.
+// Answers of Globus's API as text: tasks, listings, refusals with a remedy; and the requests to it.
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// What a call fails with. Any thread.
+// The kind of failure of a call. Any thread.
 #pragma once
 
 #include <functional>

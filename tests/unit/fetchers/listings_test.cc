@@ -1,4 +1,4 @@
-// What servers list, as text: each format's good words, and what is refused of each.
+// Listings of servers, as text: the entries that each format accepts, and those that it refuses.
 #include <gtest/gtest.h>
 
 #include "ftp/listing.h"
@@ -141,7 +141,7 @@ TEST(Walk, RefusesTooManyDirectories) {
 }
 
 TEST(Pages, EndSomewhere) {
-  const auto turned = [](auto next, auto first) {  // so many pages were believed
+  const auto turned = [](auto next, auto first) {  // the number of pages that were believed
     std::size_t pages = 1;
     Pages listing(top);
     EXPECT_EQ(kind_of([&] {

@@ -19,7 +19,7 @@ class MemoryServer : public Stream {
     std::size_t block_max = SIZE_MAX;  // bytes of one answer
     bool backwards = false;            // the answers of each batch in reverse
     std::string file = std::string(3'000'000, 'x');
-    std::string raw{};  // sent in place of the greeting
+    std::string raw{};  // sent instead of the greeting
   };
   explicit MemoryServer(Behaviour behaviour) : behaviour_(std::move(behaviour)) {
     for (std::size_t i = 0; i < behaviour_.file.size(); ++i) behaviour_.file[i] = static_cast<char>(i * 31 % 251);

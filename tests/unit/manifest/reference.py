@@ -74,7 +74,7 @@ class Writer:
     def directory(self, entries):
         """`entries`: (name, totals, bytes), sorted by name. The top node's hash and the totals."""
         total = lambda items: tuple(map(sum, zip(*(item[1] for item in items)))) or (0, 0, 0, 0)
-        # The walk keeps a page, then whatever index nodes end with it; so all levels grow side by side.
+        # The walk keeps a page, then all index nodes that end with it; so all levels grow side by side.
         open_nodes = [[]]
 
         def close(level):

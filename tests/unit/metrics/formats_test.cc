@@ -246,7 +246,7 @@ std::vector<Case> front_cases() {
   };
 }
 
-// A summary is told as figures of its own, whatever epoch it names.
+// A summary is told as figures of its own, even if it names an epoch.
 std::vector<Case> summary_cases() {
   return {
       {"SummaryPlain",

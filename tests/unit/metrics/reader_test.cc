@@ -1,4 +1,4 @@
-// What holds for every format: bounds, ranks in any order, patterns, times, and nothing thrown whatever comes.
+// Promises for every format: bounds, ranks in any order, patterns, times, and no throw for any input.
 #include "metrics/reader.h"
 
 #include <gtest/gtest.h>

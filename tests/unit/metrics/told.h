@@ -1,4 +1,4 @@
-// What a reader tells of a text, as lines that a test can write down: "e3 s7 r1 loss=0.5".
+// The metrics that a reader finds in a text, as lines that a test can write down: "e3 s7 r1 loss=0.5".
 #pragma once
 
 #include <string>

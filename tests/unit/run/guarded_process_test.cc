@@ -110,7 +110,7 @@ TEST(GuardedProcess, LeavesNothingBehindWhenTheParentIsKilled) {
   const pid_t pid = std::stoi(read_line(ends[0]));
   ::kill(parent, SIGKILL);
   ::waitpid(parent, nullptr, 0);
-  for (int i = 0; i < 500 && !is_gone(pid); ++i) ::poll(nullptr, 0, 10);  // nobody here is told of its end
+  for (int i = 0; i < 500 && !is_gone(pid); ++i) ::poll(nullptr, 0, 10);  // this process is not told of its end
   EXPECT_TRUE(is_gone(pid));
 }
 

@@ -18,7 +18,7 @@ std::string read(const std::filesystem::path& file) {
   return {std::istreambuf_iterator<char>(stream), {}};
 }
 
-// What each rank's stream holds, "-" being nobody's.
+// The stream of each rank; "-": of no rank.
 std::map<std::string, std::string> streams_of(std::string_view text, std::size_t cut, bool tagged = true) {
   std::map<std::string, std::string> streams;
   RankStreams ranks(tagged, [&](std::optional<int> rank, std::string_view bytes) {

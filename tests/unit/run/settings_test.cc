@@ -102,7 +102,7 @@ TEST(Settings, RefuseYamlThatGrowsOrActs) {
   }
 }
 
-// Whatever a file holds: a value or an Error, in no time.
+// Any file gives a value or an Error, in no time.
 TEST(Settings, SurviveDamagedYaml) {
   const unsigned seed = 20261121;
   std::mt19937 random(seed);
@@ -131,7 +131,7 @@ TEST(Variants, AreEveryCombination) {
   EXPECT_EQ(variants({}, {{"lr", {"1"}}}, {"lr"}).front().name, "");
 }
 
-// A directory is made by this name, so whatever a value says, it stays one component and stays its own.
+// A directory is made by this name: for any value it stays one component, and two values have two names.
 TEST(Variants, HaveNamesThatAreDirectories) {
   const auto all =
       variants({}, {{"path", {"../../etc", "..\\..\\etc", "a b", "a/b", std::string(300, 'x')}}}, {"path"});

@@ -109,7 +109,7 @@ TEST_F(Deadlines, SilenceBeforeARequestAndAfterOne) {
 TEST_F(Deadlines, ABodyThatIsTakenByteByByte) {
   const Fd fd = connect(true);
   say(fd, question());
-  // Its end cannot arrive behind bytes that nobody takes: the server has ended it when it logs the answer.
+  // Its end cannot arrive behind bytes that the client does not take: the server has ended it when it logs the answer.
   EXPECT_TRUE(wait_until([&] {
     char byte = 0;
     static_cast<void>(::recv(fd.get(), &byte, 1, MSG_DONTWAIT));

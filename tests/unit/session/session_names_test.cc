@@ -1,4 +1,4 @@
-// Which assets a name means, and local copies of them.
+// The assets that a name means, and local copies of them.
 #include "sabath/session.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// What is fetched, by whom it is trusted, and what the record says of it.
+// The bytes that a fetch moves, the trust in them, and their entry in the record.
 #include "sabath/session.h"
 
 #include <gtest/gtest.h>

@@ -8,7 +8,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// So many looks until the next thing moves, for things that come every `gap`, once it is used to them.
+// The number of looks until the next thing moves, for things that come every `gap`, once it is used to them.
 int looks(Attention::Clock::duration gap) {
   Attention::Clock::time_point now{};
   Attention attention(now);

@@ -1,4 +1,4 @@
-// Every piece goes whole to every member, whoever reads it and in however many parts it comes.
+// Every piece goes whole to every member, from any reader and in any number of parts.
 #include "stage/exchange.h"
 
 #include <gtest/gtest.h>
@@ -129,7 +129,7 @@ TEST_P(Exchange, WhatCannotBeReadIsMissingEverywhereAndNothingElse) {
   }
 }
 
-// The last part is read when the others are known to be with somebody else.
+// The last part is read when the other parts are known to be with the other member.
 TEST(ExchangeOfTwo, AHeadPassesOnWhatItStillReads) {
   std::vector<StagedFile> files(1);
   files[0].digest.size_bytes = 2 * chunk_size_bytes;

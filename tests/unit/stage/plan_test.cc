@@ -1,4 +1,4 @@
-// Who gives what to whom: on every member's plan together, each piece that a member lacks comes to it exactly once.
+// The plans of all members together: each piece that a member lacks comes to it exactly once.
 #include "stage/plan/plan.h"
 
 #include <gtest/gtest.h>
@@ -160,10 +160,10 @@ TEST(Plan, HeadsGiveWhatTheyReadToTheirOwnTree) {
   }
 }
 
-// Only where nobody else gives anything down a tree may its head begin with what is not whole yet.
+// A tree's head may begin with an unfinished piece only if no other member gives anything down that tree.
 TEST(Plan, WhoGivesAloneIsAHeadThatSharesItsTreeWithNobody) {
   const auto nowhere = [](unsigned, std::size_t) { return false; };
-  const auto alone = [&](std::size_t pieces) {  // by tree: does its head give alone, and nobody else ever
+  const auto alone = [&](std::size_t pieces) {  // by tree: does its head give alone, and no other member ever
     const auto plans = plans_of({8, pieces, {}, nowhere});
     std::array<bool, trees::count> of_tree{true, true};
     for (std::size_t p = 0; p < pieces; ++p) {

@@ -36,14 +36,14 @@ double at_least(const StageModel& model) {
   return std::max(bytes / model.cluster.shared_rate, over_link / link);
 }
 
-// Node 0 alone reads, whoever may.
+// Node 0 alone reads, even if others may.
 Planner only_the_first_reads() {
   Planner planner;
   planner.choose = [](const std::vector<unsigned>& able, unsigned) { return std::vector{able.front()}; };
   return planner;
 }
 
-// From the giver to the first, and from each to the next, in place of trees.
+// From the giver to the first, and from each to the next, instead of trees.
 Planner chain(unsigned members) {
   Planner planner;
   planner.hops = [members](const Plan& plan, unsigned me, std::size_t piece) {
@@ -119,7 +119,7 @@ TEST(Simulate, MoreNodesNeverMoveFewerBytes) {
   }
 }
 
-// Each may take only so much from the shared filesystem: a planner that lets one node read pays for it.
+// The shared filesystem bounds the rate of each node: a planner that lets one node read pays for it.
 TEST(Simulate, APlannerThatLetsOneNodeReadIsSlower) {
   StageModel model = slow_cluster(8);
   model.bytes *= 4;

@@ -54,7 +54,7 @@ class StageTest : public testing::Test {
     files_[path] = tree.digest;
   }
 
-  // So many small files more, in a pack of the shared store; the manifest has them, too.
+  // `count` small files more, in a pack of the shared store; the manifest has them, too.
   void pack_many(std::size_t count) {
     std::vector<std::unique_ptr<ObjectWriter>> group;
     for (std::size_t i = 0; i < count; ++i) {
@@ -71,7 +71,7 @@ class StageTest : public testing::Test {
     root_ = Manifest::parse(bytes_).root();
   }
 
-  // By so many ranks, `on_node` of which share a node. Rank 0's answer; all must agree on the failure.
+  // By `ranks` ranks, `on_node` of which share a node. Rank 0's answer; all must agree on the failure.
   Staged stage(unsigned ranks, unsigned on_node = 1) {
     Staged answer;
     std::mutex mutex;
@@ -128,7 +128,7 @@ class StageTest : public testing::Test {
   std::function<bool(unsigned)> sees_ = [](unsigned) { return true; };
 };
 
-// A node whose room is promised to somebody else.
+// A node whose room is promised to another job.
 struct FullNode {
   explicit FullNode(const fs::path& node) : store(Store::open(node / ".sabath", true)) {
     others.grow(std::uint64_t{1} << 60U, 0, [](const Promised&, const Promised&) { return std::nullopt; });

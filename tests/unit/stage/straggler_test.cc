@@ -1,4 +1,4 @@
-// Who is named, and after how long.
+// The node that is named as a straggler, and after how long.
 #include "stage/plan/straggler.h"
 
 #include <gtest/gtest.h>

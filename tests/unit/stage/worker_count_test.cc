@@ -1,4 +1,4 @@
-// How many workers are taken, on models of what they work on.
+// The number of workers, with models of their work.
 #include "stage/node/worker_count.h"
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@ namespace {
 
 using TaskSeconds = std::function<double(unsigned at_once)>;
 
-// The share of windows in which so many were at work, of the second half of `tasks`.
+// The share of the second half of `tasks` in which `wanted` workers were at work.
 double share_of(WorkerCount& count, const TaskSeconds& task, unsigned wanted, std::uint64_t seed, int tasks = 20'000) {
   std::mt19937_64 random(seed);
   std::uniform_real_distribution<double> noise(0.9, 1.1);

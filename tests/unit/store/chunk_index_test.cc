@@ -1,4 +1,4 @@
-// Where chunks stand that the store holds: by its manifests, bounded, and never believed.
+// The places of the store's chunks: by its manifests, bounded, and never believed.
 #include <fcntl.h>
 #include <sys/stat.h>
 

@@ -26,7 +26,7 @@ struct CollectFixture : StoreFixture {
     policy.partial_grace = std::chrono::seconds(0);
   }
 
-  // An asset of these files, each with its path as content, last used so many hours ago.
+  // An asset of these files, each with its path as content, last used `hours_ago` hours ago.
   Sha256 add(const std::vector<std::string>& contents, int hours_ago, const std::string& source = "https://a.example/x",
              const std::string& trusted_by = "checksum") {
     ManifestBuilder builder;

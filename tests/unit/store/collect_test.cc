@@ -80,7 +80,7 @@ TEST_F(Collect, TakesByAge) {
 
 TEST_F(Collect, AFragmentGoesWithTheAssetThatHoldsIt) {
   const auto asset = add({"a", "b"}, 1);
-  ManifestBuilder builder;  // what a fetch learns of one of its fragments; nobody looks at it again
+  ManifestBuilder builder;  // what a fetch learns of one of its fragments; no later fetch looks at it
   builder.add_file(RelativePath::parse("a"), tree_of("a").digest, tree_of("a").chunks);
   const auto part = store->put_manifest(builder);
   store->put_ref(sha256("part"), {part, "checksum", {}, 0, "https://a.example/a", ""});

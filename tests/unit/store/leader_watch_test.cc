@@ -1,4 +1,4 @@
-// Who leads where no digest is known: by two stores, by writers of other machines, and by processes that are killed.
+// The leader of a file without a known digest: two stores, writers of other machines, processes that are killed.
 #include "store/partials/leader_watch.h"
 
 #include <signal.h>
@@ -42,7 +42,7 @@ struct Leading : StoreFixture {
   void write_all(OwnPartial& partial) const {
     for (std::uint64_t i = partial.front() / chunk_size_bytes; i < tree.chunks.size(); ++i) write(partial, i);
   }
-  // The directory of a writer that nobody here can judge, with the first chunks of the file.
+  // The directory of a writer that this machine cannot judge, with the first chunks of the file.
   [[nodiscard]] fs::path foreign(std::uint64_t chunks,
                                  const std::string& source = R"({"etag":"\"one\"","source":"somebody"})") const {
     WriterId writer = WriterId::of_this_process();
@@ -93,7 +93,7 @@ TEST_F(Leading, AnotherLeadsUntilItHasPublished) {
 }
 
 TEST_F(Leading, AnEarlierNoteIsNotThisPublication) {
-  const auto partial = store->open_partial(key);  // where nobody has one, nothing is looked for
+  const auto partial = store->open_partial(key);  // without any partial there is nothing to look for
   store->note_arrival(key, {tree.digest, true});
   LeaderWatch later(here, key, [this] { return time; });
   ASSERT_EQ(here.arrivals.find(key), std::nullopt) << "loaded before";
@@ -144,7 +144,7 @@ TEST_F(Leading, OfTwoThatBeganTogetherOneGoesOn) {
   const Leader first = watch.look(), second = other.look();
   EXPECT_NE(first, second);
   EXPECT_TRUE(first == Leader::none || second == Leader::none);
-  // Whoever has more goes on, whatever its name.
+  // The writer that has more goes on, under either name.
   auto& behind = first == Leader::none ? journal_there : journal_here;
   behind.append(JournalRecordType::done, 0, tree.chunks[0]);
   time += 1s;

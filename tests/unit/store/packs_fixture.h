@@ -12,7 +12,7 @@ struct PacksFixture : StoreFixture {
   static std::string content(std::size_t i, std::uint64_t salt = 0) {
     return i == 0 ? "" : i % 2 == 0 ? std::string(i, 'x') + std::to_string(salt + i) : seeded_bytes(salt + i, 0, i);
   }
-  // Publishes so many small files together; their digests, in order.
+  // Publishes `count` small files together; their digests, in order.
   std::vector<Digest> put_many(std::uint64_t salt = 0, std::size_t count = many) {
     std::vector<std::unique_ptr<ObjectWriter>> group;
     std::vector<Digest> digests;

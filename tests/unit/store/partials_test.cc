@@ -23,8 +23,8 @@ TEST_F(Partials, KnownIsPublishedWhenAllIsThere) {
   EXPECT_TRUE(files_below(directory / "partial").empty());
 }
 
-// Who publishes takes the data away first and the journals then: whoever opens in between finds journals of another
-// file.
+// A publisher removes the data first and then the journals: a process that opens the partial in between finds the
+// journals of another file.
 TEST_F(Partials, KnownThatWasPublishedWhileItWasOpened) {
   const auto first = known(*store);
   for (const std::uint64_t i : {0, 1, 2, 3}) write(*first, i);
@@ -72,7 +72,7 @@ TEST_F(Partials, KnownIsSharedByTwoStores) {
   EXPECT_TRUE(a->claimed_by_other(1));
   EXPECT_FALSE(b->claimed_by_other(1));
   EXPECT_FALSE(a->claimed_by_other(2));
-  EXPECT_TRUE(b->claimed_by_other(0));  // done by the other: nobody needs it
+  EXPECT_TRUE(b->claimed_by_other(0));  // done by the other: no process needs it
   for (const std::uint64_t i : {1, 2}) write(*b, i);
   write(*a, 3);
   EXPECT_EQ(a->publish().digest, tree.digest);
@@ -154,7 +154,7 @@ TEST_F(Partials, KnownThatWasRemovedComesBack) {
   for (const std::uint64_t i : {0, 2, 3}) write(*partial, i);
   const auto other = Store::open(directory, false);
   const auto helper = known(*other);
-  write(*helper, 1);  // this one nobody brings again: it was heard of
+  write(*helper, 1);  // `partial` has heard of this one: it is not fetched again
   EXPECT_EQ(partial->chunks_done(), std::vector<bool>(4, true));
   std::filesystem::remove_all(known_directory());
   // Another begins anew under the same name: its unfinished file is not ours to publish.

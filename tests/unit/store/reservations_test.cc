@@ -30,7 +30,7 @@ struct Reservations : StoreFixture {
     write_file(file, text);
     return file;
   }
-  // A disk of so many bytes, of which nobody has written any yet.
+  // A disk of `size` bytes, of which no process has written any yet.
   static Reservation::Judge disk(std::uint64_t size, std::uint64_t more) {
     return [=](const Promised& others, const Promised& own) -> std::optional<Failure> {
       if (others.bytes + own.bytes + more <= size) return std::nullopt;

@@ -1,8 +1,8 @@
-// What the crash tests kill: fills one partial, or writes one object, of bytes that the test can make again.
-//   test_store_child known   STORE SEED SIZE PAUSE_US   a shared partial, by whoever is there
+// The process that crash tests kill: it fills one partial, or writes one object, of bytes that the test can make again.
+//   test_store_child known   STORE SEED SIZE PAUSE_US   a shared partial, by all processes there
 //   test_store_child unknown STORE SEED SIZE PAUSE_US   a partial of its own, resumed; the bytes it had to write go to
 //                                                       standard output
-//   test_store_child shared  STORE SEED SIZE PAUSE_US   the same, but it follows whoever leads
+//   test_store_child shared  STORE SEED SIZE PAUSE_US   the same, but it follows the leader
 //   test_store_child adopt   STORE SEED                 takes a dead one's partial over; says how much
 //   test_store_child sleeper STORE SEED SIZE READY      stops itself with chunk 0 in hand
 //   test_store_child object  STORE SEED SIZE

@@ -250,7 +250,7 @@ TEST_F(VerifyAgain, WhatIsCollectedMeanwhileIsNotBad) {
   options.on_bytes = [&](std::uint64_t) {
     if (moved) return;
     moved = true;
-    for (const auto& tree : {large_tree, small_tree}) {  // whichever comes second
+    for (const auto& tree : {large_tree, small_tree}) {  // one of them is still to come
       fs::create_directories(temp / "away");
       fs::rename(layout.object(tree.digest), temp / "away" / tree.digest.hash.hex());
     }

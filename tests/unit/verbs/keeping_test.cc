@@ -1,4 +1,4 @@
-// What stays in a store and what goes: pins, collections, adopted data, staged data.
+// The assets that stay in a store, and those that go: pins, collections, adopted data, staged data.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// What the library says of the machine, of its settings and of itself; and a line of metrics.
+// The library's facts about the machine, its settings and itself; and a line of metrics.
 #include <gtest/gtest.h>
 
 #include <algorithm>
