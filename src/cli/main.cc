@@ -15,8 +15,8 @@
 
 namespace {
 
-// A closed standard stream would be the number of the next file that is opened, and be written to. It is held by one
-// that refuses instead: writing to standard output then fails, as it should.
+// The next opened file would get the number of a closed standard stream, and the output of the program. So a descriptor
+// that refuses holds the number: a write to standard output then fails, as it should.
 void hold_standard_streams() {
   for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     if (::fcntl(fd, F_GETFD) >= 0) continue;
@@ -24,7 +24,7 @@ void hold_standard_streams() {
   }
 }
 
-// Each of malloc's arenas, one for each thread, takes 64 MiB of addresses, of which a caller may grant few.
+// malloc makes an arena of 64 MiB of addresses for each thread, and the caller may have limited the addresses.
 void spare_addresses() {
 #ifdef M_ARENA_MAX
   rlimit limit{};

@@ -22,7 +22,7 @@
 namespace sabath::cli {
 namespace {
 
-// Before the line is parsed: what is wrong with it is to be said once, and ends all ranks alike.
+// Reads the raw words: a fault in the line must be printed once and end all ranks alike, so MPI starts before parsing.
 bool names_verb_of_ranks(const std::vector<std::string>& arguments) {
   const auto end = std::ranges::find(arguments, "--");
   if (std::find(arguments.begin(), end, "--alone") != end) return false;
@@ -43,8 +43,8 @@ unsigned start_seconds_max(const Environment& environment) {
               "leave it away, or set a whole number above 0");
 }
 
-// Ends this process where MPI does not start: MPI_Init waits for a rank that is gone as long as the launcher lets it,
-// and srun lets it until the walltime. Nothing was begun, and no other rank can be told.
+// Ends this process if MPI does not start: MPI_Init waits for a lost rank as long as the launcher lets it, under srun
+// until the walltime. No work has begun, and no other rank can be told.
 class StartWatch {
  public:
   explicit StartWatch(unsigned seconds)

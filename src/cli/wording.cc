@@ -8,7 +8,7 @@
 namespace sabath::cli {
 namespace {
 
-// An option is called as the key of the request, with - for _; but for these.
+// An option has the name of the request's key, with - for _, except for these.
 struct OtherName {
   std::string_view key, option;
 };

@@ -20,7 +20,7 @@ PinRecord list(Context& context, Session& session) {
   return record;
 }
 
-// One by one: what is pinned is said, even if the next cannot be.
+// One by one: each pinned asset is printed, even if the next cannot be pinned.
 PinRecord keep(Context& context, Session& session, const std::vector<std::string>& names) {
   NoEvents unheard;
   PinRecord record;

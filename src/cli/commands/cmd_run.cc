@@ -21,7 +21,7 @@ struct Options {
   bool dry_run = false, no_verify = false;
 };
 
-// The same as a person would type it: what is fetched, what is copied, what is set, what runs.
+// The run as commands that a user could type: fetches, copies, modules, variables, steps.
 std::string script_of(const RunForecast& forecast, const ForeseenRun& run) {
   std::string text;
   for (const std::string& name : forecast.to_fetch) text += fmt::format("sabath fetch {}\n", name);

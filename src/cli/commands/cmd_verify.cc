@@ -66,7 +66,7 @@ int run(Context& context, Options& options) {
   request.within = parse_age(options.within, "--within");
   Session session(context.configuration.session, context.ranks);
   VerificationRecord record;
-  // One by one: what was found in one asset is said, even if the next cannot be read.
+  // One by one: the findings of one asset are printed, even if the next cannot be read.
   const auto verify_next = [&] {
     VerificationRecord one = verify(session, request, *context.make_progress(), context.stop);
     for (const auto& asset : one.assets) tell(context, asset);

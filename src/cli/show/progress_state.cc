@@ -55,7 +55,7 @@ struct Apply {
   void operator()(const event::Message&) const {}
   void operator()(const event::AssetFinished&) const {}
   void operator()(const event::ServeStarted&) const {}
-  // A run's are RunDisplay's.
+  // RunDisplay shows the events of a run.
   void operator()(const event::RunStarted&) const {}
   void operator()(const event::MetricRead&) const {}
   void operator()(const event::OutputRead&) const {}
