@@ -1,4 +1,4 @@
-// Events as JSON, for those who hear them through the C interface.
+// Events as JSON, for listeners of the C interface.
 #include <nlohmann/json.hpp>
 
 #include "metrics/record.h"

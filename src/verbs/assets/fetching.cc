@@ -10,7 +10,7 @@
 namespace sabath {
 namespace {
 
-// Of what may be named, and of which part of it.
+// Reads the assets that are wanted, and the parts of them.
 FetchRequest read_wanted(JsonObject& object) {
   FetchRequest request;
   request.names = object.texts("names");

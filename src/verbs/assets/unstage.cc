@@ -30,7 +30,7 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view store_name = ".sabath", gone_prefix = ".sabath-gone.";
 
-// One node's directory, and what of it is to go. Nothing is opened through a symlink but DIR itself.
+// One node's directory, and the parts of it to remove. Only DIR itself may be opened through a symlink.
 struct Doomed {
   fs::path directory;
   std::vector<std::string> views;  // names
@@ -143,7 +143,7 @@ void remove(const Doomed& doomed) {
   }
 }
 
-// Every node's leader does its own. First all look, and if one refuses nothing is removed anywhere.
+// Each node's leader does it for its own node. First all look; if one refuses, no node removes anything.
 UnstageRecord unstage_nodes(Comm& comm, const UnstageRequest& request) {
   std::vector<Doomed> places;
   run_agreed(comm, [&] {

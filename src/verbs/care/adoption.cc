@@ -23,7 +23,7 @@ std::optional<Recipe> known_recipe(const SessionSettings& settings, const std::s
   }
 }
 
-// Found by `fetch NAME` once it lies in a recipe directory. What is not there any more can only be adopted again.
+// `fetch NAME` finds it once it lies in a recipe directory. Lost files can only be adopted again.
 std::string recipe_of(const std::string& name, const std::string& directory, const Sha256& root) {
   const std::string step = fmt::format("sabath adopt {} --name {}", directory, name);
   const Json recipe = {{"schema", 1},

@@ -31,7 +31,7 @@ std::optional<WantList> list_of(const ExportRequest& request) {
   return list;
 }
 
-// A root that the other side names is what it wants; a name alone means what this store has under it.
+// The assets to export: a wanted root if the store has it, else the store's own tree of the wanted name.
 std::vector<BundledAsset> chosen(const ExportRequest& request, const WantList* list, const SessionSettings& settings,
                                  Store& store) {
   std::vector<BundledAsset> assets;

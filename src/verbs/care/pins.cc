@@ -24,7 +24,7 @@ PinRecord all_pins(const SessionSettings& settings) {
   return record;
 }
 
-// By the name that was given when it was pinned (all versions of it), or by a root.
+// The roots that were pinned under this name (all versions), or the root itself.
 std::vector<Sha256> pinned_as(const std::string& name, const std::vector<Pin>& pins) {
   std::vector<Sha256> roots;
   const auto root = Sha256::try_parse(name);
@@ -52,7 +52,7 @@ PinRecord pin(Session& session, const PinRequest& request, EventSink&, std::stop
   const auto store = open_existing_store(session.settings());
   for (const auto& name : request.names) {
     const Sha256 root = kept_root(name, session.settings(), *store);
-    // In use before it is looked at, so that no collection takes it between the two.
+    // Leased before the look at it, so that no collection takes it in between.
     const Lease lease = store->lease({root}, "pin " + name);
     if (!store->manifest(root)) {
       throw Error(FailureKind::offline, fmt::format("the store does not hold {}", printable(name)),

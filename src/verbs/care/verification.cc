@@ -88,7 +88,7 @@ class Verifier {
     const Manifest* const tree = manifest ? &*manifest : nullptr;
     VerifyReport report = read_all(name, tree, total);
     VerificationRecord record;
-    together([&] {  // what was found is rank 0's to mend and to tell
+    together([&] {  // rank 0 repairs and reports what all ranks found
       if (repair) record = settle(name, tree, *repair, std::move(report));
     });
     if (ranks_ != nullptr) {

@@ -24,7 +24,7 @@
 namespace sabath {
 namespace {
 
-// The first line that a program says of its version; nothing when it is not there or does not answer.
+// The first line of a program's --version; nullopt if the program is not there or does not answer.
 std::optional<std::string> version_line(const char* program) {
   Command command;
   command.argv = {program, "--version"};
@@ -50,7 +50,7 @@ Family family(const std::string& text) {
   return Family::other;
 }
 
-// Started by the wrong launcher, every process would take itself for the only one.
+// With the launcher of another MPI, each process would take itself for the only one.
 void check_launcher(const std::string& library, Examination& findings) {
   const Family ours = family(library);
   const bool by_hydra = findings.environment.get("PMI_RANK") && !findings.environment.get("PMIX_RANK");

@@ -19,9 +19,9 @@
 namespace sabath {
 namespace {
 
-constexpr std::chrono::milliseconds looked_at{300};  // how soon the end of a process is seen
+constexpr std::chrono::milliseconds looked_at{300};  // between two looks at the process
 
-// Waits until the process has ended: another one of its number began at another time.
+// Waits until the process has ended; a later process of the same number has another start time.
 void wait_for_end(pid_t process, const Origin& origin, const std::stop_token& stop) {
   std::mutex mutex;
   std::condition_variable_any wake;
@@ -33,7 +33,7 @@ void wait_for_end(pid_t process, const Origin& origin, const std::stop_token& st
   }
 }
 
-// The name becomes a file's.
+// A name that a file may have.
 std::string name_of_node(const std::string& given) {
   return node_name([&](const std::string&) { return given.empty() ? std::nullopt : std::optional(given); });
 }
