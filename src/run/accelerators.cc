@@ -68,7 +68,7 @@ void AcceleratorProbe::add_to(Json& sample, const std::stop_token& stop) {
     rocm_.empty() ? add_nvidia(sample, result.out) : add_rocm(sample, result.out);
     failures_ = 0;
   } catch (const Error&) {
-    // The sample goes without: a run is not ended by a driver that hangs.
+    // The sample lacks these figures: a driver that hangs must not end a run.
   }
 }
 

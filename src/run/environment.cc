@@ -26,7 +26,7 @@ std::pair<std::string, std::size_t> name_at(std::string_view text) {
   return {name, end + (braced ? 1 : 0)};
 }
 
-// The shell's whole part: it never sees a name of a module but as an argument.
+// The whole shell script: names of modules reach it as arguments only.
 constexpr const char* loader = R"sh(
 . "$1" || exit 1
 shift

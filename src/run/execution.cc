@@ -116,7 +116,7 @@ class Execution {
       files_.write(rank, bytes);
       auto found = readers_.find(rank);
       if (found == readers_.end()) {
-        if (readers_.size() >= readers_max) return;  // a record of the first ranks is what a run of very many has
+        if (readers_.size() >= readers_max) return;  // a run of very many ranks records the first ones
         found = readers_.try_emplace(rank, execution_.reader_options(rank), execution_.sink()).first;
       }
       found->second.feed(bytes, time_);

@@ -59,12 +59,12 @@ void Sampler::sample(const std::stop_token& stop) {
     line["run_cpu_seconds"] = run.cpu_s;
     line["run_memory_bytes"] = run.memory_bytes;
   }
-  // The last sample asks as well: a run of a second has no other.
+  // The last sample asks even after a stop request: a run of a second has no other sample.
   accelerators_.add_to(line, stop.stop_requested() ? std::stop_token() : stop);
   try {
     take_(line.dump());
   } catch (const Error&) {
-    // A disk that is full is told where the metrics are written.
+    // The writer of the metrics reports a full disk.
   }
 }
 

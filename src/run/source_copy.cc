@@ -50,7 +50,7 @@ struct WorkTree {
   fs::path files, directory;  // the second is git's own
 };
 
-// A submodule's repository stands in that of the tree which names it, as git puts it there.
+// A submodule's repository lies inside the repository of the tree that names it, as git puts it there.
 void make_repository(const WorkTree& tree, const fs::path& bare, const std::string& commit, const std::string& origin,
                      const std::stop_token& stop) {
   copy_source(bare, tree.directory, stop);
