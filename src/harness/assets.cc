@@ -212,11 +212,11 @@ class Bringer {
       throw Error(FailureKind::offline, fmt::format("{} is not in the store, wholly", recipe.name),
                   fmt::format("`{} {}` brings it", verb_text("fetch"), recipe.name));
     }
-    // From the first byte on, what is fetched is this run's as well.
+    // The lease comes first, so that it covers the fetched assets from their first byte.
     if (main_store() == nullptr) main_ = lease(open_stores(call_.session.settings()));
     const Seconds time(times_.fetch);
     FetchRequest request;
-    // By the file that was chosen: an original's recipe and a shipped one may have one name.
+    // By the recipe's file: a recipe of the original and a shipped one may have the same name.
     (recipe.kind == AssetKind::dataset ? request.datasets : request.models).push_back(recipe.origin);
     const FetchRecord record = call_.session.fetch(request, call_.events, call_.stop);
     for (const AssetRecord& asset : record.assets) {

@@ -184,7 +184,7 @@ class Conductor {
     write();
   }
 
-  // A record that cannot be closed (no room) stays one that runs; the failure itself is told all the same.
+  // If the record cannot be closed (no room), it still says "running"; the failure itself is reported all the same.
   void try_close(std::string state) {
     try {
       finish(std::move(state));
@@ -202,7 +202,7 @@ class Conductor {
   int exit_ = 0;
 };
 
-// Containers' programs take "from:to" and lists with commas, and not all of them have a way to quote those.
+// The programs of containers take "from:to" and lists with commas, and not all of them can quote these characters.
 void refuse_unbindable(const std::vector<std::string>& paths) {
   for (const std::string& path : paths) {
     if (path.find_first_of(":,") == std::string::npos) continue;
@@ -221,8 +221,8 @@ VariableMap own_variables(const RunEnvironment& environment, const std::vector<R
   const auto unless_set = [&](const char* name, const char* value) {
     if (!environment.variables.contains(name)) variables.emplace(name, value);
   };
-  // Or epochs would appear in bunches. A launcher gives its ranks terminals, where lines are written whole; unbuffered
-  // they would be torn by its tags.
+  // Python's buffer would hold back epochs. A launcher that tags lines gives its ranks terminals, where lines are
+  // written whole; unbuffered writes would be torn by the tags.
   if (std::ranges::none_of(steps, &RunStep::tagged)) unless_set("PYTHONUNBUFFERED", "1");
   unless_set("HDF5_USE_FILE_LOCKING", "BEST_EFFORT");  // many shared filesystems refuse locks
   return variables;

@@ -29,7 +29,7 @@ bool needs_python(const ResolvedRun& run) {
   return false;
 }
 
-// As the caller says, else what PATH has, else the system's: on many machines only that has the packages.
+// The caller's choice, else those of PATH, else the system's: on many machines only the last has the packages.
 std::vector<std::string> candidates(const Environment& environment) {
   if (const auto named = environment.get("SABATH_PYTHON")) return {*named};
   return {"python3", "python", "/usr/bin/python3"};
@@ -98,7 +98,7 @@ void choose_interpreter(const RunCall& call, const ResolvedRun& run, bool in_con
                   option_text("env")));
 }
 
-// Of an image that is no file, as its own program says; empty if it does not.
+// The digest of an image that is no file, from the container's own program; empty if it prints none.
 std::string told_digest(const RunCall& call, const ResolvedRun& run, const VariableMap& variables) {
   const Wrapper& container = run.site.containers.at(run.container_kind);
   if (container.digest.empty()) return "";
@@ -143,7 +143,7 @@ RunEnvironment prepare_environment(const RunCall& call, const ResolvedRun& run) 
     }
   }
   add_recipe_variables(environment.variables, run.model.env_vars);
-  // In a container others run, and only it knows what it has.
+  // A container has a conda and a Python of its own, which are not visible from here.
   if (run.container_kind.empty()) {
     const bool in_conda = settle_conda(call, run, environment);
     if (needs_python(run)) choose_interpreter(call, run, in_conda, environment);

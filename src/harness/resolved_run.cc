@@ -57,7 +57,7 @@ Recipe find_model(const Catalogue& catalogue, const std::string& name) {
   return catalogue.find(name, AssetKind::model);
 }
 
-// As `sabath fetch MODEL` takes it along.
+// The dataset that `sabath fetch MODEL` fetches, too.
 std::optional<Recipe> default_dataset(const Catalogue& catalogue, const Recipe& model, const RunSets& sets) {
   if (!model.default_dataset.empty()) return catalogue.find(model.default_dataset, AssetKind::dataset);
   for (const auto& [name, steps] : sets) {
@@ -82,7 +82,7 @@ void choose_dataset(const Catalogue& catalogue, const RunCall& call, const RunSe
       wanted = call.request.dataset;
       run.dataset = default_dataset(catalogue, run.model, sets);
     }
-    if (!run.dataset) run.dataset = catalogue.find(call.request.dataset, AssetKind::dataset);  // says what is near
+    if (!run.dataset) run.dataset = catalogue.find(call.request.dataset, AssetKind::dataset);  // throws with a hint
   }
   run.steps = choose_set(run.model, sets, *run.dataset, wanted).second;
 }
