@@ -30,7 +30,7 @@ herr_t read_entry(unsigned number, const H5E_error2_t* entry, void* data) {
   return 0;
 }
 
-// External links as links that can be read but lead nowhere: they take the place of HDF5's own.
+// External links that can be read but lead nowhere: they replace HDF5's own.
 hid_t lead_nowhere(const char*, hid_t, const void*, std::size_t, hid_t, hid_t) { return -1; }
 
 ssize_t read_link(const char*, const void* value, std::size_t size, void* buffer, std::size_t buffer_size) {

@@ -78,7 +78,7 @@ Json filters_record(hid_t properties, const std::string& label) {
   return filters;
 }
 
-// The file and dataset names that the data stand under; they are shown and never opened.
+// The names of the files and datasets that hold the data; they are shown and never opened.
 Json elsewhere_record(hid_t properties, Storage storage, const std::string& label) {
   Json sources = Json::array();
   if (storage == Storage::external) {

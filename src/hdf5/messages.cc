@@ -21,7 +21,7 @@ Sha256 hash_in(Parcel::Reader& parcel) {
   return Sha256(bytes);
 }
 
-// A number of a list of names that begins with 0.
+// Reads a value of an enumeration that counts from 0 to `last`.
 template <typename Enum>
 Enum choice_in(Parcel::Reader& parcel, Enum last) {
   const std::uint64_t number = parcel.number();

@@ -96,7 +96,7 @@ Handle creation_of(const Dataset& source, const Dims& extents, const Dims& kept_
   return result;
 }
 
-// A fill value is part of what a reader of the source could ask for.
+// Copies the fill value: a reader of the source can ask for it.
 void keep_fill_value(const Dataset& source, hid_t target, const Type& type) {
   H5D_fill_value_t defined = H5D_FILL_VALUE_UNDEFINED;
   checked(H5Pfill_value_defined(source.properties.get(), &defined), "read the fill value of", source.name);

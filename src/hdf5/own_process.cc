@@ -52,7 +52,7 @@ std::optional<std::string> Hdf5::answer_to(const Hdf5Request& request, const std
   }
 }
 
-// The answer is a failure or none, then what was asked for.
+// An answer has a failure or none, then the result.
 std::string Hdf5::ask(const Hdf5Request& request, const std::stop_token& stop) {
   const std::string what = printable(request.file.native(), 4096);
   const auto answer = answer_to(request, what, stop);
@@ -63,7 +63,7 @@ std::string Hdf5::ask(const Hdf5Request& request, const std::stop_token& stop) {
   }
   Parcel::Reader parcel(*answer);
   if (const auto failure = parcel.failure()) {
-    process_.reset();  // who knows what the file has done to it
+    process_.reset();  // the file may have damaged it
     throw Error(*failure);
   }
   return parcel.text();

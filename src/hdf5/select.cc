@@ -159,7 +159,7 @@ class Selecting {
                 "select less, or use another filesystem");
   }
 
-  // Deterministic: what was selected, of what, by which version. No times, no paths, no machine.
+  // Deterministic: the selections, the source's digest and this version. No times, no paths, no machine.
   [[nodiscard]] std::string provenance(const Grid* grid, std::optional<std::uint64_t> block) const {
     nlohmann::ordered_json record{{"schema", 1}, {"tool", "sabath " SABATH_VERSION}, {"source", nullptr}};
     if (options_.source_digest) {
@@ -236,7 +236,7 @@ class Selecting {
     }));
   }
 
-  // The rows of blocks that are this part's: how many blocks come before, and their ranges; none: std::nullopt.
+  // The rows of blocks of this part: the number of blocks before them, and their ranges; nullopt: it has none.
   struct Part {
     std::uint64_t blocks_before = 0;
     std::vector<AxisRange> ranges;

@@ -113,7 +113,7 @@ class Stream {
     return picked_.data();
   }
 
-  // Tiles come in the order of the first axis: blocks that end before what comes are whole.
+  // Tiles come in the order of the first axis: blocks that end at or before `number` on it are complete.
   void finish_before(std::uint64_t number) {
     for (auto piece = pieces_.begin(); piece != pieces_.end();) {
       const Box box = grid_.box(piece->first);

@@ -1,5 +1,5 @@
-// The library has this, and no HDF5: the program `sabath` reads such files for it. Weak, so that a program may link
-// HDF5 as well.
+// For the library, which has no HDF5: the program `sabath` reads HDF5 files for it. Weak, so that a program with HDF5
+// may define the function itself.
 #include "hdf5/library.h"
 
 namespace sabath {
