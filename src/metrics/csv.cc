@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t cells_max = 4096, columns_max = 64;
 
-// False: the line is no row, or has more cells than anybody's table.
+// False: the line is no row, or has more cells than any real table.
 bool split(std::string_view line, char separator, std::vector<std::string>& cells) {
   cells.clear();
   cells.emplace_back();
@@ -95,7 +95,7 @@ bool take_row(const Trace& trace, const std::vector<std::string>& cells, Reading
   return true;
 }
 
-// Words between blanks; none if there are more than anybody's table has.
+// Words between blanks; none if there are more than in any real table.
 std::vector<std::string_view> words_of(std::string_view line) {
   std::vector<std::string_view> words;
   for (skip_blanks(line); !line.empty(); skip_blanks(line)) {
@@ -113,7 +113,7 @@ bool is_table_header(const std::vector<std::string_view>& words) {
          std::any_of(words.begin(), words.end(), has_metric_word);
 }
 
-// Of "1/3 1.2 640: 100%|...|" what stands in front of the bar; nullopt while that is on its way.
+// The part of "1/3 1.2 640: 100%|...|" in front of the bar; nullopt while the bar is not full.
 std::optional<std::string_view> front_of_bar(std::string_view line) {
   const std::size_t colon = line.find(": ");
   if (colon == std::string_view::npos) return line;

@@ -45,7 +45,7 @@ void read_leaves(bool flat, Reading& reading) {
   const auto& leaves = reading.leaves;
   const JsonLeaf* name = nullptr;
   const JsonLeaf* value = nullptr;
-  // Transformers quotes every number today; who quotes where a line belongs quotes all of it.
+  // Transformers now quotes every number: if a line's position is quoted, its values are, too.
   const bool quoted = std::any_of(leaves.begin(), leaves.end(), [](const JsonLeaf& leaf) {
     return leaf.kind == JsonLeaf::Kind::text && leaf.inner.empty() && leaf.index < 0 &&
            position_of_name(leaf.outer) != '\0' && try_number(leaf.text);

@@ -1,6 +1,6 @@
-// :::MLLOG {...}: what counts is the key. Event types are wrong in real logs (staging_stop as INTERVAL_START), seeds
-// are numbers or texts, and values are scalars, lists or objects. A pair X_start, X_stop also gives X_time in seconds,
-// and the run's stop run_success, 1 or 0.
+// :::MLLOG {...}: only the key counts. Event types are wrong in real logs (staging_stop as INTERVAL_START), seeds are
+// numbers or texts, and values are scalars, lists or objects. A pair X_start, X_stop also gives X_time in seconds; the
+// stop of the run gives run_success, 1 or 0.
 #include <algorithm>
 
 #include "metrics/formats.h"
@@ -40,7 +40,7 @@ struct Event {
   std::int64_t instance = 0;
 };
 
-// True if this leaf says where the line belongs, and not what was measured.
+// True if this leaf is the position of the line, and not a measured value.
 bool take_place(const JsonLeaf& leaf, Reading& reading, Event& event) {
   const auto number = digits_of(leaf);
   if (leaf.inner == "file" || leaf.inner == "lineno" || leaf.inner == "status") return true;

@@ -29,7 +29,7 @@ bool is_metric_word(std::string_view word) {
   return is_among(std::string_view(lower), metric_words) || lower.ends_with("loss");
 }
 
-// "9900/10000 (99%)": what is in brackets says it.
+// "9900/10000 (99%)": the value is the number in brackets.
 std::optional<double> take_share(std::string_view& text) {
   std::string_view rest = text;
   if (!take_count(rest) || !take_word(rest, "/") || !take_count(rest)) return std::nullopt;
@@ -54,7 +54,7 @@ Quantity take_value(std::string_view& text, bool grouped, bool position) {
   return take_quantity(text, grouped);
 }
 
-// "0.50 (0.48)": in brackets behind a value stands its average.
+// "0.50 (0.48)": the number in brackets is the average of the value.
 void take_average(std::string_view& text, std::string_view group, std::string_view name, bool grouped,
                   Reading& reading) {
   std::string_view rest = text;
@@ -150,7 +150,7 @@ void take_pairs(std::string_view text, Reading& reading) {
     const Quantity number = is_metric_name(name) ? take_value(rest, grouped, position == 's') : Quantity{};
     reading.doubtful = reading.doubtful || number.doubtful;
     if (!number.found) {
-      // Of a number that is none the rest of the line is not lost.
+      // Skips digits that are no number, and reads the rest of the line.
       const bool digits = is_metric_name(name) && begins_number(begin);
       if (digits) text = before = begin.substr(std::min(begin.find_first_of(" |;\t"), begin.size()));
       at = digits ? 0 : at + 1;

@@ -27,8 +27,8 @@ void take_origin(std::string_view& text) {
   }
 }
 
-// Behind "YYYY-MM-DD HH:MM:SS[,mmm] LEVEL ", also in brackets, or "LEVEL:module:", what was said; the text as it is if
-// there is no such front.
+// Takes "YYYY-MM-DD HH:MM:SS[,mmm] LEVEL ", also in brackets, or "LEVEL:module:" off the front of a logger's line.
+// False: there is no such front, and `text` stays as it is.
 bool take_logging(std::string_view& text) {
   for (const std::string_view level : {"INFO:", "DEBUG:", "WARNING:"}) {
     const std::size_t end = text.starts_with(level) ? text.find(':', level.size()) : std::string_view::npos;
@@ -81,7 +81,7 @@ void take_only_pair(std::string_view text, Reading& reading) {
   if (quantity.found && number.empty()) take_pairs(text, reading);
 }
 
-// "Best result:", "Final scores:": the word that what is indented below is told by; empty: no such line.
+// "Best result:", "Final scores:": the word that names the indented values below; empty: no such line.
 std::string summary_of(std::string_view text) {
   constexpr std::size_t heading_max = 48;
   text = trim(text);
@@ -93,7 +93,7 @@ std::string summary_of(std::string_view text) {
   return {};
 }
 
-// Told again at a run's end, perhaps counted otherwise: figures of no epoch, "best val_loss" and "best epoch".
+// Values repeated at a run's end, perhaps counted in another way: figures of no epoch, "best val_loss", "best epoch".
 bool take_summary(std::string_view text, Trace& trace, Reading& reading) {
   if (trace.summary.empty() || !text.starts_with("  ")) {
     trace.summary = summary_of(text);

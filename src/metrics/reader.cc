@@ -36,7 +36,7 @@ bool same(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)
 
 bool is_time(std::string_view name) { return name.ends_with("_time"); }
 
-// Is all that was held told again by `next`?
+// True if `next` has all held values again.
 bool repeats(const Held& held, const Reading& next, const LogFormat* format) {
   if (held.format != format || held.reading.epoch != next.epoch || held.reading.step != next.step) return false;
   if (held.rewritten) return true;
@@ -68,7 +68,7 @@ std::unique_ptr<Held> hold(const Reading& reading, const LogFormat* format, bool
   return held;
 }
 
-// Of a bar that was told before, only what is new stays.
+// Keeps only the new values of a bar that was told before.
 void drop_told(Reading& reading, Trace& trace) {
   if (trace.bar_epoch != reading.epoch) trace.bar_values.clear();
   trace.bar_epoch = reading.epoch;
@@ -86,8 +86,8 @@ void drop_told(Reading& reading, Trace& trace) {
 
 bool has(const LogFormat* format, Habit habit) { return format != nullptr && format->habit == habit; }
 
-// A stream without a newline at its end: where a buffer of the C library or Python ended, the last number may be the
-// half of one, and goes. What ends by itself stays.
+// For a stream without a newline at its end. If it ended with a full buffer of the C library or Python, the last number
+// may be cut, and is dropped; a closing bracket shows that it is whole.
 std::string_view whole_words(std::string_view line, std::uint64_t stream_bytes) {
   constexpr std::uint64_t buffer = 4096;
   if (line.empty() || stream_bytes % buffer != 0) return line;
