@@ -105,7 +105,7 @@ Axis value_axis(const std::vector<double>& values, int count, bool from_zero) {
   Range range = range_of(values);
   constexpr double decades = 100, tiny = 1e-300;
   if (range.low > tiny && range.high < huge && range.high / range.low > decades) return logarithmic_axis(range, count);
-  // An honest zero where it costs little, or where it is the point.
+  // The axis begins at zero if this costs little room, or if zero is wanted.
   if (range.low > 0 && (from_zero || range.low < range.high / 2)) range.low = 0;
   if (range.high - range.low <= std::abs(range.high) * 1e-12) {
     const double half = range.high == 0 ? 1 : std::abs(range.high) / 10;

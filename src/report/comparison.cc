@@ -123,7 +123,7 @@ bool RunComparison::within() const {
 
 RunComparison compare_runs(const Run& a, const Run& b, const std::vector<std::string>& names, double tolerance) {
   RunComparison found;
-  if (a.record && b.record) compare_facts(a, b, found);  // a log says nothing of what it was made with
+  if (a.record && b.record) compare_facts(a, b, found);  // a plain log has no facts
   if (a.series.empty() || b.series.empty()) return found;
   found.epoch_shift = shift_of(a, b);
   const auto wanted = [&](const std::string& name) {

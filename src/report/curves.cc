@@ -18,7 +18,7 @@ const char* colour_of(std::size_t i) { return colours[i % colours.size()]; }
 const char* dash_of(std::size_t i) { return dashes[i % dashes.size()]; }
 Marker marker_of(std::size_t i) { return static_cast<Marker>(i % colours.size()); }
 
-// The best value that a run reaches, the less the better; without a number it is worse than all that have one.
+// The best value that a run reaches, negated for a score: the least is the best. Infinity without a value.
 double reached(const Run& run, const std::string& metric) {
   const bool most = role_of(metric) == Role::score;
   double best = std::numeric_limits<double>::infinity();

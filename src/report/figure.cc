@@ -282,7 +282,7 @@ std::string Drawing::draw() {
     draw_legend();
     draw_grid();
     draw_axis_titles();
-    // Times first: what was learnt stands in front.
+    // Times first, so that losses and errors are drawn over them.
     for (const bool right : {true, false}) {
       for (const Curve& curve : made_.curves) {
         if (curve.right == right) draw_curve(curve);

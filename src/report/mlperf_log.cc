@@ -1,7 +1,7 @@
-// A run as an MLPerf log: init, staging, run, epochs and values as :::MLLOG lines, in the order of their times. It says
-// what the program printed, else what the run's record says, and what its author adds; what a submission to MLPerf HPC
-// wants besides is named, never made up. Reads the run's file once more. Throws Error{not_found} for a metric that the
-// run does not have, {invalid} for more values than a log can have.
+// A run as an MLPerf log: init, staging, run, epochs and values as :::MLLOG lines, in the order of their times. Values
+// come from the program's output, else from the run's record, and from the user's fields. Keys that a submission to
+// MLPerf HPC wants besides are named, never made up. Reads the run's file once more. Throws Error{not_found} for a
+// metric that the run does not have, {invalid} for more values than a log can have.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -42,15 +42,15 @@ struct Interval {
 constexpr std::string_view init_time = "init_time", staging_time = "staging_time", run_time = "run_time",
                            run_success = "run_success";
 
-// Of an epoch or a step; what is not holds for the whole run.
+// True for a value of an epoch or a step; others belong to the whole run.
 bool is_placed(const PrintedPoint& point) { return point.epoch || point.step; }
 
-// Told as lines of their own, and not as values.
+// These are written as lines of their own, and not as values.
 bool is_interval(std::string_view name) {
   return name == init_time || name == staging_time || name == run_time || name == run_success;
 }
 
-// As the program printed it: X_start and X_stop, which are told as X_time when X stops.
+// The interval that the program printed by X_start and X_stop: the reader gives X_time at the stop.
 std::optional<Interval> printed_interval(const PrintedPoints& printed, std::string_view name) {
   const PrintedPoint* const point = printed.find(name);
   if (point == nullptr || !std::isfinite(point->time) || point->is_list || !(point->values.back() >= 0))
@@ -58,7 +58,7 @@ std::optional<Interval> printed_interval(const PrintedPoints& printed, std::stri
   return Interval{point->time - point->values.back(), point->time};
 }
 
-// A text, or what it is as JSON: a number, true, false, null, a list of these.
+// The text as a JSON number, true, false, null or list if it is one, else as a JSON string.
 std::string value_of(const std::string& text) {
   const auto json = nlohmann::json::parse(text, nullptr, false);
   if (json.is_discarded() || json.is_string() || json.is_object()) return json_quote(text);
@@ -66,7 +66,7 @@ std::string value_of(const std::string& text) {
 }
 
 // By key: a JSON number, list, true, false or null stands for itself, anything else is a text; "@NAME" is the run's
-// metric NAME, epoch by epoch. Over what the record says.
+// metric NAME, epoch by epoch. It overrides the record.
 using MlperfFields = std::map<std::string, std::string>;
 
 struct MlperfLog {
@@ -105,7 +105,7 @@ class Log {
   const Run& run_;
   const PrintedPoints& printed_;
   const MlperfFields& fields_;
-  std::set<std::string_view> series_;        // what was printed of epochs or steps
+  std::set<std::string_view> series_;        // names that were printed with an epoch or a step
   std::set<std::string, std::less<>> keys_;  // that were written
   Interval init_, run_interval_;
   std::optional<Interval> staging_;
@@ -210,8 +210,8 @@ void Log::add_intervals() {
   add(run_interval_.begin, start, "run_start", "null");
 }
 
-// An epoch ends when its time was told. Where no epoch's time was, it ends with its last value and began when the one
-// before ended.
+// An epoch ends when its time was printed. If no epoch's time was, it ends with its last value and begins at the end of
+// the one before.
 void Log::add_epochs() {
   if (run_.by_step) return;
   std::map<double, Interval> epochs;
@@ -238,7 +238,7 @@ void Log::add_epochs() {
   }
 }
 
-// When an evaluation began is known where the program said how long it took.
+// The begin of an evaluation is known if the program printed its duration.
 void Log::add_evaluations() {
   const Series* const times = run_.find("eval_time");
   if (times == nullptr || run_.by_step) return;
@@ -251,7 +251,7 @@ void Log::add_evaluations() {
   }
 }
 
-// Under `key` what was printed as `name`, with the step where it had one.
+// Writes the values printed as `name` under `key`, with their step if they have one.
 void Log::add_points(std::string_view key, std::string_view name) {
   for (const PrintedPoint& one : printed_.all()) {
     if (one.name != name || !is_placed(one)) continue;

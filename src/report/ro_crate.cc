@@ -1,5 +1,5 @@
-// A run as a Process Run Crate (RO-Crate 1.1): the JSON-LD that, as ro-crate-metadata.json in the run's directory, says
-// what was run, with which data and on what, and which files came of it.
+// A run as a Process Run Crate (RO-Crate 1.1): the JSON-LD for ro-crate-metadata.json in the run's directory. It
+// describes the program, its data, the machine and the resulting files.
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 

@@ -69,7 +69,7 @@ Shown choose_shown(std::span<const Run> runs, const std::vector<std::string>& wa
     }
     if (!shown.left.empty()) break;
   }
-  // Of several runs validation is what is compared.
+  // Several runs are compared by their validation.
   if (runs.size() > 1 && shown.left.size() > most && std::any_of(shown.left.begin(), shown.left.end(), is_validation))
     std::erase_if(shown.left, [](const std::string& name) { return !is_validation(name); });
   // The shortest names are the totals: "val_loss" before "val_conv2d_20_loss". Validation and errors come first when

@@ -144,7 +144,7 @@ std::string label_of(const fs::path& path) {
   return name.empty() || name == "." ? "run" : name;
 }
 
-// The directory of a sweep stands for its runs, but for those that were moved aside.
+// Replaces the directory of a sweep by its runs, without those that were moved aside.
 std::vector<fs::path> with_sweeps(const std::vector<std::string>& paths) {
   std::vector<fs::path> all;
   for (const fs::path path : paths) {
