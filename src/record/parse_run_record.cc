@@ -18,7 +18,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 constexpr std::uint64_t file_size_max = 16 << 20;
 
-// The values of one object. What is absent, or of another type, is not known.
+// The values of one object. An absent value, or one of another type, is unknown.
 class Values {
  public:
   explicit Values(const Json& object) : object_(object) {}
@@ -86,7 +86,7 @@ RunTimes times_of(const Json& object) {
           values.number("train")};
 }
 
-// Its part of the document, which lives as long.
+// A part of the document, which shares its ownership.
 RunRecord::Document part_of(const RunRecord::Document& document, const Json& part) {
   return part.is_null() ? nullptr : RunRecord::Document(document, &part);
 }
