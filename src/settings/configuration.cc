@@ -73,7 +73,7 @@ fs::path xdg(const Environment& environment, const char* variable, const char* b
 }
 
 // The program `sabath` of this installation: named, this very process, beside the library, or the first of PATH. Empty:
-// there is none, which is told when one is needed.
+// there is none; the part that needs one reports it.
 fs::path find_installed_program(const Environment& environment) {
   if (const auto named = environment.get("SABATH_PROGRAM")) return absolute_path(*named);
   if (environment.executable.filename() == "sabath") return environment.executable;

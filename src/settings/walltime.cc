@@ -83,7 +83,7 @@ std::optional<std::int64_t> try_units(std::string_view text) {
   return sum;
 }
 
-// Of a program of the batch system; empty if it is not here, fails, or says nothing in time.
+// The output of a program of the batch system; empty if it is not here, fails, or does not answer in time.
 std::string try_output(std::vector<std::string> argv) {
   try {
     const auto result = run_command({.argv = std::move(argv),
@@ -117,8 +117,8 @@ std::optional<std::int64_t> try_parent(std::int64_t pid) {
   return try_number(std::string_view(text).substr(begin + 4, text.find(' ', begin + 4) - begin - 4));
 }
 
-// The job's script leads this process's session: it began when that did. In a container the leader has no number,
-// getsid(2): the oldest of this process's ancestors that are seen in there stands for it.
+// The job's script leads this process's session, so the job began with it. In a container the leader has no number,
+// getsid(2): the oldest visible ancestor of this process replaces it.
 std::optional<system_clock::time_point> session_began() {
   std::int64_t oldest = ::getsid(0);
   if (oldest == 0) {
@@ -142,7 +142,7 @@ std::optional<std::int64_t> try_qstat_clock(std::string_view text, std::string_v
   return std::nullopt;
 }
 
-// OpenPBS and PBS Pro say it nowhere else; what was used stands there after a while only, and is a minute old.
+// OpenPBS and PBS Pro tell it only there. The used time appears only after a while, and is a minute old.
 std::optional<Deadline> by_qstat(const std::string& job) {
   if (job.find_first_not_of("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.-_[]") != job.npos ||
       job.starts_with('-')) {
