@@ -32,7 +32,7 @@ struct sabath_file {
   sabath::AssetFile file;
 };
 
-// Sessions are used by one thread at a time: each call has one of its own, and leaves it for the next.
+// A Session serves one thread at a time: each call takes one of its own, and leaves it for the next call.
 struct sabath_session final : sabath::EventSink {
   explicit sabath_session(sabath::Configuration given) : configuration(std::move(given)) {}
 
@@ -218,7 +218,7 @@ char* sabath_call(sabath_session* session, const char* verb, const char* request
     const sabath::JsonValue value =
         sabath::parse_json(request == nullptr ? "{}" : request, "request", {}, FailureKind::usage);
     sabath::JsonObject object(value, "request", "a request", FailureKind::usage);
-    const bool of_session = named.name == "config" && object.members().empty();  // whose opener alone knows it
+    const bool of_session = named.name == "config" && object.members().empty();  // its own settings
     if (of_session) return copy_of(sabath::text_of(sabath::json_of(session->configuration)));
     return copy_of(sabath::text_of(named.call(call.session(), object, *session, call.stop())));
   });
