@@ -35,8 +35,8 @@ bool is_spoken_to() {
 }
 
 int act(Role role) {
-  ::syscall(SYS_close_range, STDERR_FILENO + 1U, ~0U, 0);  // what the host did not keep from its children
-  // The library answers the first three; a file that may not grow is an error of the write.
+  ::syscall(SYS_close_range, STDERR_FILENO + 1U, ~0U, 0);  // files that the host did not close on exec
+  // The library handles the first three; with SIGXFSZ ignored, a write beyond the size limit fails with an error.
   for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGXFSZ}) ::signal(number, SIG_IGN);
   if (::send(channel, companion_greeting.data(), companion_greeting.size(), MSG_NOSIGNAL) < 0) return 1;
   const auto request = receive_message(channel, request_bytes_max);

@@ -22,7 +22,7 @@
 namespace sabath::companion {
 namespace {
 
-constexpr int left_behind_ms = 2000;  // what a program left has so long after SIGTERM
+constexpr int left_behind_ms = 2000;  // time after SIGTERM for the processes that a program left
 
 void tell(int channel, GuardianNews::Kind kind, int value) {
   const GuardianNews news{kind, value};
@@ -36,7 +36,7 @@ void default_signals() {
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
 }
 
-// The program, with pointers into its texts: all that allocates is done before it is needed.
+// The program, with pointers into its texts: the constructor allocates all that is needed later.
 class Guarded {
  public:
   explicit Guarded(ProgramToGuard program) : program_(std::move(program)) {
@@ -63,7 +63,7 @@ class Guarded {
   std::vector<char*> argv_, environment_;
 };
 
-// The channel is our standard input, which is nothing for the program.
+// Moves the channel off standard input, so that the program does not get it; standard input becomes /dev/null.
 int keep_from_program(int channel) {
   const int kept = ::fcntl(channel, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
   const int nothing = ::open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -71,7 +71,7 @@ int keep_from_program(int channel) {
   return kept;
 }
 
-// The program's streams end when the last of its processes does: we hold none of them.
+// The guardian closes its copies of the program's streams, so that they end with the last process of the program.
 void let_go_of_streams() {
   for (const int stream : {STDOUT_FILENO, STDERR_FILENO}) ::dup2(STDIN_FILENO, stream);
 }

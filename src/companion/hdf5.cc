@@ -100,12 +100,12 @@ std::string answer_to(std::string_view request) {
 
 int read_hdf5(int channel, std::string_view request) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (has_gone(channel)) return 1;  // before that
+  if (has_gone(channel)) return 1;  // it ended before prctl
   limit(RLIMIT_CORE, 0);
   limit(RLIMIT_AS, address_space_bytes() + memory_bytes_more);
   send_message(channel, answer_to(request));
   while (const auto next = receive_message(channel, request_bytes_max)) send_message(channel, answer_to(*next));
-  ::_exit(0);  // what HDF5 does at an exit is not for one that has read a damaged file
+  ::_exit(0);  // HDF5's exit handlers must not run after it has read a damaged file
 }
 
 }  // namespace sabath::companion
