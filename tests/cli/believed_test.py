@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Whose bytes they are: what nothing proves belongs to the source that gave it, as this user asks for it."""
+"""Bytes without a proof belong to the source that gave them, as this user asks for them."""
 
 import json
 import os

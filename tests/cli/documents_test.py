@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""What the documents and the completions say is what the program does. SABATH_ACCEPT=1 writes the manual page anew."""
+"""The documents and the completions agree with the program. SABATH_ACCEPT=1 writes the manual page anew."""
 
 import os
 import pathlib

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""What a host may be asked for: by its own quota, by the recipe, by the configuration. The witness is the server."""
+"""Bounds on the requests to a host: its own quota, the recipe's, the configuration's. The witness is the server."""
 
 import json
 import socket

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""What the options of `fetch` promise."""
+"""The promises of the options of `fetch`."""
 
 import pathlib
 import shutil
@@ -97,7 +97,7 @@ class Belief(Case):
         self.expect_tree(asset["path"], {"f.bin": self.data})
 
     def test_force_of_a_pinned_asset_reads_it_again(self):
-        """What still has the pinned hash need not move; what has rotted does."""
+        """Files that still have the pinned hash need not move; rotten ones do."""
         data = seeded(20 * MIB)
         place(self.home / "tree/f.bin", data)
         place(self.server.root / "f.bin", data)

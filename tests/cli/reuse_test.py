@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""What the store holds is not fetched again: whole files, and the chunks of a new version. The server's log is the witness.
+"""Content of the store is not fetched again: whole files, and chunks of a new version. The server's log is the witness.
 
 SABATH_REUSE_MIB: size of the updated file, default 256.
 """

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Where settings come from, and what `config` and `doctor` say of them."""
+"""The sources of settings, and their display by `config` and `doctor`."""
 
 import json
 import shutil

@@ -42,9 +42,9 @@ class Contract : public testing::TestWithParam<const char*> {
     return read(*fetchers, origin->url(path), options);
   }
   bool is(std::string_view scheme) const { return GetParam() == scheme; }
-  // Who names content by its hash.
+  // Fetchers that name content by its hash.
   bool is_by_hash() const { return is("sabath") || is("sabath+tls") || is("oci") || is("lfs+http"); }
-  // Those who look again at the file's size and time when they have read it.
+  // Fetchers that look again at the file's size and time after a read.
   bool asks_again() const { return is("file") || is("sftp") || is("sftp+ssh") || is("scp"); }
 
   TempDir directory;

@@ -28,7 +28,7 @@ enum class Kind : std::uint8_t {
   list,    // getdents64
 };
 
-// Where a call names a file: by descriptor, by path (relative to the working directory), or by both.
+// The arguments by which a call names a file: a descriptor, a path (relative to the working directory), or both.
 struct Place {
   std::int8_t directory = -1;  // argument; -1: none, the working directory
   std::int8_t path = -1;       // argument; -1: `directory` is the file itself

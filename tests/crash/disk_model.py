@@ -89,7 +89,7 @@ class Disk:
         return tree
 
     def renamed(self, moment):
-        """What each rename gave another name, by the number of its change."""
+        """The files that each rename moved, by the number of its change."""
         tree, found = Tree(dict(self.names), {}), {}
         for index in naming(self, 0, moment):
             change = self.changes[index]
@@ -121,8 +121,8 @@ class Tree:
         self.names, self.files = names, files
 
     def rename_or_make(self, change, renamed=None):
-        """What needs a directory that is not there does not come to pass. A file that has got a name in a directory that
-        was synced is there by this name, even if the one before is lost: `renamed` is what it was."""
+        """A change in a directory that is not there does not happen. A file that was renamed into a directory that was
+        synced is there by this name, even if its former name is lost: `renamed` is that file."""
         verb, rest = change[0], change[1:]
         target = rest[1] if verb in ("make", "mkdir", "link", "rename") else rest[0]
         if target != ROOT and str(pathlib.PurePath(target).parent) not in self.names:

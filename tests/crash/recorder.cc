@@ -18,7 +18,7 @@ struct stat status_of(const fs::path& path, bool follow) {
   return s;
 }
 
-// Where the next write(2) of a descriptor goes: proc(5).
+// The offset of the next write(2) of a descriptor: proc(5).
 std::uint64_t position_of(pid_t thread, int descriptor) {
   std::ifstream info(fs::path("/proc") / std::to_string(thread) / "fdinfo" / std::to_string(descriptor));
   std::string word;
@@ -142,7 +142,7 @@ void Recorder::synced(const Stopped& stopped) {
   out_ << "sync " << status_of(stopped.open_file(static_cast<int>(stopped.argument(0))), true).st_ino << "\n";
 }
 
-// What was copied inside the kernel: as if all of it had been written.
+// Records a copy inside the kernel as if all of it had been written.
 void Recorder::copied(const Stopped& stopped) {
   const auto link = stopped.open_file(static_cast<int>(stopped.argument(stopped.call().first.directory)));
   const auto s = status_of(link, true);

@@ -72,7 +72,7 @@ class Storm(Case):
         name = choose.choice(sorted(self.assets))
         result = self.run_one("fetch", "--json", name)
         self.note("fetch", result, {0})
-        # What a collection takes away now, with no lease on it, is gone as a whole, or not there for a reader.
+        # An asset without a lease that a collection removes now is gone as a whole for a reader.
         expected = self.assets[name]
         found = read_quietly(result.asset["path"]) if result.exit == 0 else {}
         for file, data in found.items():

@@ -24,7 +24,7 @@ class Stopped {
       : thread_(thread), call_(&call), arguments_(arguments) {}
   [[nodiscard]] const Call& call() const noexcept { return *call_; }
   [[nodiscard]] std::uint64_t argument(int index) const { return arguments_.at(static_cast<std::size_t>(index)); }
-  // Whose file it is: absolute; empty if it cannot be told.
+  // The absolute path of the file; empty if it is not known.
   [[nodiscard]] std::filesystem::path path(const Place& place) const;
   [[nodiscard]] std::filesystem::path open_file(int descriptor) const;  // its link below /proc
   [[nodiscard]] std::string bytes(std::uint64_t address, std::size_t size) const;

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""What the operating system refuses, at any of the calls that a command makes on the store.
+"""Refusals of the operating system, at each call that a command makes on the store.
 
 For each fault a command is run once for each of several of its calls, which then fails. It is told, with the exit code
 of docs/exit-codes.md, or it did not matter, and all that was asked for is there. Afterwards the store verifies, and
@@ -81,7 +81,7 @@ class Matrix(StoreCase):
         self.fail_at_each("EIO", "read,open,stat", 1, FETCH, self.fetched("there"))
 
     def test_sync_that_fails(self):
-        """What was not synced is never published, and a failed sync is not tried again as if nothing had been."""
+        """Bytes that were not synced are never published, and a failed sync is not repeated as if it could succeed."""
         self.fail_at_each("EIO", "sync")
         self.fail_at_each("EIO", "sync", FROM_THEN_ON)
 

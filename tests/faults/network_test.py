@@ -14,7 +14,7 @@ SIZE = 100_000
 DATA = seeded_bytes(SIZE)
 Case = collections.namedtuple("Case", "name target exit says hint keys", defaults=("", {}))
 
-# What the server does wrong, and what its user is told. Each recipe knows its size and checksum unless `keys` say not.
+# Faults of the server, and the user's messages. Each recipe has a size and a checksum, unless `keys` take them away.
 SERVER_CASES = [
     Case("body cut", "/trunc", 6, ["/trunc", "truncated"]),
     Case("body cut, nothing known of it", "/trunc", 6, ["/trunc", "truncated"], keys={"size": None, "checksum": None}),

@@ -181,7 +181,7 @@ class Striped(Ranks):
         self.assertEqual(self.moved(self.stage("--mode", "shard")), (0, 0))
 
     def test_selections(self):
-        """What a node makes itself lies on its first disk, what it receives on both; all of it is remembered."""
+        """Files that a node makes itself lie on its first disk, those that it receives on both; all are remembered."""
         import h5py
 
         source, fragments = self.home / "source", []

@@ -17,7 +17,7 @@ PATH = "/lab/r.git/info/lfs"
 
 
 def answer(request, download_of):
-    """What a server says to one batch request; `download_of(oid)` is an object's action, or None: there is no such object."""
+    """The answer to one batch request; `download_of(oid)` is an object's action, or None: there is no such object."""
     asked = json.loads(request.content)
     assert (asked["operation"], asked["transfers"]) == ("download", ["basic"]), asked
     assert request.headers["Accept"] == request.headers["Content-Type"] == KIND

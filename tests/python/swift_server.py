@@ -94,7 +94,7 @@ class Quiet:
 
 
 class Cache:
-    """What tempauth wants of memcached; one process needs no more."""
+    """The part of memcached that tempauth needs; one process needs no more."""
 
     def __init__(self):
         self.values = {}

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""What external programs are asked for, seen in their arguments: ranges, continuations; and files at a chunk's edge."""
+"""Requests to external programs, seen in their arguments: ranges, continuations; and files at a chunk's edge."""
 import pathlib
 import shlex
 import shutil

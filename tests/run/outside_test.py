@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""What other programs do for a run, the real ones where they are installed: module systems, pip, conda."""
+"""Other programs that a run uses, the real ones where they are installed: module systems, pip, conda."""
 
 import base64
 import hashlib

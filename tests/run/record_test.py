@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""What a run leaves: its record, with what ran, on which bytes, and what it said."""
+"""The record of a run: the program, its data, and its output."""
 
 import csv
 import hashlib

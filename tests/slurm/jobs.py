@@ -131,7 +131,7 @@ class Jobs(Case):
             self.assertFalse(os.path.lexists(self.place(node) / "set"), node)
 
     def rerun(self):
-        """What was broken off is completed by the next job, from what has arrived."""
+        """The next job completes a fetch that was broken off, from the bytes that have arrived."""
         self.expect_no_view()
         (self.home / "slow").unlink()
         self.expect_trained(self.submit())

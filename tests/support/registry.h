@@ -22,7 +22,7 @@ class Registry {
  public:
   explicit Registry(const RegistryOptions& options);
   [[nodiscard]] static std::string unavailable_because();  // empty: it can be started here
-  // Where the content of this SHA-256 lies, 64 hexadecimal digits: known to the registry from now on. Put it there.
+  // The place for the content of this SHA-256, 64 hexadecimal digits: known to the registry from now on. Put it there.
   [[nodiscard]] std::filesystem::path place(const std::string& sha256) const;
   [[nodiscard]] std::string url(const std::string& sha256) const;       // oci://
   [[nodiscard]] std::string blob_url(const std::string& sha256) const;  // http://

@@ -20,7 +20,7 @@ def object_of(store, data_size):
 
 
 class OwnProgram(Case):
-    """Where other users can run it, and a directory for what they share."""
+    """A copy of it that other users can run, and a directory for the files that they share."""
 
     def setUp(self):
         super().setUp()

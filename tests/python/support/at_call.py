@@ -34,7 +34,7 @@ def skip_unless_traceable():
 
 
 class Report:
-    """What sabath-at-call says of a run."""
+    """The report of sabath-at-call about a run."""
 
     def __init__(self, file):
         head, *self.calls = file.read_text().splitlines()

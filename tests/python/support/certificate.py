@@ -40,7 +40,7 @@ class Certificate:
         self.key.chmod(0o600)
 
     def tls(self):
-        """What a server of Python's needs."""
+        """The context that a server of Python's needs."""
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(self.file, self.key)
         return context

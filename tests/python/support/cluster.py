@@ -166,7 +166,7 @@ class Cluster:
         return int(said)
 
     def job(self, number):
-        """What scontrol says of it, by key."""
+        """scontrol's entry for it, by key."""
         words = self.call("scontrol", "-o", "show", "job", number).split()
         return dict(word.split("=", 1) for word in words if "=" in word)
 

@@ -112,7 +112,7 @@ def fragment(url, data=None, kind="file", name="main", **more):
 
 
 def read_tree(directory):
-    """What a reader finds: path -> bytes, or the target of a symlink that stays inside."""
+    """The files that a reader finds: path -> bytes, or the target of a symlink that stays inside."""
     directory = pathlib.Path(directory)
     return {str(p.relative_to(directory)): p.read_bytes() for p in sorted(directory.rglob("*")) if p.is_file()}
 

@@ -88,7 +88,7 @@ class Ground:
         }
 
     def run(self, *arguments, **options):
-        """What it prints is read as bytes: a carriage return among them is a control byte, too."""
+        """Its output is read as bytes: a carriage return among them is a control byte, too."""
         command = [*self.prefix, program.BINARY, *map(str, arguments)]
         done = subprocess.run(command, env=self.environment(), stdin=subprocess.DEVNULL, capture_output=True,
                               timeout=TIMEOUT_S, check=False, **options)
@@ -113,7 +113,7 @@ class Ground:
 
     # --- judgements ---------------------------------------------------------------------------------------------
     def clean(self, result):
-        """What every run owes: no raw control bytes, one valid record whose exit is the process's, no defect."""
+        """The promises of every run: no raw control bytes, one valid record with the process's exit code, no defect."""
         test = self.test
         for stream in (result.out, result.err):
             test.assertNotRegex(stream, r"[\x00-\x08\x0b-\x1f\x7f\x80-\x9f]", "control bytes reached the terminal")

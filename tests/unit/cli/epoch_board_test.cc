@@ -78,7 +78,7 @@ TEST(EpochBoard, DrawsTheCourseAndWhatGoesOnOnATerminal) {
   }
 }
 
-// What will it take, and where does it go: that stays on the narrowest terminal.
+// The time left and the course of the values stay on a narrow terminal.
 TEST(EpochBoard, KeepsTheEtaAndTheCourseWhereThereIsLittleRoom) {
   for (const auto& [width, values, course] : {std::tuple{200u, 4, true}, {80u, 2, true}, {48u, 1, false}}) {
     Screen screen({true, true, false, 100});

@@ -13,7 +13,7 @@
 namespace sabath::test {
 namespace {
 
-// What each rank is left with when those of `failing` fail, with these kinds.
+// The failure that each rank gets if those of `failing` fail, with these kinds.
 std::vector<std::optional<Failure>> agreed(unsigned size, const std::map<unsigned, FailureKind>& failing) {
   std::vector<std::optional<Failure>> result(size);
   ThreadRanks(size).run([&](Comm& comm) {

@@ -42,7 +42,7 @@ void write_file(const std::filesystem::path& file) {
   ASSERT_GE(H5Fclose(id), 0);
 }
 
-// What h5py does in each of its calls: all threads of the host share one lock around HDF5.
+// Like a call of h5py: all threads of the host share one lock around HDF5.
 int sum_of(const std::filesystem::path& file) {
   static std::mutex hdf5;
   const std::lock_guard lock(hdf5);
@@ -80,7 +80,7 @@ class BusyHost {
   std::vector<std::jthread> threads_;
 };
 
-// What the library must leave as it is.
+// The state of the process that the library must not change.
 struct Belongings {
   std::array<struct sigaction, 32> actions{};
   sigset_t mask{};

@@ -210,7 +210,7 @@ TEST_F(ArchiveTest, TenThousandEntries) {
   EXPECT_EQ(unpacked.entries[1234].tree.digest, tree_of("1234").digest);
 }
 
-// What is small of many is hashed in groups: each has its own content all the same, and so has a link to one of them.
+// Many small files are hashed in groups: each has its own content all the same, and so has a link to one of them.
 TEST_F(ArchiveTest, OfManyEachHasItsOwnContent) {
   std::vector<TarMember> members;
   for (std::uint64_t i = 0; i < 1300; ++i) {

@@ -164,7 +164,7 @@ TEST_F(Bundles, WrongBytes) {
   expect_sound();
 }
 
-// What has no end is left before its end: each begins well, or says a length, and goes on for ever.
+// An endless stream is refused: each begins well, or states a length, and goes on for ever.
 TEST_F(Bundles, EndlessStreams) {
   const std::string pax = tar_member({.name = "PaxHeaders/x", .type = 'x', .size = std::uint64_t{1} << 40});
   const std::string comments = tar_member({.name = "PaxHeaders/x", .content = "13 comment=x\n", .type = 'x'});

@@ -115,7 +115,7 @@ TEST(ConnectionPolicy, AConnectionTellsTheDistance) {
   }
 }
 
-// Where nothing comes from anywhere else, slow start is what takes long. Small files share what a host bears.
+// If the host is the only source, slow start takes most of the time. Small files share the connections of a host.
 TEST(ConnectionPolicy, TheOnlyHostIsGivenMore) {
   const ConnectionPolicy::Limits limits{.start = 8, .max = 64, .sole_max = 96};
   const auto given = [&](double trip, bool sole, ConnectionPolicy::Manner manner = {}) {
@@ -195,7 +195,7 @@ TEST(ConnectionPolicy, NearbyAsManyAsThereAreCores) {
   EXPECT_EQ(watch(each_is_quick, host, 8).target, 16U) << "what more connections bring is found out";
 }
 
-// Where a checksum is what all wait for, a host with more connections brings nothing sooner.
+// If all lanes wait for a checksum, more connections bring nothing sooner.
 TEST(ConnectionPolicy, WhatWaitsForUsGrowsNoFurther) {
   const auto watched = [](double held_from) {
     ConnectionPolicy policy({.start = 8, .max = 64, .near_start = 2});
@@ -221,7 +221,7 @@ TEST(ConnectionPolicy, WhatWaitsForUsGrowsNoFurther) {
   EXPECT_EQ(later.back(), 2U) << "what the last step brought is not needed";
 }
 
-// Where our cores have nothing to spare, a host nearby with more connections brings nothing sooner.
+// If our cores are busy, more connections to a host nearby bring nothing sooner.
 TEST(ConnectionPolicy, BusyCoresTakeNoMoreConnections) {
   const auto most = [](std::optional<double> idle_part, double latency) {
     ConnectionPolicy policy({.start = 8, .max = 64, .near_start = 2});

@@ -47,7 +47,7 @@ const File& file() {
 // Both ways: with all chunks hashed before they are offered, and with the leaves of what is near taken along.
 class FrontHashes : public testing::TestWithParam<bool> {
  protected:
-  // What a lane does with a chunk. True: it was held back.
+  // Acts as a lane that brings a chunk. True: the chunk was held back.
   bool bring(FrontHash& hash, std::uint64_t index, ChunkBuffers::Buffer bytes) {
     const auto turn = hash.await_turn(index, true, {});
     if (!turn.unhashed) note(index, file().hash(index));
@@ -179,7 +179,7 @@ TEST_P(FrontHashes, SaysWhoWaitedForIt) {
   EXPECT_EQ(hash.finish("f", {}).sha256, file().sums.sha256);
 }
 
-// Who is far ahead waits for a thread that has work, but does not say that all do: others may be slower than it.
+// A lane that is far ahead waits for a thread that has work; this does not mean that all do: others may be slower.
 TEST_P(FrontHashes, OneFarAheadIsNotHeldBackWhileLittleIsKept) {
   std::latch open{1};
   FrontHash hash(file().sums, size, buffers, calls_that_wait_for(open), GetParam());

@@ -1,5 +1,5 @@
-// Which bytes are read next, and by whom: single decisions, and random sequences against a bitmap. How good they are
-// together, simulation_test.cc says.
+// The choice of the bytes that a lane reads next: single decisions, and random sequences against a bitmap.
+// simulation_test.cc measures how good they are together.
 #include "fetch/decide/schedule.h"
 
 #include <gtest/gtest.h>

@@ -131,7 +131,7 @@ SimulatedResult Simulation::run() {
   return std::move(result_);
 }
 
-// What a client does every now and then: measure each host, and let its policy decide.
+// The client's regular work: it measures each host, and lets its policy decide.
 void Simulation::look(double now) {
   std::uint64_t all = 0;
   for (const auto& host : hosts_) all += host.bytes;

@@ -82,7 +82,7 @@ TEST(SourceKey, WhatIsAskedForDecidesAndNothingElse) {
   differs([](Fragment& f) { f.checksum.sha512 = std::string(128, 'a'); });
 }
 
-// What nothing proves belongs to all who may have given it, as this user asks them, and to the one who did.
+// Bytes without a proof belong to all their possible sources, as this user asks them, and to the one that gave them.
 TEST(SourceKey, WithoutAChecksumEachMirrorCounts) {
   Fragment free = fragment(), alone = fragment();
   for (Fragment* each : {&free, &alone}) each->checksum = {};

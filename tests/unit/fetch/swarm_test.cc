@@ -143,7 +143,7 @@ TEST(Swarm, OfManyPinnedFilesThoseThatAreWrongEverywhereFailAlone) {
   EXPECT_EQ(bench.origin.reads(file_url(17)).size(), 1U);
 }
 
-// What a lane has read is kept, though its group was not full.
+// The files that a lane has read are kept, though its group was not full.
 TEST(Swarm, AStopKeepsTheSmallFilesThatAreWhole) {
   FetchBench bench;
   bench.lanes = 1;

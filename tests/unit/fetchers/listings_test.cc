@@ -265,7 +265,7 @@ TEST(Registry, NamesPlacesAndReadsChallenges) {
     EXPECT_EQ(kind_of([&] { (void)oci::token_url({realm, ""}, place); }), FailureKind::access) << realm;
 }
 
-// What a pattern leaves out of a record may have any name, and may be closed.
+// Files of a record that a pattern leaves out may have any name, and may be closed.
 TEST(Records, AskThePatternFirst) {
   const std::string zenodo =
       R"({"id":1,"files":[{"key":"../x.nc"},{"key":"a.h5","links":{"self":"https://a.example/a.h5"}}]})";

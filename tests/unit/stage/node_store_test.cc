@@ -38,7 +38,7 @@ struct NodeStoreTest : testing::Test {
   Tape tape;
 };
 
-// What another job brought after the holdings were looked at comes a second time, and is no other chunk's.
+// Chunks that another job brought after the look at the holdings come a second time, each in its own place.
 TEST_F(NodeStoreTest, AFileIsPublishedWhenAllItsChunksAreHereAndNotBefore) {
   for (const std::size_t brought : {1U, 2U, 3U}) {
     const auto node = dir / ("node" + std::to_string(brought));

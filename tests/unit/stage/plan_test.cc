@@ -140,7 +140,7 @@ TEST(Plan, AnyHoldingsWhateverWasBrokenOff) {
   }
 }
 
-// What a head reads needs no way to the other one, and both trees have the same to do.
+// Pieces that a head reads need not go to the other head, and both trees have the same work.
 TEST(Plan, HeadsGiveWhatTheyReadToTheirOwnTree) {
   const auto nowhere = [](unsigned, std::size_t) { return false; };
   for (const std::size_t pieces : {60U, 64U, 99U, 200U}) {

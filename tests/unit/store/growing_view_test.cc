@@ -129,7 +129,7 @@ TEST_F(GrowingViews, NeverShowWhatTheManifestLacks) {
   expect_shown(manifest);
 }
 
-// What grew somewhere else than the manifest has it, or is something else, is not taken for what it has.
+// A file that grew in another place than the manifest's, or has another content, does not count for the manifest.
 TEST_F(GrowingViews, ShowWhatTheManifestHasThere) {
   const auto manifest = asset();
   put(plain.at("a.bin"));

@@ -88,7 +88,7 @@ TEST_F(PackReads, OfNeighboursThatStandAsTheyAre) {
   EXPECT_FALSE(read_contents(*store, open, wanted, its, places, bytes));
   EXPECT_EQ(room, all);
 
-  // What the pack has not any more is not what stood in memory before, and what it has is right.
+  // Files that the pack has lost are not read from old memory, and files that it still has are right.
   const fs::path pack = store->state().layout.pack(its.packs.at(places.front().pack));
   fs::permissions(pack, fs::perms::owner_write, fs::perm_options::add);
   const std::size_t kept = places[many / 2].offset;

@@ -178,7 +178,7 @@ TEST_F(Partials, AStoreThatWasRemovedIsNotMadeAgain) {
   EXPECT_FALSE(std::filesystem::exists(directory));
 }
 
-// Who brought nothing has the directory out of the way for a moment, before it sees that others work there.
+// A writer that brought nothing moves the directory aside for a moment, before it sees that others work there.
 TEST_F(Partials, KnownWritesWhileItsDirectoryIsElsewhere) {
   const auto partial = known(*store);
   const auto aside = temp / "aside";

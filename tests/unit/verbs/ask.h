@@ -10,9 +10,9 @@
 
 namespace sabath::test {
 
-// The record, as text; what is thrown is thrown on.
+// The record, as text. Throws what the verb throws.
 [[nodiscard]] std::string ask(Session& session, std::string_view verb, const nlohmann::ordered_json& request);
-// What the refusal says; the test fails where there is none.
+// The failure of a request that is refused; the test fails if it is not.
 [[nodiscard]] Failure refusal(Session& session, std::string_view verb, const nlohmann::ordered_json& request);
 
 }  // namespace sabath::test

@@ -60,7 +60,7 @@ class Runs : public ::testing::Test {
     for (const auto& [name, value] : request.environment.variables) environment[name] = value;
     return {{"model", "net"}, {"run_dir", (site / directory).string()}, {"environment", environment}};
   }
-  // What no two runs have alike.
+  // The record without the values that differ from run to run.
   static Json constant(const std::string& text) {
     Json record = Json::parse(text);
     record.erase("path");
