@@ -29,7 +29,7 @@ def ours(outcome):
 
 def agree(outcome, apart=0):
     """The record's figures are those of the filesystem and of the links, in the worst run. `apart`: the number of files
-    packed side by side that go to different nodes: two nodes read each page in which one file ends and the next begins."""
+    packed side by side that go to different nodes: two nodes read each page where one ends and the next begins."""
     runs = [run for run in ours(outcome).runs if run.record]
     if not runs:
         return [Bar("the record agrees with the counters", None, 0)]
