@@ -35,7 +35,8 @@ std::vector<const Run*> drawn_of(std::span<const Run> runs, const Shown& shown, 
   if (drawn.size() <= colours.size()) return drawn;
   made.runs_left_out = drawn.size() - colours.size();
   if (!shown.left.empty()) {
-    made.left_out_by = shown.left.front();
+    const auto judge = std::ranges::find_if(shown.left, is_validation);
+    made.left_out_by = judge == shown.left.end() ? shown.left.front() : *judge;
     std::ranges::stable_sort(drawn, {}, [&](const Run* run) { return reached(*run, made.left_out_by); });
   }
   drawn.resize(colours.size());

@@ -36,7 +36,8 @@ struct Curves {
 };
 
 // One run: a colour for each metric. Several: a colour and a marker for each run, a dash for each metric. Of more than
-// eight runs the eight that reach the best values of the first metric, in the order in which they came.
+// eight runs the eight that reach the best values of the first validation metric, or of the first, in the order in
+// which they came.
 [[nodiscard]] Curves style_curves(std::span<const Run> runs, const Shown& shown);
 
 struct Point {

@@ -104,8 +104,10 @@ void Drawing::make_axes() {
 
 void Drawing::draw_heading() {
   text(left_, top_margin + 4, "start", cut(heading_.title, title_length_max), R"( font-size="16" font-weight="bold")");
+  top_ = top_margin + 14;
+  if (heading_.detail.empty()) return;
   text(left_, top_margin + 24, "start", cut(heading_.detail, detail_length_max), R"( font-size="12")");
-  top_ = top_margin + 34;
+  top_ += 20;
 }
 
 // A shape of about `size` pixels on each side of its middle, for people who cannot tell the colours apart.

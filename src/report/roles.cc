@@ -19,8 +19,6 @@ bool has_any(const std::string& name, std::initializer_list<std::string_view> pa
                      [&](std::string_view part) { return name.find(part) != std::string::npos; });
 }
 
-bool is_validation(const std::string& name) { return has_any(to_lower(name), {"val", "eval", "test"}); }
-
 // Of all runs, each name once, in the order of appearance.
 std::vector<std::string> all_names(std::span<const Run> runs) {
   std::vector<std::string> names;
@@ -40,6 +38,8 @@ std::vector<std::string> all_names(std::span<const Run> runs) {
 }
 
 }  // namespace
+
+bool is_validation(std::string_view name) { return has_any(to_lower(name), {"val", "eval", "test"}); }
 
 Role role_of(std::string_view text) {
   const std::string name = to_lower(text);

@@ -14,6 +14,7 @@ namespace sabath {
 
 enum class Role : std::uint8_t { loss, error, score, time, other };
 [[nodiscard]] Role role_of(std::string_view name);
+[[nodiscard]] bool is_validation(std::string_view name);
 
 struct Shown {
   std::vector<std::string> left;  // losses and errors; else what there is

@@ -43,7 +43,10 @@ class Reader {
       config.config = object_.try_text("config");
       config.deadline = object_.try_text("deadline");
     }
-    if (const auto text = object_.try_text("store")) config.store = path("store", *text);
+    if (const auto text = object_.try_text("store")) {
+      if (text->find_first_not_of(':') == std::string::npos) object_.fail("store", "names no directory");
+      config.store = path("store", *text);
+    }
     if (const auto text = object_.try_text("ca_file")) config.ca_file = path("ca_file", *text);
     config.stores = paths("stores");
     if (config.store && !config.stores.empty()) object_.fail("stores", "stands beside `store`: one of them is enough");

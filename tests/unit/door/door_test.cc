@@ -30,21 +30,22 @@ nlohmann::json error_of(const char* verb, const nlohmann::json& request) {
   return failed.is_object() ? failed.at("error") : failed;
 }
 
-TEST(Door, FailuresNameKeysAndVerbs) {
+TEST(DoorWording, FailuresNameKeysAndVerbs) {
   const auto low = error_of("gc", {{"low", 10}});
   EXPECT_EQ(low["message"], "\"low\" says how far to go when \"max_size\" is exceeded");
   EXPECT_EQ(low["hint"], "give \"max_size\" as well");
   EXPECT_EQ(error_of("fetch", nlohmann::json::object())["hint"], "e.g. `fetch cosmoflow`; `list` shows what there is");
-  EXPECT_EQ(error_of("verify", {{"names", {"cosmoflow"}}})["kind"], "not_found");
+  EXPECT_EQ(error_of("verify", {{"names", {"no-such-asset"}}})["kind"], "not_found");
 }
 
-TEST(Door, TheSettingsOfASessionAreNamedWithoutQuotesWhereASettingIsFrom) {
-  char* error = nullptr;
-  sabath_session* session = sabath_open("{\"store\": \":\"}", &error);
-  EXPECT_EQ(session, nullptr);
-  const auto failed = taken(error)["error"];
-  EXPECT_EQ(failed["message"], "store names no directory");
-  EXPECT_EQ(failed["hint"], "e.g. \"store\" /scratch/me/store");
+TEST(DoorWording, SettingsAreNamedAsKeys) {
+  const auto refused = [](const char* settings) {
+    char* error = nullptr;
+    EXPECT_EQ(sabath_open(settings, &error), nullptr);
+    return taken(error)["error"]["message"].get<std::string>();
+  };
+  EXPECT_EQ(refused(R"({"deadline": "soon"})"), "\"deadline\" soon is neither a time nor a span of time");
+  EXPECT_EQ(refused(R"({"store": ":"})"), "settings:1: \"store\" names no directory");
 }
 
 }  // namespace

@@ -28,15 +28,15 @@ bool has(const std::string& text, std::string_view part) { return text.find(part
 
 std::string drawn(const std::vector<sabath::Run>& runs) { return draw_figure(runs, choose_shown(runs, {}, 6)); }
 
-// 960 by 540 pixels: the plot is 848 by 434, from (84, 44). Epochs end 1.5 % beyond 1 and 3, losses at 0 and at 3.
+// 960 by 540 pixels: the plot is 848 by 412, from (84, 66). Epochs end 1.5 % beyond 1 and 3, losses at 0 and at 3.
 TEST(Figure, AValueIsDrawnWhereItBelongs) {
   const std::string svg = drawn({run_of({series("loss", {1, 2, 3})})});
-  EXPECT_TRUE(has(svg, R"( d="M96.35 333.33L508.00 188.67L919.65 44.00"/>)")) << svg;
-  EXPECT_TRUE(has(svg, R"(data-x="84.000" data-y="44.000" data-width="848.000" data-height="434.000")"));
+  EXPECT_TRUE(has(svg, R"( d="M96.35 340.67L508.00 203.33L919.65 66.00"/>)")) << svg;
+  EXPECT_TRUE(has(svg, R"(data-x="84.000" data-y="66.000" data-width="848.000" data-height="412.000")"));
   EXPECT_TRUE(has(svg, R"(data-position-low="0.97" data-position-high="3.03" data-position-scale="linear")"));
   EXPECT_TRUE(has(svg, R"(data-left-low="0" data-left-high="3" data-left-scale="linear")"));
   EXPECT_TRUE(has(svg, R"(<g class="curve" data-run="a run" data-metric="loss" data-axis="left">)"));
-  EXPECT_TRUE(has(svg, R"(<circle cx="508.00" cy="188.67" r="2.8" fill="#0072B2"><title>a run: epoch 2 loss = 2)"));
+  EXPECT_TRUE(has(svg, R"(<circle cx="508.00" cy="203.33" r="2.8" fill="#0072B2"><title>a run: epoch 2 loss = 2)"));
   EXPECT_EQ(count(svg, "<circle"), 3U);
   EXPECT_FALSE(has(svg, "data-right-low"));
 }
@@ -52,7 +52,7 @@ TEST(Figure, TimesHaveTheRightAxis) {
 
 TEST(Figure, AGapIsCrossedAndNotDrawnThrough) {
   const std::string svg = drawn({run_of({series("loss", {1, nan, 3})})});
-  EXPECT_TRUE(has(svg, R"( d="M96.35 333.33M919.65 44.00"/>)")) << svg;
+  EXPECT_TRUE(has(svg, R"( d="M96.35 340.67M919.65 66.00"/>)")) << svg;
   EXPECT_EQ(count(svg, "class=\"gap\""), 1U);
   EXPECT_TRUE(has(svg, "<title>a run: epoch 2 loss = NaN</title>"));
 }
@@ -82,7 +82,7 @@ TEST(Figure, StepsHaveNoTimePerEpoch) {
   sabath::Run run = run_of({series("loss", {1, 2}, 100), series("epoch_time", {3, 4}, 100)});
   run.by_step = true;
   const std::string svg = drawn({run});
-  EXPECT_TRUE(has(svg, "<title>Training, by step</title>"));
+  EXPECT_TRUE(has(svg, "<title>a run, by step</title>"));
   EXPECT_TRUE(has(svg, ">step</text>"));
   EXPECT_FALSE(has(svg, "data-axis=\"right\""));
 }
@@ -102,7 +102,7 @@ TEST(Figure, RunsBeyondEightAreCounted) {
   const std::vector<sabath::Run> runs(10, run_of({series("loss", {1, 2}), series("val_loss", {2, 3})}));
   const std::string svg = drawn(runs);
   EXPECT_EQ(count(svg, "<g class=\"curve\""), 16U);
-  EXPECT_TRUE(has(svg, "(2 more runs are not drawn)"));
+  EXPECT_TRUE(has(svg, "(2 more runs are not drawn; these have the best val_loss)"));
 }
 
 TEST(Curves, OneRunHasAColourForEachMetric) {
