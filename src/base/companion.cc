@@ -141,7 +141,6 @@ Companion::Companion(const std::filesystem::path& program, std::string_view role
   }
   try {
     await_greeting(program, stop);
-    complaints_.reset();
   } catch (const Error&) {
     kill();
     static_cast<void>(wait());
@@ -154,6 +153,8 @@ Companion::~Companion() { static_cast<void>(wait()); }
 void Companion::kill() noexcept {
   if (pid_ > 0) ::kill(pid_, SIGKILL);
 }
+
+std::string Companion::complaint() const { return text_in(complaints_); }
 
 std::optional<int> Companion::wait() noexcept {
   if (channel_) ::shutdown(channel_.get(), SHUT_RDWR);  // also where a child of the host holds it, too

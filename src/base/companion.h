@@ -26,7 +26,7 @@ namespace sabath {
 class Companion {
  public:
   struct Streams {
-    int out = -1, err = -1;  // -1: nowhere; a failure then reports what a wrong program wrote to `err`
+    int out = -1, err = -1;  // -1: nowhere; of `err` the first 4 KiB are kept then, see complaint()
   };
   Companion(const std::filesystem::path& program, std::string_view role, const Streams& streams,
             const std::stop_token& stop);
@@ -39,6 +39,7 @@ class Companion {
   void kill() noexcept;
   // Hangs up. The status of waitpid(2); nullopt: another part of this process got it, as it waits for all children.
   std::optional<int> wait() noexcept;
+  [[nodiscard]] std::string complaint() const;  // what it wrote to `err`, where that has no other reader; raw bytes
 
  private:
   void await_greeting(const std::filesystem::path& program, const std::stop_token& stop) const;

@@ -87,6 +87,7 @@ bool ListedPart::enter_files(bool over_tls) {
 // --- a document ---------------------------------------------------------------------------------------------------
 
 void ListPart::prepare() {
+  static_cast<void>(list_path(fragment()));  // a list without a name of its own is refused before a byte moves
   FileJob& job = own_job();
   job.inspect = [this](const std::string& text, const std::string&) {
     listed_ = parse_list(text, fragment());

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::uint64_t answer_bytes_max = std::uint64_t{256} << 20;
 
-[[noreturn]] void throw_end(std::optional<int> status, const std::string& what) {
+[[noreturn]] void throw_end(std::optional<int> status, const std::string& what, const std::string& complaint) {
   if (status && WIFSIGNALED(*status) && WTERMSIG(*status) != SIGKILL) {
     throw Error(FailureKind::invalid,
                 fmt::format("cannot read {}: HDF5 died of it ({})", what, ::strsignal(WTERMSIG(*status))),
@@ -27,7 +27,8 @@ constexpr std::uint64_t answer_bytes_max = std::uint64_t{256} << 20;
     throw Error(FailureKind::internal, fmt::format("the process that read {} was killed", what),
                 "the machine may be out of memory: see the system's log");
   }
-  throw Error(FailureKind::internal, fmt::format("the process that read {} ended without an answer", what));
+  throw Error(FailureKind::internal, fmt::format("the process that read {} ended without an answer", what),
+              complaint.empty() ? "" : fmt::format("it wrote: {}", printable(complaint, 4096)));
 }
 
 }  // namespace
@@ -58,8 +59,9 @@ std::string Hdf5::ask(const Hdf5Request& request, const std::stop_token& stop) {
   const auto answer = answer_to(request, what, stop);
   if (!answer) {
     const auto status = process_->wait();
+    const std::string complaint = process_->complaint();
     process_.reset();
-    throw_end(status, what);
+    throw_end(status, what, complaint);
   }
   Parcel::Reader parcel(*answer);
   if (const auto failure = parcel.failure()) {
