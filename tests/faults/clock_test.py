@@ -67,7 +67,8 @@ class Clock(Case):
                 there = ("--rewrite", f"{self.server.url()}={slow.url()}")
                 process = self.sabath.start("fetch", "--json", "asset", *there)
                 store = self.home / f"held{seconds}"
-                self.assertTrue(poll(lambda: any((store / "leases").glob("*")) and any((store / "partial").glob("*/journal.*"))))
+                begun = [(store / "leases", "*"), (store / "partial", "journal.*")]
+                self.assertTrue(poll(lambda: all(any(place.rglob(name)) for place, name in begun), 60))
                 self.assertIsNone(process.poll(), "it was too fast for this test")
                 process.send_signal(signal.SIGSTOP)  # it has not ended when the collector looks
                 how = ("--older-than", "0s", "--grace", "0s", "--partials", "0s", "--now")
