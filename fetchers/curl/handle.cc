@@ -1,15 +1,20 @@
 #include "curl/handle.h"
 
 #include <sys/ioctl.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <string_view>
 #include <utility>
 
 #include "sabath/error.h"
 
 namespace sabath {
 namespace {
+
+constexpr std::string_view head_end = "\r\n\r\n";
 
 // libcurl's own process-wide state: made by the first handle, never torn down, because lanes may outlive main's
 // statics.
@@ -24,6 +29,19 @@ template <typename Owner>
 Owner made(Owner handle) {
   if (!handle) throw Error(FailureKind::internal, "cannot make a libcurl handle: out of memory or descriptors");
   return handle;
+}
+
+// Bytes that wait in the socket, without the head of an answer of which nothing was read yet.
+std::uint64_t unread_body_bytes(curl_socket_t socket) {
+  int bytes = 0;
+  if (ioctl(socket, FIONREAD, &bytes) != 0 || bytes <= 0) return 0;
+  const auto all = static_cast<std::size_t>(bytes);
+  std::array<char, 16 << 10> front{};
+  const ssize_t seen = recv(socket, front.data(), std::min(all, front.size()), MSG_PEEK | MSG_DONTWAIT);
+  const std::string_view text(front.data(), seen > 0 ? static_cast<std::size_t>(seen) : 0);
+  if (!text.starts_with("HTTP/1.")) return all;
+  const auto end = text.find(head_end);
+  return end == std::string_view::npos ? all - text.size() : all - end - head_end.size();
 }
 
 }  // namespace
@@ -64,8 +82,7 @@ void Handle::clear() noexcept {
 }
 
 int Handle::close_socket(void* unread, curl_socket_t socket) {
-  int bytes = 0;
-  if (ioctl(socket, FIONREAD, &bytes) == 0) *static_cast<std::uint64_t*>(unread) += static_cast<std::uint64_t>(bytes);
+  *static_cast<std::uint64_t*>(unread) += unread_body_bytes(socket);
   return ::close(socket);
 }
 

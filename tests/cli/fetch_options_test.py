@@ -91,7 +91,7 @@ class Belief(Case):
         first = self.fetch("one")
         before = self.server.log()
         asset = self.fetch("one", "--force")
-        self.assertEqual(asset["fetched_bytes"], len(self.data))
+        self.expect_moved(asset, len(self.data), self.server.new_requests(before))
         self.assertEqual(asset["path"], first["path"])
         self.expect_log(asset, self.server.new_requests(before))
         self.expect_tree(asset["path"], {"f.bin": self.data})
@@ -269,10 +269,10 @@ class Together(Case):
                     self.assertEqual(result.exit, code, result.err)
                     self.assertLess(result.seconds, 60)
                     self.assertEqual(result.record["exit"], code)
+                    before = self.server.log()
                     asset = self.fetch("one", *arguments)
                     self.assertGreater(asset["reused_bytes"], 8 * MIB)
-                    moved = asset["fetched_bytes"] + asset["reused_bytes"]
-                    self.assertTrue(self.size <= moved <= 1.2 * self.size, asset)
+                    self.expect_moved(asset, self.size - asset["reused_bytes"], self.server.new_requests(before))
                     self.expect_tree(asset["path"], {"f.bin": self.data})
 
     def test_what_was_whole_before_a_kill_is_kept(self):
