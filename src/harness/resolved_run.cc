@@ -24,15 +24,6 @@ namespace fs = std::filesystem;
 
 constexpr std::uint64_t profile_size_max = 1 << 20;
 
-std::optional<Recipe> try_find(const Catalogue& catalogue, const std::string& name, AssetKind kind) {
-  try {
-    return catalogue.find(name, kind);
-  } catch (const Error& error) {
-    if (error.failure().kind != FailureKind::not_found) throw;
-    return std::nullopt;
-  }
-}
-
 [[noreturn]] void refuse_dataset(const Catalogue& catalogue, const Recipe& dataset) {
   std::vector<std::string> models;
   for (const Catalogue::Listed& listed : catalogue.all(AssetKind::model)) {
@@ -48,39 +39,30 @@ std::optional<Recipe> try_find(const Catalogue& catalogue, const std::string& na
 }
 
 Recipe find_model(const Catalogue& catalogue, const std::string& name) {
-  if (auto workflow = try_find(catalogue, name, AssetKind::workflow)) {
-    if (!try_find(catalogue, name, AssetKind::model)) return std::move(*workflow);
+  if (auto workflow = catalogue.try_find(name, AssetKind::workflow)) {
+    if (!catalogue.try_find(name, AssetKind::model)) return std::move(*workflow);
   }
-  if (const auto dataset = try_find(catalogue, name, AssetKind::dataset)) {
-    if (!try_find(catalogue, name, AssetKind::model)) refuse_dataset(catalogue, *dataset);
+  if (const auto dataset = catalogue.try_find(name, AssetKind::dataset)) {
+    if (!catalogue.try_find(name, AssetKind::model)) refuse_dataset(catalogue, *dataset);
   }
   return catalogue.find(name, AssetKind::model);
-}
-
-// The dataset that `sabath fetch MODEL` fetches, too.
-std::optional<Recipe> default_dataset(const Catalogue& catalogue, const Recipe& model, const RunSets& sets) {
-  if (!model.default_dataset.empty()) return catalogue.find(model.default_dataset, AssetKind::dataset);
-  for (const auto& [name, steps] : sets) {
-    if (auto dataset = try_find(catalogue, name, AssetKind::dataset)) return dataset;
-  }
-  return try_find(catalogue, model.name, AssetKind::dataset);
 }
 
 // DATASET, or the key of a run set that is no dataset, as recipes of the original have them.
 void choose_dataset(const Catalogue& catalogue, const RunCall& call, const RunSets& sets, ResolvedRun& run) {
   std::string wanted = call.request.run_set;
   if (call.request.dataset.empty()) {
-    run.dataset = default_dataset(catalogue, run.model, sets);
+    run.dataset = catalogue.dataset_of(run.model, sets);
     if (!run.dataset) {
       throw Error(FailureKind::usage, fmt::format("the recipe of {} names no dataset that is known", run.model.name),
                   fmt::format("name one: {} {} DATASET", verb_text("run"), run.model.name));
     }
   } else {
-    run.dataset = try_find(catalogue, call.request.dataset, AssetKind::dataset);
+    run.dataset = catalogue.try_find(call.request.dataset, AssetKind::dataset);
     const auto is_key = [&](const auto& set) { return set.first == call.request.dataset; };
     if (!run.dataset && std::ranges::any_of(sets, is_key)) {
       wanted = call.request.dataset;
-      run.dataset = default_dataset(catalogue, run.model, sets);
+      run.dataset = catalogue.dataset_of(run.model, sets);
     }
     if (!run.dataset) run.dataset = catalogue.find(call.request.dataset, AssetKind::dataset);  // throws with a hint
   }

@@ -178,6 +178,23 @@ void Catalogue::throw_not_found(const std::string& name, const std::vector<std::
   throw Error(FailureKind::not_found, fmt::format("no recipe named \"{}\"", printable(name)), hint);
 }
 
+std::optional<Recipe> Catalogue::try_find(const std::string& name, AssetKind kind) const {
+  try {
+    return find(name, kind);
+  } catch (const Error& error) {
+    if (error.failure().kind != FailureKind::not_found) throw;
+    return std::nullopt;
+  }
+}
+
+std::optional<Recipe> Catalogue::dataset_of(const Recipe& model, const RunSets& sets) const {
+  if (!model.default_dataset.empty()) return find(model.default_dataset, AssetKind::dataset);
+  for (const auto& [name, steps] : sets) {
+    if (auto dataset = try_find(name, AssetKind::dataset)) return dataset;
+  }
+  return try_find(model.name, AssetKind::dataset);
+}
+
 std::vector<Catalogue::Listed> Catalogue::all(std::optional<AssetKind> kind) const {
   std::vector<Listed> listed;
   std::set<std::tuple<AssetKind, std::string, std::string>> shown;

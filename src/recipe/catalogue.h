@@ -24,6 +24,11 @@ class Catalogue {
   // come before models, models before workflows, within each directory. An unreadable recipe hides nothing but itself.
   [[nodiscard]] Recipe find(const std::string& name, std::optional<AssetKind> kind) const;
 
+  [[nodiscard]] std::optional<Recipe> try_find(const std::string& name, AssetKind kind) const;  // nullopt: not found
+  // The dataset that a model brings: as its recipe says, else the first of `sets` that is one, else the one of its
+  // name.
+  [[nodiscard]] std::optional<Recipe> dataset_of(const Recipe& model, const RunSets& sets) const;
+
   struct Listed {
     std::optional<Recipe> recipe;
     std::string file, problem;  // problem: why it cannot be read

@@ -30,24 +30,6 @@
 namespace sabath {
 namespace {
 
-std::optional<Recipe> try_find(const Catalogue& catalogue, const std::string& name, AssetKind kind) {
-  try {
-    return catalogue.find(name, kind);
-  } catch (const Error& error) {
-    if (error.failure().kind != FailureKind::not_found) throw;
-    return std::nullopt;
-  }
-}
-
-// The dataset that a model brings: as its recipe says, else its first run set that is one, else the one of its name.
-std::optional<Recipe> default_dataset(const Catalogue& catalogue, const Recipe& model) {
-  if (!model.default_dataset.empty()) return catalogue.find(model.default_dataset, AssetKind::dataset);
-  for (const auto& [name, steps] : model.run) {
-    if (auto dataset = try_find(catalogue, name, AssetKind::dataset)) return dataset;
-  }
-  return try_find(catalogue, model.name, AssetKind::dataset);
-}
-
 bool ends_the_call(const AssetRecord& record) {
   return std::any_of(record.failures.begin(), record.failures.end(), [](const FileFailure& f) {
     return f.failure.kind == FailureKind::interrupted || f.failure.kind == FailureKind::terminated ||
@@ -101,8 +83,8 @@ std::vector<Recipe> Session::State::wanted(const FetchRequest& request, EventSin
     if (std::none_of(recipes.begin(), recipes.end(), same)) recipes.push_back(std::move(recipe));
   };
   for (const auto& name : request.names) {
-    if (auto model = try_find(known, name, AssetKind::model)) {
-      auto dataset = request.datasets.empty() ? default_dataset(known, *model) : std::nullopt;
+    if (auto model = known.try_find(name, AssetKind::model)) {
+      auto dataset = request.datasets.empty() ? known.dataset_of(*model, model->run) : std::nullopt;
       if (!dataset && request.datasets.empty()) {
         events.on(event::Warning{fmt::format("the recipe of {} names no dataset that is known: name one with {}",
                                              model->name, option_text("datasets"))});
@@ -229,7 +211,7 @@ FetchRecord Session::State::fetch(const FetchRequest& request, EventSink& events
 
 std::filesystem::path Session::path(const std::string& name) {
   const Catalogue catalogue = state_->catalogue();
-  const auto dataset = try_find(catalogue, name, AssetKind::dataset);
+  const auto dataset = catalogue.try_find(name, AssetKind::dataset);
   const Recipe recipe = dataset ? *dataset : catalogue.find(name, std::nullopt);
   const Failure missing{FailureKind::offline,
                         fmt::format("{} is not in the store {}", name, state_->settings.store.string()),
