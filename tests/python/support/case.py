@@ -83,7 +83,7 @@ def taken_over(request, requests):
     begin, end = start_of(request), start_of(request) + length(request)
     others = (other for other in requests if other is not request and other.uri == request.uri and other.range)
     starts = [start_of(other) for other in others if request.range]
-    return min((start for start in starts if begin <= start < end), default=end) - begin
+    return min((start for start in starts if begin < start < end), default=end) - begin
 
 
 def start_of(request):
