@@ -63,6 +63,7 @@ class Jobs(Case):
         text = (EXAMPLES / name).read_text()
         for setting, value in (
             ("disk=/local", f"disk={self.disks}/$SLURMD_NODENAME"),
+            ("mounted=yes", "mounted=no"),
             ("keep=500GB", f"keep=$(<{self.home}/cap)"),
             ("sabath=/usr/bin/sabath", f"sabath={program.BINARY}"),
         ):
