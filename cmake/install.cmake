@@ -1,64 +1,58 @@
-# What `cmake --install` puts where: the library with its headers, a CMake package, a pkg-config file, the program,
-# and the data it reads. Everything may be moved afterwards.
-include(CMakePackageConfigHelpers)
-set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/sabath)
-
-target_compile_features(sabath PUBLIC cxx_std_20)
-install(TARGETS sabath EXPORT sabathTargets)
-foreach(other sabath-ranks sabath-c)
-  if(TARGET ${other})
-    install(TARGETS ${other} EXPORT sabathTargets)
-    set_target_properties(${other} PROPERTIES INSTALL_RPATH_USE_LINK_PATH ON)
-  endif()
-endforeach()
-install(TARGETS sabath-cli)
+# What `cmake --install` puts where, in three components: program, library and docs. Everything may be moved afterwards.
+# docs/install.md tells administrators of it.
+set(data_dir ${CMAKE_INSTALL_DATADIR}/sabath)
 file(RELATIVE_PATH bin_to_lib /${CMAKE_INSTALL_BINDIR} /${CMAKE_INSTALL_LIBDIR})
+file(RELATIVE_PATH data_to_prefix /${data_dir} /)
+file(RELATIVE_PATH module_to_prefix /${data_dir}/modules/sabath/VERSION /)
+
+# Each component's files are listed below the prefix, so that an upgrade removes what is gone, and an uninstall all.
+configure_file(cmake/record_installed.cmake.in record_installed.cmake @ONLY)
+configure_file(cmake/uninstall.cmake.in uninstall.cmake @ONLY)
+function(record_installed component)
+  install(CODE "set(component ${component})" COMPONENT ${component})
+  install(SCRIPT ${PROJECT_BINARY_DIR}/record_installed.cmake COMPONENT ${component})
+endfunction()
+install(SCRIPT ${PROJECT_BINARY_DIR}/record_installed.cmake ALL_COMPONENTS)  # the directories that are not there yet
+
+# The program, and the data that it reads.
+install(CODE "
+  if(NOT EXISTS \"$<TARGET_FILE:sabath-cli>\")
+    message(FATAL_ERROR \"the program is not built: cmake --build ${PROJECT_BINARY_DIR} --target sabath-cli; then install again\")
+  endif()" COMPONENT program)
+install(TARGETS sabath-cli COMPONENT program)
 set_target_properties(sabath-cli PROPERTIES INSTALL_RPATH "$ORIGIN/${bin_to_lib}" INSTALL_RPATH_USE_LINK_PATH ON)
 # CMake fills a run path that it will edit up with colons, and an empty part of one is the current directory.
 set_target_properties(sabath-cli PROPERTIES BUILD_WITH_INSTALL_RPATH ON)
-install(DIRECTORY include/sabath DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h")
-
-install(EXPORT sabathTargets NAMESPACE sabath:: DESTINATION ${package_dir})
-configure_package_config_file(cmake/sabathConfig.cmake.in sabathConfig.cmake INSTALL_DESTINATION ${package_dir})
-write_basic_package_version_file(sabathConfigVersion.cmake COMPATIBILITY SameMinorVersion)
-install(FILES ${PROJECT_BINARY_DIR}/sabathConfig.cmake ${PROJECT_BINARY_DIR}/sabathConfigVersion.cmake
-  DESTINATION ${package_dir})
-
-# libsabath.a leaves its users to link what it needs: only what it calls itself, not what that needs in turn.
-set(private_libraries -lcurl -lcrypto -lfmt -pthread)
-foreach(library XXHASH ZSTD RE2 ARCHIVE LIBSSH2 MICROHTTPD YAML)
-  list(APPEND private_libraries ${${library}_LDFLAGS})
-endforeach()
-if(SABATH_SANITIZE)
-  list(APPEND private_libraries -fsanitize=${SABATH_SANITIZE})
+if(SABATH_PLUGINS)
+  install(TARGETS ${SABATH_PLUGIN_TARGETS} LIBRARY DESTINATION ${SABATH_PLUGIN_DIRECTORY} COMPONENT program)
 endif()
-list(REMOVE_DUPLICATES private_libraries)
-list(JOIN private_libraries " " private_libraries)
-file(RELATIVE_PATH pc_to_prefix /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
-configure_file(cmake/sabath.pc.in sabath.pc @ONLY)
-configure_file(cmake/sabath-c.pc.in sabath-c.pc @ONLY)
-install(FILES ${PROJECT_BINARY_DIR}/sabath.pc ${PROJECT_BINARY_DIR}/sabath-c.pc
-  DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
-
-# Data and documents: what is there today.
-function(install_if_there source destination)
-  if(EXISTS ${PROJECT_SOURCE_DIR}/${source})
-    install(DIRECTORY ${source}/ DESTINATION ${destination} ${ARGN})
-  endif()
+function(install_data source destination)
+  install(DIRECTORY ${source}/ DESTINATION ${destination} COMPONENT program ${ARGN})
 endfunction()
-install_if_there(recipes ${CMAKE_INSTALL_DATADIR}/sabath/recipes FILES_MATCHING PATTERN "*.json" PATTERN "*.py")
-install_if_there(fetchers/command ${CMAKE_INSTALL_DATADIR}/sabath/fetchers FILES_MATCHING PATTERN "*.json")
-install_if_there(etc/sites ${CMAKE_INSTALL_DATADIR}/sabath/sites FILES_MATCHING PATTERN "*.json")
+install_data(recipes ${data_dir}/recipes FILES_MATCHING PATTERN "*.json" PATTERN "*.py")
+install_data(fetchers/command ${data_dir}/fetchers FILES_MATCHING PATTERN "*.json")
+install_data(etc/sites ${data_dir}/sites FILES_MATCHING PATTERN "*.json")
 foreach(scheduler slurm pbs flux lsf)
-  install_if_there(etc/${scheduler} ${CMAKE_INSTALL_DATADIR}/sabath/jobs/${scheduler})
+  install_data(etc/${scheduler} ${data_dir}/jobs/${scheduler})
 endforeach()
-install_if_there(docs ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTERN "*.md")
-install_if_there(etc/man ${CMAKE_INSTALL_MANDIR})
-install_if_there(etc/completions/bash ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
-install_if_there(etc/completions/zsh ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
-install_if_there(etc/completions/fish ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
-foreach(document README.md DESIGN.md LICENSE)
-  if(EXISTS ${PROJECT_SOURCE_DIR}/${document})
-    install(FILES ${document} DESTINATION ${CMAKE_INSTALL_DOCDIR})
-  endif()
+install_data(etc/man ${CMAKE_INSTALL_MANDIR})
+install_data(etc/completions/bash ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+install_data(etc/completions/zsh ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+install_data(etc/completions/fish ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+configure_file(etc/modules/sabath.in modulefile @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/modulefile DESTINATION ${data_dir}/modules/sabath RENAME ${PROJECT_VERSION}
+  COMPONENT program)
+install(FILES ${PROJECT_BINARY_DIR}/uninstall.cmake DESTINATION ${data_dir} COMPONENT program)
+record_installed(program)
+
+# The documents lie as in the source tree, so that their links lead on.
+install(FILES README.md DESIGN.md HACKING.md CHANGELOG.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT docs)
+foreach(folder docs bench/results)
+  install(DIRECTORY ${folder}/ DESTINATION ${CMAKE_INSTALL_DOCDIR}/${folder} COMPONENT docs FILES_MATCHING PATTERN "*.md")
 endforeach()
+foreach(folder bench fetchers)
+  install(FILES ${folder}/README.md DESTINATION ${CMAKE_INSTALL_DOCDIR}/${folder} COMPONENT docs)
+endforeach()
+record_installed(docs)
+
+add_subdirectory(cmake/library)  # last: it says so where it is not built

@@ -78,6 +78,9 @@ without the variable.
 .TP
 .I PREFIX/share/sabath/recipes
 The recipes that came with the program.
+.TP
+.I PREFIX/share/doc/sabath/docs
+The documents that this page and the messages call docs/NAME.md.
 .SH EXIT STATUS
 """
 

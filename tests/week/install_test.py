@@ -1,0 +1,167 @@
+#!/usr/bin/python3
+"""`cmake --install` as an administrator uses it: after a partial build, over an older version, moved, and away again."""
+
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+
+from support.case import Case, main
+
+BUILD = pathlib.Path(os.environ.get("SABATH_BUILD", ""))
+CMAKE = os.environ.get("SABATH_CMAKE", "cmake")
+# What `module load` does with a modulefile, for a machine without modules.
+MODULES = """
+proc prepend-path {name value} { puts "$name=$value" }
+foreach command {module-whatis conflict setenv} { proc $command args {} }
+set ModulesCurrentModulefile [lindex $argv 0]
+source $ModulesCurrentModulefile
+"""
+
+
+def paths_below(directory):
+    return sorted(str(path.relative_to(directory)) for path in directory.rglob("*"))
+
+
+class InstallCase(Case):
+    def setUp(self):
+        super().setUp()
+        if not (BUILD / "cmake_install.cmake").exists():
+            self.skipTest("SABATH_BUILD names no build directory")
+        self.prefix = self.home / "prefix"
+
+    def install(self, build=BUILD, *arguments, code=0):
+        """What cmake says, without its lines of each file."""
+        result = subprocess.run([CMAKE, "--install", build, "--prefix", self.prefix, *arguments], capture_output=True,
+                                text=True, check=False)  # fmt: skip
+        self.assertEqual(result.returncode, code, result.stderr)
+        said = [line for line in result.stdout.splitlines() if not re.match("-- (Installing|Up-to-date|Install conf)", line)]
+        return " ".join((" ".join(said) + result.stderr).split())
+
+    def uninstall(self):
+        script = self.prefix / "share/sabath/uninstall.cmake"
+        return subprocess.run([CMAKE, "-P", script], capture_output=True, text=True, check=True).stdout
+
+    def built(self, *parts):
+        """A build directory with only these parts of this one."""
+        copy = self.home / "build"
+        for script in [*BUILD.rglob("cmake_install.cmake"), *BUILD.glob("*.cmake"), BUILD / "modulefile"]:
+            file = copy / script.relative_to(BUILD)
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(script.read_text().replace(str(BUILD), str(copy)))
+        for part in parts:
+            (copy / part).parent.mkdir(parents=True, exist_ok=True)
+            os.symlink(BUILD / part, copy / part)
+        return copy
+
+
+class Install(InstallCase):
+    def test_after_the_quickstart(self):
+        """It builds the program only: that is installed, and the library's absence is said."""
+        programs = ["bin/sabath", *(str(p.relative_to(BUILD)) for p in BUILD.glob("lib*/sabath"))]
+        build = self.built(*programs)
+        said = self.install(build)
+        self.assertEqual(said, f"-- Not installed: the library is not built: cmake --build {build} --target sabath-library;"
+                               " then install again")
+        self.assertFalse(list(self.prefix.glob("include/*")) + list(self.prefix.rglob("libsabath.*")))
+        self.assertIn("the library is not built", self.install(build, "--component", "library", code=1))
+        listed = subprocess.run([self.prefix / "bin/sabath", "list"], capture_output=True, text=True, env={"HOME": "/"},
+                                check=True).stdout
+        self.assertIn("cosmoflow", listed)
+
+    def test_nothing_is_built(self):
+        said = self.install(self.built(), code=1)
+        self.assertIn("the program is not built: cmake --build", said)
+        self.assertFalse(list(self.prefix.rglob("*.json")))
+
+    def test_upgrade(self):
+        """What only the older version had goes, and what others put beside it stays."""
+        self.install()
+        for name, component in (("share/sabath/recipes/datasets/gone.json", "program"), ("share/doc/sabath/docs/gone.md", "docs")):
+            (self.prefix / name).write_text("{}")
+            with open(self.prefix / f"share/sabath/installed/{component}.txt", "a", encoding="utf-8") as names:
+                names.write(name + "\n")
+        config, own = self.prefix / "etc/sabath/config.json", self.prefix / "share/sabath/recipes/datasets/own.json"
+        config.parent.mkdir(parents=True)
+        for file in (config, own):
+            file.write_text("{}")
+        before = paths_below(self.prefix)
+        said = self.install(BUILD, "--component", "program")
+        self.assertEqual(said, f"-- Removing: {self.prefix}/share/sabath/recipes/datasets/gone.json")
+        self.assertEqual(self.install(), f"-- Removing: {self.prefix}/share/doc/sabath/docs/gone.md")
+        self.assertEqual(self.install(), "")
+        gone = {"share/sabath/recipes/datasets/gone.json", "share/doc/sabath/docs/gone.md"}
+        self.assertEqual(paths_below(self.prefix), sorted(set(before) - gone))
+
+    def test_uninstall(self):
+        self.install()
+        self.assertIn("Removed", self.uninstall())
+        self.assertFalse(self.prefix.exists())
+        for kept in ("bin/other", "share/man/man1/other.1", "etc/sabath/config.json"):
+            (self.prefix / kept).parent.mkdir(parents=True, exist_ok=True)
+            (self.prefix / kept).write_text("x")
+        (self.prefix / "lib").mkdir()  # empty, and not ours
+        before = paths_below(self.prefix)
+        self.install()
+        self.install(BUILD, "--component", "docs")
+        self.uninstall()
+        self.assertEqual(paths_below(self.prefix), before)
+
+
+class Prefix(InstallCase):
+    def setUp(self):
+        super().setUp()
+        self.install()
+        moved = self.home / "moved"
+        self.prefix.rename(moved)
+        self.prefix = moved
+
+    def run_installed(self, *arguments, **variables):
+        path = f"{self.prefix}/bin:/usr/bin:/bin"
+        return subprocess.run(arguments, env={"HOME": str(self.home), "PATH": path, **variables}, capture_output=True,
+                              text=True, check=True).stdout
+
+    def test_documents(self):
+        """Each link of each document, and each docs/NAME.md of the manual, leads to a file."""
+        home = self.prefix / "share/doc/sabath"
+        for page in home.rglob("*.md"):
+            for link in re.findall(r"\]\(([^)#:\s]+)", page.read_text()):
+                self.assertTrue((page.parent / link).exists(), f"{page.relative_to(home)} links to {link}")
+        manual = (self.prefix / "share/man/man1/sabath.1").read_text()
+        named = set(re.findall(r"docs/[a-z-]+\.md", manual.replace("\\-", "-")))
+        self.assertGreater(len(named), 5)
+        for name in named:
+            self.assertTrue((home / name).exists(), name)
+
+    def test_help_and_manual(self):
+        for verb in ("fetch", "manifest diff"):
+            self.assertTrue(self.run_installed("sabath", "help", *verb.split()).startswith(f"sabath {verb}: "))
+        if shutil.which("man"):
+            self.assertEqual(self.run_installed("man", "-w", "sabath").strip(), f"{self.prefix}/share/man/man1/sabath.1")
+
+    def test_schemas(self):
+        schemas = sorted((self.prefix / "share/sabath/recipes/schema").glob("*.json"))
+        self.assertEqual([file.name for file in schemas], ["recipe-0.schema.json", "recipe-1.schema.json"])
+        for file in schemas:
+            self.assertIn("$schema", json.loads(file.read_text()))
+
+    def test_module(self):
+        (module,) = (self.prefix / "share/sabath/modules/sabath").iterdir()
+        self.assertEqual(f"sabath {module.name}", self.run_installed("sabath", "--version").split("\n")[0][: len(module.name) + 7])
+        if not shutil.which("tclsh"):
+            self.skipTest("there is no tclsh")
+        loader, link = self.home / "load.tcl", self.home / "sabath"
+        loader.write_text(MODULES)
+        link.symlink_to(module)
+        for file in (module, link):
+            said = subprocess.run(["tclsh", loader, file], capture_output=True, text=True, check=True).stdout
+            paths = dict(line.split("=") for line in said.splitlines())
+            self.assertEqual(paths["PATH"], f"{self.prefix}/bin")
+            for value in paths.values():
+                self.assertTrue(pathlib.Path(value).is_dir(), value)
+
+
+if __name__ == "__main__":
+    main()
