@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -31,14 +32,19 @@ struct ServeRequest {
   unsigned connections = 256;              // at once, at most 10,000
   std::uint64_t limit_rate = 0;            // bytes a second to each client; 0: none
   std::chrono::seconds grace{30};          // how long answers on their way may take to end, at most a day
-  // Both are called by the thread that serves; either may be empty.
+  // All are called by the thread that serves; each may be empty.
   std::function<void(const Serving&)> on_start;
-  std::function<void(std::string_view)> on_requests;  // whole lines, one for each answered request
+  std::function<void(std::string_view)> on_requests;  // whole lines, one for each request or unanswered connection
+  // Asked some times a second: whether to read the token, the certificate and the key again. If one of them is bad
+  // then, all stay as they were, and the failure says why.
+  std::function<bool()> reload_asked;
+  std::function<void(const std::optional<Failure>&)> on_reload;
 };
 
 struct ServeRecord {
   std::uint64_t requests = 0, bytes = 0;
   std::uint64_t cut = 0;            // answers that ended before their end
+  std::uint64_t unanswered = 0;     // connections that were refused, or brought no whole request
   std::uint64_t lines_dropped = 0;  // that on_requests was too slow for
   std::string url;
   std::filesystem::path store;
@@ -46,7 +52,7 @@ struct ServeRecord {
   int exit = 0;
 };
 
-// Events: ServeStarted; without on_requests, a Note of each answered request.
+// Events: ServeStarted; without on_requests, a Note of each request; without on_reload, a Warning of each failure.
 [[nodiscard]] ServeRecord serve(Session& session, const ServeRequest& request, EventSink& events,
                                 std::stop_token stop = {});
 [[nodiscard]] std::string to_json(const ServeRecord& record);

@@ -93,6 +93,7 @@ class Program {
     }
     if (line.verb->once && is_later_rank(environment_)) return 0;
     if (line.verb->keeps_state) signals_.let_finish();
+    if (line.verb->reloads) signals_.let_reload();
     Context context{configuration, presentation_, out_, environment_, signals_, line.verb->by_ranks ? ranks_ : nullptr};
     for (const std::string& doubt : configuration.doubts) context.warn(doubt);
     return signals_.code_after(line.action(context));

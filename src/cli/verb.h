@@ -47,6 +47,7 @@ struct Verb {
   Action (*declare)(OptionSet& options) = nullptr;  // the returned action owns the options' targets
   bool by_ranks = false;                            // under mpirun all ranks do it together
   bool once = false;                                // under mpirun only the first rank has to say it
+  bool reloads = false;                             // SIGHUP asks it to read its files again
 };
 
 [[nodiscard]] std::span<const Verb* const> verbs();

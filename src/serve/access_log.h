@@ -1,4 +1,4 @@
-// One line for each answered request: docs/serving.md, "The log". Pure; any thread.
+// One line for each request, and for each connection that brought none: docs/serving.md, "The log". Pure; any thread.
 #pragma once
 
 #include <cstdint>
@@ -7,12 +7,19 @@
 namespace sabath {
 
 struct AccessEntry {
+  enum class Ending {
+    ok,
+    cut,      // the connection ended before the answer did
+    broken,   // what came was no whole request
+    silent,   // no whole request came in time
+    refused,  // the client had too many connections
+  };
   std::int64_t time_ms = 0;  // since 1970, when the request had been read
   std::string client;        // address:port
   std::string method, path;  // as the client wrote them: shown escaped
-  int status = 0;
-  std::uint64_t bytes = 0;  // of the body, that the answer promised; of a cut one, that the client acknowledged
-  bool cut = false;         // the connection ended before the answer did
+  int status = 0;            // 0: there was no request to answer
+  std::uint64_t bytes = 0;   // of the body, that the answer promised; of a cut one, that the client acknowledged
+  Ending ending = Ending::ok;
   double seconds = 0;
 };
 

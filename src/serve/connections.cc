@@ -5,32 +5,55 @@
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "base/threads.h"
 
 namespace sabath {
 namespace {
 
-std::uint64_t bytes_acked(int socket) {
+constexpr std::uint64_t fin = 1, tls_alert_size_max = 64;  // the kernel counts a FIN as a byte
+
+tcp_info info_of(int socket) {
   tcp_info info{};
   socklen_t size = sizeof info;
-  return ::getsockopt(socket, IPPROTO_TCP, TCP_INFO, &info, &size) == 0 ? info.tcpi_bytes_acked : 0;
+  return ::getsockopt(socket, IPPROTO_TCP, TCP_INFO, &info, &size) == 0 ? info : tcp_info{};
 }
+std::uint64_t bytes_acked(int socket) { return info_of(socket).tcpi_bytes_acked; }
+
+std::string_view address_of(std::string_view client) { return client.substr(0, client.rfind(':')); }
 
 }  // namespace
 
-Connections::Connections(const ConnectionDeadlines& deadlines)
-    : deadlines_(deadlines), sweeper_(start_thread([this](std::stop_token stop) { sweep(stop); })) {}
+Connections::Connections(const ConnectionDeadlines& deadlines, bool tls)
+    : deadlines_(deadlines),
+      farewell_(tls ? tls_alert_size_max : fin),
+      sweeper_(start_thread([this](std::stop_token stop) { sweep(stop); })) {}
 
-void Connections::opened(int socket) {
+void Connections::opened(int socket, std::string client) {
   const std::lock_guard lock(mutex_);
-  connections_[socket] = {Phase::waiting, Clock::now()};
+  connections_[socket] = {.since = Clock::now(), .client = std::move(client)};
 }
 
-void Connections::closed(int socket) {
+Connections::Closed Connections::closed(int socket) {
   const std::lock_guard lock(mutex_);
-  connections_.erase(socket);
+  const auto found = connections_.find(socket);
+  if (found == connections_.end()) return {};
+  Connection& connection = found->second;
+  Closed closed{.client = std::move(connection.client), .waited = Clock::now() - connection.since};
+  const bool first = connection.received == 0;
+  const bool more = info_of(socket).tcpi_bytes_received > connection.received + (first ? fin : farewell_);
+  if (connection.phase == Phase::waiting && (more || (first && connection.late)))
+    closed.rest = connection.late ? Rest::silent : Rest::broken;
+  connections_.erase(found);
   changed_.notify_all();
+  return closed;
+}
+
+unsigned Connections::of_address(std::string_view client) const {
+  const std::lock_guard lock(mutex_);
+  return static_cast<unsigned>(std::ranges::count_if(
+      connections_, [&](const auto& entry) { return address_of(entry.second.client) == address_of(client); }));
 }
 
 void Connections::working(int socket) { enter(socket, Phase::working); }
@@ -44,6 +67,7 @@ void Connections::enter(int socket, Phase phase) {
   Connection& connection = found->second;
   connection.phase = phase;
   connection.since = Clock::now();
+  if (phase == Phase::working) connection.received = info_of(socket).tcpi_bytes_received;
   if (phase == Phase::answering) connection.acked_before = connection.acked_window = bytes_acked(socket);
   changed_.notify_all();
 }
@@ -82,7 +106,9 @@ void Connections::sweep(std::stop_token stop) {
   std::unique_lock lock(mutex_);
   while (!stop.stop_requested()) {
     for (auto& [socket, connection] : connections_) {
-      if (is_late(socket, connection)) ::shutdown(socket, SHUT_RDWR);
+      if (!is_late(socket, connection)) continue;
+      connection.late = true;
+      ::shutdown(socket, SHUT_RDWR);
     }
     changed_.wait_for(lock, stop, pause, [] { return false; });
   }

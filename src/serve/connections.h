@@ -11,6 +11,8 @@
 #include <map>
 #include <mutex>
 #include <stop_token>
+#include <string>
+#include <string_view>
 #include <thread>
 
 namespace sabath {
@@ -23,13 +25,26 @@ struct ConnectionDeadlines {
 
 class Connections {
  public:
-  explicit Connections(const ConnectionDeadlines& deadlines);
+  Connections(const ConnectionDeadlines& deadlines, bool tls);
   ~Connections() = default;
   Connections(const Connections&) = delete;
   Connections& operator=(const Connections&) = delete;
 
-  void opened(int socket);
-  void closed(int socket);
+  // How a connection ended that no answer was on its way to.
+  enum class Rest {
+    nothing,  // each request was answered
+    broken,   // bytes came that were no whole request
+    silent,   // it was put out, because no whole request came in time
+  };
+  struct Closed {
+    Rest rest = Rest::nothing;
+    std::string client;
+    std::chrono::duration<double> waited{0};
+  };
+
+  void opened(int socket, std::string client);
+  Closed closed(int socket);
+  [[nodiscard]] unsigned of_address(std::string_view client) const;  // open ones from that address, at any port
   void working(int socket);    // the request was read: the client need not send anything
   void answering(int socket);  // the answer is on its way
   void waiting(int socket);    // the answer has left: the next request may come
@@ -43,7 +58,10 @@ class Connections {
   enum class Phase { waiting, working, answering };
   struct Connection {
     Phase phase = Phase::waiting;
-    Clock::time_point since;         // of the phase, or of the window
+    Clock::time_point since{};       // of the phase, or of the window
+    std::string client{};            // address:port
+    std::uint64_t received = 0;      // bytes, up to the last whole request
+    bool late = false;               // put out while it waited
     std::uint64_t acked_before = 0;  // when the answer began
     std::uint64_t acked_window = 0;  // when the window began
   };
@@ -52,6 +70,7 @@ class Connections {
   [[nodiscard]] bool is_late(int socket, Connection& connection) const;
 
   const ConnectionDeadlines deadlines_;
+  const std::uint64_t farewell_;  // bytes that end a connection and ask for nothing
   mutable std::mutex mutex_;
   std::condition_variable_any changed_;
   std::map<int, Connection> connections_;

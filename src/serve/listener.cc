@@ -18,19 +18,18 @@ namespace {
 
 constexpr int backlog = 128;
 
-std::string to_text(const sockaddr_storage& address, socklen_t size) {
+}  // namespace
+
+std::string text_of(const sockaddr* address, socklen_t size) {
   std::array<char, NI_MAXHOST> host{};
   std::array<char, NI_MAXSERV> port{};
-  const auto* generic = reinterpret_cast<const sockaddr*>(&address);
-  if (::getnameinfo(generic, size, host.data(), host.size(), port.data(), port.size(),
+  if (::getnameinfo(address, size, host.data(), host.size(), port.data(), port.size(),
                     NI_NUMERICHOST | NI_NUMERICSERV)) {
     return "-";
   }
-  const bool v6 = address.ss_family == AF_INET6;
+  const bool v6 = address->sa_family == AF_INET6;
   return fmt::format("{}{}{}:{}", v6 ? "[" : "", host.data(), v6 ? "]" : "", port.data());
 }
-
-}  // namespace
 
 Fd listen_at(const std::string& host, std::uint16_t port) {
   const std::string place = fmt::format("{}:{}", printable(host), port);
@@ -73,7 +72,7 @@ std::string peer_of(int socket) {
   sockaddr_storage address{};
   socklen_t size = sizeof address;
   if (::getpeername(socket, reinterpret_cast<sockaddr*>(&address), &size) != 0) return "-";
-  return to_text(address, size);
+  return text_of(reinterpret_cast<const sockaddr*>(&address), size);
 }
 
 }  // namespace sabath

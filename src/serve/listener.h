@@ -1,6 +1,8 @@
 // A TCP socket that listens. Throws Error{unavailable}.
 #pragma once
 
+#include <sys/socket.h>
+
 #include <cstdint>
 #include <string>
 
@@ -10,6 +12,7 @@ namespace sabath {
 
 [[nodiscard]] Fd listen_at(const std::string& host, std::uint16_t port);
 [[nodiscard]] std::uint16_t port_of(const Fd& socket);
-[[nodiscard]] std::string peer_of(int socket);  // "127.0.0.1:4242", "[::1]:4242"; "-" if it has no peer
+[[nodiscard]] std::string text_of(const sockaddr* address, socklen_t size);  // "127.0.0.1:4242", "[::1]:4242"
+[[nodiscard]] std::string peer_of(int socket);                               // the same; "-" if it has no peer
 
 }  // namespace sabath

@@ -1,15 +1,14 @@
 #include "serve/server.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <microhttpd.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
-#include <array>
 #include <atomic>
-#include <condition_variable>
 #include <mutex>
 #include <utility>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/hash.h"
@@ -18,6 +17,7 @@
 #include "serve/content.h"
 #include "serve/listener.h"
 #include "serve/reply.h"
+#include "serve/response.h"
 
 namespace sabath {
 namespace {
@@ -25,7 +25,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t head_size_max = 16 * 1024;  // of a request
-constexpr std::size_t piece_size = 256 * 1024;    // of an answer not sent by sendfile
+constexpr std::size_t older_max = 8;
 
 // Takes the same time for every wrong token: it compares hashes of equal length, to the end.
 bool equal(const Secret& token, std::string_view offered) {
@@ -44,6 +44,11 @@ int socket_of(MHD_Connection* connection) {
   return MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
 }
 
+std::size_t head_size(MHD_Connection* connection) {
+  const auto* info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
+  return info == nullptr ? 0 : info->header_size;
+}
+
 std::int64_t now_ms() { return unix_time<std::chrono::milliseconds>(); }
 
 struct Answer {
@@ -51,77 +56,55 @@ struct Answer {
   std::uint64_t body_bytes = 0;
 };
 
-// One request and its answer.
+// One request and its answer, from the request's first line on.
 struct Exchange {
   AccessEntry access;
   Clock::time_point begin = Clock::now();
-};
-
-// Content on its way through a buffer: over TLS, or with a bounded rate.
-struct Pieces {
-  ServedContent content;
-  std::uint64_t offset = 0, rate_max = 0;
-  const std::atomic<bool>& ending;
-  Clock::time_point begin = Clock::now();
-};
-
-ssize_t read_piece(void* self, std::uint64_t position, char* buffer, std::size_t size) noexcept {
-  auto& pieces = *static_cast<Pieces*>(self);
-  if (pieces.rate_max > 0) {
-    size = std::min<std::size_t>(size, std::max<std::uint64_t>(pieces.rate_max / 20, 1));
-    const auto due = pieces.begin + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(
-                                        static_cast<double>(position) / static_cast<double>(pieces.rate_max)));
-    while (!pieces.ending && Clock::now() < due) {
-      std::this_thread::sleep_for(std::min<Clock::duration>(due - Clock::now(), std::chrono::milliseconds(50)));
-    }
-    if (pieces.ending) return MHD_CONTENT_READER_END_WITH_ERROR;
-  }
-  const ssize_t got = ::pread(pieces.content.file.get(), buffer, size, static_cast<off_t>(pieces.offset + position));
-  return got > 0 ? got : MHD_CONTENT_READER_END_WITH_ERROR;
-}
-
-void free_pieces(void* self) noexcept { delete static_cast<Pieces*>(self); }
-
-MHD_Response* text_response(const std::string& body) {
-  return MHD_create_response_from_buffer(body.size(), const_cast<char*>(body.data()), MHD_RESPMEM_MUST_COPY);
-}
-
-class Response {
- public:
-  explicit Response(MHD_Response* response) : response_(response) {
-    if (response_ == nullptr) throw Error(FailureKind::internal, "cannot make an answer: out of memory");
-  }
-  ~Response() { MHD_destroy_response(response_); }
-  Response(const Response&) = delete;
-  Response& operator=(const Response&) = delete;
-  void add(const char* name, const std::string& value) { MHD_add_response_header(response_, name, value.c_str()); }
-  [[nodiscard]] MHD_Response* get() const noexcept { return response_; }
-
- private:
-  MHD_Response* response_;
+  const char* path_end = nullptr;  // where the first line's path ends, if it has no NUL inside
+  bool begun = false;              // the head has been read
+  bool sound = false;              // and is one
+  bool has_body = false;
 };
 
 struct Daemon {
+  Daemon(Store& its_store, const ServeSettings& its_settings, Server::OnAccess its_log)
+      : store(its_store),
+        settings(its_settings),
+        token(its_settings.token),
+        on_access(std::move(its_log)),
+        connections(its_settings.deadlines, !its_settings.certificate.empty()) {}
+
   Store& store;
-  ServeSettings settings;
+  const ServeSettings settings;
+  const bool tls = !settings.certificate.empty(), by_token = !settings.token.empty();
+  mutable std::mutex token_mutex;
+  Secret token;
   Server::OnAccess on_access;
   Connections connections;
-  std::mutex log_mutex{};
+  std::mutex log_mutex;
   std::atomic<bool> ending{false};
-  std::uint16_t port = 0;
-  MHD_Daemon* daemon = nullptr;
+  Fd listener;
+  std::atomic<MHD_Daemon*> daemon{nullptr};
+  std::vector<MHD_Daemon*> older;  // began with an earlier certificate; each only ends what it has begun
 
-  void start();
+  [[nodiscard]] MHD_Daemon* start(const std::string& certificate, const Secret& key);
+  void renew(const Secret& new_token, const std::string& certificate, const Secret& key);
+  bool drain(std::chrono::milliseconds limit);
   void stop();
   [[nodiscard]] bool allowed(MHD_Connection* connection) const;
-  [[nodiscard]] Answer answer(MHD_Connection* connection, const char* path, std::string_view method, bool has_body);
+  [[nodiscard]] Answer answer(MHD_Connection* connection, const char* path, const Exchange& exchange);
   [[nodiscard]] Answer send(MHD_Connection* connection, ServedContent content);
   [[nodiscard]] Answer refuse(MHD_Connection* connection, int status, std::string_view why, const char* field = nullptr,
                               const char* value = nullptr);
-  [[nodiscard]] std::unique_ptr<Exchange> begin(MHD_Connection* connection, const char* path, const char* method);
-  void finish(MHD_Connection* connection, Exchange& exchange, const char* path, bool has_body);
-  void note(MHD_Connection* connection, const Exchange& exchange, bool cut);
+  void queue(MHD_Connection* connection, int status, Response& response) const;
+  void begin(MHD_Connection* connection, Exchange& exchange, const char* version, const char* method);
+  void finish(MHD_Connection* connection, Exchange& exchange, const char* path);
+  void note(MHD_Connection* connection, const Exchange& exchange, AccessEntry::Ending how);
+  void note(AccessEntry access, AccessEntry::Ending how);
 
+  static MHD_Result on_client(void* self, const sockaddr* address, socklen_t size);
+  static void* on_first_line(void* self, const char* path, MHD_Connection* connection);
+  static std::size_t as_written(void* self, MHD_Connection* connection, char* path);
   static MHD_Result on_request(void* self, MHD_Connection* connection, const char* path, const char* method,
                                const char* version, const char* upload, std::size_t* upload_size, void** exchange);
   static void on_completed(void* self, MHD_Connection* connection, void** exchange, MHD_RequestTerminationCode how);
@@ -130,11 +113,19 @@ struct Daemon {
 };
 
 bool Daemon::allowed(MHD_Connection* connection) const {
-  if (settings.token.empty()) return true;
+  if (!by_token) return true;
   std::string_view value = header(connection, "Authorization");
   if (!value.starts_with("Bearer ")) return false;
   value.remove_prefix(7);
-  return equal(settings.token, value);
+  const std::lock_guard lock(token_mutex);
+  return equal(token, value);
+}
+
+// A connection that began with an earlier certificate ends with this answer.
+void Daemon::queue(MHD_Connection* connection, int status, Response& response) const {
+  if (MHD_get_connection_info(connection, MHD_CONNECTION_INFO_DAEMON)->daemon != daemon)
+    response.add("Connection", "close");
+  MHD_queue_response(connection, static_cast<unsigned>(status), response.get());
 }
 
 Answer Daemon::refuse(MHD_Connection* connection, int status, std::string_view why, const char* field,
@@ -143,14 +134,17 @@ Answer Daemon::refuse(MHD_Connection* connection, int status, std::string_view w
   Response response(text_response(body));
   response.add("Content-Type", "application/json");
   if (field != nullptr) response.add(field, value);
-  MHD_queue_response(connection, static_cast<unsigned>(status), response.get());
+  queue(connection, status, response);
   return {status, body.size()};
 }
 
-Answer Daemon::answer(MHD_Connection* connection, const char* path, std::string_view method, bool has_body) {
+Answer Daemon::answer(MHD_Connection* connection, const char* path, const Exchange& exchange) {
+  const std::string& method = exchange.access.method;
+  if (!exchange.sound) return refuse(connection, 400, "a path has no NUL", "Connection", "close");
+  if (head_size(connection) > head_size_max) return refuse(connection, 431, "a head has at most 16 KiB");
   if (method != "GET" && method != "HEAD")
     return refuse(connection, 405, "this source is read-only", "Allow", "GET, HEAD");
-  if (has_body) return refuse(connection, 413, "a request has no body here", "Connection", "close");
+  if (exchange.has_body) return refuse(connection, 413, "a request has no body here", "Connection", "close");
   if (!allowed(connection)) return refuse(connection, 401, "a token is needed", "WWW-Authenticate", "Bearer");
   const auto target = try_parse_target(path);
   if (!target) return refuse(connection, 404, "no such path");
@@ -158,7 +152,7 @@ Answer Daemon::answer(MHD_Connection* connection, const char* path, std::string_
     const std::string body = "{\"server\":\"sabath\",\"version\":\"" SABATH_VERSION "\",\"protocol\":1}\n";
     Response response(text_response(body));
     response.add("Content-Type", "application/json");
-    MHD_queue_response(connection, 200, response.get());
+    queue(connection, 200, response);
     return {200, body.size()};
   }
   auto content = open_content(store, *target);
@@ -172,76 +166,98 @@ Answer Daemon::send(MHD_Connection* connection, ServedContent content) {
   const std::uint64_t size = content.size_bytes;
   const std::string etag = content.etag;
   const Reply reply = reply_to(conditions, size, etag);
-  MHD_Response* raw = nullptr;
-  if (reply.length == 0) {
-    raw = MHD_create_response_from_buffer(0, nullptr, MHD_RESPMEM_PERSISTENT);
-  } else if (!content.file) {
-    raw = MHD_create_response_from_buffer(reply.length, content.bytes.data() + reply.offset, MHD_RESPMEM_MUST_COPY);
-  } else if (settings.certificate.empty() && settings.rate_max == 0) {
-    raw = MHD_create_response_from_fd_at_offset64(reply.length, content.file.release(), reply.offset);  // it closes it
-  } else {
-    raw = MHD_create_response_from_callback(reply.length, piece_size, read_piece,
-                                            new Pieces{std::move(content), reply.offset, settings.rate_max, ending},
-                                            free_pieces);
-  }
-  Response response(raw);
+  Response response(
+      content_response(std::move(content), reply, tls || settings.rate_max > 0, settings.rate_max, ending));
   response.add("ETag", etag);
   response.add("Accept-Ranges", "bytes");
   response.add("Content-Type", "application/octet-stream");
   response.add("X-Content-Type-Options", "nosniff");
-  response.add("Cache-Control", settings.token.empty() ? "public, max-age=31536000, immutable" : "private");
+  response.add("Cache-Control", by_token ? "private" : "public, max-age=31536000, immutable");
   if (reply.status == 206 || reply.status == 416) response.add("Content-Range", content_range(reply, size));
-  MHD_queue_response(connection, static_cast<unsigned>(reply.status), response.get());
+  queue(connection, reply.status, response);
   return {reply.status, reply.length};
 }
 
-void Daemon::note(MHD_Connection* connection, const Exchange& exchange, bool cut) {
-  AccessEntry access = exchange.access;
-  access.cut = cut;
-  access.seconds = std::chrono::duration<double>(Clock::now() - exchange.begin).count();
-  if (cut) access.bytes = std::min(access.bytes, connections.acknowledged(socket_of(connection)));
+void Daemon::note(AccessEntry access, AccessEntry::Ending how) {
+  access.ending = how;
   const std::lock_guard lock(log_mutex);
   if (on_access) on_access(access);
 }
 
-// The library calls this when the head has been read, and again when a body would come. A request with a body is
-// answered at the first call, which closes the connection; others at the second, which keeps it.
-MHD_Result Daemon::on_request(void* self, MHD_Connection* connection, const char* path, const char* method, const char*,
-                              const char*, std::size_t* upload_size, void** exchange) {
+void Daemon::note(MHD_Connection* connection, const Exchange& exchange, AccessEntry::Ending how) {
+  AccessEntry access = exchange.access;
+  access.seconds = std::chrono::duration<double>(Clock::now() - exchange.begin).count();
+  if (how == AccessEntry::Ending::cut)
+    access.bytes = std::min(access.bytes, connections.acknowledged(socket_of(connection)));
+  note(std::move(access), how);
+}
+
+MHD_Result Daemon::on_client(void* self, const sockaddr* address, socklen_t size) {
   auto& state = *static_cast<Daemon*>(self);
   try {
-    const std::string_view length = header(connection, "Content-Length");
-    const bool has_body = (!length.empty() && length != "0") || !header(connection, "Transfer-Encoding").empty();
-    if (*exchange == nullptr) {
-      *exchange = state.begin(connection, path, method).release();
-      if (!has_body) return MHD_YES;
-    } else if (has_body || *upload_size != 0) {
+    AccessEntry access{.time_ms = now_ms(), .client = text_of(address, size), .method = {}, .path = {}};
+    if (state.connections.of_address(access.client) < state.settings.connections_per_address_max) return MHD_YES;
+    state.note(std::move(access), AccessEntry::Ending::refused);
+  } catch (...) {  // out of memory: no place for one more
+  }
+  return MHD_NO;
+}
+
+void* Daemon::on_first_line(void*, const char* path, MHD_Connection* connection) {
+  try {
+    auto exchange = std::make_unique<Exchange>();
+    exchange->access.time_ms = now_ms();
+    exchange->access.client = peer_of(socket_of(connection));
+    exchange->access.path = path;
+    exchange->path_end = path + std::string_view(path).size();
+    return exchange.release();
+  } catch (...) {
+    return nullptr;
+  }
+}
+
+// No name that this server knows has an escape: a path stays as it was written, so %00 ends none.
+std::size_t Daemon::as_written(void*, MHD_Connection*, char* path) { return std::string_view(path).size(); }
+
+// The library calls this when the head has been read, and again when a body would come. A request with a body is
+// answered at the first call, which closes the connection; others at the second, which keeps it.
+MHD_Result Daemon::on_request(void* self, MHD_Connection* connection, const char* path, const char* method,
+                              const char* version, const char*, std::size_t* upload_size, void** context) {
+  auto& state = *static_cast<Daemon*>(self);
+  try {
+    if (*context == nullptr) return MHD_NO;
+    auto& exchange = *static_cast<Exchange*>(*context);
+    if (!exchange.begun) {
+      state.begin(connection, exchange, version, method);
+      if (!exchange.has_body) return MHD_YES;
+    } else if (exchange.has_body || *upload_size != 0) {
       *upload_size = 0;
       return MHD_YES;
     }
-    state.finish(connection, *static_cast<Exchange*>(*exchange), path, has_body);
+    state.finish(connection, exchange, path);
     return MHD_YES;
   } catch (...) {
     return MHD_NO;  // out of memory: the connection is closed
   }
 }
 
-std::unique_ptr<Exchange> Daemon::begin(MHD_Connection* connection, const char* path, const char* method) {
-  const int socket = socket_of(connection);
-  connections.working(socket);
-  auto exchange = std::make_unique<Exchange>();
-  exchange->access.time_ms = now_ms();
-  exchange->access.client = peer_of(socket);
-  exchange->access.method = method;
-  exchange->access.path = path;
-  return exchange;
+// The version stands behind the path, unless a NUL ended the path before it.
+void Daemon::begin(MHD_Connection* connection, Exchange& exchange, const char* version, const char* method) {
+  connections.working(socket_of(connection));
+  const std::string_view length = header(connection, "Content-Length");
+  exchange.begun = true;
+  exchange.sound = version == exchange.path_end + 1 && exchange.access.path.find("%00") == std::string::npos;
+  exchange.has_body = (!length.empty() && length != "0") || !header(connection, "Transfer-Encoding").empty();
+  exchange.access.time_ms = now_ms();
+  exchange.access.method = method;
+  exchange.begin = Clock::now();
 }
 
-void Daemon::finish(MHD_Connection* connection, Exchange& exchange, const char* path, bool has_body) {
+void Daemon::finish(MHD_Connection* connection, Exchange& exchange, const char* path) {
   AccessEntry& access = exchange.access;
   Answer given;
   try {
-    given = answer(connection, path, access.method, has_body);
+    given = answer(connection, path, exchange);
   } catch (const Error& error) {  // the store's disk, mostly: the client may ask another source
     given = refuse(connection, 503, name(error.failure().kind));
   }
@@ -250,80 +266,123 @@ void Daemon::finish(MHD_Connection* connection, Exchange& exchange, const char* 
   connections.answering(socket_of(connection));
 }
 
-void Daemon::on_completed(void* self, MHD_Connection* connection, void** exchange, MHD_RequestTerminationCode how) {
+void Daemon::on_completed(void* self, MHD_Connection* connection, void** context, MHD_RequestTerminationCode how) {
+  using enum AccessEntry::Ending;
   auto& state = *static_cast<Daemon*>(self);
-  const std::unique_ptr<Exchange> own(static_cast<Exchange*>(*exchange));
-  *exchange = nullptr;
+  const std::unique_ptr<Exchange> exchange(static_cast<Exchange*>(*context));
+  *context = nullptr;
   try {
-    if (own) state.note(connection, *own, how != MHD_REQUEST_TERMINATED_COMPLETED_OK);
+    if (exchange && !exchange->begun) {
+      state.connections.working(socket_of(connection));  // what has come has its line
+      state.note(connection, *exchange, broken);
+      return;
+    }
+    if (exchange) state.note(connection, *exchange, how == MHD_REQUEST_TERMINATED_COMPLETED_OK ? ok : cut);
   } catch (...) {  // a log that cannot be written must not end the answers
   }
-  state.connections.waiting(socket_of(connection));
+  if (!exchange || !exchange->has_body) state.connections.waiting(socket_of(connection));
 }
 
 void Daemon::on_connection(void* self, MHD_Connection* connection, void**, MHD_ConnectionNotificationCode what) {
   auto& state = *static_cast<Daemon*>(self);
   const int socket = socket_of(connection);
-  if (what == MHD_CONNECTION_NOTIFY_STARTED)
-    state.connections.opened(socket);
-  else
-    state.connections.closed(socket);
+  try {
+    if (what == MHD_CONNECTION_NOTIFY_STARTED) return state.connections.opened(socket, peer_of(socket));
+    Connections::Closed closed = state.connections.closed(socket);
+    if (closed.rest == Connections::Rest::nothing) return;
+    state.note({.time_ms = now_ms(),
+                .client = std::move(closed.client),
+                .method = {},
+                .path = {},
+                .seconds = closed.waited.count()},
+               closed.rest == Connections::Rest::silent ? AccessEntry::Ending::silent : AccessEntry::Ending::broken);
+  } catch (...) {  // as above
+  }
 }
 
-void Daemon::start() {
-  Fd listener = listen_at(settings.host, settings.port);
-  port = port_of(listener);
-  const bool tls = !settings.certificate.empty();
-  const std::string key(settings.key.reveal());
+MHD_Daemon* Daemon::start(const std::string& certificate, const Secret& secret_key) {
+  Fd socket(::fcntl(listener.get(), F_DUPFD_CLOEXEC, 0));
+  if (!socket) throw_errno("listen once more at", settings.host, errno);
+  const std::string key(secret_key.reveal());
   unsigned flags = MHD_USE_THREAD_PER_CONNECTION | MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL | MHD_USE_ITC;
   std::vector<MHD_OptionItem> options{
-      {MHD_OPTION_LISTEN_SOCKET, listener.get(), nullptr},
+      {MHD_OPTION_LISTEN_SOCKET, socket.get(), nullptr},
       {MHD_OPTION_CONNECTION_LIMIT, static_cast<std::intptr_t>(settings.connections_max), nullptr},
-      {MHD_OPTION_PER_IP_CONNECTION_LIMIT, static_cast<std::intptr_t>(settings.connections_per_address_max), nullptr},
       {MHD_OPTION_CONNECTION_MEMORY_LIMIT, static_cast<std::intptr_t>(2 * head_size_max), nullptr},
       {MHD_OPTION_STRICT_FOR_CLIENT, 1, nullptr},
       {MHD_OPTION_NOTIFY_COMPLETED, reinterpret_cast<std::intptr_t>(&Daemon::on_completed), this},
       {MHD_OPTION_NOTIFY_CONNECTION, reinterpret_cast<std::intptr_t>(&Daemon::on_connection), this},
+      {MHD_OPTION_URI_LOG_CALLBACK, reinterpret_cast<std::intptr_t>(&Daemon::on_first_line), this},
+      {MHD_OPTION_UNESCAPE_CALLBACK, reinterpret_cast<std::intptr_t>(&Daemon::as_written), this},
   };
   if (tls) {
     flags |= MHD_USE_TLS;
     options.push_back({MHD_OPTION_HTTPS_MEM_KEY, 0, const_cast<char*>(key.c_str())});
-    options.push_back({MHD_OPTION_HTTPS_MEM_CERT, 0, const_cast<char*>(settings.certificate.c_str())});
+    options.push_back({MHD_OPTION_HTTPS_MEM_CERT, 0, const_cast<char*>(certificate.c_str())});
     options.push_back({MHD_OPTION_HTTPS_PRIORITIES, 0, const_cast<char*>("NORMAL:-VERS-TLS1.0:-VERS-TLS1.1")});
   }
   options.push_back({MHD_OPTION_END, 0, nullptr});
-  daemon = MHD_start_daemon(flags, 0, nullptr, nullptr, &Daemon::on_request, this, MHD_OPTION_ARRAY, options.data(),
-                            MHD_OPTION_END);
-  if (daemon == nullptr) {
+  MHD_Daemon* started = MHD_start_daemon(flags, 0, &Daemon::on_client, this, &Daemon::on_request, this,
+                                         MHD_OPTION_ARRAY, options.data(), MHD_OPTION_END);
+  if (started == nullptr) {
     throw Error(tls ? FailureKind::usage : FailureKind::internal,
                 tls ? "cannot start the server with this certificate and key" : "cannot start the HTTP server",
                 tls ? "both must be PEM and belong to each other: `openssl x509 -in CERT -noout -text`" : "");
   }
-  listener.release();  // the daemon closes it
+  socket.release();  // the daemon closes it
+  return started;
+}
+
+// A certificate belongs to a daemon of the library: a new one takes the new connections of the same socket.
+void Daemon::renew(const Secret& new_token, const std::string& certificate, const Secret& key) {
+  if (tls) {
+    MHD_Daemon* earlier = daemon.exchange(start(certificate, key));
+    const Fd no_more_clients(MHD_quiesce_daemon(earlier));
+    older.push_back(earlier);
+  }
+  std::size_t too_many = older.size() > older_max ? older.size() - older_max : 0;
+  std::erase_if(older, [&](MHD_Daemon* each) {
+    const bool done = MHD_get_daemon_info(each, MHD_DAEMON_INFO_CURRENT_CONNECTIONS)->num_connections == 0;
+    if (!done && too_many == 0) return false;
+    too_many -= too_many > 0 ? 1 : 0;
+    MHD_stop_daemon(each);
+    return true;
+  });
+  const std::lock_guard lock(token_mutex);
+  token = new_token;
+}
+
+bool Daemon::drain(std::chrono::milliseconds limit) {
+  listener.reset();
+  const Fd no_more_clients(MHD_quiesce_daemon(daemon));
+  return connections.wait_until_idle(limit);
 }
 
 void Daemon::stop() {
   ending = true;
-  if (daemon != nullptr) MHD_stop_daemon(std::exchange(daemon, nullptr));
+  for (MHD_Daemon* each : older) MHD_stop_daemon(each);
+  if (MHD_Daemon* last = daemon.exchange(nullptr)) MHD_stop_daemon(last);
 }
 
 class DaemonServer final : public Server {
  public:
   DaemonServer(Store& store, const ServeSettings& settings, OnAccess on_access)
-      : daemon_{store, settings, std::move(on_access), Connections(settings.deadlines)} {
-    daemon_.start();
+      : daemon_(store, settings, std::move(on_access)) {
+    daemon_.listener = listen_at(settings.host, settings.port);
+    port_ = port_of(daemon_.listener);
+    daemon_.daemon = daemon_.start(settings.certificate, settings.key);
   }
   ~DaemonServer() override { daemon_.stop(); }
 
-  std::uint16_t port() const noexcept override { return daemon_.port; }
-
-  bool drain(std::chrono::milliseconds limit) override {
-    const Fd listener(MHD_quiesce_daemon(daemon_.daemon));
-    return daemon_.connections.wait_until_idle(limit);
+  std::uint16_t port() const noexcept override { return port_; }
+  void renew(const Secret& token, const std::string& certificate, const Secret& key) override {
+    daemon_.renew(token, certificate, key);
   }
+  bool drain(std::chrono::milliseconds limit) override { return daemon_.drain(limit); }
 
  private:
   Daemon daemon_;
+  std::uint16_t port_ = 0;
 };
 
 }  // namespace

@@ -41,6 +41,9 @@ class Server {
   Server& operator=(const Server&) = delete;
 
   [[nodiscard]] virtual std::uint16_t port() const noexcept = 0;
+  // From now on with this token, and for new connections with this certificate and key; what the server began without
+  // stays without. Throws Error{usage} for a certificate and a key that do not fit: nothing has changed then.
+  virtual void renew(const Secret& token, const std::string& certificate, const Secret& key) = 0;
   // No new connections from now on; answers on their way may end within `limit`. False if some had not.
   virtual bool drain(std::chrono::milliseconds limit) = 0;
 };

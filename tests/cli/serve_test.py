@@ -1,89 +1,15 @@
 #!/usr/bin/python3
 """`sabath serve`: a store as a source for others, asked by curl, by raw sockets and by `sabath fetch`."""
 
-import concurrent.futures
 import hashlib
-import os
-import pathlib
-import re
-import signal
-import socket
 import subprocess
-import time
-import urllib.request
 
-from support.case import Case, main
+from serving import ServeCase
+from support.case import main
 from support.certificate import Certificate
 from support.content import seeded
-from support.origin import poll
 
 TOKEN = "a-token-of-this-test"
-
-
-class ServeCase(Case):
-    def setUp(self):
-        super().setUp()
-        self.data = {"f.bin": seeded(9_000_001, 1), "small": seeded(1000, 2), "empty": b""}
-        self.origin = self.home / "files"
-        self.origin.mkdir()
-        for name, data in self.data.items():
-            (self.origin / name).write_bytes(data)
-        self.sabath.add("asset", [self.fragment(name, f"file://{self.origin}/{name}") for name in self.data])
-        self.root = self.fetch("asset")["manifest"].removeprefix("sha256:")
-
-    def fragment(self, name, *urls):
-        data = self.data[name]
-        return {"id": name.replace(".", "-"), "type": "file", "path": name, "urls": list(urls), "size": len(data),
-                "checksum": {"sha256": hashlib.sha256(data).hexdigest()}}
-
-    def object(self, name):
-        """The name that the store gave the content: digest.size."""
-        size = len(self.data[name])
-        (found,) = [f for f in (self.sabath.store / "objects").rglob(f"*.{size}")]
-        return found.parent.name + found.name
-
-    def start(self, *arguments, listen="127.0.0.1:0"):
-        process = self.sabath.start("serve", "--listen", listen, *arguments)
-        self.addCleanup(self.end, process)
-        line = process.stderr.readline()
-        match = re.search(r"as (sabath(?:\+tls)?://\S+?:(\d+)) ", line)
-        self.assertTrue(match, line)
-        self.url, self.port = match.group(1), int(match.group(2))
-        return process
-
-    @staticmethod
-    def end(process):
-        if process.poll() is None:
-            process.send_signal(signal.SIGTERM)
-        out, err = process.communicate(timeout=300)
-        return process.returncode, out, err
-
-    def ask(self, path, *options, scheme="http"):
-        """(status, head, body) by curl."""
-        result = subprocess.run(["curl", "-q", "-s", "-i", "--path-as-is", *options, f"{scheme}://127.0.0.1:{self.port}{path}"],
-                                capture_output=True, check=False, timeout=300)
-        head, _, body = result.stdout.partition(b"\r\n\r\n")
-        status = int(head.split()[1]) if head else 0
-        fields = dict(line.lower().split(": ", 1) for line in head.decode().split("\r\n")[1:] if ": " in line)
-        return status, fields, body
-
-    def raw(self, text, seconds=10):
-        """What comes back for these bytes, until the server closes."""
-        with socket.create_connection(("127.0.0.1", self.port), timeout=seconds) as client:
-            client.sendall(text)
-            got = b""
-            try:
-                while piece := client.recv(65536):
-                    got += piece
-            except TimeoutError:
-                return got + b"<open>"
-            except ConnectionResetError:
-                pass
-            return got
-
-    def other(self, name="other"):
-        """Another user: a store of its own, the same recipes."""
-        return {"SABATH_CACHE": str(self.home / name)}
 
 
 class Content(ServeCase):
@@ -153,6 +79,18 @@ class Content(ServeCase):
         file.write_bytes(b"x" * 1000)
         self.start()
         self.assertEqual(self.ask("/v1/objects/" + name)[0], 404)
+
+    def test_a_path_with_a_nul(self):
+        """The rest of such a path is no part of a C string: it must not name what stands before it."""
+        self.start()
+        self.assertEqual(self.ask("/v1/")[0], 200)
+        name = self.object("small").encode()
+        for path in (b"/v1/%00", b"/v1/\0", b"/v1/\0x", b"/v1/objects/" + name + b"%00", b"/v1/objects/" + name + b"\0.x",
+                     b"/v1/objects/" + name + b"?\0"):
+            answer = self.raw(b"GET " + path + b" HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n")
+            self.assertTrue(answer.startswith(b"HTTP/1.1 400 "), path + answer)
+        for path in ("/v1/objects%2F" + self.object("small"), "/v1%2F"):  # one spelling only
+            self.assertEqual(self.ask(path)[0], 404, path)
 
     def test_read_only(self):
         before = self.snapshot()
@@ -265,108 +203,6 @@ class Fetching(ServeCase):
         result = self.expect(self.sabath.fetch("again", "-v", **keys))
         shown = result.out + result.err + self.sabath.run("config", **keys).out
         self.assertNotIn(TOKEN, shown)
-
-
-class Bounds(ServeCase):
-    def test_settings_that_make_no_sense(self):
-        (self.home / "open").write_text(TOKEN)
-        (self.home / "open").chmod(0o644)
-        for code, words, *arguments in ((2, "others can reach", "--listen", "0.0.0.0:0"), (2, "HOST:PORT", "--listen", "x"),
-                                        (6, "cannot listen", "--anonymous", "--listen", "192.0.2.1:0"), (4, "others may read", "--token", "open"),
-                                        (2, "certificate", "--tls-cert", "absent", "--tls-key", "open")):
-            result = self.expect(self.sabath.run("serve", *arguments), code)
-            self.assertIn(words, result.err)
-        self.assertIn("there is no store", self.expect(self.sabath.run("serve", SABATH_CACHE=str(self.home / "no")), 2).err)
-
-    def test_heads_without_end(self):
-        self.start()
-        answer = self.raw(b"GET /v1/ HTTP/1.1\r\nHost: h\r\n" + b"X: " + b"y" * 200_000 + b"\r\n\r\n")
-        self.assertRegex(answer[:40], rb"^(HTTP/1.1 4|$)")
-        self.assertEqual(self.ask("/v1/")[0], 200)
-
-    def test_noise(self):
-        self.start()
-        for noise in (b"\r\n\r\n", b"\0" * 1000 + b"\r\n\r\n", b"GET\r\n\r\n", os.urandom(3000) + b"\r\n\r\n",
-                      b"GET /v1/ HTTP/9.9\r\n\r\n", b"GET /v1/ HTTP/1.1\r\nHost: h\r\nContent-Length: -1\r\n\r\n"):
-            with socket.create_connection(("127.0.0.1", self.port), timeout=10) as client:
-                client.sendall(noise)
-                client.shutdown(socket.SHUT_WR)
-                while client.recv(65536):
-                    pass
-        self.assertEqual(self.ask("/v1/")[0], 200)
-
-    def test_more_clients_than_places(self):
-        self.start("--connections", "4")
-        held = [socket.create_connection(("127.0.0.1", self.port)) for _ in range(4)]
-        poll(lambda: self.threads() >= 4)
-        self.assertEqual(self.ask("/v1/", "--max-time", "1")[0], 0)
-        for each in held:
-            each.close()
-        self.assertTrue(poll(lambda: self.ask("/v1/", "--max-time", "1")[0] == 200))
-
-    def threads(self):
-        (child,) = [p for p in self.processes()]
-        return len(list(pathlib.Path(f"/proc/{child}/task").iterdir())) - 3
-
-    def processes(self):
-        for entry in pathlib.Path("/proc").glob("[0-9]*"):
-            try:
-                words = (entry / "cmdline").read_bytes().split(b"\0")
-                if b"serve" in words and os.fsencode(str(self.home)) in (entry / "environ").read_bytes():
-                    yield int(entry.name)
-            except OSError:
-                pass
-
-    def test_many_at_once(self):
-        self.start()
-        path = "/v1/objects/" + self.object("f.bin")
-        def one(_):
-            return urllib.request.urlopen(f"http://127.0.0.1:{self.port}{path}", timeout=300).read() == self.data["f.bin"]
-        with concurrent.futures.ThreadPoolExecutor(16) as pool:
-            self.assertTrue(all(pool.map(one, range(32))))
-
-    def test_the_log(self):
-        server = self.start()
-        self.ask("/v1/objects/" + self.object("small"))
-        self.raw(b"GET /\x1b[31m%0a HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n")
-        code, out, _ = self.end(server)
-        self.assertEqual(code, 0)
-        self.assertNotRegex(out, r"[\x00-\x09\x0b-\x1f\x7f]")
-        first = out.splitlines()[0]
-        self.assertRegex(first, rf"^20\d\d-\d\d-\d\dT\S+Z 127.0.0.1:\d+ GET /v1/objects/{self.object('small')} 200 1000 \d+\.\d+ ok$")
-
-    def test_json(self):
-        server = self.start("--json")
-        self.ask("/v1/objects/" + self.object("small"))
-        code, out, _ = self.end(server)
-        self.assertEqual(code, 0)
-        import json
-        record = json.loads(out)
-        self.assertEqual((record["requests"], record["bytes"], record["cut"], record["exit"]), (1, 1000, 0, 0))
-
-    def test_sigterm_lets_answers_end(self):
-        server = self.start("--limit-rate", "6M")
-        path = "/v1/objects/" + self.object("f.bin")
-        with concurrent.futures.ThreadPoolExecutor(1) as pool:
-            answer = urllib.request.urlopen(f"http://127.0.0.1:{self.port}{path}", timeout=300)
-            rest = pool.submit(answer.read)
-            server.send_signal(signal.SIGTERM)
-            self.assertTrue(rest.result() == self.data["f.bin"])
-        server.communicate(timeout=300)
-        self.assertEqual(server.returncode, 0)
-
-    def test_sigterm_does_not_wait_for_ever(self):
-        server = self.start("--limit-rate", "100k", "--grace", "0")
-        path = "/v1/objects/" + self.object("f.bin")
-        answer = urllib.request.urlopen(f"http://127.0.0.1:{self.port}{path}", timeout=300)
-        begin = time.monotonic()
-        server.send_signal(signal.SIGTERM)
-        out, err = server.communicate(timeout=300)
-        answer.close()
-        self.assertLess(time.monotonic() - begin, 60)
-        self.assertEqual(server.returncode, 0)
-        self.assertIn("cut off", err)
-        self.assertIn(" cut\n", out)
 
 
 if __name__ == "__main__":

@@ -42,10 +42,22 @@ int run(Context& context, const Options& options) {
     context.out.print(lines);
     context.out.flush();
   };
+  request.reload_asked = [&signals = context.signals, seen = context.signals.reloads()]() mutable {
+    const unsigned before = seen;
+    seen = signals.reloads();
+    return seen != before;
+  };
+  request.on_reload = [&](const std::optional<Failure>& failure) {
+    if (!failure) return context.say("the token, the certificate and the key were read again");
+    context.warn(fmt::format("the token, the certificate and the key stay as they were: {}{}{}", failure->message,
+                             failure->hint.empty() ? "" : "; ", failure->hint));
+  };
   Session session(context.configuration.session);
   NoEvents unheard;
   const ServeRecord record = serve(session, request, unheard, context.stop);
   if (!record.drained) context.warn("answers on their way were cut off; --grace SECONDS waits longer");
+  if (record.lines_dropped > 0)
+    context.warn(fmt::format("{} lines of the log were dropped: their reader was too slow", record.lines_dropped));
   if (context.presentation.json) context.out.record(json_of(record));
   return record.exit;
 }
@@ -76,9 +88,13 @@ constexpr Verb serve_verb{
     "A recipe, or a rewrite rule, names it as a source: \"urls\": [\"https://...\", \"sabath://cache.lab:7777\"], "
     "sabath+tls:// with TLS. Content is asked for by its hash, so it is checked as it arrives and the server need not "
     "be trusted; nothing can be listed. A line for each request goes to standard output.\n\n"
-    "SIGTERM and SIGINT end it with exit code 0: answers on their way are finished first. docs/serving.md says more.",
+    "SIGTERM and SIGINT end it with exit code 0: answers on their way are finished first. SIGHUP reads the token, the "
+    "certificate and the key again; if one is bad, all stay. docs/serving.md says more.",
     true,
     cmd_serve::declare,
+    false,
+    false,
+    true,
 };
 
 }  // namespace sabath::cli

@@ -85,6 +85,10 @@ void Signals::answer() {
     if (count < 0 && errno == EINTR) continue;
     if (count <= 0) return;
     if (over_) continue;
+    if (signal == SIGHUP && reloads_) {
+      ++reload_count_;
+      continue;
+    }
     const auto now = std::chrono::steady_clock::now();
     if (received_ == SIGTERM && signal == SIGTERM && now - received_at_ < same_wish) continue;
     if (received_ != 0 || !graceful_) ::_exit(exit_code_of_signal(signal));

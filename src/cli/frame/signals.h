@@ -21,9 +21,11 @@ class Signals {
   Signals& operator=(const Signals&) = delete;
 
   void let_finish() noexcept { graceful_ = true; }  // from here on the first signal only asks
+  void let_reload() noexcept { reloads_ = true; }   // SIGHUP asks for a reload from here on, not for an end
   void ignore() noexcept { over_ = true; }          // the exit code is decided, and the ranks end with it
   [[nodiscard]] std::stop_token token() const { return stop_.get_token(); }
-  [[nodiscard]] int received() const noexcept { return received_; }  // the first signal's number, or 0
+  [[nodiscard]] int received() const noexcept { return received_; }          // the first signal's number, or 0
+  [[nodiscard]] unsigned reloads() const noexcept { return reload_count_; }  // asked for until now
   // The library ends a stop with SIGINT's code; only this class knows which signal asked for it. The ranks of a stopped
   // job do not end at the same moment: a rank that fails because the others are gone was stopped, too.
   [[nodiscard]] int code_after(int code) const noexcept;
@@ -31,7 +33,8 @@ class Signals {
  private:
   void answer();
   std::stop_source stop_;
-  std::atomic<bool> graceful_{false}, over_{false};
+  std::atomic<bool> graceful_{false}, over_{false}, reloads_{false};
+  std::atomic<unsigned> reload_count_{0};
   std::atomic<int> received_{0};
   std::chrono::steady_clock::time_point received_at_;
   int pipe_read_ = -1;

@@ -24,6 +24,7 @@ namespace {
 constexpr std::size_t lines_max = 10'000;
 constexpr unsigned connections_most = 10'000;
 constexpr std::uint64_t grace_s_most = 86'400;
+constexpr std::chrono::milliseconds reload_pause{200};
 
 // The log on its way from the server's threads to the one that serves. Beyond lines_max waiting lines, further ones are
 // dropped and counted.
@@ -31,19 +32,19 @@ class RequestLog {
  public:
   void add(const AccessEntry& access) {
     const std::lock_guard lock(mutex_);
-    ++requests_;
+    ++(access.status == 0 ? unanswered_ : requests_);
     bytes_ += access.bytes;
-    cut_ += access.cut ? 1 : 0;
+    cut_ += access.ending == AccessEntry::Ending::cut ? 1 : 0;
     if (lines_.size() < lines_max)
       lines_.push_back(to_line(access) + "\n");
     else
       ++dropped_;
     news_.notify_one();
   }
-  // Waits for lines; empty after a stop request.
-  std::string take(std::stop_token stop) {
+  // Waits for lines; empty after a stop request, and when the patience has passed.
+  std::string take(std::stop_token stop, std::chrono::milliseconds patience) {
     std::unique_lock lock(mutex_);
-    news_.wait(lock, std::move(stop), [this] { return !lines_.empty(); });
+    news_.wait_for(lock, std::move(stop), patience, [this] { return !lines_.empty(); });
     std::string text;
     for (const std::string& line : lines_) text += line;
     lines_.clear();
@@ -54,6 +55,7 @@ class RequestLog {
     record.requests = requests_;
     record.bytes = bytes_;
     record.cut = cut_;
+    record.unanswered = unanswered_;
     record.lines_dropped = dropped_;
   }
 
@@ -61,7 +63,7 @@ class RequestLog {
   mutable std::mutex mutex_;
   std::condition_variable_any news_;
   std::deque<std::string> lines_;
-  std::uint64_t requests_ = 0, bytes_ = 0, cut_ = 0, dropped_ = 0;
+  std::uint64_t requests_ = 0, bytes_ = 0, cut_ = 0, unanswered_ = 0, dropped_ = 0;
 };
 
 void place_of(const std::string& listen, ServeSettings& settings) {
@@ -121,6 +123,21 @@ Serving serving_of(const ServeSettings& settings, std::uint16_t port, const Stor
       .in_clear = by_token && !tls && !is_loopback(settings.host)};
 }
 
+// What cannot be used leaves the server as it is.
+void reload(Server& server, const ServeRequest& request, EventSink& events) {
+  std::optional<Failure> failure;
+  try {
+    const ServeSettings settings = serve_settings(request);
+    server.renew(settings.token, settings.certificate, settings.key);
+  } catch (const Error& error) {
+    failure = error.failure();
+  }
+  if (request.on_reload)
+    request.on_reload(failure);
+  else if (failure)
+    events.on(event::Warning{failure->message});
+}
+
 }  // namespace
 
 ServeRecord serve(Session& session, const ServeRequest& request, EventSink& events, std::stop_token stop) {
@@ -136,14 +153,17 @@ ServeRecord serve(Session& session, const ServeRequest& request, EventSink& even
   if (request.on_start) request.on_start(serving);
   events.on(event::ServeStarted{serving.url, settings.host, server->port(), serving.store.string()});
   const auto tell_requests = [&] {
-    const std::string lines = log.take(stop);
+    const std::string lines = log.take(stop, request.reload_asked ? reload_pause : std::chrono::hours(1));
     if (lines.empty()) return;
     if (request.on_requests)
       request.on_requests(lines);
     else
       events.on(event::Note{lines.substr(0, lines.size() - 1)});
   };
-  while (!stop.stop_requested()) tell_requests();
+  while (!stop.stop_requested()) {
+    tell_requests();
+    if (request.reload_asked && request.reload_asked()) reload(*server, request, events);
+  }
   ServeRecord record{.url = serving.url, .store = serving.store, .drained = server->drain(request.grace)};
   server.reset();  // what is cut off now is logged, too
   tell_requests();
@@ -152,14 +172,9 @@ ServeRecord serve(Session& session, const ServeRequest& request, EventSink& even
 }
 
 Json json_of(const ServeRecord& record) {
-  return {{"schema", 1},
-          {"requests", record.requests},
-          {"bytes", record.bytes},
-          {"cut", record.cut},
-          {"lines_dropped", record.lines_dropped},
-          {"url", record.url},
-          {"store", record.store.string()},
-          {"exit", record.exit}};
+  return {{"schema", 1},       {"requests", record.requests},     {"bytes", record.bytes},
+          {"cut", record.cut}, {"unanswered", record.unanswered}, {"lines_dropped", record.lines_dropped},
+          {"url", record.url}, {"store", record.store.string()},  {"exit", record.exit}};
 }
 
 std::string to_json(const ServeRecord& record) { return text_of(json_of(record)); }

@@ -90,13 +90,17 @@ class Deadlines : public testing::Test {
   std::unique_ptr<Store> store = Store::open(temp / "store", true);
   FileTree tree;
   std::atomic<int> answered{0};  // wholly or not
-  std::unique_ptr<Server> server = make_server(*store, settings(), [this](const auto&) { ++answered; });
+  std::atomic<int> silences{0};
+  std::unique_ptr<Server> server = make_server(*store, settings(), [this](const AccessEntry& entry) {
+    ++(entry.ending == AccessEntry::Ending::silent ? silences : answered);
+  });
 };
 
 TEST_F(Deadlines, AHeadThatNeverEnds) {
   const Fd fd = connect();
   say(fd, "GET /v1/ HTTP/1.1\r\nX: ");
   EXPECT_TRUE(is_put_out(fd, [&] { say(fd, "y"); }));
+  EXPECT_TRUE(wait_until([&] { return silences + answered > 0; })) << "it has a line";
 }
 
 TEST_F(Deadlines, SilenceBeforeARequestAndAfterOne) {
@@ -104,6 +108,9 @@ TEST_F(Deadlines, SilenceBeforeARequestAndAfterOne) {
   say(kept, "GET /v1/ HTTP/1.1\r\nHost: h\r\n\r\n");
   EXPECT_TRUE(is_put_out(silent, [] {}));
   EXPECT_TRUE(is_put_out(kept, [] {}));
+  EXPECT_TRUE(wait_until([&] { return silences > 0; }));
+  server.reset();
+  EXPECT_EQ(silences, 1) << "a connection that had its answers ends without a line";
 }
 
 TEST_F(Deadlines, ABodyThatIsTakenByteByByte) {

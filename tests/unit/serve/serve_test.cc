@@ -85,7 +85,7 @@ TEST(AccessLog, ALineCannotBeForged) {
                     .path = "/a b\n\x1b[31m 200 1 0.000 ok",
                     .status = 404,
                     .bytes = 5,
-                    .cut = true,
+                    .ending = AccessEntry::Ending::cut,
                     .seconds = 0.25};
   const std::string line = to_line(entry);
   EXPECT_EQ(line.find_first_of("\n\x1b"), line.npos);
@@ -94,6 +94,13 @@ TEST(AccessLog, ALineCannotBeForged) {
   EXPECT_TRUE(line.ends_with(" 404 5 0.250 cut")) << line;
   entry.path.clear();
   EXPECT_NE(to_line(entry).find(" - 404"), std::string::npos);
+  const AccessEntry silent{.time_ms = 0,
+                           .client = "[::1]:2",
+                           .method = {},
+                           .path = {},
+                           .ending = AccessEntry::Ending::silent,
+                           .seconds = 60};
+  EXPECT_EQ(to_line(silent), "1970-01-01T00:00:00.000Z [::1]:2 - - - 0 60.000 silent");
 }
 
 }  // namespace
