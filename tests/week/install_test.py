@@ -8,10 +8,9 @@ import re
 import shutil
 import subprocess
 
-from support.case import Case, main
+from installation import BUILD, InstallCase, paths_below
+from support.case import main
 
-BUILD = pathlib.Path(os.environ.get("SABATH_BUILD", ""))
-CMAKE = os.environ.get("SABATH_CMAKE", "cmake")
 # What `module load` does with a modulefile, for a machine without modules.
 MODULES = """
 proc prepend-path {name value} { puts "$name=$value" }
@@ -21,29 +20,7 @@ source $ModulesCurrentModulefile
 """
 
 
-def paths_below(directory):
-    return sorted(str(path.relative_to(directory)) for path in directory.rglob("*"))
-
-
-class InstallCase(Case):
-    def setUp(self):
-        super().setUp()
-        if not (BUILD / "cmake_install.cmake").exists():
-            self.skipTest("SABATH_BUILD names no build directory")
-        self.prefix = self.home / "prefix"
-
-    def install(self, build=BUILD, *arguments, code=0):
-        """What cmake says, without its lines of each file."""
-        result = subprocess.run([CMAKE, "--install", build, "--prefix", self.prefix, *arguments], capture_output=True,
-                                text=True, check=False)  # fmt: skip
-        self.assertEqual(result.returncode, code, result.stderr)
-        said = [line for line in result.stdout.splitlines() if not re.match("-- (Installing|Up-to-date|Install conf)", line)]
-        return " ".join((" ".join(said) + result.stderr).split())
-
-    def uninstall(self):
-        script = self.prefix / "share/sabath/uninstall.cmake"
-        return subprocess.run([CMAKE, "-P", script], capture_output=True, text=True, check=True).stdout
-
+class Install(InstallCase):
     def built(self, *parts):
         """A build directory with only these parts of this one."""
         copy = self.home / "build"
@@ -56,8 +33,6 @@ class InstallCase(Case):
             os.symlink(BUILD / part, copy / part)
         return copy
 
-
-class Install(InstallCase):
     def test_after_the_quickstart(self):
         """It builds the program only: that is installed, and the library's absence is said."""
         programs = ["bin/sabath", *(str(p.relative_to(BUILD)) for p in BUILD.glob("lib*/sabath"))]
