@@ -38,7 +38,12 @@ struct BytesReceived {
 struct BytesReused {
   std::uint64_t bytes = 0;
   Reuse level = Reuse::source;
-};  // not moved again
+  bool by_others = false;  // ranks of this job: not shown, as they show it themselves
+};                         // not moved again
+struct BytesKept {
+  std::int64_t bytes = 0;
+};  // that an earlier try left of a file under way; negative: taken back, because BytesReused follows or they were
+    // wrong
 struct SourceNamed {
   std::uint32_t source = 0;
   std::string url;
@@ -48,6 +53,10 @@ struct SourceFailed {
   std::string reason;
   bool demoted = false;
 };
+struct HostPaused {
+  std::string host;
+  double seconds = 0;
+};  // the host has asked for a pause, and is waited for
 struct FileDone {
   std::string path;
   std::uint64_t bytes = 0;
@@ -98,11 +107,11 @@ struct RunEnded {
 };
 }  // namespace event
 
-using Event =
-    std::variant<event::AssetStarted, event::TotalKnown, event::SizeLearnt, event::BytesReceived, event::BytesReused,
-                 event::SourceNamed, event::SourceFailed, event::FileDone, event::PhaseChanged, event::Note,
-                 event::Warning, event::Message, event::AssetFinished, event::ServeStarted, event::RunStarted,
-                 event::MetricRead, event::OutputRead, event::RunTick, event::RunEnded>;
+using Event = std::variant<event::AssetStarted, event::TotalKnown, event::SizeLearnt, event::BytesReceived,
+                           event::BytesReused, event::BytesKept, event::SourceNamed, event::SourceFailed,
+                           event::HostPaused, event::FileDone, event::PhaseChanged, event::Note, event::Warning,
+                           event::Message, event::AssetFinished, event::ServeStarted, event::RunStarted,
+                           event::MetricRead, event::OutputRead, event::RunTick, event::RunEnded>;
 
 // One object, {"event": "BytesReceived", ...}: the members above under their names.
 [[nodiscard]] std::string to_json(const Event& event);

@@ -72,6 +72,7 @@ class BoundedInquiry : public Inquiry {
         line.failed(failure, false);
         const bool again = verdict(failure.kind) == Verdict::again && !asks_for_later(failure);
         if (!again || ++failures >= attempts_max) throw;
+        line.tell_pause(url.host(), failure);
         if (!sleep_unless_stopped(pause_after(failures, failure.retry_after, 0.5), stop())) {
           if (!context_.stop.stop_requested()) check_end();
           throw Error(FailureKind::interrupted, "stopped");

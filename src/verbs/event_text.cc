@@ -30,6 +30,10 @@ Json record_of(const event::BytesReceived& event) {
 Json record_of(const event::BytesReused& event) {
   return {{"event", "BytesReused"}, {"bytes", event.bytes}, {"level", level_name(event.level)}};
 }
+Json record_of(const event::BytesKept& event) { return {{"event", "BytesKept"}, {"bytes", event.bytes}}; }
+Json record_of(const event::HostPaused& event) {
+  return {{"event", "HostPaused"}, {"host", event.host}, {"seconds", event.seconds}};
+}
 Json record_of(const event::SourceNamed& event) {
   return {{"event", "SourceNamed"}, {"source", event.source}, {"url", event.url}};
 }

@@ -37,7 +37,8 @@ Progress::Progress(const Presentation& presentation, ProgressWorld world, Ticks 
   if (presentation_.quiet) return;
   stopping_.emplace(std::move(stop), [this] {
     const std::scoped_lock lock(mutex_);
-    say("stopping: what is verified is kept, and the same command goes on (again to end at once)\n");
+    const std::string at = active_ ? how_far(state_) : "";
+    say(fmt::format("stopping{}: what is verified is kept, and the same command goes on (again to end at once)\n", at));
   });
   if (ticks == Ticks::by_caller) return;
   const auto draw_on = [this](const std::stop_token& end) {
@@ -84,6 +85,9 @@ void Progress::announce(const Event& event) {
     say(render_warning(warning->text, presentation_.color));
   } else if (const auto* message = std::get_if<event::Message>(&event); message != nullptr && !presentation_.quiet) {
     say(message->text + "\n");
+  } else if (const auto* paused = std::get_if<event::HostPaused>(&event);
+             paused != nullptr && !presentation_.live && !presentation_.quiet) {
+    say(pause_text(paused->host, paused->seconds) + "\n");
   } else if (const auto* note = std::get_if<event::Note>(&event); note != nullptr && presentation_.verbose) {
     say("note: " + printable(note->text, 4000) + "\n");
   } else if (const auto* failed = std::get_if<event::SourceFailed>(&event);

@@ -16,7 +16,9 @@ namespace {
 constexpr std::size_t source_lines_max = 6, url_bytes_max = 8192;
 constexpr unsigned bar_width_min = 10, bar_width_max = 60;
 
-std::uint64_t bytes_done(const ProgressState& state) { return state.received + state.reused; }
+std::uint64_t bytes_done(const ProgressState& state) {
+  return state.received + state.reused + static_cast<std::uint64_t>(std::max<std::int64_t>(state.kept, 0));
+}
 
 // From 0 to 1; nothing when the total is not known.
 std::optional<double> fraction(const ProgressState& state) {
@@ -46,6 +48,16 @@ std::string remaining_text(const ProgressState& state) {
 std::string files_text(const ProgressState& state) {
   if (state.files_total > 0) return fmt::format("{} of {} files", state.files_done, state.files_total);
   return state.files_done > 0 ? fmt::format("{} files", state.files_done) : "";
+}
+
+// The host whose pause lasts longest, and how many more there are; empty: none.
+std::string waiting_text(const ProgressState& state) {
+  const auto by_end = [](const auto& a, const auto& b) { return a.second < b.second; };
+  const auto longest = std::ranges::max_element(state.pauses, by_end);
+  if (longest == state.pauses.end()) return "";
+  const std::size_t others = state.pauses.size() - 1;
+  return pause_text(longest->first, longest->second - state.now_s) +
+         (others > 0 ? fmt::format(", and {} more", others) : "");
 }
 
 std::string joined(const std::vector<std::string>& parts, std::string_view between) {
@@ -143,8 +155,22 @@ std::vector<std::string> draw_block(const ProgressState& state, const DrawStyle&
   const std::size_t hidden = sources.size() - std::min(sources.size(), source_lines_max);
   sources.resize(sources.size() - hidden);
   for (std::string& line : source_lines(sources, style, columns)) lines.push_back(std::move(line));
+  if (const std::string waiting = waiting_text(state); !waiting.empty()) {
+    lines.push_back(paint(shorten("  " + waiting, columns, style.utf8), Colour::yellow, style.color));
+  }
   if (hidden > 0) lines.push_back(shorten(fmt::format("  and {} more sources", hidden), columns, style.utf8));
   return lines;
+}
+
+std::string how_far(const ProgressState& state) {
+  const auto part = fraction(state);
+  return part ? fmt::format(" at {} ({})", trim(percent_text(*part)), amount_text(state)) : "";
+}
+
+std::string pause_text(const std::string& host, double seconds) {
+  const double left_s = std::ceil(seconds);
+  return fmt::format("waiting {}: {} asked for it",
+                     left_s < 60 ? fmt::format("{:.0f} s", left_s) : format_duration(left_s), printable(host));
 }
 
 std::string draw_line(const ProgressState& state, std::time_t wall_clock) {
@@ -152,7 +178,7 @@ std::string draw_line(const ProgressState& state, std::time_t wall_clock) {
   const std::string amount = amount_text(state);
   return fmt::format("{:%Y-%m-%dT%H:%M:%S%z} {}: {}", fmt::localtime(wall_clock), printable(state.name),
                      joined({state.phase, part ? std::string(trim(percent_text(*part))) : "", amount, files_text(state),
-                             rate_text(state.meter.rate()), remaining_text(state)},
+                             rate_text(state.meter.rate()), remaining_text(state), waiting_text(state)},
                             ", "));
 }
 

@@ -7,6 +7,7 @@ namespace sabath::cli {
 namespace {
 
 constexpr double time_constant_s = 3;
+constexpr std::size_t pauses_max = 64;
 constexpr std::size_t sources_max = 4096;  // an asset of a million listed URLs still has few that are worth a line
 
 SourceProgress* source_of(ProgressState& state, std::uint32_t number) {
@@ -36,6 +37,10 @@ struct Apply {
     if (SourceProgress* source = source_of(state, received.source)) source->bytes += received.bytes;
   }
   void operator()(const event::BytesReused& reused) const { state.reused += reused.bytes; }
+  void operator()(const event::BytesKept& kept) const { state.kept += kept.bytes; }
+  void operator()(const event::HostPaused& paused) const {
+    if (state.pauses.size() < pauses_max) state.pauses[paused.host] = now_s + paused.seconds;
+  }
   void operator()(const event::SourceNamed& named) const {
     SourceProgress* source = source_of(state, named.source);
     if (source == nullptr) return;
@@ -87,6 +92,7 @@ void apply(ProgressState& state, const Event& event, double now_s) { std::visit(
 
 void advance(ProgressState& state, double now_s) {
   state.now_s = std::max(state.now_s, now_s);
+  std::erase_if(state.pauses, [now_s](const auto& pause) { return pause.second <= now_s; });
   state.meter.advance(now_s, state.received);
   for (auto& [number, source] : state.sources) source.meter.advance(now_s, source.bytes);
 }

@@ -36,9 +36,11 @@ struct ProgressState {
   std::string name, phase;
   std::optional<std::uint64_t> bytes_total;
   std::uint64_t files_total = 0, files_done = 0, received = 0, reused = 0;
+  std::int64_t kept = 0;  // by an earlier try, of files that are under way
   double started_s = 0, now_s = 0;
   RateMeter meter;
   std::map<std::uint32_t, SourceProgress> sources;
+  std::map<std::string, double> pauses;  // by host: until when it is waited for
 };
 
 struct DrawStyle {
@@ -51,6 +53,8 @@ void apply(ProgressState& state, const Event& event, double now_s);
 void advance(ProgressState& state, double now_s);  // before each drawing: time and rates
 
 [[nodiscard]] std::vector<std::string> draw_block(const ProgressState& state, const DrawStyle& style);
+[[nodiscard]] std::string how_far(const ProgressState& state);  // " at 45% (450 MB of 1.00 GB)"; empty: not known
+[[nodiscard]] std::string pause_text(const std::string& host, double seconds);  // "waiting 12 s: HOST asked for it"
 [[nodiscard]] std::string draw_line(const ProgressState& state, std::time_t wall_clock);  // for a log file, no newline
 
 }  // namespace sabath::cli

@@ -8,6 +8,7 @@
 
 #include "base/machine/idle_cores.h"
 #include "comm/parcel.h"
+#include "fetch/decide/retry.h"
 
 namespace sabath {
 namespace {
@@ -213,7 +214,15 @@ void Hosts::keep_rules(Host& host) const {
   host.limiter_.set_rate(rate == 0 ? 0 : std::max<std::uint64_t>(1, rate / ranks_));
 }
 
-void Hosts::pause(Host& host, const Pause& pause) const {
+void Hosts::pause(Host& host, const Pause& pause) {
+  const auto now_at = Clock::now();
+  const bool longer = pause.until > std::max(host.paused_until_, now_at) + pause_worth_telling;
+  const bool waited_for = pause.until - now_at <= asked_pause_max;
+  if (longer && waited_for && pauses_.size() < heard_max) {
+    const std::size_t scheme = host.origin_.find("://");
+    const double seconds = std::chrono::duration<double>(pause.until - now_at).count();
+    pauses_.push_back({scheme == std::string::npos ? host.origin_ : host.origin_.substr(scheme + 3), seconds});
+  }
   host.paused_until_ = std::max(host.paused_until_, pause.until);
   if (pause.crowded) host.policy_.crowded(now(), host.in_use_);
 }
@@ -329,6 +338,11 @@ std::vector<std::string> Hosts::tick() {
   }
   if (!reasons.empty()) wake();
   return reasons;
+}
+
+std::vector<event::HostPaused> Hosts::take_pauses() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(pauses_, {});
 }
 
 bool Hosts::stood_still() const {

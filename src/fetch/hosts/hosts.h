@@ -18,6 +18,7 @@
 #include "fetch/decide/connections.h"
 #include "fetch/decide/schedule.h"
 #include "fetch/hosts/rate_limit.h"
+#include "sabath/event.h"
 #include "sabath/host_rule.h"
 
 namespace sabath {
@@ -97,6 +98,8 @@ class Hosts {
   [[nodiscard]] bool suspect(const Host& host) const;
   // Looks at what came since the last time; a reason for each host whose connections change. Every 50 ms or so.
   [[nodiscard]] std::vector<std::string> tick();
+  // The pauses of a second and more that hosts, or other ranks' hosts, asked for since the last call.
+  [[nodiscard]] std::vector<event::HostPaused> take_pauses();
   // This process did, a moment ago, by the time between two ticks: what a host has sent was not looked at.
   [[nodiscard]] bool stood_still() const;
   [[nodiscard]] unsigned connections() const;  // that all hosts would take now, lanes_max at most
@@ -116,7 +119,7 @@ class Hosts {
     bool crowded = false;
   };
   void keep_rules(Host& host) const;
-  void pause(Host& host, const Pause& pause) const;
+  void pause(Host& host, const Pause& pause);
   [[nodiscard]] ConnectionPolicy::Limits limits_of(std::string_view origin, bool by_program) const;
   const unsigned lanes_max_;  // of this rank
   const ConnectionPolicy::Limits each_;
@@ -141,6 +144,7 @@ class Hosts {
   std::atomic<unsigned> wrong_words_{0};
   std::map<std::string, Pause> news_, heard_;  // by origin; heard of a host that is not used here, yet
   std::vector<std::string> notes_;             // for tick()
+  std::vector<event::HostPaused> pauses_;
 };
 
 }  // namespace sabath

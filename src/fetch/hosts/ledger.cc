@@ -1,5 +1,7 @@
 #include "fetch/hosts/ledger.h"
 
+#include <utility>
+
 #include "fetch/decide/retry.h"
 
 namespace sabath {
@@ -8,7 +10,7 @@ namespace {
 // Failures in a row over all files and lanes, for so long: the host is down, do not ask for each file.
 constexpr unsigned give_up_after = 12;
 constexpr std::chrono::seconds give_up_after_time(10);
-constexpr std::chrono::seconds pause_told(10);
+constexpr std::chrono::seconds pause_told(1);
 }  // namespace
 
 void SourceLine::received(std::uint64_t bytes) {
@@ -32,19 +34,11 @@ void SourceLine::failed(const Failure& failure, bool demote) {
     last_ = failure;
   }
   events_.on(event::SourceFailed{id_, failure.message, demote});
-  tell_pause(failure);
 }
 
-// A user who waits for long is told which source is waited for; once, not by each lane.
-void SourceLine::tell_pause(const Failure& failure) {
-  const auto pause = failure.retry_after.value_or(std::chrono::milliseconds(0));
-  if (pause < pause_told || asks_for_later(failure)) return;
-  {
-    const std::lock_guard lock(mutex_);
-    if (Clock::now() < told_until_) return;
-    told_until_ = Clock::now() + pause;
-  }
-  events_.on(event::Warning{failure.message + ", and is waited for"});
+void SourceLine::tell_pause(std::string host, const Failure& failure) {
+  const std::chrono::duration<double> pause = failure.retry_after.value_or(std::chrono::milliseconds(0));
+  if (pause >= pause_told) events_.on(event::HostPaused{std::move(host), pause.count()});
 }
 
 std::optional<Failure> SourceLine::given_up() const {

@@ -28,14 +28,14 @@ class SourceLine {
   void tell();
   void succeeded();  // ends a row of failures
   void failed(const Failure& failure, bool demote);
-  [[nodiscard]] std::optional<Failure> given_up() const;  // failed many times in a row, over all files
-  void believe();                                         // nothing proves what it gave, and it counts
-  void merge(const SourceRecord& other);                  // what another rank has counted of this source
+  void tell_pause(std::string host, const Failure& failure);  // if it asks for one that is worth telling
+  [[nodiscard]] std::optional<Failure> given_up() const;      // failed many times in a row, over all files
+  void believe();                                             // nothing proves what it gave, and it counts
+  void merge(const SourceRecord& other);                      // what another rank has counted of this source
   [[nodiscard]] SourceRecord record() const;
 
  private:
   using Clock = std::chrono::steady_clock;
-  void tell_pause(const Failure& failure);
   const std::uint32_t id_;
   const std::string label_;
   EventSink& events_;
@@ -43,7 +43,7 @@ class SourceLine {
   mutable std::mutex mutex_;
   std::uint64_t failures_ = 0;
   std::atomic<unsigned> failures_in_a_row_{0};
-  Clock::time_point row_began_, told_until_;
+  Clock::time_point row_began_;
   bool demoted_ = false, later_ = false, believed_ = false;
   Failure last_;
 };

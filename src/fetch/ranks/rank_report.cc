@@ -1,5 +1,7 @@
 #include "fetch/ranks/rank_report.h"
 
+#include <algorithm>
+
 #include "fetch/ranks/job_parcel.h"
 
 namespace sabath {
@@ -9,7 +11,12 @@ constexpr std::size_t warnings_max = 20;  // for one order
 }
 
 void RankMeter::on(const Event& event) {
-  if (std::holds_alternative<event::BytesReused>(event)) return reused_.on(event);
+  if (const auto* reused = std::get_if<event::BytesReused>(&event)) {
+    reused_.on(event);
+    if (!reused->by_others) on(event::BytesKept{static_cast<std::int64_t>(reused->bytes)});
+    return;
+  }
+  if (const auto* kept = std::get_if<event::BytesKept>(&event)) kept_ += kept->bytes;
   if (next_ != nullptr) return next_->on(event);
   if (const auto* received = std::get_if<event::BytesReceived>(&event)) received_ += received->bytes;
   const std::lock_guard lock(mutex_);
@@ -26,8 +33,11 @@ Rounds::Tally RankMeter::tally() const {
   const std::lock_guard lock(mutex_);
   Rounds::Tally tally = tally_;
   tally.received_bytes = received_;
+  tally.kept_bytes = static_cast<std::uint64_t>(std::max<std::int64_t>(kept_, 0));
   return tally;
 }
+
+void RankMeter::take_back() { on(event::BytesKept{-kept_}); }
 
 std::vector<std::string> RankMeter::warnings() const {
   const std::lock_guard lock(mutex_);

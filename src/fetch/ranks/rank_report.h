@@ -17,8 +17,8 @@
 
 namespace sabath {
 
-// Counts on every rank; on rank 0 it also passes on, but for what is reused: of a file that all ranks share, each would
-// call the others' bytes so. Any thread.
+// Counts on every rank; on rank 0 it also passes on. What is reused is only shown as kept: of a file that all ranks
+// share, each calls the others' bytes so, and rank 0 adds up in the end. Any thread.
 class RankMeter : public EventSink {
  public:
   // `next`: rank 0's display, elsewhere nullptr. `shared`: names of files that all ranks share: rank 0 counts them.
@@ -26,12 +26,14 @@ class RankMeter : public EventSink {
   void on(const Event& event) override;
   [[nodiscard]] Rounds::Tally tally() const;
   [[nodiscard]] ReusedBytes reused() const { return reused_.bytes(); }
+  void take_back();  // from the display, which is to hear what was reused of all ranks
   [[nodiscard]] std::vector<std::string> warnings() const;
 
  private:
   EventSink* const next_;
   const std::set<std::string> shared_;
   std::atomic<std::uint64_t> received_{0};
+  std::atomic<std::int64_t> kept_{0};  // or reused, as a display counts it
   ReuseMeter reused_;
   mutable std::mutex mutex_;  // of what follows
   Rounds::Tally tally_;

@@ -27,7 +27,7 @@ class Rounds {
     std::string all, own;  // the same for all ranks; this one's
   };
   struct Tally {  // since the order came
-    std::uint64_t received_bytes = 0, files = 0, sizes_learnt = 0, sizes_learnt_bytes = 0;
+    std::uint64_t received_bytes = 0, files = 0, sizes_learnt = 0, sizes_learnt_bytes = 0, kept_bytes = 0;
   };
   struct Seen {
     bool under_way = false;  // there is an order that some rank works on

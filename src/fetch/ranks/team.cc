@@ -104,6 +104,9 @@ void Team::show(const Rounds::Seen& seen) {
     }
     display_->on(event::BytesReceived{other_ranks, now.received_bytes - shown_.received_bytes});
   }
+  if (now.kept_bytes != shown_.kept_bytes) {
+    display_->on(event::BytesKept{static_cast<std::int64_t>(now.kept_bytes - shown_.kept_bytes)});
+  }
   for (auto i = shown_.files; i < now.files; ++i) display_->on(event::FileDone{});
   for (auto i = shown_.sizes_learnt; i < now.sizes_learnt; ++i) {
     const bool last = i + 1 == now.sizes_learnt;
@@ -230,8 +233,10 @@ std::vector<RankReport> Team::give_orders(FetchContext& context, const std::vect
   reports.push_back(work(with(context, meter, context.ledger), chosen(jobs, deal.shared, deal.of_rank[0]), meter));
   if (reports[0].failure) rounds_.halt_all();  // without rank 0 no rank can finish the asset
   const auto others = rounds_.reports();
+  meter.take_back();
   {
     const std::lock_guard lock(mutex_);
+    context.events.on(event::BytesKept{-static_cast<std::int64_t>(shown_.kept_bytes)});
     display_ = nullptr;
     hosts_ = nullptr;
   }

@@ -111,6 +111,7 @@ std::vector<std::byte> RemoteTarReader::read_range(std::uint64_t offset, std::si
           verdict(failure.kind) == Verdict::again && failure.kind != FailureKind::changed && !asks_for_later(failure);
       if (verdict(failure.kind) != Verdict::fatal) line_.failed(failure, failure.kind == FailureKind::content);
       if (!again || ++failures >= attempts) throw;
+      line_.tell_pause(url_.host(), failure);
       if (!sleep_unless_stopped(pause_after(failures, failure.retry_after, 0.5), context_.stop))
         throw Error(FailureKind::interrupted, "stopped");
     }

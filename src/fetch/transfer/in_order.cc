@@ -32,6 +32,7 @@ InOrder::InOrder(FetchContext& context, Publisher& publisher, Lane& lane, const 
       alone_(alone),
       mirrors_(context, job, false),
       checksums_(std::make_unique<ChecksumSet>(job.checksum)),
+      kept_(context.events),
       mixable_(provable()),
       first_chunk_only_(!job.known && !job.inspect && job.size_bytes.value_or(UINT64_MAX) > chunk_size_bytes) {
   lane_.buffer.clear();
@@ -248,6 +249,7 @@ void InOrder::resume_earlier() {
   adopted_ = lane_.buffer.size();
   checksums_->update(lane_.buffer);
   reused_ = position();
+  kept_.set(reused_);
   if (job_.follower != nullptr) job_.follower->advance(*partial_, flushed_);
 }
 
@@ -294,6 +296,7 @@ void InOrder::restart() {
   givers_.clear();
   mixed_ = doubted_ = false;
   reused_ = 0;
+  kept_.set(0);
 }
 
 void InOrder::finish(FileOutcome& outcome, std::size_t mirror) {
@@ -310,6 +313,7 @@ void InOrder::finish(FileOutcome& outcome, std::size_t mirror) {
   if (!partial_) return publish_small(outcome);
   if (!lane_.buffer.empty()) flush_chunk();
   // Said now: until here it could be thrown away.
+  kept_.set(0);
   if (reused_ > 0) context_.events.on(event::BytesReused{reused_, Reuse::partial});
   if (job_.follower != nullptr) {
     job_.follower->finish(std::move(partial_));

@@ -14,6 +14,7 @@
 #include "fetch/hosts/context.h"
 #include "fetch/hosts/guarded_sink.h"
 #include "fetch/hosts/mirrors.h"
+#include "fetch/transfer/kept.h"
 #include "fetch/transfer/lane.h"
 #include "fetch/transfer/publisher.h"
 #include "fetch/transfer/small_files.h"
@@ -73,6 +74,7 @@ class InOrder {
   std::uint64_t flushed_ = 0;          // bytes of whole chunks in the partial
   std::size_t adopted_ = 0;            // bytes of the buffer that a dead writer's scratch gave
   std::uint64_t reused_ = 0;           // of what an earlier process left, and still held
+  Kept kept_;                          // the same, as the display knows it
   std::uint64_t reserved_ = 0;         // of the disk
   Validators validators_;              // of the version we hold bytes of
   std::optional<std::size_t> holder_;  // the mirror that gave them; nullopt: an earlier process, from any

@@ -24,7 +24,8 @@ LearntTransfer::LearntTransfer(FetchContext& context, ChunkBuffers& buffers, con
       buffers_(buffers),
       earlier_(begun),
       watch_(watch),
-      trust_(provable_) {}
+      trust_(provable_),
+      kept_(context.events) {}
 
 // A thread that reads the archive as it arrives must not read a partial that is gone, nor be told of it after that.
 LearntTransfer::~LearntTransfer() {
@@ -92,6 +93,7 @@ void LearntTransfer::plan() {
     front_hash_->present(i);
   }
   if (earlier_) reused_ = *earlier_;
+  kept_.set(reused_);
   show_front();
 }
 
@@ -123,6 +125,7 @@ bool LearntTransfer::publish() {
   }
   blame_suspects();
   // Said now: until here it could be thrown away.
+  kept_.set(0);
   if (reused_ > 0) context_.events.on(event::BytesReused{reused_, Reuse::partial});
   if (job_.follower != nullptr) {
     job_.follower->finish(std::move(partial_));
@@ -346,6 +349,7 @@ bool LearntTransfer::store(Lane& lane, const Whole& whole, const std::stop_token
   const std::lock_guard lock(mutex_);
   if (assembly_.done(chunk)) return turn.held_back;
   reused_ += whole.adopted;
+  kept_.set(reused_);
   trust_.gave(whole.givers);
   note_done(chunk);
   return turn.held_back;

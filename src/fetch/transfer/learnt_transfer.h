@@ -11,6 +11,7 @@
 
 #include "fetch/transfer/chunk_transfer.h"
 #include "fetch/transfer/front_hash.h"
+#include "fetch/transfer/kept.h"
 #include "fetch/transfer/trust.h"
 #include "store/partials/leader_watch.h"
 
@@ -71,6 +72,7 @@ class LearntTransfer final : public ChunkTransfer {
   // Under the mutex:
   Trust trust_;
   std::uint64_t reused_ = 0;  // adopted bytes: said at the end
+  Kept kept_;                 // the same, as the display knows it
   bool restart_ = false;
 };
 

@@ -25,7 +25,8 @@ void PinnedTransfer::open() {
   partial_ = context_.store.open_partial(job_.known->digest, job_.known->chunks);
   if (!context_.force) reuse_.look(job_.name);
   const std::lock_guard lock(mutex_);
-  if (const auto here = plan(); here > 0) context_.events.on(event::BytesReused{here, Reuse::partial});
+  const bool by_others = job_.shared && context_.share.rank > 0;  // rank 0 shows it
+  if (const auto here = plan(); here > 0) context_.events.on(event::BytesReused{here, Reuse::partial, by_others});
   phase_ = TransferPhase::open;
 }
 
@@ -135,7 +136,7 @@ void PinnedTransfer::take_news(std::chrono::milliseconds interval) {
     if (assembly_.done(i) || !theirs[i] || assembly_.schedule().in_run(assembly_.range_of(i))) continue;
     if (assembly_.is_whole(i)) continue;
     done(i);  // a part may be here, of a request that broke off: another has brought the whole since
-    context_.events.on(event::BytesReused{assembly_.length_of(i), Reuse::partial});
+    context_.events.on(event::BytesReused{assembly_.length_of(i), Reuse::partial, job_.shared});
   }
 }
 

@@ -95,6 +95,7 @@ class Swarm {
       changed_.wait_for(lock, ticks++ < early_ticks ? early_tick : tick);
       lock.unlock();
       for (auto& reason : context_.hosts.tick()) context_.events.on(event::Note{std::move(reason)});
+      for (auto& pause : context_.hosts.take_pauses()) context_.events.on(std::move(pause));
       context_.ledger.tell();
       lock.lock();
     }

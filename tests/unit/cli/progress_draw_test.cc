@@ -50,6 +50,37 @@ TEST(ProgressDraw, UnknownTotal) {
   EXPECT_EQ(block(state, {80, false, false}), "one|\n3.00 MB  1.00 MB/s  3.0 s|\n");
 }
 
+// 450 of 1,000 MB are of an earlier try: they are no part of the rate, and the rest takes as long as it takes.
+TEST(ProgressDraw, WhatAnEarlierTryLeftCounts) {
+  ProgressState state;
+  apply(state, event::AssetStarted{"one", 1'000'000'000, 0}, 0);
+  apply(state, event::BytesKept{450'000'000}, 0);
+  EXPECT_TRUE(draw_block(state, {80, false, false}).back().ends_with("]  45%  450 MB of 1.00 GB  -"));
+  for (int second = 1; second <= 5; ++second) {
+    apply(state, event::BytesReceived{0, 10'000'000}, second);
+    advance(state, second);
+  }
+  EXPECT_NE(draw_block(state, {80, false, false}).back().find(" 50%  500 MB of 1.00 GB  10.0 MB/s  50 s left"),
+            std::string::npos);
+  apply(state, event::BytesKept{-450'000'000}, 5);  // it is reused for good
+  apply(state, event::BytesReused{450'000'000, Reuse::partial}, 5);
+  EXPECT_NE(draw_block(state, {80, false, false}).back().find(" 50%"), std::string::npos);
+}
+
+TEST(ProgressDraw, APauseIsShownWhileItLasts) {
+  ProgressState state;
+  apply(state, event::AssetStarted{"one", 10, 0}, 0);
+  apply(state, event::HostPaused{"portal.example", 12}, 0);
+  apply(state, event::HostPaused{"mirror.example", 3}, 0);
+  EXPECT_EQ(draw_block(state, {80, false, false}).back(), "  waiting 12 s: portal.example asked for it, and 1 more");
+  advance(state, 4);
+  EXPECT_EQ(draw_block(state, {80, false, false}).back(), "  waiting 8 s: portal.example asked for it");
+  EXPECT_TRUE(draw_line(state, 0).ends_with(", waiting 8 s: portal.example asked for it"));
+  EXPECT_LT(display_width(draw_block(state, {30, false, false}).back()), 30U);
+  advance(state, 12);
+  EXPECT_EQ(draw_block(state, {80, false, false}).size(), 2U);
+}
+
 TEST(ProgressDraw, NothingYetAndNothingToDo) {
   ProgressState state;
   apply(state, event::AssetStarted{"one", 0, 0}, 0);

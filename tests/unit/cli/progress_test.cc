@@ -104,6 +104,18 @@ TEST(Progress, QuietSaysWarningsOnlyAndVerboseSaysNotes) {
   EXPECT_EQ(desk.take(), "note: a note\nnote: http://a.example/: 503; avoided from now on\n");
 }
 
+TEST(Progress, APauseIsSaidOnceWhereNothingIsDrawn) {
+  Desk desk;
+  Progress log(Presentation{}, desk.world(), Progress::Ticks::by_caller);
+  log.on(event::AssetStarted{"one", 100, 0});
+  log.on(event::HostPaused{"portal.example", 90.2});
+  EXPECT_EQ(desk.take(), "waiting 1 m 31 s: portal.example asked for it\n");
+  Progress drawn(live(), desk.world(), Progress::Ticks::by_caller);
+  drawn.on(event::AssetStarted{"one", 100, 0});
+  drawn.on(event::HostPaused{"portal.example", 12});
+  EXPECT_EQ(desk.take(), "");
+}
+
 TEST(Progress, AnswersAStopRequestOnce) {
   Desk desk;
   std::stop_source stop;
@@ -113,7 +125,7 @@ TEST(Progress, AnswersAStopRequestOnce) {
   desk.take();
   stop.request_stop();
   stop.request_stop();
-  EXPECT_TRUE(desk.take().starts_with("\r\x1b[2A\x1b[Jstopping: "));
+  EXPECT_TRUE(desk.take().starts_with("\r\x1b[2A\x1b[Jstopping at 0% (0 B of 100 B): what is verified is kept, and "));
   EXPECT_EQ(desk.take(), "");
 }
 

@@ -104,6 +104,11 @@ TEST(Hosts, APauseIsNewsForOtherRanks) {
   const unsigned before = connections_of(known);
   host.pause_until(Clock::now() + std::chrono::seconds(30), true);
   EXPECT_EQ(one.tick(), std::vector<std::string>{"https://data.lab: asks for a pause of 30 s"});
+  const auto pauses = one.take_pauses();
+  ASSERT_EQ(pauses.size(), 1U);
+  EXPECT_EQ(pauses[0].host, "data.lab");
+  EXPECT_NEAR(pauses[0].seconds, 30, 1);
+  EXPECT_TRUE(one.take_pauses().empty());
   const std::string news = one.take_news();
   ASSERT_FALSE(news.empty());
   EXPECT_EQ(one.take_news(), "");
