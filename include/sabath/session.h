@@ -31,9 +31,12 @@ struct Selection {
 };
 
 struct FetchRequest {
-  std::vector<std::string> names;   // datasets or models, a model brings its default dataset
+  // Datasets or models, a model brings its default dataset; or URLs, as `datasets` may be: SABATH writes a recipe for
+  // each, once something of it has come.
+  std::vector<std::string> names;
   std::vector<std::string> models;  // models only, without a dataset unless one is named
   std::vector<std::string> datasets;
+  std::string name;                      // of the recipe of the (single) URL; empty: the URL's own
   std::string manifest;                  // a file that pins the (single) asset; empty: as the recipe says
   std::vector<std::string> local_paths;  // local copies of fragments, in order; verified and copied into the store
   std::vector<std::string> local_links;  // the same, linked instead of copied

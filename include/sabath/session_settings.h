@@ -28,6 +28,7 @@ struct SessionSettings {
   std::vector<std::uint32_t> trusted_owners;                  // user ids, besides this user's and root
   std::vector<std::filesystem::path> roots;                   // trees of the original's layout
   std::vector<std::filesystem::path> recipe_directories;      // searched in order
+  std::vector<std::filesystem::path> recipe_homes;            // for new recipes: the first that can be written
   std::vector<std::pair<std::string, std::string>> rewrites;  // URL prefix -> prefix, first match wins
   std::vector<HostRule> host_rules;                           // besides those of recipes; the least of all holds
   bool offline = false;                                       // open no socket

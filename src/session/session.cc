@@ -57,6 +57,17 @@ void check_part(const FetchRequest& request) {
       "leave out the ones or the others");
 }
 
+void check_name(const FetchRequest& request) {
+  if (request.name.empty()) return;
+  const auto urls =
+      std::ranges::count_if(request.names, names_source) + std::ranges::count_if(request.datasets, names_source);
+  if (urls == 1) return;
+  throw Error(FailureKind::usage,
+              fmt::format("{} is to be the name of one URL's asset, and {} were given", printable(request.name),
+                          urls == 0 ? "no URLs" : fmt::format("{} URLs", urls)),
+              "give one URL, or leave the name out");
+}
+
 AssetRequest asset_request(const FetchRequest& request, bool offline) {
   if (request.manifest.find("://") != std::string::npos) {
     throw Error(FailureKind::usage, option_text("manifest") + " takes a file",
@@ -75,15 +86,24 @@ AssetRequest asset_request(const FetchRequest& request, bool offline) {
 
 }  // namespace
 
-std::vector<Recipe> Session::State::wanted(const FetchRequest& request, EventSink& events) const {
+std::vector<Recipe> Session::State::wanted(const FetchRequest& request, EventSink& events) {
+  check_name(request);
   std::vector<Recipe> recipes;
   const Catalogue known = catalogue();
+  made.clear();
+  const auto of_source = [&](const std::string& url) {
+    UrlRecipe one = recipe_for(url, request.name, known, fetchers);
+    if (!one.text.empty()) made.push_back(one);
+    return std::move(one.recipe);
+  };
   const auto add = [&](Recipe recipe) {
     const auto same = [&](const Recipe& other) { return other.kind == recipe.kind && other.name == recipe.name; };
     if (std::none_of(recipes.begin(), recipes.end(), same)) recipes.push_back(std::move(recipe));
   };
   for (const auto& name : request.names) {
-    if (auto model = known.try_find(name, AssetKind::model)) {
+    if (names_source(name)) {
+      add(of_source(name));
+    } else if (auto model = known.try_find(name, AssetKind::model)) {
       auto dataset = request.datasets.empty() ? known.dataset_of(*model, model->run) : std::nullopt;
       if (!dataset && request.datasets.empty()) {
         events.on(event::Warning{fmt::format("the recipe of {} names no dataset that is known: name one with {}",
@@ -96,7 +116,9 @@ std::vector<Recipe> Session::State::wanted(const FetchRequest& request, EventSin
     }
   }
   for (const auto& name : request.models) add(known.find(name, AssetKind::model));
-  for (const auto& name : request.datasets) add(known.find(name, AssetKind::dataset));
+  for (const auto& name : request.datasets) {
+    add(names_source(name) ? of_source(name) : known.find(name, AssetKind::dataset));
+  }
   if (recipes.empty())
     throw Error(FailureKind::usage, "nothing was named to fetch",
                 fmt::format("e.g. `{} cosmoflow`; `{}` shows what there is", verb_text("fetch"), verb_text("list")));
@@ -166,6 +188,7 @@ FetchRecord Session::State::fetch(const FetchRequest& request, EventSink& events
     return record;
   }
 
+  if (!made.empty()) static_cast<void>(home_for_recipes(settings.recipe_homes));  // before a byte is moved
   Store& open = open_store();
   const Lease lease = lease_for(open, recipes);
   const bool local = !asset.locals.empty();
@@ -205,8 +228,22 @@ FetchRecord Session::State::fetch(const FetchRequest& request, EventSink& events
   if (!asset.locals.empty())
     events.on(event::Warning{fmt::format("more local files were given with {} or {} than the recipe has fragments",
                                          option_text("path"), option_text("link"))});
+  keep_recipes(record, events);
   record.exit = exit_of(record.assets);
   return record;
+}
+
+// A URL that gave nothing was perhaps mistyped.
+void Session::State::keep_recipes(const FetchRecord& record, EventSink& events) {
+  for (const UrlRecipe& one : made) {
+    const auto asset = std::ranges::find(record.assets, one.recipe.name, &AssetRecord::name);
+    if (asset == record.assets.end()) continue;
+    const bool stopped = std::ranges::any_of(
+        asset->failures, [](const auto& failed) { return failed.failure.kind == FailureKind::interrupted; });
+    if (asset->files == 0 && !stopped) continue;
+    write_recipe(one, home_for_recipes(settings.recipe_homes), events);
+  }
+  made.clear();
 }
 
 std::filesystem::path Session::path(const std::string& name) {

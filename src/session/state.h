@@ -12,6 +12,7 @@
 #include "sabath/session.h"
 #include "session/late_fetchers.h"
 #include "session/stores.h"
+#include "session/url_recipe.h"
 #include "store/leases/lease.h"
 #include "store/store.h"
 
@@ -27,7 +28,8 @@ struct Session::State {
   }
 
   [[nodiscard]] Catalogue catalogue() const { return {settings.roots, settings.recipe_directories}; }  // as of now
-  std::vector<Recipe> wanted(const FetchRequest& request, EventSink& events) const;
+  std::vector<Recipe> wanted(const FetchRequest& request, EventSink& events);
+  void keep_recipes(const FetchRecord& record, EventSink& events);  // of URLs that gave something
 
   // Taken before anything is looked up: what is found stays until the fetch has ended.
   [[nodiscard]] Lease lease_for(Store& in, const std::vector<Recipe>& recipes) const;
@@ -46,6 +48,7 @@ struct Session::State {
   Comm* ranks;
   std::unique_ptr<Store> store;
   LateFetchers fetchers;
+  std::vector<UrlRecipe> made;  // by wanted(), and not written yet
 };
 
 }  // namespace sabath

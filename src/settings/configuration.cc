@@ -239,9 +239,12 @@ class Loader {
     add_recipes(given_.recipes, given_.name);
     if (const auto text = environment_.get("SABATH_RECIPES")) add_recipes(path_list(*text), "SABATH_RECIPES");
     add_recipes(user_.recipes, user_.name);
+    auto& homes = result_.session.recipe_homes;
+    homes = existing(result_.session.recipe_directories);
     std::vector<fs::path> usual;
     if (const fs::path data = xdg(environment_, "XDG_DATA_HOME", ".local/share"); !data.empty()) {
       usual.push_back(data / "sabath/recipes");
+      homes.push_back(usual.back());
     }
     add_recipes(existing(usual), "default");
     add_recipes(site_.recipes, site_.name);

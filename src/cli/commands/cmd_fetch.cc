@@ -49,8 +49,10 @@ std::string summary(const AssetRecord& asset, bool dry_run) {
 
 void report_failures(Context& context, const AssetRecord& asset) {
   constexpr std::size_t shown = 20;
+  const bool told = context.signals.received() != 0 && !context.presentation.quiet;  // by the progress
   for (std::size_t i = 0; i < asset.failures.size() && i < shown; ++i) {
     Failure failure = asset.failures[i].failure;
+    if (told && failure.kind == FailureKind::interrupted) continue;
     if (asset.failures[i].path != asset.name)
       failure.message = fmt::format("{}: {}: {}", asset.name, asset.failures[i].path, failure.message);
     const std::string text = render_failure(failure, context.presentation.verbose, context.presentation.color);
@@ -96,9 +98,11 @@ int run(Context& context, Options& options) {
 Action declare(OptionSet& set) {
   const auto options = std::make_shared<Options>();
   FetchRequest& request = options->request;
-  set.arguments("NAME", request.names, false, "datasets or models; a model brings its default dataset");
+  set.arguments("NAME", request.names, false,
+                "datasets or models, a model brings its default dataset; or URLs: a recipe is written for each");
   set.option("-m,--model", "MODEL", request.models, "a model, without a dataset unless one is named");
   set.option("-d,--dataset", "DATASET", request.datasets, "a dataset");
+  set.option("--name", "NAME", request.name, "what the asset of a URL is called (default: as the URL ends)");
   set.option("--manifest", "FILE", request.manifest,
              "pin the asset to this manifest: every chunk is checked as it lands");
   set.option("-p,--path", "FILE", request.local_paths,
@@ -133,6 +137,8 @@ constexpr Verb fetch_verb{
     "sabath fetch cosmoflow                        the model and its default dataset\n"
     "sabath fetch -d ptychonn_20191008_39          a dataset alone\n"
     "sabath fetch -d one --path ~/Downloads/f.bin  from a file that is here already\n"
+    "sabath fetch https://a.example/f.bin          a URL: its recipe is written, too\n"
+    "sabath fetch hf://datasets/OWNER/NAME         a hub, a bucket, a record: `sabath fetchers`\n"
     "sabath fetch cosmoflow --dry-run              what would move\n"
     "sabath fetch cosmoflow --sample 64            the first 64 samples, in a view of their own\n"
     "sabath fetch -d two --rewrite https://portal.example/=http://mirror.local/",

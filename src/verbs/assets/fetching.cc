@@ -16,6 +16,7 @@ FetchRequest read_wanted(JsonObject& object) {
   request.names = object.texts("names");
   request.models = object.texts("models");
   request.datasets = object.texts("datasets");
+  request.name = object.try_text("name").value_or("");
   request.selection.sample = object.try_uint("sample");
   request.selection.select = object.texts("select");
   request.force = object.flag("force");
