@@ -1,26 +1,67 @@
 #include "cli/help.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 
 #include "cli/frame/global_options.h"
+#include "cli/frame/presentation.h"
 #include "cli/show/render.h"
 
 namespace sabath::cli {
 namespace {
 
-constexpr std::size_t width = 100;
+// A command that is too long for a line goes on in the next one, as a shell reads it.
+std::string broken_command(std::string_view command, std::size_t width) {
+  std::string text = wrap(command, width - 4, "    ");
+  for (auto end = text.find('\n'); end + 1 < text.size(); end = text.find('\n', end + 3)) text.insert(end, " \\");
+  return "  " + text.substr(4);
+}
 
-// Lines as they stand: their second column is aligned by hand.
-std::string examples(std::string_view lines) {
+// A line as it stands, its second column aligned by hand; where that is too wide, the second column below the first.
+std::string example(std::string_view line, std::size_t width) {
+  if (display_width(line) + 2 <= width) return fmt::format("  {}\n", line);
+  const std::size_t gap = std::min(line.find("  "), line.size());
+  return broken_command(line.substr(0, gap), width) + wrap(line.substr(gap), width, "      ");
+}
+
+std::string examples(std::string_view lines, std::size_t width) {
   std::string text = "Examples\n";
   while (!lines.empty()) {
     const auto end = lines.find('\n');
-    text += fmt::format("  {}\n", lines.substr(0, end));
+    text += example(lines.substr(0, end), width);
     lines.remove_prefix(end == std::string_view::npos ? lines.size() : end + 1);
   }
   return text;
+}
+
+std::size_t longest_word(std::string_view text) {
+  std::size_t longest = 0;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find(' '), text.size());
+    longest = std::max(longest, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return longest;
+}
+
+// `left` and, from `column` on, `right`; below it if `left` reaches so far, or a word of `right` has no room there.
+std::string two_columns(const std::string& left, std::size_t column, std::string_view right, std::size_t width) {
+  if (column + longest_word(right) > width) column = std::min<std::size_t>(left.size(), 8);
+  std::string lines = wrap(right, width, std::string(column, ' '));
+  if (left.size() + 2 <= column) {
+    lines.replace(0, std::min(left.size(), lines.size()), left);
+    return lines;
+  }
+  std::string head = left;
+  for (std::size_t begin = 0; head.size() - begin > width;) {  // choices: broken behind one of them
+    const std::size_t bar = head.rfind('|', begin + width - 1);
+    if (bar == std::string::npos || bar <= begin) break;
+    head.insert(bar + 1, "\n      ");
+    begin = bar + 2;
+  }
+  return head + "\n" + lines;
 }
 
 std::string spelling(const Option& option) {
@@ -29,21 +70,14 @@ std::string spelling(const Option& option) {
   return option.value.empty() ? names : names + " " + option.value;
 }
 
-std::string options_text(std::string_view title, const std::vector<Option>& options) {
+std::string options_text(std::string_view title, const std::vector<Option>& options, std::size_t width) {
   std::size_t column = 0;
   for (const Option& option : options) column = std::max(column, spelling(option).size());
-  column = std::min<std::size_t>(column, 32) + 4;
+  column = std::min({column, std::size_t{32}, width / 2 - 4}) + 4;
   std::string text = fmt::format("\n{}\n", title);
   for (const Option& option : options) {
     const std::string help = option.help + (option.repeats && !option.is_argument() ? " (repeatable)" : "");
-    std::string lines = wrap(help, width, std::string(column, ' '));
-    const std::string left = "  " + spelling(option);
-    if (left.size() + 2 <= column) {
-      lines.replace(0, left.size(), left);
-    } else {
-      lines.insert(0, left + "\n");
-    }
-    text += lines;
+    text += two_columns("  " + spelling(option), column, help, width);
   }
   return text;
 }
@@ -60,52 +94,62 @@ std::string usage(const Verb& verb, const std::vector<Option>& options) {
   return text;
 }
 
-std::string table_of(std::span<const Verb* const> verbs) {
+std::string table_of(std::span<const Verb* const> verbs, std::size_t width) {
   std::size_t column = 0;
   for (const Verb* verb : verbs) column = std::max(column, verb->name.size());
   std::string text;
-  for (const Verb* verb : verbs) text += fmt::format("  {:<{}}  {}\n", verb->name, column, verb->summary);
+  for (const Verb* verb : verbs) text += two_columns(fmt::format("  {}", verb->name), column + 4, verb->summary, width);
   return text;
 }
 
 }  // namespace
 
-std::string help_of_program(std::span<const Verb* const> verbs) {
+std::size_t help_width(const Environment& environment) {
+  constexpr unsigned least = 40, most = 100;
+  const bool known = ::isatty(STDOUT_FILENO) == 1 || environment.get("COLUMNS");
+  return known ? std::clamp(terminal_width(STDOUT_FILENO, environment), least, most) : most;
+}
+
+std::string help_of_program(std::span<const Verb* const> verbs, std::size_t width) {
   GlobalOptions globals;
   OptionSet options;
   declare_global_options(options, globals);
   std::string text =
-      "sabath: puts the right bytes where training will read them, and proves that they are the right bytes\n\n"
-      "Examples\n"
-      "  sabath list                 what can be fetched\n"
-      "  sabath fetch cosmoflow      fetch a model and its dataset, verified\n"
-      "  sabath path NAME            where a fetched asset stands\n"
-      "  sabath doctor               check this machine, this site, this store\n\n"
-      "Usage: sabath COMMAND [OPTION]... [ARGUMENT]...\n\nCommands\n";
-  text += table_of(verbs);
-  text += options_text("Options of every command, before or after it", options.options());
-  text += "\nsabath COMMAND --help tells more. Exit codes: sabath(1), docs/exit-codes.md.\n";
+      wrap("sabath: puts the right bytes where training will read them, and proves that they are the right bytes",
+           width, "");
+  text += "\n" + examples(
+                     "sabath list                 what can be fetched\n"
+                     "sabath fetch cosmoflow      fetch a model and its dataset, verified\n"
+                     "sabath path NAME            where a fetched asset stands\n"
+                     "sabath doctor               check this machine, this site, this store",
+                     width);
+  text += "\n" + wrap("Usage: sabath COMMAND [OPTION]... [ARGUMENT]...", width, "") + "\nCommands\n";
+  text += table_of(verbs, width);
+  text += options_text("Options of every command, before or after it", options.options(), width);
+  text += "\n" + wrap("sabath COMMAND --help tells more. Exit codes: sabath(1), docs/exit-codes.md.", width, "");
   return text;
 }
 
-std::string help_of_group(std::string_view group, std::span<const Verb* const> verbs) {
+std::string help_of_group(std::string_view group, std::span<const Verb* const> verbs, std::size_t width) {
   std::vector<const Verb*> members;
   for (const Verb* verb : verbs) {
     if (verb->name.starts_with(std::string(group) + " ")) members.push_back(verb);
   }
-  return fmt::format("Usage: sabath {} COMMAND [OPTION]... [ARGUMENT]...\n\nCommands\n{}", group, table_of(members));
+  return wrap(fmt::format("Usage: sabath {} COMMAND [OPTION]... [ARGUMENT]...", group), width, "") + "\nCommands\n" +
+         table_of(members, width);
 }
 
-std::string help_of_verb(const Verb& verb) {
+std::string help_of_verb(const Verb& verb, std::size_t width) {
   OptionSet set;
   const Action action = verb.declare(set);  // keeps the targets of `set`
   std::vector<Option> arguments, options;
   for (const Option& option : set.options()) (option.is_argument() ? arguments : options).push_back(option);
-  std::string text = fmt::format("sabath {}: {}\n\n{}", verb.name, verb.summary, examples(verb.examples));
-  text += fmt::format("\nUsage: {}\n", usage(verb, set.options()));
+  std::string text = wrap(fmt::format("sabath {}: {}", verb.name, verb.summary), width, "");
+  text += "\n" + examples(verb.examples, width);
+  text += "\n" + wrap("Usage: " + usage(verb, set.options()), width, "");
   if (!verb.details.empty()) text += fmt::format("\n{}", wrap(verb.details, width, ""));
-  if (!arguments.empty()) text += options_text("Arguments", arguments);
-  if (!options.empty()) text += options_text("Options", options);
+  if (!arguments.empty()) text += options_text("Arguments", arguments, width);
+  if (!options.empty()) text += options_text("Options", options, width);
   text += "\nOptions of every command: sabath --help\n";
   return text;
 }

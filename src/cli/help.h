@@ -9,8 +9,10 @@
 
 namespace sabath::cli {
 
-[[nodiscard]] std::string help_of_program(std::span<const Verb* const> verbs);
-[[nodiscard]] std::string help_of_group(std::string_view group, std::span<const Verb* const> verbs);
-[[nodiscard]] std::string help_of_verb(const Verb& verb);
+// Columns for help: those of the terminal, 100 at most, and 100 where there is none.
+[[nodiscard]] std::size_t help_width(const Environment& environment);
+[[nodiscard]] std::string help_of_program(std::span<const Verb* const> verbs, std::size_t width);
+[[nodiscard]] std::string help_of_group(std::string_view group, std::span<const Verb* const> verbs, std::size_t width);
+[[nodiscard]] std::string help_of_verb(const Verb& verb, std::size_t width);
 
 }  // namespace sabath::cli

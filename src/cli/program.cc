@@ -88,7 +88,7 @@ class Program {
     if (line.help) return help(line);
     if (line.globals.version) return version();
     if (line.verb == nullptr) {
-      say(line.group.empty() ? help_of_program(verbs()) : help_of_group(line.group, verbs()));
+      say(help_of(line));
       return exit_code(FailureKind::usage);
     }
     if (line.verb->once && is_later_rank(environment_)) return 0;
@@ -105,10 +105,14 @@ class Program {
     run_agreed(*ranks_, phase);
   }
 
+  [[nodiscard]] std::string help_of(const ParsedLine& line) const {
+    const std::size_t width = help_width(environment_);
+    if (line.verb != nullptr) return help_of_verb(*line.verb, width);
+    return line.group.empty() ? help_of_program(verbs(), width) : help_of_group(line.group, verbs(), width);
+  }
+
   int help(const ParsedLine& line) {
-    out_.print(line.verb != nullptr ? help_of_verb(*line.verb)
-               : line.group.empty() ? help_of_program(verbs())
-                                    : help_of_group(line.group, verbs()));
+    out_.print(help_of(line));
     return 0;
   }
 

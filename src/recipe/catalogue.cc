@@ -25,8 +25,8 @@ constexpr std::array<std::pair<std::string_view, AssetKind>, 3> folders{
 std::string_view folder_of(AssetKind kind) { return folders[static_cast<std::size_t>(kind)].first; }
 
 // Entries of a directory in byte order of their names, hidden ones left out; none if it is absent.
-std::vector<fs::path> sorted_entries(const fs::path& directory, std::size_t& seen) {
-  std::vector<fs::path> entries;
+std::vector<fs::directory_entry> sorted_entries(const fs::path& directory, std::size_t& seen) {
+  std::vector<fs::directory_entry> entries;
   std::error_code error;
   fs::directory_iterator it(directory, error);
   for (const fs::directory_iterator end; !error && it != end; it.increment(error)) {
@@ -36,12 +36,12 @@ std::vector<fs::path> sorted_entries(const fs::path& directory, std::size_t& see
                               printable(directory.native(), 1000)),
                   "name a directory that holds recipes only");
     }
-    if (!it->path().filename().native().starts_with('.')) entries.push_back(it->path());
+    if (!it->path().filename().native().starts_with('.')) entries.push_back(*it);
   }
   if (error && error != std::errc::no_such_file_or_directory && error != std::errc::not_a_directory) {
     throw_errno("list", directory, error.value());
   }
-  std::sort(entries.begin(), entries.end());
+  std::ranges::sort(entries, {}, [](const auto& entry) -> const std::string& { return entry.path().native(); });
   return entries;
 }
 
@@ -107,8 +107,9 @@ Catalogue::Catalogue(std::vector<fs::path> roots, std::vector<fs::path> recipe_d
   std::size_t seen = 0;
   std::vector<fs::path> directories;
   for (const fs::path& root : roots) {
-    for (fs::path& assets : sorted_entries(root / "var" / "sabath" / "assets", seen))
-      directories.push_back(std::move(assets));
+    for (const auto& assets : sorted_entries(root / "var" / "sabath" / "assets", seen)) {
+      directories.push_back(assets.path());
+    }
   }
   directories.insert(directories.end(), recipe_directories.begin(), recipe_directories.end());
   for (const fs::path& directory : directories) {
@@ -116,13 +117,13 @@ Catalogue::Catalogue(std::vector<fs::path> roots, std::vector<fs::path> recipe_d
       const auto add = [&, kind = kind](const fs::path& path) {
         if (path.extension() == ".json") files_.push_back({path, kind, path.stem().native()});
       };
-      for (const fs::path& entry : sorted_entries(directory / folder, seen)) {
+      for (const auto& entry : sorted_entries(directory / folder, seen)) {
         std::error_code unreadable;  // a link to itself, say: then reading it will fail
-        if (!fs::is_directory(entry, unreadable)) {
-          add(entry);
+        if (!entry.is_directory(unreadable)) {
+          add(entry.path());
           continue;
         }
-        for (const fs::path& inner : sorted_entries(entry, seen)) add(inner);
+        for (const auto& inner : sorted_entries(entry.path(), seen)) add(inner.path());
       }
     }
   }
@@ -193,6 +194,14 @@ std::optional<Recipe> Catalogue::dataset_of(const Recipe& model, const RunSets& 
     if (auto dataset = try_find(name, AssetKind::dataset)) return dataset;
   }
   return try_find(model.name, AssetKind::dataset);
+}
+
+std::vector<std::string> Catalogue::names(std::optional<AssetKind> kind) const {
+  std::set<std::string> names;
+  for (const File& file : files_) {
+    if (!kind || file.kind == *kind) names.insert(file.stem);
+  }
+  return {names.begin(), names.end()};
 }
 
 std::vector<Catalogue::Listed> Catalogue::all(std::optional<AssetKind> kind) const {

@@ -28,6 +28,8 @@ class Catalogue {
   // The dataset that a model brings: as its recipe says, else the first of `sets` that is one, else the one of its
   // name.
   [[nodiscard]] std::optional<Recipe> dataset_of(const Recipe& model, const RunSets& sets) const;
+  // Of all files, as they may be asked for by their own names; no file is read. Each once, in byte order.
+  [[nodiscard]] std::vector<std::string> names(std::optional<AssetKind> kind) const;
 
   struct Listed {
     std::optional<Recipe> recipe;

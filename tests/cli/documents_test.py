@@ -7,9 +7,7 @@ import re
 import shutil
 import subprocess
 
-from support import program
 from support.case import Case, main
-from support.content import fragment
 from support.man_page import man_page
 
 TREE = pathlib.Path(__file__).resolve().parents[2]
@@ -48,40 +46,6 @@ class Documents(Case):
                             ("fish", TREE / "etc/completions/fish/sabath.fish")):  # fmt: skip
             if shutil.which(shell):
                 subprocess.run([shell, "-n", file], check=True)
-
-
-class Completion(Case):
-    def complete(self, *words):
-        script = f'source {BASH}; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); compopt() {{ :; }}; _sabath; '
-        script += 'printf "%s\\n" "${COMPREPLY[@]}"'
-        result = subprocess.run(
-            ["bash", "-c", script, "bash", program.BINARY, *words],
-            env=self.sabath.environment, capture_output=True, text=True, check=True,
-        )  # fmt: skip
-        self.assertEqual(result.stderr, "")
-        return result.stdout.split()
-
-    def setUp(self):
-        super().setUp()
-        if shutil.which("bash") is None:
-            self.skipTest("there is no bash")
-        self.sabath.add("zebra_one", [fragment("http://a.example/f")])
-        self.sabath.add("zebra_two", [fragment("http://a.example/f")])
-
-    def test_commands(self):
-        self.assertEqual(self.complete("fetc"), ["fetch", "fetchers"])
-        self.assertEqual(self.complete("manifest", "d"), ["diff"])
-        self.assertIn("doctor", self.complete("--json", ""))
-
-    def test_options(self):
-        self.assertEqual(self.complete("list", "--k"), ["--kind"])
-        self.assertEqual(self.complete("list", "--off"), ["--offline"])
-        self.assertEqual(self.complete("list", "--kind", "mo"), ["model"])
-        self.assertEqual(self.complete("manifest", "diff", "--ex"), ["--exit-code"])
-
-    def test_names_of_assets(self):
-        self.assertEqual(self.complete("fetch", "zeb"), ["zebra_one", "zebra_two"])
-        self.assertEqual(self.complete("-q", "info", "zebra_t"), ["zebra_two"])
 
 
 if __name__ == "__main__":

@@ -1,29 +1,20 @@
 # fish completion for sabath. The words come from the program itself, so they are always those of the installed version.
-function __sabath_verb
-    set -l verb
-    for word in (commandline -opc)[2..-1]
-        string match -q -- '-*' $word; or set -a verb $word
+function __sabath_complete
+    set -l words (commandline -opc)
+    set -l current (commandline -ct)
+    set -l found ($words[1] help --complete -- $words[2..-1] "$current" 2>/dev/null)
+    if test (count $found) -gt 1
+        printf '%s\n' $found[2..-1]
+        return
     end
-    test (count $verb) -eq 0; and return
-    if test $verb[1] = manifest -a (count $verb) -gt 1
-        printf '%s\n' $verb[1] $verb[2]
-    else
-        echo $verb[1]
-    end
-end
-
-function __sabath_words
-    sabath help --words (__sabath_verb) 2>/dev/null
-    if contains -- (__sabath_verb)[1] fetch info path where cite verify
-        sabath list --names 2>/dev/null
+    set -l before (string match -r -- '^--[^=]*=' "$current")
+    set -l begun (string replace -r -- '^--[^=]*=' '' "$current")
+    switch "$found[1]"
+        case files
+            string replace -r -- '^' "$before" (__fish_complete_path "$begun")
+        case directories
+            string replace -r -- '^' "$before" (__fish_complete_directories "$begun" '')
     end
 end
 
-complete -c sabath -f -a '(__sabath_words)'
-complete -c sabath -n 'contains -- (__sabath_verb)[1] manifest' -F
-complete -c sabath -l store -r -F
-complete -c sabath -l root -r -F
-complete -c sabath -l config -r -F
-complete -c sabath -s k -l kind -x -a 'dataset model workflow'
-complete -c sabath -l access -x -a 'public login private'
-complete -c sabath -l color -x -a 'auto always never'
+complete -c sabath -f -a '(__sabath_complete)'

@@ -2,13 +2,16 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
+#include <optional>
 
 #include "base/text.h"
-#include "cli/frame/global_options.h"
+#include "cli/completion.h"
 #include "cli/help.h"
 #include "cli/verbs.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
+#include "verbs/assets/known_names.h"
 
 namespace sabath::cli {
 namespace {
@@ -16,59 +19,46 @@ namespace cmd_help {
 
 struct Options {
   std::vector<std::string> words;
-  bool bare = false;
+  std::vector<std::string> line;
+  bool completion = false;
 };
 
-std::string names_of(const Option& option) {
-  std::string lines = option.names + "\n";
-  std::ranges::replace(lines, ',', '\n');
-  return lines;
-}
-
-// The words that may come next, one on each line: for completion.
-std::string words_after(const std::string& name) {
-  std::string lines;
-  const auto add = [&lines](const OptionSet& set) {
-    for (const Option& option : set.options()) {
-      if (!option.is_argument()) lines += names_of(option);
-    }
-  };
-  std::string last;
-  for (const Verb* verb : verbs()) {
-    if (verb->name == name) {
-      OptionSet set;
-      const Action action = verb->declare(set);  // keeps the targets of `set`
-      add(set);
-    } else if (name.empty() || verb->name.starts_with(name + " ")) {
-      std::string word(verb->name.substr(name.empty() ? 0 : name.size() + 1));
-      word.resize(std::min(word.size(), word.find(' ')));
-      if (word != last) lines += fmt::format("{}\n", word);
-      last = word;
-    }
+// For the scripts of the shells: "files", "directories" or "words" (which the shell is to offer if there is no other
+// word), then each candidate on a line, a tab, and its help.
+std::string candidates(const Context& context, const std::vector<std::string>& line) {
+  const Completion found = complete(line, verbs());
+  constexpr std::array places{"words", "files", "directories"};
+  std::string text = fmt::format("{}\n", places[static_cast<std::size_t>(found.place)]);
+  for (const auto& [word, help] : found.words) text += fmt::format("{}{}\t{}\n", found.before, word, help);
+  if (found.asset == Completion::Asset::none) return text;
+  std::optional<AssetKind> kind;
+  if (found.asset != Completion::Asset::any) {
+    kind = found.asset == Completion::Asset::model ? AssetKind::model : AssetKind::dataset;
   }
-  GlobalOptions globals;
-  OptionSet set;
-  declare_global_options(set, globals);
-  add(set);
-  return lines + "-h\n--help\n";
+  const Configuration configuration = load_configuration(found.globals, context.environment);
+  for (const std::string& name : known_names(configuration.session, kind, found.begun)) {
+    text += fmt::format("{}{}\n", found.before, printable(name));
+  }
+  return text;
 }
 
 int run(Context& context, const Options& options) {
   const std::string name = fmt::format("{}", fmt::join(options.words, " "));
-  if (options.bare || name.empty()) {
-    context.out.print(options.bare ? words_after(name) : help_of_program(verbs()));
+  if (options.completion || name.empty()) {
+    context.out.print(options.completion ? candidates(context, options.line)
+                                         : help_of_program(verbs(), help_width(context.environment)));
     return 0;
   }
   std::vector<std::string> names;
   for (const Verb* verb : verbs()) {
     if (verb->name == name) {
-      context.out.print(help_of_verb(*verb));
+      context.out.print(help_of_verb(*verb, help_width(context.environment)));
       return 0;
     }
     names.emplace_back(verb->name);
   }
   if (std::ranges::any_of(names, [&name](const std::string& other) { return other.starts_with(name + " "); })) {
-    context.out.print(help_of_group(name, verbs()));
+    context.out.print(help_of_group(name, verbs(), help_width(context.environment)));
     return 0;
   }
   const auto meant = nearest(name, names);
@@ -79,7 +69,8 @@ int run(Context& context, const Options& options) {
 Action declare(OptionSet& set) {
   const auto options = std::make_shared<Options>();
   set.arguments("COMMAND", options->words, false, "the command to explain");
-  set.flag("--words", options->bare, "only the words that may follow, one a line: for completion");
+  set.flag("--complete", options->completion, "for the shells: what the last of the words may become");
+  set.rest("WORD", options->line, "a command line that is being written");
   return [options](Context& context) { return run(context, *options); };
 }
 
