@@ -32,6 +32,11 @@ struct VerifyFinding {
   bool mended = false;        // it is right again, or no asset needs it
 };
 
+struct StrayFile {   // where the store's objects stand, and none of them
+  std::string path;  // below the store
+  std::uint32_t owner = 0;
+};
+
 struct RepairedAsset {
   std::string name;
   std::uint64_t fetched_bytes = 0;
@@ -45,6 +50,7 @@ struct VerifiedAsset {
   std::uint64_t missing = 0;
   std::vector<std::string> missing_paths;
   std::vector<VerifyFinding> bad;
+  std::vector<StrayFile> strays;  // left where they are: they harm no asset
   std::vector<RepairedAsset> repaired;
   std::uint64_t unmended = 0;  // of `bad`
 };

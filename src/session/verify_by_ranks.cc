@@ -17,6 +17,8 @@ std::string packed(const VerifyReport& report) {
   }
   parcel.add(std::uint64_t{report.missing_paths.size()});
   for (const auto& path : report.missing_paths) parcel.add(path);
+  parcel.add(std::uint64_t{report.strays.size()});
+  for (const auto& stray : report.strays) parcel.add(stray.path).add(std::uint64_t{stray.owner});
   for (const auto& bad : report.bad) {
     parcel.add(static_cast<std::uint64_t>(bad.file.kind)).add(bad.file.size_bytes).add(bad.file.hash.hex());
     parcel.add(bad.path).add(bad.index).add(bad.offset).add(bad.what).add(std::uint64_t{bad.removed_link});
@@ -30,6 +32,10 @@ void add_packed(VerifyReport& report, const std::string& bytes) {
     *number += parcel.number();
   }
   for (auto paths = parcel.number(); paths > 0; --paths) report.missing_paths.push_back(parcel.text());
+  for (auto strays = parcel.number(); strays > 0; --strays) {
+    std::string path = parcel.text();
+    report.strays.push_back({std::move(path), static_cast<std::uint32_t>(parcel.number())});
+  }
   while (!parcel.at_end()) {
     BadChunk bad;
     bad.file.kind = static_cast<ContentKind>(parcel.number());

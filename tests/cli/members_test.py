@@ -128,6 +128,26 @@ class Accounts(OwnProgram):
         self.expect_tree(self.fetch_as(self.NAMES[1])["path"], {"f.bin": BIG, "small": b"y" * 1000})
         self.assertEqual(stat.S_IMODE(object_of(self.store, len(BIG)).stat().st_mode), 0o444)
 
+    def test_a_members_stray_files_fail_no_verify(self):
+        self.as_account(self.NAMES[0], "init", "--shared", "--group", self.PROJECT)
+        self.fetch_as(self.NAMES[0])
+        stranger = pwd.getpwnam(self.NAMES[1]).pw_uid
+        fan = sorted((self.store / "objects").iterdir())[0]
+        strays = [fan / "notes.txt", self.store / "objects" / "mine", fan / f"{'0' * 62}.5"]
+        for stray in strays:
+            stray.mkdir(mode=0o700) if stray.name == "mine" else stray.write_bytes(b"mine\n")
+            os.chown(stray, stranger, self.group)
+            stray.chmod(0o700)
+        found = self.as_account(self.NAMES[0], "verify", "--json")
+        self.assertEqual(found.asset["bad"], [])
+        paths = sorted(str(stray.relative_to(self.store)) for stray in strays)
+        self.assertEqual(sorted((s["path"], s["owner"]) for s in found.asset["strays"]), [(p, stranger) for p in paths])
+        self.assertTrue(all(stray.exists() for stray in strays))
+        said = self.as_account(self.NAMES[0], "verify").err
+        self.assertIn(f"note: {paths[0]}, of user {stranger}, is no object: it was left where it is", said)
+        self.as_account(self.NAMES[0], "gc", "--grace", "0s")
+        self.as_account(self.NAMES[0], "du")
+
     def secret(self, name, data=b"a key\n", mode=0o600, group=-1, directory=0o755):
         """A file of a member's, in a directory of his."""
         place(self.home_of(name) / "d" / "key", data)

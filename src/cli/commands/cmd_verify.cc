@@ -34,6 +34,10 @@ void tell(const Context& context, const VerifiedAsset& asset) {
     ++chunks;
   }
   for (const std::string& path : asset.missing_paths) context.warn(fmt::format("{}: missing", printable(path, 4096)));
+  for (const StrayFile& stray : asset.strays) {
+    context.say(fmt::format("note: {}, of user {}, is no object: it was left where it is", printable(stray.path, 4096),
+                            stray.owner));
+  }
   std::string result = "verified";
   if (!asset.bad.empty() || asset.missing > 0) {
     result = fmt::format("{} bad chunks, {} files missing", chunks, asset.missing);

@@ -96,6 +96,8 @@ std::filesystem::path Layout::partial(const Digest& file) const {
 
 std::filesystem::path Layout::partial(const Sha256& source_key) const { return partials() / source_key.hex(); }
 
+bool is_fan_name(std::string_view directory) { return directory.size() == fan_out_digits && is_hex(directory); }
+
 std::optional<Digest> try_parse_object_name(std::string_view directory, std::string_view name) {
   const std::size_t dot = name.find('.');
   if (dot == std::string_view::npos) return std::nullopt;

@@ -72,6 +72,8 @@ class Layout {
   Members members_;
 };
 
+// Whether a directory below objects/, manifests/ or refs/ has a name that is made here: two digits.
+[[nodiscard]] bool is_fan_name(std::string_view directory);
 // `directory` and `name`: the last two components of a path below objects/, or below manifests/ and refs/.
 [[nodiscard]] std::optional<Digest> try_parse_object_name(std::string_view directory, std::string_view name);
 [[nodiscard]] std::optional<Digest> try_parse_pack_name(std::string_view name);

@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include "base/file.h"
+#include "store/disk/layout.h"
 
 namespace sabath {
 namespace {
@@ -67,7 +68,7 @@ void for_each_fanned(const std::filesystem::path& directory,
                      const std::function<void(const std::string& fan, const std::string& name,
                                               const std::filesystem::path& path)>& visit) {
   for_each_name(directory, [&](std::string_view fan_name, unsigned char fan_type) {
-    if (fan_type != DT_DIR) return;
+    if (fan_type != DT_DIR || !is_fan_name(fan_name)) return;
     const std::string fan(fan_name);
     for_each_name(directory / fan, [&](std::string_view name, unsigned char type) {
       if (type != DT_DIR) visit(fan, std::string(name), directory / fan / name);

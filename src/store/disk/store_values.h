@@ -73,10 +73,17 @@ struct BadChunk {
   bool removed_link = false;  // of a view, to a bad object that is named as well
 };
 
+// A file or directory where objects stand that is none: some user put it there.
+struct Stray {
+  std::string path;  // below the store
+  std::uint32_t owner = 0;
+};
+
 struct VerifyReport {
   std::uint64_t files = 0, bytes_read = 0, missing = 0;
   std::vector<BadChunk> bad;
   std::vector<std::string> missing_paths;
+  std::vector<Stray> strays;                // left where they are
   std::uint64_t quick = 0, remembered = 0;  // files: read, but by XXH3; not read, as they were lately
 };
 

@@ -26,7 +26,7 @@ ObjectTable::ObjectTable(const Layout& layout, Packs* packs) {
     }
   }
   for_each_name(layout.objects(), [&](std::string_view fan, unsigned char fan_type) {
-    if (fan_type != DT_DIR) return;
+    if (fan_type != DT_DIR || !is_fan_name(fan)) return;  // perhaps a user's, and closed to others
     for_each_name(layout.objects() / fan, [&](std::string_view name, unsigned char type) {
       const auto digest = type == DT_DIR ? std::nullopt : try_parse_object_name(fan, name);
       if (digest) found.push_back({{digest->hash, digest->size_bytes, StoredObject::no_pack, 0}, type == DT_LNK});

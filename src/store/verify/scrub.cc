@@ -146,6 +146,19 @@ void Scrub::take_gone(const Reading& reading) {
   report_.missing_paths.push_back(item.path.empty() ? item.digest.hash.prefixed() : item.path);
 }
 
+// Another user's file that cannot be read and that no asset names: no asset loses it.
+bool Scrub::is_strangers(const Reading& reading) const {
+  const auto there = try_lstat(reading.file);
+  return reading.item.of == nullptr && there && there->st_uid != ::geteuid() && !try_recognise(reading.item.digest);
+}
+
+void Scrub::note_stray(const std::filesystem::path& file) {
+  const auto there = try_lstat(file);
+  if (!there) return;  // it is gone
+  const std::lock_guard lock(mutex_);
+  report_.strays.push_back({file.lexically_relative(store_.layout.root()), there->st_uid});
+}
+
 void Scrub::remember(const Reading& reading, const struct stat& now) {
   store_.evidence.add(reading.item.digest, now);
   store_.checked.add({reading.item.digest, now.st_ino, nanoseconds(now.st_mtim),
@@ -178,6 +191,7 @@ void Scrub::judge(Reading& reading) {
   if (right && still) remember(reading, after);
   if (right) return;  // another process's link or unlink is no change of the bytes
   const std::string& path = reading.item.path;
+  if (!reading.fd && is_strangers(reading)) return note_stray(reading.file);
   if (!reading.fd) return blame(digest, path, 0, reading.trouble);
   if (reading.trouble.empty() && !still) return blame(digest, path, 0, "it changed while it was read: verify again");
   const auto named = try_stat(reading.file);

@@ -36,6 +36,7 @@ class Scrub {
   [[nodiscard]] std::int64_t now_ns() const { return now_ns_; }  // when this verification began
   void blame(const Digest& file, const std::string& path, std::uint64_t chunk, std::string what,
              bool removed_link = false);
+  void note_stray(const std::filesystem::path& file);
 
  private:
   struct Reading;
@@ -50,7 +51,8 @@ class Scrub {
   void remember(const Reading& reading, const struct stat& now);
   void again(const Reading& reading, bool fully);
   void take_gone(const Reading& reading);  // it was collected meanwhile
-  void begin(Reading& reading);            // opens it; throws Error
+  [[nodiscard]] bool is_strangers(const Reading& reading) const;
+  void begin(Reading& reading);  // opens it; throws Error
   void name_bad_chunks(const Reading& reading, const std::string& aside);
   [[nodiscard]] std::optional<Item> try_recognise(const Digest& digest) const;
   [[nodiscard]] std::vector<Sha256> chunk_layer(const Item& item) const;  // empty: not known

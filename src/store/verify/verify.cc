@@ -1,4 +1,5 @@
 // Chooses what to verify: the files of one manifest, or the whole store.
+#include <dirent.h>
 #include <fmt/format.h>
 
 #include <set>
@@ -52,15 +53,20 @@ void add_files(Store::State& store, const Manifest& manifest, const VerifyOption
   });
 }
 
+// What is no object is named and left: it takes nothing from any asset.
 void add_objects(Store::State& store, const VerifyOptions& options, Scrub& scrub) {
-  for_each_fanned(
-      store.layout.objects(), [&](const std::string& directory, const std::string& name, const fs::path& file) {
-        if (const auto digest = try_parse_object_name(directory, name)) {
-          if (options.is_ours(*digest)) scrub.add({*digest, "", false, nullptr});
-        } else if (options.part == 0) {
-          scrub.blame({}, file.lexically_relative(store.layout.root()), 0, "it has no object's name: left where it is");
-        }
-      });
+  const auto stray = [&](const fs::path& file) {
+    if (options.part == 0) scrub.note_stray(file);
+  };
+  const auto objects = store.layout.objects();
+  for_each_name(objects, [&](std::string_view fan, unsigned char fan_type) {
+    if (fan_type != DT_DIR || !is_fan_name(fan)) return stray(objects / fan);
+    for_each_name(objects / fan, [&](std::string_view name, unsigned char type) {
+      const auto digest = type == DT_DIR ? std::nullopt : try_parse_object_name(fan, name);
+      if (!digest) return stray(objects / fan / name);
+      if (options.is_ours(*digest)) scrub.add({*digest, "", false, nullptr});
+    });
+  });
 }
 
 // A file or manifest that an asset's name promises, and that is nowhere.

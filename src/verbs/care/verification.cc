@@ -32,6 +32,7 @@ VerifiedAsset verified(const std::string& name, const Manifest* manifest, Verify
   asset.remembered = report.remembered;
   asset.missing = report.missing;
   asset.missing_paths = std::move(report.missing_paths);
+  for (auto& stray : report.strays) asset.strays.push_back({std::move(stray.path), stray.owner});
   return asset;
 }
 
@@ -184,6 +185,8 @@ Json json_of(const VerifiedAsset& asset) {
                              {"what", bad.what},
                              {"mended", bad.mended}});
   }
+  record["strays"] = Json::array();
+  for (const auto& stray : asset.strays) record["strays"].push_back({{"path", stray.path}, {"owner", stray.owner}});
   record["repaired"] = Json::array();
   for (const auto& repaired : asset.repaired) {
     record["repaired"].push_back(
