@@ -44,6 +44,7 @@ struct FetchRequest {
   bool force = false;                    // do not believe what is there: fetch again
   bool refresh = false;                  // do not believe learnt roots: ask the source whether it changed
   bool keep_archives = false;            // the archive file itself is kept in the store as well
+  bool view = true;                      // of an asset in packs, too: an inode for each of its files, if they are free
   bool dry_run = false;                  // say what would be done and touch nothing
 };
 
@@ -68,11 +69,12 @@ struct ResolvedSource {  // a URL that stood for many files
 struct AssetRecord {
   std::string name;
   AssetKind kind = AssetKind::dataset;
-  std::string manifest;    // "sha256:<hex>", empty if it is not known
-  std::string path;        // of the view, empty if there is none
-  std::string trusted_by;  // how the root came to be trusted
-  Selection selection;     // not empty: the root and the view hold this part only
-  bool packed = false;
+  std::string manifest;                         // "sha256:<hex>", empty if it is not known
+  std::string path;                             // of the view, empty if there is none
+  std::string trusted_by;                       // how the root came to be trusted
+  Selection selection;                          // not empty: the root and the view hold this part only
+  bool packed = false;                          // its files stand in packs, and there is no view
+  std::uint64_t view_inodes = 0;                // that its view would take then
   std::uint64_t files = 0, bytes = 0;           // in the view
   std::uint64_t fetched_bytes = 0;              // payload on the wire
   ReusedBytes reused{};                         // not moved again

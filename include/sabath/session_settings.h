@@ -24,6 +24,7 @@ struct Deadline {
 
 struct SessionSettings {
   std::filesystem::path store;                                // made on first use
+  bool store_in_home = false;                                 // the default, and below the home directory
   std::vector<std::filesystem::path> other_stores;            // read where `store` lacks something, in order
   std::vector<std::uint32_t> trusted_owners;                  // user ids, besides this user's and root
   std::vector<std::filesystem::path> roots;                   // trees of the original's layout

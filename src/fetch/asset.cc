@@ -20,6 +20,7 @@
 #include "fetch/hosts/source_key.h"
 #include "fetch/hosts/warm_up.h"
 #include "fetch/known_tree.h"
+#include "fetch/shown_view.h"
 #include "fetch/transfer/swarm.h"
 #include "store/lookup.h"
 
@@ -306,9 +307,12 @@ class AssetFetch {
     record_.bytes = manifest.totals().bytes;
     if (is_pinned(recipe_, request_) && selection_.empty()) keep(manifest.root());
     const bool there = context_.store.view_present(manifest);
-    record_.packed = !there && context_.store.packed(manifest);
-    if (record_.packed) return;
-    record_.path = (there ? context_.store.view_path(manifest.root()) : context_.store.make_view(manifest)).string();
+    record_.packed = !there && !request_.view && context_.store.packed(manifest);
+    if (record_.packed) {
+      record_.view_inodes = view_inodes(manifest);
+      return;
+    }
+    record_.path = show_view(context_.store, context_.space, manifest, recipe_.name).string();
   }
 
   [[noreturn]] void refuse_offline(const Manifest* manifest) {

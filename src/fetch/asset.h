@@ -25,6 +25,7 @@ struct AssetRequest {
   bool refresh = false;
   bool keep_archives = false;
   bool offline = false;
+  bool view = true;  // of an asset in packs, too
 };
 
 // The asset's failures are in the record; throws what concerns the whole call (no space, storage, a stop request).

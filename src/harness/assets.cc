@@ -10,6 +10,9 @@
 #include "base/wording.h"
 #include "base/working_directory.h"
 #include "fetch/decide/rewrite.h"
+#include "fetch/hosts/space_guard.h"
+#include "fetch/known_tree.h"
+#include "fetch/shown_view.h"
 #include "manifest/manifest.h"
 #include "run/commands.h"
 #include "run/tree_check.h"
@@ -48,12 +51,6 @@ class Seconds {  // adds the time that it lives
                           wrong.size() == 1 ? "1 file is" : fmt::format("{} files are", wrong.size()),
                           printable(wrong.front(), 400), wrong.size() > 1 ? ", ..." : ""),
               fmt::format("nothing was launched; {} {} gets it again", verb_text("fetch"), name));
-}
-
-[[noreturn]] void refuse_packed(const std::string& name) {
-  throw Error(FailureKind::offline, fmt::format("{} is kept in packs, and has no view", name),
-              fmt::format("`{} {}` makes one; after `{}` say {} DIR", verb_text("view"), name, verb_text("stage"),
-                          option_text("at")));
 }
 
 bool has_source_tree(const Recipe& model) { return model.source || model.git || !model.fragments.empty(); }
@@ -175,13 +172,28 @@ class Bringer {
     return !holding.doubt.empty() && !call_.request.no_fetch && !call_.session.settings().offline;
   }
 
+  // An asset in packs that is wholly here needs no fetch, but a view. Empty: it is none.
+  [[nodiscard]] fs::path try_expand(const std::string& name, Store& store, const Sha256& root) const {
+    const auto manifest = store.manifest(root);
+    if (!manifest || !store.packed(*manifest) || !all_present(store, *manifest)) return {};
+    try {
+      SpaceGuard space(store, "run " + name, {}, call_.stop);
+      return show_view(store, space, *manifest, name);
+    } catch (const Error& error) {
+      Failure failure = error.failure();
+      if (failure.kind != FailureKind::space) throw;
+      failure.hint += fmt::format("; or after `{}`, which expands it on the nodes, say {} DIR", verb_text("stage"),
+                                  option_text("at"));
+      throw Error(failure);
+    }
+  }
+
   // nullopt: it has to be fetched. Wrong files are never repaired in silence.
   std::optional<RunAsset> try_present(const Recipe& recipe) {
     LeasedStore* leased = main_store();
-    const Holding holding = used_of(recipe, leased);
-    if (holding.has_manifest && holding.view.empty() &&
-        leased->store().packed(*leased->store().manifest(*holding.root)))
-      refuse_packed(recipe.name);
+    Holding holding = used_of(recipe, leased);
+    if (holding.has_manifest && holding.view.empty())
+      holding.view = try_expand(recipe.name, leased->store(), *holding.root);
     if (!holding.has_manifest || holding.view.empty() || in_doubt(holding)) return std::nullopt;
     Store* store = &leased->store();
     RunAsset asset{recipe.name,  recipe.kind,           holding.root->prefixed(),

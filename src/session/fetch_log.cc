@@ -60,6 +60,7 @@ Json to_json(const AssetRecord& record) {
           {"trusted_by", text_or_null(record.trusted_by)},
           {"selection", selection_json(record.selection)},
           {"packed", record.packed},
+          {"view_inodes", record.packed ? Json(record.view_inodes) : Json(nullptr)},
           {"files", record.files},
           {"bytes", record.bytes},
           {"fetched_bytes", record.fetched_bytes},

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/file.h"
 #include "base/hash.h"
 #include "base/text.h"
 #include "base/wording.h"
@@ -15,6 +16,7 @@
 #include "fetch/hosts/source_key.h"
 #include "fetch/known_tree.h"
 #include "fetch/plan.h"
+#include "fetch/shown_view.h"
 #include "recipe/catalogue.h"
 #include "session/by_ranks.h"
 #include "session/exit_of.h"
@@ -79,9 +81,19 @@ AssetRequest asset_request(const FetchRequest& request, bool offline) {
   asset.refresh = request.refresh;
   asset.keep_archives = request.keep_archives;
   asset.offline = offline;
+  asset.view = request.view;
   for (const auto& path : request.local_paths) asset.locals.push_back({path, false});
   for (const auto& path : request.local_links) asset.locals.push_back({path, true});
   return asset;
+}
+
+// Said once, when the store is made: a home directory is often small, and counted.
+void say_if_in_home(const SessionSettings& settings, EventSink& events) {
+  if (!settings.store_in_home || try_lstat(settings.store)) return;
+  events.on(event::Message{fmt::format(
+      "note: the store is made at {}, in your home directory, and counts against its quota: {} DIR or SABATH_CACHE "
+      "names another place",
+      printable(settings.store.native(), 4096), option_text("store"))});
 }
 
 }  // namespace
@@ -141,6 +153,7 @@ FetchRecord Session::fetch(const FetchRequest& request, EventSink& events, std::
     NoEvents unheard;
     if (state.ranks->rank() == 0) static_cast<void>(state.wanted(request, unheard));  // before there is a store
     static_cast<void>(state.fetchers.made());
+    if (state.ranks->rank() == 0) say_if_in_home(state.settings, events);
   });
   state.store = open_shared_store(*state.ranks, state.settings.store);
   look_into_others(*state.store, state.settings);
@@ -189,6 +202,7 @@ FetchRecord Session::State::fetch(const FetchRequest& request, EventSink& events
   }
 
   if (!made.empty()) static_cast<void>(home_for_recipes(settings.recipe_homes));  // before a byte is moved
+  if (!store) say_if_in_home(settings, events);
   Store& open = open_store();
   const Lease lease = lease_for(open, recipes);
   const bool local = !asset.locals.empty();
@@ -268,9 +282,9 @@ std::filesystem::path Session::path(const std::string& name) {
     if (const auto view = view_of_another(*opened, *manifest)) return *view;
   }
   if (manifest && !seen && opened->packed(*manifest)) {
-    throw Error(
-        FailureKind::offline, fmt::format("{} is kept in packs, and has no view", name),
-        fmt::format("`{} {}` makes one; `{}` expands it on nodes", verb_text("view"), name, verb_text("stage")));
+    throw Error(FailureKind::offline, fmt::format("{} is kept in packs, and has no view", name),
+                fmt::format("`{} {}` makes one, of {} inodes; `{}` expands it on nodes", verb_text("view"), name,
+                            view_inodes(*manifest), verb_text("stage")));
   }
   if (!seen) throw Error(missing);
   mark_used(Layout(opened->directory()), *root);

@@ -43,6 +43,7 @@ void set_manifest(StageJob& job, Manifest manifest) {
 Fetched fetch_for_staging(const SessionSettings& settings, Comm* ranks, const Recipe* recipe, EventSink& events,
                           const std::stop_token& stop) {
   FetchRequest wanted;
+  wanted.view = false;  // each node expands packs for itself
   if (recipe != nullptr) {
     if (recipe->kind == AssetKind::dataset) wanted.datasets = {recipe->name};
     if (recipe->kind == AssetKind::model) wanted.models = {recipe->name};

@@ -88,6 +88,12 @@ fs::path find_installed_program(const Environment& environment) {
   return {};
 }
 
+constexpr std::string_view default_origin = "default";
+
+bool is_below(const fs::path& inner, const fs::path& outer) {
+  return !outer.empty() && std::ranges::mismatch(outer, inner).in1 == outer.end();
+}
+
 class Loader {
  public:
   Loader(const ConfigurationSources& sources, const Environment& environment)
@@ -143,6 +149,8 @@ class Loader {
     result_.session.store = *writable;
     paths.erase(writable);
     note("store", {result_.session.store.string()}, origin);
+    result_.session.store_in_home =
+        origin == default_origin && is_below(result_.session.store, environment_.home.lexically_normal());
     result_.session.other_stores = std::move(paths);
     note_paths("other_stores", result_.session.other_stores, result_.session.other_stores.empty() ? "default" : origin);
     trusted_owners();
@@ -192,7 +200,7 @@ class Loader {
       throw Error(FailureKind::usage, "cannot tell where the store is: neither HOME nor SCRATCH is set",
                   fmt::format("say {} DIR or set SABATH_CACHE", option_text("store")));
     }
-    return {cache / "sabath", "default"};
+    return {cache / "sabath", std::string(default_origin)};
   }
 
   void note_paths(const char* key, const std::vector<fs::path>& paths, std::string origin) {

@@ -77,6 +77,30 @@ class Packs(Case):
         self.assertEqual(self.fetch("many")["path"], path)
         self.assertEqual(self.expect(self.sabath.run("verify", "many", "--json")).asset["missing"], 0)
 
+    def test_a_fetch_ends_with_a_path_or_names_the_command_that_gives_it(self):
+        inodes = FILES + 2 + 30 + 1  # files, their directories, and the view itself
+        bare = self.expect(self.sabath.run("fetch", "many"))
+        self.assertEqual(bare.out, "\n")  # no other asset's path
+        self.assertIn(f"many is kept in packs: `sabath view many` makes its tree, which takes {inodes} inodes", bare.err)
+        self.assertEqual(self.fetch("many")["view_inodes"], inodes)
+        refused = self.expect(self.sabath.run("path", "many"), 9)
+        self.assertEqual(refused.out, "")
+        self.assertIn(f"`sabath view many` makes one, of {inodes} inodes", refused.err)
+        path = self.expect(self.sabath.run("fetch", "many", "--view")).lines[-1]
+        self.expect_tree(path, self.files)
+        self.assertEqual(sum(1 + len(names) for _, _, names in os.walk(path)), inodes)
+        self.assertEqual(self.expect(self.sabath.run("path", "many")).lines, [path])
+        again = self.fetch("many")
+        self.assertEqual((again["path"], again["packed"], again["view_inodes"]), (path, False, None))
+
+    def test_a_run_makes_the_view_itself(self):
+        self.sabath.add("reader", kind="model", run={"many": [{"argv": ["cat", "{dataset}/d00/text"]}]})
+        self.fetch("many")
+        run = self.home / "run"
+        self.expect(self.sabath.run("run", "reader", "many", "--no-fetch", "--run-dir", run))
+        self.assertIn("the same line again", "".join(file.read_text() for file in (run / "output").glob("stdout*")))
+        self.expect(self.sabath.run("path", "many"))
+
     def test_a_flipped_bit_costs_one_file(self):
         self.fetch("many")
         size = sum(pack.stat().st_size for pack in self.packs())

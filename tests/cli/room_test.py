@@ -1,7 +1,9 @@
 #!/usr/bin/python3
 """Room is looked for before bytes flow: lengths that no recipe states are asked, and an archive needs room twice."""
 
+import pathlib
 import shutil
+import subprocess
 
 from support.case import Case, main, place
 from support.content import fragment, seeded, tar_bytes
@@ -62,6 +64,19 @@ class SmallDisk(Case):
                             continue
                         self.expect(self.sabath.fetch("tar"), 5)
                         self.assertLessEqual(body_bytes(server.new_requests(seen)), 2)
+
+    def test_a_view_is_made_where_its_inodes_are_free(self):
+        names = [f"n/{i:04}" for i in range(1200)]
+        server = self.serve({"list.txt": "\n".join(names).encode()}, extra='location /n/ { return 200 "$uri"; }')
+        self.sabath.add("many", [fragment(server.url("list.txt"), kind="file_list")])
+        subprocess.run(["mount", "-o", "remount,nr_inodes=900", str(self.home / "disk")], check=True)
+        self.assertTrue(self.expect(self.sabath.fetch("many")).asset["packed"])
+        for arguments in (["view", "many"], ["fetch", "many", "--view"]):
+            refused = self.expect(self.sabath.run(*arguments), 5)
+            self.assertRegex(refused.err, r"the view of many needs 1203 inodes in \S+, and \d+ inodes are free")
+            self.assertEqual(refused.out, "")
+        subprocess.run(["mount", "-o", "remount,nr_inodes=3000", str(self.home / "disk")], check=True)
+        self.assertEqual(len(list((pathlib.Path(self.fetch("many", "--view")["path"]) / "n").iterdir())), 1200)
 
     def test_what_is_unknown_is_not_said_to_fit(self):
         server = self.serve({"a.bin": seeded(24 * MIB)})

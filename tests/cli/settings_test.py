@@ -6,7 +6,7 @@ import shutil
 import sys
 import time
 
-from support.case import Case, main, place
+from support.case import Case, main, place, remove
 from support.content import fragment, seeded
 from support.metered import Metered
 
@@ -199,6 +199,18 @@ class Doctor(Case):
         for name in ("filesystem", "traits", "space", "inodes"):
             self.assertEqual(len(self.check(name)), 1, name)
         self.assertEqual(self.check("home")[0]["state"], "warn")  # the store of these tests is below HOME
+
+    def test_a_store_in_the_home_directory_is_said_once(self):
+        """Not of a store that a setting names."""
+        server = self.serve({"f": b"1"})
+        self.sabath.add("one", [fragment(server.url("f"))])
+        said = "in your home directory, and counts against its quota: --store DIR or SABATH_CACHE names another place"
+        chosen = self.sabath.environment.pop("SABATH_CACHE")
+        for variables, told in (({"SABATH_CACHE": chosen}, False), ({"XDG_CACHE_HOME": f"{self.home}-elsewhere"}, False),
+                                ({}, True), ({}, False)):  # fmt: skip
+            result = self.expect(self.sabath.run("fetch", "one", **variables))
+            self.assertEqual(said in result.err, told, result)
+        remove(f"{self.home}-elsewhere")
 
     def test_a_store_that_cannot_be(self):
         (self.home / "file").write_text("x")

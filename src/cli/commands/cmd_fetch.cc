@@ -47,6 +47,16 @@ std::string summary(const AssetRecord& asset, bool dry_run) {
                      asset.files, moved, format_duration(asset.seconds), asset.trusted_by);
 }
 
+// A script takes the last line: a path, or nothing where there is none.
+void print_path(Context& context, const AssetRecord& asset) {
+  if (asset.packed) {
+    context.say(
+        fmt::format("{} is kept in packs: `sabath view {}` makes its tree, which takes {} inodes, and prints its path",
+                    printable(asset.name), printable(asset.name), asset.view_inodes));
+  }
+  if (!asset.path.empty() || asset.packed) context.out.print(asset.path + "\n");
+}
+
 void report_failures(Context& context, const AssetRecord& asset) {
   constexpr std::size_t shown = 20;
   const bool told = context.signals.received() != 0 && !context.presentation.quiet;  // by the progress
@@ -88,9 +98,7 @@ int run(Context& context, Options& options) {
   if (context.presentation.json) {
     context.out.record(json_of(record));
   } else {
-    for (const auto& asset : record.assets) {
-      if (!asset.path.empty()) context.out.print(asset.path + "\n");
-    }
+    for (const auto& asset : record.assets) print_path(context, asset);
   }
   return record.exit;
 }
@@ -98,6 +106,7 @@ int run(Context& context, Options& options) {
 Action declare(OptionSet& set) {
   const auto options = std::make_shared<Options>();
   FetchRequest& request = options->request;
+  request.view = false;
   set.arguments("NAME", request.names, false,
                 "datasets or models, a model brings its default dataset; or URLs: a recipe is written for each");
   set.option("-m,--model", "MODEL", request.models, "a model, without a dataset unless one is named");
@@ -115,6 +124,7 @@ Action declare(OptionSet& set) {
   set.flag("--force", request.force, "fetch again what is there, too");
   set.flag("--refresh", request.refresh, "ask the sources of what is not pinned whether they changed");
   set.flag("--keep-archives", request.keep_archives, "keep the archive files too, not only what is in them");
+  set.flag("--view", request.view, "make a tree of files of what is kept in packs, too: an inode for each file");
   set.flag("-n,--dry-run", request.dry_run, "say what would be moved, and touch nothing");
   set.count("--lanes", "N", 256, options->lanes, "connections at once, at most (default: as many as help)");
   set.size("--limit-rate", "RATE", options->rate_limit,
@@ -141,10 +151,13 @@ constexpr Verb fetch_verb{
     "sabath fetch hf://datasets/OWNER/NAME         a hub, a bucket, a record: `sabath fetchers`\n"
     "sabath fetch cosmoflow --dry-run              what would move\n"
     "sabath fetch cosmoflow --sample 64            the first 64 samples, in a view of their own\n"
+    "p=$(sabath fetch -d one --view | tail -1)     the last line is where it stands\n"
     "sabath fetch -d two --rewrite https://portal.example/=http://mirror.local/",
     "An interrupted fetch goes on where it stopped when the same command is given again. A second fetch of what is "
     "there "
-    "asks no server. Exit codes: docs/exit-codes.md.",
+    "asks no server. From 1,000 small files on an asset is kept in packs: then the last line is empty, and a message "
+    "names the command that makes its tree and the inodes that the tree takes; --view makes it at once. Exit codes: "
+    "docs/exit-codes.md.",
     true,
     cmd_fetch::declare,
     true,

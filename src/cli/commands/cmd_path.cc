@@ -37,6 +37,7 @@ Action declare(OptionSet& set) {
 constexpr Verb path_verb{
     "path",
     "print where a fetched asset stands",
+    "p=$(sabath path cosmoflow_mini) && cd \"$p\"           a script goes on only if it is there\n"
     "python train.py --data \"$(sabath path cosmoflow_mini)\"\n"
     "sabath path --fragment main cosmoflow_mini",
     "Exit code 9 when the asset, or a part of it, is not in the store: then nothing is printed on standard output.",

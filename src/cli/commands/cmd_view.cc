@@ -56,7 +56,8 @@ constexpr Verb view_verb{
     "sabath view imagenet --to ./imagenet    a copy that is yours\n"
     "sabath view imagenet --to /scratch/i --as link",
     "From 1,000 small files on an asset is kept in packs: a few large files, so that a shared filesystem is spared a "
-    "million small ones. Then fetch makes no view of it, and this does. On compute nodes `sabath stage` expands packs "
+    "million small ones. Then fetch makes no view of it without --view, and this does, if its inodes are free. On "
+    "compute nodes `sabath stage` expands packs "
     "on the node's own disk instead.\n\n"
     "A tree outside the store is not known to `gc`. Copies and links outlive the asset there; pin the "
     "asset while symlinks to it are in use, and see that a container has the store at the same path. --as link makes "

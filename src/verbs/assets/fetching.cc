@@ -30,6 +30,7 @@ FetchRequest read_fetch_request(JsonObject& object) {
   request.local_links = object.texts("link");
   request.refresh = object.flag("refresh");
   request.keep_archives = object.flag("keep_archives");
+  request.view = object.find("view") == nullptr || object.flag("view");
   request.dry_run = object.flag("dry_run");
   object.finish();
   return request;

@@ -52,6 +52,7 @@ std::vector<RepairedAsset> Repair::run(EventSink& events, const std::stop_token&
   for (const auto& had : had_) {
     if (is_whole(had)) continue;
     FetchRequest request;
+    request.view = had.view;
     switch (had.recipe.kind) {
       case AssetKind::dataset:
         request.datasets = {had.recipe.name};

@@ -7,7 +7,9 @@
 
 #include "base/text.h"
 #include "base/wording.h"
+#include "fetch/hosts/space_guard.h"
 #include "fetch/known_tree.h"
+#include "fetch/shown_view.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
 #include "store/views/write_tree.h"
@@ -60,7 +62,7 @@ PathRecord find_path(Session& session, const PathRequest& request, EventSink&, s
   return record;
 }
 
-ViewRecord view(Session& session, const ViewRequest& request, EventSink&, std::stop_token) {
+ViewRecord view(Session& session, const ViewRequest& request, EventSink&, std::stop_token stop) {
   const auto store = open_existing_store(session.settings());
   const Sha256 root = kept_root(request.name, session.settings(), *store);
   const Lease lease = store->lease({root}, "view " + request.name);
@@ -75,7 +77,8 @@ ViewRecord view(Session& session, const ViewRequest& request, EventSink&, std::s
     if (!record.path.has_filename()) record.path = record.path.parent_path();
     write_tree(*store, *manifest, record.path, tree_files(request.files));
   } else {
-    record.path = store->view_present(*manifest) ? store->view_path(root) : store->make_view(*manifest);
+    SpaceGuard space(*store, "view " + request.name, {}, std::move(stop));
+    record.path = show_view(*store, space, *manifest, request.name);
   }
   const Totals totals = manifest->totals();
   record.name = request.name;
