@@ -163,6 +163,19 @@ std::vector<fs::path> with_sweeps(const std::vector<std::string>& paths) {
   return all;
 }
 
+std::string folder_of(const fs::path& path) {
+  const fs::path clean = fs::absolute(path).lexically_normal();
+  return label_of(clean.has_filename() ? clean.parent_path() : clean.parent_path().parent_path());
+}
+
+// a/train.log and b/train.log are known by their folders.
+std::string label_among(const std::vector<fs::path>& paths, const fs::path& path) {
+  const std::string label = label_of(path), folder = folder_of(path);
+  const bool is_shared = std::ranges::any_of(
+      paths, [&](const fs::path& other) { return label_of(other) == label && folder_of(other) != folder; });
+  return is_shared ? folder + "/" + label : label;
+}
+
 }  // namespace
 
 const Series* Run::find(std::string_view name) const {
@@ -216,9 +229,10 @@ std::string doubts_of(const Run& run) {
 
 std::vector<Run> load_runs(const std::vector<std::string>& paths, const MetricReaderOptions& options) {
   std::vector<Run> runs;
-  for (const fs::path& path : with_sweeps(paths)) {
+  const std::vector<fs::path> all = with_sweeps(paths);
+  for (const fs::path& path : all) {
     Run run = load_run(path, options);
-    const std::string name = run.label;
+    const std::string name = run.label = label_among(all, path);
     for (int number = 2;
          std::any_of(runs.begin(), runs.end(), [&](const Run& other) { return other.label == run.label; }); ++number)
       run.label = fmt::format("{} ({})", name, number);

@@ -12,7 +12,7 @@ import subprocess
 import xml.etree.ElementTree as ET
 from html.parser import HTMLParser
 
-from support.case import Case, main
+from support.case import Case, main, place
 
 SVG = "{http://www.w3.org/2000/svg}"
 BEGIN = 1_795_252_000.0
@@ -82,6 +82,13 @@ class Reports(Case):
             found = float(row["value"])
             self.assertTrue(found == expected or (math.isnan(found) and math.isnan(expected)), row)
         self.assertEqual({row["run"] for row in self.rows("run_a", "run_a")}, {"run_a", "run_a (2)"})
+
+    def test_logs_of_one_name_are_known_by_their_folders(self):
+        for folder in ("a", "b"):
+            place(self.home / folder / "train.log", b"epoch: 1 loss: 0.5\n")
+        place(self.home / "other.log", b"epoch: 1 loss: 0.4\n")
+        names = {row["run"] for row in self.rows("a/train.log", "b/train.log", "b/train.log", "other.log")}
+        self.assertEqual(names, {"a/train.log", "b/train.log", "b/train.log (2)", "other.log"})
 
     def points(self, svg):
         """{(run, metric): [(epoch, value)]} from the coordinates of an SVG and the ranges of its axes."""
