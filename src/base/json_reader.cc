@@ -209,6 +209,7 @@ const JsonValue* JsonObject::find(std::string_view key) {
 
 const JsonValue& JsonObject::require(std::string_view key) {
   if (const JsonValue* value = find(key)) return *value;
+  refuse_misspelt(key);
   throw_at(origin_, line_of(key), fmt::format("{} needs the key {}", what_, in_quotes(key)), {}, kind_);
 }
 
@@ -248,6 +249,8 @@ std::optional<std::uint64_t> JsonObject::try_size(std::string_view key) {
 
 const JsonValue::Array* JsonObject::try_array(std::string_view key) {
   const JsonValue* value = find(key);
+  if (value != nullptr && value->get<std::string>() != nullptr)
+    fail(key, "must be an array, not a string", "write it in brackets: [\"...\"]");
   return value == nullptr ? nullptr : &expect<JsonValue::Array>(*value, origin_, in_quotes(key), "an array", kind_);
 }
 
@@ -294,7 +297,19 @@ std::size_t JsonObject::line_of(std::string_view key) const noexcept {
 }
 
 void JsonObject::fail(std::string_view key, std::string_view why, std::string hint) const {
+  refuse_misspelt(key);
   throw_at(origin_, line_of(key), fmt::format("{} {}", in_quotes(key), why), std::move(hint), kind_);
+}
+
+void JsonObject::refuse_misspelt(std::string_view absent) const {
+  const std::string wanted[] = {std::string(absent)};
+  if (std::ranges::find(*members_, absent, &JsonMember::key) != members_->end()) return;
+  for (const JsonMember& member : *members_) {
+    const bool known = std::find(known_.begin(), known_.end(), member.key) != known_.end();
+    if (known || !nearest(member.key, wanted)) continue;
+    throw_at(origin_, member.line,
+             fmt::format("unknown key {} (did you mean {}?)", in_quotes(member.key), in_quotes(absent)), {}, kind_);
+  }
 }
 
 }  // namespace sabath

@@ -89,6 +89,8 @@ class JsonObject {
   [[noreturn]] void fail(std::string_view key, std::string_view why, std::string hint = {}) const;  // at that key
 
  private:
+  void refuse_misspelt(std::string_view absent) const;  // throws if a key that was not taken is nearly this one
+
   const JsonValue::Object* members_;
   std::string_view origin_;
   std::size_t line_;

@@ -5,9 +5,30 @@
 #include <algorithm>
 
 #include "base/json_reader.h"
+#include "base/text.h"
 #include "recipe/fields.h"
+#include "sabath/path.h"
 
 namespace sabath {
+namespace {
+
+// Without "schema" a recipe is read as one of the original's, which has none of these keys.
+void refuse_forgotten_schema(const JsonValue& document, std::string_view origin) {
+  const auto* members = document.get<JsonValue::Object>();
+  if (members == nullptr) return;
+  constexpr std::string_view newer[] = {"$schema", "kind", "version", "title", "licence", "access", "manifest"};
+  const std::string schema[] = {"schema"};
+  for (const JsonMember& member : *members) {
+    const bool misspelt = member.key != newer[0] && nearest(member.key, schema).has_value();
+    if (!misspelt && std::ranges::find(newer, member.key) == std::end(newer)) continue;
+    throw_at(origin, member.line,
+             misspelt ? fmt::format("unknown key \"{}\" (did you mean \"schema\"?)", printable(member.key))
+                      : fmt::format("\"{}\" is of schema 1, and the recipe does not say \"schema\": 1", member.key),
+             "begin the recipe with \"schema\": 1; without it, it is read as a recipe of the original SABATH");
+  }
+}
+
+}  // namespace
 
 Recipe parse_recipe(std::string_view json, const std::string& origin, AssetKind kind) {
   const JsonValue document = parse_json(json, origin, {recipe_size_max, recipe_depth_max});
@@ -17,7 +38,10 @@ Recipe parse_recipe(std::string_view json, const std::string& origin, AssetKind 
         std::find_if(members->begin(), members->end(), [](auto& member) { return member.key == "schema"; });
     if (found != members->end()) schema = &found->value;
   }
-  if (schema == nullptr) return read_schema_0(document, origin, kind);
+  if (schema == nullptr) {
+    refuse_forgotten_schema(document, origin);
+    return read_schema_0(document, origin, kind);
+  }
   const std::uint64_t* number = schema->get<std::uint64_t>();
   if (number != nullptr && *number == 0) return read_schema_0(document, origin, kind);
   if (number != nullptr && *number == 1) return read_schema_1(document, origin);

@@ -91,6 +91,15 @@ std::optional<RelativePath> take_path(JsonObject& object, const Fragment& fragme
   return path;
 }
 
+void refuse_bare_checksum(const JsonObject& fragment) {
+  for (const auto& member : fragment.members()) {
+    if (std::ranges::none_of(checksum_algorithms, [&](const auto& known) { return known.name == member.key; }))
+      continue;
+    fragment.fail(member.key, "stands outside of \"checksum\"",
+                  fmt::format(R"(write "checksum": {{"{}": "..."}})", member.key));
+  }
+}
+
 Fragment read_fragment(const JsonValue& value, std::string_view origin) {
   JsonObject object(value, origin, "a fragment");
   Fragment fragment;
@@ -106,6 +115,7 @@ Fragment read_fragment(const JsonValue& value, std::string_view origin) {
     object.fail("limit", "is only for type \"file_list\"");
   if (fragment.limit == 0u) object.fail("limit", "must be at least 1");
   fragment.checksum = take_checksums(object);
+  refuse_bare_checksum(object);
   object.finish();
   return fragment;
 }
