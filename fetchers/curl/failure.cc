@@ -1,7 +1,8 @@
 #include "curl/failure.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <optional>
 #include <string>
@@ -17,8 +18,15 @@ struct Meaning {
 };
 
 constexpr const char* tls_hint =
-    "check the URL's host name and this machine's clock; if a site's own authority signed the certificate, give its "
-    "PEM bundle as the CA file";
+    "check the URL's host name and this machine's clock; if a site's own authority signed the certificate, name its "
+    "PEM file by `ca_file` of the configuration";
+
+// OpenSSL's words for a chain that ends before an authority that this machine knows. Which of the two it is, only the
+// server's answer shows.
+constexpr const char* chain_hint =
+    "the server left out an intermediate certificate, or a site's own authority signed it: get the missing certificate "
+    "(`openssl s_client -showcerts -connect HOST:443` shows what is sent), and name its PEM file by `ca_file` of the "
+    "configuration; the server's administrator mends it for all by sending the whole chain";
 
 constexpr const char* users_hint = "allow it fewer connections in the recipe's limits, or try again later";
 
@@ -28,6 +36,37 @@ bool handshake_was_cut(CURL* easy, std::string_view detail) {
   curl_easy_getinfo(easy, CURLINFO_OS_ERRNO, &os_error);
   return os_error != 0 || detail.find("SSL_ERROR_SYSCALL") != detail.npos ||
          detail.find("unexpected eof") != detail.npos;
+}
+
+Meaning after_bad_certificate(std::string_view detail) {
+  const bool cut = detail.find("unable to get local issuer") != detail.npos ||
+                   detail.find("unable to verify the first certificate") != detail.npos;
+  return {FailureKind::unavailable, cut ? chain_hint : tls_hint};
+}
+
+// The proxy that libcurl tried to reach instead of the URL's host, as "HOST port N"; empty: none. libcurl 7.88 names
+// what it connected to in its words alone. FTP opens other ports of the same host.
+std::string_view silent_proxy(CURLcode code, std::string_view detail, const Url& url) {
+  constexpr std::string_view before = "connect to ", middle = " port ";
+  const std::size_t begin = detail.find(before), port = detail.find(middle);
+  if (code != CURLE_COULDNT_CONNECT || begin == detail.npos || port == detail.npos || port < begin) return {};
+  const std::size_t host = begin + before.size(), number = port + middle.size();
+  const std::size_t end = std::min(detail.size(), detail.find_first_not_of("0123456789", number));
+  const unsigned usual = url.scheme() == "https" ? 443 : 80;
+  const bool same_port = url.scheme().starts_with("ftp") ||
+                         detail.substr(number, end - number) == fmt::to_string(url.port().value_or(usual));
+  const std::string_view named = detail.substr(host, port - host);
+  return named == url.host() && same_port ? std::string_view() : detail.substr(host, end - host);
+}
+
+Failure failure_of_proxy(std::string_view proxy, std::string_view detail, const Url& url) {
+  return {FailureKind::network,
+          fmt::format("cannot read {}: the proxy {} takes no connection ({})", url.display(), printable(proxy),
+                      printable(detail)),
+          fmt::format("{}_proxy or all_proxy names it: correct or unset that variable, or name {} in no_proxy if this "
+                      "machine reaches it without a proxy",
+                      url.scheme(), url.host()),
+          std::nullopt};
 }
 
 // A proxy's answer to CONNECT is not the source's, and libcurl tells it only as a failed receive.
@@ -71,11 +110,13 @@ Meaning meaning_of(CURLcode code, CURL* easy, std::string_view detail) {
     case CURLE_COULDNT_CONNECT:
       return {FailureKind::network, "if this machine needs a proxy, set https_proxy"};
     case CURLE_OPERATION_TIMEDOUT:
-      return {FailureKind::network, "the host did not answer; if this machine needs a proxy, set https_proxy"};
+      return {FailureKind::network,
+              "the host, or the proxy that https_proxy names, did not answer; if this machine needs a proxy, set it"};
     case CURLE_SSL_CONNECT_ERROR:
       if (handshake_was_cut(easy, detail)) return {FailureKind::network, ""};
       return {FailureKind::unavailable, tls_hint};
     case CURLE_PEER_FAILED_VERIFICATION:
+      return after_bad_certificate(detail);
     case CURLE_SSL_ISSUER_ERROR:
     case CURLE_SSL_CERTPROBLEM:
     case CURLE_SSL_CIPHER:
@@ -86,7 +127,7 @@ Meaning meaning_of(CURLcode code, CURL* easy, std::string_view detail) {
       return {FailureKind::unavailable, "the server would send the data in clear; use another mirror"};
     case CURLE_SSL_CACERT_BADFILE:
     case CURLE_SSL_CRL_BADFILE:
-      return {FailureKind::unavailable, "the CA file cannot be read as PEM: check the setting"};
+      return {FailureKind::unavailable, "the CA file cannot be read as PEM: check `ca_file` of the configuration"};
     case CURLE_RECV_ERROR:
       return after_receive_error(easy);
     case CURLE_LOGIN_DENIED:
@@ -121,6 +162,7 @@ Meaning meaning_of(CURLcode code, CURL* easy, std::string_view detail) {
 }  // namespace
 
 Failure failure_of(CURLcode code, CURL* easy, std::string_view detail, const Url& url) {
+  if (const auto proxy = silent_proxy(code, detail, url); !proxy.empty()) return failure_of_proxy(proxy, detail, url);
   std::string what = printable(detail.empty() ? std::string_view(curl_easy_strerror(code)) : detail);
   Meaning meaning = meaning_of(code, easy, detail);
   std::optional<std::chrono::milliseconds> retry_after;

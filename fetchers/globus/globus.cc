@@ -11,7 +11,7 @@
 #include "file/file.h"
 #include "globus/courier.h"
 #include "globus/service.h"
-#include "http/http.h"
+#include "http/read.h"
 #include "resolvers/directory.h"
 #include "resolvers/pages.h"
 #include "sabath/error.h"
@@ -63,7 +63,7 @@ class GlobusFetcher : public Fetcher, public Resolver {
       : settings_(settings.globus),
         patience_(settings.commands.deadline_s),
         service_(settings.globus, transport),
-        web_(make_http_fetcher(transport)),
+        transport_(transport),
         local_(make_file_fetcher()) {}
 
   // Files that were read whole are in the store, or were wrong; the others wait for the next run.
@@ -145,10 +145,11 @@ class GlobusFetcher : public Fetcher, public Resolver {
       throw Error(FailureKind::access, fmt::format("{}: {} wants a login", caller.what, server.origin()), hint);
     });
     try {
-      web_->read(real, passage, caller.traffic, caller.stop);
+      WebPlace place{.url = real.url, .access_hint = hint};
+      if (const auto secret = transport_->authorization(real.url)) place.private_headers.emplace_back(secret->reveal());
+      sabath::read_web(*transport_, place, real, passage, caller.traffic, caller.stop);
     } catch (const Error& error) {
       Failure failure = error.failure();
-      if (failure.kind == FailureKind::access && !passage.begun) failure.hint = hint;
       for (std::size_t at = 0; (at = failure.message.find(server.origin(), at)) != failure.message.npos;
            at += ours.size()) {
         failure.message.replace(at, server.origin().size(), ours);
@@ -202,7 +203,8 @@ class GlobusFetcher : public Fetcher, public Resolver {
   const GlobusSettings settings_;
   const std::chrono::seconds patience_;
   const globus::Service service_;
-  const std::unique_ptr<Fetcher> web_, local_;
+  const std::shared_ptr<Transport> transport_;
+  const std::unique_ptr<Fetcher> local_;
   std::mutex mutex_;
   std::map<std::string, std::optional<Url>> servers_;
   std::map<std::string, std::shared_ptr<Courier>> couriers_;

@@ -85,12 +85,11 @@ class HfFetcher : public Fetcher, public Resolver {
   }
 
   Document get(const Url& url, Inquiry& inquiry) {
-    Question question{.url = inquiry.rewritten(url), .accept = {200}};
+    Question question{.url = inquiry.rewritten(url), .accept = {200}, .access_hint = hub_login_hint};
     if (question.url.origin() == hub_.origin()) add_token(question.private_headers);
     std::optional<Document> document;
-    inquiry.attempt(question.url, [&](Traffic& traffic) {
-      document = explained([&] { return ask(*transport_, question, traffic, inquiry.stop()); });
-    });
+    inquiry.attempt(question.url,
+                    [&](Traffic& traffic) { document = ask(*transport_, question, traffic, inquiry.stop()); });
     return std::move(*document);
   }
 
@@ -127,18 +126,6 @@ class HfFetcher : public Fetcher, public Resolver {
       }
     }
     return std::nullopt;
-  }
-
-  template <typename Do>
-  auto explained(Do act) -> decltype(act()) {
-    try {
-      return act();
-    } catch (const Error& error) {
-      if (error.failure().kind != FailureKind::access) throw;
-      Failure failure = error.failure();
-      failure.hint = hub_login_hint;
-      throw Error(failure);
-    }
   }
 
   void add_token(std::vector<std::string>& headers) {

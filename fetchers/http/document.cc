@@ -84,7 +84,10 @@ class Hop : public Receiver {
     const ReadRequest plain{.url = question_.url, .offset = 0, .length = std::nullopt, .expected = {}};
     const AnswerVerdict verdict = judge(plain, parser_.head(), source_, std::time(nullptr));
     if (verdict.action == AnswerVerdict::Action::redirect) return parser_.head().location;
-    if (verdict.action == AnswerVerdict::Action::refuse) throw Error(verdict.failure);
+    if (verdict.action == AnswerVerdict::Action::refuse) {
+      throw Error(refused_access(verdict.failure, parser_.head().status, question_.url, redirects_.current(),
+                                 question_.access_hint));
+    }
     throw Error(FailureKind::unavailable,
                 fmt::format("cannot read {}: HTTP {} is no answer to that", source_, parser_.head().status));
   }

@@ -23,6 +23,7 @@ struct Question {
   std::size_t size_max = 64UL << 20;     // bytes of the answer: more is refused
   std::vector<int> accept = {200, 207};  // other statuses are failures
   std::optional<Reach> bound = {};       // `url` stands in a document of this reach, and may lead no nearer
+  std::string access_hint = {};          // what to do where access is refused; empty: what HTTP says
 };
 
 struct Document {

@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <ctime>
 
-#include "base/wording.h"
-
 namespace sabath {
 namespace {
 
@@ -69,22 +67,9 @@ std::optional<std::string> Exchange::finish(const std::optional<Failure>& transp
   return std::nullopt;
 }
 
-// Of several hints the most specific: a redirect's, then this fetcher's own, then that of the status.
 void Exchange::refuse() const {
-  Failure failure = verdict_->failure;
-  const int status = parser_.head().status;
-  if (failure.kind == FailureKind::access && (status == 401 || status == 403)) {
-    const Url& at = redirects_.current();
-    if (at.origin() != request_.url.origin()) {
-      failure.hint = fmt::format(
-          "it was redirected to {}, and no login is sent to where a redirect leads (docs/credentials.md): name that "
-          "place itself in the recipe, or fetch the file by hand and give it with {}",
-          at.origin(), option_text("path"));
-    } else if (!access_hint_.empty()) {
-      failure.hint = access_hint_;
-    }
-  }
-  throw Error(std::move(failure));
+  throw Error(
+      refused_access(verdict_->failure, parser_.head().status, request_.url, redirects_.current(), access_hint_));
 }
 
 }  // namespace sabath

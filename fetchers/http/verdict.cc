@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/text.h"
+#include "base/wording.h"
 #include "curl/transport.h"
 #include "http/quota.h"
 #include "sabath/path.h"
@@ -155,7 +156,7 @@ class Judge {
     if (status == 401) {
       return refuse(FailureKind::access, what,
                     "log in as the asset's access steps say: name and password for the host in ~/.netrc (https only), "
-                    "or a token (docs/credentials.md)");
+                    "or a token by `tokens` of the configuration (docs/credentials.md)");
     }
     if (status == 403 && quota_pause(head_, now_))
       return refuse(FailureKind::network, what + ", and no request is left", "it goes on when the server allows more");
@@ -163,8 +164,8 @@ class Judge {
       return refuse(FailureKind::network, what + ", for a while", "the server limits how often it is asked");
     if (status == 403) {
       return refuse(FailureKind::access, what,
-                    "no permission: it may want a login (docs/credentials.md), and some servers say so for a wrong "
-                    "path too");
+                    "no permission: it may want a login, by ~/.netrc or `tokens` of the configuration "
+                    "(docs/credentials.md), and some servers say so for a wrong path too");
     }
     if (status == 407)
       return refuse(FailureKind::access, what, "the proxy wants a login: see https_proxy and http_proxy");
@@ -218,6 +219,19 @@ Failure refused_coding(const ResponseHead& head, const std::string& source) {
                       "was asked for",
                       source, head.content_encoding),
           "the server or a proxy on the way packs what it sends; use another mirror", std::nullopt};
+}
+
+Failure refused_access(Failure failure, int status, const Url& asked, const Url& at, std::string_view access_hint) {
+  if (failure.kind != FailureKind::access || (status != 401 && status != 403)) return failure;
+  if (at.origin() != asked.origin()) {
+    failure.hint = fmt::format(
+        "it was redirected to {}, and no login is sent to where a redirect leads (docs/credentials.md): name that "
+        "place itself in the recipe, or fetch the file by hand and give it with {}",
+        at.origin(), option_text("path"));
+  } else if (!access_hint.empty()) {
+    failure.hint = access_hint;
+  }
+  return failure;
 }
 
 bool asks_range(const ReadRequest& request) { return request.offset > 0 || request.length; }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "curl/transport.h"
@@ -31,6 +32,11 @@ struct AnswerVerdict {
 
 // For an answer that is packed for the way, where the caller cannot unpack it.
 [[nodiscard]] Failure refused_coding(const ResponseHead& head, const std::string& source);
+
+// Of several hints of a refused login the most specific: a redirect's from `asked` to `at`, then the fetcher's own,
+// then that of the status. Other failures come back as they are: a proxy's login is not the server's.
+[[nodiscard]] Failure refused_access(Failure failure, int status, const Url& asked, const Url& at,
+                                     std::string_view access_hint);
 
 // `source` is the name of the source for messages, `now` seconds since 1970 for a Retry-After that is a date.
 [[nodiscard]] AnswerVerdict judge(const ReadRequest& request, const ResponseHead& head, const std::string& source,

@@ -57,7 +57,9 @@ std::vector<std::string> headers_of(JsonObject& download) {
   if (kind != FailureKind::unavailable) {
     throw Error(
         kind, fmt::format("{} does not give LFS object {}: {} {}", object.server.display(), object.oid, code, message),
-        kind == FailureKind::access ? "the repository wants a login, or does not let yours read" : "");
+        kind == FailureKind::access ? "the repository wants a login, by ~/.netrc or `tokens` of the "
+                                      "configuration, or does not let yours read"
+                                    : "");
   }
   throw Error(kind, fmt::format("{} has no LFS object {}: {} {}", object.server.display(), object.oid, code, message),
               "the repository's owner has not pushed it, or its LFS quota is used up");

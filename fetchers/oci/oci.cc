@@ -57,7 +57,8 @@ class OciFetcher : public Fetcher, public Resolver {
                               .headers = {manifest_types},
                               .private_headers = login(place, traffic, inquiry.stop()),
                               .size_max = 4UL << 20,
-                              .accept = {200}};
+                              .accept = {200},
+                              .access_hint = oci::how_to_log_in(place)};
       document = ask(*transport_, question, traffic, inquiry.stop());
     });
     const std::string hex = sha256(document->body).hex();
@@ -113,8 +114,11 @@ class OciFetcher : public Fetcher, public Resolver {
       throw Error(FailureKind::access, fmt::format("{} wants a login that SABATH does not have for it", place.registry),
                   oci::how_to_log_in(place));
     }
-    Question question{
-        .url = oci::token_url(*challenge, place), .size_max = 1UL << 20, .accept = {200}, .bound = answer.reach};
+    Question question{.url = oci::token_url(*challenge, place),
+                      .size_max = 1UL << 20,
+                      .accept = {200},
+                      .bound = answer.reach,
+                      .access_hint = oci::how_to_log_in(place)};
     if (basic) question.private_headers = {header};  // where a token is given, the registry says
     oci::Token token = oci::parse_token(ask(*transport_, question, traffic, stop).body, question.url.display());
     return {Secret("Authorization: Bearer " + token.text), Clock::now() + token.lifetime * 8 / 10};

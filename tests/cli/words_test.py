@@ -2,9 +2,13 @@
 """Failures whose cause a person cannot guess: each is caused for real, and the words name it and its remedy."""
 
 import json
+import socket
 
 from support.case import Case, main, place
+from support.certificate import Certificate, openssl
 from support.content import fragment
+from support.program import finish
+from support.spoken import Spoken, page
 
 
 class Words(Case):
@@ -18,6 +22,83 @@ class Words(Case):
     def fetched(self, url, code, *says, kind="file", **variables):
         self.sabath.add("asset", [fragment(url, kind=kind)])
         return self.told(self.sabath.run("fetch", "asset", **variables), code, *says)
+
+
+class Web(Words):
+    def spoken(self, answers, **options):
+        server = Spoken(answers, **options)
+        self.addCleanup(server.stop)
+        return server
+
+    def configure(self, **settings):
+        place(self.home / ".config/sabath/config.json", json.dumps(settings).encode())
+
+    def test_a_dead_proxy(self):
+        with socket.socket() as unused:
+            unused.bind(("127.0.0.1", 0))  # bound, never listening: no other process can take it meanwhile
+            dead = f"http://127.0.0.1:{unused.getsockname()[1]}"
+            said = f"the proxy 127.0.0.1 port {unused.getsockname()[1]} takes no connection"
+            asked = {}
+            for scheme, variable in (("http", "http_proxy"), ("https", "all_proxy"), ("ftp", "ftp_proxy")):
+                self.sabath.add(scheme, [fragment(f"{scheme}://data.example/f.bin")])
+                asked[scheme] = self.sabath.start("fetch", scheme, **{variable: dead})
+            for scheme, process in asked.items():  # each is tried again for some seconds
+                self.told(finish(process), 6, f"{scheme}://data.example/f.bin", said,
+                          f"hint: {scheme}_proxy or all_proxy names it: correct or unset that variable",
+                          "name data.example in no_proxy")  # fmt: skip
+
+    def test_a_host_that_takes_no_connection_is_no_proxy(self):
+        with socket.socket() as unused:
+            unused.bind(("127.0.0.1", 0))
+            err = self.fetched(f"http://127.0.0.1:{unused.getsockname()[1]}/f.bin", 6,
+                               "hint: if this machine needs a proxy, set https_proxy")  # fmt: skip
+        self.assertNotIn("takes no connection", err)
+
+    def test_a_proxy_that_wants_a_login_is_not_the_hub(self):
+        proxy = self.spoken({"*": page("", 407)})
+        self.sabath.environment["http_proxy"] = proxy.url("")
+        self.sabath.environment["HF_ENDPOINT"] = "http://hub.example"
+        for kind, url in (("file_list", "hf://datasets/Lab/set/"), ("file", "hf://datasets/Lab/set/f.bin")):
+            err = self.fetched(url, 4, "hint: the proxy wants a login: see https_proxy and http_proxy", kind=kind)
+            self.assertNotIn("HF_TOKEN", err)
+
+    def test_a_missing_intermediate_certificate(self):
+        directory = self.home / "tls"
+        directory.mkdir()
+        root = Certificate(directory / "root", "root.example")
+        middle, leaf = directory / "middle", directory / "leaf"
+        for own, name, signer, names in ((middle, "middle.example", root.file, "basicConstraints=critical,CA:TRUE"),
+                                         (leaf, "127.0.0.1", middle / "cert.pem", "subjectAltName=IP:127.0.0.1")):  # fmt: skip
+            own.mkdir()
+            openssl("req", "-new", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-subj", f"/CN={name}",
+                    "-keyout", own / "key.pem", "-out", own / "request.pem")  # fmt: skip
+            (own / "extensions").write_text(names)
+            openssl("x509", "-req", "-in", own / "request.pem", "-CA", signer, "-CAkey", signer.parent / "key.pem",
+                    "-CAcreateserial", "-days", "36500", "-extfile", own / "extensions", "-out", own / "cert.pem")  # fmt: skip
+        self.configure(ca_file=str(root.file))
+        alone = Certificate(directory / "other", "127.0.0.1")
+        alone.file, alone.key = leaf / "cert.pem", leaf / "key.pem"
+        server = self.spoken({"/f.bin": b"x"}, certificate=alone)
+        self.fetched(server.url("/f.bin"), 6, "unable to get local issuer certificate",
+                     "hint: the server left out an intermediate certificate, or a site's own authority signed it",
+                     "`ca_file` of the configuration", "openssl s_client -showcerts")  # fmt: skip
+        self.configure(ca_file=str(middle / "cert.pem"))  # as the hint says
+        self.fetched(server.url("/f.bin"), 0)
+
+    def test_settings_are_named(self):
+        self.fetched(self.spoken({"/f.bin": b"x"}, certificate=Certificate(self.home / "own", "127.0.0.1")).url("/f.bin"),
+                     6, "self-signed certificate", "`ca_file` of the configuration")  # fmt: skip
+        for status in (401, 403):
+            self.fetched(self.spoken({"/f.bin": page("", status)}).url("/f.bin"), 4, f"HTTP {status}",
+                         "`tokens` of the configuration", "docs/credentials.md")  # fmt: skip
+
+    def test_what_the_store_of_objects_says_wins(self):
+        """Asked without keys, too: the reason is the object's, not the login's."""
+        refusal = "<Error><Code>InvalidObjectState</Code><Message>not for its storage class</Message></Error>"
+        server = self.spoken({"*": page(refusal, 403, Content_Type="application/xml")})
+        self.configure(s3_endpoint=server.url("").rstrip("/"), s3_addressing="path", s3_anonymous=True)
+        err = self.fetched("s3://bucket/cold.h5", 4, "InvalidObjectState", "its owner must restore it first")
+        self.assertNotIn("without keys", err)
 
 
 class Documents(Words):

@@ -145,7 +145,7 @@ class Tls(FaultCase):
 
     def test_self_signed(self):
         certificate = Certificate(self.ground.directory, "127.0.0.1")
-        self.check(self.serve(certificate).url("/f"), "self-signed certificate", hint="CA file")
+        self.check(self.serve(certificate).url("/f"), "self-signed certificate", hint="`ca_file`")
 
     def test_expired(self):
         certificate = Certificate(self.ground.directory, "127.0.0.1", end="20200201000000Z")

@@ -42,8 +42,9 @@ std::string hint_for(const Url& url, const std::string& final_url, std::string_v
   };
   if (std::ranges::any_of(words, stands_in(page)) || std::ranges::any_of(places, stands_in(at))) {
     return fmt::format(
-        "the server wants a login: name and password for its host in ~/.netrc (https only), or a token "
-        "(docs/credentials.md); `{}` shows the steps that the recipe knows; or fetch the file by hand and give it with "
+        "the server wants a login: name and password for its host in ~/.netrc (https only), or a token by `tokens` of "
+        "the configuration (docs/credentials.md); `{}` shows the steps that the recipe knows; or fetch the file by "
+        "hand and give it with "
         "{}",
         verb_text("info"), option_text("path"));
   }
