@@ -2,11 +2,14 @@
 """Failures whose cause a person cannot guess: each is caused for real, and the words name it and its remedy."""
 
 import json
+import shutil
 import socket
+import subprocess
+import zipfile
 
 from support.case import Case, main, place
 from support.certificate import Certificate, openssl
-from support.content import fragment
+from support.content import fragment, seeded
 from support.program import finish
 from support.spoken import Spoken, page
 
@@ -99,6 +102,41 @@ class Web(Words):
         self.configure(s3_endpoint=server.url("").rstrip("/"), s3_addressing="path", s3_anonymous=True)
         err = self.fetched("s3://bucket/cold.h5", 4, "InvalidObjectState", "its owner must restore it first")
         self.assertNotIn("without keys", err)
+
+
+class Archives(Words):
+    def archive(self, *command):
+        if not shutil.which(command[0]):
+            self.skipTest(f"there is no {command[0]}")
+        place(self.home / "origin/data.bin", seeded(100_000) + bytes(100_000))
+        file = self.home / "origin/packed.zip"
+        file.unlink(missing_ok=True)
+        subprocess.run([*command, file.name, "data.bin"], cwd=file.parent, check=True, capture_output=True)
+        return file
+
+    def refused(self, file, *says):
+        self.fetched(f"file://{file}", 12, "cannot unpack", *says, "its type in the recipe", "`7z x`", kind="archive")
+
+    def test_a_password(self):
+        self.refused(self.archive("zip", "-P", "secret"), "it is locked with a password, and SABATH asks for none")
+
+    def test_a_password_of_aes(self):
+        self.refused(self.archive("7z", "a", "-tzip", "-mem=AES256", "-psecret"), "it is locked with a password")
+
+    def test_deflate64(self):
+        self.refused(self.archive("7z", "a", "-tzip", "-mm=Deflate64"), "it is packed by Deflate64, which is not read")
+
+    def test_deflate64_as_its_header_says(self):
+        """Where there is no program that packs so: the reader refuses by the method's number, before any byte."""
+        file = self.home / "origin/marked.zip"
+        file.parent.mkdir()
+        with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.writestr("data.bin", bytes(100_000))
+        marked = bytearray(file.read_bytes())
+        for header, method in ((b"PK\3\4", 8), (b"PK\1\2", 10)):
+            marked[marked.index(header) + method] = 9
+        file.write_bytes(marked)
+        self.refused(file, "it is packed by Deflate64, which is not read")
 
 
 class Documents(Words):

@@ -350,13 +350,27 @@ std::uint64_t ArchiveStream::drain() {
   return seen_;
 }
 
+// libarchive's words are all that tells the causes apart.
 void ArchiveStream::fail(archive* a) {
   if (thrown_) std::rethrow_exception(thrown_);
   const char* text = archive_error_string(a);
-  throw Error(FailureKind::invalid,
-              fmt::format("cannot unpack {}: {}", name_, printable(text == nullptr ? "unknown error" : text)),
-              "known are tar (plain, gzip, zstd, xz, bzip2) and zip; if it is none of these its type in the recipe "
-              "is `file`");
+  const std::string said = printable(text == nullptr ? "unknown error" : text);
+  const auto says = [&](std::string_view word) { return said.find(word) != said.npos; };
+  std::string why;
+  std::string hint =
+      "known are tar (plain, gzip, zstd, xz, bzip2) and zip; if it is none of these its type in the recipe is `file`";
+  if (says("assphrase") || says("ncrypt")) {
+    why = "it is locked with a password, and SABATH asks for none: ";
+    hint =
+        "fetch it as a `file` (its type in the recipe), and unpack it by `7z x`, which asks for the password; or ask "
+        "its publisher for one without";
+  } else if (says("deflation-64") || says("deflate64")) {
+    why = "it is packed by Deflate64, which is not read: ";
+    hint =
+        "ask its publisher to pack it by Deflate (`zip -r`); or fetch it as a `file` (its type in the recipe), and "
+        "unpack it by `7z x`";
+  }
+  throw Error(FailureKind::invalid, fmt::format("cannot unpack {}: {}{}", name_, why, said), std::move(hint));
 }
 
 void ArchiveStream::refuse(const std::string& why) const {
