@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <mutex>
 
@@ -15,13 +16,22 @@ namespace {
 struct Story {
   std::string reason;     // of the innermost function
   std::string no_filter;  // "required filter 'x' is not registered"
-  bool truncated = false, not_hdf5 = false, no_space = false, no_memory = false;
+  bool truncated = false, not_hdf5 = false, no_space = false, no_memory = false, version = false, written = false;
 };
+
+// "bad superblock version number", "wrong fractal heap header version".
+bool refuses_version(std::string_view text) {
+  constexpr std::array<std::string_view, 4> words{"bad ", "wrong ", "unknown ", "incorrect "};
+  return text.find(" version") != text.npos &&
+         std::ranges::any_of(words, [&](std::string_view word) { return text.starts_with(word); });
+}
 
 herr_t read_entry(unsigned number, const H5E_error2_t* entry, void* data) {
   Story& story = *static_cast<Story*>(data);
   const std::string_view text = entry->desc != nullptr ? entry->desc : "";
   if (number == 0) story.reason = text;
+  story.version |= entry->min_num == H5E_VERSION || refuses_version(text);
+  story.written |= text.find("already open for write") != text.npos;
   story.truncated |= entry->min_num == H5E_TRUNCATED;
   story.not_hdf5 |= entry->min_num == H5E_NOTHDF5;
   if (text.starts_with("required filter")) story.no_filter = text;
@@ -56,6 +66,21 @@ void throw_failure(std::string_view what, std::string_view name, FailureKind kin
     throw Error(FailureKind::content, message(reason), "the file is cut off: fetch or copy it again");
   }
   if (story.not_hdf5) throw Error(kind, message("it is not an HDF5 file"), "look at its first bytes with `file`");
+  if (story.written) {
+    throw Error(
+        kind, message("a program has it open for writing, or ended without closing it"),
+        "wait until the program has closed it; after a crash (of an SWMR writer, say) `h5clear -s` on a copy of "
+        "the file makes it readable, as far as it was flushed");
+  }
+  if (story.version) {
+    unsigned major = 0, minor = 0, release = 0;
+    H5get_libversion(&major, &minor, &release);
+    throw Error(
+        kind,
+        message(fmt::format("it is of a newer format than HDF5 {}.{}.{} knows ({})", major, minor, release, reason)),
+        "build SABATH with a newer HDF5, or ask its publisher for a file of an older format (`h5repack -k 2`); "
+        "if no HDF5 reads it, it is damaged: fetch it again");
+  }
   if (!story.no_filter.empty()) {
     throw Error(kind, message(printable(story.no_filter)),
                 fmt::format("install the filter's HDF5 plugin: `{}` names the filter", verb_text("hdf5 inspect")));

@@ -45,6 +45,41 @@ class Hostile(Case):
         os.truncate(self.home / "u.h5", (self.home / "u.h5").stat().st_size - 1000)
         self.assertIn("cut off", self.each("u.h5", (7, 7, 7)))
 
+    def test_a_newer_format_is_no_hostile_one(self):
+        for name, libver in (("old", "earliest"), ("new", "latest")):
+            with h5py.File(self.home / "f.h5", "w", libver=libver) as file:
+                file["x"] = numpy.arange(10)
+            whole = bytearray((self.home / "f.h5").read_bytes())
+            whole[8] = 9  # the superblock's version
+            place(self.home / f"{name}.h5", bytes(whole))
+        place(self.home / "header.h5", self.with_a_newer_header())
+        version = ".".join(map(str, h5py.h5.get_libversion()))
+        for name in ("old", "new", "header"):
+            err = self.each(f"{name}.h5", (12, 12, 12))
+            self.assertIn(f"it is of a newer format than HDF5 {version} knows (bad ", err)
+            self.assertIn("build SABATH with a newer HDF5", err)
+            self.assertNotIn("hostile", err)
+
+    def with_a_newer_header(self):
+        with h5py.File(self.home / "f.h5", "w", libver="earliest") as file:
+            file["x"] = numpy.arange(10)
+        whole = bytearray((self.home / "f.h5").read_bytes())
+        root = int.from_bytes(whole[64:72], "little")  # in the root's symbol table entry of superblock 0
+        self.assertEqual(whole[root], 1)
+        whole[root] = 9
+        return bytes(whole)
+
+    def test_a_crash_of_an_swmr_writer(self):
+        with h5py.File(self.home / "f.h5", "w", libver="latest") as file:
+            data = file.create_dataset("x", data=numpy.arange(10))
+            file.swmr_mode = True
+            data.flush()
+            shutil.copy(self.home / "f.h5", self.home / "crashed.h5")  # as kill -9 leaves it
+        self.each("f.h5", (0, 0, 0))
+        err = self.each("crashed.h5", (12, 12, 12))
+        self.assertIn("a program has it open for writing, or ended without closing it", err)
+        self.assertIn("`h5clear -s` on a copy of the file", err)
+
     def test_absurd_sizes(self):
         with h5py.File(self.home / "huge.h5", "w") as file:
             file.create_dataset("x", (1 << 40, 1 << 20), "i8", chunks=(1024, 1024), compression="gzip")
