@@ -7,10 +7,12 @@
 #include <string_view>
 #include <utility>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/wording.h"
 #include "fetch/decide/rewrite.h"
 #include "sabath/error.h"
 #include "session/late_fetchers.h"
@@ -101,7 +103,16 @@ std::unique_ptr<Store> try_open_store(const std::filesystem::path& directory) {
 }
 
 std::unique_ptr<Store> open_store_of(const SessionSettings& settings, bool create) {
-  auto store = Store::open(settings.store, create);
+  std::unique_ptr<Store> store;
+  try {
+    store = Store::open(settings.store, create);
+  } catch (const Error& error) {
+    Failure failure = error.failure();
+    if (!create || failure.kind != FailureKind::storage) throw;
+    failure.hint += fmt::format("{}name a store that you may write by {} DIR or SABATH_CACHE",
+                                failure.hint.empty() ? "" : "; or ", option_text("store"));
+    throw Error(failure);
+  }
   look_into_others(*store, settings);
   return store;
 }

@@ -170,7 +170,7 @@ class Loader {
   }
 
   // Several, separated by colons: the first that can be written is the store, the others are looked into.
-  std::pair<std::vector<fs::path>, std::string> choose_stores() const {
+  std::pair<std::vector<fs::path>, std::string> choose_stores() {
     const auto listed = [](const std::string& text, std::string origin) {
       auto paths = path_list(text);
       if (paths.empty()) {
@@ -191,7 +191,14 @@ class Loader {
     return {{std::move(path)}, std::move(origin)};
   }
 
-  std::pair<fs::path, std::string> default_store() const {
+  void doubt_home() {
+    const fs::path& home = environment_.home;
+    if (home.is_absolute() && !existing({home}).empty()) return;
+    doubt(fmt::format("HOME is {}, which is no directory{}: set HOME, or name the store by {} DIR or SABATH_CACHE",
+                      printable(home.native()), home.is_absolute() ? "" : " from /", option_text("store")));
+  }
+
+  std::pair<fs::path, std::string> default_store() {
     if (const auto scratch = environment_.get("SCRATCH"); scratch && fs::path(*scratch).is_absolute()) {
       return {fs::path(*scratch) / ".sabath", "default: SCRATCH"};
     }
@@ -200,7 +207,8 @@ class Loader {
       throw Error(FailureKind::usage, "cannot tell where the store is: neither HOME nor SCRATCH is set",
                   fmt::format("say {} DIR or set SABATH_CACHE", option_text("store")));
     }
-    return {cache / "sabath", std::string(default_origin)};
+      if (!environment_.get("XDG_CACHE_HOME")) doubt_home();
+      return {cache / "sabath", std::string(default_origin)};
   }
 
   void note_paths(const char* key, const std::vector<fs::path>& paths, std::string origin) {

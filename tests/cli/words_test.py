@@ -2,6 +2,7 @@
 """Failures whose cause a person cannot guess: each is caused for real, and the words name it and its remedy."""
 
 import json
+import os
 import shutil
 import socket
 import subprocess
@@ -10,6 +11,7 @@ import zipfile
 from support.case import Case, main, place
 from support.certificate import Certificate, openssl
 from support.content import fragment, seeded
+from support.mounts import enter_own_namespace, mount, need_own_namespace
 from support.program import finish
 from support.spoken import Spoken, page
 
@@ -139,6 +141,55 @@ class Archives(Words):
         self.refused(file, "it is packed by Deflate64, which is not read")
 
 
+class Home(Words):
+    """No store is named: it is to be in HOME."""
+
+    def setUp(self):
+        super().setUp()
+        del self.sabath.environment["SABATH_CACHE"]
+        place(self.home / "origin/f.bin", b"x")
+        self.url = f"file://{self.home}/origin/f.bin"
+
+    def test_no_directory(self):
+        for home, shown in ((self.home / "origin/f.bin", "f.bin, which is no directory"),
+                            ("/nonexistent/home", "/nonexistent/home, which is no directory"),
+                            ("relative", "relative, which is no directory from /")):  # fmt: skip
+            self.sabath.add("asset", [fragment(self.url)])
+            listed = self.sabath.run("list", HOME=str(home))
+            self.told(listed, 0, shown, "set HOME, or name the store by --store DIR or SABATH_CACHE")
+        self.fetched(self.url, 70, "Not a directory", "name a store that you may write by --store DIR or SABATH_CACHE",
+                     HOME=str(self.home / "origin/f.bin"))  # fmt: skip
+        listed = self.sabath.run("list", HOME="/nonexistent", SABATH_CACHE=str(self.home / "store"))
+        self.assertNotIn("HOME", self.expect(listed).err)  # it is not needed
+
+    def test_none(self):
+        del self.sabath.environment["HOME"]
+        self.fetched(self.url, 0, SABATH_CACHE=str(self.home / "store"))
+        if os.geteuid() == 0:  # a user of a container that the system does not know
+            stranger = ("setpriv", "--reuid=64999", "--clear-groups", "--")
+            os.chmod(self.home, 0o755)
+            self.told(self.sabath.run("list", prefix=stranger), 2, "neither HOME nor SCRATCH is set", "--store DIR")
+
+    def test_read_only(self):
+        need_own_namespace(self)
+        mount(self, self.home / "sealed", "-t", "tmpfs", "-o", "size=1m,ro", "tmpfs")
+        self.fetched(self.url, 70, "Read-only file system", "name a store that you may write by --store DIR or SABATH_CACHE",
+                     HOME=str(self.home / "sealed"))  # fmt: skip
+
+    def test_not_writable(self):
+        if os.geteuid() == 0:
+            self.sabath.home.chmod(0o755)
+            closed = self.home / "closed"
+            closed.mkdir()
+            prefix = ("setpriv", "--reuid=64999", "--clear-groups", "--")
+        else:
+            closed, prefix = self.home / "closed", ()
+            closed.mkdir(mode=0o555)
+        self.sabath.add("asset", [fragment(self.url)])
+        self.told(self.sabath.run("fetch", "asset", prefix=prefix, HOME=str(closed)), 70, "Permission denied",
+                  "name a store that you may write by --store DIR or SABATH_CACHE")  # fmt: skip
+
+
 class Documents(Words):
     """Keys that a person writes from memory."""
 
@@ -177,4 +228,5 @@ class Documents(Words):
 
 
 if __name__ == "__main__":
+    enter_own_namespace()
     main()
