@@ -103,10 +103,12 @@ void refuse_foreign(const Json& document, const std::string& name) {
         fmt::format("`{}` writes such a file; remove this one if the directory is only a log's", verb_text("run")));
   }
   constexpr int newest_schema = 1;
-  if (const auto schema = Values(document).number("schema"); schema && *schema > newest_schema) {
+  const auto schema = Values(document).number("schema");
+  if (schema && (*schema > newest_schema || *schema < 1)) {
     throw Error(FailureKind::invalid,
                 fmt::format("{} has schema {}, and this version reads {}", printable(name), *schema, newest_schema),
-                "read it with the SABATH that wrote it, or a later one");
+                *schema > newest_schema ? "read it with the SABATH that wrote it, or a later one"
+                                        : "no SABATH wrote that: something else changed the file");
   }
 }
 
@@ -140,6 +142,7 @@ RunRecord parse_run_record(std::string_view text, const std::string& name) {
   record.exit = values.integer("exit");
   record.signal = values.integer("signal");
   record.last_lines = values.texts("last_lines");
+  record.unwritten_lines = values.integer("unwritten_lines");
   record.document = document;
   return record;
 }

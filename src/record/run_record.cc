@@ -88,7 +88,8 @@ Json to_json(const RunRecord& record) {
           {"config", config_json(record.config)},
           {"exit", or_null(record.exit)},
           {"signal", or_null(record.signal)},
-          {"last_lines", or_null(record.last_lines)}};
+          {"last_lines", or_null(record.last_lines)},
+          {"unwritten_lines", or_null(record.unwritten_lines)}};
 }
 
 }  // namespace sabath

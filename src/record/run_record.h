@@ -56,6 +56,7 @@ struct RunRecord {
   Facts config;
   std::optional<int> exit, signal;
   std::vector<std::string> last_lines;  // of a program that failed
+  std::optional<int> unwritten_lines;   // of output, metrics and resources, that the disk did not take
   Document document;  // of a record that was read: all of it, also the keys that this version does not know
 };
 

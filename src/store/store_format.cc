@@ -31,10 +31,12 @@ std::optional<StoreFormat> try_read_format(const Layout& layout) {
                 "give another directory, or put the store's format file back");
   }
   const auto version = json["version"].get<std::uint64_t>();
-  if (version > format_version) {
+  if (version != format_version) {
     throw Error(FailureKind::invalid,
                 fmt::format("{} has the store format {}, and this program knows {}", file, version, format_version),
-                "use a newer SABATH, or another store");
+                version > format_version
+                    ? "use a newer SABATH, or another store"
+                    : "no SABATH wrote that: put the store's format file back, or use another store");
   }
   const auto threshold = json.value("pack_threshold_bytes", nlohmann::json());
   return StoreFormat{threshold.is_number_unsigned() ? std::min(threshold.get<std::uint64_t>(), pack_member_max) : 0};

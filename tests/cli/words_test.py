@@ -227,6 +227,38 @@ class Documents(Words):
             self.told(self.sabath.run("list", SABATH_CONFIG=str(self.home / "config.json")), 12, "config.json:1: ", says)
 
 
+class Versions(Words):
+    """Version 0 is of no SABATH: it is refused as one that is too new."""
+
+    def test_of_a_store(self):
+        place(self.home / "origin/f.bin", b"x")
+        self.fetched(f"file://{self.home}/origin/f.bin", 0)
+        file = self.sabath.store / "format"
+        text = file.read_text()
+        file.chmod(0o644)
+        for version, hint in ((0, "no SABATH wrote that"), (2, "use a newer SABATH")):
+            file.write_text(text.replace('"version":1', f'"version":{version}'))
+            for verb in (["fetch", "asset"], ["verify"], ["gc"]):
+                self.told(self.sabath.run(*verb), 12, f"has the store format {version}, and this program knows 1", hint)
+        file.write_text(text)
+        self.expect(self.sabath.run("verify"))
+
+    def test_of_a_run(self):
+        place(self.home / "run/metrics.jsonl", b"")
+        for schema, hint in ((0, "no SABATH wrote that"), (-1, "no SABATH wrote that"), (2, "a later one")):
+            place(self.home / "run/run.json", json.dumps({"schema": schema, "id": "x", "state": "finished"}).encode())
+            self.told(self.sabath.run("report", "run"), 12, f"has schema {schema}, and this version reads 1", hint)
+
+    def test_of_a_bundle(self):
+        place(self.home / "origin/f.bin", b"x")
+        self.fetched(f"file://{self.home}/origin/f.bin", 0)
+        self.expect(self.sabath.run("export", "asset", "-o", "b.tar"))
+        whole = (self.home / "b.tar").read_bytes()
+        for version, says in ((b"0", "its version"), (b"2", "the bundle has version 2, and this program knows 1")):
+            (self.home / "b.tar").write_bytes(whole.replace(b'"version":1', b'"version":' + version, 1))
+            self.told(self.sabath.run("import", "b.tar", "--store", self.home / "other"), 12, says)
+
+
 if __name__ == "__main__":
     enter_own_namespace()
     main()

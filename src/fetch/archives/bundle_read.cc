@@ -144,8 +144,11 @@ std::vector<BundledAsset> parse_head(const std::string& text) {
   if (text.find('\0') != std::string::npos) refuse("its head");  // where the parser would stop
   if (!json.is_object() || json.value("format", nlohmann::json()) != "sabath-bundle") refuse("its head says so");
   const auto version = json.value("version", nlohmann::json());
-  if (!version.is_number_unsigned() || version.get<std::uint64_t>() != 1) {
-    throw Error(FailureKind::invalid, "the bundle has another version than 1", "use a newer SABATH to read it");
+  if (!version.is_number_unsigned() || version.get<std::uint64_t>() == 0) refuse("its version");
+  if (version.get<std::uint64_t>() != 1) {
+    throw Error(FailureKind::invalid,
+                fmt::format("the bundle has version {}, and this program knows 1", version.get<std::uint64_t>()),
+                "use a newer SABATH to read it");
   }
   const auto assets = json.value("assets", nlohmann::json());
   if (!assets.is_array() || assets.size() > bundle_assets_max) refuse("its list of assets");
