@@ -74,7 +74,10 @@ class SizeQuestions {
         if (last->kind == FailureKind::network) silent_.insert(origin);
       }
     }
-    if (last && !told.refused) told.refused = last;
+    if (last && !told.refused) {  // each source's line says why
+      last->message = fmt::format("{}: {}: no source gives it now", told.name, file.name);
+      told.refused = last;
+    }
     return std::nullopt;
   }
 

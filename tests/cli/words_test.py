@@ -259,6 +259,40 @@ class Versions(Words):
             self.told(self.sabath.run("import", "b.tar", "--store", self.home / "other"), 12, says)
 
 
+class Lists(Words):
+    def test_a_scheme_once(self):
+        lines = self.expect(self.sabath.run("fetchers")).lines[1:]
+        schemes = [line.split()[0] for line in lines]
+        self.assertEqual(len(schemes), len(set(schemes)))
+        self.assertIn("http", schemes)
+        (sftp,) = [line for line in lines if line.startswith("sftp ")]
+        self.assertIn("sabath (or by `prefer`: rclone-sftp, scp)", sftp)
+        checks = json.loads(self.sabath.run("doctor", "--json").out)["checks"]
+        (built,) = [check["text"].split() for check in checks if check["name"] == "fetchers"]
+        self.assertEqual(len(built), len(set(built)))
+
+    def test_a_plan_without_a_network(self):
+        url = "http://no-such-host.invalid/f.bin"
+        self.sabath.add("asset", [fragment(url, name="a"), fragment(url, name="b", path="b", size=1000)])
+        result = self.sabath.run("plan", "asset")
+        self.told(result, 6, "asset: a: no source gives it now", "hint: check the host name and this machine's name service")
+        self.assertEqual((result.out + result.err).count(url), 1, result)
+        self.assertIn("1 file, 1.00 kB, and 1 file of unknown size", result.out)
+        self.assertIn("(Could not resolve host: no-such-host.invalid)", result.out)
+        self.assertEqual(result.lines[-1], "unknown whether it fits: not every source can be read now")
+
+    def test_a_pin_of_another_name(self):
+        place(self.home / "origin/f.bin", b"x" * 1000)
+        for name in ("first", "second"):
+            self.sabath.add(name, [fragment(f"file://{self.home}/origin/f.bin", name="f.bin")])
+            self.fetch(name)
+        self.expect(self.sabath.run("pin", "second"))
+        out = self.expect(self.sabath.run("gc", "--older-than", "0s", "--dry-run")).out
+        self.assertRegex(out, r"first .* stays: it is the content of second, which is pinned\n")
+        self.expect(self.sabath.run("pin", "first"))
+        self.assertRegex(self.sabath.run("gc", "--older-than", "0s", "--dry-run").out, r"first .* stays: pinned\n")
+
+
 if __name__ == "__main__":
     enter_own_namespace()
     main()

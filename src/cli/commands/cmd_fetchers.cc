@@ -9,6 +9,18 @@ namespace sabath::cli {
 namespace {
 namespace cmd_fetchers {
 
+// What reads the scheme, and the programs that `prefer` of the configuration may have instead.
+std::string by(const FetchersRecord& record, const Scheme& used) {
+  if (!used.built) return "known, not built";
+  std::string others;
+  for (const auto& [scheme, first] : record.schemes) {
+    if (!first && scheme.built && scheme.name == used.name)
+      others += (others.empty() ? "" : ", ") + (scheme.command ? scheme.by : "sabath");
+  }
+  return (used.command ? "program: " + used.by : "sabath") +
+         (others.empty() ? "" : " (or by `prefer`: " + others + ")");
+}
+
 int run(Context& context) {
   Session session(context.configuration.session);
   NoEvents unheard;
@@ -20,9 +32,8 @@ int run(Context& context) {
   Table table({"SCHEME", "BUILT", "RANGES", "LISTS", "BY"});
   const auto yes = [](bool value) { return value ? "yes" : "-"; };
   for (const auto& [scheme, first] : record.schemes) {
-    const std::string by = !scheme.built ? "known, not built" : scheme.command ? "program: " + scheme.by : "sabath";
-    table.add({scheme.name, yes(scheme.built), yes(scheme.ranges), yes(scheme.resolver),
-               by + (first ? "" : ", if preferred")});
+    if (first)
+      table.add({scheme.name, yes(scheme.built), yes(scheme.ranges), yes(scheme.resolver), by(record, scheme)});
   }
   context.out.print(table.text({}, 0));
   return record.exit;

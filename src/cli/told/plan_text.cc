@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <set>
+
 #include "base/text.h"
 #include "cli/show/render.h"
 #include "sabath/catalogue.h"
@@ -31,6 +34,12 @@ std::string to_fetch_text(const PlannedAsset& asset) {
   return text;
 }
 
+// Why the source gave no size, without its URL, which stands before it.
+std::string reason_of(const PlannedSource& source) {
+  const std::string named = fmt::format("cannot read {}: ", source.url);
+  return source.problem.starts_with(named) ? source.problem.substr(named.size()) : source.problem;
+}
+
 void add_asset(std::string& text, const PlannedAsset& asset) {
   text +=
       fmt::format("{} ({}){}\n", asset.name, kind_name(asset.kind), asset.manifest.empty() ? "" : " " + asset.manifest);
@@ -45,8 +54,9 @@ void add_asset(std::string& text, const PlannedAsset& asset) {
   if (asset.in_partials_bytes > 0) add_line(text, "of it", format_bytes(asset.in_partials_bytes) + " have arrived");
   if (nothing && asset.all.files > 0) return;
   constexpr std::size_t shown = 5;
-  for (std::size_t i = 0; i < asset.sources.size() && i < shown; ++i) {
-    const PlannedSource& source = asset.sources[i];
+  std::set<std::string_view> urls;  // several fragments may come from one
+  for (const PlannedSource& source : asset.sources) {
+    if (!urls.insert(source.url).second || urls.size() > shown) continue;
     std::string line = source.url;
     if (!source.readable) line += " (no fetcher of this build reads it)";
     if (source.expires_in_s) {
@@ -54,10 +64,10 @@ void add_asset(std::string& text, const PlannedAsset& asset) {
       line += left > 0 ? fmt::format(" ({} ends in {})", source.expires_by, format_duration(left))
                        : fmt::format(" ({} has ended)", source.expires_by);
     }
-    if (!source.problem.empty()) line += " (" + source.problem + ")";
-    add_line(text, i == 0 ? "from" : "", line);
+    if (!source.problem.empty()) line += " (" + reason_of(source) + ")";
+    add_line(text, urls.size() == 1 ? "from" : "", line);
   }
-  if (asset.sources.size() > shown) add_line(text, "", fmt::format("and {} more", asset.sources.size() - shown));
+  if (urls.size() > shown) add_line(text, "", fmt::format("and {} more", urls.size() - shown));
   for (const auto& step : asset.steps) add_line(text, "first", step);
 }
 
@@ -103,9 +113,13 @@ std::string to_text(const PlanRecord& record, bool verbose) {
     for (const auto& what : record.unknown) text += "not known: " + printable(what, 4096) + "\n";
   }
   if (record.requests > 0) text += fmt::format("asked {}\n", counted(record.requests, "time", "times"));
-  text += !record.fits   ? "unknown whether it fits: not all sizes are known\n"
-          : *record.fits ? "fits\n"
-                         : "does not fit\n";
+  const bool fits = record.fits.value_or(false);
+  const bool lacks =
+      std::ranges::any_of(record.refusals, [](const Failure& f) { return f.kind == FailureKind::space; });
+  text += fits                      ? "fits\n"
+          : lacks                   ? "does not fit\n"
+          : record.refusals.empty() ? "unknown whether it fits: not all sizes are known\n"
+                                    : "unknown whether it fits: not every source can be read now\n";
   return text;
 }
 

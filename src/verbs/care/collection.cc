@@ -1,12 +1,16 @@
 #include "sabath/collection.h"
 
 #include <fmt/format.h>
+
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "base/wording.h"
 #include "sabath/error.h"
+#include "sabath/path.h"
 #include "session/stores.h"
 #include "store/collect/collect.h"
+#include "store/pins.h"
 #include "verbs/assets/asset_names.h"
 #include "verbs/assets/assets.h"
 #include "verbs/care/kept_root.h"
@@ -53,6 +57,15 @@ std::vector<CollectedAsset> named(std::vector<CollectReport::Asset>& assets, con
   return all;
 }
 
+// Two assets of the same content have one root: the one that was not pinned stays for the other's pin.
+void name_pins(std::vector<CollectedAsset>& kept, const std::vector<Pin>& pins) {
+  for (auto& asset : kept) {
+    const auto pin = std::ranges::find(pins, asset.manifest, [](const Pin& one) { return one.root.prefixed(); });
+    if (asset.why == "pinned" && pin != pins.end() && !pin->name.empty() && pin->name != asset.name)
+      asset.why = fmt::format("it is the content of {}, which is pinned", printable(pin->name));
+  }
+}
+
 Json json_of(const std::vector<CollectedAsset>& assets) {
   Json list = Json::array();
   for (const auto& asset : assets) {
@@ -91,6 +104,7 @@ CollectionRecord collect(Session& session, const CollectionRequest& request, Eve
   record.object_bytes = report.object_bytes;
   record.collected = named(report.collected, names);
   record.kept = named(report.kept, names);
+  name_pins(record.kept, read_pins(*store));
   record.collected_objects = report.collected_objects;
   record.collected_bytes = report.collected_bytes;
   record.unnamed_objects = report.unnamed_objects;

@@ -145,7 +145,7 @@ void check_fetchers(Examination& findings) {
   try {
     std::vector<std::string> built;
     for (const Scheme& scheme : make_fetchers(findings.settings.fetchers)->schemes()) {
-      if (scheme.built) built.push_back(scheme.name);
+      if (scheme.built && std::ranges::find(built, scheme.name) == built.end()) built.push_back(scheme.name);
     }
     findings.ok("fetchers", fmt::format("{}", fmt::join(built, " ")));
   } catch (const Error& error) {
