@@ -14,16 +14,14 @@
 
 namespace sabath {
 
-inline constexpr std::array<std::string_view, 55> option_names{
-    "all",           "alone",    "anonymous", "as",        "at",           "blocks",
-    "bypass_shared", "config",   "container", "datasets",  "deadline",     "env",
-    "file",          "filter",   "force",     "format",    "have",         "keep_archives",
-    "launcher",      "link",     "listen",    "low",       "manifest",     "max_size",
-    "mode",          "models",   "no_fetch",  "no_verify", "nodes",        "offline",
-    "output",        "path",     "pattern",   "ranks",     "readers",      "refresh",
-    "repair",        "roots",    "run_dir",   "run_set",   "sample",       "select",
-    "set",           "set_from", "simulate",  "site",      "stage_record", "store",
-    "threads",       "to",       "token",     "undo",      "url",          "want",
+inline constexpr std::array<std::string_view, 57> option_names{
+    "all",          "alone",         "anonymous", "as",        "at",      "blocks",   "bypass_shared", "config",
+    "container",    "datasets",      "deadline",  "env",       "file",    "filter",   "force",         "format",
+    "have",         "keep_archives", "launcher",  "link",      "listen",  "low",      "manifest",      "max_size",
+    "mode",         "models",        "no_fetch",  "no_verify", "nodes",   "now",      "offline",       "output",
+    "partials",     "path",          "pattern",   "ranks",     "readers", "refresh",  "repair",        "roots",
+    "run_dir",      "run_set",       "sample",    "select",    "set",     "set_from", "simulate",      "site",
+    "stage_record", "store",         "threads",   "to",        "token",   "undo",     "url",           "want",
     "within"};
 
 inline constexpr std::array<std::string_view, 21> verb_names{

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/text.h"
@@ -18,12 +20,14 @@
 #include "fetch/plan.h"
 #include "fetch/shown_view.h"
 #include "recipe/catalogue.h"
+#include "sabath/path.h"
 #include "session/by_ranks.h"
 #include "session/exit_of.h"
 #include "session/fetch_log.h"
 #include "session/part_fetch.h"
 #include "session/preflight.h"
 #include "session/state.h"
+#include "store/collect/collect.h"
 #include "store/disk/layout.h"
 #include "store/leases/uses.h"
 #include "store/lookup.h"
@@ -37,6 +41,29 @@ bool ends_the_call(const AssetRecord& record) {
     return f.failure.kind == FailureKind::interrupted || f.failure.kind == FailureKind::terminated ||
            f.failure.kind == FailureKind::space;
   });
+}
+
+// How long ago, in the largest unit that it fills.
+std::string age_of(std::int64_t seconds) {
+  constexpr std::pair<std::int64_t, char> units[] = {{86400, 'd'}, {3600, 'h'}, {60, 'm'}};
+  for (const auto& [length, letter] : units) {
+    if (seconds >= length) return fmt::format("{}{}", seconds / length, letter);
+  }
+  return fmt::format("{}s", std::max<std::int64_t>(seconds, 0));
+}
+
+// A disk may be full of what an interrupted fetch left: the user is told which, and how it goes without this fetch's.
+void name_stale_partial(Store& store, AssetRecord& record) {
+  const auto refused =
+      std::ranges::find(record.failures, FailureKind::space, [](const auto& f) { return f.failure.kind; });
+  if (refused == record.failures.end()) return;
+  const auto stale = largest_stale_partial(store);
+  if (!stale) return;
+  const std::int64_t age_s = unix_time() - stale->changed_ns / 1'000'000'000;
+  refused->failure.hint += fmt::format(
+      "{}{} holds {} of an interrupted fetch: the command that began it goes on with it, or `{} {} {} {}` frees it",
+      refused->failure.hint.empty() ? "" : "; ", printable(stale->directory.native()), format_bytes(stale->bytes),
+      verb_text("gc"), option_text("partials"), age_of(age_s), option_text("now"));
 }
 
 // What was fetched is there, or why it is not is known, whether or not the log has room for it.
@@ -234,7 +261,8 @@ FetchRecord Session::State::fetch(const FetchRequest& request, EventSink& events
   for (const auto& recipe : recipes) {
     record.assets.push_back(fetch_asset(context, recipe, asset));
     // A fetch that found all in place writes nothing: it works on a read-only store, and costs no inode.
-    const AssetRecord& done = record.assets.back();
+    AssetRecord& done = record.assets.back();
+    name_stale_partial(open, done);
     if (done.fetched_bytes > 0 || !done.failures.empty()) try_append_to_log(open, done, events);
     if (ends_the_call(record.assets.back())) break;
   }

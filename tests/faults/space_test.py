@@ -3,14 +3,18 @@ known. Each disk is a small tmpfs in a mount namespace of this test's own, which
 import io
 import os
 import pathlib
+import re
 import resource
 import shutil
 import subprocess
 import tarfile
 import tempfile
+import threading
 
+from support import program
 from support.ground import FaultCase, Ground, main, seeded_bytes
 from support.mounts import enter_own_namespace, mount, need_own_namespace
+from support.origin import poll
 from support.spoken import Spoken, page
 
 MIB = 1 << 20
@@ -56,6 +60,42 @@ class Bytes(SmallDisk):
         self.enlarge("size=64m")
         self.ground.succeeds("bad")
         self.ground.verified()
+
+    def test_what_an_interrupted_fetch_left_is_named_and_freed(self):
+        origin = Spoken({"/half": self.half_of(6 * MIB), "/next": page(seeded_bytes(5 * MIB))})
+        self.addCleanup(origin.stop)
+        self.ground.recipe("half", self.ground.fragment(origin.url("/half")))
+        self.ground.recipe("next", self.ground.fragment(origin.url("/next"), size=5 * MIB))
+        asked = subprocess.Popen([program.BINARY, "fetch", "half"], env=self.ground.environment(),
+                                 stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)  # fmt: skip
+        self.addCleanup(asked.kill)
+        partials = self.ground.store / "partial"
+        poll(lambda: sum(file.stat().st_blocks * 512 for file in partials.glob("*/*/data")) >= 4 * MIB)
+        asked.kill()
+        asked.wait()
+        refused = self.ground.run("fetch", "next")
+        self.assertEqual(refused.exit, 5, refused)
+        found = re.search(r"; (\S+) holds (\S+ MB) of an interrupted fetch: the command that began it goes on with it, "
+                          r"or `sabath (gc --partials \d+[smhd] --now)` frees it\n", refused.err)  # fmt: skip
+        self.assertTrue(found, refused.err)
+        self.assertEqual(pathlib.Path(found[1]), next(partials.iterdir()))
+        self.assertEqual(self.ground.run(*found[3].split()).exit, 0)  # as it says
+        self.ground.succeeds("next", seeded_bytes(5 * MIB))
+
+    def half_of(self, size):
+        def answer(request):
+            request.send_response(200)
+            request.send_header("Content-Length", str(size))
+            request.end_headers()
+            request.wfile.write(bytes(range(256)) * (4 * MIB // 256) + bytes(MIB // 2))
+            request.wfile.flush()
+            self.held.wait()
+            request.close_connection = True
+            return 200, {}, b""
+
+        self.held = threading.Event()
+        self.addCleanup(self.held.set)
+        return answer
 
     def test_an_archive_that_grows_too_large(self):
         import archives_test

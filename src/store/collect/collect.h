@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -63,6 +64,14 @@ struct CollectReport {
 };
 
 [[nodiscard]] CollectReport collect(Store& store, const CollectPolicy& policy, const std::stop_token& stop = {});
+
+// What an interrupted fetch left, and no process is adding to.
+struct StalePartial {
+  std::filesystem::path directory;
+  std::uint64_t bytes = 0;  // on the disk
+  std::int64_t changed_ns = 0;
+};
+[[nodiscard]] std::optional<StalePartial> largest_stale_partial(Store& store);
 
 struct UndoReport {
   std::uint64_t batches = 0, objects = 0, assets = 0, others = 0;

@@ -73,4 +73,15 @@ void Collector::discard_others() {
   });
 }
 
+std::optional<StalePartial> largest_stale_partial(Store& store) {
+  const Store::State& state = store.state();
+  std::optional<StalePartial> largest;
+  for (const auto& directory : list_directory(state.layout.partials())) {
+    const PartialState found = look_at_partial(directory, state.writer.host);
+    if (found.alive || found.bytes == 0 || (largest && found.bytes <= largest->bytes)) continue;
+    largest = StalePartial{directory, found.bytes, found.changed_ns};
+  }
+  return largest;
+}
+
 }  // namespace sabath
