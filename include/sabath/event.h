@@ -104,6 +104,8 @@ struct RunEnded {
   bool stopped = false;                           // by a stop request
   std::optional<int> exit, signal;                // of the program
   std::vector<std::string> last_lines;            // that it printed
+  std::uint64_t unwritten_lines = 0;              // that the disk of `directory` did not take ...
+  std::string unwritten_why;                      // ... and why
 };
 }  // namespace event
 

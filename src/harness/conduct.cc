@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <climits>
 #include <csignal>
 #include <cstdio>
 #include <nlohmann/json.hpp>
@@ -149,6 +150,8 @@ class Conductor {
     }
     const bool failed = record_.exit.value_or(0) != 0;
     if (failed) record_.last_lines = end.last_lines;
+    directory_.finish();
+    record_.unwritten_lines = static_cast<int>(std::min<std::uint64_t>(directory_.unwritten().lines, INT_MAX));
     exit_ = end.stopped ? exit_code(stop_signal() == SIGINT ? FailureKind::interrupted : FailureKind::terminated)
             : failed    ? exit_code(FailureKind::command)
                         : 0;
@@ -168,6 +171,8 @@ class Conductor {
     ended.exit = record_.exit;
     ended.signal = record_.signal;
     ended.last_lines = end.last_lines;
+    ended.unwritten_lines = directory_.unwritten().lines;
+    ended.unwritten_why = directory_.unwritten().why;
     call_.events.on(ended);
   }
 
@@ -187,6 +192,7 @@ class Conductor {
   // If the record cannot be closed (no room), it still says "running"; the failure itself is reported all the same.
   void try_close(std::string state) {
     try {
+      directory_.finish();
       finish(std::move(state));
     } catch (const Error&) {}
   }

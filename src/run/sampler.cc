@@ -64,7 +64,7 @@ void Sampler::sample(const std::stop_token& stop) {
   try {
     take_(line.dump());
   } catch (const Error&) {
-    // The writer of the metrics reports a full disk.
+    // A full disk ends no run, on any node.
   }
 }
 

@@ -77,7 +77,9 @@ Json record_of(const event::RunEnded& event) {
           {"stopped", event.stopped},
           {"exit", number(event.exit)},
           {"signal", number(event.signal)},
-          {"last_lines", event.last_lines}};
+          {"last_lines", event.last_lines},
+          {"unwritten_lines", event.unwritten_lines},
+          {"unwritten_why", text_or_null(event.unwritten_why)}};
 }
 Json record_of(const event::AssetFinished& event) { return {{"event", "AssetFinished"}, {"name", event.name}}; }
 

@@ -10,6 +10,7 @@ import re
 import sys
 
 from runs import TRAINER, Runs, main, place
+from support.mounts import enter_own_namespace, mount_memory, need_own_namespace
 
 CONTENT = "import pathlib, sys; print(len(pathlib.Path(sys.argv[1]).read_bytes()))"
 
@@ -106,6 +107,25 @@ class Record(Runs):
         self.launch("model")
         self.assertEqual([(m["epoch"], m["value"]) for m in self.metrics() if m["name"] == "loss"], [(3, 0.125)])
 
+    def test_a_full_disk_ends_no_training(self):
+        need_own_namespace(self)
+        mount_memory(self, self.home / "small", 1)
+        self.run_directory = self.home / "small/record"
+        noise = "import pathlib, sys\nfor i in range(40000): print('x' * 60)\n" + TRAINER
+        noise += "pathlib.Path(sys.argv[3]).write_text('trained')\n"
+        self.model(["python3", "{source}/train.py", "4", "no", str(self.home / "end")], code={"train.py": noise})
+        done = self.launch("model")
+        self.assertEqual((self.home / "end").read_text(), "trained")
+        record = self.record()
+        self.assertEqual((record["state"], record["exit"]), ("finished", 0))
+        self.assertGreater(record["unwritten_lines"], 1000)
+        self.assertRegex(done.err, rf"warning: {record['unwritten_lines']} lines of the run could not be written "
+                                   r"\(cannot write \S+/stdout: No space left on device\): free room there")  # fmt: skip
+        for file in ("metrics.jsonl", "resources.jsonl"):  # no torn line
+            for line in (self.run_directory / file).read_text().splitlines():
+                json.loads(line)
+        self.assertEqual(sorted(path.name for path in self.run_directory.iterdir() if path.name.startswith(".")), [])
+
     def test_patterns_of_the_recipe(self):
         self.model(["echo", "it 12 cost=0.5"], metrics=[r"it (?P<step>\d+) cost=(?P<cost>\S+)"])
         self.launch("model")
@@ -157,4 +177,5 @@ class Record(Runs):
 
 
 if __name__ == "__main__":
+    enter_own_namespace()
     main()

@@ -75,6 +75,12 @@ void RunDisplay::end(const event::RunEnded& ended) {
                     "and `sabath report FILE` in {} shows the first one",
                     ended.not_understood, one ? " looks" : "s look", one ? "is" : "are", output));
   }
+  if (ended.unwritten_lines > 0) {
+    context_.warn(
+        fmt::format("{} line{} of the run could not be written ({}): free room there, and name a place with "
+                    "more by --run-dir next time",
+                    ended.unwritten_lines, ended.unwritten_lines == 1 ? "" : "s", ended.unwritten_why));
+  }
   if (ended.stopped) {
     context_.say(fmt::format("stopped after {}; {} epochs are in the record", took, epochs));
   } else if (ended.exit.value_or(0) == 0) {
