@@ -18,10 +18,13 @@
 namespace sabath {
 namespace {
 
-std::string owners_of(const std::vector<ForeignRef>& refs) {
+std::string untrusted(const std::vector<ForeignRef>& refs) {
   std::set<std::uint32_t> owners;
   for (const auto& ref : refs) owners.insert(ref.owner);
-  return fmt::format("{}", fmt::join(owners, ", "));
+  return fmt::format(
+      "another member (uid {}) has this and is not trusted: to believe what that member learnt, put \"{}\" into "
+      "`trusted_owners` of the configuration",
+      fmt::join(owners, ", "), fmt::join(owners, "\", \""));
 }
 
 class FragmentFetch {
@@ -79,10 +82,8 @@ class FragmentFetch {
     std::vector<ForeignRef> others;
     for (const auto& key : keys) std::ranges::copy(store.foreign_refs(key), std::back_inserter(others));
     if (others.empty()) return;
-    scope_.context.events.on(event::Warning{fmt::format(
-        "{}: user {} of this store has it, and nothing proves it: it is asked for again (to believe what that user "
-        "learnt, name the owner in trusted_owners)",
-        fragment.id, owners_of(others))});
+    scope_.context.events.on(
+        event::Warning{fmt::format("{}: {}; until then its sources are asked again", fragment.id, untrusted(others))});
   }
 
   void fetch_parts() {
@@ -108,8 +109,7 @@ class FragmentFetch {
 std::string others_hint(const Store& store, const Sha256& key) {
   const auto refs = store.foreign_refs(key);
   if (refs.empty()) return "";
-  return fmt::format("; user {} of this store has it: name the owner in trusted_owners to believe that",
-                     owners_of(refs));
+  return "; " + untrusted(refs);
 }
 
 FetchedFragments fetch_fragments(FetchContext& context, const Recipe& recipe, const Manifest* expected,

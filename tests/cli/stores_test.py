@@ -141,7 +141,9 @@ class Users(OwnProgram):
         for store in (self.store, self.home / f"home-{ALICE}/new"):
             self.as_user(ALICE, "init", "--shared", "--group", str(GROUP + 99), code=70, store=store)
             self.assertFalse((store / "format").exists())
-            self.as_user(ALICE, "init", "--shared", store=store)
+            made = self.as_user(ALICE, "init", "--shared", store=store)
+            self.assertEqual(made.out.strip(), str(store))
+            self.assertIn('to believe a member, name him by "trusted_owners": ["USER"] in the configuration', made.err)
             self.as_user(ALICE, "init", "--shared", store=store, code=2)
 
     def test_a_shared_store_is_writable_for_its_group_and_nothing_published_is(self):
@@ -295,11 +297,12 @@ class Users(OwnProgram):
         first = self.fetch_as(ALICE, "free")
         seen = self.server.log()
         refused = self.as_user(BOB, "fetch", "free", "--offline", code=9)
-        self.assertIn(str(ALICE), refused.err)
+        said = f"another member (uid {ALICE}) has this and is not trusted: to believe what that member learnt, put "
+        said += f'"{ALICE}" into `trusted_owners` of the configuration'
+        self.assertIn(f"; {said}", refused.err)
         (self.server.root / "small").write_bytes(b"Y" * 999)  # its source has gone on
         learnt = self.as_user(BOB, "fetch", "--json", "free")
-        self.assertIn(f"{ALICE}", learnt.err)
-        self.assertIn("trusted_owners", learnt.err)
+        self.assertIn(f"main: {said}; until then its sources are asked again", learnt.err)
         self.assertEqual(len(self.server.new_requests(seen)), 1)
         self.both_are_right("free", {ALICE: first, BOB: learnt.asset})
         self.expect_tree(first["path"], {"small": b"y" * 1000})

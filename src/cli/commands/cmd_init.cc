@@ -25,6 +25,11 @@ int run(Context& context, const Options& options) {
     context.out.record(json_of(record));
   } else {
     context.out.print(record.store.string() + "\n");
+    if (record.shared) {
+      context.say(
+          "each member believes what he or root fetched, and only checksums of others; to believe a member, name him "
+          "by \"trusted_owners\": [\"USER\"] in the configuration (/etc/sabath/config.json is for all)");
+    }
   }
   return record.exit;
 }
