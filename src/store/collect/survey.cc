@@ -89,7 +89,8 @@ class Surveyor {
         if (!id || type != DT_DIR) return;
         Root& root = survey_.roots[*id];
         root.view = true;
-        if (views != store_.layout.views()) root.in_use = "the view of another user";
+        if (views != store_.layout.views())  // another user's, views.<uid>
+          root.in_use = fmt::format("the view of uid {}", views.extension().native().substr(1));
         use(root, views / name);
       });
     }
