@@ -208,6 +208,16 @@ class Bounds(ServeCase):
         record = json.loads(self.end(server)[1])
         self.assertEqual((record["requests"], record["unanswered"]), (2, 5))
 
+    def test_what_tls_refuses(self):
+        """A client without TLS, and one that does not trust the certificate, have a line each; a good one has its own."""
+        certificate = Certificate(self.home / "tls", "127.0.0.1")
+        server = self.start("--tls-cert", certificate.file, "--tls-key", certificate.key)
+        self.assertEqual(self.raw(b"GET /v1/ HTTP/1.1\r\nHost: h\r\n\r\n"), b"")
+        self.assertEqual(self.ask("/v1/", scheme="https")[0], 0)
+        self.assertEqual(self.ask("/v1/", "--cacert", str(certificate.file), scheme="https")[0], 200)
+        lines = self.end(server)[1].splitlines()
+        self.assertEqual(sorted(line.split()[-1] for line in lines), ["broken", "broken", "ok"], lines)
+
     def test_a_reader_that_is_too_slow(self):
         server = self.start()
         request = b"HEAD /v1/ HTTP/1.1\r\nHost: h\r\n\r\n"
