@@ -301,12 +301,12 @@ void Daemon::on_connection(void* self, MHD_Connection* connection, void**, MHD_C
 }
 
 MHD_Daemon* Daemon::start(const std::string& certificate, const Secret& secret_key) {
-  Fd socket(::fcntl(listener.get(), F_DUPFD_CLOEXEC, 0));
-  if (!socket) throw_errno("listen once more at", settings.host, errno);
+  const int socket = ::fcntl(listener.get(), F_DUPFD_CLOEXEC, 0);  // the library closes it, also if it cannot start
+  if (socket < 0) throw_errno("listen once more at", settings.host, errno);
   const std::string key(secret_key.reveal());
   unsigned flags = MHD_USE_THREAD_PER_CONNECTION | MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL | MHD_USE_ITC;
   std::vector<MHD_OptionItem> options{
-      {MHD_OPTION_LISTEN_SOCKET, socket.get(), nullptr},
+      {MHD_OPTION_LISTEN_SOCKET, socket, nullptr},
       {MHD_OPTION_CONNECTION_LIMIT, static_cast<std::intptr_t>(settings.connections_max), nullptr},
       {MHD_OPTION_CONNECTION_MEMORY_LIMIT, static_cast<std::intptr_t>(2 * head_size_max), nullptr},
       {MHD_OPTION_STRICT_FOR_CLIENT, 1, nullptr},
@@ -329,7 +329,6 @@ MHD_Daemon* Daemon::start(const std::string& certificate, const Secret& secret_k
                 tls ? "cannot start the server with this certificate and key" : "cannot start the HTTP server",
                 tls ? "both must be PEM and belong to each other: `openssl x509 -in CERT -noout -text`" : "");
   }
-  socket.release();  // the daemon closes it
   return started;
 }
 
