@@ -17,6 +17,9 @@ struct Environment {
 
   // nullopt when unset or empty.
   [[nodiscard]] std::optional<std::string> get(const std::string& name) const;
+  // An XDG base directory of the user, e.g. ("XDG_CACHE_HOME", ".cache"). Empty: neither the variable, which must be an
+  // absolute path, nor a home is known.
+  [[nodiscard]] std::filesystem::path base_directory(const char* variable, const char* below_home) const;
 
   [[nodiscard]] static Environment of_process();
 };

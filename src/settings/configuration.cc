@@ -19,6 +19,7 @@
 #include "settings/batch_job.h"
 #include "settings/config_file.h"
 #include "settings/credentials.h"
+#include "settings/default_store.h"
 #include "settings/fetcher_settings.h"
 #include "settings/local_places.h"
 #include "settings/walltime.h"
@@ -64,14 +65,6 @@ std::uint32_t user_id(const std::string& name, const std::string& file) {
               "give a user's name, or a numeric id");
 }
 
-// An XDG base directory of the user; empty when neither the variable nor a home is known.
-fs::path xdg(const Environment& environment, const char* variable, const char* below_home) {
-  if (const auto directory = environment.get(variable); directory && fs::path(*directory).is_absolute()) {
-    return *directory;
-  }
-  return environment.home.empty() ? fs::path() : environment.home / below_home;
-}
-
 // The program `sabath` of this installation: named, this very process, beside the library, or the first of PATH. Empty:
 // there is none; the part that needs one reports it.
 fs::path find_installed_program(const Environment& environment) {
@@ -86,12 +79,6 @@ fs::path find_installed_program(const Environment& environment) {
     }
   }
   return {};
-}
-
-constexpr std::string_view default_origin = "default";
-
-bool is_below(const fs::path& inner, const fs::path& outer) {
-  return !outer.empty() && std::ranges::mismatch(outer, inner).in1 == outer.end();
 }
 
 class Loader {
@@ -123,7 +110,8 @@ class Loader {
                     fmt::format("cannot read the configuration {}: no such file", printable(*named)),
                     fmt::format("{} names it", said ? option_name("config") : "SABATH_CONFIG"));
       }
-    } else if (const fs::path directory = xdg(environment_, "XDG_CONFIG_HOME", ".config"); !directory.empty()) {
+    } else if (const fs::path directory = environment_.base_directory("XDG_CONFIG_HOME", ".config");
+               !directory.empty()) {
       user_ = read_config_file(directory / "sabath/config.json", environment_);
     }
     if (!program_.empty()) {
@@ -149,8 +137,6 @@ class Loader {
     result_.session.store = *writable;
     paths.erase(writable);
     note("store", {result_.session.store.string()}, origin);
-    result_.session.store_in_home =
-        origin == default_origin && is_below(result_.session.store, environment_.home.lexically_normal());
     result_.session.other_stores = std::move(paths);
     note_paths("other_stores", result_.session.other_stores, result_.session.other_stores.empty() ? "default" : origin);
     trusted_owners();
@@ -187,28 +173,10 @@ class Loader {
       if (file->store) return {{*file->store}, file->name};
       if (!file->stores.empty()) return {file->stores, file->name};
     }
-    auto [path, origin] = default_store();
-    return {{std::move(path)}, std::move(origin)};
-  }
-
-  void doubt_home() {
-    const fs::path& home = environment_.home;
-    if (home.is_absolute() && !existing({home}).empty()) return;
-    doubt(fmt::format("HOME is {}, which is no directory{}: set HOME, or name the store by {} DIR or SABATH_CACHE",
-                      printable(home.native()), home.is_absolute() ? "" : " from /", option_text("store")));
-  }
-
-  std::pair<fs::path, std::string> default_store() {
-    if (const auto scratch = environment_.get("SCRATCH"); scratch && fs::path(*scratch).is_absolute()) {
-      return {fs::path(*scratch) / ".sabath", "default: SCRATCH"};
-    }
-    const fs::path cache = xdg(environment_, "XDG_CACHE_HOME", ".cache");
-    if (cache.empty()) {
-      throw Error(FailureKind::usage, "cannot tell where the store is: neither HOME nor SCRATCH is set",
-                  fmt::format("say {} DIR or set SABATH_CACHE", option_text("store")));
-    }
-      if (!environment_.get("XDG_CACHE_HOME")) doubt_home();
-      return {cache / "sabath", std::string(default_origin)};
+    DefaultStore usual = default_store(environment_);
+    if (!usual.doubt.empty()) doubt(std::move(usual.doubt));
+    result_.session.store_in_home = usual.in_home;
+    return {{std::move(usual.directory)}, std::move(usual.origin)};
   }
 
   void note_paths(const char* key, const std::vector<fs::path>& paths, std::string origin) {
@@ -258,7 +226,7 @@ class Loader {
     auto& homes = result_.session.recipe_homes;
     homes = existing(result_.session.recipe_directories);
     std::vector<fs::path> usual;
-    if (const fs::path data = xdg(environment_, "XDG_DATA_HOME", ".local/share"); !data.empty()) {
+    if (const fs::path data = environment_.base_directory("XDG_DATA_HOME", ".local/share"); !data.empty()) {
       usual.push_back(data / "sabath/recipes");
       homes.push_back(usual.back());
     }

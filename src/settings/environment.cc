@@ -29,6 +29,13 @@ std::optional<std::string> Environment::get(const std::string& name) const {
   return found->second;
 }
 
+std::filesystem::path Environment::base_directory(const char* variable, const char* below_home) const {
+  if (const auto directory = get(variable); directory && std::filesystem::path(*directory).is_absolute()) {
+    return *directory;
+  }
+  return home.empty() ? std::filesystem::path() : home / below_home;
+}
+
 Environment Environment::of_process() {
   Environment environment;
   for (char** entry = ::environ; entry != nullptr && *entry != nullptr; ++entry) {

@@ -1,0 +1,46 @@
+#include "settings/default_store.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "base/wording.h"
+#include "sabath/error.h"
+#include "sabath/path.h"
+
+namespace sabath {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_below(const fs::path& inner, const fs::path& outer) {
+  return !outer.empty() && std::ranges::mismatch(outer, inner).in1 == outer.end();
+}
+
+std::string doubt_about_home(const fs::path& home) {
+  const auto status = try_stat(home);
+  if (home.is_absolute() && status && S_ISDIR(status->st_mode)) return {};
+  return fmt::format("HOME is {}, which is no directory{}: set HOME, or name the store by {} DIR or SABATH_CACHE",
+                     printable(home.native()), home.is_absolute() ? "" : " from /", option_text("store"));
+}
+
+}  // namespace
+
+DefaultStore default_store(const Environment& environment) {
+  if (const auto scratch = environment.get("SCRATCH"); scratch && fs::path(*scratch).is_absolute()) {
+    return {.directory = fs::path(*scratch) / ".sabath", .origin = "default: SCRATCH"};
+  }
+  const fs::path cache = environment.base_directory("XDG_CACHE_HOME", ".cache");
+  if (cache.empty()) {
+    throw Error(FailureKind::usage, "cannot tell where the store is: neither HOME nor SCRATCH is set",
+                fmt::format("say {} DIR or set SABATH_CACHE", option_text("store")));
+  }
+  DefaultStore store{.directory = cache / "sabath", .origin = "default"};
+  store.in_home = is_below(store.directory.lexically_normal(), environment.home.lexically_normal());
+  if (!environment.get("XDG_CACHE_HOME")) store.doubt = doubt_about_home(environment.home);
+  return store;
+}
+
+}  // namespace sabath
