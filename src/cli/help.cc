@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <vector>
 
 #include "cli/frame/global_options.h"
 #include "cli/frame/presentation.h"
@@ -19,21 +20,20 @@ std::string broken_command(std::string_view command, std::size_t width) {
   return "  " + text.substr(4);
 }
 
-// A line as it stands, its second column aligned by hand; where that is too wide, the second column below the first.
-std::string example(std::string_view line, std::size_t width) {
-  if (display_width(line) + 2 <= width) return fmt::format("  {}\n", line);
-  const std::size_t gap = std::min(line.find("  "), line.size());
-  return broken_command(line.substr(0, gap), width) + wrap(line.substr(gap), width, "      ");
-}
-
-std::string examples(std::string_view lines, std::size_t width) {
-  std::string text = "Examples\n";
-  while (!lines.empty()) {
-    const auto end = lines.find('\n');
-    text += example(lines.substr(0, end), width);
-    lines.remove_prefix(end == std::string_view::npos ? lines.size() : end + 1);
+// Lines as they stand, their second column aligned by hand; where one is too wide, every second column below its first.
+std::string examples(std::string_view text, std::size_t width) {
+  std::vector<std::string_view> lines;
+  for (; !text.empty(); text.remove_prefix(std::min(text.size(), lines.back().size() + 1))) {
+    lines.push_back(text.substr(0, text.find('\n')));
   }
-  return text;
+  const bool fit = std::ranges::all_of(lines, [&](std::string_view line) { return display_width(line) + 2 <= width; });
+  std::string all = "Examples\n";
+  for (const std::string_view line : lines) {
+    const std::size_t gap = std::min(line.find("  "), line.size());
+    all += fit ? fmt::format("  {}\n", line)
+               : broken_command(line.substr(0, gap), width) + wrap(line.substr(gap), width, "      ");
+  }
+  return all;
 }
 
 std::size_t longest_word(std::string_view text) {

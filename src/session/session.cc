@@ -148,7 +148,9 @@ std::vector<Recipe> Session::State::wanted(const FetchRequest& request, EventSin
         events.on(event::Warning{fmt::format("the recipe of {} names no dataset that is known: name one with {}",
                                              model->name, option_text("datasets"))});
       }
-      add(std::move(*model));
+      // The code of some models stands beside their recipe: there is nothing to fetch.
+      const bool here = model->source && model->fragments.empty() && !model->git;
+      if (!here || !dataset) add(std::move(*model));
       if (dataset) add(std::move(*dataset));
     } else {
       add(known.find(name, std::nullopt));

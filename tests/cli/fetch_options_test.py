@@ -247,6 +247,15 @@ class Together(Case):
         self.expect(self.sabath.run("manifest", "create", self.home / "tree", "-o", file))
         return file
 
+    def test_a_model_whose_code_stands_beside_its_recipe(self):
+        """Nothing of it is fetched but its dataset; alone it has no source."""
+        server = self.serve({"f": b"1"})
+        self.sabath.add("points", [fragment(server.url("f"))])
+        self.sabath.add("line", kind="model", source="code", default_dataset="points", run={"points": [{"argv": ["true"]}]})
+        (self.sabath.recipes / "models/code").mkdir()
+        self.assertEqual(self.fetch("line")["name"], "points")
+        self.fetch("-m", "line", code=4)
+
     def test_two_processes(self):
         for name, arguments in (("whole", ()), ("chunks", ("--manifest", self.manifest()))):
             with self.subTest(name):

@@ -217,7 +217,7 @@ void Hosts::keep_rules(Host& host) const {
 void Hosts::pause(Host& host, const Pause& pause) {
   const auto now_at = Clock::now();
   const bool longer = pause.until > std::max(host.paused_until_, now_at) + pause_worth_telling;
-  const bool waited_for = pause.until - now_at <= asked_pause_max;
+  const bool waited_for = !pause.crowded || pause.until - now_at <= asked_pause_max;  // a quota's end always is
   if (longer && waited_for && pauses_.size() < heard_max) {
     const std::size_t scheme = host.origin_.find("://");
     const double seconds = std::chrono::duration<double>(pause.until - now_at).count();
