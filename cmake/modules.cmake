@@ -8,7 +8,7 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_L
   target_compile_options(sabath_options INTERFACE -Wno-restrict)  # false alarms on std::string + (gcc bug 105329)
 endif()
 if(CMAKE_UNITY_BUILD)  # neighbours of one batch shadow each other; the dev preset compiles each file by itself
-  target_compile_options(sabath_options INTERFACE -Wno-shadow $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
+  target_compile_options(sabath_options INTERFACE -Wno-shadow $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-subobject-linkage>)
 endif()
 target_compile_definitions(sabath_options INTERFACE SABATH_VERSION="${PROJECT_VERSION}" _FILE_OFFSET_BITS=64)
 if(SABATH_SANITIZE)

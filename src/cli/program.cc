@@ -117,7 +117,7 @@ class Program {
   }
 
   int version() {
-    out_.print(fmt::format("sabath {}\n", SABATH_VERSION));
+    out_.print(fmt::format("sabath {}\n  {:<10} {}\n", SABATH_VERSION, "MPI", mpi_version(environment_)));
     std::optional<Failure> missing;
     for (const Library& library : libraries()) {
       out_.print(fmt::format("  {:<10} {}\n", library.name, library.missing ? "missing" : library.version));

@@ -16,8 +16,8 @@
 
 #include "cli/show/render.h"
 #include "cli/verb.h"
-#include "mpi/library.h"
 #include "sabath/error.h"
+#include "verbs/version.h"
 
 namespace sabath::cli {
 namespace {
@@ -96,12 +96,12 @@ std::unique_ptr<MpiSession> start_ranks(const std::vector<std::string>& argument
   std::unique_ptr<MpiSession> session;
   {
     const StartWatch watch(start_seconds_max(environment));
-    session = MpiSession::start();
+    session = MpiSession::start(mpi_places(environment));
   }
   if (session && session->comm().size() > 1) return session;
   const std::string text =
       render_warning(fmt::format("a launcher has started {} ranks, and {}: each works alone", launched,
-                                 session ? fmt::format("this MPI ({}) finds one", mpi_library().value_or("unknown"))
+                                 session ? fmt::format("this MPI ({}) finds one", session->library())
                                          : std::string("this build has no MPI")),
                      false);
   std::fwrite(text.data(), 1, text.size(), stderr);

@@ -1,11 +1,13 @@
 #include "mpi/mpi_comm.h"
 
-#ifdef SABATH_WITH_MPI
 #include <fmt/format.h>
+
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstdlib>
 #include <map>
+#include <string_view>
 #include <thread>
 
 #include "base/wording.h"
@@ -19,19 +21,12 @@ constexpr std::chrono::seconds silence_max{10};
 constexpr std::chrono::milliseconds short_wait{50};  // a collective goes by several ranks, and each looks now and then
 constexpr int tag = 1, first_channel_tag = 2;
 
-void check(int result, const char* what) {
-  if (result == MPI_SUCCESS) return;
-  std::array<char, MPI_MAX_ERROR_STRING> text{};
-  int length = 0;
-  MPI_Error_string(result, text.data(), &length);
-  throw Error(FailureKind::nodes, std::string("MPI cannot ") + what + ": " + text.data(),
+void check_result(const sabath_mpi_calls& mpi, int result, std::string_view what) {
+  if (result == 0) return;
+  std::array<char, 1024> text{};
+  mpi.error_text(result, text.data(), static_cast<int>(text.size()));
+  throw Error(FailureKind::nodes, fmt::format("MPI cannot {}: {}", what, text.data()),
               fmt::format("`{}` shows which MPI this is; the launcher should be of the same", verb_text("doctor")));
-}
-
-bool test(MPI_Request& request) {
-  int done = 0;
-  check(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "finish a message");
-  return done != 0;
 }
 
 // MPI's own waiting takes a whole core, which lanes need. The first looks find a short message.
@@ -62,22 +57,22 @@ void in_pieces(std::size_t length, const Transfer& transfer) {
   }
 }
 
-MPI_Op operation(Reduction how) {
+sabath_mpi_operation operation(Reduction how) {
   switch (how) {
     case Reduction::minimum:
-      return MPI_MIN;
+      return SABATH_MPI_MINIMUM;
     case Reduction::maximum:
-      return MPI_MAX;
+      return SABATH_MPI_MAXIMUM;
     case Reduction::bit_and:
-      return MPI_BAND;
+      return SABATH_MPI_BIT_AND;
     case Reduction::bit_or:
-      return MPI_BOR;
+      return SABATH_MPI_BIT_OR;
     default:
-      return MPI_SUM;
+      return SABATH_MPI_SUM;
   }
 }
 
-// MPICH 4.0.2 compares unsigned numbers as if they were signed: it gets signed numbers in the same order instead.
+// MPI compares signed numbers (mpi_table.h): these are in the same order.
 constexpr bool is_order(Reduction how) { return how == Reduction::minimum || how == Reduction::maximum; }
 void turn_sign(std::span<std::uint64_t> values) {
   for (auto& value : values) value ^= std::uint64_t{1} << 63U;
@@ -85,104 +80,102 @@ void turn_sign(std::span<std::uint64_t> values) {
 
 class PendingReduction final : public Comm::Pending {
  public:
-  PendingReduction(std::span<std::uint64_t> values, Reduction how, MPI_Comm comm) : values_(values), how_(how) {
+  PendingReduction(const sabath_mpi_calls& mpi, std::span<std::uint64_t> values, Reduction how, sabath_mpi_comm comm)
+      : mpi_(mpi), values_(values), how_(how) {
     if (is_order(how)) turn_sign(values);
-    check(MPI_Iallreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()),
-                         is_order(how) ? MPI_INT64_T : MPI_UINT64_T, operation(how), comm, &request_),
-          "begin a reduction");
+    check_result(mpi, mpi.reduce(comm, values.data(), static_cast<int>(values.size()), operation(how), &request_),
+                 "begin a reduction");
   }
   bool done() override {
-    if (done_ || !test(request_)) return done_;
+    if (done_) return true;
+    int done = 0;
+    check_result(mpi_, mpi_.test(&request_, &done, nullptr), "finish a reduction");
+    if (done == 0) return false;
     if (is_order(how_)) turn_sign(values_);
     return done_ = true;
   }
 
  private:
+  const sabath_mpi_calls& mpi_;
   const std::span<std::uint64_t> values_;
   const Reduction how_;
-  MPI_Request request_ = MPI_REQUEST_NULL;
+  sabath_mpi_request request_{};
   bool done_ = false;
 };
 
 class MpiMessage final : public Comm::Message {
  public:
-  explicit MpiMessage(bool receives) : receives_(receives) {}
+  MpiMessage(const sabath_mpi_calls& mpi, bool receives) : mpi_(mpi), receives_(receives) {}
   ~MpiMessage() override {
-    if (request == MPI_REQUEST_NULL || !receives_) return;
-    MPI_Cancel(&request);
-    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    if (request.handle != 0 && receives_) mpi_.cancel(&request);
   }
   bool done() override {
-    if (request == MPI_REQUEST_NULL) return true;
-    int done = 0;
-    MPI_Status status;
-    check(MPI_Test(&request, &done, &status), receives_ ? "receive a message" : "send a message");
-    if (done != 0 && receives_) {
-      int count = 0;
-      check(MPI_Get_count(&status, MPI_BYTE, &count), "measure a message");
-      length_ = static_cast<std::size_t>(count);
-    }
+    if (request.handle == 0) return true;
+    int done = 0, received = 0;
+    check_result(mpi_, mpi_.test(&request, &done, receives_ ? &received : nullptr),
+                 receives_ ? "receive a message" : "send a message");
+    if (done != 0) length_ = static_cast<std::size_t>(received);
     return done != 0;
   }
   std::size_t length() const override { return length_; }
 
-  MPI_Request request = MPI_REQUEST_NULL;
+  sabath_mpi_request request{};
 
  private:
+  const sabath_mpi_calls& mpi_;
   const bool receives_;
   std::size_t length_ = 0;
 };
 
 }  // namespace
 
-MpiComm::MpiComm(MPI_Comm own) : comm_(own), quick_(false) {
+MpiComm::MpiComm(const sabath_mpi_calls& mpi, sabath_mpi_comm own) : mpi_(mpi), comm_(own), quick_(false) {
   find_rank();
-  MPI_Comm here = MPI_COMM_NULL;
-  check(MPI_Comm_split_type(comm_, MPI_COMM_TYPE_SHARED, static_cast<int>(rank_), MPI_INFO_NULL, &here),
-        "find the ranks of this node");
+  sabath_mpi_comm here{};
+  check(mpi_.split_by_node(comm_, static_cast<int>(rank_), &here), "find the ranks of this node");
   unsigned lowest = rank_;
-  check(MPI_Bcast(&lowest, 1, MPI_UNSIGNED, 0, here), "tell the ranks of this node");
-  MPI_Comm_free(&here);
+  sabath_mpi_request request{};
+  check(mpi_.broadcast(here, &lowest, sizeof lowest, 0, &request), "tell the ranks of this node");
+  wait(request);
+  check(mpi_.release(&here), "free the ranks of this node");
   number_nodes(lowest);
 }
 
-MpiComm::MpiComm(MPI_Comm own, unsigned node) : comm_(own), quick_(true) {
+MpiComm::MpiComm(const sabath_mpi_calls& mpi, sabath_mpi_comm own, unsigned node)
+    : mpi_(mpi), comm_(own), quick_(true) {
   find_rank();
   number_nodes(node);
 }
 
+void MpiComm::check(int result, const char* what) const { check_result(mpi_, result, what); }
+
 void MpiComm::find_rank() {
-  check(MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN), "take an error handler");
   int rank = 0, size = 0;
-  check(MPI_Comm_rank(comm_, &rank), "say which rank this is");
-  check(MPI_Comm_size(comm_, &size), "count the ranks");
+  check(mpi_.look(comm_, &rank, &size), "say which rank this is");
   rank_ = static_cast<unsigned>(rank);
   size_ = static_cast<unsigned>(size);
 }
 
-void MpiComm::wait(MPI_Request request) const {
-  for (Patience patience(quick_); !test(request);) patience.pass();
-}
+void MpiComm::wait(sabath_mpi_request request) const { wait_all({&request, 1}); }
 
-void MpiComm::wait_all(std::vector<MPI_Request>& requests) const {
-  for (Patience patience(quick_);;) {
-    int done = 0;
-    check(MPI_Testall(static_cast<int>(requests.size()), requests.data(), &done, MPI_STATUSES_IGNORE),
-          "finish its messages");
-    if (done != 0) return;
-    patience.pass();
+void MpiComm::wait_all(std::span<sabath_mpi_request> requests) const {
+  Patience patience(quick_);
+  for (auto& request : requests) {
+    for (int done = 0;;) {
+      check(mpi_.test(&request, &done, nullptr), "finish a message");
+      if (done != 0) break;
+      patience.pass();
+    }
   }
 }
 
-MpiComm::~MpiComm() {
-  if (comm_ != MPI_COMM_WORLD) MPI_Comm_free(&comm_);
-}
+MpiComm::~MpiComm() { mpi_.release(&comm_); }
 
 // In the order of their lowest ranks. `mine` tells this rank's node from others. (Communicators for this cost much.)
 void MpiComm::number_nodes(unsigned mine) {
   std::vector<unsigned> nodes(size_);
-  MPI_Request request = MPI_REQUEST_NULL;
-  check(MPI_Iallgather(&mine, 1, MPI_UNSIGNED, nodes.data(), 1, MPI_UNSIGNED, comm_, &request), "tell the nodes");
+  sabath_mpi_request request{};
+  check(mpi_.gather_to_all(comm_, &mine, sizeof mine, nodes.data(), &request), "tell the nodes");
   wait(request);
   std::map<unsigned, unsigned> numbers;
   for (unsigned rank = 0; rank < size_; ++rank) {
@@ -195,27 +188,25 @@ void MpiComm::number_nodes(unsigned mine) {
 }
 
 std::string MpiComm::host() const {
-  std::array<char, MPI_MAX_PROCESSOR_NAME> name{};
-  int length = 0;
-  MPI_Get_processor_name(name.data(), &length);
-  return {name.data(), static_cast<std::size_t>(length)};
+  std::array<char, 1024> name{};
+  mpi_.host(name.data(), static_cast<int>(name.size()));
+  return name.data();
 }
 
 void MpiComm::barrier() {
-  MPI_Request request = MPI_REQUEST_NULL;
-  check(MPI_Ibarrier(comm_, &request), "begin a barrier");
+  sabath_mpi_request request{};
+  check(mpi_.barrier(comm_, &request), "begin a barrier");
   wait(request);
 }
 
 void MpiComm::broadcast(std::string& bytes, unsigned root) {
   std::uint64_t length = bytes.size();
-  MPI_Request request = MPI_REQUEST_NULL;
-  check(MPI_Ibcast(&length, 1, MPI_UINT64_T, static_cast<int>(root), comm_, &request), "begin a broadcast");
+  sabath_mpi_request request{};
+  check(mpi_.broadcast(comm_, &length, sizeof length, static_cast<int>(root), &request), "begin a broadcast");
   wait(request);
   bytes.resize(length);
   in_pieces(length, [&](std::size_t at, int count) {
-    check(MPI_Ibcast(bytes.data() + at, count, MPI_BYTE, static_cast<int>(root), comm_, &request),
-          "go on broadcasting");
+    check(mpi_.broadcast(comm_, bytes.data() + at, count, static_cast<int>(root), &request), "go on broadcasting");
     wait(request);
   });
 }
@@ -223,15 +214,15 @@ void MpiComm::broadcast(std::string& bytes, unsigned root) {
 std::vector<std::string> MpiComm::gather(const std::string& mine) {
   const std::uint64_t length = mine.size();
   std::vector<std::uint64_t> lengths(rank_ == 0 ? size_ : 0);
-  MPI_Request request = MPI_REQUEST_NULL;
-  check(MPI_Igather(&length, 1, MPI_UINT64_T, lengths.data(), 1, MPI_UINT64_T, 0, comm_, &request), "begin to gather");
+  sabath_mpi_request request{};
+  check(mpi_.gather(comm_, &length, sizeof length, lengths.data(), 0, &request), "begin to gather");
   wait(request);
-  std::vector<MPI_Request> requests;
+  std::vector<sabath_mpi_request> requests;
   std::vector<std::string> all(lengths.size());
   for (unsigned r = 1; r < all.size(); ++r) {
     all[r].resize(lengths[r]);
     in_pieces(lengths[r], [&](std::size_t at, int count) {
-      check(MPI_Irecv(all[r].data() + at, count, MPI_BYTE, static_cast<int>(r), tag, comm_, &requests.emplace_back()),
+      check(mpi_.receive(comm_, all[r].data() + at, count, static_cast<int>(r), tag, &requests.emplace_back()),
             "receive from a rank");
     });
   }
@@ -239,7 +230,7 @@ std::vector<std::string> MpiComm::gather(const std::string& mine) {
     all[0] = mine;
   } else {
     in_pieces(mine.size(), [&](std::size_t at, int count) {
-      check(MPI_Isend(mine.data() + at, count, MPI_BYTE, 0, tag, comm_, &requests.emplace_back()), "send to rank 0");
+      check(mpi_.send(comm_, mine.data() + at, count, 0, tag, &requests.emplace_back()), "send to rank 0");
     });
   }
   wait_all(requests);
@@ -252,24 +243,21 @@ std::string MpiComm::scatter(const std::vector<std::string>& each) {
     for (unsigned r = 0; r < size_; ++r) lengths.push_back(each.at(r).size());
   }
   std::uint64_t length = 0;
-  MPI_Request request = MPI_REQUEST_NULL;
-  check(MPI_Iscatter(lengths.data(), 1, MPI_UINT64_T, &length, 1, MPI_UINT64_T, 0, comm_, &request),
-        "begin to scatter");
+  sabath_mpi_request request{};
+  check(mpi_.scatter(comm_, lengths.data(), sizeof length, &length, 0, &request), "begin to scatter");
   wait(request);
+  std::vector<sabath_mpi_request> requests;
   if (rank_ != 0) {
     std::string mine(length, '\0');
-    std::vector<MPI_Request> requests;
     in_pieces(length, [&](std::size_t at, int count) {
-      check(MPI_Irecv(mine.data() + at, count, MPI_BYTE, 0, tag, comm_, &requests.emplace_back()),
-            "receive from rank 0");
+      check(mpi_.receive(comm_, mine.data() + at, count, 0, tag, &requests.emplace_back()), "receive from rank 0");
     });
     wait_all(requests);
     return mine;
   }
-  std::vector<MPI_Request> requests;
   for (unsigned r = 1; r < size_; ++r) {
     in_pieces(each[r].size(), [&](std::size_t at, int count) {
-      check(MPI_Isend(each[r].data() + at, count, MPI_BYTE, static_cast<int>(r), tag, comm_, &requests.emplace_back()),
+      check(mpi_.send(comm_, each[r].data() + at, count, static_cast<int>(r), tag, &requests.emplace_back()),
             "send to a rank");
     });
   }
@@ -283,36 +271,35 @@ void MpiComm::all_reduce(std::span<std::uint64_t> values, Reduction how) {
 }
 
 std::unique_ptr<Comm::Pending> MpiComm::begin_all_reduce(std::span<std::uint64_t> values, Reduction how) {
-  return std::make_unique<PendingReduction>(values, how, comm_);
+  return std::make_unique<PendingReduction>(mpi_, values, how, comm_);
 }
 
 std::unique_ptr<Comm::Message> MpiComm::begin_send(std::span<const std::byte> bytes, unsigned to, unsigned channel) {
-  auto message = std::make_unique<MpiMessage>(false);
-  check(MPI_Isend(bytes.data(), static_cast<int>(bytes.size()), MPI_BYTE, static_cast<int>(to),
-                  first_channel_tag + static_cast<int>(channel), comm_, &message->request),
+  auto message = std::make_unique<MpiMessage>(mpi_, false);
+  check(mpi_.send(comm_, bytes.data(), static_cast<int>(bytes.size()), static_cast<int>(to),
+                  first_channel_tag + static_cast<int>(channel), &message->request),
         "begin to send");
   return message;
 }
 
 std::unique_ptr<Comm::Message> MpiComm::begin_receive(std::span<std::byte> room, unsigned from, unsigned channel) {
-  auto message = std::make_unique<MpiMessage>(true);
-  check(MPI_Irecv(room.data(), static_cast<int>(room.size()), MPI_BYTE,
-                  from == any_rank ? MPI_ANY_SOURCE : static_cast<int>(from),
-                  first_channel_tag + static_cast<int>(channel), comm_, &message->request),
+  auto message = std::make_unique<MpiMessage>(mpi_, true);
+  check(mpi_.receive(comm_, room.data(), static_cast<int>(room.size()),
+                     from == any_rank ? SABATH_MPI_ANY_RANK : static_cast<int>(from),
+                     first_channel_tag + static_cast<int>(channel), &message->request),
         "begin to receive");
   return message;
 }
 
 std::unique_ptr<Comm> MpiComm::split(bool joins) {
-  MPI_Comm part = MPI_COMM_NULL;
-  check(MPI_Comm_split(comm_, joins ? 0 : MPI_UNDEFINED, static_cast<int>(rank_), &part), "split its ranks");
-  return joins ? std::make_unique<MpiComm>(part, node_) : nullptr;
+  sabath_mpi_comm part{};
+  check(mpi_.split(comm_, joins ? 1 : 0, static_cast<int>(rank_), &part), "split its ranks");
+  return joins ? std::make_unique<MpiComm>(mpi_, part, node_) : nullptr;
 }
 
 void MpiComm::abort(int exit_code) {
-  MPI_Abort(comm_, exit_code);
+  mpi_.abort(comm_, exit_code);
   std::_Exit(exit_code);
 }
 
 }  // namespace sabath
-#endif

@@ -1,18 +1,17 @@
-// Comm over an MPI communicator of its own, so that it meets no other code's messages. Main thread only.
+// Comm over an MPI communicator of its own, so that it meets no other code's messages. MPI is the table that it is
+// given, which outlives it: this file and mpi_comm.cc know no <mpi.h>. Main thread only.
 #pragma once
 
-#ifdef SABATH_WITH_MPI
-#include <mpi.h>
-
+#include "mpi/plugin/mpi_table.h"
 #include "sabath/comm.h"
 
 namespace sabath {
 
 class MpiComm final : public Comm {
  public:
-  explicit MpiComm(MPI_Comm own);  // takes it, and frees it unless it is the world
+  MpiComm(const sabath_mpi_calls& mpi, sabath_mpi_comm own);  // takes it, and frees it unless it is the world
   // A part of another job, in which this rank is on `node`. Its collectives throw Error{nodes} after silence_max.
-  MpiComm(MPI_Comm own, unsigned node);
+  MpiComm(const sabath_mpi_calls& mpi, sabath_mpi_comm own, unsigned node);
   ~MpiComm() override;
   MpiComm(const MpiComm&) = delete;
   MpiComm& operator=(const MpiComm&) = delete;
@@ -36,16 +35,17 @@ class MpiComm final : public Comm {
   void abort(int exit_code) override;
 
  private:
+  void check(int result, const char* what) const;
   void find_rank();
   void number_nodes(unsigned mine);
-  void wait(MPI_Request request) const;
-  void wait_all(std::vector<MPI_Request>& requests) const;
+  void wait(sabath_mpi_request request) const;
+  void wait_all(std::span<sabath_mpi_request> requests) const;
 
-  MPI_Comm comm_ = MPI_COMM_NULL;
+  const sabath_mpi_calls& mpi_;
+  sabath_mpi_comm comm_;
   unsigned rank_ = 0, size_ = 1, node_ = 0, nodes_ = 1;
   bool leader_ = true;
   const bool quick_;
 };
 
 }  // namespace sabath
-#endif

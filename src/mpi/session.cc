@@ -1,49 +1,63 @@
 #include "mpi/session.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/wording.h"
+#include "mpi/library.h"
 #include "mpi/mpi_comm.h"
 #include "sabath/error.h"
 
 namespace sabath {
-
-#ifdef SABATH_WITH_MPI
-
 namespace {
+
+[[noreturn]] void refuse(const MpiSearch& search) {
+  throw Error(FailureKind::nodes,
+              fmt::format("a launcher has started this process, and no MPI can be used: {}",
+                          fmt::join(search.passed_over, "; ")),
+              search.lacks_plugin
+                  ? "build a plug-in for this MPI by share/sabath/mpi/build-mpi-plugin of this installation, or load "
+                    "another MPI (`module load ...`)"
+                  : fmt::format("load the MPI that the launcher is of (`module load ...`), or set SABATH_LIBMPI to the "
+                                "path of its library; `{}` tells of each",
+                                verb_text("doctor")));
+}
 
 class Started final : public MpiSession {
  public:
-  Started() {
-    int provided = MPI_THREAD_SINGLE;
-    if (MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided) != MPI_SUCCESS) {
-      throw Error(FailureKind::nodes, "cannot start MPI",
+  Started(const sabath_mpi_calls& mpi, std::string library) : mpi_(mpi), library_(std::move(library)) {
+    int has_threads = 0;
+    if (mpi.init(&has_threads) != 0) {
+      throw Error(FailureKind::nodes, fmt::format("cannot start {}", library_),
                   fmt::format("`{}` shows which MPI this is", verb_text("doctor")));
     }
-    if (provided < MPI_THREAD_FUNNELED) {
-      MPI_Finalize();
-      throw Error(FailureKind::nodes, "this MPI allows no threads beside it", "use a build of MPI with thread support");
+    if (has_threads == 0) {
+      mpi.finalize();
+      throw Error(FailureKind::nodes, fmt::format("{} allows no threads beside it", library_),
+                  "use a build of MPI with thread support");
     }
-    comm_ = std::make_unique<MpiComm>(MPI_COMM_WORLD);  // no other code in this program uses it
+    comm_ = std::make_unique<MpiComm>(mpi, mpi.world());  // no other code in this program uses it
   }
   ~Started() override {
     comm_.reset();
-    MPI_Finalize();
+    mpi_.finalize();
   }
   Comm& comm() override { return *comm_; }
+  const std::string& library() const override { return library_; }
 
  private:
+  const sabath_mpi_calls& mpi_;
+  const std::string library_;
   std::unique_ptr<MpiComm> comm_;
 };
 
 }  // namespace
 
-std::unique_ptr<MpiSession> MpiSession::start() { return std::make_unique<Started>(); }
-
-#else
-
-std::unique_ptr<MpiSession> MpiSession::start() { return nullptr; }
-
-#endif
+std::unique_ptr<MpiSession> MpiSession::start(const MpiPlaces& places) {
+  const MpiSearch search = find_mpi(places);
+  if (!search.built) return nullptr;
+  if (!search.found) refuse(search);
+  return std::make_unique<Started>(*search.calls, search.found->version);
+}
 
 }  // namespace sabath

@@ -1,9 +1,13 @@
-// Libraries link this instead of src/mpi, for they are not asked for ranks: a library that others link must not bring
-// an MPI along. Weak, so that a program may link src/mpi as well.
+// Libraries, and a program that is built without MPI, link this instead of library.cc: they have no plug-ins, and look
+// for no MPI.
 #include "mpi/library.h"
 
 namespace sabath {
 
-[[gnu::weak]] std::optional<std::string> mpi_library() { return std::nullopt; }
+MpiSearch find_mpi(const MpiPlaces& /*places*/, bool /*whole*/) {
+  MpiSearch search;
+  search.built = false;
+  return search;
+}
 
 }  // namespace sabath

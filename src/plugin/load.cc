@@ -23,7 +23,7 @@ namespace {
                           SABATH_PLUGINS));
 }
 
-// Global, as if the program were linked with it: MPI and HDF5 open plugins of their own, which look for their symbols.
+// Global, as if the program were linked with it: HDF5 opens plugins of its own, which look for its symbols.
 // Now, so that a plugin of another build, which calls what this program has not, is refused here.
 template <typename Table>
 const Table& open(std::string_view name) {
@@ -40,11 +40,6 @@ const Table& open(std::string_view name) {
 
 const IoTable& io_plugin() {
   static const IoTable& table = open<IoTable>("io");
-  return table;
-}
-
-const MpiTable& mpi_plugin() {
-  static const MpiTable& table = open<MpiTable>("mpi");
   return table;
 }
 

@@ -10,6 +10,5 @@ namespace sabath {
 
 // Throw Error{internal} if the plugin is not beside the program, is of another build, or misses a library.
 [[nodiscard]] const IoTable& io_plugin();
-[[nodiscard]] const MpiTable& mpi_plugin();
 
 }  // namespace sabath

@@ -8,8 +8,6 @@
 #include "hdf5/library.h"
 #include "hdf5/logical_hash.h"
 #include "hdf5/select.h"
-#include "mpi/library.h"
-#include "mpi/session.h"
 #include "plugin/headers_hash.h"
 #include "sabath/fetcher.h"
 #include "serve/server.h"
@@ -29,12 +27,6 @@ struct IoTable {
   decltype(&inspect_hdf5) hdf5_inspect;
   decltype(&logical_hash) hdf5_hash;
   decltype(&select_into) hdf5_select;
-};
-
-struct MpiTable {
-  const char* headers;
-  decltype(&MpiSession::start) start;
-  decltype(&mpi_library) library;
 };
 
 }  // namespace sabath

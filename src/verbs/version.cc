@@ -1,5 +1,8 @@
 #include "verbs/version.h"
 
+#include <fmt/format.h>
+
+#include "base/wording.h"
 #include "hdf5/library.h"
 #include "mpi/library.h"
 
@@ -15,13 +18,22 @@ Library look(const char* name, std::string (*version)()) {
   }
 }
 
-std::string mpi_or_none() { return mpi_library().value_or("none (built without MPI)"); }
-
 }  // namespace
 
+MpiPlaces mpi_places(const Environment& environment) {
+  return {[&environment](const std::string& name) { return environment.get(name); }, environment.home,
+          environment.executable};
+}
+
+std::string mpi_version(const Environment& environment) {
+  const MpiSearch search = find_mpi(mpi_places(environment));
+  if (search.found) return search.found->version;
+  return search.built ? fmt::format("none that can be used: `{}` says why", verb_text("doctor"))
+                      : "none (built without MPI)";
+}
+
 std::vector<Library> libraries() {
-  return {look("MPI", mpi_or_none),
-          look("HDF5", hdf5_library),
+  return {look("HDF5", hdf5_library),
           {"built with", SABATH_BUILT_WITH, std::nullopt},
           {"compiler", SABATH_COMPILER, std::nullopt}};
 }

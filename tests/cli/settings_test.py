@@ -2,6 +2,7 @@
 """The sources of settings, and their display by `config` and `doctor`."""
 
 import json
+import re
 import shutil
 import sys
 import time
@@ -221,12 +222,22 @@ class Doctor(Case):
     def test_the_launcher(self):
         if shutil.which("mpirun") is None:
             self.skipTest("there is no mpirun")
-        mpi = self.check("MPI")[0]["text"]
-        if "Open MPI" not in mpi:
-            self.skipTest(f"built with {mpi}")
+        (mpi,) = self.check("MPI")
+        if "Open MPI" not in mpi["text"]:
+            self.skipTest(f"this MPI is {mpi['text']}")
         self.assertEqual(self.check("launcher")[0]["state"], "ok")
-        (check,) = self.check("launcher", PMI_RANK="0", code=2)
-        self.assertEqual(check["state"], "fail")
+        self.assertRegex(mpi["text"], r"^Open MPI v\S+: /\S+/libmpi\.so\S*, ABI `openmpi`, by /\S+/libsabath-mpi-openmpi\.so")
+        asked = {"SABATH_LIBMPI": re.search(r"/\S+/libmpi\.so[.\d]*", mpi["text"])[0]}
+        self.assertEqual(self.check("MPI", **asked)[0]["text"], mpi["text"].partition("; not used")[0])
+        for variables, why in (
+            ({"SABATH_LIBMPI": "libmpi.so.40"}, "SABATH_LIBMPI=libmpi.so.40: not an absolute path"),
+            ({"SABATH_LIBMPI": "/nowhere/libmpi.so"}, "/nowhere/libmpi.so: not there"),
+            ({"SABATH_LIBMPI": str(self.home)}, f"{self.home}: cannot read file data: Is a directory"),
+        ):
+            (check,) = self.check("MPI", code=10, **variables)
+            self.assertEqual((check["state"], "none can be used" in check["text"]), ("fail", True))
+            self.assertIn(why, check["text"])
+            self.assertIn("module load", check["remedy"])
 
 
 if __name__ == "__main__":

@@ -53,7 +53,7 @@ SHARED = {
 
 # Third-party headers and the folders that may include them.
 THIRD_PARTY = {
-    r"mpi\.h": {"src/mpi"},
+    r"mpi\.h|stdint\.h": {"src/mpi"},  # a plug-in is C
     r"hdf5\.h|H5\w+\.h|hdf5_hl\.h": {"src/hdf5"},
     r"curl/.*": {"fetchers/curl"},
     r"libssh2(_sftp)?\.h": {"fetchers/sftp"},
@@ -70,7 +70,7 @@ PUBLIC = {"sabath.h": ("stddef.h", "stdint.h"), "mpi.h": ("mpi.h",)}  # of inclu
 IMPURE = r"base/(clock|companion|file|process|spawn|threads)\.h|store/.*|f?stream|filesystem|thread|mutex|condition_variable"
 ANY_SOURCE = r"fmt/.*|nlohmann/.*"
 SYSTEM = re.compile(
-    r"(sys|linux|netinet|arpa|net|asm)/[\w/]+\.h|(unistd|fcntl|dirent|signal|poll|spawn|termios|pwd|grp|sched|pthread|netdb"
+    r"(sys|linux|netinet|arpa|net|asm)/[\w/]+\.h|(unistd|fcntl|dirent|signal|poll|spawn|termios|pwd|grp|sched|pthread|netdb|link"
     r"|immintrin|cpuid|arm_neon|dlfcn|glob|fnmatch|mntent|getopt|ftw|iconv|malloc|ifaddrs|langinfo|locale|endian|byteswap|sysexits)\.h"
 )
 BANNED = (  # in src/ but for cli, and in fetchers/

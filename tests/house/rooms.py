@@ -21,6 +21,8 @@ ROOMS = {
     "fetch/git": {"fetch/decide", "fetch/hosts", "fetch/transfer", "fetch/ranks"},
     "fetch": {"fetch/decide", "fetch/hosts", "fetch/transfer", "fetch/remote_tar", "fetch/archives", "fetch/ranks",
               "fetch/git"},
+    "mpi/plugin": set(),
+    "mpi": {"mpi/plugin"},
     "base/sha256": set(),
     "base": {"base/sha256"},
     "base/machine": {"base"},

@@ -38,36 +38,42 @@ std::optional<std::string> version_line(const char* program) {
   }
 }
 
-enum class Family { open_mpi, mpich, other };
-
-Family family(const std::string& text) {
-  const std::string lower = to_lower(text);
-  if (lower.find("open mpi") != std::string::npos || lower.find("openrte") != std::string::npos)
-    return Family::open_mpi;
-  for (const char* name : {"mpich", "hydra", "intel"}) {
-    if (lower.find(name) != std::string::npos) return Family::mpich;
-  }
-  return Family::other;
+// Where a rank that this mpirun starts would look: an MPI by its launcher's variables.
+MpiPlaces places_under(const std::optional<std::string>& mpirun, const Environment& environment) {
+  MpiPlaces places = mpi_places(environment);
+  if (!mpirun || launched_ranks(places.variable) > 1) return places;
+  const std::string lower = to_lower(*mpirun);
+  const auto is_of = [&](std::string_view maker) { return lower.find(maker) != std::string::npos; };
+  const std::string sets = is_of("open mpi") || is_of("openrte") || is_of("prrte") ? "OMPI_COMM_WORLD_SIZE"
+                           : is_of("mpich") || is_of("hydra") || is_of("intel")    ? "PMI_RANK"
+                                                                                   : "";
+  places.variable = [sets, real = places.variable](const std::string& name) {
+    return name == sets && !real(name) ? std::optional<std::string>("2") : real(name);
+  };
+  return places;
 }
 
-// With the launcher of another MPI, each process would take itself for the only one.
-void check_launcher(const std::string& library, Examination& findings) {
-  const Family ours = family(library);
-  const bool by_hydra = findings.environment.get("PMI_RANK") && !findings.environment.get("PMIX_RANK");
-  if (ours == Family::open_mpi && by_hydra) {
-    findings.fail("launcher", fmt::format("this process was launched for MPICH, but sabath was built with {}", library),
-                  "use the mpirun of the MPI that sabath was built with, or `srun --mpi=pmix`", FailureKind::usage);
-    return;
-  }
-  const auto launcher = version_line("mpirun");
-  if (!launcher) {
-    findings.warn("launcher", "no mpirun in PATH",
-                  "load the module of the MPI that sabath was built with, or use srun");
-  } else if (family(*launcher) != ours && ours != Family::other && family(*launcher) != Family::other) {
-    findings.fail("launcher", fmt::format("mpirun is {}, but sabath was built with {}", *launcher, library),
-                  "put the matching mpirun first in PATH", FailureKind::usage);
+// Which library, where, by which ABI, and why others were not taken.
+void check_mpi(Examination& findings) {
+  const auto mpirun = version_line("mpirun");
+  const MpiSearch search = find_mpi(places_under(mpirun, findings.environment), true);
+  if (!search.built) return findings.ok("MPI", "none (built without MPI)");
+  const std::string others = fmt::format("{}", fmt::join(search.passed_over, "; "));
+  const bool launched = launched_ranks(mpi_places(findings.environment).variable) > 1;
+  if (const auto& mpi = search.found) {
+    findings.ok("MPI", fmt::format("{}: {}, ABI `{}`, by {}{}{}", mpi->version, mpi->file.native(), mpi->abi,
+                                   mpi->plugin.native(), others.empty() ? "" : "; not used: ", others));
+  } else if (launched || mpirun) {
+    findings.fail("MPI", "none can be used: " + others,
+                  "load the MPI that the launcher is of (`module load ...`), or set SABATH_LIBMPI to its library",
+                  FailureKind::nodes);
   } else {
-    findings.ok("launcher", *launcher);
+    findings.warn("MPI", "none can be used: " + others, "load an MPI (`module load ...`) before several ranks work");
+  }
+  if (mpirun) {
+    findings.ok("launcher", *mpirun);
+  } else {
+    findings.warn("launcher", "no mpirun in PATH", "load the module of an MPI (`module load ...`), or use srun");
   }
 }
 
@@ -157,12 +163,12 @@ void check_fetchers(Examination& findings) {
 
 void check_libraries(Examination& findings) {
   findings.ok("sabath", SABATH_VERSION);
+  check_mpi(findings);
   for (const Library& library : libraries()) {
     if (const auto& missing = library.missing) {
       findings.fail(library.name, missing->message, missing->hint, missing->kind);
     } else {
       findings.ok(library.name, library.version);
-      if (library.name == "MPI" && mpi_library()) check_launcher(library.version, findings);
     }
   }
   if (const auto git = version_line("git")) {

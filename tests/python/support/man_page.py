@@ -55,6 +55,9 @@ shows the names.
 .B SABATH_MPI_START_SECONDS
 How long ranks may take to find each other in MPI_Init; 300 by default.
 .TP
+.B SABATH_LIBMPI
+The absolute path of the MPI library that ranks load, instead of the one that is found.
+.TP
 .BR http_proxy ", " https_proxy ", " all_proxy ", " no_proxy
 Proxies, as curl reads them.
 .TP
