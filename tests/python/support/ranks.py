@@ -20,6 +20,8 @@ if os.environ.get("SABATH_INSTRUMENTED"):
     MOVED_MAX = dict.fromkeys(MOVED_MAX, 1.3)
 # Open MPI's launcher by default, or e.g. SABATH_TEST_MPIRUN=mpirun.mpich.
 MPIRUN = os.environ.get("SABATH_TEST_MPIRUN", "mpirun --oversubscribe --allow-run-as-root --bind-to none").split()
+# The MPI that the ranks load, by its path; without it the one that they find.
+LIBMPI = {"SABATH_LIBMPI": os.environ["SABATH_TEST_LIBMPI"]} if "SABATH_TEST_LIBMPI" in os.environ else {}
 # A rank's number and output go to files, and so does its exit code: mpirun sees 0, and lets the others end by themselves.
 WRAPPER = """
 export RANKS_NUMBER="${OMPI_COMM_WORLD_RANK:-$PMI_RANK}"
@@ -36,7 +38,9 @@ def why_not():
     """Why there is no mpirun to test with; empty if there is one."""
     if not shutil.which(MPIRUN[0]):
         return f"there is no {MPIRUN[0]}"
-    version = subprocess.run([program.BINARY, "--version"], stdout=subprocess.PIPE, text=True, check=True).stdout
+    version = subprocess.run(
+        [program.BINARY, "--version"], stdout=subprocess.PIPE, text=True, check=True, env={**os.environ, **LIBMPI}
+    ).stdout
     return "this build has no MPI" if "without MPI" in version else ""
 
 
@@ -57,7 +61,7 @@ class Ranks(Case):
     def launch(self, ranks, command, **variables):
         return subprocess.Popen(
             [*MPIRUN, "-n", str(ranks), *command],
-            env={**self.sabath.environment, **variables},
+            env={**self.sabath.environment, **LIBMPI, **variables},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
