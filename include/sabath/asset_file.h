@@ -1,4 +1,4 @@
-// A file of an asset that the store holds, open for reading. Its bytes stand in a file of their own, or in a
+// An asset that the store holds, and its files, open for reading. A file's bytes stand in a file of their own, or in a
 // pack beside others. Only verified bytes are handed out. Throws Error{not_found}, Error{offline}, Error{storage}.
 #pragma once
 
@@ -9,7 +9,9 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
+#include "sabath/digest.h"
 #include "sabath/session.h"
 
 namespace sabath {
@@ -20,10 +22,33 @@ struct FilePlace {
   std::uint64_t offset = 0, size_bytes = 0;
 };
 
+struct PlacedFile {
+  std::string path;  // in the asset
+  Digest digest;
+  std::optional<FilePlace> place;  // nullopt: as of AssetFile, or the store lacks it
+};
+
+// The asset is kept from collection while the object or a file of it lives. Any thread may use it.
+class OpenAsset {
+ public:
+  OpenAsset(Session& session, const std::string& name);  // an asset's, or "sha256:<hex>", a manifest's root
+  OpenAsset(OpenAsset&&) noexcept;
+  ~OpenAsset();
+  [[nodiscard]] std::string manifest() const;  // "sha256:<hex>"
+  // In the manifest's order, which is that of a shard plan; links are left out.
+  [[nodiscard]] std::vector<PlacedFile> files() const;
+
+ private:
+  friend class AssetFile;
+  struct Held;
+  std::shared_ptr<const Held> held_;
+};
+
 // The file is kept from collection while the object lives. Any thread may read.
 class AssetFile {
  public:
-  // `asset`: its name; `path`: in the asset, as its view has it. Symlinks inside the asset are followed.
+  // `path`: in the asset, as its view has it. Symlinks inside the asset are followed.
+  AssetFile(const OpenAsset& asset, const std::string& path);
   AssetFile(Session& session, const std::string& asset, const std::string& path);
   AssetFile(AssetFile&&) noexcept;
   ~AssetFile();

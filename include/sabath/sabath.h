@@ -18,9 +18,10 @@
 extern "C" {
 #endif
 
-#define SABATH_INTERFACE 1 /* grows when functions are added; none changes its meaning */
+#define SABATH_INTERFACE 2 /* grows when functions are added; none changes its meaning */
 
 typedef struct sabath_session sabath_session;
+typedef struct sabath_asset sabath_asset;
 typedef struct sabath_file sabath_file;
 
 /* "0.1.0"; static. */
@@ -58,6 +59,20 @@ int64_t sabath_file_read(const sabath_file* file, uint64_t offset, void* room, s
  * byte's offset there. NULL: they stand compressed, and have to be read. */
 const char* sabath_file_place(const sabath_file* file, uint64_t* offset);
 void sabath_file_close(sabath_file* file);
+
+/* Since interface 2. An asset of the store, by its name or the root of its manifest, "sha256:<hex>": no collection
+ * takes it while it or a file of it is open. */
+sabath_asset* sabath_asset_open(sabath_session* session, const char* asset, char** error);
+/* {"schema": 1, "manifest": "sha256:...", "places": ["/store/packs/...", ...],
+ *  "files": [{"path", "size", "digest", "place", "offset"}, ...]}: in the order of a shard plan. `place` counts in
+ * `places`: there the file's `size` bytes stand from `offset` on as they are; null: they have to be read. */
+char* sabath_asset_files(const sabath_asset* asset, char** error);
+sabath_file* sabath_asset_file(const sabath_asset* asset, const char* path, char** error);
+void sabath_asset_close(sabath_asset* asset);
+
+/* Since interface 2. Deals samples as `stage` deals files in shard mode (docs/staging.md). `paths`: `count` names, each
+ * ended by a NUL. The share of each goes into `share_of`, in their order. Returns 0. */
+int sabath_deal(const char* paths, size_t count, uint64_t seed, uint32_t shares, uint32_t* share_of, char** error);
 
 #ifdef __cplusplus
 }

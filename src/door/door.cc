@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <nlohmann/json.hpp>
@@ -18,6 +19,7 @@
 #include "base/threads.h"
 #include "sabath/asset_file.h"
 #include "sabath/configuration.h"
+#include "sabath/dealing.h"
 #include "sabath/environment.h"
 #include "sabath/error.h"
 #include "sabath/event.h"
@@ -27,6 +29,10 @@
 
 using sabath::Failure;
 using sabath::FailureKind;
+
+struct sabath_asset {
+  sabath::OpenAsset asset;
+};
 
 struct sabath_file {
   sabath::AssetFile file;
@@ -149,6 +155,29 @@ sabath_session& checked(sabath_session* session) {
   return *session;
 }
 
+const sabath::OpenAsset& checked(const sabath_asset* asset) {
+  if (asset == nullptr) throw sabath::Error(FailureKind::usage, "the asset is NULL", "sabath_asset_open() opens one");
+  return asset->asset;
+}
+
+sabath::Json record_of(const sabath::OpenAsset& asset) {
+  std::map<std::string, std::size_t> numbers;
+  sabath::Json files = sabath::Json::array(), places = sabath::Json::array();
+  for (const sabath::PlacedFile& each : asset.files()) {
+    sabath::Json file{{"path", each.path}, {"size", each.digest.size_bytes}, {"digest", each.digest.hash.prefixed()}};
+    file["place"] = nullptr;
+    file["offset"] = nullptr;
+    if (each.place) {
+      const auto [number, is_new] = numbers.try_emplace(each.place->file.string(), numbers.size());
+      if (is_new) places.push_back(number->first);
+      file["place"] = number->second;
+      file["offset"] = each.place->offset;
+    }
+    files.push_back(std::move(file));
+  }
+  return {{"schema", 1}, {"manifest", asset.manifest()}, {"places", std::move(places)}, {"files", std::move(files)}};
+}
+
 // One call's session, given back when it ends.
 class Call {
  public:
@@ -256,3 +285,34 @@ const char* sabath_file_place(const sabath_file* file, uint64_t* offset) {
 }
 
 void sabath_file_close(sabath_file* file) { delete file; }
+
+sabath_asset* sabath_asset_open(sabath_session* session, const char* asset, char** error) {
+  return guarded<sabath_asset*>(error, nullptr, [&] {
+    Call call(checked(session));
+    return new sabath_asset{{call.session(), checked(asset, "the asset")}};
+  });
+}
+
+char* sabath_asset_files(const sabath_asset* asset, char** error) {
+  return guarded<char*>(error, nullptr, [&] { return copy_of(sabath::text_of(record_of(checked(asset)))); });
+}
+
+sabath_file* sabath_asset_file(const sabath_asset* asset, const char* path, char** error) {
+  return guarded<sabath_file*>(error, nullptr, [&] {
+    return new sabath_file{{checked(asset), checked(path, "the path")}};
+  });
+}
+
+void sabath_asset_close(sabath_asset* asset) { delete asset; }
+
+int sabath_deal(const char* paths, size_t count, uint64_t seed, uint32_t shares, uint32_t* share_of, char** error) {
+  return guarded<int>(error, -1, [&] {
+    if (count > 0 && (paths == nullptr || share_of == nullptr))
+      throw sabath::Error(FailureKind::usage, "the paths or the shares are NULL", "");
+    std::vector<std::string> names;
+    names.reserve(count);
+    for (std::size_t i = 0; i < count; ++i) paths += names.emplace_back(paths).size() + 1;
+    std::ranges::copy(sabath::deal(names, seed, shares), share_of);
+    return 0;
+  });
+}

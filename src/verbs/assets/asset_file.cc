@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <memory>
+#include <mutex>
 #include <utility>
 
 #include "manifest/manifest.h"
@@ -36,32 +38,70 @@ Entry entry_at(const Manifest& manifest, const std::string& asset, const std::st
 
 }  // namespace
 
-struct AssetFile::Open {
+// The parts end in the opposite order: the lease before its store.
+struct OpenAsset::Held {
+  std::string name;
   std::unique_ptr<Store> store;
-  Lease lease;  // ends before its store
+  Manifest manifest;
+  Lease lease;
+  mutable std::mutex mutex;  // of the manifest, which reads on demand
+
+  static std::shared_ptr<const Held> of(Session& session, const std::string& asset) {
+    const SessionSettings& settings = session.settings();
+    auto store = try_open_store(settings);
+    Manifest manifest = asset.starts_with("sha256:")
+                            ? find_manifest(asset, settings)  // which refuses where there is no store
+                            : manifest_of(make_catalogue(settings).find(asset, std::nullopt), store.get());
+    Lease lease = store->lease({manifest.root()}, "open " + asset);
+    return std::shared_ptr<const Held>(new Held{asset, std::move(store), std::move(manifest), std::move(lease), {}});
+  }
+  [[nodiscard]] Entry entry(const std::string& path) const {
+    const std::lock_guard lock(mutex);
+    return entry_at(manifest, name, path);
+  }
+  [[nodiscard]] std::optional<FilePlace> place(const Digest& digest) const {
+    auto found = store->place_of(digest);
+    if (!found) return std::nullopt;
+    return FilePlace{std::move(found->file), found->offset, found->size_bytes};
+  }
+};
+
+OpenAsset::OpenAsset(Session& session, const std::string& name) : held_(Held::of(session, name)) {}
+OpenAsset::OpenAsset(OpenAsset&&) noexcept = default;
+OpenAsset::~OpenAsset() = default;
+
+std::string OpenAsset::manifest() const { return held_->manifest.root().prefixed(); }
+
+std::vector<PlacedFile> OpenAsset::files() const {
+  std::vector<PlacedFile> files;
+  const std::lock_guard lock(held_->mutex);
+  held_->manifest.for_each([&](const Entry& entry) {
+    if (entry.is_file()) files.push_back({entry.path.text(), entry.digest, held_->place(entry.digest)});
+  });
+  return files;
+}
+
+struct AssetFile::Open {
+  std::shared_ptr<const OpenAsset::Held> asset;
   Content content;
   std::uint64_t size_bytes = 0;
   std::optional<FilePlace> place;
 };
 
-AssetFile::AssetFile(Session& session, const std::string& asset, const std::string& path) {
-  const Recipe recipe = make_catalogue(session.settings()).find(asset, std::nullopt);
-  auto store = try_open_store(session.settings());
-  const Manifest manifest = manifest_of(recipe, store.get());
-  Lease lease = store->lease({manifest.root()}, "open " + recipe.name);
-  const Entry entry = entry_at(manifest, asset, path);
-  auto content = store->present(entry.digest) ? store->open_content(entry.digest) : std::nullopt;
+AssetFile::AssetFile(const OpenAsset& asset, const std::string& path) {
+  const auto& held = asset.held_;
+  const Entry entry = held->entry(path);
+  auto content = held->store->present(entry.digest) ? held->store->open_content(entry.digest) : std::nullopt;
   if (!content) {
     throw Error(FailureKind::offline,
-                fmt::format("the store does not hold {} of {}", printable(path), printable(asset)),
+                fmt::format("the store does not hold {} of {}", printable(path), printable(held->name)),
                 "the asset must be fetched again");
   }
-  std::optional<FilePlace> place;
-  if (auto found = store->place_of(entry.digest))
-    place = FilePlace{std::move(found->file), found->offset, found->size_bytes};
-  open_.reset(
-      new Open{std::move(store), std::move(lease), std::move(*content), entry.digest.size_bytes, std::move(place)});
+  open_.reset(new Open{held, std::move(*content), entry.digest.size_bytes, held->place(entry.digest)});
 }
+
+AssetFile::AssetFile(Session& session, const std::string& asset, const std::string& path)
+    : AssetFile(OpenAsset(session, asset), path) {}
 
 AssetFile::AssetFile(AssetFile&&) noexcept = default;
 AssetFile::~AssetFile() = default;

@@ -36,6 +36,12 @@ std::string placed(const FilePlace& place) {
   return bytes;
 }
 
+std::vector<std::string> paths_of(const OpenAsset& asset) {
+  std::vector<std::string> paths;
+  for (const PlacedFile& file : asset.files()) paths.push_back(file.path);
+  return paths;
+}
+
 FailureKind kind_of_opening(Session& session, const std::string& asset, const std::string& path) {
   try {
     const AssetFile file(session, asset, path);
@@ -63,6 +69,11 @@ TEST(AssetFiles, OfAFewAreObjects) {
   ASSERT_TRUE(file.place());
   EXPECT_EQ(placed(*file.place()), first);
   EXPECT_EQ(AssetFile(session, "pair", "none.bin").size_bytes(), 0U);
+  const OpenAsset pair(session, "pair"), same(session, pair.manifest());
+  EXPECT_EQ(paths_of(pair), (std::vector<std::string>{"d/one.bin", "none.bin"}));
+  EXPECT_EQ(paths_of(same), paths_of(pair)) << "by its root";
+  EXPECT_EQ(all_of(AssetFile(same, "d/one.bin")), first);
+  EXPECT_EQ(kind_of_opening(session, "sha256:" + std::string(64, '0'), "one.bin"), FailureKind::offline);
   EXPECT_EQ(kind_of_opening(session, "pair", "three.bin"), FailureKind::not_found);
   EXPECT_EQ(kind_of_opening(session, "pair", "d"), FailureKind::usage);
   EXPECT_EQ(kind_of_opening(session, "nobody", "three.bin"), FailureKind::not_found);
@@ -81,6 +92,14 @@ TEST(AssetFiles, OfManyStandInPacks) {
   site.dataset("many", fragments);
   ASSERT_EQ(site.fetch("many").exit, 0);
   Session session = site.open();
+  const OpenAsset many(session, "many");
+  EXPECT_EQ(many.files().size(), count);
+  for (const PlacedFile& file : many.files()) {
+    const unsigned i = static_cast<unsigned>(std::stoul(file.path));
+    EXPECT_EQ(file.digest.size_bytes, content(i).size());
+    ASSERT_EQ(file.place.has_value(), i % 2 == 0) << file.path;
+    EXPECT_TRUE(!file.place || placed(*file.place) == content(i)) << file.path;
+  }
   for (const unsigned i : {0U, 1U, 500U, 1001U}) {
     const AssetFile file(session, "many", fmt::format("{}.bin", i));
     EXPECT_EQ(all_of(file), content(i));
