@@ -13,7 +13,7 @@ DESIGN_LINES_MAX, DESIGN_COLUMNS_MAX, CHANGELOG_WORDS_MAX = 250, 110, 900
 # Spelt so that a search for them does not find this file.
 WORDS = re.compile(r"\b(who[e]ver|what[e]ver|so\s+m[a]ny|so\s+m[u]ch|in\s+pl[a]ce\s+of|what\s+is\s+h[a]d)\b", re.I)
 DATE = re.compile(r"(?<![\w/])20\d\d-\d\d-\d\d(?!\.md)")
-TOPS = "src|include|fetchers|tests|docs|bench|scripts|cmake|etc/slurm|etc/sites|etc/completions"
+TOPS = "src|include|fetchers|python|tests|docs|bench|scripts|cmake|etc/slurm|etc/sites|etc/completions"
 PATH = re.compile(rf"(?<![\w./~$}}-])((?:{TOPS})/[\w./*+-]*[\w*/])")
 FILE = re.compile(r"`([\w*-]+\.(?:cc|h|py|cmake))`")
 LINK = re.compile(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)")

@@ -107,7 +107,7 @@ class House:
         self.findings.append(f"{path}:{line}: {message}")
 
     def check(self):
-        for top in ("include", "src", "fetchers", "tests", "bench", "scripts", ".ci"):
+        for top in ("include", "src", "fetchers", "tests", "bench", "python", "scripts", ".ci"):
             for file in sorted((self.tree / top).rglob("*")):
                 path = file.relative_to(self.tree)
                 if file.is_file() and "corpus" not in path.parts and "__pycache__" not in path.parts:

@@ -24,7 +24,7 @@ ADVICE = {  # word: what to say
     "somebody": "name the agent: another process, a user",
     "everybody": "name them: all users, all ranks",
 }
-TOPS = ("include", "src", "fetchers", "tests", "bench")
+TOPS = ("include", "src", "fetchers", "tests", "bench", "python")
 WORD = re.compile(r"\b(" + "|".join(word.replace(" ", r"\s+") for word in ADVICE) + r")\b", re.I)
 NEXT_LINE = re.compile(r"\n\s*(//|#|\*)? *")  # of one comment: a sentence goes on there
 COMMENT = re.compile(r'"(?:\\.|[^"\\\n])*"|//[^\n]*|/\*.*?\*/', re.S)

@@ -1,0 +1,249 @@
+"""A session: settings, a store, recipes and credentials, wired; and the verbs that work on them.
+
+Any thread may use a session, also several at once. After a fork parent and child both go on with it; a spawned process
+gets it by pickle. Ctrl-C ends the call of the main thread within a moment, and what is verified is kept. Nothing is
+printed: messages go to the log "sabath" of the module logging.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import weakref
+from typing import Any, Callable, Dict, List, Optional, Sequence, Union
+
+from . import calls, errors, program
+from .asset import Asset
+from .files import AssetFile, HeldAsset
+from .library import Library
+from .progress import Bar, bar_of
+
+Names = Union[str, Sequence[str]]
+Record = Dict[str, Any]
+_sessions: Any = weakref.WeakSet()
+
+
+class Session:
+    """`settings`: the keys of a configuration file (docs/configuration.md): store="/scratch/me", recipes=["dir"],
+    offline=True, lanes=8, ... They win over the environment and the files. Raises UsageError, Invalid."""
+
+    def __init__(self, **settings: Any):
+        self.settings = {key: _plain(value) for key, value in settings.items() if value is not None}
+        self._handle: Optional[int] = None
+        self._closing: Any = None
+        self._users, self._changed_users = 0, threading.Condition()  # calls that use the handle just now
+        _sessions.add(self)
+
+    @property
+    def library(self) -> Library:
+        return Library.opened()
+
+    def __reduce__(self) -> Any:
+        return _session_of, (self.settings,)
+
+    def __enter__(self) -> Session:
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Waits for the calls that go on, and frees what the library holds. It opens again when it is used."""
+        with self._changed_users:
+            self._changed_users.wait_for(lambda: self._users == 0)
+            closing, self._handle, self._closing = self._closing, None, None
+        if closing:
+            closing()
+
+    def with_handle(self, use: Callable[[int], Any]) -> Any:
+        """What `use` returns for the library's session."""
+        with self._changed_users:
+            if self._handle is None:
+                library = self.library
+                self._handle = library.open(self.settings)
+                self._closing = weakref.finalize(self, _close, library, self._handle, os.getpid())
+            handle = self._handle
+            self._users += 1
+        try:
+            return use(handle)
+        finally:
+            with self._changed_users:
+                self._users -= 1
+                self._changed_users.notify_all()
+
+    def call(self, verb: str, **request: Any) -> Record:
+        """Any verb by its name and the keys of its request, as docs/library.md has them; its record. Raises what the
+        record's exit code means."""
+        return self._work(verb, request)
+
+    # The verbs ------------------------------------------------------------------------------------------------------
+
+    def fetch(self, name: str, *, repo_type: Optional[str] = None, revision: Optional[str] = None,
+              local_dir: Any = None, force_download: bool = False, allow_patterns: Optional[Names] = None,
+              local_files_only: bool = False, cache_dir: Any = None, max_workers: Optional[int] = None,
+              refresh: bool = False, sample: Optional[int] = None, local_copies: Sequence[Any] = (),
+              progress: Any = None, tqdm_class: Any = None) -> Asset:  # fmt: skip
+        """Fetches an asset into the store, or finds it there, and checks every byte. A model brings its default dataset.
+
+        `repo_type`: "model" fetches a model without its dataset, "dataset" a dataset. `revision`: the recipe's version.
+        `local_dir`: the files are also copied there, as a plain directory. `force_download`: what is there is not
+        believed. `allow_patterns`: only these paths, by the globs of docs/recipes.md. `local_files_only`: no network.
+        `cache_dir`: another store. `max_workers`: connections. `refresh`: the source is asked whether it changed.
+        `sample`: the first N files of each archive and list. `local_copies`: files that are taken instead of the sources,
+        once they are verified. `progress`: a function that hears a Progress, or True for a bar of tqdm; `tqdm_class`:
+        that of a bar.
+
+        Raises NotFound, NeedsLogin (with the steps), NoSpace, Unreachable, HashMismatch, Offline, Incomplete, Invalid.
+        """
+        session = self._changed(store=cache_dir, lanes=max_workers, offline=True if local_files_only else None)
+        wanted = f"{name}@{revision}" if revision else name
+        if repo_type not in (None, "model", "dataset"):
+            raise errors.UsageError(f"repo_type is model or dataset, not {repo_type!r}")
+        request = {f"{repo_type or 'name'}s": [wanted], "force": force_download, "refresh": refresh, "sample": sample,
+                   "select": _list(allow_patterns), "path": [os.fspath(each) for each in local_copies]}  # fmt: skip
+        record = session._work("fetch", request, progress, tqdm_class)
+        found = next((each for each in record["assets"] if each["name"] == name.split("@")[0]), record["assets"][0])
+        if local_dir is not None:
+            found["path"] = session.view(found["manifest"], to=local_dir)
+        return Asset(session, wanted, found)
+
+    def path(self, name: str, fragment: Optional[str] = None) -> str:
+        """The directory of a fetched asset, or the path of one of its fragments. Nothing is fetched or made. Raises
+        Offline if it is not in the store as a directory, NotFound."""
+        return self._ask("path", {"name": name, "fragment": fragment})["path"]
+
+    def view(self, name: str, to: Any = None, files: Optional[str] = None) -> str:
+        """Makes the directory of a fetched asset in the store, or a tree `to` elsewhere, whose `files` are "copy", "link"
+        or "symlink"; its path. Raises Offline, NoSpace, StorageError, UsageError."""
+        return self._work("view", {"name": name, "to": to if to is None else os.fspath(to), "as": files})["path"]
+
+    def plan(self, names: Names, **request: Any) -> Record:
+        """What a fetch would move, from where, and whether it fits: docs/planning.md. Nothing is moved."""
+        return self._work("plan", {"names": _list(names), **request}, raises=False)
+
+    def verify(self, names: Names = (), progress: Any = None, tqdm_class: Any = None, **request: Any) -> Record:
+        """Reads assets, or the whole store, again, and compares every hash. `quick`, `within` (seconds), `limit_rate`
+        (bytes a second), `repair`, `threads` as in docs/library.md. Raises HashMismatch, Incomplete, Offline."""
+        return self._work("verify", {"names": _list(names), **request}, progress, tqdm_class)
+
+    def list(self, kind: Optional[str] = None, stored: bool = False) -> List[Record]:
+        """The assets of the recipes: name, kind ("dataset", "model", "workflow"), version, access, size (bytes, or None),
+        present, title. `stored`: those in the store."""
+        return self._ask("list", {"kind": kind, "stored": stored})["assets"]
+
+    def search(self, pattern: str, kind: Optional[str] = None) -> List[Record]:
+        """As list(), those whose name, texts or facts match the regular expression (RE2, cases are alike)."""
+        return self._ask("search", {"pattern": pattern, "kind": kind}, raises=False)["assets"]
+
+    def info(self, name: str, kind: Optional[str] = None) -> Record:
+        """All that the recipe says, and what the store has of it. Raises NotFound."""
+        return self._ask("info", {"names": [name], "kind": kind})["assets"][0]
+
+    def has(self, name: str) -> bool:
+        """Whether the store knows what an asset is, and holds it as a directory or in packs. Raises NotFound."""
+        where = self._ask("where", {"name": name}, raises=False)
+        return bool(where["has_manifest"] and (where["path"] or where["packed"]))
+
+    def open(self, name: str, path: str) -> AssetFile:
+        """A file of a fetched asset, in binary, from a directory or a pack. Raises NotFound, Offline."""
+        return Asset(self, name).open(path)
+
+    def open_asset(self, name: str) -> HeldAsset:
+        return HeldAsset(self, name)
+
+    def stage(self, names: Names, *, to: Any = "auto", launcher: Sequence[str] = (), **options: Any) -> Record:
+        """Brings datasets to the disk of every node of a job; the record. `launcher`: what starts the ranks, such as
+        ["srun", "--mpi=pmix"] or ["mpirun", "-n", "4"]; empty: this node only. `options`: those of `sabath stage`:
+        mode="shard", seed=7, overlap=2, per_rank=True, select=["full[:,:,:,0]"], ... Raises NodesFailed, NoSpace, ..."""
+        arguments = [*program.options_of({"to": to, **options}), *_list(names)]
+        return program.call("stage", arguments, self.settings, launcher)
+
+    def run(self, model: str, dataset: Optional[str] = None, *, arguments: Sequence[str] = (), **options: Any) -> Record:
+        """Runs a model on verified bytes; the record of its runs (docs/runs.md). `options`: those of `sabath run`:
+        set={"lr": 0.01}, mode="infer", run_dir="runs/1", ranks=8, no_fetch=True, ... Raises ProgramFailed, ..."""
+        command = [
+            *program.options_of(options),
+            model,
+            *([dataset] if dataset else []),
+            *(["--", *arguments] if arguments else []),
+        ]
+        return program.call("run", command, self.settings)
+
+    def report(self, runs: Names, **request: Any) -> Record:
+        """The series of runs, and a report of them: format="html", file="loss.svg", metric=["loss"],
+        expect=["val_mae<=0.2"], ... as in docs/library.md. Raises HashMismatch if an expectation is not met."""
+        return self._work("report", {"runs": _list(runs), **request})
+
+    def log_metrics(self, values: Optional[Dict[str, float]] = None, *, epoch: Optional[int] = None,
+                    step: Optional[int] = None, **more: float) -> None:  # fmt: skip
+        """Logs values as one line that every run record understands. It is appended to the file that
+        SABATH_METRICS names, as `sabath run` sets it; else it goes to standard output."""
+        where = {key: value for key, value in (("epoch", epoch), ("step", step)) if value is not None}
+        pairs = [f"{key}={value:.17g}" for key, value in {**where, **(values or {}), **more}.items()]
+        file = os.environ.get("SABATH_METRICS")
+        told = self._ask("log", {"values": pairs, "file": file})
+        if not file:
+            sys.stdout.write(told["line"] + "\n")
+            sys.stdout.flush()
+
+    # How they are called --------------------------------------------------------------------------------------------
+
+    def _changed(self, **settings: Any) -> Session:
+        wanted = {key: _plain(value) for key, value in settings.items() if value is not None}
+        return Session(**{**self.settings, **wanted}) if wanted else self
+
+    def _ask(self, verb: str, request: Record, raises: bool = True) -> Record:
+        """A short call, in the session that all threads share."""
+        wanted = {key: value for key, value in request.items() if value is not None}
+        record = self.with_handle(lambda handle: self.library.call(handle, verb, wanted))
+        return _checked(record, verb) if raises else record
+
+    def _work(self, verb: str, request: Record, progress: Any = None, tqdm_class: Any = None, raises: bool = True) -> Record:
+        """A long call: it tells how far it is, and Ctrl-C ends it."""
+        wanted = {key: value for key, value in request.items() if value is not None}
+        hears = bar_of(progress, tqdm_class)
+        try:
+            record = calls.call(self.library, self.settings, verb, wanted, hears)
+            return _checked(record, verb) if raises else record
+        finally:
+            if isinstance(hears, Bar):
+                hears.close()
+
+
+def _checked(record: Record, verb: str) -> Record:
+    failure = errors.of_record(record, f"`{verb}`")
+    if failure:
+        raise failure
+    return record
+
+
+def _list(names: Optional[Names]) -> List[str]:
+    return [] if names is None else [names] if isinstance(names, str) else list(names)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, (list, tuple)):
+        return [_plain(each) for each in value]
+    return os.fspath(value) if isinstance(value, os.PathLike) else value
+
+
+def _session_of(settings: Dict[str, Any]) -> Session:
+    return Session(**settings)
+
+
+def _close(library: Library, handle: int, pid: int) -> None:
+    if pid == os.getpid():  # its calls and threads stayed with the parent
+        library.close(handle)
+
+
+def _forget_after_fork() -> None:
+    """In the child: what the parent's threads held stays as it is, and is left alone."""
+    for session in _sessions:
+        if session._closing:
+            session._closing.detach()
+        session._handle, session._closing = None, None
+        session._users, session._changed_users = 0, threading.Condition()
+
+
+os.register_at_fork(after_in_child=_forget_after_fork)
