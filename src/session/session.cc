@@ -59,7 +59,7 @@ void name_stale_partial(Store& store, AssetRecord& record) {
   if (refused == record.failures.end()) return;
   const auto stale = largest_stale_partial(store);
   if (!stale) return;
-  const std::int64_t age_s = unix_time() - stale->changed_ns / 1'000'000'000;
+  const std::int64_t age_s = (unix_time() - stale->changed_ns) / 1'000'000'000;
   refused->failure.hint += fmt::format(
       "{}{} holds {} of an interrupted fetch: the command that began it goes on with it, or `{} {} {} {}` frees it",
       refused->failure.hint.empty() ? "" : "; ", printable(stale->directory.native()), format_bytes(stale->bytes),

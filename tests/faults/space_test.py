@@ -79,7 +79,8 @@ class Bytes(SmallDisk):
                           r"or `sabath (gc --partials \d+[smhd] --now)` frees it\n", refused.err)  # fmt: skip
         self.assertTrue(found, refused.err)
         self.assertEqual(pathlib.Path(found[1]), next(partials.iterdir()))
-        self.assertEqual(self.ground.run(*found[3].split()).exit, 0)  # as it says
+        freed = self.ground.run(*found[3].split())  # as it says
+        self.assertEqual(freed.exit, 0, freed)
         self.ground.succeeds("next", seeded_bytes(5 * MIB))
 
     def half_of(self, size):
