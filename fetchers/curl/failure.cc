@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "base/text.h"
 #include "sabath/path.h"
 
 namespace sabath {
@@ -44,6 +45,13 @@ Meaning after_bad_certificate(std::string_view detail) {
   return {FailureKind::unavailable, cut ? chain_hint : tls_hint};
 }
 
+// As libcurl names it: without the brackets of an IPv6 address and the dot of the root.
+std::string plain_host(std::string_view host) {
+  if (host.starts_with('[')) host = host.substr(1, host.find(']') - 1);
+  if (host.ends_with('.')) host.remove_suffix(1);
+  return to_lower(host);
+}
+
 // The proxy that libcurl tried to reach instead of the URL's host, as "HOST port N"; empty: none. libcurl 7.88 names
 // what it connected to in its words alone. FTP opens other ports of the same host.
 std::string_view silent_proxy(CURLcode code, std::string_view detail, const Url& url) {
@@ -56,7 +64,8 @@ std::string_view silent_proxy(CURLcode code, std::string_view detail, const Url&
   const bool same_port = url.scheme().starts_with("ftp") ||
                          detail.substr(number, end - number) == fmt::to_string(url.port().value_or(usual));
   const std::string_view named = detail.substr(host, port - host);
-  return named == url.host() && same_port ? std::string_view() : detail.substr(host, end - host);
+  return plain_host(named) == plain_host(url.host()) && same_port ? std::string_view()
+                                                                  : detail.substr(host, end - host);
 }
 
 Failure failure_of_proxy(std::string_view proxy, std::string_view detail, const Url& url) {

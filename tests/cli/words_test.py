@@ -52,12 +52,28 @@ class Web(Words):
                           f"hint: {scheme}_proxy or all_proxy names it: correct or unset that variable",
                           "name data.example in no_proxy")  # fmt: skip
 
+    def test_of_git(self):
+        certificate = Certificate(self.home / "own", "127.0.0.1")
+        server = self.spoken({"*": page("", 404)}, certificate=certificate)
+        self.sabath.add("tree", kind="model", git={"origin": server.url("tree.git")})
+        self.told(self.sabath.run("fetch", "-m", "tree"), 11, "certificate", "hint: git does not trust the server", "GIT_SSL_CAINFO")
+        trusting = {"GIT_SSL_CAINFO": str(certificate.file)}
+        self.assertNotIn("certificate", self.sabath.run("fetch", "-m", "tree", **trusting).err)  # as the hint says
+        with socket.socket() as unused:
+            unused.bind(("127.0.0.1", 0))
+            dead = f"http://127.0.0.1:{unused.getsockname()[1]}"
+            self.told(self.sabath.run("fetch", "-m", "tree", https_proxy=dead), 6, "the proxy takes no connection",
+                      "correct or unset the variable")  # fmt: skip
+
     def test_a_host_that_takes_no_connection_is_no_proxy(self):
         with socket.socket() as unused:
             unused.bind(("127.0.0.1", 0))
-            err = self.fetched(f"http://127.0.0.1:{unused.getsockname()[1]}/f.bin", 6,
-                               "hint: if this machine needs a proxy, set https_proxy")  # fmt: skip
-        self.assertNotIn("takes no connection", err)
+            port = unused.getsockname()[1]
+            for number, host in enumerate(("127.0.0.1", "[::1]", "LOCALHOST")):
+                self.sabath.add(f"asset{number}", [fragment(f"http://{host}:{port}/f.bin")])
+            asked = [self.sabath.start("fetch", f"asset{number}") for number in range(3)]
+            for process in asked:
+                self.assertNotIn("the proxy", self.told(finish(process), 6, "connect to ", "needs a proxy, set https_proxy"))
 
     def test_a_proxy_that_wants_a_login_is_not_the_hub(self):
         proxy = self.spoken({"*": page("", 407)})
@@ -225,6 +241,19 @@ class Documents(Words):
                            ({"trusted_owner": ["root"]}, 'unknown key "trusted_owner" (did you mean "trusted_owners"?)')):  # fmt: skip
             place(self.home / "config.json", json.dumps(text).encode())
             self.told(self.sabath.run("list", SABATH_CONFIG=str(self.home / "config.json")), 12, "config.json:1: ", says)
+
+
+    def test_places_of_recipes(self):
+        """Every verb that looks for recipes says which place holds none."""
+        deep = self.home / "deep/datasets"
+        deep.mkdir(parents=True)
+        places = {"SABATH_RECIPES": f"{self.home}/absent:{deep}"}
+        for verb in (["list"], ["search", "x"], ["info", "x"], ["path", "x"], ["where", "x"], ["fetch", "x"], ["plan", "x"],
+                     ["run", "x"], ["stage", "x", "--to", self.home / "node"], ["verify", "x"], ["view", "x"], ["pin", "x"],
+                     ["cite", "x"], ["doctor"], ["config"], ["du"]):  # fmt: skip
+            err = self.sabath.run(*verb, **places).err
+            self.assertIn(f"warning: there is no directory {self.home}/absent, which is to hold recipes\n", err, verb)
+            self.assertIn(f"warning: {deep} is one level too deep: recipes are found by the directory above it\n", err, verb)
 
 
 class Versions(Words):

@@ -71,8 +71,20 @@ Failure classify(const GitSource& git, const std::string& err) {
         "git's own check refuses the repository: its owner must mend it, or take a commit or an archive without that",
         std::nullopt};
   }
+  if (has("failed to connect")) {
+    return {FailureKind::network, message,
+            "the same command tries again; if http_proxy, https_proxy or all_proxy names that host, the proxy takes no "
+            "connection: correct or unset the variable",
+            std::nullopt};
+  }
   if (std::ranges::any_of(network_words, has))
     return {FailureKind::network, message, "the same command tries again", std::nullopt};
+  if (has("certificate")) {
+    return {FailureKind::command, message,
+            "git does not trust the server: name a PEM file that has its authority, or the intermediate certificate "
+            "that it leaves out, by GIT_SSL_CAINFO",
+            std::nullopt};
+  }
   return {FailureKind::command, message, "see what git says; `git ls-remote` of this origin tells more", std::nullopt};
 }
 
