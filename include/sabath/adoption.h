@@ -12,7 +12,7 @@ namespace sabath {
 
 struct AdoptionRequest {
   std::filesystem::path directory = {};  // its files stay where they are
-  std::string name = {};  // of the asset; not empty: the record has a recipe, unless one pins this very root
+  std::string name = {};  // of the asset; not empty: all who use the store know it by this name from now on
   unsigned threads = 0;   // that read and hash, 1024 at most; 0: one a core
 };
 
@@ -20,12 +20,13 @@ struct AdoptionRecord {
   std::string manifest;             // the root, "sha256:<hex>"
   std::filesystem::path directory;  // without symlinks
   std::uint64_t files = 0, bytes = 0;
-  std::string recipe;  // the text of a recipe file, for a directory of recipes; may be empty
+  std::string recipe;    // the text of a recipe file; empty: no name, or a recipe of a directory pins this very root
+  std::string known_by;  // the file of the recipe that gives the name this root; empty: another recipe has the name
   int exit = 0;
 };
 
 // Reads and hashes each file once. One thread calls; the store is made if it is not there. Throws Error{content} if the
-// recipe of `name` pins another root, Error{invalid} for what no asset can hold, Error{changed} for a file that is
+// the name means another root, Error{invalid} for what no asset can hold, Error{changed} for a file that is
 // being written, Error{usage} for a directory that holds the store or lies in it, Error{interrupted}, Error{space},
 // Error{storage}.
 [[nodiscard]] AdoptionRecord adopt(Session& session, const AdoptionRequest& request, EventSink& events,

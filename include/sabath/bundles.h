@@ -48,6 +48,7 @@ struct TakenAsset {
   std::uint64_t files = 0, bytes = 0;
   std::uint64_t missing_files = 0;   // neither in the bundle nor in the store
   std::vector<std::string> missing;  // the first of them
+  bool known = false;                // all of it is here, and a fetch of its name takes it
 };
 
 struct ImportRecord {
@@ -59,9 +60,9 @@ struct ImportRecord {
 };
 
 // Takes nothing but what its hash proves; what was taken before a failure is kept, and a second import goes on. The
-// store is made if it is not there. Error{invalid} for what is no bundle, Error{content} for wrong bytes or another
-// version than a recipe pins, Error{not_found} if there is no recipe of a name or the bundle does not have it,
-// Error{access} if the store would show the file to those who cannot read it.
+// store is made if it is not there. Error{invalid} for what is no bundle, Error{content} for wrong bytes, for another
+// version than a recipe pins and for a name that means another root, Error{not_found} if there is no recipe of a name
+// or the bundle does not have it, Error{access} if the store would show the file to those who cannot read it.
 [[nodiscard]] ImportRecord import_bundle(Session& session, const ImportRequest& request, EventSink& events,
                                          std::stop_token stop = {});
 [[nodiscard]] std::string to_json(const ImportRecord& record);

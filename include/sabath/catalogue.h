@@ -20,8 +20,10 @@ struct AssetSummary {
   AssetKind kind = AssetKind::dataset;
   std::string version;  // empty: the recipe does not say
   AccessKind access = AccessKind::open;
-  std::optional<std::uint64_t> size_bytes;  // when the recipe says it of every fragment
-  bool present = false;                     // the store has a view of it
+  std::optional<std::uint64_t> size_bytes;    // when the recipe says it of every fragment
+  bool present = false;                       // the store has a view of it
+  bool packed = false;                        // the store has it in packs, without a view
+  std::optional<std::uint64_t> stored_bytes;  // of what the store knows of it: the sum of its files
   std::string title;
 };
 

@@ -6,12 +6,23 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <vector>
 
 #include "sabath/session.h"
 
 namespace sabath {
 
-struct UsageRequest {};
+struct UsageRequest {
+  std::vector<std::string> names = {};  // assets: the room of each, besides that of the whole
+};
+
+struct AssetUsage {  // on the disk, but for `bytes`
+  std::string name, manifest;
+  std::uint64_t files = 0, bytes = 0;  // as its manifest says
+  std::uint64_t stored_bytes = 0;      // its objects, and its members of packs
+  std::uint64_t alone_bytes = 0;       // of these, what no other asset needs
+  std::uint64_t view_bytes = 0;        // what its view has for itself
+};
 
 struct UsageRecord {
   std::filesystem::path store;
@@ -19,6 +30,8 @@ struct UsageRecord {
   std::uint64_t objects = 0, object_bytes = 0;  // once each, however many assets and views share them
   std::uint64_t packs = 0, packed_files = 0, pack_bytes = 0;
   std::uint64_t partial_bytes = 0;
+  std::uint64_t view_bytes = 0, trash_bytes = 0;  // of views: what they have for themselves
+  std::vector<AssetUsage> assets;
   std::uint64_t manifests = 0, views = 0, quarantined = 0, inodes = 0;
   std::optional<std::uint64_t> bytes_free, inodes_free;  // for this user; absent: no store, or not counted
   int exit = 0;

@@ -23,6 +23,7 @@
   NAME(verify)                 \
   NAME(du)                     \
   NAME(gc)                     \
+  NAME(rm)                     \
   NAME(pin)                    \
   NAME(unpin)                  \
   NAME(adopt)                  \

@@ -173,12 +173,14 @@ class Bringer {
   }
 
   // An asset in packs that is wholly here needs no fetch, but a view. Empty: it is none.
-  [[nodiscard]] fs::path try_expand(const std::string& name, Store& store, const Sha256& root) const {
+  [[nodiscard]] fs::path try_expand(const Recipe& recipe, Store& store, const Sha256& root) const {
     const auto manifest = store.manifest(root);
     if (!manifest || !store.packed(*manifest) || !all_present(store, *manifest)) return {};
     try {
-      SpaceGuard space(store, "run " + name, {}, call_.stop);
-      return show_view(store, space, *manifest, name);
+      SpaceGuard space(store, "run " + recipe.name, {}, call_.stop);
+      fs::path view = show_view(store, space, *manifest, recipe.name);
+      show_by_name(store, make_catalogue(call_.session.settings()), recipe, root);
+      return view;
     } catch (const Error& error) {
       Failure failure = error.failure();
       if (failure.kind != FailureKind::space) throw;
@@ -192,8 +194,7 @@ class Bringer {
   std::optional<RunAsset> try_present(const Recipe& recipe) {
     LeasedStore* leased = main_store();
     Holding holding = used_of(recipe, leased);
-    if (holding.has_manifest && holding.view.empty())
-      holding.view = try_expand(recipe.name, leased->store(), *holding.root);
+    if (holding.has_manifest && holding.view.empty()) holding.view = try_expand(recipe, leased->store(), *holding.root);
     if (!holding.has_manifest || holding.view.empty() || in_doubt(holding)) return std::nullopt;
     Store* store = &leased->store();
     RunAsset asset{recipe.name,  recipe.kind,           holding.root->prefixed(),

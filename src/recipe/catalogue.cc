@@ -1,10 +1,12 @@
 #include "recipe/catalogue.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <set>
+#include <span>
 #include <tuple>
 
 #include "base/file.h"
@@ -53,7 +55,37 @@ std::string read_text(const fs::path& path) {
   }
   std::optional<std::string> text = try_read_text(path, recipe_size_max);
   if (!text) throw Error(FailureKind::not_found, fmt::format("no recipe file {}", printable(path.native(), 1000)));
+  if (text->empty()) {
+    throw Error(FailureKind::invalid, fmt::format("{} is empty", printable(path.native(), 1000)),
+                "write the recipe into it, or remove it");
+  }
   return std::move(*text);
+}
+
+// The owner of the open file decides: no user can give a file to another.
+std::string read_registered(const fs::path& path, const std::vector<std::uint32_t>& owners) {
+  const auto named = try_lstat(path);  // a symlink is no file of its owner's
+  const auto file =
+      named && S_ISREG(named->st_mode) ? try_open_file(path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW) : std::nullopt;
+  struct stat opened {};
+  if (!file || ::fstat(file->get(), &opened) != 0 || !S_ISREG(opened.st_mode) ||
+      std::ranges::find(owners, opened.st_uid) == owners.end()) {
+    throw Error(FailureKind::invalid, fmt::format("{} is no trusted user's file", printable(path.native(), 1000)),
+                "its directory is for registered names: remove it");
+  }
+  const auto size = static_cast<std::uint64_t>(opened.st_size);
+  if (size > recipe_size_max) {
+    throw Error(FailureKind::invalid,
+                fmt::format("{} is longer than {} bytes", printable(path.native(), 1000), recipe_size_max));
+  }
+  std::string text(static_cast<std::size_t>(size), '\0');
+  text.resize(read_at(file->get(), std::as_writable_bytes(std::span(text)), 0, path));
+  return text;
+}
+
+bool has_no_text(const fs::path& file) {
+  const auto status = try_stat(file);
+  return status && S_ISREG(status->st_mode) && status->st_size == 0;
 }
 
 // The kind by the names of a file's folders, the innermost first.
@@ -103,34 +135,36 @@ std::string doubt_about_root(const fs::path& root) {
                      printable(root.native(), 1000));
 }
 
-Catalogue::Catalogue(std::vector<fs::path> roots, std::vector<fs::path> recipe_directories) {
+Catalogue::Catalogue(std::vector<fs::path> roots, std::vector<fs::path> recipe_directories,
+                     RegisteredRecipes registered)
+    : owners_(std::move(registered.owners)) {
   std::size_t seen = 0;
-  std::vector<fs::path> directories;
   for (const fs::path& root : roots) {
-    for (const auto& assets : sorted_entries(root / "var" / "sabath" / "assets", seen)) {
-      directories.push_back(assets.path());
-    }
+    for (const auto& assets : sorted_entries(root / "var" / "sabath" / "assets", seen)) add(assets.path(), false, seen);
   }
-  directories.insert(directories.end(), recipe_directories.begin(), recipe_directories.end());
-  for (const fs::path& directory : directories) {
-    for (const auto& [folder, kind] : folders) {
-      const auto add = [&, kind = kind](const fs::path& path) {
-        if (path.extension() == ".json") files_.push_back({path, kind, path.stem().native()});
-      };
-      for (const auto& entry : sorted_entries(directory / folder, seen)) {
-        std::error_code unreadable;  // a link to itself, say: then reading it will fail
-        if (!entry.is_directory(unreadable)) {
-          add(entry.path());
-          continue;
-        }
-        for (const auto& inner : sorted_entries(entry.path(), seen)) add(inner.path());
+  for (const fs::path& directory : recipe_directories) add(directory, false, seen);
+  for (const fs::path& room : registered.rooms) add(room, true, seen);
+}
+
+void Catalogue::add(const fs::path& directory, bool registered, std::size_t& seen) {
+  for (const auto& [folder, kind] : folders) {
+    const auto add_file = [&, kind = kind](const fs::path& path) {
+      if (path.extension() == ".json") files_.push_back({path, kind, path.stem().native(), registered});
+    };
+    for (const auto& entry : sorted_entries(directory / folder, seen)) {
+      std::error_code unreadable;  // a link to itself, say: then reading it will fail
+      if (registered || !entry.is_directory(unreadable)) {
+        add_file(entry.path());
+        continue;
       }
+      for (const auto& inner : sorted_entries(entry.path(), seen)) add_file(inner.path());
     }
   }
 }
 
-Recipe Catalogue::read(const File& file) {
-  Recipe recipe = parse_recipe(read_text(file.path), file.path.native(), file.kind);
+Recipe Catalogue::read(const File& file) const {
+  const std::string text = file.registered ? read_registered(file.path, owners_) : read_text(file.path);
+  Recipe recipe = parse_recipe(text, file.path.native(), file.kind);
   if (recipe.kind != file.kind) {
     throw Error(FailureKind::invalid,
                 fmt::format("{} lies among the {}, but its \"kind\" says otherwise",
@@ -154,7 +188,7 @@ Recipe Catalogue::find(const std::string& name, std::optional<AssetKind> kind) c
     try {
       recipe = read(file);
     } catch (const Error& error) {
-      if (file.stem == wanted) throw;
+      if (file.stem == wanted && !file.registered && !has_no_text(file.path)) throw;
       if (problem.empty()) problem = error.failure().message;
       continue;
     }

@@ -1,12 +1,15 @@
 // Finds recipes by name. Directories are searched in order, the first hit wins:
 //   ROOT/var/sabath/assets/*/{datasets,models,workflows}/...   the original's layout, flat or by first letter
 //   DIR/{datasets,models,workflows}/...                        a recipe path entry
+//   STORE/recipes/datasets/...                                 names that `adopt` and `import` made known
+// An empty file is passed over: a command whose output it was to be has failed, or is at work.
 // A file's recipe may be called by its `name` or by its file name without ".json", in any case (exact case wins).
 // Below a kind's folder one level of folders is searched, so links that form a loop do no harm; at most 100,000
 // entries. Files are read when they are asked for; not thread-safe. Throws Error{not_found} with a suggestion,
 // Error{invalid}, Error{storage}.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -16,9 +19,16 @@
 
 namespace sabath {
 
+// Rooms of stores with names that users registered; searched last. A file counts if one of the owners has it.
+struct RegisteredRecipes {
+  std::vector<std::filesystem::path> rooms = {};
+  std::vector<std::uint32_t> owners = {};  // user ids
+};
+
 class Catalogue {
  public:
-  Catalogue(std::vector<std::filesystem::path> roots, std::vector<std::filesystem::path> recipe_directories);
+  Catalogue(std::vector<std::filesystem::path> roots, std::vector<std::filesystem::path> recipe_directories,
+            RegisteredRecipes registered = {});
 
   // A name, "name@version", or a path to a recipe file (it contains '/' or ends in .json). Without `kind`, datasets
   // come before models, models before workflows, within each directory. An unreadable recipe hides nothing but itself.
@@ -43,12 +53,15 @@ class Catalogue {
     std::filesystem::path path;
     AssetKind kind;
     std::string stem;
+    bool registered;
   };
-  [[nodiscard]] static Recipe read(const File& file);
+  void add(const std::filesystem::path& directory, bool registered, std::size_t& seen);
+  [[nodiscard]] Recipe read(const File& file) const;
   [[noreturn]] void throw_not_found(const std::string& name, const std::vector<std::string>& names,
                                     const std::string& problem) const;
 
   std::vector<File> files_;  // in the order of the search
+  std::vector<std::uint32_t> owners_;
 };
 
 // Why a directory that a setting names has no recipes for a Catalogue: it is absent, it is one level too deep, or it

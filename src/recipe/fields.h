@@ -7,12 +7,10 @@
 #include <vector>
 
 #include "base/json_reader.h"
+#include "recipe/parse.h"
 #include "sabath/recipe.h"
 
 namespace sabath {
-
-// [A-Za-z0-9][A-Za-z0-9._+-]*, at most 128 bytes.
-[[nodiscard]] bool is_name(std::string_view text);
 
 // Required or optional keys of an object. "line": no tab, no newline.
 [[nodiscard]] std::string take_name(JsonObject& object, std::string_view key);

@@ -15,4 +15,7 @@ inline constexpr unsigned recipe_depth_max = 32;                 // nested array
 // `origin`: the file's name for messages; schema 0 does not state its kind, so `kind` (from the folder) decides there.
 [[nodiscard]] Recipe parse_recipe(std::string_view json, const std::string& origin, AssetKind kind);
 
+// Of an asset: [A-Za-z0-9][A-Za-z0-9._+-]*, at most 128 bytes.
+[[nodiscard]] bool is_name(std::string_view text);
+
 }  // namespace sabath

@@ -2,12 +2,31 @@
 
 #include "base/file.h"
 #include "fetch/hosts/source_key.h"
+#include "sabath/error.h"
 #include "session/stores.h"
+#include "store/disk/owners.h"
 #include "store/lookup.h"
+#include "store/registered.h"
+#include "store/views/by_name.h"
 
 namespace sabath {
 
-Catalogue make_catalogue(const SessionSettings& settings) { return {settings.roots, settings.recipe_directories}; }
+Catalogue make_catalogue(const SessionSettings& settings) {
+  return {settings.roots, settings.recipe_directories, registered_of(settings)};
+}
+
+RegisteredRecipes registered_of(const SessionSettings& settings) {
+  Owners owners;
+  owners.trust({settings.trusted_owners.begin(), settings.trusted_owners.end()});
+  RegisteredRecipes registered;
+  registered.owners.assign(owners.trusted().begin(), owners.trusted().end());
+  const auto add = [&](const std::filesystem::path& store) {
+    for (auto& room : registered_rooms(store, owners)) registered.rooms.push_back(std::move(room));
+  };
+  add(settings.store);
+  for (const auto& other : settings.other_stores) add(other);
+  return registered;
+}
 
 std::unique_ptr<Store> try_open_store(const SessionSettings& settings) {
   if (!try_stat(settings.store)) return nullptr;
@@ -15,6 +34,16 @@ std::unique_ptr<Store> try_open_store(const SessionSettings& settings) {
 }
 
 std::unique_ptr<Store> open_stores(const SessionSettings& settings) { return open_store_of(settings, true); }
+
+void show_by_name(Store& store, const Catalogue& catalogue, const Recipe& recipe, const Sha256& root) {
+  if (recipe.kind != AssetKind::dataset) {
+    try {
+      if (catalogue.find(recipe.name, AssetKind::dataset).name == recipe.name) return;
+    } catch (const Error&) {  // there is none
+    }
+  }
+  if (const auto manifest = store.manifest(root)) link_by_name(store, recipe.name, *manifest);
+}
 
 Holding holding_of(const Recipe& recipe, Store* store) {
   Holding holding;
@@ -30,7 +59,10 @@ Holding holding_of(const Recipe& recipe, Store* store) {
     holding.doubt = recipe.manifest ? "" : learnt->doubt;
   }
   if (!holding.root) return holding;
-  holding.has_manifest = store->manifest(*holding.root).has_value();
+  if (const auto manifest = store->manifest(*holding.root)) {
+    holding.has_manifest = true;
+    holding.totals = manifest->totals();
+  }
   if (const auto view = standing_view(*store, *holding.root)) holding.view = *view;
   return holding;
 }

@@ -14,9 +14,14 @@
 namespace sabath {
 
 [[nodiscard]] Catalogue make_catalogue(const SessionSettings& settings);
+// The rooms of names that were registered in the session's stores.
+[[nodiscard]] RegisteredRecipes registered_of(const SessionSettings& settings);
 // nullptr when there is none yet: asking never makes one.
 [[nodiscard]] std::unique_ptr<Store> try_open_store(const SessionSettings& settings);
 [[nodiscard]] std::unique_ptr<Store> open_stores(const SessionSettings& settings);  // made, if it is not there
+
+// The link by-name/NAME leads to what `path NAME` prints: a dataset goes before a model of its name.
+void show_by_name(Store& store, const Catalogue& catalogue, const Recipe& recipe, const Sha256& root);
 
 // A store's knowledge of a recipe's asset.
 struct Holding {
@@ -24,6 +29,7 @@ struct Holding {
   std::string trusted_by, source;
   std::string doubt;  // why its sources should be asked again; empty: there is no need
   bool has_manifest = false;
+  Totals totals;               // of the manifest
   std::filesystem::path view;  // empty: there is none
 };
 [[nodiscard]] Holding holding_of(const Recipe& recipe, Store* store);  // a few lookups; reads no content

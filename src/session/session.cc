@@ -260,12 +260,14 @@ FetchRecord Session::State::fetch(const FetchRequest& request, EventSink& events
       .stop = stop,
       .team = team,
   };
+  const Catalogue known = catalogue();
   for (const auto& recipe : recipes) {
     record.assets.push_back(fetch_asset(context, recipe, asset));
     // A fetch that found all in place writes nothing: it works on a read-only store, and costs no inode.
     AssetRecord& done = record.assets.back();
     name_stale_partial(open, done);
     if (done.fetched_bytes > 0 || !done.failures.empty()) try_append_to_log(open, done, events);
+    if (!done.path.empty() && done.selection.empty()) show_by_name(open, known, recipe, Sha256::parse(done.manifest));
     if (ends_the_call(record.assets.back())) break;
   }
   for (const auto& what : space.unknown()) events.on(event::Note{"not known before: " + what});

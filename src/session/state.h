@@ -10,6 +10,7 @@
 #include "recipe/catalogue.h"
 #include "sabath/comm.h"
 #include "sabath/session.h"
+#include "session/holding.h"
 #include "session/late_fetchers.h"
 #include "session/stores.h"
 #include "session/url_recipe.h"
@@ -27,7 +28,7 @@ struct Session::State {
     return *store;
   }
 
-  [[nodiscard]] Catalogue catalogue() const { return {settings.roots, settings.recipe_directories}; }  // as of now
+  [[nodiscard]] Catalogue catalogue() const { return make_catalogue(settings); }  // as of now
   std::vector<Recipe> wanted(const FetchRequest& request, EventSink& events);
   void keep_recipes(const FetchRecord& record, EventSink& events);  // of URLs that gave something
 

@@ -90,6 +90,8 @@ Layout layout_for_user(const std::filesystem::path& store) {
   make_own_room(own.partials(), 0700);  // no other user can open an unfinished file, and write to it later
   make_own_room(own.temporaries(), 0700);
   make_own_room(own.views(), 0755);
+  make_own_room(own.recipes(), 0755);
+  make_own_room(own.names(), 0755);
   make_own_room(own.clones(), 0755);  // git runs what a clone's configuration says
   return own;
 }

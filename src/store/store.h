@@ -128,6 +128,7 @@ class Store {
     std::uint64_t objects = 0, object_bytes = 0, partial_bytes = 0;  // blocks on the disk
     std::uint64_t manifests = 0, views = 0, quarantined = 0, inodes = 0;
     std::uint64_t packs = 0, packed_files = 0, pack_bytes = 0;
+    std::uint64_t view_bytes = 0, trash_bytes = 0;  // of views: what they have for themselves
   };
   [[nodiscard]] Usage usage() const;
   void append_record(const std::string& json_line);  // the fetch log: records/<day>.<writer>.jsonl

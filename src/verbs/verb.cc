@@ -35,6 +35,7 @@
   verb("pin", call_pin) \
   verb("plan", call_plan) \
   verb("report", call_report) \
+  verb("rm", call_remove) \
   verb("run", call_run) \
   verb("sample", call_sample) \
   verb("search", call_search) \

@@ -30,10 +30,13 @@ int run(Context& context, const Options& options) {
   context.out.print((record.recipe.empty() ? record.manifest : record.recipe) + "\n");
   context.say(fmt::format("{}: {} files, {}, copied: nothing", printable(record.directory.native()), record.files,
                           format_bytes(record.bytes)));
-  if (!record.recipe.empty()) {
-    context.say(
-        fmt::format("keep what was printed as datasets/{}.json in a directory of SABATH_RECIPES; then `sabath "
-                    "fetch {}` finds it",
+  if (!record.known_by.empty()) {
+    context.say(fmt::format("all who use this store know it as {}: `sabath fetch {}` shows where it stands",
+                            request.name, request.name));
+  } else if (!request.name.empty()) {
+    context.warn(
+        fmt::format("another recipe has the name {} and does not pin this: keep what was printed instead of "
+                    "it, as datasets/{}.json in a directory of SABATH_RECIPES",
                     request.name, request.name));
   }
   return record.exit;
@@ -42,7 +45,7 @@ int run(Context& context, const Options& options) {
 Action declare(OptionSet& set) {
   const auto options = std::make_shared<Options>();
   set.argument("DIR", options->directory, "a directory whose files stay where they are");
-  set.option("--name", "NAME", options->name, "print a recipe of this name, which `sabath fetch` understands");
+  set.option("--name", "NAME", options->name, "all who use the store know it by this name; its recipe is printed");
   set.count("-j,--threads", "N", 1024, options->threads, "threads that read and hash (default: one a core)");
   return [options](Context& context) { return run(context, *options); };
 }
@@ -53,12 +56,15 @@ Action declare(OptionSet& set) {
 constexpr Verb adopt_verb{
     "adopt",
     "know data that is here already, without copying it",
-    "sabath adopt /project/data/climate --name climate > ~/recipes/datasets/climate.json\n"
+    "sabath adopt /project/data/climate --name climate && sabath fetch climate\n"
+    "sabath adopt /project/data/climate --name climate > ~/recipes/datasets/climate.json   a recipe for others\n"
     "sabath adopt /project/data/climate          its root, for a recipe that you write",
     "Each file is read once and hashed. The store then knows where its content stands: it is not fetched again, it can "
     "be "
     "staged, and its view has symlinks to it. A file that is changed or removed later counts as missing, and is never "
-    "served for what it was. Executables are copied into views.",
+    "served for what it was. Executables are copied into views. The same name with another root is refused; `sabath rm "
+    "--forget` frees "
+    "a name.",
     false,
     cmd_adopt::declare,
 };

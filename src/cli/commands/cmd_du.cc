@@ -1,9 +1,11 @@
 #include <fmt/format.h>
+#include <memory>
 #include <nlohmann/json.hpp>
 
 #include "base/text.h"
 #include "cli/show/render.h"
 #include "cli/verbs.h"
+#include "sabath/path.h"
 #include "sabath/usage.h"
 #include "verbs/records.h"
 
@@ -11,12 +13,25 @@ namespace sabath::cli {
 namespace {
 namespace cmd_du {
 
-int run(Context& context) {
+void print_assets(Context& context, const std::vector<AssetUsage>& assets) {
+  Table table({"ASSET", "FILES", "SIZE", "STORED", "ALONE", "VIEW"});
+  for (const AssetUsage& asset : assets) {
+    table.add({printable(asset.name), fmt::format("{}", asset.files), format_bytes(asset.bytes),
+               format_bytes(asset.stored_bytes), format_bytes(asset.alone_bytes), format_bytes(asset.view_bytes)});
+  }
+  context.out.print(table.text({1, 2, 3, 4, 5}, 0));
+}
+
+int run(Context& context, const UsageRequest& request) {
   Session session(context.configuration.session);
   NoEvents unheard;
-  const UsageRecord record = usage(session, {}, unheard, context.stop);
+  const UsageRecord record = usage(session, request, unheard, context.stop);
   if (context.presentation.json) {
     context.out.record(json_of(record));
+    return record.exit;
+  }
+  if (!record.assets.empty()) {
+    print_assets(context, record.assets);
     return record.exit;
   }
   context.out.print(fmt::format("{}{}\n", record.store.string(), record.made ? "" : " (not made yet)"));
@@ -26,7 +41,8 @@ int run(Context& context) {
       {"packs", fmt::format("{} of {} files", record.packs, record.packed_files), format_bytes(record.pack_bytes)});
   table.add({"partials", "", format_bytes(record.partial_bytes)});
   table.add({"manifests", fmt::format("{}", record.manifests), ""});
-  table.add({"views", fmt::format("{}", record.views), ""});
+  table.add({"views", fmt::format("{}", record.views), format_bytes(record.view_bytes)});
+  table.add({"trash", "", format_bytes(record.trash_bytes)});
   table.add({"quarantined", fmt::format("{}", record.quarantined), ""});
   table.add({"inodes", fmt::format("{}", record.inodes), ""});
   if (record.bytes_free)
@@ -36,7 +52,11 @@ int run(Context& context) {
   return record.exit;
 }
 
-Action declare(OptionSet&) { return run; }
+Action declare(OptionSet& set) {
+  const auto request = std::make_shared<UsageRequest>();
+  set.arguments("NAME", request->names, false, "the room of this asset; none: of the whole store");
+  return [request](Context& context) { return run(context, *request); };
+}
 
 }  // namespace cmd_du
 }  // namespace
@@ -45,8 +65,11 @@ constexpr Verb du_verb{
     "du",
     "what the store holds and how much room it takes",
     "sabath du                        the store of this user\n"
+    "sabath du cosmoflow              of one asset: ALONE is what `sabath rm` frees, with VIEW\n"
     "sabath du --store /shared/cache --json",
-    "Objects are counted once, however many assets and views share them.",
+    "Objects are counted once, however many assets and views share them. What a collection moved to the trash takes "
+    "room "
+    "until `sabath gc` deletes it.",
     false,
     cmd_du::declare,
     false,

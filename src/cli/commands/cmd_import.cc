@@ -25,6 +25,11 @@ int run(Context& context, ImportRequest& request) {
     if (asset.missing_files > 0) {
       context.say(fmt::format("{} of {} files of {} are missing: `sabath want {} -o LIST`, and export by it",
                               asset.missing_files, asset.files, asset.name, asset.name));
+    } else if (asset.known) {
+      context.say(fmt::format("next: `sabath fetch {} --offline` shows where it stands", printable(asset.name)));
+    } else {
+      context.say(fmt::format("next: `sabath import {} {}` trusts the bundle for it, as its recipe pins nothing",
+                              printable(request.file), printable(asset.name)));
     }
   }
   return record.exit;
@@ -44,8 +49,8 @@ Action declare(OptionSet& set) {
 constexpr Verb import_verb{
     "import",
     "take a bundle into the store, verified",
-    "sabath import climate.tar && sabath fetch climate --offline      its recipe pins it\n"
-    "sabath import climate.tar climate                                it does not: trust the bundle\n"
+    "sabath import climate.tar && sabath fetch climate --offline\n"
+    "sabath import climate.tar climate        a recipe here has the name and pins nothing: trust the bundle\n"
     "zstd -dc climate.tar.zst | sabath import -",
     "Nothing is published but what its hash proves; chunks that are not in the bundle and stand in other objects are "
     "copied "

@@ -19,9 +19,10 @@ void print_assets(Context& context, const ListRecord& record, bool names_only) {
   }
   Table table({"NAME", "KIND", "VERSION", "SIZE", "STORED", "TITLE"});
   for (const AssetSummary& asset : record.assets) {
+    const auto size = asset.stored_bytes ? asset.stored_bytes : asset.size_bytes;  // archives are larger when unpacked
+    const std::string stored = asset.present ? "yes" : asset.packed ? "packed" : "-";
     table.add({printable(asset.name), std::string(kind_name(asset.kind)), printable(asset.version, 20),
-               asset.size_bytes ? format_bytes(*asset.size_bytes) : "-", asset.present ? "yes" : "-",
-               printable(asset.title)});
+               size ? format_bytes(*size) : "-", stored, printable(asset.title)});
   }
   const bool terminal = ::isatty(STDOUT_FILENO) == 1;
   if (!table.empty()) {

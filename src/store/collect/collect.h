@@ -31,6 +31,7 @@ struct CollectPolicy {
   std::optional<std::chrono::milliseconds> settle;
   bool force_local = false;  // also collect the last copy of content that no source can restore
   bool dry_run = false;      // say what would go; change nothing
+  bool whole_packs = true;   // else each pack with a member that goes is written anew, and no other
 };
 
 struct CollectReport {

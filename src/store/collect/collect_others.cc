@@ -4,6 +4,7 @@
 
 #include "store/collect/collector.h"
 #include "store/disk/listing.h"
+#include "store/views/by_name.h"
 
 namespace sabath {
 namespace {
@@ -56,6 +57,11 @@ void Collector::choose_others(const Survey& survey) {
   for (auto* size : {&policy_.size_max, &policy_.size_low}) {
     if (*size) **size -= std::min(**size, bytes);
   }
+}
+
+// A link of this user whose view or object is gone; it comes back with them.
+void Collector::discard_lost_links() {
+  for (const auto& link : lost_links(store_)) store_.trash.discard(batch(), link);
 }
 
 void Collector::discard_others() {

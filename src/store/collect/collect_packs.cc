@@ -83,7 +83,7 @@ void Collector::rewrite_pack(const Survey& survey, std::uint32_t number) {
     dead_bytes += member.stored_bytes;
   }
   if (members == 0 || (waste == 0 && dead == 0)) return;
-  if (waste < bytes / waste_divisor && !policy_.size_max) return;
+  if (policy_.whole_packs ? waste < bytes / waste_divisor && !policy_.size_max : dead == 0) return;
   const auto discard = [&] { store_.trash.discard(batch(), pack.file); };
   const auto bad = store_.packs.rewrite(pack, is_wanted, discard);
   if (!bad.empty())

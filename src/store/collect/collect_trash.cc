@@ -98,17 +98,24 @@ void Collector::settle_batches() {
       // `now` also deletes a batch that has just become whole: a killed collection left it.
       const bool young = now_ns_ - batch.since_ns < std::chrono::nanoseconds(policy_.undo_window).count();
       if (young && !policy_.now) continue;
-      const auto user = std::ranges::find_if(leases, [&](const FoundLease& lease) {
-        return lease.live && lease.text.open && lease.text.since_ns <= batch.since_ns + clock_margin_ns;
-      });
-      if (user != leases.end()) {
-        report_.waiting.push_back(fmt::format("the trash stays until this has ended: {}", describe(*user)));
-        continue;
-      }
-      if (!store_.trash.begin_deletion(batch)) continue;
+      try_empty(batch, leases);
+      continue;
     }
     empty(batch);
   }
+}
+
+bool Collector::try_empty(Batch& batch, const std::vector<FoundLease>& leases) {
+  const auto user = std::ranges::find_if(leases, [&](const FoundLease& lease) {
+    return lease.live && lease.text.open && lease.text.since_ns <= batch.since_ns + clock_margin_ns;
+  });
+  if (user != leases.end()) {
+    report_.waiting.push_back(fmt::format("the trash stays until this has ended: {}", describe(*user)));
+    return false;
+  }
+  if (!store_.trash.begin_deletion(batch)) return false;
+  empty(batch);
+  return true;
 }
 
 // A process may have begun to use an asset between our look and our step. An asset published since may need an object

@@ -164,6 +164,7 @@ void Collector::discard(const Survey& survey, const CollectPlan& plan) {
     check_stop();
     if (!begun_to_be_used(loose, now_ns_)) store_.trash.discard(batch(), store_.layout.manifest(loose));
   }
+  discard_lost_links();
   rewrite_packs(survey);
   discard_others();
   discard_partials();

@@ -8,6 +8,7 @@
 
 #include "store/collect/collect.h"
 #include "store/collect/collect_plan.h"
+#include "store/collect/removal.h"
 #include "store/collect/survey.h"
 #include "store/objects/trash.h"
 
@@ -17,6 +18,7 @@ class Collector {
  public:
   Collector(Store::State& store, const CollectPolicy& policy, std::stop_token stop);
   CollectReport run();
+  RemovalReport remove(const RemovedAsset& asset);  // instead of run()
 
  private:
   void report_plan(const Survey& survey, const CollectPlan& plan);
@@ -30,13 +32,16 @@ class Collector {
   // Content that is neither asset nor partial is chosen first: its going leaves more room to assets.
   void choose_others(const Survey& survey);
   void discard_others();
+  void discard_lost_links();  // of by-name/
   void remove_leftovers(const Survey& survey);
   [[nodiscard]] bool begun_to_be_used(const Sha256& root, std::int64_t since_ns) const;
 
   // The trash: content in use again goes back; content that was not missed for long is deleted.
   void settle_batches();
   void restore_used(const Batch& batch);
+  bool try_empty(Batch& batch, const std::vector<FoundLease>& leases);  // false: a process may have seen its content
   void empty(Batch& batch);
+  [[nodiscard]] std::uint64_t content_bytes(const Batch& batch);
   void wait_for_other_nodes();
   void check_stop() const;
   Batch& batch();  // made when the first thing goes into it

@@ -39,7 +39,7 @@ std::map<Sha256, bool> roots_named(const Layout& layout) {
   const auto add = [&](std::string_view name, unsigned char) {
     if (const auto root = try_parse_root_name(name)) roots[*root] = true;
   };
-  for (const auto& views : layout.all_views()) for_each_name(views, add);
+  for (const auto& views : rooms_of_all(layout, layout.views())) for_each_name(views, add);
   for_each_name(layout.pins(), add);
   return roots;
 }
@@ -83,7 +83,7 @@ class Surveyor {
   }
 
   void read_views() {
-    for (const auto& views : store_.layout.all_views()) {
+    for (const auto& views : rooms_of_all(store_.layout, store_.layout.views())) {
       for_each_name(views, [&](std::string_view name, unsigned char type) {
         const auto id = try_parse_root_name(name);
         if (!id || type != DT_DIR) return;

@@ -46,23 +46,24 @@ std::optional<Sha256> try_parse_staged_link(const std::filesystem::path& target)
 
 bool Layout::has_directory(std::string_view name) {
   const Layout top("");
-  const std::filesystem::path all[] = {top.objects(),     top.packs(),        top.manifests(),  top.refs(),
-                                       top.indexes(),     top.aliases(),      top.views(),      top.partials(),
-                                       top.pins(),        top.verified(),     top.arrivals(),   top.records(),
-                                       top.temporaries(), top.trash(),        top.quarantine(), top.leases(),
-                                       top.used(),        top.reservations(), top.checked(),    top.clones()};
+  const std::filesystem::path all[] = {
+      top.objects(),     top.packs(),    top.manifests(),  top.refs(),     top.indexes(),  top.aliases(),
+      top.views(),       top.partials(), top.pins(),       top.verified(), top.arrivals(), top.records(),
+      top.temporaries(), top.trash(),    top.quarantine(), top.leases(),   top.used(),     top.reservations(),
+      top.checked(),     top.clones(),   top.recipes(),    top.names()};
   return std::ranges::find(all, std::filesystem::path(name)) != std::end(all);
 }
 
-std::vector<std::filesystem::path> Layout::all_views() const {
-  std::vector<std::filesystem::path> all{views()};
-  if (room_.empty()) return all;
-  for (const auto& path : list_directory(root_)) {
+std::vector<std::filesystem::path> rooms_of_all(const Layout& layout, const std::filesystem::path& own) {
+  std::vector<std::filesystem::path> all{own};
+  if (!layout.of_several_users()) return all;
+  const std::string prefix = own.stem().native() + ".";
+  for (const auto& path : list_directory(layout.root())) {
     const std::string name = path.filename().native();
-    if (name.starts_with("views.") && try_parse_decimal(std::string_view(name).substr(6)) && path != views()) {
-      all.push_back(path);
-    }
+    const bool room = name.starts_with(prefix) && try_parse_decimal(std::string_view(name).substr(prefix.size()));
+    if (room && path != own) all.push_back(path);
   }
+  std::sort(all.begin() + 1, all.end());
   return all;
 }
 

@@ -1,4 +1,4 @@
-// Makes and parses every name on disk. docs/store.md, "Layout". Pure but for all_views(); any thread.
+// Makes and parses every name on disk. docs/store.md, "Layout". Pure but for rooms_of_all(); any thread.
 //
 // Parsing is strict: it refuses a name that this version would not make.
 #pragma once
@@ -48,7 +48,6 @@ class Layout {
   [[nodiscard]] std::filesystem::path partial(const Digest& file) const;        // partial/<64 hex>.<size>
   [[nodiscard]] std::filesystem::path partial(const Sha256& source_key) const;  // partial/<64 hex>
   [[nodiscard]] std::filesystem::path views() const { return root_ / ("views" + room_); }
-  [[nodiscard]] std::vector<std::filesystem::path> all_views() const;  // of all users
   [[nodiscard]] std::filesystem::path view(const Sha256& root) const { return views() / root.hex(); }
   [[nodiscard]] std::filesystem::path verified() const { return root_ / "verified"; }
   [[nodiscard]] std::filesystem::path arrivals() const { return root_ / "arrivals"; }
@@ -64,6 +63,8 @@ class Layout {
   [[nodiscard]] std::filesystem::path pin(const Sha256& root) const { return pins() / root.hex(); }
   [[nodiscard]] std::filesystem::path used() const { return root_ / "used"; }
   [[nodiscard]] std::filesystem::path used(const Sha256& root) const { return used() / root.hex(); }
+  [[nodiscard]] std::filesystem::path recipes() const { return root_ / ("recipes" + room_); }  // registered names
+  [[nodiscard]] std::filesystem::path names() const { return root_ / ("by-name" + room_); }    // links for people
   [[nodiscard]] std::filesystem::path checked() const { return root_ / "checked"; }
 
  private:
@@ -71,6 +72,9 @@ class Layout {
   std::string room_;
   Members members_;
 };
+
+// A room of this user, such as views(), and the same of all other users.
+[[nodiscard]] std::vector<std::filesystem::path> rooms_of_all(const Layout& layout, const std::filesystem::path& own);
 
 // Whether a directory below objects/, manifests/ or refs/ has a name that is made here: two digits.
 [[nodiscard]] bool is_fan_name(std::string_view directory);

@@ -1,4 +1,5 @@
 // Measures the store's room on the disk: blocks as du(1) counts them, each file once however many links it has.
+#include <algorithm>
 #include <system_error>
 #include <unordered_set>
 
@@ -18,7 +19,8 @@ class Tally {
     std::error_code error;
     if (!try_lstat(directory)) return;
     count(directory);
-    for (fs::recursive_directory_iterator it(directory, error), end; !error && it != end; it.increment(error)) {
+    constexpr auto closed = fs::directory_options::skip_permission_denied;  // another user's
+    for (fs::recursive_directory_iterator it(directory, closed, error), end; !error && it != end; it.increment(error)) {
       const auto s = count(it->path());
       if (s) visit(*s, it.depth());
     }
@@ -57,15 +59,24 @@ Store::Usage Store::usage() const {
   }
   tally.walk(layout.partials(), [&](const struct stat& s, int) { usage.partial_bytes += bytes_of(s); });
   tally.walk(layout.manifests(), [&](const struct stat& s, int) { usage.manifests += S_ISREG(s.st_mode) ? 1 : 0; });
-  tally.walk(layout.views(), [&](const struct stat&, int depth) { usage.views += depth == 0 ? 1 : 0; });
+  const auto views = rooms_of_all(layout, layout.views());
+  for (const auto& directory : views) {
+    tally.walk(directory, [&](const struct stat& s, int depth) {
+      usage.views += depth == 0 ? 1 : 0;
+      if (!S_ISDIR(s.st_mode)) usage.view_bytes += bytes_of(s);
+    });
+  }
+  tally.walk(layout.trash(), [&](const struct stat& s, int) {
+    if (!S_ISDIR(s.st_mode)) usage.trash_bytes += bytes_of(s);
+  });
   tally.walk(layout.quarantine(), [&](const struct stat&, int) { ++usage.quarantined; });
   std::error_code error;
   tally.count(layout.root());
   for (fs::directory_iterator it(layout.root(), error), end; !error && it != end; it.increment(error)) {
     const auto& path = it->path();
     const bool counted = path == layout.objects() || path == layout.packs() || path == layout.partials() ||
-                         path == layout.manifests() || path == layout.views() || path == layout.quarantine();
-    if (counted) continue;
+                         path == layout.manifests() || path == layout.quarantine() || path == layout.trash();
+    if (counted || std::ranges::find(views, path) != views.end()) continue;
     if (it->is_directory(error)) {
       tally.walk(path, [](const struct stat&, int) {});
     } else {

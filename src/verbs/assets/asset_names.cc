@@ -7,6 +7,21 @@
 
 namespace sabath {
 
+std::vector<Sha256> keys_of(const Fragment& fragment, const SourceNames& names) {
+  if (fragment.urls.empty()) return {};
+  std::vector<Sha256> keys{source_key(fragment, names)};
+  for (std::size_t i = 0; i < fragment.urls.size(); ++i) keys.push_back(given_key(fragment, i, names));
+  return keys;
+}
+
+std::vector<Sha256> keys_of(const Recipe& recipe, const SourceNames& names) {
+  std::vector<Sha256> keys{source_key(recipe, names), earlier_key(recipe), said_key(recipe)};
+  for (const auto& fragment : recipe.fragments) {
+    for (const auto& key : keys_of(fragment, names)) keys.push_back(key);
+  }
+  return keys;
+}
+
 AssetNames::AssetNames(const Catalogue& catalogue, const SourceNames& names) {
   for (const auto& listed : catalogue.all(std::nullopt)) {
     if (!listed.recipe) continue;
@@ -15,10 +30,8 @@ AssetNames::AssetNames(const Catalogue& catalogue, const SourceNames& names) {
     by_key_.emplace(source_key(recipe, names), recipe.name);
     by_key_.emplace(earlier_key(recipe), recipe.name);
     for (const auto& fragment : recipe.fragments) {
-      if (fragment.urls.empty()) continue;
       const std::string name = fmt::format("{}:{}", recipe.name, fragment.id);
-      by_key_.emplace(source_key(fragment, names), name);
-      for (std::size_t i = 0; i < fragment.urls.size(); ++i) by_key_.emplace(given_key(fragment, i, names), name);
+      for (const auto& key : keys_of(fragment, names)) by_key_.emplace(key, name);
     }
   }
 }

@@ -11,6 +11,10 @@
 
 namespace sabath {
 
+// Those under which a store knows what it learnt of the asset and of its fragments.
+[[nodiscard]] std::vector<Sha256> keys_of(const Recipe& recipe, const SourceNames& names);
+[[nodiscard]] std::vector<Sha256> keys_of(const Fragment& fragment, const SourceNames& names);
+
 class AssetNames {
  public:
   AssetNames(const Catalogue& catalogue, const SourceNames& names);

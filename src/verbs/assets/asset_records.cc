@@ -67,7 +67,15 @@ std::optional<std::uint64_t> known_size(const Recipe& recipe) {
 }
 
 AssetSummary summary_of(const Recipe& recipe, bool present) {
-  return {recipe.name, recipe.kind, recipe.version, recipe.access.kind, known_size(recipe), present, recipe.title};
+  return {.name = recipe.name,
+          .kind = recipe.kind,
+          .version = recipe.version,
+          .access = recipe.access.kind,
+          .size_bytes = known_size(recipe),
+          .present = present,
+          .packed = false,
+          .stored_bytes = std::nullopt,
+          .title = recipe.title};
 }
 
 namespace {
@@ -139,7 +147,12 @@ Json description_record(const AssetDescription& asset) {
 
 Json json_of(const ListRecord& record) {
   Json json{{"schema", 1}, {"assets", Json::array()}, {"problems", Json::array()}, {"exit", record.exit}};
-  for (const AssetSummary& asset : record.assets) json["assets"].push_back(summary_record(asset));
+  for (const AssetSummary& asset : record.assets) {
+    Json one = summary_record(asset);
+    one["packed"] = asset.packed;
+    one["stored_bytes"] = value_or_null(asset.stored_bytes);
+    json["assets"].push_back(std::move(one));
+  }
   for (const UnreadableRecipe& each : record.problems) {
     json["problems"].push_back({{"file", each.file}, {"problem", each.problem}});
   }

@@ -38,6 +38,16 @@ std::optional<AccessKind> access_in(JsonObject& request) {
   request.fail("access", "is none of public, login and private");
 }
 
+AssetSummary stored_summary(const Recipe& recipe, Store* store) {
+  const Holding holding = holding_of(recipe, store);
+  AssetSummary summary = summary_of(recipe, !holding.view.empty());
+  if (!holding.has_manifest) return summary;
+  const auto manifest = summary.present ? std::nullopt : store->manifest(*holding.root);
+  summary.packed = manifest && store->packed(*manifest);
+  if (summary.present || summary.packed) summary.stored_bytes = holding.totals.bytes;
+  return summary;
+}
+
 }  // namespace
 
 ListRecord list(Session& session, const ListRequest& request, EventSink&, std::stop_token) {
@@ -50,8 +60,8 @@ ListRecord list(Session& session, const ListRequest& request, EventSink&, std::s
       continue;
     }
     if (request.access && *request.access != listed.recipe->access.kind) continue;
-    const bool present = !holding_of(*listed.recipe, store.get()).view.empty();
-    if (present || !request.stored) record.assets.push_back(summary_of(*listed.recipe, present));
+    AssetSummary summary = stored_summary(*listed.recipe, store.get());
+    if (summary.present || summary.packed || !request.stored) record.assets.push_back(std::move(summary));
   }
   return record;
 }
@@ -62,7 +72,7 @@ ListRecord search(Session& session, const SearchRequest& request, EventSink&, st
   const auto store = try_open_store(session.settings());
   for (const Catalogue::Listed& listed : make_catalogue(session.settings()).all(request.kind)) {
     if (!listed.recipe || !matches(text_search, *listed.recipe)) continue;
-    record.assets.push_back(summary_of(*listed.recipe, !holding_of(*listed.recipe, store.get()).view.empty()));
+    record.assets.push_back(stored_summary(*listed.recipe, store.get()));
   }
   if (record.assets.empty()) record.exit = exit_code(FailureKind::not_found);
   return record;

@@ -9,11 +9,13 @@
 
 #include "base/wording.h"
 #include "fetch/hosts/source_key.h"
+#include "recipe/parse.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
 #include "verbs/assets/assets.h"
 #include "verbs/care/bundle_files.h"
 #include "verbs/care/kept_root.h"
+#include "verbs/care/registration.h"
 #include "verbs/records.h"
 
 namespace sabath {
@@ -95,11 +97,30 @@ void keep(Store& store, const Imported& imported) {
   }
 }
 
+// All of it is here: its name leads to it, if no recipe of a directory has the name for something else.
+void make_known(const SessionSettings& settings, Store& store, const std::string& file, ImportRecord& record) {
+  const std::string steps = fmt::format("import the bundle {} again", file.empty() ? "that had it" : file);
+  std::optional<Error> refused;
+  for (TakenAsset& asset : record.assets) {
+    if (asset.missing_files > 0 || !is_name(asset.name)) continue;
+    const Sha256 root = Sha256::parse(asset.manifest);
+    try {
+      asset.known = register_name(settings, store, asset.name, root, steps).leads_here;
+    } catch (const Error& error) {  // the names of the others are known all the same
+      if (!refused) refused = error;
+      continue;
+    }
+    if (asset.known) continue;  // else its recipe pins nothing, and the user may have said that he trusts the bundle
+    asset.known = holding_of(make_catalogue(settings).find(asset.name, std::nullopt), &store).root == root;
+  }
+  if (refused) throw Error(*refused);
+}
+
 ImportRecord record_of(const Imported& imported) {
   ImportRecord record;
   for (const auto& one : imported.assets) {
     record.assets.push_back(
-        {one.asset.name, one.asset.root.prefixed(), one.files, one.bytes, one.missing_files, one.missing});
+        {one.asset.name, one.asset.root.prefixed(), one.files, one.bytes, one.missing_files, one.missing, false});
     if (one.missing_files > 0) record.exit = exit_code(FailureKind::partial);
   }
   record.bundle_bytes = imported.bundle_bytes;
@@ -152,7 +173,9 @@ ImportRecord import_bundle(Session& session, const ImportRequest& request, Event
   keep(*store, imported);
   for (const auto& name : request.names) trust_for(name, session.settings(), *store, imported);
   events.on(event::AssetFinished{"import"});
-  return record_of(imported);
+  ImportRecord record = record_of(imported);
+  make_known(session.settings(), *store, by_name ? std::filesystem::absolute(request.file).native() : "", record);
+  return record;
 }
 
 Json json_of(const ExportRecord& record) {
@@ -170,7 +193,8 @@ Json json_of(const ImportRecord& record) {
                    {"files", asset.files},
                    {"bytes", asset.bytes},
                    {"missing_files", asset.missing_files},
-                   {"missing", asset.missing}});
+                   {"missing", asset.missing},
+                   {"known", asset.known}});
   }
   return {{"schema", 1},
           {"assets", std::move(all)},

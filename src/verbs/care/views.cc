@@ -79,6 +79,10 @@ ViewRecord view(Session& session, const ViewRequest& request, EventSink&, std::s
   } else {
     SpaceGuard space(*store, "view " + request.name, {}, std::move(stop));
     record.path = show_view(*store, space, *manifest, request.name);
+    if (!request.name.starts_with("sha256:")) {
+      const Catalogue catalogue = make_catalogue(session.settings());
+      show_by_name(*store, catalogue, catalogue.find(request.name, std::nullopt), root);
+    }
   }
   const Totals totals = manifest->totals();
   record.name = request.name;

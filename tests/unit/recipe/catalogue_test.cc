@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -67,6 +68,29 @@ TEST_F(CatalogueTest, PrefersExactCaseToOrder) {
   EXPECT_EQ(catalogue.find("ONE", {}).version, "a");
   write("a/datasets/one.json", dataset("two", "a"));
   EXPECT_EQ(Catalogue({}, {directory_ / "b", directory_ / "a"}).find("one", {}).version, "b");
+}
+
+TEST_F(CatalogueTest, RegisteredNamesAreLastAndOfTrustedOwners) {
+  write("r/datasets/one.json", dataset("one", "a"));
+  write("s/datasets/one.json", dataset("one", "b"));
+  write("s/datasets/two.json", dataset("two", "b"));
+  const auto made_by = [&](std::uint32_t owner) {
+    return Catalogue({}, {directory_ / "r"}, {{directory_ / "s", directory_ / "absent"}, {owner}});
+  };
+  EXPECT_EQ(made_by(::geteuid()).find("one", {}).version, "a");
+  EXPECT_EQ(made_by(::geteuid()).find("two", {}).version, "b");
+  EXPECT_EQ(failure_of(made_by(::geteuid() + 1), "two").kind, FailureKind::not_found);
+  fs::create_symlink("two.json", directory_ / "s/datasets/three.json");
+  EXPECT_EQ(failure_of(made_by(::geteuid()), "three").kind, FailureKind::not_found) << "a link is no file of its owner";
+}
+
+TEST_F(CatalogueTest, AnEmptyFileIsPassedOver) {
+  write("r/datasets/one.json", "");
+  write("s/datasets/one.json", dataset("one"));
+  EXPECT_EQ(Catalogue({}, {directory_ / "r", directory_ / "s"}).find("one", {}).name, "one");
+  const Failure failure = failure_of(Catalogue({}, {directory_ / "r"}), "one");
+  EXPECT_EQ(failure.kind, FailureKind::not_found);
+  EXPECT_NE(failure.hint.find("one.json is empty"), std::string::npos) << failure.hint;
 }
 
 TEST_F(CatalogueTest, SearchesTheOriginalsLayoutFirst) {

@@ -8,7 +8,9 @@
 #include "sabath/adoption.h"
 #include "sabath/collection.h"
 #include "sabath/pins.h"
+#include "sabath/removal.h"
 #include "sabath/unstage.h"
+#include "sabath/usage.h"
 #include "site.h"
 #include "support/seeded.h"
 
@@ -89,6 +91,27 @@ TEST_F(Keeping, ACollectionSaysFirstAndCanBeTakenBack) {
   EXPECT_FALSE(session.path("clouds").empty());
   EXPECT_EQ(ask(session, "gc", {{"undo", true}}),
             R"({"schema":1,"batches":0,"objects":0,"assets":0,"others":0,"exit":0})");
+}
+
+TEST_F(Keeping, WhatIsRemovedIsFreed) {
+  const std::uint64_t before = usage(session, {}, unheard).object_bytes;
+  const UsageRecord room = usage(session, {{"clouds"}}, unheard);
+  ASSERT_EQ(room.assets.size(), 1U);
+  EXPECT_EQ(room.assets[0].files, 1U);
+  EXPECT_EQ(ask(session, "du", {{"names", {"clouds"}}}), to_json(room));
+  const RemovalRecord gone = remove(session, {{"clouds"}, true}, unheard);
+  ASSERT_EQ(gone.assets.size(), 1U);
+  EXPECT_EQ(gone.assets[0].freed_bytes, room.assets[0].alone_bytes);
+  EXPECT_EQ(before - usage(session, {}, unheard).object_bytes, gone.assets[0].freed_bytes);
+  EXPECT_EQ(kind_of([&] { (void)session.path("clouds"); }), FailureKind::offline);
+  EXPECT_FALSE(session.path("rain").empty());
+  EXPECT_EQ(kind_of([&] { (void)remove(session, {{"clouds"}}, unheard); }), FailureKind::offline);
+
+  EXPECT_EQ(site.fetch("clouds").exit, 0);
+  EXPECT_EQ(ask(session, "rm", {{"names", {"clouds"}}, {"now", true}}), to_json(gone));
+  (void)pin(session, {{"rain"}}, unheard);
+  EXPECT_EQ(refusal(session, "rm", {{"names", {"rain"}}}).kind, FailureKind::usage);
+  EXPECT_EQ(refusal(session, "rm", Json::object()).kind, FailureKind::usage);
 }
 
 TEST_F(Keeping, AdoptedDataHasARecipeUntilOnePinsIt) {

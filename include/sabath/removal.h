@@ -1,0 +1,41 @@
+// Assets go from the session's store when a user says so: what no other asset needs is freed. Recipes and pins stay.
+// One thread; safe beside all other work on the store. Throws Error{offline} if the store does not hold an asset,
+// Error{usage} if it is pinned, Error{storage} if it is in use, Error{not_found}, Error{space}, Error{interrupted}.
+#pragma once
+
+#include <cstdint>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "sabath/session.h"
+
+namespace sabath {
+
+struct RemovalRequest {
+  std::vector<std::string> names = {};  // assets, or roots as "sha256:<hex>"
+  bool now = false;     // what no source can restore is deleted, too; else it goes to the trash for a day
+  bool forget = false;  // the name that `adopt` or `import` made known is free again
+};
+
+struct RemovedContent {
+  std::string name, manifest;      // "sha256:<hex>"; empty: only the name was there
+  std::uint64_t freed_bytes = 0;   // on the disk: what `usage` counts less from now on
+  std::uint64_t trash_bytes = 0;   // in the trash: the next collection with `now` frees it, its undo brings it back
+  std::uint64_t shared_bytes = 0;  // stays, as other assets need it
+  std::string waiting;             // why the trash could not be emptied; may be empty
+  std::string kept;                // why nothing went; may be empty
+  bool forgotten = false;          // the registered name
+};
+
+struct RemovalRecord {
+  std::vector<RemovedContent> assets;
+  int exit = 0;
+};
+
+// If one of several fails, those before it are gone.
+[[nodiscard]] RemovalRecord remove(Session& session, const RemovalRequest& request, EventSink& events,
+                                   std::stop_token stop = {});
+[[nodiscard]] std::string to_json(const RemovalRecord& record);
+
+}  // namespace sabath

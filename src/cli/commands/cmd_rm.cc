@@ -1,0 +1,75 @@
+#include <fmt/format.h>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "base/text.h"
+#include "cli/verbs.h"
+#include "sabath/path.h"
+#include "sabath/removal.h"
+#include "verbs/records.h"
+
+namespace sabath::cli {
+namespace {
+namespace cmd_rm {
+
+void tell(const Context& context, const RemovedContent& gone) {
+  const std::string name = printable(gone.name);
+  if (!gone.kept.empty()) {
+    context.say(fmt::format("{}: nothing was freed: {}", name, gone.kept));
+  } else if (gone.trash_bytes > 0) {
+    context.say(fmt::format("{}: {} moved to the trash, as {}", name, format_bytes(gone.trash_bytes),
+                            gone.waiting.empty() ? "no source can restore it" : gone.waiting));
+    context.say("hint: sabath gc --undo takes it back; sabath gc --now frees the room");
+  } else if (!gone.manifest.empty()) {
+    context.say(fmt::format("{}: {} freed", name, format_bytes(gone.freed_bytes)));
+  }
+  if (gone.shared_bytes > 0) {
+    context.say(fmt::format("{}: {} stay, as other assets need them", name, format_bytes(gone.shared_bytes)));
+  }
+  if (gone.forgotten) context.say(fmt::format("{}: the name is free", name));
+}
+
+int run(Context& context, RemovalRequest& request) {
+  Session session(context.configuration.session);
+  NoEvents unheard;
+  RemovalRecord record;
+  for (const auto& name : std::exchange(request.names, {})) {  // one by one: what went is said, even if the next stays
+    request.names = {name};
+    for (auto& gone : remove(session, request, unheard, context.stop).assets) {
+      tell(context, gone);
+      record.assets.push_back(std::move(gone));
+    }
+  }
+  if (context.presentation.json) context.out.record(json_of(record));
+  return record.exit;
+}
+
+Action declare(OptionSet& set) {
+  const auto request = std::make_shared<RemovalRequest>();
+  set.arguments("NAME", request->names, true, "an asset of the store, or its root as sha256:<hex>");
+  set.flag("--now", request->now, "delete what no source can restore, too: nothing to take back");
+  set.flag("--forget", request->forget, "also free the name that `sabath adopt` or `sabath import` made known");
+  return [request](Context& context) { return run(context, *request); };
+}
+
+}  // namespace cmd_rm
+}  // namespace
+
+constexpr Verb rm_verb{
+    "rm",
+    "free the room of an asset",
+    "sabath rm cosmoflow_mini              its content; its recipe stays, and `sabath fetch` brings it again\n"
+    "sabath du cosmoflow_mini              what that would free\n"
+    "sabath rm --forget climate            also the name that `sabath adopt` made known",
+    "What other assets need stays, and so do recipes. A pinned asset is refused until `sabath unpin` lets it go, and "
+    "one "
+    "that a fetch, a stage or a run uses until that has ended. What a source can bring again is deleted at once; what "
+    "no source can restore (a local copy, a bundle, a file:// source) goes to the trash for a day, unless --now says "
+    "otherwise. The files of `sabath adopt` are not touched: they are the user's. A part that --sample or --select "
+    "fetched is an asset of its own, which `sabath gc` collects.",
+    true,
+    cmd_rm::declare,
+};
+
+}  // namespace sabath::cli

@@ -1,0 +1,44 @@
+// One asset's room, and its removal: what no other asset needs goes, with its view and refs. What a source can bring
+// again is deleted at once; what none can restore goes to the trash, for the window of a collection. Free functions;
+// one thread each. Throws Error{space}, Error{storage}, Error{interrupted}.
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <stop_token>
+#include <string>
+
+#include "sabath/digest.h"
+#include "store/store.h"
+
+namespace sabath {
+
+struct RemovedAsset {
+  Sha256 root;
+  std::set<Sha256> keys;          // source keys of the asset and of its fragments
+  std::set<Sha256> others;        // of all other assets that are known
+  bool pinned_elsewhere = false;  // another recipe pins the root
+};
+
+// On the disk, in blocks.
+struct AssetRoom {
+  std::uint64_t files = 0, bytes = 0;  // as the manifest says
+  std::uint64_t stored_bytes = 0;      // of its objects, and of its members of packs
+  std::uint64_t alone_bytes = 0;       // of these, what no other asset needs
+  std::uint64_t view_bytes = 0;        // what its view has for itself
+};
+[[nodiscard]] AssetRoom room_of(Store& store, const RemovedAsset& asset);
+
+struct RemovalReport {
+  std::string why_kept;            // not empty: nothing was done
+  bool pinned = false;             // that is why
+  std::uint64_t freed_bytes = 0;   // on the disk, of objects, packs and views
+  std::uint64_t trash_bytes = 0;   // moved to the trash: a collection with `now` frees it, its undo brings it back
+  std::uint64_t shared_bytes = 0;  // stays: other assets need it
+  std::string waiting;             // why the trash could not be emptied; empty: no source can restore it
+};
+// `now`: also what no source can restore is deleted.
+[[nodiscard]] RemovalReport remove_asset(Store& store, const RemovedAsset& asset, bool now,
+                                         const std::stop_token& stop);
+
+}  // namespace sabath

@@ -1,0 +1,61 @@
+#include "store/registered.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "base/file.h"
+#include "base/wording.h"
+#include "sabath/error.h"
+#include "store/disk/listing.h"
+#include "store/disk/small_file.h"
+#include "store/state.h"
+
+namespace sabath {
+namespace {
+
+namespace fs = std::filesystem;
+
+fs::path file_of(const Layout& layout, const std::string& name) {
+  return layout.recipes() / "datasets" / (name + ".json");
+}
+
+}  // namespace
+
+std::vector<fs::path> registered_rooms(const fs::path& store, const Owners& owners) {
+  const Layout own(store, ::geteuid());
+  std::vector<fs::path> rooms, all = rooms_of_all(own, own.recipes());
+  all.insert(all.begin() + 1, Layout(store).recipes());  // of a store of one user
+  for (const auto& room : all) {
+    const auto there = try_lstat(room);
+    if (there && S_ISDIR(there->st_mode) && owners.trusts(*there)) rooms.push_back(room);
+  }
+  return rooms;
+}
+
+fs::path register_recipe(Store& store, const std::string& name, const std::string& text) {
+  Store::State& state = store.state();
+  const fs::path file = file_of(state.layout, name), room = file.parent_path();
+  if (!try_lstat(file) && list_directory(room).size() >= registered_names_max) {
+    throw Error(FailureKind::usage, fmt::format("{} has {} registered names", room.native(), registered_names_max),
+                fmt::format("`{} {} NAME` frees one", verb_text("rm"), option_text("forget")));
+  }
+  // Of this user alone where several write: another member could replace a name.
+  if (state.layout.of_several_users()) static_cast<void>(::mkdir(room.c_str(), 0755));
+  replace_file(state.temporaries, file, text, true);
+  return file;
+}
+
+bool forget_recipe(Store& store, const std::string& name) {
+  const fs::path file = file_of(store.state().layout, name);
+  if (::unlink(file.c_str()) != 0) {
+    if (errno == ENOENT || errno == ENOTDIR) return false;
+    throw_errno("remove", file, errno);
+  }
+  sync_directory(file.parent_path());
+  return true;
+}
+
+}  // namespace sabath

@@ -1,0 +1,75 @@
+#include "verbs/care/registration.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "base/file.h"
+#include "base/wording.h"
+#include "recipe/catalogue.h"
+#include "recipe/parse.h"
+#include "sabath/error.h"
+#include "sabath/path.h"
+#include "session/holding.h"
+#include "store/registered.h"
+#include "verbs/verb.h"
+
+namespace sabath {
+namespace {
+
+std::optional<Recipe> try_find(const Catalogue& catalogue, const std::string& name) {
+  try {
+    Recipe recipe = catalogue.find(name, std::nullopt);
+    return recipe.name == name ? std::optional(std::move(recipe)) : std::nullopt;
+  } catch (const Error& error) {
+    if (error.failure().kind != FailureKind::not_found) throw;
+    return std::nullopt;
+  }
+}
+
+[[noreturn]] void refuse_other_root(const Recipe& known, const Sha256& root, const std::string& remedy) {
+  throw Error(FailureKind::content,
+              fmt::format("{} is {} by {}, and this is {}", known.name, known.manifest->digest.prefixed(),
+                          printable(known.origin), root.prefixed()),
+              "it is another version: take another name" + remedy);
+}
+
+}  // namespace
+
+std::string recipe_text(const std::string& name, const Sha256& root, const std::string& steps) {
+  const Json recipe = {{"schema", 1},
+                       {"kind", "dataset"},
+                       {"name", name},
+                       {"access", {{"kind", "private"}, {"steps", {steps}}}},
+                       {"fragments", Json::array()},
+                       {"manifest", {{"digest", root.prefixed()}, {"urls", Json::array()}}}};
+  return recipe.dump(2);
+}
+
+void check_name(const std::string& name) {
+  if (is_name(name)) return;
+  throw Error(FailureKind::usage, fmt::format("\"{}\" is no name", printable(name)),
+              "names begin with a letter or digit, go on with these and . _ + -, and have at most 128 characters");
+}
+
+Registration register_name(const SessionSettings& settings, Store& store, const std::string& name, const Sha256& root,
+                           const std::string& steps) {
+  check_name(name);
+  const Catalogue directories(settings.roots, settings.recipe_directories);
+  if (const auto known = try_find(directories, name)) {
+    if (known->manifest && known->manifest->digest != root) refuse_other_root(*known, root, "");
+    return {"", known->origin, known->manifest.has_value()};
+  }
+  const std::string text = recipe_text(name, root, steps);
+  if (const auto known = try_find(Catalogue({}, {}, registered_of(settings)), name)) {
+    if (!known->manifest || known->manifest->digest != root) {
+      refuse_other_root(*known, root,
+                        fmt::format(", or free this one by `{} {} {}`", verb_text("rm"), option_text("forget"), name));
+    }
+    return {text, known->origin, true};
+  }
+  return {text, register_recipe(store, name, text + "\n").native(), true};
+}
+
+}  // namespace sabath

@@ -1,0 +1,27 @@
+// Makes the name of a tree known to all who use the session's store: docs/store.md, "Registered names". One thread.
+// Throws Error{content} if the name means another root, Error{usage} for what is no name, Error{space}, Error{storage}.
+#pragma once
+
+#include <string>
+
+#include "sabath/digest.h"
+#include "sabath/session.h"
+#include "store/store.h"
+
+namespace sabath {
+
+struct Registration {
+  std::string recipe;       // its text; empty: a recipe of a directory has the name
+  std::string file;         // of the recipe that has the name
+  bool leads_here = false;  // the recipe pins this root
+};
+
+// The same root again changes nothing. A recipe in a directory has the name before any registered one, and stays.
+// `steps`: what a user has to do where content of the tree is lost.
+Registration register_name(const SessionSettings& settings, Store& store, const std::string& name, const Sha256& root,
+                           const std::string& steps);
+// A recipe that pins the root, for a directory of recipes.
+[[nodiscard]] std::string recipe_text(const std::string& name, const Sha256& root, const std::string& steps);
+void check_name(const std::string& name);  // before the work that its tree takes
+
+}  // namespace sabath
