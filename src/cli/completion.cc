@@ -4,6 +4,7 @@
 #include <array>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 #include "sabath/error.h"
 
@@ -35,8 +36,7 @@ class Walk {
     } else if (is_option(word)) {
       pass_option(word);
     } else if (verb_ == nullptr) {
-      name_ += (name_.empty() ? "" : " ") + word;
-      choose();
+      pass_verb(word);
     } else {
       ++arguments_;
     }
@@ -69,12 +69,23 @@ class Walk {
   void pass_option(const std::string& word) {
     const std::size_t equals = std::min(word.find('='), word.size());
     const Option* option = find(word.substr(0, equals));
+    unknown_ = option == nullptr && equals == word.size();
     if (option == nullptr) return;
     if (option->value.empty() || equals < word.size()) {
       take_value(*option, option->value.empty() ? "" : word.substr(equals + 1));
     } else {
       value_of_ = option;
     }
+  }
+
+  // A word that no verb begins with, behind an option of a verb that is still to come, is that option's value.
+  void pass_verb(const std::string& word) {
+    const std::string name = name_.empty() ? word : name_ + " " + word;
+    const bool begins = std::ranges::any_of(
+        verbs_, [&](const Verb* verb) { return verb->name == name || verb->name.starts_with(name + " "); });
+    if (!begins && std::exchange(unknown_, false)) return;
+    name_ = name;
+    choose();
   }
 
   static void take_value(const Option& option, const std::string& value) {
@@ -163,7 +174,7 @@ class Walk {
   std::string name_;
   const Option* value_of_ = nullptr;  // the option whose value comes next
   std::size_t arguments_ = 0;
-  bool rest_ = false;
+  bool rest_ = false, unknown_ = false;  // unknown: the word before was an option of no verb so far
   Completion found_;
 };
 

@@ -108,6 +108,7 @@ class Completion(Case):
         self.assertEqual(self.offer("help", "unp"), ("words", ["unpin"]))
         self.assertEqual(self.offer("nonsense", ""), ("words", []))
         self.assertEqual(self.offer("-d"), ("words", []))
+        self.assertEqual(self.offer("--sample", "3", "fetch", "zebra_t")[1], ["zebra_two"])
         self.assertEqual(self.offer(), self.offer(""))
         models = self.offer("run", "")[1]
         self.assertIn("giraffe", models)
