@@ -1,5 +1,5 @@
-// What may stand next on a command line, for the shells: found in the verbs' own declarations, so a new verb completes
-// without another edit. Pure; any thread.
+// The words that may stand next on a command line, for the shells. The verbs' own declarations name them, so a new verb
+// completes without another edit. Pure; any thread.
 #pragma once
 
 #include <span>

@@ -28,7 +28,7 @@ constexpr std::size_t name_bytes_max = 100;  // a number may follow, and a recip
 constexpr unsigned same_names_max = 1000;
 constexpr std::string_view letters_and_digits = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
 
-// The parameter of a query that gives access to whom has it: a signature, a token, a password. Empty: there is none.
+// The name of a parameter that is a key to the source: a signature, a token, a password. Empty: there is none.
 std::string key_in_query(std::string_view query) {
   constexpr std::array<std::string_view, 4> whole{"sig", "key", "auth", "pwd"};
   constexpr std::array<std::string_view, 9> parts{"signature", "token",   "secret",     "password", "passwd",

@@ -34,14 +34,14 @@ EVERY = list(itertools.product(USERS, LOCALES, WIDTHS))
 SAMPLE = [("root", "none", None), ("reader", "C", 60), ("root", "UTF-8", 200), ("reader", "UTF-8", None)]
 CASES = EVERY if os.environ.get("SABATH_HOUR") == "all" else SAMPLE
 
-# What README.md tells and a test machine cannot do, and why; matched by how the line begins.
+# Lines of README.md that no test machine can run, by how they begin, and why.
 LEFT_OUT = {
     "scripts/quickstart": "it is a test of its own: house.quickstart",
     "scripts/test": "this is it",
     "srun ": "Slurm: tests/slurm",
     "sabath serve --listen 0.0.0.0": "it listens to the world; tests/cli/serve_test.py runs it on loopback",
 }
-# What must be there for a line to make sense, as the text around it says.
+# Commands that a line needs before it, as the text around it says.
 BEFORE = {
     "sabath export climate": "cd && sabath fetch climate",
     "sabath run cosmoflow-nano --at": "sabath stage cosmoflow-nano --to /local/$USER",

@@ -23,8 +23,8 @@ struct Options {
   bool completion = false;
 };
 
-// For the scripts of the shells: "files", "directories" or "words" (which the shell is to offer if there is no other
-// word), then each candidate on a line, a tab, and its help.
+// For the scripts of the shells. The first line is "files" or "directories" if the shell is to offer these where no
+// candidate follows, else "words". Each candidate has a line, with a tab and its help.
 std::string candidates(const Context& context, const std::vector<std::string>& line) {
   const Completion found = complete(line, verbs());
   constexpr std::array places{"words", "files", "directories"};

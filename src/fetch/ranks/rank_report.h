@@ -17,8 +17,8 @@
 
 namespace sabath {
 
-// Counts on every rank; on rank 0 it also passes on. What is reused is only shown as kept: of a file that all ranks
-// share, each calls the others' bytes so, and rank 0 adds up in the end. Any thread.
+// Counts on every rank; on rank 0 it also passes on. Reused bytes are only shown as kept: of a file that all ranks
+// share, each rank calls the others' bytes reused, and rank 0 adds up in the end. Any thread.
 class RankMeter : public EventSink {
  public:
   // `next`: rank 0's display, elsewhere nullptr. `shared`: names of files that all ranks share: rank 0 counts them.

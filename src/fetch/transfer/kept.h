@@ -1,5 +1,6 @@
-// What an earlier try left of one file, as the display is told while it may still be thrown away. A transfer owns it;
-// what it has told is taken back with it, or by set(0) before event::BytesReused says the same for good. One thread.
+// The bytes of one file that an earlier try left, as the display hears of them while they may still be thrown away. A
+// transfer owns it. It takes them back at its end, or by set(0) before event::BytesReused says the same for good. One
+// thread.
 #pragma once
 
 #include <cstdint>

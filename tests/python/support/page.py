@@ -1,4 +1,4 @@
-"""What a page tells its reader to type, and a shell that is typed at: one for the whole page, as a reader has it."""
+"""The commands that a page tells its reader to type, and a shell for them: one for the whole page, as a reader has it."""
 
 import fcntl
 import os
