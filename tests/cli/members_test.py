@@ -3,6 +3,7 @@
 
 import contextlib
 import grp
+import json
 import os
 import pwd
 import shutil
@@ -147,6 +148,30 @@ class Accounts(OwnProgram):
         self.assertIn(f"note: {paths[0]}, of user {stranger}, is no object: it was left where it is", said)
         self.as_account(self.NAMES[0], "gc", "--grace", "0s")
         self.as_account(self.NAMES[0], "du")
+
+    def test_a_members_names_and_content_are_his_own(self):
+        """A name is known to users who trust the member; what another member has a view of is not removed."""
+        one, other = self.NAMES
+        self.as_account(one, "init", "--shared", "--group", self.PROJECT)
+        data = self.shared / "data"
+        place(data / "f", b"data\n")
+        self.as_account(one, "adopt", data, "--name", "ours")
+        room = self.store / f"recipes.{pwd.getpwnam(one).pw_uid}"
+        for path in (room, room / "datasets"):
+            self.assertEqual(stat.S_IMODE(path.stat().st_mode) & 0o022, 0, path)
+        self.as_account(one, "fetch", "ours")
+        self.as_account(other, "path", "ours", code=3)
+        trusting = self.home / "trusting.json"
+        trusting.write_text(json.dumps({"trusted_owners": [one]}))
+        self.as_account(other, "fetch", "ours", "--offline", SABATH_CONFIG=str(trusting))
+        place(data / "g", b"more\n")
+        self.as_account(other, "adopt", data, "--name", "ours", code=7, SABATH_CONFIG=str(trusting))
+        self.as_account(other, "adopt", data, "--name", "ours")  # of a member whom he does not trust he knows nothing
+        for name in (one, other):
+            self.fetch_as(name)
+        refused = self.as_account(one, "rm", "one", code=70)
+        self.assertIn("one is in use by the view of another user", refused.err)
+        self.assertTrue((self.store / f"by-name.{pwd.getpwnam(one).pw_uid}" / "one").is_dir())
 
     def secret(self, name, data=b"a key\n", mode=0o600, group=-1, directory=0o755):
         """A file of a member's, in a directory of his."""

@@ -59,7 +59,7 @@ class Usage(Case):
 
     def test_too_little_and_too_much(self):
         self.refused("info", says="NAME is required")
-        self.refused("du", "x", says="one argument too many: 'x'")
+        self.refused("fetchers", "x", says="one argument too many: 'x'")
         self.refused("verify", "--threads", "many", says="--threads")
         self.refused("--store", says="--store needs one value")
         self.refused("search", "(", says="cannot search for '('")
