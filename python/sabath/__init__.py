@@ -57,5 +57,5 @@ __all__ = [
     "Asset", "AssetFile", "AssetFiles", "FileInfo", "HashMismatch", "Incomplete", "InternalError", "Interrupted", "Invalid",
     "Library", "NeedsLogin", "NoSpace", "NodesFailed", "NotFound", "NotYet", "Offline", "Plan", "ProgramFailed", "Progress",
     "RankSampler", "SabathError", "Session", "StorageError", "Unreachable", "UsageError", "call", "default_session", "fetch",
-    "info", "list", "log_metrics", "open", "path", "plan", "report", "run", "search", "stage", "verify", "view",
+    "info", "log_metrics", "path", "plan", "report", "run", "search", "stage", "verify", "view",
 ]  # fmt: skip

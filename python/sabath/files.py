@@ -76,6 +76,8 @@ class AssetFiles:
         """Up to `length` bytes from `offset` on, fewer only at the end; None: all. Raises NotFound, Offline,
         StorageError."""
         size, _, number, begin = self._found(path)
+        if offset < 0 or (length is not None and length < 0):
+            raise errors.UsageError(f"{path}: there are no bytes before its begin, and no less than none")
         length = max(0, size - offset if length is None else min(length, size - offset))
         if number is None:
             return self._asset.read(path, offset, length)

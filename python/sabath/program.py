@@ -72,7 +72,8 @@ def variables_of(settings: Dict[str, Any]) -> Dict[str, str]:
 
 
 def call(verb: str, arguments: Sequence[str], settings: Dict[str, Any], launcher: Sequence[str] = ()) -> Dict[str, Any]:
-    """The record of `LAUNCHER sabath VERB --json ARGUMENTS`. Its messages go to the log "sabath". Ctrl-C ends it, in order.
+    """The record of `LAUNCHER sabath VERB --json ARGUMENTS`. Its messages go to the log "sabath". Ctrl-C ends it, in order:
+    the terminal does not reach it, because a second signal would end it at once.
     Raises what the record's failures mean."""
     inside = [name for name in RANK_VARIABLES if name in os.environ]
     if inside:
@@ -80,7 +81,8 @@ def call(verb: str, arguments: Sequence[str], settings: Dict[str, Any], launcher
                                 f"let the job's script call `sabath {verb}` before it starts the ranks")  # fmt: skip
     command = [*launcher, find(), verb, "--json", *arguments]
     process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                               env=variables_of(settings), text=True, errors="replace")  # fmt: skip
+                               env=variables_of(settings), text=True, errors="replace",
+                               start_new_session=True)  # fmt: skip
     said: List[str] = []
     reader = threading.Thread(target=_log_lines, args=(process.stderr, said))
     reader.start()

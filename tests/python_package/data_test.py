@@ -12,7 +12,7 @@ import warnings
 import h5py
 import numpy
 import sabath
-from support.case import main, place
+from support.case import main, place, use_memory
 from support.content import fragment, seeded
 from support.package import PackageCase
 from support.traced import traced
@@ -67,6 +67,8 @@ class Packs(PackageCase):
             self.assertEqual(file.seek(2) and io.TextIOWrapper(file).read(3), "1\n2")
         with self.assertRaises(sabath.NotFound):
             files.read("train/none.bin")
+        with self.assertRaises(sabath.UsageError):
+            files.read(self.names[0], -1)
         with self.assertRaises(sabath.Offline):
             self.session.path("many")
         self.assertEqual((self.asset.path / self.names[7]).read_bytes(), content(7), "a directory is made when it is wanted")
@@ -232,4 +234,5 @@ class Quiet(PackageCase):
 
 
 if __name__ == "__main__":
+    use_memory()
     main()

@@ -2,6 +2,7 @@
 """The package in programs with threads, forks, signals and long lives."""
 
 import gc
+import json
 import multiprocessing
 import os
 import pickle
@@ -10,7 +11,7 @@ import threading
 import time
 
 import sabath
-from support.case import main
+from support.case import main, use_memory
 from support.content import seeded
 from support.origin import poll
 from support.package import ROUNDS, PackageCase
@@ -135,7 +136,29 @@ class Forks(PackageCase):
         self.assertEqual(asset.files.read("d/one.bin", 0, 10), begin)
 
 
+RUN = """
+import sabath, sys
+try:
+    sabath.run("sleeper", run_dir="run")
+except KeyboardInterrupt:
+    print("interrupted", flush=True)
+    sys.exit(3)
+"""
+
+
 class Signals(PackageCase):
+    def test_an_interrupt_ends_a_run_in_order(self):
+        self.one(size=1000)
+        self.session.fetch("one")
+        step = {"argv": ["sh", "-c", "echo epoch=1 loss=0.5; exec sleep 600"]}
+        self.sabath.add("sleeper", kind="model", default_dataset="one", run={"one": [step]})
+        process = self.python(RUN)
+        self.assertTrue(poll(lambda: "loss" in read_all(self.home / "run/output"), 120))
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=300)
+        self.assertEqual((process.returncode, out), (3, "interrupted\n"), err)
+        self.assertEqual(json.loads((self.home / "run/run.json").read_text())["state"], "interrupted")
+
     def test_an_interrupt_ends_a_fetch_and_keeps_what_came(self):
         data, origin = self.one(size=40_000_000, http="limit_rate 3m;")
         process = self.python(FETCH)
@@ -171,6 +194,11 @@ class Signals(PackageCase):
                 self.session.fetch("one")
         finally:
             signal.signal(signal.SIGALRM, before)
+
+
+def read_all(path):
+    files = sorted(path.rglob("*")) if path.is_dir() else [path]
+    return "".join(file.read_text() for file in files if file.is_file())
 
 
 def resident_bytes():
@@ -214,4 +242,5 @@ class Leaks(PackageCase):
 
 
 if __name__ == "__main__":
+    use_memory()
     main()

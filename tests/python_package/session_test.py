@@ -205,6 +205,17 @@ class Progress(PackageCase):
         (bar,) = Bars.made
         self.assertEqual((bar.n, bar.total, bar.desc, bar.closed), (9_000_000, 9_000_000, "one", True))
 
+    def test_a_bar_of_tqdm(self):
+        try:
+            import tqdm  # noqa: F401
+        except ImportError:
+            self.skipTest("this Python has no tqdm")
+        self.one(size=1_000_000)
+        process = self.python("import sabath; sabath.fetch('one', progress=True)")
+        out, err = process.communicate(timeout=300)
+        self.assertEqual((process.returncode, out), (0, ""), err)
+        self.assertRegex(err, r"one: 100%.*1\.00M")
+
     def test_what_it_raises_ends_the_call(self):
         self.one(size=40_000_000, http="limit_rate 5m;")
 
