@@ -98,7 +98,10 @@ TEST_F(Keeping, WhatIsRemovedIsFreed) {
   const UsageRecord room = usage(session, {{"clouds"}}, unheard);
   ASSERT_EQ(room.assets.size(), 1U);
   EXPECT_EQ(room.assets[0].files, 1U);
-  EXPECT_EQ(ask(session, "du", {{"names", {"clouds"}}}), to_json(room));
+  const auto assets_of = [](const std::string& record) {
+    return Json::parse(record).at("assets");
+  };  // what is free changes
+  EXPECT_EQ(assets_of(ask(session, "du", {{"names", {"clouds"}}})), assets_of(to_json(room)));
   const RemovalRecord gone = remove(session, {{"clouds"}, true}, unheard);
   ASSERT_EQ(gone.assets.size(), 1U);
   EXPECT_EQ(gone.assets[0].freed_bytes, room.assets[0].alone_bytes);
