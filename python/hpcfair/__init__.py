@@ -4,7 +4,7 @@
     >>> from hpcfair import hpcfair_dataset as dataset
     >>> from hpcfair import modelAPI
 
-What belongs to a verb that SABATH does not have yet raises sabath.NotYet, which names it.
+A name whose verb SABATH does not have yet raises sabath.NotYet, which names the verb.
 """
 
 from . import hpcfair_dataset, hpcfair_model

@@ -1,4 +1,4 @@
-"""What get_metadata() returns: an asset's description as a mapping that prints itself as in the papers."""
+"""The result of get_metadata(): an asset's description as a mapping that prints itself as in the papers."""
 
 from __future__ import annotations
 

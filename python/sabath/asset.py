@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Asset(os.PathLike):
-    """What `fetch` brought. Any thread; it can be pickled, and stands for a path where one is wanted."""
+    """An asset that `fetch` brought. Any thread; it can be pickled, and stands for a path where one is wanted."""
 
     def __init__(self, session: Session, name: str, record: Optional[Dict[str, Any]] = None):
         self.session, self.name = session, name

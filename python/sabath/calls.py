@@ -39,7 +39,7 @@ def _call_in(library: Library, session: int, verb: str, request: Dict[str, Any],
 
 
 def interruptible(work: Callable[[], Any], stop: Callable[[], None]) -> Any:
-    """What `work` returns or raises. Python runs signal handlers in the main thread, and only while it is not inside of C:
+    """Returns and raises as `work` does. Python runs signal handlers in the main thread, and only while it is not in C:
     so there a helper works, and the main thread waits. If the wait is interrupted, `stop` ends the work first."""
     if threading.current_thread() is not threading.main_thread():
         return work()

@@ -1,4 +1,4 @@
-"""What may fail, as exceptions: one for each kind of failure that docs/exit-codes.md has.
+"""The failures, as exceptions: one for each kind of failure that docs/exit-codes.md has.
 
 An exception has `message` (what was attempted, on what, what came back), `hint` (what to do next, may be empty),
 `exit_code` (that of the program `sabath`), `kind` (the word of the records), and `record`: what was done all the same,
@@ -71,7 +71,7 @@ class NoSpace(SabathError):
 
 
 class Unreachable(SabathError, ConnectionError):
-    """The network, or all sources of a fragment, failed. What is verified is kept: the same call again goes on."""
+    """The network, or all sources of a fragment, failed. Verified bytes are kept: the same call again goes on."""
 
     kind, exit_code = "network", 6
 
@@ -123,7 +123,7 @@ class InternalError(SabathError):
 
 
 class Interrupted(SabathError):
-    """The call was stopped; what is verified is kept."""
+    """The call was stopped; verified bytes are kept."""
 
     kind, exit_code = "interrupted", 130
 
@@ -150,7 +150,7 @@ def of_failure(failure: Dict[str, Any], exit_code: int = 0, record: Any = None) 
 
 
 def _failures(record: Dict[str, Any]) -> List[Dict[str, Any]]:
-    """What a record says of its failures, in its order."""
+    """The failures that a record names, in its order."""
     if "error" in record:
         return [record["error"]]
     found = _failed_runs(record)
@@ -168,7 +168,7 @@ def _failures(record: Dict[str, Any]) -> List[Dict[str, Any]]:
 
 
 def _failed_runs(record: Dict[str, Any]) -> List[Dict[str, Any]]:
-    """What a record of `run` or `report` says."""
+    """The failures that a record of `run` or `report` names."""
     found = []
     for run in record.get("runs", ()):
         if run.get("state") in ("failed", "interrupted"):

@@ -110,7 +110,7 @@ class AssetFiles:
         return flat if shape is None else numpy.reshape(flat, shape, order)
 
     def close(self) -> None:
-        """Lets the store collect it again, and closes what is open. What is mapped stays readable."""
+        """Lets the store collect it again, and closes what is open. Mapped arrays stay readable."""
         self._asset.close()
         self._descriptors.close()
 

@@ -1,4 +1,4 @@
-"""What a call tells while it works: counts for a callback or a bar, and lines for the log "sabath"."""
+"""The progress of a call: counts for a callback or a bar, and lines for the log "sabath"."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ log = logging.getLogger("sabath")
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a call is."""
+    """The progress of a call on one asset."""
 
     asset: str = ""
     phase: str = ""  # "resolve", "fetch", "extract", "publish", "verify"
@@ -28,7 +28,7 @@ _LEVELS = {"Warning": logging.WARNING, "Message": logging.INFO, "Note": logging.
 
 
 class Listener:
-    """Hears the events of one call, from any thread. What the callback raises is kept in `failure`, and `stop` is called."""
+    """Hears the events of one call, from any thread. An exception of the callback is kept in `failure`, and `stop` is called."""
 
     def __init__(self, callback: Optional[ProgressCallback], stop: Callable[[], None]):
         self.callback, self.stop = callback, stop
@@ -99,7 +99,7 @@ class Bar:
 
 
 def bar_of(progress: Any, tqdm_class: Any) -> Any:
-    """What hears of the progress: `progress` itself if it is a function; a bar if it is True or `tqdm_class` is given,
+    """The callback for the progress: `progress` itself if it is a function; a bar if it is True or `tqdm_class` is given,
     and tqdm is there; else None."""
     if callable(progress):
         return progress

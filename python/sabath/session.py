@@ -57,7 +57,7 @@ class Session:
             closing()
 
     def with_handle(self, use: Callable[[int], Any]) -> Any:
-        """What `use` returns for the library's session."""
+        """Calls `use` with the library's session, and returns its result."""
         with self._changed_users:
             if self._handle is None:
                 library = self.library
@@ -119,7 +119,7 @@ class Session:
         return self._work("view", {"name": name, "to": to if to is None else os.fspath(to), "as": files})["path"]
 
     def plan(self, names: Names, **request: Any) -> Record:
-        """What a fetch would move, from where, and whether it fits: docs/planning.md. Nothing is moved."""
+        """The plan of a fetch: bytes, sources, and whether they fit (docs/planning.md). Nothing is moved."""
         return self._work("plan", {"names": _list(names), **request}, raises=False)
 
     def verify(self, names: Names = (), progress: Any = None, tqdm_class: Any = None, **request: Any) -> Record:
@@ -141,7 +141,7 @@ class Session:
         return self._ask("info", {"names": [name], "kind": kind})["assets"][0]
 
     def has(self, name: str) -> bool:
-        """Whether the store knows what an asset is, and holds it as a directory or in packs. Raises NotFound."""
+        """True if the store holds the asset, as a directory or in packs. Raises NotFound."""
         where = self._ask("where", {"name": name}, raises=False)
         return bool(where["has_manifest"] and (where["path"] or where["packed"]))
 
@@ -187,7 +187,7 @@ class Session:
             sys.stdout.write(told["line"] + "\n")
             sys.stdout.flush()
 
-    # How they are called --------------------------------------------------------------------------------------------
+    # Their calls --------------------------------------------------------------------------------------------
 
     def _changed(self, **settings: Any) -> Session:
         wanted = {key: _plain(value) for key, value in settings.items() if value is not None}

@@ -144,7 +144,7 @@ class RankSampler:
         return file, sample - self._starts[file]
 
     def state_dict(self, consumed: Optional[int] = None) -> Dict[str, Any]:
-        """Where it is, to go on in the middle of an epoch. `consumed`: the samples of this epoch that training has used;
+        """Its place, to go on in the middle of an epoch. `consumed`: the samples of this epoch that training has used;
         None: all that were handed out, which with the workers of a DataLoader are some more."""
         return {"version": STATE_VERSION, "epoch": self.epoch, "position": self.position if consumed is None else consumed,
                 **self._identity()}  # fmt: skip

@@ -10,6 +10,7 @@ import sys
 import tempfile
 import unittest
 
+from support import program
 from support.case import main
 from support.package import PackageCase
 
@@ -51,6 +52,19 @@ class Install(PackageCase):
         self.assertTrue(package.startswith(str(environment)), package)
         self.assertEqual(path, self.session.path("one"))
         self.assertTrue((pathlib.Path(package) / "py.typed").is_file())
+
+
+class Finding(PackageCase):
+    def test_the_library_is_found_beside_the_program(self):
+        copy = self.home / "elsewhere"
+        shutil.copytree(PACKAGES / "sabath", copy / "sabath", ignore=shutil.ignore_patterns("__pycache__"))
+        clean = {name: value for name, value in os.environ.items() if name not in ("SABATH_LIBRARY", "SABATH_PROGRAM")}
+        expected = os.path.realpath(os.environ["SABATH_LIBRARY"])
+        in_path = f"{pathlib.Path(program.BINARY).parent}:{os.environ['PATH']}"
+        for variables in ({"SABATH_PROGRAM": program.BINARY}, {"PATH": in_path}):
+            told = subprocess.run([sys.executable, "-c", "import sabath; print(sabath.Library.opened().file)"], check=True,
+                                  env={**clean, "PYTHONPATH": str(copy), **variables}, capture_output=True, text=True).stdout  # fmt: skip
+            self.assertEqual(os.path.realpath(told.strip()), expected)
 
 
 class Source(unittest.TestCase):

@@ -32,7 +32,7 @@ print("done")
 
 
 def in_child(session, name, queue):
-    """What a spawned process does with a session that it was given."""
+    """The work of a spawned process, with a session that it was given."""
     asset = session.fetch(name)
     queue.put((asset.root, asset.files.read("d/one.bin", 0, 10)))
 
@@ -72,7 +72,7 @@ class Threads(PackageCase):
 
 class Forks(PackageCase):
     def forked(self, work):
-        """What `work` returns in a child, as a fork without exec leaves it."""
+        """The result of `work` in a child that was forked without exec."""
         read, write = os.pipe()
         child = os.fork()
         if child == 0:

@@ -15,7 +15,7 @@ ROUNDS = int(os.environ.get("SABATH_PYTHON_ROUNDS", "1"))  # scripts/test --part
 
 
 def own_environment(environment):
-    """What the library reads of the environment is the test's, and not the caller's."""
+    """The library reads the test's environment, and not the caller's."""
     kept = ("SABATH_LIBRARY", "SABATH_PROGRAM", "SABATH_BINARY")
     for name in [name for name in os.environ if name.startswith("SABATH_") and name not in kept]:
         del os.environ[name]
@@ -51,7 +51,7 @@ class PackageCase(Case):
                                 env={**os.environ, **variables}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)  # fmt: skip
 
     def run_python(self, code, *arguments, **variables):
-        """What it printed, as JSON."""
+        """Its output, as JSON."""
         process = self.python(code, *arguments, **variables)
         out, err = process.communicate(timeout=program.RUN_SECONDS_MAX)
         self.assertEqual(process.returncode, 0, f"{out}\n{err}")
