@@ -58,6 +58,7 @@ class Line {
   }
 
   ParsedLine parse(std::vector<std::string> arguments) {
+    move_behind_verb(arguments);
     take_rest(arguments);
     std::ranges::reverse(arguments);  // CLI11 takes them from the back
     try {
@@ -95,6 +96,49 @@ class Line {
     if (text.size() > 1 && std::islower(static_cast<unsigned char>(text[1])))
       text[0] = static_cast<char>(text[0] | 0x20);
     return printable(text, 400);
+  }
+
+  // An option of a verb may stand before it, as a global one may behind it.
+  void move_behind_verb(std::vector<std::string>& arguments) const {
+    for (const auto& branch : branches_) {
+      std::vector<std::string> front, moved;
+      std::size_t at = 0;
+      while (at < arguments.size() && arguments[at].starts_with('-')) {
+        const Option* const global = option_of(globals_, arguments[at]);
+        const Option* const own = global != nullptr ? nullptr : option_of(branch->options, arguments[at]);
+        if (global == nullptr && own == nullptr) break;
+        const bool apart = !(global != nullptr ? global : own)->value.empty() && !has_value(arguments[at]);
+        auto& to = own != nullptr ? moved : front;
+        to.push_back(arguments[at++]);
+        if (apart && at < arguments.size()) to.push_back(arguments[at++]);
+      }
+      std::string words;
+      while (at < arguments.size() && words.size() < branch->verb->name.size()) {
+        front.push_back(arguments[at]);
+        words += (words.empty() ? "" : " ") + arguments[at++];
+      }
+      if (moved.empty() || words != branch->verb->name) continue;
+      front.insert(front.end(), moved.begin(), moved.end());
+      front.insert(front.end(), arguments.begin() + static_cast<std::ptrdiff_t>(at), arguments.end());
+      arguments = std::move(front);
+      return;
+    }
+  }
+
+  // Of "--to=DIR", "--to", "-jN" or "-j".
+  static const Option* option_of(const OptionSet& set, const std::string& word) {
+    const std::string name = word.starts_with("--") ? word.substr(0, word.find('=')) : word.substr(0, 2);
+    const auto has_name = [&](const Option& option) {
+      std::vector<std::string> names;
+      append_names(option, names);
+      return std::ranges::find(names, name) != names.end();
+    };
+    const auto found = std::ranges::find_if(set.options(), has_name);
+    return found == set.options().end() ? nullptr : &*found;
+  }
+
+  static bool has_value(const std::string& word) {
+    return word.starts_with("--") ? word.find('=') != std::string::npos : word.size() > 2;
   }
 
   // The words after "--" belong to another program, if the verb takes one. CLI11 does not keep this border.

@@ -61,6 +61,19 @@ TEST(Parser, TakesGlobalOptionsBeforeAndAfterTheVerb) {
   }
 }
 
+TEST(Parser, TakesOptionsOfTheVerbBeforeItToo) {
+  for (const auto& line : {std::vector<std::string>{"--kind", "model", "-f", "--json", "-d", "d", "fetch", "one"},
+                           {"--json", "--kind=model", "-dd", "--force", "fetch", "one"}}) {
+    const ParsedLine parsed = parse(line);
+    EXPECT_EQ(parsed.verb, &fetch);
+    EXPECT_TRUE(parsed.globals.json && seen.force);
+    EXPECT_EQ(seen.kind, "model");
+    EXPECT_EQ(seen.datasets, std::vector<std::string>{"d"});
+    EXPECT_EQ(seen.names, std::vector<std::string>{"one"});
+  }
+  EXPECT_EQ(failure_of({"--knd", "model", "fetch"}).message, "sabath fetch: no such option: '--knd'");
+}
+
 TEST(Parser, AnOptionTakesOneValueAndLeavesTheArguments) {
   (void)parse(
       {"fetch", "-d", "a", "one", "-d", "b", "two", "-f", "--lanes", "8", "--limit-rate=10M", "--kind", "model"});
