@@ -101,6 +101,7 @@ class Session:
         if repo_type not in (None, "model", "dataset"):
             raise errors.UsageError(f"repo_type is model or dataset, not {repo_type!r}")
         request = {f"{repo_type or 'name'}s": [wanted], "force": force_download, "refresh": refresh, "sample": sample,
+                   "view": False,  # Asset.path makes one, once it is asked for
                    "select": _list(allow_patterns), "path": [os.fspath(each) for each in local_copies]}  # fmt: skip
         record = session._work("fetch", request, progress, tqdm_class)
         found = next((each for each in record["assets"] if each["name"] == name.split("@")[0]), record["assets"][0])
