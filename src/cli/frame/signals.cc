@@ -69,8 +69,8 @@ Signals::Signals() {
 }
 
 Signals::~Signals() {
-  for (const int signal : asking) {
-    if (!is_ignored(signal)) install(signal, SIG_DFL);
+  for (const int signal : asking) {  // a launcher may send its signal again while the process ends with its exit code
+    if (!is_ignored(signal)) install(signal, signal == received_ ? SIG_IGN : SIG_DFL);
   }
   ::close(pipe_write);  // the thread reads the end of it
   pipe_write = -1;
