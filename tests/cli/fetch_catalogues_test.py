@@ -79,6 +79,21 @@ class Hub(Case):
         self.assertEqual(self.fetch("set")["fetched_bytes"], 0)
         self.assertEqual([line for line, headers, _ in self.hub.requests if "Authorization" in headers], [])
 
+    def test_by_its_url_alone(self):
+        """`fetch hf://...` writes the recipe of a repository, of a revision's directory, or of one file."""
+        for url, name, tree in (
+            ("hf://datasets/Lab/set", "set", FILES),
+            ("hf://datasets/Lab/set@v1/data/", "data", {n[5:]: d for n, d in FILES.items() if n.startswith("data/")}),
+            (f"hf://datasets/Lab/set@{COMMIT}/README.md", "README.md", {"README.md": FILES["README.md"]}),
+        ):
+            with self.subTest(url):
+                asset = self.fetch(url)
+                self.assertEqual(asset["name"], name)
+                self.expect_tree(asset["path"], tree)
+                asked = len(self.hub.requests)
+                self.assertEqual(self.fetch(name)["fetched_bytes"], 0)
+                self.assertEqual(len(self.hub.requests), asked)
+
     def test_revision_directory_and_pattern(self):
         for url, tree in (
             ("hf://datasets/Lab/set@v1/data/", {n.removeprefix("data/"): d for n, d in FILES.items() if "data/" in n}),
