@@ -56,8 +56,8 @@ std::string read_text(const fs::path& path) {
   std::optional<std::string> text = try_read_text(path, recipe_size_max);
   if (!text) throw Error(FailureKind::not_found, fmt::format("no recipe file {}", printable(path.native(), 1000)));
   if (text->empty()) {
-    throw Error(FailureKind::invalid, fmt::format("{} is empty", printable(path.native(), 1000)),
-                "write the recipe into it, or remove it");
+    throw EmptyRecipe(FailureKind::invalid, fmt::format("{} is empty", printable(path.native(), 1000)),
+                      "write the recipe into it, or remove it");
   }
   return std::move(*text);
 }
@@ -81,11 +81,6 @@ std::string read_registered(const fs::path& path, const std::vector<std::uint32_
   std::string text(static_cast<std::size_t>(size), '\0');
   text.resize(read_at(file->get(), std::as_writable_bytes(std::span(text)), 0, path));
   return text;
-}
-
-bool has_no_text(const fs::path& file) {
-  const auto status = try_stat(file);
-  return status && S_ISREG(status->st_mode) && status->st_size == 0;
 }
 
 // The kind by the names of a file's folders, the innermost first.
@@ -182,13 +177,17 @@ Recipe Catalogue::find(const std::string& name, std::optional<AssetKind> kind) c
   std::optional<Recipe> second_choice;  // right but for its case
   std::vector<std::string> names;
   std::string problem;
+  std::optional<EmptyRecipe> empty;
   for (const File& file : files_) {
     if (kind && file.kind != *kind) continue;
     std::optional<Recipe> recipe;
     try {
       recipe = read(file);
+    } catch (const EmptyRecipe& error) {
+      if (file.stem == wanted && !empty) empty = error;
+      continue;
     } catch (const Error& error) {
-      if (file.stem == wanted && !file.registered && !has_no_text(file.path)) throw;
+      if (file.stem == wanted && !file.registered) throw;
       if (problem.empty()) problem = error.failure().message;
       continue;
     }
@@ -200,6 +199,7 @@ Recipe Catalogue::find(const std::string& name, std::optional<AssetKind> kind) c
     if (alike && has_version && !second_choice) second_choice = std::move(recipe);
   }
   if (second_choice) return std::move(*second_choice);
+  if (empty) throw EmptyRecipe(*empty);
   throw_not_found(name, names, problem);
 }
 
@@ -213,9 +213,11 @@ void Catalogue::throw_not_found(const std::string& name, const std::vector<std::
   throw Error(FailureKind::not_found, fmt::format("no recipe named \"{}\"", printable(name)), hint);
 }
 
-std::optional<Recipe> Catalogue::try_find(const std::string& name, AssetKind kind) const {
+std::optional<Recipe> Catalogue::try_find(const std::string& name, std::optional<AssetKind> kind) const {
   try {
     return find(name, kind);
+  } catch (const EmptyRecipe&) {
+    return std::nullopt;
   } catch (const Error& error) {
     if (error.failure().kind != FailureKind::not_found) throw;
     return std::nullopt;

@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "sabath/error.h"
 #include "sabath/recipe.h"
 
 namespace sabath {
@@ -23,6 +24,12 @@ namespace sabath {
 struct RegisteredRecipes {
   std::vector<std::filesystem::path> rooms = {};
   std::vector<std::uint32_t> owners = {};  // user ids
+};
+
+// A redirection may have made the file, and filled nothing in yet: a recipe that comes later in the search has the
+// name.
+struct EmptyRecipe : Error {
+  using Error::Error;
 };
 
 class Catalogue {
@@ -34,7 +41,8 @@ class Catalogue {
   // come before models, models before workflows, within each directory. An unreadable recipe hides nothing but itself.
   [[nodiscard]] Recipe find(const std::string& name, std::optional<AssetKind> kind) const;
 
-  [[nodiscard]] std::optional<Recipe> try_find(const std::string& name, AssetKind kind) const;  // nullopt: not found
+  // nullopt: not found, or in an empty file only.
+  [[nodiscard]] std::optional<Recipe> try_find(const std::string& name, std::optional<AssetKind> kind) const;
   // The dataset that a model brings: as its recipe says, else the first of `sets` that is one, else the one of its
   // name.
   [[nodiscard]] std::optional<Recipe> dataset_of(const Recipe& model, const RunSets& sets) const;

@@ -81,7 +81,7 @@ class Names(Case):
         listed = self.expect(self.sabath.run("list"))
         self.assertIn(f"left out: {recipe} is empty", listed.err)
         (self.sabath.recipes / "datasets/empty.json").write_bytes(b"")
-        self.assertIn("empty.json is empty", self.expect(self.sabath.run("fetch", "empty"), 3).err)
+        self.assertIn("empty.json is empty", self.expect(self.sabath.run("fetch", "empty"), 12).err)
 
     def test_import_registers_and_says_what_is_next(self):
         self.adopt()

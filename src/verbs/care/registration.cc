@@ -19,13 +19,8 @@ namespace sabath {
 namespace {
 
 std::optional<Recipe> try_find(const Catalogue& catalogue, const std::string& name) {
-  try {
-    Recipe recipe = catalogue.find(name, std::nullopt);
-    return recipe.name == name ? std::optional(std::move(recipe)) : std::nullopt;
-  } catch (const Error& error) {
-    if (error.failure().kind != FailureKind::not_found) throw;
-    return std::nullopt;
-  }
+  auto recipe = catalogue.try_find(name, std::nullopt);
+  return recipe && recipe->name == name ? std::move(recipe) : std::nullopt;
 }
 
 [[noreturn]] void refuse_other_root(const Recipe& known, const Sha256& root, const std::string& remedy) {

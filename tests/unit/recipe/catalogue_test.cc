@@ -89,8 +89,9 @@ TEST_F(CatalogueTest, AnEmptyFileIsPassedOver) {
   write("s/datasets/one.json", dataset("one"));
   EXPECT_EQ(Catalogue({}, {directory_ / "r", directory_ / "s"}).find("one", {}).name, "one");
   const Failure failure = failure_of(Catalogue({}, {directory_ / "r"}), "one");
-  EXPECT_EQ(failure.kind, FailureKind::not_found);
-  EXPECT_NE(failure.hint.find("one.json is empty"), std::string::npos) << failure.hint;
+  EXPECT_EQ(failure.kind, FailureKind::invalid);
+  EXPECT_TRUE(failure.message.ends_with("one.json is empty")) << failure.message;
+  EXPECT_FALSE(Catalogue({}, {directory_ / "r"}).try_find("one", {}));
 }
 
 TEST_F(CatalogueTest, SearchesTheOriginalsLayoutFirst) {
