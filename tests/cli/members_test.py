@@ -170,7 +170,7 @@ class Accounts(OwnProgram):
         for name in (one, other):
             self.fetch_as(name)
         refused = self.as_account(one, "rm", "one", code=70)
-        self.assertIn("one is in use by the view of another user", refused.err)
+        self.assertIn("one is in use by the view of uid ", refused.err)
         self.assertTrue((self.store / f"by-name.{pwd.getpwnam(one).pw_uid}" / "one").is_dir())
 
     def secret(self, name, data=b"a key\n", mode=0o600, group=-1, directory=0o755):
