@@ -256,7 +256,7 @@ class Accounts(OwnProgram):
         pin = {"digest": self.sabath.run("manifest", "show", "--json", self.home / "m").record["manifest"],
                "urls": [f"file://{self.home}/m"]}  # fmt: skip
         self.sabath.add("ours", [fragment(f"file://{key}", path="key")], manifest=pin)
-        self.as_account(me, "fetch", "ours", code=7)
+        self.as_account(me, "fetch", "ours", "--lanes", "1", code=7)  # one after the other
         self.sabath.add("ours", [fragment(self.server.url("true/key"), path="key")], manifest=pin)
         self.assertEqual(self.fetch_as(me, "ours")["reused"]["partial"], 2 * CHUNK)
         self.assertEqual(stat.S_IMODE(object_of(self.store, len(data)).stat().st_mode), 0o440)
