@@ -355,7 +355,7 @@ class WithoutEnd(WebCase):
                 result = self.ground.refused(code, words, hint="split the list" if code == 12 else None)
                 self.assertEqual([head.split()[1] for head in far.heads], ["/l"], "it was not asked")
                 received = sum(source["bytes"] for source in result.sources().values())
-                self.assertLess(received, (size or (0 if first == longer else 256 << 20)) + (8 << 20), "it listened too long")
+                self.assertLess(received, (size or (0 if first == longer else 256 << 20)) + (16 << 20), "it listened too long")
 
 
 if __name__ == "__main__":
