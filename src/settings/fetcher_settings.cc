@@ -115,10 +115,7 @@ CommandSettings command_settings(const Environment& environment, const std::vect
     commands.directories.insert(commands.directories.end(), file->fetchers.begin(), file->fetchers.end());
     commands.prefer.insert(file->prefer.begin(), file->prefer.end());
   }
-  const auto data = environment.get("XDG_DATA_HOME");
-  const fs::path base = data && fs::path(*data).is_absolute() ? fs::path(*data)
-                        : environment.home.empty()            ? fs::path()
-                                                              : environment.home / ".local/share";
+  const fs::path base = environment.base_directory("XDG_DATA_HOME", ".local/share");
   if (!base.empty() && stands_as_directory(base / "sabath/fetchers"))
     commands.directories.push_back(base / "sabath/fetchers");
   if (const fs::path ours = shipped(environment); !ours.empty()) commands.directories.push_back(ours);
