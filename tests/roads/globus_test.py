@@ -181,7 +181,8 @@ class Refusals(GlobusCase):
                 self.ground.succeeds("bad", DATA)
                 self.clean_inbox()
                 self.forget()
-        self.assertEqual(len(self.service.calls("/cancel")), 1)
+        # One task; the request may come again, where its answer was lost.
+        self.assertEqual(len(set(self.service.calls("/cancel"))), 1, self.service.requests)
 
     def test_not_where_it_should_be(self):
         other = self.ground.directory / "other"
