@@ -35,7 +35,7 @@ function(sabath_module name)
     target_compile_options(sabath_${name} PRIVATE -fsanitize=fuzzer-no-link)
   endif()
   # These look at each byte. The others call them and libraries, and the presets compile those in two thirds of the time.
-  if(name MATCHES "^(base(_.*)?|hdf5|manifest|metrics)$")
+  if(name MATCHES "^(base(_.*)?|formats|hdf5|manifest|metrics)$")
     if(CMAKE_BUILD_TYPE STREQUAL "Release")
       target_compile_options(sabath_${name} PRIVATE -O3)
     endif()

@@ -16,6 +16,7 @@ from rooms import PURE, ROOMS
 BELOW = {
     "base": set(),
     "comm": {"base"},
+    "formats": {"base"},
     "metrics": {"base"},
     "record": {"base"},
     "report": {"base", "metrics", "record"},
