@@ -72,6 +72,9 @@ std::string result_of(Hdf5Request request, const std::function<void()>& alive) {
       if (!request.objects) hash.objects.clear();
       return encode_hash(hash);
     }
+    case Hdf5Request::What::extract:
+      if (request.selections.size() != 1) throw Error(FailureKind::usage, "one selection is extracted at a time");
+      return encode_extracted(extract_into(request.file, request.selections[0], request.out, request.offset, alive));
     case Hdf5Request::What::select:
       break;
   }

@@ -66,7 +66,7 @@ std::string Hdf5Request::encode() const {
   parcel.add(static_cast<std::uint64_t>(what)).add(file.native()).add(std::uint64_t{objects});
   parcel.add(std::uint64_t{selections.size()});
   for (const Hyperslab& selection : selections) parcel.add(format_selection(selection));
-  parcel.add(out.native());
+  parcel.add(out.native()).add(offset);
   add_options(parcel, options);
   return parcel.take();
 }
@@ -74,13 +74,14 @@ std::string Hdf5Request::encode() const {
 Hdf5Request Hdf5Request::parse(std::string_view bytes) {
   Parcel::Reader parcel(bytes);
   Hdf5Request request;
-  request.what = choice_in(parcel, What::select);
+  request.what = choice_in(parcel, What::extract);
   request.file = parcel.text();
   request.objects = parcel.flag();
   for (std::uint64_t left = parcel.number(); left > 0; --left) {
     request.selections.push_back(parse_selection(parcel.text()));
   }
   request.out = parcel.text();
+  request.offset = parcel.number();
   request.options = options_in(parcel);
   return request;
 }
@@ -130,6 +131,22 @@ SelectedFile parse_selected(std::string_view bytes) {
   made.seconds = std::bit_cast<double>(parcel.number());
   for (std::uint64_t left = parcel.number(); left > 0; --left) made.files.emplace_back(parcel.text());
   while (!parcel.at_end()) made.left_out.push_back(parcel.text());
+  return made;
+}
+
+std::string encode_extracted(const Extracted& made) {
+  Parcel parcel;
+  parcel.add(made.descr).add(made.bytes);
+  for (const std::uint64_t extent : made.shape) parcel.add(extent);
+  return parcel.take();
+}
+
+Extracted parse_extracted(std::string_view bytes) {
+  Parcel::Reader parcel(bytes);
+  Extracted made;
+  made.descr = parcel.text();
+  made.bytes = parcel.number();
+  while (!parcel.at_end()) made.shape.push_back(parcel.number());
   return made;
 }
 

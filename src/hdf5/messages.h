@@ -6,19 +6,21 @@
 #include <string>
 #include <string_view>
 
+#include "hdf5/extract.h"
 #include "hdf5/logical_hash.h"
 #include "hdf5/select.h"
 
 namespace sabath {
 
 struct Hdf5Request {
-  enum class What { inspect, hash, select };
+  enum class What { inspect, hash, select, extract };
   What what = What::inspect;
   std::filesystem::path file;
   bool objects = false;  // hash: each object's, too
-  // select:
+  // select, and of one selection extract:
   Selections selections;
   std::filesystem::path out;
+  std::uint64_t offset = 0;  // extract: in `out`, which may be none
   SelectOptions options;  // without its functions
 
   [[nodiscard]] std::string encode() const;
@@ -29,5 +31,7 @@ struct Hdf5Request {
 [[nodiscard]] LogicalHash parse_hash(std::string_view bytes);
 [[nodiscard]] std::string encode_selected(const SelectedFile& made);
 [[nodiscard]] SelectedFile parse_selected(std::string_view bytes);
+[[nodiscard]] std::string encode_extracted(const Extracted& made);
+[[nodiscard]] Extracted parse_extracted(std::string_view bytes);
 
 }  // namespace sabath

@@ -87,7 +87,7 @@ LogicalHash Hdf5::hash(const std::filesystem::path& file, bool objects, const st
 
 SelectedFile Hdf5::select(const std::filesystem::path& source, const Selections& selections,
                           const std::filesystem::path& out, const SelectOptions& options, const std::stop_token& stop) {
-  Hdf5Request request{Hdf5Request::What::select, source, false, selections, out, options};
+  Hdf5Request request{Hdf5Request::What::select, source, false, selections, out, 0, options};
   if (request.options.unfinished.empty()) request.options.unfinished = out.native() + ".new";
   try {
     return parse_selected(ask(request, stop));
@@ -95,6 +95,11 @@ SelectedFile Hdf5::select(const std::filesystem::path& source, const Selections&
     remove_tree(request.options.unfinished);
     throw;
   }
+}
+
+Extracted Hdf5::extract(const std::filesystem::path& file, const Hyperslab& selection, const std::filesystem::path& out,
+                        std::uint64_t offset, const std::stop_token& stop) {
+  return parse_extracted(ask({Hdf5Request::What::extract, file, false, {selection}, out, offset, {}}, stop));
 }
 
 }  // namespace sabath

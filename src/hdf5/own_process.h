@@ -4,7 +4,7 @@
 //
 // The process is a companion of this library (base/companion.h). The first call starts it; it answers one call after
 // the other; after a failure the next call starts another. It ends with this object, or with the thread that started
-// it: so each thread needs a Hdf5 of its own. Throws what inspect.h, logical_hash.h and select.h say, and
+// it: so each thread needs a Hdf5 of its own. Throws what inspect.h, logical_hash.h, select.h and extract.h say, and
 // Error{invalid} with the file's name if the process died of a signal, gave no sign of life or took too much memory;
 // Error{interrupted} after a stop request: the process is then dead; Error{command} if the program cannot be started.
 #pragma once
@@ -32,6 +32,10 @@ class Hdf5 {
   [[nodiscard]] SelectedFile select(const std::filesystem::path& source, const Selections& selections,
                                     const std::filesystem::path& out, const SelectOptions& options,
                                     const std::stop_token& stop);
+
+  // As extract.h says. `out` is left as the process left it.
+  [[nodiscard]] Extracted extract(const std::filesystem::path& file, const Hyperslab& selection,
+                                  const std::filesystem::path& out, std::uint64_t offset, const std::stop_token& stop);
 
  private:
   [[nodiscard]] std::optional<std::string> answer_to(const Hdf5Request& request, const std::string& what,

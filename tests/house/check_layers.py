@@ -29,6 +29,7 @@ BELOW = {
     "mpi": {"base", "comm"},
     "serve": {"base", "recipe", "manifest", "store"},
 }
+BELOW["builtin"] = {"base", "formats", "hdf5"}
 BELOW["companion"] = {"base", "comm", "hdf5", "run"}  # what the program does for the library
 BELOW["settings"] = {"base", "recipe", "store"}
 BELOW["plugin"] = {"base", "fetch", "hdf5", "mpi", "serve"}  # no folder includes it: the program is linked with it
@@ -64,6 +65,7 @@ THIRD_PARTY = {
     r"yaml\.h": {"src/run"},
     r"archive(_entry)?\.h": {"src/fetch"},
     r"microhttpd\.h": {"src/serve"},
+    r"zlib\.h": {"src/formats"},
     r"zstd\.h": {"src/manifest", "src/store", "src/fetch"},
     r"CLI/.*": {"src/cli"},
 }
