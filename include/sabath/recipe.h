@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -17,6 +18,8 @@
 #include "sabath/url.h"
 
 namespace sabath {
+
+struct Metadata;  // sabath/metadata.h
 
 enum class AssetKind { dataset, model, workflow };
 
@@ -121,6 +124,7 @@ struct Recipe {
   std::vector<std::string> metrics;             // patterns with named groups, for what the run prints
   std::map<std::string, std::string> metadata;  // free facts: samples, shapes, target, ...
   std::string origin;                           // the file it was read from
+  std::shared_ptr<const Metadata> about;        // metadata_of(); null: the recipe says nothing
 };
 
 }  // namespace sabath

@@ -16,7 +16,8 @@ namespace {
 void refuse_forgotten_schema(const JsonValue& document, std::string_view origin) {
   const auto* members = document.get<JsonValue::Object>();
   if (members == nullptr) return;
-  constexpr std::string_view newer[] = {"$schema", "kind", "version", "title", "licence", "access", "manifest"};
+  constexpr std::string_view newer[] = {"$schema",  "kind", "version", "title",    "licence", "access",
+                                        "manifest", "id",   "doi",     "creators", "tags",    "keywords"};
   const std::string schema[] = {"schema"};
   for (const JsonMember& member : *members) {
     const bool misspelt = member.key != newer[0] && nearest(member.key, schema).has_value();

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "recipe/fields.h"
+#include "recipe/metadata.h"
 #include "recipe/run_sets.h"
 #include "sabath/error.h"
 
@@ -190,6 +191,7 @@ Recipe read_schema_1(const JsonValue& document, std::string_view origin) {
   recipe.env_vars = take_env_vars(object);
   read_run_sets(object, recipe);
   recipe.metadata = take_facts(object, "metadata");
+  recipe.about = take_metadata(object, recipe.kind);
   object.finish();
   return recipe;
 }

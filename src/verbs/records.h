@@ -30,6 +30,7 @@ struct ManifestEntry;
 struct ManifestExportRecord;
 struct ManifestShowRecord;
 struct ManifestVerifyRecord;
+struct Metadata;
 struct MetricsRecord;
 struct PathRecord;
 struct PinRecord;
@@ -75,6 +76,7 @@ struct WhereRecord;
 [[nodiscard]] Json json_of(const ManifestExportRecord& record);
 [[nodiscard]] Json json_of(const ManifestShowRecord& record);
 [[nodiscard]] Json json_of(const ManifestVerifyRecord& record);
+[[nodiscard]] Json json_of(const Metadata& data);  // a member for each key of a recipe
 [[nodiscard]] Json json_of(const MetricsRecord& record);
 [[nodiscard]] Json json_of(const PathRecord& record);
 [[nodiscard]] Json json_of(const PinRecord& record);

@@ -32,6 +32,12 @@ def dataset(base):
         "schema": 1, "kind": "dataset", "name": "victim", "version": "1", "title": "t", "abstract": "a", "description": "d",
         "homepage": "https://h.example/", "licence": "MIT", "citation": ["c"], "references": ["r"],
         "access": {"kind": "public", "steps": ["s"]},
+        "id": "urn:x:1", "doi": "10.1234/a", "published": "2020-01-02", "tags": {"t": "v"}, "keywords": ["w"],
+        "creators": [{"name": "n", "type": "person", "orcid": "0000-0002-1825-0097", "affiliation": "o"}],
+        "submitter": {"name": "n"}, "related": [{"relation": "Cites", "target": "two"}],
+        "format": {"names": ["HDF5"], "media_types": ["a/b"], "conforms_to": ["urn:x:2"],
+                   "variables": [{"name": "x", "dtype": "int16", "unit": "m", "description": "d", "shape": [1]}]},
+        "unknown": {"git": "u"}, "read_from": {"title": ["https://h.example/"]},
         "fragments": [{"id": "main", "type": "file", "path": "p/f", "urls": [f"file://{base}/f"], "size": 3,
                        "checksum": {kind: hashlib.new(kind, b"abc").hexdigest()
                                     for kind in ("md5", "sha1", "sha224", "sha256", "sha384", "sha512")}}],
@@ -51,6 +57,8 @@ def model(base, **pin):
         "forks": [{"origin": f"file://{base}/repository", **(pin or {"branch": "main"})}],
         "requirements": {"python": "3", "pip": ["numpy"], "conda": ["numpy"], "system_modules": ["gcc"]},
         "env_vars": {"A": "b"}, "metrics": ["loss (?P<loss>.*)"], "config": {"k": "v"}, "metadata": {"k": "v"},
+        "model": {"format": "f", "framework": "f", "type": "t", "hyper_parameters": {"k": "v"}, "metrics": ["m"],
+                  "accelerators": ["a"]},
         "run": {"good": [{"argv": ["printf", "%s", "{config.k}"]}]},
     }
 

@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "cli/show/render.h"
+#include "sabath/metadata.h"
 #include "sabath/path.h"
 
 namespace sabath::cli {
@@ -62,6 +63,39 @@ void add_fragment(Facts& facts, const Fragment& fragment) {
   }
 }
 
+std::string shape_of(const Variable& variable) {
+  if (!variable.shape) return "";
+  std::string text;
+  for (const auto& axis : *variable.shape) text += (text.empty() ? "" : ", ") + (axis ? fmt::to_string(*axis) : "?");
+  return "(" + text + ")";
+}
+
+std::string joined(const std::vector<std::string>& all) { return fmt::format("{}", fmt::join(all, ", ")); }
+
+void add_metadata(Facts& facts, const Metadata& data) {
+  facts.add("id", data.id);
+  facts.add("doi", data.doi);
+  facts.add("published", data.published);
+  constexpr std::size_t shown_max = 8;
+  std::vector<std::string> names;
+  for (const Party& party : data.creators) names.push_back(party.shown());
+  if (names.size() > shown_max) {
+    const std::size_t more = names.size() - shown_max;
+    names.resize(shown_max);
+    names.push_back(fmt::format("and {} more", more));
+  }
+  facts.add("creators", joined(names));
+  if (data.submitter) facts.add("submitter", data.submitter->shown());
+  facts.add("keywords", joined(data.keywords));
+  for (const auto& [key, value] : data.tags) facts.add("tag", key + "=" + value);
+  for (const RelatedAsset& each : data.related) facts.add("related", each.relation + " " + each.target);
+  facts.add("formats", joined(data.format.names));
+  for (const Variable& each : data.format.variables)
+    facts.add("array", fmt::format("{} {} {} {}", each.name, each.dtype, shape_of(each), each.unit));
+  facts.add("framework", data.model.framework);
+  for (const auto& [key, reason] : data.unknown) facts.add("not known", key + ": " + reason);
+}
+
 }  // namespace
 
 std::string text_of(const AssetDescription& asset, std::size_t width) {
@@ -76,6 +110,7 @@ std::string text_of(const AssetDescription& asset, std::size_t width) {
   facts.add("", recipe.access.steps);
   facts.add("licence", recipe.licence);
   facts.add("homepage", recipe.homepage);
+  add_metadata(facts, metadata_of(recipe));
   facts.add("abstract", recipe.abstract_text);
   facts.add("description", recipe.description);
   facts.add("references", recipe.references);

@@ -1,6 +1,7 @@
 #include <nlohmann/json.hpp>
 
 #include "sabath/catalogue.h"
+#include "sabath/metadata.h"
 #include "verbs/records.h"
 
 namespace sabath {
@@ -136,6 +137,7 @@ Json description_record(const AssetDescription& asset) {
   record["run"] = Json::array();
   for (const auto& [dataset, steps] : recipe.run) record["run"].push_back(dataset);
   record["metadata"] = recipe.metadata;
+  record.update(json_of(metadata_of(recipe)));
   record["recipe"] = recipe.origin;
   record["manifest"] = text_or_null(asset.manifest);
   record["trusted_by"] = text_or_null(asset.trusted_by);

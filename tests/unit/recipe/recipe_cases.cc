@@ -19,6 +19,11 @@ std::string url(const std::string& text) {
   return dataset_with(R"("fragments":[{"id":"main","type":"file","path":"f","urls":[")" + text + R"("]}])");
 }
 
+// A dataset with a fragment and these members.
+std::string described(const std::string& members) {
+  return dataset_with(R"("fragments":[)" + fragment_head + "}]," + members);
+}
+
 std::string path(const std::string& text) { return fragment_with(R"("path":")" + text + '"'); }
 
 }  // namespace
@@ -37,6 +42,70 @@ std::string model_with(const std::string& members) {
 
 const std::vector<RecipeCase>& schema_1_cases() {
   static const std::vector<RecipeCase> cases{
+      // Metadata.
+      {described(
+           R"("id":"https://doi.org/10.5281/zenodo.5904188","doi":"10.5281/zenodo.5904188","published":"2022-01-25")"),
+       ""},
+      {described(R"("id":"urn:uuid:2c9d9c3e-5a3f-5c0e-9b0b-2a8f4f3f0a11","published":"2022-01")"), ""},
+      {described(R"("id":null,"doi":null,"published":null,"creators":null,"submitter":null,"tags":null,"keywords":null,
+        "related":null,"format":null,"model":null,"experiment":null,"unknown":null,"read_from":null)"),
+       ""},
+      {described(R"("id":"one")"), "is no URI"},
+      {described(R"("id":"http://a b")"), "is no URI"},
+      {described(R"("id":7)"), "must be a string"},
+      {described(R"("doi":"https://doi.org/10.1234/a")"), "is no DOI"},
+      {described(R"("doi":"10.12/a")"), "is no DOI"},
+      {described(R"("doi":"10.1234/")"), "is no DOI"},
+      {described(R"("published":"2022-13")"), "is no date"},
+      {described(R"("published":"2022-02-30")"), "is no date", false},
+      {described(R"("published":"22")"), "is no date"},
+      {described(
+           R"("creators":[{"name":"Carberry, Josiah","orcid":"0000-0002-1825-0097","affiliation":"Brown University"},
+        {"name":"ExaLearn","type":"organization"},{"name":"Hawking, Stephen","orcid":"0000-0002-9079-593X"}],
+        "submitter":{"name":"A"})"),
+       ""},
+      {described(R"("creators":[{"name":"A","orcid":"0000-0002-1825-0098"}])"), "is no ORCID", false},
+      {described(R"("creators":[{"name":"A","orcid":"https://orcid.org/0000-0002-1825-0097"}])"), "is no ORCID"},
+      {described(R"("creators":[{"name":"A","type":"organization","orcid":"0000-0002-1825-0097"}])"),
+       "only for persons"},
+      {described(R"("creators":[{"orcid":"0000-0002-1825-0097"}])"), "needs the key \"name\""},
+      {described(R"("creators":[{"name":"A","mail":"a@b"}])"), "unknown key \"mail\""},
+      {described(R"("creators":["A"])"), "must be an object"},
+      {described(R"("tags":{"task":"regression","cubes":4,"public":true,"none":null},"keywords":["cosmology"])"), ""},
+      {described(R"("tags":{"a b":"x"})"), "must be a name"},
+      {described(R"("tags":{"a":["x"]})"), "must be"},
+      {described(R"("keywords":["a\tb"])"), "one line"},
+      {described(
+           R"("related":[{"relation":"IsDerivedFrom","target":"two"},{"relation":"IsDocumentedBy","target":"https://a.example/p"}])"),
+       ""},
+      {described(R"("related":[{"relation":"IsDerivedfrom","target":"two"}])"), "did you mean \"IsDerivedFrom\""},
+      {described(R"("related":[{"relation":"Cites","target":"a b"}])"), "neither a URI nor the name"},
+      {described(
+           R"("format":{"names":["HDF5"],"media_types":["application/x-hdf5"],"conforms_to":["https://cfconventions.org/"],
+        "variables":[{"name":"full","dtype":"int16","unit":null,"shape":[512,512,512,4]},{"name":"x","shape":[null,4]}]})"),
+       ""},
+      {described(R"("format":{"media_types":["hdf5"]})"), "is no media type"},
+      {described(R"("format":{"variables":[{"dtype":"int16"}]})"), "needs the key \"name\""},
+      {described(R"("format":{"variables":[{"name":"x","shape":[-1]}]})"), "must hold lengths"},
+      {described(R"("format":{"variables":[{"name":"x","shape":[)" + repeat("1,", 32) + R"(1]}]})"),
+       "more than 32 axes"},
+      {model_with(R"("model":{"format":"onnx","framework":"PyTorch","type":"ConvolutionalNeuralNetwork","tunable":false,
+        "hyper_parameters":{"epochs":3},"metrics":["latency"],"accelerators":["CUDA"]})"),
+       ""},
+      {model_with(R"("model":{"tunable":"false"})"), "must be"},
+      {described(R"("model":{"format":"onnx"})"), "only for models"},
+      {R"({"schema":1,"kind":"workflow","name":"w","experiment":{"workflow":"w2","software":["gcc"],"hardware":["GPU"],
+        "system":{"OMP_NUM_THREADS":4},"datasets":["one"],"models":["https://a.example/m"]}})",
+       ""},
+      {model_with(R"("experiment":{"software":["gcc"]})"), "only for workflows"},
+      {described(R"("licence":null,"unknown":{"licence":"the publisher states none"},"read_from":{"fragments.main.size":
+        "https://a.example/","homepage":["https://a.example/","http://b.example/"]},"homepage":"https://a.example/")"),
+       ""},
+      {described(R"("licence":"MIT","unknown":{"licence":"?"})"), "but line", false},
+      {described(R"("read_from":{"licence":"https://a.example/"})"), "which the recipe does not have", false},
+      {described(R"("read_from":{"fragments":"ftp://a.example/"})"), "https or http"},
+      {described(R"("keywords":[")" + repeat("x", 4097) + R"("])"), "more than 4096 bytes"},
+      {described(R"("keywords":[)" + repeat(R"("x",)", 1000) + R"("x"])"), "more than 1000 entries"},
       // The recipe of the design, and the least of each kind.
       {R"({"schema":1,"kind":"dataset","name":"one","version":"1","fragments":[{"id":"main","type":"file","path":"f.bin",
         "urls":["https://a.example/f.bin","sftp://b.example/f.bin"],"size":123,"checksum":{"sha256":")" +
