@@ -75,7 +75,7 @@ struct Metadata {
   FormatFacts format;
   ModelFacts model;
   ExperimentFacts experiment;
-  std::map<std::string, std::string> unknown;                 // key of the recipe -> why nobody knows it
+  std::map<std::string, std::string> unknown;                 // key of the recipe -> why it is not known
   std::map<std::string, std::vector<std::string>> read_from;  // key of the recipe -> public pages that state it
 };
 

@@ -1,7 +1,7 @@
 // The conversions that are part of the program: what `sabath apply` runs without foreign code. Each reads one file and
 // writes one or several; the same input, arguments and versions give the same bytes. docs/formats.md.
 //
-// A conversion streams: its memory is bounded, whatever the file's size. It writes below `output` only, and gives a
+// A conversion streams: its memory is bounded for every size of file. It writes below `output` only, and gives a
 // file its name when it is whole. Any thread, but a Workbench belongs to one. Throws Error: {usage} for an argument
 // that does not fit the file, {invalid} and {content} for a file that is damaged, {space}, {storage}, {interrupted}.
 #pragma once

@@ -39,6 +39,7 @@
   NAME(hdf5_inspect)           \
   NAME(hdf5_select)            \
   NAME(hdf5_hash)              \
+  NAME(infer)                  \
   NAME(serve)                  \
   NAME(fetchers)               \
   NAME(doctor)                 \

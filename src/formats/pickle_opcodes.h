@@ -8,13 +8,13 @@ namespace sabath::pickle {
 
 enum class Operand : std::uint8_t {
   none,
-  bytes1,    // so many bytes
+  bytes1,    // N bytes
   bytes2,
   bytes4,
   bytes8,
   line,      // up to a line break
   lines,     // two of them: module and name
-  counted1,  // a length of so many bytes, and that many bytes
+  counted1,  // a length of N bytes, and as many bytes as it says
   counted4,
   counted8,
 };
@@ -31,7 +31,7 @@ enum class Effect : std::uint8_t {
   duplicate,
   gather,        // pop_mark, then a value: LIST, TUPLE, DICT, FROZENSET
   extend,        // pop_mark; what is below grows: APPENDS, SETITEMS, ADDITEMS
-  replace1,      // so many values by one: TUPLE1, BINPERSID
+  replace1,      // N values by one: TUPLE1, BINPERSID
   replace2,
   replace3,
   drop1,         // APPEND

@@ -2,8 +2,6 @@
 // mpi4py does it: by names, and by symbols. Pure; any thread.
 #pragma once
 
-#include <sys/stat.h>
-
 #include <optional>
 #include <string>
 #include <string_view>
@@ -39,10 +37,5 @@ struct MpiVerdict {
 
 // "Open MPI v4.1.4": the first words of a library's text.
 [[nodiscard]] std::string first_words(std::string_view text);
-
-// Why a plug-in, or the directory that it lies in, may not be trusted. Owned by root, by this user or by the program's
-// owner, and no more open to others than the program itself: a site installs by an account of its own.
-[[nodiscard]] std::optional<std::string> why_not_trusted(const struct stat& file, const struct stat& program,
-                                                         unsigned user);
 
 }  // namespace sabath

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "base/file.h"
+#include "base/loadable.h"
 #include "mpi/choice.h"
 #include "sabath/error.h"
 #include "sabath/path.h"

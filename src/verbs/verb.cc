@@ -21,6 +21,7 @@
   verb("hdf5 inspect", call_hdf5_inspect) \
   verb("hdf5 select", call_hdf5_select) \
   verb("import", call_import) \
+  verb("infer", call_infer) \
   verb("info", call_info) \
   verb("init", call_init) \
   verb("list", call_list) \

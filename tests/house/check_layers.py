@@ -18,6 +18,8 @@ BELOW = {
     "comm": {"base"},
     "formats": {"base"},
     "metrics": {"base"},
+    "ort": {"base"},
+    "infer": {"base", "formats", "ort"},
     "record": {"base"},
     "report": {"base", "metrics", "record"},
     "recipe": {"base"},
@@ -36,7 +38,7 @@ BELOW["plugin"] = {"base", "fetch", "hdf5", "mpi", "serve"}  # no folder include
 BELOW["stage"] = BELOW["fetch"] | {"fetch", "hdf5", "run"}
 BELOW["session"] = BELOW["stage"] | {"stage", "mpi"}
 BELOW["harness"] = {"base", "metrics", "record", "recipe", "manifest", "store", "fetch", "run", "session"}
-BELOW["verbs"] = BELOW["session"] | {"session", "settings", "harness", "metrics", "record", "report", "serve"}
+BELOW["verbs"] = BELOW["session"] | {"session", "settings", "infer", "ort", "harness", "metrics", "record", "report", "serve"}
 BELOW["door"] = {"base", "settings", "verbs"}
 # The command line parses, calls verbs and renders their records: it opens no store, recipe or manifest.
 BELOW["cli"] = {"base", "comm", "companion", "metrics", "mpi", "report", "run", "settings", "stage", "verbs"}

@@ -3,8 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <sys/stat.h>
+
 #include <map>
 #include <set>
+
+#include "base/loadable.h"
 
 namespace sabath {
 namespace {

@@ -1,0 +1,76 @@
+#include "infer/numbers.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <system_error>
+
+namespace sabath {
+namespace {
+
+// Calls `use` with a value of the type's own C++ type.
+template <typename Use>
+auto with_type(TensorType type, Use use) {
+  switch (type) {
+    case TensorType::float32:
+      return use(float{});
+    case TensorType::float64:
+      return use(double{});
+    case TensorType::float16:
+    case TensorType::uint16:
+      return use(std::uint16_t{});
+    case TensorType::int8:
+      return use(std::int8_t{});
+    case TensorType::int16:
+      return use(std::int16_t{});
+    case TensorType::int32:
+      return use(std::int32_t{});
+    case TensorType::int64:
+      return use(std::int64_t{});
+    case TensorType::uint32:
+      return use(std::uint32_t{});
+    case TensorType::uint64:
+      return use(std::uint64_t{});
+    case TensorType::uint8:
+    case TensorType::boolean:
+      break;
+  }
+  return use(std::uint8_t{});
+}
+
+double half_value(std::uint16_t bits) {
+  const int exponent = bits >> 10U & 31U;
+  const double fraction = bits & 1023U;
+  double value = exponent == 0 ? std::ldexp(fraction, -24) : std::ldexp(fraction + 1024, exponent - 25);
+  if (exponent == 31) value = fraction == 0 ? INFINITY : NAN;
+  return (bits & 0x8000U) != 0 ? -value : value;
+}
+
+}  // namespace
+
+bool try_append_number(TensorType type, std::string_view text, std::vector<std::byte>& bytes) {
+  if (type == TensorType::float16) return false;
+  return with_type(type, [&](auto value) {
+    if (text.starts_with('+')) text.remove_prefix(1);
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc() || end != text.data() + text.size() || text.empty()) return false;
+    if (type == TensorType::boolean && value > 1) return false;
+    const auto* const raw = reinterpret_cast<const std::byte*>(&value);
+    bytes.insert(bytes.end(), raw, raw + sizeof value);
+    return true;
+  });
+}
+
+std::string number_text(TensorType type, const std::byte* element) {
+  return with_type(type, [&](auto value) {
+    std::memcpy(&value, element, sizeof value);
+    if (type == TensorType::float16) return fmt::format("{}", half_value(static_cast<std::uint16_t>(value)));
+    if constexpr (sizeof value == 1) return std::to_string(static_cast<int>(value));
+    return fmt::format("{}", value);
+  });
+}
+
+}  // namespace sabath

@@ -1,0 +1,175 @@
+#include "sabath/infer.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "base/file.h"
+#include "base/hash.h"
+#include "base/wording.h"
+#include "infer/inference.h"
+#include "sabath/asset_file.h"
+#include "sabath/error.h"
+#include "sabath/path.h"
+#include "verbs/request.h"
+#include "verbs/verb.h"
+
+namespace sabath {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint64_t graph_bytes_max = 2ULL << 30U;  // a protocol buffer has no more
+constexpr std::size_t models_max = 16;
+
+void check_size(std::uint64_t bytes, const std::string& name) {
+  if (bytes <= graph_bytes_max) return;
+  throw Error(FailureKind::invalid, fmt::format("{} has more than 2 GiB: it is no ONNX file", printable(name, 4096)));
+}
+
+std::vector<std::byte> bytes_of_file(const fs::path& file) {
+  const auto fd = try_open_file(file, O_RDONLY);
+  const auto status = try_stat(file);
+  if (!fd || !status || !S_ISREG(status->st_mode))
+    throw Error(FailureKind::not_found, fmt::format("there is no file {}", printable(file.native(), 4096)));
+  check_size(static_cast<std::uint64_t>(status->st_size), file);
+  std::vector<std::byte> bytes(static_cast<std::size_t>(status->st_size));
+  bytes.resize(read_at(fd->get(), bytes, 0, file));
+  return bytes;
+}
+
+// The only .onnx file of an asset, or the one that is named behind a colon.
+std::vector<std::byte> bytes_of_asset(Session& session, const std::string& name) {
+  const auto colon = name.starts_with("sha256:") ? name.find(':', 7) : name.find(':');
+  const OpenAsset asset(session, name.substr(0, colon));
+  std::string path = colon == name.npos ? "" : name.substr(colon + 1);
+  if (path.empty()) {
+    std::string all;
+    for (const PlacedFile& file : asset.files()) {
+      if (!file.path.ends_with(".onnx")) continue;
+      all += (all.empty() ? "" : ", ") + printable(file.path);
+      path = path.empty() ? file.path : "/";  // more than one
+    }
+    if (all.empty()) throw Error(FailureKind::usage, printable(name) + " has no .onnx file");
+    if (path == "/")
+      throw Error(FailureKind::usage, fmt::format("{} has several models: {}", printable(name), all), "say NAME:PATH");
+  }
+  const AssetFile file(asset, path);
+  check_size(file.size_bytes(), name);
+  std::vector<std::byte> bytes(file.size_bytes());
+  std::size_t done = 0;
+  while (done < bytes.size()) {
+    const std::size_t came = file.read(done, std::span(bytes).subspan(done));
+    if (came == 0)
+      throw Error(FailureKind::content, fmt::format("{} of {} is cut off", printable(path), printable(name)));
+    done += came;
+  }
+  return bytes;
+}
+
+bool is_file_name(const std::string& model) { return model.find('/') != model.npos || model.ends_with(".onnx"); }
+
+std::vector<std::string> texts_of(const std::vector<TensorSlot>& slots) {
+  std::vector<std::string> texts;
+  for (const TensorSlot& slot : slots) texts.push_back(text_of(slot));
+  return texts;
+}
+
+void check(const InferRequest& request) {
+  if (request.models.empty() || request.models.size() > models_max)
+    throw Error(FailureKind::usage, fmt::format("{} models: 1 to {} can be run", request.models.size(), models_max));
+  if (request.inputs.empty())
+    throw Error(FailureKind::usage, "no samples are named", fmt::format("say {} FILE", option_text("input")));
+  if (request.output.empty())
+    throw Error(FailureKind::usage, "where the results are to be written is not said",
+                fmt::format("say {} FILE", option_text("output")));
+  refuse_other_endings(request.output);
+}
+
+}  // namespace
+
+InferRecord infer(Session& session, const InferRequest& request, EventSink& events, std::stop_token stop) {
+  check(request);
+  const Environment& environment = request.environment;
+  const auto runtime =
+      OrtRuntime::open({[&](const std::string& name) { return environment.get(name); }, environment.executable});
+  InferRecord record;
+  record.runtime_version = runtime->version();
+  record.runtime_file = runtime->file();
+  record.output = request.output;
+  std::vector<std::unique_ptr<OrtModel>> models;
+  Inference wanted;
+  wanted.inputs = request.inputs;
+  wanted.output = request.result;
+  wanted.out = request.output;
+  wanted.batch = request.batch;
+  for (const std::string& name : request.models) {
+    const auto bytes = is_file_name(name) ? bytes_of_file(name) : bytes_of_asset(session, name);
+    OrtOptions options;
+    options.threads = request.threads;
+    options.optimise = request.optimise;
+    const OrtModel& model = *models.emplace_back(std::make_unique<OrtModel>(runtime, bytes, name, options));
+    record.models.push_back({name, sha256(bytes), texts_of(model.inputs()), texts_of(model.outputs())});
+    wanted.models.push_back(&model);
+  }
+  const InferenceDone done = infer(
+      wanted, [](std::uint64_t) {}, stop);
+  static_cast<void>(events);
+  record.result = text_of(done.output);
+  record.samples = done.samples;
+  record.batches = done.batches;
+  record.batch = done.batch;
+  record.bytes_read = done.bytes_read;
+  record.bytes_written = done.bytes_written;
+  record.load_seconds = done.load_seconds;
+  record.run_seconds = done.run_seconds;
+  return record;
+}
+
+Json json_of(const InferRecord& record) {
+  Json json{{"schema", 1}, {"models", Json::array()}};
+  for (const InferModel& model : record.models) {
+    json["models"].push_back(
+        {{"name", model.name}, {"sha256", model.sha256.hex()}, {"inputs", model.inputs}, {"outputs", model.outputs}});
+  }
+  json["runtime"] = {
+      {"name", "onnxruntime"}, {"version", record.runtime_version}, {"file", record.runtime_file.string()}};
+  json["output"] = record.output.string();
+  json["result"] = record.result;
+  json["samples"] = record.samples;
+  json["batches"] = record.batches;
+  json["batch"] = record.batch;
+  json["bytes_read"] = record.bytes_read;
+  json["bytes_written"] = record.bytes_written;
+  json["load_seconds"] = record.load_seconds;
+  json["run_seconds"] = record.run_seconds;
+  json["exit"] = record.exit;
+  return json;
+}
+
+std::string to_json(const InferRecord& record) { return text_of(json_of(record)); }
+
+Json call_infer(Session& session, JsonObject& request, EventSink& events, std::stop_token stop) {
+  InferRequest wanted;
+  wanted.models = request.some_texts("models");
+  if (const auto input = request.try_text("input")) wanted.inputs[""] = *input;
+  if (const auto inputs = request.try_object("inputs", "the inputs")) {
+    for (const JsonMember& member : inputs->members()) {
+      const auto* const file = member.value.get<std::string>();
+      if (file == nullptr || file->empty()) inputs->fail(member.key, "is no file's name");
+      wanted.inputs[member.key] = *file;
+    }
+  }
+  wanted.output = request.text("output");
+  wanted.result = request.try_text("result").value_or("");
+  wanted.batch = request.try_uint("batch").value_or(0);
+  wanted.threads = threads_of(request);
+  wanted.optimise = !request.flag("as_it_is");
+  wanted.environment = environment_in(request);
+  request.finish();
+  return json_of(infer(session, wanted, events, std::move(stop)));
+}
+
+}  // namespace sabath
