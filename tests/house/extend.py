@@ -123,7 +123,7 @@ ADDITIONS = (
     ("src/metrics/abacus.cc", METRIC_FORMAT, "src/metrics/formats.cc", "  NAME(csv)", "  NAME(abacus) \\"),
     ("src/report/markdown_export.cc", EXPORTER, "src/report/exporters.cc", "  NAME(csv) ", "  NAME(markdown) \\"),
     ("fetchers/letters/letters.cc", FETCHER, "fetchers/all.cc", "  NAME(command)", "  NAME(letters) \\"),
-    ("src/cli/commands/cmd_echo.cc", VERB, "src/cli/verbs.h", "  NAME(help)", "  NAME(echo) \\"),
+    ("src/cli/commands/care/cmd_echo.cc", VERB, "src/cli/verbs.h", "  NAME(help)", "  NAME(echo) \\"),
 )
 
 

@@ -43,5 +43,8 @@ ROOMS = {
     "stage/simulation": {"stage/plan", "stage/node", "stage"},
 }
 
+# The families of the commands, which do not know each other.
+ROOMS.update({f"cli/commands/{family}": ROOMS["cli/commands"] for family in ("assets", "care", "manifests", "runs")})
+
 # What these decide rests on what they are given: no file, no thread, no clock.
 PURE = {"src/fetch/decide", "src/stage/plan"}
