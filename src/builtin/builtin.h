@@ -1,7 +1,7 @@
 // The conversions that are part of the program: what `sabath apply` runs without foreign code. Each reads one file and
 // writes one or several; the same input, arguments and versions give the same bytes. docs/formats.md.
 //
-// A conversion streams: its memory is bounded for every size of file. It writes below `output` only, and gives a
+// A conversion streams: its memory is bounded for a file of any size. It writes below `output` only, and gives a
 // file its name when it is whole. Any thread, but a Workbench belongs to one. Throws Error: {usage} for an argument
 // that does not fit the file, {invalid} and {content} for a file that is damaged, {space}, {storage}, {interrupted}.
 #pragma once
@@ -66,7 +66,7 @@ struct Builtin {
 extern const Builtin gzip_builtin, hdf5_blocks_builtin, hdf5_to_npy_builtin, hdf5_to_tfrecord_builtin,
     npy_to_tfrecord_builtin;
 
-[[nodiscard]] std::span<const Builtin* const> builtins();  // by id
+[[nodiscard]] std::span<const Builtin* const> builtins();        // by id
 [[nodiscard]] const Builtin* find_builtin(std::string_view id);  // nullptr: there is none
 // All arguments of `builtin` with their values. Throws Error{usage} for an unknown name or a value of another type.
 [[nodiscard]] BuiltinArguments parse_builtin_arguments(const Builtin& builtin, const BuiltinArguments& given);

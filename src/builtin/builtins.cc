@@ -74,8 +74,8 @@ BuiltinArguments parse_builtin_arguments(const Builtin& builtin, const BuiltinAr
     const auto known = std::ranges::find(builtin.arguments, name, &BuiltinArgument::name);
     if (known == builtin.arguments.end()) refuse_unknown(builtin, name);
     if (!fits(*known, value)) {
-      throw Error(FailureKind::usage, fmt::format("{}: {} is {}, and must be {}", builtin.id, name, printable(value),
-                                                  expected(*known)));
+      throw Error(FailureKind::usage,
+                  fmt::format("{}: {} is {}, and must be {}", builtin.id, name, printable(value), expected(*known)));
     }
     all_given[name] = value;
   }

@@ -31,6 +31,7 @@ BuiltinResult pack(const BuiltinCall& call, Workbench&) {
 
 }  // namespace
 
-const Builtin gzip_builtin{"gzip", "pack each file by gzip, without name and time", "**/*", 1, gzip_arguments, pack, {}};
+const Builtin gzip_builtin{"gzip", "pack each file by gzip, without name and time", "**/*", 1, gzip_arguments, pack,
+                           {}};
 
 }  // namespace sabath

@@ -51,7 +51,12 @@ BuiltinResult cut(const BuiltinCall& call, Workbench& bench) {
 
 }  // namespace
 
-const Builtin hdf5_blocks_builtin{
-    "hdf5-blocks", "cut a dataset of each HDF5 file into blocks, a file each", "**/*.h*5", 1, blocks_arguments, cut, {}};
+const Builtin hdf5_blocks_builtin{"hdf5-blocks",
+                                  "cut a dataset of each HDF5 file into blocks, a file each",
+                                  "**/*.h*5",
+                                  1,
+                                  blocks_arguments,
+                                  cut,
+                                  {}};
 
 }  // namespace sabath

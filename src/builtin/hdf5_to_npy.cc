@@ -35,8 +35,12 @@ BuiltinResult to_npy(const BuiltinCall& call, Workbench& bench) {
 
 }  // namespace
 
-const Builtin hdf5_to_npy_builtin{
-    "hdf5-to-npy", "take a dataset of each HDF5 file, and its labels, as NumPy arrays", "**/*.h*5", 1, to_npy_arguments,
-    to_npy, {}};
+const Builtin hdf5_to_npy_builtin{"hdf5-to-npy",
+                                  "take a dataset of each HDF5 file, and its labels, as NumPy arrays",
+                                  "**/*.h*5",
+                                  1,
+                                  to_npy_arguments,
+                                  to_npy,
+                                  {}};
 
 }  // namespace sabath

@@ -64,8 +64,12 @@ BuiltinResult to_tfrecord(const BuiltinCall& call, Workbench& bench) {
 
 }  // namespace
 
-const Builtin hdf5_to_tfrecord_builtin{
-    "hdf5-to-tfrecord", "write each HDF5 file as a TFRecord file of one tf.train.Example", "**/*.h*5", 1,
-    to_tfrecord_arguments, to_tfrecord, {}};
+const Builtin hdf5_to_tfrecord_builtin{"hdf5-to-tfrecord",
+                                       "write each HDF5 file as a TFRecord file of one tf.train.Example",
+                                       "**/*.h*5",
+                                       1,
+                                       to_tfrecord_arguments,
+                                       to_tfrecord,
+                                       {}};
 
 }  // namespace sabath

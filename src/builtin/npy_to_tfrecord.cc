@@ -35,7 +35,7 @@ constexpr std::array<BuiltinArgument, 8> npy_arguments{{
     {"y_name", BuiltinArgument::Type::text, "y", "the name of the second feature"},
     {"data_ending", BuiltinArgument::Type::text, ".npy", "what the names of the arrays end with"},
     {"label_ending", BuiltinArgument::Type::text, "",
-     "what in its place the names of the labels end with, which become floats; empty: there are none"},
+     "what the names of their labels end with instead; labels become floats; empty: there are none"},
     {"gzip", BuiltinArgument::Type::flag, "false", "pack the file by gzip; its name stays"},
     {"level", BuiltinArgument::Type::number, "6", "of gzip: from 1, fast, to 9, small", {}, 1, 9},
 }};
@@ -50,8 +50,8 @@ struct ArrayFile {
     refuse_objects(array, path.native());
     refuse_fortran(array, path.native());
     if (by_rows && array.shape.empty()) {
-      throw Error(FailureKind::usage, fmt::format("cannot make records of the rows of {}: it has none",
-                                                  printable(path.native(), 4096)),
+      throw Error(FailureKind::usage,
+                  fmt::format("cannot make records of the rows of {}: it has none", printable(path.native(), 4096)),
                   "make one record of it: per=file");
     }
     if (by_rows) rows = array.shape[0];
@@ -69,7 +69,8 @@ class ArrayRecords {
         by_rows_(conversion::text_of(call, "per") == "row"),
         bulk_(conversion::text_of(call, "as") == "floats" ? ExampleFrame::Bulk::floats : ExampleFrame::Bulk::bytes),
         data_(call.input, by_rows_) {
-    if (data_.array.descr.starts_with('>')) refuse("its numbers are big-endian", "array.astype(array.dtype.newbyteorder('<'))");
+    if (data_.array.descr.starts_with('>'))
+      refuse("its numbers are big-endian", "array.astype(array.dtype.newbyteorder('<'))");
     if (bulk_ == ExampleFrame::Bulk::floats && data_.array.descr != "<f4")
       refuse(fmt::format("its type is {}, and floats are <f4", printable(data_.array.descr)), "array.astype('<f4')");
     if (const std::string& ending = conversion::text_of(call, "label_ending"); !ending.empty()) find_labels(ending);
@@ -149,7 +150,8 @@ class ArrayRecords {
 
   // Each thread has a part of the rows. The first failure is the one that is told.
   void write_by_threads(NewFile& output) {
-    const auto parts = static_cast<std::uint64_t>(std::clamp<std::uint64_t>(call_.threads, 1, std::max<std::uint64_t>(data_.rows, 1)));
+    const auto parts =
+        static_cast<std::uint64_t>(std::clamp<std::uint64_t>(call_.threads, 1, std::max<std::uint64_t>(data_.rows, 1)));
     std::mutex mutex;
     std::exception_ptr failure;
     std::atomic<std::uint64_t> next{0};
@@ -189,14 +191,19 @@ BuiltinResult npy_to_tfrecord(const BuiltinCall& call, Workbench&) { return Arra
 
 bool is_data(std::string_view name, const BuiltinArguments& arguments) {
   const std::string &data = arguments.find("data_ending")->second, &label = arguments.find("label_ending")->second;
-  const bool is_label = !label.empty() && name.ends_with(label) && (label.size() > data.size() || !name.ends_with(data));
+  const bool is_label =
+      !label.empty() && name.ends_with(label) && (label.size() > data.size() || !name.ends_with(data));
   return name.ends_with(data) && !is_label;
 }
 
 }  // namespace
 
-const Builtin npy_to_tfrecord_builtin{
-    "npy-to-tfrecord", "write each NumPy array as a TFRecord file of tf.train.Example", "**/*.npy", 1, npy_arguments,
-    npy_to_tfrecord, is_data};
+const Builtin npy_to_tfrecord_builtin{"npy-to-tfrecord",
+                                      "write each NumPy array as a TFRecord file of tf.train.Example",
+                                      "**/*.npy",
+                                      1,
+                                      npy_arguments,
+                                      npy_to_tfrecord,
+                                      is_data};
 
 }  // namespace sabath

@@ -36,6 +36,7 @@
   NAME(manifest_diff)          \
   NAME(manifest_verify)        \
   NAME(manifest_export)        \
+  NAME(inspect)                \
   NAME(hdf5_inspect)           \
   NAME(hdf5_select)            \
   NAME(hdf5_hash)              \

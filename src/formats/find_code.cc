@@ -1,5 +1,5 @@
-#include <array>
 #include <algorithm>
+#include <array>
 
 #include "base/text.h"
 #include "formats/gzip.h"
@@ -13,7 +13,8 @@ namespace sabath {
 namespace {
 
 constexpr std::uint64_t config_bytes_max = 64 << 20;
-constexpr std::array<std::string_view, 8> pickle_endings{".pkl", ".pickle", ".pk", ".joblib", ".pth", ".pt", ".ckpt", ".p"};
+constexpr std::array<std::string_view, 8> pickle_endings{".pkl", ".pickle", ".pk",   ".joblib",
+                                                         ".pth", ".pt",     ".ckpt", ".p"};
 constexpr std::array<std::string_view, 3> packed_endings{"", ".gz", ".z"};
 
 bool ends_as_pickle(const std::filesystem::path& file) {
@@ -36,7 +37,13 @@ bool is_zlib(std::string_view begin) {
   return begin.size() >= 2 && byte(0) == 0x78 && (byte(0) * 256 + byte(1)) % 31 == 0;
 }
 
-bool has_packed_mark(std::string_view begin) { return begin.starts_with("BZh") || begin.starts_with("\xfd" "7zXZ") || begin.starts_with("\x04\x22\x4d\x18"); }
+bool has_packed_mark(std::string_view begin) {
+  return begin.starts_with("BZh") ||
+         begin.starts_with(
+             "\xfd"
+             "7zXZ") ||
+         begin.starts_with("\x04\x22\x4d\x18");
+}
 
 // Bytes that were read to look at them, then the others.
 class Rejoined final : public ByteSource {
@@ -55,7 +62,8 @@ class Rejoined final : public ByteSource {
   std::size_t at_ = 0;
 };
 
-std::optional<PickleFacts> objects_of(ByteSource& source, std::string_view name, const std::function<void()>& progress) {
+std::optional<PickleFacts> objects_of(ByteSource& source, std::string_view name,
+                                      const std::function<void()>& progress) {
   std::string begin(npy_header_bytes_max, '\0');
   begin.resize(read_full(source, begin));
   const Npy array = parse_npy_header(begin, name);
@@ -71,8 +79,8 @@ std::optional<PickleFacts> lambda_of(ByteSource& source, std::uint64_t bytes) {
   std::string config(std::min(bytes, config_bytes_max), '\0');
   config.resize(read_full(source, config));
   std::erase_if(config, [](char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; });
-  const bool lambda = config.find(R"("class_name":"Lambda")") != std::string::npos ||
-                      config.find("__lambda__") != std::string::npos;
+  const bool lambda =
+      config.find(R"("class_name":"Lambda")") != std::string::npos || config.find("__lambda__") != std::string::npos;
   if (lambda) facts.imports = {"keras.layers.Lambda"};
   facts.executes = facts.calls = lambda;
   facts.bytes = config.size();

@@ -1,5 +1,5 @@
-// gzip (RFC 1952), zlib (RFC 1950) and raw deflate (RFC 1951) as bytes that pass, by zlib. Memory is zlib's window; nothing is bounded
-// by what the packed bytes claim, so a caller bounds what it takes. One thread at a time.
+// gzip (RFC 1952), zlib (RFC 1950) and raw deflate (RFC 1951) as bytes that pass, by zlib. Memory is zlib's window;
+// nothing is bounded by what the packed bytes claim, so a caller bounds what it takes. One thread at a time.
 #pragma once
 
 #include <memory>

@@ -22,7 +22,7 @@ constexpr std::string_view magic = "\x93NUMPY";
 constexpr std::size_t axes_max = 64;
 constexpr std::uint64_t element_bytes_max = std::uint64_t{1} << 31;
 
-[[noreturn]] void refuse(std::string_view name, std::string_view what) {
+[[noreturn]] void refuse_npy(std::string_view name, std::string_view what) {
   throw Error(FailureKind::invalid, fmt::format("cannot read {}: {}", printable(name, 4096), what),
               "the file is damaged, or no .npy file");
 }
@@ -45,12 +45,13 @@ std::optional<ElementType> try_simple(std::string_view descr) {
   if (!size || *size > element_bytes_max / 4) return std::nullopt;
   if (kind == 'U') return ElementType{*size * 4, false};
   if (kind == 'S' || kind == 'a' || kind == 'V') return ElementType{*size, false};
-  const std::string_view sizes = kind == 'b'                               ? "1"
-                                 : kind == 'i' || kind == 'u'              ? "1248"
-                                 : kind == 'f'                             ? "248"
+  const std::string_view sizes = kind == 'b'                                 ? "1"
+                                 : kind == 'i' || kind == 'u'                ? "1248"
+                                 : kind == 'f'                               ? "248"
                                  : kind == 'c' || kind == 'M' || kind == 'm' ? "8"
-                                                                           : "";
-  if (*size < 10 && sizes.find(static_cast<char>('0' + *size)) != std::string_view::npos) return ElementType{*size, false};
+                                                                             : "";
+  if (*size < 10 && sizes.find(static_cast<char>('0' + *size)) != std::string_view::npos)
+    return ElementType{*size, false};
   if ((kind == 'f' && (*size == 12 || *size == 16)) || (kind == 'c' && (*size == 16 || *size == 24 || *size == 32)))
     return ElementType{*size, false};
   return std::nullopt;
@@ -104,22 +105,24 @@ std::string descr_text(const PythonLiteral& descr, std::string_view header) {
 void take_header(Npy& array, std::string_view header, std::string_view name) {
   const auto literal = try_python_literal(header);
   if (!literal || literal->kind != PythonLiteral::Kind::dictionary || literal->items.size() != 6)
-    refuse(name, "its header is no dictionary of three keys");
+    refuse_npy(name, "its header is no dictionary of three keys");
   const PythonLiteral *descr = literal->find("descr"), *order = literal->find("fortran_order"),
                       *shape = literal->find("shape");
   if (descr == nullptr || order == nullptr || shape == nullptr)
-    refuse(name, "its header lacks one of 'descr', 'fortran_order', 'shape'");
-  if (order->kind != PythonLiteral::Kind::boolean) refuse(name, "'fortran_order' is neither True nor False");
+    refuse_npy(name, "its header lacks one of 'descr', 'fortran_order', 'shape'");
+  if (order->kind != PythonLiteral::Kind::boolean) refuse_npy(name, "'fortran_order' is neither True nor False");
   const auto type = try_type(*descr);
-  if (!type) refuse(name, "the type in its header is none that NumPy has");
-  if (shape->kind != PythonLiteral::Kind::tuple || shape->items.size() > axes_max) refuse(name, "'shape' is no tuple");
+  if (!type) refuse_npy(name, "the type in its header is none that NumPy has");
+  if (shape->kind != PythonLiteral::Kind::tuple || shape->items.size() > axes_max)
+    refuse_npy(name, "'shape' is no tuple");
   array.elements = 1;
   bool empty = false;
   for (const PythonLiteral& extent : shape->items) {
-    if (extent.kind != PythonLiteral::Kind::integer || extent.number < 0) refuse(name, "'shape' has what is no extent");
+    if (extent.kind != PythonLiteral::Kind::integer || extent.number < 0)
+      refuse_npy(name, "'shape' has what is no extent");
     array.shape.push_back(static_cast<std::uint64_t>(extent.number));
     empty |= extent.number == 0;
-    if (!empty && !times(array.elements, extent.number)) refuse(name, "'shape' is absurdly large");
+    if (!empty && !times(array.elements, extent.number)) refuse_npy(name, "'shape' is absurdly large");
   }
   if (empty) array.elements = 0;
   array.descr = descr_text(*descr, header);
@@ -127,7 +130,7 @@ void take_header(Npy& array, std::string_view header, std::string_view name) {
   array.objects = type->objects;
   array.element_bytes = type->objects ? 0 : type->bytes;
   if (__builtin_mul_overflow(array.elements, array.element_bytes, &array.data_bytes))
-    refuse(name, "'shape' is absurdly large");
+    refuse_npy(name, "'shape' is absurdly large");
 }
 
 float half_to_float(std::uint16_t half) {
@@ -158,17 +161,17 @@ bool is_npy(std::string_view first_bytes) { return first_bytes.starts_with(magic
 
 Npy parse_npy_header(std::string_view begin, std::string_view name) {
   Npy array;
-  if (!is_npy(begin)) refuse(name, "it does not begin as an .npy file does");
-  if (begin.size() < magic.size() + 2) refuse(name, "its header ends early");
+  if (!is_npy(begin)) refuse_npy(name, "it does not begin as an .npy file does");
+  if (begin.size() < magic.size() + 2) refuse_npy(name, "its header ends early");
   array.version = static_cast<unsigned char>(begin[magic.size()]);
-  if (array.version < 1 || array.version > 3) refuse(name, fmt::format("its version {} is unknown", array.version));
+  if (array.version < 1 || array.version > 3) refuse_npy(name, fmt::format("its version {} is unknown", array.version));
   const int length_bytes = array.version == 1 ? 2 : 4;
   begin.remove_prefix(magic.size() + 2);
-  if (begin.size() < static_cast<std::size_t>(length_bytes)) refuse(name, "its header ends early");
+  if (begin.size() < static_cast<std::size_t>(length_bytes)) refuse_npy(name, "its header ends early");
   const std::uint64_t length = little_endian(begin, length_bytes);
   begin.remove_prefix(static_cast<std::size_t>(length_bytes));
-  if (length > npy_header_bytes_max - 16) refuse(name, fmt::format("its header claims {} bytes", length));
-  if (begin.size() < length) refuse(name, "its header ends early");
+  if (length > npy_header_bytes_max - 16) refuse_npy(name, fmt::format("its header claims {} bytes", length));
+  if (begin.size() < length) refuse_npy(name, "its header ends early");
   array.data_offset = magic.size() + 2 + static_cast<std::uint64_t>(length_bytes) + length;
   take_header(array, begin.substr(0, length), name);
   return array;
@@ -181,8 +184,9 @@ Npy read_npy_header(const std::filesystem::path& file) {
   Npy array = parse_npy_header(begin, file.native());
   const std::uint64_t there = source.size_bytes() - array.data_offset;
   if (array.objects || array.data_bytes == there) return array;
-  const std::string what = fmt::format("its header promises {} bytes of data, and there are {}", array.data_bytes, there);
-  if (array.data_bytes < there) refuse(file.native(), what);
+  const std::string what =
+      fmt::format("its header promises {} bytes of data, and there are {}", array.data_bytes, there);
+  if (array.data_bytes < there) refuse_npy(file.native(), what);
   throw Error(FailureKind::content, fmt::format("cannot read {}: {}", printable(file.native(), 4096), what),
               "get the file again");
 }

@@ -33,7 +33,8 @@ struct PickleFacts {
 };
 
 // All pickles of `source`, one behind the other.
-[[nodiscard]] PickleFacts walk_pickle(ByteSource& source, const std::function<void()>& on_progress = [] {});
+[[nodiscard]] PickleFacts walk_pickle(
+    ByteSource& source, const std::function<void()>& on_progress = [] {});
 
 // A file that holds pickles, or code of another kind that loading it would run.
 struct CodeInFile {
@@ -45,8 +46,8 @@ struct CodeInFile {
 // Looks into a file by its content, and by its name's ending where a pickle of protocol 0 has no mark: .pkl, .pickle,
 // .pk, .joblib, .pth, .pt, .ckpt, .npy, .npz, .keras; also packed by gzip or zlib. Empty: none of these holds code.
 // Throws Error{invalid} or {content} for an archive that is damaged, {storage}.
-[[nodiscard]] std::vector<CodeInFile> find_code(const std::filesystem::path& file,
-                                                const std::function<void()>& on_progress = [] {});
+[[nodiscard]] std::vector<CodeInFile> find_code(
+    const std::filesystem::path& file, const std::function<void()>& on_progress = [] {});
 
 // False: neither the name nor the first bytes are those of a file that find_code looks into. Reads at most 8 bytes.
 [[nodiscard]] bool may_hold_code(const std::filesystem::path& file);

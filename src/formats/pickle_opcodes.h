@@ -8,35 +8,35 @@ namespace sabath::pickle {
 
 enum class Operand : std::uint8_t {
   none,
-  bytes1,    // N bytes
+  bytes1,  // a number of one byte, and so on
   bytes2,
   bytes4,
   bytes8,
   line,      // up to a line break
   lines,     // two of them: module and name
-  counted1,  // a length of N bytes, and as many bytes as it says
+  counted1,  // such a number, and as many bytes
   counted4,
   counted8,
 };
 
 enum class Effect : std::uint8_t {
-  unknown,       // no such opcode
-  none,          // FRAME, PROTO, READONLY_BUFFER
-  push,          // a value that is no text
-  push_text,     // the operand
+  unknown,    // no such opcode
+  none,       // FRAME, PROTO, READONLY_BUFFER
+  push,       // a value that is no text
+  push_text,  // the operand
   mark,
   stop,
   pop,
-  pop_mark,      // everything down to the mark, and it
+  pop_mark,  // everything down to the mark, and it
   duplicate,
-  gather,        // pop_mark, then a value: LIST, TUPLE, DICT, FROZENSET
-  extend,        // pop_mark; what is below grows: APPENDS, SETITEMS, ADDITEMS
-  replace1,      // N values by one: TUPLE1, BINPERSID
+  gather,    // pop_mark, then a value: LIST, TUPLE, DICT, FROZENSET
+  extend,    // pop_mark; what is below grows: APPENDS, SETITEMS, ADDITEMS
+  replace1,  // one, two, three values by one: TUPLE1, BINPERSID
   replace2,
   replace3,
-  drop1,         // APPEND
-  drop2,         // SETITEM
-  put,           // the top under the operand's number
+  drop1,  // APPEND
+  drop2,  // SETITEM
+  put,    // the top under the operand's number
   get,
   memoize,       // the top under the next number
   import_lines,  // GLOBAL

@@ -1,6 +1,7 @@
 #include "formats/python_literal.h"
 
 #include <charconv>
+#include <system_error>
 
 namespace sabath {
 namespace {
@@ -52,7 +53,8 @@ class LiteralParser {
       return true;
     }
     if (take_word("None")) return true;
-    const bool prefixed = rest_.size() > 1 && (rest_[0] == 'u' || rest_[0] == 'b') && (rest_[1] == '\'' || rest_[1] == '"');
+    const bool prefixed =
+        rest_.size() > 1 && (rest_[0] == 'u' || rest_[0] == 'b') && (rest_[1] == '\'' || rest_[1] == '"');
     if (prefixed) rest_.remove_prefix(1);
     if (rest_[0] == '\'' || rest_[0] == '"') return quoted(value);
     return integer(value);

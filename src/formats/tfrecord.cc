@@ -56,12 +56,13 @@ bool take_integers(const ProtobufField& field, ExampleFeature& feature) {
   return true;
 }
 
-bool take_list(std::string_view message, ExampleFeature& feature,
-               bool (*take)(const ProtobufField& field, ExampleFeature& feature)) {
+using TakeValue = bool (*)(const ProtobufField& field, ExampleFeature& feature);
+
+bool take_list(std::string_view message, ExampleFeature& feature, TakeValue take_value) {
   ProtobufReader reader(message);
   ProtobufField field;
   while (reader.next(field)) {
-    if (!take(field, feature)) return false;
+    if (!take_value(field, feature)) return false;
   }
   return !reader.broken();
 }
@@ -121,13 +122,15 @@ TfrecordReader::TfrecordReader(ByteSource& from, std::string name) : from_(from)
 std::optional<TfrecordReader::Record> TfrecordReader::next(const std::function<void()>& on_progress) {
   char frame[12];
   const auto early = [&](std::string_view where) {
-    return Error(FailureKind::content, fmt::format("cannot read {}: record {} (at byte {}) ends early, in its {}", name_,
-                                                   records_, at_, where),
-                 "the file is cut off: get it again");
+    return Error(
+        FailureKind::content,
+        fmt::format("cannot read {}: record {} (at byte {}) ends early, in its {}", name_, records_, at_, where),
+        "the file is cut off: get it again");
   };
   const auto wrong = [&](std::string_view what) {
-    return Error(FailureKind::invalid, fmt::format("cannot read {}: record {} (at byte {}) has a wrong checksum of its {}",
-                                                   name_, records_, at_, what),
+    return Error(FailureKind::invalid,
+                 fmt::format("cannot read {}: record {} (at byte {}) has a wrong checksum of its {}", name_, records_,
+                             at_, what),
                  "the file is damaged, or holds no TFRecords");
   };
   const std::size_t got = read_full(from_, frame);
@@ -183,11 +186,12 @@ std::optional<std::vector<ExampleFeature>> try_parse_example(std::string_view re
   return features;
 }
 
-// Example{1: Features{1: Entry{1: name, 2: Feature{1: BytesList{1: data}}}}}; of floats Feature{2: FloatList{1: packed}}.
+// Example{1: Features{1: Entry{1: name, 2: Feature{1: BytesList{1: data}}}}}; of floats Feature{2: FloatList{1:
+// packed}}.
 ExampleFrame::ExampleFrame(std::string_view feature, Bulk bulk, std::uint64_t data_bytes) : data_bytes_(data_bytes) {
   if (data_bytes > example_bytes_max) {
-    throw Error(FailureKind::usage, fmt::format("cannot make one record of {}: protocol buffers end at 2 GiB",
-                                                format_bytes(data_bytes)),
+    throw Error(FailureKind::usage,
+                fmt::format("cannot make one record of {}: protocol buffers end at 2 GiB", format_bytes(data_bytes)),
                 "make a record of each row: per=row");
   }
   const std::uint64_t list = message_bytes(data_bytes), value = message_bytes(list);

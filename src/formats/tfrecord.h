@@ -16,9 +16,9 @@
 
 namespace sabath {
 
-inline constexpr std::uint64_t tfrecord_frame_bytes = 16;               // length, its CRC, and the data's behind them
-inline constexpr std::uint64_t example_bytes_max = (1ULL << 31) - 1;    // what protocol buffers can hold
-inline constexpr std::uint64_t record_held_bytes_max = 256ULL << 20;    // what a reader keeps of one
+inline constexpr std::uint64_t tfrecord_frame_bytes = 16;             // length, its CRC, and the data's behind them
+inline constexpr std::uint64_t example_bytes_max = (1ULL << 31) - 1;  // what protocol buffers can hold
+inline constexpr std::uint64_t record_held_bytes_max = 256ULL << 20;  // what a reader keeps of one
 
 class TfrecordReader {
  public:
@@ -64,7 +64,7 @@ class ExampleFrame {
   void finish();  // no feature comes any more: required before the rest
 
   [[nodiscard]] std::uint64_t record_bytes() const { return tfrecord_frame_bytes + example_bytes_; }
-  [[nodiscard]] const std::string& head() const { return head_; }  // to be written before the data
+  [[nodiscard]] const std::string& head() const { return head_; }         // to be written before the data
   [[nodiscard]] std::uint32_t crc_before() const { return crc_before_; }  // crc32c(data, crc_before()) goes into tail()
   [[nodiscard]] std::string tail(std::uint32_t crc_with_data) const;      // to be written behind the data
 

@@ -26,7 +26,8 @@ std::string numpy_descr(const Type& type, std::string_view name) {
   if (type.kind == Type::Kind::enumeration) return numpy_descr(type.base.at(0), name);
   if (type.kind == Type::Kind::integer && whole)
     return fmt::format("{}{}{}", type.size == 1 ? '|' : '<', type.is_signed ? 'i' : 'u', type.size);
-  if (type.kind == Type::Kind::floating && whole && type.size > 1 && canonical(type, name) == fmt::format("f{}", type.size))
+  if (type.kind == Type::Kind::floating && whole && type.size > 1 &&
+      canonical(type, name) == fmt::format("f{}", type.size))
     return fmt::format("<f{}", type.size);
   if (type.kind == Type::Kind::string && !type.variable) return fmt::format("|S{}", type.size);
   throw Error(FailureKind::usage, fmt::format("cannot take the elements of {}: its type is {}", name, describe(type)),

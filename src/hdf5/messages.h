@@ -21,7 +21,7 @@ struct Hdf5Request {
   Selections selections;
   std::filesystem::path out;
   std::uint64_t offset = 0;  // extract: in `out`, which may be none
-  SelectOptions options;  // without its functions
+  SelectOptions options;     // without its functions
 
   [[nodiscard]] std::string encode() const;
   [[nodiscard]] static Hdf5Request parse(std::string_view bytes);

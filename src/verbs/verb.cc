@@ -24,6 +24,7 @@
   verb("infer", call_infer) \
   verb("info", call_info) \
   verb("init", call_init) \
+  verb("inspect", call_inspect) \
   verb("list", call_list) \
   verb("log", call_log) \
   verb("manifest create", call_manifest_create) \

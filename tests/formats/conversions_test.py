@@ -3,6 +3,7 @@
 
 import gzip
 import os
+import pathlib
 import subprocess
 import sys
 
@@ -14,6 +15,7 @@ from support.tfrecord_reference import example, records
 from support.universe import everything, universe
 
 CONVERT = os.environ["SABATH_CONVERT"]
+DOCUMENT = pathlib.Path(__file__).resolve().parents[2] / "docs/formats.md"
 
 
 class Conversions(Case):
@@ -116,6 +118,14 @@ class Conversions(Case):
         self.assertEqual(made.name, "s.tfrecord")
         (record,) = records(made)
         self.assertEqual(example(record), {"x": values.tobytes(), "y": (1.5, -2.25)})
+
+    def test_vector(self):
+        """The bytes that the document shows."""
+        vector = DOCUMENT.read_text(encoding="utf-8").split("as one record of 54 bytes:")[1].split("\n\n")[1]
+        data = self.array("v.npy", numpy.array([1, -2, 3], "<i2"))
+        self.array("v_label.npy", numpy.array([0.5, -2]))
+        (made,) = self.convert("npy-to-tfrecord", data, "label_ending=_label.npy")
+        self.assertEqual(made.read_bytes(), bytes.fromhex(vector))
 
     def test_npy_of_rows(self):
         """The same bytes for any number of threads; each row and its label; packed as well."""

@@ -1,0 +1,14 @@
+// A data file's format by its content, and its facts: include/sabath/inspect.h says which. One thread at a time. Throws
+// as that says.
+#pragma once
+
+#include <functional>
+
+#include "sabath/inspect.h"
+
+namespace sabath {
+
+[[nodiscard]] InspectRecord inspect_file(
+    const std::filesystem::path& file, const std::function<void()>& on_progress = [] {});
+
+}  // namespace sabath
