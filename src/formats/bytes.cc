@@ -11,7 +11,12 @@
 
 namespace sabath {
 
-FileBytes::FileBytes(const std::filesystem::path& path) : path_(path), fd_(open_file(path, O_RDONLY)) {
+FileBytes::FileBytes(const std::filesystem::path& path) : path_(path) {
+  auto fd = try_open_file(path, O_RDONLY);
+  if (!fd)
+    throw Error(FailureKind::not_found,
+                fmt::format("cannot read {}: there is no such file", printable(path.native(), 4096)));
+  fd_ = std::move(*fd);
   struct stat status {};
   if (::fstat(fd_.get(), &status) != 0) throw_errno("stat", path, errno);
   if (!S_ISREG(status.st_mode))

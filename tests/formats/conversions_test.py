@@ -166,7 +166,7 @@ class Conversions(Case):
         self.assertIn("promises 800", self.convert("npy-to-tfrecord", self.home / "cut.npy", code=7))
         (self.home / "cut.npy").write_bytes(whole + b"x")
         self.assertIn("promises 800", self.convert("npy-to-tfrecord", self.home / "cut.npy", code=12))
-        self.assertIn("per=row", self.convert("npy-to-tfrecord", self.sparse(), code=2))
+        self.assertIn("2 GiB", self.convert("npy-to-tfrecord", self.sparse(), code=2))
 
     def sparse(self):
         path = self.home / "large.npy"

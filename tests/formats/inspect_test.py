@@ -13,6 +13,7 @@ import pathlib
 import pickle
 import struct
 import subprocess
+import warnings
 import zipfile
 import zlib
 
@@ -228,11 +229,9 @@ class Inspect(Case):
         code = self.code("old.pt", legacy + bytes(range(64)))
         self.assertEqual(code["imports"], ["posix.system"])
         self.assertIn("behind the last whole pickle", code["trouble"])
-        try:
-            import torch  # noqa: PLC0415
-        except ImportError:
+        code = f"import torch; torch.save({{'w': torch.zeros(3)}}, {str(self.home / 't.pt')!r})"
+        if subprocess.run(["/usr/bin/python3", "-c", code], capture_output=True, check=False).returncode:
             return
-        torch.save({"w": torch.zeros(3)}, self.home / "t.pt")
         (code,) = self.inspect(self.home / "t.pt")["code"]
         self.assertEqual(code["imports"], ["collections.OrderedDict", "torch.FloatStorage", "torch._utils._rebuild_tensor_v2"])
         self.assertTrue(code["persistent_ids"])
@@ -249,15 +248,17 @@ class Inspect(Case):
         archive = io.BytesIO()
         with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as file:
             file.writestr("x.npy", b"\x93NUMPY" + bytes(200))
-            file.writestr("m/data.pkl", pickle.dumps(list(range(100))))
         data = archive.getvalue()
         self.inspect(self.put("a.npz", data), 12)
         self.inspect(self.put("a.npz", data[:-1]), 12)
         self.inspect(self.put("a.npz", data[:40] + data[60:]), 12)
-        directory = data.index(b"PK\x01\x02")
-        shorter = bytearray(data)
-        struct.pack_into("<I", shorter, directory + 24, 5)
-        self.assertIn("more bytes than", self.inspect(self.put("m.pt", bytes(shorter).replace(b"x.npy", b"x.pkl")), 12))
+        archive = io.BytesIO()
+        with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as file:
+            file.writestr("m/data.pkl", pickle.dumps(list(range(100))))
+        for claimed, said in ((50, "more bytes than"), (5000, "fewer bytes than")):
+            lying = bytearray(archive.getvalue())
+            struct.pack_into("<I", lying, lying.index(b"PK\x01\x02") + 24, claimed)
+            self.assertIn(said, self.inspect(self.put("m.pt", bytes(lying)), 12))
 
     def test_tfrecords(self):
         def record(data):
@@ -330,8 +331,10 @@ class Inspect(Case):
     def test_onnx(self):
         """Debian's onnx library says the same of real models, and of one with subgraphs and external data."""
         try:
-            import onnx  # noqa: PLC0415
-            from onnx import helper  # noqa: PLC0415
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                import onnx  # noqa: PLC0415
+                from onnx import helper  # noqa: PLC0415
         except ImportError:
             self.skipTest("python3-onnx is not installed")
         value = helper.make_tensor_value_info("x", 1, ["N", 3])
@@ -378,7 +381,7 @@ class Inspect(Case):
         self.assertEqual(self.inspect(self.put("empty", b""))["format"], "unknown")
         self.assertEqual(self.inspect(self.put("text.txt", b"hello"))["format"], "unknown")
         self.assertEqual(self.inspect(self.put("page.h5", b"\x89HDF\r\n\x1a\n" + bytes(100)))["format"], "hdf5")
-        self.inspect(self.home / "nowhere", 17)
+        self.inspect(self.home / "nowhere", 3)
         self.inspect(self.home, 2)
 
 

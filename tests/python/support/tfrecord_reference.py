@@ -1,6 +1,7 @@
 """A reader of TFRecord files and of tf.train.Example, written from their descriptions: it checks every masked CRC-32C."""
 
 import gzip
+import pathlib
 import struct
 
 TABLE = []
@@ -19,7 +20,7 @@ def masked_crc(data):
 
 
 def records(path):
-    data = open(path, "rb").read()
+    data = pathlib.Path(path).read_bytes()
     data = gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data
     while data:
         (length,), (crc,) = struct.unpack("<Q", data[:8]), struct.unpack("<I", data[8:12])
