@@ -167,12 +167,7 @@ class Search {
 
 std::vector<fs::path> plugin_directories(const MpiPlaces& places) {
   std::vector<fs::path> directories;
-  const fs::path data = places.variable("XDG_DATA_HOME").value_or("");
-  if (data.is_absolute()) {
-    directories.push_back(data / "sabath/mpi");
-  } else if (places.home.is_absolute()) {
-    directories.push_back(places.home / ".local/share/sabath/mpi");
-  }
+  if (places.data.is_absolute()) directories.push_back(places.data / "sabath/mpi");
   if (places.program.is_absolute())
     directories.push_back((places.program.parent_path() / SABATH_PLUGINS).lexically_normal());
   return directories;

@@ -15,8 +15,8 @@ using Variable = std::function<std::optional<std::string>(const std::string& nam
 
 // What an MPI and its plug-in are searched by.
 struct MpiPlaces {
-  Variable variable;              // SABATH_LIBMPI, XDG_DATA_HOME, and those of launchers
-  std::filesystem::path home;     // empty: not known
+  Variable variable;              // SABATH_LIBMPI, and those of launchers
+  std::filesystem::path data;     // the user's data directory, with `sabath/mpi` in it; empty: not known
   std::filesystem::path program;  // this one; plug-ins lie beside it
 };
 

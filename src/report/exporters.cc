@@ -18,6 +18,7 @@ namespace sabath {
   NAME(csv)                    \
   NAME(mlperf)                 \
   NAME(mlflow)                 \
+  NAME(tensorboard)            \
   NAME(ro_crate)
 
 #define SABATH_DECLARE(name) extern const Exporter name##_exporter;

@@ -15,6 +15,7 @@
 #include "metrics/json_scan.h"
 #include "metrics/record.h"
 #include "report/exporter.h"
+#include "report/mlflow_inputs.h"
 #include "report/summary.h"
 
 namespace sabath {
@@ -159,6 +160,7 @@ std::string write_run(const Run& run, const MetricReaderOptions& options, const 
   MetricFiles files(place / "metrics");
   for_each_metric(run.path, options, [&](const Metric& metric) { files.take(metric); });
   files.flush();
+  write_mlflow_inputs(run, place);
   write(place / "meta.yaml", run_yaml(run, id, place));  // last: a run without it is not there
   return id;
 }

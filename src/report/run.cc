@@ -16,6 +16,7 @@
 #include "base/wording.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
+#include "trackers/tracked_metrics.h"
 
 namespace sabath {
 namespace {
@@ -121,13 +122,51 @@ void feed_file(const fs::path& path, MetricReader& reader, double time) {
 }
 
 // The file with the metrics of a run directory; its output if the record is missing.
-fs::path metrics_file(const fs::path& path) {
+std::optional<fs::path> try_metrics_file(const fs::path& path) {
   for (const char* const name : {"metrics.jsonl", "metrics.csv", "history.csv", "output/stdout"}) {
     const fs::path file = path / name;
     if (const auto status = try_stat(file); status && S_ISREG(status->st_mode)) return file;
   }
-  throw Error(FailureKind::not_found, fmt::format("{} is no run: it has no metrics.jsonl", printable(path.string())),
-              fmt::format("name a directory that `{}` made, or a log file", verb_text("run")));
+  return std::nullopt;
+}
+
+// What a tracker has kept at this path, if that is not a log or a run of ours.
+std::vector<TrackerPlace> tracker_places(const fs::path& path) {
+  return try_metrics_file(path) ? std::vector<TrackerPlace>{} : find_tracker_places(path);
+}
+
+TrackedMetrics read_tracked(const fs::path& path, const std::vector<TrackerPlace>& places,
+                            const std::function<void(const Metric&)>& take) {
+  if (places.size() > 1) {
+    throw Error(FailureKind::usage, fmt::format("{} has {} runs", printable(path.string()), places.size()),
+                fmt::format("name one of them, such as {}", printable(places.front().base.string(), 4096)));
+  }
+  TrackedMetrics tracked(take);
+  tracked.follow(places.front());
+  tracked.read();
+  tracked.finish();
+  return tracked;
+}
+
+fs::path metrics_file(const fs::path& path) {
+  if (auto file = try_metrics_file(path)) return *file;
+  throw Error(FailureKind::not_found,
+              fmt::format("{} is no run: it has no metrics.jsonl, and no tracker's files", printable(path.string())),
+              fmt::format("name a directory that `{}` made, a log file, or a directory of TensorBoard, W&B or MLflow",
+                          verb_text("run")));
+}
+
+// What a tracker says of a run, as the record that other programs do not write.
+std::optional<RunRecord> record_of(const TrackedRun& tracked) {
+  if (tracked.id.empty() && tracked.config.empty() && tracked.state.empty()) return std::nullopt;
+  RunRecord record;
+  record.id = tracked.id;
+  record.state = tracked.state;
+  record.started = tracked.started;
+  record.finished = tracked.finished;
+  record.exit = tracked.exit;
+  record.config.assign(tracked.config.begin(), tracked.config.end());
+  return record;
 }
 
 // Options that read complete lines only: a line that a kill has torn has no newline, and no reader believes it.
@@ -157,6 +196,10 @@ std::vector<fs::path> with_sweeps(const std::vector<std::string>& paths) {
       }
     }
     std::sort(inside.begin(), inside.end());
+    if (inside.empty() && !fs::exists(path / "run.json", error)) {
+      for (const TrackerPlace& place : tracker_places(path)) inside.push_back(place.base);
+      if (inside.size() == 1) inside.clear();  // it is what was named
+    }
     if (inside.empty()) inside.push_back(path);
     all.insert(all.end(), inside.begin(), inside.end());
   }
@@ -187,6 +230,12 @@ const Series* Run::find(std::string_view name) const {
 
 MetricReaderCounts for_each_metric(const fs::path& path, const MetricReaderOptions& options,
                                    const std::function<void(const Metric&)>& take) {
+  const auto places = tracker_places(path);
+  if (!places.empty()) {
+    MetricReaderCounts counts;
+    counts.metrics = read_tracked(path, places, take).metrics();
+    return counts;
+  }
   const auto status = try_stat(path);
   if (!status) {
     throw Error(FailureKind::not_found, fmt::format("there is no {}", printable(path.string())),
@@ -209,6 +258,15 @@ Run load_run(const fs::path& path, const MetricReaderOptions& options) {
   const auto status = try_stat(path);
   run.is_directory = status && S_ISDIR(status->st_mode);
   Gatherer gatherer(path);
+  if (const auto places = tracker_places(path); !places.empty()) {
+    const TrackedMetrics tracked = read_tracked(path, places, [&](const Metric& metric) { gatherer.take(metric); });
+    gatherer.put(run);
+    const TrackedRun known = tracked.run();
+    if (!known.name.empty()) run.label = known.name;
+    run.record = record_of(known);
+    run.damage = tracked.doubts().first;
+    return run;
+  }
   const auto counts = for_each_metric(path, options, [&](const Metric& metric) { gatherer.take(metric); });
   gatherer.put(run);
   run.not_understood = counts.not_understood;
@@ -219,6 +277,7 @@ Run load_run(const fs::path& path, const MetricReaderOptions& options) {
 }
 
 std::string doubts_of(const Run& run) {
+  if (!run.damage.empty()) return run.damage;
   if (run.not_understood == 0) return run.metrics == 0 ? printable(run.label) + " has no metric" : std::string{};
   return fmt::format(
       "{}{}: {} line{} like metrics and {} not understood, first line {}: '{}'; {} REGEX reads such lines",
@@ -232,7 +291,8 @@ std::vector<Run> load_runs(const std::vector<std::string>& paths, const MetricRe
   const std::vector<fs::path> all = with_sweeps(paths);
   for (const fs::path& path : all) {
     Run run = load_run(path, options);
-    const std::string name = run.label = label_among(all, path);
+    if (!run.record || run.label == label_of(path)) run.label = label_among(all, path);
+    const std::string name = run.label;
     for (int number = 2;
          std::any_of(runs.begin(), runs.end(), [&](const Run& other) { return other.label == run.label; }); ++number)
       run.label = fmt::format("{} ({})", name, number);

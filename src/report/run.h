@@ -1,6 +1,6 @@
-// A run as reports see it: read from its directory (docs/runs.md), or from a plain log, a CSV or a JSON-lines file.
-// Plain data, read-only once made; any thread. Reading throws Error{not_found} if there is nothing to read, {invalid}
-// for what is no run or beyond every bound, {storage}.
+// A run as reports see it: read from its directory (docs/runs.md), from a plain log, a CSV or a JSON-lines file, or
+// from the files of an experiment tracker (src/trackers). Plain data, read-only once made; any thread. Reading throws
+// Error{not_found} if there is nothing to read, {invalid} for what is no run or beyond every bound, {storage}.
 #pragma once
 
 #include <cstdint>
@@ -38,7 +38,8 @@ struct Run {
   std::uint64_t not_understood = 0;  // lines that look like metrics and are not read (MetricReaderCounts)
   std::uint64_t first_not_understood = 0;
   std::string not_understood_line;
-  std::optional<RunRecord> record;  // run.json; nullopt if there is none
+  std::string damage;               // of a tracker's files: the first record that cannot be read; empty: none
+  std::optional<RunRecord> record;  // run.json, or what a tracker says; nullopt if there is none
 
   [[nodiscard]] const Series* find(std::string_view name) const;
 };

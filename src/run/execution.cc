@@ -14,6 +14,7 @@
 #include "metrics/reader.h"
 #include "run/output_files.h"
 #include "run/rank_streams.h"
+#include "run/run_trackers.h"
 #include "sabath/error.h"
 
 namespace sabath {
@@ -29,7 +30,11 @@ constexpr std::size_t last_lines_max = 10, readers_max = 4096;
 class Execution {
  public:
   Execution(RunDirectory& directory, const ExecutionOptions& options, const std::stop_token& stop)
-      : directory_(directory), options_(options), stop_(stop), logged_(reader_options(std::nullopt), sink()) {
+      : directory_(directory),
+        options_(options),
+        stop_(stop),
+        logged_(reader_options(std::nullopt), sink()),
+        trackers_(directory.path(), sink()) {
     log_ = open_file(directory.metric_log(), O_RDWR | O_CREAT | O_APPEND);
   }
 
@@ -40,6 +45,8 @@ class Execution {
       run_step(step);
       if (end_.steps.back().end.exit != 0) break;
     }
+    trackers_.finish();
+    directory_.flush();
     return std::move(end_);
   }
 
@@ -73,6 +80,7 @@ class Execution {
       if (process.err() >= 0 && !read(process.err(), err)) process.close_err();
       if (!ended && readable(process.news())) ended = process.try_end();
       read_log();
+      trackers_.tick();
       directory_.flush();
       if (options_.on_tick) options_.on_tick();
       if (stop_.stop_requested() && !stopped_at) {
@@ -167,6 +175,7 @@ class Execution {
   void finish(Stream& out, Stream& err) {
     read_log();
     for (Stream* stream : {&out, &err}) stream->finish();
+    trackers_.read();
     directory_.flush();
     end_.last_lines.clear();
     for (const Stream* stream : {&out, &err}) {
@@ -184,6 +193,7 @@ class Execution {
   const Clock::time_point begin_ = Clock::now();
   ExecutionEnd end_;
   MetricReader logged_;
+  RunTrackers trackers_;
   Fd log_;
   std::uint64_t log_offset_ = 0;
   std::vector<char> buffer_ = std::vector<char>(256 * 1024);

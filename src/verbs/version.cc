@@ -21,8 +21,8 @@ Library look(const char* name, std::string (*version)()) {
 }  // namespace
 
 MpiPlaces mpi_places(const Environment& environment) {
-  return {[&environment](const std::string& name) { return environment.get(name); }, environment.home,
-          environment.executable};
+  return {[&environment](const std::string& name) { return environment.get(name); },
+          environment.base_directory("XDG_DATA_HOME", ".local/share"), environment.executable};
 }
 
 std::string mpi_version(const Environment& environment) {

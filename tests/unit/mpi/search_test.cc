@@ -45,7 +45,7 @@ class MpiSearchTest : public ::testing::Test {
                       const auto found = variables_.find(name);
                       return found == variables_.end() ? std::nullopt : std::optional(found->second);
                     },
-                    directory_.path() / "home", directory_.path() / "bin/sabath"};
+                    directory_.path() / "data", directory_.path() / "bin/sabath"};
 };
 
 TEST_F(MpiSearchTest, TheUsersPluginComesFirst) {
@@ -103,7 +103,7 @@ TEST_F(MpiSearchTest, NoPluginInTheCurrentDirectory) {
   fs::create_directories(here);
   fs::copy_file(fakes / "fake_plugin.so", here / "libsabath-mpi-mpich.so");
   fs::current_path(here);
-  variables_["XDG_DATA_HOME"] = ".";  // not absolute: it does not count
+  places_.data = ".";  // not absolute: it does not count
   EXPECT_FALSE(find_mpi(places_).found);
   fs::current_path("/");
 }

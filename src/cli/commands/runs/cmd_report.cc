@@ -67,10 +67,11 @@ int run(Context& context, Options& options) {
 
 Action declare(OptionSet& set) {
   const auto options = std::make_shared<Options>();
-  set.arguments("RUN", options->request.runs, true, "a run's directory, or a log, CSV or JSON-lines file");
+  set.arguments("RUN", options->request.runs, true,
+                "a run's directory, a log, CSV or JSON-lines file, or what a tracker keeps");
   set.choice("--format", names_of_formats(), options->request.format,
              "what to write (default: what FILE's name says, else text)");
-  set.option("-o,--output", "FILE", options->file, "write there; of mlflow, a directory");
+  set.option("-o,--output", "FILE", options->file, "write there; of mlflow and tensorboard, a directory");
   set.option("--set", "KEY=VALUE", options->fields,
              "of mlperf: what the record does not say; @NAME is a metric of the run");
   set.option("--set-from", "FILE", options->fields_file, "the same from a JSON or YAML file; --set wins");
@@ -84,7 +85,8 @@ Action declare(OptionSet& set) {
 std::string_view details() {
   static const std::string text =
       "RUN is a directory that `sabath run` made, or any output of a training program: " + log_format_titles() +
-      " (docs/metrics.md). The figure has losses and errors on the left axis and the time per epoch on the right one.\n"
+      "; or files of TensorBoard, W&B and MLflow (docs/metrics.md). The figure has losses and errors on the left axis "
+      "and the time per epoch on the right one.\n"
       "An expectation is [last|first|min|max|mean](NAME), <=, <, >=, >, or = with +-TOLERANCE, and a number; NAME "
       "alone is its last value. One that is not met ends with 7, one of a metric that a run does not have with 3.";
   return text;
