@@ -59,6 +59,7 @@ struct SearchRequest {
 struct InfoRequest {
   std::vector<std::string> names;  // an asset, NAME@VERSION, or a recipe file
   std::optional<AssetKind> kind;   // where assets of several kinds share a name
+  std::string format;              // of `document`, one of docs/metadata.md; empty: none is made
 };
 
 struct AssetDescription {
@@ -66,6 +67,7 @@ struct AssetDescription {
   std::string manifest;        // "sha256:<hex>": pinned or learnt; empty: not known
   std::string trusted_by;      // how the manifest came to be trusted
   std::filesystem::path path;  // of the view; empty: there is none
+  std::string document;        // in the format that was asked for
 };
 
 struct InfoRecord {

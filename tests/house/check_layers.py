@@ -24,6 +24,7 @@ BELOW = {
     "record": {"base"},
     "report": {"base", "formats", "metrics", "trackers", "record"},
     "recipe": {"base"},
+    "metadata": {"base", "recipe"},
     "manifest": {"base"},
     "store": {"base", "recipe", "manifest"},
     "fetch": {"base", "comm", "recipe", "manifest", "store"},
@@ -41,6 +42,7 @@ BELOW["session"] = BELOW["stage"] | {"stage", "mpi"}
 BELOW["harness"] = {"base", "metrics", "record", "recipe", "manifest", "store", "fetch", "run", "session"}
 BELOW["verbs"] = BELOW["session"] | {"session", "settings", "infer", "ort", "harness", "metrics", "record", "report", "serve"}
 BELOW["verbs"] |= {"formats"}
+BELOW["verbs"] = BELOW["session"] | {"session", "settings", "harness", "metadata", "metrics", "record", "report", "serve"}
 BELOW["door"] = {"base", "settings", "verbs"}
 # The command line parses, calls verbs and renders their records: it opens no store, recipe or manifest.
 BELOW["cli"] = {"base", "comm", "companion", "metrics", "mpi", "report", "run", "settings", "stage", "verbs"}

@@ -142,6 +142,7 @@ Json description_record(const AssetDescription& asset) {
   record["manifest"] = text_or_null(asset.manifest);
   record["trusted_by"] = text_or_null(asset.trusted_by);
   record["path"] = text_or_null(asset.path.string());
+  record["document"] = text_or_null(asset.document);
   return record;
 }
 

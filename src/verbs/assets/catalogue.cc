@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "metadata/documents.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
 #include "verbs/assets/assets.h"
@@ -80,13 +81,18 @@ ListRecord search(Session& session, const SearchRequest& request, EventSink&, st
 
 InfoRecord info(Session& session, const InfoRequest& request, EventSink&, std::stop_token) {
   InfoRecord record;
+  const MetadataFormat* format = request.format.empty() ? nullptr : &find_metadata_format(request.format);
+  if (format != nullptr && !format->joins && request.names.size() != 1)
+    throw Error(FailureKind::usage, fmt::format("a document of the format \"{}\" describes one asset", format->name),
+                "name one asset at a time");
   const Catalogue catalogue = make_catalogue(session.settings());
   const auto store = try_open_store(session.settings());
   for (const std::string& name : request.names) {
     Recipe recipe = catalogue.find(name, request.kind);
     const Holding holding = holding_of(recipe, store.get());
-    record.assets.push_back(
-        {std::move(recipe), holding.root ? holding.root->prefixed() : "", holding.trusted_by, holding.view});
+    const std::string root = holding.root ? holding.root->prefixed() : "";
+    std::string document = format != nullptr ? format->write({recipe, root}) : "";
+    record.assets.push_back({std::move(recipe), root, holding.trusted_by, holding.view, std::move(document)});
   }
   return record;
 }
@@ -141,7 +147,7 @@ Json call_search(Session& session, JsonObject& request, EventSink& events, std::
 }
 
 Json call_info(Session& session, JsonObject& request, EventSink& events, std::stop_token stop) {
-  const InfoRequest asked{request.some_texts("names"), kind_in(request)};
+  const InfoRequest asked{request.some_texts("names"), kind_in(request), request.try_text("format").value_or("")};
   request.finish();
   return json_of(info(session, asked, events, std::move(stop)));
 }

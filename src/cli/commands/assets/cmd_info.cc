@@ -13,15 +13,22 @@ namespace cmd_info {
 
 struct Options {
   std::vector<std::string> names;
-  std::string kind;
+  std::string kind, format;
 };
 
 int run(Context& context, const Options& options) {
   Session session(context.configuration.session);
   NoEvents unheard;
-  const InfoRecord record = info(session, {options.names, try_parse_kind(options.kind)}, unheard, context.stop);
+  const InfoRecord record =
+      info(session, {options.names, try_parse_kind(options.kind), options.format}, unheard, context.stop);
   if (context.presentation.json) {
     context.out.record(json_of(record));
+    return record.exit;
+  }
+  if (!options.format.empty()) {
+    std::string documents;
+    for (const AssetDescription& asset : record.assets) documents += (documents.empty() ? "" : "\n") + asset.document;
+    context.out.print(documents);
     return record.exit;
   }
   const std::size_t width = std::min(terminal_width(STDOUT_FILENO, context.environment), 110U);
@@ -35,6 +42,8 @@ Action declare(OptionSet& set) {
   const auto options = std::make_shared<Options>();
   set.arguments("NAME", options->names, true, "an asset, NAME@VERSION, or a recipe file");
   set.choice("-k,--kind", {"dataset", "model", "workflow"}, options->kind, "when a dataset and a model share the name");
+  set.choice("-f,--format", {"jsonld", "hpc", "schema.org", "croissant", "datacite", "ro-crate", "bibtex", "cff"},
+             options->format, "the metadata as another tool reads them");
   return [options](Context& context) { return run(context, *options); };
 }
 
@@ -46,7 +55,8 @@ constexpr Verb info_verb{
     "all that is known of an asset",
     "sabath info cosmoflow            its sources, checksums, licence, where it stands\n"
     "sabath info ./datasets/mine.json a recipe of your own\n"
-    "sabath info --json cosmoflow     the same for a program",
+    "sabath info --json cosmoflow     the same for a program\n"
+    "sabath info --format croissant cosmoflow   for MLCommons' tools; also datacite, bibtex and more",
     "",
     false,
     cmd_info::declare,
