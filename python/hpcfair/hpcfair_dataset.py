@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from typing import Any, Dict, List, Optional
 
 import sabath
@@ -10,6 +11,7 @@ import sabath
 from .metadata import Metadata, Names, found_info, metadata_of, names_in, names_of
 
 _loaded: Dict[str, str] = {}  # the name of the dataset of each path that was handed out
+_own: Dict[str, Optional[str]] = {}  # the directory of a path, if it is the caller's own
 
 
 class DatasetMetadata(Metadata):
@@ -31,10 +33,30 @@ def search(keyword: str) -> List[str]:
     return names_of("dataset", keyword)
 
 
-def list_supporting_files(dataset_name: str) -> List[str]:
-    """The names of the scripts that belong to a dataset, as its recipe's facts have them; apply() will know their
-    arguments. Raises sabath.NotFound."""
-    return names_in((found_info(dataset_name, "dataset").get("metadata") or {}).get("supporting_files")) or []
+class SupportingFile(str):
+    """The name of a script, with its `description` and its `arguments`: name, type, default, required, choices, help."""
+
+    description: Optional[str] = None
+    arguments: List[Dict[str, Any]] = []
+
+
+def list_supporting_files(dataset_name: str) -> List[SupportingFile]:
+    """The scripts that belong to a dataset: those that its recipe's facts name, and those that apply() can run, with their
+    description and arguments. Raises sabath.NotFound."""
+    info = found_info(dataset_name, "dataset")
+    scripts = {each["id"]: each for each in sabath.supporting(info["name"]) if not each["built_in"]}
+    named = names_in((info.get("metadata") or {}).get("supporting_files")) or []
+    files = [SupportingFile(each) for each in named]
+    files += [SupportingFile(each) for each in scripts if each not in map(_id_of, named)]
+    for file in files:
+        script = scripts.get(_id_of(file)) or {}
+        file.description, file.arguments = script.get("description"), script.get("arguments") or []
+    return files
+
+
+def _id_of(script: str) -> str:
+    """A script goes by its id, or by the name of its file."""
+    return script.rsplit(".", 1)[0] if script.endswith((".py", ".sh")) else script
 
 
 def load_dataset(
@@ -56,6 +78,7 @@ def load_dataset(
     files = asset.files.paths()
     path = os.path.join(asset.path, files[0]) if len(files) == 1 else os.fspath(asset.path)
     _loaded[os.path.realpath(path)] = name
+    _own[os.path.realpath(path)] = None if dest_path is None else os.path.realpath(dest_path)
     return path
 
 
@@ -65,6 +88,20 @@ def name_at(path: Any) -> Optional[str]:
     return found or (path if path in list_datasets() else None)
 
 
-def apply(dataset_name: str, data_path: Any, script_name: str, **options: Any) -> None:
-    """Raises sabath.NotYet."""
-    raise sabath.NotYet("apply")
+def apply(dataset_name: str, data_path: Any, script_name: str, **options: Any) -> str:
+    """Applies a script of list_supporting_files(), or a built-in one, to a dataset; the path of what came of it.
+
+    `data_path`: what load_dataset() returned. Where that is a tree of one's own (`dest_path`), it becomes one of the new
+    asset, with the other files as they were; verified bytes in a store are never changed, and the new asset stands beside
+    them. `options`: the arguments of the script; `num_threads`: files at once. Raises sabath.UsageError,
+    sabath.ProgramFailed, sabath.NotFound."""
+    found_info(dataset_name, "dataset")
+    path = os.path.realpath(os.fspath(data_path))
+    if path not in _loaded:
+        raise sabath.UsageError(f"{data_path} is no dataset that load_dataset() put there", "give what it returned")
+    tree = _own[path]
+    asset = sabath.apply(_loaded[path], _id_of(script_name), in_place=tree, **options)
+    path = os.fspath(data_path) if tree is not None else os.fspath(asset.path)
+    _loaded[os.path.realpath(path)], _own[os.path.realpath(path)] = asset.name, tree
+    print("Successfully processed the dataset: " + " ".join(map(shlex.quote, asset.provenance["command"])))
+    return path

@@ -171,6 +171,28 @@ class Session:
         ]
         return program.call("run", command, self.settings)
 
+    def supporting(self, name: Optional[str] = None) -> List[Record]:
+        """The scripts that apply() can run on an asset: its recipe's, then the built-in ones. Each has id, description,
+        per ("file" or "asset"), inputs, built_in and arguments: name, type ("text", "int", "float", "bool"), default,
+        required, choices, help. Raises NotFound."""
+        return self._ask("supporting", {"name": name})["scripts"]
+
+    def apply(self, name: str, script: str, *, num_threads: Any = None, as_name: Optional[str] = None,
+              in_place: Any = None, force: bool = False, no_fetch: bool = False, memory: Optional[int] = None,
+              time: Optional[float] = None, progress: Any = None, tqdm_class: Any = None, **arguments: Any) -> Asset:  # fmt: skip
+        """Makes a new asset of one by a script (docs/apply.md), or finds it: `provenance` is the record, where
+        `was_there`, `processed` and `derived` say what was done.
+
+        `arguments`: those of the script. `num_threads`: files at once. `as_name`: of the new asset. `in_place`: a tree of
+        the asset outside the store, which becomes one of the new asset. `memory` (bytes), `time` (seconds): bounds of each
+        start of a foreign script. Raises UsageError, NotFound, ProgramFailed (its record names the files), Offline."""
+        given = [f"{key}={_word(value)}" for key, value in arguments.items()]
+        request = {"name": name, "script": script, "arguments": given, "as": as_name, "force": force, "no_fetch": no_fetch,
+                   "in_place": None if in_place is None else os.fspath(in_place), "memory": memory, "time": time,
+                   "threads": None if num_threads is None else int(num_threads)}  # fmt: skip
+        record = self._work("apply", request, progress, tqdm_class)
+        return Asset(self, record["name"], record)
+
     def report(self, runs: Names, **request: Any) -> Record:
         """The series of runs, and a report of them: format="html", file="loss.svg", metric=["loss"],
         expect=["val_mae<=0.2"], ... as in docs/library.md. Raises HashMismatch if an expectation is not met."""
@@ -221,6 +243,10 @@ def _checked(record: Record, verb: str) -> Record:
 
 def _list(names: Optional[Names]) -> List[str]:
     return [] if names is None else [names] if isinstance(names, str) else list(names)
+
+
+def _word(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _plain(value: Any) -> Any:

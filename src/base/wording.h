@@ -14,20 +14,21 @@
 
 namespace sabath {
 
-inline constexpr std::array<std::string_view, 58> option_names{
-    "all",       "alone",        "anonymous",     "as",       "at",        "blocks",  "bypass_shared", "config",
-    "container", "datasets",     "deadline",      "env",      "file",      "filter",  "force",         "forget",
-    "format",    "have",         "keep_archives", "launcher", "link",      "listen",  "low",           "manifest",
-    "max_size",  "mode",         "models",        "no_fetch", "no_verify", "nodes",   "now",           "offline",
-    "output",    "partials",     "path",          "pattern",  "ranks",     "readers", "refresh",       "repair",
-    "roots",     "run_dir",      "run_set",       "sample",   "select",    "set",     "set_from",      "simulate",
-    "site",      "stage_record", "store",         "threads",  "to",        "token",   "undo",          "url",
-    "want",      "within"};
+inline constexpr std::array<std::string_view, 59> option_names{
+    "all",      "alone",        "anonymous", "as",       "at",       "blocks",        "bypass_shared",
+    "config",   "container",    "datasets",  "deadline", "env",      "file",          "filter",
+    "force",    "forget",       "format",    "have",     "in_place", "keep_archives", "launcher",
+    "link",     "listen",       "low",       "manifest", "max_size", "mode",          "models",
+    "no_fetch", "no_verify",    "nodes",     "now",      "offline",  "output",        "partials",
+    "path",     "pattern",      "ranks",     "readers",  "refresh",  "repair",        "roots",
+    "run_dir",  "run_set",      "sample",    "select",   "set",      "set_from",      "simulate",
+    "site",     "stage_record", "store",     "threads",  "to",       "token",         "undo",
+    "url",      "want",         "within"};
 
-inline constexpr std::array<std::string_view, 23> verb_names{
-    "config", "doctor", "export", "fetch",           "fetchers", "gc",   "hdf5 inspect", "import",
-    "info",   "list",   "log",    "manifest create", "path",     "pin",  "report",       "rm",
-    "run",    "serve",  "stage",  "unpin",           "verify",   "view", "want"};
+inline constexpr std::array<std::string_view, 25> verb_names{
+    "apply", "config", "doctor",     "export",          "fetch",  "fetchers", "gc",     "hdf5 inspect", "import",
+    "info",  "list",   "log",        "manifest create", "path",   "pin",      "report", "rm",           "run",
+    "serve", "stage",  "supporting", "unpin",           "verify", "view",     "want"};
 
 // A name of a list; another one is an error of the compiler.
 template <const auto& list>

@@ -9,6 +9,8 @@
   NAME(stage)                  \
   NAME(unstage)                \
   NAME(run)                    \
+  NAME(supporting)             \
+  NAME(apply)                  \
   NAME(report)                 \
   NAME(compare)                \
   NAME(log)                    \

@@ -5,12 +5,14 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdlib>
@@ -52,13 +54,21 @@ class Guarded {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // should the guardian itself be killed
     if (::getppid() != guardian) ::_exit(127);
     default_signals();
-    const bool ready = program_.directory.empty() || ::chdir(program_.directory.c_str()) == 0;
+    const bool ready = bound_memory() && (program_.directory.empty() || ::chdir(program_.directory.c_str()) == 0);
     if (ready) ::execve(program_.file.c_str(), argv_.data(), environment_.data());
     tell(channel, GuardianNews::not_started, errno);
     ::_exit(127);
   }
 
  private:
+  [[nodiscard]] bool bound_memory() const {
+    if (program_.memory_bytes == 0) return true;
+    rlimit limit{};
+    if (::getrlimit(RLIMIT_AS, &limit) != 0) return false;
+    limit.rlim_cur = limit.rlim_max = std::min<rlim_t>(program_.memory_bytes, limit.rlim_max);
+    return ::setrlimit(RLIMIT_AS, &limit) == 0;
+  }
+
   ProgramToGuard program_;
   std::vector<char*> argv_, environment_;
 };

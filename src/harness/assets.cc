@@ -20,6 +20,7 @@
 #include "sabath/path.h"
 #include "sabath/session.h"
 #include "session/holding.h"
+#include "session/lineage.h"
 
 namespace sabath {
 namespace {
@@ -280,6 +281,7 @@ RunAssets bring_assets(const RunCall& call, const ResolvedRun& run) {
   if (run.dataset) {
     const fs::path stage = stage_of(call);
     assets.all.push_back(stage.empty() ? bringer.bring(*run.dataset) : bringer.take_staged(*run.dataset, stage));
+    assets.all.back().lineage = lineage_of(make_catalogue(call.session.settings()), *run.dataset);
     assets.dataset = assets.all.back().path;
   }
   for (LeasedStore& store : assets.stores) store.settle();

@@ -240,7 +240,7 @@ std::vector<RunStep> steps_of(const RunCall& call, const ResolvedRun& run, const
   Places places;
   if (!assets.source.empty()) places.source = (directory / "source").string();
   places.dataset = assets.dataset;
-  if (run.dataset) places.fragments = fragment_places(*run.dataset, assets.dataset);
+  if (run.dataset) places.fragments = fragment_places(run.origin ? *run.origin : *run.dataset, assets.dataset);
   places.config = variant.config;
   places.nodes = run.nodes;
   places.ranks = run.ranks;

@@ -16,6 +16,7 @@
 #include "sabath/error.h"
 #include "sabath/path.h"
 #include "session/holding.h"
+#include "session/lineage.h"
 
 namespace sabath {
 namespace {
@@ -66,7 +67,11 @@ void choose_dataset(const Catalogue& catalogue, const RunCall& call, const RunSe
     }
     if (!run.dataset) run.dataset = catalogue.find(call.request.dataset, AssetKind::dataset);  // throws with a hint
   }
-  run.steps = choose_set(run.model, sets, *run.dataset, wanted).second;
+  // What runs on a dataset runs on what was derived of it; a set of its own name goes first.
+  run.origin = origin_of(catalogue, *run.dataset);
+  const auto is_its_own = [&](const auto& set) { return set.first == run.dataset->name; };
+  const bool by_origin = run.origin && std::ranges::none_of(sets, is_its_own);
+  run.steps = choose_set(run.model, sets, by_origin ? *run.origin : *run.dataset, wanted).second;
 }
 
 std::vector<Variant> choose_variants(const RunCall& call, const ResolvedRun& run) {

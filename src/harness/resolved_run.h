@@ -30,6 +30,7 @@ struct RunCall {
 struct ResolvedRun {
   Recipe model;
   std::optional<Recipe> dataset;
+  std::optional<Recipe> origin;  // of a derived dataset: that with which its lineage began
   std::vector<Step> steps;
   std::vector<Variant> variants;
   Site site;

@@ -57,29 +57,34 @@ TemplatePiece parse_placeholder(std::string_view name) {
 
 }  // namespace
 
-std::vector<TemplatePiece> parse_template(std::string_view text) {
-  std::vector<TemplatePiece> pieces;
-  const auto add_literal = [&](std::string_view literal) {
-    if (pieces.empty() || pieces.back().kind != Kind::literal) pieces.push_back({});
-    pieces.back().text += literal;
-  };
+void part_template(std::string_view text, const std::function<void(std::string_view)>& literal,
+                   const std::function<void(std::string_view)>& placeholder) {
   char before = '\0';
   while (!text.empty()) {
     std::size_t taken = 1;
     const std::string_view doubled = text.starts_with("{{") ? braced_identifier(text.substr(1)) : std::string_view{};
     const std::string_view name = before == '$' ? std::string_view{} : braced_identifier(text);
     if (!doubled.empty() && text.substr(doubled.size() + 3).starts_with('}')) {
-      add_literal(text.substr(1, doubled.size() + 2));
+      literal(text.substr(1, doubled.size() + 2));
       taken = doubled.size() + 4;
     } else if (!name.empty()) {
-      pieces.push_back(parse_placeholder(name));
+      placeholder(name);
       taken = name.size() + 2;
     } else {
-      add_literal(text.substr(0, 1));
+      literal(text.substr(0, 1));
     }
     before = text[taken - 1];
     text.remove_prefix(taken);
   }
+}
+
+std::vector<TemplatePiece> parse_template(std::string_view text) {
+  std::vector<TemplatePiece> pieces;
+  const auto add_literal = [&](std::string_view literal) {
+    if (pieces.empty() || pieces.back().kind != Kind::literal) pieces.push_back({});
+    pieces.back().text += literal;
+  };
+  part_template(text, add_literal, [&](std::string_view name) { pieces.push_back(parse_placeholder(name)); });
   return pieces;
 }
 

@@ -4,6 +4,7 @@
 // Error{invalid}.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,5 +20,9 @@ struct TemplatePiece {
 };
 
 [[nodiscard]] std::vector<TemplatePiece> parse_template(std::string_view text);
+
+// Parts any text by the same rules: `literal` gets what stands for itself, `placeholder` each identifier, in order.
+void part_template(std::string_view text, const std::function<void(std::string_view)>& literal,
+                   const std::function<void(std::string_view)>& placeholder);
 
 }  // namespace sabath

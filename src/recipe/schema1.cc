@@ -6,6 +6,7 @@
 #include "recipe/fields.h"
 #include "recipe/metadata.h"
 #include "recipe/run_sets.h"
+#include "recipe/supporting.h"
 #include "sabath/error.h"
 
 namespace sabath {
@@ -192,6 +193,7 @@ Recipe read_schema_1(const JsonValue& document, std::string_view origin) {
   read_run_sets(object, recipe);
   recipe.metadata = take_facts(object, "metadata");
   recipe.about = take_metadata(object, recipe.kind);
+  read_supporting(object, recipe);
   object.finish();
   return recipe;
 }

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
@@ -58,13 +59,37 @@ class Values {
   const Json& object_;
 };
 
+std::map<std::string, std::string> texts_by_name(const Json& object) {
+  std::map<std::string, std::string> texts;
+  if (!object.is_object()) return texts;
+  for (const auto& [name, value] : object.items())
+    texts[name] = value.is_string() ? value.get<std::string>() : value.dump();
+  return texts;
+}
+
+// Steps whose roots are none are left out.
+std::vector<DerivationStep> lineage_in(const Json& array) {
+  constexpr std::size_t steps_max = 64;
+  std::vector<DerivationStep> steps;
+  if (!array.is_array()) return steps;
+  for (const Json& one : array) {
+    const Values values(one);
+    const auto input = Sha256::try_parse(values.text("input")), key = Sha256::try_parse(values.text("key"));
+    if (!input || !key || steps.size() >= steps_max) continue;
+    steps.push_back({values.text("from"), *input, values.text("script"), values.text("script_root"),
+                     values.truth("in_place").value_or(false), texts_by_name(values.at("arguments")),
+                     texts_by_name(values.at("tools")), *key});
+  }
+  return steps;
+}
+
 std::vector<RunRecord::Asset> assets_of(const Json& array) {
   std::vector<RunRecord::Asset> assets;
   for (const Json& one : array) {
     if (!one.is_object()) continue;
     const Values values(one);
     assets.push_back({values.text("name"), values.text("kind"), values.text("manifest"), values.text("verified_by"),
-                      values.text("path"), values.truth("warm")});
+                      values.text("path"), values.truth("warm"), lineage_in(values.at("lineage"))});
   }
   return assets;
 }

@@ -41,6 +41,21 @@ Json times_json(const RunTimes& times) {
           {"train", or_null(times.train)}};
 }
 
+Json lineage_json(const std::vector<DerivationStep>& lineage) {
+  Json steps = Json::array();
+  for (const DerivationStep& step : lineage) {
+    steps.push_back({{"from", step.from},
+                     {"input", step.input.prefixed()},
+                     {"script", step.script},
+                     {"script_root", or_null(step.script_root)},
+                     {"arguments", step.arguments},
+                     {"tools", step.tools},
+                     {"in_place", step.in_place},
+                     {"key", step.key.prefixed()}});
+  }
+  return steps;
+}
+
 Json config_json(const Facts& config) {
   Json json = Json::object();
   for (const auto& [name, value] : config) json[name] = value;
@@ -62,6 +77,7 @@ Json to_json(const std::vector<RunRecord::Asset>& assets) {
                    {"verified_by", asset.verified_by},
                    {"path", or_null(asset.path)},
                    {"warm", or_null(asset.warm)}});
+    if (!asset.lineage.empty()) all.back()["lineage"] = lineage_json(asset.lineage);
   }
   return all;
 }

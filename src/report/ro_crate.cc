@@ -42,6 +42,7 @@ class Crate {
   void add_file(const std::string& id, const std::string& name, const char* format);
   void add_code();
   void add_assets();
+  void add_lineage(const std::string& asset, const std::vector<DerivationStep>& lineage);
   void add_values();
   std::string add_value(const std::string& id, const std::string& name, Json value);
   void add_environment();
@@ -53,6 +54,7 @@ class Crate {
   const RunRecord& record_;
   Json graph_ = Json::array();
   Json parts_ = Json::array(), objects_ = Json::array(), results_ = Json::array(), environment_ = Json::array();
+  Json mentions_ = Json::array({reference("#run")});
 };
 
 void Crate::add_file(const std::string& id, const std::string& name, const char* format) {
@@ -107,6 +109,39 @@ void Crate::add_assets() {
     if (!asset.verified_by.empty()) entity["description"] = "bytes verified by: " + clean(asset.verified_by);
     graph_.push_back(std::move(entity));
     objects_.push_back(reference(id));
+    add_lineage(id, asset.lineage);
+  }
+}
+
+// Each step that made the asset is an action of its own, from its input by its script to what it made.
+void Crate::add_lineage(const std::string& asset, const std::vector<DerivationStep>& lineage) {
+  std::string made = asset;
+  std::size_t number = 0;
+  for (const DerivationStep& step : lineage) {
+    const std::string end = fmt::format("{}-{}", asset.substr(1), ++number);
+    const std::string input = "#input-of-" + end, script = "#script-of-" + end, action = "#apply-" + end;
+    graph_.push_back(Json{
+        {"@id", input}, {"@type", "CreativeWork"}, {"name", clean(step.from)}, {"identifier", step.input.prefixed()}});
+    Json software{{"@id", script}, {"@type", "SoftwareApplication"}, {"name", clean(step.script)}};
+    if (!step.script_root.empty()) software["identifier"] = clean(step.script_root);
+    Json objects = Json::array({reference(input)});
+    std::size_t value = 0;
+    for (const auto& [name, text] : step.arguments)
+      objects.push_back(reference(add_value(fmt::format("#argument-of-{}-{}", end, ++value), name, clean(text))));
+    std::string tools;
+    for (const auto& [name, version] : step.tools)
+      tools += fmt::format("{}{} {}", tools.empty() ? "" : ", ", name, version);
+    if (!tools.empty()) software["softwareRequirements"] = clean(tools);
+    graph_.push_back(std::move(software));
+    graph_.push_back(Json{{"@id", action},
+                          {"@type", "CreateAction"},
+                          {"name", clean(fmt::format("apply {} to {}", step.script, step.from))},
+                          {"description", "key " + step.key.prefixed()},
+                          {"instrument", reference(script)},
+                          {"object", std::move(objects)},
+                          {"result", reference(made)}});
+    mentions_.push_back(reference(action));
+    made = input;
   }
 }
 
@@ -173,7 +208,7 @@ Json Crate::root() const {
               {"datePublished", iso_time(published)},
               {"license", reference("#license")},
               {"hasPart", parts_},
-              {"mentions", reference("#run")}};
+              {"mentions", mentions_.size() == 1 ? mentions_.front() : mentions_}};
 }
 
 Json Crate::make() {

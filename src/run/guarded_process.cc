@@ -78,7 +78,7 @@ GuardedProcess::GuardedProcess(const ProcessSpec& spec) {
   guardian_ = std::make_unique<Companion>(spec.companion, "guardian",
                                           Companion::Streams{out.write.get(), err.write.get()}, std::stop_token());
   send_message(guardian_->channel(),
-               ProgramToGuard{file, spec.directory.string(), spec.argv, spec.environment}.encode());
+               ProgramToGuard{file, spec.directory.string(), spec.argv, spec.environment, spec.memory_bytes}.encode());
   out_ = std::move(out.read);
   err_ = std::move(err.read);
 }
@@ -107,7 +107,7 @@ std::optional<ProcessEnd> GuardedProcess::try_end() {
 
 std::string ProgramToGuard::encode() const {
   Parcel parcel;
-  parcel.add(file).add(directory);
+  parcel.add(file).add(directory).add(memory_bytes);
   return add(add(parcel, argv), environment).take();
 }
 
@@ -116,6 +116,7 @@ ProgramToGuard ProgramToGuard::parse(std::string_view request) {
   ProgramToGuard program;
   program.file = parcel.text();
   program.directory = parcel.text();
+  program.memory_bytes = parcel.number();
   program.argv = texts_of(parcel);
   program.environment = texts_of(parcel);
   return program;

@@ -24,6 +24,7 @@ struct ProcessSpec {
   std::vector<std::string> environment;  // "NAME=value", all of it
   std::filesystem::path directory;
   std::filesystem::path companion;  // find_companion()
+  std::uint64_t memory_bytes = 0;   // address space of each of its processes; 0: as this process has it
 };
 
 struct ProcessEnd {
@@ -63,6 +64,7 @@ class GuardedProcess {
 struct ProgramToGuard {
   std::string file, directory;  // the latter may be empty
   std::vector<std::string> argv, environment;
+  std::uint64_t memory_bytes = 0;  // 0: no bound of its own
 
   [[nodiscard]] std::string encode() const;
   [[nodiscard]] static ProgramToGuard parse(std::string_view request);

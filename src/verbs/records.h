@@ -6,11 +6,13 @@
 namespace sabath {
 
 struct AdoptionRecord;
+struct ApplyRecord;
 struct AssetSummary;
 struct CiteRecord;
 struct CollectionRecord;
 struct CompareRecord;
 struct Configuration;
+struct DerivationStep;
 struct DoctorRecord;
 struct ExportRecord;
 struct FetchRecord;
@@ -45,6 +47,7 @@ struct RunsRecord;
 struct SampleRecord;
 struct ServeRecord;
 struct StageRecord;
+struct SupportingRecord;
 struct UndoRecord;
 struct UnpinRecord;
 struct UnstageRecord;
@@ -55,10 +58,12 @@ struct WantRecord;
 struct WhereRecord;
 
 [[nodiscard]] Json json_of(const AdoptionRecord& record);
+[[nodiscard]] Json json_of(const ApplyRecord& record);
 [[nodiscard]] Json json_of(const CiteRecord& record);
 [[nodiscard]] Json json_of(const CollectionRecord& record);
 [[nodiscard]] Json json_of(const CompareRecord& record);
 [[nodiscard]] Json json_of(const Configuration& configuration);
+[[nodiscard]] Json json_of(const DerivationStep& derivation);
 [[nodiscard]] Json json_of(const DoctorRecord& record);
 [[nodiscard]] Json json_of(const ExportRecord& record);
 [[nodiscard]] Json json_of(const FetchRecord& record);
@@ -92,6 +97,7 @@ struct WhereRecord;
 [[nodiscard]] Json json_of(const SampleRecord& record);
 [[nodiscard]] Json json_of(const ServeRecord& record);
 [[nodiscard]] Json json_of(const StageRecord& record);
+[[nodiscard]] Json json_of(const SupportingRecord& record);
 [[nodiscard]] Json json_of(const UndoRecord& record);
 [[nodiscard]] Json json_of(const UnpinRecord& record);
 [[nodiscard]] Json json_of(const UnstageRecord& record);

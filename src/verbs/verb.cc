@@ -8,6 +8,7 @@
 // clang-format off
 #define SABATH_VERBS(verb) \
   verb("adopt", call_adopt) \
+  verb("apply", call_apply) \
   verb("cite", call_cite) \
   verb("compare", call_compare) \
   verb("config", call_config) \
@@ -43,6 +44,7 @@
   verb("search", call_search) \
   verb("serve", call_serve) \
   verb("stage", call_stage) \
+  verb("supporting", call_supporting) \
   verb("unpin", call_unpin) \
   verb("unstage", call_unstage) \
   verb("verify", call_verify) \

@@ -40,9 +40,9 @@ BELOW["plugin"] = {"base", "fetch", "hdf5", "mpi", "serve"}  # no folder include
 BELOW["stage"] = BELOW["fetch"] | {"fetch", "hdf5", "run"}
 BELOW["session"] = BELOW["stage"] | {"stage", "mpi"}
 BELOW["harness"] = {"base", "metrics", "record", "recipe", "manifest", "store", "fetch", "run", "session"}
-BELOW["verbs"] = BELOW["session"] | {"session", "settings", "infer", "ort", "harness", "metrics", "record", "report", "serve"}
-BELOW["verbs"] |= {"formats"}
-BELOW["verbs"] = BELOW["session"] | {"session", "settings", "harness", "metadata", "metrics", "record", "report", "serve"}
+BELOW["apply"] = {"base", "builtin", "comm", "hdf5", "manifest", "recipe", "store", "fetch", "run", "session"}
+BELOW["verbs"] = BELOW["session"] | {"session", "settings", "apply", "builtin", "formats", "harness", "infer", "metadata", "metrics"}
+BELOW["verbs"] |= {"ort", "record", "report", "serve"}
 BELOW["door"] = {"base", "settings", "verbs"}
 # The command line parses, calls verbs and renders their records: it opens no store, recipe or manifest.
 BELOW["cli"] = {"base", "comm", "companion", "metrics", "mpi", "report", "run", "settings", "stage", "verbs"}

@@ -24,13 +24,25 @@ for epoch in range(int(sys.argv[2])):
 """
 
 
+SCALE = """
+import numpy, pathlib, sys
+data = pathlib.Path(sys.argv[1].partition("=")[2])
+numpy.savez(data.name, x=numpy.load(data)["x"] / 255)
+"""
+
+
 class Listings(PackageCase):
     def setUp(self):
         super().setUp()
         numpy.savez(self.home / "mnist.npz", x=numpy.random.default_rng(1).integers(0, 255, (100, 28, 28), "u1"))
         place(self.home / "train.py", TRAIN.encode())
         place(self.home / "img0.jpg", b"\xff\xd8")
+        place(self.sabath.recipes / "datasets/code/pre_processing_mnist_0.py", SCALE.encode())
+        scale = {"id": "pre_processing_mnist_0", "description": "Scales the images to 0..1", "source": "code",
+                 "arguments": [{"name": "scale", "type": "int", "default": 255}], "inputs": ["*.npz"],
+                 "argv": ["python3", "{source}/pre_processing_mnist_0.py", "--data={input}", "num_threads={num_threads}"]}  # fmt: skip
         self.sabath.add("mnist", [fragment(f"file://{self.home}/mnist.npz")], title="mnist", description=MNIST,
+                        supporting=[scale], requirements={"pip": ["numpy"]},
                         metadata={"supporting_files": "pre_processing_mnist_0.py", "isTunable": "true"})  # fmt: skip
         step = {"argv": ["/usr/bin/python3", str(self.home / "train.py"), "{dataset.main}", "{config.epochs}"]}
         self.sabath.add("mnist_model_us1", [fragment(f"file://{self.home}/train.py")], kind="model",
@@ -54,7 +66,7 @@ class Listings(PackageCase):
     def test_no_missing_verb_is_there(self):
         """When one of them comes, its alias is to be made."""
         there = set(sabath.Library.opened().verbs())
-        for call in (hpcfair.hpcfair_dataset.apply, hpcfair.hpcfair_model.convert, hpcfair.modelAPI().conversion,
+        for call in (hpcfair.hpcfair_model.convert, hpcfair.modelAPI().conversion,
                      hpcfair.modelAPI().collaborate, hpcfair.modelAPI().container):  # fmt: skip
             with self.assertRaises(sabath.NotYet) as raised:
                 call(*["x"] * (call.__code__.co_argcount - hasattr(call, "__self__")))

@@ -96,6 +96,16 @@ void add_metadata(Facts& facts, const Metadata& data) {
   for (const auto& [key, reason] : data.unknown) facts.add("not known", key + ": " + reason);
 }
 
+// One step: what it was made of, by what.
+void add_step(Facts& facts, const DerivationStep& step) {
+  facts.add("derived from", fmt::format("{} {}", step.from, step.input.prefixed()));
+  std::string by = "by " + step.script;
+  for (const auto& [name, value] : step.arguments) by += fmt::format(" {}={}", name, value);
+  facts.add("", by);
+  for (const auto& [name, version] : step.tools) facts.add("", fmt::format("with {} {}", name, version));
+  if (!step.script_root.empty()) facts.add("", fmt::format("its code {}", step.script_root));
+}
+
 }  // namespace
 
 std::string text_of(const AssetDescription& asset, std::size_t width) {
@@ -125,6 +135,12 @@ std::string text_of(const AssetDescription& asset, std::size_t width) {
   facts.add("modules", recipe.requirements.system_modules);
   for (const auto& [name, value] : recipe.env_vars) facts.add("variable", name + "=" + value);
   for (const auto& [key, value] : recipe.metadata) facts.add("fact", key + ": " + value);
+  for (const SupportingScript& script : recipe.supporting) facts.add("script", script.id);
+  if (asset.lineage) {
+    for (const DerivationStep& step : *asset.lineage) add_step(facts, step);
+  } else if (recipe.derived) {
+    add_step(facts, *recipe.derived);
+  }
   facts.add("recipe", recipe.origin);
   facts.add("manifest", asset.manifest);
   facts.add("trusted by", asset.trusted_by);

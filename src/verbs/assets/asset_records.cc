@@ -138,6 +138,13 @@ Json description_record(const AssetDescription& asset) {
   for (const auto& [dataset, steps] : recipe.run) record["run"].push_back(dataset);
   record["metadata"] = recipe.metadata;
   record.update(json_of(metadata_of(recipe)));
+  record["supporting"] = Json::array();
+  for (const SupportingScript& script : recipe.supporting) record["supporting"].push_back(script.id);
+  record["derived"] = recipe.derived ? json_of(*recipe.derived) : Json();
+  if (asset.lineage) {
+    record["lineage"] = Json::array();
+    for (const DerivationStep& step : *asset.lineage) record["lineage"].push_back(json_of(step));
+  }
   record["recipe"] = recipe.origin;
   record["manifest"] = text_or_null(asset.manifest);
   record["trusted_by"] = text_or_null(asset.trusted_by);

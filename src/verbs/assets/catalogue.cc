@@ -7,6 +7,7 @@
 #include "metadata/documents.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
+#include "session/lineage.h"
 #include "verbs/assets/assets.h"
 #include "verbs/assets/text_search.h"
 #include "verbs/records.h"
@@ -92,7 +93,9 @@ InfoRecord info(Session& session, const InfoRequest& request, EventSink&, std::s
     const Holding holding = holding_of(recipe, store.get());
     const std::string root = holding.root ? holding.root->prefixed() : "";
     std::string document = format != nullptr ? format->write({recipe, root}) : "";
-    record.assets.push_back({std::move(recipe), root, holding.trusted_by, holding.view, std::move(document)});
+    auto lineage = request.lineage ? std::optional(lineage_of(catalogue, recipe)) : std::nullopt;
+    record.assets.push_back(
+        {std::move(recipe), root, holding.trusted_by, holding.view, std::move(document), std::move(lineage)});
   }
   return record;
 }
@@ -147,7 +150,8 @@ Json call_search(Session& session, JsonObject& request, EventSink& events, std::
 }
 
 Json call_info(Session& session, JsonObject& request, EventSink& events, std::stop_token stop) {
-  const InfoRequest asked{request.some_texts("names"), kind_in(request), request.try_text("format").value_or("")};
+  const InfoRequest asked{request.some_texts("names"), kind_in(request), request.try_text("format").value_or(""),
+                          request.flag("lineage")};
   request.finish();
   return json_of(info(session, asked, events, std::move(stop)));
 }

@@ -6,9 +6,9 @@
 
 #include "sabath/error.h"
 #include "sabath/path.h"
+#include "session/registration.h"
 #include "store/adopt_tree.h"
 #include "verbs/assets/assets.h"
-#include "verbs/care/registration.h"
 #include "verbs/records.h"
 #include "verbs/request.h"
 

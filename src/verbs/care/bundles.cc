@@ -12,10 +12,10 @@
 #include "recipe/parse.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
+#include "session/registration.h"
 #include "verbs/assets/assets.h"
 #include "verbs/care/bundle_files.h"
 #include "verbs/care/kept_root.h"
-#include "verbs/care/registration.h"
 #include "verbs/records.h"
 
 namespace sabath {

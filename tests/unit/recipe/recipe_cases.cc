@@ -24,6 +24,16 @@ std::string described(const std::string& members) {
   return dataset_with(R"("fragments":[)" + fragment_head + "}]," + members);
 }
 
+const std::string one_fragment = R"("fragments":[)" + fragment_head + "}]";
+
+std::string script_with(const std::string& members) {
+  return dataset_with(one_fragment + R"(,"supporting":[{"id":"s",)" + members + "}]");
+}
+
+std::string derived(const std::string& root, const std::string& more) {
+  return R"({"from":"one","input":")" + root + R"(","script":"gzip","key":")" + root + '"' + more + "}";
+}
+
 std::string path(const std::string& text) { return fragment_with(R"("path":")" + text + '"'); }
 
 }  // namespace
@@ -288,6 +298,41 @@ const std::vector<RecipeCase>& schema_1_cases() {
       {model_with(R"("config":{"epochs":10,"lr":1e-3,"augment":true,"must.be.given":null})"), ""},
       {model_with(R"("config":{"lr":[0.1,0.2]})"), "must be a string"},
       {model_with(R"("config":{"a b":1})"), "must be a name"},
+      {script_with(
+           R"("argv":["python3","{source}/a.py","{input}","{output}/{stem}","{arg.n}","{num_threads}","{{x}}"],"source":"code",
+         "arguments":[{"name":"n","type":"int","default":3,"choices":["1","3"],"help":"h"},{"name":"t"},
+                      {"name":"f","type":"float","default":0.5},{"name":"b","type":"bool","default":true}],
+         "description":"d","per":"file","inputs":["**/*.h5"],"outputs":["*.npy"])"),
+       ""},
+      {script_with(
+           R"("argv":["a","{dataset}"],"per":"asset","arguments":null,"inputs":null,"outputs":[],"source":null)"),
+       ""},
+      {script_with(R"("argv":["a","{arg.n}"])"), "has none of this name", false},
+      {script_with(R"("argv":["a","{inputs}"])"), "did you mean {input}"},
+      {script_with(R"("argv":["a","{name}"],"per":"asset")"), "only a script \"per\" file", false},
+      {script_with(R"("argv":["a","{source}"])"), "no \"source\"", false},
+      {script_with(R"("argv":[])"), "list of 1 to"},
+      {script_with(R"("argv":[""])"), "names no command", false},
+      {script_with(R"("argv":"a")"), "argv"},
+      {script_with(R"("argv":["a"],"per":"files")"), "\"file\" or \"asset\""},
+      {script_with(R"("argv":["a"],"inputs":["/etc/*"])"), "no path in an asset"},
+      {script_with(R"("argv":["a"],"source":"../up")"), "no relative path"},
+      {script_with(R"("argv":["a"],"argument":[])"), "did you mean \"arguments\""},
+      {script_with(R"("argv":["a"],"arguments":[{"name":"n","type":"number"}])"), "must be \"text\""},
+      {script_with(R"("argv":["a"],"arguments":[{"name":"n","type":"int","default":"x"}])"), "is no int", false},
+      {script_with(R"("argv":["a"],"arguments":[{"name":"n","default":"c","choices":["a","b"]}])"), "of the choices",
+       false},
+      {script_with(R"("argv":["a"],"arguments":[{"name":"num_threads"}])"), "which every script has"},
+      {script_with(R"("argv":["a"],"arguments":[{"name":"n"},{"name":"n"}])"), "two arguments", false},
+      {dataset_with(one_fragment + R"(,"supporting":[{"id":"a","argv":["a"]},{"id":"a","argv":["b"]}])"),
+       "two supporting", false},
+      {dataset_with(one_fragment + R"(,"supporting":[{"argv":["a"]}])"), "id"},
+      {dataset_with(one_fragment + ",\"derived\":" +
+                    derived("sha256:" + repeat("0", 64),
+                            R"(,"arguments":{"n":1,"t":"x"},"tools":{"gzip":"1"},"in_place":true)")),
+       ""},
+      {dataset_with(one_fragment + ",\"derived\":" + derived("sha256:" + repeat("0", 63), "")), "64 hexadecimal"},
+      {dataset_with(one_fragment + ",\"derived\":" + derived("sha256:" + repeat("0", 64), R"(,"by":1)")), "by"},
       {model_with(R"x("metrics":["step (?<step>\\d+): loss (?<loss>\\S+)"])x"), ""},
       {model_with(R"("metrics":[""])"), "is empty"},
       {model_with("\"metrics\":[\"" + repeat("x", 1001) + "\"]"), "more than 1000 bytes"},

@@ -14,13 +14,14 @@ namespace cmd_info {
 struct Options {
   std::vector<std::string> names;
   std::string kind, format;
+  bool lineage = false;
 };
 
 int run(Context& context, const Options& options) {
   Session session(context.configuration.session);
   NoEvents unheard;
   const InfoRecord record =
-      info(session, {options.names, try_parse_kind(options.kind), options.format}, unheard, context.stop);
+      info(session, {options.names, try_parse_kind(options.kind), options.format, options.lineage}, unheard, context.stop);
   if (context.presentation.json) {
     context.out.record(json_of(record));
     return record.exit;
@@ -44,6 +45,7 @@ Action declare(OptionSet& set) {
   set.choice("-k,--kind", {"dataset", "model", "workflow"}, options->kind, "when a dataset and a model share the name");
   set.choice("-f,--format", {"jsonld", "hpc", "schema.org", "croissant", "datacite", "ro-crate", "bibtex", "cff"},
              options->format, "the metadata as another tool reads them");
+  set.flag("--lineage", options->lineage, "of a derived asset: every step that made it, back to where it began");
   return [options](Context& context) { return run(context, *options); };
 }
 
@@ -56,7 +58,8 @@ constexpr Verb info_verb{
     "sabath info cosmoflow            its sources, checksums, licence, where it stands\n"
     "sabath info ./datasets/mine.json a recipe of your own\n"
     "sabath info --json cosmoflow     the same for a program\n"
-    "sabath info --format croissant cosmoflow   for MLCommons' tools; also datacite, bibtex and more",
+    "sabath info --format croissant cosmoflow   for MLCommons' tools; also datacite, bibtex and more\n"
+    "sabath info --lineage NAME       how a derived asset came to be",
     "",
     false,
     cmd_info::declare,

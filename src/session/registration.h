@@ -2,6 +2,7 @@
 // Throws Error{content} if the name means another root, Error{usage} for what is no name, Error{space}, Error{storage}.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "sabath/digest.h"
@@ -20,6 +21,11 @@ struct Registration {
 // `steps`: what a user has to do where content of the tree is lost.
 Registration register_name(const SessionSettings& settings, Store& store, const std::string& name, const Sha256& root,
                            const std::string& steps);
+// The same with the text of the recipe, which pins this root under this name.
+Registration register_text(const SessionSettings& settings, Store& store, const std::string& name, const Sha256& root,
+                           const std::string& text);
+// Throws as register_name() would, before the work that a tree takes. `root`: nullopt: it is not known yet.
+void check_free(const SessionSettings& settings, const std::string& name, const std::optional<Sha256>& root);
 // A recipe that pins the root, for a directory of recipes.
 [[nodiscard]] std::string recipe_text(const std::string& name, const Sha256& root, const std::string& steps);
 void check_name(const std::string& name);  // before the work that its tree takes

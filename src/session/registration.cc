@@ -1,4 +1,4 @@
-#include "verbs/care/registration.h"
+#include "session/registration.h"
 
 #include <fmt/format.h>
 
@@ -13,7 +13,6 @@
 #include "sabath/path.h"
 #include "session/holding.h"
 #include "store/registered.h"
-#include "verbs/verb.h"
 
 namespace sabath {
 namespace {
@@ -33,12 +32,13 @@ std::optional<Recipe> try_find(const Catalogue& catalogue, const std::string& na
 }  // namespace
 
 std::string recipe_text(const std::string& name, const Sha256& root, const std::string& steps) {
-  const Json recipe = {{"schema", 1},
-                       {"kind", "dataset"},
-                       {"name", name},
-                       {"access", {{"kind", "private"}, {"steps", {steps}}}},
-                       {"fragments", Json::array()},
-                       {"manifest", {{"digest", root.prefixed()}, {"urls", Json::array()}}}};
+  const nlohmann::ordered_json recipe = {
+      {"schema", 1},
+      {"kind", "dataset"},
+      {"name", name},
+      {"access", {{"kind", "private"}, {"steps", {steps}}}},
+      {"fragments", nlohmann::ordered_json::array()},
+      {"manifest", {{"digest", root.prefixed()}, {"urls", nlohmann::ordered_json::array()}}}};
   return recipe.dump(2);
 }
 
@@ -48,15 +48,14 @@ void check_name(const std::string& name) {
               "names begin with a letter or digit, go on with these and . _ + -, and have at most 128 characters");
 }
 
-Registration register_name(const SessionSettings& settings, Store& store, const std::string& name, const Sha256& root,
-                           const std::string& steps) {
+Registration register_text(const SessionSettings& settings, Store& store, const std::string& name, const Sha256& root,
+                           const std::string& text) {
   check_name(name);
   const Catalogue directories(settings.roots, settings.recipe_directories);
   if (const auto known = try_find(directories, name)) {
     if (known->manifest && known->manifest->digest != root) refuse_other_root(*known, root, "");
     return {"", known->origin, known->manifest.has_value()};
   }
-  const std::string text = recipe_text(name, root, steps);
   if (const auto known = try_find(Catalogue({}, {}, registered_of(settings)), name)) {
     if (!known->manifest || known->manifest->digest != root) {
       refuse_other_root(*known, root,
@@ -65,6 +64,20 @@ Registration register_name(const SessionSettings& settings, Store& store, const 
     return {text, known->origin, true};
   }
   return {text, register_recipe(store, name, text + "\n").native(), true};
+}
+
+Registration register_name(const SessionSettings& settings, Store& store, const std::string& name, const Sha256& root,
+                           const std::string& steps) {
+  check_name(name);
+  return register_text(settings, store, name, root, recipe_text(name, root, steps));
+}
+
+void check_free(const SessionSettings& settings, const std::string& name, const std::optional<Sha256>& root) {
+  check_name(name);
+  const auto known = try_find(make_catalogue(settings), name);
+  if (!known || (known->manifest && root && known->manifest->digest == *root)) return;
+  throw Error(FailureKind::usage, fmt::format("the name {} is taken, by {}", name, printable(known->origin)),
+              "take another name");
 }
 
 }  // namespace sabath

@@ -1,0 +1,39 @@
+#include "session/lineage.h"
+
+#include "sabath/error.h"
+
+namespace sabath {
+namespace {
+
+constexpr std::size_t steps_max = 64;  // recipes could name each other in a circle
+
+std::optional<Recipe> recipe_of_input(const Catalogue& catalogue, const DerivationStep& step) {
+  try {
+    auto recipe = catalogue.try_find(step.from, std::nullopt);
+    const bool same = recipe && recipe->manifest && recipe->manifest->digest == step.input;
+    return same ? std::move(recipe) : std::nullopt;
+  } catch (const Error& error) {
+    if (error.failure().kind != FailureKind::invalid) throw;
+    return std::nullopt;
+  }
+}
+
+}  // namespace
+
+std::vector<DerivationStep> lineage_of(const Catalogue& catalogue, const Recipe& recipe) {
+  std::vector<DerivationStep> steps;
+  std::optional<DerivationStep> next = recipe.derived;
+  while (next && steps.size() < steps_max) {
+    steps.push_back(*next);
+    const auto input = recipe_of_input(catalogue, *next);
+    next = input ? input->derived : std::nullopt;
+  }
+  return steps;
+}
+
+std::optional<Recipe> origin_of(const Catalogue& catalogue, const Recipe& recipe) {
+  const auto steps = lineage_of(catalogue, recipe);
+  return steps.empty() ? std::nullopt : catalogue.try_find(steps.back().from, AssetKind::dataset);
+}
+
+}  // namespace sabath
