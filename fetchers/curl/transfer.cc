@@ -9,7 +9,9 @@
 #include <array>
 #include <span>
 
+#include "base/file.h"
 #include "base/glob.h"
+#include "base/machine/certificates.h"
 #include "base/reach.h"
 #include "sabath/path.h"
 
@@ -96,6 +98,16 @@ std::size_t on_body(char* data, std::size_t, std::size_t size, void* self) {
   return transfer.ended() ? CURL_WRITEFUNC_PAUSE : size;
 }
 
+// Empty: libcurl's own. One that was built on another distribution may know no place, or none that is here.
+const std::string& default_ca_file() {
+  static const std::string file = [] {
+    const curl_version_info_data* const built = curl_version_info(CURLVERSION_NOW);
+    const auto is_there = [](const char* place) { return place != nullptr && try_stat(place).has_value(); };
+    return is_there(built->cainfo) || is_there(built->capath) ? std::string() : system_ca_file().string();
+  }();
+  return file;
+}
+
 void set_request(CURL* easy, const TransferRequest& request, const FetcherSettings& settings) {
   curl_easy_setopt(easy, CURLOPT_URL, request.url.text().c_str());
   curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, request.url.scheme().c_str());
@@ -104,7 +116,8 @@ void set_request(CURL* easy, const TransferRequest& request, const FetcherSettin
   curl_easy_setopt(easy, CURLOPT_PATH_AS_IS, 1L);  // what was checked and signed is what is sent
   curl_easy_setopt(easy, CURLOPT_DISALLOW_USERNAME_IN_URL, 1L);
   curl_easy_setopt(easy, CURLOPT_USERAGENT, settings.user_agent.c_str());
-  if (!settings.ca_file.empty()) curl_easy_setopt(easy, CURLOPT_CAINFO, settings.ca_file.c_str());
+  const std::string& ca_file = settings.ca_file.empty() ? default_ca_file() : settings.ca_file;
+  if (!ca_file.empty()) curl_easy_setopt(easy, CURLOPT_CAINFO, ca_file.c_str());
   curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, settings.connect_timeout_ms);
   curl_easy_setopt(easy, CURLOPT_TCP_KEEPALIVE, 1L);
   curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);

@@ -30,4 +30,8 @@ struct Spawned {
 
 [[nodiscard]] Spawned spawn(const ChildProcess& child);
 
+// The same for a child with a directory, where glibc is older than 2.29: /bin/sh changes to it and becomes the program,
+// whose argv[0] is then its file. A shell may add PWD, OLDPWD and SHLVL to the environment.
+[[nodiscard]] Spawned spawn_by_shell(const ChildProcess& child);
+
 }  // namespace sabath

@@ -328,7 +328,12 @@ class Loader {
 
     FetcherSettings& fetchers = result_.session.fetchers;
     fetchers.user_agent = "sabath/" SABATH_VERSION;
-    const auto [ca_file, ca_origin] = from_files<fs::path>(&ConfigFile::ca_file, {});
+    auto [ca_file, ca_origin] = from_files<fs::path>(&ConfigFile::ca_file, {});
+    if (const auto file = environment_.get("SSL_CERT_FILE");
+        file && ca_file.empty()) {  // every program's, so it comes last
+      ca_file = *file;
+      ca_origin = "SSL_CERT_FILE";
+    }
     fetchers.ca_file = ca_file.string();
     note("ca_file", ca_file.empty() ? std::vector<std::string>{} : std::vector{ca_file.string()}, ca_origin);
     timeout("connect_timeout_s", &ConfigFile::connect_timeout_s, fetchers.connect_timeout_ms);

@@ -11,6 +11,7 @@
 
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/machine/certificates.h"
 #include "base/process.h"
 #include "base/text.h"
 #include "base/wording.h"
@@ -204,10 +205,13 @@ void check_network(Examination& findings) {
   }
   const std::string& ca_file = findings.settings.fetchers.ca_file;
   if (!ca_file.empty() && !try_stat(ca_file)) {
-    findings.fail("certificates", fmt::format("the configured ca_file {} is not there", ca_file),
-                  verb_text("config") + " tells which file names it", FailureKind::usage);
+    findings.fail("certificates", fmt::format("the file of authorities {} is not there", ca_file),
+                  verb_text("config") + " tells what names it", FailureKind::usage);
+  } else if (const auto systems = system_ca_file(); ca_file.empty() && systems.empty()) {
+    findings.warn("certificates", "no bundle of authorities where distributions have it: https may fail",
+                  "install ca-certificates, or name a PEM file by `ca_file` of the configuration or SSL_CERT_FILE");
   } else {
-    findings.ok("certificates", ca_file.empty() ? "the system's" : ca_file);
+    findings.ok("certificates", ca_file.empty() ? fmt::format("the system's ({})", systems.native()) : ca_file);
   }
   check_fetchers(findings);
   if (findings.settings.offline) {

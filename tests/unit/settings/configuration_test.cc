@@ -157,5 +157,13 @@ TEST_F(ConfigurationTest, ASwitchMustBeOne) {
   EXPECT_EQ(failure().kind, FailureKind::usage);
 }
 
+TEST_F(ConfigurationTest, AuthoritiesOfEveryProgramComeAfterItsOwn) {
+  EXPECT_EQ(load().session.fetchers.ca_file, "");
+  environment_.variables["SSL_CERT_FILE"] = "/of/all.pem";
+  EXPECT_EQ(load().session.fetchers.ca_file, "/of/all.pem");
+  write(home_ / ".config/sabath/config.json", R"({"ca_file": "/own.pem"})");
+  EXPECT_EQ(load().session.fetchers.ca_file, "/own.pem");
+}
+
 }  // namespace
 }  // namespace sabath
