@@ -74,7 +74,7 @@ class Slotted:
 
 class Inspect(Case):
     def inspect(self, path, code=0):
-        result = self.expect(self.sabath("inspect", str(path), "--json"), code)
+        result = self.expect(self.sabath.run("inspect", str(path), "--json"), code)
         return json.loads(result.out) if code == 0 else result.err
 
     def put(self, name, data):
@@ -89,7 +89,7 @@ class Inspect(Case):
     def test_arrays(self):
         """Types, shapes and orders as NumPy has them, of every kind that NumPy writes."""
         arrays = [
-            numpy.arange(6, dtype=dtype).reshape(2, 3)
+            numpy.arange(6).reshape(2, 3).astype(dtype)
             for dtype in ("i1", "<i2", ">i4", "<u8", "<f2", ">f8", "<c8", "?")
         ]
         arrays += [numpy.array(7.5), numpy.zeros((0, 4)), numpy.array(["a", "bcd"]), numpy.array([b"x", b"yz"])]
@@ -144,7 +144,7 @@ class Inspect(Case):
             self.assertTrue(code["executes"] and code["trouble"] is None)
         self.assertEqual(code["where"], "bad.npy")
         self.assertFalse(flag.exists())
-        text = self.expect(self.sabath("inspect", str(self.home / "o.npy"))).out
+        text = self.expect(self.sabath.run("inspect", str(self.home / "o.npy"))).out
         self.assertIn("OBJECTS", text)
 
     def test_pickles(self):
@@ -315,7 +315,10 @@ class Inspect(Case):
             self.skipTest("SABATH_TEST_DATA is not set")
         for path in sorted(glob.glob(DATA + "/npy/*.npy")):
             (found,) = self.inspect(path)["arrays"]
-            array = None if "objarr" in path else numpy.load(path)
+            try:
+                array = numpy.load(path)
+            except ValueError:  # of objects
+                array = None
             self.assertEqual(found["objects"], array is None, path)
             if array is not None:
                 self.assertEqual((found["shape"], numpy.dtype(found["type"])), (list(array.shape), array.dtype))
@@ -374,7 +377,7 @@ class Inspect(Case):
             self.skipTest("SABATH_TEST_DATA is not set")
         data = pathlib.Path(DATA, "onnx/light_squeezenet.onnx").read_bytes()
         for length in (40, 1000, len(data) - 30):
-            record = self.sabath("inspect", str(self.put("cut.onnx", data[:length])), "--json")
+            record = self.sabath.run("inspect", str(self.put("cut.onnx", data[:length])), "--json")
             self.assertTrue(record.exit == 12 or json.loads(record.out)["format"] == "unknown")
 
     def test_others(self):
