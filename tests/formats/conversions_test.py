@@ -98,7 +98,7 @@ class Conversions(Case):
         self.clear()
         for name in ("compound", "lists", "references", "texts/list", "numbers/complex", "numbers/long double"):
             self.assertIn("its type is", self.convert("hdf5-to-npy", self.home / "all.h5", f"data={name}", "label=", code=2))
-        self.assertIn("not_found", self.convert("hdf5-to-npy", self.home / "all.h5", "data=nowhere", "label=", code=3))
+        self.assertIn("doesn't exist", self.convert("hdf5-to-npy", self.home / "all.h5", "data=nowhere", "label=", code=12))
 
     def test_slabs_of_a_large_dataset(self):
         """More than one slab, along the first axis and along the second; chunks across both."""

@@ -328,8 +328,10 @@ class Inspect(Case):
         path = pathlib.Path(DATA, "nanoconfinement/scaler_new.pkl")
         (code,) = self.inspect(path)["code"]
         recorder = Recorder(io.BytesIO(path.read_bytes()))
-        recorder.load()
+        with self.assertRaises(KeyError):  # joblib's array stands in the middle
+            recorder.load()
         self.assertEqual(code["imports"], sorted(recorder.names))
+        self.assertIn("no opcode", code["trouble"])
 
     def test_onnx(self):
         """Debian's onnx library says the same of real models, and of one with subgraphs and external data."""
