@@ -59,6 +59,7 @@ def candidates() -> Iterator[str]:
     yield os.path.join(package, NAME)
     yield os.path.join(package, "lib", NAME)
     yield from _libraries_below(os.path.join(package, "..", "..", "build", "release"))
+    yield from _libraries_below(os.path.join(package, "..", "..", "..", ".."))  # PREFIX/share/sabath/python/sabath
     program = os.environ.get("SABATH_PROGRAM") or shutil.which("sabath")
     if program:
         yield from _libraries_below(os.path.dirname(os.path.dirname(os.path.realpath(program))))

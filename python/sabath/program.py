@@ -8,6 +8,7 @@ import os
 import shutil
 import signal
 import subprocess
+import sysconfig
 import threading
 from typing import Any, Dict, Iterator, List, Sequence
 
@@ -19,14 +20,25 @@ log = logging.getLogger("sabath")
 RANK_VARIABLES = ("OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK")
 
 
+def _scripts() -> Iterator[str]:
+    """Where pip puts programs: of this environment, and of the user."""
+    yield sysconfig.get_path("scripts")
+    user = f"{os.name}_user"
+    if user in sysconfig.get_scheme_names():
+        yield sysconfig.get_path("scripts", user)
+
+
 def find() -> str:
-    """The program: SABATH_PROGRAM, beside the library, or in PATH. Raises ProgramFailed."""
+    """The program: SABATH_PROGRAM, beside the library, where pip put it, or in PATH. Raises ProgramFailed."""
     named = os.environ.get("SABATH_PROGRAM")
     if named:
         return named
     library = os.path.realpath(Library.opened().file)
-    for up in ("../../bin", "../../../bin", ".."):
-        beside = os.path.normpath(os.path.join(library, up, "sabath"))
+    places = [os.path.join(library, up) for up in ("../../bin", "../../../bin", "..")]
+    if os.path.dirname(library) == os.path.dirname(os.path.realpath(__file__)):  # a wheel's: for pip --target, in a scheme of Python
+        places += [os.path.join(library, "../../bin"), *_scripts()]
+    for place in places:
+        beside = os.path.normpath(os.path.join(place, "sabath"))
         if os.access(beside, os.X_OK) and os.path.isfile(beside):
             return beside
     found = shutil.which("sabath")

@@ -33,9 +33,15 @@ std::string mpi_version(const Environment& environment) {
 }
 
 std::vector<Library> libraries() {
-  return {look("HDF5", hdf5_library),
-          {"built with", SABATH_BUILT_WITH, std::nullopt},
-          {"compiler", SABATH_COMPILER, std::nullopt}};
+  return {
+    look("HDF5", hdf5_library), {"built with", SABATH_BUILT_WITH, std::nullopt},
+#if defined(SABATH_BUNDLED_VERSIONS)
+        {"bundled", SABATH_BUNDLED_VERSIONS, std::nullopt},  // static, with the date of each
+#endif
+    {
+      "compiler", SABATH_COMPILER, std::nullopt
+    }
+  };
 }
 
 }  // namespace sabath

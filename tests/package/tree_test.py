@@ -1,0 +1,187 @@
+#!/usr/bin/python3
+"""A tree that scripts/package has made: its symbols, and a user's way with it, moved.
+
+tree_test.py: the smoke, on this machine; skipped where there is no tree of it.
+tree_test.py bare: also in a root of its own with nothing but Debian's smallest base, as an ordinary user with a read-only
+home, and the wheel in an environment of each Python at hand (by hand: `scripts/test --part package`; root, mmdebstrap).
+SABATH_TREE names another tree.
+"""
+
+import contextlib
+import hashlib
+import http.server
+import os
+import pathlib
+import platform
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+
+from support.certificate import Certificate
+
+HERE = pathlib.Path(__file__).resolve().parent
+SOURCE = HERE.parents[1]
+BUILT = SOURCE / "build/package"
+SKIPPED, READER, SIZE = 77, 4242, 5_000_000
+# Where RHEL has its authorities, so that Debian's place is not the one that is found.
+AUTHORITIES = "etc/pki/tls/certs/ca-bundle.crt"
+
+
+def skip(why):
+    print(f"SKIP: {why}")
+    sys.exit(SKIPPED)
+
+
+def the_tree():
+    if os.environ.get("SABATH_TREE"):
+        return pathlib.Path(os.environ["SABATH_TREE"])
+    trees = [d for d in BUILT.glob(f"sabath-*-linux-{platform.machine()}") if (d / "bin/sabath").is_file()]
+    return max(trees, key=lambda d: d.stat().st_mtime) if trees else skip("no tree in build/package: scripts/package makes one")
+
+
+class Origin(http.server.ThreadingHTTPServer):
+    """One file by https, with a certificate of its own."""
+
+    def __init__(self, directory):
+        self.data = os.urandom(SIZE)
+        (directory / "files").mkdir()
+        (directory / "files/f").write_bytes(self.data)
+
+        class Handler(http.server.SimpleHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def __init__(self, *arguments):
+                super().__init__(*arguments, directory=str(directory / "files"))
+
+            def log_message(self, *_):
+                pass
+
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.certificate = Certificate(directory / "tls", "localhost", "127.0.0.1")
+        self.socket = self.certificate.tls().wrap_socket(self.socket, server_side=True)
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+    def handle_error(self, *_):  # a client that has what it wants ends the connection
+        pass
+
+    def arguments(self):
+        return [f"https://127.0.0.1:{self.server_port}/f", hashlib.sha256(self.data).hexdigest()]
+
+
+def smoke(tree, directory, origin):
+    """On this machine: the symbols, then the way, from a place that the tree was moved to, and cannot write."""
+    subprocess.run([SOURCE / "packaging/check-tree", tree], check=True)
+    moved = directory / "moved once" / "and again"
+    moved.parent.mkdir()
+    shutil.copytree(tree, moved, symlinks=True)
+    ground, home = directory / "ground", directory / "home"
+    ground.mkdir()
+    home.mkdir(mode=0o555)
+    environment = {"PATH": "/usr/bin:/bin", "HOME": str(home), "SSL_CERT_FILE": str(origin.certificate.file)}
+    subprocess.run(["sh", HERE / "journey.sh", moved / "bin/sabath", *origin.arguments(), ground], check=True, env=environment)
+    refused = subprocess.run([moved / "bin/sabath", "fetch", "data"], capture_output=True, text=True,
+                             env={**environment, "SSL_CERT_FILE": "/etc/hosts", "SABATH_CACHE": str(directory / "other"),
+                                  "SABATH_RECIPES": str(ground / "recipes")})  # fmt: skip
+    assert refused.returncode not in (0, 14), f"a certificate of nobody's was believed: {refused}"
+    packages = moved / "share/sabath/python"
+    code = "import sabath; print(sabath.library.Library.opened().file, sabath.program.find())"
+    said = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True,
+                          env={"PATH": "/usr/bin:/bin", "HOME": str(home), "PYTHONPATH": str(packages), "PYTHONDONTWRITEBYTECODE": "1"}).stdout  # fmt: skip
+    library, program = said.strip().split(f"{moved}/")[1:]
+    assert (library.split()[0], program) == ("share/sabath/python/sabath/../../../../lib/libsabath.so.0", "bin/sabath"), said
+    print("smoke: ok")
+
+
+ENTER = """
+set -eu
+root=$1; shift
+mount --bind "$root" "$root"
+mount -t proc proc "$root/proc"
+mount --rbind /dev "$root/dev"
+mount -o remount,bind,ro "$root/home/reader" 2>/dev/null || { mount --bind "$root/home/reader" "$root/home/reader"; mount -o remount,bind,ro "$root/home/reader"; }
+mount --bind "$root/opt" "$root/opt"; mount -o remount,bind,ro "$root/opt"
+exec chroot --userspec={reader}:{reader} "$root" env -i PATH=/usr/bin:/bin HOME=/home/reader "$@"
+""".replace("{reader}", str(READER))
+
+
+def bare_root():
+    """Debian's smallest base, made once."""
+    root = BUILT / "bare"
+    if not (root / "etc/debian_version").is_file():
+        if os.geteuid() != 0 or not shutil.which("mmdebstrap"):
+            skip("a bare root needs root and mmdebstrap")
+        subprocess.run(["mmdebstrap", "--variant=minbase", "--mode=root", "bookworm", root], check=True, stdin=subprocess.DEVNULL)
+    return root
+
+
+def bare(tree, origin):
+    root = bare_root()
+    for name in ("opt", "srv", "home/reader"):
+        shutil.rmtree(root / name, ignore_errors=True)
+        (root / name).mkdir(parents=True)
+    with contextlib.suppress(FileNotFoundError):
+        (root / "etc/ssl/certs/ca-certificates.crt").unlink()
+    (root / AUTHORITIES).parent.mkdir(parents=True, exist_ok=True)
+    shutil.copy(origin.certificate.file, root / AUTHORITIES)
+    shutil.copy(HERE / "journey.sh", root / "srv/journey.sh")
+    for place in ("opt/one", "opt/two/deep er"):  # moved twice
+        target = root / place
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if place == "opt/one":
+            shutil.copytree(tree, target, symlinks=True)
+        else:
+            (root / "opt/one").rename(target)
+        ground = root / "srv" / place.replace("/", "-")
+        ground.mkdir()
+        os.chown(ground, READER, READER)
+        command = ["sh", "/srv/journey.sh", f"/{place}/bin/sabath", *origin.arguments(), f"/srv/{ground.name}"]
+        subprocess.run(["unshare", "--mount", "--propagation", "private", "sh", "-c", ENTER, "enter", root, *command], check=True)
+        print(f"bare root, /{place}: ok", flush=True)
+
+
+def wheel(directory):
+    """Installed by pip of each Python at hand, into environments without a compiler's name in PATH; and gone again."""
+    wheels = list(BUILT.glob(f"sabath-*manylinux*_{platform.machine()}.whl"))
+    assert len(wheels) == 1, wheels
+    tried = 0
+    for python in sorted({pathlib.Path(p).resolve() for n in range(8, 16) for p in [shutil.which(f"python3.{n}")] if p} | {pathlib.Path("/usr/bin/python3").resolve()}):
+        environment = directory / f"venv-{python.name}-{tried}"
+        if subprocess.run([python, "-m", "venv", environment], capture_output=True).returncode:
+            continue
+        clean = {"PATH": "/nonexistent", "HOME": str(directory), "PYTHONDONTWRITEBYTECODE": "1"}
+
+        def run(*command, environment=environment, clean=clean):
+            return subprocess.run([environment / "bin/python", *command], check=True, capture_output=True, text=True, env=clean).stdout
+
+        before = sorted(p for p in environment.rglob("*"))
+        run("-m", "pip", "-q", "install", "--no-index", "--no-deps", wheels[0])
+        said = run("-m", "sabath", "--version")
+        assert said.startswith("sabath ") and "bundled" in said, said
+        said = run("-c", "import sabath, hpcfair; print(sabath.library.Library.opened().file, sabath.library.Library.opened().version)")
+        assert str(environment) in said, said
+        listed = subprocess.run([environment / "bin/sabath", "list"], check=True, capture_output=True, text=True, env=clean).stdout
+        assert "cosmoflow" in listed, listed
+        run("-m", "pip", "-q", "uninstall", "-y", "sabath")
+        left = [p for p in environment.rglob("*") if p not in before and not p.is_dir() and "__pycache__" not in p.parts]
+        assert not left, left
+        tried += 1
+        print(f"wheel, {python.name}: ok", flush=True)
+    assert tried, "no Python here makes environments"
+
+
+def main():
+    tree = the_tree()
+    with tempfile.TemporaryDirectory() as name:
+        directory = pathlib.Path(name)
+        directory.chmod(0o755)
+        origin = Origin(directory)
+        smoke(tree, directory, origin)
+        if sys.argv[1:] == ["bare"]:
+            wheel(directory)
+            bare(tree, origin)
+
+
+if __name__ == "__main__":
+    main()
