@@ -153,7 +153,7 @@ def _failures(record: Dict[str, Any]) -> List[Dict[str, Any]]:
     """The failures that a record names, in its order."""
     if "error" in record:
         return [record["error"]]
-    found = _failed_runs(record)
+    found = _failed_runs(record) + list(record.get("failures", ()))  # of `apply`: of single files
     for asset in record.get("assets", ()):
         found += asset.get("failures", ())
         found += asset.get("failed_nodes", ())

@@ -87,7 +87,7 @@ class Deriver {
     if (!store_) return;
     run_agreed(comm_, [&] {
       if (!is_first()) return;
-      lease_ = store_->lease({}, "apply " + recipe_.name, {true});
+      if (!request_.dry_run) lease_ = store_->lease({}, "apply " + recipe_.name, {true});
       input_ = bring_input(settings_, *store_, recipe_, request_, events_, stop_);
     });
     if (told(input_.has_value())) input_ = told(input_.value_or(Sha256{}));
@@ -131,10 +131,15 @@ class Deriver {
       record_.inputs = files.size();
       record_.command = shown_command(files.empty() ? "" : files.front().path.text());
     }
-    if (!request_.as.empty()) check_free(settings_, request_.as, root_);
+    if (!request_.as.empty() && !is_its_own(request_.as)) check_free(settings_, request_.as, root_);
     if (in_place() && !request_.dry_run) {
       check_tree_in_place(*store_, request_.in_place, recipe_.name, *input_, root_, chosen_.threads);
     }
+  }
+
+  [[nodiscard]] bool is_its_own(const std::string& name) const {
+    const auto known = make_catalogue(settings_).try_find(name, std::nullopt);
+    return known && known->name == name && known->derived && known->derived->key == record_.derivation.key;
   }
 
   // Labels belong to the array beside them: a built-in script says which files it does not take by themselves.

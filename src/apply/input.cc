@@ -189,8 +189,8 @@ std::optional<Sha256> bring_input(const SessionSettings& settings, Store& store,
 }
 
 fs::path show_input(Store& store, const Manifest& manifest, const std::string& name, std::stop_token stop) {
-  SpaceGuard space(store, "apply " + name, {}, std::move(stop));
   if (store.view_present(manifest)) return store.view_path(manifest.root());
+  SpaceGuard space(store, "apply " + name, {}, std::move(stop));
   return show_view(store, space, manifest, name);
 }
 

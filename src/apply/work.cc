@@ -102,12 +102,18 @@ class OneWork {
   std::vector<Output> take_outputs() {
     const fs::path top = scratch_.output();
     std::vector<fs::path> found;
-    for (fs::recursive_directory_iterator at(top), end; at != end; ++at) {
-      if (at->is_directory() && !at->is_symlink()) continue;
+    std::error_code error;
+    fs::recursive_directory_iterator at(top, error);
+    for (const fs::recursive_directory_iterator end; !error && at != end; at.increment(error)) {
+      if (at->symlink_status(error).type() == fs::file_type::directory) continue;
       if (found.size() >= outputs_max)
         throw Error(FailureKind::invalid,
                     fmt::format("{} wrote more than {} files", work_.step.script.id, outputs_max));
       found.push_back(at->path());
+    }
+    if (error) {
+      throw Error(FailureKind::invalid,
+                  fmt::format("what {} wrote cannot be listed: {}", work_.step.script.id, error.message()));
     }
     std::ranges::sort(found);
     std::vector<Output> outputs;

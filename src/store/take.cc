@@ -23,17 +23,18 @@ struct stat stat_of(int fd, const std::filesystem::path& file) {
 }  // namespace
 
 FileTree take_file(Store& store, const std::filesystem::path& file) {
-  // A program may have taken its own right to write away.
-  if (const auto named = try_lstat(file); named && S_ISREG(named->st_mode) && (named->st_mode & 0600) != 0600)
-    ::chmod(file.c_str(), 0600);
-  const Fd fd = open_file(file, O_RDWR | O_NOFOLLOW | O_NONBLOCK);
-  const struct stat before = stat_of(fd.get(), file);
-  // A second name would let its holder write to the object.
-  if (!S_ISREG(before.st_mode) || before.st_nlink != 1 || before.st_uid != ::geteuid()) {
+  const auto refuse = [&] {
     throw Error(FailureKind::invalid,
                 fmt::format("{} is no regular file of its own", printable(file.filename().native())),
                 "outputs are plain files: no links, pipes or devices");
-  }
+  };
+  const auto named = try_lstat(file);
+  if (!named || !S_ISREG(named->st_mode)) refuse();
+  if ((named->st_mode & 0600) != 0600) ::chmod(file.c_str(), 0600);  // a program may have taken its own rights away
+  const Fd fd = open_file(file, O_RDWR | O_NOFOLLOW | O_NONBLOCK);
+  const struct stat before = stat_of(fd.get(), file);
+  // A second name would let its holder write to the object.
+  if (!S_ISREG(before.st_mode) || before.st_nlink != 1 || before.st_uid != ::geteuid()) refuse();
   FileTree tree = hash_file(fd.get(), static_cast<std::uint64_t>(before.st_size), file);
   const struct stat after = stat_of(fd.get(), file);
   if (!(Fact::of(tree.digest, before) == Fact::of(tree.digest, after)) || after.st_size != before.st_size) {
