@@ -232,6 +232,11 @@ void rename_path(const std::filesystem::path& from, const std::filesystem::path&
     throw_errno(fmt::format("rename {} to", printable(from.native())), to, errno);
 }
 
+bool is_below(const std::filesystem::path& inner, const std::filesystem::path& outer) {
+  const auto names = outer.lexically_normal(), of_inner = inner.lexically_normal();
+  return !outer.empty() && std::ranges::mismatch(names, of_inner).in1 == names.end();
+}
+
 // Not by std::filesystem: it takes an unreadable parent for one that is there, and reports another error.
 void make_directories(const std::filesystem::path& path) {
   const auto is_there = [&] {

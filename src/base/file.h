@@ -52,6 +52,8 @@ void rename_path(const std::filesystem::path& from, const std::filesystem::path&
 void write_text_atomically(const std::filesystem::path& path, std::string_view text, mode_t mode = 0644,
                            bool whatever_umask = false);
 
+// `inner` is `outer` or lies in it, by their names alone; false if `outer` is empty.
+[[nodiscard]] bool is_below(const std::filesystem::path& inner, const std::filesystem::path& outer);
 void make_directories(const std::filesystem::path& path);
 [[nodiscard]] std::optional<struct stat> try_stat(
     const std::filesystem::path& path);  // follows symlinks; nullopt: ENOENT, ENOTDIR

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "base/file.h"
 #include "base/text.h"
 #include "base/wording.h"
@@ -14,10 +12,6 @@ namespace sabath {
 namespace {
 
 namespace fs = std::filesystem;
-
-bool is_below(const fs::path& inner, const fs::path& outer) {
-  return !outer.empty() && std::ranges::mismatch(outer, inner).in1 == outer.end();
-}
 
 std::string doubt_about_home(const fs::path& home) {
   const auto status = try_stat(home);
@@ -38,7 +32,7 @@ DefaultStore default_store(const Environment& environment) {
                 fmt::format("say {} DIR or set SABATH_CACHE", option_text("store")));
   }
   DefaultStore store{.directory = cache / "sabath", .origin = "default"};
-  store.in_home = is_below(store.directory.lexically_normal(), environment.home.lexically_normal());
+  store.in_home = is_below(store.directory, environment.home);
   if (!environment.get("XDG_CACHE_HOME")) store.doubt = doubt_about_home(environment.home);
   return store;
 }

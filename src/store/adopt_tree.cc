@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <set>
 
@@ -16,10 +15,6 @@ namespace sabath {
 namespace {
 
 namespace fs = std::filesystem;
-
-bool is_below(const fs::path& inner, const fs::path& outer) {
-  return std::ranges::mismatch(outer, inner).in1 == outer.end();
-}
 
 // Absolute and without symlinks: the objects' symlinks must not depend on a program's working directory.
 fs::path place_of(const Store& store, const fs::path& directory) {

@@ -32,11 +32,6 @@ namespace fs = std::filesystem;
 constexpr std::uint64_t bytes_free_min = 10'000'000'000, inodes_free_min = 100'000;
 constexpr double clock_skew_max_s = 5;
 
-bool is_below(const fs::path& path, const fs::path& directory) {
-  const auto relative = path.lexically_relative(directory);
-  return !directory.empty() && !relative.empty() && *relative.begin() != "..";
-}
-
 // A directory for trials; the destructor removes it.
 class Probe {
  public:
