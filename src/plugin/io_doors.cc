@@ -43,5 +43,11 @@ SelectedFile select_into(const std::filesystem::path& source, const Selections& 
   return io_plugin().hdf5_select(source, selections, out, options);
 }
 
+Extracted extract_into(const std::filesystem::path& source, const Hyperslab& selection,
+                       const std::filesystem::path& out, std::uint64_t offset,
+                       const std::function<void()>& on_progress) {
+  return io_plugin().hdf5_extract(source, selection, out, offset, on_progress);
+}
+
 }  // namespace sabath
 #pragma GCC visibility pop

@@ -4,6 +4,7 @@
 
 #include "fetch/archives/archive.h"
 #include "fetch/archives/bundle.h"
+#include "hdf5/extract.h"
 #include "hdf5/inspect.h"
 #include "hdf5/library.h"
 #include "hdf5/logical_hash.h"
@@ -27,6 +28,7 @@ struct IoTable {
   decltype(&inspect_hdf5) hdf5_inspect;
   decltype(&logical_hash) hdf5_hash;
   decltype(&select_into) hdf5_select;
+  decltype(&extract_into) hdf5_extract;
 };
 
 }  // namespace sabath
