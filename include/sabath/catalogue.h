@@ -59,7 +59,7 @@ struct SearchRequest {
 struct InfoRequest {
   std::vector<std::string> names;  // an asset, NAME@VERSION, or a recipe file
   std::optional<AssetKind> kind;   // where assets of several kinds share a name
-  std::string format;              // of `document`, one of docs/metadata.md; empty: none is made
+  std::string format = {};         // of `document`, one of docs/metadata.md; empty: none is made
   bool lineage = false;            // all steps that made a derived asset, not only the last
 };
 
@@ -68,7 +68,7 @@ struct AssetDescription {
   std::string manifest;        // "sha256:<hex>": pinned or learnt; empty: not known
   std::string trusted_by;      // how the manifest came to be trusted
   std::filesystem::path path;  // of the view; empty: there is none
-  std::string document;        // in the format that was asked for
+  std::string document = {};   // in the format that was asked for
   // Of a derived asset whose lineage was asked for: the newest step first. The last step's input is where it began, or
   // what is not known here.
   std::optional<std::vector<DerivationStep>> lineage = {};

@@ -36,7 +36,7 @@ def check_one(recipe, find):
     unknown = recipe.get("unknown") or {}
     for key in ("licence", "creators", "citation"):
         if not recipe.get(key) and not unknown.get(key):
-            find(f'says neither "{key}" nor, under "unknown", why nobody knows it')
+            find(f'says neither "{key}" nor, under "unknown", why it is not known')
     if not recipe.get("id"):
         find('has no "id"')
     words = re.findall(r"[^\s()]+", recipe.get("licence") or "")
