@@ -6,6 +6,7 @@
 
 #include "base/json_reader.h"
 #include "base/text.h"
+#include "recipe/croissant.h"
 #include "recipe/fields.h"
 #include "sabath/path.h"
 
@@ -33,6 +34,7 @@ void refuse_forgotten_schema(const JsonValue& document, std::string_view origin)
 
 Recipe parse_recipe(std::string_view json, const std::string& origin, AssetKind kind) {
   const JsonValue document = parse_json(json, origin, {recipe_size_max, recipe_depth_max});
+  if (is_croissant(document)) return read_croissant(document, origin);
   const JsonValue* schema = nullptr;
   if (const auto* members = document.get<JsonValue::Object>()) {
     const auto found =
