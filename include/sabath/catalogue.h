@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "sabath/environment.h"
 #include "sabath/recipe.h"
 #include "sabath/session.h"
 
@@ -61,6 +62,7 @@ struct InfoRequest {
   std::optional<AssetKind> kind;   // where assets of several kinds share a name
   std::string format = {};         // of `document`, one of docs/metadata.md; empty: none is made
   bool lineage = false;            // all steps that made a derived asset, not only the last
+  Environment environment = {};    // its HOME and XDG_CONFIG_HOME say where decisions about code stand
 };
 
 struct AssetDescription {
@@ -72,6 +74,7 @@ struct AssetDescription {
   // Of a derived asset whose lineage was asked for: the newest step first. The last step's input is where it began, or
   // what is not known here.
   std::optional<std::vector<DerivationStep>> lineage = {};
+  std::string runs_by = {};       // why its code may run, as in run.json; "asks": it is not trusted; empty: it has none
 };
 
 struct InfoRecord {

@@ -4,8 +4,9 @@
 // One process: a session of several ranks is refused. One thread calls; the programs run in the meantime. A stop
 // request is passed on to the programs as a signal, and they get `grace`; the record of the run is closed in any case.
 // Throws Error{usage}, Error{not_found}, Error{invalid} for what was asked; Error{content}, Error{offline} and what a
-// fetch throws where the bytes are not right or not here; Error{command} if a program cannot be started or the
-// environment lacks what it must have; Error{storage}, Error{space}. A program that fails is no Error: see `exit`.
+// fetch throws where the bytes are not right or not here; Error{access} for code that is not trusted; Error{command} if
+// a program cannot be started or the environment lacks what it must have; Error{storage}, Error{space}. A program that
+// fails is no Error: see `exit`.
 #pragma once
 
 #include <chrono>
@@ -41,6 +42,11 @@ struct RunRequest {
   std::string site;                   // the site profile; empty: what SABATH_SITE says, else by the host's name
   std::string verify = "changed";     // before the launch: "changed" since it was hashed, "full", or "none"
   bool no_fetch = false;              // run only on what is here
+  // Code that is not trusted yet (docs/trust.md): "once", "commit" or "origin" trusts it, and keeps the last two;
+  // empty: `ask` is asked with what would run, and answers with such a word, or with "" for no. Empty as well: it is
+  // refused.
+  std::string trust;
+  std::function<std::string(const std::string& about)> ask;
   std::optional<std::uint64_t> ranks, nodes;  // of parallel steps; at least 1, at most 2^20
   std::chrono::seconds grace{10};             // between the passed-on signal and SIGKILL; at most a day
   Environment environment;                    // what the programs start from; PATH and HOME find what is needed
@@ -86,8 +92,16 @@ struct ForeseenRun {
   std::vector<ForeseenAsset> assets;
 };
 
+// Whether the code may run. Where it may not, run() asks, or throws Error{access}.
+struct ForeseenTrust {
+  std::string by;                      // as in run.json; empty: it is not trusted
+  std::string origin, commit, digest;  // empty: there is none, or it is not known before the fetch
+  std::string about;                   // recipe, origin, commit and commands as lines for people
+};
+
 struct RunForecast {
   std::vector<std::string> to_fetch;
+  ForeseenTrust trust;
   std::filesystem::path code;  // the code of the model; empty: it has none
   bool copies_code = false;    // into `source` of each run's directory
   std::vector<ForeseenRun> runs;

@@ -14,7 +14,7 @@
 
 namespace sabath {
 
-inline constexpr std::array<std::string_view, 61> option_names{
+inline constexpr std::array<std::string_view, 62> option_names{
     "all",      "alone",     "anonymous", "as",           "at",       "blocks",   "bypass_shared",
     "config",   "container", "datasets",  "deadline",     "env",      "file",     "filter",
     "force",    "forget",    "format",    "have",         "in_place", "input",    "keep_archives",
@@ -23,7 +23,7 @@ inline constexpr std::array<std::string_view, 61> option_names{
     "partials", "path",      "pattern",   "ranks",        "readers",  "refresh",  "repair",
     "result",   "roots",     "run_dir",   "run_set",      "sample",   "select",   "set",
     "set_from", "simulate",  "site",      "stage_record", "store",    "threads",  "to",
-    "token",    "undo",      "url",       "want",         "within"};
+    "token",    "trust",     "undo",      "url",          "want",     "within"};
 
 inline constexpr std::array<std::string_view, 25> verb_names{
     "apply", "config", "doctor",     "export",          "fetch",  "fetchers", "gc",     "hdf5 inspect", "import",

@@ -11,6 +11,9 @@
   NAME(run)                    \
   NAME(supporting)             \
   NAME(apply)                  \
+  NAME(trust_add)              \
+  NAME(trust_list)             \
+  NAME(trust_revoke)           \
   NAME(report)                 \
   NAME(compare)                \
   NAME(log)                    \

@@ -64,6 +64,13 @@ fs::path shipped_source(const Recipe& model) {
               "its recipe says that it stands beside it");
 }
 
+RunAsset hashed(const Recipe& model, const fs::path& directory) {
+  ManifestBuilder builder;
+  add_directory_tree(builder, directory, 1, {});
+  const Sha256 root = Manifest::parse(builder.bytes()).root();
+  return {model.name, model.kind, root.prefixed(), read_again, directory.string(), "", true};
+}
+
 std::string commit_in(const std::string& trusted_by) {
   constexpr std::string_view prefix = "git commit ";
   return trusted_by.starts_with(prefix) ? trusted_by.substr(prefix.size()) : "";
@@ -99,11 +106,7 @@ class Bringer {
 
   RunAsset hash_shipped(const Recipe& model) {
     const Seconds time(times_.verify);
-    const fs::path directory = shipped_source(model);
-    ManifestBuilder builder;
-    add_directory_tree(builder, directory, 1, {});
-    const Sha256 root = Manifest::parse(builder.bytes()).root();
-    return {model.name, model.kind, root.prefixed(), read_again, directory.string(), "", true};
+    return hashed(model, shipped_source(model));
   }
 
   // The result of `sabath stage` at DIR: DIR/NAME, with a store of its own at DIR/.sabath.
@@ -270,6 +273,23 @@ fs::path stage_of(const RunCall& call) {
 }
 
 }  // namespace
+
+RunAsset bring_code(const RunCall& call, const Recipe& model) {
+  RunAssets assets;
+  Bringer bringer(call, assets);
+  return model.source ? bringer.hash_shipped(model) : bringer.bring(model);
+}
+
+std::optional<RunAsset> known_code(const SessionSettings& settings, const Recipe& model) {
+  if (model.source) {
+    const fs::path directory = absolute_path(model.origin).parent_path() / model.source->text();
+    return try_stat(directory) ? std::optional(hashed(model, directory)) : std::nullopt;
+  }
+  const auto store = has_source_tree(model) ? try_open_store(settings) : nullptr;
+  const Holding holding = holding_of(model, store.get());
+  if (!holding.root) return std::nullopt;
+  return RunAsset{model.name, model.kind, holding.root->prefixed(), "", "", commit_in(holding.trusted_by), true};
+}
 
 RunAssets bring_assets(const RunCall& call, const ResolvedRun& run) {
   RunAssets assets;

@@ -4,6 +4,7 @@
 
 #include <deque>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,10 @@ struct RunAssets {
   std::deque<LeasedStore> stores;  // that hold them, kept from collection; dry run: none
 };
 
+// The code alone, of a model that has some.
+[[nodiscard]] RunAsset bring_code(const RunCall& call, const Recipe& model);
+// The same as far as it is here; nullopt: it is not, or the model has none.
+[[nodiscard]] std::optional<RunAsset> known_code(const SessionSettings& settings, const Recipe& model);
 [[nodiscard]] RunAssets bring_assets(const RunCall& call, const ResolvedRun& run);
 // For a dry run: changes nothing. An asset that is not here has "NOT-FETCHED:NAME" instead of a path.
 [[nodiscard]] RunAssets foresee_assets(const RunCall& call, const ResolvedRun& run);

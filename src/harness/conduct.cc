@@ -55,7 +55,7 @@ std::optional<std::uint64_t> epochs_of(const Config& config) {
 class Conductor {
  public:
   Conductor(const RunCall& call, const ResolvedRun& run, const Variant& variant, const RunAssets& assets,
-            const RunEnvironment& environment, const fs::path& path, std::vector<RunStep> steps)
+            const RunEnvironment& environment, const fs::path& path, std::vector<RunStep> steps, const Consent& consent)
       : call_(call),
         run_(run),
         environment_(environment),
@@ -69,6 +69,7 @@ class Conductor {
     record_.recipe = recorded(run.model);
     record_.assets = recorded(assets.all);
     record_.source = recorded_source(assets.all, run.model);
+    record_.trust = consent.recorded();
     record_.config.assign(variant.config.begin(), variant.config.end());
     record_.launcher = run.launcher;
     record_.ranks = static_cast<int>(run.ranks);
@@ -267,10 +268,10 @@ std::vector<RunStep> steps_of(const RunCall& call, const ResolvedRun& run, const
 }
 
 Conducted conduct(const RunCall& call, const ResolvedRun& run, const Variant& variant, const RunAssets& assets,
-                  const RunEnvironment& environment, const std::filesystem::path& directory) {
+                  const RunEnvironment& environment, const std::filesystem::path& directory, const Consent& consent) {
   // A run that cannot start leaves no directory.
   std::vector<RunStep> steps = steps_of(call, run, variant, assets, environment, directory);
-  return Conductor(call, run, variant, assets, environment, directory, std::move(steps)).run(assets);
+  return Conductor(call, run, variant, assets, environment, directory, std::move(steps), consent).run(assets);
 }
 
 }  // namespace sabath

@@ -6,6 +6,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "harness/assets.h"
+#include "harness/consent.h"
 #include "harness/environment.h"
 #include "harness/resolved_run.h"
 #include "run/execution.h"
@@ -29,6 +30,6 @@ struct Conducted {
 
 [[nodiscard]] Conducted conduct(const RunCall& call, const ResolvedRun& run, const Variant& variant,
                                 const RunAssets& assets, const RunEnvironment& environment,
-                                const std::filesystem::path& directory);
+                                const std::filesystem::path& directory, const Consent& consent);
 
 }  // namespace sabath

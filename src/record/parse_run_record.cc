@@ -159,6 +159,9 @@ RunRecord parse_run_record(std::string_view text, const std::string& name) {
   if (const Json& assets = values.at("assets"); assets.is_array()) record.assets = assets_of(assets);
   if (const Json& source = values.at("source"); source.is_object())
     record.source = {Values(source).text("commit"), Values(source).text("origin"), Values(source).text("manifest")};
+  if (const Json& trust = values.at("trust"); trust.is_object())
+    record.trust = {Values(trust).text("by"), Values(trust).text("recipe_of"), Values(trust).text("origin"),
+                    Values(trust).text("commit"), Values(trust).text("digest")};
   record.environment = part_of(document, values.at("environment"));
   record.machine = part_of(document, values.at("machine"));
   record.times = times_of(values.at("times"));

@@ -33,6 +33,14 @@ Json source_json(const RunRecord::Source& source) {
       {"commit", or_null(source.commit)}, {"origin", or_null(source.origin)}, {"manifest", or_null(source.manifest)}};
 }
 
+Json trust_json(const RunRecord::Trust& trust) {
+  return {{"by", trust.by},
+          {"recipe_of", trust.recipe_of},
+          {"origin", or_null(trust.origin)},
+          {"commit", or_null(trust.commit)},
+          {"digest", or_null(trust.digest)}};
+}
+
 Json times_json(const RunTimes& times) {
   return {{"fetch", or_null(times.fetch)},
           {"stage", or_null(times.stage)},
@@ -97,6 +105,7 @@ Json to_json(const RunRecord& record) {
           {"recipe", record.recipe ? to_json(*record.recipe) : Json(nullptr)},
           {"assets", record.assets ? to_json(*record.assets) : Json(nullptr)},
           {"source", record.source ? source_json(*record.source) : Json(nullptr)},
+          {"trust", record.trust ? trust_json(*record.trust) : Json(nullptr)},
           {"environment", or_null(record.environment)},
           {"machine", or_null(record.machine)},
           {"times", times_json(record.times)},

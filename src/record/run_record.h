@@ -34,6 +34,11 @@ struct RunRecord {
   struct Source {  // the code that ran: what the model's source tree was
     std::string commit, origin, manifest;
   };
+  struct Trust {            // why the code might run: docs/trust.md
+    std::string by;         // "shipped", "own", "once", "commit", "origin"
+    std::string recipe_of;  // "shipped", "own", "others"
+    std::string origin, commit, digest;
+  };
   struct Step {
     std::vector<std::string> argv;  // as it was launched
     int ranks = 1;
@@ -52,6 +57,7 @@ struct RunRecord {
   std::optional<Recipe> recipe;
   std::optional<std::vector<Asset>> assets;
   std::optional<Source> source;
+  std::optional<Trust> trust;
   Document environment, machine;  // by name, as deep as they were found
   RunTimes times;
   std::optional<double> harness_cpu_s;  // of this program, while the steps ran

@@ -14,6 +14,7 @@
 #include "base/wording.h"
 #include "base/working_directory.h"
 #include "recipe/catalogue.h"
+#include "recipe/shipped.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
 #include "settings/batch_job.h"
@@ -232,7 +233,7 @@ class Loader {
     }
     add_recipes(existing(usual), "default");
     add_recipes(site_.recipes, site_.name);
-    add_recipes(existing(shipped_recipes()), "default");
+    add_recipes(existing({shipped_recipes(program_)}), "default");
     note_paths("recipes", result_.session.recipe_directories, recipe_origins_.empty() ? "default" : recipe_origins_);
   }
 
@@ -242,16 +243,6 @@ class Loader {
       if (const auto status = try_stat(path); status && S_ISDIR(status->st_mode)) found.push_back(path);
     }
     return found;
-  }
-
-  // Installed as PREFIX/bin/sabath, or built as SOURCE/build/NAME/bin/sabath. The first that exists.
-  std::vector<fs::path> shipped_recipes() const {
-    if (program_.empty()) return {};
-    const fs::path bin = program_.parent_path();
-    const fs::path installed = (bin / "../share/sabath/recipes").lexically_normal();
-    if (!existing({installed}).empty()) return {installed};
-    if (bin.parent_path().parent_path().filename() != "build") return {};
-    return {(bin / "../../../recipes").lexically_normal()};
   }
 
   // Adds what both files list, the user's first; returns their names.

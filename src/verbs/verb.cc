@@ -45,6 +45,9 @@
   verb("serve", call_serve) \
   verb("stage", call_stage) \
   verb("supporting", call_supporting) \
+  verb("trust add", call_trust_add) \
+  verb("trust list", call_trust_list) \
+  verb("trust revoke", call_trust_revoke) \
   verb("unpin", call_unpin) \
   verb("unstage", call_unstage) \
   verb("verify", call_verify) \

@@ -24,7 +24,7 @@ BELOW = {
     "record": {"base"},
     "report": {"base", "formats", "metrics", "trackers", "record"},
     "recipe": {"base"},
-    "metadata": {"base", "recipe"},
+ "trust": {"base"},    "metadata": {"base", "recipe"},
     "manifest": {"base"},
     "store": {"base", "recipe", "manifest"},
     "fetch": {"base", "comm", "recipe", "manifest", "store"},
@@ -42,7 +42,8 @@ BELOW["session"] = BELOW["stage"] | {"stage", "mpi"}
 BELOW["harness"] = {"base", "metrics", "record", "recipe", "manifest", "store", "fetch", "run", "session"}
 BELOW["apply"] = {"base", "builtin", "comm", "hdf5", "manifest", "recipe", "store", "fetch", "run", "session"}
 BELOW["verbs"] = BELOW["session"] | {"session", "settings", "apply", "builtin", "formats", "harness", "infer", "metadata", "metrics"}
-BELOW["verbs"] |= {"ort", "record", "report", "serve"}
+BELOW["verbs"] |= {"ort", "record", "report", "serve", "trust"}
+BELOW["harness"] = {"base", "metrics", "record", "recipe", "manifest", "store", "fetch", "run", "session", "trust"}
 BELOW["door"] = {"base", "settings", "verbs"}
 # The command line parses, calls verbs and renders their records: it opens no store, recipe or manifest.
 BELOW["cli"] = {"base", "comm", "companion", "metrics", "mpi", "report", "run", "settings", "stage", "verbs"}

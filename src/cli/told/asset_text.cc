@@ -144,6 +144,8 @@ std::string text_of(const AssetDescription& asset, std::size_t width) {
   facts.add("recipe", recipe.origin);
   facts.add("manifest", asset.manifest);
   facts.add("trusted by", asset.trusted_by);
+  if (asset.runs_by == "asks") facts.add("code", "asks before it runs (docs/trust.md)");
+  if (asset.runs_by != "asks" && !asset.runs_by.empty()) facts.add("code", "runs: " + asset.runs_by);
   facts.add("present", asset.path.empty() ? "no" : asset.path.string());
   return facts.take();
 }

@@ -148,6 +148,7 @@ Json description_record(const AssetDescription& asset) {
   record["recipe"] = recipe.origin;
   record["manifest"] = text_or_null(asset.manifest);
   record["trusted_by"] = text_or_null(asset.trusted_by);
+  record["runs_by"] = text_or_null(asset.runs_by);
   record["path"] = text_or_null(asset.path.string());
   record["document"] = text_or_null(asset.document);
   return record;

@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "harness/consent.h"
 #include "metadata/documents.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
@@ -11,6 +12,7 @@
 #include "verbs/assets/assets.h"
 #include "verbs/assets/text_search.h"
 #include "verbs/records.h"
+#include "verbs/request.h"
 #include "verbs/verb.h"
 
 namespace sabath {
@@ -48,6 +50,19 @@ AssetSummary stored_summary(const Recipe& recipe, Store* store) {
   summary.packed = manifest && store->packed(*manifest);
   if (summary.present || summary.packed) summary.stored_bytes = holding.totals.bytes;
   return summary;
+}
+
+// Of its run sets, the one that would be asked about first.
+std::string runs_by(const SessionSettings& settings, const Environment& environment, const Recipe& recipe) {
+  std::string by;
+  for (const RunSets* sets : {&recipe.run, &recipe.infer}) {
+    for (const auto& [name, steps] : *sets) {
+      const TrustVerdict verdict = foresee_consent(settings, environment, recipe, steps).verdict;
+      if (!verdict.trusted) return "asks";
+      by = verdict.by;
+    }
+  }
+  return by;
 }
 
 }  // namespace
@@ -94,8 +109,9 @@ InfoRecord info(Session& session, const InfoRequest& request, EventSink&, std::s
     const std::string root = holding.root ? holding.root->prefixed() : "";
     std::string document = format != nullptr ? format->write({recipe, root}) : "";
     auto lineage = request.lineage ? std::optional(lineage_of(catalogue, recipe)) : std::nullopt;
-    record.assets.push_back(
-        {std::move(recipe), root, holding.trusted_by, holding.view, std::move(document), std::move(lineage)});
+    std::string by = runs_by(session.settings(), request.environment, recipe);
+    record.assets.push_back({std::move(recipe), root, holding.trusted_by, holding.view, std::move(document),
+                             std::move(lineage), std::move(by)});
   }
   return record;
 }
@@ -151,7 +167,7 @@ Json call_search(Session& session, JsonObject& request, EventSink& events, std::
 
 Json call_info(Session& session, JsonObject& request, EventSink& events, std::stop_token stop) {
   const InfoRequest asked{request.some_texts("names"), kind_in(request), request.try_text("format").value_or(""),
-                          request.flag("lineage")};
+                          request.flag("lineage"), environment_in(request)};
   request.finish();
   return json_of(info(session, asked, events, std::move(stop)));
 }

@@ -9,6 +9,7 @@
 #include "base/wording.h"
 #include "harness/assets.h"
 #include "harness/conduct.h"
+#include "harness/consent.h"
 #include "harness/environment.h"
 #include "harness/places.h"
 #include "harness/resolved_run.h"
@@ -115,6 +116,7 @@ RunRequest run_request_in(JsonObject& asked) {
     request.verify = "none";
   }
   request.no_fetch = asked.flag("no_fetch");
+  take("trust", request.trust);
   request.ranks = asked.try_uint("ranks");
   request.nodes = asked.try_uint("nodes");
   if (const auto grace_s = asked.try_uint("grace")) {
@@ -131,8 +133,10 @@ RunsRecord run(Session& session, const RunRequest& request, EventSink& events, s
   const ResolvedRun run = resolve_alone(call);
   RunsRecord record;
   record.path = place_of(call, run);
+  const Consent consent = ask_consent(call, run);
   const RunEnvironment environment = prepare_environment(call, run);
   RunAssets assets = bring_assets(call, run);
+  check_consent(call, run, consent, assets.all);
   if (!request.stage_record.empty()) assets.times.stage = staging_seconds(request.stage_record, assets.all.back());
   for (const Variant& variant : run.variants) {
     const fs::path directory = directory_of(run, record.path, variant);
@@ -141,7 +145,7 @@ RunsRecord run(Session& session, const RunRequest& request, EventSink& events, s
       record.runs.push_back({directory, "finished", 0, {}, variant.config, {}, true});
       continue;
     }
-    Conducted conducted = conduct(call, run, variant, assets, environment, directory);
+    Conducted conducted = conduct(call, run, variant, assets, environment, directory, consent);
     if (record.exit == 0 || call.stop.stop_requested()) record.exit = conducted.exit;
     record.runs.push_back(result_of(std::move(conducted), variant));
     if (call.stop.stop_requested()) break;
@@ -158,6 +162,9 @@ RunForecast foresee(Session& session, const RunRequest& request, EventSink& even
   RunForecast forecast;
   forecast.to_fetch = assets.to_fetch;
   forecast.code = assets.source;
+  const Consent consent = foresee_consent(session.settings(), request.environment, run.model, run.steps);
+  forecast.trust = {consent.verdict.by, consent.code.origin, consent.code.commit, consent.code.digest.prefixed(),
+                    text_of(consent.code)};
   forecast.copies_code = !assets.source.empty() && uses_source(run.steps);
   for (const Variant& variant : run.variants) {
     const fs::path directory = directory_of(run, place, variant);
@@ -178,6 +185,11 @@ Json json_of(const RunForecast& record) {
   return {{"schema", 1},
           {"dry_run", true},
           {"to_fetch", record.to_fetch},
+          {"trust",
+           {{"by", text_or_null(record.trust.by)},
+            {"origin", text_or_null(record.trust.origin)},
+            {"commit", text_or_null(record.trust.commit)},
+            {"digest", text_or_null(record.trust.digest)}}},
           {"runs", std::move(runs)},
           {"exit", record.exit}};
 }

@@ -21,6 +21,7 @@ constexpr const char* written = R"({"schema":1,"id":"2026-nano","started":179525
 "launcher":"mpirun","ranks":4,"nodes":2,"recipe":{"name":"nano","version":null,"digest":"sha256:aa"},
 "assets":[{"name":"universe","kind":"dataset","manifest":"sha256:bb","verified_by":"hashed before launch","path":"/x",
 "warm":true}],"source":{"commit":"cc","origin":"https://git.lab/nano","manifest":null},
+"trust":{"by":"commit","recipe_of":"own","origin":"https://git.lab/nano","commit":"cc","digest":"sha256:dd"},
 "environment":{"packages":{"numpy":"1.24"},"variables":{}},"machine":{"cpu":"EPYC","memory_bytes":1099511627776},
 "times":{"fetch":0.5,"stage":null,"verify":0.25,"launch":0.1,"train":30.0},"harness_cpu_seconds":0.75,
 "config":{"batch":"4","lr":"0.1"},"exit":137,"signal":9,"last_lines":["Killed"],"unwritten_lines":3})";

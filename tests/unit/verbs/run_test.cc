@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "ask.h"
+#include "sabath/trust.h"
 #include "site.h"
 
 namespace sabath::test {
@@ -157,6 +158,30 @@ TEST_F(Runs, RefuseWhatMakesNoSense) {
   EXPECT_NE(refused("colour", "red").message.find("colour"), std::string::npos);
   EXPECT_NE(refusal(session, "run", Json::object()).message.find("model"), std::string::npos);
   EXPECT_FALSE(fs::exists(site / "record"));
+}
+
+TEST_F(Runs, OfCodeThatIsNotTrustedAreRefusedUntilItIs) {
+  model(prints);
+  fs::permissions(site / "recipes/models", fs::perms::all);  // others may write what runs
+  EXPECT_EQ(refusal(session, "run", asked("record")).kind, FailureKind::access);
+  std::string shown;
+  request.ask = [&](const std::string& about) { return shown = about, std::string(); };
+  EXPECT_THROW((void)run(session, request, heard), Error);
+  EXPECT_NE(shown.find("8/8 - 1s - loss"), std::string::npos);
+  EXPECT_FALSE(fs::exists(site / "record"));
+  Json who{{"environment", asked("record")["environment"]}};
+  Json added = who;
+  added["model"] = "net";
+  EXPECT_EQ(Json::parse(ask(session, "trust add", added))["by"], "commit");
+  const TrustListRecord listed = list_trusted(session, {request.environment}, heard);
+  ASSERT_EQ(listed.trusted.size(), 1U);
+  EXPECT_EQ(listed.trusted[0].name, "net");
+  EXPECT_EQ(ask(session, "trust list", who), to_json(listed));
+  EXPECT_EQ(run(session, request, heard).exit, 0);
+  who["names"] = {"net"};
+  EXPECT_EQ(Json::parse(ask(session, "trust revoke", who))["revoked"].size(), 1U);
+  EXPECT_EQ(refusal(session, "run", asked("again")).kind, FailureKind::access);
+  EXPECT_EQ(refusal(session, "trust revoke", who).kind, FailureKind::not_found);
 }
 
 }  // namespace

@@ -21,7 +21,8 @@ int run(Context& context, const Options& options) {
   Session session(context.configuration.session);
   NoEvents unheard;
   const InfoRecord record =
-      info(session, {options.names, try_parse_kind(options.kind), options.format, options.lineage}, unheard, context.stop);
+      info(session, {options.names, try_parse_kind(options.kind), options.format, options.lineage, context.environment},
+           unheard, context.stop);
   if (context.presentation.json) {
     context.out.record(json_of(record));
     return record.exit;

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/told/run_display.h"
+#include "cli/told/trust_question.h"
 #include "cli/verbs.h"
 #include "run/commands.h"
 #include "sabath/error.h"
@@ -43,6 +44,7 @@ int show(Context& context, const RunForecast& forecast) {
     return forecast.exit;
   }
   std::string text;
+  if (forecast.trust.by.empty()) text = "# not trusted yet: sabath run asks before it does this\n\n";
   for (const ForeseenRun& run : forecast.runs) text += (text.empty() ? "" : "\n") + script_of(forecast, run);
   context.out.print(text);
   return forecast.exit;
@@ -63,6 +65,8 @@ int run(Context& context, Options& options) {
   request.stop_signal = [&context] { return context.signals.received(); };
   Session session(context.configuration.session, context.ranks);
   RunDisplay display(context);
+  if (can_ask(context))
+    request.ask = [&](const std::string& about) { return ask_trust(context, request.model, about); };
   if (options.dry_run) return show(context, foresee(session, request, display, context.stop));
   const RunsRecord record = sabath::run(session, request, display, context.stop);
   if (context.presentation.json) {
@@ -99,6 +103,8 @@ Action declare(OptionSet& set) {
   set.choice("--verify", {"changed", "full"}, options->request.verify,
              "before the launch read what changed since it was hashed (default), or everything");
   set.flag("--no-verify", options->no_verify, "launch on unverified bytes; the record says so");
+  set.choice("--trust", {"once", "commit", "origin"}, options->request.trust,
+             "run code that is not trusted yet: this time, always this code, or all of its origin (docs/trust.md)");
   set.flag("--no-fetch", options->request.no_fetch, "run only on what is here");
   set.count("--grace", "SECONDS", 86400, options->grace_s, "what the program has between SIGTERM and SIGKILL (10)");
   set.rest("ARG", options->request.arguments, "arguments for the recipe's last step");

@@ -1,0 +1,157 @@
+#include "harness/consent.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/companion.h"
+#include "base/wording.h"
+#include "harness/assets.h"
+#include "recipe/shipped.h"
+#include "run/commands.h"
+#include "sabath/error.h"
+#include "sabath/path.h"
+#include "sabath/url.h"
+
+namespace sabath {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A whole commit is a hash of everything; of an abbreviated one, others may make a second.
+constexpr std::size_t whole_commit = 40;
+
+bool is_own_place(const std::string& origin) {
+  const auto url = Url::try_parse(origin);
+  if (!url || url->scheme() != "file") return false;
+  try {
+    return ownership_of(percent_decode(url->path())) == Ownership::own;
+  } catch (const Error&) {  // a malformed path is no user's
+    return false;
+  }
+}
+
+bool names_its_bytes(const Fragment& fragment) {
+  const Checksums& sum = fragment.checksum;
+  return !sum.sha256.empty() || !sum.sha384.empty() || !sum.sha512.empty() ||
+         std::ranges::all_of(fragment.urls, [](const Url& url) { return is_own_place(url.text()); });
+}
+
+// True if the recipe says which bytes its code is, or they stand where only the user writes.
+bool is_fixed(const Recipe& model, Ownership recipe_of) {
+  if (model.source) {
+    const fs::path beside = fs::path(model.origin).parent_path() / model.source->text();
+    return recipe_of == Ownership::shipped || ownership_of(beside) == Ownership::own;
+  }
+  if (model.git) {  // a recipe that came with the program was read by those who released it
+    const std::string& commit = model.git->commit;
+    return commit.size() >= whole_commit || (recipe_of == Ownership::shipped && !commit.empty()) ||
+           is_own_place(model.git->origin);
+  }
+  return model.manifest || std::ranges::all_of(model.fragments, names_its_bytes);
+}
+
+std::string origin_of(const Recipe& model) {
+  if (model.source) return (fs::path(model.origin).parent_path() / model.source->text()).lexically_normal().string();
+  if (model.git) return model.git->origin;
+  return model.fragments.empty() ? "" : model.fragments.front().urls.front().display();
+}
+
+std::vector<std::string> decisive_words(const Recipe& model, const std::vector<Step>& steps) {
+  std::vector<std::string> words;
+  for (const Step& step : steps) {
+    words.emplace_back(step.shell ? "shell" : step.parallel ? "ranks" : "step");
+    words.insert(words.end(), step.argv.begin(), step.argv.end());
+  }
+  const auto add = [&](const char* what, const auto& pairs) {
+    for (const auto& [key, value] : pairs) words.insert(words.end(), {what, key, value});
+  };
+  add("variable", model.env_vars);
+  add("config", model.config);
+  for (const auto* list : {&model.requirements.pip, &model.requirements.conda, &model.requirements.system_modules}) {
+    words.emplace_back("requirements");
+    words.insert(words.end(), list->begin(), list->end());
+  }
+  return words;
+}
+
+// Empty: there is none, and nothing came with it.
+fs::path program_of(const SessionSettings& settings) {
+  try {
+    return find_companion(settings.program);
+  } catch (const Error&) {
+    return {};
+  }
+}
+
+bool brings_tree(const Recipe& model) { return model.source || model.git || !model.fragments.empty(); }
+
+std::string commit_of(const RunAsset& tree) { return tree.commit.empty() ? tree.manifest : tree.commit; }
+
+}  // namespace
+
+RunRecord::Trust Consent::recorded() const {
+  const char* recipe_of = code.recipe_of == Ownership::shipped ? "shipped"
+                          : code.recipe_of == Ownership::own   ? "own"
+                                                               : "others";
+  return {verdict.by, recipe_of, code.origin, code.commit, code.digest.prefixed()};
+}
+
+AssetCode code_of(const SessionSettings& settings, const Recipe& model, const std::vector<Step>& steps,
+                  const std::optional<RunAsset>& tree) {
+  const fs::path program = program_of(settings);
+  AssetCode code;
+  code.name = model.name;
+  std::error_code unknown;
+  const fs::path recipe = fs::canonical(model.origin, unknown);
+  code.recipe = unknown ? model.origin : recipe.string();
+  code.recipe_of = ownership_of(model.origin, shipped_recipes(program), program);
+  code.origin = origin_of(model);
+  if (tree) code.commit = commit_of(*tree);
+  if (code.commit.empty() && model.git && model.git->commit.size() >= whole_commit) code.commit = model.git->commit;
+  code.fixed = is_fixed(model, code.recipe_of);
+  for (const auto& [name, value] : model.env_vars) code.commands.push_back(fmt::format("export {}={}", name, value));
+  for (const Step& step : steps) {
+    code.commands.push_back(
+        shell_line(step.shell ? std::vector<std::string>{"/bin/sh", "-c", step.argv.front()} : step.argv));
+  }
+  code.digest = digest_of(decisive_words(model, steps));
+  return code;
+}
+
+TrustRegistry trust_registry(const Environment& environment) {
+  const fs::path home = environment.base_directory("XDG_CONFIG_HOME", ".config");
+  return TrustRegistry(home.empty() ? home : home / "sabath/trusted");
+}
+
+Consent ask_consent(const RunCall& call, const ResolvedRun& run) {
+  Consent consent{code_of(call.session.settings(), run.model, run.steps, std::nullopt), {}};
+  if (!needs_no_trust(consent.code) && brings_tree(run.model))
+    consent.code = code_of(call.session.settings(), run.model, run.steps, bring_code(call, run.model));
+  TrustPolicy policy{.said = call.request.trust, .ask = {}, .remedy = {}};
+  if (call.request.ask) policy.ask = [&](const AssetCode& code) { return call.request.ask(text_of(code)); };
+  policy.remedy = fmt::format("{} {} {}", verb_text("run"), run.model.name, option_text("trust"));
+  consent.verdict = approve(consent.code, trust_registry(call.request.environment), policy);
+  return consent;
+}
+
+Consent foresee_consent(const SessionSettings& settings, const Environment& environment, const Recipe& model,
+                        const std::vector<Step>& steps) {
+  Consent consent{code_of(settings, model, steps, std::nullopt), {}};
+  if (!needs_no_trust(consent.code)) consent.code = code_of(settings, model, steps, known_code(settings, model));
+  consent.verdict = judge(consent.code, trust_registry(environment));
+  return consent;
+}
+
+void check_consent(const RunCall& call, const ResolvedRun& run, const Consent& consent,
+                   const std::vector<RunAsset>& assets) {
+  if (needs_no_trust(consent.code) || !brings_tree(run.model)) return;
+  const AssetCode now = code_of(call.session.settings(), run.model, run.steps, assets.front());
+  if (now.commit == consent.code.commit) return;
+  throw Error(FailureKind::access,
+              fmt::format("the code of {} became {} while {} was looked at", printable(run.model.name),
+                          printable(now.commit), printable(consent.code.commit)),
+              "say it again");
+}
+
+}  // namespace sabath

@@ -1,0 +1,82 @@
+#include "trust/ownership.h"
+
+#include <grp.h>
+#include <pwd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/file.h"
+
+namespace sabath {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t entry_bytes_max = 1 << 20;  // of the system's lists of users and groups
+
+// Many systems give each user a group of that name without other members; group permissions then give nothing away.
+bool is_private_group(gid_t group) {
+  if (group != ::getegid()) return false;
+  std::vector<char> user_text(16384), group_text(16384);
+  passwd user{};
+  passwd* found_user = nullptr;
+  if (::getpwuid_r(::geteuid(), &user, user_text.data(), user_text.size(), &found_user) != 0) return false;
+  if (found_user == nullptr || user.pw_gid != group) return false;
+  struct group entry {};
+  struct group* found = nullptr;
+  int error = 0;
+  while ((error = ::getgrgid_r(group, &entry, group_text.data(), group_text.size(), &found)) == ERANGE &&
+         group_text.size() < entry_bytes_max) {
+    group_text.resize(2 * group_text.size());
+  }
+  if (error != 0 || found == nullptr || std::string_view(entry.gr_name) != user.pw_name) return false;
+  for (char** member = entry.gr_mem; *member != nullptr; ++member) {
+    if (std::string_view(*member) != user.pw_name) return false;
+  }
+  return true;
+}
+
+bool owned_here(const struct stat& status) { return status.st_uid == ::geteuid() || status.st_uid == 0; }
+
+// In a sticky directory (/tmp) others cannot rename or remove what is not theirs.
+bool others_may_write(const struct stat& status, bool is_above) {
+  if (is_above && S_ISDIR(status.st_mode) && (status.st_mode & S_ISVTX) != 0) return false;
+  if ((status.st_mode & S_IWOTH) != 0) return true;
+  return (status.st_mode & S_IWGRP) != 0 && status.st_gid != 0 && !is_private_group(status.st_gid);
+}
+
+bool is_below(const fs::path& inner, const fs::path& outer) {
+  return !outer.empty() && std::ranges::mismatch(outer, inner).in1 == outer.end();
+}
+
+bool came_with_program(const fs::path& file, const fs::path& shipped, const fs::path& program) {
+  std::error_code unknown;
+  if (shipped.empty() || !is_below(file, fs::canonical(shipped, unknown)) || unknown) return false;
+  const auto status = try_stat(file);
+  const auto of_program = program.empty() ? std::nullopt : try_stat(program);
+  return status && (status->st_mode & S_IWOTH) == 0 &&
+         (owned_here(*status) || (of_program && of_program->st_uid == status->st_uid));
+}
+
+}  // namespace
+
+Ownership ownership_of(const fs::path& file, const fs::path& shipped, const fs::path& program) {
+  std::error_code unknown;
+  fs::path place = fs::canonical(file, unknown);  // no symlink is left in it: each directory above is one that counts
+  if (unknown) return Ownership::others;
+  if (came_with_program(place, shipped, program)) return Ownership::shipped;
+  for (bool is_above = false;; is_above = true) {
+    const auto status = try_stat(place);
+    if (!status || !owned_here(*status) || others_may_write(*status, is_above)) return Ownership::others;
+    if (place == place.root_path()) return Ownership::own;
+    place = place.parent_path();
+  }
+}
+
+}  // namespace sabath
