@@ -17,10 +17,10 @@ namespace {
 namespace fs = std::filesystem;
 
 std::string document(const std::string& distribution) {
-  return R"({"@context":{"@vocab":"https://schema.org/"},"@type":"sc:Dataset","name":"A set (1)",
+  return R"x({"@context":{"@vocab":"https://schema.org/"},"@type":"sc:Dataset","name":"A set (1)",
     "conformsTo":"http://mlcommons.org/croissant/1.1","license":"https://spdx.org/licenses/MIT","version":"1.0.0",
     "creator":[{"@type":"sc:Person","@id":"https://orcid.org/0000-0002-1825-0097","givenName":"Josiah","familyName":"Carberry"}],
-    "distribution":[)" +
+    "distribution":[)x" +
          distribution + "]}";
 }
 
