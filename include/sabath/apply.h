@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <optional>
 #include <stop_token>
@@ -54,6 +55,9 @@ struct ApplyRequest {
   bool force = false;                    // do the work again, even if it was done
   bool dry_run = false;                  // say the key, and whether it is there; touch nothing
   Environment environment;               // what foreign scripts start from
+  // A script that is not trusted yet: as in RunRequest (sabath/run.h).
+  std::string trust;
+  std::function<std::string(const std::string& about)> ask;
 };
 
 struct ApplyFailure {

@@ -7,6 +7,7 @@
 #include <ctime>
 #include <set>
 
+#include "apply/consent.h"
 #include "apply/in_place.h"
 #include "apply/input.h"
 #include "apply/result.h"
@@ -74,7 +75,8 @@ class Deriver {
       const Catalogue catalogue = make_catalogue(settings_);
       recipe_ = catalogue.find(request_.name, std::nullopt);
       // What can be done to an asset can be done to what was derived of it.
-      chosen_ = choose_script(origin_of(catalogue, recipe_).value_or(recipe_), request_, stop_);
+      scripts_of_ = origin_of(catalogue, recipe_).value_or(recipe_);
+      chosen_ = choose_script(scripts_of_, request_, stop_);
       if (!request_.as.empty()) check_name(request_.as);
     });
     const bool several = comm_.size() > 1;
@@ -131,6 +133,8 @@ class Deriver {
       record_.inputs = files.size();
       record_.command = shown_command(files.empty() ? "" : files.front().path.text());
     }
+    const bool is_foreign = chosen_.built_in == nullptr;
+    if (is_foreign && !record_.was_there && !request_.dry_run) ask_consent(settings_, request_, scripts_of_, chosen_);
     if (!request_.as.empty() && !is_its_own(request_.as)) check_free(settings_, request_.as, root_);
     if (in_place() && !request_.dry_run) {
       check_tree_in_place(*store_, request_.in_place, recipe_.name, *input_, root_, chosen_.threads);
@@ -281,7 +285,7 @@ class Deriver {
   const std::stop_token stop_;
   const std::unique_ptr<Comm> solo_;
   Comm& comm_;
-  Recipe recipe_;
+  Recipe recipe_, scripts_of_;  // the second has the script
   ChosenScript chosen_;
   std::unique_ptr<Store> store_;
   Lease lease_;  // rank 0's, for all

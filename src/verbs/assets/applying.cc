@@ -135,6 +135,7 @@ Json call_apply(Session& session, JsonObject& request, EventSink& events, std::s
   asked.force = request.flag("force");
   asked.dry_run = request.flag("dry_run");
   asked.environment = environment_in(request);
+  asked.trust = request.try_text("trust").value_or("");
   request.finish();
   return json_of(apply(session, asked, events, std::move(stop)));
 }

@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "cli/show/age.h"
 #include "cli/show/render.h"
+#include "cli/told/trust_question.h"
 #include "cli/verbs.h"
 #include "sabath/apply.h"
 #include "sabath/path.h"
@@ -20,6 +21,7 @@ struct Options {
   std::vector<std::string> arguments;
   std::optional<std::string> as, in_place, time;
   std::optional<std::uint64_t> threads, memory;
+  std::string trust;
   bool no_fetch = false, force = false, dry_run = false;
   bool alone = false;  // seen before the line is parsed: cli/ranks.h
 };
@@ -38,6 +40,8 @@ ApplyRequest request_of(const Context& context, const Options& options) {
   request.force = options.force;
   request.dry_run = options.dry_run;
   request.environment = context.environment;
+  request.trust = options.trust;
+  if (can_ask(context)) request.ask = [&](const std::string& about) { return ask_trust(context, request.name, about); };
   return request;
 }
 
@@ -105,6 +109,8 @@ Action declare(OptionSet& set) {
   set.count("-j,--threads", "N", 1024, options->threads, "as num_threads=N (default 1)");
   set.size("--memory", "SIZE", options->memory, "address space of each process of the recipe's script, e.g. 4G");
   set.option("--time", "TIME", options->time, "for each start of the recipe's script, e.g. 10m; then it is ended");
+  set.choice("--trust", {"once", "commit", "origin"}, options->trust,
+             "run a script that is not trusted yet: this time, always this code, or all of its origin (docs/trust.md)");
   set.flag("-n,--dry-run", options->dry_run, "say whether it is there, and touch nothing");
   set.flag("--no-fetch", options->no_fetch, "what the store lacks of NAME is an error, and not fetched");
   set.flag("-f,--force", options->force, "do the work again, even if it was done");
