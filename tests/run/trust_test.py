@@ -198,6 +198,9 @@ class Trust(Runs):
         steps = {"data": [{"argv": ["python3", "{source}/train.py", str(self.proof)]}]}
         self.sabath.add("moving", kind="model", git={"origin": f"file://{work}", "branch": "main"}, run=steps)
         self.go(by="own", name="moving")
+        work.rename(self.home / "aside")  # the store has its code from before
+        self.go(by="own", name="moving")
+        (self.home / "aside").rename(work)
         (self.home / "others").chmod(0o777)
         refused = self.go(code=4, name="moving")
         self.assertIn(f"commit  {commit}", refused.err)
