@@ -39,8 +39,9 @@ struct ListRequest {
 };
 
 struct ListRecord {
-  std::vector<AssetSummary> assets;        // by kind, then name
-  std::vector<UnreadableRecipe> problems;  // of list() only
+  std::vector<AssetSummary> assets;         // by kind, then name
+  std::vector<UnreadableRecipe> problems;   // of list() only
+  std::optional<std::uint64_t> found = {};  // of search() only: how many match, also beyond its limit
   int exit = 0;
 };
 
@@ -48,11 +49,20 @@ struct ListRecord {
                               std::stop_token stop = {});
 
 struct SearchRequest {
-  std::string pattern;  // RE2; upper and lower case are the same
-  std::optional<AssetKind> kind;
+  std::string pattern;  // RE2; upper and lower case are the same; empty: any
+  std::optional<AssetKind> kind = {};
+  std::vector<std::string> more = {};  // patterns: each must be found, too
+  std::optional<AccessKind> access = {};
+  std::vector<std::string> tags = {};                            // "KEY=VALUE", or "KEY": a tag or a fact of the recipe
+  std::string author = {}, licence = {}, doi = {}, format = {};  // author: a part of a name, or an ORCID
+  std::optional<std::uint64_t> size_min = {};                    // bytes of all fragments, where the recipe says them
+  std::uint64_t limit = 100;                                     // of the answers, at most 10,000
+  Environment environment = {};  // its HOME and XDG_CACHE_HOME say where the index stands
 };
 
-// By names, titles, abstracts, descriptions and facts. Where nothing matches, `exit` is that of not_found.
+// By names, titles, abstracts, descriptions, facts, tags, keywords, creators. The best fit first, then what is stored,
+// then what was used last. Where nothing matches, `exit` is that of not_found. It keeps an index of the recipes, which
+// is a cache and nothing else.
 [[nodiscard]] ListRecord search(Session& session, const SearchRequest& request, EventSink& events,
                                 std::stop_token stop = {});
 [[nodiscard]] std::string to_json(const ListRecord& record);

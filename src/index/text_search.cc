@@ -1,4 +1,4 @@
-#include "verbs/assets/text_search.h"
+#include "index/text_search.h"
 
 #include <fmt/format.h>
 #include <re2/re2.h>

@@ -240,18 +240,23 @@ std::vector<std::string> Catalogue::names(std::optional<AssetKind> kind) const {
   return {names.begin(), names.end()};
 }
 
+Catalogue::Listed Catalogue::listed(const File& file) const {
+  Listed entry{std::nullopt, file.path.native(), {}};
+  try {
+    entry.recipe = read(file);
+  } catch (const Error& error) {
+    entry.problem = error.failure().message;
+  }
+  return entry;
+}
+
 std::vector<Catalogue::Listed> Catalogue::all(std::optional<AssetKind> kind) const {
   std::vector<Listed> listed;
   std::set<std::tuple<AssetKind, std::string, std::string>> shown;
   std::vector<std::pair<AssetKind, std::string>> order;
   for (const File& file : files_) {
     if (kind && file.kind != *kind) continue;
-    Listed entry{std::nullopt, file.path.native(), {}};
-    try {
-      entry.recipe = read(file);
-    } catch (const Error& error) {
-      entry.problem = error.failure().message;
-    }
+    Listed entry = this->listed(file);
     if (entry.recipe && !shown.emplace(file.kind, to_lower(entry.recipe->name), entry.recipe->version).second) continue;
     order.emplace_back(file.kind, to_lower(entry.recipe ? entry.recipe->name : file.stem));
     listed.push_back(std::move(entry));

@@ -49,20 +49,23 @@ class Catalogue {
   // Of all files, as they may be asked for by their own names; no file is read. Each once, in byte order.
   [[nodiscard]] std::vector<std::string> names(std::optional<AssetKind> kind) const;
 
-  struct Listed {
-    std::optional<Recipe> recipe;
-    std::string file, problem;  // problem: why it cannot be read
-  };
-  [[nodiscard]] std::vector<Listed> all(
-      std::optional<AssetKind> kind) const;  // by kind, then name; shadowed ones left out
-
- private:
   struct File {
     std::filesystem::path path;
     AssetKind kind;
     std::string stem;
     bool registered;
   };
+  [[nodiscard]] const std::vector<File>& files() const { return files_; }  // in the order of the search
+
+  struct Listed {
+    std::optional<Recipe> recipe;
+    std::string file, problem;  // problem: why it cannot be read
+  };
+  [[nodiscard]] Listed listed(const File& file) const;  // one of files(), read now
+  [[nodiscard]] std::vector<Listed> all(
+      std::optional<AssetKind> kind) const;  // by kind, then name; shadowed ones left out
+
+ private:
   void add(const std::filesystem::path& directory, bool registered, std::size_t& seen);
   [[nodiscard]] Recipe read(const File& file) const;
   [[noreturn]] void throw_not_found(const std::string& name, const std::vector<std::string>& names,

@@ -25,6 +25,8 @@ BELOW = {
     "report": {"base", "formats", "metrics", "trackers", "record"},
     "recipe": {"base"},
  "trust": {"base"},    "metadata": {"base", "recipe"},
+    "index": {"base", "recipe"},
+    "trust": {"base"},
     "manifest": {"base"},
     "store": {"base", "recipe", "manifest"},
     "fetch": {"base", "comm", "recipe", "manifest", "store"},
@@ -42,7 +44,7 @@ BELOW["session"] = BELOW["stage"] | {"stage", "mpi"}
 BELOW["harness"] = {"base", "metrics", "record", "recipe", "manifest", "store", "fetch", "run", "session"}
 BELOW["apply"] = {"harness", "trust", "base", "builtin", "comm", "hdf5", "manifest", "recipe", "store", "fetch", "run", "session"}
 BELOW["verbs"] = BELOW["session"] | {"session", "settings", "apply", "builtin", "formats", "harness", "infer", "metadata", "metrics"}
-BELOW["verbs"] |= {"ort", "record", "report", "serve", "trust"}
+BELOW["verbs"] |= {"index", "ort", "record", "report", "serve", "trust"}
 BELOW["harness"] = {"base", "metrics", "record", "recipe", "manifest", "store", "fetch", "run", "session", "trust"}
 BELOW["door"] = {"base", "settings", "verbs"}
 # The command line parses, calls verbs and renders their records: it opens no store, recipe or manifest.
@@ -68,7 +70,7 @@ THIRD_PARTY = {
     r"libssh2(_sftp)?\.h": {"fetchers/sftp"},
     r"openssl/.*": {"src/base"},
     r"xxhash\.h": {"src/base"},
-    r"re2/.*": {"src/metrics", "src/verbs", "fetchers/command"},
+    r"re2/.*": {"src/metrics", "src/index", "fetchers/command"},
     r"yaml\.h": {"src/run"},
     r"archive(_entry)?\.h": {"src/fetch"},
     r"microhttpd\.h": {"src/serve"},

@@ -167,6 +167,7 @@ Json json_of(const ListRecord& record) {
   for (const UnreadableRecipe& each : record.problems) {
     json["problems"].push_back({{"file", each.file}, {"problem", each.problem}});
   }
+  if (record.found) json["found"] = *record.found;
   return json;
 }
 

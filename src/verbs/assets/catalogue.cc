@@ -9,8 +9,8 @@
 #include "sabath/error.h"
 #include "sabath/path.h"
 #include "session/lineage.h"
+#include "verbs/assets/asset_summary.h"
 #include "verbs/assets/assets.h"
-#include "verbs/assets/text_search.h"
 #include "verbs/records.h"
 #include "verbs/request.h"
 #include "verbs/verb.h"
@@ -18,15 +18,20 @@
 namespace sabath {
 namespace {
 
-bool matches(const TextSearch& search, const Recipe& recipe) {
-  for (const std::string* text : {&recipe.name, &recipe.title, &recipe.abstract_text, &recipe.description}) {
-    if (search.in_a_line_of(*text)) return true;
+// Of its run sets, the one that would be asked about first.
+std::string runs_by(const SessionSettings& settings, const Environment& environment, const Recipe& recipe) {
+  std::string by;
+  for (const RunSets* sets : {&recipe.run, &recipe.infer}) {
+    for (const auto& [name, steps] : *sets) {
+      const TrustVerdict verdict = foresee_consent(settings, environment, recipe, steps).verdict;
+      if (!verdict.trusted) return "asks";
+      by = verdict.by;
+    }
   }
-  for (const auto& [key, value] : recipe.metadata) {
-    if (search.in_a_line_of(key) || search.in_a_line_of(value)) return true;
-  }
-  return false;
+  return by;
 }
+
+}  // namespace
 
 std::optional<AssetKind> kind_in(JsonObject& request) {
   const auto text = request.try_text("kind");
@@ -52,21 +57,6 @@ AssetSummary stored_summary(const Recipe& recipe, Store* store) {
   return summary;
 }
 
-// Of its run sets, the one that would be asked about first.
-std::string runs_by(const SessionSettings& settings, const Environment& environment, const Recipe& recipe) {
-  std::string by;
-  for (const RunSets* sets : {&recipe.run, &recipe.infer}) {
-    for (const auto& [name, steps] : *sets) {
-      const TrustVerdict verdict = foresee_consent(settings, environment, recipe, steps).verdict;
-      if (!verdict.trusted) return "asks";
-      by = verdict.by;
-    }
-  }
-  return by;
-}
-
-}  // namespace
-
 ListRecord list(Session& session, const ListRequest& request, EventSink&, std::stop_token) {
   ListRecord record;
   const Catalogue catalogue = make_catalogue(session.settings());
@@ -80,18 +70,6 @@ ListRecord list(Session& session, const ListRequest& request, EventSink&, std::s
     AssetSummary summary = stored_summary(*listed.recipe, store.get());
     if (summary.present || summary.packed || !request.stored) record.assets.push_back(std::move(summary));
   }
-  return record;
-}
-
-ListRecord search(Session& session, const SearchRequest& request, EventSink&, std::stop_token) {
-  ListRecord record;
-  const TextSearch text_search(request.pattern);
-  const auto store = try_open_store(session.settings());
-  for (const Catalogue::Listed& listed : make_catalogue(session.settings()).all(request.kind)) {
-    if (!listed.recipe || !matches(text_search, *listed.recipe)) continue;
-    record.assets.push_back(stored_summary(*listed.recipe, store.get()));
-  }
-  if (record.assets.empty()) record.exit = exit_code(FailureKind::not_found);
   return record;
 }
 
@@ -157,12 +135,6 @@ Json call_list(Session& session, JsonObject& request, EventSink& events, std::st
   const ListRequest asked{kind_in(request), access_in(request), request.flag("stored")};
   request.finish();
   return json_of(list(session, asked, events, std::move(stop)));
-}
-
-Json call_search(Session& session, JsonObject& request, EventSink& events, std::stop_token stop) {
-  const SearchRequest asked{request.text("pattern"), kind_in(request)};
-  request.finish();
-  return json_of(search(session, asked, events, std::move(stop)));
 }
 
 Json call_info(Session& session, JsonObject& request, EventSink& events, std::stop_token stop) {

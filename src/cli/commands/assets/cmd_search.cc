@@ -10,26 +10,49 @@ namespace {
 namespace cmd_search {
 
 struct Options {
-  std::string pattern, kind;
+  SearchRequest request;
+  std::vector<std::string> patterns;
+  std::string kind, access;
   bool names = false;
+  std::optional<std::uint64_t> limit;
 };
 
-int run(Context& context, const Options& options) {
+int run(Context& context, Options& options) {
   Session session(context.configuration.session);
   NoEvents unheard;
-  const ListRecord record = search(session, {options.pattern, try_parse_kind(options.kind)}, unheard, context.stop);
+  SearchRequest& request = options.request;
+  request.more = options.patterns;
+  request.kind = try_parse_kind(options.kind);
+  request.access = try_parse_access(options.access);
+  request.limit = options.limit.value_or(request.limit);
+  request.environment = context.environment;
+  const ListRecord record = search(session, request, unheard, context.stop);
   if (record.assets.empty() && !context.presentation.json) {
-    throw Error(FailureKind::not_found, fmt::format("no recipe matches '{}'", printable(options.pattern)),
+    throw Error(FailureKind::not_found,
+                options.patterns.empty() ? "no recipe matches"
+                                         : fmt::format("no recipe matches '{}'", printable(options.patterns.front())),
                 "sabath list shows them all");
   }
   print_assets(context, record, options.names);
+  if (record.found > record.assets.size() && !context.presentation.json)
+    context.say(fmt::format("and {} more: --limit N shows them", *record.found - record.assets.size()));
   return record.exit;
 }
 
 Action declare(OptionSet& set) {
   const auto options = std::make_shared<Options>();
-  set.argument("REGEX", options->pattern, "a regular expression (RE2); upper and lower case are the same");
+  SearchRequest& request = options->request;
+  set.arguments("REGEX", options->patterns, false,
+                "words or regular expressions (RE2), all of which must be found; upper and lower case are the same");
   set.choice("-k,--kind", {"dataset", "model", "workflow"}, options->kind, "only assets of this kind");
+  set.choice("--access", {"public", "login", "private"}, options->access, "only assets that may be had so");
+  set.option("--tag", "KEY[=VALUE]", request.tags, "with this tag or fact, and this value");
+  set.option("--author", "NAME", request.author, "by this creator: a part of the name, or an ORCID");
+  set.option("--licence", "SPDX", request.licence, "under this licence");
+  set.option("--doi", "DOI", request.doi, "with this DOI");
+  set.option("--format", "NAME", request.format, "in this format, as the recipe or its files' endings say");
+  set.size("--min-size", "SIZE", request.size_min, "of at least this size, where the recipe says it");
+  set.count("--limit", "N", 10'000, options->limit, "answers at most (100)");
   set.flag("--names", options->names, "one name a line and nothing else");
   return [options](Context& context) { return run(context, *options); };
 }
@@ -42,8 +65,12 @@ constexpr Verb search_verb{
     "find assets by what their recipes say",
     "sabath search cosmo              names, titles, abstracts, facts\n"
     "sabath search 'diffraction|ptycho'\n"
-    "sabath search --kind model hdf5",
-    "Exit code 3 when nothing matches.",
+    "sabath search --kind model hdf5\n"
+    "sabath search --licence MIT --tag task=regression --min-size 1G",
+    "The best answers come first: by the name, the title, other texts; of equals those in the store, and the last "
+    "used. "
+    "An index in the user's cache directory keeps what recipes say (docs/catalogues.md). Exit code 3 when nothing "
+    "matches.",
     false,
     cmd_search::declare,
     false,

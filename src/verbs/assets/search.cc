@@ -1,0 +1,118 @@
+// `search`: what is asked for, asked of the index; the best answers first.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <tuple>
+
+#include "index/index.h"
+#include "index/query.h"
+#include "sabath/catalogue.h"
+#include "sabath/error.h"
+#include "store/leases/uses.h"
+#include "store/shared.h"
+#include "verbs/assets/asset_summary.h"
+#include "verbs/records.h"
+#include "verbs/request.h"
+#include "verbs/verb.h"
+
+namespace sabath {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint64_t limit_max = 10'000;
+
+// Indexes stand beside the user's other caches, not in a store: others write there.
+fs::path index_directory(const Environment& environment) {
+  const fs::path cache = environment.base_directory("XDG_CACHE_HOME", ".cache");
+  return cache.empty() ? cache : cache / "sabath-catalogue";
+}
+
+struct Answer {
+  unsigned fit = 0;
+  const CatalogueIndex::Item* item = nullptr;
+};
+
+struct Ranked {
+  unsigned fit = 0;
+  bool stored = false;
+  std::int64_t used_ns = 0;
+  AssetSummary summary;
+};
+
+bool before(const Ranked& a, const Ranked& b) {
+  return std::tie(b.fit, b.stored, b.used_ns, a.summary.kind, a.summary.name) <
+         std::tie(a.fit, a.stored, a.used_ns, b.summary.kind, b.summary.name);
+}
+
+RecipeFilter filter_of(const SearchRequest& request) {
+  RecipeFilter filter;
+  filter.patterns = request.more;
+  if (!request.pattern.empty()) filter.patterns.insert(filter.patterns.begin(), request.pattern);
+  filter.kind = request.kind;
+  filter.access = request.access;
+  filter.tags = request.tags;
+  filter.author = request.author;
+  filter.licence = request.licence;
+  filter.doi = request.doi;
+  filter.format = request.format;
+  filter.size_min = request.size_min;
+  return filter;
+}
+
+}  // namespace
+
+ListRecord search(Session& session, const SearchRequest& request, EventSink&, std::stop_token) {
+  if (request.limit == 0 || request.limit > limit_max)
+    throw Error(FailureKind::usage, fmt::format("a search cannot give {} answers", request.limit),
+                fmt::format("its limit is from 1 to {}", limit_max));
+  const SessionSettings& settings = session.settings();
+  const Catalogue catalogue = make_catalogue(settings);
+  const RecipeQuery query(filter_of(request));
+  const CatalogueIndex index(catalogue, index_directory(request.environment));
+  std::vector<Answer> answers;
+  for (const CatalogueIndex::Item& item : index.items()) {
+    if (const unsigned fit = query.fit(item.entry); fit > 0) answers.push_back({fit, &item});
+  }
+  std::ranges::stable_sort(answers, std::greater<>{}, &Answer::fit);
+  ListRecord record;
+  record.found = answers.size();
+  if (answers.size() > request.limit) answers.resize(request.limit);
+  const auto store = try_open_store(settings);
+  std::vector<Ranked> ranked;
+  for (const Answer& answer : answers) {
+    const Catalogue::Listed listed = catalogue.listed(*answer.item->file);
+    if (!listed.recipe) continue;  // it went just now
+    Ranked one{answer.fit, false, 0, stored_summary(*listed.recipe, store.get())};
+    one.stored = one.summary.present || one.summary.packed;
+    const Holding holding = holding_of(*listed.recipe, store.get());
+    if (store && holding.root) one.used_ns = used_at(layout_for_user(settings.store), *holding.root).value_or(0);
+    ranked.push_back(std::move(one));
+  }
+  std::ranges::stable_sort(ranked, before);
+  for (Ranked& one : ranked) record.assets.push_back(std::move(one.summary));
+  if (record.assets.empty()) record.exit = exit_code(FailureKind::not_found);
+  return record;
+}
+
+Json call_search(Session& session, JsonObject& request, EventSink& events, std::stop_token stop) {
+  SearchRequest asked;
+  asked.pattern = request.try_text("pattern").value_or("");
+  asked.kind = kind_in(request);
+  asked.more = request.texts("more");
+  asked.access = access_in(request);
+  asked.tags = request.texts("tags");
+  asked.author = request.try_text("author").value_or("");
+  asked.licence = request.try_text("licence").value_or("");
+  asked.doi = request.try_text("doi").value_or("");
+  asked.format = request.try_text("format").value_or("");
+  asked.size_min = request.try_size("min_size");
+  asked.limit = request.try_uint("limit").value_or(asked.limit);
+  asked.environment = environment_in(request);
+  request.finish();
+  return json_of(search(session, asked, events, std::move(stop)));
+}
+
+}  // namespace sabath
