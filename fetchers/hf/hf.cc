@@ -74,6 +74,14 @@ class HfFetcher : public Fetcher, public Resolver {
       page = next_page(answer, *page);
       if (page) pages.turn(page->text(), files.empty() ? "" : files.front().path);
     }
+    listing.hub = HubRevision{.kind = place.kind,
+                              .repository = place.repository,
+                              .commit = listing.version,
+                              .revision = place.revision.empty() ? "main" : place.revision,
+                              .top = top,
+                              .below = {},
+                              .whole = place.path.empty(),
+                              .open = !sends_credentials(inquiry)};
     return listing;
   }
 
@@ -132,6 +140,13 @@ class HfFetcher : public Fetcher, public Resolver {
     const std::lock_guard lock(mutex_);
     if (!token_) token_ = read_token();
     if (!token_->empty()) headers.push_back(fmt::format("Authorization: Bearer {}", token_->reveal()));
+  }
+
+  // The token, or what the user has for the place that a rewrite rule leads to.
+  bool sends_credentials(const Inquiry& inquiry) {
+    std::vector<std::string> headers;
+    add_token(headers);
+    return !headers.empty() || transport_->authorization(inquiry.rewritten(hub_)).has_value();
   }
 
   // The environment's, or the one that a login left in its file.

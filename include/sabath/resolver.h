@@ -36,10 +36,24 @@ struct ListedFile {
   std::string unchecked{};  // by what it is published as well, and what is not computed here
 };
 
+// A repository of Hugging Face's hub, or of one that speaks like it, at one commit; a directory of it, or a part.
+struct HubRevision {
+  std::string kind;        // "models", "datasets", "spaces"
+  std::string repository;  // "OWNER/NAME"; of some old ones "NAME"
+  std::string commit;      // 40 hexadecimal digits
+  std::string revision;    // the branch or tag that was asked for, or the commit
+  std::string top;         // the directory at which the paths begin; empty: that of all
+  std::string below;       // in an asset: where its files stand; empty: at the root
+  bool whole = false;      // every file of the repository at this commit
+  bool open = false;       // the hub gave it to a client without credentials
+  friend bool operator==(const HubRevision&, const HubRevision&) = default;
+};
+
 struct Listing {
   std::vector<ListedFile> files;
   std::string version;    // what the URL stood for when it was asked: a commit, a digest; empty: the source has none
   bool over_tls = false;  // every answer was
+  std::optional<HubRevision> hub{};
 };
 
 class Inquiry {

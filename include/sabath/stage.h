@@ -32,6 +32,8 @@ struct StageRequest {
   std::string filter;          // of what is written: "none" (also empty), "gzip", "zstd", "keep"
   bool no_fetch = false;       // what the shared store lacks is an error
   bool bypass_shared = false;  // it goes from the origin to the nodes, and nothing is kept in the shared store
+  bool hub_layout = false;     // each node gets a cache of Hugging Face's hub: docs/huggingface.md
+  std::string repository;      // with it: "[datasets/]OWNER/NAME" for an asset that no hub gave
 };
 
 struct FailedNode {

@@ -7,6 +7,7 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <vector>
 
 #include "sabath/session.h"
 
@@ -33,16 +34,24 @@ enum class ViewFiles {
   symlinks  // to the store, which must keep the asset as long
 };
 
+enum class ViewLayout {
+  files,  // as they stand in the asset
+  hub     // as a cache of Hugging Face's hub: docs/huggingface.md
+};
+
 struct ViewRequest {
   std::string name;                         // an asset, or a root as "sha256:<hex>"
   std::optional<std::filesystem::path> to;  // a new directory outside the store; absent: in the store
   ViewFiles files = ViewFiles::copies;      // of the tree outside the store
+  ViewLayout layout = ViewLayout::files;    // hub: `to` is a cache, which may have other repositories
+  std::string repository;                   // with hub: "[datasets/]OWNER/NAME" for a tree that no hub gave
 };
 
 struct ViewRecord {
   std::string name, manifest;  // "sha256:<hex>"
   std::filesystem::path path;
-  std::uint64_t files = 0, bytes = 0;
+  std::uint64_t files = 0, bytes = 0;     // of the asset
+  std::vector<std::string> repositories;  // with hub: "datasets/OWNER/NAME@COMMIT"
   int exit = 0;
 };
 

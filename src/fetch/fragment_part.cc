@@ -114,6 +114,10 @@ void FragmentPart::remember_aliases(const FileOutcome& outcome) {
   }
 }
 
+std::string FragmentPart::note() const {
+  return fragment().type == FragmentType::file ? "" : to_text(scope_.request.selection);
+}
+
 // Keeps what this fragment turned out to be, so that it is not asked for again.
 void FragmentPart::learn(ManifestBuilder& asset) {
   const Sha256 root = store().put_manifest(entries_);  // refuses what no tree can hold
@@ -130,7 +134,7 @@ void FragmentPart::learn(ManifestBuilder& asset) {
                 outcome_.validators,
                 std::time(nullptr),
                 fragment().urls[outcome_.giver.value_or(0)].display(),
-                fragment().type == FragmentType::file ? "" : to_text(selection)};
+                note()};
   store().put_ref(asked, ref);
   if (!outcome_.giver || local_ || !given_key_tells()) return;
   const Sha256 given = given_key(fragment(), *outcome_.giver, names, selection);

@@ -45,6 +45,7 @@ class FragmentPart {
   virtual void discard() {}  // it failed
   [[nodiscard]] virtual bool proven() const { return !fragment().checksum.empty(); }  // by what the recipe states
   [[nodiscard]] virtual bool given_key_tells() const { return true; }  // more than what is noted of its files
+  [[nodiscard]] virtual std::string note() const;                      // of its ref
   virtual FileOutcome read_local(const LocalFile& file, std::uint64_t size_bytes);
 
   // --- what they share

@@ -9,8 +9,10 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "fetch/decide/selection.h"
+#include "fetch/hosts/source_key.h"
 #include "fetch/resolve.h"
 #include "fetch/transfer/at_hand.h"
+#include "hub/revision.h"
 #include "store/space/footprint.h"
 
 namespace sabath {
@@ -62,6 +64,8 @@ bool ListedPart::enter_files(bool over_tls) {
   auto fetched = scope_.fetch(files.missing);
   for (std::size_t i = 0; i < fetched.size(); ++i) {
     note_giver(files.missing[i], fetched[i]);
+    const auto giver = fetched[i].failure ? std::nullopt : fetched[i].giver;
+    from_hub_ |= giver && files.missing[i].urls[*giver].scheme() == "hf";
     files.outcomes[files.places[i]] = std::move(fetched[i]);
   }
   bool all = true;
@@ -129,8 +133,23 @@ void ResolvedPart::prepare() {
     Listing listing = resolve(scope_.context, fragment().urls, fragment().limit, listing_time_max, &outcome_.giver);
     outcome_.over_tls = listing.over_tls;
     listed_ = std::move(listing.files);
+    hub_ = std::move(listing.hub);
     scope_.resolved.push_back({fragment().urls.front().display(), std::move(listing.version)});
   });
+}
+
+// A store serves to others what a hub gave without credentials. That the tree could be listed so proves little: hubs
+// list what they do not give. A file that came so, now or before, proves it for the repository.
+std::string ResolvedPart::note() const {
+  if (!hub_ || !scope_.request.selection.empty()) return FragmentPart::note();
+  HubRevision hub = *hub_;
+  hub.below = fragment().path ? fragment().path->text() : "";
+  hub.whole = hub.whole && !fragment().limit;
+  const auto before = store().ref(source_key(fragment(), store().source_names()));
+  const auto noted = before ? try_decode_hub_note(before->note) : std::nullopt;
+  const bool was_open = noted && noted->open && noted->kind == hub.kind && noted->repository == hub.repository;
+  hub.open = hub.open && (from_hub() || was_open);
+  return is_sound(hub) ? encode_hub_note(hub) : "";
 }
 
 }  // namespace sabath

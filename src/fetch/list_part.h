@@ -1,6 +1,8 @@
 // A fragment that stands for many files: a list or a resolver names them. One thread.
 #pragma once
 
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "fetch/fragment_part.h"
@@ -17,12 +19,14 @@ class ListedPart : public FragmentPart {
   // False: some of them failed. `over_tls`: the listing came so; by one protocol from one source, a file came as it
   // did.
   [[nodiscard]] bool enter_files(bool over_tls);
+  [[nodiscard]] bool from_hub() const { return from_hub_; }  // a hub's fetcher gave one of its files, whole
   std::vector<ListedFile> listed_;
 
  private:
   struct Files;
   [[nodiscard]] Files jobs();
   [[nodiscard]] bool proven() const override { return false; }  // the checksum is of the list alone
+  bool from_hub_ = false;
 };
 
 // The list is a document, kept beside its files.
@@ -44,6 +48,8 @@ class ResolvedPart final : public ListedPart {
 
  private:
   bool enter() override { return enter_files(outcome_.over_tls); }
+  [[nodiscard]] std::string note() const override;
+  std::optional<HubRevision> hub_;
 };
 
 }  // namespace sabath

@@ -9,7 +9,10 @@
 #include "comm/agree.h"
 #include "comm/parcel.h"
 #include "comm/solo_comm.h"
+#include "fetch/known_tree.h"
+#include "hub/layout.h"
 #include "session/by_ranks.h"
+#include "session/hub_assets.h"
 #include "session/past_shared.h"
 #include "session/staging.h"
 #include "session/state.h"
@@ -64,7 +67,7 @@ class AssetStaging {
     job.program = settings_.program;
     if (recipe != nullptr) job.name = recipe->name;
     run_agreed(comm_, [&] {
-      if (recipe == nullptr || try_know(*store_, *recipe, fetched, lease_, job) || !fetched.root) return;
+      if (recipe == nullptr || try_prepare(*recipe, fetched, job) || !fetched.root) return;
       throw Error(FailureKind::storage, "the asset was fetched, and is not in the store any more", "run it again");
     });
     std::string told = Parcel().add(job.name).add(std::uint64_t{job.manifest.has_value()}).take();
@@ -72,6 +75,20 @@ class AssetStaging {
     Parcel::Reader parcel(told);
     job.name = parcel.text();
     return parcel.flag();
+  }
+
+  // Its manifest, or that of the layout in which it is to stand. False: it has to be fetched first.
+  bool try_prepare(const Recipe& recipe, const Fetched& fetched, StageJob& job) {
+    if (!try_know(*store_, recipe, fetched, lease_, job)) return false;
+    if (!request_.hub_layout) return true;
+    const Manifest asset = std::move(*job.manifest);
+    job.manifest.reset();
+    job.bytes.clear();
+    if (!all_present(*store_, asset)) return false;
+    Manifest layout = hub_layout(*store_, hub_assets(*store_, &recipe, asset.root(), request_.repository));
+    lease_.add(layout.root());
+    set_manifest(job, std::move(layout));
+    return true;
   }
 
   // Into the shared store: by all ranks if all see it, else by rank 0.
@@ -103,6 +120,22 @@ class AssetStaging {
   std::uint64_t from_origin_ = 0;
 };
 
+void check_hub_layout(const StageRequest& request) {
+  const bool alone = request.select.empty() && !request.bypass_shared && request.mode == StageMode::replicate;
+  if (!request.hub_layout) {
+    if (request.repository.empty()) return;
+    throw Error(FailureKind::usage, "a repository's name says what the layout of a hub is made of",
+                "ask for that layout");
+  }
+  if (!alone) {
+    throw Error(
+        FailureKind::usage, "the layout of a hub is of whole assets in the shared store, for each node",
+        fmt::format("leave out {}, {} and the mode shard", option_text("select"), option_text("bypass_shared")));
+  }
+  if (request.names.size() > 1)
+    throw Error(FailureKind::usage, "each asset is a cache of its own in the layout of a hub", "stage one at a time");
+}
+
 }  // namespace
 
 StageRecord Session::stage(const StageRequest& request, EventSink& events, std::stop_token stop) {
@@ -120,6 +153,7 @@ StageRecord Session::stage(const StageRequest& request, EventSink& events, std::
     return stage(usual, events, std::move(stop));
   }
   check_selections(request);
+  check_hub_layout(request);
   if (request.bypass_shared) check_past_shared(request, comm);
   std::vector<Recipe> recipes;
   run_agreed(comm, [&] {

@@ -29,11 +29,12 @@ BELOW = {
     "trust": {"base"},
     "manifest": {"base"},
     "store": {"base", "recipe", "manifest"},
-    "fetch": {"base", "comm", "recipe", "manifest", "store"},
+    "hub": {"base", "manifest", "store"},
+    "fetch": {"base", "comm", "recipe", "manifest", "store", "hub"},
     "hdf5": {"base", "comm", "manifest"},
     "run": {"base", "comm", "metrics", "trackers", "record", "recipe", "manifest", "store"},
     "mpi": {"base", "comm"},
-    "serve": {"base", "recipe", "manifest", "store"},
+    "serve": {"base", "recipe", "manifest", "store", "hub"},
 }
 BELOW["builtin"] = {"base", "formats", "hdf5"}
 BELOW["companion"] = {"base", "comm", "hdf5", "run"}  # what the program does for the library

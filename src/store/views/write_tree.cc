@@ -11,6 +11,14 @@
 
 namespace sabath {
 
+bool tree_stands(Store& store, const Manifest& manifest, const std::filesystem::path& to, TreeFiles files) {
+  if (!try_lstat(to)) return false;
+  ViewEntries entries(store.state(), to, files);
+  bool right = true;
+  manifest.for_each([&](const Entry& entry) { right = right && entries.right(entry); });
+  return right;
+}
+
 void write_tree(Store& store, const Manifest& manifest, const std::filesystem::path& to, TreeFiles files) {
   Store::State& state = store.state();
   const auto there = try_lstat(to);

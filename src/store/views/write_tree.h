@@ -10,5 +10,8 @@ namespace sabath {
 
 // Every file must be present. `to` does not exist, or is an empty directory; it appears whole or not at all.
 void write_tree(Store& store, const Manifest& manifest, const std::filesystem::path& to, TreeFiles files);
+// Whether such a tree stands there, whole. Reads what no evidence tells of. What else stands there does not matter.
+[[nodiscard]] bool tree_stands(Store& store, const Manifest& manifest, const std::filesystem::path& to,
+                               TreeFiles files);
 
 }  // namespace sabath

@@ -65,6 +65,10 @@ StageRequest read_stage_request(JsonObject& object) {
   request.select = object.texts("select");
   request.blocks = object.try_text("blocks").value_or("");
   request.filter = object.try_text("filter").value_or("");
+  const std::string layout = object.try_text("layout").value_or("files");
+  if (layout != "files" && layout != "hf") object.fail("layout", "is neither files nor hf");
+  request.hub_layout = layout == "hf";
+  request.repository = object.try_text("repo").value_or("");
   request.no_fetch = object.flag("no_fetch");
   request.bypass_shared = object.flag("bypass_shared");
   return request;

@@ -4,14 +4,19 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <vector>
 
 #include "base/text.h"
 #include "base/wording.h"
 #include "fetch/hosts/space_guard.h"
 #include "fetch/known_tree.h"
 #include "fetch/shown_view.h"
+#include "hub/layout.h"
+#include "hub/revision.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
+#include "session/hub_assets.h"
 #include "store/views/write_tree.h"
 #include "verbs/assets/assets.h"
 #include "verbs/care/kept_root.h"
@@ -51,6 +56,38 @@ ViewFiles view_files_in(JsonObject& request) {
   request.fail("as", "is none of copy, link and symlink");
 }
 
+ViewLayout view_layout_in(JsonObject& request) {
+  const auto text = request.try_text("layout");
+  if (!text || *text == "files") return ViewLayout::files;
+  if (*text == "hf") return ViewLayout::hub;
+  request.fail("layout", "is neither files nor hf");
+}
+
+// A folder of another commit, or of the hub's own making, is left as it is.
+void write_hub_folder(Store& store, const HubAsset& asset, const std::filesystem::path& cache, TreeFiles files) {
+  const Manifest layout = hub_folder_layout(store, asset);
+  const auto folder = cache / hub_folder(asset.hub);
+  if (tree_stands(store, layout, folder, files)) return;
+  if (try_lstat(folder)) {
+    throw Error(FailureKind::usage,
+                fmt::format("{} is there already, and is not {} at {}", printable(folder.native()),
+                            printable(spelled(asset.hub)), asset.hub.commit),
+                "name another directory, or remove that one");
+  }
+  write_tree(store, layout, folder, files);
+}
+
+std::vector<std::string> spelled_all(const std::vector<HubAsset>& assets) {
+  std::vector<std::string> names;
+  for (const HubAsset& asset : assets) names.push_back(fmt::format("{}@{}", spelled(asset.hub), asset.hub.commit));
+  return names;
+}
+
+std::filesystem::path tidy(const std::filesystem::path& to) {
+  auto path = std::filesystem::absolute(to).lexically_normal();
+  return path.has_filename() ? path : path.parent_path();
+}
+
 }  // namespace
 
 PathRecord find_path(Session& session, const PathRequest& request, EventSink&, std::stop_token) {
@@ -72,17 +109,24 @@ ViewRecord view(Session& session, const ViewRequest& request, EventSink&, std::s
                 fmt::format("{} {}", verb_text("fetch"), printable(request.name)));
   }
   ViewRecord record;
-  if (request.to) {
-    record.path = std::filesystem::absolute(*request.to).lexically_normal();
-    if (!record.path.has_filename()) record.path = record.path.parent_path();
+  if (request.to) record.path = tidy(*request.to);
+  std::optional<Recipe> recipe;
+  if (!request.name.starts_with("sha256:"))
+    recipe = make_catalogue(session.settings()).find(request.name, std::nullopt);
+  std::vector<HubAsset> hub;
+  if (request.layout == ViewLayout::hub)
+    hub = hub_assets(*store, recipe ? &*recipe : nullptr, root, request.repository);
+  record.repositories = spelled_all(hub);
+  if (request.to && hub.empty()) {
     write_tree(*store, *manifest, record.path, tree_files(request.files));
+  } else if (request.to) {
+    for (const HubAsset& asset : hub) write_hub_folder(*store, asset, record.path, tree_files(request.files));
   } else {
     SpaceGuard space(*store, "view " + request.name, {}, std::move(stop));
-    record.path = show_view(*store, space, *manifest, request.name);
-    if (!request.name.starts_with("sha256:")) {
-      const Catalogue catalogue = make_catalogue(session.settings());
-      show_by_name(*store, catalogue, catalogue.find(request.name, std::nullopt), root);
-    }
+    std::optional<Manifest> layout;
+    if (!hub.empty()) layout = hub_layout(*store, hub);
+    record.path = show_view(*store, space, layout ? *layout : *manifest, request.name);
+    if (recipe && hub.empty()) show_by_name(*store, make_catalogue(session.settings()), *recipe, root);
   }
   const Totals totals = manifest->totals();
   record.name = request.name;
@@ -101,9 +145,11 @@ Json json_of(const PathRecord& record) {
 }
 
 Json json_of(const ViewRecord& record) {
-  return {
+  Json json{
       {"schema", 1},           {"name", record.name},   {"manifest", record.manifest}, {"path", record.path.string()},
       {"files", record.files}, {"bytes", record.bytes}, {"exit", record.exit}};
+  if (!record.repositories.empty()) json["repositories"] = record.repositories;
+  return json;
 }
 
 std::string to_json(const PathRecord& record) { return text_of(json_of(record)); }
@@ -120,6 +166,9 @@ Json call_view(Session& session, JsonObject& request, EventSink& events, std::st
   asked.name = request.text("name");
   asked.to = request.try_text("to");
   asked.files = view_files_in(request);
+  asked.layout = view_layout_in(request);
+  asked.repository = request.try_text("repo").value_or("");
+  if (!asked.repository.empty() && asked.layout != ViewLayout::hub) request.fail("repo", "names what \"hf\" lays out");
   request.finish();
   return json_of(view(session, asked, events, std::move(stop)));
 }

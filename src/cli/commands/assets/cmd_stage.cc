@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "base/text.h"
+#include "cli/show/hub_exports.h"
 #include "cli/show/render.h"
 #include "cli/verbs.h"
 #include "comm/emulated_nodes.h"
@@ -22,7 +23,7 @@ namespace cmd_stage {
 
 struct Options {
   StageRequest request;
-  std::string mode = "replicate";
+  std::string mode = "replicate", layout = "files";
   std::optional<std::uint64_t> seed, overlap, readers, allow_partial, threads, emulated;
   std::optional<std::string> simulated, deadline;
   bool alone = false;  // seen before the line is parsed: cli/ranks.h
@@ -53,6 +54,7 @@ void tell(Context& context, const StagedAsset& asset) {
 StageRequest request_of(const Options& options) {
   StageRequest request = options.request;
   request.mode = options.mode == "shard" ? StageMode::shard : StageMode::replicate;
+  request.hub_layout = options.layout == "hf";
   request.seed = options.seed.value_or(0);
   request.overlap = static_cast<unsigned>(options.overlap.value_or(1));
   request.readers_max = static_cast<unsigned>(options.readers.value_or(request.readers_max));
@@ -137,7 +139,8 @@ int run(Context& context, const Options& options) {
   if (!context.speaks()) return record.exit;
   for (const StagedAsset& asset : record.assets) {
     tell(context, asset);
-    if (!context.presentation.json && !asset.path.empty()) context.out.print(asset.path + "\n");
+    if (context.presentation.json || asset.path.empty()) continue;
+    context.out.print((options.layout == "hf" ? hub_exports(asset.path) : asset.path) + "\n");
   }
   if (context.presentation.json) context.out.record(json_of(record));
   return record.exit;
@@ -154,6 +157,10 @@ Action declare(OptionSet& set) {
   set.count("--seed", "N", UINT64_MAX, options->seed, "shard: another dealing (default 0)");
   set.count("--overlap", "N", 1'000'000, options->overlap, "shard: N nodes (ranks) get each file (default 1)");
   set.flag("--per-rank", request.per_rank, "shard: dealt to the ranks; a node gets what its ranks do");
+  set.choice("--layout", {"files", "hf"}, options->layout,
+             "as the asset has them (the default), or as a cache of Hugging Face's hub");
+  set.option("--repo", "OWNER/NAME", request.repository,
+             "with --layout hf: what an asset is called that no hub gave; datasets/OWNER/NAME for a dataset");
   set.option("--select", "SEL", request.select,
              "only this of the HDF5 files, e.g. 'full[:,:,:,0]'; again for more (docs/hdf5.md)");
   set.option("--blocks", "SHAPE", request.blocks, "cut the first selection into files of this shape: 128,128,128,4");
