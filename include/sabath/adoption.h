@@ -3,8 +3,10 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <stop_token>
 #include <string>
+#include <vector>
 
 #include "sabath/session.h"
 
@@ -29,6 +31,33 @@ struct AdoptionRecord {
 // the name means another root, Error{invalid} for what no asset can hold, Error{changed} for a file that is
 // being written, Error{usage} for a directory that holds the store or lies in it, Error{interrupted}, Error{space},
 // Error{storage}.
+// A cache of Hugging Face's hub, or the folder of one repository in it (docs/huggingface.md): each revision becomes an
+// asset, by a name of its own. No file is copied, and each is compared with the hash that is its blob's name.
+struct HubAdoptionRequest {
+  std::filesystem::path directory = {};
+  unsigned threads = 0;  // as above
+};
+
+struct AdoptedRepository {
+  std::string name;        // of the asset
+  std::string repository;  // "datasets/OWNER/NAME"
+  std::string commit, revision;
+  std::string manifest;  // the root, "sha256:<hex>"
+  std::uint64_t files = 0, bytes = 0;
+  std::uint64_t unchecked = 0;     // files whose names in the cache are no hash
+  std::optional<Failure> failure;  // it is not in the store
+};
+
+struct HubAdoptionRecord {
+  std::filesystem::path directory;
+  std::vector<AdoptedRepository> assets;
+  int exit = 0;  // of the first failure
+};
+
+[[nodiscard]] HubAdoptionRecord adopt_hub(Session& session, const HubAdoptionRequest& request, EventSink& events,
+                                          std::stop_token stop = {});
+[[nodiscard]] std::string to_json(const HubAdoptionRecord& record);
+
 [[nodiscard]] AdoptionRecord adopt(Session& session, const AdoptionRequest& request, EventSink& events,
                                    std::stop_token stop = {});
 [[nodiscard]] std::string to_json(const AdoptionRecord& record);

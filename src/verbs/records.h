@@ -21,6 +21,7 @@ struct Hdf5HashRecord;
 struct Hdf5InspectRecord;
 struct Hdf5SelectRecord;
 struct InspectRecord;
+struct HubAdoptionRecord;
 struct ImportRecord;
 struct InferRecord;
 struct InfoRecord;
@@ -62,6 +63,7 @@ struct WhereRecord;
 
 [[nodiscard]] Json json_of(const AdoptionRecord& record);
 [[nodiscard]] Json json_of(const ApplyRecord& record);
+[[nodiscard]] Json json_of(const HubAdoptionRecord& record);
 [[nodiscard]] Json json_of(const CiteRecord& record);
 [[nodiscard]] Json json_of(const CollectionRecord& record);
 [[nodiscard]] Json json_of(const CompareRecord& record);
