@@ -12,6 +12,7 @@
 #include <stop_token>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "sabath/session.h"
 
@@ -20,18 +21,24 @@ namespace sabath {
 struct Serving {
   std::string url;  // as recipes name it: sabath://HOST:PORT
   std::filesystem::path store;
-  bool by_token = false;  // clients show a token; else all that reach it may read
-  bool in_clear = false;  // the token and the content can be read on their way
+  bool by_token = false;         // clients show a token; else all that reach it may read
+  std::string hub_endpoint;      // for HF_ENDPOINT; empty: it is none
+  std::size_t repositories = 0;  // that it serves as a hub now
+  bool in_clear = false;         // the token and the content can be read on their way
 };
 
 struct ServeRequest {
   std::string listen = "127.0.0.1:7777";   // HOST:PORT or [IPv6]:PORT; port 0: any free one
   std::filesystem::path token;             // the file with the token that clients must show; empty: none
   std::filesystem::path certificate, key;  // PEM files, for TLS; empty: none
-  bool anonymous = false;                  // without a token, also at addresses that others can reach
-  unsigned connections = 256;              // at once, at most 10,000
-  std::uint64_t limit_rate = 0;            // bytes a second to each client; 0: none
-  std::chrono::seconds grace{30};          // how long answers on their way may take to end, at most a day
+  // As a read-only hub of Hugging Face's kind, too (docs/huggingface.md): of what was fetched from one without
+  // credentials, and of these repositories, "[datasets/]OWNER/NAME".
+  bool hub = false;
+  std::vector<std::string> allow;
+  bool anonymous = false;          // without a token, also at addresses that others can reach
+  unsigned connections = 256;      // at once, at most 10,000
+  std::uint64_t limit_rate = 0;    // bytes a second to each client; 0: none
+  std::chrono::seconds grace{30};  // how long answers on their way may take to end, at most a day
   // All are called by the thread that serves; each may be empty.
   std::function<void(const Serving&)> on_start;
   std::function<void(std::string_view)> on_requests;  // whole lines, one for each request or unanswered connection

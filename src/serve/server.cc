@@ -11,12 +11,14 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "base/hash.h"
+#include "hub/hub_target.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
 #include "serve/content.h"
+#include "serve/hub_source.h"
 #include "serve/listener.h"
 #include "serve/reply.h"
+#include "serve/request.h"
 #include "serve/response.h"
 
 namespace sabath {
@@ -26,28 +28,6 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t head_size_max = 16 * 1024;  // of a request
 constexpr std::size_t older_max = 8;
-
-// Takes the same time for every wrong token: it compares hashes of equal length, to the end.
-bool equal(const Secret& token, std::string_view offered) {
-  const auto a = sha256(token.reveal()).bytes(), b = sha256(offered).bytes();
-  unsigned difference = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) difference |= static_cast<unsigned>(a[i] ^ b[i]);
-  return difference == 0;
-}
-
-std::string_view header(MHD_Connection* connection, const char* name) {
-  const char* value = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, name);
-  return value == nullptr ? std::string_view() : std::string_view(value);
-}
-
-int socket_of(MHD_Connection* connection) {
-  return MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
-}
-
-std::size_t head_size(MHD_Connection* connection) {
-  const auto* info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
-  return info == nullptr ? 0 : info->header_size;
-}
 
 std::int64_t now_ms() { return unix_time<std::chrono::milliseconds>(); }
 
@@ -70,12 +50,14 @@ struct Daemon {
   Daemon(Store& its_store, const ServeSettings& its_settings, Server::OnAccess its_log)
       : store(its_store),
         settings(its_settings),
+        hub(its_settings.hub ? std::make_unique<HubSource>(its_store, its_settings.allow) : nullptr),
         token(its_settings.token),
         on_access(std::move(its_log)),
         connections(its_settings.deadlines, !its_settings.certificate.empty()) {}
 
   Store& store;
   const ServeSettings settings;
+  const std::unique_ptr<HubSource> hub;  // nullptr: it is none
   const bool tls = !settings.certificate.empty(), by_token = !settings.token.empty();
   mutable std::mutex token_mutex;
   Secret token;
@@ -93,7 +75,8 @@ struct Daemon {
   void stop();
   [[nodiscard]] bool allowed(MHD_Connection* connection) const;
   [[nodiscard]] Answer answer(MHD_Connection* connection, const char* path, const Exchange& exchange);
-  [[nodiscard]] Answer send(MHD_Connection* connection, ServedContent content);
+  [[nodiscard]] Answer answer_hub(MHD_Connection* connection, const HubTarget& target);
+  [[nodiscard]] Answer send(MHD_Connection* connection, ServedContent content, const HubAnswer* of_hub = nullptr);
   [[nodiscard]] Answer refuse(MHD_Connection* connection, int status, std::string_view why, const char* field = nullptr,
                               const char* value = nullptr);
   void queue(MHD_Connection* connection, int status, Response& response) const;
@@ -147,6 +130,8 @@ Answer Daemon::answer(MHD_Connection* connection, const char* path, const Exchan
   if (exchange.has_body) return refuse(connection, 413, "a request has no body here", "Connection", "close");
   if (!allowed(connection)) return refuse(connection, 401, "a token is needed", "WWW-Authenticate", "Bearer");
   const auto target = try_parse_target(path);
+  if (hub != nullptr && !target)
+    if (const auto asked = try_parse_hub_target(path)) return answer_hub(connection, *asked);
   if (!target) return refuse(connection, 404, "no such path");
   if (target->kind == Target::Kind::about) {
     const std::string body = "{\"server\":\"sabath\",\"version\":\"" SABATH_VERSION "\",\"protocol\":1}\n";
@@ -160,7 +145,21 @@ Answer Daemon::answer(MHD_Connection* connection, const char* path, const Exchan
   return send(connection, std::move(*content));
 }
 
-Answer Daemon::send(MHD_Connection* connection, ServedContent content) {
+Answer Daemon::answer_hub(MHD_Connection* connection, const HubTarget& target) {
+  HubAnswer given = hub->answer(target, hub_query_of(connection, tls));
+  if (given.content) {
+    ServedContent content = std::move(*given.content);
+    return send(connection, std::move(content), &given);
+  }
+  Response response(text_response(given.body));
+  response.add("Content-Type", "application/json");
+  response.add("Cache-Control", "no-cache");
+  for (const auto& [name, value] : given.fields) response.add(name, value);
+  queue(connection, given.status, response);
+  return {given.status, given.body.size()};
+}
+
+Answer Daemon::send(MHD_Connection* connection, ServedContent content, const HubAnswer* of_hub) {
   const Conditions conditions{header(connection, "Range"), header(connection, "If-Match"),
                               header(connection, "If-None-Match"), header(connection, "If-Range")};
   const std::uint64_t size = content.size_bytes;
@@ -172,7 +171,10 @@ Answer Daemon::send(MHD_Connection* connection, ServedContent content) {
   response.add("Accept-Ranges", "bytes");
   response.add("Content-Type", "application/octet-stream");
   response.add("X-Content-Type-Options", "nosniff");
-  response.add("Cache-Control", by_token ? "private" : "public, max-age=31536000, immutable");
+  const bool lasting = of_hub == nullptr || of_hub->lasting;
+  response.add("Cache-Control", !lasting ? "no-cache" : by_token ? "private" : "public, max-age=31536000, immutable");
+  if (of_hub != nullptr)
+    for (const auto& [name, value] : of_hub->fields) response.add(name, value);
   if (reply.status == 206 || reply.status == 416) response.add("Content-Range", content_range(reply, size));
   queue(connection, reply.status, response);
   return {reply.status, reply.length};
@@ -262,6 +264,7 @@ void Daemon::finish(MHD_Connection* connection, Exchange& exchange, const char* 
     given = refuse(connection, 503, name(error.failure().kind));
   }
   access.status = given.status;
+  if (hub != nullptr) access.path.resize(std::min(access.path.find('?'), access.path.size()));  // it may hold a key
   access.bytes = access.method == "HEAD" ? 0 : given.body_bytes;
   connections.answering(socket_of(connection));
 }
@@ -378,6 +381,7 @@ class DaemonServer final : public Server {
     daemon_.renew(token, certificate, key);
   }
   bool drain(std::chrono::milliseconds limit) override { return daemon_.drain(limit); }
+  std::size_t hub_repositories() override { return daemon_.hub ? daemon_.hub->repositories() : 0; }
 
  private:
   Daemon daemon_;

@@ -11,6 +11,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "sabath/secret.h"
 #include "serve/access_log.h"
@@ -29,6 +30,8 @@ struct ServeSettings {
   unsigned connections_per_address_max = 128;
   std::uint64_t rate_max = 0;  // bytes a second of one connection; 0: none
   ConnectionDeadlines deadlines{};
+  bool hub = false;                // it answers as a hub, too: hub_source.h
+  std::vector<std::string> allow;  // repositories that it serves however they came
 };
 
 class Server {
@@ -46,6 +49,7 @@ class Server {
   virtual void renew(const Secret& token, const std::string& certificate, const Secret& key) = 0;
   // No new connections from now on; answers on their way may end within `limit`. False if some had not.
   virtual bool drain(std::chrono::milliseconds limit) = 0;
+  [[nodiscard]] virtual std::size_t hub_repositories() = 0;  // that it serves as a hub now
 };
 
 [[nodiscard]] std::unique_ptr<Server> make_server(Store& store, const ServeSettings& settings,

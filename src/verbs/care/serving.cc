@@ -92,6 +92,8 @@ void check_bounds(const ServeRequest& request) {
 
 ServeSettings serve_settings(const ServeRequest& request) {
   check_bounds(request);
+  if (!request.allow.empty() && !request.hub)
+    throw Error(FailureKind::usage, "repositories are allowed to be served, and nothing is served as a hub");
   ServeSettings settings;
   place_of(request.listen, settings);
   if (!request.token.empty()) settings.token = read_token_file(request.token);
@@ -104,6 +106,8 @@ ServeSettings serve_settings(const ServeRequest& request) {
   }
   if (!request.key.empty()) settings.key = read_secret_file(request.key);
   settings.connections_max = request.connections;
+  settings.hub = request.hub;
+  settings.allow = request.allow;
   settings.rate_max = request.limit_rate;
   if (!is_loopback(settings.host) && settings.token.empty() && !request.anonymous) {
     throw Error(FailureKind::usage, fmt::format("others can reach {}, and no token is asked for", settings.host),
@@ -121,6 +125,11 @@ Serving serving_of(const ServeSettings& settings, std::uint16_t port, const Stor
       .store = store.directory(),
       .by_token = by_token,
       .in_clear = by_token && !tls && !is_loopback(settings.host)};
+}
+
+// sabath://HOST:PORT -> http://HOST:PORT
+std::string hub_endpoint_of(const std::string& url) {
+  return (url.starts_with("sabath+tls") ? "https" : "http") + url.substr(url.find(':'));
 }
 
 // What cannot be used leaves the server as it is.
@@ -149,7 +158,9 @@ ServeRecord serve(Session& session, const ServeRequest& request, EventSink& even
   const ServeSettings settings = serve_settings(request);
   RequestLog log;
   auto server = make_server(*store, settings, [&log](const AccessEntry& access) { log.add(access); });
-  const Serving serving = serving_of(settings, server->port(), *store);
+  Serving serving = serving_of(settings, server->port(), *store);
+  if (request.hub) serving.hub_endpoint = hub_endpoint_of(serving.url);
+  serving.repositories = server->hub_repositories();
   if (request.on_start) request.on_start(serving);
   events.on(event::ServeStarted{serving.url, settings.host, server->port(), serving.store.string()});
   const auto tell_requests = [&] {
@@ -186,6 +197,8 @@ Json call_serve(Session& session, JsonObject& request, EventSink& events, std::s
   wanted.certificate = request.try_text("tls_cert").value_or("");
   wanted.key = request.try_text("tls_key").value_or("");
   wanted.anonymous = request.flag("anonymous");
+  wanted.hub = request.flag("hf");
+  wanted.allow = request.texts("allow");
   const auto bounded = [&](const char* key, std::uint64_t usual, std::uint64_t most) {
     const std::uint64_t value = request.try_uint(key).value_or(usual);
     if (value > most) request.fail(key, fmt::format("is more than {}", most));

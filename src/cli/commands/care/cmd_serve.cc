@@ -12,7 +12,8 @@ namespace cmd_serve {
 struct Options {
   std::string listen = ServeRequest().listen;
   std::string token, certificate, key;
-  bool anonymous = false;
+  bool anonymous = false, hub = false;
+  std::vector<std::string> allow;
   std::optional<std::uint64_t> connections, grace_s, rate;
 };
 
@@ -23,6 +24,8 @@ ServeRequest request_of(const Options& options) {
   request.certificate = options.certificate;
   request.key = options.key;
   request.anonymous = options.anonymous;
+  request.hub = options.hub;
+  request.allow = options.allow;
   if (options.connections) request.connections = static_cast<unsigned>(*options.connections);
   request.limit_rate = options.rate.value_or(0);
   if (options.grace_s) request.grace = std::chrono::seconds(*options.grace_s);
@@ -34,6 +37,9 @@ int run(Context& context, const Options& options) {
   request.on_start = [&](const Serving& serving) {
     context.say(fmt::format("serving {} as {} (read-only, {})", serving.store.string(), serving.url,
                             serving.by_token ? "with a token" : "to all who reach it"));
+    if (!serving.hub_endpoint.empty())
+      context.say(
+          fmt::format("{} repositories of a hub: export HF_ENDPOINT={}", serving.repositories, serving.hub_endpoint));
     if (serving.in_clear)
       context.warn("the token and the content travel in clear: --tls-cert and --tls-key encrypt them");
   };
@@ -69,6 +75,10 @@ Action declare(OptionSet& set) {
   set.option("--tls-cert", "FILE", options->certificate, "speak TLS with this certificate (PEM, with its chain)");
   set.option("--tls-key", "FILE", options->key, "its private key (PEM)");
   set.flag("--anonymous", options->anonymous, "without a token, also at addresses that others can reach");
+  set.flag("--hf", options->hub,
+           "as a read-only hub, for HF_ENDPOINT: what was fetched from hf:// without credentials");
+  set.option("--allow", "REPO", options->allow,
+             "with --hf: this repository, too ([datasets/]OWNER/NAME); again for more");
   set.count("--connections", "N", 10'000, options->connections, "at most N clients at once; default 256");
   set.size("--limit-rate", "RATE", options->rate, "at most RATE bytes a second to each client, such as 10M");
   set.count("--grace", "SECONDS", 86'400, options->grace_s,
@@ -84,7 +94,8 @@ constexpr Verb serve_verb{
     "give what this store holds to others, read-only",
     "sabath serve                                         on this machine only, port 7777\n"
     "sabath serve --listen 0.0.0.0:7777 --token FILE      for all who have the token\n"
-    "sabath serve --listen 0.0.0.0:7777 --token FILE --tls-cert cert.pem --tls-key key.pem",
+    "sabath serve --listen 0.0.0.0:7777 --token FILE --tls-cert cert.pem --tls-key key.pem\n"
+    "sabath serve --hf                                    as HF_ENDPOINT, too (docs/huggingface.md)",
     "A recipe, or a rewrite rule, names it as a source: \"urls\": [\"https://...\", \"sabath://cache.lab:7777\"], "
     "sabath+tls:// with TLS. Content is asked for by its hash, so it is checked as it arrives and the server need not "
     "be trusted; nothing can be listed. A line for each request goes to standard output.\n\n"
