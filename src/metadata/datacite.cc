@@ -67,8 +67,7 @@ void put_contents(Json& document, const DescribedAsset& asset) {
   Json others = Json::array();
   if (!asset.root.empty())
     others.push_back(Json{{"alternateIdentifier", asset.root}, {"alternateIdentifierType", "SABATH manifest root"}});
-  if (!data.doi.empty() && !data.id.empty())
-    others.push_back(Json{{"alternateIdentifier", data.id}, {"alternateIdentifierType", "URI"}});
+  if (!data.id.empty()) others.push_back(Json{{"alternateIdentifier", data.id}, {"alternateIdentifierType", "URI"}});
   put(document, "alternateIdentifiers", std::move(others));
 }
 
@@ -81,14 +80,8 @@ std::string write_datacite(const DescribedAsset& asset) {
         fmt::format("the recipe of {} does not say \"published\", which DataCite demands", printable(recipe.name)),
         "add \"published\": \"YYYY\" if a page states it");
   Json document;
-  Json identifiers = Json::array(), creators = Json::array(), subjects = Json::array();
-  if (!data.doi.empty()) {
-    identifiers.push_back(Json{{"identifier", data.doi}, {"identifierType", "DOI"}});
-  } else if (!data.id.empty()) {
-    identifiers.push_back(
-        Json{{"identifier", data.id}, {"identifierType", data.id.starts_with("http") ? "URL" : "Other"}});
-  }
-  put(document, "identifiers", std::move(identifiers));
+  Json creators = Json::array(), subjects = Json::array();
+  put(document, "doi", data.doi);
   for (const Party& party : data.creators) creators.push_back(datacite_party(party));
   if (creators.empty()) creators.push_back(Json{{"name", unavailable}});
   document["creators"] = std::move(creators);

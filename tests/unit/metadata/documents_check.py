@@ -83,7 +83,8 @@ def check_full(directory):
     assert croissant["conformsTo"] == "http://mlcommons.org/croissant/1.1"
 
     cite = load("datacite")
-    assert cite["identifiers"] == [{"identifier": "10.5281/zenodo.1234567", "identifierType": "DOI"}]
+    assert cite["doi"] == "10.5281/zenodo.1234567"
+    assert [each["alternateIdentifierType"] for each in cite["alternateIdentifiers"]] == ["SABATH manifest root", "URI"]
     assert cite["publicationYear"] == "2021" and cite["creators"][0]["familyName"] == "Carberry"
     assert cite["creators"][2]["nameType"] == "Organizational"
     assert cite["relatedIdentifiers"] == [{"relatedIdentifier": "10.5281/zenodo.5904188", "relatedIdentifierType": "DOI",
