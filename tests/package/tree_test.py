@@ -84,7 +84,7 @@ def smoke(tree, directory, origin):
     refused = subprocess.run([moved / "bin/sabath", "fetch", "data"], capture_output=True, text=True,
                              env={**environment, "SSL_CERT_FILE": "/etc/hosts", "SABATH_CACHE": str(directory / "other"),
                                   "SABATH_RECIPES": str(ground / "recipes")})  # fmt: skip
-    assert refused.returncode not in (0, 14), f"a certificate of nobody's was believed: {refused}"
+    assert refused.returncode not in (0, 14), f"a certificate of no authority was believed: {refused}"
     packages = moved / "share/sabath/python"
     code = "import sabath; print(sabath.library.Library.opened().file, sabath.program.find())"
     said = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True,
