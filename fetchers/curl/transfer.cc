@@ -108,9 +108,21 @@ const std::string& default_ca_file() {
   return file;
 }
 
+// This protocol and no other.
+void set_protocol(CURL* easy, const std::string& scheme) {
+#if LIBCURL_VERSION_NUM >= 0x075500
+  curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, scheme.c_str());
+#else
+  constexpr std::pair<std::string_view, long> known[] = {
+      {"http", CURLPROTO_HTTP}, {"https", CURLPROTO_HTTPS}, {"ftp", CURLPROTO_FTP}, {"ftps", CURLPROTO_FTPS}};
+  const auto* const found = std::ranges::find(known, scheme, &std::pair<std::string_view, long>::first);
+  curl_easy_setopt(easy, CURLOPT_PROTOCOLS, found == std::end(known) ? 0 : found->second);
+#endif
+}
+
 void set_request(CURL* easy, const TransferRequest& request, const FetcherSettings& settings) {
   curl_easy_setopt(easy, CURLOPT_URL, request.url.text().c_str());
-  curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, request.url.scheme().c_str());
+  set_protocol(easy, request.url.scheme());
   curl_easy_setopt(easy, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
   curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
   curl_easy_setopt(easy, CURLOPT_PATH_AS_IS, 1L);  // what was checked and signed is what is sent

@@ -28,8 +28,17 @@ void require(bool ok, std::string_view what) {
 
 EVP_MD_CTX* as_context(void* context) { return static_cast<EVP_MD_CTX*>(context); }
 
+// What OPENSSL_ia32cap hides of the processor; OpenSSL 1.1.1 does not say.
+const char* cpu_settings() {
+#ifdef OPENSSL_INFO_CPU_SETTINGS
+  return OPENSSL_info(OPENSSL_INFO_CPU_SETTINGS);
+#else
+  return nullptr;
+#endif
+}
+
 Sha256Candidates candidates_here() {
-  const Sha256Cpu cpu = sha256_cpu(sha256_features_shown(OPENSSL_info(OPENSSL_INFO_CPU_SETTINGS)));
+  const Sha256Cpu cpu = sha256_cpu(sha256_features_shown(cpu_settings()));
   return {.stream = [](std::span<const std::byte> bytes, Sha256& hash) { hash = sha256(bytes); },
           .kernels = sha256_kernels(cpu),
           .alongs = sha256_alongs(cpu)};
@@ -155,10 +164,8 @@ void sha256_each(std::span<const std::span<const std::byte>> messages, std::span
 void StreamHash::Free::operator()(void* context) const noexcept { EVP_MD_CTX_free(as_context(context)); }
 
 StreamHash::StreamHash(const char* algorithm) : context_(EVP_MD_CTX_new()) {
-  EVP_MD* const found = EVP_MD_fetch(nullptr, algorithm, nullptr);
-  const bool ok = context_ && found && EVP_DigestInit_ex2(as_context(context_.get()), found, nullptr) == 1;
-  EVP_MD_free(found);  // the context holds its own reference
-  if (!ok) {
+  const EVP_MD* const found = EVP_get_digestbyname(algorithm);
+  if (!context_ || !found || EVP_DigestInit_ex(as_context(context_.get()), found, nullptr) != 1) {
     throw Error(FailureKind::internal, fmt::format("OpenSSL offers no {}", algorithm),
                 "a FIPS configuration may forbid it; allow it, or use a recipe that publishes sha256");
   }
@@ -176,7 +183,7 @@ std::string StreamHash::finish_hex() {
 }
 
 Sha256 StreamHash::finish_sha256() {
-  require(EVP_MD_CTX_get_size(as_context(context_.get())) == static_cast<int>(Sha256::size), "a 32-byte hash");
+  require(EVP_MD_CTX_size(as_context(context_.get())) == static_cast<int>(Sha256::size), "a 32-byte hash");
   std::array<std::uint8_t, Sha256::size> result{};
   require(EVP_DigestFinal_ex(as_context(context_.get()), result.data(), nullptr) == 1, "EVP_DigestFinal_ex");
   return Sha256(result);

@@ -58,6 +58,13 @@ Result checked(Result result, std::string_view what, std::string_view name, Fail
   return {checked(id, what, name, kind), close};
 }
 
+// The file is not locked: locks on shared filesystems fail or lie. HDF5 before 1.10.7 asks HDF5_USE_FILE_LOCKING alone.
+inline void leave_unlocked([[maybe_unused]] hid_t access, [[maybe_unused]] std::string_view name) {
+#if H5_VERSION_GE(1, 10, 7)
+  checked(H5Pset_file_locking(access, 0, 1), "prepare", name, FailureKind::internal);
+#endif
+}
+
 // Each thread calls it before its first HDF5 call. Then failures are thrown, not printed; external links lead nowhere;
 // filters are loaded from the system's directory only: HDF5_PLUGIN_PATH does not count. A second call costs nothing.
 void prepare_library();

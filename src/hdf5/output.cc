@@ -26,7 +26,7 @@ Handle properties(hid_t kind, const std::string& name) {
 
 Handle create(const std::filesystem::path& path, const std::string& name) {
   const Handle access = properties(H5P_FILE_ACCESS, name), creation = properties(H5P_FILE_CREATE, name);
-  checked(H5Pset_file_locking(access.get(), 0, 1), "prepare", name, FailureKind::internal);
+  leave_unlocked(access.get(), name);
   checked(H5Pset_libver_bounds(access.get(), H5F_LIBVER_V18, H5F_LIBVER_V18), "prepare", name, FailureKind::internal);
   checked(H5Pset_alignment(access.get(), align_above_bytes, align_bytes), "prepare", name, FailureKind::internal);
   checked(H5Pset_obj_track_times(creation.get(), 0), "prepare", name, FailureKind::internal);

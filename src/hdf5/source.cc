@@ -15,7 +15,7 @@ constexpr std::uint64_t chunk_bytes_max = 512ULL << 20;
 
 Handle properties_of_reading(const std::string& name) {
   Handle properties = own(H5Pcreate(H5P_FILE_ACCESS), H5Pclose, "prepare", name, FailureKind::internal);
-  checked(H5Pset_file_locking(properties.get(), 0, 1), "switch off locking for", name, FailureKind::internal);
+  leave_unlocked(properties.get(), name);
   checked(H5Pset_sieve_buf_size(properties.get(), sieve_bytes), "prepare", name, FailureKind::internal);
   return properties;
 }
