@@ -49,6 +49,7 @@
   NAME(serve)                  \
   NAME(fetchers)               \
   NAME(doctor)                 \
+  NAME(demo)                   \
   NAME(config)                 \
   NAME(help)
 

@@ -49,5 +49,7 @@ Extracted extract_into(const std::filesystem::path& source, const Hyperslab& sel
   return io_plugin().hdf5_extract(source, selection, out, offset, on_progress);
 }
 
+void write_hdf5(const std::filesystem::path& file, const Hdf5Arrays& content) { io_plugin().hdf5_write(file, content); }
+
 }  // namespace sabath
 #pragma GCC visibility pop

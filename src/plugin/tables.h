@@ -4,6 +4,7 @@
 
 #include "fetch/archives/archive.h"
 #include "fetch/archives/bundle.h"
+#include "hdf5/arrays.h"
 #include "hdf5/extract.h"
 #include "hdf5/inspect.h"
 #include "hdf5/library.h"
@@ -29,6 +30,7 @@ struct IoTable {
   decltype(&logical_hash) hdf5_hash;
   decltype(&select_into) hdf5_select;
   decltype(&extract_into) hdf5_extract;
+  decltype(&write_hdf5) hdf5_write;
 };
 
 }  // namespace sabath

@@ -38,6 +38,7 @@ BELOW = {
 }
 BELOW["builtin"] = {"base", "formats", "hdf5"}
 BELOW["companion"] = {"base", "comm", "hdf5", "run"}  # what the program does for the library
+BELOW["demo"] = {"base", "hdf5", "run"}  # of the program alone, for people who try it
 BELOW["settings"] = {"base", "recipe", "store"}
 BELOW["plugin"] = {"base", "fetch", "hdf5", "mpi", "serve"}  # no folder includes it: the program is linked with it
 BELOW["stage"] = BELOW["fetch"] | {"fetch", "hdf5", "run"}
@@ -49,7 +50,7 @@ BELOW["verbs"] |= {"index", "ort", "record", "report", "serve", "trust"}
 BELOW["harness"] = {"base", "metrics", "record", "recipe", "manifest", "store", "fetch", "run", "session", "trust"}
 BELOW["door"] = {"base", "settings", "verbs"}
 # The command line parses, calls verbs and renders their records: it opens no store, recipe or manifest.
-BELOW["cli"] = {"base", "comm", "companion", "metrics", "mpi", "report", "run", "settings", "stage", "verbs"}
+BELOW["cli"] = {"base", "comm", "companion", "demo", "metrics", "mpi", "report", "run", "settings", "stage", "verbs"}
 
 # Folders below fetchers/ that another one may include, besides curl and base.
 SHARED = {

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""The library knows no command line: below src/cli no text names an option or a line of `sabath`; base/wording.h has
+"""The library knows no command line: below src/cli and src/demo no text names an option or a line of `sabath`; base/wording.h has
 the names that remedies may use, and each of them is a key of a request (docs/library.md) or of sabath_open (sabath.h).
 Usage: check_wording.py [TREE]; check_wording.py --self-test. Each finding is one line, FILE:LINE: what is wrong.
 """
@@ -78,7 +78,7 @@ def check(tree):
     for top in ("src", "fetchers"):
         for file in sorted((tree / top).rglob("*")):
             path = str(file.relative_to(tree))
-            if file.suffix not in (".cc", ".h") or path.startswith("src/cli/"):
+            if file.suffix not in (".cc", ".h") or path.startswith(("src/cli/", "src/demo/")):
                 continue
             code = file.read_text(encoding="utf-8")
             used |= set(re.findall(r'\b(?:option|verb|record)\w*_(?:text|name)\("([\w ]+)"', code))
