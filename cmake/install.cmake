@@ -48,6 +48,9 @@ install_data(etc/completions/fish ${CMAKE_INSTALL_DATADIR}/fish/vendor_completio
 configure_file(etc/modules/sabath.in modulefile @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/modulefile DESTINATION ${data_dir}/modules/sabath RENAME ${PROJECT_VERSION}
   COMPONENT program)
+configure_file(etc/modules/sabath.lua.in modulefile.lua @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/modulefile.lua DESTINATION ${data_dir}/modules/sabath RENAME ${PROJECT_VERSION}.lua
+  COMPONENT program)
 install(FILES ${PROJECT_BINARY_DIR}/uninstall.cmake DESTINATION ${data_dir} COMPONENT program)
 record_installed(program)
 

@@ -44,6 +44,7 @@ LEFT_OUT = {
 # Commands that a line needs before it, as the text around it says.
 BEFORE = {
     "sabath export climate": "cd && sabath fetch climate",
+    "sabath demo": "rm -rf sabath-demo || { chmod -R u+w sabath-demo && rm -rf sabath-demo; }",
     "sabath run cosmoflow-nano --at": "sabath stage cosmoflow-nano --to /local/$USER",
     "sabath compare RUN_A": "ln -s run_cosmoflow-nano_* RUN_A; ln -s run_cosmoflow_* RUN_B",
     "mpirun sabath stage": "export SABATH_LOCAL_DIR=/local/$USER",

@@ -24,7 +24,7 @@ class Install(InstallCase):
     def built(self, *parts):
         """A build directory with only these parts of this one."""
         copy = self.home / "build"
-        for script in [*BUILD.rglob("cmake_install.cmake"), *BUILD.glob("*.cmake"), BUILD / "modulefile"]:
+        for script in [*BUILD.rglob("cmake_install.cmake"), *BUILD.glob("*.cmake"), *BUILD.glob("modulefile*")]:
             file = copy / script.relative_to(BUILD)
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(script.read_text().replace(str(BUILD), str(copy)))
@@ -123,7 +123,8 @@ class Prefix(InstallCase):
             self.assertIn("$schema", json.loads(file.read_text()))
 
     def test_module(self):
-        (module,) = (self.prefix / "share/sabath/modules/sabath").iterdir()
+        module, for_lmod = sorted((self.prefix / "share/sabath/modules/sabath").iterdir())
+        self.assertEqual(for_lmod.name, f"{module.name}.lua")
         self.assertEqual(f"sabath {module.name}", self.run_installed("sabath", "--version").split("\n")[0][: len(module.name) + 7])
         if not shutil.which("tclsh"):
             self.skipTest("there is no tclsh")
@@ -136,6 +137,32 @@ class Prefix(InstallCase):
             self.assertEqual(paths["PATH"], f"{self.prefix}/bin")
             for value in paths.values():
                 self.assertTrue(pathlib.Path(value).is_dir(), value)
+
+    def loaded(self, program, modules, *more):
+        """What `module load sabath` of this program adds to PATH and CMAKE_PREFIX_PATH; nothing stands in them before."""
+        script = f'eval "$({program} load sabath)" && echo "$PATH $CMAKE_PREFIX_PATH $LOADEDMODULES"'
+        variables = {"HOME": str(self.home), "PATH": "/usr/bin:/bin", "MODULEPATH": str(modules), "LC_ALL": "C.UTF-8"}
+        result = subprocess.run(["bash", "--norc", "-c", script], env={**variables, **dict(more)}, capture_output=True, text=True,
+                                check=False)  # fmt: skip
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return result.stdout.split()
+
+    def test_module_programs(self):
+        """The real ones load the real files, in their place and by a site's link."""
+        programs = {"tcl": "/usr/lib/x86_64-linux-gnu/modulecmd.tcl", "lua": "/usr/share/lmod/lmod/libexec/lmod"}
+        there = {kind: name for kind, name in programs.items() if pathlib.Path(name).exists()}
+        if not there:
+            self.skipTest("there is neither Environment Modules nor Lmod")
+        version = self.run_installed("sabath", "--version").split()[1]
+        own, site = self.prefix / "share/sabath/modules", self.home / "site"
+        (site / "sabath").mkdir(parents=True)
+        for kind, name in there.items():
+            file = f"{version}.lua" if kind == "lua" else version
+            (site / "sabath" / file).symlink_to(own / "sabath" / file)
+            for modules in (own, site):
+                path, prefix, names = self.loaded(f"{name} bash", modules, ("LMOD_CMD", name))
+                self.assertEqual(path.split(":")[0], f"{self.prefix}/bin", kind)
+                self.assertEqual((prefix, names), (str(self.prefix), f"sabath/{version}"), kind)
 
 
 if __name__ == "__main__":
