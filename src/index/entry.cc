@@ -6,6 +6,7 @@
 #include <map>
 
 #include "base/text.h"
+#include "sabath/metadata.h"
 
 namespace sabath {
 namespace {
@@ -70,10 +71,36 @@ void add_pairs(const std::map<std::string, std::string>& pairs, Lines& text, Lin
   }
 }
 
+// What has a value of its own: found by it, and asked for by its key.
+void add_value(std::string_view key, const std::string& value, Lines& text, Lines& attributes) {
+  text.add("", value);
+  attributes.add(key, to_lower(value));
+}
+
+void add_metadata(const Metadata& about, Lines& text, Lines& attributes) {
+  add_value("id", about.id, text, attributes);
+  add_value("doi", about.doi, text, attributes);
+  for (const Party& party : about.creators) {
+    add_value("author", party.shown(), text, attributes);
+    attributes.add("author", to_lower(party.name));
+    attributes.add("author", party.orcid);
+  }
+  add_pairs(about.tags, text, attributes);
+  for (const std::string& keyword : about.keywords) text.add("", keyword);
+  for (const auto* names : {&about.format.names, &about.format.media_types}) {
+    for (const std::string& name : *names) add_value("format", name, text, attributes);
+  }
+  for (const Variable& variable : about.format.variables) text.add("", variable.name);
+  add_value("format", about.model.format, text, attributes);
+  text.add("", about.model.framework);
+  add_pairs(about.model.hyper_parameters, text, attributes);
+}
+
 void add_fields(const Recipe& recipe, Lines& text, Lines& attributes) {
   for (const std::string* line : {&recipe.name, &recipe.title, &recipe.abstract_text, &recipe.description})
     text.add("", *line);
   add_pairs(recipe.metadata, text, attributes);
+  add_metadata(metadata_of(recipe), text, attributes);
   attributes.add("licence", to_lower(recipe.licence));
   for (const Fragment& fragment : recipe.fragments) {
     const std::string path = to_lower(fragment.path ? fragment.path->text() : fragment.urls.front().file_name());

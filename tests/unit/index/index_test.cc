@@ -139,8 +139,9 @@ TEST_F(Index, LeavesOutWhatIsShadowedOrCannotBeRead) {
 }
 
 TEST_F(Index, FindsByWordsExpressionsAndKeys) {
-  add("cosmoflow", R"("title":"Cosmology","description":"universe","licence":"BSD-3-Clause",
-"metadata":{"seed9":12109763,"task":"regression"})");
+  add("cosmoflow", R"("title":"Cosmology","licence":"BSD-3-Clause","doi":"10.1234/Abc","metadata":{"seed9":12109763},
+"tags":{"task":"regression"},"keywords":["universe"],
+"creators":[{"name":"Farrell, Steven","orcid":"0000-0002-1825-0097"}],"format":{"names":["HDF5"]})");
   add("climate", R"("title":"About cosmoflow","abstract":"Weather of regression","licence":"MIT")");
   add("cosmoflow-nano", R"("title":"small","metadata":{"task":"regression"})");
   EXPECT_EQ(find({.patterns = {"cosmoflow"}}), (Names{"cosmoflow", "cosmoflow-nano", "climate"})) << "by fit";
@@ -148,8 +149,12 @@ TEST_F(Index, FindsByWordsExpressionsAndKeys) {
   EXPECT_EQ(find({.patterns = {"seed9=12109763"}}), Names{"cosmoflow"});
   EXPECT_EQ(find({.patterns = {"universe", "cosmology"}}), Names{"cosmoflow"});
   EXPECT_TRUE(find({.patterns = {"universe", "weather"}}).empty());
+  EXPECT_EQ(find({.author = "farrell"}), Names{"cosmoflow"});
+  EXPECT_EQ(find({.author = "Steven Farrell"}), Names{"cosmoflow"});
+  EXPECT_EQ(find({.author = "0000-0002-1825-0097"}), Names{"cosmoflow"});
   EXPECT_EQ(find({.licence = "bsd-3-clause"}), Names{"cosmoflow"});
   EXPECT_TRUE(find({.licence = "BSD"}).empty());
+  EXPECT_EQ(find({.doi = "https://doi.org/10.1234/ABC"}), Names{"cosmoflow"});
   EXPECT_EQ(find({.tags = {"task=regression"}}), (Names{"cosmoflow-nano", "cosmoflow"}));
   EXPECT_EQ(find({.tags = {"seed9"}}), Names{"cosmoflow"});
   EXPECT_EQ(find({.format = "hdf5"}).size(), 3u);
