@@ -20,27 +20,22 @@ struct Options {
 };
 
 std::string argument_text(const ScriptArgument& argument, std::size_t width) {
-  std::string line = fmt::format("    {}=", argument.name);
-  if (argument.fallback) {
-    line += printable(*argument.fallback);
-  } else {
-    line += "...";
-  }
+  std::string head = fmt::format("    {}={}", argument.name, argument.fallback ? printable(*argument.fallback) : "...");
   std::string about = argument.fallback ? "" : "must be given";
-  if (!argument.choices.empty())
-    about += fmt::format("{}one of {}", about.empty() ? "" : "; ", fmt::join(argument.choices, ", "));
-  if (!argument.help.empty()) about += (about.empty() ? "" : "; ") + argument.help;
+  const auto add = [&](const std::string& text) { about += (about.empty() ? "" : "; ") + text; };
+  if (!argument.choices.empty()) add(fmt::format("one of {}", fmt::join(argument.choices, ", ")));
+  if (!argument.help.empty()) add(argument.help);
   constexpr std::size_t column = 26;
-  if (about.empty()) return line + "\n";
-  line += std::string(line.size() + 1 < column ? column - line.size() : 1, ' ');
-  return wrap(line + printable(about, 2000), width, std::string(column, ' '));
+  std::string lines = wrap(printable(about, 2000), width, std::string(column, ' '));
+  if (lines.empty() || head.size() >= column) return head + "\n" + lines;
+  return lines.replace(0, head.size(), head);
 }
 
 std::string script_text(const ListedScript& listed, std::size_t width) {
   const SupportingScript& script = listed.script;
   std::string text = fmt::format("{}{}\n", script.id, listed.built_in ? "  (built in)" : "");
-  if (!script.description.empty()) text += wrap("    " + printable(script.description, 4000), width, "    ");
-  text += wrap(fmt::format("    reads {}, {}", printable(fmt::format("{}", fmt::join(script.inputs, ", ")), 1000),
+  text += wrap(printable(script.description, 4000), width, "    ");
+  text += wrap(fmt::format("reads {}, {}", printable(fmt::format("{}", fmt::join(script.inputs, ", ")), 1000),
                            script.per_file ? "file by file" : "all at once"),
                width, "    ");
   for (const ScriptArgument& argument : script.arguments) text += argument_text(argument, width);

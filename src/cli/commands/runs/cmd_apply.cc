@@ -100,8 +100,8 @@ Action declare(OptionSet& set) {
   const auto options = std::make_shared<Options>();
   set.argument("NAME", options->name, "the asset that is the input");
   set.argument("SCRIPT", options->script, "what is done to it: see `sabath supporting NAME`");
-  set.arguments("KEY=VALUE", options->arguments, false,
-                "arguments of the script; num_threads=N: files at once, of each rank");
+  set.arguments("ARGUMENT", options->arguments, false,
+                "KEY=VALUE, of the script; num_threads=N: files at once, of each rank");
   set.option("--as", "NAME", options->as, "a name for the new asset (default: NAME+SCRIPT-KEY)");
   set.option("--in-place", "DIR", options->in_place,
              "a tree of NAME outside the store, which becomes one of the new asset; files that the script does not "
