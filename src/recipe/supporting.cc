@@ -58,11 +58,13 @@ ScriptArgument read_argument(const JsonValue& value, std::string_view origin) {
   }
   argument.type = take_type(object);
   argument.help = take_line(object, "help");
+  std::vector<std::string> choices;
   for (const std::string& choice : take_lines(object, "choices")) {
     const auto right = right_value(argument, choice);
     if (!right) object.fail("choices", fmt::format("\"{}\" is no {}", printable(choice), type_name(argument.type)));
-    argument.choices.push_back(*right);
+    choices.push_back(*right);
   }
+  argument.choices = std::move(choices);
   if (const JsonValue* given = object.find("default")) {
     const auto text = text_of(*given, origin, "\"default\"");
     argument.fallback = right_value(argument, *text);
