@@ -82,7 +82,12 @@ class Gatherer {
           series.time.push_back(value.time);
         }
       }
-      if (values_[i].alone) run.figures.emplace_back(names_[i], values_[i].alone->value);
+      if (values_[i].alone) {
+        run.figures.emplace_back(names_[i], values_[i].alone->value);
+      } else if (points.empty() &&
+                 !values_[i].by_step.empty()) {  // others have epochs: the last one is all that fits there
+        run.figures.emplace_back(names_[i], values_[i].by_step.rbegin()->second.value);
+      }
     }
     run.first_time = first_time_;
     run.last_time = last_time_;

@@ -1,16 +1,14 @@
 #!/usr/bin/python3
-"""What `report` exports, as tensorboard's and MLflow's own readers have it; and metrics that a run's program logs to trackers."""
+"""What `report` exports, as tensorboard's and MLflow's own readers have it."""
 
 import csv
 import io
 import json
-import struct
 import sys
 
 from support import clients
 from support.case import Case, main, place
 from support.content import fragment, seeded
-from support.origin import poll
 
 LOG = """{"epoch": 0, "values": {"loss": 0.1, "val_mae": 1e-300}, "time": 1700000000.5}
 {"epoch": 1, "values": {"loss": 0.30000000000000004, "val_mae": NaN}, "time": 1700000001.5}
@@ -59,21 +57,6 @@ print(json.dumps({
     "model": [model.name, model.model_id, str(model.status), dict(model.tags)]}))
 """
 
-# Writes event files and a W&B-like directory beside what it prints; waits in the middle until it is seen.
-PROGRAM = """
-import pathlib, sys, time
-from tensorboardX import SummaryWriter
-with SummaryWriter("logs/train") as writer:
-    for step in range(50):
-        writer.add_scalar("loss", 1 / (step + 1), step, walltime=1.7e9 + step)
-    writer.flush()
-    while not pathlib.Path("go").exists():
-        time.sleep(0.01)
-    writer.add_scalar("loss", -1.0, 50, walltime=1.7e9)
-with SummaryWriter("logs/validation") as writer:
-    writer.add_scalar("loss", 7.5, 3, walltime=1.7e9)
-"""
-
 
 class Exports(Case):
     def rows(self, path):
@@ -118,26 +101,6 @@ class Exports(Case):
         self.assertEqual(digest, assets["data"]["manifest"].partition(":")[2][:36])
         self.assertEqual(told["model"][0], "net")
         self.assertEqual(told["model"][3]["sabath.manifest"], assets["net"]["manifest"])
-
-    @clients.needs("tensorboardX")
-    def test_run(self):
-        self.model(str(clients.PYTHON), code=PROGRAM)
-        record = self.home / "record"
-        process = self.sabath.start("run", "net", "--run-dir", str(record))
-        metrics = record / "metrics.jsonl"
-        seen = poll(lambda: process.poll() is not None or (metrics.exists() and metrics.read_text().count("\n") == 50), 120)
-        self.assertTrue(seen and process.poll() is None, "the run is not followed while it grows")
-        (record / "work/go").touch()
-        out, err = process.communicate()
-        self.assertEqual(process.returncode, 0, (out, err))
-        rows = self.rows(record)
-        self.assertEqual([(row["name"], int(row["step"]), float(row["value"])) for row in rows],
-                         [("train/loss", i, float(format_float(1 / (i + 1)))) for i in range(50)]
-                         + [("train/loss", 50, -1.0), ("validation/loss", 3, 7.5)])  # fmt: skip
-
-
-def format_float(value):
-    return struct.unpack("<f", struct.pack("<f", value))[0]
 
 
 if __name__ == "__main__":
