@@ -16,7 +16,7 @@ DATA = seeded(1000, "habits")
 WORDS = {"sabath init --shared": "sabath init --shared --store shared", "URL": "file://{home}/data.bin",
          "hf://OWNER/NAME": "hf://OWNER/NAME --offline", "NAME": "set", "VERB": "fetch"}
 ENDS = {"sabath fetch hf://OWNER/NAME": 9}  # it is understood, and no socket is opened
-NOT_RUN = {"sabath serve": "it serves until it is ended: tests/cli/serve_test.py"}
+NOT_RUN = {"sabath serve": "it serves until it is ended: tests/cli/serve_test.py", "sabath demo": "tests/cli/demo_test.py"}
 SSH = '#!/bin/sh\nshift\nSABATH_CACHE=$HOME/cluster exec "$@"\n'
 
 
