@@ -2,6 +2,7 @@
 
 #include <arpa/inet.h>
 #include <fmt/format.h>
+#include <microhttpd.h>
 #include <netdb.h>
 #include <sys/socket.h>
 
@@ -73,6 +74,12 @@ std::string peer_of(int socket) {
   socklen_t size = sizeof address;
   if (::getpeername(socket, reinterpret_cast<sockaddr*>(&address), &size) != 0) return "-";
   return text_of(reinterpret_cast<const sockaddr*>(&address), size);
+}
+
+void require_tls() {
+  if (MHD_is_feature_supported(MHD_FEATURE_TLS) == MHD_YES) return;
+  throw Error(FailureKind::unavailable, "this build of SABATH serves no TLS: its libmicrohttpd has none",
+              "put a proxy that speaks TLS before it, or serve by a build with the distribution's libmicrohttpd");
 }
 
 }  // namespace sabath

@@ -394,9 +394,7 @@ std::unique_ptr<Server> make_server(Store& store, const ServeSettings& settings,
   if (settings.certificate.empty() != settings.key.empty()) {
     throw Error(FailureKind::usage, "TLS needs a certificate and its key, not one of them");
   }
-  if (!settings.certificate.empty() && MHD_is_feature_supported(MHD_FEATURE_TLS) != MHD_YES)
-    throw Error(FailureKind::unavailable, "this build of SABATH serves no TLS: its libmicrohttpd has none",
-                "put a proxy that speaks TLS before it, or serve by a build with the distribution's libmicrohttpd");
+  if (!settings.certificate.empty()) require_tls();
   return std::make_unique<DaemonServer>(store, settings, std::move(on_access));
 }
 
