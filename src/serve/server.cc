@@ -26,8 +26,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::size_t head_size_max = 16 * 1024;  // of a request
-constexpr std::size_t older_max = 8;
+constexpr std::size_t head_size_max = 16 * 1024, older_max = 8;  // of a request; daemons that only end
 
 std::int64_t now_ms() { return unix_time<std::chrono::milliseconds>(); }
 
