@@ -49,7 +49,7 @@ struct ListRecord {
                               std::stop_token stop = {});
 
 struct SearchRequest {
-  std::string pattern;  // RE2; upper and lower case are the same; empty: any
+  std::string pattern;  // RE2; upper and lower case are the same; empty: any, if something else is asked
   std::optional<AssetKind> kind = {};
   std::vector<std::string> more = {};  // patterns: each must be found, too
   std::optional<AccessKind> access = {};
@@ -84,7 +84,7 @@ struct AssetDescription {
   // Of a derived asset whose lineage was asked for: the newest step first. The last step's input is where it began, or
   // what is not known here.
   std::optional<std::vector<DerivationStep>> lineage = {};
-  std::string runs_by = {};       // why its code may run, as in run.json; "asks": it is not trusted; empty: it has none
+  std::string runs_by = {};  // why its code may run, as in run.json; "asks": it is not trusted; empty: it has none
 };
 
 struct InfoRecord {

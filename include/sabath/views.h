@@ -44,7 +44,7 @@ struct ViewRequest {
   std::optional<std::filesystem::path> to;  // a new directory outside the store; absent: in the store
   ViewFiles files = ViewFiles::copies;      // of the tree outside the store
   ViewLayout layout = ViewLayout::files;    // hub: `to` is a cache, which may have other repositories
-  std::string repository;                   // with hub: "[datasets/]OWNER/NAME" for a tree that no hub gave
+  std::string repository = {};              // with hub: "[datasets/]OWNER/NAME" for a tree that no hub gave
 };
 
 struct ViewRecord {

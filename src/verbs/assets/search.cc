@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <tuple>
 
+#include "base/wording.h"
 #include "index/index.h"
 #include "index/query.h"
 #include "sabath/catalogue.h"
@@ -47,6 +48,12 @@ bool before(const Ranked& a, const Ranked& b) {
          std::tie(a.fit, a.stored, a.used_ns, b.summary.kind, b.summary.name);
 }
 
+bool asks_nothing(const SearchRequest& request) {
+  const bool text = !request.pattern.empty() || !request.author.empty() || !request.licence.empty() ||
+                    !request.doi.empty() || !request.format.empty();
+  return !text && request.more.empty() && request.tags.empty() && !request.kind && !request.access && !request.size_min;
+}
+
 RecipeFilter filter_of(const SearchRequest& request) {
   RecipeFilter filter;
   filter.patterns = request.more;
@@ -65,6 +72,9 @@ RecipeFilter filter_of(const SearchRequest& request) {
 }  // namespace
 
 ListRecord search(Session& session, const SearchRequest& request, EventSink&, std::stop_token) {
+  if (asks_nothing(request))
+    throw Error(FailureKind::usage, "what is searched for is not said",
+                fmt::format("say a word of it; `{}` shows everything", verb_text("list")));
   if (request.limit == 0 || request.limit > limit_max)
     throw Error(FailureKind::usage, fmt::format("a search cannot give {} answers", request.limit),
                 fmt::format("its limit is from 1 to {}", limit_max));

@@ -39,7 +39,7 @@ TEST(Hdf5Messages, ARequestComesAsItWasSent) {
 
 TEST(Hdf5Messages, WhatIsUnknownIsRefused) {
   std::string bytes = Hdf5Request().encode();
-  bytes.front() = 3;
+  bytes.front() = 4;
   EXPECT_THROW(static_cast<void>(Hdf5Request::parse(bytes)), Error);
 }
 

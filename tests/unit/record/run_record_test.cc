@@ -71,7 +71,9 @@ TEST(RunRecord, WhatIsOfAnotherTypeIsNotKnown) {
       changed[key] = other;
       const RunRecord record = parse(changed.dump());
       EXPECT_EQ(to_json(record).size(), good.size()) << changed.dump();
-      if (key != "id") EXPECT_EQ(record.id, "2026-nano");
+      if (key != "id") {
+        EXPECT_EQ(record.id, "2026-nano");
+      }
     }
   }
 }
