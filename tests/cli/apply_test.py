@@ -126,7 +126,7 @@ class BuiltIn(Derived):
         # A collection of what can be had again leaves it: no source can be asked for it.
         self.expect(self.sabath.run("gc", "--older-than", "0s"))
         self.assertEqual(self.apply("words", "gzip")["was_there"], True)
-        self.expect(self.sabath.run("rm", name, "--now", "--force"))
+        self.expect(self.sabath.run("rm", name, "--now"))
         gone = self.apply("words", "gzip")
         self.assertEqual((gone["was_there"], gone["manifest"]), (False, made["manifest"]))
 

@@ -92,12 +92,11 @@ class Demo(Case):
                 spread = universe["full"][:].astype(float).reshape(-1, 4).std(axis=0)
             self.assertTrue(all(spread[:-1] > spread[1:]), "structure has not grown with time")
 
-    def test_without_a_launcher_and_python(self):
-        """Said, and not failed."""
+    def test_without_a_launcher(self):
+        """Said, and not failed. The system's Python is found without PATH."""
         result = self.demo(PATH=self.only())
         self.assertIn("there is no mpirun and no mpiexec in PATH: so one rank stages to one node", result.out)
-        self.assertIn("there is no python3 in PATH", result.out)
-        self.assertFalse((self.place / "run").exists())
+        self.assertEqual((self.place / "run").exists(), "left out  run" not in result.out)
         self.assertTrue((self.place / f"nodes/0/{NAME}").is_dir())
 
     def test_a_place_with_content_is_refused(self):
@@ -109,8 +108,7 @@ class Demo(Case):
     def test_a_signal_ends_all_of_it(self):
         for number, code in ((signal.SIGINT, 130), (signal.SIGKILL, -signal.SIGKILL)):
             process = self.sabath.start("demo", "-o", self.place, "--json")
-            self.assertTrue(poll(lambda: (self.place / "recipes").is_dir()), "no recipe")
-            self.assertTrue(running_below(self.place), "the servers run now")
+            self.assertTrue(poll(lambda: running_below(self.place)), "no server has run")
             self.assertEqual(interrupt(process, number).exit, code)
             self.assertTrue(poll(lambda: not running_below(self.place)), running_below(self.place))
             shutil.rmtree(self.place, ignore_errors=True)
