@@ -190,6 +190,22 @@ class Foreign(Derived):
         self.assertNotEqual(other["name"], made["name"])
         self.assertEqual(other["manifest"], made["manifest"])  # the same bytes came of it
 
+    def test_what_others_may_have_written_runs_when_it_is_trusted(self):
+        (self.sabath.recipes / "datasets").chmod(0o777)
+        error = self.apply("words", "upper", "end=!", code=4)["error"]
+        self.assertEqual(error["kind"], "access")
+        for part in (str(self.script.parent), "commit  sha256:", "sabath apply words upper --trust once"):
+            self.assertIn(part, error["message"] + error["hint"])
+        self.assertEqual(self.done(), [])
+        self.apply("words", "gzip")  # a built-in script is no code of the recipe
+        self.assertEqual(self.apply("words", "upper", "end=!", "--trust", "once")["processed"], 6)
+        self.assertTrue(self.apply("words", "upper", "end=!")["was_there"])
+        self.apply("words", "upper", "end=?", code=4)
+        self.apply("words", "upper", "end=?", "--trust", "commit")
+        self.assertEqual(self.apply("words", "upper", "end=.")["processed"], 6)
+        place(self.script, UPPER.encode() + b"# another\n")
+        self.apply("words", "upper", "end=.", code=4)
+
     def test_the_key_is_the_hash_of_canonical_json(self):
         made = self.apply("words", "upper", "end=!")["derived"]
         program = pathlib.Path(sys.executable).read_bytes()
