@@ -31,9 +31,9 @@ class Sources {
  public:
   Sources(const OrtModel& model, const std::map<std::string, fs::path>& files) : name_(model.name()) {
     for (const auto& [input, file] : files) {
-      const bool known =
-          input.empty() ? model.inputs().size() == 1
-                        : std::ranges::any_of(model.inputs(), [&](const auto& slot) { return slot.name == input; });
+      const bool known = input.empty()
+                             ? model.inputs().size() == 1
+                             : std::ranges::find(model.inputs(), input, &TensorSlot::name) != model.inputs().end();
       if (!known) throw refusal(model, input);
     }
     for (const TensorSlot& slot : model.inputs()) {
