@@ -161,7 +161,7 @@ class Stored(Case):
         self.assertEqual(self.expect(self.sabath.run("list", "--stored", "--names")).lines, ["two"])
         self.assertIn("three", self.expect(self.sabath.run("list", "--access", "login", "--names")).lines)
         self.assertNotIn("two", self.expect(self.sabath.run("list", "--access", "login", "--names")).lines)
-        self.assertEqual(self.expect(self.sabath.run("list", "--kind", "workflow", "--names")).lines, [])
+        self.assertEqual(self.expect(self.sabath.run("list", "--kind", "workflow", "--names")).lines, ["xplacer"])
         where = self.expect(self.sabath.run("where", "two", "--json")).record
         self.assertEqual((where["path"], where["has_manifest"]), (self.view, True))
         self.assertEqual(self.expect(self.sabath.run("cite", "two")).out, "@misc{two}\n")

@@ -200,6 +200,7 @@ class OriginalDefects(Case):
     def test_16_nothing_is_written_but_the_store(self):
         """Importing the original wrote a cache and a log into its own source tree."""
         self.sabath.add("data", [fragment(self.server.url("f.bin"), self.data)])
+        self.sabath.environment["XDG_CACHE_HOME"] = str(self.server.directory / "cache")  # where `search` has its index
         for command in (("list",), ("info", "data"), ("search", "data"), ("fetchers",), ("--version",), ("config",)):
             before = snapshot(self.home)
             self.sabath.run(*command)
