@@ -30,6 +30,7 @@ class Sabath(CMakePackage):
     depends_on("fmt@8:")
     depends_on("cli11@2.1:")
     depends_on("xxhash")
+    depends_on("zlib-api")
     depends_on("zstd")
     depends_on("re2+shared")
     depends_on("libarchive")

@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import subprocess
+import tempfile
 import unittest
 
 from support import program
@@ -128,6 +129,9 @@ class Usage(Case):
 
     def test_nothing_is_written_by_asking(self):
         self.sabath.add("one", [fragment("http://a.example/f")])
+        cache = tempfile.TemporaryDirectory()  # `search` keeps an index in the user's cache
+        self.addCleanup(cache.cleanup)
+        self.sabath.environment["XDG_CACHE_HOME"] = cache.name
         before = sorted(self.home.rglob("*"))
         for arguments in (["list"], ["info", "one"], ["where", "one"], ["du"], ["doctor"], ["config"], ["fetchers"],
                           ["search", "o"], ["path", "one"], ["verify"]):  # fmt: skip
