@@ -14,7 +14,7 @@ class modelAPI:  # the paper's name
         raise sabath.NotYet("convert")
 
     def collaborate(self, path_to_config: Any) -> None:
-        raise sabath.NotYet("infer")
+        raise sabath.NotYet("task")
 
     def container(self, path_to_config: Any) -> None:
         raise sabath.NotYet("task")

@@ -52,6 +52,7 @@ stage = default_session.stage
 run = default_session.run
 report = default_session.report
 apply = default_session.apply
+infer = default_session.infer
 supporting = default_session.supporting
 log_metrics = default_session.log_metrics
 
@@ -59,5 +60,5 @@ __all__ = [
     "Asset", "AssetFile", "AssetFiles", "FileInfo", "HashMismatch", "Incomplete", "InternalError", "Interrupted", "Invalid",
     "Library", "NeedsLogin", "NoSpace", "NodesFailed", "NotFound", "NotYet", "Offline", "Plan", "ProgramFailed", "Progress",
     "RankSampler", "SabathError", "Session", "StorageError", "Unreachable", "UsageError", "apply", "call", "default_session", "fetch",
-    "info", "log_metrics", "path", "plan", "report", "run", "search", "stage", "supporting", "verify", "view",
+    "infer", "info", "log_metrics", "path", "plan", "report", "run", "search", "stage", "supporting", "verify", "view",
 ]  # fmt: skip

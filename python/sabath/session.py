@@ -193,6 +193,14 @@ class Session:
         record = self._work("apply", request, progress, tqdm_class)
         return Asset(self, record["name"], record)
 
+    def infer(self, models: Names, input: Any, output: Any, **request: Any) -> Record:
+        """Runs ONNX models over samples, one after the other (docs/infer.md). `models`: .onnx files, assets, ASSET:PATH.
+        `input`: a file of samples, or a dict of files by the names of the first model's inputs. `request`: result, batch,
+        threads, as_it_is. Raises UsageError for what does not fit, before anything runs."""
+        given = {"inputs": {name: os.fspath(file) for name, file in input.items()}} if isinstance(input, dict) else {
+            "input": os.fspath(input)}  # fmt: skip
+        return self._work("infer", {"models": _list(models), "output": os.fspath(output), **given, **request})
+
     def report(self, runs: Names, **request: Any) -> Record:
         """The series of runs, and a report of them: format="html", file="loss.svg", metric=["loss"],
         expect=["val_mae<=0.2"], ... as in docs/library.md. Raises HashMismatch if an expectation is not met."""
