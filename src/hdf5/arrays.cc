@@ -15,6 +15,8 @@ template <typename... Cases>
 struct ByType : Cases... {
   using Cases::operator()...;
 };
+template <typename... Cases>
+ByType(Cases...) -> ByType<Cases...>;  // clang 14 does not deduce it
 
 Handle properties_for(hid_t kind, const std::string& name) {
   return own(H5Pcreate(kind), H5Pclose, "prepare", name, FailureKind::internal);
