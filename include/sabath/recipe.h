@@ -125,7 +125,7 @@ struct Recipe {
   std::vector<std::string> metrics;             // patterns with named groups, for what the run prints
   std::map<std::string, std::string> metadata;  // free facts: samples, shapes, target, ...
   std::vector<SupportingScript> supporting;     // what `apply` can do to its data, besides what is built in
-  std::optional<DerivationStep> derived;            // of a derived asset
+  std::optional<DerivationStep> derived;        // of a derived asset
   std::string origin;                           // the file it was read from
   std::shared_ptr<const Metadata> about;        // metadata_of(); null: the recipe says nothing
 };

@@ -28,7 +28,7 @@ struct RunRecord {
     std::string manifest;     // "sha256:<hex>"
     std::string verified_by;  // how its bytes were checked for this run
     std::string path;
-    std::optional<bool> warm;              // all was there before
+    std::optional<bool> warm;                  // all was there before
     std::vector<DerivationStep> lineage = {};  // of a derived asset: the steps that made it, the newest first
   };
   struct Source {  // the code that ran: what the model's source tree was
