@@ -297,7 +297,7 @@ class InPlace(Derived):
 
 class Kept(Derived):
     def test_kill_and_go_on(self):
-        slow = UPPER + "\nimport time, os\nif os.environ.get('SLOW') and source.name > '3': time.sleep(99)\n"
+        slow = UPPER + "\nimport time, os\nif os.environ.get('SLOW') and source.name >= '4': time.sleep(99)\n"
         self.script.write_text(slow)
         process = self.sabath.start("apply", "words", "upper", "end=!", **self.environment, SLOW="1")
         self.addCleanup(process.wait)

@@ -342,7 +342,7 @@ class Serve(HubCase):
         self.assertEqual(kept.stdout, b"")
 
     def test_pages_and_ourselves_as_client(self):
-        files = {f"d{i % 7}/f{i}.txt": b"%d" % (i % 50) for i in range(2100)}
+        files = {f"d{i % 7}/f{i}.txt": b"%d" % (i % 50) for i in range(1050)}
         self.hub.repositories["datasets/acme/many"] = files
         self.fetch("hf://datasets/acme/many")
         self.start()
