@@ -133,14 +133,6 @@ void take_header(Npy& array, std::string_view header, std::string_view name) {
     refuse_npy(name, "'shape' is absurdly large");
 }
 
-float half_to_float(std::uint16_t half) {
-  const int exponent = half >> 10 & 0x1f;
-  const auto mantissa = static_cast<float>(half & 0x3ff);
-  const float sign = (half & 0x8000) != 0 ? -1.0F : 1.0F;
-  if (exponent == 31) return mantissa == 0 ? sign * INFINITY : NAN;
-  return sign * (exponent == 0 ? std::ldexp(mantissa, -24) : std::ldexp(mantissa + 1024, exponent - 25));
-}
-
 float number_of(char kind, int bytes, std::uint64_t bits) {
   const int shift = 64 - 8 * bytes;
   switch (kind) {
@@ -239,6 +231,14 @@ std::vector<float> as_floats(std::string_view descr, std::string_view bytes, std
     numbers.push_back(number_of(kind, static_cast<int>(size), little_endian(element, static_cast<int>(size))));
   }
   return numbers;
+}
+
+float half_to_float(std::uint16_t half) {
+  const int exponent = half >> 10 & 0x1f;
+  const auto mantissa = static_cast<float>(half & 0x3ff);
+  const float sign = (half & 0x8000) != 0 ? -1.0F : 1.0F;
+  if (exponent == 31) return mantissa == 0 ? sign * INFINITY : NAN;
+  return sign * (exponent == 0 ? std::ldexp(mantissa, -24) : std::ldexp(mantissa + 1024, exponent - 25));
 }
 
 }  // namespace sabath

@@ -41,4 +41,6 @@ void refuse_fortran(const Npy& array, std::string_view name);  // throws Error{u
 // byte order; throws Error{usage} for others. bytes.size() is a multiple of the element's.
 [[nodiscard]] std::vector<float> as_floats(std::string_view descr, std::string_view bytes, std::string_view name);
 
+[[nodiscard]] float half_to_float(std::uint16_t half);  // IEEE 754 binary16; exact
+
 }  // namespace sabath

@@ -3,10 +3,11 @@
 #include <fmt/format.h>
 
 #include <charconv>
-#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <system_error>
+
+#include "formats/npy.h"
 
 namespace sabath {
 namespace {
@@ -41,14 +42,6 @@ auto with_type(TensorType type, Use use) {
   return use(std::uint8_t{});
 }
 
-double half_value(std::uint16_t bits) {
-  const int exponent = bits >> 10U & 31U;
-  const double fraction = bits & 1023U;
-  double value = exponent == 0 ? std::ldexp(fraction, -24) : std::ldexp(fraction + 1024, exponent - 25);
-  if (exponent == 31) value = fraction == 0 ? INFINITY : NAN;
-  return (bits & 0x8000U) != 0 ? -value : value;
-}
-
 }  // namespace
 
 bool try_append_number(TensorType type, std::string_view text, std::vector<std::byte>& bytes) {
@@ -67,7 +60,7 @@ bool try_append_number(TensorType type, std::string_view text, std::vector<std::
 std::string number_text(TensorType type, const std::byte* element) {
   return with_type(type, [&](auto value) {
     std::memcpy(&value, element, sizeof value);
-    if (type == TensorType::float16) return fmt::format("{}", half_value(static_cast<std::uint16_t>(value)));
+    if (type == TensorType::float16) return fmt::format("{}", double{half_to_float(static_cast<std::uint16_t>(value))});
     if constexpr (sizeof value == 1) return std::to_string(static_cast<int>(value));
     return fmt::format("{}", value);
   });

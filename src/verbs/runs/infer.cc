@@ -90,7 +90,7 @@ void check(const InferRequest& request) {
 
 }  // namespace
 
-InferRecord infer(Session& session, const InferRequest& request, EventSink& events, std::stop_token stop) {
+InferRecord infer(Session& session, const InferRequest& request, EventSink&, std::stop_token stop) {
   check(request);
   const Environment& environment = request.environment;
   const auto runtime =
@@ -116,7 +116,6 @@ InferRecord infer(Session& session, const InferRequest& request, EventSink& even
   }
   const InferenceDone done = infer(
       wanted, [](std::uint64_t) {}, stop);
-  static_cast<void>(events);
   record.result = text_of(done.output);
   record.samples = done.samples;
   record.batches = done.batches;
