@@ -46,8 +46,7 @@ void Waiter::fail_stuck() const {
 }
 
 void Waiter::wait(int fd, short events) const {
-  auto until = Clock::now() + stall_;
-  if (deadline_) until = std::min(until, *deadline_);
+  const auto until = deadline_ ? *deadline_ : Clock::now() + stall_;  // who logs in computes, and is silent for a while
   for (;;) {
     check_stop();
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - Clock::now());
