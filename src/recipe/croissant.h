@@ -1,21 +1,27 @@
-// Croissant 1.0 and 1.1 of MLCommons as a recipe: its FileObjects become fragments. Inside src/recipe only. Pure but
-// for the working directory, which a relative name of the document's file refers to; any thread.
+// Datasets of schema.org as recipes: Croissant 1.0 and 1.1 of MLCommons, and the JSON-LD that pages have for search
+// engines. Their files become fragments. Inside src/recipe only. Pure but for what a document's file stands beside;
+// any thread.
 #pragma once
 
-#include <string_view>
-
 #include "base/json_reader.h"
-#include "sabath/recipe.h"
+#include "recipe/document.h"
 
 namespace sabath {
 
-// Whether a JSON document means to be one: it has a context, and conforms to Croissant or is a Dataset of schema.org.
+// The node that describes a dataset: the document itself, or one of its list or graph. nullptr: there is none.
+[[nodiscard]] const JsonValue* find_dataset(const JsonValue& document);
+
+// Whether the document means to be one: it has a context, and conforms to Croissant or has such a node.
 [[nodiscard]] bool is_croissant(const JsonValue& document);
 
-// Keys that SABATH does not use are passed over, as the standard wants. A hash that is none, or a size that is not in
-// bytes, counts as not known, and `unknown` of the metadata says so. Relative URLs stand beside the document's file.
-// Throws Error{invalid} with file and line: of another version, without a file to fetch, of a path that leaves the
-// document's directory, of a file of this machine.
-[[nodiscard]] Recipe read_croissant(const JsonValue& document, std::string_view origin);
+// A hash that is none, or a size that is not in bytes, counts as not known, and `unknown` of the metadata says so.
+// A document that names no file gives a recipe that is fetched by hand. Throws as try_read_document().
+[[nodiscard]] DocumentRecipe read_dataset(const JsonValue& document, const DocumentPlace& place);
+
+// A URL that stands in a document, by what the document may name. Throws Error{invalid} at `line`.
+[[nodiscard]] Url url_in_document(const std::string& text, const DocumentPlace& place, std::size_t line);
+
+// What a person must do where a document names no file.
+[[nodiscard]] Access access_by_hand(const std::string& homepage);
 
 }  // namespace sabath

@@ -6,7 +6,7 @@
 
 #include "base/json_reader.h"
 #include "base/text.h"
-#include "recipe/croissant.h"
+#include "recipe/document.h"
 #include "recipe/fields.h"
 #include "sabath/path.h"
 
@@ -30,11 +30,21 @@ void refuse_forgotten_schema(const JsonValue& document, std::string_view origin)
   }
 }
 
+// Whether it is worth while to read a text as a document of another standard first: recipes are many.
+bool may_be_document(std::string_view text) {
+  const std::string_view front = trim(text.substr(0, 256));
+  if (front.starts_with('<') || front.starts_with("---") || front.starts_with('"')) return true;
+  constexpr std::string_view marks[] = {"\"@context\"", "\"@graph\"", "\"hpc:", "\"titles\""};
+  return std::ranges::any_of(marks, [&](std::string_view mark) { return text.find(mark) != text.npos; });
+}
+
 }  // namespace
 
 Recipe parse_recipe(std::string_view json, const std::string& origin, AssetKind kind) {
+  if (may_be_document(json)) {
+    if (auto described = try_read_document(json, {origin, std::nullopt})) return std::move(described->recipe);
+  }
   const JsonValue document = parse_json(json, origin, {recipe_size_max, recipe_depth_max});
-  if (is_croissant(document)) return read_croissant(document, origin);
   const JsonValue* schema = nullptr;
   if (const auto* members = document.get<JsonValue::Object>()) {
     const auto found =

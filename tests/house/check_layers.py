@@ -73,7 +73,7 @@ THIRD_PARTY = {
     r"openssl/.*": {"src/base"},
     r"xxhash\.h": {"src/base"},
     r"re2/.*": {"src/metrics", "src/index", "fetchers/command"},
-    r"yaml\.h": {"src/run"},
+    r"yaml\.h": {"src/run", "src/recipe"},
     r"archive(_entry)?\.h": {"src/fetch"},
     r"microhttpd\.h": {"src/serve"},
     r"zlib\.h": {"src/formats"},
