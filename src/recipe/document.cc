@@ -16,7 +16,7 @@ namespace sabath {
 namespace {
 
 constexpr JsonLimits document_limits{recipe_size_max, recipe_depth_max, 1'000'000};
-constexpr std::size_t scripts_max = 100;
+constexpr std::size_t page_scripts_max = 100;
 
 std::optional<DocumentRecipe> try_read_json(const JsonValue& document, const DocumentPlace& place) {
   if (is_croissant(document)) return read_dataset(document, place);
@@ -47,7 +47,7 @@ bool matches_word(std::string_view text, std::size_t at, std::string_view word) 
 
 std::vector<std::string_view> linked_data_of_page(std::string_view html) {
   std::vector<std::string_view> found;
-  for (std::size_t at = 0; found.size() < scripts_max;) {
+  for (std::size_t at = 0; found.size() < page_scripts_max;) {
     at = html.find('<', at);
     if (at == html.npos) return found;
     if (html.substr(at).starts_with("<!--")) {
