@@ -18,7 +18,9 @@ namespace sabath {
   NAME(repository)            \
   NAME(mirrors)               \
   NAME(web_directory)         \
+  NAME(signposting)           \
   NAME(bag)                   \
+  NAME(checksum_lists)        \
   NAME(command)
 
 #define SABATH_DECLARE(name) void add_##name(KnownFetchers& set, const FetcherParts& parts);

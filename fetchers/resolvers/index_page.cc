@@ -11,6 +11,7 @@
 #include "base/json_reader.h"
 #include "base/text.h"
 #include "base/xml.h"
+#include "resolvers/html_tags.h"
 #include "sabath/error.h"
 
 namespace sabath {
@@ -28,102 +29,6 @@ std::optional<DirectoryEntry> child_at(const Url& directory, std::string_view pa
   if (percent_decode(path.substr(0, slash + 1)) != percent_decode(directory.path())) return std::nullopt;
   entry.name = percent_decode(path.substr(slash + 1));
   return entry;
-}
-
-// The tags of a page, one after the other; comments are passed over.
-class Tags {
- public:
-  explicit Tags(std::string_view page) : rest_(page) {}
-
-  // The inside of the next tag; false: there is no more.
-  bool next(std::string_view& tag) {
-    for (;;) {
-      const std::size_t open = rest_.find('<');
-      if (open == rest_.npos) return false;
-      rest_.remove_prefix(open + 1);
-      if (rest_.starts_with("!--")) {
-        rest_.remove_prefix(std::min(rest_.find("-->"), rest_.size()));
-        continue;
-      }
-      const std::size_t close = std::min(rest_.find('>'), rest_.size());
-      tag = rest_.substr(0, close);
-      rest_.remove_prefix(close);
-      return true;
-    }
-  }
-
- private:
-  std::string_view rest_;
-};
-
-// The href of an anchor; nullopt: another tag, or an anchor without one.
-std::optional<std::string_view> href_of(std::string_view tag) {
-  if (tag.size() < 2 || (tag[0] != 'a' && tag[0] != 'A') || std::string_view(" \t\r\n").find(tag[1]) == tag.npos)
-    return std::nullopt;
-  tag.remove_prefix(1);
-  for (tag = trim(tag); !tag.empty(); tag = trim(tag)) {
-    const std::size_t end = std::min(tag.find_first_of("= \t\r\n"), tag.size());
-    const std::string name = to_lower(tag.substr(0, end));
-    tag = trim(tag.substr(end));
-    if (!tag.starts_with('=')) {
-      if (end == 0) return std::nullopt;
-      continue;
-    }
-    tag = trim(tag.substr(1));
-    const bool quoted = tag.starts_with('"') || tag.starts_with('\'');
-    const std::size_t from = quoted ? 1 : 0;
-    const std::size_t to = std::min(quoted ? tag.find(tag[0], 1) : tag.find_first_of(" \t\r\n"), tag.size());
-    if (name == "href") return tag.substr(from, to - std::min(from, to));
-    tag.remove_prefix(std::min(to + from, tag.size()));
-  }
-  return std::nullopt;
-}
-
-// Character references of ASCII characters; anything else that begins with '&' stands as it is.
-std::string decoded(std::string_view text) {
-  constexpr std::pair<std::string_view, char> names[] = {
-      {"amp", '&'}, {"lt", '<'}, {"gt", '>'}, {"quot", '"'}, {"apos", '\''}};
-  std::string result;
-  while (!text.empty()) {
-    const std::size_t end = text.front() == '&' ? text.substr(0, 10).find(';') : text.npos;
-    if (end == text.npos) {
-      result += text.front();
-      text.remove_prefix(1);
-      continue;
-    }
-    std::string_view name = text.substr(1, end - 1);
-    int code = 0;
-    const auto* const known = std::ranges::find(names, name, &std::pair<std::string_view, char>::first);
-    if (known != std::end(names)) code = known->second;
-    if (name.starts_with('#')) {
-      const int base = name.starts_with("#x") || name.starts_with("#X") ? 16 : 10;
-      name.remove_prefix(base == 16 ? 2 : 1);
-      const auto [stop, error] = std::from_chars(name.data(), name.data() + name.size(), code, base);
-      if (error != std::errc() || stop != name.data() + name.size() || code < 1 || code > 0x7F) code = 0;
-    }
-    if (code == 0) {
-      result += text.front();
-      text.remove_prefix(1);
-    } else {
-      result += static_cast<char>(code);
-      text.remove_prefix(end + 1);
-    }
-  }
-  return result;
-}
-
-// Servers write raw blanks and UTF-8 into links; a URL has them percent-encoded.
-std::string as_reference(const std::string& href) {
-  std::string text;
-  for (const char c : href) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte == ' ' || byte >= 0x80) {
-      text += fmt::format("%{:02X}", byte);
-    } else {
-      text += c;
-    }
-  }
-  return text;
 }
 
 std::optional<Url> try_resolve(const Url& directory, const std::string& href) {
@@ -165,11 +70,11 @@ std::vector<DirectoryEntry> parse_html_index(std::string_view page, const Url& d
   refuse_unless_short(page, directory);
   std::vector<DirectoryEntry> entries;
   std::unordered_set<std::string> seen;
-  Tags tags(page);
+  HtmlTags tags(page);
   for (std::string_view tag; tags.next(tag);) {
-    const auto href = href_of(tag);
+    const auto href = attribute_of(tag, "a", "href");
     if (!href) continue;
-    const auto url = try_resolve(directory, decoded(trim(*href)));
+    const auto url = try_resolve(directory, without_references(trim(*href)));
     if (!url || url->origin() != directory.origin() || !url->query().empty()) continue;
     auto entry = child_at(directory, url->path());
     if (entry && seen.insert(entry->name).second) entries.push_back(std::move(*entry));

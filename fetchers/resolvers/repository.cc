@@ -7,6 +7,7 @@
 #include "base/percent.h"
 #include "http/document.h"
 #include "resolvers/records.h"
+#include "resolvers/signposting.h"
 #include "sabath/error.h"
 #include "set/known_fetchers.h"
 
@@ -35,8 +36,11 @@ class Repository : public Resolver {
   Listing resolve(const Url& url, Inquiry& inquiry) override {
     const Named named = split(url);
     std::optional<Reach> bound;  // of the host that named the repository
-    const RecordPlace place =
-        url.scheme() == "zenodo" ? of_zenodo(url, named.id) : of_doi(url, named.id, inquiry, bound);
+    std::optional<Url> page;     // of what a DOI names, in a repository that has no reader here
+    const std::optional<RecordPlace> found =
+        url.scheme() == "zenodo" ? of_zenodo(url, named.id) : of_doi(url, named.id, inquiry, bound, page);
+    if (!found) return read_landing_page(*page, named.pattern, bound, *transport_, inquiry);
+    const RecordPlace& place = *found;
     const Document answer = get(place.api, "application/json", inquiry, bound);
     Listing listing =
         place.kind == RecordPlace::Kind::zenodo     ? parse_zenodo_record(answer.body, place.api, named.pattern)
@@ -55,14 +59,32 @@ class Repository : public Resolver {
     return {RecordPlace::Kind::zenodo, Url::parse("https://zenodo.org/api/records/" + id)};
   }
 
-  RecordPlace of_doi(const Url& url, const std::string& doi, Inquiry& inquiry, std::optional<Reach>& bound) {
+  // nullopt: only the page of what it names can tell its files.
+  std::optional<RecordPlace> of_doi(const Url& url, const std::string& doi, Inquiry& inquiry,
+                                    std::optional<Reach>& bound, std::optional<Url>& page) {
     if (!doi.starts_with("10.") || doi.find('/') == doi.npos) {
       throw Error(FailureKind::unavailable, fmt::format("{} is no DOI", url.display()), "write doi:10.1234/ABC");
     }
     const Url question = Url::parse("https://doi.org/" + percent_encode_path(doi));
-    const Document answer = get(question, "application/vnd.datacite.datacite+json", inquiry);
-    bound = answer.reach;
-    return record_place(parse_datacite_url(answer.body, question.display()), doi);
+    std::optional<Document> answer;
+    try {
+      answer = get(question, "application/vnd.datacite.datacite+json", inquiry);
+    } catch (const Error& error) {
+      if (error.failure().kind != FailureKind::unavailable) throw;
+    }
+    if (!answer || answer->content_type == "text/html") {  // it is registered elsewhere than at DataCite
+      page = question;
+      return std::nullopt;
+    }
+    bound = answer->reach;
+    const Url said = parse_datacite_url(answer->body, question.display());
+    try {
+      return record_place(said, doi);
+    } catch (const Error& error) {
+      if (error.failure().kind != FailureKind::unavailable) throw;
+      page = said;
+      return std::nullopt;
+    }
   }
 
   Document get(const Url& url, const char* type, Inquiry& inquiry, std::optional<Reach> bound = {}) {

@@ -55,6 +55,7 @@ struct SearchRequest {
   std::optional<AccessKind> access = {};
   std::vector<std::string> tags = {};                            // "KEY=VALUE", or "KEY": a tag or a fact of the recipe
   std::string author = {}, licence = {}, doi = {}, format = {};  // author: a part of a name, or an ORCID
+  std::string shape = {};                                        // "512,512,512,4": of an array
   std::optional<std::uint64_t> size_min = {};                    // bytes of all fragments, where the recipe says them
   std::uint64_t limit = 100;                                     // of the answers, at most 10,000
   Environment environment = {};  // its HOME and XDG_CACHE_HOME say where the index stands

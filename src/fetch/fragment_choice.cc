@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/checksum_list.h"
 #include "base/metalink.h"
 #include "fetch/decide/selection.h"
 #include "fetch/hosts/source_key.h"
@@ -22,8 +23,9 @@ RelativePath place_in(const Fragment& fragment, const RelativePath& path) {
 
 std::vector<ListedFile> parse_list(const std::string& text, const Fragment& fragment) {
   const Url& source = fragment.urls.front();
-  if (!is_metalink(text)) return parse_file_list(text, source, fragment.limit);
-  auto files = parse_metalink(text, source);
+  const bool sums = is_checksum_list(text);
+  if (!sums && !is_metalink(text)) return parse_file_list(text, source, fragment.limit);
+  auto files = sums ? parse_checksum_list(text, source, source.resolve(".")) : parse_metalink(text, source);
   check_listing(files, source);
   keep_first(files, fragment.limit);
   return files;

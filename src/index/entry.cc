@@ -1,5 +1,7 @@
 #include "index/entry.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -90,7 +92,13 @@ void add_metadata(const Metadata& about, Lines& text, Lines& attributes) {
   for (const auto* names : {&about.format.names, &about.format.media_types}) {
     for (const std::string& name : *names) add_value("format", name, text, attributes);
   }
-  for (const Variable& variable : about.format.variables) text.add("", variable.name);
+  for (const Variable& variable : about.format.variables) {
+    text.add("", variable.name);
+    std::string shape;
+    for (const auto& axis : variable.shape.value_or(std::vector<std::optional<std::uint64_t>>()))
+      shape += (shape.empty() ? "" : ",") + (axis ? fmt::to_string(*axis) : "?");
+    attributes.add("shape", shape);
+  }
   add_value("format", about.model.format, text, attributes);
   text.add("", about.model.framework);
   add_pairs(about.model.hyper_parameters, text, attributes);

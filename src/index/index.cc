@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view mark = "sabath catalogue index 1 " SABATH_VERSION "\n";  // another one: read all again
+constexpr std::string_view mark = "sabath catalogue index 2 " SABATH_VERSION "\n";  // another one: read all again
 constexpr std::string_view ending = ".index";
 constexpr std::uint64_t file_size_max = 1ULL << 30U;
 constexpr std::int64_t second_ns = 1'000'000'000, settled_ns = 2 * second_ns;

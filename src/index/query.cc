@@ -39,6 +39,17 @@ std::string plain_doi(const std::string& text) {
   return begin == std::string::npos ? lower : lower.substr(begin);
 }
 
+// "(512, 512)" and "512x512" are "512,512".
+std::string plain_shape(const std::string& text) {
+  std::string plain;
+  for (const char c : text) {
+    if (is_digit(c)) plain += c;
+    if ((c == ',' || c == 'x' || c == 'X') && !plain.empty() && plain.back() != ',') plain += ',';
+  }
+  if (plain.ends_with(',')) plain.pop_back();
+  return plain;
+}
+
 }  // namespace
 
 struct RecipeQuery::Term {
@@ -73,6 +84,7 @@ RecipeQuery::RecipeQuery(const RecipeFilter& filter) : filter_(filter) {
   if (!filter.licence.empty()) wanted_.push_back("licence=" + to_lower(filter.licence));
   if (!filter.doi.empty()) wanted_.push_back("doi=" + plain_doi(filter.doi));
   if (!filter.format.empty()) wanted_.push_back("format=" + to_lower(filter.format));
+  if (!filter.shape.empty()) wanted_.push_back("shape=" + plain_shape(filter.shape));
   for (const std::string& tag : filter.tags) {
     if (tag.find('=') != std::string::npos) wanted_.push_back("tag." + to_lower(tag));
   }

@@ -19,6 +19,7 @@ struct RecipeFilter {
   std::vector<std::string> tags = {};  // "KEY=VALUE", or "KEY": a tag or a fact of that name
   std::string author = {};             // a part of a name, or an ORCID
   std::string licence = {}, doi = {}, format = {};
+  std::string shape = {};                      // "512,512,512,4": an array of its recipe, or of its files, has it
   std::optional<std::uint64_t> size_min = {};  // of recipes that say their size
 };
 

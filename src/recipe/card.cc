@@ -19,8 +19,9 @@ namespace sabath {
 namespace {
 
 constexpr std::size_t card_size_max = 1 << 20, card_values_max = 100'000, card_depth_max = 16, card_texts_max = 1000;
-constexpr std::string_view used_card_keys[] = {"license",         "license_name", "license_link", "pretty_name", "tags",
-                                               "size_categories", "language",     "task_categories", "doi", "library_name"};
+constexpr std::string_view used_card_keys[] = {"license", "license_name",    "license_link", "pretty_name",
+                                               "tags",    "size_categories", "language",     "task_categories",
+                                               "doi",     "library_name"};
 
 struct CardKey {
   std::size_t line = 0;
@@ -66,8 +67,9 @@ class CardHead {
     yaml_event_t event;
     if (yaml_parser_parse(&parser_, &event) == 0) {
       if (parser_.error == YAML_MEMORY_ERROR) throw std::bad_alloc();
-      throw_at(origin_, parser_.problem_mark.line + 2,
-               fmt::format("the card's head is no YAML: {}", parser_.problem == nullptr ? "unreadable" : parser_.problem));
+      throw_at(
+          origin_, parser_.problem_mark.line + 2,
+          fmt::format("the card's head is no YAML: {}", parser_.problem == nullptr ? "unreadable" : parser_.problem));
     }
     Token token{event.type, event.start_mark.line + 2, {}};  // the line "---" stands before
     if (event.type == YAML_SCALAR_EVENT)
@@ -129,7 +131,8 @@ void read_card_body(std::string_view body, Recipe& recipe) {
     body.remove_prefix(std::min(end + 1, body.size()));
     if (line.starts_with("```")) within_code = !within_code;
     const bool text = !line.empty() && std::string_view("#<![`|>-").find(line.front()) == line.npos && !within_code;
-    if (line.starts_with("# ") && recipe.title.empty()) recipe.title = clean_text(std::string(trim(line.substr(2))), false);
+    if (line.starts_with("# ") && recipe.title.empty())
+      recipe.title = clean_text(std::string(trim(line.substr(2))), false);
     if (text) recipe.description += (recipe.description.empty() ? "" : "\n") + std::string(line);
     if (!text && !recipe.description.empty()) break;
   }

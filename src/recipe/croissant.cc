@@ -27,14 +27,36 @@ namespace fs = std::filesystem;
 constexpr std::size_t dataset_files_max = 100'000, passed_over_max = 100;
 
 // Keys that are used, or that say nothing that a recipe could keep.
-constexpr std::string_view dataset_keys[] = {
-    "@context", "@type", "@id", "name", "alternateName", "description", "license", "url", "creator", "author", "citeAs",
-    "citation", "conformsTo", "datePublished", "keywords", "version", "distribution", "identifier", "recordSet",
-    "variableMeasured", "sabath:variable", "isLiveDataset", "isAccessibleForFree", "inLanguage", "dateModified",
-    "dateCreated"};
+constexpr std::string_view dataset_keys[] = {"@context",
+                                             "@type",
+                                             "@id",
+                                             "name",
+                                             "alternateName",
+                                             "description",
+                                             "license",
+                                             "url",
+                                             "creator",
+                                             "author",
+                                             "citeAs",
+                                             "citation",
+                                             "conformsTo",
+                                             "datePublished",
+                                             "keywords",
+                                             "version",
+                                             "distribution",
+                                             "identifier",
+                                             "recordSet",
+                                             "variableMeasured",
+                                             "sabath:variable",
+                                             "isLiveDataset",
+                                             "isAccessibleForFree",
+                                             "inLanguage",
+                                             "dateModified",
+                                             "dateCreated"};
 constexpr std::string_view file_keys[] = {
-    "@type", "@id", "name", "description", "contentUrl", "contentSize", "encodingFormat", "sha256", "md5", "sha1",
-    "sha512", "sha384", "sha224", "containedIn", "includes", "sabath:path", "sabath:mirror", "sabath:limit", "fileFormat"};
+    "@type",    "@id",         "name",          "description",  "contentUrl", "contentSize", "encodingFormat",
+    "sha256",   "md5",         "sha1",          "sha512",       "sha384",     "sha224",      "containedIn",
+    "includes", "sabath:path", "sabath:mirror", "sabath:limit", "fileFormat"};
 
 std::vector<std::string> standards_of(const JsonValue& document) {
   std::vector<std::string> all = texts_of_member(document, "conformsTo");
@@ -44,9 +66,8 @@ std::vector<std::string> standards_of(const JsonValue& document) {
 }
 
 bool speaks_croissant(const JsonValue& document) {
-  return std::ranges::any_of(standards_of(document), [](const std::string& each) {
-    return each.find("mlcommons.org/croissant") != each.npos;
-  });
+  return std::ranges::any_of(standards_of(document),
+                             [](const std::string& each) { return each.find("mlcommons.org/croissant") != each.npos; });
 }
 
 class DatasetReader {
@@ -100,7 +121,8 @@ void DatasetReader::note_others(const JsonValue& object, std::span<const std::st
 void DatasetReader::note_context(const JsonValue& root) {
   for (const JsonValue* each : each_of(member_of(root, "@context"))) {
     const auto* text = each->get<std::string>();
-    if (text == nullptr || text->find("//schema.org") != text->npos || text->find("mlcommons.org/croissant") != text->npos)
+    if (text == nullptr || text->find("//schema.org") != text->npos ||
+        text->find("mlcommons.org/croissant") != text->npos)
       continue;
     pass_over(each->line, fmt::format("the context {}, which is not loaded", printable(*text)));
   }
@@ -169,7 +191,8 @@ void DatasetReader::add_pattern(const JsonValue& object, const std::string& id) 
   for (const std::string& pattern : texts_of_member(object, "includes")) {
     const auto path = RelativePath::try_parse(pattern.starts_with("./") ? pattern.substr(2) : pattern);
     if (!path || pattern.find('?') != pattern.npos) {
-      throw_at(origin_, object.line, fmt::format("\"{}\" is no pattern of paths below the document", printable(pattern)));
+      throw_at(origin_, object.line,
+               fmt::format("\"{}\" is no pattern of paths below the document", printable(pattern)));
     }
     const std::string& text = path->text();
     if (place_.url) {
@@ -190,7 +213,8 @@ void DatasetReader::add_pattern(const JsonValue& object, const std::string& id) 
     for (std::size_t seen = 0; !error && at != end && seen < dataset_files_max; at.increment(error), ++seen) {
       const std::string relative = at->path().lexically_relative(directory()).native();
       std::error_code unknown;
-      if (at->is_regular_file(unknown) && !at->is_symlink(unknown) && glob_matches(text, relative)) found.push_back(relative);
+      if (at->is_regular_file(unknown) && !at->is_symlink(unknown) && glob_matches(text, relative))
+        found.push_back(relative);
     }
     std::ranges::sort(found);
     for (const std::string& each : found) {
@@ -205,8 +229,9 @@ void DatasetReader::add_pattern(const JsonValue& object, const std::string& id) 
 
 Url DatasetReader::place(const std::string& text, std::size_t line, Fragment& fragment) const {
   const std::size_t colon = text.find(':');
-  const bool has_scheme = colon != text.npos && colon > 1 &&
-                          text.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+-.") == colon;
+  const bool has_scheme =
+      colon != text.npos && colon > 1 &&
+      text.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+-.") == colon;
   if (has_scheme) return url_in_document(text, place_, line);
   std::string decoded = text.starts_with("./") ? text.substr(2) : text;
   if (decoded.find('%') != decoded.npos) decoded = percent_decode(decoded);
@@ -329,12 +354,14 @@ Url url_in_document(const std::string& text, const DocumentPlace& place, std::si
   if (url.scheme() == "file") throw_at(place.origin, line, "a document may not name a file of this machine");
   if (!place.url || place.url->scheme() == "file") return url;
   if (reach_of(url.host()) > reach_of(place.url->host())) {
-    throw_at(place.origin, line, fmt::format("a document from {} may not name the private address {}",
-                                             place.url->origin(), printable(url.host())));
+    throw_at(place.origin, line,
+             fmt::format("a document from {} may not name the private address {}", place.url->origin(),
+                         printable(url.host())));
   }
   constexpr std::string_view open[] = {"https", "http", "ftp", "ftps", "s3", "hf", "zenodo", "doi", "globus"};
   if (url.scheme() != place.url->scheme() && std::ranges::find(open, url.scheme()) == std::end(open))
-    throw_at(place.origin, line, fmt::format("a document from elsewhere may not name a {}: URL", printable(url.scheme())));
+    throw_at(place.origin, line,
+             fmt::format("a document from elsewhere may not name a {}: URL", printable(url.scheme())));
   return url;
 }
 

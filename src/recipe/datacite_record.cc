@@ -17,9 +17,10 @@ namespace {
 
 constexpr std::size_t listed_in_record_max = 1000, files_in_record_max = 10'000;
 constexpr std::string_view record_keys[] = {
-    "id", "doi", "url", "titles", "creators", "publisher", "publicationYear", "dates", "subjects", "rightsList",
-    "descriptions", "version", "contentUrl", "relatedIdentifiers", "identifiers", "types", "schemaVersion", "formats",
-    "sizes", "prefix", "suffix", "language", "state", "attributes", "type", "relationships"};
+    "id",          "doi",      "url",           "titles",       "creators",     "publisher",  "publicationYear",
+    "dates",       "subjects", "rightsList",    "descriptions", "version",      "contentUrl", "relatedIdentifiers",
+    "identifiers", "types",    "schemaVersion", "formats",      "sizes",        "prefix",     "suffix",
+    "language",    "state",    "attributes",    "type",         "relationships"};
 
 const JsonValue& record_of(const JsonValue& document) {
   const JsonValue* node = &document;
@@ -42,6 +43,7 @@ void read_people(const JsonValue& record, Metadata& data) {
   for (const JsonValue* each : each_of(member_of(record, "creators"))) {
     Party party = party_out_of(*each);
     party.organization = text_of_member(*each, "nameType") == "Organizational";
+    if (party.organization) party.orcid.clear();
     for (const std::string& id : inner_texts(*each, "nameIdentifiers", "nameIdentifier")) {
       const std::string orcid = id.substr(id.size() - std::min<std::size_t>(id.size(), 19));
       if (is_orcid(orcid) && !party.organization) party.orcid = orcid;
@@ -85,7 +87,7 @@ void read_record_facts(const JsonValue& record, Recipe& recipe, Metadata& data) 
     for (std::string& text : inner_texts(record, "rightsList", key))
       if (recipe.licence.empty()) recipe.licence = licence_out_of(std::move(text));
   for (const std::string& word : inner_texts(record, "subjects", "subject"))
-    data.keywords.push_back(clean_text(word, false));
+    if (!clean_text(word, false).empty()) data.keywords.push_back(clean_text(word, false));
   data.published = published_of(record);
   read_people(record, data);
   read_related(record, data);
@@ -120,7 +122,8 @@ DocumentRecipe read_it(const JsonValue& document, const DocumentPlace& place) {
   read_record_facts(record, out.recipe, data);
   for (const JsonMember& each : *record.get<JsonValue::Object>()) {
     if (std::ranges::find(record_keys, each.key) == std::end(record_keys) && out.passed_over.size() < 100)
-      out.passed_over.push_back(fmt::format("{}:{}: {}", printable(place.origin, 1000), each.line, printable(each.key)));
+      out.passed_over.push_back(
+          fmt::format("{}:{}: {}", printable(place.origin, 1000), each.line, printable(each.key)));
   }
   out.recipe.name = name_out_of(out.recipe.title);
   if (out.recipe.name.empty()) out.recipe.name = name_out_of(data.doi);

@@ -32,7 +32,8 @@ void read_head(const JsonValue& document, std::string_view origin, Recipe& recip
   }
   for (const char* key : {"citeAs", "citation"})
     for (const std::string& text : texts_of_member(document, key))
-      if (recipe.citation.size() < listed_facts_max) recipe.citation.push_back(clean_text(text, true));
+      if (recipe.citation.size() < listed_facts_max && !clean_text(text, true).empty())
+        recipe.citation.push_back(clean_text(text, true));
   for (const char* key : {"creator", "author"}) {
     for (const JsonValue* each : each_of(data.creators.empty() ? member_of(document, key) : nullptr))
       if (Party party = party_out_of(*each); !party.name.empty() && data.creators.size() < listed_facts_max)
@@ -40,8 +41,10 @@ void read_head(const JsonValue& document, std::string_view origin, Recipe& recip
   }
   if (const std::string date = text_of_member(document, "datePublished").substr(0, 10); is_date(date))
     data.published = date;
-  for (const std::string& words : texts_of_member(document, "keywords"))
-    if (data.keywords.size() < listed_facts_max) data.keywords.push_back(clean_text(words, false));
+  for (const std::string& words : texts_of_member(document, "keywords")) {
+    if (std::string clean = clean_text(words, false); !clean.empty() && data.keywords.size() < listed_facts_max)
+      data.keywords.push_back(std::move(clean));
+  }
 }
 
 void read_identifiers(const JsonValue& document, Metadata& data) {
@@ -70,7 +73,8 @@ void read_variables(const JsonValue& document, Metadata& data) {
       variable.shape.emplace();
       for (const JsonValue* axis : each_of(member_of(*shape, "@list"))) {
         const auto* length = axis->get<std::uint64_t>();
-        if (variable.shape->size() < 32) variable.shape->push_back(length == nullptr ? std::optional<std::uint64_t>() : *length);
+        if (variable.shape->size() < 32)
+          variable.shape->push_back(length == nullptr ? std::optional<std::uint64_t>() : *length);
       }
     }
     add(std::move(variable));

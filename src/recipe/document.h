@@ -1,8 +1,8 @@
-// Documents of other standards that describe an asset, as recipes: Croissant 1.0 and 1.1, schema.org's Dataset (JSON-LD,
-// also inside a web page), DataCite's records, Hugging Face's cards, and the key lists that the papers on HPCFAIR print.
-// A context is never loaded from anywhere: its terms are known, or what it says is not understood. Pure but for the
-// working directory, which a relative name of a document's file refers to; any thread. Documents are hostile until
-// read: at most 4 MiB, and 32 levels deep.
+// Documents of other standards that describe an asset, as recipes: Croissant 1.0 and 1.1, schema.org's Dataset
+// (JSON-LD, also inside a web page), DataCite's records, Hugging Face's cards, and the key lists that the papers on
+// HPCFAIR print. A context is never loaded from anywhere: its terms are known, or what it says is not understood. Pure
+// but for the working directory, which a relative name of a document's file refers to; any thread. Documents are
+// hostile until read: at most 4 MiB, and 32 levels deep.
 #pragma once
 
 #include <optional>
@@ -15,8 +15,8 @@
 namespace sabath {
 
 struct DocumentPlace {
-  std::string origin;               // its name, for messages
-  std::optional<Url> url = {};      // where it was read: relative URLs stand beside it; absent: a file of this machine
+  std::string origin;           // its name, for messages
+  std::optional<Url> url = {};  // where it was read: relative URLs stand beside it; absent: a file of this machine
 };
 
 struct DocumentRecipe {

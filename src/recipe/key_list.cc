@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <system_error>
 
 #include "base/text.h"
 #include "recipe/croissant.h"
@@ -224,7 +225,8 @@ class KeyListReader {
     if (data_.tags.contains("Version") && is_name(data_.tags.at("Version"))) recipe_.version = data_.tags.at("Version");
     recipe_.name = name_out_of(recipe_.title);
     if (recipe_.name.empty()) recipe_.name = name_out_of(data_.id.substr(data_.id.find_last_of("/:#") + 1));
-    if (recipe_.name.empty()) throw_at(place_.origin, 1, "it has neither a title nor an id of which a name could be made");
+    if (recipe_.name.empty())
+      throw_at(place_.origin, 1, "it has neither a title nor an id of which a name could be made");
     recipe_.access = access_by_hand(recipe_.homepage);
     recipe_.about = std::make_shared<const Metadata>(std::move(data_));
     return std::move(out_);

@@ -12,8 +12,8 @@
 namespace sabath {
 namespace {
 
-constexpr std::string_view vocabularies[] = {"",        "sc:",     "cr:",      "dct:",
-                                             "schema:", "dcterms:", "https://schema.org/", "http://schema.org/"};
+constexpr std::string_view vocabularies[] = {
+    "", "sc:", "cr:", "dct:", "schema:", "dcterms:", "https://schema.org/", "http://schema.org/"};
 constexpr std::size_t line_bytes_max = 4096, text_bytes_max = 64 * 1024;
 
 }  // namespace
@@ -103,9 +103,9 @@ std::string licence_out_of(std::string text) {
       {"opensource.org/licenses/MIT", "MIT"},
       {"opensource.org/license/mit", "MIT"},
       {"apache.org/licenses/LICENSE-2.0", "Apache-2.0"}};
-  constexpr std::string_view known[] = {"MIT",          "Apache-2.0",   "BSD-2-Clause", "BSD-3-Clause",
-                                        "CC-BY-4.0",    "CC0-1.0",      "CC-BY-SA-4.0", "CC-BY-NC-4.0",
-                                        "GPL-3.0-only", "ODC-By-1.0",   "ODbL-1.0",     "PDDL-1.0"};
+  constexpr std::string_view known[] = {"MIT",          "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause",
+                                        "CC-BY-4.0",    "CC0-1.0",    "CC-BY-SA-4.0", "CC-BY-NC-4.0",
+                                        "GPL-3.0-only", "ODC-By-1.0", "ODbL-1.0",     "PDDL-1.0"};
   for (const auto& [page, licence] : pages)
     if (text.find(page) != text.npos) return std::string(licence);
   if (const std::size_t at = text.find("spdx.org/licenses/"); at != text.npos) text = text.substr(at + 18);

@@ -134,8 +134,8 @@ std::string text_of_recipe(const Recipe& recipe, const std::optional<Url>& page)
   put(out, "references", recipe.references);
   put_metadata(out, data);
   if (recipe.access.kind != AccessKind::open) {
-    out["access"] = Json{{"kind", recipe.access.kind == AccessKind::login ? "login" : "private"},
-                         {"steps", recipe.access.steps}};
+    out["access"] =
+        Json{{"kind", recipe.access.kind == AccessKind::login ? "login" : "private"}, {"steps", recipe.access.steps}};
   }
   Json fragments = Json::array();
   for (const Fragment& fragment : recipe.fragments) fragments.push_back(fragment_json(fragment));

@@ -24,6 +24,7 @@
 #include "session/by_ranks.h"
 #include "session/exit_of.h"
 #include "session/fetch_log.h"
+#include "session/harvest.h"
 #include "session/part_fetch.h"
 #include "session/preflight.h"
 #include "session/state.h"
@@ -130,8 +131,12 @@ std::vector<Recipe> Session::State::wanted(const FetchRequest& request, EventSin
   std::vector<Recipe> recipes;
   const Catalogue known = catalogue();
   made.clear();
+  DocumentAt document_at;
+  if (!settings.offline)
+    document_at = [this](const Url& url) { return documents.at(url, fetchers, settings.rewrites); };
   const auto of_source = [&](const std::string& url) {
-    UrlRecipe one = recipe_for(url, request.name, known, fetchers);
+    UrlRecipe one = recipe_for(url, request.name, known, fetchers, document_at);
+    if (!one.note.empty()) events.on(event::Message{one.note});
     if (!one.text.empty()) made.push_back(one);
     return std::move(one.recipe);
   };
@@ -269,6 +274,8 @@ FetchRecord Session::State::fetch(const FetchRequest& request, EventSink& events
     if (done.fetched_bytes > 0 || !done.failures.empty()) try_append_to_log(open, done, events);
     if (!done.path.empty() && done.selection.empty()) show_by_name(open, known, recipe, Sha256::parse(done.manifest));
     if (ends_the_call(record.assets.back())) break;
+    if (done.failures.empty() && !done.path.empty() && (done.fetched_bytes > 0 || local))
+      harvest(open, Sha256::parse(done.manifest), done.path, done.name, done.kind, settings.program, events, stop);
   }
   for (const auto& what : space.unknown()) events.on(event::Note{"not known before: " + what});
   if (!asset.locals.empty())

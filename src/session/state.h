@@ -50,6 +50,7 @@ struct Session::State {
   std::unique_ptr<Store> store;
   LateFetchers fetchers;
   std::vector<UrlRecipe> made;  // by wanted(), and not written yet
+  UrlDocuments documents;       // that wanted() has read
 };
 
 }  // namespace sabath

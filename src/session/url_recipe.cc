@@ -16,6 +16,7 @@
 #include "base/wording.h"
 #include "recipe/parse.h"
 #include "sabath/error.h"
+#include "sabath/metadata.h"
 #include "sabath/path.h"
 #include "sabath/url.h"
 
@@ -47,6 +48,8 @@ std::string key_in_query(std::string_view query) {
 
 Url parse_source(std::string_view text) {
   Url url = Url::parse(text.substr(0, text.find('#')));
+  if (url.host() == "doi.org" || url.host() == "dx.doi.org" || url.host() == "www.doi.org")
+    url = Url::parse("doi:" + url.path().substr(std::min<std::size_t>(1, url.path().size())));
   if (const std::string key = key_in_query(url.query()); !key.empty()) {
     throw Error(FailureKind::usage,
                 fmt::format("{} has a key in its query ({}), and a recipe would keep it for all to read",
@@ -103,14 +106,40 @@ nlohmann::ordered_json fragment_of(const Url& url, const FetcherSet& fetchers) {
   return {{"id", "main"}, {"type", "file"}, {"path", file}, {"urls", {url.text()}}};
 }
 
-// All that it fetches is this URL.
+// All that it fetches is this URL, or what the document there says.
 bool is_of(const Recipe& recipe, const Url& url) {
+  const auto& pages = metadata_of(recipe).read_from;
+  if (const auto page = pages.find("name"); page != pages.end() && page->second == std::vector{url.text()}) return true;
   return recipe.fragments.size() == 1 && recipe.fragments.front().urls == std::vector{url} && !recipe.git;
 }
 
 std::string shown_source(const Recipe& recipe) {
   const bool has_url = !recipe.fragments.empty() && !recipe.fragments.front().urls.empty();
   return has_url ? recipe.fragments.front().urls.front().display() : recipe.origin;
+}
+
+// `own`, or with a number where another recipe has it.
+std::string free_name(const std::string& own, const std::set<std::string>& taken) {
+  std::string chosen = own;
+  for (unsigned n = 2; taken.contains(to_lower(chosen)); ++n) {
+    if (n > same_names_max) {
+      throw Error(FailureKind::usage, fmt::format("{} recipes have the name {} and a number", same_names_max, own),
+                  "choose the name yourself");
+    }
+    chosen = fmt::format("{}-{}", own.substr(0, name_bytes_max), n);
+  }
+  return chosen;
+}
+
+// The first of what is not understood, with its place.
+std::string note_of(const DocumentRecipe& document, const Url& url) {
+  constexpr std::size_t shown_max = 5;
+  const auto& others = document.passed_over;
+  std::string note = fmt::format("{} is read as {}", printable(url.display(), 1000), document.standard);
+  for (std::size_t i = 0; i < std::min(others.size(), shown_max); ++i)
+    note += fmt::format("{}{}", i == 0 ? "; not understood: " : ", ", others[i]);
+  if (others.size() > shown_max) note += fmt::format(", and {} more", others.size() - shown_max);
+  return note;
 }
 
 }  // namespace
@@ -121,10 +150,9 @@ bool names_source(std::string_view word) {
   return letters_and_digits.substr(0, 52).find(word.front()) != std::string_view::npos;
 }
 
-UrlRecipe recipe_for(std::string_view text, const std::string& name, const Catalogue& known,
-                     const FetcherSet& fetchers) {
+UrlRecipe recipe_for(std::string_view text, const std::string& name, const Catalogue& known, const FetcherSet& fetchers,
+                     const DocumentAt& document_at) {
   const Url url = parse_source(text);
-  nlohmann::ordered_json fragment = fragment_of(url, fetchers);
   std::set<std::string> taken;
   for (const Catalogue::Listed& listed : known.all(std::nullopt)) {
     taken.insert(to_lower(fs::path(listed.file).stem().native()));
@@ -139,21 +167,25 @@ UrlRecipe recipe_for(std::string_view text, const std::string& name, const Catal
                   "give another name");
     }
   }
-  const std::string own = name.empty() ? own_name(url) : name;
-  std::string chosen = own;
-  for (unsigned n = 2; name.empty() && taken.contains(to_lower(chosen)); ++n) {
-    if (n > same_names_max) {
-      throw Error(FailureKind::usage, fmt::format("{} recipes have the name {} and a number", same_names_max, own),
-                  "choose the name yourself");
-    }
-    chosen = fmt::format("{}-{}", own, n);
+  UrlDocuments::Found document;
+  const bool asks = document_at && fetchers.resolver_for(url) == nullptr && may_describe(url);
+  if (asks) document = document_at(url);
+  const auto free = [&](const std::string& own) { return name.empty() ? free_name(own, taken) : name; };
+  const std::string origin = "the recipe of " + printable(url.display(), 1000);
+  if (document.recipe) {
+    Recipe& recipe = document.recipe->recipe;
+    recipe.name = free(recipe.name);
+    std::string written = text_of_recipe(recipe, url);
+    return {parse_recipe(written, origin, recipe.kind), written, note_of(*document.recipe, url)};
   }
-  const nlohmann::ordered_json recipe{{"schema", 1},
-                                      {"kind", "dataset"},
-                                      {"name", chosen},
-                                      {"fragments", nlohmann::ordered_json::array({std::move(fragment)})}};
+  const Url source = document.leads_on ? Url::parse("landing+" + url.text()) : url;
+  nlohmann::ordered_json recipe{{"schema", 1},
+                                {"kind", "dataset"},
+                                {"name", free(own_name(url))},
+                                {"fragments", nlohmann::ordered_json::array({fragment_of(source, fetchers)})}};
+  if (document.leads_on) recipe["read_from"] = {{"name", url.text()}};
   std::string written = recipe.dump(2) + "\n";
-  return {parse_recipe(written, "the recipe of " + printable(url.display(), 1000), AssetKind::dataset), written};
+  return {parse_recipe(written, origin, AssetKind::dataset), written};
 }
 
 fs::path home_for_recipes(const std::vector<fs::path>& homes) {
@@ -167,7 +199,8 @@ fs::path home_for_recipes(const std::vector<fs::path>& homes) {
 }
 
 void write_recipe(const UrlRecipe& made, const fs::path& home, EventSink& events) {
-  const fs::path file = home / "datasets" / (made.recipe.name + ".json");
+  constexpr const char* folders[] = {"datasets", "models", "workflows"};
+  const fs::path file = home / folders[static_cast<std::size_t>(made.recipe.kind)] / (made.recipe.name + ".json");
   make_directories(file.parent_path());
   if (try_lstat(file)) {
     throw Error(FailureKind::storage,

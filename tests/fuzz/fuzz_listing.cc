@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/checksum_list.h"
 #include "base/metalink.h"
 #include "base/text.h"
 #include "base/xml.h"
@@ -20,6 +21,7 @@
 #include "resolvers/directory.h"
 #include "resolvers/index_page.h"
 #include "resolvers/records.h"
+#include "resolvers/signposting.h"
 #include "s3/listing.h"
 #include "sabath/error.h"
 
@@ -106,6 +108,14 @@ void read(std::uint8_t format, std::string_view text) {
         (void)globus::failure_of(globus::parse_task(t, "globus"), "id", "w");
       },
       [](std::string_view t) { (void)globus::parse_file(t, "globus"), (void)globus::parse_https_server(t, "globus"); },
+      [](std::string_view t) {
+        for (const auto& file : parse_checksum_list(t, top().resolve("SHA256SUMS"), top()))
+          check(file.urls.front().text().starts_with(top().text()) &&
+                (!file.checksum.empty() || !file.unchecked.empty()));
+        static_cast<void>(is_checksum_list(t));
+      },
+      [](std::string_view t) { check_files(files_of_links(links_of_page(t), top())); },
+      [](std::string_view t) { check_files(files_of_links(parse_link_set(t, top(), top()), top())); },
   };
   formats[format % formats.size()](text);
 }

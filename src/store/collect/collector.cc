@@ -244,6 +244,10 @@ void Collector::remove_leftovers(const Survey& survey) {
     const auto mark = used_at(store_.layout, *root);
     if (mark && now_ns_ - *mark > ns(policy_.undo_window) + ns(policy_.grace)) ::unlink(it->path().c_str());
   }
+  for (fs::directory_iterator it(facts_room(store_.layout), error), end; !error && it != end; it.increment(error)) {
+    const auto root = Sha256::try_parse(it->path().filename().native());
+    if (root && !survey.roots.contains(*root) && !used_at(store_.layout, *root)) ::unlink(it->path().c_str());
+  }
   store_.evidence.tidy();
   store_.arrivals.tidy();
 }

@@ -50,9 +50,12 @@ bool Layout::has_directory(std::string_view name) {
       top.objects(),     top.packs(),    top.manifests(),  top.refs(),     top.indexes(),  top.aliases(),
       top.views(),       top.partials(), top.pins(),       top.verified(), top.arrivals(), top.records(),
       top.temporaries(), top.trash(),    top.quarantine(), top.leases(),   top.used(),     top.reservations(),
-      top.checked(),     top.clones(),   top.recipes(),    top.names()};
+      top.checked(),     top.clones(),   top.recipes(),    top.names(),    facts_room(top)};
   return std::ranges::find(all, std::filesystem::path(name)) != std::end(all);
 }
+
+std::filesystem::path facts_room(const Layout& layout) { return layout.root() / "facts"; }
+std::filesystem::path facts_file(const Layout& layout, const Sha256& root) { return facts_room(layout) / root.hex(); }
 
 std::vector<std::filesystem::path> rooms_of_all(const Layout& layout, const std::filesystem::path& own) {
   std::vector<std::filesystem::path> all{own};

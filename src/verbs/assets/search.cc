@@ -14,6 +14,7 @@
 #include "store/leases/uses.h"
 #include "store/shared.h"
 #include "verbs/assets/asset_summary.h"
+#include "verbs/assets/harvested_texts.h"
 #include "verbs/records.h"
 #include "verbs/request.h"
 #include "verbs/verb.h"
@@ -50,7 +51,7 @@ bool before(const Ranked& a, const Ranked& b) {
 
 bool asks_nothing(const SearchRequest& request) {
   const bool text = !request.pattern.empty() || !request.author.empty() || !request.licence.empty() ||
-                    !request.doi.empty() || !request.format.empty();
+                    !request.doi.empty() || !request.format.empty() || !request.shape.empty();
   return !text && request.more.empty() && request.tags.empty() && !request.kind && !request.access && !request.size_min;
 }
 
@@ -65,6 +66,7 @@ RecipeFilter filter_of(const SearchRequest& request) {
   filter.licence = request.licence;
   filter.doi = request.doi;
   filter.format = request.format;
+  filter.shape = request.shape;
   filter.size_min = request.size_min;
   return filter;
 }
@@ -83,8 +85,9 @@ ListRecord search(Session& session, const SearchRequest& request, EventSink&, st
   const RecipeQuery query(filter_of(request));
   const CatalogueIndex index(catalogue, index_directory(request.environment));
   std::vector<Answer> answers;
+  const HarvestedTexts harvested(layout_for_user(settings.store));
   for (const CatalogueIndex::Item& item : index.items()) {
-    if (const unsigned fit = query.fit(item.entry); fit > 0) answers.push_back({fit, &item});
+    if (const unsigned fit = harvested.fit(query, item.entry); fit > 0) answers.push_back({fit, &item});
   }
   std::ranges::stable_sort(answers, std::greater<>{}, &Answer::fit);
   ListRecord record;
@@ -118,6 +121,7 @@ Json call_search(Session& session, JsonObject& request, EventSink& events, std::
   asked.licence = request.try_text("licence").value_or("");
   asked.doi = request.try_text("doi").value_or("");
   asked.format = request.try_text("format").value_or("");
+  asked.shape = request.try_text("shape").value_or("");
   asked.size_min = request.try_size("min_size");
   asked.limit = request.try_uint("limit").value_or(asked.limit);
   asked.environment = environment_in(request);

@@ -9,6 +9,7 @@
 #include "hub/revision.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
+#include "session/harvest.h"
 #include "session/registration.h"
 #include "store/adopt_tree.h"
 #include "verbs/assets/assets.h"
@@ -43,7 +44,10 @@ AdoptionRecord adopt(Session& session, const AdoptionRequest& request, EventSink
   if (request.name.empty()) return record;
   const std::string steps = fmt::format("sabath adopt {} --name {}", record.directory.native(), request.name);
   Registration known = register_name(settings, *store, request.name, tree.root, steps);
-  if (known.leads_here) record.known_by = std::move(known.file);
+  if (known.leads_here) {
+    record.known_by = std::move(known.file);
+    harvest(*store, tree.root, record.directory, request.name, AssetKind::dataset, settings.program, events, stop);
+  }
   // A recipe of a directory that pins nothing has the name: its user may want this text instead.
   record.recipe = !known.leads_here ? recipe_text(request.name, tree.root, steps) : std::move(known.recipe);
   return record;

@@ -76,8 +76,9 @@ TEST(Croissant, ThatIsHostileOrEmptyIsRefused) {
   EXPECT_EQ(read(R"({"@type":"cr:FileSet","@id":"a","includes":"data/*.txt"})").access.kind, AccessKind::restricted)
       << "no file fits";
   for (const char* pattern : {"../*.txt", "/etc/*", "data/../../*"})
-    EXPECT_NE(refused(R"({"@type":"cr:FileSet","@id":"a","includes":")" + std::string(pattern) + R"("})").find("no pattern"),
-              std::string::npos)
+    EXPECT_NE(
+        refused(R"({"@type":"cr:FileSet","@id":"a","includes":")" + std::string(pattern) + R"("})").find("no pattern"),
+        std::string::npos)
         << pattern;
   EXPECT_NE(refused(R"({"@type":"cr:FileObject","@id":"a","contentUrl":"https://u:secret@a.example/f"})"), "");
   EXPECT_NE(

@@ -51,6 +51,8 @@ Action declare(OptionSet& set) {
   set.option("--licence", "SPDX", request.licence, "under this licence");
   set.option("--doi", "DOI", request.doi, "with this DOI");
   set.option("--format", "NAME", request.format, "in this format, as the recipe or its files' endings say");
+  set.option("--shape", "N,N,...", request.shape,
+             "with an array of this shape, in the recipe or in files in the store");
   set.size("--min-size", "SIZE", request.size_min, "of at least this size, where the recipe says it");
   set.count("--limit", "N", 10'000, options->limit, "answers at most (100)");
   set.flag("--names", options->names, "one name a line and nothing else");
@@ -67,6 +69,7 @@ constexpr Verb search_verb{
     "sabath search 'diffraction|ptycho'\n"
     "sabath search --kind model hdf5\n"
     "sabath search --licence MIT --tag task=regression --min-size 1G",
+    "What files in the store say of themselves is searched, too: attributes of HDF5, features, columns. "
     "The best answers come first: by the name, the title, other texts; of equals those in the store, and the last "
     "used. "
     "An index in the user's cache directory keeps what recipes say (docs/catalogues.md). Exit code 3 when nothing "

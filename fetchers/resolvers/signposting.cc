@@ -1,0 +1,167 @@
+#include "resolvers/signposting.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <set>
+
+#include "base/glob.h"
+#include "base/json_reader.h"
+#include "base/text.h"
+#include "http/document.h"
+#include "resolvers/html_tags.h"
+#include "sabath/error.h"
+#include "sabath/path.h"
+#include "set/known_fetchers.h"
+
+namespace sabath {
+namespace {
+
+constexpr std::string_view landing_prefix = "landing+";
+constexpr std::size_t links_max = 100'000, page_bytes_max = 16UL << 20;
+constexpr std::array<std::string_view, 5> relations = {"item", "linkset", "describedby", "cite-as", "license"};
+
+std::optional<Url> try_resolve_link(const Url& page, const std::string& target) {
+  try {
+    Url url = page.resolve(as_reference(target));
+    if (url.scheme() == "https" || url.scheme() == "http") return url;
+  } catch (const Error&) {
+    return std::nullopt;  // a link is a hint
+  }
+  return std::nullopt;
+}
+
+Document ask_for(const Url& url, const char* type, std::optional<Reach> bound, Transport& transport, Inquiry& inquiry) {
+  Question question{.url = inquiry.rewritten(url),
+                    .headers = {fmt::format("Accept: {}", type)},
+                    .size_max = page_bytes_max,
+                    .accept = {200}};
+  if (question.url == url) question.bound = bound;  // a rewrite rule is the user's own word
+  std::optional<Document> document;
+  inquiry.attempt(question.url,
+                  [&](Traffic& traffic) { document = ask(transport, question, traffic, inquiry.stop()); });
+  return std::move(*document);
+}
+
+bool is_page(const Document& document) {
+  return document.content_type == "text/html" || document.content_type == "application/xhtml+xml";
+}
+
+void add_some(std::vector<Link>& all, std::vector<Link> more) {
+  for (Link& link : more)
+    if (all.size() < links_max) all.push_back(std::move(link));
+}
+
+[[noreturn]] void refuse_without_items(const Url& page, const std::vector<Link>& links) {
+  std::string hint = "name its files by their URLs, or a document that describes it: Croissant, DataCite";
+  for (const Link& link : links) {
+    const auto url = link.is("describedby") ? try_resolve_link(page, link.target) : std::nullopt;
+    if (url && link.type.find("json") != link.type.npos)
+      hint = fmt::format("it says that {} describes it: name that", printable(url->display(), 1000));
+  }
+  throw Error(FailureKind::unavailable,
+              fmt::format("the page {} names no files by links (rel=\"item\")", page.display()), hint);
+}
+
+class LandingPages : public Resolver {
+ public:
+  explicit LandingPages(std::shared_ptr<Transport> transport) : transport_(std::move(transport)) {}
+  bool lists(const Url&) const override { return true; }
+  Listing resolve(const Url& url, Inquiry& inquiry) override {
+    return read_landing_page(Url::parse(url.text().substr(landing_prefix.size())), {}, {}, *transport_, inquiry);
+  }
+
+ private:
+  std::shared_ptr<Transport> transport_;
+};
+
+}  // namespace
+
+std::vector<Link> links_of_page(std::string_view html) {
+  std::vector<Link> links;
+  HtmlTags tags(html);
+  for (std::string_view tag; tags.next(tag) && links.size() < links_max;) {
+    const auto rel = attribute_of(tag, "link", "rel"), href = attribute_of(tag, "link", "href");
+    if (!rel || !href) continue;
+    const auto type = attribute_of(tag, "link", "type");
+    links.push_back({without_references(trim(*href)), to_lower(trim(*rel)), std::string(type.value_or(""))});
+  }
+  return links;
+}
+
+std::vector<Link> parse_link_set(std::string_view json, const Url& source, const Url& page) {
+  const std::string origin = source.display();
+  const JsonValue document = parse_json(json, origin, {page_bytes_max, 16, 1'000'000});
+  JsonObject top(document, origin, "a link set");
+  const JsonValue::Array* sets = top.try_array("linkset");
+  if (sets == nullptr) top.fail("linkset", "is missing");
+  std::vector<Link> links;
+  for (const JsonValue& value : *sets) {
+    JsonObject set(value, origin, "a set of links");
+    const std::string anchor = set.try_text("anchor").value_or("");
+    const auto of = anchor.empty() ? std::optional(page) : try_resolve_link(page, anchor);
+    if (!of || *of != page) continue;
+    for (const std::string_view relation : relations) {
+      const JsonValue::Array* targets = set.try_array(relation);
+      if (targets == nullptr) continue;
+      for (const JsonValue& each : *targets) {
+        JsonObject target(each, origin, "a link");
+        if (links.size() < links_max)
+          links.push_back({target.text("href"), std::string(relation), target.try_text("type").value_or("")});
+      }
+    }
+  }
+  return links;
+}
+
+std::vector<ListedFile> files_of_links(const std::vector<Link>& links, const Url& page, std::string_view pattern) {
+  std::vector<ListedFile> files;
+  std::set<std::string> urls, paths;
+  for (const Link& link : links) {
+    const auto url = link.is("item") ? try_resolve_link(page, link.target) : std::nullopt;
+    if (!url || !urls.insert(url->text()).second) continue;
+    const std::string name = url->file_name();
+    if (!pattern.empty() && !glob_matches(pattern, name)) continue;
+    auto path = name.find('/') == name.npos ? RelativePath::try_parse(name) : std::nullopt;
+    if (!path)
+      throw Error(FailureKind::invalid, fmt::format("the page {} names a file {}, which ends in no name of a file",
+                                                    page.display(), printable(url->display())));
+    for (std::size_t n = 2; !paths.insert(path->text()).second; ++n)
+      path = RelativePath::parse(fmt::format("{}/{}", n, name));
+    files.push_back({std::move(*path), {*url}, std::nullopt, {}});
+  }
+  return files;
+}
+
+Listing read_landing_page(const Url& page, std::string_view pattern, std::optional<Reach> bound, Transport& transport,
+                          Inquiry& inquiry) {
+  const Document head = ask_for(page, "text/html, */*;q=0.5", bound, transport, inquiry);
+  // Children are named by the URL that its author means: rewrite rules come into it again when they are read.
+  const Url where = head.url == inquiry.rewritten(page) ? page : head.url;
+  Listing listing;
+  listing.over_tls = head.url.scheme() == "https";
+  std::vector<Link> links;
+  for (const std::string& value : head.links) add_some(links, parse_links(value));
+  if (is_page(head)) add_some(links, links_of_page(head.body));
+  const bool items = std::ranges::any_of(links, [](const Link& link) { return link.is("item"); });
+  const auto set = std::ranges::find_if(
+      links, [](const Link& link) { return link.is("linkset") && link.type.find("json") != link.type.npos; });
+  if (!items && set != links.end()) {
+    if (const auto url = try_resolve_link(where, set->target)) {
+      const Document more = ask_for(*url, "application/linkset+json", head.reach, transport, inquiry);
+      listing.over_tls = listing.over_tls && more.url.scheme() == "https";
+      add_some(links, parse_link_set(more.body, *url, where));
+    }
+  }
+  listing.files = files_of_links(links, where, pattern);
+  if (listing.files.empty()) refuse_without_items(page, links);
+  return listing;
+}
+
+void add_signposting(KnownFetchers& set, const FetcherParts& parts) {
+  set.add(std::make_unique<LandingPages>(parts.transport), {"landing+http", "landing+https"});
+}
+
+}  // namespace sabath

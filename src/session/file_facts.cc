@@ -1,0 +1,231 @@
+#include "session/file_facts.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "base/file.h"
+#include "base/text.h"
+#include "formats/gzip.h"
+#include "formats/inspect_file.h"
+#include "formats/tfrecord.h"
+#include "sabath/error.h"
+#include "sabath/path.h"
+
+namespace sabath {
+namespace {
+
+using Json = nlohmann::ordered_json;
+namespace fs = std::filesystem;
+
+constexpr std::size_t lines_max = 2000, line_bytes_max = 512, numbers_max = 500, values_shown_max = 16;
+constexpr std::size_t table_head_bytes = 64 * 1024, columns_max = 1000;
+constexpr std::uint64_t record_bytes_max = 256ULL << 20;
+constexpr std::string_view endings[] = {".h5",          ".hdf5",  ".hdf",      ".he5",       ".nc",
+                                        ".nc4",         ".keras", ".npy",      ".npz",       ".onnx",
+                                        ".safetensors", ".csv",   ".tfrecord", ".tfrecords", ".gz"};
+
+struct TooLong {};  // the time for all files is over
+
+bool ends_with_one(std::string_view name, std::initializer_list<std::string_view> all) {
+  return std::ranges::any_of(all, [&](std::string_view each) { return name.ends_with(each); });
+}
+
+std::string head_of(const fs::path& file, std::size_t size) {
+  FileBytes source(file);
+  std::string head(size, '\0');
+  head.resize(read_full(source, head));
+  return head;
+}
+
+// A scalar as text; numbers as people write them. nullopt: it is a list or more.
+std::optional<std::string> scalar_of(const Json& value) {
+  if (value.is_string()) return value.get<std::string>();
+  if (value.is_number_integer() || value.is_boolean()) return value.dump();
+  if (value.is_number()) return fmt::format("{}", value.get<double>());
+  return std::nullopt;
+}
+
+std::string text_of_value(const Json& value) {
+  if (const auto one = scalar_of(value)) return *one;
+  if (!value.is_array() || value.size() > values_shown_max) return "";
+  std::string text;
+  for (const Json& each : value) {
+    const auto one = scalar_of(each);
+    if (!one) return "";
+    text += (text.empty() ? "" : ", ") + *one;
+  }
+  return text;
+}
+
+// The names of a table's first line; none: it holds numbers alone.
+std::vector<std::string> columns_of(std::string_view line) {
+  std::vector<std::string> names;
+  std::string name;
+  bool quoted = false, words = false;
+  for (std::size_t i = 0; i <= line.size() && names.size() < columns_max; ++i) {
+    const char c = i < line.size() ? line[i] : ',';
+    if (c == '"' && i < line.size()) {
+      quoted = !quoted;
+    } else if (c == ',' && (!quoted || i == line.size())) {
+      name = std::string(trim(name));
+      words = words || name.find_first_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_") != name.npos;
+      names.push_back(std::exchange(name, {}));
+    } else {
+      name += c;
+    }
+  }
+  if (!words) names.clear();
+  return names;
+}
+
+}  // namespace
+
+bool may_say_facts(std::string_view name) {
+  const std::string lower = to_lower(name);
+  return std::ranges::any_of(endings, [&](std::string_view each) { return lower.ends_with(each); });
+}
+
+FileFacts::FileFacts(fs::path program, std::chrono::milliseconds time_max, std::stop_token stop)
+    : hdf5_(std::move(program)), end_(std::chrono::steady_clock::now() + time_max), stop_(std::move(stop)) {}
+
+void FileFacts::check() const {
+  if (stop_.stop_requested()) throw Error(FailureKind::interrupted, "looking into files was stopped");
+  if (std::chrono::steady_clock::now() >= end_) throw TooLong();
+}
+
+void FileFacts::add(const std::string& key, const std::string& value) {
+  if (value.empty() || lines_.size() == lines_max) return;
+  std::string line = printable(key + "=" + value, line_bytes_max);
+  if (line.size() <= line_bytes_max && seen_.insert(line).second) lines_.push_back(std::move(line));
+}
+
+void FileFacts::add_number(const std::string& key, double value) {
+  const auto known = ranges_.find(key);
+  if (known == ranges_.end()) {
+    if (ranges_.size() < numbers_max) ranges_.emplace(key, std::pair(value, value));
+    return;
+  }
+  known->second.first = std::min(known->second.first, value);
+  known->second.second = std::max(known->second.second, value);
+}
+
+// Attributes of the file itself have their own names; those of an object stand behind its name.
+void FileFacts::read_hdf5(const fs::path& file) {
+  if (!hdf5_works_) return;
+  Json record;
+  try {
+    record = hdf5_.inspect(file, stop_);
+  } catch (const Error& error) {
+    hdf5_works_ = error.failure().kind != FailureKind::command;  // there is no such program
+    throw;
+  }
+  add("format", "hdf5");
+  for (const Json& object : record.at("objects")) {
+    std::string name = object.value("path", "");
+    name.erase(0, std::min(name.find_first_not_of('/'), name.size()));
+    if (object.contains("shape") && object["shape"].is_array()) {
+      const auto shape = object["shape"].get<std::vector<std::uint64_t>>();
+      add(name + ".shape", fmt::format("{}", fmt::join(shape, ",")));
+    }
+    if (object.value("kind", "") == "dataset" && object.contains("type") && object["type"].is_string())
+      add(name + ".dtype", object["type"].get<std::string>());
+    if (!object.contains("attributes")) continue;
+    for (const Json& attribute : object["attributes"]) {
+      const std::string own = attribute.value("name", ""), key = name.empty() ? own : name + "@" + own;
+      if (own == "_NCProperties") add("format", "netcdf");
+      const Json value = attribute.contains("value") ? attribute["value"] : Json();
+      add(key, text_of_value(value));
+      if (value.is_number()) add_number(key, value.get<double>());
+    }
+  }
+}
+
+void FileFacts::read_arrays(const fs::path& file) {
+  const InspectRecord record = inspect_file(file, [&] { check(); });
+  if (record.format == "unknown" || !record.code.empty()) return;
+  add("format", record.format);
+  for (const FileArray& array : record.arrays) {
+    const std::string before = array.name.empty() ? "" : array.name + ".";
+    add(before + "shape", fmt::format("{}", fmt::join(array.shape, ",")));
+    add(before + "dtype", array.type);
+  }
+  for (const auto& [key, value] : record.metadata) add(key, value);
+  if (!record.graph) return;
+  for (const auto* values : {&record.graph->inputs, &record.graph->outputs}) {
+    for (const GraphValue& value : *values) {
+      add(values == &record.graph->inputs ? "input" : "output", value.name);
+      add(value.name + ".shape", fmt::format("{}", fmt::join(value.shape, ",")));
+      add(value.name + ".dtype", value.type);
+    }
+  }
+  for (const auto& [domain, version] : record.graph->opsets)
+    add("opset", domain.empty() ? fmt::to_string(version) : fmt::format("{} {}", domain, version));
+  for (const auto& [name, count] : record.graph->operators) add("operator", name);
+  add("producer", record.graph->producer);
+}
+
+// Of the first record alone.
+void FileFacts::read_records(const fs::path& file) {
+  FileBytes packed(file);
+  std::optional<InflateSource> unpacked;
+  if (head_of(file, 2) == "\x1f\x8b") unpacked.emplace(packed, InflateSource::Form::gzip, file.native());
+  TfrecordReader reader(unpacked ? static_cast<ByteSource&>(*unpacked) : packed, file.native());
+  const auto record = reader.next([&] { check(); });
+  if (!record || !record->whole() || record->bytes > record_bytes_max) return;
+  const auto features = try_parse_example(record->data);
+  if (!features || features->empty()) return;
+  add("format", "tfrecord");
+  for (const ExampleFeature& feature : *features) {
+    add("feature", feature.name);
+    add(feature.name + ".dtype", std::string(name_of(feature.kind)));
+    add(feature.name + ".shape", fmt::to_string(feature.values));
+  }
+}
+
+void FileFacts::read_columns(const fs::path& file) {
+  const std::string head = head_of(file, table_head_bytes);
+  const std::size_t end = head.find('\n');
+  if (end == head.npos || !is_utf8(head.substr(0, end))) return;
+  for (const std::string& name : columns_of(trim(std::string_view(head).substr(0, end)))) add("column", name);
+}
+
+void FileFacts::read(const fs::path& file) {
+  std::string name = to_lower(file.filename().native());
+  const bool packed = name.ends_with(".gz");
+  if (packed) name.resize(name.size() - 3);
+  if (ends_with_one(name, {".tfrecord", ".tfrecords"})) return read_records(file);
+  if (packed) return;
+  if (head_of(file, 8) == "\x89HDF\r\n\x1a\n") return read_hdf5(file);
+  if (ends_with_one(name, {".npy", ".npz", ".onnx", ".safetensors"})) return read_arrays(file);
+  if (name.ends_with(".csv")) return read_columns(file);
+}
+
+bool FileFacts::look_into(const fs::path& file) {
+  const std::size_t before = lines_.size();
+  try {
+    check();
+    read(file);
+  } catch (const TooLong&) {
+    return false;
+  } catch (const Json::exception&) {
+    return false;  // what another process said is not what was expected
+  } catch (const Error& error) {
+    if (error.failure().kind == FailureKind::interrupted) throw;
+    return false;
+  }
+  return lines_.size() > before;
+}
+
+std::vector<std::string> FileFacts::lines() const {
+  std::vector<std::string> all = lines_;
+  for (const auto& [key, range] : ranges_) {
+    if (range.first < range.second && all.size() < lines_max)
+      all.push_back(printable(fmt::format("{}.range={}..{}", key, range.first, range.second), line_bytes_max));
+  }
+  return all;
+}
+
+}  // namespace sabath

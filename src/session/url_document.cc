@@ -1,0 +1,87 @@
+#include "session/url_document.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+
+#include "base/text.h"
+#include "recipe/parse.h"
+#include "sabath/error.h"
+
+namespace sabath {
+namespace {
+
+constexpr std::string_view ends_of_documents[] = {".json", ".jsonld", ".html", ".htm", "readme.md"};
+
+// The text of a document. What does not begin like one ends the transfer, as does what is too long: it is data.
+class DocumentSink final : public Sink {
+ public:
+  struct NoDocument {};
+  void begin(const ContentInfo& info) override {
+    text.clear();
+    if (info.size_bytes.value_or(0) > recipe_size_max) throw NoDocument();
+    if (!info.final_url.empty()) final_url = info.final_url;
+  }
+  void write(std::span<const std::byte> bytes) override {
+    text.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    const std::string_view front = trim(std::string_view(text).substr(text.starts_with("\xEF\xBB\xBF") ? 3 : 0, 4096));
+    const bool like_one = front.empty() || std::string_view("{[<\"-").find(front.front()) != std::string_view::npos;
+    if (!like_one || text.size() > recipe_size_max) throw NoDocument();
+  }
+  std::string text, final_url;
+};
+
+bool leads_on(const std::string& page) {
+  const std::string front = to_lower(std::string_view(page).substr(0, 256 * 1024));
+  if (!trim(front).starts_with('<')) return false;
+  for (const char* const relation : {"item", "linkset", "describedby"})
+    for (const char* const quote : {"\"", "'"})
+      if (front.find(std::string("rel=") + quote + relation + quote) != front.npos) return true;
+  return false;
+}
+
+}  // namespace
+
+bool may_describe(const Url& url) {
+  const std::string& scheme = url.scheme();
+  if (scheme != "https" && scheme != "http" && scheme != "file") return false;
+  const std::string name = to_lower(url.file_name());
+  return name.find('.') == name.npos ||
+         std::ranges::any_of(ends_of_documents, [&](std::string_view end) { return name.ends_with(end); });
+}
+
+const UrlDocuments::Found& UrlDocuments::at(const Url& url, const FetcherSet& fetchers, const RewriteRules& rewrites,
+                                            const std::stop_token& stop) {
+  const auto [place, fresh] = read_.try_emplace(url.text());
+  Found& found = place->second;
+  const Url there = rewritten(url, rewrites);
+  Fetcher* fetcher = fresh ? fetchers.find(there.scheme()) : nullptr;
+  if (fetcher == nullptr) return found;
+  DocumentSink sink;
+  try {
+    Traffic traffic;
+    fetcher->read({.url = there, .offset = 0, .length = std::nullopt, .expected = {}}, sink, traffic, stop);
+  } catch (const DocumentSink::NoDocument&) {
+    return found;
+  } catch (const Error& error) {
+    if (stop.stop_requested()) throw;
+    return found;  // the fetch of it says why
+  }
+  if (!is_utf8(sink.text)) return found;
+  // Where a redirect led the document's own relative URLs stand; a rewrite rule leads there without its author's word.
+  const auto led = there == url ? Url::try_parse(sink.final_url) : std::nullopt;
+  found.leads_on = leads_on(sink.text);
+  try {
+    found.recipe = try_read_document(sink.text, {url.display(), led && led->scheme() == url.scheme() ? *led : url});
+  } catch (const Error& error) {
+    // JSON that describes no asset is data, also where it is malformed.
+    const bool described = sink.text.find("mlcommons.org/croissant") != sink.text.npos ||
+                           sink.text.find("schema.org") != sink.text.npos ||
+                           sink.text.find("\"hpc:") != sink.text.npos ||
+                           sink.text.find("\"titles\"") != sink.text.npos || sink.text.starts_with("---");
+    if (error.failure().kind != FailureKind::invalid || described) throw;
+  }
+  return found;
+}
+
+}  // namespace sabath
