@@ -1,6 +1,7 @@
 // Listings of servers, as text: the entries that each format accepts, and those that it refuses.
 #include <gtest/gtest.h>
 
+#include "base/checksum_list.h"
 #include "ftp/listing.h"
 #include "hf/place.h"
 #include "http/links.h"
@@ -12,6 +13,7 @@
 #include "resolvers/index_page.h"
 #include "resolvers/pages.h"
 #include "resolvers/records.h"
+#include "resolvers/signposting.h"
 #include "sabath/error.h"
 
 namespace sabath {
@@ -319,6 +321,63 @@ TEST(Lfs, ReadsItsOwnUrls) {
     const Url url = Url::parse("lfs+https://h/r.git/info/lfs/" + tail);
     EXPECT_EQ(kind_of([&] { (void)lfs::parse_object(url); }), FailureKind::unavailable) << tail;
   }
+}
+
+TEST(ChecksumLists, AreKnownByTheirNames) {
+  const auto is = [](const char* name) {
+    return names_checksum_list(Url::parse(std::string("https://a.example/d/") + name));
+  };
+  for (const char* name : {"SHA256SUMS", "SHA256SUMS.txt", "sha512sum.txt", "md5sums", "MD5SUMS.asc", "B2SUMS",
+                           "x-1.0-CHECKSUM", "tool_1.2_SHA256SUMS", "checksums.txt", "f.tar.gz.sha256", "f.md5",
+                           "f.sha1.txt", "checksums.sha256", "f.b3sum"})
+    EXPECT_TRUE(is(name)) << name;
+  for (const char* name :
+       {"f.h5", "sums.txt", "md5", "sha256.h5", "sha256sums.tar.gz", "readme.txt", "list.b2", "", "f.sha256.json"})
+    EXPECT_FALSE(is(name)) << name;
+}
+
+TEST(ChecksumLists, AreReadLineByLine) {
+  const std::string a(64, 'a'), b(32, 'b'), c(128, 'C');
+  const auto read = [](const std::string& text, const char* name = "list") {
+    return parse_checksum_list(text, top.resolve(name), top);
+  };
+  const auto files = read("\xEF\xBB\xBF# by us\r\n" + a + "  ./x/y\r\n" + b + " *x/y\nMD5 (p (1).h5) = " + b +
+                          "\nRMD160 (q) = abcd\n" + c + "\tz\n" + a + "  list\n");
+  ASSERT_EQ(files.size(), 4u);
+  EXPECT_EQ(files[0].path.text(), "x/y");
+  EXPECT_EQ(files[0].checksum.sha256, a);
+  EXPECT_EQ(files[0].checksum.md5, b);
+  EXPECT_EQ(files[1].urls[0].text(), "https://a.example/d%20x/p%20(1).h5");
+  EXPECT_EQ(files[2].unchecked, "rmd160");
+  EXPECT_EQ(files[3].checksum.sha512, std::string(128, 'c'));
+  EXPECT_EQ(read(a, "x.blake3").at(0).unchecked, "blake3") << "as many digits, another hash";
+  EXPECT_TRUE(is_checksum_list(a + "  f\n"));
+  EXPECT_FALSE(is_checksum_list(a + "\n")) << "this may be any file";
+  EXPECT_FALSE(is_checksum_list("https://a.example/f.h5\n"));
+  for (const std::string& bad :
+       {a + "  ../x", a + "  /x", a + "  x\nnone", "SHA256 (x) = " + b, a + "  x\n" + std::string(64, 'b') + "  x",
+        std::string(20'000, 'a'), std::string(), std::string("# nothing\n")})
+    EXPECT_EQ(kind_of([&] { (void)read(bad); }), FailureKind::invalid) << bad.substr(0, 100);
+}
+
+TEST(Signposting, NamesItems) {
+  const Url page = Url::parse("https://a.example/record/7");
+  const auto links = links_of_page(
+      "<html><!-- <link rel=item href=no> --><link href='f/a.h5' rel=\"item\"><LINK REL=item HREF=\"/b c.csv\">"
+      "<link rel=\"stylesheet\" href=\"s.css\"><link rel='item' href='file:///etc/passwd'>"
+      "<link rel=item href='https://o.example/f/a.h5'>");
+  const auto files = files_of_links(links, page);
+  ASSERT_EQ(files.size(), 3u);
+  EXPECT_EQ(files[0].urls[0].text(), "https://a.example/record/f/a.h5");
+  EXPECT_EQ(files[1].path.text(), "b c.csv");
+  EXPECT_EQ(files[2].path.text(), "2/a.h5");
+  EXPECT_EQ(files_of_links(links, page, "*.csv").size(), 1u);
+  const auto set = parse_link_set(R"({"linkset":[{"anchor":"https://a.example/record/7","item":[{"href":"x"}]},
+    {"anchor":"https://a.example/other","item":[{"href":"y"}]},{"item":[{"href":"z"}]}]})",
+                                  page, page);
+  EXPECT_EQ(set.size(), 2u);
+  for (const char* bad : {"{}", "[]", R"({"linkset":7})", R"({"linkset":[{"item":[{}]}]})"})
+    EXPECT_EQ(kind_of([&] { (void)parse_link_set(bad, page, page); }), FailureKind::invalid) << bad;
 }
 
 }  // namespace
