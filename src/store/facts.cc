@@ -4,6 +4,7 @@
 
 #include "base/file.h"
 #include "sabath/error.h"
+#include "store/disk/facts_names.h"
 #include "store/disk/listing.h"
 #include "store/disk/small_file.h"
 #include "store/state.h"

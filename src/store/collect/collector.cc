@@ -13,6 +13,7 @@
 #include "base/file.h"
 #include "base/wording.h"
 #include "sabath/error.h"
+#include "store/disk/facts_names.h"
 #include "store/disk/ref_file.h"
 #include "store/disk/small_file.h"
 #include "store/space/reservation.h"

@@ -9,6 +9,7 @@
 #include "sabath/error.h"
 #include "sabath/path.h"
 #include "sabath/recipe.h"
+#include "store/disk/facts_names.h"
 #include "store/disk/listing.h"
 
 namespace sabath {

@@ -73,10 +73,6 @@ class Layout {
   Members members_;
 };
 
-// facts/<64 hex>: what files of a root say of themselves (store/facts.h).
-[[nodiscard]] std::filesystem::path facts_room(const Layout& layout);
-[[nodiscard]] std::filesystem::path facts_file(const Layout& layout, const Sha256& root);
-
 // A room of this user, such as views(), and the same of all other users.
 [[nodiscard]] std::vector<std::filesystem::path> rooms_of_all(const Layout& layout, const std::filesystem::path& own);
 
