@@ -60,9 +60,12 @@ std::optional<SumLine> try_tagged(std::string_view line) {
 }
 
 std::optional<SumLine> try_sum_line(std::string_view line) {
-  if (auto tagged = try_tagged(line)) return tagged;
   const bool escaped = line.starts_with('\\');
   if (escaped) line.remove_prefix(1);
+  if (auto tagged = try_tagged(line)) {
+    if (escaped) tagged->name = unescaped(tagged->name);
+    return tagged;
+  }
   const std::string_view hex = line.substr(0, line.find_first_of(" \t"));
   if (!is_hex(hex) || !is_sum_length(hex.size())) return std::nullopt;
   std::string_view name = line.substr(hex.size());
