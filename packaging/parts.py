@@ -79,7 +79,7 @@ def apt_options(work):
     return options
 
 
-def by_packages(part, work, state):
+def by_packages(part, arch, work, state):
     """Through the clients of package registries, as this machine has them configured."""
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "cwd": work}
     if "debian" in part and shutil.which("apt-get"):
@@ -90,9 +90,8 @@ def by_packages(part, work, state):
     if "npm" in part and shutil.which("npm"):
         subprocess.call(["npm", "pack", "-s", part["npm"]], **quiet)
     if "pypi" in part:
-        for arch in ("x86_64", "aarch64"):
-            subprocess.call([sys.executable, "-m", "pip", "-q", "download", "--no-deps", "--only-binary=:all:",
-                             "--platform", "manylinux_2_28_" + arch, "-d", work, part["pypi"]], **quiet)
+        subprocess.call([sys.executable, "-m", "pip", "-q", "download", "--no-deps", "--only-binary=:all:",
+                         "--platform", "manylinux_2_28_" + arch, "-d", work, part["pypi"]], **quiet)
 
 
 def fetch(directory, arch):
@@ -104,7 +103,7 @@ def fetch(directory, arch):
             wanted = [file for file in files_of(part, arch) if not is_there(directory, file)]
             if not wanted:
                 continue
-            by_packages(part, work, state)
+            by_packages(part, arch, work, state)
             for file in wanted:
                 if not is_there(work, file):
                     by_url(file, work)

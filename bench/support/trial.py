@@ -9,6 +9,7 @@ import typing
 from . import measure, ours
 
 PINNED, CHECKED = "sabath pinned", "sabath"  # the manifest's root is pinned; only what the recipe says is known
+BESIDE = ", the other build"
 
 
 @dataclasses.dataclass
@@ -100,6 +101,12 @@ class Row:
         return sorted({run.usage.exit for run in self.runs} - {0})
 
 
+def beside(tools, program, other):
+    """These tools, and each of ours once more with another build of the program in its place."""
+    return tools + [dataclasses.replace(tool, name=tool.name + BESIDE, argv=[other if word == program else word for word in tool.argv])
+                    for tool in tools if tool.is_ours]
+
+
 class Outcome:
     def __init__(self, trial):
         self.trial = trial
@@ -115,6 +122,10 @@ class Outcome:
         rows = [row for row in self.rows.values() if not row.tool.is_ours and row.counts and
                 re.match(pattern, row.tool.name) and verifies in (None, row.tool.verifies)]
         return min(rows, key=lambda row: row.wall_s, default=None)
+
+    def against_the_other_build(self):
+        pairs = [(row, self.rows[name + BESIDE]) for name, row in self.rows.items() if name + BESIDE in self.rows]
+        return [Bar(f"{row.tool.name}: <= 1.10 x the other build", row.wall_s / other.wall_s, 1.10, "x") for row, other in pairs]
 
     def reference(self):
         return statistics.median(self.references) if self.references else None
@@ -142,7 +153,7 @@ def run(trial, rounds, ground, kept):
     outcome = Outcome(trial)
     try:
         run_rounds(outcome, rounds, ground)
-        outcome.bars = trial.bars(outcome)
+        outcome.bars = trial.bars(outcome) + outcome.against_the_other_build()
     finally:
         outcome.rows = {name: row for name, row in outcome.rows.items() if row.runs}
         if outcome.rows:

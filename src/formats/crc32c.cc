@@ -5,6 +5,7 @@
 #include <cstring>
 
 #if defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__))
+#include <cpuid.h>
 #include <immintrin.h>
 #define SABATH_CRC_INSTRUCTION
 #endif
@@ -41,6 +42,11 @@ std::uint32_t word_at(const char* at) {
 }
 
 #ifdef SABATH_CRC_INSTRUCTION
+bool has_crc_instruction() noexcept {  // some compilers' __builtin_cpu_supports() says no to everything
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  return __get_cpuid(1, &a, &b, &c, &d) == 1 && (c & bit_SSE4_2) != 0;
+}
+
 __attribute__((__target__("sse4.2"))) std::uint32_t crc32c_by_instruction(std::string_view bytes,
                                                                           std::uint32_t before) {
   std::uint64_t crc = ~before;
@@ -74,7 +80,7 @@ std::uint32_t crc32c_by_tables(std::string_view bytes, std::uint32_t before) noe
 
 std::uint32_t crc32c(std::string_view bytes, std::uint32_t before) noexcept {
 #ifdef SABATH_CRC_INSTRUCTION
-  static const bool has_instruction = __builtin_cpu_supports("sse4.2") != 0;
+  static const bool has_instruction = has_crc_instruction();
   if (has_instruction) return crc32c_by_instruction(bytes, before);
 #endif
   return crc32c_by_tables(bytes, before);

@@ -24,10 +24,13 @@ gives 0 "$sabath" list
 gives 0 "$sabath" fetch --json data
 path=$("$sabath" path data)
 [ "$(sha256sum <"$path/d/file.bin" | cut -d' ' -f1)" = "$sha256" ] || wrong "the view has other bytes"
+gives 0 "$sabath" view data --to "$ground/view"
+[ "$(sha256sum <"$ground/view/d/file.bin" | cut -d' ' -f1)" = "$sha256" ] || wrong "the copied view has other bytes"
 gives 0 "$sabath" verify data
 gives 7 "$sabath" fetch forged
 gives 0 "$sabath" run --run-dir "$ground/run" toy data
 gives 0 "$sabath" report "$ground/run"
 grep -q loss "$ground/said" || { cat "$ground/said" >&2; wrong "the report has no loss"; }
-gives 0 "$sabath" hdf5 --help
+gives 0 "$sabath" demo -o "$ground/demo"
+grep -q '^== Done' "$ground/said" || { cat "$ground/said" >&2; wrong "the demonstration has no end"; }
 [ ! -w "$HOME" ] || [ "$(id -u)" = 0 ] || wrong "HOME may be written: it was to be read-only"

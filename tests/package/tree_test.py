@@ -27,6 +27,7 @@ BUILT = SOURCE / "build/package"
 SKIPPED, READER, SIZE = 77, 4242, 5_000_000
 # Where RHEL has its authorities, so that Debian's place is not the one that is found.
 AUTHORITIES = "etc/pki/tls/certs/ca-bundle.crt"
+SUITES = ("bullseye", "bookworm")  # glibc 2.31 as long as mirrors have it, 2.36
 
 
 def skip(why):
@@ -107,12 +108,18 @@ exec chroot --userspec={reader}:{reader} "$root" env -i PATH=/usr/bin:/bin HOME=
 
 
 def bare_root():
-    """Debian's smallest base, made once."""
+    """Debian's smallest base, the oldest that is to be had, made once."""
     root = BUILT / "bare"
     if not (root / "etc/debian_version").is_file():
         if os.geteuid() != 0 or not shutil.which("mmdebstrap"):
             skip("a bare root needs root and mmdebstrap")
-        subprocess.run(["mmdebstrap", "--variant=minbase", "--mode=root", "bookworm", root], check=True, stdin=subprocess.DEVNULL)
+        for suite in SUITES:
+            shutil.rmtree(root, ignore_errors=True)
+            if not subprocess.run(["mmdebstrap", "--quiet", "--variant=minbase", "--mode=root", suite, root], stdin=subprocess.DEVNULL).returncode:
+                break
+        else:
+            skip("mmdebstrap gets no base")
+    print(f"bare root: Debian {(root / 'etc/debian_version').read_text().strip()}", flush=True)
     return root
 
 
