@@ -8,6 +8,11 @@
 #include <cpuid.h>
 #include <immintrin.h>
 #define SABATH_CRC_INSTRUCTION
+#ifdef __clang__  // from 22 on the intrinsics ask for it by its own name
+#define SABATH_CRC_TARGET "sse4.2,crc32"
+#else
+#define SABATH_CRC_TARGET "sse4.2"
+#endif
 #endif
 
 namespace sabath {
@@ -47,8 +52,8 @@ bool has_crc_instruction() noexcept {  // some compilers' __builtin_cpu_supports
   return __get_cpuid(1, &a, &b, &c, &d) == 1 && (c & bit_SSE4_2) != 0;
 }
 
-__attribute__((__target__("sse4.2"))) std::uint32_t crc32c_by_instruction(std::string_view bytes,
-                                                                          std::uint32_t before) {
+__attribute__((__target__(SABATH_CRC_TARGET))) std::uint32_t crc32c_by_instruction(std::string_view bytes,
+                                                                                   std::uint32_t before) {
   std::uint64_t crc = ~before;
   const char* at = bytes.data();
   std::size_t left = bytes.size();
