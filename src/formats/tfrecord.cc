@@ -188,7 +188,7 @@ std::optional<std::vector<ExampleFeature>> try_parse_example(std::string_view re
 
 // Example{1: Features{1: Entry{1: name, 2: Feature{1: BytesList{1: data}}}}}; of floats Feature{2: FloatList{1:
 // packed}}.
-ExampleFrame::ExampleFrame(std::string_view feature, Bulk bulk, std::uint64_t data_bytes) : data_bytes_(data_bytes) {
+ExampleFrame::ExampleFrame(std::string_view feature, Bulk bulk, std::uint64_t data_bytes) {
   if (data_bytes > example_bytes_max) {
     throw Error(FailureKind::usage,
                 fmt::format("cannot make one record of {}: protocol buffers end at 2 GiB", format_bytes(data_bytes)),

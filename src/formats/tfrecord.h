@@ -70,7 +70,7 @@ class ExampleFrame {
 
  private:
   std::string inner_, features_;  // what stands before the data inside the Example; the other features
-  std::uint64_t data_bytes_, feature_bytes_ = 0, example_bytes_ = 0;
+  std::uint64_t feature_bytes_ = 0, example_bytes_ = 0;
   std::string head_;
   std::uint32_t crc_before_ = 0;
 };
