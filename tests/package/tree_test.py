@@ -10,9 +10,11 @@ SABATH_TREE names another tree.
 import contextlib
 import hashlib
 import http.server
+import json
 import os
 import pathlib
 import platform
+import re
 import shutil
 import subprocess
 import sys
@@ -24,6 +26,7 @@ from support.certificate import Certificate
 HERE = pathlib.Path(__file__).resolve().parent
 SOURCE = HERE.parents[1]
 BUILT = SOURCE / "build/package"
+DISTRIBUTION = pathlib.Path(os.environ.get("SABATH_BINARY") or SOURCE / "build/release/bin/sabath")
 SKIPPED, READER, SIZE = 77, 4242, 5_000_000
 # Where RHEL has its authorities, so that Debian's place is not the one that is found.
 AUTHORITIES = "etc/pki/tls/certs/ca-bundle.crt"
@@ -71,6 +74,39 @@ class Origin(http.server.ThreadingHTTPServer):
         return [f"https://127.0.0.1:{self.server_port}/f", hashlib.sha256(self.data).hexdigest()]
 
 
+def exchange(programs, directory, origin):
+    """What one build has stored, the other reads, and both name the same bytes by one root."""
+    url, digest = origin.arguments()
+    recipes = directory / "exchanged/datasets"
+    recipes.mkdir(parents=True)
+    fragment = {"id": "main", "type": "file", "path": "f", "urls": [url], "checksum": {"sha256": digest}}
+    (recipes / "data.json").write_text(json.dumps({"schema": 1, "kind": "dataset", "name": "data", "fragments": [fragment]}))
+    common = {"PATH": "/usr/bin:/bin", "HOME": str(directory), "SABATH_RECIPES": str(recipes.parent), "SSL_CERT_FILE": str(origin.certificate.file)}
+
+    def run(program, store, *command):
+        done = subprocess.run([program, *command], check=True, capture_output=True, text=True, env={**common, "SABATH_CACHE": str(store)})
+        return done.stdout
+
+    def kernels(program):  # that hash on this processor
+        done = subprocess.run([program, "doctor", "--json"], capture_output=True, text=True, env={**common, "SABATH_CACHE": str(directory / "none")})
+        text = next(check["text"] for check in json.loads(done.stdout)["checks"] if check["name"] == "hash kernel")
+        return re.findall(r"([a-z][\w+-]*) [\d.]+ [kMGT]?B/s", text)
+
+    assert kernels(programs[0]) == kernels(programs[1]) and len(kernels(programs[0])) > 0, [kernels(program) for program in programs]
+    roots = set()
+    for number, (writer, reader) in enumerate((programs, programs[::-1])):
+        store = directory / f"exchanged/store-{number}"
+        run(writer, store, "fetch", "-d", "data")
+        record = json.loads(run(reader, store, "fetch", "--json", "-d", "data", "--offline"))
+        asset = record["assets"][0]
+        assert asset["fetched_bytes"] == 0, record
+        assert hashlib.sha256(pathlib.Path(asset["path"], "f").read_bytes()).hexdigest() == digest, record
+        run(reader, store, "verify", "data")
+        roots.add(run(reader, store, "manifest", "create", directory / "files", "-o", directory / f"exchanged/{number}").strip())
+    assert len(roots) == 1, roots
+    print("store of the tree and of", programs[1], "exchanged: ok", flush=True)
+
+
 def smoke(tree, directory, origin):
     """On this machine: the symbols, then the way, from a place that the tree was moved to, and cannot write."""
     subprocess.run([SOURCE / "packaging/check-tree", tree], check=True)
@@ -81,7 +117,13 @@ def smoke(tree, directory, origin):
     ground.mkdir()
     home.mkdir(mode=0o555)
     environment = {"PATH": "/usr/bin:/bin", "HOME": str(home), "SSL_CERT_FILE": str(origin.certificate.file)}
-    subprocess.run(["sh", HERE / "journey.sh", moved / "bin/sabath", *origin.arguments(), ground], check=True, env=environment)
+    journey = ["sh", HERE / "journey.sh", moved / "bin/sabath", *origin.arguments()]
+    subprocess.run([*journey, ground], check=True, env=environment)
+    if shutil.which("cc"):
+        older, library = directory / "older", directory / "older_glibc.so"
+        older.mkdir()
+        subprocess.run(["cc", "-shared", "-fPIC", "-o", library, HERE / "older_glibc.c", "-ldl"], check=True)
+        subprocess.run([*journey, older], check=True, env={**environment, "LD_PRELOAD": str(library)})
     refused = subprocess.run([moved / "bin/sabath", "fetch", "data"], capture_output=True, text=True,
                              env={**environment, "SSL_CERT_FILE": "/etc/hosts", "SABATH_CACHE": str(directory / "other"),
                                   "SABATH_RECIPES": str(ground / "recipes")})  # fmt: skip
@@ -92,6 +134,8 @@ def smoke(tree, directory, origin):
                           env={"PATH": "/usr/bin:/bin", "HOME": str(home), "PYTHONPATH": str(packages), "PYTHONDONTWRITEBYTECODE": "1"}).stdout  # fmt: skip
     library, program = said.strip().split(f"{moved}/")[1:]
     assert (library.split()[0], program) == ("share/sabath/python/sabath/../../../../lib/libsabath.so.0", "bin/sabath"), said
+    if DISTRIBUTION.is_file():
+        exchange((moved / "bin/sabath", DISTRIBUTION), directory, origin)
     print("smoke: ok")
 
 
