@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from typing import Any, Dict, List, Optional, Union
 
 import sabath
@@ -53,7 +54,7 @@ def run(task: str, model: Union[str, sabath.Asset], dataset_path: Any = None, *,
     if task not in MODES:
         raise sabath.UsageError(f"there is no task {task!r}", f"it is one of {', '.join(MODES)}")
     if config is not None:
-        raise sabath.NotYet("convert")
+        raise sabath.NotYet(f"convert to {config}")
     name = model if isinstance(model, str) else model.name
     dataset = None if dataset_path is None else hpcfair_dataset.name_at(dataset_path)
     if dataset_path is not None and dataset is None:
@@ -75,6 +76,14 @@ def _new_below(directory: Any, name: str) -> str:
     return os.path.join(directory, f"{name}-{number}")
 
 
-def convert(from_format: str, to_format: str, src_path: Any, dest_path: Any) -> None:
-    """Raises sabath.NotYet."""
-    raise sabath.NotYet("convert")
+def convert(from_format: str, to_format: str, src_path: Any, dest_path: Any, **options: Any) -> Dict[str, Any]:
+    """Converts a model to ONNX, and copies it to `dest_path`; the record of the conversion.
+
+    `from_format`: "pytorch", "keras", "sklearn", "onnx". `options`: those of sabath.convert(), of which `data` or `dummy` is
+    needed. Another format than ONNX raises sabath.NotYet; a model that is not equal sabath.HashMismatch.
+    """
+    if to_format != "onnx":
+        raise sabath.NotYet(f"convert to {to_format}")
+    record = sabath.convert(src_path, from_format, **options)
+    shutil.copyfile(os.path.join(record["path"], record["models"][0]["file"]), dest_path)
+    return record

@@ -53,12 +53,13 @@ run = default_session.run
 report = default_session.report
 apply = default_session.apply
 infer = default_session.infer
+convert = default_session.convert
 supporting = default_session.supporting
 log_metrics = default_session.log_metrics
 
 __all__ = [
     "Asset", "AssetFile", "AssetFiles", "FileInfo", "HashMismatch", "Incomplete", "InternalError", "Interrupted", "Invalid",
     "Library", "NeedsLogin", "NoSpace", "NodesFailed", "NotFound", "NotYet", "Offline", "Plan", "ProgramFailed", "Progress",
-    "RankSampler", "SabathError", "Session", "StorageError", "Unreachable", "UsageError", "apply", "call", "default_session", "fetch",
+    "RankSampler", "SabathError", "Session", "StorageError", "Unreachable", "UsageError", "apply", "call", "convert", "default_session", "fetch",
     "infer", "info", "log_metrics", "path", "plan", "report", "run", "search", "stage", "supporting", "verify", "view",
 ]  # fmt: skip

@@ -193,6 +193,18 @@ class Session:
         record = self._work("apply", request, progress, tqdm_class)
         return Asset(self, record["name"], record)
 
+    def convert(self, model: Any, from_engine: str, *, data: Any = (), dummy: Any = (), code: str = "", samples: int = 0,
+                input_names: Names = (), output_names: Names = (), as_name: Optional[str] = None, progress: Any = None,
+                **request: Any) -> Record:  # fmt: skip
+        """Converts a model to ONNX, with a proof (docs/convert.md). `from_engine`: "pytorch", "sklearn", "keras", "onnx".
+        `data`, `dummy`: .npy files, one for each input; `code`: "FILE.py:NAME". `request`: opset, stochastic, absolute,
+        relative, precision, seed, fixed_batch, memory (bytes), time (seconds), trust. Several models: sabath.call("convert",
+        models=[...]). Raises HashMismatch where it is not equal (its record has the findings), NeedsLogin without trust."""
+        one = {"model": os.fspath(model), "from": from_engine, "samples": samples, "input_names": _list(input_names),
+               "data": [os.fspath(file) for file in _list(data)], "dummy": [os.fspath(file) for file in _list(dummy)],
+               "output_names": _list(output_names), **({"code": code} if code else {})}  # fmt: skip
+        return self._work("convert", {"models": [one], "as": as_name, **request}, progress)
+
     def infer(self, models: Names, input: Any, output: Any, **request: Any) -> Record:
         """Runs ONNX models over samples, one after the other (docs/infer.md). `models`: .onnx files, assets, ASSET:PATH.
         `input`: a file of samples, or a dict of files by the names of the first model's inputs. `request`: result, batch,

@@ -8,7 +8,6 @@
 #include <cerrno>
 #include <deque>
 
-#include "run/guarded_process.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
 
@@ -53,7 +52,7 @@ class ScriptRun {
   ScriptRun(const ScriptSpec& spec, const std::stop_token& stop)
       : spec_(spec),
         stop_(stop),
-        process_({spec.argv, spec.environment, spec.directory, spec.companion, spec.memory_bytes}) {}
+        process_({spec.argv, spec.environment, spec.directory, spec.companion, spec.memory_bytes, spec.no_network}) {}
 
   ScriptEnd run() {
     while (!ended_ || process_.out() >= 0 || process_.err() >= 0) {
@@ -66,7 +65,7 @@ class ScriptRun {
       keep_bounds();
     }
     if (stop_.stop_requested()) throw Error(FailureKind::interrupted, "the script was stopped");
-    ScriptEnd end{ended_->exit, ended_->signal, timed_out_, {}};
+    ScriptEnd end{ended_->exit, ended_->signal, timed_out_, process_.isolation(), {}};
     out_.move_to(end.last_lines);
     err_.move_to(end.last_lines);
     if (end.last_lines.size() > lines_max)

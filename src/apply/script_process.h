@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "run/guarded_process.h"
+
 namespace sabath {
 
 struct ScriptSpec {
@@ -18,11 +20,13 @@ struct ScriptSpec {
   std::filesystem::path companion;             // find_companion()
   std::uint64_t memory_bytes = 0;              // address space of each of its processes; 0: no bound
   std::chrono::seconds time{0};                // 0: no bound
+  bool no_network = false;
 };
 
 struct ScriptEnd {
   int exit = 0, signal = 0;
   bool timed_out = false;
+  Isolation isolation = Isolation::none;
   std::vector<std::string> last_lines;  // that it printed, standard error behind standard output
 };
 

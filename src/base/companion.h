@@ -49,7 +49,7 @@ class Companion {
 };
 
 // The first bytes that a companion sends.
-inline constexpr std::string_view companion_greeting = "sabath " SABATH_VERSION ", companion 3\n";
+inline constexpr std::string_view companion_greeting = "sabath " SABATH_VERSION ", companion 4\n";
 
 inline constexpr std::uint64_t request_bytes_max = 64 << 20;  // a program's arguments and environment take much less
 

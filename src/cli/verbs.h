@@ -45,7 +45,9 @@
   NAME(hdf5_inspect)           \
   NAME(hdf5_select)            \
   NAME(hdf5_hash)              \
+  NAME(convert)                \
   NAME(infer)                  \
+  NAME(task)                   \
   NAME(serve)                  \
   NAME(fetchers)               \
   NAME(doctor)                 \

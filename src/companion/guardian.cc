@@ -19,6 +19,7 @@
 #include <cstring>
 #include <ctime>
 
+#include "companion/isolation.h"
 #include "run/guarded_process.h"
 
 namespace sabath::companion {
@@ -51,6 +52,7 @@ class Guarded {
   // In the guardian's child.
   [[noreturn]] void become(pid_t guardian, int channel) const {
     ::setpgid(0, 0);
+    if (program_.no_network) tell(channel, GuardianNews::isolated, static_cast<std::int32_t>(leave_network()));
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // should the guardian itself be killed
     if (::getppid() != guardian) ::_exit(127);
     default_signals();

@@ -38,13 +38,13 @@ class NpyReader : public SampleReader {
     const std::string name = printable(file.native(), 4096);
     refuse_objects(header, name);
     refuse_fortran(header, name);
-    const auto* const found = std::ranges::find(descrs, std::string_view(header.descr), &Descr::text);
-    if (found == descrs.end()) {
+    const auto type = try_npy_type(header.descr);
+    if (!type) {
       throw Error(FailureKind::usage, fmt::format("{} has elements {}", name, printable(header.descr, 200)),
                   "models take plain numbers in little-endian order: convert it with x.astype('float32')");
     }
     if (header.shape.empty()) throw Error(FailureKind::usage, name + " is one number, not an array of samples");
-    slot_ = {fs::path(file).filename(), found->type, {header.shape.begin(), header.shape.end()}, {}};
+    slot_ = {fs::path(file).filename(), *type, {header.shape.begin(), header.shape.end()}, {}};
     offset_ = header.data_offset;
   }
   [[nodiscard]] const TensorSlot& slot() const override { return slot_; }
@@ -68,8 +68,7 @@ class NpyReader : public SampleReader {
 class NpyWriter : public ResultWriter {
  public:
   NpyWriter(const fs::path& file, const TensorSlot& slot) : file_(file) {
-    const auto* const found = std::ranges::find(descrs, slot.type, &Descr::type);
-    file_.write(npy_header(found->text, {slot.shape.begin(), slot.shape.end()}));
+    file_.write(npy_header(npy_descr(slot.type), {slot.shape.begin(), slot.shape.end()}));
   }
   void write(const Tensor& results) override {
     file_.write({reinterpret_cast<const char*>(results.bytes.data()), results.bytes.size()});
@@ -84,6 +83,13 @@ class NpyWriter : public ResultWriter {
 };
 
 }  // namespace
+
+std::string_view npy_descr(TensorType type) noexcept { return std::ranges::find(descrs, type, &Descr::type)->text; }
+
+std::optional<TensorType> try_npy_type(std::string_view descr) noexcept {
+  const auto* const found = std::ranges::find(descrs, descr, &Descr::text);
+  return found == descrs.end() ? std::nullopt : std::optional(found->type);
+}
 
 void refuse_other_endings(const fs::path& file) {
   const std::string ending = file.extension();

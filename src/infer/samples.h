@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
+#include <string_view>
 
 #include "ort/tensor.h"
 
@@ -32,6 +34,10 @@ class ResultWriter {
 
 // By the ending of its name. `slot`: its shape begins with the number of samples.
 [[nodiscard]] std::unique_ptr<ResultWriter> create_results(const std::filesystem::path& file, const TensorSlot& slot);
+
+// The type's name in the header of a .npy file: "<f4"; the type of such a name.
+[[nodiscard]] std::string_view npy_descr(TensorType type) noexcept;
+[[nodiscard]] std::optional<TensorType> try_npy_type(std::string_view descr) noexcept;
 
 void refuse_other_endings(const std::filesystem::path& file);  // throws Error{usage}
 

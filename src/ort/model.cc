@@ -67,10 +67,24 @@ OrtModel::OrtModel(std::shared_ptr<const OrtRuntime> runtime, std::span<const st
   OrtObject session(table, OrtCall::release_session);
   call_ort(table, OrtCall::create_session_from_bytes, name_, runtime_->env_, static_cast<const void*>(graph.data()),
            graph.size(), made.get(), session.out());
-  session_ = session.get();
+  own(session.out());
+}
+
+OrtModel::OrtModel(std::shared_ptr<const OrtRuntime> runtime, const std::filesystem::path& file,
+                   const std::string& name, const OrtOptions& options)
+    : runtime_(std::move(runtime)), name_(printable(name)), output_bytes_max_(options.output_bytes_max) {
+  void* const* const table = runtime_->table_;
+  const OrtObject made = session_options(table, options, name_);
+  OrtObject session(table, OrtCall::release_session);
+  call_ort(table, OrtCall::create_session, name_, runtime_->env_, file.c_str(), made.get(), session.out());
+  own(session.out());
+}
+
+void OrtModel::own(void** session) {
+  session_ = *session;
   inputs_ = slots(true);
   outputs_ = slots(false);
-  *session.out() = nullptr;  // this object owns it now
+  *session = nullptr;  // nothing threw: this object frees it now
 }
 
 OrtModel::~OrtModel() { ort_function<void(void*)>(runtime_->table_, OrtCall::release_session)(session_); }

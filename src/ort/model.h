@@ -24,6 +24,9 @@ class OrtModel {
   // `graph`: the bytes of an ONNX file that has its weights within. Throws Error{invalid} with the runtime's words.
   OrtModel(std::shared_ptr<const OrtRuntime> runtime, std::span<const std::byte> graph, const std::string& name,
            const OrtOptions& options);
+  // The same of a file, which may have weights in files beside it.
+  OrtModel(std::shared_ptr<const OrtRuntime> runtime, const std::filesystem::path& file, const std::string& name,
+           const OrtOptions& options);
   ~OrtModel();
   OrtModel(const OrtModel&) = delete;
   OrtModel& operator=(const OrtModel&) = delete;
@@ -35,6 +38,7 @@ class OrtModel {
   [[nodiscard]] std::vector<Tensor> run(std::span<const Tensor> inputs) const;
 
  private:
+  void own(void** session);
   [[nodiscard]] std::vector<TensorSlot> slots(bool of_inputs) const;
 
   const std::shared_ptr<const OrtRuntime> runtime_;

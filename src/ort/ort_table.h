@@ -19,6 +19,7 @@ enum class OrtCall : std::size_t {  // positions in the table
   error_code = 1,
   error_message = 2,
   create_env = 3,
+  create_session = 7,
   create_session_from_bytes = 8,
   run = 9,
   create_session_options = 10,

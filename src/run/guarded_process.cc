@@ -77,8 +77,9 @@ GuardedProcess::GuardedProcess(const ProcessSpec& spec) {
   Pipe out, err;
   guardian_ = std::make_unique<Companion>(spec.companion, "guardian",
                                           Companion::Streams{out.write.get(), err.write.get()}, std::stop_token());
-  send_message(guardian_->channel(),
-               ProgramToGuard{file, spec.directory.string(), spec.argv, spec.environment, spec.memory_bytes}.encode());
+  send_message(guardian_->channel(), ProgramToGuard{file, spec.directory.string(), spec.argv, spec.environment,
+                                                    spec.memory_bytes, spec.no_network}
+                                         .encode());
   out_ = std::move(out.read);
   err_ = std::move(err.read);
 }
@@ -101,13 +102,17 @@ std::optional<ProcessEnd> GuardedProcess::try_end() {
     throw Error(FailureKind::command,
                 fmt::format("cannot start `{}`: {}", printable(program_), std::strerror(news.value)));
   }
+  if (news.kind == GuardianNews::isolated) {
+    isolation_ = static_cast<Isolation>(news.value);
+    return std::nullopt;
+  }
   if (WIFSIGNALED(news.value)) return ProcessEnd{128 + WTERMSIG(news.value), WTERMSIG(news.value)};
   return ProcessEnd{WEXITSTATUS(news.value), 0};
 }
 
 std::string ProgramToGuard::encode() const {
   Parcel parcel;
-  parcel.add(file).add(directory).add(memory_bytes);
+  parcel.add(file).add(directory).add(memory_bytes).add(std::uint64_t{no_network});
   return add(add(parcel, argv), environment).take();
 }
 
@@ -117,6 +122,7 @@ ProgramToGuard ProgramToGuard::parse(std::string_view request) {
   program.file = parcel.text();
   program.directory = parcel.text();
   program.memory_bytes = parcel.number();
+  program.no_network = parcel.flag();
   program.argv = texts_of(parcel);
   program.environment = texts_of(parcel);
   return program;

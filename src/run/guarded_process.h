@@ -25,6 +25,14 @@ struct ProcessSpec {
   std::filesystem::path directory;
   std::filesystem::path companion;  // find_companion()
   std::uint64_t memory_bytes = 0;   // address space of each of its processes; 0: as this process has it
+  bool no_network = false;          // keep it from the network, as well as this machine lets us: see Isolation
+};
+
+// What keeps a program from the network.
+enum class Isolation : std::int32_t {
+  none,       // nothing does: it was not asked for, or this machine has neither of these
+  filter,     // the kernel refuses it all sockets but local ones (seccomp)
+  own_space,  // a network namespace of its own, where there is no network
 };
 
 struct ProcessEnd {
@@ -52,11 +60,13 @@ class GuardedProcess {
   void end_all() noexcept;           // SIGKILL to all of it
   // How the program ended, once it has. Throws Error{command} if it could not be started.
   [[nodiscard]] std::optional<ProcessEnd> try_end();
+  [[nodiscard]] Isolation isolation() const noexcept { return isolation_; }  // known before the end is
 
  private:
   Fd out_, err_;
   std::unique_ptr<Companion> guardian_;
   std::string program_;
+  Isolation isolation_ = Isolation::none;
 };
 
 // The request to the guardian, and its answers. After the request, each byte is a signal for the program's group, 0 is
@@ -65,15 +75,16 @@ struct ProgramToGuard {
   std::string file, directory;  // the latter may be empty
   std::vector<std::string> argv, environment;
   std::uint64_t memory_bytes = 0;  // 0: no bound of its own
+  bool no_network = false;
 
   [[nodiscard]] std::string encode() const;
   [[nodiscard]] static ProgramToGuard parse(std::string_view request);
 };
 
 struct GuardianNews {
-  enum Kind : std::int32_t { not_started, ended };
+  enum Kind : std::int32_t { not_started, ended, isolated };
   Kind kind;
-  std::int32_t value;  // errno; status of waitpid(2)
+  std::int32_t value;  // errno; status of waitpid(2); Isolation, told before the program begins
 };
 
 // The file that a program's name stands for in this PATH; empty if there is none.

@@ -13,7 +13,7 @@
 namespace sabath {
 namespace {
 
-constexpr std::size_t text_size_max = 1 << 20, settings_max = 10'000, depth_max = 8;
+constexpr std::size_t text_size_max = 1 << 20, settings_max = 10'000, depth_max = 8, items_max = 1000;
 
 class Event {
  public:
@@ -40,7 +40,7 @@ bool is_null(const Event& scalar) {
 
 class Reader {
  public:
-  Reader(std::string_view text, const std::string& origin) : origin_(origin) {
+  Reader(std::string_view text, const std::string& origin, YamlLists lists) : origin_(origin), lists_(lists) {
     if (yaml_parser_initialize(&parser_) == 0) throw std::bad_alloc();
     yaml_parser_set_encoding(&parser_, YAML_UTF8_ENCODING);
     yaml_parser_set_input_string(&parser_, reinterpret_cast<const unsigned char*>(text.data()), text.size());
@@ -105,7 +105,10 @@ class Reader {
       read_mapping(name + ".", depth + 1);
     } else if (value->type == YAML_SCALAR_EVENT) {
       refuse_marks(value, value->data.scalar.anchor, value->data.scalar.tag);
-      if (!is_null(value)) settings_.push_back({name, text_of(value), value.line()});
+      if (!is_null(value)) settings_.push_back({name, text_of(value), value.line(), false, {}});
+    } else if (value->type == YAML_SEQUENCE_START_EVENT && lists_ == YamlLists::read) {
+      refuse_marks(value, value->data.sequence_start.anchor, value->data.sequence_start.tag);
+      read_list(name, value.line());
     } else if (value->type == YAML_ALIAS_EVENT) {
       throw_at(origin_, value.line(), "anchors and aliases are not read: write the value itself");
     } else {
@@ -113,7 +116,22 @@ class Reader {
     }
   }
 
+  void read_list(const std::string& name, std::size_t line) {
+    YamlSetting setting{name, "", line, true, {}};
+    while (true) {
+      const Event item = next();
+      if (item->type == YAML_SEQUENCE_END_EVENT) break;
+      if (item->type != YAML_SCALAR_EVENT)
+        throw_at(origin_, item.line(), fmt::format("\"{}\" must be a list of plain values", printable(name)));
+      refuse_marks(item, item->data.scalar.anchor, item->data.scalar.tag);
+      if (setting.items.size() == items_max) throw_at(origin_, item.line(), "too many values");
+      setting.items.push_back(is_null(item) ? "" : text_of(item));
+    }
+    settings_.push_back(std::move(setting));
+  }
+
   const std::string& origin_;
+  const YamlLists lists_;
   yaml_parser_t parser_{};
   std::set<std::string> names_;
   std::vector<YamlSetting> settings_;
@@ -121,9 +139,9 @@ class Reader {
 
 }  // namespace
 
-std::vector<YamlSetting> read_yaml_settings(std::string_view text, const std::string& origin) {
+std::vector<YamlSetting> read_yaml_settings(std::string_view text, const std::string& origin, YamlLists lists) {
   if (text.size() > text_size_max) throw_at(origin, 1, fmt::format("longer than {} bytes", text_size_max));
-  return Reader(text, origin).read();
+  return Reader(text, origin, lists).read();
 }
 
 }  // namespace sabath

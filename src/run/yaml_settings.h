@@ -13,8 +13,14 @@ namespace sabath {
 struct YamlSetting {
   std::string key, value;  // the value as it was written, without quotes
   std::size_t line = 0;
+  bool is_list = false;
+  std::vector<std::string> items;  // of a list; `value` is empty then
 };
 
-[[nodiscard]] std::vector<YamlSetting> read_yaml_settings(std::string_view text, const std::string& origin);
+// Lists of plain values may be values, too: at most 1,000 of them each.
+enum class YamlLists { refused, read };
+
+[[nodiscard]] std::vector<YamlSetting> read_yaml_settings(std::string_view text, const std::string& origin,
+                                                          YamlLists lists = YamlLists::refused);
 
 }  // namespace sabath

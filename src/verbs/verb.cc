@@ -12,6 +12,8 @@
   verb("cite", call_cite) \
   verb("compare", call_compare) \
   verb("config", call_config) \
+  verb("convert", call_convert) \
+  verb("convert check", call_convert_check) \
   verb("doctor", call_doctor) \
   verb("du", call_usage) \
   verb("export", call_export) \
@@ -45,6 +47,7 @@
   verb("serve", call_serve) \
   verb("stage", call_stage) \
   verb("supporting", call_supporting) \
+  verb("task", call_task) \
   verb("trust add", call_trust_add) \
   verb("trust list", call_trust_list) \
   verb("trust revoke", call_trust_revoke) \

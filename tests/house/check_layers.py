@@ -45,8 +45,10 @@ BELOW["stage"] = BELOW["fetch"] | {"fetch", "hdf5", "run"}
 BELOW["session"] = BELOW["stage"] | {"stage", "mpi", "formats"}
 BELOW["harness"] = {"base", "metrics", "record", "recipe", "manifest", "store", "fetch", "run", "session"}
 BELOW["apply"] = {"harness", "trust", "base", "builtin", "comm", "hdf5", "manifest", "recipe", "store", "fetch", "run", "session"}
+BELOW["convert"] = BELOW["apply"] | {"apply", "formats", "infer", "ort"}
 BELOW["verbs"] = BELOW["session"] | {"session", "settings", "apply", "builtin", "formats", "harness", "infer", "metadata", "metrics"}
-BELOW["verbs"] |= {"index", "ort", "record", "report", "serve", "trust"}
+BELOW["task"] = {"base", "comm", "metrics", "trackers", "record", "recipe", "manifest", "store", "run"}
+BELOW["verbs"] |= {"convert", "task", "index", "ort", "record", "report", "serve", "trust"}
 BELOW["harness"] = {"base", "metrics", "record", "recipe", "manifest", "store", "fetch", "run", "session", "trust"}
 BELOW["door"] = {"base", "settings", "verbs"}
 # The command line parses, calls verbs and renders their records: it opens no store, recipe or manifest.

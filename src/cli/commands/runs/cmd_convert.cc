@@ -1,0 +1,219 @@
+#include <fmt/format.h>
+
+#include <charconv>
+#include <nlohmann/json.hpp>
+#include <system_error>
+
+#include "cli/show/age.h"
+#include "cli/told/trust_question.h"
+#include "cli/verbs.h"
+#include "sabath/convert.h"
+#include "sabath/error.h"
+#include "sabath/path.h"
+#include "verbs/records.h"
+#include "verbs/request.h"
+
+namespace sabath::cli {
+namespace {
+namespace cmd_convert {
+
+struct Options {
+  std::string models;
+  std::vector<std::string> from, code, dummy, data, input_names, output_names;
+  std::optional<std::string> check, as, time, absolute, relative;
+  std::string stochastic, precision, trust;
+  std::optional<std::uint64_t> opset, seed, memory;
+  bool fixed_batch = false, dry_run = false;
+};
+
+std::vector<std::string> split(const std::string& list) {
+  std::vector<std::string> parts;
+  for (std::size_t begin = 0, end = 0; end != list.npos && !list.empty(); begin = end + 1) {
+    end = list.find(',', begin);
+    parts.push_back(list.substr(begin, end - begin));
+    if (parts.back().empty())
+      throw Error(FailureKind::usage, "something without a name stands in " + printable(list, 4096));
+  }
+  return parts;
+}
+
+// An option that is given once for each model, in their order; or once for all, where `for_all`.
+std::string of_model(const std::vector<std::string>& values, std::size_t i, std::size_t models, bool for_all,
+                     std::string_view option) {
+  if (values.empty()) return "";
+  if (values.size() == 1 && for_all) return values.front();
+  if (values.size() == models) return values[i];
+  throw Error(FailureKind::usage,
+              fmt::format("{} is given {} times, and there are {} models", option, values.size(), models),
+              "it is given once for each model, in their order; \"\" for one that has none");
+}
+
+std::optional<double> number_of(const std::optional<std::string>& text, std::string_view option) {
+  if (!text) return std::nullopt;
+  double value = 0;
+  const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), value);
+  if (error == std::errc() && end == text->data() + text->size()) return value;
+  throw Error(FailureKind::usage, fmt::format("{} {} is no number", option, printable(*text)));
+}
+
+std::vector<std::filesystem::path> paths_of(const std::string& list) {
+  const auto parts = split(list);
+  return {parts.begin(), parts.end()};
+}
+
+// "FILE[,FILE...][:N]"
+void take_data(const std::string& text, ConvertModel& model) {
+  const auto colon = text.rfind(':');
+  const bool counted =
+      colon != text.npos && colon + 1 < text.size() && text.find_first_not_of("0123456789", colon + 1) == text.npos;
+  model.data = paths_of(counted ? text.substr(0, colon) : text);
+  if (counted) model.samples = parse_count(text.substr(colon + 1), 1 << 20, "the number of samples");
+}
+
+ConvertRequest request_of(const Context& context, const Options& options) {
+  ConvertRequest request;
+  const auto models = split(options.models);
+  const std::size_t count = models.size();
+  for (std::size_t i = 0; i < count; ++i) {
+    ConvertModel& model = request.models.emplace_back();
+    model.model = models[i];
+    model.from = of_model(options.from, i, count, true, "--from");
+    if (model.from.empty())
+      throw Error(FailureKind::usage, "what the model was made with is not said",
+                  "--from pytorch, sklearn, keras or onnx");
+    model.code = of_model(options.code, i, count, false, "--code");
+    model.dummy = paths_of(of_model(options.dummy, i, count, false, "--dummy"));
+    take_data(of_model(options.data, i, count, false, "--data"), model);
+    model.input_names = split(of_model(options.input_names, i, count, false, "--input-names"));
+    model.output_names = split(of_model(options.output_names, i, count, false, "--output-names"));
+  }
+  request.opset = options.opset;
+  request.stochastic = options.stochastic;
+  request.absolute = number_of(options.absolute, "--atol");
+  request.relative = number_of(options.relative, "--rtol");
+  request.precision = options.precision;
+  request.seed = options.seed.value_or(0);
+  request.fixed_batch = options.fixed_batch;
+  request.as = options.as.value_or("");
+  request.memory_bytes = options.memory.value_or(0);
+  request.time = parse_age(options.time, "--time").value_or(request.time);
+  request.dry_run = options.dry_run;
+  request.environment = context.environment;
+  request.trust = options.trust;
+  if (can_ask(context))
+    request.ask = [&](const std::string& about) { return ask_trust(context, options.models, about); };
+  return request;
+}
+
+void tell(Context& context, const ConvertedModel& model) {
+  const std::string figures =
+      model.file.empty()
+          ? ""
+          : fmt::format(", largest difference {:.3g}, the original's own noise {:.3g}", model.max_abs, model.noise);
+  context.say(fmt::format("{}: {}{}", model.name, model.verdict, figures));
+  for (const std::string& finding : model.findings) context.warn("  " + printable(finding, 4096));
+  for (const std::string& note : model.notes) context.say("  note: " + printable(note, 4096));
+  for (const std::string& line : model.latency) context.say("  " + line);
+}
+
+int convert_it(Context& context, const Options& options) {
+  Session session(context.configuration.session);
+  ConvertRecord record;
+  {
+    const auto progress = context.make_progress();
+    record = convert(session, request_of(context, options), *progress, context.stop);
+  }
+  if (context.presentation.json) {
+    context.out.record(json_of(record));
+    return record.exit;
+  }
+  for (const ConvertedModel& model : record.models) tell(context, model);
+  if (record.models.empty()) {
+    context.say(fmt::format("{}: is not there; it would be made", record.name));
+  } else if (record.was_there) {
+    context.say(fmt::format("{} was there: nothing was done", record.name));
+  } else {
+    context.say(fmt::format("{}: {} in {:.1f} s; the engine's network: {}", record.name, record.verdict, record.seconds,
+                            record.isolation));
+  }
+  context.out.print((record.path.empty() ? record.name : record.path.native()) + "\n");
+  return record.exit;
+}
+
+int check_it(Context& context, const Options& options) {
+  Session session(context.configuration.session);
+  NoEvents unheard;
+  const ConversionCheckRecord record =
+      check_conversion(session, {*options.check, context.environment}, unheard, context.stop);
+  if (context.presentation.json) {
+    context.out.record(json_of(record));
+    return record.exit;
+  }
+  for (const std::string& touched : record.touched) context.warn(printable(touched, 4096));
+  for (const std::string& not_looked_at : record.unchecked)
+    context.say("not checked: " + printable(not_looked_at, 4096));
+  context.say(fmt::format("{} files, {} outputs compared again: {}", record.files, record.compared,
+                          record.touched.empty() ? "nothing was touched" : "something was touched"));
+  context.out.print(record.verdict + "\n");
+  return record.exit;
+}
+
+int run(Context& context, const Options& options) {
+  if (options.check) return check_it(context, options);
+  if (options.models.empty())
+    throw Error(FailureKind::usage, "no model is named", "sabath convert MODEL --from pytorch");
+  return convert_it(context, options);
+}
+
+Action declare(OptionSet& set) {
+  const auto options = std::make_shared<Options>();
+  set.optional_argument("MODELS", options->models, "a file, an asset with one, or ASSET:PATH; an ensemble: A,B,...");
+  set.option("--from", "ENGINE", options->from,
+             "what made it: pytorch, sklearn, keras, onnx, or an engine of your own (once, or for each model)");
+  set.option("--code", "FILE.py:NAME", options->code,
+             "what builds a PyTorch model, whose weights MODEL has (for each)");
+  set.option("--dummy", "FILE[,FILE]", options->dummy,
+             "a dummy input, .npy, one file for each of its inputs (for each)");
+  set.option("--data", "FILE[,FILE][:N]", options->data,
+             "real samples, of which N (default 32) are drawn for the comparison (for each)");
+  set.option("--input-names", "NAME[,NAME]", options->input_names, "of the converted model (for each)");
+  set.option("--output-names", "NAME[,NAME]", options->output_names, "of the converted model (for each)");
+  set.count("--opset", "N", 1000, options->opset, "of ONNX (default: the engine's)");
+  set.flag("--fixed-batch", options->fixed_batch, "as many samples as the dummy input has, and no other number");
+  set.option("--atol", "X", options->absolute, "the tolerance, absolute (default: by the outputs' type)");
+  set.option("--rtol", "X", options->relative, "the tolerance, relative to the original's value");
+  set.choice("--precision", {"float16", "float32", "float64"}, options->precision,
+             "outputs of more bits may become of this type");
+  set.option("--stochastic", "REASON", options->stochastic, "the original need not repeat itself; the proof says why");
+  set.count("--seed", "N", UINT64_MAX, options->seed,
+            "by which samples are drawn and random ones are made (default 0)");
+  set.option("-o,--as", "NAME", options->as, "a name for the asset (default: MODEL+convert-KEY)");
+  set.size("--memory", "SIZE", options->memory, "address space of each process of an engine, e.g. 8G");
+  set.option("--time", "TIME", options->time, "for each engine, e.g. 10m (default 1h); then it is ended");
+  set.choice("--trust", {"once", "commit"}, options->trust,
+             "open a pickle, or run code that others could write (docs/trust.md)");
+  set.flag("-n,--dry-run", options->dry_run, "say whether it is there, and convert nothing");
+  set.option("--check", "ASSET", options->check, "look at a conversion again: exit 7 if anything was touched");
+  return [options](Context& context) { return run(context, *options); };
+}
+
+}  // namespace cmd_convert
+}  // namespace
+
+constexpr Verb convert_verb{
+    "convert",
+    "convert models to ONNX, with a proof that others can check",
+    "sabath convert model.pt --from pytorch --data x.npy -o mine         TorchScript; the samples are x.npy's\n"
+    "sabath convert w.pth --from pytorch --code net.py:Net --dummy one.npy --data x.npy:64\n"
+    "sabath convert enc.pt,forest.pkl --from pytorch --from sklearn --data x.npy --data z.npy --trust once\n"
+    "sabath convert --check mine                                         exit 7 if anything was touched",
+    "An engine exports the model and writes what the original gives; sabath runs the converted model in ONNX Runtime "
+    "(SABATH_ORT, or the active environment's) and compares, on real samples, random ones and zeros, by a tolerance "
+    "that "
+    "was stated before. The asset has the models, proof.json, the arrays that were compared, and latency.json; asked "
+    "again, it is there. A conversion that failed is kept as failed, and has no model (exit code 7). docs/convert.md.",
+    false,
+    cmd_convert::declare,
+};
+
+}  // namespace sabath::cli

@@ -1,0 +1,246 @@
+#include "convert/proof.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "base/json_reader.h"
+#include "recipe/parse.h"
+#include "sabath/error.h"
+#include "sabath/path.h"
+
+namespace sabath {
+namespace {
+
+using Json = nlohmann::json;  // objects sorted by key
+
+Json number_json(double value) {
+  if (std::isnan(value)) return "nan";
+  if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
+  return value;
+}
+
+double number_in(const Json& json, const char* key) {
+  const Json& value = json.at(key);
+  if (value.is_string()) return value == "nan" ? std::nan("") : HUGE_VAL;
+  return value.get<double>();
+}
+
+Json json_of_values(const std::vector<GraphValue>& values) {
+  Json json = Json::array();
+  for (const GraphValue& value : values)
+    json.push_back(
+        {{"name", value.name}, {"type", value.type}, {"shape", value.shape_known ? Json(value.shape) : Json()}});
+  return json;
+}
+
+Json json_of_digests(const std::vector<Sha256>& digests) {
+  Json json = Json::array();
+  for (const Sha256& digest : digests) json.push_back(digest.prefixed());
+  return json;
+}
+
+Json json_of_difference(const OutputDifference& difference) {
+  if (!difference.trouble.empty()) return {{"trouble", difference.trouble}};
+  return {{"elements", difference.elements},
+          {"outside", difference.outside},
+          {"max_abs", number_json(difference.max_abs)},
+          {"max_rel", number_json(difference.max_rel)},
+          {"floor", number_json(difference.floor)},
+          {"rms", number_json(difference.rms)},
+          {"nan_original", difference.nan_original},
+          {"nan_converted", difference.nan_converted},
+          {"argmax_equal", difference.argmax_equal ? Json(*difference.argmax_equal) : Json()}};
+}
+
+Json json_of_set(const JudgedSet& set) {
+  Json outputs = Json::array();
+  for (const JudgedOutput& output : set.outputs) {
+    outputs.push_back(
+        {{"name", output.name},
+         {"type_original", name(output.original)},
+         {"type_converted", name(output.converted)},
+         {"tolerance", {{"absolute", output.tolerance.absolute}, {"relative", output.tolerance.relative}}},
+         {"difference", json_of_difference(output.difference)},
+         {"optimised", json_of_difference(output.optimised)},
+         {"original_noise", json_of_difference(output.noise)}});
+  }
+  return {{"name", set.name},
+          {"batch", set.batch},
+          {"trouble", set.trouble.empty() ? Json() : Json(set.trouble)},
+          {"outputs", std::move(outputs)}};
+}
+
+Json json_of_expectation(const StatedTerms& expected) {
+  return {{"input_names", expected.input_names},
+          {"output_names", expected.output_names},
+          {"opset", expected.opset ? Json(*expected.opset) : Json()},
+          {"any_batch", expected.any_batch},
+          {"precision", expected.precision ? Json(name(*expected.precision)) : Json()},
+          {"absolute", expected.absolute ? Json(*expected.absolute) : Json()},
+          {"relative", expected.relative ? Json(*expected.relative) : Json()},
+          {"stochastic", expected.stochastic.empty() ? Json() : Json(expected.stochastic)}};
+}
+
+Json json_of_model(const ProvenModel& model) {
+  Json files = Json::object(), sets = Json::array();
+  for (const auto& [path, digest] : model.files) files[path] = digest.prefixed();
+  for (const JudgedSet& set : model.judgement.sets) sets.push_back(json_of_set(set));
+  return {{"name", model.name},
+          {"source",
+           {{"name", model.source},
+            {"sha256", model.source_digest.prefixed()},
+            {"root", model.source_root ? Json(model.source_root->prefixed()) : Json()},
+            {"code", model.code ? Json(model.code->prefixed()) : Json()},
+            {"factory", model.factory.empty() ? Json() : Json(model.factory)}}},
+          {"inputs",
+           {{"dummy", json_of_digests(model.dummy)}, {"data", json_of_digests(model.data)}, {"rows", model.rows}}},
+          {"converter",
+           {{"engine", model.from},
+            {"digest", model.engine.prefixed()},
+            {"argv", model.argv},
+            {"tools", model.tools},
+            {"network", model.isolation}}},
+          {"stated", json_of_expectation(model.expected)},
+          {"graph", model.graph ? json_of_graph(*model.graph) : Json()},
+          {"file", model.file.empty() ? Json() : Json(model.file)},
+          {"files", std::move(files)},
+          {"comparison", std::move(sets)},
+          {"findings", model.judgement.findings},
+          {"notes", model.judgement.notes},
+          {"verdict", name(model.judgement.verdict)}};
+}
+
+std::optional<TensorType> precision_in(const Json& stated) {
+  if (!stated.at("precision").is_string()) return std::nullopt;
+  for (const TensorType type : {TensorType::float16, TensorType::float32, TensorType::float64}) {
+    if (stated.at("precision") == name(type)) return type;
+  }
+  throw Error(FailureKind::invalid, "a precision that is none");
+}
+
+// Of all sets and outputs: the largest difference and the largest noise.
+void read_figures(const Json& sets, ReadModel& model) {
+  for (const Json& set : sets) {
+    model.sets.push_back(set.at("name"));
+    for (const Json& output : set.at("outputs")) {
+      model.tolerances[model.sets.back()][output.at("name")] = {output.at("tolerance").at("absolute"),
+                                                                output.at("tolerance").at("relative")};
+      if (!output.at("difference").contains("trouble"))
+        model.max_abs = std::max(model.max_abs, number_in(output.at("difference"), "max_abs"));
+      if (!output.at("original_noise").contains("trouble"))
+        model.noise = std::max(model.noise, number_in(output.at("original_noise"), "max_abs"));
+    }
+  }
+}
+
+ReadModel read_model(const Json& json) {
+  ReadModel model;
+  model.name = json.at("name");
+  if (!is_name(model.name)) throw Error(FailureKind::invalid, "a model without a name");
+  if (json.at("file").is_string()) model.file = json.at("file");
+  model.verdict = json.at("verdict");
+  for (const auto& [path, digest] : json.at("files").items())
+    model.files[RelativePath::parse(path).text()] = Sha256::parse(digest.get<std::string>());
+  model.graph = json.at("graph").is_null() ? "" : json.at("graph").dump();
+  const Json& stated = json.at("stated");
+  model.expected.input_names = stated.at("input_names");
+  model.expected.precision = precision_in(stated);
+  if (stated.at("stochastic").is_string()) model.expected.stochastic = stated.at("stochastic");
+  model.inputs = std::max(json.at("inputs").at("dummy").size(), json.at("inputs").at("data").size());
+  model.findings = json.at("findings");
+  model.notes = json.at("notes");
+  read_figures(json.at("comparison"), model);
+  return model;
+}
+
+}  // namespace
+
+ConversionVerdict Proof::verdict() const {
+  ConversionVerdict worst = ConversionVerdict::equal;
+  for (const ProvenModel& model : models) worst = std::max(worst, model.judgement.verdict);
+  return worst;
+}
+
+Json json_of_graph(const GraphFacts& graph) {
+  Json opsets = Json::object(), operators = Json::object();
+  for (const auto& [domain, version] : graph.opsets) opsets[domain] = version;
+  for (const auto& [operation, count] : graph.operators) operators[operation] = count;
+  return {{"ir_version", graph.ir_version},
+          {"producer", graph.producer},
+          {"name", graph.name},
+          {"opsets", std::move(opsets)},
+          {"inputs", json_of_values(graph.inputs)},
+          {"outputs", json_of_values(graph.outputs)},
+          {"operators", std::move(operators)},
+          {"nodes", graph.nodes},
+          {"functions", graph.functions},
+          {"initializers", graph.initializers},
+          {"initializer_bytes", graph.initializer_bytes},
+          {"external_data", graph.external_data}};
+}
+
+std::string text_of(const Proof& proof) {
+  Json models = Json::array();
+  for (const ProvenModel& model : proof.models) models.push_back(json_of_model(model));
+  const Json json = {{"schema", 1},
+                     {"kind", "sabath conversion"},
+                     {"key", proof.key},
+                     {"seed", proof.seed},
+                     {"witness", {{"sabath", proof.sabath_version}, {"onnxruntime", proof.runtime_version}}},
+                     {"models", std::move(models)},
+                     {"verdict", name(proof.verdict())}};
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+std::string latency_text(const Proof& proof, const nlohmann::ordered_json& machine) {
+  Json rows = Json::array();
+  for (const ProvenModel& model : proof.models) {
+    for (const Timing& timing : model.judgement.timings) {
+      rows.push_back({{"model", model.name},
+                      {"what", timing.what},
+                      {"provider", "cpu"},
+                      {"set", timing.set},
+                      {"batch", timing.batch},
+                      {"threads", timing.threads},
+                      {"warm_up", timing.warm_up},
+                      {"calls", timing.calls},
+                      {"median_seconds", timing.median_seconds},
+                      {"p95_seconds", timing.p95_seconds}});
+    }
+  }
+  const Json json = {{"schema", 1}, {"rows", std::move(rows)}, {"machine", Json::parse(machine.dump())}};
+  return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+ReadProof parse_proof(std::string_view text, const std::string& name) {
+  JsonLimits limits;
+  limits.size_max = proof_bytes_max;
+  static_cast<void>(parse_json(text, name, limits));  // bounds of depth and size
+  try {
+    const Json json = Json::parse(text);
+    if (json.at("schema") != 1 || json.at("kind") != "sabath conversion")
+      throw Error(FailureKind::invalid, name + " is no proof of a conversion that this version knows");
+    ReadProof proof;
+    proof.key = json.at("key");
+    proof.verdict = json.at("verdict");
+    for (const Json& model : json.at("models")) {
+      proof.models.push_back(read_model(model));
+      proof.isolation = model.at("converter").at("network");
+    }
+    return proof;
+  } catch (const Json::exception& error) {
+    throw Error(FailureKind::invalid,
+                fmt::format("{} is no proof of a conversion: {}", name, printable(error.what(), 500)));
+  } catch (const Error& error) {
+    throw Error(FailureKind::invalid, fmt::format("{} is no proof of a conversion: {}", name, error.failure().message));
+  }
+}
+
+std::string evidence_path(const std::string& model, const std::string& set, std::string_view what, std::size_t k) {
+  return fmt::format("evidence/{}/{}.{}.{}.npy", model, set, what, k);
+}
+
+}  // namespace sabath

@@ -1,0 +1,71 @@
+// The proof of a conversion as JSON, and the parts of it that are read again. docs/convert.md has its form. Pure; any
+// thread. Throws Error{invalid} for a text that is no proof.
+#pragma once
+
+#include <map>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "convert/witness.h"
+#include "manifest/file_tree.h"
+#include "sabath/digest.h"
+
+namespace sabath {
+
+inline constexpr std::size_t proof_bytes_max = 64 << 20;
+
+struct ProvenModel {
+  std::string name, from, source, factory;  // source: as it was asked for
+  Sha256 source_digest;                     // of the file's bytes
+  std::optional<Sha256> source_root, code;  // of the asset that it is from; of the code's bytes
+  std::vector<Sha256> dummy, data;          // of the files' bytes
+  std::vector<std::uint64_t> rows;          // of the data
+  std::string isolation;
+  std::map<std::string, std::string> tools;  // versions, as its Python has them
+  std::vector<std::string> argv;
+  Sha256 engine;
+  StatedTerms expected;
+  std::optional<GraphFacts> graph;
+  std::string file;                                   // in the asset
+  std::vector<std::pair<std::string, Sha256>> files;  // all that belongs to it, by path in the asset
+  ConversionJudgement judgement;
+};
+
+struct Proof {
+  std::string key, runtime_version, sabath_version;
+  std::uint64_t seed = 0;
+  std::vector<ProvenModel> models;
+  [[nodiscard]] ConversionVerdict verdict() const;  // the worst
+};
+
+// Canonical: keys in byte order, no spaces, UTF-8.
+[[nodiscard]] std::string text_of(const Proof& proof);
+[[nodiscard]] nlohmann::json json_of_graph(const GraphFacts& graph);
+[[nodiscard]] std::string latency_text(const Proof& proof, const nlohmann::ordered_json& machine);
+
+// Of a proof that is read again.
+struct ReadModel {
+  std::string name, file, verdict;
+  std::map<std::string, Sha256> files;
+  std::string graph;  // canonical
+  StatedTerms expected;
+  std::map<std::string, std::map<std::string, Tolerance>> tolerances;  // by set and output
+  std::vector<std::string> sets;
+  std::size_t inputs = 0;
+  std::vector<std::string> findings, notes;
+  double max_abs = 0, noise = 0;
+};
+struct ReadProof {
+  std::string key, verdict, isolation;
+  std::vector<ReadModel> models;
+};
+[[nodiscard]] ReadProof parse_proof(std::string_view text, const std::string& name);
+
+// Where the arrays of a model stand in the asset: "evidence/NAME/data.input.0.npy".
+[[nodiscard]] std::string evidence_path(const std::string& model, const std::string& set, std::string_view what,
+                                        std::size_t k);
+
+}  // namespace sabath

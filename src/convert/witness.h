@@ -1,0 +1,92 @@
+// The witness of a conversion: runs the converted model in ONNX Runtime on each set of inputs, and compares what it
+// gives with what the original gave. No word of the engine that converted counts. One thread.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "convert/compare.h"
+#include "convert/input_sets.h"
+#include "ort/runtime.h"
+#include "sabath/inspect.h"
+
+namespace sabath {
+
+// What the original gave for one set, as .npy files say it.
+struct OriginalRuns {
+  std::vector<Tensor> first, again, threads;  // by output: with one thread, once more, with two
+};
+
+struct JudgedOutput {
+  std::string name;
+  TensorType original = TensorType::float32, converted = TensorType::float32;
+  Tolerance tolerance;
+  OutputDifference difference;  // of the graph as it is
+  OutputDifference optimised;   // of the graph that the runtime optimised
+  OutputDifference noise;  // of the original against itself: the larger one of two runs and of two numbers of threads
+};
+
+struct JudgedSet {
+  std::string name;
+  std::int64_t batch = 0;
+  std::string trouble;  // the converted model could not be run on it, or the original gave no outputs
+  std::vector<JudgedOutput> outputs;
+  [[nodiscard]] bool is_equal() const;
+  [[nodiscard]] bool is_noisy() const;  // the original differs from itself by more than the tolerance
+};
+
+// Wall-clock seconds of one call, over several.
+struct Timing {
+  std::string what;  // "native", "onnxruntime", "onnxruntime optimised"
+  std::string set;
+  std::int64_t batch = 0;
+  std::uint64_t calls = 0, warm_up = 0;
+  unsigned threads = 0;
+  double median_seconds = 0, p95_seconds = 0;
+};
+[[nodiscard]] Timing timing_of(std::vector<double> seconds);
+
+struct StatedTerms {
+  std::vector<std::string> input_names, output_names;  // empty: any
+  std::optional<std::uint64_t> opset;
+  bool any_batch = true;
+  std::optional<TensorType> precision;       // outputs of more bits than this may be of it
+  std::optional<double> absolute, relative;  // instead of the usual tolerance
+  std::string stochastic;                    // why the original's own noise is no failure; "": it is one
+};
+
+enum class ConversionVerdict { equal, stochastic, failed };
+[[nodiscard]] std::string_view name(ConversionVerdict verdict) noexcept;
+
+struct ConversionJudgement {
+  ConversionVerdict verdict = ConversionVerdict::failed;
+  std::vector<std::string> findings;  // why it failed, each a sentence
+  std::vector<std::string> notes;     // what a user should know besides
+  std::vector<JudgedSet> sets;
+  std::vector<Timing> timings;  // of the converted model
+};
+
+class Witness {
+ public:
+  // `file`: the converted model; files beside it may hold weights. Throws Error{invalid} if it is no ONNX file.
+  Witness(std::shared_ptr<const OrtRuntime> runtime, std::filesystem::path file, StatedTerms expected);
+  [[nodiscard]] const GraphFacts& graph() const noexcept { return graph_; }
+  // `originals`: one for each set, in order. `timed`: names of sets.
+  [[nodiscard]] ConversionJudgement judge(const std::vector<InputSet>& sets, const std::vector<OriginalRuns>& originals,
+                                          const std::vector<std::string>& timed) const;
+
+ private:
+  std::shared_ptr<const OrtRuntime> runtime_;
+  std::filesystem::path file_;
+  StatedTerms expected_;
+  GraphFacts graph_;
+};
+
+// What the graph alone shows: weights that are not there, other names, another opset, a batch of one length.
+[[nodiscard]] std::vector<std::string> findings_of(const GraphFacts& graph, const std::filesystem::path& directory,
+                                                   const StatedTerms& expected);
+
+}  // namespace sabath

@@ -1,0 +1,161 @@
+#include "sabath/task.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "base/file.h"
+#include "sabath/catalogue.h"
+#include "sabath/error.h"
+#include "sabath/path.h"
+#include "task/plan.h"
+#include "verbs/records.h"
+#include "verbs/request.h"
+
+namespace sabath {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint64_t task_bytes_max = 1 << 20;
+
+// The converted models, from the asset to where the task wants them.
+void export_models(const std::vector<fs::path>& files, TaskRecord& record) {
+  const ConvertRecord& converted = *record.converted;
+  if (converted.exit != 0 || converted.path.empty()) return;
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    const fs::path from = converted.path / converted.models[i].file;
+    if (converted.models[i].file.find('/') != std::string::npos) {
+      throw Error(FailureKind::usage,
+                  fmt::format("{} has weights in files of their own", printable(converted.models[i].file)),
+                  fmt::format("take them from {}", converted.path.native()));
+    }
+    const auto copied = fs::path(files[i]).concat(".unfinished");
+    std::error_code error;
+    if (!fs::copy_file(from, copied, fs::copy_options::overwrite_existing, error)) {
+      throw Error(FailureKind::storage,
+                  fmt::format("cannot write {}: {}", printable(files[i].native(), 4096), error.message()));
+    }
+    fs::permissions(copied, fs::perms::owner_write, fs::perm_options::add, error);
+    rename_path(copied, files[i]);
+    record.written.push_back(files[i]);
+  }
+}
+
+class Task {
+ public:
+  Task(Session& session, const TaskRequest& request, EventSink& events, const std::stop_token& stop)
+      : session_(session), request_(request), events_(events), stop_(stop) {}
+
+  TaskRecord run() {
+    const auto text = try_read_text(request_.file, task_bytes_max);
+    if (!text)
+      throw Error(FailureKind::not_found, fmt::format("there is no file {}", printable(request_.file.native(), 4096)));
+    plan_ = plan_task(*text, request_.file.native());
+    record_.task = name(plan_.kind);
+    switch (plan_.kind) {
+      case TaskPlan::Kind::conversion:
+        convert_models();
+        break;
+      case TaskPlan::Kind::inference:
+        run_models();
+        break;
+      case TaskPlan::Kind::search:
+        search_assets();
+        break;
+      case TaskPlan::Kind::load:
+        load_assets();
+        break;
+    }
+    return std::move(record_);
+  }
+
+ private:
+  void convert_models() {
+    record_.verb = "convert";
+    for (const ConvertModel& model : plan_.convert.models) record_.models.push_back(model.model);
+    plan_.convert.dry_run = request_.dry_run;
+    plan_.convert.environment = request_.environment;
+    plan_.convert.trust = request_.trust;
+    plan_.convert.ask = request_.ask;
+    record_.converted = convert(session_, plan_.convert, events_, stop_);
+    record_.exit = record_.converted->exit;
+    if (!request_.dry_run) export_models(plan_.export_files, record_);
+  }
+
+  void run_models() {
+    record_.verb = "infer";
+    record_.models = plan_.infer.models;
+    if (request_.dry_run) return;
+    plan_.infer.environment = request_.environment;
+    record_.inferred = infer(session_, plan_.infer, events_, stop_);
+    record_.exit = record_.inferred->exit;
+    record_.written.push_back(record_.inferred->output);
+  }
+
+  void search_assets() {
+    record_.verb = "search";
+    record_.models = plan_.words;
+    if (request_.dry_run) return;
+    SearchRequest wanted;
+    wanted.pattern = plan_.words.front();
+    wanted.environment = request_.environment;
+    const auto found = search(session_, wanted, events_, stop_);
+    for (const auto& asset : found.assets) record_.found.push_back(asset.name);
+    record_.exit = found.exit;
+  }
+
+  void load_assets() {
+    record_.verb = "fetch";
+    record_.models = plan_.words;
+    if (request_.dry_run) return;
+    FetchRequest wanted;
+    wanted.names = plan_.words;
+    const FetchRecord fetched = session_.fetch(wanted, events_, stop_);
+    for (const AssetRecord& asset : fetched.assets) {
+      if (asset.failures.empty()) record_.found.push_back(asset.name);
+    }
+    record_.exit = fetched.exit;
+  }
+
+  Session& session_;
+  const TaskRequest& request_;
+  EventSink& events_;
+  const std::stop_token& stop_;
+  TaskPlan plan_;
+  TaskRecord record_;
+};
+
+}  // namespace
+
+TaskRecord run_task(Session& session, const TaskRequest& request, EventSink& events, std::stop_token stop) {
+  return Task(session, request, events, stop).run();
+}
+
+Json json_of(const TaskRecord& record) {
+  Json written = Json::array();
+  for (const fs::path& file : record.written) written.push_back(file.native());
+  return {{"schema", 1},
+          {"task", record.task},
+          {"verb", record.verb},
+          {"models", record.models},
+          {"converted", record.converted ? json_of(*record.converted) : Json()},
+          {"inferred", record.inferred ? json_of(*record.inferred) : Json()},
+          {"found", record.found},
+          {"written", std::move(written)},
+          {"exit", record.exit}};
+}
+
+std::string to_json(const TaskRecord& record) { return text_of(json_of(record)); }
+
+Json call_task(Session& session, JsonObject& request, EventSink& events, std::stop_token stop) {
+  TaskRequest asked;
+  asked.file = request.text("file");
+  asked.dry_run = request.flag("dry_run");
+  asked.trust = request.try_text("trust").value_or("");
+  asked.environment = environment_in(request);
+  request.finish();
+  return json_of(run_task(session, asked, events, std::move(stop)));
+}
+
+}  // namespace sabath
