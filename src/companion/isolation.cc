@@ -44,6 +44,19 @@ constexpr unsigned this_machine = AUDIT_ARCH_AARCH64;
 constexpr unsigned this_machine = 0;
 #endif
 
+}  // namespace
+
+Isolation leave_network() {
+  const uid_t user = ::geteuid();
+  const gid_t group = ::getegid();
+  if (::unshare(CLONE_NEWUSER | CLONE_NEWNET) == 0) {
+    keep_numbers(user, group);
+    return Isolation::own_space;
+  }
+  if (user == 0 && ::unshare(CLONE_NEWNET) == 0) return Isolation::own_space;
+  return refuse_sockets() ? Isolation::filter : Isolation::none;
+}
+
 // Refuses other calls of the kernel than this machine's own (whose numbers mean something else), sockets that are not
 // local, and io_uring, which would make sockets by itself.
 bool refuse_sockets() {
@@ -65,19 +78,6 @@ bool refuse_sockets() {
   }};
   const sock_fprog program{static_cast<unsigned short>(filter.size()), filter.data()};
   return ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
-}
-
-}  // namespace
-
-Isolation leave_network() {
-  const uid_t user = ::geteuid();
-  const gid_t group = ::getegid();
-  if (::unshare(CLONE_NEWUSER | CLONE_NEWNET) == 0) {
-    keep_numbers(user, group);
-    return Isolation::own_space;
-  }
-  if (user == 0 && ::unshare(CLONE_NEWNET) == 0) return Isolation::own_space;
-  return refuse_sockets() ? Isolation::filter : Isolation::none;
 }
 
 }  // namespace sabath::companion

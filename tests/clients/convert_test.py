@@ -7,6 +7,7 @@ import pathlib
 import pickle
 import socket
 import stat
+import subprocess
 import threading
 import unittest
 
@@ -299,6 +300,68 @@ class Convert(Case):
         self.assertEqual(told["seen"], [])
         self.assertFalse(pathlib.Path(f"/proc/{told['pid']}").exists())
 
+    def test_the_papers_task_files(self):
+        """Listing 1 converts an encoder and a decoder, listing 2 runs them one after the other: as the native chain."""
+        encoder = self.encoder()
+        decoder = torch.nn.Sequential(torch.nn.Linear(4, 12), torch.nn.Tanh()).eval()
+        torch.jit.script(encoder_of(encoder)).save(str(self.home / "encoder.pt"))
+        torch.jit.trace(decoder, torch.zeros(1, 4)).save(str(self.home / "decoder.pt"))
+        (self.home / "conversion.yaml").write_text('''general_args:
+  task: "conversion"
+  tag: "collaboration"
+  backend: ["pt","pt"]
+device_args:
+  worker_num: 4
+  device: "cpu"
+  gpu_mapping_file: ''
+model_args:
+  model_name: ["encoder","decoder"]
+  model_file: ["encoder.pt","decoder.pt"]
+  onnx_version: 10
+  data: ["x.npy","z.npy"]
+  input_names: ["x","code"]
+  output_names: ["code","y"]
+out_args:
+  export_file: ["encoder.onnx","decoder.onnx"]
+''')
+        (self.home / "inference.yaml").write_text('''general_args:
+  task: "inference"
+  backend: "onnx"
+task_args:
+  model_name: ["encoder","decoder"]
+  model_file: ["encoder.onnx","decoder.onnx"]
+  input: "input.txt"
+out_args:
+  export_file: "out.txt"
+''')
+        np.savetxt(self.home / "input.txt", self.x, fmt="%.9g")
+        planned = self.expect(self.sabath.run("task", "conversion.yaml", "-n", "--json")).record
+        self.assertEqual((planned["verb"], planned["written"]), ("convert", []))
+        made = self.expect(self.sabath.run("task", "conversion.yaml", "--json")).record
+        self.assertEqual(made["converted"]["verdict"], "equal", made)
+        self.assertEqual(made["written"], ["encoder.onnx", "decoder.onnx"])
+        self.expect(self.sabath.run("task", "inference.yaml"))
+        with torch.no_grad():
+            wanted = decoder(encoder(torch.from_numpy(self.x))).numpy()
+        np.testing.assert_allclose(np.loadtxt(self.home / "out.txt"), wanted, atol=1e-4)
+        text = (self.home / "conversion.yaml").read_text().replace("onnx_version", "onnx_versoin")
+        (self.home / "wrong.yaml").write_text(text)
+        error = self.expect(self.sabath.run("task", "wrong.yaml", "--json"), 12).record["error"]
+        self.assertIn("wrong.yaml:12: unknown key \"model_args.onnx_versoin\"", error["message"])
+
+    def test_the_tutorial(self):
+        """The commands of docs/convert.md, "In five minutes", as they stand."""
+        page = (pathlib.Path(__file__).parents[2] / "docs/convert.md").read_text(encoding="utf-8")
+        section = page.split("## In five minutes")[1].split("\n## ")[0]
+        lines = [line.removeprefix("    ") for line in section.splitlines() if line.startswith("    ") or not line]
+        script = "set -e\nsabath() { \"$SABATH_BINARY\" \"$@\"; }\n" + "\n".join(lines)
+        done = subprocess.run(["bash", "-c", script], cwd=self.home, env={**os.environ, **self.sabath.environment},
+                              capture_output=True, text=True, timeout=600, check=False)  # fmt: skip
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("net: equal", done.stderr)
+        self.assertIn("nothing was touched", done.stderr)
+        self.assertEqual(np.load(self.home / "y.npy").shape, (200, 4))
+
     def test_what_cannot_begin(self):
         self.encoder()
         base = ["encoder.pth", "--from", "pytorch", "--code", "nets.py:Encoder"]
@@ -315,6 +378,11 @@ class Convert(Case):
                 self.assertIn(words, self.convert(*arguments, code=code)["error"]["message"])
         failed = self.convert(*base, "--data", "x.npy", "--opset", "99", code=7)
         self.assertIn("could not convert encoder", failed["models"][0]["findings"][0])
+
+
+def encoder_of(model):
+    """The same layers in a module that TorchScript finds the source of."""
+    return torch.nn.Sequential(model.one, torch.nn.ReLU(), model.two).eval()
 
 
 def rewrite(file, data):
