@@ -102,6 +102,7 @@ class DatasetReader {
   Metadata data_;
   std::vector<std::size_t> lines_;
   std::set<std::string, std::less<>> containers_, ids_;  // ids of what others stand in; of fragments
+  std::map<std::string, std::size_t> numbers_;           // id -> the last one that made it another
   std::map<std::string, std::string> patterns_;          // container -> what a FileSet takes of it
 };
 
@@ -154,7 +155,8 @@ std::string DatasetReader::free_id(std::string id) {
   if (id.empty()) id = "file";
   if (id.ends_with(".dir")) id += "_";
   std::string free = id;
-  for (std::size_t number = 2; ids_.contains(free); ++number) free = fmt::format("{}-{}", id.substr(0, 110), number);
+  for (std::size_t& number = numbers_[id]; ids_.contains(free);)
+    free = fmt::format("{}-{}", id.substr(0, 110), number = std::max<std::size_t>(number, 1) + 1);
   ids_.insert(free);
   return free;
 }

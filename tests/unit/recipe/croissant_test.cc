@@ -88,6 +88,22 @@ TEST(Croissant, ThatIsHostileOrEmptyIsRefused) {
       std::string::npos);
 }
 
+TEST(Croissant, ThatIsContainedInItselfHasNoFile) {
+  const Recipe recipe = read(R"({"@type":"cr:FileObject","@id":"a","containedIn":{"@id":"b"},"contentUrl":"x"},
+    {"@type":"cr:FileObject","@id":"b","containedIn":{"@id":"a"},"contentUrl":"y"})");
+  EXPECT_TRUE(recipe.fragments.empty());
+  EXPECT_EQ(recipe.access.kind, AccessKind::restricted);
+}
+
+TEST(Croissant, OfManyFilesIsReadInTime) {
+  std::string files;
+  for (int i = 0; i < 40'000; ++i)
+    files += (i == 0 ? "" : ",") + std::string(R"({"@id":"same","contentUrl":"f)") + std::to_string(i) + "\"}";
+  const Recipe recipe = read(files);
+  EXPECT_EQ(recipe.fragments.size(), 40'000u);
+  EXPECT_EQ(recipe.fragments.back().id, "same-40000");
+}
+
 TEST(Croissant, OfAnotherVersionIsRefused) {
   std::string text = document(R"({"@type":"cr:FileObject","@id":"a","contentUrl":"a"})");
   text.replace(text.find("/1.1"), 4, "/9.0");
