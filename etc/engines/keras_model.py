@@ -6,10 +6,11 @@ A file that Keras wrote. Lambda layers are code: they are read only where the fi
 import os
 import sys
 
+from engine import Engine  # first: TensorFlow changes where modules are looked for
+
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 import tensorflow  # noqa: E402
 import tf2onnx  # noqa: E402
-from engine import Engine  # noqa: E402
 
 
 def main():

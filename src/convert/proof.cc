@@ -16,10 +16,11 @@ namespace {
 
 using Json = nlohmann::json;  // objects sorted by key
 
+// Six digits: more would tell one run from another, and not one model from another.
 Json number_json(double value) {
   if (std::isnan(value)) return "nan";
   if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
-  return value;
+  return std::stod(fmt::format("{:.6g}", value));
 }
 
 double number_in(const Json& json, const char* key) {
@@ -52,7 +53,7 @@ Json json_of_difference(const OutputDifference& difference) {
           {"rms", number_json(difference.rms)},
           {"nan_original", difference.nan_original},
           {"nan_converted", difference.nan_converted},
-          {"argmax_equal", difference.argmax_equal ? Json(*difference.argmax_equal) : Json()}};
+          {"argmax_equal", difference.argmax_equal ? number_json(*difference.argmax_equal) : Json()}};
 }
 
 Json json_of_set(const JudgedSet& set) {
