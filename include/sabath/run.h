@@ -81,6 +81,8 @@ struct ForeseenStep {
 struct ForeseenAsset {
   std::string name, path;  // "NOT-FETCHED:NAME" where it would be fetched
   bool present = false;
+  std::vector<std::string> code;  // in its files, as far as they are here: docs/trust.md
+  std::string read_by;            // why they may be read all the same; empty: that is not trusted
 };
 
 struct ForeseenRun {

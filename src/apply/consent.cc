@@ -4,27 +4,45 @@
 
 #include "base/wording.h"
 #include "harness/consent.h"
+#include "harness/data_code.h"
+#include "run/commands.h"
 
 namespace sabath {
+namespace {
+
+void ask(const AssetCode& code, const ApplyRequest& request, const std::string& name, const std::string& script) {
+  const TrustPolicy policy = trust_policy(
+      request.trust, request.ask, fmt::format("{} {} {} {}", verb_text("apply"), name, script, option_text("trust")));
+  static_cast<void>(approve(code, trust_registry(request.environment), policy));
+}
+
+}  // namespace
 
 void ask_consent(const SessionSettings& settings, const ApplyRequest& request, const Recipe& recipe,
                  const ChosenScript& chosen) {
   const SupportingScript& script = chosen.step.script;
-  Recipe code_alone;  // of the recipe only what decides what the script does
-  code_alone.name = recipe.name;
-  code_alone.origin = recipe.origin;
-  code_alone.source = script.source;
-  RunAsset tree;
-  tree.manifest = chosen.step.script_root;
-  AssetCode code = code_of(settings, code_alone, {Step{.argv = script.argv}}, tree);
-  std::vector<std::string> words{code.digest.prefixed()};
+  CodeParts parts;
+  parts.name = recipe.name;
+  parts.recipe = recipe.origin;
+  parts.source = script.source;
+  parts.commit = chosen.step.script_root;
+  parts.commands = {shell_line(script.argv)};
+  parts.words = {"script"};
+  parts.words.insert(parts.words.end(), script.argv.begin(), script.argv.end());
   for (const ScriptArgument& argument : script.arguments)
-    words.insert(words.end(), {"default", argument.name, argument.fallback.value_or("")});
-  code.digest = digest_of(words);
-  TrustPolicy policy{.said = request.trust, .ask = {}, .remedy = {}};
-  if (request.ask) policy.ask = [&](const AssetCode& about) { return request.ask(text_of(about)); };
-  policy.remedy = fmt::format("{} {} {} {}", verb_text("apply"), recipe.name, script.id, option_text("trust"));
-  static_cast<void>(approve(code, trust_registry(request.environment), policy));
+    parts.words.insert(parts.words.end(), {"default", argument.name, argument.fallback.value_or("")});
+  ask(code_of(settings, std::move(parts)), request, recipe.name, script.id);
+}
+
+void ask_data_consent(const SessionSettings& settings, const ApplyRequest& request, const Recipe& input,
+                      const std::string& root, const std::filesystem::path& view, const std::vector<Entry>& files,
+                      const std::stop_token& stop) {
+  if (reads_unasked(settings, input)) return;
+  std::vector<std::string> paths;
+  for (const Entry& file : files) paths.push_back(file.path.text());
+  auto found = code_in_files(view, paths, stop);
+  if (!found.empty())
+    ask(code_in_data(settings, input, root, std::move(found)), request, input.name, request.script);
 }
 
 }  // namespace sabath

@@ -156,6 +156,14 @@ class Deriver {
     return files;
   }
 
+  // A script that is given the directory may read all that is in it.
+  [[nodiscard]] std::vector<Entry> files_read(const Manifest& manifest) const {
+    SupportingScript script = chosen_.step.script;
+    const auto names_all = [](const std::string& word) { return word.find("{dataset}") != std::string::npos; };
+    if (std::ranges::any_of(script.argv, names_all)) script.inputs = {"**"};
+    return inputs_of(script, manifest);
+  }
+
   [[nodiscard]] bool in_place() const { return !request_.in_place.empty(); }
 
   [[nodiscard]] std::vector<std::string> shown_command(const std::string& file) const {
@@ -182,7 +190,10 @@ class Deriver {
     run_agreed(comm_, [&] {
       manifest = store_->manifest(*input_);
       if (!manifest) throw Error(FailureKind::offline, "this rank does not see the input's manifest", "run it again");
-      if (is_first()) view = show_input(*store_, *manifest, recipe_.name, stop_);
+      if (!is_first()) return;
+      view = show_input(*store_, *manifest, recipe_.name, stop_);
+      if (chosen_.built_in == nullptr)  // the built-in scripts load no pickles
+        ask_data_consent(settings_, request_, recipe_, input_->prefixed(), view, files_read(*manifest), stop_);
     });
     std::string text = view.native();
     comm_.broadcast(text, 0);

@@ -43,24 +43,10 @@ bool names_its_bytes(const Fragment& fragment) {
          std::ranges::all_of(fragment.urls, [](const Url& url) { return is_own_place(url.text()); });
 }
 
-// True if the recipe says which bytes its code is, or they stand where only the user writes.
-bool is_fixed(const Recipe& model, Ownership recipe_of) {
-  if (model.source) {
-    const fs::path beside = fs::path(model.origin).parent_path() / model.source->text();
-    return recipe_of == Ownership::shipped || ownership_of(beside) == Ownership::own;
-  }
-  if (model.git) {  // a recipe that came with the program was read by those who released it
-    const std::string& commit = model.git->commit;
-    return commit.size() >= whole_commit || (recipe_of == Ownership::shipped && !commit.empty()) ||
-           is_own_place(model.git->origin);
-  }
-  return model.manifest || std::ranges::all_of(model.fragments, names_its_bytes);
-}
-
-std::string origin_of(const Recipe& model) {
-  if (model.source) return (fs::path(model.origin).parent_path() / model.source->text()).lexically_normal().string();
-  if (model.git) return model.git->origin;
-  return model.fragments.empty() ? "" : model.fragments.front().urls.front().display();
+std::string origin_of(const CodeParts& parts) {
+  if (parts.source) return (fs::path(parts.recipe).parent_path() / parts.source->text()).lexically_normal().string();
+  if (parts.git) return parts.git->origin;
+  return parts.fragments.empty() ? "" : parts.fragments.front().urls.front().display();
 }
 
 std::vector<std::string> decisive_words(const Recipe& model, const std::vector<Step>& steps) {
@@ -94,6 +80,24 @@ bool brings_tree(const Recipe& model) { return model.source || model.git || !mod
 
 std::string commit_of(const RunAsset& tree) { return tree.commit.empty() ? tree.manifest : tree.commit; }
 
+CodeParts parts_of(const Recipe& model, const std::vector<Step>& steps, const std::optional<RunAsset>& tree) {
+  CodeParts parts;
+  parts.name = model.name;
+  parts.recipe = model.origin;
+  parts.source = model.source;
+  parts.git = model.git;
+  parts.fragments = model.fragments;
+  parts.pinned = model.manifest.has_value();
+  parts.words = decisive_words(model, steps);
+  for (const auto& [name, value] : model.env_vars) parts.commands.push_back(fmt::format("export {}={}", name, value));
+  for (const Step& step : steps) {
+    parts.commands.push_back(
+        shell_line(step.shell ? std::vector<std::string>{"/bin/sh", "-c", step.argv.front()} : step.argv));
+  }
+  if (tree) parts.commit = commit_of(*tree);
+  return parts;
+}
+
 }  // namespace
 
 RunRecord::Trust Consent::recorded() const {
@@ -103,26 +107,45 @@ RunRecord::Trust Consent::recorded() const {
   return {verdict.by, recipe_of, code.origin, code.commit, code.digest.prefixed()};
 }
 
-AssetCode code_of(const SessionSettings& settings, const Recipe& model, const std::vector<Step>& steps,
-                  const std::optional<RunAsset>& tree) {
+bool is_own_place(const std::vector<Fragment>& fragments) {
+  return !fragments.empty() && std::ranges::all_of(fragments, [](const Fragment& fragment) {
+    return std::ranges::all_of(fragment.urls, [](const Url& url) { return is_own_place(url.text()); });
+  });
+}
+
+bool is_fixed(const CodeParts& parts, Ownership recipe_of) {
+  if (parts.source) {
+    const fs::path beside = fs::path(parts.recipe).parent_path() / parts.source->text();
+    return recipe_of == Ownership::shipped || ownership_of(beside) == Ownership::own;
+  }
+  if (parts.git) {  // a recipe that came with the program was read by those who released it
+    const std::string& commit = parts.git->commit;
+    return commit.size() >= whole_commit || (recipe_of == Ownership::shipped && !commit.empty()) ||
+           is_own_place(parts.git->origin);
+  }
+  return parts.pinned || std::ranges::all_of(parts.fragments, names_its_bytes);
+}
+
+AssetCode code_of(const SessionSettings& settings, CodeParts parts) {
   const fs::path program = program_of(settings);
   AssetCode code;
-  code.name = model.name;
   std::error_code unknown;
-  const fs::path recipe = fs::canonical(model.origin, unknown);
-  code.recipe = unknown ? model.origin : recipe.string();
-  code.recipe_of = ownership_of(model.origin, shipped_recipes(program), program);
-  code.origin = origin_of(model);
-  if (tree) code.commit = commit_of(*tree);
-  if (code.commit.empty() && model.git && model.git->commit.size() >= whole_commit) code.commit = model.git->commit;
-  code.fixed = is_fixed(model, code.recipe_of);
-  for (const auto& [name, value] : model.env_vars) code.commands.push_back(fmt::format("export {}={}", name, value));
-  for (const Step& step : steps) {
-    code.commands.push_back(
-        shell_line(step.shell ? std::vector<std::string>{"/bin/sh", "-c", step.argv.front()} : step.argv));
-  }
-  code.digest = digest_of(decisive_words(model, steps));
+  const fs::path recipe = fs::canonical(parts.recipe, unknown);
+  code.recipe = unknown ? parts.recipe : recipe.string();
+  code.recipe_of = ownership_of(parts.recipe, shipped_recipes(program), program);
+  code.origin = origin_of(parts);
+  code.fixed = is_fixed(parts, code.recipe_of);
+  code.commit = std::move(parts.commit);
+  if (code.commit.empty() && parts.git && parts.git->commit.size() >= whole_commit) code.commit = parts.git->commit;
+  code.digest = digest_of(parts.words);
+  code.name = std::move(parts.name);
+  code.commands = std::move(parts.commands);
   return code;
+}
+
+AssetCode code_of(const SessionSettings& settings, const Recipe& model, const std::vector<Step>& steps,
+                  const std::optional<RunAsset>& tree) {
+  return code_of(settings, parts_of(model, steps, tree));
 }
 
 TrustRegistry trust_registry(const Environment& environment) {
@@ -130,13 +153,20 @@ TrustRegistry trust_registry(const Environment& environment) {
   return TrustRegistry(home.empty() ? home : home / "sabath/trusted");
 }
 
+TrustPolicy trust_policy(const std::string& said, const std::function<std::string(const std::string& about)>& ask,
+                         std::string remedy) {
+  TrustPolicy policy{.said = said, .ask = {}, .remedy = std::move(remedy)};
+  if (ask) policy.ask = [&ask](const AssetCode& code) { return ask(text_of(code)); };
+  return policy;
+}
+
 Consent ask_consent(const RunCall& call, const ResolvedRun& run) {
   Consent consent{code_of(call.session.settings(), run.model, run.steps, std::nullopt), {}};
   if (!needs_no_trust(consent.code) && brings_tree(run.model))
     consent.code = code_of(call.session.settings(), run.model, run.steps, bring_code(call, run.model));
-  TrustPolicy policy{.said = call.request.trust, .ask = {}, .remedy = {}};
-  if (call.request.ask) policy.ask = [&](const AssetCode& code) { return call.request.ask(text_of(code)); };
-  policy.remedy = fmt::format("{} {} {}", verb_text("run"), run.model.name, option_text("trust"));
+  const TrustPolicy policy =
+      trust_policy(call.request.trust, call.request.ask,
+                   fmt::format("{} {} {}", verb_text("run"), run.model.name, option_text("trust")));
   consent.verdict = approve(consent.code, trust_registry(call.request.environment), policy);
   return consent;
 }

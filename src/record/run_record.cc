@@ -86,6 +86,7 @@ Json to_json(const std::vector<RunRecord::Asset>& assets) {
                    {"path", or_null(asset.path)},
                    {"warm", or_null(asset.warm)}});
     if (!asset.lineage.empty()) all.back()["lineage"] = lineage_json(asset.lineage);
+    if (asset.loads) all.back()["loads"] = {{"by", asset.loads->by}, {"found", asset.loads->found}};
   }
   return all;
 }

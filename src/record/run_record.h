@@ -23,6 +23,10 @@ struct RunRecord {
   struct Recipe {
     std::string name, version, digest;  // the digest of its file
   };
+  struct Loads {                     // code in files that are read, such as pickles: docs/trust.md
+    std::string by;                  // why they might be read, as in Trust
+    std::vector<std::string> found;  // "PATH: what it is, what it imports"
+  };
   struct Asset {
     std::string name, kind;
     std::string manifest;     // "sha256:<hex>"
@@ -30,6 +34,7 @@ struct RunRecord {
     std::string path;
     std::optional<bool> warm;                  // all was there before
     std::vector<DerivationStep> lineage = {};  // of a derived asset: the steps that made it, the newest first
+    std::optional<Loads> loads = {};
   };
   struct Source {  // the code that ran: what the model's source tree was
     std::string commit, origin, manifest;

@@ -13,8 +13,9 @@ namespace {
   if (!doubt.empty()) hint += fmt::format("note    {}\n", doubt);
   hint += fmt::format("look at it, then say {} once, or commit (always this code){}", policy.remedy,
                       code.origin.empty() ? "" : ", or origin (also what comes later)");
-  throw Error(FailureKind::access,
-              fmt::format("{} was not run: it brings code that you have not trusted", printable(code.name)), hint);
+  const std::string_view what = code.in_data ? "was not read: its files hold code that you have not trusted"
+                                             : "was not run: it brings code that you have not trusted";
+  throw Error(FailureKind::access, fmt::format("{} {}", printable(code.name), what), hint);
 }
 
 }  // namespace

@@ -19,6 +19,7 @@ struct AssetCode {
   std::string commit;                 // the whole git commit, or "sha256:<root>" of the tree; empty: no tree
   bool fixed = false;                 // the recipe names these very bytes, or they stand in the user's own directory
   std::vector<std::string> commands;  // as a person would type them, placeholders as the recipe has them
+  bool in_data = false;               // it stands in files that are read: `commands` says in which, and what it imports
   Sha256 digest;                      // of all that decides what the commands do: digest_of()
 };
 

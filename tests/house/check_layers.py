@@ -24,7 +24,7 @@ BELOW = {
     "record": {"base"},
     "report": {"base", "formats", "metrics", "trackers", "record"},
     "recipe": {"base"},
- "trust": {"base"},    "metadata": {"base", "recipe"},
+    "metadata": {"base", "recipe"},
     "index": {"base", "recipe"},
     "trust": {"base"},
     "manifest": {"base"},
@@ -49,7 +49,7 @@ BELOW["convert"] = BELOW["apply"] | {"apply", "formats", "infer", "ort"}
 BELOW["verbs"] = BELOW["session"] | {"session", "settings", "apply", "builtin", "formats", "harness", "infer", "metadata", "metrics"}
 BELOW["task"] = {"base", "comm", "metrics", "trackers", "record", "recipe", "manifest", "store", "run"}
 BELOW["verbs"] |= {"convert", "task", "index", "ort", "record", "report", "serve", "trust"}
-BELOW["harness"] = {"base", "metrics", "record", "recipe", "manifest", "store", "fetch", "run", "session", "trust"}
+BELOW["harness"] |= {"formats", "trust"}
 BELOW["door"] = {"base", "settings", "verbs"}
 # The command line parses, calls verbs and renders their records: it opens no store, recipe or manifest.
 BELOW["cli"] = {"base", "comm", "companion", "demo", "metrics", "mpi", "report", "run", "settings", "stage", "verbs"}

@@ -1,19 +1,35 @@
 #!/usr/bin/python3
 """Code that is not trusted does not run: recipes that others may write, code that moves, decisions and their end."""
 
+import gzip
+import io
 import json
 import os
 import pathlib
+import pickle
 import shutil
 import subprocess
+import zipfile
 
 from runs import Runs, main, place
 from support import program
+from support.content import fragment
 from support.program import finish
 from support.typed import Shell
 
 TREE = pathlib.Path(__file__).resolve().parents[2]
 PROOF = "import pathlib, sys\npathlib.Path(sys.argv[1]).write_text('it ran')\n"
+LOADS = "import pickle, sys\npickle.load(open(sys.argv[1], 'rb'))\n"
+
+
+class Touches:
+    """Its pickle makes a file where it is loaded."""
+
+    def __init__(self, path):
+        self.path = path
+
+    def __reduce__(self):
+        return os.system, (f"touch {self.path}",)
 
 
 class Trust(Runs):
@@ -213,6 +229,86 @@ class Trust(Runs):
         later = self.go(code=4, name="moving")
         self.assertNotIn(commit, later.err)
         self.go(by="own", name="still")
+
+
+class InData(Runs):
+    """Data from a place where others may write, read by a model of one's own."""
+
+    def setUp(self):
+        super().setUp()
+        self.proof = self.home / "proof"
+        self.others = self.home / "others"
+        place(self.others / "plain.pkl", pickle.dumps({"a": [1, 2.5, "x", None]}))  # holds values only
+        place(self.others / "readme.txt", b"text\n")
+        self.others.chmod(0o777)
+        self.model("python3", "{source}/load.py", "{dataset}/weights.pkl", code={"load.py": LOADS})
+
+    def model(self, *argv, **more):
+        return super().model(list(argv), run_set="set", **more)
+
+    def offer(self, data, name="weights.pkl", **more):
+        place(self.others / name, data)
+        files = [path for path in sorted(self.others.iterdir()) if path.is_file()]
+        self.sabath.add("set", [fragment(f"file://{path}", path.read_bytes(), name=f"f{i}", path=path.name)
+                                for i, path in enumerate(files)], **more)  # fmt: skip
+
+    def go(self, *arguments, code=0, ran=True, dataset="set"):
+        result = self.launch("model", dataset, *arguments, code=code)
+        loads = self.record()["assets"][1].get("loads") if code == 0 else None
+        self.assertEqual(self.run_directory.exists(), code == 0, result)
+        shutil.rmtree(self.run_directory, ignore_errors=True)
+        self.assertEqual(self.proof.exists(), ran and code == 0, result)
+        self.proof.unlink(missing_ok=True)
+        return loads if code == 0 else result
+
+    def evil(self, more=""):
+        return pickle.dumps(Touches(f"{self.proof}{more}"))
+
+    def test_a_pickle_is_never_loaded_unasked(self):
+        self.offer(self.evil())
+        refused = self.go(code=4)
+        for part in ("set was not read", "loads   weights.pkl: pickle, imports posix.system, calls", "commit  sha256:",
+                     "sabath run model --trust once"):  # fmt: skip
+            self.assertIn(part, refused.err)
+        self.assertNotIn("plain.pkl", refused.err)
+        (_, asset) = self.launch("model", "-n", "--json").record["runs"][0]["assets"]
+        self.assertEqual(asset["loads"]["by"], None)
+        self.assertIn("# set holds code", self.launch("model", "-n").out)
+        self.assertEqual(self.go("--trust", "once")["by"], "once")
+        self.go(code=4)
+        self.assertEqual(self.go("--trust", "commit")["found"], ["weights.pkl: pickle, imports posix.system, calls"])
+        self.assertEqual(self.go()["by"], "commit")
+        self.offer(self.evil(".other"))  # other bytes are another root
+        self.go(code=4)
+        (entry,) = self.expect(self.sabath.run("trust", "add", "model", "set", "--json")).record["trusted"]
+        self.assertEqual(entry["commands"], ["weights.pkl: pickle, imports posix.system, calls"])
+        self.assertEqual(self.go(ran=False)["by"], "commit")
+        self.assertTrue((self.home / "proof.other").exists())
+
+    def test_what_needs_no_word(self):
+        self.offer(pickle.dumps([1, 2]))
+        self.assertIsNone(self.go(ran=False))
+        self.offer(self.evil())
+        self.others.chmod(0o755)  # one's own place
+        self.assertIsNone(self.go())
+
+    def test_where_code_hides(self):
+        packed = io.BytesIO()
+        with zipfile.ZipFile(packed, "w") as archive:
+            archive.writestr("model/data.pkl", self.evil())
+        header = b"{'descr': '|O', 'fortran_order': False, 'shape': (1,), }"
+        header += b" " * (117 - len(header)) + b"\n"
+        array = b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header + self.evil()
+        layer = io.BytesIO()
+        with zipfile.ZipFile(layer, "w") as archive:
+            archive.writestr("config.json", '{"config": {"layers": [{"class_name": "Lambda"}]}}')
+        for name, data in (("weights.pth", packed.getvalue()), ("x.npy", array), ("m.keras", layer.getvalue()),
+                           ("x.pkl.gz", gzip.compress(self.evil())), ("no_ending", self.evil()),
+                           ("cut.npz", packed.getvalue()[:60])):  # fmt: skip
+            with self.subTest(name):
+                self.offer(data, name=name)
+                self.assertIn(f"loads   {name}", self.go(code=4).err)
+                (self.others / name).unlink()
 
 
 class Shipped(Runs):

@@ -10,6 +10,7 @@
 #include "harness/assets.h"
 #include "harness/conduct.h"
 #include "harness/consent.h"
+#include "harness/data_code.h"
 #include "harness/environment.h"
 #include "harness/places.h"
 #include "harness/resolved_run.h"
@@ -65,8 +66,11 @@ Json json_of_foreseen(const ForeseenRun& run, bool has_code) {
   Json steps = Json::array(), variables = Json::object(), assets = Json::array();
   for (const ForeseenStep& step : run.steps) steps.push_back({{"argv", step.argv}, {"ranks", step.ranks}});
   for (const auto& [name, value] : run.variables) variables[name] = value;
-  for (const ForeseenAsset& asset : run.assets)
+  for (const ForeseenAsset& asset : run.assets) {
     assets.push_back({{"name", asset.name}, {"path", asset.path}, {"present", asset.present}});
+    if (!asset.code.empty())
+      assets.back()["loads"] = {{"by", text_or_null(asset.read_by)}, {"found", asset.code}};
+  }
   return {{"directory", run.directory.string()},
           {"source", has_code ? Json((run.directory / "source").string()) : Json(nullptr)},
           {"steps", std::move(steps)},
@@ -87,7 +91,12 @@ ForeseenRun foresee_one(const RunCall& call, const ResolvedRun& run, const Varia
   Json variables = to_json(environment, call.request.environment, run)["variables"];
   for (const auto& [name, value] : own_variables(environment, steps, directory)) variables[name] = value;
   for (const auto& [name, value] : variables.items()) foreseen.variables.emplace_back(name, value.get<std::string>());
-  for (const RunAsset& asset : assets.all) foreseen.assets.push_back({asset.name, asset.path, asset.warm});
+  for (const RunAsset& asset : assets.all) {
+    foreseen.assets.push_back({asset.name, asset.path, asset.warm, {}, {}});
+    if (!asset.loads) continue;
+    foreseen.assets.back().code = asset.loads->found;
+    foreseen.assets.back().read_by = asset.loads->by;
+  }
   return foreseen;
 }
 
@@ -137,6 +146,7 @@ RunsRecord run(Session& session, const RunRequest& request, EventSink& events, s
   const RunEnvironment environment = prepare_environment(call, run);
   RunAssets assets = bring_assets(call, run);
   check_consent(call, run, consent, assets.all);
+  ask_data_consent(call, run, consent, assets);
   if (!request.stage_record.empty()) assets.times.stage = staging_seconds(request.stage_record, assets.all.back());
   for (const Variant& variant : run.variants) {
     const fs::path directory = directory_of(run, record.path, variant);
@@ -156,13 +166,14 @@ RunsRecord run(Session& session, const RunRequest& request, EventSink& events, s
 RunForecast foresee(Session& session, const RunRequest& request, EventSink& events, std::stop_token stop) {
   const RunCall call{session, request, events, std::move(stop), true};
   const ResolvedRun run = resolve_alone(call);
-  const RunAssets assets = foresee_assets(call, run);
+  RunAssets assets = foresee_assets(call, run);
   const RunEnvironment environment = prepare_environment(call, run);
   const fs::path place = place_of(call, run);
   RunForecast forecast;
   forecast.to_fetch = assets.to_fetch;
   forecast.code = assets.source;
   const Consent consent = foresee_consent(session.settings(), request.environment, run.model, run.steps);
+  foresee_data_consent(call, run, consent, assets);
   forecast.trust = {consent.verdict.by, consent.code.origin, consent.code.commit, consent.code.digest.prefixed(),
                     text_of(consent.code)};
   forecast.copies_code = !assets.source.empty() && uses_source(run.steps);

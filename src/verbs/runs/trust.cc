@@ -7,6 +7,7 @@
 
 #include "base/wording.h"
 #include "harness/consent.h"
+#include "harness/data_code.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
 #include "verbs/records.h"
@@ -96,9 +97,18 @@ TrustAddRecord add_trust(Session& session, const TrustAddRequest& request, Event
   const ResolvedRun run = resolve_run(call);
   const Consent consent = ask_consent(call, run);
   TrustAddRecord record{consent.verdict.by, text_of(consent.code), {}};
-  if (needs_no_trust(consent.code)) return record;
-  const TrustRegistry::Found kept = trust_registry(asked.environment).find(consent.code);
-  if (kept.entry) record.trusted.push_back(told(*kept.entry));
+  const TrustRegistry registry = trust_registry(asked.environment);
+  const auto add = [&](const AssetCode& code) {
+    const TrustRegistry::Found kept = registry.find(code);
+    if (kept.entry) record.trusted.push_back(told(*kept.entry));
+  };
+  if (!needs_no_trust(consent.code)) add(consent.code);
+  RunAssets assets = foresee_assets(call, run);  // what is not here cannot be looked into
+  for (const AssetCode& code : data_code(call, run, consent, assets)) {
+    static_cast<void>(approve(code, registry, {.said = asked.trust, .ask = {}, .remedy = {}}));
+    record.about += text_of(code);
+    add(code);
+  }
   return record;
 }
 

@@ -45,6 +45,10 @@ int show(Context& context, const RunForecast& forecast) {
   }
   std::string text;
   if (forecast.trust.by.empty()) text = "# not trusted yet: sabath run asks before it does this\n\n";
+  for (const ForeseenAsset& asset : forecast.runs.front().assets) {
+    if (!asset.code.empty() && asset.read_by.empty())
+      text += fmt::format("# {} holds code that is not trusted yet: {}\n\n", asset.name, asset.code.front());
+  }
   for (const ForeseenRun& run : forecast.runs) text += (text.empty() ? "" : "\n") + script_of(forecast, run);
   context.out.print(text);
   return forecast.exit;
