@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import pathlib
+import pickle
 import sys
 
 from support.case import Case, main, place
@@ -189,6 +190,26 @@ class Foreign(Derived):
         self.assertNotEqual(other["derived"]["key"], made["derived"]["key"])
         self.assertNotEqual(other["name"], made["name"])
         self.assertEqual(other["manifest"], made["manifest"])  # the same bytes came of it
+
+    def test_the_input_is_read_only(self):
+        program = "import os, sys; open(sys.argv[2], 'w').write(oct(os.stat(sys.argv[1]).st_mode & 0o777))"
+        self.add_words(argv=["python3", "-c", program, "{input}", "{output}/{stem}.up"], arguments=[])
+        made = self.apply("words", "upper")
+        modes = {file.read_text() for file in pathlib.Path(made["path"]).rglob("*.up")}
+        self.assertEqual(modes, {"0o444"})
+
+    def test_a_pickle_is_asked_about_before_a_script_reads_it(self):
+        self.tree = {"train/a.txt": b"plain", "train/evil.txt": pickle.dumps(os.getcwd), "aside/evil.pkl": pickle.dumps(os.getcwd)}
+        self.add_words()
+        self.assertEqual(self.apply("words", "upper", "end=?")["processed"], 2)  # from a directory of one's own
+        (self.home / "origin").chmod(0o777)
+        refused = self.expect(self.sabath.run("apply", "words", "upper", "end=!"), 4)
+        for part in ("words was not read", "loads   train/evil.txt: pickle, imports posix.getcwd", "words upper --trust once"):
+            self.assertIn(part, refused.err)
+        self.assertNotIn("aside", refused.err)  # the script does not read it
+        self.assertEqual(self.apply("words", "gzip")["processed"], 3)  # a built-in script loads none
+        self.assertEqual(self.apply("words", "upper", "end=!", "--trust", "commit")["processed"], 2)
+        self.assertEqual(self.apply("words", "upper", "end=:")["processed"], 2)
 
     def test_what_others_may_have_written_runs_when_it_is_trusted(self):
         (self.sabath.recipes / "datasets").chmod(0o777)
