@@ -92,18 +92,23 @@ Sha256 fragment_key(Json key, const Fragment& fragment, const Selection& selecti
   return sha256("fragment\n" + key.dump());
 }
 
+// What has no source is had by hand: its name alone says what it is. All of them would have one key otherwise.
+Json by_name(const Recipe& recipe) {
+  return Json::array({{{"by hand", recipe.name}, {"kind", static_cast<int>(recipe.kind)}}});
+}
+
 Json parts_by_first_url(const Recipe& recipe) {
   Json parts = Json::array();
   for (const auto& fragment : recipe.fragments) parts.push_back(by_first_url(fragment));
   if (recipe.git) parts.push_back(to_json(*recipe.git, {}));
-  return parts;
+  return parts.empty() ? by_name(recipe) : parts;
 }
 
 Json parts_of(const Recipe& recipe, const SourceNames& names, const Selection& selection) {
   Json parts = Json::array();
   for (const auto& fragment : recipe.fragments) parts.push_back(to_json(fragment, names, selection));
   if (recipe.git) parts.push_back(to_json(*recipe.git, names));
-  return parts;
+  return parts.empty() ? by_name(recipe) : parts;
 }
 
 std::string offset_of(const FileJob& job) {

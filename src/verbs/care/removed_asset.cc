@@ -20,8 +20,7 @@ RemovedAsset asset_of(const std::string& name, const Sha256& root, const Session
   add(own, asset.keys);
   for (const auto& listed : catalogue.all(std::nullopt)) {
     if (!listed.recipe || listed.recipe->name == own.name) continue;
-    const bool has_sources = !listed.recipe->fragments.empty() || listed.recipe->git;
-    if (has_sources) add(*listed.recipe, asset.others);  // recipes without any would all have the same keys
+    add(*listed.recipe, asset.others);
     asset.pinned_elsewhere |= listed.recipe->manifest && listed.recipe->manifest->digest == root;
   }
   return asset;
