@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/wording.h"
 #include "harness/assets.h"
+#include "recipe/catalogue.h"
 #include "recipe/shipped.h"
 #include "run/commands.h"
 #include "sabath/error.h"
@@ -132,7 +133,9 @@ AssetCode code_of(const SessionSettings& settings, CodeParts parts) {
   std::error_code unknown;
   const fs::path recipe = fs::canonical(parts.recipe, unknown);
   code.recipe = unknown ? parts.recipe : recipe.string();
-  code.recipe_of = ownership_of(parts.recipe, shipped_recipes(program), program);
+  // A subscribed catalogue stands in a directory of the user's, and says what others wrote.
+  code.subscribed = is_subscribed(parts.recipe);
+  code.recipe_of = code.subscribed ? Ownership::others : ownership_of(parts.recipe, shipped_recipes(program), program);
   code.origin = origin_of(parts);
   code.fixed = is_fixed(parts, code.recipe_of);
   code.commit = std::move(parts.commit);

@@ -39,7 +39,8 @@ std::string sweep_id(const RunCall& call, const ResolvedRun& run) {
 
 fs::path place_of(const RunCall& call, const ResolvedRun& run) {
   if (!call.request.directory.empty()) return absolute_path(call.request.directory);
-  const std::string what = fmt::format("{}_{}", run.model.name, run.dataset ? run.dataset->name : "none");
+  std::string what = fmt::format("{}_{}", run.model.name, run.dataset ? run.dataset->name : "none");
+  std::ranges::replace(what, '/', '+');  // of subscribed catalogues
   if (run.is_sweep()) return absolute_path(fmt::format("sweep_{}_{}", what, sweep_id(call, run)));
   return absolute_path(fmt::format("run_{}_{}", what, new_id()));
 }

@@ -87,6 +87,7 @@ void CatalogueIndex::load(const fs::path& file) {
     kept_.clear();
   }
   std::string_view rest = kept_;
+  known_.reserve(kept_.size() / 500);  // about: growth copies what is there
   if (!rest.starts_with(mark) || rest.size() < mark.size() + 8) return;
   const std::string_view hash = rest.substr(rest.size() - 8);
   rest = rest.substr(mark.size(), rest.size() - mark.size() - 8);
@@ -129,8 +130,9 @@ void CatalogueIndex::collect(const Catalogue& catalogue) {
         changed_ = true;
       }
     }
-    if (shown.insert({entry->kind, entry->lower.substr(0, entry->name.size()), entry->version}).second)
-      items_.push_back({*entry, &file});
+    const bool ours = file.catalogue.empty();
+    const Named named{entry->kind, entry->lower.substr(0, entry->name.size()), entry->version};
+    if (shown.insert(named).second || !ours) items_.push_back({*entry, &file});  // of others' the name has a prefix
   }
 }
 

@@ -1,10 +1,14 @@
 #include "recipe/catalogue.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <array>
+#include <memory>
 #include <set>
 #include <span>
 #include <tuple>
@@ -26,24 +30,38 @@ constexpr std::array<std::pair<std::string_view, AssetKind>, 3> folders{
 
 std::string_view folder_of(AssetKind kind) { return folders[static_cast<std::size_t>(kind)].first; }
 
-// Entries of a directory in byte order of their names, hidden ones left out; none if it is absent.
-std::vector<fs::directory_entry> sorted_entries(const fs::path& directory, std::size_t& seen) {
-  std::vector<fs::directory_entry> entries;
-  std::error_code error;
-  fs::directory_iterator it(directory, error);
-  for (const fs::directory_iterator end; !error && it != end; it.increment(error)) {
+struct FolderEntry {
+  std::string name;
+  bool is_directory = false;
+};
+
+bool leads_to_directory(const fs::path& path) {
+  struct stat status {};  // a link to itself, say, is none: then reading it will fail
+  return ::stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+// Entries of a directory in byte order of their names, hidden ones left out; none if it is absent. By names alone:
+// thousands of recipes are listed at each search.
+std::vector<FolderEntry> sorted_entries(const fs::path& directory, std::size_t& seen) {
+  std::vector<FolderEntry> entries;
+  const std::unique_ptr<DIR, int (*)(DIR*)> open(::opendir(directory.c_str()), ::closedir);
+  if (open == nullptr && errno != ENOENT && errno != ENOTDIR) throw_errno("list", directory, errno);
+  errno = 0;
+  for (const dirent* next = nullptr; open != nullptr && (next = ::readdir(open.get())) != nullptr; errno = 0) {
+    const std::string_view name = next->d_name;
+    if (name == "." || name == "..") continue;
     if (++seen > entries_max) {
       throw Error(FailureKind::invalid,
                   fmt::format("more than {} files where recipes are searched, in {}", entries_max,
                               printable(directory.native(), 1000)),
                   "name a directory that holds recipes only");
     }
-    if (!it->path().filename().native().starts_with('.')) entries.push_back(*it);
+    if (name.starts_with('.')) continue;
+    const bool is_sure = next->d_type == DT_DIR || next->d_type == DT_REG;
+    entries.push_back({std::string(name), is_sure ? next->d_type == DT_DIR : leads_to_directory(directory / name)});
   }
-  if (error && error != std::errc::no_such_file_or_directory && error != std::errc::not_a_directory) {
-    throw_errno("list", directory, error.value());
-  }
-  std::ranges::sort(entries, {}, [](const auto& entry) -> const std::string& { return entry.path().native(); });
+  if (open != nullptr && errno != 0) throw_errno("list", directory, errno);
+  std::ranges::sort(entries, {}, &FolderEntry::name);
   return entries;
 }
 
@@ -108,11 +126,26 @@ bool stands(const fs::path& path) {
   return status && S_ISDIR(status->st_mode);
 }
 
+[[noreturn]] void refuse_several(const std::string& name, const std::vector<std::string>& others) {
+  throw Error(FailureKind::not_found, fmt::format("\"{}\" stands in several catalogues", printable(name)),
+              fmt::format("say which: {}", fmt::join(others, ", ")));
+}
+
 bool is_kind_folder(const fs::path& name) {
   return std::ranges::any_of(folders, [&](const auto& folder) { return name == folder.first; });
 }
 
 }  // namespace
+
+bool is_subscribed(const fs::path& recipe) {
+  std::error_code unknown;
+  const fs::path real = fs::weakly_canonical(recipe, unknown);  // a link to it is of it, too
+  fs::path place = (unknown ? fs::absolute(recipe).lexically_normal() : real).parent_path();
+  for (int levels = 0; levels < 3 && place.has_relative_path(); ++levels, place = place.parent_path()) {
+    if (place.parent_path().filename() == "catalogues" && try_stat(place / subscription_file)) return true;
+  }
+  return false;
+}
 
 std::string doubt_about_recipes(const fs::path& directory) {
   const std::string shown = printable(directory.native(), 1000);
@@ -135,24 +168,45 @@ Catalogue::Catalogue(std::vector<fs::path> roots, std::vector<fs::path> recipe_d
     : owners_(std::move(registered.owners)) {
   std::size_t seen = 0;
   for (const fs::path& root : roots) {
-    for (const auto& assets : sorted_entries(root / "var" / "sabath" / "assets", seen)) add(assets.path(), false, seen);
+    const fs::path all = root / "var" / "sabath" / "assets";
+    for (const FolderEntry& assets : sorted_entries(all, seen)) add(all / assets.name, false, "", seen);
   }
-  for (const fs::path& directory : recipe_directories) add(directory, false, seen);
-  for (const fs::path& room : registered.rooms) add(room, true, seen);
+  for (const fs::path& directory : recipe_directories) add(directory, false, "", seen);
+  for (const fs::path& room : registered.rooms) add(room, true, "", seen);
+  for (const fs::path& directory : recipe_directories) add_subscribed(directory, seen);
+  const bool any = !files_.empty() && !files_.back().catalogue.empty();
+  if (!any) return;
+  for (const File& file : files_) ++stems_[{file.kind, to_lower(file.stem)}];
 }
 
-void Catalogue::add(const fs::path& directory, bool registered, std::size_t& seen) {
+void Catalogue::add_subscribed(const fs::path& directory, std::size_t& seen) {
+  const fs::path all = directory / "catalogues";
+  for (const FolderEntry& entry : sorted_entries(all, seen)) {
+    if (is_name(entry.name) && try_stat(all / entry.name / subscription_file))
+      add(all / entry.name, false, entry.name, seen);
+  }
+}
+
+bool Catalogue::is_alone(const File& file) const {
+  const auto found = stems_.find({file.kind, to_lower(file.stem)});
+  return found != stems_.end() && found->second == 1;
+}
+
+void Catalogue::add(const fs::path& directory, bool registered, const std::string& catalogue, std::size_t& seen) {
+  constexpr std::string_view ending = ".json";
   for (const auto& [folder, kind] : folders) {
-    const auto add_file = [&, kind = kind](const fs::path& path) {
-      if (path.extension() == ".json") files_.push_back({path, kind, path.stem().native(), registered});
+    const auto add_file = [&, kind = kind](const fs::path& place, const std::string& name) {
+      if (!name.ends_with(ending) || name.size() == ending.size()) return;
+      files_.push_back({place / name, kind, name.substr(0, name.size() - ending.size()), registered, catalogue});
     };
-    for (const auto& entry : sorted_entries(directory / folder, seen)) {
-      std::error_code unreadable;  // a link to itself, say: then reading it will fail
-      if (registered || !entry.is_directory(unreadable)) {
-        add_file(entry.path());
+    const fs::path place = directory / folder;
+    for (const FolderEntry& entry : sorted_entries(place, seen)) {
+      if (registered || !entry.is_directory) {
+        add_file(place, entry.name);
         continue;
       }
-      for (const auto& inner : sorted_entries(entry.path(), seen)) add_file(inner.path());
+      const fs::path inner = place / entry.name;
+      for (const FolderEntry& each : sorted_entries(inner, seen)) add_file(inner, each.name);
     }
   }
 }
@@ -166,10 +220,14 @@ Recipe Catalogue::read(const File& file) const {
                             printable(file.path.native(), 1000), folder_of(file.kind)),
                 fmt::format("move it to {}/", folder_of(recipe.kind)));
   }
+  // Another name than its file's would not be seen to be taken.
+  if (!file.catalogue.empty() && (recipe.name != file.stem || !is_alone(file)))
+    recipe.name = fmt::format("{}/{}", file.catalogue, recipe.name);
   return recipe;
 }
 
 Recipe Catalogue::find(const std::string& name, std::optional<AssetKind> kind) const {
+  if (auto recipe = find_subscribed(name, kind)) return std::move(*recipe);
   if (name.find('/') != std::string::npos || name.ends_with(".json")) return read_path(name, kind);
   const std::size_t at = name.find('@');
   const std::string wanted = name.substr(0, at), wanted_lower = to_lower(wanted);
@@ -178,8 +236,13 @@ Recipe Catalogue::find(const std::string& name, std::optional<AssetKind> kind) c
   std::vector<std::string> names;
   std::string problem;
   std::optional<EmptyRecipe> empty;
+  std::vector<std::string> others;  // names of subscribed catalogues that this one may mean
   for (const File& file : files_) {
     if (kind && file.kind != *kind) continue;
+    if (!file.catalogue.empty() && !is_alone(file)) {
+      if (to_lower(file.stem) == wanted_lower) others.push_back(fmt::format("{}/{}", file.catalogue, file.stem));
+      continue;
+    }
     std::optional<Recipe> recipe;
     try {
       recipe = read(file);
@@ -199,8 +262,24 @@ Recipe Catalogue::find(const std::string& name, std::optional<AssetKind> kind) c
     if (alike && has_version && !second_choice) second_choice = std::move(recipe);
   }
   if (second_choice) return std::move(*second_choice);
+  if (!others.empty()) refuse_several(name, others);
   if (empty) throw EmptyRecipe(*empty);
   throw_not_found(name, names, problem);
+}
+
+// LAB/NAME, where LAB is a subscribed catalogue.
+std::optional<Recipe> Catalogue::find_subscribed(const std::string& name, std::optional<AssetKind> kind) const {
+  const std::size_t slash = name.find('/');
+  if (slash == std::string::npos || slash == 0 || stems_.empty()) return std::nullopt;
+  const std::string catalogue = name.substr(0, slash), inner = name.substr(slash + 1);
+  const std::size_t at = inner.find('@');
+  const std::string wanted = to_lower(inner.substr(0, at));
+  for (const File& file : files_) {
+    if (file.catalogue != catalogue || (kind && file.kind != *kind) || to_lower(file.stem) != wanted) continue;
+    Recipe recipe = read(file);
+    if (at == std::string::npos || recipe.version == inner.substr(at + 1)) return recipe;
+  }
+  return std::nullopt;
 }
 
 void Catalogue::throw_not_found(const std::string& name, const std::vector<std::string>& names,
@@ -224,18 +303,32 @@ std::optional<Recipe> Catalogue::try_find(const std::string& name, std::optional
   }
 }
 
+// A model of a subscribed catalogue means the datasets of that catalogue first.
+std::optional<Recipe> Catalogue::try_beside(const Recipe& model, const std::string& name) const {
+  const auto file = std::ranges::find(files_, fs::path(model.origin), &File::path);
+  if (file == files_.end() || file->catalogue.empty()) return std::nullopt;
+  return find_subscribed(fmt::format("{}/{}", file->catalogue, name), AssetKind::dataset);
+}
+
 std::optional<Recipe> Catalogue::dataset_of(const Recipe& model, const RunSets& sets) const {
-  if (!model.default_dataset.empty()) return find(model.default_dataset, AssetKind::dataset);
+  if (!model.default_dataset.empty()) {
+    if (auto beside = try_beside(model, model.default_dataset)) return beside;
+    return find(model.default_dataset, AssetKind::dataset);
+  }
   for (const auto& [name, steps] : sets) {
+    if (auto beside = try_beside(model, name)) return beside;
     if (auto dataset = try_find(name, AssetKind::dataset)) return dataset;
   }
+  if (auto beside = try_beside(model, model.name.substr(model.name.rfind('/') + 1))) return beside;
   return try_find(model.name, AssetKind::dataset);
 }
 
 std::vector<std::string> Catalogue::names(std::optional<AssetKind> kind) const {
   std::set<std::string> names;
   for (const File& file : files_) {
-    if (!kind || file.kind == *kind) names.insert(file.stem);
+    if (kind && file.kind != *kind) continue;
+    names.insert(file.catalogue.empty() || is_alone(file) ? file.stem
+                                                          : fmt::format("{}/{}", file.catalogue, file.stem));
   }
   return {names.begin(), names.end()};
 }
@@ -257,7 +350,11 @@ std::vector<Catalogue::Listed> Catalogue::all(std::optional<AssetKind> kind) con
   for (const File& file : files_) {
     if (kind && file.kind != *kind) continue;
     Listed entry = this->listed(file);
-    if (entry.recipe && !shown.emplace(file.kind, to_lower(entry.recipe->name), entry.recipe->version).second) continue;
+    if (entry.recipe && !shown.emplace(file.kind, to_lower(entry.recipe->name), entry.recipe->version).second) {
+      if (file.catalogue.empty() || entry.recipe->name.find('/') != std::string::npos) continue;
+      entry.recipe->name =
+          fmt::format("{}/{}", file.catalogue, entry.recipe->name);  // ours is called otherwise by its file
+    }
     order.emplace_back(file.kind, to_lower(entry.recipe ? entry.recipe->name : file.stem));
     listed.push_back(std::move(entry));
   }

@@ -1,7 +1,10 @@
 // Finds recipes by name. Directories are searched in order, the first hit wins:
 //   ROOT/var/sabath/assets/*/{datasets,models,workflows}/...   the original's layout, flat or by first letter
 //   DIR/{datasets,models,workflows}/...                        a recipe path entry
+//   DIR/catalogues/LAB/{datasets,models,workflows}/...         catalogues of others that were subscribed there
 //   STORE/recipes/datasets/...                                 names that `adopt` and `import` made known
+// A recipe of a subscribed catalogue is always called LAB/NAME. NAME alone means it only where no recipe of our own has
+// the name, and no other catalogue: then it is also shown so. It never stands before one of our own.
 // An empty file is passed over: a command whose output it was to be has failed, or is at work.
 // A file's recipe may be called by its `name` or by its file name without ".json", in any case (exact case wins).
 // Below a kind's folder one level of folders is searched, so links that form a loop do no harm; at most 100,000
@@ -11,8 +14,11 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "sabath/error.h"
@@ -54,6 +60,7 @@ class Catalogue {
     AssetKind kind;
     std::string stem;
     bool registered;
+    std::string catalogue = {};  // LAB, of a subscribed one
   };
   [[nodiscard]] const std::vector<File>& files() const { return files_; }  // in the order of the search
 
@@ -66,14 +73,24 @@ class Catalogue {
       std::optional<AssetKind> kind) const;  // by kind, then name; shadowed ones left out
 
  private:
-  void add(const std::filesystem::path& directory, bool registered, std::size_t& seen);
+  void add(const std::filesystem::path& directory, bool registered, const std::string& catalogue, std::size_t& seen);
+  void add_subscribed(const std::filesystem::path& directory, std::size_t& seen);
+  [[nodiscard]] std::optional<Recipe> try_beside(const Recipe& model, const std::string& name) const;
+  [[nodiscard]] bool is_alone(const File& file) const;  // no other file has its name
+  [[nodiscard]] std::optional<Recipe> find_subscribed(const std::string& name, std::optional<AssetKind> kind) const;
   [[nodiscard]] Recipe read(const File& file) const;
   [[noreturn]] void throw_not_found(const std::string& name, const std::vector<std::string>& names,
                                     const std::string& problem) const;
 
   std::vector<File> files_;  // in the order of the search
   std::vector<std::uint32_t> owners_;
+  std::map<std::pair<AssetKind, std::string>, std::size_t> stems_;  // in lower case: how many files have it
 };
+
+// The mark of a subscribed catalogue, in DIR/catalogues/LAB.
+inline constexpr std::string_view subscription_file = "subscription.json";
+// True if the recipe's file belongs to a subscribed catalogue: what it says, others say.
+[[nodiscard]] bool is_subscribed(const std::filesystem::path& recipe);
 
 // Why a directory that a setting names has no recipes for a Catalogue: it is absent, it is one level too deep, or it
 // has none of the three folders. Empty: it has.

@@ -117,6 +117,8 @@ const std::pair<std::string, std::vector<Step>>& choose_set(const Recipe& model,
     refuse_set(model, sets, wanted);
   }
   if (const auto found = by_key(dataset.name); found != sets.end()) return *found;
+  const std::string plain = dataset.name.substr(dataset.name.rfind('/') + 1);  // of a catalogue of others
+  if (const auto found = by_key(plain); found != sets.end()) return *found;
   if (model.schema == 0) {  // the original looked at no key at all
     if (sets.size() == 1) return sets.front();
     for (const Fragment& fragment : dataset.fragments) {

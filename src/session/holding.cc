@@ -36,6 +36,7 @@ std::unique_ptr<Store> try_open_store(const SessionSettings& settings) {
 std::unique_ptr<Store> open_stores(const SessionSettings& settings) { return open_store_of(settings, true); }
 
 void show_by_name(Store& store, const Catalogue& catalogue, const Recipe& recipe, const Sha256& root) {
+  if (recipe.name.find('/') != std::string::npos) return;  // of a subscribed catalogue: the plain name is another's
   if (recipe.kind != AssetKind::dataset) {
     try {
       if (catalogue.find(recipe.name, AssetKind::dataset).name == recipe.name) return;

@@ -12,7 +12,7 @@ namespace {
   std::string hint = text_of(code);
   if (!doubt.empty()) hint += fmt::format("note    {}\n", doubt);
   hint += fmt::format("look at it, then say {} once, or commit (always this code){}", policy.remedy,
-                      code.origin.empty() ? "" : ", or origin (also what comes later)");
+                      code.origin.empty() || code.subscribed ? "" : ", or origin (also what comes later)");
   const std::string_view what = code.in_data ? "was not read: its files hold code that you have not trusted"
                                              : "was not run: it brings code that you have not trusted";
   throw Error(FailureKind::access, fmt::format("{} {}", printable(code.name), what), hint);
@@ -40,6 +40,12 @@ TrustVerdict approve(const AssetCode& code, const TrustRegistry& registry, const
   if (scope.empty() && policy.ask) scope = policy.ask(code);
   check(scope);
   if (scope.empty()) refuse(code, policy, verdict.doubt);
+  if (scope == "origin" && code.subscribed) {
+    throw Error(FailureKind::usage,
+                fmt::format("the recipe of {} is of a catalogue that others write: what they name later is not known",
+                            printable(code.name)),
+                "trust it by commit");
+  }
   if (scope == "origin" && code.origin.empty()) {
     throw Error(FailureKind::usage, fmt::format("{} has commands and no code of an origin", printable(code.name)),
                 "trust it by commit");

@@ -20,6 +20,7 @@ struct AssetCode {
   bool fixed = false;                 // the recipe names these very bytes, or they stand in the user's own directory
   std::vector<std::string> commands;  // as a person would type them, placeholders as the recipe has them
   bool in_data = false;               // it stands in files that are read: `commands` says in which, and what it imports
+  bool subscribed = false;            // the recipe is of a catalogue of others: its origin is never trusted as such
   Sha256 digest;                      // of all that decides what the commands do: digest_of()
 };
 

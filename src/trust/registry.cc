@@ -85,7 +85,7 @@ TrustRegistry::Found TrustRegistry::read(const std::string& id) const {
 TrustRegistry::Found TrustRegistry::find(const AssetCode& code) const {
   if (directory_.empty()) return {};
   Found exact = read(entry_of(code, TrustScope::commit).id);
-  if (exact.entry || code.origin.empty()) return exact;
+  if (exact.entry || code.origin.empty() || code.subscribed) return exact;
   Found wide = read(entry_of(code, TrustScope::origin).id);
   if (wide.doubt.empty()) wide.doubt = std::move(exact.doubt);
   return wide;
