@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "sabath/catalogues.h"
 #include "sabath/environment.h"
 #include "sabath/recipe.h"
 #include "sabath/session.h"
@@ -90,6 +91,7 @@ struct AssetDescription {
 
 struct InfoRecord {
   std::vector<AssetDescription> assets;
+  std::vector<Tombstone> removed = {};  // what a name or an id stood for, where no recipe has it any more
   int exit = 0;
 };
 

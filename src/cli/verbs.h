@@ -21,6 +21,15 @@
   NAME(list)                   \
   NAME(search)                 \
   NAME(info)                   \
+  NAME(fair)                   \
+  NAME(catalogue_new)          \
+  NAME(catalogue_edit)         \
+  NAME(catalogue_rm)           \
+  NAME(catalogue_export)       \
+  NAME(catalogue_subscribe)    \
+  NAME(catalogue_update)       \
+  NAME(catalogue_unsubscribe)  \
+  NAME(catalogue_list)         \
   NAME(path)                   \
   NAME(view)                   \
   NAME(where)                  \

@@ -9,6 +9,14 @@
 #define SABATH_VERBS(verb) \
   verb("adopt", call_adopt) \
   verb("apply", call_apply) \
+  verb("catalogue edit", call_catalogue_edit) \
+  verb("catalogue export", call_catalogue_export) \
+  verb("catalogue list", call_catalogue_list) \
+  verb("catalogue new", call_catalogue_new) \
+  verb("catalogue rm", call_catalogue_rm) \
+  verb("catalogue subscribe", call_catalogue_subscribe) \
+  verb("catalogue unsubscribe", call_catalogue_unsubscribe) \
+  verb("catalogue update", call_catalogue_update) \
   verb("cite", call_cite) \
   verb("compare", call_compare) \
   verb("config", call_config) \
@@ -17,6 +25,7 @@
   verb("doctor", call_doctor) \
   verb("du", call_usage) \
   verb("export", call_export) \
+  verb("fair", call_fair) \
   verb("fetch", call_fetch) \
   verb("fetchers", call_fetchers) \
   verb("gc", call_gc) \

@@ -47,8 +47,9 @@ BELOW["harness"] = {"base", "metrics", "record", "recipe", "manifest", "store", 
 BELOW["apply"] = {"harness", "trust", "base", "builtin", "comm", "hdf5", "manifest", "recipe", "store", "fetch", "run", "session"}
 BELOW["convert"] = BELOW["apply"] | {"apply", "formats", "infer", "ort"}
 BELOW["verbs"] = BELOW["session"] | {"session", "settings", "apply", "builtin", "formats", "harness", "infer", "metadata", "metrics"}
+BELOW["catalogues"] = {"base", "metadata", "recipe", "manifest", "store", "fetch", "session"}
 BELOW["task"] = {"base", "comm", "metrics", "trackers", "record", "recipe", "manifest", "store", "run"}
-BELOW["verbs"] |= {"convert", "task", "index", "ort", "record", "report", "serve", "trust"}
+BELOW["verbs"] |= {"catalogues", "convert", "task", "index", "ort", "record", "report", "serve", "trust"}
 BELOW["harness"] |= {"formats", "trust"}
 BELOW["door"] = {"base", "settings", "verbs"}
 # The command line parses, calls verbs and renders their records: it opens no store, recipe or manifest.

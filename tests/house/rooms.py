@@ -34,6 +34,7 @@ ROOMS = {
     "verbs": set(),
     "verbs/assets": {"verbs"},
     "verbs/care": {"verbs", "verbs/assets"},
+    "verbs/catalogues": {"verbs"},
     "verbs/manifests": {"verbs", "verbs/assets", "verbs/care"},
     "verbs/runs": {"verbs"},
     "verbs/doctor": {"verbs", "verbs/assets"},
@@ -44,7 +45,7 @@ ROOMS = {
 }
 
 # The families of the commands, which do not know each other.
-ROOMS.update({f"cli/commands/{family}": ROOMS["cli/commands"] for family in ("assets", "care", "manifests", "runs")})
+ROOMS.update({f"cli/commands/{family}": ROOMS["cli/commands"] for family in ("assets", "care", "catalogues", "manifests", "runs")})
 
 # What these decide rests on what they are given: no file, no thread, no clock.
 PURE = {"src/fetch/decide", "src/stage/plan"}

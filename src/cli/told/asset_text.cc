@@ -150,4 +150,21 @@ std::string text_of(const AssetDescription& asset, std::size_t width) {
   return facts.take();
 }
 
+std::string text_of(const Tombstone& stone, std::size_t width) {
+  Facts facts(width);
+  facts.add("name", stone.name);
+  facts.add("kind", kind_name(stone.kind));
+  facts.add("removed", stone.removed);
+  facts.add("why", stone.why);
+  facts.add("title", stone.title);
+  facts.add("version", stone.version);
+  facts.add("id", stone.id);
+  facts.add("doi", stone.doi);
+  facts.add("manifest", stone.manifest);
+  facts.add("licence", stone.licence);
+  facts.add("citation", stone.citation);
+  facts.add("tombstone", stone.file.string());
+  return facts.take();
+}
+
 }  // namespace sabath::cli

@@ -9,5 +9,6 @@
 namespace sabath::cli {
 
 [[nodiscard]] std::string text_of(const AssetDescription& asset, std::size_t width);
+[[nodiscard]] std::string text_of(const Tombstone& stone, std::size_t width);
 
 }  // namespace sabath::cli

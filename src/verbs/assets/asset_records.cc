@@ -1,5 +1,6 @@
 #include <nlohmann/json.hpp>
 
+#include "catalogues/tombstone.h"
 #include "sabath/catalogue.h"
 #include "sabath/metadata.h"
 #include "verbs/records.h"
@@ -174,6 +175,10 @@ Json json_of(const ListRecord& record) {
 Json json_of(const InfoRecord& record) {
   Json json{{"schema", 1}, {"assets", Json::array()}, {"exit", record.exit}};
   for (const AssetDescription& asset : record.assets) json["assets"].push_back(description_record(asset));
+  for (const Tombstone& stone : record.removed) {
+    json["removed"].push_back(Json::parse(text_of_tombstone(stone)));
+    json["removed"].back()["file"] = stone.file.string();
+  }
   return json;
 }
 

@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "catalogues/tombstone.h"
 #include "harness/consent.h"
 #include "metadata/documents.h"
 #include "sabath/error.h"
@@ -29,6 +32,21 @@ std::string runs_by(const SessionSettings& settings, const Environment& environm
     }
   }
   return by;
+}
+
+// nullopt: there is a tombstone of that name or id, which joins `removed`.
+std::optional<Recipe> find_or_remember(const Catalogue& catalogue, const SessionSettings& settings,
+                                       const InfoRequest& request, const std::string& name,
+                                       std::vector<Tombstone>& removed) {
+  try {
+    return catalogue.find(name, request.kind);
+  } catch (const Error& error) {
+    if (error.failure().kind != FailureKind::not_found || !request.format.empty()) throw;
+    auto stones = tombstones_of(settings.recipe_directories, name);
+    if (stones.empty()) throw;
+    std::ranges::move(stones, std::back_inserter(removed));
+    return std::nullopt;
+  }
 }
 
 }  // namespace
@@ -82,7 +100,9 @@ InfoRecord info(Session& session, const InfoRequest& request, EventSink&, std::s
   const Catalogue catalogue = make_catalogue(session.settings());
   const auto store = try_open_store(session.settings());
   for (const std::string& name : request.names) {
-    Recipe recipe = catalogue.find(name, request.kind);
+    auto found = find_or_remember(catalogue, session.settings(), request, name, record.removed);
+    if (!found) continue;
+    Recipe& recipe = *found;
     const Holding holding = holding_of(recipe, store.get());
     const std::string root = holding.root ? holding.root->prefixed() : "";
     std::string document = format != nullptr ? format->write({recipe, root}) : "";

@@ -36,6 +36,7 @@ int run(Context& context, const Options& options) {
   const std::size_t width = std::min(terminal_width(STDOUT_FILENO, context.environment), 110U);
   std::string text;
   for (const AssetDescription& asset : record.assets) text += (text.empty() ? "" : "\n") + text_of(asset, width);
+  for (const Tombstone& stone : record.removed) text += (text.empty() ? "" : "\n") + text_of(stone, width);
   context.out.print(text);
   return record.exit;
 }

@@ -1,0 +1,187 @@
+#include "catalogues/export.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <set>
+
+#include "base/file.h"
+#include "base/hash.h"
+#include "base/json_reader.h"
+#include "catalogues/tombstone.h"
+#include "metadata/documents.h"
+#include "recipe/index_file.h"
+#include "recipe/parse.h"
+#include "recipe/shipped.h"
+#include "sabath/catalogue.h"
+#include "sabath/error.h"
+#include "sabath/metadata.h"
+#include "session/holding.h"
+
+namespace sabath {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string folder_of(AssetKind kind) { return std::string(kind_name(kind)) + "s"; }
+
+bool is_an_export(const fs::path& directory) {
+  const auto text = try_read_text(directory / "index.json", 64 << 20);
+  if (!text) return false;
+  try {
+    static_cast<void>(parse_index(*text, "index.json"));
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+class Export {
+ public:
+  Export(const SessionSettings& settings, const fs::path& directory)
+      : settings_(settings), directory_(directory), catalogue_(make_catalogue(settings)) {}
+
+  ExportedCatalogueRecord run(const ExportCatalogueRequest& request) {
+    check_place();
+    if (request.names.empty()) add_all(request.all);
+    for (const std::string& name : request.names) add(catalogue_.find(name, std::nullopt));
+    for (const Tombstone& stone : tombstones_in(settings_.recipe_directories)) add(stone);
+    const std::string text = text_of_index(index_);
+    static_cast<void>(parse_index(text, "the index"));  // its bounds
+    sweep();
+    record_.index = directory_ / "index.json";
+    write_text_atomically(record_.index, text, 0644, true);  // last: until then the earlier export counts
+    record_.assets = index_.assets.size();
+    record_.tombstones = index_.tombstones.size();
+    return std::move(record_);
+  }
+
+ private:
+  void check_place() const {
+    const auto status = try_stat(directory_);
+    if (!status) return;
+    if (S_ISDIR(status->st_mode) && (fs::is_empty(directory_) || is_an_export(directory_))) return;
+    throw Error(FailureKind::usage,
+                fmt::format("{} is there, and holds no exported catalogue", printable(directory_.native(), 1000)),
+                "name a directory that is empty or not there");
+  }
+
+  void add_all(bool shipped_too) {
+    std::set<fs::path> shipped;
+    if (!shipped_too) shipped.insert(shipped_recipes(settings_.program));
+    for (const Catalogue::File& file : catalogue_.files()) {
+      if (file.registered || !file.catalogue.empty()) continue;
+      const bool is_shipped = std::ranges::any_of(
+          shipped, [&](const fs::path& place) { return !place.empty() && is_below(file.path, place); });
+      if (is_shipped) continue;
+      const Catalogue::Listed listed = catalogue_.listed(file);
+      if (listed.recipe) {
+        add(*listed.recipe);
+      } else {
+        record_.left_out.push_back(listed.problem);
+      }
+    }
+  }
+
+  void add(const Recipe& recipe) {
+    const std::string path = fmt::format("{}/{}.json", folder_of(recipe.kind), recipe.name);
+    if (recipe.name.find('/') != std::string::npos || !is_name(recipe.name) || !taken_.insert(path).second) return;
+    const auto text = try_read_text(recipe.origin, recipe_size_max);
+    if (!text) return;
+    if (const std::string why = doubt_about(*text, recipe); !why.empty()) {
+      record_.left_out.push_back(why);
+      return;
+    }
+    put(path, *text);
+    add_code(recipe);
+    const std::string document = fmt::format("{}/{}.jsonld", folder_of(recipe.kind), recipe.name);
+    const std::string root = recipe.manifest ? recipe.manifest->digest.prefixed() : "";
+    write(document, find_metadata_format("jsonld").write({recipe, root}));
+    index_.assets.push_back({std::string(kind_name(recipe.kind)), recipe.name, recipe.version, recipe.title,
+                             metadata_of(recipe).id, recipe.licence, path, document});
+  }
+
+  // A document of another standard, and a recipe of the original, mean something only where they stand.
+  static std::string doubt_about(const std::string& text, const Recipe& recipe) {
+    try {
+      const Recipe read = parse_recipe(text, recipe.name + ".json", recipe.kind);
+      return read.name == recipe.name ? "" : fmt::format("{}: it is called {} elsewhere", recipe.origin, read.name);
+    } catch (const Error& error) {
+      return error.failure().message;
+    }
+  }
+
+  void add_code(const Recipe& recipe) {
+    std::set<std::string> sources;
+    if (recipe.source) sources.insert(recipe.source->text());
+    for (const SupportingScript& script : recipe.supporting) {
+      if (script.source) sources.insert(script.source->text());
+    }
+    for (const std::string& source : sources) {
+      const fs::path top = fs::path(recipe.origin).parent_path();
+      std::error_code error;
+      fs::recursive_directory_iterator at(top / source, error);
+      for (const fs::recursive_directory_iterator end; !error && at != end; at.increment(error)) {
+        if (at->path().filename() == "__pycache__") {
+          at.disable_recursion_pending();
+        } else if (const auto status = try_lstat(at->path()); status && S_ISREG(status->st_mode)) {
+          const std::string path =
+              fmt::format("{}/{}", folder_of(recipe.kind), at->path().lexically_relative(top).generic_string());
+          const auto text = try_read_text(at->path(), catalogue_bytes_max);
+          if (text && taken_.insert(path).second) put(path, *text);
+        }
+      }
+    }
+  }
+
+  void add(const Tombstone& stone) {
+    const std::string path = fmt::format("removed/{}", stone.file.filename().native());
+    if (!taken_.insert(path).second) return;
+    write(path, text_of_tombstone(stone));
+    index_.tombstones.push_back(path);
+  }
+
+  void put(const std::string& path, const std::string& text) {
+    write(path, text);
+    index_.files.push_back({RelativePath::parse(path), text.size(), sha256(text)});
+  }
+
+  void write(const std::string& path, const std::string& text) {
+    const fs::path file = directory_ / path;
+    written_.insert(file);
+    make_directories(file.parent_path());
+    const auto before = try_read_text(file, catalogue_bytes_max);
+    if (before != text) write_text_atomically(file, text, 0644, true);
+  }
+
+  // What an earlier export had, and this one has not.
+  void sweep() const {
+    std::error_code error;
+    for (const char* room : {"datasets", "models", "workflows", "removed"}) {
+      std::vector<fs::path> old;
+      fs::recursive_directory_iterator at(directory_ / room, error);
+      for (const fs::recursive_directory_iterator end; !error && at != end; at.increment(error)) {
+        if (!at->is_directory(error) && !written_.contains(at->path())) old.push_back(at->path());
+      }
+      for (const fs::path& file : old) fs::remove(file, error);
+    }
+  }
+
+  const SessionSettings& settings_;
+  const fs::path directory_;
+  const Catalogue catalogue_;
+  CatalogueIndexFile index_;
+  ExportedCatalogueRecord record_;
+  std::set<std::string> taken_;
+  std::set<fs::path> written_;
+};
+
+}  // namespace
+
+ExportedCatalogueRecord write_catalogue(const SessionSettings& settings, const ExportCatalogueRequest& request) {
+  return Export(settings, request.directory).run(request);
+}
+
+}  // namespace sabath

@@ -1,0 +1,111 @@
+#include "catalogues/tombstone.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "base/file.h"
+#include "base/json_reader.h"
+#include "base/text.h"
+#include "recipe/parse.h"
+#include "sabath/catalogue.h"
+#include "sabath/error.h"
+
+namespace sabath {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t stones_max = 10'000, same_name_max = 1000;
+constexpr std::uint64_t size_max = 1 << 20;
+
+fs::path room_of(const fs::path& directory) { return directory / "removed"; }
+
+}  // namespace
+
+std::string text_of_tombstone(const Tombstone& stone) {
+  using Json = nlohmann::ordered_json;
+  const auto text = [](const std::string& value) { return value.empty() ? Json() : Json(value); };
+  const Json json = {{"schema", 1},
+                     {"tombstone", true},
+                     {"kind", kind_name(stone.kind)},
+                     {"name", stone.name},
+                     {"version", text(stone.version)},
+                     {"id", text(stone.id)},
+                     {"doi", text(stone.doi)},
+                     {"title", text(stone.title)},
+                     {"manifest", text(stone.manifest)},
+                     {"licence", text(stone.licence)},
+                     {"citation", stone.citation},
+                     {"removed", stone.removed},
+                     {"why", text(stone.why)}};
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+std::optional<Tombstone> try_parse_tombstone(std::string_view text, const fs::path& file) {
+  try {
+    const JsonValue document = parse_json(text, file.native(), {size_max, 4, 10'000});
+    JsonObject object(document, file.native(), "a tombstone");
+    if (object.try_uint("schema") != 1u || !object.flag("tombstone")) return std::nullopt;
+    Tombstone stone;
+    const auto take = [&](const char* key, std::string& into) { into = object.try_text(key).value_or(""); };
+    stone.kind = try_parse_kind(object.text("kind")).value_or(AssetKind::dataset);
+    stone.name = object.text("name");
+    take("version", stone.version);
+    take("id", stone.id);
+    take("doi", stone.doi);
+    take("title", stone.title);
+    take("manifest", stone.manifest);
+    take("licence", stone.licence);
+    take("removed", stone.removed);
+    take("why", stone.why);
+    stone.citation = object.texts("citation");
+    stone.file = file;
+    return is_name(stone.name) ? std::optional(std::move(stone)) : std::nullopt;
+  } catch (const Error&) {  // what others left there
+    return std::nullopt;
+  }
+}
+
+fs::path put_tombstone(const fs::path& directory, const Tombstone& stone) {
+  make_directories(room_of(directory));
+  const std::string base = stone.version.empty() ? stone.name : fmt::format("{}@{}", stone.name, stone.version);
+  for (std::size_t i = 1; i <= same_name_max; ++i) {
+    const fs::path file = room_of(directory) / (i == 1 ? base + ".json" : fmt::format("{}.{}.json", base, i));
+    if (try_lstat(file)) continue;
+    write_text_atomically(file, text_of_tombstone(stone), 0644, true);
+    return file;
+  }
+  throw Error(FailureKind::storage, fmt::format("{} was removed {} times already", stone.name, same_name_max),
+              "take another name");
+}
+
+std::vector<Tombstone> tombstones_in(const std::vector<fs::path>& directories) {
+  std::vector<Tombstone> stones;
+  for (const fs::path& directory : directories) {
+    std::error_code error;
+    fs::directory_iterator at(room_of(directory), error);
+    for (const fs::directory_iterator end; !error && at != end && stones.size() < stones_max; at.increment(error)) {
+      const auto status = try_stat(at->path());
+      if (at->path().extension() != ".json" || !status || !S_ISREG(status->st_mode)) continue;
+      const auto text = try_read_text(at->path(), size_max);
+      if (auto stone = text ? try_parse_tombstone(*text, at->path()) : std::nullopt)
+        stones.push_back(std::move(*stone));
+    }
+  }
+  std::ranges::stable_sort(stones, std::greater<>{}, &Tombstone::removed);
+  return stones;
+}
+
+std::vector<Tombstone> tombstones_of(const std::vector<fs::path>& directories, const std::string& name) {
+  std::vector<Tombstone> stones = tombstones_in(directories);
+  const std::string wanted = to_lower(name);
+  std::erase_if(stones, [&](const Tombstone& stone) {
+    const std::string plain = to_lower(stone.name);
+    return wanted != plain && wanted != plain + "@" + to_lower(stone.version) && (stone.id.empty() || name != stone.id);
+  });
+  return stones;
+}
+
+}  // namespace sabath

@@ -1,0 +1,84 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "cli/verbs.h"
+#include "sabath/error.h"
+#include "sabath/fair.h"
+#include "sabath/path.h"
+#include "verbs/catalogues/catalogue_records.h"
+
+namespace sabath::cli {
+namespace {
+namespace cmd_fair {
+
+struct Options {
+  std::vector<std::string> names;
+  bool all = false;
+};
+
+std::string text_of(const FairAsset& asset) {
+  std::string text = asset.name + "\n";
+  for (const FairPrinciple& one : asset.principles) {
+    text += fmt::format("  {}  {:4}  {}\n", one.name, one.answer, printable(one.by, 200));
+    if (!one.remedy.empty()) text += fmt::format("            sabath catalogue edit {} '{}'\n", asset.name, one.remedy);
+  }
+  return text;
+}
+
+std::string table_of(const std::vector<FairAsset>& assets) {
+  std::size_t width = 4;
+  for (const FairAsset& asset : assets) width = std::max(width, asset.name.size());
+  std::string text = fmt::format("{:{}}", "name", width);
+  for (const FairPrinciple& one : assets.front().principles) text += "  " + one.name;
+  text += "\n";
+  for (const FairAsset& asset : assets) {
+    text += fmt::format("{:{}}", asset.name, width);
+    for (const FairPrinciple& one : asset.principles)
+      text += one.answer == "yes" ? "   +" : one.answer == "part" ? "   ~" : "   -";
+    text += "\n";
+  }
+  return text + "+ yes, ~ part, - no\n";
+}
+
+int run(Context& context, const Options& options) {
+  if (options.names.empty() != options.all)
+    throw Error(FailureKind::usage, "what to ask about is not said", "name assets, or say --all");
+  Session session(context.configuration.session);
+  NoEvents unheard;
+  const FairRecord record = fair(session, {options.names}, unheard, context.stop);
+  if (context.presentation.json) {
+    context.out.record(json_of(record));
+  } else if (options.all && !record.assets.empty()) {
+    context.out.print(table_of(record.assets));
+  } else {
+    for (const FairAsset& asset : record.assets) context.out.print(text_of(asset));
+  }
+  return record.exit;
+}
+
+Action declare(OptionSet& set) {
+  const auto options = std::make_shared<Options>();
+  set.arguments("NAME", options->names, false, "an asset, or a recipe file");
+  set.flag("--all", options->all, "every asset, as a table");
+  return [options](Context& context) { return run(context, *options); };
+}
+
+}  // namespace cmd_fair
+}  // namespace
+
+constexpr Verb fair_verb{
+    "fair",
+    "how findable, accessible, interoperable and reusable an asset is",
+    "sabath fair cosmoflow      F1 to R3: yes, part or no, by what, and what would mend it\n"
+    "sabath fair --all          a table",
+    "The principles are asked of the recipe; docs/fair.md says how each is answered.",
+    false,
+    cmd_fair::declare,
+    false,
+    true,
+};
+
+}  // namespace sabath::cli

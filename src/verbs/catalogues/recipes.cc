@@ -1,0 +1,264 @@
+// `catalogue new`, `edit`, `rm`: recipes by their text, which stays its author's.
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <nlohmann/json.hpp>
+
+#include "base/file.h"
+#include "base/wording.h"
+#include "catalogues/stamp.h"
+#include "catalogues/tombstone.h"
+#include "catalogues/unique.h"
+#include "recipe/document.h"
+#include "recipe/edit.h"
+#include "recipe/parse.h"
+#include "sabath/catalogue.h"
+#include "sabath/error.h"
+#include "sabath/metadata.h"
+#include "sabath/path.h"
+#include "session/holding.h"
+#include "session/url_recipe.h"
+#include "verbs/catalogues/catalogue_records.h"
+#include "verbs/records.h"
+#include "verbs/request.h"
+
+namespace sabath {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string folder_of(AssetKind kind) { return std::string(kind_name(kind)) + "s"; }
+
+std::string as_json(const std::string& text) { return Json(text).dump(-1, ' ', false, Json::error_handler_t::replace); }
+
+// The text that a new recipe begins with.
+std::string first_text(const SessionSettings& settings, const NewRecipeRequest& request, RecipeRecord& record) {
+  if (request.from.empty()) {
+    const Json recipe{{"schema", 1},
+                      {"kind", kind_name(request.kind.value_or(AssetKind::dataset))},
+                      {"name", request.name},
+                      {"fragments", Json::array()}};
+    return recipe.dump(2) + "\n";
+  }
+  if (request.from.find("://") != std::string::npos) {
+    throw Error(FailureKind::usage, fmt::format("{} is a URL", printable(request.from, 1000)),
+                "fetch it, which makes a recipe of it, and edit that; or name a file");
+  }
+  std::string path = request.from;
+  if (!try_stat(path)) path = make_catalogue(settings).find(request.from, request.kind).origin;
+  const auto text = try_read_text(path, recipe_size_max);
+  if (!text) throw Error(FailureKind::not_found, fmt::format("there is no file {}", printable(request.from, 1000)));
+  if (auto document = try_read_document(*text, {fs::absolute(path).native(), {}})) {
+    record.passed_over = std::move(document->passed_over);
+    return text_of_recipe(document->recipe) + "\n";
+  }
+  const Recipe recipe = parse_recipe(*text, path, request.kind.value_or(AssetKind::dataset));
+  if (recipe.schema == 1) return *text;
+  throw Error(FailureKind::invalid, fmt::format("{} is of the original's schema", printable(request.from, 1000)),
+              "recipes of schema 1 can be edited");
+}
+
+Json fragments_of(const std::vector<std::string>& urls) {
+  Json fragments = Json::array();
+  for (const std::string& url : urls) {
+    const Url parsed = Url::parse(url);
+    const std::string path(parsed.path());
+    fragments.push_back({{"id", fmt::format("f{}", fragments.size())},
+                         {"type", "file"},
+                         {"path", percent_decode(path.substr(path.rfind('/') + 1))},
+                         {"urls", {url}}});
+  }
+  return fragments;
+}
+
+// Reads it as a recipe of this file, which it then is.
+Recipe parsed(const std::string& text, const fs::path& file, AssetKind kind) {
+  Recipe recipe = parse_recipe(text, file.native(), kind);
+  recipe.origin = file.native();
+  return recipe;
+}
+
+// The file of an asset that its user may change.
+fs::path own_file(const SessionSettings& settings, const Recipe& recipe) {
+  const fs::path file = fs::absolute(recipe.origin);
+  for (const fs::path& room : registered_of(settings).rooms) {
+    if (is_below(file, room)) {
+      throw Error(FailureKind::usage, fmt::format("{} is a name that stands in the store", recipe.name),
+                  fmt::format("{} {} {} frees it", verb_text("rm"), option_text("forget"), recipe.name));
+    }
+  }
+  if (is_subscribed(file)) {
+    throw Error(FailureKind::usage, fmt::format("{} is of a subscribed catalogue", recipe.name),
+                "make a recipe of your own from it");
+  }
+  if (::access(file.parent_path().c_str(), W_OK) != 0 || ::access(file.c_str(), W_OK) != 0) {
+    throw Error(FailureKind::access, fmt::format("{} is not yours to change", printable(file.native(), 1000)),
+                "make a recipe of your own from it");
+  }
+  return file;
+}
+
+}  // namespace
+
+RecipeRecord new_recipe(Session& session, const NewRecipeRequest& request, EventSink&, std::stop_token) {
+  const SessionSettings& settings = session.settings();
+  if (!is_name(request.name)) {
+    throw Error(FailureKind::usage, fmt::format("\"{}\" is no name", printable(request.name)),
+                "names begin with a letter or digit, go on with these and . _ + -, and have at most 128 characters");
+  }
+  RecipeRecord record;
+  std::string text = first_text(settings, request, record);
+  const auto set = [&](std::vector<std::string> key, const std::string& value) {
+    text = edited_recipe(std::move(text), request.name, {std::move(key), value});
+  };
+  set({"name"}, as_json(request.name));
+  AssetKind kind = request.kind.value_or(AssetKind::dataset);
+  if (!request.from.empty()) {
+    kind = parsed(text, request.name + ".json", kind).kind;
+    set({"id"}, "");  // another asset has another
+  }
+  if (!request.urls.empty()) set({"fragments"}, fragments_of(request.urls).dump());
+  for (const std::string& change : request.changes)
+    text = edited_recipe(std::move(text), request.name, parse_recipe_edit(change));
+  Recipe recipe = parsed(text, request.name + ".json", kind);
+  if (metadata_of(recipe).id.empty()) {
+    set({"id"}, as_json(new_asset_id()));
+    recipe = parsed(text, request.name + ".json", kind);
+  }
+  const fs::path home = request.directory.empty() ? home_for_recipes(settings.recipe_homes) : request.directory;
+  record.file = home / folder_of(recipe.kind) / (recipe.name + ".json");
+  if (try_lstat(record.file)) {
+    throw Error(FailureKind::usage, fmt::format("{} is there already", printable(record.file.native(), 1000)),
+                "take another name, or edit it");
+  }
+  check_unique(settings, recipe, {});
+  record.text = std::move(text);
+  if (request.dry_run) return record;
+  make_directories(record.file.parent_path());
+  write_text_atomically(record.file, record.text);
+  return record;
+}
+
+RecipeRecord edit_recipe(Session& session, const EditRecipeRequest& request, EventSink&, std::stop_token) {
+  const SessionSettings& settings = session.settings();
+  if (request.changes.empty() && request.unset.empty())
+    throw Error(FailureKind::usage, "what to change is not said", "say KEY=VALUE, as licence=MIT");
+  const Recipe before = make_catalogue(settings).find(request.name, std::nullopt);
+  RecipeRecord record;
+  record.file = own_file(settings, before);
+  const auto text = try_read_text(record.file, recipe_size_max);
+  if (!text) throw Error(FailureKind::not_found, fmt::format("{} has gone", printable(record.file.native(), 1000)));
+  record.text = *text;
+  for (const std::string& change : request.changes)
+    record.text = edited_recipe(std::move(record.text), record.file.native(), parse_recipe_edit(change));
+  for (const std::string& key : request.unset) {
+    RecipeEdit edit = parse_recipe_edit(key + "=");
+    edit.value.clear();
+    record.text = edited_recipe(std::move(record.text), record.file.native(), edit);
+  }
+  const Recipe after = parsed(record.text, record.file, before.kind);
+  if (after.kind != before.kind)
+    throw Error(FailureKind::usage, "the kind of an asset stays what it is", "make a new recipe from it");
+  check_unique(settings, after, record.file);
+  if (!request.dry_run && record.text != *text) {
+    const auto status = try_stat(record.file);
+    write_text_atomically(record.file, record.text, status ? status->st_mode & 0777U : 0644U, true);
+  }
+  return record;
+}
+
+RemovedRecipeRecord remove_recipe(Session& session, const RemoveRecipeRequest& request, EventSink&, std::stop_token) {
+  const SessionSettings& settings = session.settings();
+  const Recipe recipe = make_catalogue(settings).find(request.name, std::nullopt);
+  const fs::path file = own_file(settings, recipe);
+  const auto store = try_open_store(settings);
+  const Holding holding = holding_of(recipe, store.get());
+  const Metadata& data = metadata_of(recipe);
+  RemovedRecipeRecord record;
+  Tombstone& stone = record.tombstone;
+  stone.kind = recipe.kind;
+  stone.name = recipe.name;
+  stone.version = recipe.version;
+  stone.id = data.id;
+  stone.doi = data.doi;
+  stone.title = recipe.title;
+  stone.manifest = holding.root ? holding.root->prefixed() : "";
+  stone.licence = recipe.licence;
+  stone.citation = recipe.citation;
+  stone.removed = time_text();
+  stone.why = request.why;
+  // Beside the folders of kinds. A recipe of the original's layout, or in a folder by letter, has them above it.
+  fs::path directory = file.parent_path();
+  for (int levels = 0; levels < 2 && directory.filename() != folder_of(recipe.kind); ++levels)
+    directory = directory.parent_path();
+  if (directory.filename() != folder_of(recipe.kind)) {
+    throw Error(FailureKind::usage, fmt::format("{} stands in no directory of recipes", printable(file.native(), 1000)),
+                "there is nothing that would remember it: remove the file");
+  }
+  stone.file = put_tombstone(directory.parent_path(), stone);
+  if (::unlink(file.c_str()) != 0) throw_errno("remove", file, errno);
+  sync_directory(file.parent_path());
+  return record;
+}
+
+Json json_of(const RecipeRecord& record) {
+  return {{"schema", 1},
+          {"file", record.file.string()},
+          {"recipe", record.text},
+          {"passed_over", record.passed_over},
+          {"exit", record.exit}};
+}
+
+Json json_of(const Tombstone& stone) {
+  return {{"kind", kind_name(stone.kind)},
+          {"name", stone.name},
+          {"version", text_or_null(stone.version)},
+          {"id", text_or_null(stone.id)},
+          {"doi", text_or_null(stone.doi)},
+          {"title", text_or_null(stone.title)},
+          {"manifest", text_or_null(stone.manifest)},
+          {"licence", text_or_null(stone.licence)},
+          {"citation", stone.citation},
+          {"removed", stone.removed},
+          {"why", text_or_null(stone.why)},
+          {"file", stone.file.string()}};
+}
+
+Json json_of(const RemovedRecipeRecord& record) {
+  return {{"schema", 1}, {"tombstone", json_of(record.tombstone)}, {"exit", record.exit}};
+}
+
+std::string to_json(const RecipeRecord& record) { return text_of(json_of(record)); }
+std::string to_json(const RemovedRecipeRecord& record) { return text_of(json_of(record)); }
+
+Json call_catalogue_new(Session& session, JsonObject& asked, EventSink& events, std::stop_token stop) {
+  NewRecipeRequest request;
+  request.name = asked.text("name");
+  if (const auto kind = asked.try_text("kind")) {
+    request.kind = try_parse_kind(*kind);
+    if (!request.kind) asked.fail("kind", "is none of dataset, model and workflow");
+  }
+  request.from = asked.try_text("from").value_or("");
+  request.changes = asked.texts("changes");
+  request.urls = asked.texts("urls");
+  request.directory = asked.try_text("in").value_or("");
+  request.dry_run = asked.flag("dry_run");
+  asked.finish();
+  return json_of(new_recipe(session, request, events, std::move(stop)));
+}
+
+Json call_catalogue_edit(Session& session, JsonObject& asked, EventSink& events, std::stop_token stop) {
+  const EditRecipeRequest request{asked.text("name"), asked.texts("changes"), asked.texts("unset"),
+                                  asked.flag("dry_run")};
+  asked.finish();
+  return json_of(edit_recipe(session, request, events, std::move(stop)));
+}
+
+Json call_catalogue_rm(Session& session, JsonObject& asked, EventSink& events, std::stop_token stop) {
+  const RemoveRecipeRequest request{asked.text("name"), asked.try_text("why").value_or("")};
+  asked.finish();
+  return json_of(remove_recipe(session, request, events, std::move(stop)));
+}
+
+}  // namespace sabath
