@@ -27,6 +27,7 @@ struct AssetSummary {
   bool packed = false;                        // the store has it in packs, without a view
   std::optional<std::uint64_t> stored_bytes;  // of what the store knows of it: the sum of its files
   std::string title;
+  std::string newer = {};  // "LAB/NAME@2": a later version of it in a subscribed catalogue; of list() by `newer`
 };
 
 struct UnreadableRecipe {
@@ -37,6 +38,7 @@ struct ListRequest {
   std::optional<AssetKind> kind;     // assets of this kind; absent: of all
   std::optional<AccessKind> access;  // assets with this access; absent: with any
   bool stored = false;               // assets with a view in the store
+  bool newer = false;                // assets of which a subscribed catalogue has a later version
 };
 
 struct ListRecord {

@@ -110,7 +110,8 @@ class Recipes(Keepers):
 class Sharing(Keepers):
     def setUp(self):
         super().setUp()
-        self.sabath.add("held", [fragment(self.url, DATA)], id="urn:uuid:00000000-0000-4000-8000-000000000000", licence="MIT")
+        self.sabath.add("held", [fragment(self.url, DATA)], id="urn:uuid:00000000-0000-4000-8000-000000000000", licence="MIT",
+                        version="1.10")  # fmt: skip
         code = {"argv": ["sh", "-c", f"touch {self.home}/proof"]}
         place(self.sabath.recipes / "models/net/train.py", b"print()\n")
         self.sabath.add("net", kind="model", source="net", run={"held": [code]})
@@ -145,11 +146,14 @@ class Sharing(Keepers):
         self.assertIn("held", [asset["name"] for asset in shown])
         place(self.home / "own.bin", b"own")
         place(self.home / "mine/datasets/held.json", json.dumps(
-            {"schema": 1, "kind": "dataset", "name": "held",
+            {"schema": 1, "kind": "dataset", "name": "held", "version": "1.9",
              "fragments": [fragment(f"file://{self.home}/own.bin", b"own")]}).encode())  # fmt: skip
         self.run_it("fetch", "-d", "held")
         self.assertEqual(sorted(a["name"] for a in self.run_it("list", "--json").record["assets"] if "held" in a["name"]),
                          ["held", "lab/held"])  # fmt: skip
+        (newer,) = self.run_it("list", "--newer", "--json").record["assets"]
+        self.assertEqual((newer["name"], newer["newer"]), ("held", "lab/held@1.10"))
+        self.assertEqual(self.run_it("list", "--newer").out, "held@1.9  lab/held@1.10\n")
         where = self.run_it("where", "held", "--json").record
         self.assertEqual(where["recipe"], str(self.home / "mine/datasets/held.json"))
         self.assertIn("catalogues/lab", self.run_it("info", "--json", "lab/held").record["assets"][0]["recipe"])

@@ -163,6 +163,7 @@ Json json_of(const ListRecord& record) {
     Json one = summary_record(asset);
     one["packed"] = asset.packed;
     one["stored_bytes"] = value_or_null(asset.stored_bytes);
+    if (!asset.newer.empty()) one["newer"] = asset.newer;
     json["assets"].push_back(std::move(one));
   }
   for (const UnreadableRecipe& each : record.problems) {

@@ -9,7 +9,9 @@
 #include "catalogues/tombstone.h"
 #include "harness/consent.h"
 #include "metadata/documents.h"
+#include "recipe/versions.h"
 #include "sabath/error.h"
+#include "sabath/metadata.h"
 #include "sabath/path.h"
 #include "session/lineage.h"
 #include "verbs/assets/asset_summary.h"
@@ -75,17 +77,44 @@ AssetSummary stored_summary(const Recipe& recipe, Store* store) {
   return summary;
 }
 
+namespace {
+
+// The later version of it that a subscribed catalogue has: of the same id, or of the same name where an id lacks.
+std::string newer_of(const Recipe& recipe, const std::vector<Catalogue::Listed>& others) {
+  const Recipe* latest = &recipe;
+  for (const Catalogue::Listed& listed : others) {
+    const Recipe& other = *listed.recipe;
+    const std::string &ours = metadata_of(recipe).id, &theirs = metadata_of(other).id;
+    const bool same =
+        ours.empty() || theirs.empty() ? other.name.substr(other.name.rfind('/') + 1) == recipe.name : ours == theirs;
+    if (same && other.kind == recipe.kind && is_later(other, *latest)) latest = &other;
+  }
+  return latest == &recipe ? "" : fmt::format("{}@{}", latest->name, latest->version);
+}
+
+}  // namespace
+
 ListRecord list(Session& session, const ListRequest& request, EventSink&, std::stop_token) {
   ListRecord record;
   const Catalogue catalogue = make_catalogue(session.settings());
   const auto store = try_open_store(session.settings());
-  for (const Catalogue::Listed& listed : catalogue.all(request.kind)) {
+  std::vector<Catalogue::Listed> all = catalogue.all(request.kind), others;
+  if (request.newer) {
+    const auto first = std::stable_partition(all.begin(), all.end(), [](const Catalogue::Listed& listed) {
+      return !listed.recipe || !is_subscribed(listed.recipe->origin);
+    });
+    std::move(first, all.end(), std::back_inserter(others));
+    all.erase(first, all.end());
+  }
+  for (const Catalogue::Listed& listed : all) {
     if (!listed.recipe) {
       record.problems.push_back({listed.file, listed.problem});
       continue;
     }
     if (request.access && *request.access != listed.recipe->access.kind) continue;
     AssetSummary summary = stored_summary(*listed.recipe, store.get());
+    if (request.newer) summary.newer = newer_of(*listed.recipe, others);
+    if (request.newer && summary.newer.empty()) continue;
     if (summary.present || summary.packed || !request.stored) record.assets.push_back(std::move(summary));
   }
   return record;
@@ -152,7 +181,7 @@ WhereRecord where(Session& session, const WhereRequest& request, EventSink&, std
 }
 
 Json call_list(Session& session, JsonObject& request, EventSink& events, std::stop_token stop) {
-  const ListRequest asked{kind_in(request), access_in(request), request.flag("stored")};
+  const ListRequest asked{kind_in(request), access_in(request), request.flag("stored"), request.flag("newer")};
   request.finish();
   return json_of(list(session, asked, events, std::move(stop)));
 }

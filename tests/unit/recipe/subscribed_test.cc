@@ -7,6 +7,7 @@
 
 #include "recipe/catalogue.h"
 #include "recipe/index_file.h"
+#include "recipe/versions.h"
 
 namespace sabath {
 namespace {
@@ -86,6 +87,28 @@ TEST_F(Subscribed, WithoutItsMarkADirectoryIsNone) {
   EXPECT_FALSE(is_subscribed(top_ / "datasets/one.json"));
   fs::remove(top_ / "catalogues/lab" / subscription_file);
   EXPECT_FALSE(is_subscribed(top_ / "catalogues/lab/datasets/one.json"));
+}
+
+TEST_F(Subscribed, AModelMeansTheDatasetsBesideIt) {
+  subscribe("lab");
+  put("catalogues/lab/datasets/one.json", "one");
+  put("datasets/one.json", "one");
+  fs::create_directories(top_ / "catalogues/lab/models");
+  std::ofstream(top_ / "catalogues/lab/models/net.json")
+      << R"({"schema": 1, "kind": "model", "name": "net", "run": {"one": [{"argv": ["true"]}]}})";
+  const Catalogue all = catalogue();
+  const Recipe model = all.find("net", AssetKind::model);
+  EXPECT_EQ(all.dataset_of(model, model.run)->name, "lab/one");
+}
+
+TEST(Versions, NumbersAreNumbers) {
+  const std::vector<std::string> order{"0.9",  "1", "1.0a",  "1.0",     "1.9",    "1.10",
+                                       "2rc1", "2", "2.0.1", "2021-02", "2021-11"};
+  for (std::size_t i = 1; i < order.size(); ++i) {
+    EXPECT_FALSE(is_later_version(order[i - 1], order[i])) << order[i];
+    EXPECT_TRUE(is_later_version(order[i], order[i - 1])) << order[i];
+    EXPECT_FALSE(is_later_version(order[i], order[i]));
+  }
 }
 
 TEST(IndexFile, ComesBack) {

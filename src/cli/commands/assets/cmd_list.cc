@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include "cli/told/asset_table.h"
 #include "cli/verbs.h"
 
@@ -7,14 +9,20 @@ namespace cmd_list {
 
 struct Options {
   std::string kind, access;
-  bool names = false, stored = false;
+  bool names = false, stored = false, newer = false;
 };
 
 int run(Context& context, const Options& options) {
   Session session(context.configuration.session);
   NoEvents unheard;
-  const ListRequest request{try_parse_kind(options.kind), try_parse_access(options.access), options.stored};
+  const ListRequest request{try_parse_kind(options.kind), try_parse_access(options.access), options.stored,
+                            options.newer};
   const ListRecord record = list(session, request, unheard, context.stop);
+  if (options.newer && !options.names && !context.presentation.json) {
+    for (const AssetSummary& asset : record.assets)
+      context.out.print(fmt::format("{}@{}  {}\n", asset.name, asset.version, asset.newer));
+    return record.exit;
+  }
   print_assets(context, record, options.names);
   return record.exit;
 }
@@ -24,6 +32,7 @@ Action declare(OptionSet& set) {
   set.choice("-k,--kind", {"dataset", "model", "workflow"}, options->kind, "only assets of this kind");
   set.choice("--access", {"public", "login", "private"}, options->access, "only assets that are had this way");
   set.flag("--stored", options->stored, "only assets that stand in the store");
+  set.flag("--newer", options->newer, "only assets of which a subscribed catalogue has a later version");
   set.flag("--names", options->names, "one name a line and nothing else");
   return [options](Context& context) { return run(context, *options); };
 }
