@@ -140,7 +140,6 @@ struct WhereRecord {
                                 std::stop_token stop = {});
 [[nodiscard]] std::string to_json(const WhereRecord& record);
 
-// The words of recipes and records.
 [[nodiscard]] std::string_view kind_name(AssetKind kind);
 [[nodiscard]] std::optional<AssetKind> try_parse_kind(std::string_view text);
 [[nodiscard]] std::string_view access_name(AccessKind kind);

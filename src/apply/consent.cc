@@ -41,8 +41,7 @@ void ask_data_consent(const SessionSettings& settings, const ApplyRequest& reque
   std::vector<std::string> paths;
   for (const Entry& file : files) paths.push_back(file.path.text());
   auto found = code_in_files(view, paths, stop);
-  if (!found.empty())
-    ask(code_in_data(settings, input, root, std::move(found)), request, input.name, request.script);
+  if (!found.empty()) ask(code_in_data(settings, input, root, std::move(found)), request, input.name, request.script);
 }
 
 }  // namespace sabath

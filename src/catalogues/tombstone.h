@@ -1,6 +1,6 @@
-// What remains of a removed recipe, so that a user who meets its name or id later learns what it was: DIR/removed/*.json
-// beside the recipes. A collection of the store does not touch it. Format: docs/catalogues.md. One thread. Throws
-// Error{storage}, Error{space}.
+// What remains of a removed recipe, so that a user who meets its name or id later learns what it was:
+// DIR/removed/*.json beside the recipes. A collection of the store does not touch it. Format: docs/catalogues.md. One
+// thread. Throws Error{storage}, Error{space}.
 #pragma once
 
 #include <filesystem>

@@ -23,15 +23,15 @@ struct Consent {
 
 // What decides about code: of a model its steps and its tree, of a script its argv and its directory.
 struct CodeParts {
-  std::string name;                       // of the asset
-  std::string recipe;                     // the file that brings it
-  std::optional<RelativePath> source;     // the directory beside the recipe
-  std::optional<GitSource> git;           // else the repository
-  std::vector<Fragment> fragments;        // else the files
-  bool pinned = false;                    // the recipe names the root of those files
-  std::vector<std::string> words;         // all that decides what the commands do
-  std::vector<std::string> commands;      // as people read them
-  std::string commit;                     // of the tree, as far as it is known
+  std::string name;                    // of the asset
+  std::string recipe;                  // the file that brings it
+  std::optional<RelativePath> source;  // the directory beside the recipe
+  std::optional<GitSource> git;        // else the repository
+  std::vector<Fragment> fragments;     // else the files
+  bool pinned = false;                 // the recipe names the root of those files
+  std::vector<std::string> words;      // all that decides what the commands do
+  std::vector<std::string> commands;   // as people read them
+  std::string commit;                  // of the tree, as far as it is known
 };
 
 [[nodiscard]] AssetCode code_of(const SessionSettings& settings, CodeParts parts);

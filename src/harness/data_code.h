@@ -1,5 +1,5 @@
-// Code in the files that programs read: pickles, arrays of objects, Lambda layers (formats/pickle.h). A program that loads such
-// a file runs what it says, so a run that reads it is asked about, as code is. docs/trust.md. One thread.
+// Code in the files that programs read: pickles, arrays of objects, Lambda layers (formats/pickle.h). A program that
+// loads such a file runs what it says, so a run that reads it is asked about, as code is. docs/trust.md. One thread.
 #pragma once
 
 #include <filesystem>

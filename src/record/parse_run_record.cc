@@ -88,8 +88,14 @@ std::vector<RunRecord::Asset> assets_of(const Json& array) {
   for (const Json& one : array) {
     if (!one.is_object()) continue;
     const Values values(one);
-    assets.push_back({values.text("name"), values.text("kind"), values.text("manifest"), values.text("verified_by"),
-                      values.text("path"), values.truth("warm"), lineage_in(values.at("lineage")), {}});
+    assets.push_back({values.text("name"),
+                      values.text("kind"),
+                      values.text("manifest"),
+                      values.text("verified_by"),
+                      values.text("path"),
+                      values.truth("warm"),
+                      lineage_in(values.at("lineage")),
+                      {}});
     if (const Json& loads = values.at("loads"); loads.is_object())
       assets.back().loads = {Values(loads).text("by"), Values(loads).texts("found")};
   }

@@ -22,9 +22,8 @@ std::string digest_of_file(const std::string& file) {
 std::vector<RunRecord::Asset> recorded(const std::vector<RunAsset>& assets) {
   std::vector<RunRecord::Asset> all;
   for (const RunAsset& asset : assets)
-    all.push_back(
-        {asset.name, name_of(asset.kind), asset.manifest, asset.verified_by, asset.path, asset.warm, asset.lineage,
-         asset.loads});
+    all.push_back({asset.name, name_of(asset.kind), asset.manifest, asset.verified_by, asset.path, asset.warm,
+                   asset.lineage, asset.loads});
   return all;
 }
 

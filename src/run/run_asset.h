@@ -16,10 +16,10 @@ struct RunAsset {
   std::string manifest;     // "sha256:<hex>", empty: not known
   std::string verified_by;  // how its bytes were checked for this run
   std::string path;
-  std::string commit;                     // of a source tree from git
-  bool warm = false;                      // all was there before
-  std::string repository{};               // of a source tree from git: the bare clone in the store, if there is one
-  std::vector<DerivationStep> lineage{};  // of a derived asset
+  std::string commit;                       // of a source tree from git
+  bool warm = false;                        // all was there before
+  std::string repository{};                 // of a source tree from git: the bare clone in the store, if there is one
+  std::vector<DerivationStep> lineage{};    // of a derived asset
   std::optional<RunRecord::Loads> loads{};  // its files hold code that reading them would run
 };
 

@@ -40,7 +40,11 @@ std::string text_of(const AssetCode& code) {
   if (!code.commit.empty()) text += fmt::format("commit  {}\n", printable(code.commit));
   const std::size_t shown = std::min(code.commands.size(), commands_shown_max);
   for (std::size_t i = 0; i < shown; ++i) {
-    text += fmt::format("{}  {}\n", i > 0 ? "      " : code.in_data ? "loads " : "runs  ", printable(code.commands[i], command_bytes_max));
+    text += fmt::format("{}  {}\n",
+                        i > 0          ? "      "
+                        : code.in_data ? "loads "
+                                       : "runs  ",
+                        printable(code.commands[i], command_bytes_max));
   }
   if (shown < code.commands.size()) text += fmt::format("        and {} more\n", code.commands.size() - shown);
   return text;

@@ -68,8 +68,7 @@ Json json_of_foreseen(const ForeseenRun& run, bool has_code) {
   for (const auto& [name, value] : run.variables) variables[name] = value;
   for (const ForeseenAsset& asset : run.assets) {
     assets.push_back({{"name", asset.name}, {"path", asset.path}, {"present", asset.present}});
-    if (!asset.code.empty())
-      assets.back()["loads"] = {{"by", text_or_null(asset.read_by)}, {"found", asset.code}};
+    if (!asset.code.empty()) assets.back()["loads"] = {{"by", text_or_null(asset.read_by)}, {"found", asset.code}};
   }
   return {{"directory", run.directory.string()},
           {"source", has_code ? Json((run.directory / "source").string()) : Json(nullptr)},
