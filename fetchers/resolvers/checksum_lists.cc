@@ -16,7 +16,7 @@ constexpr std::string_view address_ending = ".uri";
 
 bool is_address(const Url& url) { return url.file_name().ends_with(address_ending) && url.file_name().size() > 4; }
 
-std::string read(const Url& url, std::size_t size_max, Inquiry& inquiry) {
+std::string whole_document(const Url& url, std::size_t size_max, Inquiry& inquiry) {
   auto text = inquiry.document(url, size_max);
   if (!text) throw Error(FailureKind::unavailable, fmt::format("there is no {}", url.display()));
   return std::move(*text);
@@ -29,13 +29,13 @@ class ChecksumLists : public Resolver {
   Listing resolve(const Url& url, Inquiry& inquiry) override {
     Url list = url, base = url.resolve(".");
     if (is_address(url)) {
-      base = address_in(read(url, address_size_max, inquiry), url);
+      base = address_in(whole_document(url, address_size_max, inquiry), url);
       const std::string name = url.file_name();
       list = url.resolve("./" + percent_encode(name.substr(0, name.size() - address_ending.size())) + ".md5");
     }
     Listing listing;
     listing.over_tls = list.scheme() == "https" || list.scheme() == "sftp";
-    listing.files = parse_checksum_list(read(list, sums_size_max, inquiry), list, base);
+    listing.files = parse_checksum_list(whole_document(list, sums_size_max, inquiry), list, base);
     return listing;
   }
 

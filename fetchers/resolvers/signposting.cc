@@ -20,7 +20,7 @@ namespace sabath {
 namespace {
 
 constexpr std::string_view landing_prefix = "landing+";
-constexpr std::size_t links_max = 100'000, page_bytes_max = 16UL << 20;
+constexpr std::size_t page_links_max = 100'000, page_bytes_max = 16UL << 20;
 constexpr std::array<std::string_view, 5> relations = {"item", "linkset", "describedby", "cite-as", "license"};
 
 std::optional<Url> try_resolve_link(const Url& page, const std::string& target) {
@@ -51,7 +51,7 @@ bool is_page(const Document& document) {
 
 void add_some(std::vector<Link>& all, std::vector<Link> more) {
   for (Link& link : more)
-    if (all.size() < links_max) all.push_back(std::move(link));
+    if (all.size() < page_links_max) all.push_back(std::move(link));
 }
 
 [[noreturn]] void refuse_without_items(const Url& page, const std::vector<Link>& links) {
@@ -82,7 +82,7 @@ class LandingPages : public Resolver {
 std::vector<Link> links_of_page(std::string_view html) {
   std::vector<Link> links;
   HtmlTags tags(html);
-  for (std::string_view tag; tags.next(tag) && links.size() < links_max;) {
+  for (std::string_view tag; tags.next(tag) && links.size() < page_links_max;) {
     const auto rel = attribute_of(tag, "link", "rel"), href = attribute_of(tag, "link", "href");
     if (!rel || !href) continue;
     const auto type = attribute_of(tag, "link", "type");
@@ -108,7 +108,7 @@ std::vector<Link> parse_link_set(std::string_view json, const Url& source, const
       if (targets == nullptr) continue;
       for (const JsonValue& each : *targets) {
         JsonObject target(each, origin, "a link");
-        if (links.size() < links_max)
+        if (links.size() < page_links_max)
           links.push_back({target.text("href"), std::string(relation), target.try_text("type").value_or("")});
       }
     }
