@@ -45,7 +45,7 @@ class Documents(Case):
         self.expect_tree(asset["path"], {f"data/{name}": data for name, data in DATA.items()})
         self.assertIn(f"{url} is read as Croissant; not understood: {url}:1: colour\n", asset["err"])
         recipe = self.recipe("Rain-2020")
-        self.assertEqual((recipe["licence"], recipe["read_from"]), ("MIT", {"name": [url]}))
+        self.assertEqual((recipe["licence"], recipe["read_from"]), ("MIT", {"name": url}))
         requests = len(self.server.log())
         self.assertEqual(self.fetch(url)["path"], asset["path"])
         self.assertEqual(self.fetch(url, "--offline")["path"], asset["path"])
@@ -79,12 +79,15 @@ class Documents(Case):
                     self.assertEqual(len(plan.record["assets"]), 1)
                 if elsewhere:
                     continue
+                if file.stem == "read_binary_file_by_line":  # its archive holds "../../datasets/..."
+                    self.assertIn("unsafe path", self.expect(self.sabath.run("fetch", url), 12).err)
+                    continue
                 asset = self.fetch(url, "--name", f"n{number}")
                 again = self.fetch(str(file))
                 self.assertGreater(asset["files"], 0)
                 self.assertEqual((again["files"], again["bytes"]), (asset["files"], asset["bytes"]))
                 fetched += 1
-        self.assertEqual(fetched, 12)
+        self.assertEqual(fetched, 11)
 
     def test_a_page_for_search_engines(self):
         said = json.dumps({"@context": "https://schema.org/", "@type": "Dataset", "name": "Wind",
@@ -105,7 +108,7 @@ class Documents(Case):
         for text, code in (
             (croissant([{"@id": "x", "contentUrl": "../../etc/passwd"}]), 12),
             (croissant([{"@id": "x", "contentUrl": "file:///etc/passwd"}]), 12),
-            (croissant([{"@id": "x", "contentUrl": "http://169.254.169.254/latest"}]), 12),
+            (croissant([{"@id": "x", "contentUrl": "http://169.254.169.254/latest"}]), 6),
             (croissant([{"@id": "x", "contentUrl": "scp://127.0.0.1/x"}]), 12),
             (b'{"@context":"https://schema.org","@type":"Dataset","name":' + b"[" * 1000 + b"]" * 1000 + b"}", 12),
             (b'{"@context":"https://schema.org","@type":"Dataset","name":"a","name":"b"}', 12),
@@ -115,7 +118,7 @@ class Documents(Case):
                 name = "README.md" if text.startswith(b"---") else "hostile.json"
                 result = self.sabath.run("fetch", self.publish(name, text))
                 self.assertEqual(result.exit, code, result)
-        self.assertEqual(self.server.log()[-1].path, "/set/README.md")
+        self.assertEqual(self.server.log()[-1].uri, "/set/README.md")
         self.assertEqual(list(self.sabath.recipes.rglob("*.json")), [])
 
     def test_json_that_is_data_stays_data(self):
@@ -198,7 +201,7 @@ class Portal(Case):
         self.sabath.environment["SABATH_RECIPES"] = f"{self.sabath.recipes}:{recipes}"
         asset = self.fetch("cosmoUniverse_2019_05_4parE", "--sample", "1", *rule)
         self.assertEqual((asset["files"], asset["bytes"]), (1, 1000))
-        listed = [request.path for request in server.log() if request.path.endswith("/")]
+        listed = [request.uri for request in server.log() if request.uri.endswith("/")]
         self.assertEqual(len(listed), 5, listed)
         self.assertEqual(self.fetch("cosmoUniverse_2019_05_4parE", *rule)["files"], 12)
 
