@@ -73,7 +73,7 @@ std::optional<double> argmax_agreement(const Tensor& a, const Tensor& b, std::si
 // Two numbers of one element, neither of them NaN.
 void add(OutputDifference& all, double a, double b, const Tolerance& tolerance, double& squares) {
   const double off = a == b ? 0 : std::abs(a - b);  // infinities of one sign are equal
-  const bool right = off <= tolerance.absolute + tolerance.relative * std::abs(a) && std::isfinite(off);
+  const bool right = off == 0 || (std::isfinite(off) && off <= tolerance.absolute + tolerance.relative * std::abs(a));
   if (!right) ++all.outside;
   all.max_abs = std::max(all.max_abs, off);
   all.max_rel = std::max(all.max_rel, off / std::max(std::abs(a), all.floor));

@@ -182,7 +182,7 @@ class Convert(Case):
             self.assertEqual(digest, "sha256:" + hashlib.sha256((tree / path).read_bytes()).hexdigest(), path)
         self.assertEqual([each["name"] for each in encoder["comparison"]], ["dummy", "data", "random", "zeros", "one"])
         self.assertEqual((len(encoder["inputs"]["rows"]), encoder["comparison"][1]["batch"]), (40, 40))
-        self.assertEqual(encoder["converter"]["tools"]["torch"], torch.__version__)
+        self.assertTrue(encoder["converter"]["tools"]["torch"].startswith(torch.__version__))
         self.assertEqual(forest["comparison"][1]["outputs"][0]["type_converted"], "float32")
         np.testing.assert_array_equal(np.load(tree / "evidence/encoder/data.input.0.npy"), self.x[encoder["inputs"]["rows"]])
         latency = json.loads((tree / "latency.json").read_text())

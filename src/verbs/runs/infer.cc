@@ -69,7 +69,13 @@ std::vector<std::byte> bytes_of_asset(Session& session, const std::string& name)
   return bytes;
 }
 
-bool is_file_name(const std::string& model) { return model.find('/') != model.npos || model.ends_with(".onnx"); }
+// A file that is there; else ASSET:PATH, whose path may look like a file's name; else what looks like one.
+bool is_file_name(const std::string& model) {
+  const auto status = try_stat(model);
+  if (status && S_ISREG(status->st_mode)) return true;
+  if (model.find(':') < model.find('/')) return false;
+  return model.find('/') != model.npos || model.ends_with(".onnx");
+}
 
 std::vector<std::string> texts_of(const std::vector<TensorSlot>& slots) {
   std::vector<std::string> texts;
