@@ -25,10 +25,10 @@ inline constexpr std::array<std::string_view, 62> option_names{
     "set_from", "simulate",  "site",      "stage_record", "store",    "threads",  "to",
     "token",    "trust",     "undo",      "url",          "want",     "within"};
 
-inline constexpr std::array<std::string_view, 25> verb_names{
-    "apply", "config", "doctor",     "export",          "fetch",  "fetchers", "gc",     "hdf5 inspect", "import",
-    "info",  "list",   "log",        "manifest create", "path",   "pin",      "report", "rm",           "run",
-    "serve", "stage",  "supporting", "unpin",           "verify", "view",     "want"};
+inline constexpr std::array<std::string_view, 26> verb_names{
+    "apply",  "config", "convert", "doctor",     "export",          "fetch",  "fetchers", "gc",     "hdf5 inspect",
+    "import", "info",   "list",    "log",        "manifest create", "path",   "pin",      "report", "rm",
+    "run",    "serve",  "stage",   "supporting", "unpin",           "verify", "view",     "want"};
 
 // A name of a list; another one is an error of the compiler.
 template <const auto& list>

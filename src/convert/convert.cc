@@ -314,7 +314,7 @@ class Converter {
         {"access",
          {{"kind", "private"},
           {"steps",
-           {"convert it again: " + fmt::format("{} {}", verb_text("apply"), shell_line({first.asked.model}))}}}},
+           {"convert it again: " + fmt::format("{} {}", verb_text("convert"), shell_line({first.asked.model}))}}}},
         {"fragments", Json::array()},
         {"manifest", {{"digest", root.prefixed()}, {"urls", Json::array()}}},
         {"derived",

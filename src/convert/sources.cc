@@ -83,6 +83,20 @@ std::string package_of(std::string_view need) {
   return std::string(need.substr(0, end));
 }
 
+// The package that brings it, and its version: tensorflow is also brought by tensorflow_cpu.
+std::pair<std::string, std::string> installed(const Python& python, const std::string& wanted) {
+  const auto plain = [](std::string name) {
+    for (char& c : name) c = c == '-' ? '_' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    return name;
+  };
+  std::pair<std::string, std::string> nearest{wanted, "unknown"};
+  for (const auto& [name, version] : python.packages) {
+    if (plain(name) == plain(wanted)) return {name, version};
+    if (plain(name).starts_with(plain(wanted) + "_") && nearest.second == "unknown") nearest = {name, version};
+  }
+  return nearest;
+}
+
 void settle_program(ConversionSource& source, const ConvertRequest& request, const std::stop_token& stop) {
   VariableMap variables = engine_variables(request.environment);
   std::string word = source.engine.argv.front();
@@ -114,9 +128,8 @@ void settle_program(ConversionSource& source, const ConvertRequest& request, con
   source.program = python.program;
   source.tools["python"] = python.version;
   for (const std::string& need : source.engine.needs) {
-    const std::string package = package_of(need);
-    const auto found = python.packages.find(package);
-    source.tools[package] = found == python.packages.end() ? "unknown" : found->second;
+    const auto [package, version] = installed(python, package_of(need));
+    source.tools[package] = version;
   }
 }
 
@@ -276,7 +289,7 @@ bool ask_conversion_consent(const SessionSettings& settings, const ConvertReques
   code.digest = digest_of(std::vector<std::string>{code.commit, source.engine.name, source.factory});
   TrustPolicy policy{.said = request.trust, .ask = {}, .remedy = {}};
   if (request.ask) policy.ask = [&](const AssetCode& about) { return request.ask(text_of(about)); };
-  policy.remedy = fmt::format("{} {} {}", verb_text("apply"), shell_line({source.asked.model}), option_text("trust"));
+  policy.remedy = fmt::format("{} {} {}", verb_text("convert"), shell_line({source.asked.model}), option_text("trust"));
   static_cast<void>(approve(code, trust_registry(request.environment), policy));
   return true;
 }
