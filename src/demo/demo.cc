@@ -216,7 +216,7 @@ class Story {
   [[nodiscard]] std::string no_training() {
     std::string why = "there is no python3 in PATH";
     for (const std::string python : {"/usr/bin/python3", "python3"}) {
-      if (find_program(python, at_.path).empty()) continue;
+      if (!std::filesystem::exists(find_program(python, at_.path))) continue;
       std::string said;
       const auto keep = [&said](std::string_view more) { said = std::string(more.substr(0, 4096)); };
       if (run_step({python, "-c", "import numpy, h5py"}, at_, keep).exit == 0) return "";
