@@ -11,10 +11,10 @@
 #include "base/hash.h"
 #include "base/json_reader.h"
 #include "catalogues/tombstone.h"
+#include "catalogues/unique.h"
 #include "metadata/documents.h"
 #include "recipe/index_file.h"
 #include "recipe/parse.h"
-#include "recipe/shipped.h"
 #include "sabath/catalogue.h"
 #include "sabath/error.h"
 #include "sabath/metadata.h"
@@ -69,13 +69,9 @@ class Export {
   }
 
   void add_all(bool shipped_too) {
-    std::set<fs::path> shipped;
-    if (!shipped_too) shipped.insert(shipped_recipes(settings_.program));
+    const fs::path shipped = shipped_too ? fs::path() : shipped_place(settings_);
     for (const Catalogue::File& file : catalogue_.files()) {
-      if (file.registered || !file.catalogue.empty()) continue;
-      const bool is_shipped = std::ranges::any_of(
-          shipped, [&](const fs::path& place) { return !place.empty() && is_below(file.path, place); });
-      if (is_shipped) continue;
+      if (file.registered || !file.catalogue.empty() || is_below(file.path, shipped)) continue;
       const Catalogue::Listed listed = catalogue_.listed(file);
       if (listed.recipe) {
         add(*listed.recipe);

@@ -181,7 +181,7 @@ class Taking {
       std::error_code error;
       fs::recursive_directory_iterator at(top / folder, error);
       for (const fs::recursive_directory_iterator end; !error && at != end; at.increment(error)) {
-        const auto status = try_stat(at->path());
+        const auto status = try_lstat(at->path());  // a link may lead anywhere
         if (!status || !S_ISREG(status->st_mode)) continue;
         const std::string below = at->path().native().substr(top.native().size() + 1);
         take_file(at->path(), below, *status, change);

@@ -5,9 +5,11 @@
 #include <array>
 #include <random>
 
+#include "base/companion.h"
 #include "base/text.h"
 #include "catalogues/tombstone.h"
 #include "fetch/hosts/source_key.h"
+#include "recipe/shipped.h"
 #include "sabath/catalogue.h"
 #include "sabath/error.h"
 #include "sabath/metadata.h"
@@ -53,6 +55,14 @@ void check_unique(const SessionSettings& settings, const Recipe& recipe, const s
     if (stone.id == id && to_lower(stone.name) != name)
       refuse(recipe, "its id is that of a removed one,", stone.file.native(),
              "an id is of one asset for ever: take another");
+  }
+}
+
+std::filesystem::path shipped_place(const SessionSettings& settings) {
+  try {
+    return shipped_recipes(find_companion(settings.program));
+  } catch (const Error&) {  // a library without its program
+    return {};
   }
 }
 

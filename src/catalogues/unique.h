@@ -13,6 +13,9 @@ namespace sabath {
 // `replaced`: the file that this recipe takes the place of; empty: none.
 void check_unique(const SessionSettings& settings, const Recipe& recipe, const std::filesystem::path& replaced);
 
+// The directory of what came with the program; empty: none is known.
+[[nodiscard]] std::filesystem::path shipped_place(const SessionSettings& settings);
+
 // A new id: "urn:uuid:" and a random UUID (RFC 9562, version 4).
 [[nodiscard]] std::string new_asset_id();
 

@@ -92,6 +92,11 @@ fs::path own_file(const SessionSettings& settings, const Recipe& recipe) {
     throw Error(FailureKind::usage, fmt::format("{} is of a subscribed catalogue", recipe.name),
                 "make a recipe of your own from it");
   }
+  const fs::path shipped = shipped_place(settings);
+  if (!shipped.empty() && is_below(fs::weakly_canonical(file), fs::weakly_canonical(shipped))) {
+    throw Error(FailureKind::access, fmt::format("{} came with the program", recipe.name),
+                "make a recipe of your own from it");
+  }
   if (::access(file.parent_path().c_str(), W_OK) != 0 || ::access(file.c_str(), W_OK) != 0) {
     throw Error(FailureKind::access, fmt::format("{} is not yours to change", printable(file.native(), 1000)),
                 "make a recipe of your own from it");
