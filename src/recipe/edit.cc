@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/json_reader.h"
+#include "base/text.h"
 #include "recipe/parse.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
@@ -159,7 +160,7 @@ RecipeEdit parse_recipe_edit(const std::string& text) {
     at = dot + 1;
   }
   const bool empty = std::ranges::any_of(edit.key, [](const std::string& part) { return part.empty(); });
-  if (equals == std::string::npos || empty || edit.key.size() > key_parts_max) {
+  if (equals == std::string::npos || empty || edit.key.size() > key_parts_max || !is_utf8(key)) {
     throw Error(FailureKind::usage, fmt::format("\"{}\" changes nothing", printable(text)),
                 "say KEY=VALUE, as licence=MIT or tags.task=regression");
   }

@@ -51,7 +51,7 @@ TEST(RecipeEdit, ValuesAreJsonOrTexts) {
   EXPECT_EQ(parse_recipe_edit("x=[1,2]").value, "[1,2]");
   EXPECT_EQ(parse_recipe_edit("x=\"q\"").value, "\"q\"");
   EXPECT_EQ(parse_recipe_edit("x={broken").value, "\"{broken\"");
-  for (const char* none : {"", "=", "a", ".a=1", "a.=1", "a..b=1", "a.b.c.d.e=1"})
+  for (const char* none : {"", "=", "a", ".a=1", "a.=1", "a..b=1", "a.b.c.d.e=1", "\xff=1"})
     EXPECT_THROW(static_cast<void>(parse_recipe_edit(none)), Error) << none;
   EXPECT_THROW(edited("{\"a\": 3}", "a.b=1"), Error);
   EXPECT_THROW(edited("[]", "a=1"), Error);
