@@ -46,7 +46,8 @@ class Recipes(Keepers):
         self.assertIn('"version": "1.0"', shown.out)
         file = pathlib.Path(self.catalogue("new", "mine", "--url", other, "licence=MIT", "tags.n=4").out.strip())
         recipe = json.loads(file.read_text())
-        self.assertRegex(recipe["id"], r"^urn:uuid:[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$")
+        uuid = r"^urn:uuid:[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$"
+        self.assertRegex(recipe["id"], uuid)
         self.assertEqual((recipe["licence"], recipe["tags"]), ("MIT", {"n": 4}))
         self.run_it("fetch", "mine")
         for words, said in ((["mine", "--url", other], "there already"),
@@ -63,8 +64,8 @@ class Recipes(Keepers):
     def test_a_document_of_another_standard(self):
         document = {"@context": {"@vocab": "https://schema.org/", "cr": "http://mlcommons.org/croissant/"},
                     "@type": "sc:Dataset", "name": "other", "conformsTo": "http://mlcommons.org/croissant/1.0",
-                    "distribution": [{"@type": "cr:FileObject", "@id": "f", "name": "f", "contentUrl": "https://h.example/f.csv",
-                                      "encodingFormat": "text/csv", "sha256": "0" * 64}]}  # fmt: skip
+                    "distribution": [{"@type": "cr:FileObject", "@id": "f", "name": "f", "sha256": "0" * 64,
+                                      "contentUrl": "https://h.example/f.csv", "encodingFormat": "text/csv"}]}  # fmt: skip
         place(self.home / "doc.json", json.dumps(document).encode())
         shown = self.catalogue("new", "fromdoc", "--from", self.home / "doc.json", "-n")
         self.assertIn("https://h.example/f.csv", shown.out)
@@ -150,8 +151,8 @@ class Sharing(Keepers):
             {"schema": 1, "kind": "dataset", "name": "held", "version": "1.9",
              "fragments": [fragment(f"file://{self.home}/own.bin", b"own")]}).encode())  # fmt: skip
         self.run_it("fetch", "-d", "held")
-        self.assertEqual(sorted(a["name"] for a in self.run_it("list", "--json").record["assets"] if "held" in a["name"]),
-                         ["held", "lab/held"])  # fmt: skip
+        listed = [asset["name"] for asset in self.run_it("list", "--json").record["assets"]]
+        self.assertEqual(sorted(name for name in listed if "held" in name), ["held", "lab/held"])
         (newer,) = self.run_it("list", "--newer", "--json").record["assets"]
         self.assertEqual((newer["name"], newer["newer"]), ("held", "lab/held@1.10"))
         self.assertEqual(self.run_it("list", "--newer").out, "held@1.9  lab/held@1.10\n")
