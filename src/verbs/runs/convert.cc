@@ -10,7 +10,7 @@
 namespace sabath {
 namespace {
 
-std::optional<double> try_number(JsonObject& object, std::string_view key) {
+std::optional<double> try_figure(JsonObject& object, std::string_view key) {
   const JsonValue* const value = object.find(key);
   if (value == nullptr) return std::nullopt;
   if (const auto* const whole = value->get<std::uint64_t>()) return static_cast<double>(*whole);
@@ -94,8 +94,8 @@ Json call_convert(Session& session, JsonObject& request, EventSink& events, std:
   }
   asked.opset = request.try_uint("opset");
   asked.stochastic = request.try_text("stochastic").value_or("");
-  asked.absolute = try_number(request, "absolute");
-  asked.relative = try_number(request, "relative");
+  asked.absolute = try_figure(request, "absolute");
+  asked.relative = try_figure(request, "relative");
   asked.precision = request.try_text("precision").value_or("");
   asked.seed = request.try_uint("seed").value_or(0);
   asked.fixed_batch = request.flag("fixed_batch");
