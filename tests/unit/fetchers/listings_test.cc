@@ -347,7 +347,7 @@ TEST(ChecksumLists, AreReadLineByLine) {
   EXPECT_EQ(files[0].path.text(), "x/y");
   EXPECT_EQ(files[0].checksum.sha256, a);
   EXPECT_EQ(files[0].checksum.md5, b);
-  EXPECT_EQ(files[1].urls[0].text(), "https://a.example/d%20x/p%20(1).h5");
+  EXPECT_EQ(files[1].urls[0].text(), "https://a.example/d%20x/p%20%281%29.h5");
   EXPECT_EQ(files[2].unchecked, "rmd160");
   EXPECT_EQ(files[3].checksum.sha512, std::string(128, 'c'));
   EXPECT_EQ(read(a, "x.blake3").at(0).unchecked, "blake3") << "as many digits, another hash";
