@@ -127,6 +127,7 @@ void FragmentChoices::ask_whether_changed(FragmentChoice& choice) const {
     return true;
   };
   if (fragment.urls.size() == 1 && ask(source_key(fragment, names_, request_.selection), 0)) return;
+  if (!fragment.checksum.empty() || fragment.size_bytes) return;  // what is stated has to be compared
   for (std::size_t i = 0; i < fragment.urls.size(); ++i) {
     if (ask(given_key(fragment, i, names_, request_.selection), i)) return;
   }

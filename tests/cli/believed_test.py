@@ -194,6 +194,18 @@ class Believed(Case):
         first.start()
         self.expect_tree(self.fetch("both", "--refresh")["path"], {"f": b"11111"})
 
+    def test_a_checksum_that_is_stated_later_is_compared(self):
+        """The mirror says that nothing changed, and what it gave before was compared with nothing."""
+        server = self.serve({"f": b"good"})
+        url = server.url("f")
+        self.sabath.add("one", [fragment(url)])
+        self.fetch("one")
+        right = {"checksum": {"sha256": sha256(b"good")}}
+        for stated, code in (({"checksum": {"sha256": "1" * 64}}, 7), ({"size": 5}, 7), (right, 0)):
+            self.sabath.add("one", [fragment(url) | stated])
+            self.fetch("one", "--refresh", code=code)
+            self.fetch("one", code=code)
+
     def test_an_earlier_store(self):
         """As SABATH 0.1 left it: the first URL names what any mirror gave."""
         first, second = self.pair({"f": b"good"}, {"f": b"othe"})

@@ -138,7 +138,7 @@ def man_page(sabath, markdown):
     commands, global_options = re.search(r"Commands\n(.*?)\n\n.*?\n(.*?)\n\n", top, re.S).groups()
     out = [HEAD.format(version=version) + ".SH OPTIONS OF EVERY COMMAND"]
     out += options(global_options.split("\n")) + [".SH COMMANDS"]
-    for line in commands.split("\n"):
+    for line in re.findall(r"^  \S.*", commands, re.M):  # without the ends of long descriptions
         name = re.match(r"  (\S+(?: \S+)?)  ", line).group(1)
         out += section(name, sabath("help", *name.split()))
     return "\n".join(out) + "\n" + TAIL + "\n".join(exit_codes(markdown)) + "\n"
