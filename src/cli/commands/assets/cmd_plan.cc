@@ -71,7 +71,7 @@ Action declare(OptionSet& set) {
 
 constexpr Verb plan_verb{
     "plan",
-    "say what a fetch would move, from where, whether it fits, and how long it takes",
+    "say what a fetch would move, from where, if it fits, and how long it takes",
     "sabath plan cosmoflow                         the model and its default dataset\n"
     "sabath plan -d two --json                     one record\n"
     "sabath plan cosmoflow --to /dev/shm/$USER     whether it fits into the node's memory, too\n"

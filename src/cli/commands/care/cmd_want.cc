@@ -58,7 +58,7 @@ Action declare(OptionSet& set) {
 
 constexpr Verb want_verb{
     "want",
-    "say what this store lacks of an asset, for `sabath export` on another machine",
+    "say what this store lacks of an asset, for `sabath export` elsewhere",
     "sabath want climate -o climate.want             here, without a network\n"
     "sabath export --want climate.want -o climate.tar   there\n"
     "sabath import climate.tar                       here again",

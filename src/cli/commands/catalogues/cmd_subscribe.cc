@@ -91,7 +91,7 @@ constexpr Verb catalogue_subscribe_verb{
     "catalogue subscribe",
     "search a catalogue of others, too",
     "sabath catalogue subscribe https://git.example.org/lab.git\n"
-    "sabath catalogue subscribe https://lab.example.org/catalogue/index.json --as lab\n"
+    "sabath catalogue subscribe https://lab.example.org/sets/index.json --as lab\n"
     "sabath fetch lab/cosmoflow",
     "Its recipes are copied, and stay as they are until `sabath catalogue update`. They are called NAME/ASSET; ASSET "
     "alone means one of them only where nothing else has the name. Their code is asked about, always.",
