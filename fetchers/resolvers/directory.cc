@@ -6,6 +6,7 @@
 
 #include "base/glob.h"
 #include "base/percent.h"
+#include "base/text.h"
 #include "sabath/error.h"
 
 namespace sabath {
