@@ -13,6 +13,7 @@
 #include "base/wording.h"
 #include "convert/arrays.h"
 #include "convert/compare.h"
+#include "ort/element.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
 
@@ -31,36 +32,6 @@ double uniform(std::uint64_t& state) {  // in (0, 1]
 double normal(std::uint64_t& state) {
   const double radius = std::sqrt(-2 * std::log(uniform(state)));
   return radius * std::cos(2 * std::numbers::pi * uniform(state));
-}
-
-// Calls `use` with a value of the type's own C++ type. Half precision is none of them.
-template <typename Use>
-auto with_element(TensorType type, Use use) {
-  switch (type) {
-    case TensorType::float32:
-      return use(float{});
-    case TensorType::float64:
-      return use(double{});
-    case TensorType::int8:
-      return use(std::int8_t{});
-    case TensorType::int16:
-      return use(std::int16_t{});
-    case TensorType::int32:
-      return use(std::int32_t{});
-    case TensorType::int64:
-      return use(std::int64_t{});
-    case TensorType::uint16:
-    case TensorType::float16:
-      return use(std::uint16_t{});
-    case TensorType::uint32:
-      return use(std::uint32_t{});
-    case TensorType::uint64:
-      return use(std::uint64_t{});
-    case TensorType::uint8:
-    case TensorType::boolean:
-      break;
-  }
-  return use(std::uint8_t{});
 }
 
 // Floats: normal, with the mean and the spread of `like`. Whole numbers: between its least and largest, so that an

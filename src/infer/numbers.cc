@@ -8,45 +8,13 @@
 #include <system_error>
 
 #include "formats/npy.h"
+#include "ort/element.h"
 
 namespace sabath {
-namespace {
-
-// Calls `use` with a value of the type's own C++ type.
-template <typename Use>
-auto with_type(TensorType type, Use use) {
-  switch (type) {
-    case TensorType::float32:
-      return use(float{});
-    case TensorType::float64:
-      return use(double{});
-    case TensorType::float16:
-    case TensorType::uint16:
-      return use(std::uint16_t{});
-    case TensorType::int8:
-      return use(std::int8_t{});
-    case TensorType::int16:
-      return use(std::int16_t{});
-    case TensorType::int32:
-      return use(std::int32_t{});
-    case TensorType::int64:
-      return use(std::int64_t{});
-    case TensorType::uint32:
-      return use(std::uint32_t{});
-    case TensorType::uint64:
-      return use(std::uint64_t{});
-    case TensorType::uint8:
-    case TensorType::boolean:
-      break;
-  }
-  return use(std::uint8_t{});
-}
-
-}  // namespace
 
 bool try_append_number(TensorType type, std::string_view text, std::vector<std::byte>& bytes) {
   if (type == TensorType::float16) return false;
-  return with_type(type, [&](auto value) {
+  return with_element(type, [&](auto value) {
     if (text.starts_with('+')) text.remove_prefix(1);
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (error != std::errc() || end != text.data() + text.size() || text.empty()) return false;
@@ -58,7 +26,7 @@ bool try_append_number(TensorType type, std::string_view text, std::vector<std::
 }
 
 std::string number_text(TensorType type, const std::byte* element) {
-  return with_type(type, [&](auto value) {
+  return with_element(type, [&](auto value) {
     std::memcpy(&value, element, sizeof value);
     if (type == TensorType::float16) return fmt::format("{}", double{half_to_float(static_cast<std::uint16_t>(value))});
     if constexpr (sizeof value == 1) return std::to_string(static_cast<int>(value));
