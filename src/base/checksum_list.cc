@@ -78,13 +78,12 @@ std::optional<SumLine> try_sum_line(std::string_view line) {
   return SumLine{"", to_lower(hex), escaped ? unescaped(name) : std::string(name)};
 }
 
-// The signed text, of one with a PGP signature around it.
+// The signed text, of one with a PGP signature around it: a part of `text`, empty at its end if no text is signed.
 std::string_view signed_part(std::string_view text) {
   if (!text.starts_with("-----BEGIN PGP SIGNED MESSAGE-----")) return text;
   std::size_t from = text.find("\n\n");
   if (const std::size_t other = text.find("\r\n\r\n"); other < from) from = other + 2;
-  if (from == text.npos) return {};
-  text.remove_prefix(from);
+  text.remove_prefix(std::min(from, text.size()));
   return text.substr(0, text.find("\n-----BEGIN PGP SIGNATURE-----"));
 }
 

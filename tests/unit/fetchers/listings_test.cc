@@ -354,9 +354,12 @@ TEST(ChecksumLists, AreReadLineByLine) {
   EXPECT_TRUE(is_checksum_list(a + "  f\n"));
   EXPECT_FALSE(is_checksum_list(a + "\n")) << "this may be any file";
   EXPECT_FALSE(is_checksum_list("https://a.example/f.h5\n"));
+  EXPECT_FALSE(is_checksum_list("-----BEGIN PGP SIGNED MESSAGE-----\nHash: SHA256"));
   for (const std::string& bad :
        {a + "  ../x", a + "  /x", a + "  x\nnone", "SHA256 (x) = " + b, a + "  x\n" + std::string(64, 'b') + "  x",
-        std::string(20'000, 'a'), std::string(), std::string("# nothing\n")})
+        std::string(20'000, 'a'), std::string(), std::string("# nothing\n"),
+        std::string("-----BEGIN PGP SIGNED MESSAGE-----\nHash: SHA256"),
+        "-----BEGIN PGP SIGNED MESSAGE-----\n\n\n-----BEGIN PGP SIGNATURE-----\n" + a + "  x"})
     EXPECT_EQ(kind_of([&] { (void)read(bad); }), FailureKind::invalid) << bad.substr(0, 100);
 }
 
