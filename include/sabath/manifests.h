@@ -15,6 +15,7 @@
 
 #include "sabath/digest.h"
 #include "sabath/session.h"
+#include "sabath/supporting.h"
 
 namespace sabath {
 
@@ -50,7 +51,10 @@ struct ManifestCreateRecord {
 struct ManifestShowRecord {
   Sha256 manifest;
   ManifestTotals totals;
-  std::vector<ManifestEntry> entries;  // depth first, in byte order of names: a directory before what is in it
+  // What the manifest's maker says of the asset as a whole, a JSON object; "": nothing. No hash covers it.
+  std::string note;
+  std::optional<DerivationStep> derived;  // the step of a derived asset, where the note has one
+  std::vector<ManifestEntry> entries;     // depth first, in byte order of names: a directory before what is in it
   int exit = 0;
 };
 struct ManifestShowRequest {

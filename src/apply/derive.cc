@@ -255,7 +255,7 @@ class Deriver {
     }
     std::ranges::sort(record_.failures, {}, &ApplyFailure::path);
     if (!record_.failures.empty()) return;
-    root_ = put_result(*store_, outputs, in_place() ? &input : nullptr);
+    root_ = put_result(*store_, outputs, in_place() ? &input : nullptr, record_.derivation);
     lease_.add(*root_);
     // As an asset of a bundle: no source can be asked for it again, so a collection keeps it.
     store_->put_ref(record_.derivation.key, {*root_, "derived", {}, std::time(nullptr), "", record_.name});

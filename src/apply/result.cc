@@ -5,8 +5,10 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "base/derivation.h"
 #include "base/wording.h"
 #include "comm/parcel.h"
+#include "recipe/supporting.h"
 #include "run/commands.h"
 #include "sabath/error.h"
 
@@ -50,7 +52,8 @@ Worked decode_worked(const std::string& bytes) {
   return worked;
 }
 
-Sha256 put_result(Store& store, const std::vector<Output>& outputs, const Manifest* under) {
+Sha256 put_result(Store& store, const std::vector<Output>& outputs, const Manifest* under,
+                  const DerivationStep& derivation) {
   ManifestBuilder builder;
   std::set<std::string> made;
   for (const Output& output : outputs) {
@@ -68,6 +71,7 @@ Sha256 put_result(Store& store, const std::vector<Output>& outputs, const Manife
       builder.add_file(entry.path, entry.digest, under->chunks(entry), entry.type == EntryType::executable);
     });
   }
+  builder.set_note(note_of(derivation));
   return store.put_manifest(builder);
 }
 
@@ -93,15 +97,7 @@ std::string derived_recipe(const Recipe& input, const std::string& name, const S
       {"access", {{"kind", "private"}, {"steps", {apply_command(derivation, "DIR")}}}},
       {"fragments", Json::array()},
       {"manifest", {{"digest", root.prefixed()}, {"urls", Json::array()}}},
-      {"derived",
-       {{"from", derivation.from},
-        {"input", derivation.input.prefixed()},
-        {"script", derivation.script},
-        {"script_root", text(derivation.script_root)},
-        {"arguments", derivation.arguments},
-        {"tools", derivation.tools},
-        {"in_place", derivation.in_place},
-        {"key", derivation.key.prefixed()}}}};
+      {"derived", json_of(derivation)}};
   return recipe.dump(2, ' ', false, Json::error_handler_t::replace);
 }
 

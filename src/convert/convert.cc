@@ -13,6 +13,7 @@
 #include "apply/plan.h"
 #include "apply/result.h"
 #include "base/companion.h"
+#include "base/derivation.h"
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/wording.h"
@@ -257,7 +258,7 @@ class Converter {
     }
     write("proof.json", text_of(proof_));
     write("latency.json", latency_text(proof_, describe_machine(variable, stop_)));
-    const Sha256 root = put_result(*store_, outputs, nullptr);
+    const Sha256 root = put_result(*store_, outputs, nullptr, derivation());
     lease_.add(root);
     // No source can be asked for it again, so a collection keeps it.
     store_->put_ref(record_.key, {root, "derived", {}, std::time(nullptr), "", record_.name});
@@ -288,19 +289,31 @@ class Converter {
     show_by_name(*store_, catalogue, catalogue.find(record_.name, std::nullopt), root);
   }
 
+  // How it came to be. The verdict is that of the proof, which is settled by now.
+  [[nodiscard]] DerivationStep derivation() const {
+    const ConversionSource& first = sources_.front();
+    DerivationStep step{.from = first.recipe ? first.recipe->name : first.name,
+                        .input = first.root ? *first.root : first.digest,
+                        .script = "convert",
+                        .script_root = first.engine.digest.prefixed(),
+                        .arguments = {},
+                        .tools = {},
+                        .key = record_.key};
+    for (const ConversionSource& source : sources_) {
+      step.arguments[source.name] = fmt::format("{} of {}", source.digest.prefixed(), source.engine.name);
+      for (const auto& [name, version] : source.tools) step.tools[name] = version;
+    }
+    step.arguments["opset"] = fmt::to_string(request_.opset.value_or(first.engine.opset));
+    step.arguments["verdict"] = name(proof_.verdict());
+    return step;
+  }
+
   // The recipe pins the root, and says how it came to be.
   [[nodiscard]] std::string recipe(const Sha256& root) const {
     using Json = nlohmann::ordered_json;
     const ConversionSource& first = sources_.front();
     const Recipe none, &from = first.recipe ? *first.recipe : none;
     const auto text = [](const std::string& value) { return value.empty() ? Json() : Json(value); };
-    Json arguments = Json::object(), tools = Json::object();
-    for (const ConversionSource& source : sources_) {
-      arguments[source.name] = fmt::format("{} of {}", source.digest.prefixed(), source.engine.name);
-      for (const auto& [name, version] : source.tools) tools[name] = version;
-    }
-    arguments["opset"] = fmt::to_string(request_.opset.value_or(first.engine.opset));
-    arguments["verdict"] = record_.verdict;
     const Json recipe = {
         {"schema", 1},
         {"kind", "dataset"},  // names that a store registers are those of datasets
@@ -317,15 +330,7 @@ class Converter {
            {"convert it again: " + fmt::format("{} {}", verb_text("convert"), shell_line({first.asked.model}))}}}},
         {"fragments", Json::array()},
         {"manifest", {{"digest", root.prefixed()}, {"urls", Json::array()}}},
-        {"derived",
-         {{"from", first.recipe ? first.recipe->name : first.name},
-          {"input", (first.root ? *first.root : first.digest).prefixed()},
-          {"script", "convert"},
-          {"script_root", first.engine.digest.prefixed()},
-          {"arguments", std::move(arguments)},
-          {"tools", std::move(tools)},
-          {"in_place", false},
-          {"key", record_.key.prefixed()}}}};
+        {"derived", json_of(derivation())}};
     return recipe.dump(2, ' ', false, Json::error_handler_t::replace);
   }
 

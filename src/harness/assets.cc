@@ -301,7 +301,8 @@ RunAssets bring_assets(const RunCall& call, const ResolvedRun& run) {
   if (run.dataset) {
     const fs::path stage = stage_of(call);
     assets.all.push_back(stage.empty() ? bringer.bring(*run.dataset) : bringer.take_staged(*run.dataset, stage));
-    assets.all.back().lineage = lineage_of(make_catalogue(call.session.settings()), *run.dataset);
+    const SessionSettings& settings = call.session.settings();
+    assets.all.back().lineage = lineage_of(make_catalogue(settings), *run.dataset, try_open_store(settings).get());
     assets.dataset = assets.all.back().path;
   }
   for (LeasedStore& store : assets.stores) store.settle();

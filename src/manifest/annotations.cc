@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <nlohmann/json.hpp>
 #include <span>
 
+#include "base/json_reader.h"
 #include "base/text.h"
 #include "manifest/tree_node.h"
 #include "manifest/wire.h"
@@ -14,6 +16,7 @@ namespace {
 
 constexpr std::array<std::string_view, 6> names_by_bit{"md5", "sha1", "sha256", "sha224", "sha384", "sha512"};
 constexpr std::size_t path_size_max = 4095;
+constexpr std::uint8_t note_mark = 0x80;  // stands where the kinds of checksums stand
 
 std::string unhex(const ChecksumAlgorithm& algorithm, std::string_view hex) {
   const auto digit = [&](char c) -> unsigned {
@@ -53,15 +56,40 @@ void put_annotation(std::string& out, std::string_view path, std::string_view en
   out.append(encoded);
 }
 
-void parse_annotations(std::string_view bytes, const std::function<void(std::string_view, const Checksums&)>& visit) {
+void check_note(std::string_view note) {
+  using Json = nlohmann::json;
+  if (note.size() > note_size_max) wire::refuse("its note is too long");
+  (void)parse_json(note, "the note of a manifest", {.size_max = note_size_max});  // depth, duplicate keys, UTF-8
+  bool whole = true;
+  const Json json = Json::parse(note, [&](int, Json::parse_event_t, const Json& value) {
+    whole = whole && !value.is_number_float();
+    return true;
+  });
+  if (!json.is_object() || !whole || json.dump() != note) wire::refuse("its note is no object in canonical form");
+}
+
+void put_note(std::string& out, std::string_view note) {
+  wire::put_text(out, "");
+  wire::put(out, note_mark);
+  wire::put(out, static_cast<std::uint32_t>(note.size()));
+  out.append(note);
+}
+
+std::string_view parse_annotations(std::string_view bytes,
+                                   const std::function<void(std::string_view, const Checksums&)>& visit) {
   wire::Reader in(bytes);
-  std::string_view before;
+  std::string_view before, note;
   while (in.left() > 0) {
     const std::string_view path = in.text(path_size_max);
+    const auto which = in.get<std::uint8_t>();
+    if (path.empty() && which == note_mark && before.empty() && note.empty()) {
+      note = in.take(in.get<std::uint32_t>());
+      if (note.empty() || note.size() > note_size_max) wire::refuse("its note is empty, or too long");
+      continue;
+    }
     if (path.empty() || (!before.empty() && !tree_order_less(before, path))) {
       wire::refuse("its annotations are not sorted, or one stands twice");
     }
-    const auto which = in.get<std::uint8_t>();
     if (which == 0 || which >> names_by_bit.size() != 0) wire::refuse("an annotation has unknown checksums or none");
     Checksums checksums;
     for (std::size_t bit = 0; bit < names_by_bit.size(); ++bit) {
@@ -71,6 +99,7 @@ void parse_annotations(std::string_view bytes, const std::function<void(std::str
     visit(path, checksums);
     before = path;
   }
+  return note;
 }
 
 }  // namespace sabath

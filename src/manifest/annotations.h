@@ -1,5 +1,6 @@
-// The annotations of a manifest: whole-file checksums that a source published, by path. They stand outside the root's
-// hash, so any party may have set them, and they must never decide that content is equal. Format: docs/manifest.md.
+// The annotations of a manifest: a note on the asset as a whole, and whole-file checksums that a source published, by
+// path. They stand outside the root's hash, so any party may have set them, and they must never decide that content is
+// equal. Format: docs/manifest.md.
 // Pure; any thread. Throws Error{invalid}.
 #pragma once
 
@@ -19,8 +20,14 @@ namespace sabath {
 
 void put_annotation(std::string& out, std::string_view path, std::string_view encoded);
 
-// In tree order; refuses bytes that a builder would not write.
-void parse_annotations(std::string_view bytes,
-                       const std::function<void(std::string_view path, const Checksums&)>& visit);
+inline constexpr std::size_t note_size_max = std::size_t{1} << 20;
+// Refuses a note that is no JSON object in the canonical form: keys in byte order, no spaces, no fractions.
+void check_note(std::string_view note);
+void put_note(std::string& out, std::string_view note);  // before all other annotations
+
+// Visits checksums in tree order; returns the note, "" if there is none, which points into `bytes`. Refuses bytes that
+// a builder would not write, but does not look into the note.
+std::string_view parse_annotations(std::string_view bytes,
+                                   const std::function<void(std::string_view path, const Checksums&)>& visit);
 
 }  // namespace sabath

@@ -53,6 +53,7 @@ struct ManifestBuilder::State {
   std::vector<Item> items;
   std::vector<Sha256> chunks;
   std::vector<Annotation> annotations;
+  std::string note;
 
   [[nodiscard]] std::string_view path(const Item& item) const {
     return std::string_view(arena).substr(item.text, item.path_size);
@@ -90,6 +91,7 @@ void ManifestBuilder::State::sort() {
 
 std::string ManifestBuilder::State::encode_annotations() const {
   std::string bytes;
+  if (!note.empty()) put_note(bytes, note);
   auto item = items.begin();
   for (std::size_t i = 0; i < annotations.size(); ++i) {
     const std::string_view name = path(annotations[i]);
@@ -235,6 +237,11 @@ void ManifestBuilder::add_checksums(const RelativePath& path, const Checksums& c
   note.encoded_size = static_cast<std::uint16_t>(encoded.size());
   state_->arena += path.text();
   state_->arena += encoded;
+}
+
+void ManifestBuilder::set_note(std::string note) {
+  check_note(note);
+  state_->note = std::move(note);
 }
 
 void ManifestBuilder::add_all(const Manifest& other, const RelativePath* prefix) {

@@ -58,7 +58,9 @@ void Manifest::check() const {
   pack.check_table();
   const std::string annotations = pack.annotations();
   std::vector<std::string_view> annotated;
-  parse_annotations(annotations, [&](std::string_view path, const Checksums&) { annotated.push_back(path); });
+  const std::string_view note =
+      parse_annotations(annotations, [&](std::string_view path, const Checksums&) { annotated.push_back(path); });
+  if (!note.empty()) check_note(note);
   auto next = annotated.begin();  // the walk meets the files in the same order
   NodeOrder order(pack);
   const TreeVisitor visitor{[&](const Entry& entry, const TreeItem&) {

@@ -51,6 +51,13 @@ std::map<std::string, Checksums> Manifest::checksums() const {
   return all;
 }
 
+std::string Manifest::note() const {
+  const std::string bytes = nodes_->pack.annotations();
+  const std::string_view note = parse_annotations(bytes, [](std::string_view, const Checksums&) {});
+  if (!note.empty()) check_note(note);
+  return std::string(note);
+}
+
 // A page of a directory: level 0, names in order.
 struct ManifestLookup::Page {
   std::string directory;

@@ -55,6 +55,8 @@ class Manifest {
   [[nodiscard]] std::vector<Sha256> chunks(const Entry& file) const;  // the chunk layer, checked against the digest
   // Published whole-file checksums, by path. Not part of the root: never a proof that content is equal.
   [[nodiscard]] std::map<std::string, Checksums> checksums() const;
+  // What its maker says of the asset as a whole: a JSON object, "" if there is none. Not part of the root either.
+  [[nodiscard]] std::string note() const;
   void check() const;  // accepts only the bytes that a builder would write; throws Error{invalid}
 
   struct Nodes;  // node access for diff, inside src/manifest
@@ -89,7 +91,9 @@ class ManifestBuilder {
   void add_directory(const RelativePath& path);                    // for empty ones; harmless otherwise
   void add_symlink(const RelativePath& path, std::string target);  // throws Error{invalid} if it leaves the asset
   void add_checksums(const RelativePath& path, const Checksums& checksums);
-  // All entries of `other` below `prefix` (nullptr: at the root).
+  // A JSON object with sorted keys, without spaces and fractions; at most 1 MiB.
+  void set_note(std::string note);
+  // All entries of `other` below `prefix` (nullptr: at the root), without its note.
   void add_all(const Manifest& other, const RelativePath* prefix);
   // Writes the manifest file to `file` (created, fsynced; taken away again after a failure) and returns the root.
   // Throws Error{invalid} for a name twice or a file that is also a directory.

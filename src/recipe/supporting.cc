@@ -6,8 +6,10 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <nlohmann/json.hpp>
 #include <system_error>
 
+#include "base/derivation.h"
 #include "base/glob.h"
 #include "base/text.h"
 #include "recipe/fields.h"
@@ -222,6 +224,24 @@ void read_supporting(JsonObject& object, Recipe& recipe) {
     }
   }
   recipe.derived = take_derivation(object);
+}
+
+std::string note_of(const DerivationStep& step) {
+  const nlohmann::json note = {{"derived", nlohmann::json(json_of(step))}};
+  return note.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+std::optional<DerivationStep> derivation_in(std::string_view note) {
+  if (note.empty()) return std::nullopt;
+  try {
+    const std::string origin = "the note of a manifest";
+    const JsonValue value = parse_json(note, origin);
+    JsonObject object(value, origin, "it");
+    return take_derivation(object);
+  } catch (const Error& error) {
+    if (error.failure().kind != FailureKind::invalid) throw;
+    return std::nullopt;  // of a later version, or a stranger's
+  }
 }
 
 }  // namespace sabath

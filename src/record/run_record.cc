@@ -2,6 +2,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/derivation.h"
+
 namespace sabath {
 namespace {
 
@@ -51,16 +53,7 @@ Json times_json(const RunTimes& times) {
 
 Json lineage_json(const std::vector<DerivationStep>& lineage) {
   Json steps = Json::array();
-  for (const DerivationStep& step : lineage) {
-    steps.push_back({{"from", step.from},
-                     {"input", step.input.prefixed()},
-                     {"script", step.script},
-                     {"script_root", or_null(step.script_root)},
-                     {"arguments", step.arguments},
-                     {"tools", step.tools},
-                     {"in_place", step.in_place},
-                     {"key", step.key.prefixed()}});
-  }
+  for (const DerivationStep& step : lineage) steps.push_back(json_of(step));
   return steps;
 }
 

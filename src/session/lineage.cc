@@ -1,5 +1,6 @@
 #include "session/lineage.h"
 
+#include "recipe/supporting.h"
 #include "sabath/error.h"
 
 namespace sabath {
@@ -18,21 +19,26 @@ std::optional<Recipe> recipe_of_input(const Catalogue& catalogue, const Derivati
   }
 }
 
+std::optional<DerivationStep> noted_step(const Store& store, const Sha256& root) {
+  const auto manifest = store.manifest(root);
+  return manifest ? derivation_in(manifest->note()) : std::nullopt;
+}
+
 }  // namespace
 
-std::vector<DerivationStep> lineage_of(const Catalogue& catalogue, const Recipe& recipe) {
+std::vector<DerivationStep> lineage_of(const Catalogue& catalogue, const Recipe& recipe, const Store* store) {
   std::vector<DerivationStep> steps;
   std::optional<DerivationStep> next = recipe.derived;
   while (next && steps.size() < steps_max) {
     steps.push_back(*next);
     const auto input = recipe_of_input(catalogue, *next);
-    next = input ? input->derived : std::nullopt;
+    next = input ? input->derived : store != nullptr ? noted_step(*store, steps.back().input) : std::nullopt;
   }
   return steps;
 }
 
 std::optional<Recipe> origin_of(const Catalogue& catalogue, const Recipe& recipe) {
-  const auto steps = lineage_of(catalogue, recipe);
+  const auto steps = lineage_of(catalogue, recipe, nullptr);
   return steps.empty() ? std::nullopt : catalogue.try_find(steps.back().from, AssetKind::dataset);
 }
 

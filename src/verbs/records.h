@@ -71,7 +71,6 @@ struct WhereRecord;
 [[nodiscard]] Json json_of(const CollectionRecord& record);
 [[nodiscard]] Json json_of(const CompareRecord& record);
 [[nodiscard]] Json json_of(const Configuration& configuration);
-[[nodiscard]] Json json_of(const DerivationStep& derivation);
 [[nodiscard]] Json json_of(const DoctorRecord& record);
 [[nodiscard]] Json json_of(const ExportRecord& record);
 [[nodiscard]] Json json_of(const FetchRecord& record);

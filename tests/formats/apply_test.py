@@ -50,6 +50,12 @@ class Pipeline(Case):
         info = self.expect(self.sabath.run("info", "--json", "--lineage", made["name"])).asset
         self.assertEqual([step["script"] for step in info["lineage"]], ["hdf5-to-tfrecord", "hdf5-blocks"])
         self.assertEqual(info["lineage"][1]["from"], "universes")
+        note = self.expect(self.sabath.run("manifest", "show", "--json", made["name"])).record["note"]
+        self.assertEqual(note, {"derived": info["lineage"][0]})
+        self.assertIn("by hdf5-to-tfrecord", self.expect(self.sabath.run("manifest", "show", made["name"])).out)
+        (self.sabath.store / "recipes/datasets/blocks.json").unlink()  # its manifest still says it
+        after = self.expect(self.sabath.run("info", "--json", "--lineage", made["name"])).asset
+        self.assertEqual(after["lineage"], info["lineage"])
 
     def test_the_lineage_is_in_the_record_and_the_crate_of_a_run(self):
         made = self.apply("universes", "hdf5-to-npy", "--as", "arrays")

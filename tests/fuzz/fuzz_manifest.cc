@@ -27,6 +27,7 @@ void read_all(const std::string& bytes) {
   manifest.check();
   ManifestBuilder builder;
   builder.add_all(manifest, nullptr);
+  if (const std::string note = manifest.note(); !note.empty()) builder.set_note(note);
   if (builder.bytes() != bytes) std::abort();  // what passes the check is what a builder writes
   diff(manifest, Manifest::parse(ManifestBuilder().bytes()), [](const Difference& difference) {
     if (difference.kind != Difference::Kind::removed) std::abort();

@@ -4,6 +4,7 @@
 
 #include "apply/built_in.h"
 #include "apply/derive.h"
+#include "base/derivation.h"
 #include "base/wording.h"
 #include "recipe/supporting.h"
 #include "sabath/apply.h"
@@ -73,13 +74,6 @@ SupportingRecord supporting(Session& session, const SupportingRequest& request, 
 
 ApplyRecord apply(Session& session, const ApplyRequest& request, EventSink& events, std::stop_token stop) {
   return derive(session, request, events, std::move(stop));
-}
-
-Json json_of(const DerivationStep& derivation) {
-  return {{"from", derivation.from},           {"input", derivation.input.prefixed()},
-          {"script", derivation.script},       {"script_root", text_or_null(derivation.script_root)},
-          {"arguments", derivation.arguments}, {"tools", derivation.tools},
-          {"in_place", derivation.in_place},   {"key", derivation.key.prefixed()}};
 }
 
 Json json_of(const SupportingRecord& record) {

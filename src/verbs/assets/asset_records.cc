@@ -1,5 +1,6 @@
 #include <nlohmann/json.hpp>
 
+#include "base/derivation.h"
 #include "catalogues/tombstone.h"
 #include "sabath/catalogue.h"
 #include "sabath/metadata.h"

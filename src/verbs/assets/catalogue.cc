@@ -135,7 +135,7 @@ InfoRecord info(Session& session, const InfoRequest& request, EventSink&, std::s
     const Holding holding = holding_of(recipe, store.get());
     const std::string root = holding.root ? holding.root->prefixed() : "";
     std::string document = format != nullptr ? format->write({recipe, root}) : "";
-    auto lineage = request.lineage ? std::optional(lineage_of(catalogue, recipe)) : std::nullopt;
+    auto lineage = request.lineage ? std::optional(lineage_of(catalogue, recipe, store.get())) : std::nullopt;
     std::string by = runs_by(session.settings(), request.environment, recipe);
     record.assets.push_back({std::move(recipe), root, holding.trusted_by, holding.view, std::move(document),
                              std::move(lineage), std::move(by)});

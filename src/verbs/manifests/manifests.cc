@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "base/metalink.h"
 #include "base/wording.h"
+#include "recipe/supporting.h"
 #include "sabath/error.h"
 #include "session/publish_as.h"
 #include "verbs/assets/assets.h"
@@ -83,7 +84,11 @@ ManifestShowRecord show_manifest(Session& session, const ManifestShowRequest& re
                                  std::stop_token stop) {
   const Manifest manifest = find_manifest(request.manifest, session.settings());
   manifest.check();  // before the first entry: half a listing of a damaged manifest would be believed
-  ManifestShowRecord record{.manifest = manifest.root(), .totals = totals_of(manifest), .entries = {}};
+  ManifestShowRecord record;
+  record.manifest = manifest.root();
+  record.totals = totals_of(manifest);
+  record.note = manifest.note();
+  record.derived = derivation_in(record.note);
   manifest.for_each([&](const Entry& entry) {
     if (stop.stop_requested()) throw Error(FailureKind::interrupted, "listing a manifest was stopped");
     ManifestEntry told = entry_of(entry);
@@ -160,6 +165,7 @@ Json json_of(const ManifestCreateRecord& record) {
 Json json_of(const ManifestShowRecord& record) {
   Json json{{"schema", 1}, {"manifest", record.manifest.prefixed()}};
   add_totals(json, record.totals);
+  json["note"] = record.note.empty() ? Json() : Json::parse(record.note);
   json["entries"] = Json::array();
   for (const ManifestEntry& entry : record.entries) json["entries"].push_back(json_of(entry));
   json["exit"] = record.exit;

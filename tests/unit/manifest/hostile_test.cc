@@ -235,6 +235,34 @@ TEST(Hostile, Annotations) {
   expect_refused(with("a", good.substr(0, 10)), "bytes expected");
 }
 
+TEST(Hostile, Notes) {
+  const auto with = [](const std::string& note, const std::string& before = "", const std::string& after = "") {
+    std::string notes = before;
+    put_note(notes, note);
+    Forge forge(notes + after);
+    return forge.finish(forge.page({file("a")}));
+  };
+  std::string sums;
+  put_annotation(sums, "a", encode_checksums({"900150983cd24fb0d6963f7d28e17f72", "", ""}));
+  Manifest::parse(with(R"({"a":{"b":[1,-2,null,true,"c"]}})", "", sums)).check();
+  expect_refused(with("{}", sums), "not sorted");
+  std::string twice;
+  put_note(twice, "{}");
+  expect_refused(with("{}", twice), "not sorted");
+  expect_refused(with(""), "empty");
+  expect_refused(with(std::string(note_size_max + 1, ' ')), "too long");
+  for (const char* note : {"[]", "7", R"({"b":1,"a":2})", R"({"a": 1})", R"({"a":1.5})", R"({"a":1e3})", R"({"a":-0})",
+                           R"({"a":18446744073709551616})", R"({"a":"\u0041"})", R"({"a":"\/"})"})
+    expect_refused(with(note), "canonical form");
+  for (const std::string& note : {std::string("{"), std::string(R"({"a":1,"a":2})"), std::string("{\"a\":\"\xff\"}"),
+                                  "{\"a\":" + std::string(100'000, '[') + std::string(100'000, ']') + "}"})
+    expect_refused(with(note), "the note of a manifest");
+  std::string cut;
+  put_note(cut, "{}");
+  Forge forge(cut.substr(0, cut.size() - 1));
+  expect_refused(forge.finish(forge.page({file("a")})), "bytes expected");
+}
+
 std::string small_manifest() {
   ManifestBuilder builder;
   const std::vector<Sha256> chunks{sha256("c0"), sha256("c1")};

@@ -204,6 +204,23 @@ TEST(Manifest, ChecksumsStandOutsideTheRoot) {
   EXPECT_EQ(test::kind_thrown([&] { (void)without.bytes(); }), FailureKind::invalid) << "a directory has none";
 }
 
+TEST(Manifest, ANoteStandsOutsideTheRootAndStaysWithItsManifest) {
+  ManifestBuilder with, without;
+  for (ManifestBuilder* builder : {&with, &without}) builder->add_directory(RelativePath::parse("d"));
+  const std::string note = R"({"derived":{"from":"x"}})";
+  with.set_note(note);
+  const Manifest noted = Manifest::parse(with.bytes()), bare = Manifest::parse(without.bytes());
+  noted.check();
+  EXPECT_EQ(noted.root(), bare.root());
+  EXPECT_EQ(noted.note(), note);
+  EXPECT_EQ(bare.note(), "");
+  ManifestBuilder part;
+  part.add_all(noted, nullptr);
+  EXPECT_EQ(part.bytes(), without.bytes()) << "what is said of a part is not said of the whole";
+  for (const char* bad : {"", "[]", R"({"b":1,"a":2})"})
+    EXPECT_EQ(test::kind_thrown([&] { with.set_note(bad); }), FailureKind::invalid) << bad;
+}
+
 TEST(Manifest, AnAssetMovesBelowAPrefix) {
   test::Random random(3);
   PlainTree tree, moved;

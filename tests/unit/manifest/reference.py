@@ -4,6 +4,7 @@
 import hashlib
 import struct
 
+NOTE = '{"b":[],"é":"\\u0001/\\n"}'.encode()
 LEAF, CHUNK = 64 * 1024, 4 * 1024 * 1024
 
 
@@ -128,14 +129,15 @@ def directory_entry(name, made):
     return name, (files, directories + 1, symlinks, size), b"d" + text(name) + below + top
 
 
-def small_tree():
+def small_tree(note=b""):
     writer = Writer()
     big = file_entry(b"f", b"big", CHUNK + 1, writer.keep)
     link = b"link", (0, 0, 1, 0), b"l" + text(b"link") + text(b"one")
     data = writer.directory([link, file_entry(b"f", b"one", 1), file_entry(b"x", b"run", LEAF + 1)])
     empty = writer.directory([])
     root, _ = writer.directory([big, directory_entry(b"data", data), directory_entry(b"empty", empty)])
-    notes = text(b"data/one") + b"\x01" + hashlib.md5(pattern(1), usedforsecurity=False).digest()
+    notes = text(b"") + b"\x80" + struct.pack("<I", len(note)) + note if note else b""
+    notes += text(b"data/one") + b"\x01" + hashlib.md5(pattern(1), usedforsecurity=False).digest()
     return root, writer.file(root, notes)
 
 
@@ -148,6 +150,6 @@ def paged_tree():
 
 for size in (0, 1, LEAF, LEAF + 1, CHUNK, CHUNK + 1, 64 * CHUNK + 1):
     print("file", size, file_tree(pattern(size)).hex())
-for kind, (tree_root, manifest) in (("small", small_tree()), ("paged", paged_tree())):
+for kind, (tree_root, manifest) in (("small", small_tree()), ("noted", small_tree(NOTE)), ("paged", paged_tree())):
     print(f"{kind}-root", tree_root.hex())
     print(f"{kind}-manifest", sha(manifest).hex())

@@ -30,9 +30,14 @@ class Listing {
   void begin(const ManifestShowRecord& head) {
     if (begun_) return;
     begun_ = true;
-    out_.print(fmt::format("manifest     {}\nfiles        {}\ndirectories  {}\nsymlinks     {}\nbytes        {}\n\n",
+    out_.print(fmt::format("manifest     {}\nfiles        {}\ndirectories  {}\nsymlinks     {}\nbytes        {}\n",
                            head.manifest.prefixed(), head.totals.files, head.totals.directories, head.totals.symlinks,
                            head.totals.bytes));
+    if (head.derived) {
+      out_.print(fmt::format("derived      from {} {}\n             by {}\n", printable(head.derived->from),
+                             head.derived->input.prefixed(), printable(head.derived->script)));
+    }
+    out_.print("\n");
   }
   void add(const ManifestShowRecord& head, const ManifestEntry& entry) {
     begin(head);
