@@ -67,12 +67,13 @@ class StartWatch {
   std::jthread thread_;
 };
 
-// The name of the program that has started this one; empty: not known.
+// The name of the program that has started this one, without what a distribution appends ("mpirun.openmpi"); empty: not
+// known.
 std::string parent_program() {
   std::ifstream file(fmt::format("/proc/{}/comm", ::getppid()));
   std::string name;
   std::getline(file, name);
-  return name;
+  return name.substr(0, name.find('.'));
 }
 
 }  // namespace
@@ -84,8 +85,10 @@ bool is_later_rank(const Environment& environment) {
   const auto first =
       std::ranges::find_if(own_rank, [&](const char* name) { return environment.get(name).has_value(); });
   if (first == own_rank.end() || environment.get(*first) == "0") return false;
-  constexpr std::array<std::string_view, 8> launchers{"mpirun",  "mpiexec", "orted",           "prte",
-                                                      "prterun", "prted",   "hydra_pmi_proxy", "slurmstepd"};
+  // As the kernel names them: 15 characters. Processes of a node are started by the launcher or by its helper there.
+  constexpr std::array<std::string_view, 11> launchers{"mpirun",     "mpiexec", "orterun",   "orted",
+                                                       "prte",       "prterun", "prted",     "hydra_pmi_proxy",
+                                                       "slurmstepd", "palsd",   "flux-shell"};
   return std::ranges::find(launchers, parent_program()) != launchers.end();
 }
 

