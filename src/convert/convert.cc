@@ -303,7 +303,7 @@ class Converter {
     arguments["verdict"] = record_.verdict;
     const Json recipe = {
         {"schema", 1},
-        {"kind", "dataset"},  // names that a store registers are those of datasets
+        {"kind", "model"},
         {"name", record_.name},
         {"title",
          fmt::format("{} converted to ONNX: {}", from.title.empty() ? first.name : from.title, record_.verdict)},
