@@ -256,7 +256,7 @@ class Converter {
       for (const auto& [path, file] : one.files) take(path, file);
     }
     write("proof.json", text_of(proof_));
-    write("latency.json", latency_text(proof_, describe_machine(variable, stop_)));
+    write("latency.json", latency_text(latencies_of(proof_), describe_machine(variable, stop_)));
     const Sha256 root = put_result(*store_, outputs, nullptr);
     lease_.add(root);
     // No source can be asked for it again, so a collection keeps it.
