@@ -26,6 +26,9 @@ struct InferRequest {
   std::uint64_t batch = 0;       // samples at a time; 0: chosen
   unsigned threads = 0;          // 0: the runtime chooses
   bool optimise = true;
+  // latency.json of the batches, as reports of latencies read it; a file to which metrics are appended, as log_line()
+  // does. Empty: none.
+  std::filesystem::path latency_file, metrics_file;
   Environment environment;  // of the process
 };
 
@@ -43,6 +46,8 @@ struct InferRecord {
   std::uint64_t samples = 0, batches = 0, batch = 0;
   std::uint64_t bytes_read = 0, bytes_written = 0;  // of tensors
   double load_seconds = 0, run_seconds = 0;         // reading samples; in the models
+  // Of the batches of full length, all but the first; 0: there is no such.
+  double median_seconds = 0, p95_seconds = 0;
   int exit = 0;
 };
 

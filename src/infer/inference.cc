@@ -129,7 +129,7 @@ std::uint64_t batch_for(const Inference& wanted, const Sources& sources) {
 
 ModelSlots slots_of(const OrtModel& model) { return {model.name(), model.inputs(), model.outputs()}; }
 
-InferenceDone infer(const Inference& wanted, const std::function<void(std::uint64_t)>& progress,
+InferenceDone infer(const Inference& wanted, const std::function<void(std::uint64_t, double)>& progress,
                     const std::stop_token& stop) {
   refuse_other_endings(wanted.out);
   std::vector<std::vector<std::size_t>> joints{{}};
@@ -157,7 +157,8 @@ InferenceDone infer(const Inference& wanted, const std::function<void(std::uint6
       }
       tensors = wanted.models[i]->run(tensors);
     }
-    done.run_seconds += seconds_since(running);
+    const double seconds = seconds_since(running);
+    done.run_seconds += seconds;
     const Tensor& results = tensors[output];
     if (results.shape.empty() || results.shape[0] != static_cast<std::int64_t>(count)) {
       throw Error(FailureKind::invalid,
@@ -178,7 +179,7 @@ InferenceDone infer(const Inference& wanted, const std::function<void(std::uint6
     done.bytes_written += results.bytes.size();
     done.samples += count;
     ++done.batches;
-    progress(done.samples);
+    progress(done.samples, seconds);
   }
   writer->finish();
   return done;
