@@ -57,13 +57,18 @@ std::vector<std::size_t> LatencyTable::take_machines(const std::vector<LatencySo
   return taken;
 }
 
+LatencyTable::Key LatencyTable::key_of(const LatencyRow& row, std::size_t model) {
+  return {model, row.batch, row.set, row.provider, rank_of(row.what), row.what};
+}
+
 LatencyTable::LatencyTable(const std::vector<LatencySource>& sources) {
   const std::vector<std::size_t> machine_of = take_machines(sources);
-  std::map<std::pair<std::size_t, std::string>, std::size_t> users;  // the file, by machine and model
+  std::map<std::tuple<std::size_t, std::string, Key>, std::size_t> users;  // the file, by machine, model and row
   std::set<std::string> ambiguous;
   for (std::size_t i = 0; i < sources.size(); ++i) {
     for (const LatencyRow& row : sources[i].file.rows) {
-      if (users.emplace(std::pair(machine_of[i], row.model), i).first->second != i) ambiguous.insert(row.model);
+      const auto [user, is_new] = users.emplace(std::tuple(machine_of[i], row.model, key_of(row, 0)), i);
+      if (user->second != i) ambiguous.insert(row.model);
     }
   }
   std::map<std::string, std::size_t> appeared;
@@ -71,8 +76,7 @@ LatencyTable::LatencyTable(const std::vector<LatencySource>& sources) {
     for (LatencyRow row : sources[i].file.rows) {
       if (ambiguous.contains(row.model)) row.model += fmt::format(" ({})", sources[i].label);
       const std::size_t model = appeared.emplace(row.model, appeared.size()).first->second;
-      const Key key{model, row.batch, row.set, row.provider, rank_of(row.what), row.what};
-      lines_[key].insert_or_assign(machine_of[i], std::move(row));
+      lines_[key_of(row, model)].insert_or_assign(machine_of[i], std::move(row));
     }
   }
 }

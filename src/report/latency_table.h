@@ -24,7 +24,8 @@ class LatencyTable {
     std::uint64_t cpus = 0;
   };
 
-  // Files of one machine share a column. Where two files of it have the same model, its name gets the file's label.
+  // Files of one machine share a column. Where two files of it have the same row, the model's name gets the
+  // file's label.
   explicit LatencyTable(const std::vector<LatencySource>& sources);
   [[nodiscard]] std::string text() const;
   [[nodiscard]] std::string markdown() const;
@@ -38,6 +39,7 @@ class LatencyTable {
   using Key = std::tuple<std::size_t, std::int64_t, std::string, std::string, int, std::string>;
   using Values = std::map<std::size_t, LatencyRow>;  // by machine
 
+  static Key key_of(const LatencyRow& row, std::size_t model);
   std::vector<std::size_t> take_machines(const std::vector<LatencySource>& sources);  // of each source
   [[nodiscard]] std::vector<std::vector<std::string>> cells() const;
   // How many times longer than without the runtime's optimisation; 0: it is not known.

@@ -93,7 +93,7 @@ ConvertRequest request_of(const Context& context, const Options& options) {
     model.from = of_model(options.from, i, count, true, "--from");
     if (model.from.empty())
       throw Error(FailureKind::usage, "what the model was made with is not said",
-                  "--from pytorch, sklearn, keras or onnx");
+                  "--from pytorch, sklearn, keras, xgboost or onnx");
     model.code = of_model(options.code, i, count, false, "--code");
     model.dummy = paths_of(of_model(options.dummy, i, count, false, "--dummy"));
     take_data(of_model(options.data, i, count, false, "--data"), model);
@@ -182,8 +182,9 @@ int run(Context& context, const Options& options) {
 Action declare(OptionSet& set) {
   const auto options = std::make_shared<Options>();
   set.optional_argument("MODELS", options->models, "a file, an asset with one, or ASSET:PATH; an ensemble: A,B,...");
-  set.option("--from", "ENGINE", options->from,
-             "what made it: pytorch, sklearn, keras, onnx, or an engine of your own (once, or for each model)");
+  set.option(
+      "--from", "ENGINE", options->from,
+      "what made it: pytorch, sklearn, keras, xgboost, onnx, or an engine of your own (once, or for each model)");
   set.option("--code", "FILE.py:NAME", options->code,
              "what builds a PyTorch model, whose weights MODEL has (for each)");
   set.option("--dummy", "FILE[,FILE]", options->dummy,
