@@ -32,13 +32,16 @@ class Sources {
   Sources(const OrtModel& model, const std::map<std::string, fs::path>& files) : name_(model.name()) {
     for (const auto& [input, file] : files) {
       const bool known = input.empty()
-                             ? model.inputs().size() == 1
+                             ? model.inputs().size() == 1 || file.extension() == ".npz"  // which names its arrays
                              : std::ranges::find(model.inputs(), input, &TensorSlot::name) != model.inputs().end();
       if (!known) throw refusal(model, input);
     }
     for (const TensorSlot& slot : model.inputs()) {
       auto file = files.find(slot.name);
-      if (file == files.end() && model.inputs().size() == 1) file = files.find("");
+      const auto whole = files.find("");
+      if (file == files.end() && whole != files.end() &&
+          (model.inputs().size() == 1 || whole->second.extension() == ".npz"))
+        file = whole;
       if (file == files.end()) throw refusal(model, "");
       readers_.push_back(open_samples(file->second, slot));
       check(slot, readers_.back()->slot(), file->second);

@@ -11,12 +11,15 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/wording.h"
+#include "convert/sources.h"
+#include "formats/onnx.h"
 #include "infer/inference.h"
 #include "record/latency.h"
 #include "run/machine.h"
 #include "sabath/asset_file.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
+#include "sabath/views.h"
 #include "verbs/request.h"
 #include "verbs/verb.h"
 
@@ -132,6 +135,47 @@ class BatchTimes {
   std::vector<std::uint64_t> samples_;  // done after each of the last two
 };
 
+// The model's file in the asset's view; empty: it has none here.
+fs::path viewed(Session& session, const std::string& name) {
+  const auto colon = name.starts_with("sha256:") ? name.find(':', 7) : name.find(':');
+  if (colon == name.npos && name.starts_with("sha256:")) return {};
+  try {
+    NoEvents unheard;
+    const fs::path tree = find_path(session, {name.substr(0, colon), ""}, unheard).path;
+    if (colon != name.npos) {
+      const fs::path file = tree / RelativePath::parse(name.substr(colon + 1)).text();
+      return try_stat(file) ? file : fs::path();
+    }
+    const OpenAsset asset(session, name);
+    for (const PlacedFile& each : asset.files()) {
+      if (each.path.ends_with(".onnx") && try_stat(tree / each.path)) return tree / each.path;
+    }
+  } catch (const Error&) {  // what is read without a view says what is missing
+  }
+  return {};
+}
+
+// The files beside the model in which its weights stand.
+std::vector<std::pair<std::string, Sha256>> weights_beside(const fs::path& file) {
+  const GraphFacts graph = read_onnx(file).graph;
+  const std::string name = printable(file.native(), 4096);
+  if (graph.external_outside)
+    throw Error(FailureKind::invalid, name + " names weights outside its directory", "no such file is read");
+  std::vector<std::pair<std::string, Sha256>> weights;
+  for (const std::string& each : graph.external_data) {
+    const auto path = RelativePath::try_parse(each);
+    const fs::path beside = path ? file.parent_path() / path->text() : fs::path();
+    const auto status = path ? try_stat(beside) : std::nullopt;
+    if (!status || !S_ISREG(status->st_mode)) {
+      throw Error(FailureKind::not_found,
+                  fmt::format("{} names weights in {}, which is not there", name, printable(each)),
+                  "it belongs beside the model");
+    }
+    weights.emplace_back(each, sha256_of_file(beside));
+  }
+  return weights;
+}
+
 std::vector<std::string> texts_of(const std::vector<TensorSlot>& slots) {
   std::vector<std::string> texts;
   for (const TensorSlot& slot : slots) texts.push_back(text_of(slot));
@@ -167,12 +211,17 @@ InferRecord infer(Session& session, const InferRequest& request, EventSink&, std
   wanted.out = request.output;
   wanted.batch = request.batch;
   for (const std::string& name : request.models) {
-    const auto bytes = is_file_name(name) ? bytes_of_file(name) : bytes_of_asset(session, name);
     OrtOptions options;
     options.threads = request.threads;
     options.optimise = request.optimise;
-    const OrtModel& model = *models.emplace_back(std::make_unique<OrtModel>(runtime, bytes, name, options));
-    record.models.push_back({name, sha256(bytes), texts_of(model.inputs()), texts_of(model.outputs())});
+    const fs::path file = is_file_name(name) ? fs::path(name) : viewed(session, name);
+    const auto bytes = is_file_name(name) ? bytes_of_file(name) : bytes_of_asset(session, name);
+    auto weights = file.empty() ? std::vector<std::pair<std::string, Sha256>>() : weights_beside(file);
+    const OrtModel& model =
+        *models.emplace_back(weights.empty() ? std::make_unique<OrtModel>(runtime, bytes, name, options)
+                                             : std::make_unique<OrtModel>(runtime, file, name, options));
+    record.models.push_back(
+        {name, sha256(bytes), texts_of(model.inputs()), texts_of(model.outputs()), std::move(weights)});
     wanted.models.push_back(&model);
   }
   BatchTimes times;
@@ -201,6 +250,8 @@ Json json_of(const InferRecord& record) {
   for (const InferModel& model : record.models) {
     json["models"].push_back(
         {{"name", model.name}, {"sha256", model.sha256.hex()}, {"inputs", model.inputs}, {"outputs", model.outputs}});
+    for (const auto& [file, digest] : model.weights)
+      json["models"].back()["weights"].push_back({{"file", file}, {"sha256", digest.hex()}});
   }
   json["runtime"] = {
       {"name", "onnxruntime"}, {"version", record.runtime_version}, {"file", record.runtime_file.string()}};
