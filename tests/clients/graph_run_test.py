@@ -52,6 +52,10 @@ class GraphRun(Case):
         lines = [json.loads(line) for line in (directory / "metrics.jsonl").read_text().splitlines()]
         self.assertEqual([line["step"] for line in lines if line["name"] == "latency_seconds"], [0, 1, 2, 3, 4])
         self.assertGreater(next(line["value"] for line in lines if line["name"] == "samples_per_second"), 0)
+        self.expect(self.sabath.run("report", "one", "--format", "ro-crate", "-o", "one/ro-crate-metadata.json"))
+        graph = {each["@id"]: each for each in json.loads((directory / "ro-crate-metadata.json").read_text())["@graph"]}
+        self.assertEqual((graph["work/result.npy"]["identifier"], graph["#input-1"]["identifier"]), (digest, samples))
+        self.assertIn({"@id": "work/result.npy"}, graph["#run"]["result"])
         rows = self.expect(self.sabath.run("report", "one", "--format", "latency", "--json")).record["latency"]["rows"]
         self.assertEqual([(row["model"], row["batch"], row["runtime"], row["calls"]) for row in rows], [("net", 50, "onnxruntime optimised", 3)])
 
