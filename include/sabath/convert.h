@@ -22,8 +22,9 @@ namespace sabath {
 
 struct ConvertModel {
   std::string model;  // a file, an asset with one file that the engine takes, or ASSET:PATH
-  std::string from;   // the engine: "pytorch", "sklearn", "keras", "onnx", or a user's own
-  std::string code;   // "FILE.py:NAME": what builds the model, whose weights `model` has; "": `model` is whole
+  std::string
+      from;  // "" where models are merged; else the engine: "pytorch", "sklearn", "keras", "onnx", or a user's own
+  std::string code;  // "FILE.py:NAME": what builds the model, whose weights `model` has; "": `model` is whole
   std::vector<std::filesystem::path> dummy, data;      // .npy, one for each input; one of the two may be empty
   std::uint64_t samples = 0;                           // drawn from the data; 0: 32, or all of fewer
   std::vector<std::string> input_names, output_names;  // empty: the engine names them
@@ -36,6 +37,7 @@ struct ConvertRequest {
   std::optional<double> absolute, relative;  // instead of the tolerance that is usual for a type; docs/convert.md
   std::string precision;                     // "float32": outputs of more bits may become of it; "": the engine's
   std::uint64_t seed = 0;
+  bool merge = false;  // the models, which are a chain of ONNX graphs, become one graph; dummy and data are the first's
   bool fixed_batch = false;         // the first axis of inputs and outputs has the dummy's length
   std::string as;                   // a name; "": MODEL+convert-KEY
   std::uint64_t memory_bytes = 0;   // address space of each process of an engine; 0: no bound

@@ -8,6 +8,7 @@
 #include <map>
 #include <stop_token>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sabath/digest.h"
@@ -19,20 +20,25 @@ namespace sabath {
 struct InferRequest {
   // In the order in which data pass them: an .onnx file, an asset with one .onnx file, or ASSET:PATH.
   std::vector<std::string> models;
-  // By the names of the first model's inputs; "" means the only one. .npy, .csv, .txt, .json; the first axis counts.
+  // By the names of the first model's inputs; "" means the only one. .npy, .npz, .csv, .txt, .json; the first axis
+  // counts.
   std::map<std::string, std::filesystem::path> inputs;
-  std::filesystem::path output;  // ends with one of these, too
+  std::filesystem::path output;  // ends with one of these, but .npz
   std::string result;            // the output of the last model that is written; "": its only one
   std::uint64_t batch = 0;       // samples at a time; 0: chosen
   unsigned threads = 0;          // 0: the runtime chooses
   bool optimise = true;
+  // latency.json of the batches, as reports of latencies read it; a file to which metrics are appended, as log_line()
+  // does. Empty: none.
+  std::filesystem::path latency_file, metrics_file;
   Environment environment;  // of the process
 };
 
 struct InferModel {
   std::string name;
-  Sha256 sha256;                             // of the ONNX file's bytes
-  std::vector<std::string> inputs, outputs;  // "x[batch,32] float32"
+  Sha256 sha256;                                             // of the ONNX file's bytes
+  std::vector<std::string> inputs, outputs;                  // "x[batch,32] float32"
+  std::vector<std::pair<std::string, Sha256>> weights = {};  // in files beside it, by their names
 };
 
 struct InferRecord {
@@ -43,6 +49,8 @@ struct InferRecord {
   std::uint64_t samples = 0, batches = 0, batch = 0;
   std::uint64_t bytes_read = 0, bytes_written = 0;  // of tensors
   double load_seconds = 0, run_seconds = 0;         // reading samples; in the models
+  // Of the batches of full length, all but the first; 0: there is no such.
+  double median_seconds = 0, p95_seconds = 0;
   int exit = 0;
 };
 

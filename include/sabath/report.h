@@ -20,7 +20,9 @@
 namespace sabath {
 
 struct ReportRequest {
-  std::vector<std::string> runs;      // directories of runs or sweeps, logs, CSV or JSON-lines files
+  // Directories of runs or sweeps, logs, CSV or JSON-lines files; of the format "latency" assets that have a
+  // latency.json, directories with one, or such files.
+  std::vector<std::string> runs;
   std::string format;                 // of report_formats(); empty: what the file's name says, else the first
   std::filesystem::path file;         // the report appears there when it is whole; a directory if the format makes one
   std::vector<std::string> metrics;   // shown; empty: losses and errors
@@ -64,6 +66,7 @@ struct ExpectationResult {
 struct ReportRecord {
   std::vector<ReportedRun> runs;
   std::vector<ExpectationResult> expectations;
+  std::string latency;           // JSON, of the format "latency": its machines and rows; else empty
   std::filesystem::path output;  // `file` of the request
   int exit = 0;                  // that of Error{content}: not met; of Error{not_found}: there is no such metric
 };

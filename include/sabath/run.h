@@ -33,6 +33,11 @@ struct RunRequest {
   std::filesystem::path settings_file;  // settings in JSON or YAML; `settings` win
   std::vector<std::string> arguments;   // more of them, for the recipe's last step
   std::string mode = "train";           // or "infer": which run sets of the recipe
+  // "ort": instead of the recipe's steps, the model's ONNX graph in ONNX Runtime. `model` may then be NAME:PATH, and
+  // the dataset may be none. Settings: batch, threads, optimise.
+  std::string engine;
+  std::vector<std::string> inputs;     // of that: "[NAME=]FILE", in the dataset if one is named
+  std::string from;                    // an asset that the program starts from: SABATH_FROM, {from.path}
   std::filesystem::path directory;     // where the record is made; empty: run_MODEL_DATASET_ID in the working directory
   std::filesystem::path stage;         // where the dataset was staged; empty: what SABATH_STAGE says, else the store
   std::filesystem::path stage_record;  // the record of that staging, as JSON: its time belongs to the run's record

@@ -14,16 +14,16 @@
 
 namespace sabath {
 
-inline constexpr std::array<std::string_view, 62> option_names{
-    "all",      "alone",     "anonymous", "as",           "at",       "blocks",   "bypass_shared",
-    "config",   "container", "datasets",  "deadline",     "env",      "file",     "filter",
-    "force",    "forget",    "format",    "have",         "in_place", "input",    "keep_archives",
-    "launcher", "link",      "listen",    "low",          "manifest", "max_size", "mode",
-    "models",   "no_fetch",  "no_verify", "nodes",        "now",      "offline",  "output",
-    "partials", "path",      "pattern",   "ranks",        "readers",  "refresh",  "repair",
-    "result",   "roots",     "run_dir",   "run_set",      "sample",   "select",   "set",
-    "set_from", "simulate",  "site",      "stage_record", "store",    "threads",  "to",
-    "token",    "trust",     "undo",      "url",          "want",     "within"};
+inline constexpr std::array<std::string_view, 66> option_names{
+    "all",          "alone",    "anonymous", "as",      "at",       "blocks",   "bypass_shared", "config",
+    "container",    "datasets", "deadline",  "engine",  "env",      "expect",   "file",          "filter",
+    "force",        "forget",   "format",    "from",    "have",     "in_place", "input",         "keep_archives",
+    "launcher",     "link",     "listen",    "low",     "manifest", "max_size", "metric",        "mode",
+    "models",       "no_fetch", "no_verify", "nodes",   "now",      "offline",  "output",        "partials",
+    "path",         "pattern",  "ranks",     "readers", "refresh",  "repair",   "result",        "roots",
+    "run_dir",      "run_set",  "sample",    "select",  "set",      "set_from", "simulate",      "site",
+    "stage_record", "store",    "threads",   "to",      "token",    "trust",    "undo",          "url",
+    "want",         "within"};
 
 inline constexpr std::array<std::string_view, 26> verb_names{
     "apply",  "config", "convert", "doctor",     "export",          "fetch",  "fetchers", "gc",     "hdf5 inspect",

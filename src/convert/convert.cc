@@ -18,6 +18,7 @@
 #include "base/hash.h"
 #include "base/wording.h"
 #include "convert/arrays.h"
+#include "convert/chain_original.h"
 #include "convert/engine_run.h"
 #include "convert/proof.h"
 #include "convert/record.h"
@@ -36,6 +37,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::uint64_t reason_bytes_max = 1000;
+constexpr std::size_t name_bytes_max = 100;  // of a merged model
 
 class Converter {
  public:
@@ -122,6 +124,7 @@ class Converter {
     for (const ConversionSource& source : sources_) {
       const ConvertModel& asked = source.asked;
       inputs.push_back(make_input_sets({asked.dummy, asked.data, asked.samples, request_.seed, !request_.fixed_batch}));
+      if (request_.merge) break;
     }
     std::vector<bool> trusted;
     for (const ConversionSource& source : sources_)
@@ -133,10 +136,11 @@ class Converter {
     proof_.sabath_version = SABATH_VERSION;
     std::vector<std::unique_ptr<ConversionScratch>> scratches;
     std::vector<MadeModel> made;
-    for (std::size_t i = 0; i < sources_.size(); ++i) {
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
       if (stop_.stop_requested()) throw Error(FailureKind::interrupted, "the conversion was stopped");
       scratches.push_back(std::make_unique<ConversionScratch>(*store_));
-      made.push_back(convert(sources_[i], inputs[i], trusted[i], scratches.back()->directory()));
+      made.push_back(request_.merge ? merge(inputs[i], scratches.back()->directory())
+                                    : convert(sources_[i], inputs[i], trusted[i], scratches.back()->directory()));
     }
     return settle(made, scratches.front()->directory());
   }
@@ -146,13 +150,49 @@ class Converter {
     std::vector<std::pair<std::string, fs::path>> files;
   };
 
+  // The sets whose latency is measured.
+  static std::vector<std::string> timed_sets(const ConversionSource& source, bool fixed_batch) {
+    if (fixed_batch) return {"dummy"};
+    return {"one", source.data.empty() ? "random" : "data"};
+  }
+
   MadeModel convert(const ConversionSource& source, const InputSets& inputs, bool trusted, const fs::path& scratch) {
-    const std::vector<std::string> timed = request_.fixed_batch  ? std::vector<std::string>{"dummy"}
-                                           : source.data.empty() ? std::vector<std::string>{"one", "random"}
-                                                                 : std::vector<std::string>{"one", "data"};
-    EngineRun run =
-        run_engine(source, request_, inputs.sets, timed, trusted, scratch, find_companion(settings_.program), stop_);
-    ProvenModel proven = begin_proof(source, inputs, run);
+    const auto timed = timed_sets(source, request_.fixed_batch);
+    EngineRun run = run_engine(source, request_, inputs.sets, timed, trusted, scratch,
+                               find_companion(settings_.program), stop_, nlohmann::json::object());
+    return settle_model(begin_proof(source, inputs, run), inputs, run, timed, scratch);
+  }
+
+  // One graph of the chain. The original is the chain itself, which runs here.
+  MadeModel merge(const InputSets& inputs, const fs::path& scratch) {
+    ConversionSource whole = sources_.front();
+    std::vector<fs::path> files;
+    nlohmann::json names = nlohmann::json::array();
+    whole.name.clear();
+    for (const ConversionSource& source : sources_) {
+      whole.name += (whole.name.empty() ? "" : "+") + source.name;
+      files.push_back(source.file);
+      names.push_back(source.file.native());
+    }
+    if (whole.name.size() > name_bytes_max) whole.name.resize(name_bytes_max);
+    whole.asked.output_names = sources_.back().asked.output_names;
+    const ChainOriginal chain(runtime_, std::move(files));
+    std::vector<OriginalRuns> originals = chain.run(inputs.sets);
+    const auto timed = timed_sets(whole, request_.fixed_batch);
+    EngineRun run = run_engine(whole, request_, inputs.sets, timed, false, scratch, find_companion(settings_.program),
+                               stop_, {{"models", std::move(names)}, {"joints", chain.joints()}});
+    run.originals = std::move(originals);
+    run.timings = chain.time(inputs.sets, timed);
+    ProvenModel proven = begin_proof(whole, inputs, run);
+    for (const ConversionSource& source : sources_) {
+      proven.parents.push_back({source.name, source.recipe ? source.asked.model : source.file.filename().native(),
+                                source.digest, source.root});
+    }
+    return settle_model(std::move(proven), inputs, run, timed, scratch);
+  }
+
+  MadeModel settle_model(ProvenModel proven, const InputSets& inputs, EngineRun& run,
+                         const std::vector<std::string>& timed, const fs::path& scratch) {
     MadeModel made;
     if (!run.trouble.empty()) {
       proven.judgement.findings.push_back(run.trouble);
@@ -257,7 +297,7 @@ class Converter {
       for (const auto& [path, file] : one.files) take(path, file);
     }
     write("proof.json", text_of(proof_));
-    write("latency.json", latency_text(proof_, describe_machine(variable, stop_)));
+    write("latency.json", latency_text(latencies_of(proof_), describe_machine(variable, stop_)));
     const Sha256 root = put_result(*store_, outputs, nullptr, derivation());
     lease_.add(root);
     // No source can be asked for it again, so a collection keeps it.
@@ -316,7 +356,7 @@ class Converter {
     const auto text = [](const std::string& value) { return value.empty() ? Json() : Json(value); };
     const Json recipe = {
         {"schema", 1},
-        {"kind", "dataset"},  // names that a store registers are those of datasets
+        {"kind", "model"},
         {"name", record_.name},
         {"title",
          fmt::format("{} converted to ONNX: {}", from.title.empty() ? first.name : from.title, record_.verdict)},

@@ -98,7 +98,7 @@ std::string_view text_of(Isolation isolation) noexcept {
 
 EngineRun run_engine(const ConversionSource& source, const ConvertRequest& request, const std::vector<InputSet>& sets,
                      const std::vector<std::string>& timed, bool trusted, const fs::path& scratch,
-                     const fs::path& companion, const std::stop_token& stop) {
+                     const fs::path& companion, const std::stop_token& stop, const nlohmann::json& more) {
   const fs::path output = scratch / "output", inputs = scratch / "inputs";
   fs::create_directory(output);
   fs::create_directory(inputs);
@@ -126,6 +126,7 @@ EngineRun run_engine(const ConversionSource& source, const ConvertRequest& reque
     }
     wanted["sets"].push_back({{"name", set.name}, {"inputs", std::move(names)}});
   }
+  wanted.update(more);
   const fs::path request_file = scratch / "request.json";
   write_text_atomically(request_file, wanted.dump());
   EngineRun run;

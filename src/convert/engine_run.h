@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <nlohmann/json_fwd.hpp>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -23,11 +24,13 @@ struct EngineRun {
   Isolation isolation = Isolation::none;
 };
 
-// `scratch`: an empty directory. `trusted`: code in the model's file may run.
+// `scratch`: an empty directory. `trusted`: code in the model's file may run. `more`: members that the request gets
+// besides, a JSON object.
 [[nodiscard]] EngineRun run_engine(const ConversionSource& source, const ConvertRequest& request,
                                    const std::vector<InputSet>& sets, const std::vector<std::string>& timed,
                                    bool trusted, const std::filesystem::path& scratch,
-                                   const std::filesystem::path& companion, const std::stop_token& stop);
+                                   const std::filesystem::path& companion, const std::stop_token& stop,
+                                   const nlohmann::json& more);
 
 [[nodiscard]] std::string_view text_of(Isolation isolation) noexcept;
 

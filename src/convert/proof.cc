@@ -89,29 +89,35 @@ Json json_of_model(const ProvenModel& model) {
   Json files = Json::object(), sets = Json::array();
   for (const auto& [path, digest] : model.files) files[path] = digest.prefixed();
   for (const JudgedSet& set : model.judgement.sets) sets.push_back(json_of_set(set));
-  return {{"name", model.name},
-          {"source",
-           {{"name", model.source},
-            {"sha256", model.source_digest.prefixed()},
-            {"root", model.source_root ? Json(model.source_root->prefixed()) : Json()},
-            {"code", model.code ? Json(model.code->prefixed()) : Json()},
-            {"factory", model.factory.empty() ? Json() : Json(model.factory)}}},
-          {"inputs",
-           {{"dummy", json_of_digests(model.dummy)}, {"data", json_of_digests(model.data)}, {"rows", model.rows}}},
-          {"converter",
-           {{"engine", model.from},
-            {"digest", model.engine.prefixed()},
-            {"argv", model.argv},
-            {"tools", model.tools},
-            {"network", model.isolation}}},
-          {"stated", json_of_expectation(model.expected)},
-          {"graph", model.graph ? json_of_graph(*model.graph) : Json()},
-          {"file", model.file.empty() ? Json() : Json(model.file)},
-          {"files", std::move(files)},
-          {"comparison", std::move(sets)},
-          {"findings", model.judgement.findings},
-          {"notes", model.judgement.notes},
-          {"verdict", name(model.judgement.verdict)}};
+  Json json = {{"name", model.name},
+               {"source",
+                {{"name", model.source},
+                 {"sha256", model.source_digest.prefixed()},
+                 {"root", model.source_root ? Json(model.source_root->prefixed()) : Json()},
+                 {"code", model.code ? Json(model.code->prefixed()) : Json()},
+                 {"factory", model.factory.empty() ? Json() : Json(model.factory)}}},
+               {"inputs",
+                {{"dummy", json_of_digests(model.dummy)}, {"data", json_of_digests(model.data)}, {"rows", model.rows}}},
+               {"converter",
+                {{"engine", model.from},
+                 {"digest", model.engine.prefixed()},
+                 {"argv", model.argv},
+                 {"tools", model.tools},
+                 {"network", model.isolation}}},
+               {"stated", json_of_expectation(model.expected)},
+               {"graph", model.graph ? json_of_graph(*model.graph) : Json()},
+               {"file", model.file.empty() ? Json() : Json(model.file)},
+               {"files", std::move(files)},
+               {"comparison", std::move(sets)},
+               {"findings", model.judgement.findings},
+               {"notes", model.judgement.notes},
+               {"verdict", name(model.judgement.verdict)}};
+  for (const MergedParent& parent : model.parents)
+    json["source"]["chain"].push_back({{"name", parent.name},
+                                       {"source", parent.source},
+                                       {"sha256", parent.digest.prefixed()},
+                                       {"root", parent.root ? Json(parent.root->prefixed()) : Json()}});
+  return json;
 }
 
 std::optional<TensorType> precision_in(const Json& stated) {
@@ -196,24 +202,15 @@ std::string text_of(const Proof& proof) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-std::string latency_text(const Proof& proof, const nlohmann::ordered_json& machine) {
-  Json rows = Json::array();
+std::vector<LatencyRow> latencies_of(const Proof& proof) {
+  std::vector<LatencyRow> rows;
   for (const ProvenModel& model : proof.models) {
     for (const Timing& timing : model.judgement.timings) {
-      rows.push_back({{"model", model.name},
-                      {"what", timing.what},
-                      {"provider", "cpu"},
-                      {"set", timing.set},
-                      {"batch", timing.batch},
-                      {"threads", timing.threads},
-                      {"warm_up", timing.warm_up},
-                      {"calls", timing.calls},
-                      {"median_seconds", timing.median_seconds},
-                      {"p95_seconds", timing.p95_seconds}});
+      rows.push_back({model.name, timing.what, "cpu", timing.set, timing.batch, timing.threads, timing.warm_up,
+                      timing.calls, timing.median_seconds, timing.p95_seconds});
     }
   }
-  const Json json = {{"schema", 1}, {"rows", std::move(rows)}, {"machine", Json::parse(machine.dump())}};
-  return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return rows;
 }
 
 ReadProof parse_proof(std::string_view text, const std::string& name) {

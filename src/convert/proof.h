@@ -11,16 +11,24 @@
 
 #include "convert/witness.h"
 #include "manifest/file_tree.h"
+#include "record/latency.h"
 #include "sabath/digest.h"
 
 namespace sabath {
 
 inline constexpr std::size_t proof_bytes_max = 64 << 20;
 
+struct MergedParent {  // a model of a chain that became one graph
+  std::string name, source;
+  Sha256 digest;
+  std::optional<Sha256> root;
+};
+
 struct ProvenModel {
   std::string name, from, source, factory;  // source: as it was asked for
   Sha256 source_digest;                     // of the file's bytes
   std::optional<Sha256> source_root, code;  // of the asset that it is from; of the code's bytes
+  std::vector<MergedParent> parents;        // of a merged graph, in their order; the first is also `source`
   std::vector<Sha256> dummy, data;          // of the files' bytes
   std::vector<std::uint64_t> rows;          // of the data
   std::string isolation;
@@ -44,7 +52,7 @@ struct Proof {
 // Canonical: keys in byte order, no spaces, UTF-8.
 [[nodiscard]] std::string text_of(const Proof& proof);
 [[nodiscard]] nlohmann::json json_of_graph(const GraphFacts& graph);
-[[nodiscard]] std::string latency_text(const Proof& proof, const nlohmann::ordered_json& machine);
+[[nodiscard]] std::vector<LatencyRow> latencies_of(const Proof& proof);
 
 // Of a proof that is read again.
 struct ReadModel {

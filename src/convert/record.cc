@@ -3,15 +3,13 @@
 #include <fmt/format.h>
 
 #include <map>
-#include <nlohmann/json.hpp>
 
 #include "convert/proof.h"
+#include "record/latency.h"
 #include "sabath/error.h"
 
 namespace sabath {
 namespace {
-
-constexpr double slower_from = 1.05;  // what lies below differs from run to run
 
 std::string text_in(const Store& store, const Manifest& manifest, const std::string& path) {
   std::optional<std::string> text;
@@ -27,18 +25,15 @@ std::string milliseconds(double seconds) { return fmt::format("{:.3g} ms", secon
 // "batch 32: native 1.2 ms, onnxruntime 0.5 ms, optimised 0.6 ms: slower by 1.2"
 std::map<std::string, std::vector<std::string>> latency_of(const std::string& text) {
   std::map<std::string, std::vector<std::string>> lines;
-  const auto json = nlohmann::json::parse(text, nullptr, false);
-  if (!json.is_object() || !json.contains("rows")) return lines;
-  struct Row {
+  struct Medians {
     double native = 0, plain = 0, optimised = 0;
   };
-  std::map<std::pair<std::string, std::int64_t>, Row> rows;
-  for (const auto& row : json["rows"]) {
-    Row& all = rows[{row.value("model", ""), row.value("batch", std::int64_t{0})}];
-    const std::string what = row.value("what", "");
-    (what == "native"        ? all.native
-     : what == "onnxruntime" ? all.plain
-                             : all.optimised) = row.value("median_seconds", 0.0);
+  std::map<std::pair<std::string, std::int64_t>, Medians> rows;
+  for (const LatencyRow& row : parse_latency(text, "latency.json").rows) {
+    Medians& all = rows[{row.model, row.batch}];
+    (row.what == native_latency  ? all.native
+     : row.what == plain_latency ? all.plain
+                                 : all.optimised) = row.median_seconds;
   }
   for (const auto& [where, row] : rows) {
     std::string line = fmt::format("batch {}:", where.second);

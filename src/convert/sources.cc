@@ -142,7 +142,8 @@ class SourceFinder {
   ConversionSource find(const ConvertModel& asked) {
     ConversionSource source;
     source.asked = asked;
-    source.engine = find_engine(asked.from, request_.environment, find_companion(settings_.program));
+    source.engine = find_engine(asked.from.empty() && request_.merge ? "merge" : asked.from, request_.environment,
+                                find_companion(settings_.program));
     if (is_file(asked.model)) {
       source.file = absolute_path(asked.model);
     } else {
@@ -317,14 +318,15 @@ std::string conversion_key_text(const ConvertRequest& request, const std::vector
                       {"input_names", source.asked.input_names},
                       {"output_names", source.asked.output_names}});
   }
-  const Json json = {{"schema", 1},
-                     {"convert", std::move(models)},
-                     {"seed", request.seed},
-                     {"fixed_batch", request.fixed_batch},
-                     {"absolute", request.absolute ? Json(*request.absolute) : Json()},
-                     {"relative", request.relative ? Json(*request.relative) : Json()},
-                     {"precision", request.precision},
-                     {"stochastic", request.stochastic}};
+  Json json = {{"schema", 1},
+               {"convert", std::move(models)},
+               {"seed", request.seed},
+               {"fixed_batch", request.fixed_batch},
+               {"absolute", request.absolute ? Json(*request.absolute) : Json()},
+               {"relative", request.relative ? Json(*request.relative) : Json()},
+               {"precision", request.precision},
+               {"stochastic", request.stochastic}};
+  if (request.merge) json["merge"] = true;
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 

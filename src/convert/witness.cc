@@ -61,19 +61,6 @@ std::vector<Tensor> ordered(const OrtModel& model, const InputSet& set, const st
   return inputs;
 }
 
-Timing timed(const OrtModel& model, const std::vector<Tensor>& inputs) {
-  std::vector<double> seconds;
-  const auto begin = Clock::now();
-  for (std::uint64_t i = 0; i < calls_max + warm_up; ++i) {
-    const auto start = Clock::now();
-    static_cast<void>(model.run(inputs));
-    const auto end = Clock::now();
-    if (i >= warm_up) seconds.push_back(std::chrono::duration<double>(end - start).count());
-    if (seconds.size() > 2 && std::chrono::duration<double>(end - begin).count() > timing_seconds) break;
-  }
-  return timing_of(std::move(seconds));
-}
-
 class WitnessJudge {
  public:
   WitnessJudge(const OrtModel& plain, const OrtModel& optimised, const StatedTerms& expected)
@@ -263,6 +250,19 @@ std::string_view name(ConversionVerdict verdict) noexcept {
                                                     : "failed";
 }
 
+Timing timing_of_calls(const std::function<void()>& call) {
+  std::vector<double> seconds;
+  const auto begin = Clock::now();
+  for (std::uint64_t i = 0; i < calls_max + warm_up; ++i) {
+    const auto start = Clock::now();
+    call();
+    const auto end = Clock::now();
+    if (i >= warm_up) seconds.push_back(std::chrono::duration<double>(end - start).count());
+    if (seconds.size() > 2 && std::chrono::duration<double>(end - begin).count() > timing_seconds) break;
+  }
+  return timing_of(std::move(seconds));
+}
+
 Timing timing_of(std::vector<double> seconds) {
   Timing timing;
   timing.calls = seconds.size();
@@ -335,8 +335,9 @@ ConversionJudgement Witness::judge(const std::vector<InputSet>& sets, const std:
       if (std::ranges::find(timed_sets, set.name) == timed_sets.end() || judgement.verdict == ConversionVerdict::failed)
         continue;
       for (const OrtModel* const model : {&plain, &optimised}) {
-        Timing timing = timed(*model, ordered(*model, set, expected_.input_names));
-        timing.what = model == &plain ? "onnxruntime" : "onnxruntime optimised";
+        const auto inputs = ordered(*model, set, expected_.input_names);
+        Timing timing = timing_of_calls([&] { static_cast<void>(model->run(inputs)); });
+        timing.what = model == &plain ? plain_latency : optimised_latency;
         timing.set = set.name;
         timing.batch = set.batch();
         judgement.timings.push_back(std::move(timing));

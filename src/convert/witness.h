@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -11,6 +12,7 @@
 #include "convert/compare.h"
 #include "convert/input_sets.h"
 #include "ort/runtime.h"
+#include "record/latency.h"
 #include "sabath/inspect.h"
 
 namespace sabath {
@@ -40,7 +42,7 @@ struct JudgedSet {
 
 // Wall-clock seconds of one call, over several.
 struct Timing {
-  std::string what;  // "native", "onnxruntime", "onnxruntime optimised"
+  std::string what;  // as of LatencyRow
   std::string set;
   std::int64_t batch = 0;
   std::uint64_t calls = 0, warm_up = 0;
@@ -48,6 +50,8 @@ struct Timing {
   double median_seconds = 0, p95_seconds = 0;
 };
 [[nodiscard]] Timing timing_of(std::vector<double> seconds);
+// Some calls for half a second, after three that do not count.
+[[nodiscard]] Timing timing_of_calls(const std::function<void()>& call);
 
 struct StatedTerms {
   std::vector<std::string> input_names, output_names;  // empty: any

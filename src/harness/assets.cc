@@ -294,16 +294,26 @@ std::optional<RunAsset> known_code(const SessionSettings& settings, const Recipe
 RunAssets bring_assets(const RunCall& call, const ResolvedRun& run) {
   RunAssets assets;
   Bringer bringer(call, assets);
-  if (has_source_tree(run.model)) {
+  const SessionSettings& settings = call.session.settings();
+  const auto note_lineage = [&](const Recipe& recipe) {
+    assets.all.back().lineage = lineage_of(make_catalogue(settings), recipe, try_open_store(settings).get());
+  };
+  if (has_source_tree(run.model) || run.by_ort) {
     assets.all.push_back(run.model.source ? bringer.hash_shipped(run.model) : bringer.bring(run.model));
     assets.source = assets.all.back().path;
+    if (run.by_ort) note_lineage(run.model);
+  }
+  if (run.from) {
+    assets.all.push_back(bringer.bring(*run.from));
+    assets.all.back().role = "from";
+    assets.from = assets.all.back().path;
+    note_lineage(*run.from);
   }
   if (run.dataset) {
     const fs::path stage = stage_of(call);
     assets.all.push_back(stage.empty() ? bringer.bring(*run.dataset) : bringer.take_staged(*run.dataset, stage));
-    const SessionSettings& settings = call.session.settings();
-    assets.all.back().lineage = lineage_of(make_catalogue(settings), *run.dataset, try_open_store(settings).get());
     assets.dataset = assets.all.back().path;
+    note_lineage(*run.dataset);
   }
   for (LeasedStore& store : assets.stores) store.settle();
   return assets;
@@ -313,10 +323,15 @@ RunAssets foresee_assets(const RunCall& call, const ResolvedRun& run) {
   RunAssets assets;
   if (run.model.source) {
     assets.all.push_back({run.model.name, run.model.kind, "", "", shipped_source(run.model).string(), "", true});
-  } else if (has_source_tree(run.model)) {
+  } else if (has_source_tree(run.model) || run.by_ort) {
     assets.all.push_back(foresee_asset(call, run.model, assets.to_fetch));
   }
-  if (has_source_tree(run.model)) assets.source = assets.all.back().path;
+  if (has_source_tree(run.model) || run.by_ort) assets.source = assets.all.back().path;
+  if (run.from) {
+    assets.all.push_back(foresee_asset(call, *run.from, assets.to_fetch));
+    assets.all.back().role = "from";
+    assets.from = assets.all.back().path;
+  }
   if (!run.dataset) return assets;
   if (const fs::path stage = stage_of(call); !stage.empty()) {
     const fs::path directory = absolute_path(stage / run.dataset->name);

@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/companion.h"
 #include "base/wording.h"
+#include "harness/graph_step.h"
 #include "run/guarded_process.h"
 #include "run/machine.h"
 #include "run/node_samples.h"
@@ -63,7 +64,8 @@ class Conductor {
         steps_(std::move(steps)),
         epochs_(call.request.mode == "infer" ? std::nullopt : epochs_of(variant.config)) {
     record_.id = path.filename().string();
-    record_.mode = call.request.mode;
+    record_.mode = run.by_ort ? "infer" : call.request.mode;
+    if (run.by_ort) record_.inputs = graph_inputs(call, run, assets);
     record_.started = unix_seconds();
     record_.state = "running";
     record_.recipe = recorded(run.model);
@@ -150,6 +152,7 @@ class Conductor {
       step.seconds = end.steps[i].seconds;
     }
     const bool failed = record_.exit.value_or(0) != 0;
+    if (run_.by_ort && !failed) record_.results = graph_results(directory_.path());
     if (failed) record_.last_lines = end.last_lines;
     directory_.finish();
     record_.unwritten_lines = static_cast<int>(std::min<std::uint64_t>(directory_.unwritten().lines, INT_MAX));
@@ -238,15 +241,18 @@ VariableMap own_variables(const RunEnvironment& environment, const std::vector<R
 std::vector<RunStep> steps_of(const RunCall& call, const ResolvedRun& run, const Variant& variant,
                               const RunAssets& assets, const RunEnvironment& environment,
                               const std::filesystem::path& directory) {
+  if (run.by_ort) return {graph_step(call, run, variant, assets, directory)};
   Places places;
   if (!assets.source.empty()) places.source = (directory / "source").string();
   places.dataset = assets.dataset;
+  places.from = assets.from;
   if (run.dataset) places.fragments = fragment_places(run.origin ? *run.origin : *run.dataset, assets.dataset);
   places.config = variant.config;
   places.nodes = run.nodes;
   places.ranks = run.ranks;
   WrapperValues values{run.ranks, run.nodes, (directory / "work").string(), run.container_image, {directory.string()}};
   if (!assets.dataset.empty()) values.binds.push_back(assets.dataset);
+  if (!assets.from.empty()) values.binds.push_back(assets.from);
   if (!run.container_kind.empty()) refuse_unbindable(values.binds);
   std::vector<RunStep> steps;
   for (Launch& launch : expand(run.steps, places, call.request.arguments)) {

@@ -122,9 +122,10 @@ std::optional<std::vector<std::string>> try_noted(Store& store, const std::strin
   return lines;
 }
 
-// The recipe of an asset of this run that holds data: the dataset, or a model's own files. A model's repository is code
-// as a whole, and was decided about.
+// The recipe of an asset of this run that holds data: the dataset, what it starts from, or a model's own files. A
+// model's repository is code as a whole, and was decided about.
 const Recipe* data_recipe(const ResolvedRun& run, const RunAsset& asset) {
+  if (asset.role == "from") return &*run.from;
   if (run.dataset && asset.kind == AssetKind::dataset) return &*run.dataset;
   return run.model.git || run.model.source || run.model.fragments.empty() ? nullptr : &run.model;
 }

@@ -2,6 +2,7 @@
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <ctime>
 #include <random>
@@ -29,6 +30,9 @@ std::string sweep_id(const RunCall& call, const ResolvedRun& run) {
   std::string text = digest_of_file(run.model.origin) + call.request.mode + run.container_image;
   text += fmt::format("/{}/{}/{}", run.ranks, run.nodes, run.launcher);
   for (const std::string& argument : call.request.arguments) text += fmt::format("/{}:{}", argument.size(), argument);
+  // What older sweeps had none of: their names stay.
+  if (!call.request.from.empty()) text += "/from:" + call.request.from;
+  if (run.by_ort) text += fmt::format("/ort:{}", fmt::join(call.request.inputs, "/"));
   for (const Variant& variant : run.variants) {
     for (const auto& [key, value] : variant.config) text += fmt::format("/{}={}:{}", key, value.size(), value);
   }

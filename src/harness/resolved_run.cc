@@ -74,8 +74,43 @@ void choose_dataset(const Catalogue& catalogue, const RunCall& call, const RunSe
   run.steps = choose_set(run.model, sets, by_origin ? *run.origin : *run.dataset, wanted).second;
 }
 
+// The model's ONNX graph, which no code of its recipe runs.
+void choose_graph(const Catalogue& catalogue, const RunCall& call, ResolvedRun& run) {
+  const RunRequest& request = call.request;
+  const auto colon = request.model.find(':');
+  const std::string name = request.model.substr(0, colon);
+  if (colon != request.model.npos) {
+    const auto below = RelativePath::try_parse(request.model.substr(colon + 1));
+    if (!below) throw Error(FailureKind::usage, printable(request.model, 4096) + " names no file of an asset");
+    run.graph = below->text();
+  }
+  run.by_ort = true;
+  auto model = catalogue.try_find(name, AssetKind::model);
+  run.model = model ? std::move(*model) : catalogue.find(name, std::nullopt);
+  run.model.config.clear();
+  run.model.env_vars.clear();
+  run.model.requirements = {};
+  run.model.metrics.clear();
+  if (!request.dataset.empty()) run.dataset = catalogue.find(request.dataset, AssetKind::dataset);
+  if (request.inputs.empty()) {
+    throw Error(FailureKind::usage, fmt::format("no samples for {} are named", run.model.name),
+                fmt::format("{} FILE names them: in the dataset, if there is one", option_text("input")));
+  }
+  const auto refuse = [](bool given, std::string_view option) {
+    if (given)
+      throw Error(FailureKind::usage,
+                  fmt::format("{} is of a recipe's steps, and {} ort runs none", option, option_text("engine")));
+  };
+  refuse(!request.from.empty(), option_text("from"));
+  refuse(!request.run_set.empty(), option_text("run_set"));
+  refuse(!request.container.empty(), option_text("container"));
+  refuse(request.ranks.value_or(1) > 1, option_text("ranks"));
+  refuse(request.nodes.value_or(1) > 1, option_text("nodes"));
+}
+
 std::vector<Variant> choose_variants(const RunCall& call, const ResolvedRun& run) {
   std::vector<std::string> known = config_keys(run.steps);
+  if (run.by_ort) known = {"batch", "optimise", "threads"};
   for (const auto& [key, value] : run.model.config) {
     if (std::ranges::find(known, key) == known.end()) known.push_back(key);
   }
@@ -228,6 +263,11 @@ void refuse_unknown(const char* what, const std::string& word, const std::vector
 
 void refuse_unknown_words(const RunRequest& request) {
   refuse_unknown("the mode of a run", request.mode, {"train", "infer"});
+  refuse_unknown("the engine of a run", request.engine, {"", "ort"});
+  if (request.engine.empty() && !request.inputs.empty()) {
+    throw Error(FailureKind::usage,
+                fmt::format("{} is of a model that {} ort runs", option_text("input"), option_text("engine")));
+  }
   refuse_unknown("what is done about requirements", request.requirements, {"none", "warn", "check", "create"});
   refuse_unknown("what is verified", request.verify, {"changed", "full", "none"});
   if (request.grace < std::chrono::seconds(0) || request.grace > grace_max) {
@@ -242,9 +282,14 @@ ResolvedRun resolve_run(const RunCall& call) {
   refuse_unknown_words(call.request);
   ResolvedRun run;
   const Catalogue catalogue = make_catalogue(call.session.settings());
-  run.model = find_model(catalogue, call.request.model);
-  const RunSets& sets = call.request.mode == "infer" ? run.model.infer : run.model.run;
-  choose_dataset(catalogue, call, sets, run);
+  if (call.request.engine == "ort") {
+    choose_graph(catalogue, call, run);
+  } else {
+    run.model = find_model(catalogue, call.request.model);
+    const RunSets& sets = call.request.mode == "infer" ? run.model.infer : run.model.run;
+    choose_dataset(catalogue, call, sets, run);
+  }
+  if (!call.request.from.empty()) run.from = catalogue.find(call.request.from, std::nullopt);
   run.variants = choose_variants(call, run);
   const fs::path program = find_companion(call.session.settings().program);
   run.sampler = program.string();

@@ -32,13 +32,16 @@ class Sources {
   Sources(const OrtModel& model, const std::map<std::string, fs::path>& files) : name_(model.name()) {
     for (const auto& [input, file] : files) {
       const bool known = input.empty()
-                             ? model.inputs().size() == 1
+                             ? model.inputs().size() == 1 || file.extension() == ".npz"  // which names its arrays
                              : std::ranges::find(model.inputs(), input, &TensorSlot::name) != model.inputs().end();
       if (!known) throw refusal(model, input);
     }
     for (const TensorSlot& slot : model.inputs()) {
       auto file = files.find(slot.name);
-      if (file == files.end() && model.inputs().size() == 1) file = files.find("");
+      const auto whole = files.find("");
+      if (file == files.end() && whole != files.end() &&
+          (model.inputs().size() == 1 || whole->second.extension() == ".npz"))
+        file = whole;
       if (file == files.end()) throw refusal(model, "");
       readers_.push_back(open_samples(file->second, slot));
       check(slot, readers_.back()->slot(), file->second);
@@ -129,7 +132,7 @@ std::uint64_t batch_for(const Inference& wanted, const Sources& sources) {
 
 ModelSlots slots_of(const OrtModel& model) { return {model.name(), model.inputs(), model.outputs()}; }
 
-InferenceDone infer(const Inference& wanted, const std::function<void(std::uint64_t)>& progress,
+InferenceDone infer(const Inference& wanted, const std::function<void(std::uint64_t, double)>& progress,
                     const std::stop_token& stop) {
   refuse_other_endings(wanted.out);
   std::vector<std::vector<std::size_t>> joints{{}};
@@ -157,7 +160,8 @@ InferenceDone infer(const Inference& wanted, const std::function<void(std::uint6
       }
       tensors = wanted.models[i]->run(tensors);
     }
-    done.run_seconds += seconds_since(running);
+    const double seconds = seconds_since(running);
+    done.run_seconds += seconds;
     const Tensor& results = tensors[output];
     if (results.shape.empty() || results.shape[0] != static_cast<std::int64_t>(count)) {
       throw Error(FailureKind::invalid,
@@ -178,7 +182,7 @@ InferenceDone infer(const Inference& wanted, const std::function<void(std::uint6
     done.bytes_written += results.bytes.size();
     done.samples += count;
     ++done.batches;
-    progress(done.samples);
+    progress(done.samples, seconds);
   }
   writer->finish();
   return done;

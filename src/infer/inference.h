@@ -32,8 +32,9 @@ struct InferenceDone {
 };
 
 // Everything is judged before anything runs: names, types, shapes, numbers of samples, the ending of `out`. `out`
-// appears when it is whole. Throws Error{usage}, {invalid}, {interrupted} and what files throw.
-InferenceDone infer(const Inference& wanted, const std::function<void(std::uint64_t samples)>& progress,
+// appears when it is whole. `progress` is told after each batch: how many samples are done, and its seconds in the
+// models. Throws Error{usage}, {invalid}, {interrupted} and what files throw.
+InferenceDone infer(const Inference& wanted, const std::function<void(std::uint64_t samples, double seconds)>& progress,
                     const std::stop_token& stop);
 
 [[nodiscard]] ModelSlots slots_of(const OrtModel& model);

@@ -1,6 +1,6 @@
-// Samples of a file, some at a time: .npy (streamed), .csv and .txt (streamed: one sample a line), .json (one array,
-// of at most 64 MiB). One thread. Throws Error{usage} for what the model does not take, {invalid} for what is no such
-// file, with its line; {not_found}, {storage}.
+// Samples of a file, some at a time: .npy and .npz (streamed), .csv and .txt (streamed: one sample a line), .json (one
+// array, of at most 64 MiB). One thread. Throws Error{usage} for what the model does not take, {invalid} for what is no
+// such file, with its line; {not_found}, {storage}.
 #pragma once
 
 #include <cstdint>

@@ -2,7 +2,7 @@
 //   ROOT/var/sabath/assets/*/{datasets,models,workflows}/...   the original's layout, flat or by first letter
 //   DIR/{datasets,models,workflows}/...                        a recipe path entry
 //   DIR/catalogues/LAB/{datasets,models,workflows}/...         catalogues of others that were subscribed there
-//   STORE/recipes/datasets/...                                 names that `adopt` and `import` made known
+//   STORE/recipes/{datasets,models}/...                        names that `adopt`, `convert` and others made known
 // A recipe of a subscribed catalogue is always called LAB/NAME. NAME alone means it only where no recipe of our own has
 // the name, and no other catalogue: then it is also shown so. It never stands before one of our own.
 // An empty file is passed over: a command whose output it was to be has failed, or is at work.

@@ -34,6 +34,7 @@ TemplatePiece parse_placeholder(std::string_view name) {
   if (name == "dataset") return {Kind::dataset, {}};
   if (name == "nodes") return {Kind::nodes, {}};
   if (name == "ranks") return {Kind::ranks, {}};
+  if (name == "from.path") return {Kind::from, {}};
   if (name.starts_with(config) && name.size() > config.size()) {
     return {Kind::config, std::string(name.substr(config.size()))};
   }
@@ -44,15 +45,15 @@ TemplatePiece parse_placeholder(std::string_view name) {
     }
     return {Kind::dataset_fragment, std::string(id)};
   }
-  static const std::array<std::string, 5> known{"source", "dataset", "nodes", "ranks", "config"};
+  static const std::array<std::string, 6> known{"source", "dataset", "nodes", "ranks", "config", "from"};
   const std::string_view head = name.substr(0, name.find('.'));
   const auto meant = nearest(head, known);
-  throw Error(
-      FailureKind::invalid,
-      fmt::format("unknown placeholder {{{}}}{}", printable(name),
-                  meant && *meant != head ? fmt::format(" (did you mean {{{}}}?)", *meant) : ""),
-      "known are {source} {dataset} {dataset.ID} {dataset.ID.dir} {config.KEY} {nodes} {ranks}; write {{name}} for a "
-      "literal {name}");
+  throw Error(FailureKind::invalid,
+              fmt::format("unknown placeholder {{{}}}{}", printable(name),
+                          meant && *meant != head ? fmt::format(" (did you mean {{{}}}?)", *meant) : ""),
+              "known are {source} {dataset} {dataset.ID} {dataset.ID.dir} {config.KEY} {nodes} {ranks} {from.path}; "
+              "write {{name}} for a "
+              "literal {name}");
 }
 
 }  // namespace

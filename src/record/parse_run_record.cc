@@ -95,7 +95,8 @@ std::vector<RunRecord::Asset> assets_of(const Json& array) {
                       values.text("path"),
                       values.truth("warm"),
                       lineage_in(values.at("lineage")),
-                      {}});
+                      {},
+                      values.text("role")});
     if (const Json& loads = values.at("loads"); loads.is_object())
       assets.back().loads = {Values(loads).text("by"), Values(loads).texts("found")};
   }
@@ -111,6 +112,14 @@ std::vector<RunRecord::Step> steps_of(const Json& array) {
                      values.integer("signal"), values.number("seconds")});
   }
   return steps;
+}
+
+std::vector<RunRecord::NamedFile> files_of(const Json& array) {
+  std::vector<RunRecord::NamedFile> files;
+  if (!array.is_array()) return files;
+  for (const Json& one : array)
+    files.push_back({Values(one).text("name"), Values(one).text("path"), Values(one).text("sha256")});
+  return files;
 }
 
 RunTimes times_of(const Json& object) {
@@ -175,6 +184,8 @@ RunRecord parse_run_record(std::string_view text, const std::string& name) {
   record.times = times_of(values.at("times"));
   record.harness_cpu_s = values.number("harness_cpu_seconds");
   record.config = facts_of(values.at("config"));
+  record.inputs = files_of(values.at("inputs"));
+  record.results = files_of(values.at("results"));
   record.exit = values.integer("exit");
   record.signal = values.integer("signal");
   record.last_lines = values.texts("last_lines");

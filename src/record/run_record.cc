@@ -57,6 +57,13 @@ Json lineage_json(const std::vector<DerivationStep>& lineage) {
   return steps;
 }
 
+Json files_json(const std::vector<RunRecord::NamedFile>& files) {
+  Json all = Json::array();
+  for (const auto& [name, path, sha256] : files)
+    all.push_back({{"name", or_null(name)}, {"path", path}, {"sha256", or_null(sha256)}});
+  return all;
+}
+
 Json config_json(const Facts& config) {
   Json json = Json::object();
   for (const auto& [name, value] : config) json[name] = value;
@@ -79,36 +86,40 @@ Json to_json(const std::vector<RunRecord::Asset>& assets) {
                    {"path", or_null(asset.path)},
                    {"warm", or_null(asset.warm)}});
     if (!asset.lineage.empty()) all.back()["lineage"] = lineage_json(asset.lineage);
+    if (!asset.role.empty()) all.back()["role"] = asset.role;
     if (asset.loads) all.back()["loads"] = {{"by", asset.loads->by}, {"found", asset.loads->found}};
   }
   return all;
 }
 
 Json to_json(const RunRecord& record) {
-  return {{"schema", 1},
-          {"id", record.id},
-          {"started", or_null(record.started)},
-          {"finished", or_null(record.finished)},
-          {"state", record.state},
-          {"mode", record.mode},
-          {"command", or_null(record.command)},
-          {"steps", steps_json(record.steps)},
-          {"launcher", record.launcher},
-          {"ranks", or_null(record.ranks)},
-          {"nodes", or_null(record.nodes)},
-          {"recipe", record.recipe ? to_json(*record.recipe) : Json(nullptr)},
-          {"assets", record.assets ? to_json(*record.assets) : Json(nullptr)},
-          {"source", record.source ? source_json(*record.source) : Json(nullptr)},
-          {"trust", record.trust ? trust_json(*record.trust) : Json(nullptr)},
-          {"environment", or_null(record.environment)},
-          {"machine", or_null(record.machine)},
-          {"times", times_json(record.times)},
-          {"harness_cpu_seconds", or_null(record.harness_cpu_s)},
-          {"config", config_json(record.config)},
-          {"exit", or_null(record.exit)},
-          {"signal", or_null(record.signal)},
-          {"last_lines", or_null(record.last_lines)},
-          {"unwritten_lines", or_null(record.unwritten_lines)}};
+  Json json = {{"schema", 1},
+               {"id", record.id},
+               {"started", or_null(record.started)},
+               {"finished", or_null(record.finished)},
+               {"state", record.state},
+               {"mode", record.mode},
+               {"command", or_null(record.command)},
+               {"steps", steps_json(record.steps)},
+               {"launcher", record.launcher},
+               {"ranks", or_null(record.ranks)},
+               {"nodes", or_null(record.nodes)},
+               {"recipe", record.recipe ? to_json(*record.recipe) : Json(nullptr)},
+               {"assets", record.assets ? to_json(*record.assets) : Json(nullptr)},
+               {"source", record.source ? source_json(*record.source) : Json(nullptr)},
+               {"trust", record.trust ? trust_json(*record.trust) : Json(nullptr)},
+               {"environment", or_null(record.environment)},
+               {"machine", or_null(record.machine)},
+               {"times", times_json(record.times)},
+               {"harness_cpu_seconds", or_null(record.harness_cpu_s)},
+               {"config", config_json(record.config)},
+               {"exit", or_null(record.exit)},
+               {"signal", or_null(record.signal)},
+               {"last_lines", or_null(record.last_lines)},
+               {"unwritten_lines", or_null(record.unwritten_lines)}};
+  if (!record.inputs.empty()) json["inputs"] = files_json(record.inputs);
+  if (!record.results.empty()) json["results"] = files_json(record.results);
+  return json;
 }
 
 }  // namespace sabath

@@ -35,6 +35,7 @@ struct RunRecord {
     std::optional<bool> warm;                  // all was there before
     std::vector<DerivationStep> lineage = {};  // of a derived asset: the steps that made it, the newest first
     std::optional<Loads> loads = {};
+    std::string role = {};  // "from": the program started from it
   };
   struct Source {  // the code that ran: what the model's source tree was
     std::string commit, origin, manifest;
@@ -49,6 +50,9 @@ struct RunRecord {
     int ranks = 1;
     std::optional<int> exit, signal;
     std::optional<double> seconds;
+  };
+  struct NamedFile {  // what a model read or gave
+    std::string name, path, sha256;
   };
   using Document = std::shared_ptr<const nlohmann::ordered_json>;
 
@@ -67,6 +71,7 @@ struct RunRecord {
   RunTimes times;
   std::optional<double> harness_cpu_s;  // of this program, while the steps ran
   Facts config;
+  std::vector<NamedFile> inputs, results;  // of a model that ONNX Runtime ran
   std::optional<int> exit, signal;
   std::vector<std::string> last_lines;  // of a program that failed
   std::optional<int> unwritten_lines;   // of output, metrics and resources, that the disk did not take

@@ -74,6 +74,13 @@ void Crate::add_files() {
   add_file("metrics.jsonl", "metrics as they appeared", "application/jsonl");
   add_file("metrics.csv", "metrics as a table", "text/csv");
   add_file("resources.jsonl", "resources over time", "application/jsonl");
+  add_file("latency.json", "how long the model takes", "application/json");
+  for (const RunRecord::NamedFile& result : record_.results) {
+    const auto below = RelativePath::try_parse(result.path);
+    if (below) add_file(below->text(), "what the model gave", "application/octet-stream");
+    if (below && !graph_.empty() && graph_.back()["@id"] == below->text())
+      graph_.back()["identifier"] = clean(result.sha256);
+  }
   std::error_code ignored;
   std::vector<std::string> names;
   constexpr std::size_t outputs_max = 4096;
@@ -110,6 +117,15 @@ void Crate::add_assets() {
     graph_.push_back(std::move(entity));
     objects_.push_back(reference(id));
     add_lineage(id, asset.lineage);
+  }
+  number = 0;
+  for (const RunRecord::NamedFile& input : record_.inputs) {
+    const std::string id = fmt::format("#input-{}", ++number);
+    Json entity{{"@id", id}, {"@type", "CreativeWork"}, {"name", clean(input.path)}};
+    if (!input.sha256.empty()) entity["identifier"] = clean(input.sha256);
+    if (!input.name.empty()) entity["description"] = "the model's input " + clean(input.name);
+    graph_.push_back(std::move(entity));
+    objects_.push_back(reference(id));
   }
 }
 

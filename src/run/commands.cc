@@ -34,7 +34,9 @@ std::string directory_of(const std::string& path) {
 const std::string& need(const std::string& value, std::string_view what) {
   if (!value.empty()) return value;
   throw Error(FailureKind::not_found, fmt::format("the recipe's command needs {{{}}}, and there is none", what),
-              what == "source" ? "the recipe names neither git nor source" : "name a dataset");
+              what == "source"      ? "the recipe names neither git nor source"
+              : what == "from.path" ? fmt::format("name an asset by {}", option_text("from"))
+                                    : "name a dataset");
 }
 
 const Places::Fragment& fragment_of(const Places& places, const std::string& id) {
@@ -63,6 +65,8 @@ std::string value_of(const TemplatePiece& piece, const Places& places) {
                   fmt::format("give it with {} {}=VALUE", option_text("set"), piece.text));
     case Kind::nodes:
       return fmt::to_string(places.nodes);
+    case Kind::from:
+      return need(places.from, "from.path");
     case Kind::ranks:
       break;
   }

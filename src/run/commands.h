@@ -13,7 +13,7 @@
 namespace sabath {
 
 struct Places {
-  std::string source, dataset;  // empty: there is none
+  std::string source, dataset, from;  // empty: there is none
   // By id: a file and its directory; of an archive or a list both are the directory that holds it, as the original has
   // it: there the packed file itself lies among what was unpacked.
   struct Fragment {

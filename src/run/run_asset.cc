@@ -23,7 +23,7 @@ std::vector<RunRecord::Asset> recorded(const std::vector<RunAsset>& assets) {
   std::vector<RunRecord::Asset> all;
   for (const RunAsset& asset : assets)
     all.push_back({asset.name, name_of(asset.kind), asset.manifest, asset.verified_by, asset.path, asset.warm,
-                   asset.lineage, asset.loads});
+                   asset.lineage, asset.loads, asset.role});
   return all;
 }
 
@@ -33,7 +33,7 @@ RunRecord::Recipe recorded(const Recipe& recipe) {
 
 std::optional<RunRecord::Source> recorded_source(const std::vector<RunAsset>& assets, const Recipe& recipe) {
   for (const RunAsset& asset : assets) {
-    if (asset.kind == AssetKind::dataset) continue;
+    if (asset.kind == AssetKind::dataset || !asset.role.empty()) continue;
     return RunRecord::Source{asset.commit, recipe.git ? recipe.git->origin : "", asset.manifest};
   }
   return std::nullopt;

@@ -20,6 +20,7 @@ struct RunAsset {
   bool warm = false;                        // all was there before
   std::string repository{};                 // of a source tree from git: the bare clone in the store, if there is one
   std::vector<DerivationStep> lineage{};    // of a derived asset
+  std::string role{};                       // "from": the program starts from it
   std::optional<RunRecord::Loads> loads{};  // its files hold code that reading them would run
 };
 

@@ -63,7 +63,8 @@ Registration register_text(const SessionSettings& settings, Store& store, const 
     }
     return {text, known->origin, true};
   }
-  return {text, register_recipe(store, name, text + "\n").native(), true};
+  const AssetKind kind = parse_recipe(text, name, AssetKind::dataset).kind;
+  return {text, register_recipe(store, name, text + "\n", kind).native(), true};
 }
 
 Registration register_name(const SessionSettings& settings, Store& store, const std::string& name, const Sha256& root,

@@ -4,7 +4,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
+#include <string_view>
 
 #include "base/file.h"
 #include "base/wording.h"
@@ -18,8 +20,17 @@ namespace {
 
 namespace fs = std::filesystem;
 
-fs::path file_of(const Layout& layout, const std::string& name) {
-  return layout.recipes() / "datasets" / (name + ".json");
+// The folders in which a catalogue looks, by kind.
+constexpr std::array<std::string_view, 3> kind_folders{"datasets", "models", "workflows"};
+
+fs::path file_of(const Layout& layout, const std::string& name, std::string_view folder) {
+  return layout.recipes() / folder / (name + ".json");
+}
+
+std::size_t names_in(const Layout& layout) {
+  std::size_t names = 0;
+  for (const std::string_view folder : kind_folders) names += list_directory(layout.recipes() / folder).size();
+  return names;
 }
 
 }  // namespace
@@ -35,11 +46,13 @@ std::vector<fs::path> registered_rooms(const fs::path& store, const Owners& owne
   return rooms;
 }
 
-fs::path register_recipe(Store& store, const std::string& name, const std::string& text) {
+fs::path register_recipe(Store& store, const std::string& name, const std::string& text, AssetKind kind) {
   Store::State& state = store.state();
-  const fs::path file = file_of(state.layout, name), room = file.parent_path();
-  if (!try_lstat(file) && list_directory(room).size() >= registered_names_max) {
-    throw Error(FailureKind::usage, fmt::format("{} has {} registered names", room.native(), registered_names_max),
+  const fs::path file = file_of(state.layout, name, kind_folders.at(static_cast<std::size_t>(kind)));
+  const fs::path room = file.parent_path();
+  if (!try_lstat(file) && names_in(state.layout) >= registered_names_max) {
+    throw Error(FailureKind::usage,
+                fmt::format("{} has {} registered names", state.layout.recipes().native(), registered_names_max),
                 fmt::format("`{} {} NAME` frees one", verb_text("rm"), option_text("forget")));
   }
   // Of this user alone where several write: another member could replace a name.
@@ -49,13 +62,17 @@ fs::path register_recipe(Store& store, const std::string& name, const std::strin
 }
 
 bool forget_recipe(Store& store, const std::string& name) {
-  const fs::path file = file_of(store.state().layout, name);
-  if (::unlink(file.c_str()) != 0) {
-    if (errno == ENOENT || errno == ENOTDIR) return false;
-    throw_errno("remove", file, errno);
+  bool any = false;
+  for (const std::string_view folder : kind_folders) {
+    const fs::path file = file_of(store.state().layout, name, folder);
+    if (::unlink(file.c_str()) == 0) {
+      sync_directory(file.parent_path());
+      any = true;
+    } else if (errno != ENOENT && errno != ENOTDIR) {
+      throw_errno("remove", file, errno);
+    }
   }
-  sync_directory(file.parent_path());
-  return true;
+  return any;
 }
 
 }  // namespace sabath

@@ -87,7 +87,19 @@ class Planner {
     const std::string task = text_of("general_args.task");
     if (task.empty())
       throw_at(origin_, 1, "says no task", "general_args has task: conversion, inference, search or load");
+    if (task == "container") {
+      const std::string tag = text_of("model_args.build_tag");
+      throw_at(
+          origin_, line_of("general_args.task"),
+          "an image is made by programs of its own, which run what its build file says: that is not done here",
+          fmt::format("build it with podman or Apptainer, and run a model in it by the setting container of a run: "
+                      "podman:{}",
+                      tag.empty() ? "IMAGE" : printable(tag, 300)));
+    }
     check_device();
+    for (const char* const key : {"model_args.build_file", "model_args.build_tag", "model_args.volume"}) {
+      if (given_.contains(key)) throw_at(origin_, line_of(key), fmt::format("\"{}\" is of a container task", key));
+    }
     if (task == "conversion") {
       plan_.kind = TaskPlan::Kind::conversion;
       plan_conversion();
@@ -102,9 +114,7 @@ class Planner {
                  "it stands in model_args");
     } else {
       throw_at(origin_, line_of("general_args.task"), fmt::format("there is no task \"{}\"", printable(task)),
-               "tasks are conversion, inference, search and load; an image is built by Docker or podman, and models "
-               "run in it by "
-               "the setting container of a run");
+               "tasks are conversion, inference, search and load");
     }
     return std::move(plan_);
   }

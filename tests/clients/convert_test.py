@@ -187,11 +187,15 @@ class Convert(Case):
         np.testing.assert_array_equal(np.load(tree / "evidence/encoder/data.input.0.npy"), self.x[encoder["inputs"]["rows"]])
         latency = json.loads((tree / "latency.json").read_text())
         self.assertEqual({row["what"] for row in latency["rows"]}, {"native", "onnxruntime", "onnxruntime optimised"})
+        shown = self.expect(self.sabath.run("report", "pair", "--format", "latency", "--json")).record["latency"]
+        self.assertEqual({(row["model"], row["batch"]) for row in shown["rows"]}, {("encoder", 1), ("encoder", 40), ("forest", 1), ("forest", 32)})
+        self.assertEqual(len(shown["machines"]), 1)
         # Found again, without an engine; another opset is another asset.
         self.sabath.environment["SABATH_ORT"] = "/nowhere"
         again = self.convert(*wanted, "-o", "pair")
         self.assertEqual((again["was_there"], again["key"], again["manifest"]), (True, made["key"], made["manifest"]))
-        self.assertIn("pair", self.expect(self.sabath.run("info", "pair")).out)
+        self.assertIn("pair", self.expect(self.sabath.run("list", "--kind", "model")).out)
+        self.assertEqual(self.expect(self.sabath.run("info", "pair", "--json")).record["assets"][0]["kind"], "model")
         other = self.convert(*wanted, "--opset", "12", "-n")
         self.assertNotEqual(other["key"], made["key"])
         self.sabath.environment["SABATH_ORT"] = clients.run(FIND).stdout.strip()

@@ -1,5 +1,5 @@
-// What a stranger may hand over with a converted model: a proof, and a task file. Any text is refused as `invalid`, or
-// read into values with which nothing outside the asset is named.
+// What a stranger may hand over with a converted model: a proof, latencies, and a task file. Any text is refused as
+// `invalid`, or read into values with which nothing outside the asset is named.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "convert/proof.h"
+#include "report/latency_table.h"
 #include "sabath/error.h"
 #include "task/plan.h"
 
@@ -33,6 +34,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     for (const sabath::ReadModel& model : sabath::parse_proof(text, "proof.json").models) {
       for (const auto& [path, digest] : model.files) check(path.find("..") != 0 && path.front() != '/');
     }
+  });
+  invalid_or([&] {
+    const sabath::LatencyTable table({{"a", sabath::parse_latency(text, "latency.json")}});
+    check(sabath::is_utf8(table.text()) && sabath::is_utf8(table.markdown()));
+    static_cast<void>(table.csv());
+    static_cast<void>(table.json());
   });
   invalid_or([&] { static_cast<void>(sabath::plan_task(text, "task.yaml")); });
   return 0;

@@ -27,7 +27,7 @@ ConvertModel model_of(const JsonValue& value, std::string_view origin) {
   JsonObject object(value, origin, "a model", FailureKind::usage);
   ConvertModel model;
   model.model = object.text("model");
-  model.from = object.text("from");
+  model.from = object.try_text("from").value_or("");
   model.code = object.try_text("code").value_or("");
   model.dummy = paths_of(object, "dummy");
   model.data = paths_of(object, "data");
@@ -98,6 +98,7 @@ Json call_convert(Session& session, JsonObject& request, EventSink& events, std:
   asked.relative = try_figure(request, "relative");
   asked.precision = request.try_text("precision").value_or("");
   asked.seed = request.try_uint("seed").value_or(0);
+  asked.merge = request.flag("merge");
   asked.fixed_batch = request.flag("fixed_batch");
   asked.as = request.try_text("as").value_or("");
   asked.memory_bytes = request.try_size("memory").value_or(0);

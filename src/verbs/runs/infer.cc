@@ -3,16 +3,23 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/wording.h"
+#include "convert/sources.h"
+#include "formats/onnx.h"
 #include "infer/inference.h"
+#include "record/latency.h"
+#include "run/machine.h"
 #include "sabath/asset_file.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
+#include "sabath/views.h"
 #include "verbs/request.h"
 #include "verbs/verb.h"
 
@@ -77,6 +84,98 @@ bool is_file_name(const std::string& model) {
   return model.find('/') != model.npos || model.ends_with(".onnx");
 }
 
+// The seconds of each batch. The first one pays for what the runtime does once, the last one may be shorter.
+class BatchTimes {
+ public:
+  void add(std::uint64_t samples, double seconds) {
+    if (seconds_.size() < batches_max) seconds_.push_back(seconds);
+    samples_.push_back(samples);
+    if (samples_.size() > 2) samples_.erase(samples_.begin());
+  }
+
+  [[nodiscard]] LatencyRow row(const InferRequest& request, std::uint64_t batch) const {
+    LatencyRow row;
+    for (const std::string& model : request.models) {
+      const fs::path path = model.find(':') == model.npos ? model : model.substr(model.find(':') + 1);
+      row.model += (row.model.empty() ? "" : "+") + (path.extension() == ".onnx" ? path.stem() : path).native();
+    }
+    row.what = request.optimise ? optimised_latency : plain_latency;
+    row.provider = "cpu";
+    row.set = "samples";
+    row.batch = static_cast<std::int64_t>(batch);
+    row.threads = request.threads > 0 ? request.threads : std::max(1U, std::thread::hardware_concurrency());
+    std::vector<double> full = seconds_;
+    const bool is_cut = samples_.size() == 2 && samples_[1] - samples_[0] < batch;
+    if (is_cut) full.pop_back();
+    row.warm_up = full.size() > 1 ? 1 : 0;
+    full.erase(full.begin(), full.begin() + static_cast<std::ptrdiff_t>(row.warm_up));
+    row.calls = full.size();
+    std::ranges::sort(full);
+    if (full.empty()) return row;
+    row.median_seconds = full[full.size() / 2];
+    row.p95_seconds = full[std::min(full.size() - 1, full.size() * 95 / 100)];
+    return row;
+  }
+
+  void append_to(const fs::path& file, const InferenceDone& done) const {
+    std::string lines;
+    for (std::size_t i = 0; i < seconds_.size(); ++i)
+      lines += fmt::format(":::SABATH {{\"step\":{},\"values\":{{\"latency_seconds\":{}}}}}\n", i, seconds_[i]);
+    if (done.run_seconds > 0)
+      lines += fmt::format(":::SABATH {{\"values\":{{\"samples_per_second\":{},\"samples\":{}}}}}\n",
+                           static_cast<double>(done.samples) / done.run_seconds, done.samples);
+    Fd fd = open_file(file, O_WRONLY | O_APPEND | O_CREAT);
+    write_all(fd.get(), std::as_bytes(std::span(lines)), file);
+    close_file(std::move(fd), file);
+  }
+
+ private:
+  static constexpr std::size_t batches_max = 100'000;
+  std::vector<double> seconds_;
+  std::vector<std::uint64_t> samples_;  // done after each of the last two
+};
+
+// The model's file in the asset's view; empty: it has none here.
+fs::path viewed(Session& session, const std::string& name) {
+  const auto colon = name.starts_with("sha256:") ? name.find(':', 7) : name.find(':');
+  if (colon == name.npos && name.starts_with("sha256:")) return {};
+  try {
+    NoEvents unheard;
+    const fs::path tree = find_path(session, {name.substr(0, colon), ""}, unheard).path;
+    if (colon != name.npos) {
+      const fs::path file = tree / RelativePath::parse(name.substr(colon + 1)).text();
+      return try_stat(file) ? file : fs::path();
+    }
+    const OpenAsset asset(session, name);
+    for (const PlacedFile& each : asset.files()) {
+      if (each.path.ends_with(".onnx") && try_stat(tree / each.path)) return tree / each.path;
+    }
+  } catch (const Error&) {  // what is read without a view says what is missing
+  }
+  return {};
+}
+
+// The files beside the model in which its weights stand.
+std::vector<std::pair<std::string, Sha256>> weights_beside(const fs::path& file) {
+  const GraphFacts graph = read_onnx(file).graph;
+  const std::string name = printable(file.native(), 4096);
+  if (graph.external_outside)
+    throw Error(FailureKind::invalid, name + " names weights outside its directory", "no such file is read");
+  std::vector<std::pair<std::string, Sha256>> weights;
+  for (const std::string& each : graph.external_data) {
+    const auto path = RelativePath::try_parse(each);
+    const fs::path beside = path ? file.parent_path() / path->text() : fs::path();
+    const auto status = path ? try_stat(beside) : std::nullopt;
+    if (!status || !S_ISREG(status->st_mode)) {
+      throw Error(FailureKind::not_found,
+                  fmt::format("{} names weights in {}, which is not there", name, printable(each)),
+                  "it belongs beside the model");
+    }
+    weights.emplace_back(each, sha256_of_file(beside));
+  }
+  return weights;
+}
+
 std::vector<std::string> texts_of(const std::vector<TensorSlot>& slots) {
   std::vector<std::string> texts;
   for (const TensorSlot& slot : slots) texts.push_back(text_of(slot));
@@ -112,16 +211,29 @@ InferRecord infer(Session& session, const InferRequest& request, EventSink&, std
   wanted.out = request.output;
   wanted.batch = request.batch;
   for (const std::string& name : request.models) {
-    const auto bytes = is_file_name(name) ? bytes_of_file(name) : bytes_of_asset(session, name);
     OrtOptions options;
     options.threads = request.threads;
     options.optimise = request.optimise;
-    const OrtModel& model = *models.emplace_back(std::make_unique<OrtModel>(runtime, bytes, name, options));
-    record.models.push_back({name, sha256(bytes), texts_of(model.inputs()), texts_of(model.outputs())});
+    const fs::path file = is_file_name(name) ? fs::path(name) : viewed(session, name);
+    const auto bytes = is_file_name(name) ? bytes_of_file(name) : bytes_of_asset(session, name);
+    auto weights = file.empty() ? std::vector<std::pair<std::string, Sha256>>() : weights_beside(file);
+    const OrtModel& model =
+        *models.emplace_back(weights.empty() ? std::make_unique<OrtModel>(runtime, bytes, name, options)
+                                             : std::make_unique<OrtModel>(runtime, file, name, options));
+    record.models.push_back(
+        {name, sha256(bytes), texts_of(model.inputs()), texts_of(model.outputs()), std::move(weights)});
     wanted.models.push_back(&model);
   }
+  BatchTimes times;
   const InferenceDone done = infer(
-      wanted, [](std::uint64_t) {}, stop);
+      wanted, [&](std::uint64_t samples, double seconds) { times.add(samples, seconds); }, stop);
+  const LatencyRow row = times.row(request, done.batch);
+  record.median_seconds = row.median_seconds;
+  record.p95_seconds = row.p95_seconds;
+  const auto variable = [&](const std::string& name) { return environment.get(name); };
+  if (!request.latency_file.empty())
+    write_text_atomically(request.latency_file, latency_text({row}, describe_machine(variable, stop)));
+  if (!request.metrics_file.empty()) times.append_to(request.metrics_file, done);
   record.result = text_of(done.output);
   record.samples = done.samples;
   record.batches = done.batches;
@@ -138,6 +250,8 @@ Json json_of(const InferRecord& record) {
   for (const InferModel& model : record.models) {
     json["models"].push_back(
         {{"name", model.name}, {"sha256", model.sha256.hex()}, {"inputs", model.inputs}, {"outputs", model.outputs}});
+    for (const auto& [file, digest] : model.weights)
+      json["models"].back()["weights"].push_back({{"file", file}, {"sha256", digest.hex()}});
   }
   json["runtime"] = {
       {"name", "onnxruntime"}, {"version", record.runtime_version}, {"file", record.runtime_file.string()}};
@@ -150,6 +264,8 @@ Json json_of(const InferRecord& record) {
   json["bytes_written"] = record.bytes_written;
   json["load_seconds"] = record.load_seconds;
   json["run_seconds"] = record.run_seconds;
+  json["median_seconds"] = record.median_seconds;
+  json["p95_seconds"] = record.p95_seconds;
   json["exit"] = record.exit;
   return json;
 }
@@ -172,6 +288,7 @@ Json call_infer(Session& session, JsonObject& request, EventSink& events, std::s
   wanted.batch = request.try_uint("batch").value_or(0);
   wanted.threads = threads_of(request);
   wanted.optimise = !request.flag("as_it_is");
+  wanted.latency_file = request.try_text("latency").value_or("");
   wanted.environment = environment_in(request);
   request.finish();
   return json_of(infer(session, wanted, events, std::move(stop)));

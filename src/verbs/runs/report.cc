@@ -14,6 +14,7 @@
 #include "sabath/error.h"
 #include "sabath/path.h"
 #include "verbs/records.h"
+#include "verbs/runs/latency_report.h"
 #include "verbs/runs/report_output.h"
 #include "verbs/verb.h"
 
@@ -85,7 +86,8 @@ int judge_all(const std::vector<Run>& runs, const std::vector<Expectation>& expe
 
 }  // namespace
 
-ReportRecord report(Session&, const ReportRequest& request, EventSink& events, std::stop_token stop) {
+ReportRecord report(Session& session, const ReportRequest& request, EventSink& events, std::stop_token stop) {
+  if (request.format == latency_format) return report_latencies(session, request, events);
   std::vector<Expectation> expectations;
   for (const std::string& text : request.expectations) expectations.push_back(parse_expectation(text));
   const Exporter& exporter = request.format.empty() ? exporter_for(request.file) : exporter_named(request.format);
@@ -109,6 +111,7 @@ ReportRecord report(Session&, const ReportRequest& request, EventSink& events, s
 std::vector<ReportFormat> report_formats() {
   std::vector<ReportFormat> formats;
   for (const Exporter* const one : exporters()) formats.push_back({std::string(one->name), one->takes_fields});
+  formats.push_back({std::string(latency_format), false});
   return formats;
 }
 
@@ -121,10 +124,13 @@ Json json_of(const ReportRecord& record) {
                             {"value", one.value ? json_number(*one.value) : Json(nullptr)},
                             {"met", one.met}});
   }
+  const Json output = record.output.empty() ? Json(nullptr) : Json(printable(record.output.string(), 4096));
+  if (!record.latency.empty())
+    return {{"schema", 1}, {"latency", Json::parse(record.latency)}, {"output", output}, {"exit", record.exit}};
   return {{"schema", 1},
           {"runs", std::move(runs)},
           {"expectations", std::move(expectations)},
-          {"output", record.output.empty() ? Json(nullptr) : Json(printable(record.output.string(), 4096))},
+          {"output", output},
           {"exit", record.exit}};
 }
 

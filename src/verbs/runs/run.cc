@@ -26,6 +26,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
+Consent consent_to_graph() {
+  Consent consent;
+  consent.verdict.by = "no code";
+  return consent;
+}
+
 // A run starts ranks of its own.
 ResolvedRun resolve_alone(const RunCall& call) {
   if (const Comm* ranks = call.session.ranks(); ranks != nullptr && ranks->size() > 1) {
@@ -111,6 +117,9 @@ RunRequest run_request_in(JsonObject& asked) {
   take("set_from", request.settings_file);
   request.arguments = asked.texts("arguments");
   take("mode", request.mode);
+  take("engine", request.engine);
+  request.inputs = asked.texts("input");
+  take("from", request.from);
   take("run_dir", request.directory);
   take("at", request.stage);
   take("stage_record", request.stage_record);
@@ -141,11 +150,15 @@ RunsRecord run(Session& session, const RunRequest& request, EventSink& events, s
   const ResolvedRun run = resolve_alone(call);
   RunsRecord record;
   record.path = place_of(call, run);
-  const Consent consent = ask_consent(call, run);
-  const RunEnvironment environment = prepare_environment(call, run);
+  // A graph is data, and so are the samples that it is given: no code of theirs runs.
+  const Consent consent = run.by_ort ? consent_to_graph() : ask_consent(call, run);
+  RunEnvironment environment = prepare_environment(call, run);
   RunAssets assets = bring_assets(call, run);
-  check_consent(call, run, consent, assets.all);
-  ask_data_consent(call, run, consent, assets);
+  if (!run.by_ort) {
+    check_consent(call, run, consent, assets.all);
+    ask_data_consent(call, run, consent, assets);
+  }
+  if (!assets.from.empty()) environment.variables["SABATH_FROM"] = assets.from;
   if (!request.stage_record.empty()) assets.times.stage = staging_seconds(request.stage_record, assets.all.back());
   for (const Variant& variant : run.variants) {
     const fs::path directory = directory_of(run, record.path, variant);
@@ -166,13 +179,15 @@ RunForecast foresee(Session& session, const RunRequest& request, EventSink& even
   const RunCall call{session, request, events, std::move(stop), true};
   const ResolvedRun run = resolve_alone(call);
   RunAssets assets = foresee_assets(call, run);
-  const RunEnvironment environment = prepare_environment(call, run);
+  RunEnvironment environment = prepare_environment(call, run);
+  if (!assets.from.empty()) environment.variables["SABATH_FROM"] = assets.from;
   const fs::path place = place_of(call, run);
   RunForecast forecast;
   forecast.to_fetch = assets.to_fetch;
   forecast.code = assets.source;
-  const Consent consent = foresee_consent(session.settings(), request.environment, run.model, run.steps);
-  foresee_data_consent(call, run, consent, assets);
+  const Consent consent =
+      run.by_ort ? consent_to_graph() : foresee_consent(session.settings(), request.environment, run.model, run.steps);
+  if (!run.by_ort) foresee_data_consent(call, run, consent, assets);
   forecast.trust = {consent.verdict.by, consent.code.origin, consent.code.commit, consent.code.digest.prefixed(),
                     text_of(consent.code)};
   forecast.copies_code = !assets.source.empty() && uses_source(run.steps);

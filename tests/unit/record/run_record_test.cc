@@ -52,6 +52,19 @@ TEST(RunRecord, IsReadBackAsItWasWritten) {
   EXPECT_EQ(facts_of(*record.machine), (Facts{{"cpu", "EPYC"}, {"memory_bytes", "1099511627776"}}));
 }
 
+TEST(RunRecord, AGraphsRunIsReadBackAsItWasWritten) {
+  auto json = nlohmann::ordered_json::parse(written);
+  json["assets"][0]["role"] = "from";
+  json["inputs"] = {{{"name", "x"}, {"path", "/x.npy"}, {"sha256", "sha256:aa"}}};
+  json["results"] = {{{"name", nullptr}, {"path", "work/result.npy"}, {"sha256", nullptr}}};
+  const RunRecord record = parse(json.dump());
+  EXPECT_EQ(to_json(record).dump(), json.dump());
+  EXPECT_EQ(record.assets->at(0).role, "from");
+  EXPECT_EQ(record.results.at(0).path, "work/result.npy");
+  for (const char* const key : {"inputs", "results"}) json[key] = {1, nullptr, "x", {{"path", {}}}};
+  EXPECT_EQ(parse(json.dump()).inputs.size(), 4U);
+}
+
 TEST(RunRecord, WhatAnotherProgramLeftOutIsNotKnown) {
   const RunRecord record = parse(R"({"id":"x","config":{"lr":0.1,"net":{"depth":3}},"mood":{"of":"all"}})");
   EXPECT_FALSE(record.started || record.finished || record.ranks || record.recipe || record.assets || record.source ||

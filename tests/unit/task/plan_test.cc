@@ -72,6 +72,13 @@ TEST(TaskPlan, SearchAndLoad) {
 TEST(TaskPlan, WhatMeansNothingIsToldWithItsLine) {
   EXPECT_EQ(refusal("general_args:\n  task: conversion\n  backends: [pt]\n"),
             "t.yaml:3: unknown key \"general_args.backends\" (did you mean general_args.backend?)");
+  // The papers' third group, with the reason and its line.
+  EXPECT_EQ(refusal("general_args: {tag: mlcube,\n  task: container}\ndevice_args: {device: gpu}\n"
+                    "task_args: {build_file: f, build_tag: image, volume: /app}\n"),
+            "t.yaml:2: an image is made by programs of its own, which run what its build file says: that is not done "
+            "here");
+  EXPECT_EQ(refusal("general_args: {task: load}\ntask_args:\n  model_name: a\n  volume: /app\n"),
+            "t.yaml:4: \"model_args.volume\" is of a container task");
   EXPECT_EQ(refusal("general_args:\n  task: fly\n"), "t.yaml:2: there is no task \"fly\"");
   EXPECT_EQ(refusal("general_args: {task: [a, b]}\n"), "t.yaml:1: \"general_args.task\" is one value, and no list");
   EXPECT_NE(

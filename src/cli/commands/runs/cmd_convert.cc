@@ -23,7 +23,7 @@ struct Options {
   std::optional<std::string> check, as, time, absolute, relative;
   std::string stochastic, precision, trust;
   std::optional<std::uint64_t> opset, seed, memory;
-  bool fixed_batch = false, dry_run = false;
+  bool fixed_batch = false, merge = false, dry_run = false;
 };
 
 std::vector<std::string> split(const std::string& list) {
@@ -70,23 +70,37 @@ void take_data(const std::string& text, ConvertModel& model) {
   if (counted) model.samples = parse_count(text.substr(colon + 1), 1 << 20, "the number of samples");
 }
 
+// The chain's inputs are those of its first model, its outputs those of its last.
+void take_chain(const std::vector<std::string>& models, const Options& options, ConvertRequest& request) {
+  if (!options.from.empty() || !options.code.empty())
+    throw Error(FailureKind::usage, "--merge is of ONNX models: it takes no --from and no --code");
+  for (const std::string& name : models) request.models.emplace_back().model = name;
+  ConvertModel& first = request.models.front();
+  first.dummy = paths_of(of_model(options.dummy, 0, 1, false, "--dummy"));
+  take_data(of_model(options.data, 0, 1, false, "--data"), first);
+  first.input_names = split(of_model(options.input_names, 0, 1, false, "--input-names"));
+  request.models.back().output_names = split(of_model(options.output_names, 0, 1, false, "--output-names"));
+}
+
 ConvertRequest request_of(const Context& context, const Options& options) {
   ConvertRequest request;
   const auto models = split(options.models);
   const std::size_t count = models.size();
-  for (std::size_t i = 0; i < count; ++i) {
+  request.merge = options.merge;
+  for (std::size_t i = 0; i < count && !options.merge; ++i) {
     ConvertModel& model = request.models.emplace_back();
     model.model = models[i];
     model.from = of_model(options.from, i, count, true, "--from");
     if (model.from.empty())
       throw Error(FailureKind::usage, "what the model was made with is not said",
-                  "--from pytorch, sklearn, keras or onnx");
+                  "--from pytorch, sklearn, keras, xgboost or onnx");
     model.code = of_model(options.code, i, count, false, "--code");
     model.dummy = paths_of(of_model(options.dummy, i, count, false, "--dummy"));
     take_data(of_model(options.data, i, count, false, "--data"), model);
     model.input_names = split(of_model(options.input_names, i, count, false, "--input-names"));
     model.output_names = split(of_model(options.output_names, i, count, false, "--output-names"));
   }
+  if (options.merge) take_chain(models, options, request);
   request.opset = options.opset;
   request.stochastic = options.stochastic;
   request.absolute = number_of(options.absolute, "--atol");
@@ -168,8 +182,9 @@ int run(Context& context, const Options& options) {
 Action declare(OptionSet& set) {
   const auto options = std::make_shared<Options>();
   set.optional_argument("MODELS", options->models, "a file, an asset with one, or ASSET:PATH; an ensemble: A,B,...");
-  set.option("--from", "ENGINE", options->from,
-             "what made it: pytorch, sklearn, keras, onnx, or an engine of your own (once, or for each model)");
+  set.option(
+      "--from", "ENGINE", options->from,
+      "what made it: pytorch, sklearn, keras, xgboost, onnx, or an engine of your own (once, or for each model)");
   set.option("--code", "FILE.py:NAME", options->code,
              "what builds a PyTorch model, whose weights MODEL has (for each)");
   set.option("--dummy", "FILE[,FILE]", options->dummy,
@@ -179,6 +194,7 @@ Action declare(OptionSet& set) {
   set.option("--input-names", "NAME[,NAME]", options->input_names, "of the converted model (for each)");
   set.option("--output-names", "NAME[,NAME]", options->output_names, "of the converted model (for each)");
   set.count("--opset", "N", 1000, options->opset, "of ONNX (default: the engine's)");
+  set.flag("--merge", options->merge, "a chain of ONNX models becomes one graph; the proof names all of them");
   set.flag("--fixed-batch", options->fixed_batch, "as many samples as the dummy input has, and no other number");
   set.option("--atol", "X", options->absolute, "the tolerance, absolute (default: by the outputs' type)");
   set.option("--rtol", "X", options->relative, "the tolerance, relative to the original's value");
@@ -206,6 +222,7 @@ constexpr Verb convert_verb{
     "sabath convert model.pt --from pytorch --data x.npy -o mine         TorchScript; the samples are x.npy's\n"
     "sabath convert w.pth --from pytorch --code net.py:Net --dummy one.npy --data x.npy:64\n"
     "sabath convert enc.pt,forest.pkl --from pytorch --from sklearn --data x.npy --data z.npy --trust once\n"
+    "sabath convert enc:enc.onnx,dec:dec.onnx --merge --data x.npy -o both\n"
     "sabath convert --check mine                                         exit 7 if anything was touched",
     "An engine exports the model and writes what the original gives; sabath runs the converted model in ONNX Runtime "
     "(SABATH_ORT, or the active environment's) and compares, on real samples, random ones and zeros, by a tolerance "

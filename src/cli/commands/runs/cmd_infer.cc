@@ -14,7 +14,7 @@ namespace {
 namespace cmd_infer {
 
 struct Options {
-  std::string models, output, result;
+  std::string models, output, result, latency;
   std::vector<std::string> inputs;
   std::optional<std::uint64_t> batch, threads;
   bool as_it_is = false;
@@ -46,6 +46,8 @@ InferRequest request_of(const Options& options, const Environment& environment) 
   request.batch = options.batch.value_or(0);
   request.threads = static_cast<unsigned>(options.threads.value_or(0));
   request.optimise = !options.as_it_is;
+  request.latency_file = options.latency;
+  request.metrics_file = environment.get("SABATH_METRICS").value_or("");  // in a run
   request.environment = environment;
   return request;
 }
@@ -74,6 +76,8 @@ Action declare(OptionSet& set) {
   set.count("--batch", "N", 1 << 20, options->batch,
             "samples at a time (default: as the model says, or 16 MiB of them)");
   set.count("--threads", "N", 1024, options->threads, "threads in an operator (default: the runtime's choice)");
+  set.option("--latency", "FILE", options->latency,
+             "write the batches' latency there, for `sabath report --format latency`");
   set.flag("--as-it-is", options->as_it_is, "do not let the runtime optimise the graph");
   return [options](Context& context) { return run(context, *options); };
 }

@@ -68,7 +68,7 @@ int run(Context& context, Options& options) {
 Action declare(OptionSet& set) {
   const auto options = std::make_shared<Options>();
   set.arguments("RUN", options->request.runs, true,
-                "a run's directory, a log, CSV or JSON-lines file, or what a tracker keeps");
+                "a run's directory, a log, CSV or JSON-lines file, or what a tracker keeps; of latency also an asset");
   set.choice("--format", names_of_formats(), options->request.format,
              "what to write (default: what FILE's name says, else text)");
   set.option("-o,--output", "FILE", options->file, "write there; of mlflow and tensorboard, a directory");
@@ -102,7 +102,8 @@ const Verb report_verb{
     "sabath report run_a run_b -o runs.svg                both in one figure\n"
     "sabath report run_a -o run.html                      one file, no network\n"
     "sabath report run_a --expect 'min(val_mae)<=0.124'   exit 7 if not\n"
-    "sabath report run_a --format mlflow -o mlruns        for `mlflow ui`",
+    "sabath report run_a --format mlflow -o mlruns        for `mlflow ui`\n"
+    "sabath report net other/latency.json --format latency    models' latencies, machines side by side",
     cmd_report::details(),
     false,
     cmd_report::declare,

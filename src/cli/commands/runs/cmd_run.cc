@@ -90,6 +90,12 @@ Action declare(OptionSet& set) {
              "a setting of the recipe; KEY=A,B makes one run for each value");
   set.option("--set-from", "FILE", options->settings_file, "settings from a JSON or YAML file; --set wins");
   set.choice("--mode", {"train", "infer"}, options->request.mode, "which run set of the recipe");
+  set.choice("--engine", {"ort"}, options->request.engine,
+             "run the model's ONNX graph in ONNX Runtime, and no step of a recipe; MODEL may be NAME:PATH");
+  set.option("--input", "[NAME=]FILE", options->request.inputs,
+             "of --engine ort: the samples, in the dataset if one is named (repeats)");
+  set.option("--from", "ASSET", options->request.from,
+             "an asset that the program starts from, such as weights: SABATH_FROM, {from.path}");
   set.option("--run-set", "KEY", options->request.run_set, "the run set with this key (default: the dataset's)");
   set.option("--run-dir", "DIR", options->directory, "where the record is made (default: run_MODEL_DATASET_ID here)");
   set.option("--at", "DIR", options->stage, "read the dataset that was staged at DIR (default: SABATH_STAGE)");
@@ -123,6 +129,8 @@ constexpr Verb run_verb{
     "run a model on verified bytes, and keep a record of it",
     "sabath run cosmoflow-nano                        fetch what is not here, verify, train\n"
     "sabath run cosmoflow-nano --set lr=0.01,0.001    one run for each value\n"
+    "sabath run cosmoflow-nano --from weights         go on from another asset, which the record names\n"
+    "sabath run net --engine ort --input x.npy        its ONNX graph, with latencies\n"
     "sabath run cosmoflow --ranks 8 --nodes 2         in a batch job, by its launcher\n"
     "sabath run ptychonn -n                           what would run\n"
     "sabath run cosmoflow-nano -- --seed 7            more arguments for the program",
