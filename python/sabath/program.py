@@ -49,9 +49,9 @@ def find() -> str:
 
 def options_of(values: Dict[str, Any]) -> Iterator[str]:
     """The command line's options: run_dir="x" is --run-dir x, True is the option alone, a list gives it again, a dict is
-    KEY=VALUE for each key, and None is none."""
+    KEY=VALUE for each key, and None is none. What is a word of Python's has an underscore behind it: from_="weights"."""
     for key, value in values.items():
-        option = f"--{key.replace('_', '-')}"
+        option = f"--{key.rstrip('_').replace('_', '-')}"
         if isinstance(value, dict):
             value = [f"{name}={each}" for name, each in value.items()]
         if value is True:

@@ -162,7 +162,8 @@ class Session:
 
     def run(self, model: str, dataset: Optional[str] = None, *, arguments: Sequence[str] = (), **options: Any) -> Record:
         """Runs a model on verified bytes; the record of its runs (docs/runs.md). `options`: those of `sabath run`:
-        set={"lr": 0.01}, mode="infer", run_dir="runs/1", ranks=8, no_fetch=True, ... Raises ProgramFailed, ..."""
+        set={"lr": 0.01}, mode="infer", run_dir="runs/1", ranks=8, no_fetch=True, from_="weights", or engine="ort" with
+        input={"x": "x.npy"}, ... Raises ProgramFailed, ..."""
         command = [
             *program.options_of(options),
             model,
@@ -196,7 +197,7 @@ class Session:
     def convert(self, model: Any, from_engine: str, *, data: Any = (), dummy: Any = (), code: str = "", samples: int = 0,
                 input_names: Names = (), output_names: Names = (), as_name: Optional[str] = None, progress: Any = None,
                 **request: Any) -> Record:  # fmt: skip
-        """Converts a model to ONNX, with a proof (docs/convert.md). `from_engine`: "pytorch", "sklearn", "keras", "onnx".
+        """Converts a model to ONNX, with a proof (docs/convert.md). `from_engine`: "pytorch", "sklearn", "keras", "onnx", ...
         `data`, `dummy`: .npy files, one for each input; `code`: "FILE.py:NAME". `request`: opset, stochastic, absolute,
         relative, precision, seed, fixed_batch, memory (bytes), time (seconds), trust. Several models: sabath.call("convert",
         models=[...]). Raises HashMismatch where it is not equal (its record has the findings), NeedsLogin without trust."""
@@ -208,14 +209,14 @@ class Session:
     def infer(self, models: Names, input: Any, output: Any, **request: Any) -> Record:
         """Runs ONNX models over samples, one after the other (docs/infer.md). `models`: .onnx files, assets, ASSET:PATH.
         `input`: a file of samples, or a dict of files by the names of the first model's inputs. `request`: result, batch,
-        threads, as_it_is. Raises UsageError for what does not fit, before anything runs."""
+        threads, as_it_is, latency (a file that report(format="latency") reads). Raises UsageError for what does not fit, before anything runs."""
         given = {"inputs": {name: os.fspath(file) for name, file in input.items()}} if isinstance(input, dict) else {
             "input": os.fspath(input)}  # fmt: skip
         return self._work("infer", {"models": _list(models), "output": os.fspath(output), **given, **request})
 
     def report(self, runs: Names, **request: Any) -> Record:
         """The series of runs, and a report of them: format="html", file="loss.svg", metric=["loss"],
-        expect=["val_mae<=0.2"], ... as in docs/library.md. Raises HashMismatch if an expectation is not met."""
+        expect=["val_mae<=0.2"], ... as in docs/library.md. Of format="latency" assets, too: the record has the table. Raises HashMismatch if an expectation is not met."""
         return self._work("report", {"runs": _list(runs), **request})
 
     def log_metrics(self, values: Optional[Dict[str, float]] = None, *, epoch: Optional[int] = None,

@@ -151,7 +151,8 @@ Json call_report(Session& session, JsonObject& asked, EventSink& events, std::st
   request.patterns = asked.texts("pattern");
   request.all_rows = asked.flag("all");
   asked.finish();
-  if (!request.format.empty() && request.file.empty()) asked.fail("format", "is of a report that no file is named for");
+  if (!request.format.empty() && request.format != latency_format && request.file.empty())
+    asked.fail("format", "is of a report that no file is named for");
   return json_of(report(session, request, events, std::move(stop)));
 }
 
