@@ -132,6 +132,20 @@ class Recipes(Keepers):
         self.catalogue("rm", "gone", code=3)
 
 
+    def test_a_removed_recipe_of_the_original_layout_is_remembered(self):
+        root = self.home / "tree"
+        recipe = {"schema": 1, "kind": "dataset", "name": "seedset", "licence": "MIT", "id": "urn:uuid:00000000-0000-4000-8000-000000000001",
+                  "fragments": [{"id": "a", "type": "file", "path": "f.bin", "urls": [self.url + "3"]}]}  # fmt: skip
+        place(root / "var/sabath/assets/lab/datasets/s/seedset.json", json.dumps(recipe).encode())
+        self.sabath.environment["SABATH_ROOT"] = str(root)
+        stone = pathlib.Path(self.catalogue("rm", "seedset", "--why", "moved").out.strip())
+        self.assertEqual(stone.parent, root / "var/sabath/assets/lab/removed")
+        for name in ("seedset", recipe["id"]):
+            (found,) = self.run_it("info", "--json", name).record["removed"]
+            self.assertEqual((found["why"], found["licence"]), ("moved", "MIT"))
+        self.catalogue("new", "other", "--url", "https://h.example/x", f"id={recipe['id']}", code=2)
+
+
 class Sharing(Keepers):
     def setUp(self):
         super().setUp()
