@@ -12,6 +12,7 @@
 
 #include "sabath/catalogues.h"
 #include "sabath/environment.h"
+#include "sabath/harvested.h"
 #include "sabath/recipe.h"
 #include "sabath/session.h"
 
@@ -85,9 +86,8 @@ struct AssetDescription {
   std::string trusted_by;      // how the manifest came to be trusted
   std::filesystem::path path;  // of the view; empty: there is none
   std::string document = {};   // in the format that was asked for
-  // Of a derived asset whose lineage was asked for: the newest step first. The last step's input is where it began, or
-  // what is not known here.
-  std::optional<std::vector<DerivationStep>> lineage = {};
+  std::optional<std::vector<DerivationStep>> lineage = {};  // if asked for; newest first; the last has no known maker
+  std::optional<Harvested> harvested = {};                  // of its files, where they are in the store
   std::string runs_by = {};  // why its code may run, as in run.json; "asks": it is not trusted; empty: it has none
 };
 

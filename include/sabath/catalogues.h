@@ -29,8 +29,8 @@ struct Tombstone {
 
 struct NewRecipeRequest {
   std::string name;
-  std::optional<AssetKind> kind;     // absent: that of `from`, else a dataset
-  std::string from;                  // a recipe, or a document of another standard (docs/metadata.md); empty: none
+  std::optional<AssetKind> kind;  // absent: that of `from`, else a dataset
+  std::string from;  // a recipe's name, or a file or URL: a recipe, a document, a list of sums; empty: none
   std::vector<std::string> changes;  // "KEY=VALUE"
   std::vector<std::string> urls;     // of its files: one fragment each
   std::filesystem::path directory;   // of recipes; empty: the first that can be written

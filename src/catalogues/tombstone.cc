@@ -81,6 +81,17 @@ fs::path put_tombstone(const fs::path& directory, const Tombstone& stone) {
               "take another name");
 }
 
+std::vector<fs::path> tombstone_places(const std::vector<fs::path>& roots, std::vector<fs::path> directories) {
+  constexpr std::size_t places_max = 10'000;
+  for (const fs::path& root : roots) {
+    std::error_code error;
+    fs::directory_iterator at(root / "var" / "sabath" / "assets", error);
+    for (const fs::directory_iterator end; !error && at != end && directories.size() < places_max; at.increment(error))
+      directories.push_back(at->path());
+  }
+  return directories;
+}
+
 std::vector<Tombstone> tombstones_in(const std::vector<fs::path>& directories) {
   std::vector<Tombstone> stones;
   for (const fs::path& directory : directories) {

@@ -20,6 +20,9 @@ namespace sabath {
 // Into DIR/removed, under a name that is free. Durable when it returns.
 std::filesystem::path put_tombstone(const std::filesystem::path& directory, const Tombstone& stone);
 // Of these directories of recipes, the newest first; at most 10,000. Files that are none are passed over.
+// Where recipes of these stand: `directories`, and the catalogues in trees of the original's layout, `roots`.
+[[nodiscard]] std::vector<std::filesystem::path> tombstone_places(const std::vector<std::filesystem::path>& roots,
+                                                                  std::vector<std::filesystem::path> directories);
 [[nodiscard]] std::vector<Tombstone> tombstones_in(const std::vector<std::filesystem::path>& directories);
 // By name, "name@version" or id; the newest first.
 [[nodiscard]] std::vector<Tombstone> tombstones_of(const std::vector<std::filesystem::path>& directories,

@@ -51,7 +51,7 @@ void check_unique(const SessionSettings& settings, const Recipe& recipe, const s
       refuse(recipe, "its sources are those of", other.origin, "the same sources are one asset: edit that recipe");
   }
   if (id.empty()) return;
-  for (const Tombstone& stone : tombstones_in(settings.recipe_directories)) {
+  for (const Tombstone& stone : tombstones_in(tombstone_places(settings.roots, settings.recipe_directories))) {
     if (stone.id == id && to_lower(stone.name) != name)
       refuse(recipe, "its id is that of a removed one,", stone.file.native(),
              "an id is of one asset for ever: take another");

@@ -2,14 +2,21 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
 #include "base/text.h"
 #include "formats/gzip.h"
 #include "formats/inspect_file.h"
+#include "formats/keras.h"
+#include "formats/npy.h"
 #include "formats/tfrecord.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
@@ -22,6 +29,7 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t lines_max = 2000, line_bytes_max = 512, numbers_max = 500, values_shown_max = 16;
 constexpr std::size_t table_head_bytes = 64 * 1024, columns_max = 1000;
+constexpr std::size_t small_datasets_max = 16, small_elements_max = 32;  // of a file, of a dataset
 constexpr std::uint64_t record_bytes_max = 256ULL << 20;
 constexpr std::string_view endings[] = {".h5",          ".hdf5",  ".hdf",      ".he5",       ".nc",
                                         ".nc4",         ".keras", ".npy",      ".npz",       ".onnx",
@@ -58,6 +66,44 @@ std::string text_of_value(const Json& value) {
     text += (text.empty() ? "" : ", ") + *one;
   }
   return text;
+}
+
+// Numbers as extract_into() writes them, by NumPy's name of their type. Empty: other elements than numbers.
+std::vector<double> numbers_of(std::string_view descr, std::string_view bytes) {
+  if (descr.size() != 3 || std::string_view("iuf").find(descr[1]) == descr.npos) return {};
+  const auto size = static_cast<std::size_t>(descr[2] - '0');
+  if (size != 1 && size != 2 && size != 4 && size != 8) return {};
+  std::vector<double> numbers;
+  for (; bytes.size() >= size; bytes.remove_prefix(size)) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, bytes.data(), size);  // little-endian, as this machine's
+    if (descr[1] == 'u') {
+      numbers.push_back(static_cast<double>(word));
+    } else if (descr[1] == 'i') {
+      const unsigned unused = 64 - 8 * static_cast<unsigned>(size);
+      numbers.push_back(static_cast<double>(static_cast<std::int64_t>(word << unused) >> unused));
+    } else if (size == 8) {
+      numbers.push_back(std::bit_cast<double>(word));
+    } else if (size == 4) {
+      numbers.push_back(static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(word))));
+    } else if (size == 2) {
+      numbers.push_back(static_cast<double>(half_to_float(static_cast<std::uint16_t>(word))));
+    }
+  }
+  return numbers;
+}
+
+bool is_small_list(const Json& object) {
+  if (object.value("kind", "") != "dataset" || object.contains("sources")) return false;
+  if (!object.contains("shape") || !object["shape"].is_array() || object["shape"].size() > 1) return false;
+  const auto elements = object["shape"].empty() ? 1 : object["shape"][0].get<std::uint64_t>();
+  return elements > 0 && elements <= small_elements_max;
+}
+
+// Float32 in fewer digits than the double that it became.
+std::string text_of_number(double value) {
+  const auto narrow = static_cast<float>(value);
+  return static_cast<double>(narrow) == value ? fmt::format("{}", narrow) : fmt::format("{}", value);
 }
 
 // The names of a table's first line; none: it holds numbers alone.
@@ -103,6 +149,7 @@ void FileFacts::add(const std::string& key, const std::string& value) {
 }
 
 void FileFacts::add_number(const std::string& key, double value) {
+  if (!std::isfinite(value)) return;
   const auto known = ranges_.find(key);
   if (known == ranges_.end()) {
     if (ranges_.size() < numbers_max) ranges_.emplace(key, std::pair(value, value));
@@ -123,6 +170,7 @@ void FileFacts::read_hdf5(const fs::path& file) {
     throw;
   }
   add("format", "hdf5");
+  std::vector<std::pair<std::string, std::string>> small;  // paths, and names for people
   for (const Json& object : record.at("objects")) {
     std::string name = object.value("path", "");
     name.erase(0, std::min(name.find_first_not_of('/'), name.size()));
@@ -132,6 +180,7 @@ void FileFacts::read_hdf5(const fs::path& file) {
     }
     if (object.value("kind", "") == "dataset" && object.contains("type") && object["type"].is_string())
       add(name + ".dtype", object["type"].get<std::string>());
+    if (is_small_list(object) && small.size() < small_datasets_max) small.emplace_back(object.value("path", ""), name);
     if (!object.contains("attributes")) continue;
     for (const Json& attribute : object["attributes"]) {
       const std::string own = attribute.value("name", ""), key = name.empty() ? own : name + "@" + own;
@@ -141,6 +190,50 @@ void FileFacts::read_hdf5(const fs::path& file) {
       if (value.is_number()) add_number(key, value.get<double>());
     }
   }
+  for (const auto& [path, name] : small) {
+    check();
+    try {
+      read_values(file, path, name);
+    } catch (const Error& error) {
+      if (error.failure().kind == FailureKind::interrupted) throw;  // else text, or damaged: it says nothing
+    }
+  }
+}
+
+// The parameters of a run, as CosmoFlow's physPar: their values, and of several files the range of each column.
+void FileFacts::read_values(const fs::path& file, const std::string& path, const std::string& name) {
+  const Fd room(::memfd_create("values", MFD_CLOEXEC));
+  if (room.get() < 0) return;
+  Hyperslab whole;
+  whole.path = path;
+  const Extracted what = hdf5_.extract(file, whole, {}, 0, stop_);
+  std::string bytes(small_elements_max * sizeof(double), '\0');
+  if (what.bytes > bytes.size()) return;
+  const fs::path out = fmt::format("/proc/{}/fd/{}", ::getpid(), room.get());
+  static_cast<void>(hdf5_.extract(file, whole, out, 0, stop_));
+  const ssize_t got = ::pread(room.get(), bytes.data(), bytes.size(), 0);
+  bytes.resize(static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+  const std::vector<double> numbers = numbers_of(what.descr, bytes);
+  std::vector<std::string> texts;
+  for (const double number : numbers) texts.push_back(text_of_number(number));
+  if (texts.size() <= values_shown_max) add(name, fmt::format("{}", fmt::join(texts, ", ")));
+  for (std::size_t i = 0; i < numbers.size(); ++i)
+    add_number(numbers.size() == 1 ? name : fmt::format("{}[{}]", name, i), numbers[i]);
+}
+
+// Its numbers are no part of the search: they are weights.
+void FileFacts::read_keras(const fs::path& file) {
+  const auto model = try_read_keras(file);
+  if (!model) return;
+  add("format", "keras");
+  add("model", model->kind);
+  add("model.name", model->name);
+  add("keras_version", model->version);
+  for (const auto& [name, shape] : model->inputs) {
+    add("input", name);
+    add((name.empty() ? "input" : name) + ".shape", fmt::format("{}", fmt::join(shape, ",")));
+  }
+  for (const std::string& layer : model->layers) add("layer", layer);
 }
 
 void FileFacts::read_arrays(const fs::path& file) {
@@ -200,6 +293,7 @@ void FileFacts::read(const fs::path& file) {
   if (packed) return;
   if (head_of(file, 8) == "\x89HDF\r\n\x1a\n") return read_hdf5(file);
   if (ends_with_one(name, {".npy", ".npz", ".onnx", ".safetensors"})) return read_arrays(file);
+  if (name.ends_with(".keras")) return read_keras(file);
   if (name.ends_with(".csv")) return read_columns(file);
 }
 
@@ -223,7 +317,9 @@ std::vector<std::string> FileFacts::lines() const {
   std::vector<std::string> all = lines_;
   for (const auto& [key, range] : ranges_) {
     if (range.first < range.second && all.size() < lines_max)
-      all.push_back(printable(fmt::format("{}.range={}..{}", key, range.first, range.second), line_bytes_max));
+      all.push_back(
+          printable(fmt::format("{}.range={}..{}", key, text_of_number(range.first), text_of_number(range.second)),
+                    line_bytes_max));
   }
   return all;
 }

@@ -1,6 +1,7 @@
 // What data files say of themselves, as lines to search: attributes, shapes and types of HDF5 and netCDF, of arrays and
-// tensors, inputs and outputs of models, features of records, columns of tables. Heads are read, no data. Files may be
-// hostile: HDF5 is read by a process of its own, and everything has a bound. One thread.
+// tensors, inputs and outputs of models, layers of Keras, features of records, columns of tables. Heads are read, and
+// of data at most small HDF5 datasets of numbers, such as the parameters of a simulation. Files may be hostile: HDF5 is
+// read by a process of its own, and everything has a bound. One thread.
 #pragma once
 
 #include <chrono>
@@ -35,6 +36,8 @@ class FileFacts {
  private:
   void read(const std::filesystem::path& file);
   void read_hdf5(const std::filesystem::path& file);
+  void read_values(const std::filesystem::path& file, const std::string& path, const std::string& name);
+  void read_keras(const std::filesystem::path& file);
   void read_arrays(const std::filesystem::path& file);
   void read_records(const std::filesystem::path& file);
   void read_columns(const std::filesystem::path& file);

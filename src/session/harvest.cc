@@ -47,6 +47,8 @@ std::optional<HarvestedFacts> try_parse_facts(const std::string& text) {
     if (!is_name(facts.name) || kind == std::end(kind_words)) return std::nullopt;
     facts.kind = static_cast<AssetKind>(kind - std::begin(kind_words));
     facts.lines = object.texts("facts");
+    facts.files = object.texts("files");
+    if (facts.files.size() > files_looked_into) facts.files.resize(files_looked_into);
     if (facts.lines.size() > facts_lines_max) facts.lines.resize(facts_lines_max);
     return facts;
   } catch (const Error&) {
@@ -77,6 +79,11 @@ void harvest(Store& store, const Sha256& root, const std::filesystem::path& tree
   } catch (const Error& error) {
     events.on(event::Note{fmt::format("what the files of {} say of themselves is not kept: {}", name, error.what())});
   }
+}
+
+std::optional<HarvestedFacts> harvested_of(const Layout& layout, const Sha256& root) {
+  const auto text = try_facts(layout, root);
+  return text ? try_parse_facts(*text) : std::nullopt;
 }
 
 std::vector<HarvestedFacts> harvested(const Layout& layout) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -17,11 +18,15 @@ struct HarvestedFacts {
   std::string name;
   AssetKind kind = AssetKind::dataset;
   std::vector<std::string> lines;  // file_facts.h
+  std::vector<std::string> files;  // that said them
 };
 
 // `tree`: the directory in which the files of `root` stand. Nothing is done where it is known what they say.
 void harvest(Store& store, const Sha256& root, const std::filesystem::path& tree, const std::string& name,
              AssetKind kind, const std::filesystem::path& program, EventSink& events, const std::stop_token& stop);
+
+// Of one root; nullopt: nothing is known. As below.
+[[nodiscard]] std::optional<HarvestedFacts> harvested_of(const Layout& layout, const Sha256& root);
 
 // Of all assets of a store, at most 2,000. What cannot be read is left out: it is a hint. Throws nothing but
 // std::bad_alloc.

@@ -65,7 +65,8 @@ const UrlDocuments::Found& UrlDocuments::at(const Url& url, const FetcherSet& fe
     return found;
   } catch (const Error& error) {
     if (stop.stop_requested()) throw;
-    return found;  // the fetch of it says why
+    found.error = error;  // the fetch of it says so
+    return found;
   }
   if (!is_utf8(sink.text)) return found;
   // Where a redirect led the document's own relative URLs stand; a rewrite rule leads there without its author's word.

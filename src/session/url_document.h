@@ -10,6 +10,7 @@
 
 #include "fetch/decide/rewrite.h"
 #include "recipe/document.h"
+#include "sabath/error.h"
 #include "sabath/fetcher.h"
 
 namespace sabath {
@@ -21,7 +22,8 @@ class UrlDocuments {
  public:
   struct Found {
     std::optional<DocumentRecipe> recipe;
-    bool leads_on = false;  // a page whose links name the items of a data set (Signposting)
+    bool leads_on = false;            // a page whose links name the items of a data set (Signposting)
+    std::optional<Error> error = {};  // why it cannot be read
   };
 
   // What stands at `url`: none of both where that is something else, or cannot be read. At most 4 MiB are.

@@ -19,6 +19,17 @@ void keep_facts(Store& store, const Sha256& root, const std::string& text) {
 
 bool has_facts(const Layout& layout, const Sha256& root) { return try_lstat(facts_file(layout, root)).has_value(); }
 
+std::optional<std::string> try_facts(const Layout& layout, const Sha256& root) {
+  try {
+    const auto file = facts_file(layout, root);
+    const auto status = try_lstat(file);
+    if (!status || !S_ISREG(status->st_mode)) return std::nullopt;
+    return try_read_text(file, facts_size_max);
+  } catch (const Error&) {
+    return std::nullopt;  // they are hints
+  }
+}
+
 std::vector<std::string> all_facts(const Layout& layout, std::size_t most) {
   std::vector<std::string> texts;
   try {

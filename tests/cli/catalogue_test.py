@@ -71,6 +71,29 @@ class Recipes(Keepers):
         self.assertIn("https://h.example/f.csv", shown.out)
         self.assertIn('"name": "fromdoc"', shown.out)
 
+    def test_a_document_by_its_url(self):
+        """As `fetch URL` reads it: from a server, with relative URLs; or a list of checksums, there and here."""
+        sums = f"{hashlib.sha256(DATA).hexdigest()}  f.bin\n".encode()
+        document = {"@context": "https://schema.org/", "@type": "Dataset", "name": "Wind", "license": "MIT", "colour": "grey",
+                    "distribution": [{"@type": "DataDownload", "contentUrl": "f.bin", "sha256": hashlib.sha256(DATA).hexdigest()}]}  # fmt: skip
+        server = self.serve({"set/f.bin": DATA, "set/SHA256SUMS": sums, "set/wind.json": json.dumps(document).encode()})
+        new = self.catalogue("new", "wind", "--from", server.url("set/wind.json"), "version=2")
+        self.assertIn("not understood", new.err)
+        recipe = json.loads(pathlib.Path(new.out.strip()).read_text())
+        self.assertEqual((recipe["name"], recipe["licence"], recipe["version"]), ("wind", "MIT", "2"))
+        self.expect_tree(self.fetch("wind")["path"], {"f.bin": DATA})
+        again = self.catalogue("new", "wind2", "--from", server.url("set/wind.json"), code=2)
+        self.assertIn("its sources are those of", again.err)
+        self.catalogue("new", "sums", "--from", server.url("set/SHA256SUMS"))
+        self.expect_tree(self.fetch("sums")["path"], {"f.bin": DATA})
+        self.catalogue("new", "here", "--from", server.root / "set/SHA256SUMS")
+        self.expect_tree(self.fetch("here")["path"], {"f.bin": DATA})
+        for url, code, said in ((server.url("set/f.bin"), 12, "describes no asset"), (server.url("set/none.json"), 6, "404"),
+                                (server.url("set/wind.json") + "?token=x", 2, "has a key in its query")):  # fmt: skip
+            self.assertIn(said, self.catalogue("new", "bad", "--from", url, code=code).err)
+        self.assertIn("offline", self.catalogue("new", "bad", "--from", server.url("set/wind.json"), "--offline", code=9).err)
+        self.assertFalse(list(self.sabath.recipes.rglob("bad.json")))
+
     def test_edit_changes_what_is_said_and_nothing_else(self):
         file = self.sabath.recipes / "datasets/odd.json"
         place(file, (WRITTEN % (self.url + "2")).encode())
@@ -107,6 +130,20 @@ class Recipes(Keepers):
         refused = self.catalogue("new", "other", "--url", "https://h.example/x", f"id={identity}", code=2)
         self.assertIn("removed one", refused.err)
         self.catalogue("rm", "gone", code=3)
+
+
+    def test_a_removed_recipe_of_the_original_layout_is_remembered(self):
+        root = self.home / "tree"
+        recipe = {"schema": 1, "kind": "dataset", "name": "seedset", "licence": "MIT", "id": "urn:uuid:00000000-0000-4000-8000-000000000001",
+                  "fragments": [{"id": "a", "type": "file", "path": "f.bin", "urls": [self.url + "3"]}]}  # fmt: skip
+        place(root / "var/sabath/assets/lab/datasets/s/seedset.json", json.dumps(recipe).encode())
+        self.sabath.environment["SABATH_ROOT"] = str(root)
+        stone = pathlib.Path(self.catalogue("rm", "seedset", "--why", "moved").out.strip())
+        self.assertEqual(stone.parent, root / "var/sabath/assets/lab/removed")
+        for name in ("seedset", recipe["id"]):
+            (found,) = self.run_it("info", "--json", name).record["removed"]
+            self.assertEqual((found["why"], found["licence"]), ("moved", "MIT"))
+        self.catalogue("new", "other", "--url", "https://h.example/x", f"id={recipe['id']}", code=2)
 
 
 class Sharing(Keepers):

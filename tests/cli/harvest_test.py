@@ -4,6 +4,7 @@
 import io
 import json
 import struct
+import zipfile
 
 import h5py
 import numpy
@@ -20,6 +21,26 @@ def universe(seed, shape=(8, 8, 8, 4)):
         file.attrs["universe_tag"] = f"2019-03_a{seed}"
         file.create_dataset("full", data=numpy.zeros(shape, "int16")).attrs["units"] = "cells"
         file.create_dataset("physPar", data=numpy.zeros(4, "f4"))
+    return buffer.getvalue()
+
+
+def parameters(values):
+    buffer = io.BytesIO()
+    with h5py.File(buffer, "w") as file:
+        file["physPar"] = numpy.array(values, "f4")
+        file["redshift"] = numpy.int16(3)
+        file["name"] = "text"
+        file["big"] = numpy.zeros(33)
+    return buffer.getvalue()
+
+
+def keras(layers):
+    """An archive as Keras 3 saves it, without weights."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        text = layers if isinstance(layers, str) else json.dumps({"class_name": "Functional", "config": {"name": "net", "layers": layers}})
+        archive.writestr("config.json", text)
+        archive.writestr("metadata.json", json.dumps({"keras_version": "3.6.0", "date_saved": "2026-01-01@00:00:00"}))
     return buffer.getvalue()
 
 
@@ -62,6 +83,25 @@ class Harvest(Case):
         self.find("seed9=8", code=3)
         self.find("--shape", "8,8,8", code=3)
         self.assertNotIn("column=1", str(self.facts()))
+
+    def test_parameters_and_models(self):
+        """The values of small datasets, their ranges, and the layers of a Keras archive; info marks them as harvested."""
+        self.add("qqpar", {"a.h5": parameters((0.25, -1.5)), "b.h5": parameters((0.5, -1.5))})
+        self.assertEqual(self.find(r"physPar\[0\].range=0.25..0.5"), ["qqpar"])
+        self.assertEqual(self.find("physPar=0.5, -1.5"), ["qqpar"])
+        self.assertEqual(self.find("redshift=3"), ["qqpar"])
+        self.assertNotIn("big=", str(self.facts()))
+        layers = [{"class_name": "InputLayer", "config": {"name": "cube", "batch_shape": [None, 128, None, 4]}},
+                  {"class_name": "Conv3D", "config": {}}, {"class_name": "Sequential", "config": {"layers": [{"class_name": "Dense"}]}}]  # fmt: skip
+        self.add("qqnet", {"m.keras": keras(layers), "cut.keras": keras(layers)[:90], "deep.keras": keras("[" * 5000), "odd.keras": keras({"a": 1})})
+        for words in (["layer=Conv3D"], ["layer=Dense"], ["cube.shape=128,.,4"], ["keras_version=3.6.0"], ["--format", "keras"]):
+            self.assertEqual(self.find(*words), ["qqnet"], words)
+        said = self.expect(self.sabath.run("info", "--json", "qqnet")).record["assets"][0]["harvested"]
+        self.assertIn("layer=Conv3D", said["facts"])
+        self.assertEqual(said["files"], ["m.keras"])
+        self.assertIn("files say", self.expect(self.sabath.run("info", "qqpar")).out)
+        self.sabath.add("qqnone", [fragment(f"file://{self.home}/f.bin", b"x")])
+        self.assertIsNone(self.expect(self.sabath.run("info", "--json", "qqnone")).record["assets"][0]["harvested"])
 
     def test_shapes_of_recipes(self):
         """Without a store, too: the shipped recipe says it."""

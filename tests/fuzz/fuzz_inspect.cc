@@ -7,6 +7,7 @@
 
 #include "expected.h"
 #include "formats/inspect_file.h"
+#include "formats/keras.h"
 #include "formats/onnx.h"
 #include "formats/safetensors.h"
 #include "formats/zip.h"
@@ -28,6 +29,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const sabath::SafeTensors tensors =
         sabath::parse_safetensors(bytes.substr(std::min<std::size_t>(size, 1)), split, "fuzz");
     for (const auto& tensor : tensors.tensors) check(tensor.begin <= tensor.end && tensor.end <= split);
+  });
+  expect_damage_or([&] {
+    const auto cut = bytes.substr(0, bytes.find('\0'));
+    const sabath::KerasModel model =
+        sabath::parse_keras(cut, bytes.substr(cut.size()).substr(cut.size() < size), "fuzz");
+    check(model.layers.size() <= size && model.inputs.size() <= 100);
   });
   expect_damage_or([&] {
     const sabath::ZipArchive archive(file.path());

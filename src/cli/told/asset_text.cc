@@ -106,6 +106,19 @@ void add_step(Facts& facts, const DerivationStep& step) {
   if (!step.script_root.empty()) facts.add("", fmt::format("its code {}", step.script_root));
 }
 
+// The first of them: --json has all.
+void add_harvested(Facts& facts, const AssetDescription& asset) {
+  if (!asset.harvested) return;
+  constexpr std::size_t shown_max = 12;
+  std::vector<std::string> lines = asset.harvested->facts;
+  if (lines.size() > shown_max) {
+    const std::size_t more = lines.size() - shown_max;
+    lines.resize(shown_max);
+    lines.push_back(fmt::format("and {} more", more));
+  }
+  facts.add("its files say", lines);
+}
+
 }  // namespace
 
 std::string text_of(const AssetDescription& asset, std::size_t width) {
@@ -147,6 +160,7 @@ std::string text_of(const AssetDescription& asset, std::size_t width) {
   if (asset.runs_by == "asks") facts.add("code", "asks before it runs (docs/trust.md)");
   if (asset.runs_by != "asks" && !asset.runs_by.empty()) facts.add("code", "runs: " + asset.runs_by);
   facts.add("present", asset.path.empty() ? "no" : asset.path.string());
+  add_harvested(facts, asset);
   return facts.take();
 }
 

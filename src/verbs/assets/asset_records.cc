@@ -152,6 +152,8 @@ Json description_record(const AssetDescription& asset) {
   record["trusted_by"] = text_or_null(asset.trusted_by);
   record["runs_by"] = text_or_null(asset.runs_by);
   record["path"] = text_or_null(asset.path.string());
+  record["harvested"] =
+      asset.harvested ? Json{{"files", asset.harvested->files}, {"facts", asset.harvested->facts}} : Json();
   record["document"] = text_or_null(asset.document);
   return record;
 }

@@ -13,6 +13,7 @@
 #include "sabath/error.h"
 #include "sabath/metadata.h"
 #include "sabath/path.h"
+#include "session/harvest.h"
 #include "session/lineage.h"
 #include "verbs/assets/asset_summary.h"
 #include "verbs/assets/assets.h"
@@ -44,7 +45,7 @@ std::optional<Recipe> find_or_remember(const Catalogue& catalogue, const Session
     return catalogue.find(name, request.kind);
   } catch (const Error& error) {
     if (error.failure().kind != FailureKind::not_found || !request.format.empty()) throw;
-    auto stones = tombstones_of(settings.recipe_directories, name);
+    auto stones = tombstones_of(tombstone_places(settings.roots, settings.recipe_directories), name);
     if (stones.empty()) throw;
     std::ranges::move(stones, std::back_inserter(removed));
     return std::nullopt;
@@ -137,8 +138,13 @@ InfoRecord info(Session& session, const InfoRequest& request, EventSink&, std::s
     std::string document = format != nullptr ? format->write({recipe, root}) : "";
     auto lineage = request.lineage ? std::optional(lineage_of(catalogue, recipe, store.get())) : std::nullopt;
     std::string by = runs_by(session.settings(), request.environment, recipe);
+    std::optional<Harvested> harvest;
+    if (store && holding.root) {
+      if (auto facts = harvested_of(Layout(store->directory()), *holding.root))
+        harvest = Harvested{std::move(facts->files), std::move(facts->lines)};
+    }
     record.assets.push_back({std::move(recipe), root, holding.trusted_by, holding.view, std::move(document),
-                             std::move(lineage), std::move(by)});
+                             std::move(lineage), std::move(harvest), std::move(by)});
   }
   return record;
 }

@@ -5,7 +5,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/checksum_list.h"
 #include "base/file.h"
+#include "base/percent.h"
 #include "base/wording.h"
 #include "catalogues/stamp.h"
 #include "catalogues/tombstone.h"
@@ -18,6 +20,7 @@
 #include "sabath/metadata.h"
 #include "sabath/path.h"
 #include "session/holding.h"
+#include "session/url_document.h"
 #include "session/url_recipe.h"
 #include "verbs/catalogues/catalogue_records.h"
 #include "verbs/records.h"
@@ -32,8 +35,33 @@ std::string folder_of(AssetKind kind) { return std::string(kind_name(kind)) + "s
 
 std::string as_json(const std::string& text) { return Json(text).dump(-1, ' ', false, Json::error_handler_t::replace); }
 
+// The recipe of what stands at a URL: a document, a list of checksums, a page that leads to files, a hub's repository.
+std::string text_of_source(const SessionSettings& settings, const Url& url, RecipeRecord& record,
+                           const std::stop_token& stop) {
+  const auto fetchers = make_fetchers(settings.fetchers);
+  const bool listed = fetchers->resolver_for(url) != nullptr;
+  const std::string shown = printable(url.display(), 1000);
+  if (!listed && settings.offline && url.scheme() != "file")
+    throw Error(FailureKind::offline, fmt::format("{} is not read offline", shown), "name a file of this machine");
+  UrlDocuments documents;
+  const auto document_at = [&](const Url& at) {
+    UrlDocuments::Found found = documents.at(at, *fetchers, settings.rewrites, stop);
+    if (found.error) throw Error(*found.error);
+    if (found.recipe) record.passed_over = found.recipe->passed_over;
+    return found;
+  };
+  const UrlRecipe made = recipe_for(url.text(), {}, Catalogue({}, {}), *fetchers, document_at);
+  const auto& fragments = made.recipe.fragments;
+  if (!listed && made.note.empty() && (fragments.empty() || fragments.front().urls.front() == url)) {
+    throw Error(FailureKind::invalid, fmt::format("{} describes no asset: it is a file like others", shown),
+                fmt::format("{} {} makes a recipe of that file", option_text("url"), shown));
+  }
+  return made.text;
+}
+
 // The text that a new recipe begins with.
-std::string first_text(const SessionSettings& settings, const NewRecipeRequest& request, RecipeRecord& record) {
+std::string first_text(const SessionSettings& settings, const NewRecipeRequest& request, RecipeRecord& record,
+                       const std::stop_token& stop) {
   if (request.from.empty()) {
     const Json recipe{{"schema", 1},
                       {"kind", kind_name(request.kind.value_or(AssetKind::dataset))},
@@ -41,12 +69,11 @@ std::string first_text(const SessionSettings& settings, const NewRecipeRequest& 
                       {"fragments", Json::array()}};
     return recipe.dump(2) + "\n";
   }
-  if (request.from.find("://") != std::string::npos) {
-    throw Error(FailureKind::usage, fmt::format("{} is a URL", printable(request.from, 1000)),
-                "fetch it, which makes a recipe of it, and edit that; or name a file");
-  }
+  if (names_source(request.from)) return text_of_source(settings, Url::parse(request.from), record, stop);
   std::string path = request.from;
   if (!try_stat(path)) path = make_catalogue(settings).find(request.from, request.kind).origin;
+  const Url place = Url::parse("file://" + percent_encode_path(fs::absolute(path).native()));
+  if (names_checksum_list(place)) return text_of_source(settings, place, record, stop);
   const auto text = try_read_text(path, recipe_size_max);
   if (!text) throw Error(FailureKind::not_found, fmt::format("there is no file {}", printable(request.from, 1000)));
   if (auto document = try_read_document(*text, {fs::absolute(path).native(), {}})) {
@@ -106,14 +133,14 @@ fs::path own_file(const SessionSettings& settings, const Recipe& recipe) {
 
 }  // namespace
 
-RecipeRecord new_recipe(Session& session, const NewRecipeRequest& request, EventSink&, std::stop_token) {
+RecipeRecord new_recipe(Session& session, const NewRecipeRequest& request, EventSink&, std::stop_token stop) {
   const SessionSettings& settings = session.settings();
   if (!is_name(request.name)) {
     throw Error(FailureKind::usage, fmt::format("\"{}\" is no name", printable(request.name)),
                 "names begin with a letter or digit, go on with these and . _ + -, and have at most 128 characters");
   }
   RecipeRecord record;
-  std::string text = first_text(settings, request, record);
+  std::string text = first_text(settings, request, record, stop);
   const auto set = [&](std::vector<std::string> key, const std::string& value) {
     text = edited_recipe(std::move(text), request.name, {std::move(key), value});
   };

@@ -37,8 +37,8 @@ Action declare_new(OptionSet& set) {
   NewRecipeRequest& request = options->request;
   set.argument("NAME", request.name, "of the new asset");
   set.arguments("KEY=VALUE", request.changes, false, "what the recipe says, as licence=MIT or tags.task=regression");
-  set.option("--from", "FILE", request.from,
-             "begin with a recipe, or with a Croissant, DataCite or schema.org document");
+  set.option("--from", "FILE|URL", request.from,
+             "begin with a recipe, a document (Croissant, schema.org, DataCite, a card) or a list of checksums");
   set.option("--url", "URL", request.urls, "a file of it (repeatable)");
   set.choice("-k,--kind", {"dataset", "model", "workflow"}, options->kind, "what it is (dataset)");
   set.option("--in", "DIR", options->directory, "the directory of recipes (default: your own)");
@@ -120,6 +120,7 @@ constexpr Verb catalogue_new_verb{
     "write the recipe of a new asset",
     "sabath catalogue new climate --url https://host/climate.nc licence=CC-BY-4.0\n"
     "sabath catalogue new mine --from ./croissant.json      a document of another standard\n"
+    "sabath catalogue new mine --from https://host/SHA256SUMS\n"
     "sabath catalogue new mine --from lab/climate           a recipe to begin with",
     "An asset that is there already is refused: by its id, its name and version, the root of its content, or its "
     "sources. Without an id, the recipe gets a random one. The recipe's file is printed.",

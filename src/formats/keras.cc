@@ -1,0 +1,103 @@
+#include "formats/keras.h"
+
+#include <fmt/format.h>
+
+#include <set>
+
+#include "base/json_reader.h"
+#include "formats/bytes.h"
+#include "formats/zip.h"
+
+namespace sabath {
+namespace {
+
+constexpr unsigned keras_depth_max = 64;  // of the JSON; a model inside a model takes four levels
+constexpr std::size_t layers_max = 100'000, inputs_max = 100, shape_axes_max = 64;
+
+const JsonValue* member_of(const JsonValue* value, std::string_view key) {
+  const auto* const object = value != nullptr ? value->get<JsonValue::Object>() : nullptr;
+  if (object == nullptr) return nullptr;
+  for (const JsonMember& member : *object)
+    if (member.key == key) return &member.value;
+  return nullptr;
+}
+
+std::string text_in(const JsonValue* value, std::string_view key) {
+  const JsonValue* const found = member_of(value, key);
+  const auto* const text = found != nullptr ? found->get<std::string>() : nullptr;
+  return text != nullptr ? *text : "";
+}
+
+// Without its first axis, the batch's.
+std::vector<std::string> shape_of(const JsonValue* value) {
+  std::vector<std::string> shape;
+  const auto* const axes = value != nullptr ? value->get<JsonValue::Array>() : nullptr;
+  for (std::size_t i = 1; axes != nullptr && i < axes->size() && i <= shape_axes_max; ++i) {
+    const auto* const extent = (*axes)[i].get<std::uint64_t>();
+    shape.push_back(extent != nullptr ? fmt::to_string(*extent) : "?");
+  }
+  return shape;
+}
+
+class Layers {
+ public:
+  explicit Layers(KerasModel& model) : model_(model) {}
+
+  // `layer`: {"class_name": ..., "config": {"name": ..., "layers": [...]}}. Its depth is bounded by the reader.
+  void add(const JsonValue& layer) {
+    if (++seen_ > layers_max) return;
+    const JsonValue* const config = member_of(&layer, "config");
+    const std::string kind = text_in(&layer, "class_name");
+    if (!kind.empty() && known_.insert(kind).second) model_.layers.push_back(kind);
+    const JsonValue* shape = member_of(config, "batch_shape");
+    if (shape == nullptr) shape = member_of(config, "batch_input_shape");
+    if (kind == "InputLayer" && shape != nullptr && model_.inputs.size() < inputs_max)
+      model_.inputs.emplace_back(text_in(config, "name"), shape_of(shape));
+    inside(config);
+  }
+
+  void inside(const JsonValue* config) {
+    const JsonValue* const all = member_of(config, "layers");
+    const auto* const list = all != nullptr ? all->get<JsonValue::Array>() : nullptr;
+    if (list == nullptr) return;
+    for (const JsonValue& each : *list) add(each);
+  }
+
+ private:
+  KerasModel& model_;
+  std::set<std::string> known_;
+  std::size_t seen_ = 0;
+};
+
+std::string whole_member(const ZipArchive& archive, const ZipMember& member) {
+  std::string text(member.bytes, '\0');
+  text.resize(read_full(*archive.open(member), text));
+  return text;
+}
+
+}  // namespace
+
+KerasModel parse_keras(std::string_view config, std::string_view metadata, std::string_view file) {
+  KerasModel model;
+  const JsonValue described = parse_json(config, file, {keras_config_bytes_max, keras_depth_max, 1'000'000});
+  model.kind = text_in(&described, "class_name");
+  const JsonValue* const inner = member_of(&described, "config");
+  model.name = text_in(inner, "name");
+  Layers(model).inside(inner);
+  if (metadata.empty()) return model;
+  const JsonValue made = parse_json(metadata, file, {keras_metadata_bytes_max, 8, 1000});
+  model.version = text_in(&made, "keras_version");
+  return model;
+}
+
+std::optional<KerasModel> try_read_keras(const std::filesystem::path& file) {
+  const ZipArchive archive(file);
+  const ZipMember* const config = archive.find("config.json");
+  if (config == nullptr || config->bytes > keras_config_bytes_max) return std::nullopt;
+  const ZipMember* const metadata = archive.find("metadata.json");
+  const bool has_metadata = metadata != nullptr && metadata->bytes <= keras_metadata_bytes_max;
+  return parse_keras(whole_member(archive, *config), has_metadata ? whole_member(archive, *metadata) : "",
+                     file.native());
+}
+
+}  // namespace sabath
