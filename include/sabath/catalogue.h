@@ -82,10 +82,10 @@ struct InfoRequest {
 
 struct AssetDescription {
   Recipe recipe;
-  std::string manifest;        // "sha256:<hex>": pinned or learnt; empty: not known
-  std::string trusted_by;      // how the manifest came to be trusted
-  std::filesystem::path path;  // of the view; empty: there is none
-  std::string document = {};   // in the format that was asked for
+  std::string manifest;                                     // "sha256:<hex>": pinned or learnt; empty: not known
+  std::string trusted_by;                                   // how the manifest came to be trusted
+  std::filesystem::path path;                               // of the view; empty: there is none
+  std::string document = {};                                // in the format that was asked for
   std::optional<std::vector<DerivationStep>> lineage = {};  // if asked for; newest first; the last has no known maker
   std::optional<Harvested> harvested = {};                  // of its files, where they are in the store
   std::string runs_by = {};  // why its code may run, as in run.json; "asks": it is not trusted; empty: it has none
