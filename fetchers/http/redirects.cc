@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "base/glob.h"
+#include "base/percent.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
 
@@ -17,23 +18,9 @@ namespace {
               std::move(hint));
 }
 
-// Servers write raw spaces and UTF-8 into Location; a URL has them percent-encoded.
-std::string encoded(std::string_view location) {
-  std::string text;
-  for (const char c : location) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte == ' ' || byte >= 0x80) {
-      text += fmt::format("%{:02X}", byte);
-    } else {
-      text += c;
-    }
-  }
-  return text;
-}
-
 Url resolved(const Url& from, const std::string& location) {
   try {
-    return from.resolve(encoded(location));
+    return from.resolve(percent_encode_raw(location));
   } catch (const Error&) {
     refuse(from, "the Location is not a URL: " + printable_url(location),
            "the server is misconfigured; use another mirror");

@@ -1,7 +1,5 @@
 #include "resolvers/html_tags.h"
 
-#include <fmt/format.h>
-
 #include <charconv>
 #include <system_error>
 #include <utility>
@@ -64,19 +62,6 @@ std::string without_references(std::string_view text) {
     }
   }
   return result;
-}
-
-std::string as_reference(const std::string& href) {
-  std::string text;
-  for (const char c : href) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte == ' ' || byte >= 0x80) {
-      text += fmt::format("%{:02X}", byte);
-    } else {
-      text += c;
-    }
-  }
-  return text;
 }
 
 }  // namespace sabath

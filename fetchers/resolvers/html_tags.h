@@ -40,7 +40,5 @@ class HtmlTags {
                                                            std::string_view attribute);
 // Character references of ASCII characters resolved; anything else that begins with '&' stands as it is.
 [[nodiscard]] std::string without_references(std::string_view text);
-// Servers write raw blanks and UTF-8 into links; a URL has them percent-encoded.
-[[nodiscard]] std::string as_reference(const std::string& href);
 
 }  // namespace sabath

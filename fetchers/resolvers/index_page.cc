@@ -9,6 +9,7 @@
 #include <unordered_set>
 
 #include "base/json_reader.h"
+#include "base/percent.h"
 #include "base/text.h"
 #include "base/xml.h"
 #include "resolvers/html_tags.h"
@@ -33,7 +34,7 @@ std::optional<DirectoryEntry> child_at(const Url& directory, std::string_view pa
 
 std::optional<Url> try_resolve(const Url& directory, const std::string& href) {
   try {
-    return directory.resolve(as_reference(href));
+    return directory.resolve(percent_encode_raw(href));
   } catch (const Error&) {
     return std::nullopt;
   }

@@ -9,6 +9,7 @@
 
 #include "base/glob.h"
 #include "base/json_reader.h"
+#include "base/percent.h"
 #include "base/text.h"
 #include "http/document.h"
 #include "resolvers/html_tags.h"
@@ -25,7 +26,7 @@ constexpr std::array<std::string_view, 5> relations = {"item", "linkset", "descr
 
 std::optional<Url> try_resolve_link(const Url& page, const std::string& target) {
   try {
-    Url url = page.resolve(as_reference(target));
+    Url url = page.resolve(percent_encode_raw(target));
     if (url.scheme() == "https" || url.scheme() == "http") return url;
   } catch (const Error&) {
     return std::nullopt;  // a link is a hint

@@ -22,7 +22,7 @@ struct Serving {
   std::string url;  // as recipes name it: sabath://HOST:PORT
   std::filesystem::path store;
   bool by_token = false;         // clients show a token; else all that reach it may read
-  std::string hub_endpoint;      // for HF_ENDPOINT; empty: it is none
+  std::string hub_endpoint{};    // for HF_ENDPOINT; empty: it is none
   std::size_t repositories = 0;  // that it serves as a hub now
   bool in_clear = false;         // the token and the content can be read on their way
 };

@@ -27,4 +27,17 @@ std::string percent_encode_path(std::string_view path) { return encoded(path, "-
 
 std::string percent_encode(std::string_view text) { return encoded(text, "-._~"); }
 
+std::string percent_encode_raw(std::string_view reference) {
+  std::string text;
+  for (const char c : reference) {
+    const auto byte = static_cast<std::uint8_t>(c);
+    if (byte == ' ' || byte >= 0x80) {
+      text += fmt::format("%{:02X}", byte);
+    } else {
+      text += c;
+    }
+  }
+  return text;
+}
+
 }  // namespace sabath

@@ -10,5 +10,7 @@ namespace sabath {
 [[nodiscard]] std::string percent_encode_path(std::string_view path);
 // One component, or a value of a query: '/' as well.
 [[nodiscard]] std::string percent_encode(std::string_view text);
+// A reference as servers write it into links and Location: raw blanks and UTF-8 become %XX, all else stays.
+[[nodiscard]] std::string percent_encode_raw(std::string_view reference);
 
 }  // namespace sabath

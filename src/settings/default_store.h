@@ -12,7 +12,7 @@ struct DefaultStore {
   std::filesystem::path directory;
   std::string origin;    // for people
   bool in_home = false;  // it counts against the quota of the user's home
-  std::string doubt;     // why it cannot be made there; empty: nothing speaks against it
+  std::string doubt{};   // why it cannot be made there; empty: nothing speaks against it
 };
 // One look at the home directory. Throws Error{usage} where neither SCRATCH nor a home is known.
 [[nodiscard]] DefaultStore default_store(const Environment& environment);
