@@ -24,7 +24,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t dataset_files_max = 100'000, passed_over_max = 100;
+constexpr std::size_t dataset_files_max = 100'000, passed_over_max = 100, unknown_max = 1000;
+constexpr std::size_t looked_at_max = 1'000'000;  // names in a directory, for all patterns of a document
 
 // Keys that are used, or that say nothing that a recipe could keep.
 constexpr std::string_view dataset_keys[] = {"@context",
@@ -89,6 +90,9 @@ class DatasetReader {
   [[nodiscard]] fs::path directory() const { return fs::absolute(fs::path(origin_)).parent_path(); }
   void take_hash(const JsonValue& object, Fragment& fragment, const ChecksumAlgorithm& algorithm);
   void take_size(const JsonValue& object, Fragment& fragment);
+  void note_unknown(std::string key, std::string why) {
+    if (data_.unknown.size() < unknown_max) data_.unknown.emplace(std::move(key), std::move(why));
+  }
   void keep(Fragment fragment, std::size_t line);
   [[nodiscard]] std::string free_id(std::string id);
   void part_equal_paths();
@@ -100,6 +104,7 @@ class DatasetReader {
   DocumentRecipe out_;
   Recipe& recipe_ = out_.recipe;
   Metadata data_;
+  std::size_t looked_at_ = 0;
   std::vector<std::size_t> lines_;
   std::set<std::string, std::less<>> containers_, ids_;  // ids of what others stand in; of fragments
   std::map<std::string, std::size_t> numbers_;           // id -> the last one that made it another
@@ -162,6 +167,8 @@ std::string DatasetReader::free_id(std::string id) {
 }
 
 void DatasetReader::keep(Fragment fragment, std::size_t line) {
+  if (recipe_.fragments.size() == dataset_files_max)
+    throw_at(origin_, line, fmt::format("the document has more than {} files", dataset_files_max));
   recipe_.fragments.push_back(std::move(fragment));
   lines_.push_back(line);
 }
@@ -213,6 +220,8 @@ void DatasetReader::add_pattern(const JsonValue& object, const std::string& id) 
     std::error_code error;
     fs::recursive_directory_iterator at(directory(), fs::directory_options::skip_permission_denied, error), end;
     for (std::size_t seen = 0; !error && at != end && seen < dataset_files_max; at.increment(error), ++seen) {
+      if (++looked_at_ > looked_at_max)
+        throw_at(origin_, object.line, "its patterns take too long to look for: name its files, or fewer patterns");
       const std::string relative = at->path().lexically_relative(directory()).native();
       std::error_code unknown;
       if (at->is_regular_file(unknown) && !at->is_symlink(unknown) && glob_matches(text, relative))
@@ -251,8 +260,8 @@ void DatasetReader::take_hash(const JsonValue& object, Fragment& fragment, const
   if (algorithm.spells(hex)) {
     fragment.checksum.*algorithm.value = hex;
   } else {
-    data_.unknown[fmt::format("fragments.{}.{}", fragment.id, algorithm.name)] =
-        fmt::format("the document has \"{}\", which is no {}", printable(hex), algorithm.name);
+    note_unknown(fmt::format("fragments.{}.{}", fragment.id, algorithm.name),
+                 fmt::format("the document has \"{}\", which is no {}", printable(hex), algorithm.name));
   }
 }
 
@@ -273,8 +282,8 @@ void DatasetReader::take_size(const JsonValue& object, Fragment& fragment) {
   if (const auto bytes = try_whole_number(text)) {
     fragment.size_bytes = *bytes;
   } else {
-    data_.unknown[fmt::format("fragments.{}.size", fragment.id)] =
-        fmt::format("the document says \"{}\", which is no number of bytes", printable(whole));
+    note_unknown(fmt::format("fragments.{}.size", fragment.id),
+                 fmt::format("the document says \"{}\", which is no number of bytes", printable(whole)));
   }
 }
 
@@ -322,8 +331,6 @@ DocumentRecipe DatasetReader::read() {
   note_others(document_, dataset_keys);
   note_containers();
   const auto objects = each_of(member_of(document_, "distribution"));
-  if (objects.size() > dataset_files_max)
-    throw_at(origin_, document_.line, fmt::format("the document has more than {} files", dataset_files_max));
   for (const JsonValue* object : objects) {
     if (object->get<JsonValue::Object>() == nullptr)
       throw_at(origin_, object->line, "an entry of \"distribution\" is no object");

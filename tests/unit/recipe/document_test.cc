@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <string>
 
 #include "recipe/parse.h"
 #include "sabath/error.h"
@@ -110,6 +111,20 @@ TEST(Document, OfCroissantByItsUrl) {
   EXPECT_EQ(recipe.fragments[0].urls[0].text(), "http://127.0.0.1:80/x/data/a%20b.csv");
   EXPECT_EQ(recipe.fragments[1].urls[0].text(), "http://127.0.0.1:80/x/data/f*.txt");
   EXPECT_EQ(recipe.fragments[1].path->text(), "data");
+}
+
+// A portal writes "1.2 MB" of every file: more reasons than a recipe may give.
+TEST(Document, WithManySizesThatAreNone) {
+  std::string text = R"({"@context":{"@vocab":"https://schema.org/"},"@type":"sc:Dataset","name":"c",
+    "conformsTo":"http://mlcommons.org/croissant/1.0","distribution":[)";
+  for (int i = 0; i < 1200; ++i) {
+    text += R"({"@type":"cr:FileObject","@id":"f)" + std::to_string(i) + R"(","contentUrl":"d/)" + std::to_string(i) +
+            R"(","contentSize":"1.2 MB"},)";
+  }
+  text.back() = ']';
+  const Recipe recipe = written_again(read_as(text + "}").recipe);
+  EXPECT_EQ(recipe.fragments.size(), 1200u);
+  EXPECT_EQ(metadata_of(recipe).unknown.size(), 1000u);
 }
 
 TEST(Document, MayNotLeadWhereItsServerMayNot) {
