@@ -4,6 +4,7 @@
 tree_test.py: the smoke, on this machine; skipped where there is no tree of it.
 tree_test.py bare: also in a root of its own with nothing but Debian's smallest base, as an ordinary user with a read-only
 home, and the wheel in an environment of each Python at hand (by hand: `scripts/test --part package`; root, mmdebstrap).
+tree_test.py foreign ARCH: the tree of another architecture, run by packaging/emulator; skipped without tree or emulator.
 SABATH_TREE names another tree.
 """
 
@@ -38,11 +39,11 @@ def skip(why):
     sys.exit(SKIPPED)
 
 
-def the_tree():
+def the_tree(arch=platform.machine()):
     if os.environ.get("SABATH_TREE"):
         return pathlib.Path(os.environ["SABATH_TREE"])
-    trees = [d for d in BUILT.glob(f"sabath-*-linux-{platform.machine()}") if (d / "bin/sabath").is_file()]
-    return max(trees, key=lambda d: d.stat().st_mtime) if trees else skip("no tree in build/package: scripts/package makes one")
+    trees = [d for d in BUILT.glob(f"sabath-*-linux-{arch}") if (d / "bin/sabath").is_file()]
+    return max(trees, key=lambda d: d.stat().st_mtime) if trees else skip(f"no tree of {arch} in build/package: scripts/package --arch {arch} makes one")
 
 
 class Origin(http.server.ThreadingHTTPServer):
@@ -222,7 +223,66 @@ def wheel(directory):
     assert tried, "no Python here makes environments"
 
 
+VECTORS = {  # SHA-256 by the examples of FIPS 180-4
+    b"": "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+    b"abc": "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad",
+    b"abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq": "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1",
+}
+
+
+def foreign(arch, tree, directory, origin):
+    """Hash vectors, the same root as on this machine, a fetch by https, verify: what an emulator can show."""
+    found = subprocess.run([SOURCE / "packaging/emulator", arch], capture_output=True, text=True)
+    emulator = found.stdout.split()
+    if found.returncode or not emulator:
+        skip(found.stderr.strip() or f"{arch} is this machine's own: tree_test.py without a word tries it")
+    subprocess.run([SOURCE / "packaging/check-tree", tree], check=True)
+    program = [*emulator, tree / "bin/sabath"]
+    common = {"PATH": "/usr/bin:/bin", "HOME": str(directory), "SABATH_CACHE": str(directory / "store"),
+              "SABATH_RECIPES": str(directory / "recipes"), "SSL_CERT_FILE": str(origin.certificate.file)}  # fmt: skip
+
+    def run(*command, ends=0, by=None):
+        done = subprocess.run([*(by or program), *command], capture_output=True, text=True, env=common)
+        assert done.returncode == ends, f"{command} ended with {done.returncode}, not {ends}: {done.stdout}{done.stderr}"
+        return done.stdout
+
+    assert run("--version").startswith("sabath ")
+    small = directory / "small"
+    (small / "in side").mkdir(parents=True)
+    lengths = [os.urandom(length) for length in (1, 63, 64, 65, 119, 120, 4095, 65535, 65536)]  # one leaf: the plain SHA-256
+    for number, data in enumerate([*VECTORS, *lengths, os.urandom(SIZE)]):
+        (small / "in side" / f"{number}.bin").write_bytes(data)
+    root = run("manifest", "create", small, "-o", directory / "of-the-tree").strip()
+    listed = run("manifest", "show", directory / "of-the-tree")
+    for digest in [*VECTORS.values(), *(hashlib.sha256(data).hexdigest() for data in lengths)]:
+        assert digest in listed, (digest, listed)
+    if DISTRIBUTION.is_file():
+        assert run("manifest", "create", small, "-o", directory / "of-the-other", by=[DISTRIBUTION]).strip() == root
+        assert (directory / "of-the-other").read_bytes() == (directory / "of-the-tree").read_bytes()
+        print("one manifest of both builds:", root, flush=True)
+    (directory / "recipes/datasets").mkdir(parents=True)
+    url, digest = origin.arguments()
+    for name, claimed in (("data", digest), ("forged", digest[::-1])):
+        fragment = {"id": "main", "type": "file", "path": "f", "urls": [url], "checksum": {"sha256": claimed}}
+        recipe = {"schema": 1, "kind": "dataset", "name": name, "fragments": [fragment]}
+        (directory / f"recipes/datasets/{name}.json").write_text(json.dumps(recipe))
+    record = json.loads(run("fetch", "--json", "-d", "data"))
+    assert hashlib.sha256(pathlib.Path(record["assets"][0]["path"], "f").read_bytes()).hexdigest() == digest, record
+    run("verify", "data")
+    run("fetch", "-d", "forged", ends=7)
+    if DISTRIBUTION.is_file():
+        run("verify", "data", by=[DISTRIBUTION])
+    print(f"{arch} by {emulator[0]}: ok")
+
+
 def main():
+    if sys.argv[1:2] == ["foreign"]:
+        arch = sys.argv[2]
+        tree = the_tree(arch)
+        with tempfile.TemporaryDirectory() as name:
+            directory = pathlib.Path(name)
+            foreign(arch, tree, directory, Origin(directory))
+        return
     tree = the_tree()
     with tempfile.TemporaryDirectory() as name:
         directory = pathlib.Path(name)
