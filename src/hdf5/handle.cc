@@ -16,7 +16,8 @@ namespace {
 struct Story {
   std::string reason;     // of the innermost function
   std::string no_filter;  // "required filter 'x' is not registered"
-  bool truncated = false, not_hdf5 = false, no_space = false, no_memory = false, version = false, written = false;
+  bool truncated = false, not_hdf5 = false, no_space = false, no_memory = false;
+  bool version = false, written = false, absent = false;
 };
 
 // "bad superblock version number", "wrong fractal heap header version".
@@ -29,7 +30,10 @@ bool refuses_version(std::string_view text) {
 herr_t read_entry(unsigned number, const H5E_error2_t* entry, void* data) {
   Story& story = *static_cast<Story*>(data);
   const std::string_view text = entry->desc != nullptr ? entry->desc : "";
-  if (number == 0) story.reason = text;
+  if (number == 0) {
+    story.reason = text;
+    story.absent = entry->min_num == H5E_NOTFOUND && text.find("doesn't exist") != text.npos;
+  }
   story.version |= entry->min_num == H5E_VERSION || refuses_version(text);
   story.written |= text.find("already open for write") != text.npos;
   story.truncated |= entry->min_num == H5E_TRUNCATED;
@@ -84,6 +88,10 @@ void throw_failure(std::string_view what, std::string_view name, FailureKind kin
   if (!story.no_filter.empty()) {
     throw Error(kind, message(printable(story.no_filter)),
                 fmt::format("install the filter's HDF5 plugin: `{}` names the filter", verb_text("hdf5 inspect")));
+  }
+  if (story.absent) {
+    throw Error(kind, message(reason),
+                fmt::format("name an object that it has: `{}` lists them", verb_text("hdf5 inspect")));
   }
   if (story.no_memory) {
     throw Error(kind, message(reason + " (out of memory)"), "a size in the file is absurd, or the machine too small");

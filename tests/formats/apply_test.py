@@ -80,6 +80,11 @@ class Pipeline(Case):
         (failed,) = record["failures"]
         self.assertEqual((failed["path"], record["processed"]), ("1/u1.hdf5", 1))
 
+    def test_a_name_that_a_file_does_not_have(self):
+        record = self.apply("universes", "hdf5-to-npy", "label=nowhere", code=11)
+        hints = {failed["failure"]["hint"] for failed in record["failures"]}
+        self.assertEqual(hints, {"name an object that it has: `sabath hdf5 inspect` lists them"}, "the files are sound")
+
 
 if __name__ == "__main__":
     main()
