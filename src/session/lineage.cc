@@ -1,5 +1,7 @@
 #include "session/lineage.h"
 
+#include <algorithm>
+
 #include "recipe/supporting.h"
 #include "sabath/error.h"
 
@@ -29,7 +31,11 @@ std::optional<DerivationStep> noted_step(const Store& store, const Sha256& root)
 std::vector<DerivationStep> lineage_of(const Catalogue& catalogue, const Recipe& recipe, const Store* store) {
   std::vector<DerivationStep> steps;
   std::optional<DerivationStep> next = recipe.derived;
-  while (next && steps.size() < steps_max) {
+  // A step that changed nothing has the root of its input, whose note then names that step.
+  const auto is_new = [&](const DerivationStep& step) {
+    return std::ranges::find(steps, step.key, &DerivationStep::key) == steps.end();
+  };
+  while (next && steps.size() < steps_max && is_new(*next)) {
     steps.push_back(*next);
     const auto input = recipe_of_input(catalogue, *next);
     next = input ? input->derived : store != nullptr ? noted_step(*store, steps.back().input) : std::nullopt;

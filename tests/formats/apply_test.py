@@ -82,7 +82,7 @@ class Pipeline(Case):
 
     def test_a_name_that_a_file_does_not_have(self):
         record = self.apply("universes", "hdf5-to-npy", "label=nowhere", code=11)
-        hints = {failed["failure"]["hint"] for failed in record["failures"]}
+        hints = {failed["hint"] for failed in record["failures"]}
         self.assertEqual(hints, {"name an object that it has: `sabath hdf5 inspect` lists them"}, "the files are sound")
 
 
