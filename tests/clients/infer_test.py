@@ -100,7 +100,7 @@ class Infer(Case):
     def test_no_model(self):
         (self.home / "torn.onnx").write_bytes((self.home / "encoder.onnx").read_bytes()[:-20])
         error = self.infer("torn.onnx", "-i", "x.npy", "-o", "y.npy", code=12)["error"]
-        self.assertIn("torn.onnx: ONNX Runtime: ", error["message"])
+        self.assertIn("cannot read torn.onnx", error["message"])
         self.sabath.environment["SABATH_ORT"] = sys.executable
         error = self.infer("encoder.onnx", "-i", "x.npy", "-o", "y.npy", code=6)["error"]
         self.assertIn("there is no ONNX Runtime that can be used", error["message"])
