@@ -39,7 +39,7 @@ Action declare_new(OptionSet& set) {
   set.arguments("KEY=VALUE", request.changes, false, "what the recipe says, as licence=MIT or tags.task=regression");
   set.option("--from", "FILE|URL", request.from,
              "begin with a recipe, a document (Croissant, schema.org, DataCite, a card) or a list of checksums");
-  set.option("--url", "URL", request.urls, "a file of it (repeatable)");
+  set.option("--url", "URL", request.urls, "a file of it");
   set.choice("-k,--kind", {"dataset", "model", "workflow"}, options->kind, "what it is (dataset)");
   set.option("--in", "DIR", options->directory, "the directory of recipes (default: your own)");
   set.flag("-n,--dry-run", request.dry_run, "print the recipe, and write nothing");
@@ -57,7 +57,7 @@ Action declare_edit(OptionSet& set) {
   const auto request = std::make_shared<EditRecipeRequest>();
   set.argument("NAME", request->name, "an asset, or a recipe file");
   set.arguments("KEY=VALUE", request->changes, false, "a value in JSON, or a text; KEY= is null");
-  set.option("--unset", "KEY", request->unset, "take a key away (repeatable)");
+  set.option("--unset", "KEY", request->unset, "take a key away");
   set.flag("-n,--dry-run", request->dry_run, "print the recipe as it would be, and write nothing");
   return [request](Context& context) {
     Session session(context.configuration.session);
