@@ -41,6 +41,16 @@ class Engine:
             sys.exit(f"{len(names)} {kind} names are given, and the model has {count}")
         return names or ([kind] if count == 1 else [f"{kind}_{i}" for i in range(count)])
 
+    def write_graph(self, model, outputs):
+        """An onnx.ModelProto whose outputs get these names."""
+        rename = dict(zip([value.name for value in model.graph.output], outputs))
+        for value in model.graph.output:
+            value.name = rename[value.name]
+        for node in model.graph.node:
+            node.output[:] = [rename.get(name, name) for name in node.output]
+            node.input[:] = [rename.get(name, name) for name in node.input]
+        self.file.write_bytes(model.SerializeToString())
+
     def write_outputs(self, original, set_threads=lambda count: None):
         """native/SET.RUN.K.npy: output K of each set, in each run."""
         native = self.output / "native"

@@ -41,13 +41,7 @@ def main():
     options = {id(model): {"zipmap": False}} if scores else None
     graph = skl2onnx.convert_sklearn(model, initial_types=[(inputs[0], kind(shape))], options=options,
                                      target_opset={"": engine.request["opset"], "ai.onnx.ml": 3})  # fmt: skip
-    rename = dict(zip([value.name for value in graph.graph.output], outputs))
-    for value in graph.graph.output:
-        value.name = rename[value.name]
-    for node in graph.graph.node:
-        node.output[:] = [rename.get(name, name) for name in node.output]
-        node.input[:] = [rename.get(name, name) for name in node.input]
-    engine.file.write_bytes(graph.SerializeToString())
+    engine.write_graph(graph, outputs)
     engine.write_outputs(original)
     engine.write_latency(original)
 

@@ -40,13 +40,7 @@ def main():
     shape = [None if engine.request["any_batch"] else len(dummy[0]), *dummy[0].shape[1:]]
     graph = onnxmltools.convert_xgboost(booster, initial_types=[(inputs[0], FloatTensorType(shape))],
                                         target_opset=engine.request["opset"])  # fmt: skip
-    rename = dict(zip([value.name for value in graph.graph.output], outputs))
-    for value in graph.graph.output:
-        value.name = rename[value.name]
-    for node in graph.graph.node:
-        node.output[:] = [rename.get(name, name) for name in node.output]
-        node.input[:] = [rename.get(name, name) for name in node.input]
-    engine.file.write_bytes(graph.SerializeToString())
+    engine.write_graph(graph, outputs)
     engine.write_outputs(original, set_threads)
     engine.write_latency(original, set_threads)
 

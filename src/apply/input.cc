@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "base/file.h"
+#include "base/file_hash.h"
 #include "base/hash.h"
 #include "base/text.h"
 #include "base/wording.h"
@@ -75,18 +76,6 @@ std::string root_of(const fs::path& directory) {
   return Manifest::parse(builder.bytes()).root().prefixed();
 }
 
-std::string sum_of(const fs::path& program) {
-  const Fd fd = open_file(program, O_RDONLY);
-  StreamSha256 sum;
-  std::vector<std::byte> piece(1 << 20);
-  for (std::uint64_t offset = 0;;) {
-    const std::size_t n = read_at(fd.get(), piece, offset, program);
-    if (n == 0) return sum.finish().prefixed();
-    sum.update(std::span(piece).first(n));
-    offset += n;
-  }
-}
-
 // "python3" stands for the caller's choice, else for the first Python that has what the recipe needs.
 std::string program_of(const std::string& word, const Recipe& recipe, const Environment& environment,
                        const VariableMap& variables, const std::stop_token& stop) {
@@ -115,7 +104,7 @@ void settle_program(ChosenScript& chosen, const Recipe& recipe, const ApplyReque
                 "install it, load its module, or add it to PATH");
   }
   const std::string tool = fs::path(asked).filename().native();
-  chosen.step.tools[is_name(tool) ? tool : "program"] = sum_of(file);
+  chosen.step.tools[is_name(tool) ? tool : "program"] = sha256_of_file(file).prefixed();
   chosen.program = file;
 }
 

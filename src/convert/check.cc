@@ -7,6 +7,7 @@
 
 #include "apply/input.h"
 #include "base/file.h"
+#include "base/file_hash.h"
 #include "convert/arrays.h"
 #include "convert/convert.h"
 #include "convert/proof.h"

@@ -15,6 +15,7 @@
 #include "base/companion.h"
 #include "base/derivation.h"
 #include "base/file.h"
+#include "base/file_hash.h"
 #include "base/hash.h"
 #include "base/wording.h"
 #include "convert/arrays.h"

@@ -11,6 +11,7 @@
 #include "apply/input.h"
 #include "base/companion.h"
 #include "base/file.h"
+#include "base/file_hash.h"
 #include "base/hash.h"
 #include "base/wording.h"
 #include "base/working_directory.h"
@@ -232,18 +233,6 @@ class SourceFinder {
 };
 
 }  // namespace
-
-Sha256 sha256_of_file(const fs::path& file) {
-  const Fd fd = open_file(file, O_RDONLY);
-  StreamSha256 sum;
-  std::vector<std::byte> piece(1 << 20);
-  for (std::uint64_t offset = 0;;) {
-    const std::size_t n = read_at(fd.get(), piece, offset, file);
-    if (n == 0) return sum.finish();
-    sum.update(std::span(piece).first(n));
-    offset += n;
-  }
-}
 
 std::map<std::string, std::string> engine_variables(const Environment& environment) {
   std::map<std::string, std::string> variables = environment.variables;

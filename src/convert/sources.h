@@ -44,7 +44,6 @@ bool ask_conversion_consent(const SessionSettings& settings, const ConvertReques
 // Of what decides what comes of the request; canonical JSON.
 [[nodiscard]] std::string conversion_key_text(const ConvertRequest& request,
                                               const std::vector<ConversionSource>& sources);
-[[nodiscard]] Sha256 sha256_of_file(const std::filesystem::path& file);
 // The environment of an engine: the caller's, without an accelerator, and Python leaves nothing beside its code.
 [[nodiscard]] std::map<std::string, std::string> engine_variables(const Environment& environment);
 

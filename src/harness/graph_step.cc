@@ -1,13 +1,12 @@
 #include "harness/graph_step.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <charconv>
 
 #include "base/file.h"
-#include "base/hash.h"
+#include "base/file_hash.h"
 #include "base/wording.h"
 #include "base/working_directory.h"
 #include "sabath/error.h"
@@ -95,18 +94,6 @@ bool optimises(const Variant& variant) {
   throw Error(FailureKind::usage, fmt::format("optimise cannot be '{}'", printable(found->second)), "it is yes or no");
 }
 
-std::string digest_of_samples(const fs::path& file) {
-  const Fd fd = open_file(file, O_RDONLY);
-  StreamSha256 sum;
-  std::vector<std::byte> piece(1 << 20);
-  for (std::uint64_t offset = 0;;) {
-    const std::size_t n = read_at(fd.get(), piece, offset, file);
-    if (n == 0) return sum.finish().prefixed();
-    sum.update(std::span(piece).first(n));
-    offset += n;
-  }
-}
-
 }  // namespace
 
 RunStep graph_step(const RunCall& call, const ResolvedRun& run, const Variant& variant, const RunAssets& assets,
@@ -131,13 +118,13 @@ RunStep graph_step(const RunCall& call, const ResolvedRun& run, const Variant& v
 std::vector<RunRecord::NamedFile> graph_inputs(const RunCall& call, const ResolvedRun& run, const RunAssets& assets) {
   std::vector<RunRecord::NamedFile> files;
   for (const GraphInput& input : inputs_of(call, run, assets))
-    files.push_back({input.name, input.file.native(), digest_of_samples(input.file)});
+    files.push_back({input.name, input.file.native(), sha256_of_file(input.file).prefixed()});
   return files;
 }
 
 std::vector<RunRecord::NamedFile> graph_results(const fs::path& directory) {
   if (!try_stat(directory / result_name)) return {};
-  return {{"", result_name, digest_of_samples(directory / result_name)}};
+  return {{"", result_name, sha256_of_file(directory / result_name).prefixed()}};
 }
 
 }  // namespace sabath

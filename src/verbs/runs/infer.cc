@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "base/file.h"
+#include "base/file_hash.h"
 #include "base/hash.h"
 #include "base/wording.h"
 #include "convert/sources.h"
