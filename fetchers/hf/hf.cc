@@ -85,6 +85,14 @@ class HfFetcher : public Fetcher, public Resolver {
     return listing;
   }
 
+  // The card of the repository.
+  std::optional<SourceDocument> describe(const Url& url, Inquiry& inquiry) override {
+    hf::Place place = hf::place_of(url);
+    place.path = "README.md";
+    const Url card = Url::parse(hub_.origin() + place.content_path());
+    return SourceDocument{get(card, inquiry).body, card};
+  }
+
  private:
   std::string commit_of(const hf::Place& place, Inquiry& inquiry) {
     if (hf::is_commit(place.revision)) return place.revision;

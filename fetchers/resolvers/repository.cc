@@ -50,7 +50,17 @@ class Repository : public Resolver {
     return listing;
   }
 
+  // DataCite's record of the DOI, or what the page describes that another registry leads to.
+  std::optional<SourceDocument> describe(const Url& url, Inquiry& inquiry) override {
+    const std::string id = split(url).id;
+    const std::string doi = url.scheme() == "zenodo" ? "10.5281/zenodo." + id : id;
+    if (auto record = ask_registry(url, doi, inquiry)) return SourceDocument{std::move(record->body), doi_url(doi)};
+    return read_description(doi_url(doi), {}, *transport_, inquiry);
+  }
+
  private:
+  static Url doi_url(const std::string& doi) { return Url::parse("https://doi.org/" + percent_encode_path(doi)); }
+
   static RecordPlace of_zenodo(const Url& url, const std::string& id) {
     if (id.empty() || id.find_first_not_of("0123456789") != id.npos) {
       throw Error(FailureKind::unavailable, fmt::format("{} names no record", url.display()),
@@ -59,20 +69,26 @@ class Repository : public Resolver {
     return {RecordPlace::Kind::zenodo, Url::parse("https://zenodo.org/api/records/" + id)};
   }
 
-  // nullopt: only the page of what it names can tell its files.
-  std::optional<RecordPlace> of_doi(const Url& url, const std::string& doi, Inquiry& inquiry,
-                                    std::optional<Reach>& bound, std::optional<Url>& page) {
+  // nullopt: it is registered elsewhere than at DataCite.
+  std::optional<Document> ask_registry(const Url& url, const std::string& doi, Inquiry& inquiry) {
     if (!doi.starts_with("10.") || doi.find('/') == doi.npos) {
       throw Error(FailureKind::unavailable, fmt::format("{} is no DOI", url.display()), "write doi:10.1234/ABC");
     }
-    const Url question = Url::parse("https://doi.org/" + percent_encode_path(doi));
-    std::optional<Document> answer;
     try {
-      answer = get(question, "application/vnd.datacite.datacite+json", inquiry);
+      Document answer = get(doi_url(doi), "application/vnd.datacite.datacite+json", inquiry);
+      if (answer.content_type != "text/html") return answer;
     } catch (const Error& error) {
       if (error.failure().kind != FailureKind::unavailable) throw;
     }
-    if (!answer || answer->content_type == "text/html") {  // it is registered elsewhere than at DataCite
+    return std::nullopt;
+  }
+
+  // nullopt: only the page of what it names can tell its files.
+  std::optional<RecordPlace> of_doi(const Url& url, const std::string& doi, Inquiry& inquiry,
+                                    std::optional<Reach>& bound, std::optional<Url>& page) {
+    const Url question = doi_url(doi);
+    const std::optional<Document> answer = ask_registry(url, doi, inquiry);
+    if (!answer) {
       page = question;
       return std::nullopt;
     }

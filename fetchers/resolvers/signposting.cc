@@ -55,23 +55,65 @@ void add_some(std::vector<Link>& all, std::vector<Link> more) {
     if (all.size() < page_links_max) all.push_back(std::move(link));
 }
 
+// The document in JSON by which the page says to be described.
+std::optional<Url> try_describing(const Url& page, const std::vector<Link>& links) {
+  for (const Link& link : links) {
+    if (!link.is("describedby") || link.type.find("json") == link.type.npos) continue;
+    if (auto url = try_resolve_link(page, link.target)) return url;
+  }
+  return std::nullopt;
+}
+
 [[noreturn]] void refuse_without_items(const Url& page, const std::vector<Link>& links) {
   std::string hint = "name its files by their URLs, or a document that describes it: Croissant, DataCite";
-  for (const Link& link : links) {
-    const auto url = link.is("describedby") ? try_resolve_link(page, link.target) : std::nullopt;
-    if (url && link.type.find("json") != link.type.npos)
-      hint = fmt::format("it says that {} describes it: name that", printable(url->display(), 1000));
-  }
+  if (const auto url = try_describing(page, links))
+    hint = fmt::format("it says that {} describes it: name that", printable(url->display(), 1000));
   throw Error(FailureKind::unavailable,
               fmt::format("the page {} names no files by links (rel=\"item\")", page.display()), hint);
 }
+
+struct LandingPage {
+  Url where;  // that its author means: rewrite rules come into it again when what it names is read
+  std::vector<Link> links;
+  Reach reach = Reach::global;
+  bool over_tls = false;
+};
+
+LandingPage ask_page(const Url& page, std::optional<Reach> bound, Transport& transport, Inquiry& inquiry) {
+  const Document head = ask_for(page, "text/html, */*;q=0.5", bound, transport, inquiry);
+  LandingPage landing{.where = head.url == inquiry.rewritten(page) ? page : head.url,
+                      .links = {},
+                      .reach = head.reach,
+                      .over_tls = head.url.scheme() == "https"};
+  for (const std::string& value : head.links) add_some(landing.links, parse_links(value));
+  if (is_page(head)) add_some(landing.links, links_of_page(head.body));
+  return landing;
+}
+
+// Asks the link set that the page names, where the page itself has no link of this relation.
+void add_link_set(LandingPage& landing, std::string_view relation, Transport& transport, Inquiry& inquiry) {
+  const auto& links = landing.links;
+  if (std::ranges::any_of(links, [&](const Link& link) { return link.is(relation); })) return;
+  const auto set = std::ranges::find_if(
+      links, [](const Link& link) { return link.is("linkset") && link.type.find("json") != link.type.npos; });
+  const auto url = set == links.end() ? std::nullopt : try_resolve_link(landing.where, set->target);
+  if (!url) return;
+  const Document more = ask_for(*url, "application/linkset+json", landing.reach, transport, inquiry);
+  landing.over_tls = landing.over_tls && more.url.scheme() == "https";
+  add_some(landing.links, parse_link_set(more.body, *url, landing.where));
+}
+
+Url page_of(const Url& url) { return Url::parse(url.text().substr(landing_prefix.size())); }
 
 class LandingPages : public Resolver {
  public:
   explicit LandingPages(std::shared_ptr<Transport> transport) : transport_(std::move(transport)) {}
   bool lists(const Url&) const override { return true; }
   Listing resolve(const Url& url, Inquiry& inquiry) override {
-    return read_landing_page(Url::parse(url.text().substr(landing_prefix.size())), {}, {}, *transport_, inquiry);
+    return read_landing_page(page_of(url), {}, {}, *transport_, inquiry);
+  }
+  std::optional<SourceDocument> describe(const Url& url, Inquiry& inquiry) override {
+    return read_description(page_of(url), {}, *transport_, inquiry);
   }
 
  private:
@@ -138,27 +180,23 @@ std::vector<ListedFile> files_of_links(const std::vector<Link>& links, const Url
 
 Listing read_landing_page(const Url& page, std::string_view pattern, std::optional<Reach> bound, Transport& transport,
                           Inquiry& inquiry) {
-  const Document head = ask_for(page, "text/html, */*;q=0.5", bound, transport, inquiry);
-  // Children are named by the URL that its author means: rewrite rules come into it again when they are read.
-  const Url where = head.url == inquiry.rewritten(page) ? page : head.url;
+  LandingPage landing = ask_page(page, bound, transport, inquiry);
   Listing listing;
-  listing.over_tls = head.url.scheme() == "https";
-  std::vector<Link> links;
-  for (const std::string& value : head.links) add_some(links, parse_links(value));
-  if (is_page(head)) add_some(links, links_of_page(head.body));
-  const bool items = std::ranges::any_of(links, [](const Link& link) { return link.is("item"); });
-  const auto set = std::ranges::find_if(
-      links, [](const Link& link) { return link.is("linkset") && link.type.find("json") != link.type.npos; });
-  if (!items && set != links.end()) {
-    if (const auto url = try_resolve_link(where, set->target)) {
-      const Document more = ask_for(*url, "application/linkset+json", head.reach, transport, inquiry);
-      listing.over_tls = listing.over_tls && more.url.scheme() == "https";
-      add_some(links, parse_link_set(more.body, *url, where));
-    }
-  }
-  listing.files = files_of_links(links, where, pattern);
-  if (listing.files.empty()) refuse_without_items(page, links);
+  add_link_set(landing, "item", transport, inquiry);
+  listing.over_tls = landing.over_tls;
+  listing.files = files_of_links(landing.links, landing.where, pattern);
+  if (listing.files.empty()) refuse_without_items(page, landing.links);
   return listing;
+}
+
+std::optional<SourceDocument> read_description(const Url& page, std::optional<Reach> bound, Transport& transport,
+                                               Inquiry& inquiry) {
+  LandingPage landing = ask_page(page, bound, transport, inquiry);
+  add_link_set(landing, "describedby", transport, inquiry);
+  const auto url = try_describing(landing.where, landing.links);
+  if (!url) return std::nullopt;
+  Document document = ask_for(*url, "application/ld+json, application/json;q=0.9", landing.reach, transport, inquiry);
+  return SourceDocument{std::move(document.body), *url};
 }
 
 void add_signposting(KnownFetchers& set, const FetcherParts& parts) {

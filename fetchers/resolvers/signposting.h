@@ -31,4 +31,8 @@ namespace sabath {
 [[nodiscard]] Listing read_landing_page(const Url& page, std::string_view pattern, std::optional<Reach> bound,
                                         Transport& transport, Inquiry& inquiry);
 
+// The document in JSON that the page names by `describedby`. nullopt: it names none.
+[[nodiscard]] std::optional<SourceDocument> read_description(const Url& page, std::optional<Reach> bound,
+                                                             Transport& transport, Inquiry& inquiry);
+
 }  // namespace sabath

@@ -56,6 +56,12 @@ struct Listing {
   std::optional<HubRevision> hub{};
 };
 
+// What a source says of an asset to people and catalogues.
+struct SourceDocument {
+  std::string text;  // a document of a standard: DataCite, Croissant, schema.org, a card
+  Url url;           // where it stands
+};
+
 class Inquiry {
  public:
   virtual ~Inquiry() = default;
@@ -76,6 +82,8 @@ class Resolver {
   // False: the URL is that of one file or document, to be read by a fetcher.
   [[nodiscard]] virtual bool lists(const Url& url) const = 0;
   [[nodiscard]] virtual Listing resolve(const Url& url, Inquiry& inquiry) = 0;
+  // nullopt: the source says nothing of that kind.
+  [[nodiscard]] virtual std::optional<SourceDocument> describe(const Url&, Inquiry&) { return std::nullopt; }
 };
 
 constexpr std::size_t listed_files_max = 10'000'000;

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "recipe/parse.h"
 #include "sabath/error.h"
+#include "sabath/resolver.h"
 
 namespace sabath {
 namespace {
@@ -40,6 +41,37 @@ bool leads_on(const std::string& page) {
   return false;
 }
 
+// One try of each request: a description is no condition of a fetch.
+class OneTry final : public Inquiry {
+ public:
+  OneTry(const RewriteRules& rewrites, std::stop_token stop) : rewrites_(rewrites), stop_(std::move(stop)) {}
+  Url rewritten(const Url& url) const override { return sabath::rewritten(url, rewrites_); }
+  void attempt(const Url&, const std::function<void(Traffic&)>& request) override {
+    Traffic traffic;
+    request(traffic);
+  }
+  std::optional<std::string> document(const Url&, std::size_t) override { return std::nullopt; }
+  std::stop_token stop() const override { return stop_; }
+
+ private:
+  const RewriteRules& rewrites_;
+  std::stop_token stop_;
+};
+
+UrlDocuments::Found described(Resolver& resolver, const Url& url, const RewriteRules& rewrites,
+                              const std::stop_token& stop) {
+  UrlDocuments::Found found;
+  try {
+    OneTry inquiry(rewrites, stop);
+    const auto said = resolver.describe(url, inquiry);
+    if (said && is_utf8(said->text)) found.recipe = try_read_document(said->text, {said->url.display(), said->url});
+  } catch (const Error& error) {
+    if (stop.stop_requested()) throw;
+    found.error = error;
+  }
+  return found;
+}
+
 }  // namespace
 
 bool may_describe(const Url& url) {
@@ -55,6 +87,11 @@ const UrlDocuments::Found& UrlDocuments::at(const Url& url, const FetcherSet& fe
   const auto [place, fresh] = read_.try_emplace(url.text());
   Found& found = place->second;
   const Url there = rewritten(url, rewrites);
+  const Url& listed = there.scheme() == url.scheme() ? url : there;  // each request is led by the rules, then
+  if (Resolver* resolver = fetchers.resolver_for(listed)) {
+    if (fresh) found = described(*resolver, listed, rewrites, stop);
+    return found;
+  }
   Fetcher* fetcher = fresh ? fetchers.find(there.scheme()) : nullptr;
   if (fetcher == nullptr) return found;
   DocumentSink sink;

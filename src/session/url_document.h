@@ -26,7 +26,8 @@ class UrlDocuments {
     std::optional<Error> error = {};  // why it cannot be read
   };
 
-  // What stands at `url`: none of both where that is something else, or cannot be read. At most 4 MiB are.
+  // What stands at `url`: none of both where that is something else, or cannot be read. At most 4 MiB are. Of a URL
+  // that is listed: by what its source describes it.
   [[nodiscard]] const Found& at(const Url& url, const FetcherSet& fetchers, const RewriteRules& rewrites,
                                 const std::stop_token& stop = {});
 

@@ -131,11 +131,30 @@ std::string free_name(const std::string& own, const std::set<std::string>& taken
   return chosen;
 }
 
+// A DOI is described by its own record only.
+bool is_about(const Recipe& recipe, const Url& url) {
+  if (url.scheme() != "doi") return true;
+  const std::string asked = to_lower(percent_decode(url.path())), said = to_lower(metadata_of(recipe).doi);
+  return asked == said || asked.starts_with(said + "/");  // behind it stands a pattern
+}
+
+bool names_files(const Recipe& recipe) {
+  return std::ranges::any_of(recipe.fragments, [](const Fragment& f) { return f.type != FragmentType::file_list; });
+}
+
+Fragment listing_of(const Url& url) {
+  Fragment fragment;
+  fragment.id = "all";
+  fragment.type = FragmentType::file_list;
+  fragment.urls = {url};
+  return fragment;
+}
+
 // The first of what is not understood, with its place.
-std::string note_of(const DocumentRecipe& document, const Url& url) {
+std::string note_of(const DocumentRecipe& document, const Url& url, std::string_view read) {
   constexpr std::size_t shown_max = 5;
   const auto& others = document.passed_over;
-  std::string note = fmt::format("{} is read as {}", printable(url.display(), 1000), document.standard);
+  std::string note = fmt::format("{} {} {}", printable(url.display(), 1000), read, document.standard);
   for (std::size_t i = 0; i < std::min(others.size(), shown_max); ++i)
     note += fmt::format("{}{}", i == 0 ? "; not understood: " : ", ", others[i]);
   if (others.size() > shown_max) note += fmt::format(", and {} more", others.size() - shown_max);
@@ -172,17 +191,31 @@ UrlRecipe recipe_for(std::string_view text, const std::string& name, const Catal
   if (asks) document = document_at(url);
   const auto free = [&](const std::string& own) { return name.empty() ? free_name(own, taken) : name; };
   const std::string origin = "the recipe of " + printable(url.display(), 1000);
+  const auto of_document = [&](DocumentRecipe& read, const char* how) -> UrlRecipe {
+    std::string written = text_of_recipe(read.recipe, url);
+    return {parse_recipe(written, origin, read.recipe.kind), written, note_of(read, url, how)};
+  };
   if (document.recipe) {
-    Recipe& recipe = document.recipe->recipe;
-    recipe.name = free(recipe.name);
-    std::string written = text_of_recipe(recipe, url);
-    return {parse_recipe(written, origin, recipe.kind), written, note_of(*document.recipe, url)};
+    document.recipe->recipe.name = free(document.recipe->recipe.name);
+    return of_document(*document.recipe, "is read as");
   }
   const Url source = document.leads_on ? Url::parse("landing+" + url.text()) : url;
+  const auto fragment = fragment_of(source, fetchers);
+  UrlDocuments::Found described;
+  if (document_at && fetchers.resolver_for(source) != nullptr) described = document_at(source);
+  if (described.recipe && is_about(described.recipe->recipe, url)) {
+    Recipe& recipe = described.recipe->recipe;
+    recipe.name = free(own_name(url));
+    if (!document.leads_on || !names_files(recipe)) {
+      recipe.fragments = {listing_of(source)};
+      recipe.access = {};  // the source itself says what it gives
+    }
+    return of_document(*described.recipe, "is described by");
+  }
   nlohmann::ordered_json recipe{{"schema", 1},
                                 {"kind", "dataset"},
                                 {"name", free(own_name(url))},
-                                {"fragments", nlohmann::ordered_json::array({fragment_of(source, fetchers)})}};
+                                {"fragments", nlohmann::ordered_json::array({fragment})}};
   if (document.leads_on) recipe["read_from"] = {{"name", url.text()}};
   std::string written = recipe.dump(2) + "\n";
   return {parse_recipe(written, origin, AssetKind::dataset), written};

@@ -3,6 +3,7 @@
 
 import hashlib
 import json
+import unittest.mock
 
 from support.case import Case, main, place
 from support.content import fragment, seeded, sha256
@@ -38,16 +39,19 @@ class Hub(Case):
 
     def speak(self, request):
         path, _, query = request.path.partition("?")
+        if path.startswith("/Lab/net/resolve/"):
+            path = path.replace("/Lab/net/", "/datasets/Lab/set/")
         if self.private and request.headers.get("Authorization") != f"Bearer {TOKEN}":
             return 401, {"X-Error-Code": "GatedRepo"}, b"no"
         if path in ("/api/datasets/Lab/set", "/api/datasets/Lab/set/revision/v1", "/api/models/Lab/net"):
             return answer({"id": "Lab/set", "sha": COMMIT, "siblings": []})
-        if path.startswith(f"/api/datasets/Lab/set/tree/{COMMIT}"):
-            below = path.removeprefix(f"/api/datasets/Lab/set/tree/{COMMIT}").strip("/")
+        if f"/tree/{COMMIT}" in path and path.startswith(("/api/datasets/Lab/set/", "/api/models/Lab/net/")):
+            below = path.partition(f"/tree/{COMMIT}")[2].strip("/")
             if self.busy:
                 self.busy -= 1
                 return 429, {"Retry-After": "0"}, b"slow down"
             return self.tree(path, below, int(query.partition("cursor=")[2] or 0))
+        path = path.replace("/resolve/main/", f"/resolve/{COMMIT}/")
         for name, data in FILES.items():
             if path == f"/datasets/Lab/set/resolve/{COMMIT}/" + name.replace(" ", "%20"):
                 if name == "README.md":
@@ -93,6 +97,19 @@ class Hub(Case):
                 asked = len(self.hub.requests)
                 self.assertEqual(self.fetch(name)["fetched_bytes"], 0)
                 self.assertEqual(len(self.hub.requests), asked)
+
+    def test_the_card_describes_it(self):
+        card = b"---\nlicense: mit\npretty_name: The Set\ntags: [rain]\n---\n# Set\n"
+        with unittest.mock.patch.dict(FILES, {"README.md": card}):
+            self.fetch("hf://datasets/Lab/set")
+        recipe = json.loads((self.sabath.recipes / "datasets" / "set.json").read_text())
+        self.assertEqual((recipe["title"], recipe["licence"], recipe["keywords"]), ("The Set", "MIT", ["rain"]))
+        self.assertEqual(recipe["fragments"], [{"id": "all", "type": "file_list", "urls": ["hf://datasets/Lab/set"]}])
+        with unittest.mock.patch.dict(FILES, {"README.md": card}):
+            asset = self.fetch("hf://Lab/net")
+            self.expect_tree(asset["path"], FILES)
+        self.assertEqual(asset["kind"], "model")
+        self.assertEqual(self.fetch("net", "--offline")["path"], asset["path"])
 
     def test_revision_directory_and_pattern(self):
         for url, tree in (

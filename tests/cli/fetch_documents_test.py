@@ -20,7 +20,12 @@ def croissant(files, **more):
                        "distribution": [{"@type": "cr:FileObject", **file} for file in files]}).encode()  # fmt: skip
 
 
-class Documents(Case):
+class Recipes(Case):
+    def recipe(self, name, kind="datasets"):
+        return json.loads((self.sabath.recipes / kind / f"{name}.json").read_text())
+
+
+class Documents(Recipes):
     def setUp(self):
         super().setUp()
         self.server = self.serve({f"set/data/{name}": data for name, data in DATA.items()})
@@ -28,9 +33,6 @@ class Documents(Case):
     def publish(self, name, data):
         place(self.server.root / "set" / name, data)
         return self.server.url("set/" + name)
-
-    def recipe(self, name, kind="datasets"):
-        return json.loads((self.sabath.recipes / kind / f"{name}.json").read_text())
 
     def files(self):
         return [{"@id": name, "contentUrl": "data/" + name.replace(" ", "%20"), "contentSize": f"{len(data)} B", "sha256": sha256(data)}
@@ -127,7 +129,7 @@ class Documents(Case):
                 self.expect_tree(self.fetch(self.publish(name, data))["path"], {name: data})
 
 
-class Landing(Case):
+class Landing(Recipes):
     """Pages of repositories that have no reader here, behind DOIs of several registries: Signposting."""
 
     def setUp(self):
@@ -175,6 +177,47 @@ class Landing(Case):
         self.expect_tree(self.fetch("doi:10.1234/x", *self.rules)["path"], {"a.h5": DATA["a.h5"]})
         self.server.table["/lab.example/set"] = (200, {}, b'{"linkset":' + b"[" * 10_000)
         self.fetch("doi:10.1234/x", "--refresh", *self.rules, code=12)
+
+    def test_the_record_of_a_doi(self):
+        """DataCite's record says who made the data, and the recipe keeps it; the record of another DOI is not believed."""
+        record = {"id": "https://doi.org/10.1234/x", "doi": "10.1234/X", "url": "https://lab.example/p", "titles": [{"title": "Rain"}],
+                  "creators": [{"name": "Doe, Jane"}], "publicationYear": 2021, "rightsList": [{"rightsIdentifier": "cc-by-4.0"}],
+                  "contentUrl": ["https://lab.example/elsewhere"]}  # fmt: skip
+        for doi in ("x", "y"):
+            self.server.table[f"/doi.org/10.1234/{doi}"] = (200, {"Content-Type": "application/json"}, json.dumps(record).encode())
+        self.server.table["/lab.example/p"] = (200, {"Content-Type": "text/html", "Link": self.item("files/a.h5")}, b"<html>")
+        asset = self.fetch("doi:10.1234/x", *self.rules)
+        self.assertIn("doi:10.1234/x is described by DataCite\n", asset["err"])
+        self.expect_tree(asset["path"], {"a.h5": DATA["a.h5"]})
+        recipe = self.recipe(asset["name"])
+        self.assertEqual([recipe[key] for key in ("title", "licence", "published", "doi")], ["Rain", "CC-BY-4.0", "2021", "10.1234/x"])
+        self.assertEqual(recipe["creators"], [{"name": "Doe, Jane"}])
+        self.assertEqual(recipe["fragments"], [{"id": "all", "type": "file_list", "urls": ["doi:10.1234/x"]}])
+        asked = len(self.server.requests)
+        self.assertEqual(self.fetch("doi:10.1234/x", *self.rules)["path"], asset["path"])
+        self.assertEqual(len(self.server.requests), asked)
+        self.assertNotIn("title", self.recipe(self.fetch("doi:10.1234/y", *self.rules)["name"]))
+
+    def test_a_page_that_another_document_describes(self):
+        """What it says of the data is kept, and its files are fetched if it names some: their hashes are known."""
+        said = '<https://lab.example/meta>; rel="describedby"; type="application/ld+json"'
+        page = {"Content-Type": "text/html", "Link": f"{said}, {self.item('files/b%20c.csv')}"}
+        self.server.table["/lab.example/page"] = (200, page, b'<link rel="describedby" href="x">')
+        self.server.table["/lab.example/named"] = (200, {"Content-Type": "text/html"}, b'<html><link rel="describedby" type="application/ld+json" href="/meta"></html>')
+        facts = {"@context": "https://schema.org/", "@type": "Dataset", "name": "Rain", "license": "https://spdx.org/licenses/MIT"}
+        self.server.table["/lab.example/meta"] = json.dumps(facts).encode()
+        asset = self.fetch("landing+https://lab.example/page", *self.rules)
+        self.expect_tree(asset["path"], {"b c.csv": DATA["b c.csv"]})
+        self.assertEqual(self.recipe(asset["name"])["title"], "Rain")
+        file = {"@id": "a", "contentUrl": "files/a.h5", "contentSize": "200000 B", "sha256": sha256(DATA["a.h5"])}
+        self.server.table["/lab.example/meta"] = croissant([file])
+        asset = self.fetch("https://lab.example/named", *self.rules)
+        self.assertEqual((asset["trusted_by"], asset["bytes"]), ("checksum", 200_000))
+        for hostile in (croissant([{**file, "contentUrl": "http://127.0.0.1:9/a.h5"}]), b"[" * 10_000, b"\xff" * 9, b'{"@context":'):
+            with self.subTest(hostile[:20]):
+                self.server.table["/lab.example/meta"] = hostile
+                asset = self.fetch("landing+https://lab.example/page", "--name", f"h{len(hostile)}", *self.rules)
+                self.expect_tree(asset["path"], {"b c.csv": DATA["b c.csv"]})
 
     def test_pages_that_name_nothing(self):
         self.datacite("https://lab.example/n")

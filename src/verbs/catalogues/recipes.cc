@@ -46,7 +46,7 @@ std::string text_of_source(const SessionSettings& settings, const Url& url, Reci
   UrlDocuments documents;
   const auto document_at = [&](const Url& at) {
     UrlDocuments::Found found = documents.at(at, *fetchers, settings.rewrites, stop);
-    if (found.error) throw Error(*found.error);
+    if (found.error && fetchers->resolver_for(at) == nullptr) throw Error(*found.error);
     if (found.recipe) record.passed_over = found.recipe->passed_over;
     return found;
   };
