@@ -43,7 +43,78 @@ bool by_host(const std::string& bucket, const Profile& profile) {
   return is_amazon(profile) && is_label(bucket);
 }
 
+// What may follow a key.
+struct UrlWords {
+  std::string version, endpoint, scheme = "https", region, addressing;
+  bool anonymous = false;
+};
+
+[[noreturn]] void refuse_url(const Url& url, const std::string& why, const char* hint) {
+  throw Error(FailureKind::unavailable, fmt::format("cannot read {}: {}", url.display(), why), hint);
+}
+
+bool flag_of(const Url& url, const std::string& name, const std::string& value) {
+  if (value == "true" || value == "1") return true;
+  if (value == "false" || value == "0") return false;
+  refuse_url(url, fmt::format("{} cannot be '{}'", name, printable(value)), "write true or false");
+}
+
+UrlWords words_of(const Url& url) {
+  UrlWords words;
+  for (std::string_view rest = url.query(); !rest.empty();) {
+    const std::string_view pair = rest.substr(0, rest.find('&'));
+    rest.remove_prefix(std::min(rest.size(), pair.size() + 1));
+    const std::size_t equals = std::min(pair.find('='), pair.size());
+    const std::string name = percent_decode(pair.substr(0, equals));
+    std::string value = percent_decode(pair.substr(std::min(equals + 1, pair.size())));
+    if (name == "versionId") {
+      words.version = std::move(value);
+    } else if (name == "endpoint_override") {
+      words.endpoint = std::move(value);
+    } else if (name == "scheme" && (value == "https" || value == "http")) {
+      words.scheme = std::move(value);
+    } else if (name == "region" && is_label(value)) {
+      words.region = std::move(value);
+    } else if (name == "force_virtual_addressing") {
+      words.addressing = flag_of(url, name, value) ? "virtual" : "path";
+    } else if (name == "anonymous") {
+      words.anonymous = flag_of(url, name, value);
+    } else {
+      refuse_url(
+          url, "its query is not understood",
+          "versionId, endpoint_override, scheme, region, force_virtual_addressing and anonymous may follow the key");
+    }
+  }
+  return words;
+}
+
 }  // namespace
+
+Profile profile_of(const Url& url, const Profile& own) {
+  if (url.query().empty()) return own;
+  const UrlWords words = words_of(url);
+  Profile profile = own;
+  if (!words.region.empty()) profile.region = words.region;
+  if (!words.addressing.empty()) profile.addressing = words.addressing;
+  if (!words.endpoint.empty()) {
+    const auto named = Url::try_parse(words.scheme + "://" + words.endpoint);
+    if (!named || named->path().size() > 1 || !named->query().empty())
+      refuse_url(url, fmt::format("its endpoint cannot be '{}'", printable(words.endpoint)), "write HOST or HOST:PORT");
+    const auto mine = Url::try_parse(own.endpoint_url);
+    profile.endpoint_url = named->origin();
+    if (!mine || mine->origin() != named->origin()) {
+      profile.keys = {};
+      profile.elsewhere.clear();
+      if (words.region.empty()) profile.region.clear();
+      if (words.addressing.empty()) profile.addressing.clear();
+    }
+  }
+  if (words.anonymous) {
+    profile.keys = {};
+    profile.elsewhere.clear();
+  }
+  return profile;
+}
 
 Url Place::url() const {
   std::string text = origin + uri_encode(path, true);
@@ -81,23 +152,15 @@ Place place_of_bucket(const std::string& bucket, const Profile& profile, const s
 }
 
 Place place_of(const Url& url, const Profile& profile, const std::string& region) {
-  const auto refuse = [&](const char* why, const char* hint) {
-    throw Error(FailureKind::unavailable, fmt::format("cannot read {}: {}", url.display(), why), hint);
-  };
   if (url.host().empty() || url.port() || url.host().starts_with('[')) {
-    refuse("no bucket is named", "write s3://bucket/key; the endpoint is a setting: s3_endpoint");
+    refuse_url(url, "no bucket is named", "write s3://bucket/key; the endpoint is a setting: s3_endpoint");
   }
-  if (url.path().size() < 2) refuse("no object is named", "write s3://bucket/key");
+  if (url.path().size() < 2) refuse_url(url, "no object is named", "write s3://bucket/key");
   Place place = place_of_bucket(url.host(), profile, region);
   const std::string key = percent_decode(url.path()).substr(1);
   place.path += place.path.ends_with('/') ? key : '/' + key;
-  if (!url.query().empty()) {
-    constexpr std::string_view version = "versionId=";
-    if (!url.query().starts_with(version) || url.query().find('&') != std::string::npos) {
-      refuse("its query is not understood", "only ?versionId=... may follow the key");
-    }
-    place.query.emplace_back("versionId", percent_decode(std::string_view(url.query()).substr(version.size())));
-  }
+  if (std::string version = words_of(url).version; !version.empty())
+    place.query.emplace_back("versionId", std::move(version));
   return place;
 }
 

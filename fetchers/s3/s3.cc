@@ -51,8 +51,8 @@ class S3Fetcher : public Fetcher, public Resolver {
   }
 
   // Buckets of one name are many: one at each endpoint, and there may be one by each way to address it.
-  std::string place(const Url&) const override {
-    const s3::Profile profile = s3::read_profile(settings_);
+  std::string place(const Url& url) const override {
+    const s3::Profile profile = s3::profile_of(url, s3::read_profile(settings_));
     const std::string at = profile.endpoint_url.empty() ? "amazonaws.com" : profile.endpoint_url;
     return profile.addressing.empty() ? at : at + ' ' + profile.addressing;
   }
@@ -61,7 +61,8 @@ class S3Fetcher : public Fetcher, public Resolver {
 
   Listing resolve(const Url& url, Inquiry& inquiry) override {
     const s3::Profile profile = profile_for(url);
-    const DirectoryPattern at = parse_directory_pattern(url.path().empty() ? Url::parse(url.text() + "/") : url);
+    const DirectoryPattern at =
+        parse_directory_pattern(Url::parse(url.origin() + (url.path().empty() ? "/" : url.path())));
     const std::string prefix = percent_decode(at.top.path().substr(1));
     const ReadRequest request{.url = at.top, .offset = 0, .length = std::nullopt, .expected = {}};
     Listing listing;
@@ -70,7 +71,7 @@ class S3Fetcher : public Fetcher, public Resolver {
     std::string next;
     do {
       PageSink sink;
-      inquiry.attempt(at.top, [&](Traffic& traffic) {
+      inquiry.attempt(url, [&](Traffic& traffic) {
         const auto place = [&](const std::string& region) {
           s3::Place bucket = s3::place_of_bucket(url.host(), profile, region);
           bucket.query = s3::list_query(prefix, "", next);
@@ -79,7 +80,7 @@ class S3Fetcher : public Fetcher, public Resolver {
         ask_where_it_is(request, place, profile, sink, traffic, inquiry.stop());
       });
       s3::ListPage page = s3::parse_list_page(sink.text);
-      for (const auto& object : page.objects) add(listing, at, prefix, object);
+      for (const auto& object : page.objects) add(listing, url, at, prefix, object);
       next = std::move(page.next);
       if (!next.empty()) pages.turn(next, page.objects.empty() ? "" : page.objects.front().key);
     } while (!next.empty());
@@ -87,7 +88,12 @@ class S3Fetcher : public Fetcher, public Resolver {
   }
 
  private:
-  static void add(Listing& listing, const DirectoryPattern& at, const std::string& prefix,
+  // Another place of the bucket, with the URL's words about where that is.
+  static Url url_at(const Url& url, const std::string& text) {
+    return url.query().empty() ? Url::parse(text) : Url::parse(text + "?" + url.query());
+  }
+
+  static void add(Listing& listing, const Url& url, const DirectoryPattern& at, const std::string& prefix,
                   const s3::ListedObject& object) {
     if (object.key.ends_with('/')) return;  // stands for a directory
     const std::string below = object.key.starts_with(prefix) ? object.key.substr(prefix.size()) : "";
@@ -100,13 +106,13 @@ class S3Fetcher : public Fetcher, public Resolver {
     if (listing.files.size() >= listed_files_max)
       throw Error(FailureKind::invalid,
                   fmt::format("{} holds more than {} objects", at.top.display(), listed_files_max));
-    listing.files.push_back({std::move(*path), {child_of(at.top, below)}, object.size_bytes, {}});
+    listing.files.push_back({std::move(*path), {url_at(url, child_of(at.top, below).text())}, object.size_bytes, {}});
   }
 
   // Asks in the region where the bucket really is, which only an answer may say.
   void ask_where_it_is(const ReadRequest& request, const std::function<s3::Place(const std::string& region)>& place_in,
                        const s3::Profile& profile, Sink& sink, Traffic& traffic, const std::stop_token& stop) {
-    const std::string& bucket = request.url.host();
+    const std::string bucket = fmt::format("{} {}", profile.endpoint_url, request.url.host());
     std::string region = region_of(bucket);
     for (int hop = 0; hop <= hops_max; ++hop) {
       const auto elsewhere = ask(place_in(region), profile, request, sink, traffic, stop);
@@ -147,13 +153,14 @@ class S3Fetcher : public Fetcher, public Resolver {
   s3::Profile profile_for(const Url& url) {
     const std::lock_guard lock(mutex_);
     if (!profile_) profile_ = s3::read_profile(settings_);
-    if (!profile_->elsewhere.empty()) {
+    s3::Profile profile = s3::profile_of(url, *profile_);
+    if (!profile.elsewhere.empty()) {
       throw Error(FailureKind::access,
                   fmt::format("cannot read {}: the profile gets its keys by {}, which is not done here", url.display(),
-                              profile_->elsewhere),
+                              profile.elsewhere),
                   "eval \"$(aws configure export-credentials --format env)\" sets them for this shell");
     }
-    return *profile_;
+    return profile;
   }
 
   std::string region_of(const std::string& bucket) {

@@ -140,8 +140,6 @@ struct WhereRecord {
                                 std::stop_token stop = {});
 [[nodiscard]] std::string to_json(const WhereRecord& record);
 
-[[nodiscard]] std::string_view kind_name(AssetKind kind);
-[[nodiscard]] std::optional<AssetKind> try_parse_kind(std::string_view text);
 [[nodiscard]] std::string_view access_name(AccessKind kind);
 [[nodiscard]] std::optional<AccessKind> try_parse_access(std::string_view text);
 [[nodiscard]] std::string_view fragment_type_name(FragmentType type);

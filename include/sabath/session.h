@@ -46,6 +46,8 @@ struct FetchRequest {
   bool keep_archives = false;            // the archive file itself is kept in the store as well
   bool view = true;                      // of an asset in packs, too: an inode for each of its files, if they are free
   bool dry_run = false;                  // say what would be done and touch nothing
+  // This asset alone, by its name or its recipe's file.
+  void add(AssetKind kind, const std::string& asset);
 };
 
 struct SourceRecord {

@@ -165,7 +165,7 @@ std::optional<Sha256> bring_input(const SessionSettings& settings, Store& store,
                 fmt::format("{} {}", verb_text("fetch"), recipe.name));
   }
   FetchRequest wanted;
-  (recipe.kind == AssetKind::dataset ? wanted.datasets : wanted.models).push_back(recipe.origin);
+  wanted.add(recipe.kind, recipe.origin);
   const FetchRecord record = Session(settings).fetch(wanted, events, std::move(stop));
   for (const AssetRecord& asset : record.assets) {
     if (asset.failures.empty()) continue;

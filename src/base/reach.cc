@@ -2,6 +2,7 @@
 
 #include <arpa/inet.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstring>
@@ -68,6 +69,21 @@ Reach reach_of(std::string_view address) {
   if (inet_pton(AF_INET6, text.c_str(), v6.data()) == 1) return reach_of_v6(v6);
   if (text == "localhost" || text.ends_with(".localhost")) return Reach::host;
   return Reach::global;
+}
+
+Reach reach_of(const Url& url) {
+  Reach reach = reach_of(std::string_view(url.host()));
+  if (url.scheme() != "s3") return reach;
+  std::string_view rest = url.query();
+  while (!rest.empty()) {
+    const std::string_view pair = rest.substr(0, rest.find('&'));
+    rest.remove_prefix(std::min(rest.size(), pair.size() + 1));
+    const std::size_t equals = pair.find('=');
+    if (equals == pair.npos || percent_decode(pair.substr(0, equals)) != "endpoint_override") continue;
+    const auto endpoint = Url::try_parse("https://" + percent_decode(pair.substr(equals + 1)));
+    reach = std::max(reach, endpoint ? reach_of(std::string_view(endpoint->host())) : Reach::host);
+  }
+  return reach;
 }
 
 }  // namespace sabath

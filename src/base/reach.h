@@ -5,6 +5,8 @@
 
 #include <string_view>
 
+#include "sabath/url.h"
+
 namespace sabath {
 
 // From far to near. `link` includes the addresses of clouds' metadata services, in all ranges: their answers belong to
@@ -14,5 +16,7 @@ enum class Reach { global, site, link, host };
 // An IPv4 or IPv6 address as text, brackets and zone allowed. Anything else is global: a name has no reach of its own,
 // except "localhost" and the names below it.
 [[nodiscard]] Reach reach_of(std::string_view address);
+// Of the host that the URL names; s3: may name its endpoint in the query.
+[[nodiscard]] Reach reach_of(const Url& url);
 
 }  // namespace sabath

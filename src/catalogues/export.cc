@@ -25,8 +25,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string folder_of(AssetKind kind) { return std::string(kind_name(kind)) + "s"; }
-
 bool is_an_export(const fs::path& directory) {
   const auto text = try_read_text(directory / "index.json", 64 << 20);
   if (!text) return false;
@@ -82,7 +80,7 @@ class Export {
   }
 
   void add(const Recipe& recipe) {
-    const std::string path = fmt::format("{}/{}.json", folder_of(recipe.kind), recipe.name);
+    const std::string path = fmt::format("{}/{}.json", kind_folder(recipe.kind), recipe.name);
     if (recipe.name.find('/') != std::string::npos || !is_name(recipe.name) || !taken_.insert(path).second) return;
     const auto text = try_read_text(recipe.origin, recipe_size_max);
     if (!text) return;
@@ -92,7 +90,7 @@ class Export {
     }
     put(path, *text);
     add_code(recipe);
-    const std::string document = fmt::format("{}/{}.jsonld", folder_of(recipe.kind), recipe.name);
+    const std::string document = fmt::format("{}/{}.jsonld", kind_folder(recipe.kind), recipe.name);
     const std::string root = recipe.manifest ? recipe.manifest->digest.prefixed() : "";
     write(document, find_metadata_format("jsonld").write({recipe, root}));
     index_.assets.push_back({std::string(kind_name(recipe.kind)), recipe.name, recipe.version, recipe.title,
@@ -124,7 +122,7 @@ class Export {
           at.disable_recursion_pending();
         } else if (const auto status = try_lstat(at->path()); status && S_ISREG(status->st_mode)) {
           const std::string path =
-              fmt::format("{}/{}", folder_of(recipe.kind), at->path().lexically_relative(top).generic_string());
+              fmt::format("{}/{}", kind_folder(recipe.kind), at->path().lexically_relative(top).generic_string());
           const auto text = try_read_text(at->path(), catalogue_bytes_max);
           if (text && taken_.insert(path).second) put(path, *text);
         }
@@ -155,7 +153,9 @@ class Export {
   // What an earlier export had, and this one has not.
   void sweep() const {
     std::error_code error;
-    for (const char* room : {"datasets", "models", "workflows", "removed"}) {
+    std::vector<std::string_view> rooms{"removed"};
+    for (const KindName& kind : kind_names) rooms.push_back(kind.folder);
+    for (const std::string_view room : rooms) {
       std::vector<fs::path> old;
       fs::recursive_directory_iterator at(directory_ / room, error);
       for (const fs::recursive_directory_iterator end; !error && at != end; at.increment(error)) {

@@ -29,7 +29,6 @@ namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
 constexpr std::string_view git_prefix = "git+";
-constexpr std::array<std::string_view, 3> kind_folders{"datasets", "models", "workflows"};
 constexpr std::size_t lines_max = 100;
 
 std::string plain_git_url(const std::string& url) {
@@ -68,7 +67,7 @@ std::string text_of(const Subscription& one) {
 // The recipes of a directory, by "KIND/NAME.json".
 std::map<std::string, std::string> recipes_below(const fs::path& directory) {
   std::map<std::string, std::string> recipes;
-  for (const std::string_view folder : kind_folders) {
+  for (const auto& [kind, word, folder] : kind_names) {
     std::error_code error;
     for (const auto& entry : fs::directory_iterator(directory / folder, error)) {
       if (entry.path().extension() != ".json") continue;
@@ -104,7 +103,7 @@ class Taking {
     change.subscription.recipes = recipes_below(scratch() / "tree").size();
     if (change.subscription.recipes == 0) {
       throw Error(FailureKind::invalid, fmt::format("{} has no recipes", printable(wanted_.url, 1000)),
-                  "they stand in kind_folders datasets, models and workflows, or in these below recipes");
+                  fmt::format("they stand in the folders {}, or in these below recipes", kind_folders_text()));
     }
     if (install) put(target, change.subscription);
     return change;
@@ -169,15 +168,15 @@ class Taking {
     return fetch("recipes", {{"fragments", std::move(fragments)}}).path;
   }
 
-  // Regular files alone, in the kind_folders of recipes; each recipe under its own name.
+  // Regular files alone, in the folders of recipes; each recipe under its own name.
   void lay_out(const fs::path& source, SubscriptionChange& change) {
     fs::path top = source;
     const auto has_folder = [](const fs::path& directory) {
-      return std::ranges::any_of(kind_folders,
-                                 [&](std::string_view folder) { return try_stat(directory / folder).has_value(); });
+      return std::ranges::any_of(kind_names,
+                                 [&](const KindName& kind) { return try_stat(directory / kind.folder).has_value(); });
     };
     if (!has_folder(top)) top /= "recipes";
-    for (const std::string_view folder : kind_folders) {
+    for (const auto& [kind, word, folder] : kind_names) {
       std::error_code error;
       fs::recursive_directory_iterator at(top / folder, error);
       for (const fs::recursive_directory_iterator end; !error && at != end; at.increment(error)) {
@@ -213,9 +212,7 @@ class Taking {
 
   static std::string doubt_about(const fs::path& file, const std::string& below) {
     const std::string_view folder = std::string_view(below).substr(0, below.find('/'));
-    const AssetKind kind = folder == "datasets" ? AssetKind::dataset
-                           : folder == "models" ? AssetKind::model
-                                                : AssetKind::workflow;
+    const AssetKind kind = try_kind_of_folder(folder).value_or(AssetKind::dataset);
     try {
       const Recipe recipe = parse_recipe(try_read_text(file, recipe_size_max).value_or(""), printable(below), kind);
       if (recipe.kind != kind) return fmt::format("{}: its \"kind\" says otherwise", printable(below));

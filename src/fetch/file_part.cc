@@ -10,7 +10,8 @@ void FilePart::prepare() {
 }
 
 bool FilePart::enter() {
-  entries_.add_file(*fragment().path, outcome_.tree.digest, outcome_.tree.chunks);
+  const bool program = scope_.recipe.kind == AssetKind::executable;  // a server tells no mode
+  entries_.add_file(*fragment().path, outcome_.tree.digest, outcome_.tree.chunks, program);
   entries_.add_checksums(*fragment().path, outcome_.computed);
   ++scope_.files_done;
   return true;

@@ -58,7 +58,7 @@ class BoundedInquiry : public Inquiry {
 
   void attempt(const Url& url, const std::function<void(Traffic&)>& request) override {
     SourceLine& line = context_.ledger.line(url.origin() + "/");  // as that of listed files
-    if (!first_) first_ = reach_of(url.host());
+    if (!first_) first_ = reach_of(url);
     for (unsigned failures = 0;;) {
       check_end();
       try {
@@ -166,7 +166,7 @@ Listing resolve_one(FetchContext& context, const Url& named, std::chrono::millis
 }  // namespace
 
 void check_listing(const std::vector<ListedFile>& files, const Url& from, Reach asked) {
-  const Reach reach = from.scheme() == "file" ? Reach::host : std::max(asked, reach_of(from.host()));
+  const Reach reach = from.scheme() == "file" ? Reach::host : std::max(asked, reach_of(from));
   const auto refuse = [&](const ListedFile& file, std::string_view why) {
     throw Error(FailureKind::invalid, fmt::format("the listing of {} is refused: \"{}\" {}", from.display(),
                                                   printable(file.path.text()), why));
@@ -177,7 +177,7 @@ void check_listing(const std::vector<ListedFile>& files, const Url& from, Reach 
     if (!names.insert(file.path.text()).second) refuse(file, "stands twice");
     if (file.urls.empty()) refuse(file, "has no source");
     for (const auto& url : file.urls) {
-      if (reach_of(url.host()) > reach)
+      if (reach_of(url) > reach)
         refuse(file, fmt::format("is said to be at the private address {}", printable(url.host())));
       if (!may_name(from.scheme(), url.scheme())) refuse(file, fmt::format("is said to be at {}:", url.scheme()));
     }

@@ -234,7 +234,7 @@ class Bringer {
     const Seconds time(times_.fetch);
     FetchRequest request;
     // By the recipe's file: a recipe of the original and a shipped one may have the same name.
-    (recipe.kind == AssetKind::dataset ? request.datasets : request.models).push_back(recipe.origin);
+    request.add(recipe.kind, recipe.origin);
     const FetchRecord record = call_.session.fetch(request, call_.events, call_.stop);
     for (const AssetRecord& asset : record.assets) {
       if (asset.failures.empty()) continue;
@@ -265,6 +265,11 @@ RunAsset foresee_asset(const RunCall& call, const Recipe& recipe, std::vector<st
     to_fetch.push_back(recipe.name);
   }
   return asset;
+}
+
+// Code that stands beside its recipe, and files of the model that are fetched.
+bool has_files_apart(const ResolvedRun& run) {
+  return run.model.source && !run.model.fragments.empty() && uses_model_files(run.steps);
 }
 
 fs::path stage_of(const RunCall& call) {
@@ -303,6 +308,11 @@ RunAssets bring_assets(const RunCall& call, const ResolvedRun& run) {
     assets.source = assets.all.back().path;
     if (run.by_ort) note_lineage(run.model);
   }
+  if (has_files_apart(run)) {
+    assets.all.push_back(bringer.bring(run.model));
+    assets.all.back().role = "model";
+  }
+  if (uses_model_files(run.steps)) assets.model = assets.all.empty() ? "" : assets.all.back().path;
   if (run.from) {
     assets.all.push_back(bringer.bring(*run.from));
     assets.all.back().role = "from";
@@ -327,6 +337,11 @@ RunAssets foresee_assets(const RunCall& call, const ResolvedRun& run) {
     assets.all.push_back(foresee_asset(call, run.model, assets.to_fetch));
   }
   if (has_source_tree(run.model) || run.by_ort) assets.source = assets.all.back().path;
+  if (has_files_apart(run)) {
+    assets.all.push_back(foresee_asset(call, run.model, assets.to_fetch));
+    assets.all.back().role = "model";
+  }
+  if (uses_model_files(run.steps)) assets.model = assets.all.empty() ? "" : assets.all.back().path;
   if (run.from) {
     assets.all.push_back(foresee_asset(call, *run.from, assets.to_fetch));
     assets.all.back().role = "from";

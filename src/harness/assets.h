@@ -15,9 +15,9 @@
 namespace sabath {
 
 struct RunAssets {
-  std::vector<RunAsset> all;          // the model's code or graph, then what it starts from, then the dataset
-  std::string source, dataset, from;  // directories; empty: there is none
-  std::vector<std::string> to_fetch;  // dry run: what is not here
+  std::vector<RunAsset> all;  // the model's code or graph, its own files, what it starts from, the dataset
+  std::string source, model, dataset, from;  // directories; empty: there is none. `model`: of the model's own files
+  std::vector<std::string> to_fetch;         // dry run: what is not here
   RunTimes times;
   std::deque<LeasedStore> stores;  // that hold them, kept from collection; dry run: none
 };

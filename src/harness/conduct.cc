@@ -247,12 +247,14 @@ std::vector<RunStep> steps_of(const RunCall& call, const ResolvedRun& run, const
   places.dataset = assets.dataset;
   places.from = assets.from;
   if (run.dataset) places.fragments = fragment_places(run.origin ? *run.origin : *run.dataset, assets.dataset);
+  if (!assets.model.empty()) places.model_files = fragment_places(run.model, assets.model);
   places.config = variant.config;
   places.nodes = run.nodes;
   places.ranks = run.ranks;
   WrapperValues values{run.ranks, run.nodes, (directory / "work").string(), run.container_image, {directory.string()}};
   if (!assets.dataset.empty()) values.binds.push_back(assets.dataset);
   if (!assets.from.empty()) values.binds.push_back(assets.from);
+  if (!assets.model.empty()) values.binds.push_back(assets.model);
   if (!run.container_kind.empty()) refuse_unbindable(values.binds);
   std::vector<RunStep> steps;
   for (Launch& launch : expand(run.steps, places, call.request.arguments)) {

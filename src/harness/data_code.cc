@@ -126,6 +126,7 @@ std::optional<std::vector<std::string>> try_noted(Store& store, const std::strin
 // model's repository is code as a whole, and was decided about.
 const Recipe* data_recipe(const ResolvedRun& run, const RunAsset& asset) {
   if (asset.role == "from") return &*run.from;
+  if (asset.role == "model") return &run.model;
   if (run.dataset && asset.kind == AssetKind::dataset) return &*run.dataset;
   return run.model.git || run.model.source || run.model.fragments.empty() ? nullptr : &run.model;
 }

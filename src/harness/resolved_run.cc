@@ -25,7 +25,13 @@ namespace fs = std::filesystem;
 
 constexpr std::uint64_t profile_size_max = 1 << 20;
 
-[[noreturn]] void refuse_dataset(const Catalogue& catalogue, const Recipe& dataset) {
+[[noreturn]] void refuse_content(const Catalogue& catalogue, const Recipe& dataset) {
+  if (dataset.kind != AssetKind::dataset) {
+    throw Error(FailureKind::usage,
+                fmt::format("{} is content of the kind {}, and no model: it has no way to run", dataset.name,
+                            kind_name(dataset.kind)),
+                fmt::format("`{} {}` shows where its files are", verb_text("path"), dataset.name));
+  }
   std::vector<std::string> models;
   for (const Catalogue::Listed& listed : catalogue.all(AssetKind::model)) {
     if (!listed.recipe) continue;
@@ -40,12 +46,9 @@ constexpr std::uint64_t profile_size_max = 1 << 20;
 }
 
 Recipe find_model(const Catalogue& catalogue, const std::string& name) {
-  if (auto workflow = catalogue.try_find(name, AssetKind::workflow)) {
-    if (!catalogue.try_find(name, AssetKind::model)) return std::move(*workflow);
-  }
-  if (const auto dataset = catalogue.try_find(name, AssetKind::dataset)) {
-    if (!catalogue.try_find(name, AssetKind::model)) refuse_dataset(catalogue, *dataset);
-  }
+  if (auto model = catalogue.try_find(name, AssetKind::model)) return std::move(*model);
+  if (auto workflow = catalogue.try_find(name, AssetKind::workflow)) return std::move(*workflow);
+  if (const auto content = catalogue.try_find(name, std::nullopt)) refuse_content(catalogue, *content);
   return catalogue.find(name, AssetKind::model);
 }
 

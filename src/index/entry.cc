@@ -158,8 +158,8 @@ std::optional<IndexEntry> decode_entry(std::string_view& bytes) {
   if (bytes.size() < sizeof head) return std::nullopt;
   std::memcpy(&head, bytes.data(), sizeof head);
   IndexEntry entry;
-  if (head.kind > static_cast<std::uint8_t>(AssetKind::workflow) ||
-      head.access > static_cast<std::uint8_t>(AccessKind::restricted) || head.has_size > 1)
+  if (head.kind >= kind_names.size() || head.access > static_cast<std::uint8_t>(AccessKind::restricted) ||
+      head.has_size > 1)
     return std::nullopt;
   std::string_view rest = bytes.substr(sizeof head);
   std::string_view* const all[strings] = {&entry.file, &entry.name,  &entry.version,   &entry.title,

@@ -92,10 +92,9 @@ std::string write_datacite(const DescribedAsset& asset) {
   put(document, "subjects", std::move(subjects));
   if (data.published.size() > 4)
     document["dates"] = Json::array({Json{{"date", data.published}, {"dateType", "Issued"}}});
-  constexpr const char* types[] = {"Dataset", "Software", "Workflow"};
-  constexpr const char* kinds[] = {"dataset", "model", "workflow"};
-  const auto kind = static_cast<std::size_t>(recipe.kind);
-  document["types"] = Json{{"resourceTypeGeneral", types[kind]}, {"resourceType", kinds[kind]}};
+  constexpr const char* types[] = {"Dataset", "Software", "Workflow", "Software", "Software", "Other"};
+  document["types"] = Json{{"resourceTypeGeneral", types[static_cast<std::size_t>(recipe.kind)]},
+                           {"resourceType", kind_name(recipe.kind)}};
   put_contents(document, asset);
   put(document, "version", recipe.version);
   if (!recipe.licence.empty()) document["rightsList"] = datacite_rights(recipe);

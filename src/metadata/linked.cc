@@ -28,9 +28,15 @@ Json types(AssetKind kind) {
     case AssetKind::model:
       return Json::array({"schema:SoftwareSourceCode", "hpc:AIModel"});
     case AssetKind::workflow:
+      return Json::array({"schema:SoftwareSourceCode", "hpc:Experiment"});
+    case AssetKind::library:
+      return Json::array({"schema:SoftwareSourceCode", "sabath:Library"});
+    case AssetKind::executable:
+      return Json::array({"schema:SoftwareApplication", "sabath:Executable"});
+    case AssetKind::object:
       break;
   }
-  return Json::array({"schema:SoftwareSourceCode", "hpc:Experiment"});
+  return Json::array({"schema:CreativeWork", "sabath:Object"});
 }
 
 std::string relation_term(std::string_view relation) {

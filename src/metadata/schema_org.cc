@@ -27,9 +27,12 @@ std::string write_schema_org(const DescribedAsset& asset) {
   const Recipe& recipe = asset.recipe;
   const Metadata& data = metadata_of(recipe);
   const bool dataset = recipe.kind == AssetKind::dataset;
+  constexpr const char* types[] = {
+      "Dataset",     "SoftwareSourceCode", "SoftwareSourceCode", "SoftwareSourceCode", "SoftwareApplication",
+      "CreativeWork"};
   Json document{{"@context", "https://schema.org/"}};
   put(document, "@id", terms::identity(recipe));
-  document["@type"] = dataset ? "Dataset" : "SoftwareSourceCode";
+  document["@type"] = types[static_cast<std::size_t>(recipe.kind)];
   document["name"] = terms::title(recipe);
   put(document, "alternateName", recipe.title.empty() ? "" : recipe.name);
   document["description"] = terms::summary(recipe);

@@ -25,11 +25,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t entries_max = 100'000;
-constexpr std::array<std::pair<std::string_view, AssetKind>, 3> folders{
-    {{"datasets", AssetKind::dataset}, {"models", AssetKind::model}, {"workflows", AssetKind::workflow}}};
-
-std::string_view folder_of(AssetKind kind) { return folders[static_cast<std::size_t>(kind)].first; }
-
 struct FolderEntry {
   std::string name;
   bool is_directory = false;
@@ -101,12 +96,11 @@ std::string read_registered(const fs::path& path, const std::vector<std::uint32_
   return text;
 }
 
-// The kind by the names of a file's folders, the innermost first.
+// The kind by the names of a file's folders, the innermost first: of what the original, too, has.
 std::optional<AssetKind> kind_of_folder(const fs::path& file) {
   for (fs::path folder = fs::absolute(file).parent_path(); folder.has_relative_path(); folder = folder.parent_path()) {
-    for (const auto& [name, kind] : folders) {
-      if (folder.filename() == name) return kind;
-    }
+    const auto kind = try_kind_of_folder(folder.filename().native());
+    if (kind && (is_code(*kind) || kind == AssetKind::dataset)) return kind;
   }
   return std::nullopt;
 }
@@ -116,7 +110,7 @@ Recipe read_path(const fs::path& path, std::optional<AssetKind> kind) {
       parse_recipe(read_text(path), path.native(), kind_of_folder(path).value_or(kind.value_or(AssetKind::dataset)));
   if (kind && recipe.kind != *kind) {
     throw Error(FailureKind::not_found, fmt::format("{} describes \"{}\", which is not one of the {}",
-                                                    printable(path.native(), 1000), recipe.name, folder_of(*kind)));
+                                                    printable(path.native(), 1000), recipe.name, kind_folder(*kind)));
   }
   return recipe;
 }
@@ -131,11 +125,15 @@ bool stands(const fs::path& path) {
               fmt::format("say which: {}", fmt::join(others, ", ")));
 }
 
-bool is_kind_folder(const fs::path& name) {
-  return std::ranges::any_of(folders, [&](const auto& folder) { return name == folder.first; });
-}
+bool is_kind_folder(const fs::path& name) { return try_kind_of_folder(name.native()).has_value(); }
 
 }  // namespace
+
+std::string kind_folders_text() {
+  std::string text;
+  for (const KindName& kind : kind_names) text += fmt::format("{}{}", text.empty() ? "" : ", ", kind.folder);
+  return text;
+}
 
 bool is_subscribed(const fs::path& recipe) {
   std::error_code unknown;
@@ -150,11 +148,11 @@ bool is_subscribed(const fs::path& recipe) {
 std::string doubt_about_recipes(const fs::path& directory) {
   const std::string shown = printable(directory.native(), 1000);
   if (!stands(directory)) return fmt::format("there is no directory {}, which is to hold recipes", shown);
-  if (std::ranges::any_of(folders, [&](const auto& folder) { return stands(directory / folder.first); })) return {};
+  if (std::ranges::any_of(kind_names, [&](const auto& kind) { return stands(directory / kind.folder); })) return {};
   if (is_kind_folder(directory.filename())) {
     return fmt::format("{} is one level too deep: recipes are found by the directory above it", shown);
   }
-  return fmt::format("{} holds no recipes: they stand in its folders datasets, models and workflows", shown);
+  return fmt::format("{} holds no recipes: they stand in its folders {}", shown, kind_folders_text());
 }
 
 std::string doubt_about_root(const fs::path& root) {
@@ -194,7 +192,7 @@ bool Catalogue::is_alone(const File& file) const {
 
 void Catalogue::add(const fs::path& directory, bool registered, const std::string& catalogue, std::size_t& seen) {
   constexpr std::string_view ending = ".json";
-  for (const auto& [folder, kind] : folders) {
+  for (const auto& [kind, kind_word, folder] : kind_names) {
     const auto add_file = [&, kind = kind](const fs::path& place, const std::string& name) {
       if (!name.ends_with(ending) || name.size() == ending.size()) return;
       files_.push_back({place / name, kind, name.substr(0, name.size() - ending.size()), registered, catalogue});
@@ -217,8 +215,8 @@ Recipe Catalogue::read(const File& file) const {
   if (recipe.kind != file.kind) {
     throw Error(FailureKind::invalid,
                 fmt::format("{} lies among the {}, but its \"kind\" says otherwise",
-                            printable(file.path.native(), 1000), folder_of(file.kind)),
-                fmt::format("move it to {}/", folder_of(recipe.kind)));
+                            printable(file.path.native(), 1000), kind_folder(file.kind)),
+                fmt::format("move it to {}/", kind_folder(recipe.kind)));
   }
   // Another name than its file's would not be seen to be taken.
   if (!file.catalogue.empty() && (recipe.name != file.stem || !is_alone(file)))

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
+#include <utility>
 
 #include "base/text.h"
 #include "sabath/error.h"
@@ -28,8 +30,17 @@ std::string_view braced_identifier(std::string_view text) {
   return text.substr(1, static_cast<std::size_t>(end - text.begin()) - 1);
 }
 
+// "dataset.ID", "dataset.ID.dir"
+std::optional<TemplatePiece> try_fragment(std::string_view name, std::string_view head, Kind file, Kind directory) {
+  constexpr std::string_view ending = ".dir";
+  if (!name.starts_with(head) || name.size() == head.size()) return std::nullopt;
+  name.remove_prefix(head.size());
+  if (name.size() <= ending.size() || !name.ends_with(ending)) return TemplatePiece{file, std::string(name)};
+  return TemplatePiece{directory, std::string(name.substr(0, name.size() - ending.size()))};
+}
+
 TemplatePiece parse_placeholder(std::string_view name) {
-  constexpr std::string_view dataset = "dataset.", directory = ".dir", config = "config.";
+  constexpr std::string_view config = "config.";
   if (name == "source") return {Kind::source, {}};
   if (name == "dataset") return {Kind::dataset, {}};
   if (name == "nodes") return {Kind::nodes, {}};
@@ -38,22 +49,19 @@ TemplatePiece parse_placeholder(std::string_view name) {
   if (name.starts_with(config) && name.size() > config.size()) {
     return {Kind::config, std::string(name.substr(config.size()))};
   }
-  if (name.starts_with(dataset) && name.size() > dataset.size()) {
-    const std::string_view id = name.substr(dataset.size());
-    if (id.size() > directory.size() && id.ends_with(directory)) {
-      return {Kind::dataset_fragment_directory, std::string(id.substr(0, id.size() - directory.size()))};
-    }
-    return {Kind::dataset_fragment, std::string(id)};
-  }
-  static const std::array<std::string, 6> known{"source", "dataset", "nodes", "ranks", "config", "from"};
+  if (auto piece = try_fragment(name, "dataset.", Kind::dataset_fragment, Kind::dataset_fragment_directory))
+    return std::move(*piece);
+  if (auto piece = try_fragment(name, "model.", Kind::model_fragment, Kind::model_fragment_directory))
+    return std::move(*piece);
+  static const std::array<std::string, 7> known{"source", "dataset", "nodes", "ranks", "config", "from", "model"};
   const std::string_view head = name.substr(0, name.find('.'));
   const auto meant = nearest(head, known);
-  throw Error(FailureKind::invalid,
-              fmt::format("unknown placeholder {{{}}}{}", printable(name),
-                          meant && *meant != head ? fmt::format(" (did you mean {{{}}}?)", *meant) : ""),
-              "known are {source} {dataset} {dataset.ID} {dataset.ID.dir} {config.KEY} {nodes} {ranks} {from.path}; "
-              "write {{name}} for a "
-              "literal {name}");
+  throw Error(
+      FailureKind::invalid,
+      fmt::format("unknown placeholder {{{}}}{}", printable(name),
+                  meant && *meant != head ? fmt::format(" (did you mean {{{}}}?)", *meant) : ""),
+      "known are {source} {dataset} {dataset.ID} {dataset.ID.dir} {model.ID} {model.ID.dir} {config.KEY} {nodes} "
+      "{ranks} {from.path}; write {{name}} for a literal {name}");
 }
 
 }  // namespace

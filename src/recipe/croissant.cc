@@ -362,7 +362,7 @@ Url url_in_document(const std::string& text, const DocumentPlace& place, std::si
   const Url url = Url::parse(text);
   if (url.scheme() == "file") throw_at(place.origin, line, "a document may not name a file of this machine");
   if (!place.url || place.url->scheme() == "file") return url;
-  if (reach_of(url.host()) > reach_of(place.url->host())) {
+  if (reach_of(url) > reach_of(*place.url)) {
     throw_at(place.origin, line,
              fmt::format("a document from {} may not name the private address {}", place.url->origin(),
                          printable(url.host())));

@@ -3,23 +3,21 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <nlohmann/json.hpp>
 
 #include "base/json_reader.h"
 #include "sabath/error.h"
+#include "sabath/recipe.h"
 
 namespace sabath {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::array<std::string_view, 3> index_folders{"datasets/", "models/", "workflows/"};
-
 Json or_nothing(const std::string& text) { return text.empty() ? Json() : Json(text); }
 
 bool is_in_a_folder(const std::string& path) {
-  return std::ranges::any_of(index_folders, [&](std::string_view folder) { return path.starts_with(folder); });
+  return try_kind_of_folder(std::string_view(path).substr(0, path.find('/'))).has_value();
 }
 
 }  // namespace
@@ -61,7 +59,7 @@ std::vector<CatalogueFile> parse_index(std::string_view text, const std::string&
     JsonObject file(one, origin, "a file");
     const std::string path = file.text("path");
     const auto parsed = RelativePath::try_parse(path);
-    if (!parsed || !is_in_a_folder(path)) file.fail("path", "is none below datasets, models or workflows");
+    if (!parsed || !is_in_a_folder(path)) file.fail("path", fmt::format("is none below {}", kind_folders_text()));
     const auto sum = Sha256::try_parse(file.text("sha256"));
     if (!sum) file.fail("sha256", "is no SHA-256");
     const std::uint64_t size = file.try_uint("size").value_or(0);

@@ -115,15 +115,11 @@ Json fragment_json(const Fragment& fragment) {
   return node;
 }
 
-const char* kind_text(AssetKind kind) {
-  return kind == AssetKind::dataset ? "dataset" : kind == AssetKind::model ? "model" : "workflow";
-}
-
 }  // namespace
 
 std::string text_of_recipe(const Recipe& recipe, const std::optional<Url>& page) {
   const Metadata& data = metadata_of(recipe);
-  Json out{{"schema", 1}, {"kind", kind_text(recipe.kind)}, {"name", recipe.name}};
+  Json out{{"schema", 1}, {"kind", kind_name(recipe.kind)}, {"name", recipe.name}};
   put(out, "version", recipe.version);
   put(out, "title", recipe.title);
   put(out, "abstract", recipe.abstract_text);
@@ -139,7 +135,7 @@ std::string text_of_recipe(const Recipe& recipe, const std::optional<Url>& page)
   }
   Json fragments = Json::array();
   for (const Fragment& fragment : recipe.fragments) fragments.push_back(fragment_json(fragment));
-  if (recipe.kind == AssetKind::dataset || !fragments.empty()) out["fragments"] = std::move(fragments);
+  if (!is_code(recipe.kind) || !fragments.empty()) out["fragments"] = std::move(fragments);
   put(out, "metadata", recipe.metadata);
   put(out, "unknown", data.unknown);
   Json pages = Json::object();

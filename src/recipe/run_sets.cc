@@ -55,7 +55,7 @@ RunSets take_sets(JsonObject& object, std::string_view key, AssetKind kind) {
     for (const JsonValue& value : *array) steps.push_back(read_step(value, object.origin()));
     sets.emplace_back(set.key, std::move(steps));
   }
-  if (kind == AssetKind::dataset) object.fail(key, "is only for models and workflows");
+  if (!is_code(kind)) object.fail(key, "is only for models and workflows");
   return sets;
 }
 
@@ -103,11 +103,11 @@ void read_run_sets(JsonObject& object, Recipe& recipe) {
     recipe.source = RelativePath::try_parse(*text);
     if (!recipe.source) object.fail("source", fmt::format("\"{}\" is no relative path", printable(*text)));
     if (recipe.git) object.fail("source", "stands with \"git\"", "the code is either beside the recipe or in git");
-    if (recipe.kind == AssetKind::dataset) object.fail("source", "is only for models and workflows");
+    if (!is_code(recipe.kind)) object.fail("source", "is only for models and workflows");
   }
   if (object.find("default_dataset") == nullptr) return;
   recipe.default_dataset = take_name(object, "default_dataset");
-  if (recipe.kind == AssetKind::dataset) object.fail("default_dataset", "is only for models and workflows");
+  if (!is_code(recipe.kind)) object.fail("default_dataset", "is only for models and workflows");
   const auto is_default = [&](const auto& set) { return set.first == recipe.default_dataset; };
   if (!recipe.run.empty() && std::none_of(recipe.run.begin(), recipe.run.end(), is_default)) {
     object.fail("default_dataset", fmt::format("\"{}\" is no key of \"run\"", recipe.default_dataset));

@@ -14,10 +14,10 @@ namespace {
 
 AssetKind take_kind(JsonObject& object) {
   const std::string kind = object.text("kind");
-  if (kind == "dataset") return AssetKind::dataset;
-  if (kind == "model") return AssetKind::model;
-  if (kind == "workflow") return AssetKind::workflow;
-  object.fail("kind", fmt::format("is \"{}\", but must be \"dataset\", \"model\" or \"workflow\"", printable(kind)));
+  if (const auto known = try_parse_kind(kind)) return *known;
+  std::string words;
+  for (const KindName& each : kind_names) words += fmt::format("{}\"{}\"", words.empty() ? "" : ", ", each.name);
+  object.fail("kind", fmt::format("is \"{}\", but must be one of {}", printable(kind), words));
 }
 
 // Optional keys that hold a name or nothing.
@@ -122,6 +122,12 @@ Fragment read_fragment(const JsonValue& value, std::string_view origin) {
   return fragment;
 }
 
+// Libraries and the like may come from git alone.
+bool has_git(JsonObject& object, AssetKind kind) {
+  const JsonValue* git = kind == AssetKind::dataset ? nullptr : object.find("git");
+  return git != nullptr && !git->is_null();
+}
+
 void read_fragments(JsonObject& object, Recipe& recipe) {
   std::vector<std::size_t> lines;
   if (const JsonValue::Array* array = object.try_array("fragments")) {
@@ -132,9 +138,10 @@ void read_fragments(JsonObject& object, Recipe& recipe) {
   }
   check_places(recipe.fragments, lines, object.origin());
   const bool by_hand = recipe.access.kind != AccessKind::open && !recipe.access.steps.empty();
-  if (recipe.kind == AssetKind::dataset && recipe.fragments.empty() && !by_hand) {
+  if (!is_code(recipe.kind) && recipe.fragments.empty() && !by_hand && !has_git(object, recipe.kind)) {
     object.fail("fragments", "must not be empty",
-                "only a dataset whose \"access\" is \"login\" or \"private\", with steps, may have none");
+                fmt::format("only a {} whose \"access\" is \"login\" or \"private\", with steps, may have none",
+                            kind_name(recipe.kind)));
   }
 }
 

@@ -39,12 +39,12 @@ const std::string& need(const std::string& value, std::string_view what) {
                                     : "name a dataset");
 }
 
-const Places::Fragment& fragment_of(const Places& places, const std::string& id) {
-  const auto found = places.fragments.find(id);
-  if (found != places.fragments.end()) return found->second;
+const Places::Fragment& fragment_of(const std::map<std::string, Places::Fragment>& fragments, std::string_view of,
+                                    const std::string& id) {
+  if (const auto found = fragments.find(id); found != fragments.end()) return found->second;
   throw Error(FailureKind::not_found,
-              fmt::format("the recipe's command needs {{dataset.{}}}, and the dataset has no such fragment", id),
-              fmt::format("`{} DATASET` names its fragments", verb_text("info")));
+              fmt::format("the recipe's command needs {{{}.{}}}, and the {} has no such fragment", of, id, of),
+              fmt::format("`{} NAME` names its fragments", verb_text("info")));
 }
 
 std::string value_of(const TemplatePiece& piece, const Places& places) {
@@ -56,9 +56,13 @@ std::string value_of(const TemplatePiece& piece, const Places& places) {
     case Kind::dataset:
       return need(places.dataset, "dataset");
     case Kind::dataset_fragment:
-      return fragment_of(places, piece.text).path;
+      return fragment_of(places.fragments, "dataset", piece.text).path;
     case Kind::dataset_fragment_directory:
-      return fragment_of(places, piece.text).directory;
+      return fragment_of(places.fragments, "dataset", piece.text).directory;
+    case Kind::model_fragment:
+      return fragment_of(places.model_files, "model", piece.text).path;
+    case Kind::model_fragment_directory:
+      return fragment_of(places.model_files, "model", piece.text).directory;
     case Kind::config:
       if (const auto found = places.config.find(piece.text); found != places.config.end()) return found->second;
       throw Error(FailureKind::usage, fmt::format("the recipe needs a value of '{}'", piece.text),
@@ -132,9 +136,9 @@ const std::pair<std::string, std::vector<Step>>& choose_set(const Recipe& model,
   refuse_set(model, sets, dataset.name);
 }
 
-std::map<std::string, Places::Fragment> fragment_places(const Recipe& dataset, const std::string& view) {
+std::map<std::string, Places::Fragment> fragment_places(const Recipe& asset, const std::string& view) {
   std::map<std::string, Places::Fragment> places;
-  for (const Fragment& fragment : dataset.fragments) {
+  for (const Fragment& fragment : asset.fragments) {
     const std::string path = fragment.path ? view + "/" + fragment.path->text() : view;
     places[fragment.id] = {path, fragment.type == FragmentType::file ? directory_of(path) : path};
   }
@@ -166,6 +170,14 @@ std::vector<std::string> config_keys(const std::vector<Step>& steps) {
     if (piece.kind == Kind::config && std::ranges::find(keys, piece.text) == keys.end()) keys.push_back(piece.text);
   });
   return keys;
+}
+
+bool uses_model_files(const std::vector<Step>& steps) {
+  bool used = false;
+  for_each_piece(steps, [&](const TemplatePiece& piece) {
+    used = used || piece.kind == Kind::model_fragment || piece.kind == Kind::model_fragment_directory;
+  });
+  return used;
 }
 
 bool uses_source(const std::vector<Step>& steps) {

@@ -19,7 +19,7 @@ struct Places {
   struct Fragment {
     std::string path, directory;
   };
-  std::map<std::string, Fragment> fragments;
+  std::map<std::string, Fragment> fragments, model_files;  // of the dataset; of the model itself
   Config config;
   unsigned nodes = 1, ranks = 1;
 };
@@ -35,14 +35,15 @@ struct Launch {
                                                                           const Recipe& dataset,
                                                                           const std::string& wanted);
 
-// Where the fragments of a dataset stand below its view.
-[[nodiscard]] std::map<std::string, Places::Fragment> fragment_places(const Recipe& dataset, const std::string& view);
+// Where the fragments of an asset stand below its view.
+[[nodiscard]] std::map<std::string, Places::Fragment> fragment_places(const Recipe& asset, const std::string& view);
 
 // `extra`: arguments for the last step.
 [[nodiscard]] std::vector<Launch> expand(const std::vector<Step>& steps, const Places& places,
                                          const std::vector<std::string>& extra);
 
 [[nodiscard]] std::vector<std::string> config_keys(const std::vector<Step>& steps);  // each once, in order
+[[nodiscard]] bool uses_model_files(const std::vector<Step>& steps);
 [[nodiscard]] bool uses_source(const std::vector<Step>& steps);
 
 // As a person would type it: words quoted where a shell needs it.

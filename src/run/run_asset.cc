@@ -8,10 +8,6 @@ namespace {
 
 constexpr std::uint64_t recipe_file_size_max = 4 << 20;
 
-const char* name_of(AssetKind kind) {
-  return kind == AssetKind::dataset ? "dataset" : kind == AssetKind::model ? "model" : "workflow";
-}
-
 }  // namespace
 
 std::string digest_of_file(const std::string& file) {
@@ -22,8 +18,8 @@ std::string digest_of_file(const std::string& file) {
 std::vector<RunRecord::Asset> recorded(const std::vector<RunAsset>& assets) {
   std::vector<RunRecord::Asset> all;
   for (const RunAsset& asset : assets)
-    all.push_back({asset.name, name_of(asset.kind), asset.manifest, asset.verified_by, asset.path, asset.warm,
-                   asset.lineage, asset.loads, asset.role});
+    all.push_back({asset.name, std::string(kind_name(asset.kind)), asset.manifest, asset.verified_by, asset.path,
+                   asset.warm, asset.lineage, asset.loads, asset.role});
   return all;
 }
 
@@ -33,7 +29,7 @@ RunRecord::Recipe recorded(const Recipe& recipe) {
 
 std::optional<RunRecord::Source> recorded_source(const std::vector<RunAsset>& assets, const Recipe& recipe) {
   for (const RunAsset& asset : assets) {
-    if (asset.kind == AssetKind::dataset || !asset.role.empty()) continue;
+    if (!is_code(asset.kind) || !asset.role.empty()) continue;
     return RunRecord::Source{asset.commit, recipe.git ? recipe.git->origin : "", asset.manifest};
   }
   return std::nullopt;

@@ -15,17 +15,6 @@ using Json = nlohmann::ordered_json;
 
 Json text_or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
 
-std::string_view kind_text(AssetKind kind) {
-  switch (kind) {
-    case AssetKind::dataset:
-      return "dataset";
-    case AssetKind::model:
-      return "model";
-    default:
-      return "workflow";
-  }
-}
-
 Json selection_json(const Selection& selection) {
   if (selection.empty()) return nullptr;
   return {{"sample", selection.sample ? Json(*selection.sample) : Json(nullptr)}, {"select", selection.select}};
@@ -54,7 +43,7 @@ Json to_json(const AssetRecord& record) {
                         {"hint", text_or_null(failure.hint)}});
   }
   return {{"name", record.name},
-          {"kind", kind_text(record.kind)},
+          {"kind", kind_name(record.kind)},
           {"manifest", text_or_null(record.manifest)},
           {"path", text_or_null(record.path)},
           {"trusted_by", text_or_null(record.trusted_by)},

@@ -16,7 +16,6 @@ namespace {
 
 constexpr std::size_t files_looked_into = 16, candidates_max = 10'000, facts_read_max = 2000, facts_lines_max = 5000;
 constexpr std::chrono::seconds harvest_time_max(10);
-constexpr std::string_view kind_words[] = {"dataset", "model", "workflow"};
 
 struct Enough {};
 
@@ -43,9 +42,9 @@ std::optional<HarvestedFacts> try_parse_facts(const std::string& text) {
     JsonObject object(document, "facts", "what files say");
     HarvestedFacts facts;
     facts.name = object.text("name");
-    const auto* const kind = std::ranges::find(kind_words, object.text("kind"));
-    if (!is_name(facts.name) || kind == std::end(kind_words)) return std::nullopt;
-    facts.kind = static_cast<AssetKind>(kind - std::begin(kind_words));
+    const auto kind = try_parse_kind(object.text("kind"));
+    if (!is_name(facts.name) || !kind) return std::nullopt;
+    facts.kind = *kind;
     facts.lines = object.texts("facts");
     facts.files = object.texts("files");
     if (facts.files.size() > files_looked_into) facts.files.resize(files_looked_into);
@@ -70,11 +69,8 @@ void harvest(Store& store, const Sha256& root, const std::filesystem::path& tree
       if (facts.look_into(tree / path.text())) files.push_back(path.text());
     const std::vector<std::string> lines = facts.lines();
     if (lines.empty()) return;
-    const nlohmann::ordered_json record{{"schema", 1},
-                                        {"name", name},
-                                        {"kind", kind_words[static_cast<std::size_t>(kind)]},
-                                        {"files", std::move(files)},
-                                        {"facts", lines}};
+    const nlohmann::ordered_json record{
+        {"schema", 1}, {"name", name}, {"kind", kind_name(kind)}, {"files", std::move(files)}, {"facts", lines}};
     keep_facts(store, root, record.dump(1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
   } catch (const Error& error) {
     events.on(event::Note{fmt::format("what the files of {} say of themselves is not kept: {}", name, error.what())});

@@ -27,9 +27,9 @@ bool everybody(Comm& comm, bool mine) {
   return all[0] != 0;
 }
 
-// The datasets among what the names bring: code and weights stay where they are.
+// The data among what the names bring: code and weights stay where they are.
 std::vector<Recipe> datasets_of(std::vector<Recipe> recipes) {
-  const auto is_data = [](const Recipe& recipe) { return recipe.kind == AssetKind::dataset; };
+  const auto is_data = [](const Recipe& recipe) { return !is_code(recipe.kind); };
   if (std::ranges::any_of(recipes, is_data)) {
     std::erase_if(recipes, [&](const Recipe& recipe) { return !is_data(recipe); });
   }

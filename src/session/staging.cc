@@ -44,11 +44,7 @@ Fetched fetch_for_staging(const SessionSettings& settings, Comm* ranks, const Re
                           const std::stop_token& stop) {
   FetchRequest wanted;
   wanted.view = false;  // each node expands packs for itself
-  if (recipe != nullptr) {
-    if (recipe->kind == AssetKind::dataset) wanted.datasets = {recipe->name};
-    if (recipe->kind == AssetKind::model) wanted.models = {recipe->name};
-    if (wanted.datasets.empty() && wanted.models.empty()) wanted.names = {recipe->name};
-  }
+  if (recipe != nullptr) wanted.add(recipe->kind, recipe->name);
   const FetchRecord record = Session(settings, ranks).fetch(wanted, events, stop);
   Fetched fetched;
   for (const auto& asset : record.assets) {

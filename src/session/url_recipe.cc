@@ -232,8 +232,7 @@ fs::path home_for_recipes(const std::vector<fs::path>& homes) {
 }
 
 void write_recipe(const UrlRecipe& made, const fs::path& home, EventSink& events) {
-  constexpr const char* folders[] = {"datasets", "models", "workflows"};
-  const fs::path file = home / folders[static_cast<std::size_t>(made.recipe.kind)] / (made.recipe.name + ".json");
+  const fs::path file = home / kind_folder(made.recipe.kind) / (made.recipe.name + ".json");
   make_directories(file.parent_path());
   if (try_lstat(file)) {
     throw Error(FailureKind::storage,

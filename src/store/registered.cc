@@ -20,16 +20,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The folders in which a catalogue looks, by kind.
-constexpr std::array<std::string_view, 3> kind_folders{"datasets", "models", "workflows"};
-
 fs::path file_of(const Layout& layout, const std::string& name, std::string_view folder) {
   return layout.recipes() / folder / (name + ".json");
 }
 
 std::size_t names_in(const Layout& layout) {
   std::size_t names = 0;
-  for (const std::string_view folder : kind_folders) names += list_directory(layout.recipes() / folder).size();
+  for (const auto& [kind, word, folder] : kind_names) names += list_directory(layout.recipes() / folder).size();
   return names;
 }
 
@@ -48,7 +45,7 @@ std::vector<fs::path> registered_rooms(const fs::path& store, const Owners& owne
 
 fs::path register_recipe(Store& store, const std::string& name, const std::string& text, AssetKind kind) {
   Store::State& state = store.state();
-  const fs::path file = file_of(state.layout, name, kind_folders.at(static_cast<std::size_t>(kind)));
+  const fs::path file = file_of(state.layout, name, kind_folder(kind));
   const fs::path room = file.parent_path();
   if (!try_lstat(file) && names_in(state.layout) >= registered_names_max) {
     throw Error(FailureKind::usage,
@@ -63,7 +60,7 @@ fs::path register_recipe(Store& store, const std::string& name, const std::strin
 
 bool forget_recipe(Store& store, const std::string& name) {
   bool any = false;
-  for (const std::string_view folder : kind_folders) {
+  for (const auto& [kind, word, folder] : kind_names) {
     const fs::path file = file_of(store.state().layout, name, folder);
     if (::unlink(file.c_str()) == 0) {
       sync_directory(file.parent_path());

@@ -61,6 +61,33 @@ class Recipes(Keepers):
             self.assertIn(said, refused.err, words)
         self.assertFalse((file.parent / "bad.json").exists())
 
+    def test_programs_and_libraries_are_assets(self):
+        """Found, fetched, described and exported as what they are; a program can be executed."""
+        server = self.serve({"tool": b"#!/bin/sh\necho done\n", "libx.a": b"!<arch>\n", "x.o": b"\x7fELF"})
+        for kind, file, folder in (("executable", "tool", "executables"), ("library", "libx.a", "libraries"), ("object", "x.o", "objects")):
+            with self.subTest(kind):
+                name = "my" + kind
+                self.run_it("catalogue", "new", name, "--kind", kind, "--url", server.url(file), "licence=MIT")
+                self.assertTrue((self.sabath.recipes / folder / f"{name}.json").is_file())
+                asset = self.fetch(name)
+                self.assertEqual(asset["kind"], kind)
+                self.assertEqual(self.fetch(name, "--force")["manifest"], asset["manifest"])
+                self.assertEqual(os.access(pathlib.Path(asset["path"], file), os.X_OK), kind == "executable")
+                for verb in ("list", "search"):
+                    words = ["my"] if verb == "search" else []
+                    found = self.run_it(verb, "--kind", kind, "--json", *words).record["assets"]
+                    self.assertEqual([each["name"] for each in found], [name])
+                self.expect(self.sabath.run("verify", name))
+                for form in ("schema.org", "croissant"):
+                    self.run_it("info", "--format", form, name)
+                self.assertIn(f"sabath:{kind.capitalize()}", self.run_it("info", "--format", "jsonld", name).out)
+                self.assertIn(f"{name} is content of the kind {kind}", self.run_it("run", name, code=2).err)
+        self.assertEqual(subprocess.run([pathlib.Path(self.run_it("path", "myexecutable").out.strip(), "tool")], capture_output=True).stdout, b"done\n")
+        site = self.home / "site"
+        self.run_it("catalogue", "export", site)
+        index = json.loads((site / "index.json").read_text())
+        self.assertEqual(sorted(each["kind"] for each in index["assets"]), ["executable", "library", "object"])
+
     def test_a_document_of_another_standard(self):
         document = {"@context": {"@vocab": "https://schema.org/", "cr": "http://mlcommons.org/croissant/"},
                     "@type": "sc:Dataset", "name": "other", "conformsTo": "http://mlcommons.org/croissant/1.0",

@@ -241,6 +241,19 @@ class Buckets(Case):
                 self.sabath.add("b", [fragment(url, kind="file_list")])
                 self.expect_tree(self.fetch("b")["path"], tree)
 
+    def test_the_urls_own_endpoint_gets_no_keys(self):
+        """It stands in the URL as Arrow has it; the user's keys are for the user's endpoint."""
+        elsewhere = Spoken({"/bkt": self.page, "/bkt/": self.page, **{key: data for key, data in self.server.table.items() if "run" in key}})
+        self.addCleanup(elsewhere.stop)
+        self.sabath.environment.update(AWS_ACCESS_KEY_ID="AKIDEXAMPLE", AWS_SECRET_ACCESS_KEY="secret")
+        at = f"endpoint_override={elsewhere.url()[7:-1]}&scheme=http"
+        self.sabath.add("b", [fragment(f"s3://bkt/run/?{at}", kind="file_list")])
+        self.expect_tree(self.fetch("b")["path"], TREE)
+        self.assertEqual(self.server.requests, [])
+        self.assertGreater(len(elsewhere.requests), len(TREE))
+        self.assertEqual([line for line, headers, _ in elsewhere.requests if "Authorization" in headers], [])
+        self.assertEqual(self.fetch(f"s3://bkt/run/notes.txt?{at}")["bytes"], len(TREE["notes.txt"]))
+
     def test_hostile_keys(self):
         for key in ("run/../x", "run//x", "run/\x1b[31m", "run/a\n", "run/./x"):
             with self.subTest(key):

@@ -51,6 +51,23 @@ class From(Runs):
         asset = next(asset for asset in self.record()["assets"] if asset.get("role") == "from")
         self.assertEqual([step["from"] for step in asset["lineage"]], ["base"])
 
+    def test_the_models_own_files(self):
+        """Weights that are fetched, beside code that stands with its recipe."""
+        place(self.home / "old/weights.txt", b"0.5")
+        weights = fragment(f"file://{self.home}/old/weights.txt", b"0.5", id="weights")
+        code = {"train.py": TUNER.replace('os.environ["SABATH_FROM"]', "sys.argv[2]")}
+        argv = ["python3", "{source}/train.py", "{model.weights.dir}", "{model.weights.dir}"]
+        self.model(argv, code=code, fragments=[weights])
+        shown = self.expect(self.sabath.run("run", "model", "-n", "--json")).record
+        self.assertIn("model", shown["to_fetch"])
+        self.launch("model")
+        self.assertEqual(self.values("loss"), [0.25])
+        assets = self.record()["assets"]
+        self.assertEqual([(asset["name"], asset.get("role")) for asset in assets], [("model", None), ("model", "model"), ("data", None)])
+        self.assertEqual(self.record()["source"]["manifest"], assets[0]["manifest"])
+        self.model(["python3", "{source}/train.py", "{model.none}"], code=code, fragments=[weights], name="other")
+        self.assertIn("the model has no such fragment", self.launch("other", code=3).err)
+
     def test_what_is_refused(self):
         self.model(["python3", "{source}/train.py", "{from.path}"], code={"train.py": TUNER})
         self.assertIn("name an asset by --from", self.launch("model", code=3).err)

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
+#include "sabath/recipe.h"
 #include "verbs/request.h"
 
 namespace sabath::cli {
@@ -21,6 +22,12 @@ void OptionSet::add(std::string names, std::string value, std::string help,
   option.help = std::move(help);
   option.set = std::move(set);
   options_.push_back(std::move(option));
+}
+
+std::vector<std::string> kind_words() {
+  std::vector<std::string> words;
+  for (const KindName& kind : kind_names) words.emplace_back(kind.name);
+  return words;
 }
 
 void OptionSet::flag(std::string names, bool& target, std::string help) {

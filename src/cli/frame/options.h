@@ -24,6 +24,8 @@ struct Option {
   [[nodiscard]] bool is_argument() const { return names.front() != '-' && !rest; }
 };
 
+[[nodiscard]] std::vector<std::string> kind_words();  // what `--kind` takes
+
 class OptionSet {
  public:
   void flag(std::string names, bool& target, std::string help);

@@ -66,8 +66,8 @@ void check_submodule(const std::string& origin, const std::string& url) {
   const bool known = named && std::ranges::find(schemes, named->scheme()) != std::end(schemes);
   if (!known) throw Error(FailureKind::invalid, fmt::format("\"{}\" is no place for a submodule", printable_url(url)));
   const auto own = Url::try_parse(origin);
-  const Reach reach = !local_path(origin).empty() ? Reach::host : own ? reach_of(own->host()) : Reach::global;
-  if (reach_of(named->host()) > reach)
+  const Reach reach = !local_path(origin).empty() ? Reach::host : own ? reach_of(*own) : Reach::global;
+  if (reach_of(*named) > reach)
     throw Error(FailureKind::invalid,
                 fmt::format("a submodule is said to be at the private address {}", printable(named->host())));
 }

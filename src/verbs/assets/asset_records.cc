@@ -8,25 +8,6 @@
 
 namespace sabath {
 
-std::string_view kind_name(AssetKind kind) {
-  switch (kind) {
-    case AssetKind::dataset:
-      return "dataset";
-    case AssetKind::model:
-      return "model";
-    case AssetKind::workflow:
-      break;
-  }
-  return "workflow";
-}
-
-std::optional<AssetKind> try_parse_kind(std::string_view text) {
-  for (const AssetKind kind : {AssetKind::dataset, AssetKind::model, AssetKind::workflow}) {
-    if (kind_name(kind) == text) return kind;
-  }
-  return std::nullopt;
-}
-
 std::string_view access_name(AccessKind kind) {
   switch (kind) {
     case AccessKind::open:

@@ -53,17 +53,7 @@ std::vector<RepairedAsset> Repair::run(EventSink& events, const std::stop_token&
     if (is_whole(had)) continue;
     FetchRequest request;
     request.view = had.view;
-    switch (had.recipe.kind) {
-      case AssetKind::dataset:
-        request.datasets = {had.recipe.name};
-        break;
-      case AssetKind::model:
-        request.models = {had.recipe.name};
-        break;
-      case AssetKind::workflow:
-        request.names = {had.recipe.name};
-        break;
-    }
+    request.add(had.recipe.kind, had.recipe.name);
     RepairedAsset asset{had.recipe.name, 0, {}};
     try {
       for (const auto& record : Session(settings_).fetch(request, events, stop).assets) {

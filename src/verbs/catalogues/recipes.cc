@@ -31,8 +31,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string folder_of(AssetKind kind) { return std::string(kind_name(kind)) + "s"; }
-
 std::string as_json(const std::string& text) { return Json(text).dump(-1, ' ', false, Json::error_handler_t::replace); }
 
 // The recipe of what stands at a URL: a document, a list of checksums, a page that leads to files, a hub's repository.
@@ -159,7 +157,7 @@ RecipeRecord new_recipe(Session& session, const NewRecipeRequest& request, Event
     recipe = parsed(text, request.name + ".json", kind);
   }
   const fs::path home = request.directory.empty() ? home_for_recipes(settings.recipe_homes) : request.directory;
-  record.file = home / folder_of(recipe.kind) / (recipe.name + ".json");
+  record.file = home / kind_folder(recipe.kind) / (recipe.name + ".json");
   if (try_lstat(record.file)) {
     throw Error(FailureKind::usage, fmt::format("{} is there already", printable(record.file.native(), 1000)),
                 "take another name, or edit it");
@@ -222,9 +220,9 @@ RemovedRecipeRecord remove_recipe(Session& session, const RemoveRecipeRequest& r
   stone.why = request.why;
   // Beside the folders of kinds. A recipe of the original's layout, or in a folder by letter, has them above it.
   fs::path directory = file.parent_path();
-  for (int levels = 0; levels < 2 && directory.filename() != folder_of(recipe.kind); ++levels)
+  for (int levels = 0; levels < 2 && directory.filename() != kind_folder(recipe.kind); ++levels)
     directory = directory.parent_path();
-  if (directory.filename() != folder_of(recipe.kind)) {
+  if (directory.filename() != kind_folder(recipe.kind)) {
     throw Error(FailureKind::usage, fmt::format("{} stands in no directory of recipes", printable(file.native(), 1000)),
                 "there is nothing that would remember it: remove the file");
   }

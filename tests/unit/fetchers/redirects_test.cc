@@ -46,6 +46,10 @@ TEST(Reach, OfAddresses) {
       {"", Reach::global},
   };
   for (const auto& [address, reach] : cases) EXPECT_EQ(reach_of(address), reach) << address;
+  EXPECT_EQ(reach_of(Url::parse("https://127.0.0.1/x")), Reach::host);
+  EXPECT_EQ(reach_of(Url::parse("s3://bucket/k?region=r&endpoint%5Foverride=10.0.0.1:9000")), Reach::site);
+  EXPECT_EQ(reach_of(Url::parse("s3://bucket/k?endpoint_override=o.example")), Reach::global);
+  EXPECT_EQ(reach_of(Url::parse("s3://bucket/k?endpoint_override=///")), Reach::host) << "what is none is not trusted";
 }
 
 bool follows(const std::string& from, const std::string& location) {

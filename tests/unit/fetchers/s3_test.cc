@@ -48,6 +48,29 @@ TEST(S3Place, OthersByPath) {
   EXPECT_EQ(place_of(url("s3://b/k"), profile, "").url().text(), "https://b.objects.example.org/s3/k");
 }
 
+TEST(S3Place, AUrlSaysWhereItsBucketIs) {
+  const Profile own{.keys = {"id", Secret("secret"), Secret("")},
+                    .region = "mine",
+                    .endpoint_url = "https://lab:9000",
+                    .addressing = "virtual",
+                    .elsewhere = {}};
+  const auto text_of = [&](const char* text) {
+    return place_of(url(text), profile_of(url(text), own), "").url().text();
+  };
+  EXPECT_EQ(text_of("s3://b/k"), "https://b.lab:9000/k");
+  EXPECT_EQ(text_of("s3://b/k?endpoint_override=o.example&versionId=7"), "https://o.example/b/k?versionId=7");
+  EXPECT_EQ(text_of("s3://b/k?scheme=http&endpoint_override=h%3A81"), "http://h:81/b/k");
+  EXPECT_EQ(text_of("s3://b/k?endpoint_override=o.example&force_virtual_addressing=1"), "https://b.o.example/k");
+  EXPECT_EQ(profile_of(url("s3://b/k?endpoint_override=o.example&region=r-1"), own).region, "r-1");
+  EXPECT_FALSE(profile_of(url("s3://b/k?endpoint_override=lab:9000"), own).keys.empty()) << "the user's own endpoint";
+  for (const char* other : {"s3://b/k?endpoint_override=o.example", "s3://b/k?endpoint_override=lab",
+                            "s3://b/k?endpoint_override=lab:9000&scheme=http", "s3://b/k?anonymous=true"})
+    EXPECT_TRUE(profile_of(url(other), own).keys.empty()) << other;
+  for (const char* wrong : {"s3://b/k?endpoint_override=h/p", "s3://b/k?endpoint_override=u@h",
+                            "s3://b/k?anonymous=maybe", "s3://b/k?scheme=ftp", "s3://b/k?region=A.B", "s3://b/k?acl"})
+    EXPECT_EQ(kind_of([&] { static_cast<void>(profile_of(url(wrong), own)); }), FailureKind::unavailable) << wrong;
+}
+
 TEST(S3Place, WhatMakesNoSense) {
   for (const char* text : {"s3://b", "s3://b/", "s3://b:80/k", "s3://b/k?acl", "s3://b/k?versionId=1&x=2"}) {
     EXPECT_EQ(kind_of([&] { static_cast<void>(place_of(url(text), {}, "")); }), FailureKind::unavailable) << text;

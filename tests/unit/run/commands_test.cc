@@ -29,6 +29,7 @@ Places places() {
   places.source = "/run dir/source";
   places.dataset = "/store/view";
   places.fragments = {{"main", {"/store/view/d/f.bin", "/store/view/d"}}};
+  places.model_files = {{"weights", {"/store/net/w.pt", "/store/net"}}};
   places.config = {{"lr", "0.1"}, {"evil", "$(touch /tmp/x); `id` '\" \\ &"}};
   places.nodes = 2;
   places.ranks = 8;
@@ -37,11 +38,13 @@ Places places() {
 
 TEST(Commands, PlaceholdersAreArguments) {
   const Step step{{"a", "{source}/b", "{dataset}", "{dataset.main}", "--x={dataset.main.dir}", "{config.evil}",
-                   "{ranks}", "{nodes}", "{{name}}"}};
+                   "{ranks}", "{nodes}", "{{name}}", "{model.weights}", "{model.weights.dir}"}};
   const auto argv = expand({step}, places(), {"--more"}).front().argv;
   EXPECT_EQ(argv, (std::vector<std::string>{"a", "/run dir/source/b", "/store/view", "/store/view/d/f.bin",
                                             "--x=/store/view/d", "$(touch /tmp/x); `id` '\" \\ &", "8", "2", "{name}",
-                                            "--more"}));
+                                            "/store/net/w.pt", "/store/net", "--more"}));
+  EXPECT_TRUE(uses_model_files({step}));
+  EXPECT_FALSE(uses_model_files({{{"a", "{dataset.main}"}}}));
 }
 
 TEST(Commands, ValuesThatAShellWouldReadAreRefusedThere) {
@@ -60,7 +63,7 @@ TEST(Commands, ValuesThatAShellWouldReadAreRefusedThere) {
 
 TEST(Commands, WhatIsNotThereIsSaid) {
   Places none;
-  for (const char* word : {"{source}", "{dataset}", "{dataset.main}", "{config.lr}"}) {
+  for (const char* word : {"{source}", "{dataset}", "{dataset.main}", "{model.main}", "{config.lr}"}) {
     EXPECT_THROW(static_cast<void>(expand({{{"a", word}}}, none, {})), Error) << word;
   }
 }

@@ -44,7 +44,7 @@ int run(Context& context, const Options& options) {
 Action declare(OptionSet& set) {
   const auto options = std::make_shared<Options>();
   set.arguments("NAME", options->names, true, "an asset, NAME@VERSION, or a recipe file");
-  set.choice("-k,--kind", {"dataset", "model", "workflow"}, options->kind, "when a dataset and a model share the name");
+  set.choice("-k,--kind", kind_words(), options->kind, "when a dataset and a model share the name");
   set.choice("-f,--format", {"jsonld", "hpc", "schema.org", "croissant", "datacite", "ro-crate", "bibtex", "cff"},
              options->format, "the metadata as another tool reads them");
   set.flag("--lineage", options->lineage, "of a derived asset: every step that made it, back to where it began");

@@ -29,7 +29,7 @@ int run(Context& context, const Options& options) {
 
 Action declare(OptionSet& set) {
   const auto options = std::make_shared<Options>();
-  set.choice("-k,--kind", {"dataset", "model", "workflow"}, options->kind, "only assets of this kind");
+  set.choice("-k,--kind", kind_words(), options->kind, "only assets of this kind");
   set.choice("--access", {"public", "login", "private"}, options->access, "only assets that are had this way");
   set.flag("--stored", options->stored, "only assets that stand in the store");
   set.flag("--newer", options->newer, "only assets of which a subscribed catalogue has a later version");

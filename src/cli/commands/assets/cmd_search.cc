@@ -44,7 +44,7 @@ Action declare(OptionSet& set) {
   SearchRequest& request = options->request;
   set.arguments("REGEX", options->patterns, false,
                 "words or regular expressions (RE2), all of which must be found; upper and lower case are the same");
-  set.choice("-k,--kind", {"dataset", "model", "workflow"}, options->kind, "only assets of this kind");
+  set.choice("-k,--kind", kind_words(), options->kind, "only assets of this kind");
   set.choice("--access", {"public", "login", "private"}, options->access, "only assets that may be had so");
   set.option("--tag", "KEY[=VALUE]", request.tags, "with this tag or fact, and this value");
   set.option("--author", "NAME", request.author, "by this creator: a part of the name, or an ORCID");

@@ -40,7 +40,7 @@ Action declare_new(OptionSet& set) {
   set.option("--from", "FILE|URL", request.from,
              "begin with a recipe, a document (Croissant, schema.org, DataCite, a card) or a list of checksums");
   set.option("--url", "URL", request.urls, "a file of it");
-  set.choice("-k,--kind", {"dataset", "model", "workflow"}, options->kind, "what it is (dataset)");
+  set.choice("-k,--kind", kind_words(), options->kind, "what it is (dataset)");
   set.option("--in", "DIR", options->directory, "the directory of recipes (default: your own)");
   set.flag("-n,--dry-run", request.dry_run, "print the recipe, and write nothing");
   return [options](Context& context) {
