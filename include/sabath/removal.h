@@ -23,6 +23,7 @@ struct RemovedContent {
   std::uint64_t freed_bytes = 0;   // on the disk: what `usage` counts less from now on
   std::uint64_t trash_bytes = 0;   // in the trash: the next collection with `now` frees it, its undo brings it back
   std::uint64_t shared_bytes = 0;  // stays, as other assets need it
+  std::uint64_t parts = 0;         // parts that had been chosen of it (a sample, a selection) and went with it
   std::string waiting;             // why the trash could not be emptied; may be empty
   std::string kept;                // why nothing went; may be empty
   bool forgotten = false;          // the registered name

@@ -92,6 +92,14 @@ bool is_later_rank(const Environment& environment) {
   return std::ranges::find(launchers, parent_program()) != launchers.end();
 }
 
+bool is_first_of_node(const Environment& environment) {
+  constexpr std::array rank_of_node{"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "PALS_LOCAL_RANKID",
+                                    "SLURM_LOCALID"};
+  const auto first =
+      std::ranges::find_if(rank_of_node, [&](const char* name) { return environment.get(name).has_value(); });
+  return first != rank_of_node.end() && environment.get(*first) == "0";
+}
+
 std::unique_ptr<MpiSession> start_ranks(const std::vector<std::string>& arguments, const Environment& environment) {
   if (!names_verb_of_ranks(arguments)) return nullptr;
   const unsigned launched = launched_ranks([&](const std::string& name) { return environment.get(name); });

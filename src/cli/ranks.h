@@ -23,6 +23,9 @@ namespace sabath::cli {
 // for all of them. A program that a rank's script calls is not silenced.
 [[nodiscard]] bool is_later_rank(const Environment& environment);
 
+// True if a launcher says that this process is the first rank of its node; false where it says nothing of that.
+[[nodiscard]] bool is_first_of_node(const Environment& environment);
+
 // Collective. The exit code of all ranks: rank 0's, and which signal it was if any rank had one.
 [[nodiscard]] int agreed_code(Comm& comm, int code, const Signals& signals);
 

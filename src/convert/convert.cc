@@ -13,13 +13,13 @@
 #include "apply/plan.h"
 #include "apply/result.h"
 #include "base/companion.h"
-#include "base/derivation.h"
 #include "base/file.h"
 #include "base/file_hash.h"
 #include "base/hash.h"
 #include "base/wording.h"
 #include "convert/arrays.h"
 #include "convert/chain_original.h"
+#include "convert/conversion_recipe.h"
 #include "convert/engine_run.h"
 #include "convert/proof.h"
 #include "convert/record.h"
@@ -299,7 +299,7 @@ class Converter {
     }
     write("proof.json", text_of(proof_));
     write("latency.json", latency_text(latencies_of(proof_), describe_machine(variable, stop_)));
-    const Sha256 root = put_result(*store_, outputs, nullptr, derivation());
+    const Sha256 root = put_result(*store_, outputs, nullptr, derivation(std::string(name(proof_.verdict()))));
     lease_.add(root);
     // No source can be asked for it again, so a collection keeps it.
     store_->put_ref(record_.key, {root, "derived", {}, std::time(nullptr), "", record_.name});
@@ -324,55 +324,15 @@ class Converter {
     fill_record(*store_, *manifest, record_);
     if (record_.verdict == name(ConversionVerdict::failed)) record_.exit = exit_code(FailureKind::content);
     if (request_.dry_run) return;
-    register_text(settings_, *store_, record_.name, root, recipe(root));
+    register_text(settings_, *store_, record_.name, root,
+                  conversion_recipe(sources_, request_, record_.name, root, derivation(record_.verdict)));
     record_.path = show_input(*store_, *manifest, record_.name, stop_);
     const Catalogue catalogue = make_catalogue(settings_);
     show_by_name(*store_, catalogue, catalogue.find(record_.name, std::nullopt), root);
   }
 
-  // How it came to be. The verdict is that of the proof, which is settled by now.
-  [[nodiscard]] DerivationStep derivation() const {
-    const ConversionSource& first = sources_.front();
-    DerivationStep step{.from = first.recipe ? first.recipe->name : first.name,
-                        .input = first.root ? *first.root : first.digest,
-                        .script = "convert",
-                        .script_root = first.engine.digest.prefixed(),
-                        .arguments = {},
-                        .tools = {},
-                        .key = record_.key};
-    for (const ConversionSource& source : sources_) {
-      step.arguments[source.name] = fmt::format("{} of {}", source.digest.prefixed(), source.engine.name);
-      for (const auto& [name, version] : source.tools) step.tools[name] = version;
-    }
-    step.arguments["opset"] = fmt::to_string(request_.opset.value_or(first.engine.opset));
-    step.arguments["verdict"] = name(proof_.verdict());
-    return step;
-  }
-
-  // The recipe pins the root, and says how it came to be.
-  [[nodiscard]] std::string recipe(const Sha256& root) const {
-    using Json = nlohmann::ordered_json;
-    const ConversionSource& first = sources_.front();
-    const Recipe none, &from = first.recipe ? *first.recipe : none;
-    const auto text = [](const std::string& value) { return value.empty() ? Json() : Json(value); };
-    const Json recipe = {
-        {"schema", 1},
-        {"kind", "model"},
-        {"name", record_.name},
-        {"title",
-         fmt::format("{} converted to ONNX: {}", from.title.empty() ? first.name : from.title, record_.verdict)},
-        {"homepage", text(from.homepage)},
-        {"licence", text(from.licence)},
-        {"citation", from.citation},
-        {"references", from.references},
-        {"access",
-         {{"kind", "private"},
-          {"steps",
-           {"convert it again: " + fmt::format("{} {}", verb_text("convert"), shell_line({first.asked.model}))}}}},
-        {"fragments", Json::array()},
-        {"manifest", {{"digest", root.prefixed()}, {"urls", Json::array()}}},
-        {"derived", json_of(derivation())}};
-    return recipe.dump(2, ' ', false, Json::error_handler_t::replace);
+  [[nodiscard]] DerivationStep derivation(const std::string& verdict) const {
+    return conversion_step(sources_, request_, record_.key, verdict);
   }
 
   const SessionSettings& settings_;

@@ -109,7 +109,13 @@ class AssetFetch {
     std::optional<Manifest> narrowed;
     if (known.suffices && known.narrowed) narrowed = chosen_of(*known.manifest());
     const Manifest* const before = !known.suffices ? nullptr : narrowed ? &*narrowed : known.manifest();
-    if (before != nullptr && bring(*before, known.level)) return kept_manifest(before->root());
+    const auto ref_to = [&](const Sha256& root) {
+      return Ref{root, record_.trusted_by, {}, std::time(nullptr), source_of(recipe_), to_text(selection_)};
+    };
+    if (before != nullptr && bring(*before, known.level)) {
+      note_part(context_.store, recipe_, ref_to(before->root()));
+      return kept_manifest(before->root());
+    }
     if (request_.offline) refuse_offline(before);
     auto result = fetch(pinned != nullptr ? pinned : before);
     if (!result) return result;
@@ -118,12 +124,12 @@ class AssetFetch {
       refuse_unless_part(recipe_.name, *pinned, *result);
     else if (before != nullptr && result->root() != before->root())
       refuse_other_root(context_.store, recipe_.name, *before, result->root());
-    const Ref ref{result->root(), record_.trusted_by, {}, std::time(nullptr), source_of(recipe_), to_text(selection_)};
-    if (pinned == nullptr) {
+    const Ref ref = ref_to(result->root());
+    if (pinned == nullptr)
       sabath::learn(context_.store, recipe_, ref, selection_);
-    } else {
+    else
       context_.store.put_ref(source_key(recipe_, context_.store.source_names(), selection_, pinned->root()), ref);
-    }
+    note_part(context_.store, recipe_, ref);
     return result;
   }
 

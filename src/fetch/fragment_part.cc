@@ -136,6 +136,7 @@ void FragmentPart::learn(ManifestBuilder& asset) {
                 fragment().urls[outcome_.giver.value_or(0)].display(),
                 note()};
   store().put_ref(asked, ref);
+  if (!note().empty()) store().put_ref(part_key(parts_key(fragment()), root), ref);
   if (!outcome_.giver || local_ || !given_key_tells()) return;
   const Sha256 given = given_key(fragment(), *outcome_.giver, names, selection);
   if (given != asked) store().put_ref(given, ref);

@@ -4,6 +4,8 @@
 #include <fmt/ranges.h>
 
 #include <chrono>
+#include <utility>
+#include <vector>
 
 #include "base/file.h"
 #include "base/hash.h"
@@ -299,10 +301,8 @@ std::optional<RunAsset> known_code(const SessionSettings& settings, const Recipe
 RunAssets bring_assets(const RunCall& call, const ResolvedRun& run) {
   RunAssets assets;
   Bringer bringer(call, assets);
-  const SessionSettings& settings = call.session.settings();
-  const auto note_lineage = [&](const Recipe& recipe) {
-    assets.all.back().lineage = lineage_of(make_catalogue(settings), recipe, try_open_store(settings).get());
-  };
+  std::vector<std::pair<std::size_t, const Recipe*>> brought;  // those whose lineage is noted
+  const auto note_lineage = [&](const Recipe& recipe) { brought.emplace_back(assets.all.size() - 1, &recipe); };
   if (has_source_tree(run.model) || run.by_ort) {
     assets.all.push_back(run.model.source ? bringer.hash_shipped(run.model) : bringer.bring(run.model));
     assets.source = assets.all.back().path;
@@ -324,6 +324,12 @@ RunAssets bring_assets(const RunCall& call, const ResolvedRun& run) {
     assets.all.push_back(stage.empty() ? bringer.bring(*run.dataset) : bringer.take_staged(*run.dataset, stage));
     assets.dataset = assets.all.back().path;
     note_lineage(*run.dataset);
+  }
+  if (!brought.empty()) {
+    const SessionSettings& settings = call.session.settings();
+    const Catalogue catalogue = make_catalogue(settings);
+    const auto store = try_open_store(settings);
+    for (const auto& [index, recipe] : brought) assets.all[index].lineage = lineage_of(catalogue, *recipe, store.get());
   }
   for (LeasedStore& store : assets.stores) store.settle();
   return assets;

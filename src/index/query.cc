@@ -39,15 +39,16 @@ std::string plain_doi(const std::string& text) {
   return begin == std::string::npos ? lower : lower.substr(begin);
 }
 
-// "(512, 512)" and "512x512" are "512,512".
-std::string plain_shape(const std::string& text) {
-  std::string plain;
-  for (const char c : text) {
-    if (is_digit(c)) plain += c;
-    if ((c == ',' || c == 'x' || c == 'X') && !plain.empty() && plain.back() != ',') plain += ',';
+// True if a line "shape=..." has a shape that fits.
+bool has_shape(std::string_view lines, const ShapePattern& wanted) {
+  constexpr std::string_view key = "shape=";
+  while (!lines.empty()) {
+    const std::size_t end = std::min(lines.find('\n'), lines.size());
+    const std::string_view line = lines.substr(0, end);
+    if (line.starts_with(key) && wanted.fits(line.substr(key.size()))) return true;
+    lines.remove_prefix(std::min(end + 1, lines.size()));
   }
-  if (plain.ends_with(',')) plain.pop_back();
-  return plain;
+  return false;
 }
 
 }  // namespace
@@ -84,7 +85,7 @@ RecipeQuery::RecipeQuery(const RecipeFilter& filter) : filter_(filter) {
   if (!filter.licence.empty()) wanted_.push_back("licence=" + to_lower(filter.licence));
   if (!filter.doi.empty()) wanted_.push_back("doi=" + plain_doi(filter.doi));
   if (!filter.format.empty()) wanted_.push_back("format=" + to_lower(filter.format));
-  if (!filter.shape.empty()) wanted_.push_back("shape=" + plain_shape(filter.shape));
+  if (!filter.shape.empty()) shape_ = ShapePattern::parse(filter.shape);
   for (const std::string& tag : filter.tags) {
     if (tag.find('=') != std::string::npos) wanted_.push_back("tag." + to_lower(tag));
   }
@@ -99,6 +100,7 @@ bool RecipeQuery::passes(const IndexEntry& entry) const {
   if (filter_.size_min && (!entry.size_bytes || *entry.size_bytes < *filter_.size_min)) return false;
   if (!std::ranges::all_of(wanted_, [&](const std::string& line) { return has_line(entry.attributes, line); }))
     return false;
+  if (shape_ && !has_shape(entry.attributes, *shape_)) return false;
   for (const std::string& tag : filter_.tags) {
     if (tag.find('=') == std::string::npos && !has_part(entry.attributes, "tag." + to_lower(tag) + "=", ""))
       return false;

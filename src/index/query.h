@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "index/entry.h"
+#include "index/shape.h"
 
 namespace sabath {
 
@@ -19,7 +20,7 @@ struct RecipeFilter {
   std::vector<std::string> tags = {};  // "KEY=VALUE", or "KEY": a tag or a fact of that name
   std::string author = {};             // a part of a name, or an ORCID
   std::string licence = {}, doi = {}, format = {};
-  std::string shape = {};                      // "512,512,512,4": an array of its recipe, or of its files, has it
+  std::string shape = {};  // "512,512,?,4", as shape.h reads it: an array of its recipe, or of its files, has it
   std::optional<std::uint64_t> size_min = {};  // of recipes that say their size
 };
 
@@ -36,6 +37,7 @@ class RecipeQuery {
 
   RecipeFilter filter_;
   std::vector<std::string> wanted_;  // lines of attributes
+  std::optional<ShapePattern> shape_;
   std::vector<std::unique_ptr<const Term>> terms_;
 };
 

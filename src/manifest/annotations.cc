@@ -75,6 +75,22 @@ void put_note(std::string& out, std::string_view note) {
   out.append(note);
 }
 
+namespace {
+
+std::string_view take_note(wire::Reader& in) {
+  const std::string_view note = in.take(in.get<std::uint32_t>());
+  if (note.empty() || note.size() > note_size_max) wire::refuse("its note is empty, or too long");
+  return note;
+}
+
+}  // namespace
+
+std::string_view first_note(std::string_view bytes) {
+  wire::Reader in(bytes);
+  if (in.left() == 0 || !in.text(path_size_max).empty() || in.get<std::uint8_t>() != note_mark) return {};
+  return take_note(in);
+}
+
 std::string_view parse_annotations(std::string_view bytes,
                                    const std::function<void(std::string_view, const Checksums&)>& visit) {
   wire::Reader in(bytes);
@@ -83,8 +99,7 @@ std::string_view parse_annotations(std::string_view bytes,
     const std::string_view path = in.text(path_size_max);
     const auto which = in.get<std::uint8_t>();
     if (path.empty() && which == note_mark && before.empty() && note.empty()) {
-      note = in.take(in.get<std::uint32_t>());
-      if (note.empty() || note.size() > note_size_max) wire::refuse("its note is empty, or too long");
+      note = take_note(in);
       continue;
     }
     if (path.empty() || (!before.empty() && !tree_order_less(before, path))) {

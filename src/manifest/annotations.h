@@ -25,6 +25,8 @@ inline constexpr std::size_t note_size_max = std::size_t{1} << 20;
 void check_note(std::string_view note);
 void put_note(std::string& out, std::string_view note);  // before all other annotations
 
+// The note alone, however many annotations follow, which are not looked at; "" if there is none. Points into `bytes`.
+[[nodiscard]] std::string_view first_note(std::string_view bytes);
 // Visits checksums in tree order; returns the note, "" if there is none, which points into `bytes`. Refuses bytes that
 // a builder would not write, but does not look into the note.
 std::string_view parse_annotations(std::string_view bytes,

@@ -53,7 +53,7 @@ std::map<std::string, Checksums> Manifest::checksums() const {
 
 std::string Manifest::note() const {
   const std::string bytes = nodes_->pack.annotations();
-  const std::string_view note = parse_annotations(bytes, [](std::string_view, const Checksums&) {});
+  const std::string_view note = first_note(bytes);
   if (!note.empty()) check_note(note);
   return std::string(note);
 }

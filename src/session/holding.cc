@@ -39,8 +39,10 @@ void show_by_name(Store& store, const Catalogue& catalogue, const Recipe& recipe
   if (recipe.name.find('/') != std::string::npos) return;  // of a subscribed catalogue: the plain name is another's
   if (recipe.kind != AssetKind::dataset) {
     try {
-      if (catalogue.find(recipe.name, AssetKind::dataset).name == recipe.name) return;
-    } catch (const Error&) {  // there is none
+      const auto dataset = catalogue.try_find(recipe.name, AssetKind::dataset);
+      if (dataset && dataset->name == recipe.name) return;
+    } catch (const Error&) {
+      return;  // its recipe cannot be read, and the name is a dataset's all the same
     }
   }
   if (const auto manifest = store.manifest(root)) link_by_name(store, recipe.name, *manifest);

@@ -31,10 +31,10 @@ std::optional<Recipe> try_find(const Catalogue& catalogue, const std::string& na
 
 }  // namespace
 
-std::string recipe_text(const std::string& name, const Sha256& root, const std::string& steps) {
+std::string recipe_text(const std::string& name, const Sha256& root, const std::string& steps, AssetKind kind) {
   const nlohmann::ordered_json recipe = {
       {"schema", 1},
-      {"kind", "dataset"},
+      {"kind", kind == AssetKind::model ? "model" : "dataset"},
       {"name", name},
       {"access", {{"kind", "private"}, {"steps", {steps}}}},
       {"fragments", nlohmann::ordered_json::array()},
@@ -68,9 +68,9 @@ Registration register_text(const SessionSettings& settings, Store& store, const 
 }
 
 Registration register_name(const SessionSettings& settings, Store& store, const std::string& name, const Sha256& root,
-                           const std::string& steps) {
+                           const std::string& steps, AssetKind kind) {
   check_name(name);
-  return register_text(settings, store, name, root, recipe_text(name, root, steps));
+  return register_text(settings, store, name, root, recipe_text(name, root, steps, kind));
 }
 
 void check_free(const SessionSettings& settings, const std::string& name, const std::optional<Sha256>& root) {

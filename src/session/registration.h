@@ -6,6 +6,7 @@
 #include <string>
 
 #include "sabath/digest.h"
+#include "sabath/recipe.h"
 #include "sabath/session.h"
 #include "store/store.h"
 
@@ -20,14 +21,15 @@ struct Registration {
 // The same root again changes nothing. A recipe in a directory has the name before any registered one, and stays.
 // `steps`: what a user has to do where content of the tree is lost.
 Registration register_name(const SessionSettings& settings, Store& store, const std::string& name, const Sha256& root,
-                           const std::string& steps);
+                           const std::string& steps, AssetKind kind = AssetKind::dataset);
 // The same with the text of the recipe, which pins this root under this name.
 Registration register_text(const SessionSettings& settings, Store& store, const std::string& name, const Sha256& root,
                            const std::string& text);
 // Throws as register_name() would, before the work that a tree takes. `root`: nullopt: it is not known yet.
 void check_free(const SessionSettings& settings, const std::string& name, const std::optional<Sha256>& root);
 // A recipe that pins the root, for a directory of recipes.
-[[nodiscard]] std::string recipe_text(const std::string& name, const Sha256& root, const std::string& steps);
+[[nodiscard]] std::string recipe_text(const std::string& name, const Sha256& root, const std::string& steps,
+                                      AssetKind kind = AssetKind::dataset);
 void check_name(const std::string& name);  // before the work that its tree takes
 
 }  // namespace sabath

@@ -173,12 +173,27 @@ void place_manifest(const Layout& layout, const std::filesystem::path& temporary
   sync_directory(layout.manifests());
 }
 
+// What this store's own manifest of the root says of the asset, and would be lost with it; "" if there is none.
+std::string standing_note(const Layout& layout, const Sha256& root) {
+  try {
+    return try_stat(layout.manifest(root)) ? Manifest::open(layout.manifest(root)).note() : "";
+  } catch (const Error&) {  // damaged, or collected this moment
+    return "";
+  }
+}
+
 }  // namespace
 
+// A note of the builder is news. Without one the standing note stays.
 Sha256 Store::put_manifest(ManifestBuilder& builder) {
   const auto temporary = state_->temporaries.new_name();
   const Sha256 root = builder.write(temporary);
   state_->uses.use(root, false);
+  if (std::string note = standing_note(state_->layout, root);
+      !note.empty() && Manifest::open(temporary).note().empty()) {
+    builder.set_note(std::move(note));
+    builder.write(temporary);
+  }
   place_manifest(state_->layout, temporary, root);
   return root;
 }
@@ -192,7 +207,16 @@ Sha256 Store::put_manifest(const std::string& bytes, const Sha256& expected_root
                 "get the manifest of this version, or correct the pin");
   }
   manifest.check();
-  keep_manifest(*state_, bytes, expected_root);
+  // No root covers a note: another's never takes the place of ours.
+  const std::string note = standing_note(state_->layout, expected_root);
+  if (note.empty() || note == manifest.note()) {
+    keep_manifest(*state_, bytes, expected_root);
+    return expected_root;
+  }
+  ManifestBuilder noted;
+  noted.add_all(manifest, nullptr);
+  noted.set_note(note);
+  keep_manifest(*state_, noted.bytes(), expected_root);
   return expected_root;
 }
 

@@ -6,11 +6,13 @@
 #include <algorithm>
 #include <cerrno>
 #include <nlohmann/json.hpp>
-#include <system_error>
+#include <utility>
 
 #include "base/file.h"
 #include "base/hash.h"
 #include "sabath/error.h"
+#include "store/disk/layout.h"
+#include "store/disk/listing.h"
 #include "store/disk/small_file.h"
 #include "store/state.h"
 
@@ -38,31 +40,42 @@ std::optional<Pin> try_decode_pin(std::string_view text) {
 }
 
 void put_pin(Store& store, const Pin& pin) {
-  replace_file(store.state().temporaries, store.state().layout.pin(pin.root), encode_pin(pin), true);
+  replace_file(store.state().temporaries, store.state().layout.pin(pin.root, pin.name), encode_pin(pin), true);
 }
 
-bool remove_pin(Store& store, const Sha256& root) {
-  const auto file = store.state().layout.pin(root);
-  if (::unlink(file.c_str()) != 0) {
-    if (errno == ENOENT) return false;
-    throw_errno("remove", file, errno);
+namespace {
+
+void for_each_pin(const std::filesystem::path& pins,
+                  const std::function<void(const std::filesystem::path&, const Pin&)>& visit) {
+  for (const auto& file : list_directory(pins)) {
+    const auto root = try_parse_pin_name(file.filename().native());
+    if (!root) continue;
+    const auto pin = try_decode_pin(try_read_small(file).value_or(""));
+    visit(file, pin && pin->root == *root ? *pin : Pin{*root, "", 0});
   }
-  sync_directory(file.parent_path());
-  return true;
+}
+
+}  // namespace
+
+std::vector<Pin> remove_pins(Store& store, const std::function<bool(const Pin&)>& goes) {
+  const auto pins = store.state().layout.pins();
+  std::vector<Pin> gone;
+  for_each_pin(pins, [&](const std::filesystem::path& file, const Pin& pin) {
+    if (!goes(pin)) return;
+    if (::unlink(file.c_str()) == 0) {
+      gone.push_back(pin);
+    } else if (errno != ENOENT) {
+      throw_errno("remove", file, errno);
+    }
+  });
+  if (!gone.empty()) sync_directory(pins);
+  return gone;
 }
 
 std::vector<Pin> read_pins(const Store& store) {
-  const Layout layout(store.directory());
   std::vector<Pin> pins;
-  std::error_code error;
-  for (std::filesystem::directory_iterator it(layout.pins(), error), end; !error && it != end; it.increment(error)) {
-    const std::string name = it->path().filename();
-    const auto root = name.size() == 2 * Sha256::size ? Sha256::try_parse(name) : std::nullopt;
-    if (!root) continue;
-    const auto pin = try_decode_pin(try_read_small(it->path()).value_or(""));
-    pins.push_back(pin && pin->root == *root ? *pin : Pin{*root, "", 0});
-  }
-  if (error && error.value() != ENOENT) throw_errno("list", layout.pins(), error.value());
+  for_each_pin(Layout(store.directory()).pins(),
+               [&](const std::filesystem::path&, const Pin& pin) { pins.push_back(pin); });
   std::ranges::sort(pins, {}, [](const Pin& pin) { return std::pair(pin.name, pin.root); });
   return pins;
 }

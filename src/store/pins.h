@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,9 +22,10 @@ struct Pin {
 [[nodiscard]] std::string encode_pin(const Pin& pin);
 [[nodiscard]] std::optional<Pin> try_decode_pin(std::string_view text);
 
-void put_pin(Store& store, const Pin& pin);         // durable when it returns
-bool remove_pin(Store& store, const Sha256& root);  // false: there was none
-// By name, then root. A damaged pin still keeps the root that its file's name says.
+void put_pin(Store& store, const Pin& pin);  // durable when it returns
+// Removes those that `goes` says, and tells them.
+std::vector<Pin> remove_pins(Store& store, const std::function<bool(const Pin&)>& goes);
+// By name, then root; a root has as many as names pin it. A damaged pin still keeps the root that its file's name says.
 [[nodiscard]] std::vector<Pin> read_pins(const Store& store);
 
 }  // namespace sabath

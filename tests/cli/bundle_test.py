@@ -78,6 +78,24 @@ class Bundle(Case):
                          (0, ["no source can restore it"]))  # fmt: skip
         self.expect_here("one", tree)
 
+    def test_a_model_is_one_there_too(self):
+        weights = self.home / "weights"
+        place(weights / "w.bin", b"w" * 1000)
+        root = self.expect(self.there.run("adopt", weights, "--json")).record["manifest"]
+        self.there.add("net", kind="model", manifest={"digest": root, "urls": []})
+        self.here.environment["SABATH_RECIPES"] = str(self.here.recipes)
+        self.export("net")
+        self.assertTrue(self.take().record["assets"][0]["known"])
+        self.assertEqual(self.expect(self.here.run("info", "net", "--json")).record["assets"][0]["kind"], "model")
+        self.expect_here("net", {"w.bin": b"w" * 1000})
+        entries = members(self.tar)
+        for i, (kind, said) in enumerate((('"workflow"', "dataset"), ('"\\u0007"', "dataset"), ("7", None))):
+            self.here = Sabath(self.home / f"here-{i}")
+            write_tar(self.tar, [(name, data.replace(b'"kind":"model"', f'"kind":{kind}'.encode())) for name, data in entries])
+            self.take(code=0 if said else 12)
+            if said:
+                self.assertEqual(self.expect(self.here.run("info", "net", "--json")).record["assets"][0]["kind"], said)
+
     def test_there_and_here(self):
         tree = small_tree()
         self.publish("one", tree)

@@ -119,6 +119,14 @@ class Recipes(Keepers):
                                 (server.url("set/wind.json") + "?token=x", 2, "has a key in its query")):  # fmt: skip
             self.assertIn(said, self.catalogue("new", "bad", "--from", url, code=code).err)
         self.assertIn("offline", self.catalogue("new", "bad", "--from", server.url("set/wind.json"), "--offline", code=9).err)
+        (self.home / "b.json").write_text('{"a" 1}')
+        for name, data in (("x.npy", b"\x93NUMPY\x01\x00"), ("read.md", b"# nothing\n"), ("t.csv", b"1,2\n"), ("big.bin", b"{" * (5 << 20))):
+            (self.home / name).write_bytes(data)
+            err = self.catalogue("new", "bad", "--from", self.home / name, code=12).err
+            self.assertIn("describes no asset", err)
+            self.assertIn(f"--url file://{self.home}/{name} makes a recipe of that file", err)
+        self.assertIn("malformed JSON", self.catalogue("new", "bad", "--from", self.home / "b.json", code=12).err)
+        self.assertIn("is a directory", self.catalogue("new", "bad", "--from", self.home, code=2).err)
         self.assertFalse(list(self.sabath.recipes.rglob("bad.json")))
 
     def test_edit_changes_what_is_said_and_nothing_else(self):

@@ -99,6 +99,25 @@ class Collect(Case):
         self.gc("--older-than", "0s")
         self.assertFalse(any(path.exists() for path in paths.values()))
 
+    def test_two_names_of_one_content_are_pinned_each(self):
+        self.sabath.add("twin", [fragment(self.server.url("one.bin"), self.files["one.bin"])])
+        root = self.fetch("one")["manifest"]
+        self.assertEqual(self.fetch("twin")["manifest"], root)
+        self.expect(self.sabath.run("pin", "one"))
+        self.expect(self.sabath.run("pin", "twin"))
+        listed = self.expect(self.sabath.run("pin", "--json")).record["pins"]
+        self.assertEqual([(pin["name"], pin["manifest"]) for pin in listed], [("one", root), ("twin", root)])
+        self.assertEqual({one["why"] for one in self.gc("--older-than", "0s")["kept"]}, {"pinned"})
+        self.assertIn("unpin one twin", self.expect(self.sabath.run("rm", "one"), 2).err)
+        self.expect(self.sabath.run("unpin", "one"))
+        listed = self.expect(self.sabath.run("pin", "--json")).record["pins"]
+        self.assertEqual([pin["name"] for pin in listed], ["twin"])
+        self.gc("--older-than", "0s")
+        self.expect(self.sabath.run("path", "twin"))
+        self.expect(self.sabath.run("pin", "one"))
+        gone = self.expect(self.sabath.run("unpin", "--json", root)).record["unpinned"]
+        self.assertEqual([pin["name"] for pin in gone], ["one", "twin"])
+
     def test_pins_of_what_is_not_there(self):
         self.expect(self.sabath.run("pin", "one"), 9)
         self.fetch("one")

@@ -55,6 +55,20 @@ class Follow(Case):
                 processes = [self.start(f"together-{known}") for _ in range(3)]
                 self.check([finish(process) for process in processes], server, digest, BEGAN_TOGETHER)
 
+    def test_one_leads_with_a_single_chunk(self):
+        """What has no chunks to share is waited for all the same."""
+        size = 3 * MIB
+        for known in (False, True):
+            with self.subTest(checksum_published=known):
+                server, digest = self.publish(f"single-{known}", known, seconds=1, size=size)
+                processes = [self.start(f"single-{known}") for _ in range(8)]
+                for asset in [self.expect(finish(process)).asset for process in processes]:
+                    self.assertEqual(self.content(asset), digest)
+                moved = body_bytes(server.log())
+                print(f"{moved / size:.3f} of the file moved", flush=True)
+                self.assertLessEqual(moved, 2 * size)
+                self.assertEqual(self.sabath.run("du", "--json").record["partial_bytes"], 0)
+
     def test_the_leader_is_killed(self):
         for known in (False, True):
             with self.subTest(checksum_published=known):

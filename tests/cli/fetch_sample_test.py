@@ -61,6 +61,24 @@ class RemoteTar(Part):
         self.assertIsNone(asset["selection"])
         self.assertEqual(asset["trusted_by"], "checksum")
 
+    def test_parts_go_with_the_asset(self):
+        self.sabath.add("twin", [fragment(self.server.url("a.tar").replace("127.0.0.1", "localhost"), self.packed, kind="archive")])
+        for name, *chosen in (("set", "--sample", "2"), ("set", "--select", "*/00[12].h5"), ("twin", "--sample", "3")):
+            self.fetch(name, *chosen)
+        (gone,) = self.expect(self.sabath.run("rm", "--json", "set")).record["assets"]
+        self.assertEqual(gone["parts"], 2)
+        self.assertEqual(self.sabath.run("du", "--json").record["views"], 1)
+        kept = self.fetch("twin", "--sample", "3", "--offline")
+        self.expect_tree(kept["path"], self.part(self.tree, [f"train/{i:03}.h5" for i in range(3)]))
+        self.assertIn("does not hold", self.expect(self.sabath.run("rm", "set"), 9).err)
+        self.assertEqual(self.expect(self.sabath.run("rm", "--json", "twin")).record["assets"][0]["parts"], 1)
+        self.fetch("set", "--sample", "2")
+        self.fetch("set")
+        self.fetch("set", "--select", "train/06?.h5")
+        self.assertIn("with 2 parts of it", self.expect(self.sabath.run("rm", "set")).err)
+        left = self.sabath.run("du", "--json").record
+        self.assertEqual((left["object_bytes"], left["views"]), (0, 0))
+
     def test_the_index_is_read_once(self):
         asset = self.fetch("set", "--select", "train/*7.h5")
         names = [f"train/{i:03}.h5" for i in range(64) if i % 10 == 7]

@@ -77,6 +77,8 @@ class Harvest(Case):
         self.assertEqual(self.find("universe_tag=2019-03_a7"), ["qquni"])
         self.assertEqual(self.find("--shape", "8,8,8,4"), ["qquni"])
         self.assertEqual(self.find("--shape", "(5, 6)"), ["qqother"])
+        self.assertEqual(self.find("--shape", "8,?,8,4"), ["qquni"])
+        self.assertIn("is no shape", self.expect(self.sabath.run("search", "--shape", "a cube"), 2).err)
         self.assertEqual(self.find("full@units=cells", "--format", "hdf5"), ["qquni"])
         self.assertEqual(self.find("column=wind, speed"), ["qqother"])
         self.assertEqual(self.find("layer.weight.dtype=F32"), ["qqother"])
@@ -96,6 +98,9 @@ class Harvest(Case):
         self.add("qqnet", {"m.keras": keras(layers), "cut.keras": keras(layers)[:90], "deep.keras": keras("[" * 5000), "odd.keras": keras({"a": 1})})
         for words in (["layer=Conv3D"], ["layer=Dense"], ["cube.shape=128,.,4"], ["keras_version=3.6.0"], ["--format", "keras"]):
             self.assertEqual(self.find(*words), ["qqnet"], words)
+        for shape in ("128,5,4", "128,?,4"):
+            self.assertIn("qqnet", self.find("--shape", shape), "an open axis has any length")
+        self.assertNotIn("qqnet", self.find("--shape", "127,5,4"))
         said = self.expect(self.sabath.run("info", "--json", "qqnet")).record["assets"][0]["harvested"]
         self.assertIn("layer=Conv3D", said["facts"])
         self.assertEqual(said["files"], ["m.keras"])

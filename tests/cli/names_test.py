@@ -258,6 +258,17 @@ class Room(Case):
         self.expect(self.sabath.run("gc", "--older-than", "0s", "--now"))
         self.assertEqual(list(by_name.iterdir()), [])
 
+    def test_a_model_leaves_the_name_of_a_dataset(self):
+        """Also where the dataset's recipe is broken: it is that dataset's name all the same."""
+        place(self.home / "w.bin", b"weights")
+        self.sabath.add("net", [fragment(f"file://{self.home}/w.bin", path="w.bin")], kind="model")
+        broken = self.sabath.recipes / "datasets/net.json"
+        link = self.sabath.store / "by-name/net"
+        for text, linked in (('{"schema": 1,', False), (None, True)):
+            broken.write_text(text) if text else broken.unlink()
+            self.expect(self.sabath.run("fetch", "-m", "net"))
+            self.assertEqual(link.is_symlink(), linked, text)
+
 
 if __name__ == "__main__":
     main()

@@ -70,6 +70,7 @@ class Chain(Case):
         self.assertEqual([chain["graph"][end][0]["name"] for end in ("inputs", "outputs")], ["in", "out"])
         told = self.expect(self.sabath.run("info", "merged", "--lineage", "--json")).record["assets"][0]
         self.assertIn("code", json.dumps(told))
+        self.assertEqual(told["lineage"][0]["arguments"]["parents"], f"code {encoder['manifest']}, second {second['manifest']}")
 
     def test_what_cannot_be_merged(self):
         for arguments, code, words in (

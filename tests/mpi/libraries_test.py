@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 """The program is linked with no MPI: it takes the launcher's, by a plug-in, and a launcher without one is told what to do."""
 
+import json
 import pathlib
 import re
 import shutil
@@ -88,6 +89,19 @@ class Libraries(Ranks):
         other = self.doctor(PMI_RANK="0", PMI_SIZE="2")
         self.assertRegex(other["text"], r"^MPICH Version: \S+: /\S+/libmpich\.so\.12, ABI `mpich`, by /\S+-mpich\.so; ")
         self.assertRegex(other["text"], r"/libmpi\.so\S*: Open MPI v\S+, but the launcher is of MPICH")
+
+    def test_doctor_speaks_once(self):
+        """And of another node only what fails there."""
+        process = self.launch(3, [program.BINARY, "doctor", "--json"])
+        (record,) = self.finish(process).splitlines()
+        self.assertEqual((json.loads(record)["exit"], process.returncode), (0, 0))
+        (self.home / "file").write_text("x")
+        first_of_node = ["OMPI_COMM_WORLD_LOCAL_RANK=0", "MPI_LOCALRANKID=0"]
+        other = ["env", *first_of_node, f"SABATH_CACHE={self.home / 'file'}", program.BINARY, "doctor"]
+        process = self.launch(1, [program.BINARY, "doctor", ":", "-n", "1", *other])
+        out, err = process.communicate(timeout=300)
+        self.assertEqual((out.count("hash kernel"), out.count("fail ")), (1, 0), out)
+        self.assertRegex(err, r": store fails: ")
 
 
 if __name__ == "__main__":

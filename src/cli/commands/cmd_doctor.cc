@@ -3,7 +3,9 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/frame/presentation.h"
+#include "cli/ranks.h"
 #include "cli/verbs.h"
+#include "run/machine.h"
 #include "sabath/doctor.h"
 #include "sabath/path.h"
 #include "verbs/records.h"
@@ -26,10 +28,24 @@ std::string text_of(const DoctorRecord& record, bool color) {
   return text;
 }
 
+// What a later rank finds reaches people only where it fails: the other lines are those of rank 0, or nearly.
+int tell_of_node(const Context& context, const DoctorRecord& record) {
+  const std::string node = node_name([&](const std::string& name) { return context.environment.get(name); });
+  for (const Finding& check : record.checks) {
+    if (check.state != Finding::State::fail) continue;
+    context.warn(fmt::format("{}: {} fails: {}", printable(node), check.name, printable(check.text, 2000)));
+    if (!check.remedy.empty()) context.say(fmt::format("hint: {}", printable(check.remedy, 2000)));
+  }
+  return record.exit;
+}
+
 int run(Context& context) {
+  const bool later = is_later_rank(context.environment);
+  if (later && !is_first_of_node(context.environment)) return 0;
   Session session(context.configuration.session);
   NoEvents unheard;
   const DoctorRecord record = doctor(session, {context.environment}, unheard, context.stop);
+  if (later) return tell_of_node(context, record);
   if (context.presentation.json) {
     context.out.record(json_of(record));
   } else {
@@ -48,7 +64,8 @@ constexpr Verb doctor_verb{
     "check this machine, this site and this store, with remedies",
     "sabath doctor                    one line a check\n"
     "sabath doctor --store /scratch/me/cache\n"
-    "sabath doctor --json             to attach to a report",
+    "sabath doctor --json             to attach to a report\n"
+    "mpirun sabath doctor             rank 0 prints; of each other node its first rank tells what fails there",
     "It opens no network connection and leaves nothing behind; to learn what the store's filesystem can do it makes a "
     "few "
     "small files beside the store for a moment. The exit code is that of the first line that says fail.",

@@ -20,6 +20,7 @@ inline constexpr std::uint64_t bundled_manifest_size_max = std::uint64_t{4} << 3
 struct BundledAsset {
   std::string name, trusted_by, source;
   Sha256 root;
+  std::string kind = {};  // "model"; of the reader any text; empty: a dataset, or not known
   friend bool operator==(const BundledAsset&, const BundledAsset&) = default;
 };
 

@@ -162,7 +162,8 @@ std::vector<BundledAsset> parse_head(const std::string& text) {
     const auto root = Sha256::try_parse(text_of("root", 2 * name_size_max));
     if (!root) refuse("a root of its list");
     all.push_back({printable(text_of("name", name_size_max)), printable(text_of("trusted_by", name_size_max)),
-                   printable(text_of("source", 8192)), *root});
+                   printable(text_of("source", 8192)), *root,
+                   asset.contains("kind") ? printable(text_of("kind", name_size_max)) : std::string()});
   }
   return all;
 }

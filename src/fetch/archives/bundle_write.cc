@@ -141,6 +141,7 @@ class Export {
                      {"root", asset.root.prefixed()},
                      {"trusted_by", asset.trusted_by},
                      {"source", asset.source}});
+      if (!asset.kind.empty()) all.back()["kind"] = asset.kind;
     }
     const nlohmann::ordered_json head{
         {"format", "sabath-bundle"}, {"version", 1}, {"assets", all}, {"runs", head_.runs}, {"bytes", head_.bytes}};

@@ -203,6 +203,17 @@ Sha256 pinned_key(const Recipe& recipe, const Sha256& root) {
   return sha256("pinned asset\n" + parts_by_first_url(recipe).dump() + "\n" + root.hex());
 }
 
+Sha256 parts_key(const Recipe& recipe) { return sha256("parts of asset\n" + parts_by_first_url(recipe).dump()); }
+
+Sha256 parts_key(const Fragment& fragment) { return sha256("parts of fragment\n" + by_first_url(fragment).dump()); }
+
+Sha256 part_key(const Sha256& parts, const Sha256& root) { return sha256("part\n" + parts.hex() + "\n" + root.hex()); }
+
+void note_part(Store& store, const Recipe& recipe, const Ref& ref) {
+  const Sha256 key = part_key(parts_key(recipe), ref.root);
+  if (!store.has_ref(key)) store.put_ref(key, ref);
+}
+
 Sha256 bundle_key(const Sha256& root) { return sha256("bundle\n" + root.hex()); }
 
 std::optional<Learnt> learnt_of(const Store& store, const Recipe& recipe, const Selection& selection) {

@@ -40,6 +40,12 @@ namespace sabath {
 [[nodiscard]] Sha256 said_key(const Recipe& recipe, const Selection& selection = {});
 // The whole asset by its pin. Not for learning a root: the ref under it says what is kept, and where it comes from.
 [[nodiscard]] Sha256 pinned_key(const Recipe& recipe, const Sha256& root);
+// Of what a part of the asset, or of a fragment, is found by: part_key(this, its root). The ref under it says whose
+// part a tree is, so that it goes with the asset.
+[[nodiscard]] Sha256 parts_key(const Recipe& recipe);
+[[nodiscard]] Sha256 parts_key(const Fragment& fragment);
+[[nodiscard]] Sha256 part_key(const Sha256& parts, const Sha256& root);
+void note_part(Store& store, const Recipe& recipe, const Ref& ref);
 // A tree that a bundle brought, and no recipe has named.
 [[nodiscard]] Sha256 bundle_key(const Sha256& root);
 [[nodiscard]] std::string source_of(const Recipe& recipe);  // its first, for people; may be empty

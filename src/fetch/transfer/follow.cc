@@ -9,6 +9,11 @@ std::unique_ptr<LeaderWatch> watch_for(const FetchContext& context, const FileJo
   return alone ? nullptr : context.store.watch_leader(source_key(job));
 }
 
+bool has_leader(const FetchContext& context, std::uint64_t size_bytes) {
+  constexpr std::uint64_t lone_size_min = std::uint64_t{256} << 10;  // less stands in the buffers of a connection
+  return size_bytes > chunk_size_bytes || (!context.many && size_bytes >= lone_size_min);
+}
+
 SourceVersion adopt_left(OwnPartial& partial, LeaderWatch* watch, bool provable,
                          const std::function<void(std::span<const std::byte>)>& tee) {
   SourceVersion version = partial.version_noted();

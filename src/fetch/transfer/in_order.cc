@@ -187,7 +187,8 @@ void InOrder::on_begin(const MirrorSet::Pick& pick, const ContentInfo& info) {
     throw NoShare{};
   }
   validators_ = info.validators;
-  if (length != UINT64_MAX && length > chunk_size_bytes) lead_or_give_way();
+  const bool several = length > chunk_size_bytes;
+  if (length != UINT64_MAX && (several || (watch_ != nullptr && has_leader(context_, length)))) lead_or_give_way();
   if (!expected && info.size_bytes && reserved_ == 0) {
     reserved_ = *info.size_bytes - std::min(*info.size_bytes, position());
     context_.space.reserve(reserved_, 1, job_.name);

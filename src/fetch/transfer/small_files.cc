@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "fetch/hosts/source_key.h"
+#include "fetch/transfer/follow.h"
 
 namespace sabath {
 void compare_digest(const FileJob& job, const Digest& digest, const std::string& source) {
@@ -20,8 +21,8 @@ void note_arrival(const FetchContext& context, const FileJob& job, const FileOut
   const Arrival arrival{outcome.tree.digest, outcome.over_tls};
   const Sha256 asked = source_key(job);
   const auto given = outcome.giver ? std::optional(given_key(job, *outcome.giver)) : std::nullopt;
-  // A follower waits for the name that it and its leader ask by; small files are not followed.
-  const bool followed = arrival.digest.size_bytes > chunk_size_bytes;
+  // A follower waits for the name that it and its leader ask by.
+  const bool followed = has_leader(context, arrival.digest.size_bytes);
   if (given && *given != asked) context.store.note_arrival(*given, arrival);
   if (!given || followed || *given == asked) context.store.note_arrival(asked, arrival);
 }

@@ -129,7 +129,7 @@ void Collector::restore_used(const Batch& batch) {
     for (const auto& root : lease.text.roots) wanted[root] = wanted[root] || lease.live;
   }
   for (const auto& pin : list_directory(store_.layout.pins())) {
-    if (const auto root = Sha256::try_parse(pin.filename().native())) wanted[*root] = true;
+    if (const auto root = try_parse_pin_name(pin.filename().native())) wanted[*root] = true;
   }
   for (const auto& mark : list_directory(store_.layout.used())) {
     const auto root = Sha256::try_parse(mark.filename().native());

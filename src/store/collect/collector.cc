@@ -14,6 +14,7 @@
 #include "base/wording.h"
 #include "sabath/error.h"
 #include "store/disk/facts_names.h"
+#include "store/disk/listing.h"
 #include "store/disk/ref_file.h"
 #include "store/disk/small_file.h"
 #include "store/space/reservation.h"
@@ -142,7 +143,8 @@ void Collector::report_plan(const Survey& survey, const CollectPlan& plan) {
 // Asked again right before an asset goes: a lease, pin or mark may have come since the survey.
 bool Collector::begun_to_be_used(const Sha256& root, std::int64_t since_ns) const {
   if (const auto mark = used_at(store_.layout, root); mark && *mark >= since_ns) return true;
-  if (try_lstat(store_.layout.pin(root))) return true;
+  const auto pins_it = [&](const fs::path& pin) { return try_parse_pin_name(pin.filename().native()) == root; };
+  if (std::ranges::any_of(list_directory(store_.layout.pins()), pins_it)) return true;
   for (const auto& lease : read_leases(store_.layout, store_.writer.host, now_ns_)) {
     if (lease.live && std::ranges::find(lease.text.roots, root) != lease.text.roots.end()) return true;
   }

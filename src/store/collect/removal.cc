@@ -28,8 +28,13 @@ bool knows_any(const Root& root, const std::set<Sha256>& keys) {
   return std::ranges::any_of(root.keys, [&](const Sha256& key) { return keys.contains(key); });
 }
 
-// A tree without a view that only fragments of the asset name goes with it.
-bool is_part(const Root& root, const RemovedAsset& asset) {
+bool is_chosen_part(const Sha256& id, const Root& root, const RemovedAsset& asset) {
+  return asset.is_part && root.has_manifest && !knows_any(root, asset.others) && asset.is_part(id, root.keys);
+}
+
+// A tree without a view that only fragments of the asset name goes with it, and parts that were chosen of it.
+bool goes_with(const Sha256& id, const Root& root, const RemovedAsset& asset) {
+  if (is_chosen_part(id, root, asset)) return !root.pinned && root.in_use.empty();
   const bool own = std::ranges::all_of(root.keys, [&](const Sha256& key) { return asset.keys.contains(key); });
   return own && !knows_any(root, asset.others) && !root.keys.empty() && !root.view && !root.pinned &&
          root.in_use.empty();
@@ -39,6 +44,7 @@ struct RemovalPlan {
   std::vector<CollectPlan::Victim> victims;  // the asset first, with all objects that go
   std::vector<std::uint32_t> shared;         // its objects that stay
   bool restorable = true;                    // each that goes
+  std::uint64_t parts = 0;                   // victims that were chosen of the asset
 };
 
 RemovalPlan plan_removal(const Survey& survey, const RemovedAsset& asset) {
@@ -47,8 +53,10 @@ RemovalPlan plan_removal(const Survey& survey, const RemovedAsset& asset) {
   std::vector<bool> needed(survey.objects.size()), goes(survey.objects.size()), restorable(survey.objects.size());
   const Root& own = survey.roots.at(asset.root);
   for (const auto& [id, root] : survey.roots) {
-    const bool part = id != asset.root && is_part(root, asset);
+    const bool part = id != asset.root && goes_with(id, root, asset);
     if (part) plan.victims.push_back({id, {}, 0, "removed"});
+    const bool chosen = root.view && is_chosen_part(id, root, asset) && !knows_any(root, asset.keys);
+    if (chosen && (part || id == asset.root)) ++plan.parts;
     auto& marks = part || id == asset.root ? goes : needed;
     for (const std::uint32_t object : root.objects) {
       marks[object] = true;
@@ -95,6 +103,7 @@ RemovalReport Collector::remove(const RemovedAsset& asset) {
     if (!removal.why_kept.empty()) return removal;
     const RemovalPlan plan = plan_removal(survey, asset);
     deleted = deleted || plan.restorable;
+    removal.parts = plan.parts;
     for (const std::uint32_t object : plan.shared) removal.shared_bytes += room_on_disk(store_, survey.objects, object);
     for (const auto& victim : plan.victims) discard_asset(victim, survey);
     discard_lost_links();
@@ -161,6 +170,17 @@ AssetRoom room_of(Store& store, const RemovedAsset& asset) {
       room.view_bytes += static_cast<std::uint64_t>(s->st_blocks) * block_size;
   });
   return room;
+}
+
+std::vector<Sha256> parts_of(Store& store, const RemovedAsset& asset) {
+  Store::State& state = store.state();
+  const Survey survey = make_survey(state, server_now_or_ours(state.temporaries),
+                                    std::chrono::nanoseconds(CollectPolicy{}.grace).count());
+  std::vector<Sha256> parts;
+  for (const auto& [id, root] : survey.roots) {
+    if (id != asset.root && is_chosen_part(id, root, asset)) parts.push_back(id);
+  }
+  return parts;
 }
 
 RemovalReport remove_asset(Store& store, const RemovedAsset& asset, bool now, const std::stop_token& stop) {

@@ -4,9 +4,11 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <set>
 #include <stop_token>
 #include <string>
+#include <vector>
 
 #include "sabath/digest.h"
 #include "store/store.h"
@@ -18,6 +20,8 @@ struct RemovedAsset {
   std::set<Sha256> keys;          // source keys of the asset and of its fragments
   std::set<Sha256> others;        // of all other assets that are known
   bool pinned_elsewhere = false;  // another recipe pins the root
+  // Whether a tree with this root and these keys is a part of this asset, and of no other; empty: none is.
+  std::function<bool(const Sha256& root, const std::vector<Sha256>& keys)> is_part = {};
 };
 
 // On the disk, in blocks.
@@ -32,11 +36,14 @@ struct AssetRoom {
 struct RemovalReport {
   std::string why_kept;            // not empty: nothing was done
   bool pinned = false;             // that is why
+  std::uint64_t parts = 0;         // trees of parts that went, too
   std::uint64_t freed_bytes = 0;   // on the disk, of objects, packs and views
   std::uint64_t trash_bytes = 0;   // moved to the trash: a collection with `now` frees it, its undo brings it back
   std::uint64_t shared_bytes = 0;  // stays: other assets need it
   std::string waiting;             // why the trash could not be emptied; empty: no source can restore it
 };
+// The parts of an asset that are here, without itself.
+[[nodiscard]] std::vector<Sha256> parts_of(Store& store, const RemovedAsset& asset);
 // `now`: also what no source can restore is deleted.
 [[nodiscard]] RemovalReport remove_asset(Store& store, const RemovedAsset& asset, bool now,
                                          const std::stop_token& stop);

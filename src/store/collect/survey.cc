@@ -40,7 +40,9 @@ std::map<Sha256, bool> roots_named(const Layout& layout) {
     if (const auto root = try_parse_root_name(name)) roots[*root] = true;
   };
   for (const auto& views : rooms_of_all(layout, layout.views())) for_each_name(views, add);
-  for_each_name(layout.pins(), add);
+  for_each_name(layout.pins(), [&](std::string_view name, unsigned char) {
+    if (const auto root = try_parse_pin_name(name)) roots[*root] = true;
+  });
   return roots;
 }
 
@@ -98,7 +100,7 @@ class Surveyor {
 
   void read_pinned() {
     for_each_name(store_.layout.pins(), [&](std::string_view name, unsigned char) {
-      const auto id = try_parse_root_name(name);
+      const auto id = try_parse_pin_name(name);
       if (id) survey_.roots[*id].pinned = true;
     });
   }

@@ -6,6 +6,7 @@
 #include <array>
 #include <charconv>
 
+#include "base/hash.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
 #include "sabath/recipe.h"
@@ -16,6 +17,7 @@ namespace sabath {
 namespace {
 
 constexpr std::size_t fan_out_digits = 2;
+constexpr std::size_t pin_key_digits = 16;
 constexpr std::string_view journal_prefix = "journal.";
 constexpr std::string_view scratch_prefix = "scratch.";
 
@@ -101,6 +103,10 @@ std::filesystem::path Layout::partial(const Digest& file) const {
 
 std::filesystem::path Layout::partial(const Sha256& source_key) const { return partials() / source_key.hex(); }
 
+std::filesystem::path Layout::pin(const Sha256& root, std::string_view name) const {
+  return pins() / fmt::format("{}.{}", root.hex(), sha256(name).hex().substr(0, pin_key_digits));
+}
+
 bool is_fan_name(std::string_view directory) { return directory.size() == fan_out_digits && is_hex(directory); }
 
 std::optional<Digest> try_parse_object_name(std::string_view directory, std::string_view name) {
@@ -119,6 +125,14 @@ std::optional<Digest> try_parse_pack_name(std::string_view name) {
   const auto size = try_parse_decimal(name.substr(dot + 1));
   if (!hash || !size) return std::nullopt;
   return Digest{ContentKind::file, *size, *hash};
+}
+
+std::optional<Sha256> try_parse_pin_name(std::string_view name) {
+  constexpr std::size_t digits = 2 * Sha256::size;
+  const auto root = name.size() < digits ? std::nullopt : Sha256::try_parse(name.substr(0, digits));
+  const std::string_view key = name.substr(std::min(digits, name.size()));
+  const bool keyed = key.size() == 1 + pin_key_digits && key.front() == '.' && is_hex(key.substr(1));
+  return key.empty() || keyed ? root : std::nullopt;
 }
 
 std::optional<Sha256> try_parse_hash_name(std::string_view directory, std::string_view name, std::string_view suffix) {

@@ -60,7 +60,8 @@ class Layout {
   [[nodiscard]] std::filesystem::path leases() const { return root_ / "leases"; }
   [[nodiscard]] std::filesystem::path reservations() const { return root_ / "reservations"; }
   [[nodiscard]] std::filesystem::path pins() const { return root_ / "pins"; }
-  [[nodiscard]] std::filesystem::path pin(const Sha256& root) const { return pins() / root.hex(); }
+  // pins/<64 hex>.<16 hex>: each name that pins a root has its own file, so that no pin is written over another.
+  [[nodiscard]] std::filesystem::path pin(const Sha256& root, std::string_view name) const;
   [[nodiscard]] std::filesystem::path used() const { return root_ / "used"; }
   [[nodiscard]] std::filesystem::path used(const Sha256& root) const { return used() / root.hex(); }
   [[nodiscard]] std::filesystem::path recipes() const { return root_ / ("recipes" + room_); }  // registered names
@@ -81,6 +82,8 @@ class Layout {
 // `directory` and `name`: the last two components of a path below objects/, or below manifests/ and refs/.
 [[nodiscard]] std::optional<Digest> try_parse_object_name(std::string_view directory, std::string_view name);
 [[nodiscard]] std::optional<Digest> try_parse_pack_name(std::string_view name);
+[[nodiscard]] std::optional<Sha256> try_parse_pin_name(
+    std::string_view name);  // also an earlier SABATH's, pins/<64 hex>
 [[nodiscard]] std::optional<Sha256> try_parse_hash_name(std::string_view directory, std::string_view name,
                                                         std::string_view suffix);
 

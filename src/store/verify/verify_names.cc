@@ -96,7 +96,7 @@ class Names {
 
   void check_pins() {
     for (const auto& file : list_directory(store_.layout.pins())) {
-      const auto root = try_parse_root_name(file.filename().native());
+      const auto root = try_parse_pin_name(file.filename().native());
       const auto text = try_read_small(file);
       if (!root || (!text && !try_lstat(file))) continue;
       const auto pin = try_decode_pin(text.value_or(""));

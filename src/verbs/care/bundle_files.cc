@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/wording.h"
+#include "sabath/catalogue.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
 #include "verbs/assets/assets.h"
@@ -36,11 +37,28 @@ WantList read_want_list(const std::string& file) {
   return parse_want_list(*bytes, printable(file));
 }
 
+namespace {
+
+std::string kind_text(AssetKind kind) {
+  return kind == AssetKind::dataset ? std::string() : std::string(kind_name(kind));
+}
+
+}  // namespace
+
+std::string bundled_kind(const std::string& name, const Catalogue& catalogue) {
+  try {
+    const auto recipe = catalogue.try_find(name, std::nullopt);
+    return recipe ? kind_text(recipe->kind) : "";
+  } catch (const Error&) {  // its content goes all the same
+    return "";
+  }
+}
+
 BundledAsset bundled_asset(const std::string& name, const SessionSettings& settings, Store& store) {
   if (name.starts_with("sha256:")) return {name, "", "", Sha256::parse(name)};
   const Recipe recipe = make_catalogue(settings).find(name, std::nullopt);
   const Holding holding = holding_of(recipe, &store);
-  return {recipe.name, holding.trusted_by, holding.source, holding.root.value_or(Sha256{})};
+  return {recipe.name, holding.trusted_by, holding.source, holding.root.value_or(Sha256{}), kind_text(recipe.kind)};
 }
 
 }  // namespace sabath

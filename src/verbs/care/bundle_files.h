@@ -7,6 +7,7 @@
 
 #include "base/file.h"
 #include "fetch/archives/bundle.h"
+#include "recipe/catalogue.h"
 #include "sabath/session.h"
 
 namespace sabath {
@@ -29,6 +30,8 @@ class OutputFile {
 
 [[nodiscard]] WantList read_want_list(const std::string& file);
 
+// As a bundle says it: empty for a dataset, and where no recipe tells.
+[[nodiscard]] std::string bundled_kind(const std::string& name, const Catalogue& catalogue);
 // The root that the recipe of `name` pins or the store has learnt, and how it is trusted.
 [[nodiscard]] BundledAsset bundled_asset(const std::string& name, const SessionSettings& settings, Store& store);
 

@@ -10,6 +10,7 @@
 #include "base/wording.h"
 #include "fetch/hosts/source_key.h"
 #include "recipe/parse.h"
+#include "sabath/catalogue.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
 #include "session/registration.h"
@@ -39,10 +40,14 @@ std::vector<BundledAsset> chosen(const ExportRequest& request, const WantList* l
   std::vector<BundledAsset> assets;
   for (const auto& name : request.names) assets.push_back(bundled_asset(name, settings, store));
   if (assets.empty() && list != nullptr && request.want) {
+    const Catalogue catalogue = make_catalogue(settings);
     for (const auto& wanted : list->assets) {
       const bool by_root = wanted.root != Sha256{} && store.manifest(wanted.root);
-      assets.push_back(by_root ? BundledAsset{wanted.name, "", "", wanted.root}
-                               : bundled_asset(wanted.name, settings, store));
+      if (!by_root) {
+        assets.push_back(bundled_asset(wanted.name, settings, store));
+        continue;
+      }
+      assets.push_back({wanted.name, "", "", wanted.root, bundled_kind(wanted.name, catalogue)});
     }
   }
   if (assets.empty() || assets.size() > bundle_assets_max) {
@@ -97,15 +102,23 @@ void keep(Store& store, const Imported& imported) {
   }
 }
 
+// A workflow's steps stand in its recipe, which a bundle does not bring.
+AssetKind kind_of(const BundledAsset& asset) {
+  return try_parse_kind(asset.kind) == AssetKind::model ? AssetKind::model : AssetKind::dataset;
+}
+
 // All of it is here: its name leads to it, if no recipe of a directory has the name for something else.
-void make_known(const SessionSettings& settings, Store& store, const std::string& file, ImportRecord& record) {
+void make_known(const SessionSettings& settings, Store& store, const std::string& file, const Imported& imported,
+                ImportRecord& record) {
   const std::string steps = fmt::format("import the bundle {} again", file.empty() ? "that had it" : file);
   std::optional<Error> refused;
-  for (TakenAsset& asset : record.assets) {
+  for (std::size_t i = 0; i < record.assets.size(); ++i) {
+    TakenAsset& asset = record.assets[i];
     if (asset.missing_files > 0 || !is_name(asset.name)) continue;
     const Sha256 root = Sha256::parse(asset.manifest);
     try {
-      asset.known = register_name(settings, store, asset.name, root, steps).leads_here;
+      const AssetKind kind = kind_of(imported.assets[i].asset);
+      asset.known = register_name(settings, store, asset.name, root, steps, kind).leads_here;
     } catch (const Error& error) {  // the names of the others are known all the same
       if (!refused) refused = error;
       continue;
@@ -174,7 +187,8 @@ ImportRecord import_bundle(Session& session, const ImportRequest& request, Event
   for (const auto& name : request.names) trust_for(name, session.settings(), *store, imported);
   events.on(event::AssetFinished{"import"});
   ImportRecord record = record_of(imported);
-  make_known(session.settings(), *store, by_name ? std::filesystem::absolute(request.file).native() : "", record);
+  make_known(session.settings(), *store, by_name ? std::filesystem::absolute(request.file).native() : "", imported,
+             record);
   return record;
 }
 

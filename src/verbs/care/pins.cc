@@ -24,14 +24,10 @@ PinRecord all_pins(const SessionSettings& settings) {
   return record;
 }
 
-// The roots that were pinned under this name (all versions), or the root itself.
-std::vector<Sha256> pinned_as(const std::string& name, const std::vector<Pin>& pins) {
-  std::vector<Sha256> roots;
+// Under a name, of all versions; under a root, of all names.
+std::vector<Pin> let_go(Store& store, const std::string& name) {
   const auto root = Sha256::try_parse(name);
-  for (const auto& kept : pins) {
-    if (kept.name == name || (root && kept.root == *root)) roots.push_back(kept.root);
-  }
-  return roots;
+  return remove_pins(store, [&](const Pin& kept) { return kept.name == name || (root && kept.root == *root); });
 }
 
 Json json_of(const std::vector<PinnedAsset>& assets) {
@@ -69,15 +65,12 @@ UnpinRecord unpin(Session& session, const UnpinRequest& request, EventSink&, std
   UnpinRecord record;
   const auto store = open_existing_store(session.settings());
   for (const auto& name : request.names) {
-    const auto roots = pinned_as(name, read_pins(*store));
-    if (roots.empty()) {
+    const auto gone = let_go(*store, name);
+    if (gone.empty()) {
       throw Error(FailureKind::not_found, fmt::format("{} is not pinned", printable(name)),
                   fmt::format("`{}` lists the pins", verb_text("pin")));
     }
-    for (const auto& root : roots) {
-      remove_pin(*store, root);
-      record.unpinned.push_back({name, root.prefixed(), std::nullopt});
-    }
+    for (const auto& pin : gone) record.unpinned.push_back({pin.name, pin.root.prefixed(), std::nullopt});
   }
   return record;
 }

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "base/wording.h"
@@ -19,21 +18,38 @@ namespace sabath {
 namespace {
 
 [[noreturn]] void refuse_pinned(const std::string& name, const Sha256& root, const Store& store) {
-  const auto pins = read_pins(store);
-  const auto pin = std::ranges::find(pins, root, &Pin::root);
-  const std::string as = pin == pins.end() || pin->name.empty() ? root.prefixed() : pin->name;
+  std::string as;
+  for (const auto& pin : read_pins(store)) {
+    if (pin.root == root) as += (as.empty() ? "" : " ") + printable(pin.name.empty() ? root.prefixed() : pin.name);
+  }
   throw Error(FailureKind::usage, fmt::format("{} is pinned", printable(name)),
-              fmt::format("`{} {}` lets it go", verb_text("unpin"), printable(as)));
+              fmt::format("`{} {}` lets it go", verb_text("unpin"), as.empty() ? root.prefixed() : as));
+}
+
+// The asset; where only parts of it are here, one of them, with which the others go.
+RemovedAsset asset_or_part(const SessionSettings& settings, Store& store, const std::string& name) {
+  Sha256 root{};
+  try {
+    root = kept_root(name, settings, store);
+  } catch (const Error& error) {
+    if (error.failure().kind != FailureKind::offline) throw;
+  }
+  RemovedAsset asset = asset_of(name, root, settings);
+  if (store.manifest(root)) return asset;
+  const auto parts = parts_of(store, asset);
+  if (parts.empty()) {
+    throw Error(FailureKind::offline, fmt::format("the store does not hold {}", printable(name)),
+                fmt::format("`{}` shows what it holds", verb_text("list")));
+  }
+  asset.root = parts.front();
+  return asset;
 }
 
 RemovedContent remove_content(const SessionSettings& settings, Store& store, const std::string& name, bool now,
                               const std::stop_token& stop) {
-  const Sha256 root = kept_root(name, settings, store);
-  if (!store.manifest(root)) {
-    throw Error(FailureKind::offline, fmt::format("the store does not hold {}", printable(name)),
-                fmt::format("`{}` shows what it holds", verb_text("list")));
-  }
-  RemovalReport report = remove_asset(store, asset_of(name, root, settings), now, stop);
+  const RemovedAsset asset = asset_or_part(settings, store, name);
+  const Sha256& root = asset.root;
+  RemovalReport report = remove_asset(store, asset, now, stop);
   if (report.pinned) refuse_pinned(name, root, store);
   if (report.why_kept.starts_with("in use")) {
     throw Error(FailureKind::storage, fmt::format("{} is {}", printable(name), report.why_kept),
@@ -44,6 +60,7 @@ RemovedContent remove_content(const SessionSettings& settings, Store& store, con
           report.freed_bytes,
           report.trash_bytes,
           report.shared_bytes,
+          report.parts,
           std::move(report.waiting),
           std::move(report.why_kept),
           false};
@@ -57,7 +74,7 @@ RemovalRecord remove(Session& session, const RemovalRequest& request, EventSink&
   const auto store = open_existing_store(settings);
   RemovalRecord record;
   for (const auto& name : request.names) {
-    RemovedContent gone{name, "", 0, 0, 0, "", "", false};
+    RemovedContent gone{name, "", 0, 0, 0, 0, "", "", false};
     try {
       gone = remove_content(settings, *store, name, request.now, stop);
     } catch (const Error& error) {
@@ -81,6 +98,7 @@ Json json_of(const RemovalRecord& record) {
                    {"freed_bytes", asset.freed_bytes},
                    {"trash_bytes", asset.trash_bytes},
                    {"shared_bytes", asset.shared_bytes},
+                   {"parts", asset.parts},
                    {"waiting", text_or_null(asset.waiting)},
                    {"kept", text_or_null(asset.kept)},
                    {"forgotten", asset.forgotten}});

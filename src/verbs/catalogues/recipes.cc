@@ -8,6 +8,7 @@
 #include "base/checksum_list.h"
 #include "base/file.h"
 #include "base/percent.h"
+#include "base/text.h"
 #include "base/wording.h"
 #include "catalogues/stamp.h"
 #include "catalogues/tombstone.h"
@@ -33,6 +34,13 @@ namespace fs = std::filesystem;
 
 std::string as_json(const std::string& text) { return Json(text).dump(-1, ' ', false, Json::error_handler_t::replace); }
 
+[[noreturn]] void refuse_data(const std::string& shown, const Url& place) {
+  throw Error(FailureKind::invalid, fmt::format("{} describes no asset: it is a file like others", shown),
+              fmt::format("read are recipes, Croissant, schema.org, DataCite, cards (README.md) and lists of checksums "
+                          "(SHA256SUMS); {} {} makes a recipe of that file",
+                          option_text("url"), printable(place.display(), 1000)));
+}
+
 // The recipe of what stands at a URL: a document, a list of checksums, a page that leads to files, a hub's repository.
 std::string text_of_source(const SessionSettings& settings, const Url& url, RecipeRecord& record,
                            const std::stop_token& stop) {
@@ -51,10 +59,23 @@ std::string text_of_source(const SessionSettings& settings, const Url& url, Reci
   const UrlRecipe made = recipe_for(url.text(), {}, Catalogue({}, {}), *fetchers, document_at);
   const auto& fragments = made.recipe.fragments;
   if (!listed && made.note.empty() && (fragments.empty() || fragments.front().urls.front() == url)) {
-    throw Error(FailureKind::invalid, fmt::format("{} describes no asset: it is a file like others", shown),
-                fmt::format("{} {} makes a recipe of that file", option_text("url"), shown));
+    refuse_data(shown, url);
   }
   return made.text;
+}
+
+// A text that may be a document or a recipe.
+std::string text_of_file(const std::string& path, const std::string& shown, const Url& place) {
+  const auto there = try_stat(path);
+  if (!there) throw Error(FailureKind::not_found, fmt::format("there is no file {}", shown));
+  if (S_ISDIR(there->st_mode)) {
+    throw Error(FailureKind::usage, fmt::format("{} is a directory", shown),
+                "name a document in it that describes the asset, or a list of checksums of its files (SHA256SUMS)");
+  }
+  const bool small = static_cast<std::uint64_t>(there->st_size) <= recipe_size_max;
+  const auto text = small || may_describe(place) ? try_read_text(path, recipe_size_max) : std::nullopt;
+  if (!text) refuse_data(shown, place);
+  return *text;
 }
 
 // The text that a new recipe begins with.
@@ -72,14 +93,14 @@ std::string first_text(const SessionSettings& settings, const NewRecipeRequest& 
   if (!try_stat(path)) path = make_catalogue(settings).find(request.from, request.kind).origin;
   const Url place = Url::parse("file://" + percent_encode_path(fs::absolute(path).native()));
   if (names_checksum_list(place)) return text_of_source(settings, place, record, stop);
-  const auto text = try_read_text(path, recipe_size_max);
-  if (!text) throw Error(FailureKind::not_found, fmt::format("there is no file {}", printable(request.from, 1000)));
-  if (auto document = try_read_document(*text, {fs::absolute(path).native(), {}})) {
+  const std::string shown = printable(request.from, 1000), text = text_of_file(path, shown, place);
+  if (auto document = try_read_document(text, {fs::absolute(path).native(), {}})) {
     record.passed_over = std::move(document->passed_over);
     return text_of_recipe(document->recipe) + "\n";
   }
-  const Recipe recipe = parse_recipe(*text, path, request.kind.value_or(AssetKind::dataset));
-  if (recipe.schema == 1) return *text;
+  if (!trim(text).starts_with('{')) refuse_data(shown, place);
+  const Recipe recipe = parse_recipe(text, path, request.kind.value_or(AssetKind::dataset));
+  if (recipe.schema == 1) return text;
   throw Error(FailureKind::invalid, fmt::format("{} is of the original's schema", printable(request.from, 1000)),
               "recipes of schema 1 can be edited");
 }

@@ -2,6 +2,7 @@
 #include "index/index.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -163,6 +164,24 @@ TEST_F(Index, FindsByWordsExpressionsAndKeys) {
   EXPECT_TRUE(find({.kind = AssetKind::model}).empty());
   EXPECT_TRUE(find({.access = AccessKind::login}).empty());
   EXPECT_THROW(RecipeQuery({.patterns = {"("}}), Error);
+}
+
+TEST_F(Index, FindsShapesWithOpenAxes) {
+  const auto of = [](const char* shape) {
+    return fmt::format(R"("format":{{"variables":[{{"name":"full","shape":{}}}]}})", shape);
+  };
+  add("fixed", of("[512,512,4]"));
+  add("open", of("[null,512,4]"));
+  add("flat", of("[512]"));
+  for (const char* shape :
+       {"512,512,4", "(512, 512, 4)", "512x512x4", "[512,512,04,]", "?,512,4", "512,-1,4", "*,None,4"})
+    EXPECT_EQ(find({.shape = shape}), (Names{"fixed", "open"})) << shape;
+  EXPECT_EQ(find({.shape = "7,512,4"}), Names{"open"});
+  EXPECT_EQ(find({.shape = "(?,)"}), Names{"flat"});
+  for (const char* shape : {"512,512", "?,512,5", "?,?,?,?", "()"})
+    EXPECT_TRUE(find({.shape = shape}).empty()) << shape;
+  for (const char* shape : {"a", "1,,2", "1,2,,", "1.5", "-2", "(1,2", "1 2", "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"})
+    EXPECT_THROW(RecipeQuery({.shape = shape}), Error) << shape;
 }
 
 TEST(IndexEntry, OfAnyBytesIsNoneOrStaysInside) {

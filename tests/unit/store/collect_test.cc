@@ -107,7 +107,7 @@ TEST_F(Collect, KeepsWhatIsPinnedAndWhatIsInUse) {
     EXPECT_NE(kept.why.find(kept.root == pinned ? "pinned" : "a run"), std::string::npos) << kept.why;
   }
   EXPECT_TRUE(whole(pinned) && whole(used));
-  remove_pin(*store, pinned);
+  remove_pins(*store, [&](const Pin& pin) { return pin.root == pinned; });
   EXPECT_EQ(run().collected.size(), 1U);
 }
 

@@ -160,13 +160,21 @@ TEST_F(Leases, PinsStandUntilTheyAreLetGo) {
   const auto pins = read_pins(*store);
   ASSERT_EQ(pins.size(), 2U);
   EXPECT_EQ(pins[0], (Pin{b, "alpha", 7}));
-  EXPECT_TRUE(remove_pin(*store, a));
-  EXPECT_FALSE(remove_pin(*store, a));
-  write_file(layout.pin(b), "damaged");
+  const auto of_a = [this](const Pin& pin) { return pin.root == a; };
+  EXPECT_EQ(remove_pins(*store, of_a), (std::vector{Pin{a, "zeta", 5}}));
+  EXPECT_TRUE(remove_pins(*store, of_a).empty());
+  put_pin(*store, {b, "beta", 8});
+  EXPECT_EQ(read_pins(*store), (std::vector{Pin{b, "alpha", 7}, Pin{b, "beta", 8}})) << "two names of one root";
+  EXPECT_EQ(remove_pins(*store, [](const Pin& pin) { return pin.name == "beta"; }).size(), 1U);
+  write_file(layout.pin(b, "alpha"), "damaged");
   ASSERT_EQ(read_pins(*store).size(), 1U);
   EXPECT_EQ(read_pins(*store)[0].root, b) << "a damaged pin still keeps";
-  write_file(layout.pins() / "stray", "x");
+  for (const std::string& stray : {std::string("stray"), b.hex() + ".12", b.hex() + "1234567890abcdef0"})
+    write_file(layout.pins() / stray, "x");
   EXPECT_EQ(read_pins(*store).size(), 1U);
+  write_file(layout.pins() / a.hex(), encode_pin({a, "of an earlier SABATH", 1}));
+  EXPECT_EQ(read_pins(*store).size(), 2U);
+  EXPECT_EQ(remove_pins(*store, of_a).size(), 1U);
 }
 
 }  // namespace

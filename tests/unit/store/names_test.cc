@@ -55,6 +55,35 @@ TEST_F(Names, AliasesAreReadBackAndDamageIsAbsence) {
   }
 }
 
+void fill(ManifestBuilder& builder, const std::string& note) {
+  builder.add_file(RelativePath::parse("a/b"), tree_of("x").digest, {});
+  builder.add_checksums(RelativePath::parse("a/b"), {.md5 = std::string(32, 'a')});
+  if (!note.empty()) builder.set_note(note);
+}
+
+TEST_F(Names, AStandingNoteStays) {
+  const auto put = [this](const std::string& note) {
+    ManifestBuilder builder;
+    fill(builder, note);
+    return store->put_manifest(builder);
+  };
+  const auto put_bytes = [this](const std::string& note, const Sha256& root) {
+    ManifestBuilder builder;
+    fill(builder, note);
+    return store->put_manifest(builder.bytes(), root);
+  };
+  const auto told = [this](const Sha256& root) { return store->manifest(root)->note(); };
+  const std::string ours = R"({"derived":1})", later = R"({"derived":2})", others = R"({"derived":3})";
+  const Sha256 root = put(ours);
+  EXPECT_EQ(put(""), root);
+  EXPECT_EQ(told(root), ours) << "adopted or fetched again";
+  for (const auto& note : {std::string(), others}) EXPECT_EQ(put_bytes(note, root), root);
+  EXPECT_EQ(told(root), ours) << "brought by another";
+  EXPECT_EQ(store->manifest(root)->checksums().size(), 1U);
+  EXPECT_EQ(put(later), root);
+  EXPECT_EQ(told(root), later);
+}
+
 TEST_F(Names, ManifestsAreChecked) {
   ManifestBuilder builder;
   builder.add_file(RelativePath::parse("a/b"), tree_of("x").digest, {});

@@ -183,7 +183,7 @@ void keep(Store& store, bool kept) {
   if (kept)
     put_pin(store, {root, "kept", 0});
   else
-    remove_pin(store, root);
+    remove_pins(store, [&](const Pin& pin) { return pin.root == root; });
 }
 
 void repair(Store& store, std::uint64_t seed, std::uint64_t size) {

@@ -143,7 +143,7 @@ TEST_F(VerifyAgain, WhatIsTooLongIsMendedFromItself) {
 
 TEST_F(VerifyAgain, ADamagedPinKeeps) {
   put_pin(*store, {manifest->root(), "large and small", 1});
-  tamper(layout.pin(manifest->root()), 20);
+  tamper(layout.pin(manifest->root(), "large and small"), 20);
   EXPECT_EQ(run().bad.size(), 1U);
   EXPECT_TRUE(run().bad.empty());
   ASSERT_EQ(read_pins(*store).size(), 1U);

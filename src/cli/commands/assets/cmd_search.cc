@@ -52,7 +52,7 @@ Action declare(OptionSet& set) {
   set.option("--doi", "DOI", request.doi, "with this DOI");
   set.option("--format", "NAME", request.format, "in this format, as the recipe or its files' endings say");
   set.option("--shape", "N,N,...", request.shape,
-             "with an array of this shape, in the recipe or in files in the store");
+             "with an array of this shape, in the recipe or in files in the store; ? is an axis of any length");
   set.size("--min-size", "SIZE", request.size_min, "of at least this size, where the recipe says it");
   set.count("--limit", "N", 10'000, options->limit, "answers at most (100)");
   set.flag("--names", options->names, "one name a line and nothing else");

@@ -24,6 +24,10 @@ void tell(const Context& context, const RemovedContent& gone) {
   } else if (!gone.manifest.empty()) {
     context.say(fmt::format("{}: {} freed", name, format_bytes(gone.freed_bytes)));
   }
+  if (gone.parts > 0) {
+    context.say(fmt::format("{}: with {} of it that --sample or --select had chosen", name,
+                            gone.parts == 1 ? "a part" : fmt::format("{} parts", gone.parts)));
+  }
   if (gone.shared_bytes > 0) {
     context.say(fmt::format("{}: {} stay, as other assets need them", name, format_bytes(gone.shared_bytes)));
   }
@@ -66,8 +70,8 @@ constexpr Verb rm_verb{
     "one "
     "that a fetch, a stage or a run uses until that has ended. What a source can bring again is deleted at once; what "
     "no source can restore (a local copy, a bundle, a file:// source) goes to the trash for a day, unless --now says "
-    "otherwise. The files of `sabath adopt` are not touched: they are the user's. A part that --sample or --select "
-    "fetched is an asset of its own, which `sabath gc` collects.",
+    "otherwise. The files of `sabath adopt` are not touched: they are the user's. Parts that --sample or --select "
+    "fetched go with the asset, also where they are all of it that is here.",
     true,
     cmd_rm::declare,
 };

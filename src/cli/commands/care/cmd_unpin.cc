@@ -16,7 +16,8 @@ int run(Context& context, const UnpinRequest& request) {
   UnpinRecord record;
   for (const auto& name : request.names) {  // one by one: what may go is said, even if the next is not pinned
     for (auto& gone : unpin(session, {{name}}, unheard, context.stop).unpinned) {
-      context.say(fmt::format("{} may go: {}", printable(name), gone.manifest));
+      const std::string& as = gone.name.empty() ? name : gone.name;
+      context.say(fmt::format("{} is not pinned any more: {}", printable(as), gone.manifest));
       record.unpinned.push_back(std::move(gone));
     }
   }
