@@ -106,10 +106,14 @@ class Session:
                    "select": patterns.globs(allowed, _list(ignore_patterns)),
                    "path": [os.fspath(each) for each in local_copies]}  # fmt: skip
         record = session._work("fetch", request, progress, tqdm_class)
-        found = next((each for each in record["assets"] if each["name"] == name.split("@")[0]), record["assets"][0])
+        asked, at, version = wanted.partition("@")
+        found = next((each for each in record["assets"] if each["name"].lower() == asked.lower()), None)
+        # Of a URL: the name of the recipe that was written for it.
+        known = f"{found['name']}{at}{version}" if found else record["assets"][0]["name"]
+        found = found or record["assets"][0]
         if local_dir is not None:
             found["path"] = session.view(found["manifest"], to=local_dir)
-        return Asset(session, wanted, found)
+        return Asset(session, known, found)
 
     def path(self, name: str, fragment: Optional[str] = None) -> str:
         """The directory of a fetched asset, or the path of one of its fragments. Nothing is fetched or made. Raises

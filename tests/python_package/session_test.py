@@ -44,6 +44,15 @@ class Verbs(PackageCase):
         with self.session.open("one", "d/one.bin") as file:
             self.assertEqual((file.seek(-5, os.SEEK_END), file.read(), file.read(1)), (len(data) - 5, data[-5:], b""))
 
+    def test_an_asset_has_the_name_of_its_recipe(self):
+        data, origin = self.one(size=1000)
+        self.sabath.add("net", [fragment(origin.url("one.bin"), data)], kind="model", default_dataset="one")
+        place(self.home / "solo.bin", data[::-1])
+        for asked, name in (("ONE", "one"), ("one@1.0", "one@1.0"), ("NET", "net"), (f"file://{self.home}/solo.bin", "solo.bin")):
+            asset = self.session.fetch(asked)
+            self.assertEqual((asset.name, self.session.info(name)["manifest"]), (name, asset.root))
+            self.assertEqual(self.session.path(asset.name), str(asset.path))
+
     def test_names_of_the_hub_mean_the_same(self):
         data, origin = self.one()
         asset = self.session.fetch(
