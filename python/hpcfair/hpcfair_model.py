@@ -13,6 +13,7 @@ from .metadata import Metadata, Names, found_info, metadata_of, names_of
 
 MODES = {"train": "train", "inference": "infer"}
 ENGINES = ("onnx", "ort")
+FORMATS = {"pt": "pytorch", "tf": "keras", "tensorflow": "keras"}  # as task files have them
 
 
 class ModelMetadata(Metadata):
@@ -41,8 +42,9 @@ def search_workflows(keyword: str) -> List[str]:
 
 
 def load(model_name: str, **options: Any) -> sabath.Asset:
-    """Fetches a model, unless it is here. `options`: those of sabath.fetch()."""
-    return sabath.fetch(found_info(model_name, "model")["name"], repo_type="model", **options)
+    """Fetches a model or a workflow, unless it is here. `options`: those of sabath.fetch()."""
+    info = found_info(model_name, "model")
+    return sabath.fetch(info["name"], repo_type="model" if info["kind"] == "model" else None, **options)
 
 
 def run(task: str, model: Union[str, sabath.Asset], dataset_path: Any = None, *, log_dir: Any = None,
@@ -102,11 +104,11 @@ def _new_below(directory: Any, name: str) -> str:
 def convert(from_format: str, to_format: str, src_path: Any, dest_path: Any, **options: Any) -> Dict[str, Any]:
     """Converts a model to ONNX, and copies it to `dest_path`; the record of the conversion.
 
-    `from_format`: "pytorch", "keras", "sklearn", "onnx". `options`: those of sabath.convert(), of which `data` or `dummy` is
+    `from_format`: "pytorch" ("pt"), "keras" ("tf"), "sklearn", "onnx". `options`: those of sabath.convert(), of which `data` or `dummy` is
     needed. Another format than ONNX raises sabath.NotYet; a model that is not equal sabath.HashMismatch.
     """
     if to_format != "onnx":
         raise sabath.NotYet(f"convert to {to_format}")
-    record = sabath.convert(src_path, from_format, **options)
+    record = sabath.convert(src_path, FORMATS.get(from_format, from_format), **options)
     shutil.copyfile(os.path.join(record["path"], record["models"][0]["file"]), dest_path)
     return record

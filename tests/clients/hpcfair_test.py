@@ -99,7 +99,7 @@ class Papers(PackageCase):
         return pathlib.Path(record["path"]) / "work/result.npy"
 
     def test_a_model_is_converted_and_used(self):
-        record = model.convert("pytorch", "onnx", "encoder.pth", "encoder.onnx", code="nets.py:Encoder", data="x.npy", as_name="net")
+        record = model.convert("pt", "onnx", "encoder.pth", "encoder.onnx", code="nets.py:Encoder", data="x.npy", as_name="net")
         self.assertEqual(record["verdict"], "equal")
         self.assertEqual(pathlib.Path("encoder.onnx").read_bytes(), (pathlib.Path(record["path"]) / record["models"][0]["file"]).read_bytes())
         net = model.load("net")
