@@ -4,14 +4,25 @@ from __future__ import annotations
 
 import os
 import shlex
+from dataclasses import dataclass
 from typing import Any, Dict, List, Optional
 
 import sabath
 
 from .metadata import Metadata, Names, found_info, metadata_of, names_in, names_of
 
-_loaded: Dict[str, str] = {}  # the name of the dataset of each path that was handed out
-_own: Dict[str, Optional[str]] = {}  # the directory of a path, if it is the caller's own
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """What stands at a path that load_dataset() or apply() returned."""
+
+    name: Optional[str]  # of the dataset; None: a file of the caller's own, which no recipe describes
+    file: Optional[str]  # the path itself if it is one file, in the dataset; else None
+    tree: Optional[str]  # the directory, if it is the caller's own
+
+
+_loaded: Dict[str, Loaded] = {}  # by the path
 
 
 class DatasetMetadata(Metadata):
@@ -71,21 +82,26 @@ def load_dataset(
         path = os.path.join(os.fspath(fromPath), dataset_name)
         if not os.path.exists(path):
             raise sabath.NotFound(f"there is no {path}", "`fromPath` names the directory of the file")
+        _loaded[os.path.realpath(path)] = Loaded(None, path, None)
         return path
     name = found_info(dataset_name, "dataset")["name"]
     copies = [] if src_path is None else [src_path]
     asset = sabath.fetch(name, local_dir=dest_path, local_copies=copies, **options)
     files = asset.files.paths()
-    path = os.path.join(asset.path, files[0]) if len(files) == 1 else os.fspath(asset.path)
-    _loaded[os.path.realpath(path)] = name
-    _own[os.path.realpath(path)] = None if dest_path is None else os.path.realpath(dest_path)
+    one = files[0] if len(files) == 1 else None
+    path = os.fspath(asset.path) if one is None else os.path.join(asset.path, one)
+    _loaded[os.path.realpath(path)] = Loaded(name, one, None if dest_path is None else os.path.realpath(dest_path))
     return path
 
 
-def name_at(path: Any) -> Optional[str]:
-    """The dataset that load_dataset() put there; a dataset's name stands for itself; None: neither."""
+def loaded_at(path: Any) -> Loaded:
+    """What load_dataset() put there; a dataset's name stands for itself. Raises sabath.UsageError for anything else."""
     found = _loaded.get(os.path.realpath(os.fspath(path)))
-    return found or (path if path in list_datasets() else None)
+    if found is None and path in list_datasets():
+        found = Loaded(path, None, None)
+    if found is None:
+        raise sabath.UsageError(f"{path} is no dataset that load_dataset() put there", "give what it returned")
+    return found
 
 
 def apply(dataset_name: str, data_path: Any, script_name: str, **options: Any) -> str:
@@ -96,12 +112,12 @@ def apply(dataset_name: str, data_path: Any, script_name: str, **options: Any) -
     them. `options`: the arguments of the script; `num_threads`: files at once. Raises sabath.UsageError,
     sabath.ProgramFailed, sabath.NotFound."""
     found_info(dataset_name, "dataset")
-    path = os.path.realpath(os.fspath(data_path))
-    if path not in _loaded:
-        raise sabath.UsageError(f"{data_path} is no dataset that load_dataset() put there", "give what it returned")
-    tree = _own[path]
-    asset = sabath.apply(_loaded[path], _id_of(script_name), in_place=tree, **options)
-    path = os.fspath(data_path) if tree is not None else os.fspath(asset.path)
-    _loaded[os.path.realpath(path)], _own[os.path.realpath(path)] = asset.name, tree
+    before = loaded_at(data_path)
+    if before.name is None:
+        raise sabath.UsageError(f"{data_path} is a file of your own", "a script is applied to a dataset of a recipe")
+    asset = sabath.apply(before.name, _id_of(script_name), in_place=before.tree, **options)
+    path = os.fspath(asset.path) if before.tree is None else os.fspath(data_path)
+    files = asset.files.paths()
+    _loaded[os.path.realpath(path)] = Loaded(asset.name, files[0] if len(files) == 1 else None, before.tree)
     print("Successfully processed the dataset: " + " ".join(map(shlex.quote, asset.provenance["command"])))
     return path

@@ -12,6 +12,8 @@ from . import hpcfair_dataset
 from .metadata import Metadata, Names, found_info, metadata_of, names_of
 
 MODES = {"train": "train", "inference": "infer"}
+ENGINES = ("onnx", "ort")
+FORMATS = {"pt": "pytorch", "tf": "keras", "tensorflow": "keras"}  # as task files have them
 
 
 class ModelMetadata(Metadata):
@@ -40,33 +42,56 @@ def search_workflows(keyword: str) -> List[str]:
 
 
 def load(model_name: str, **options: Any) -> sabath.Asset:
-    """Fetches a model, unless it is here. `options`: those of sabath.fetch()."""
-    return sabath.fetch(found_info(model_name, "model")["name"], repo_type="model", **options)
+    """Fetches a model or a workflow, unless it is here. `options`: those of sabath.fetch()."""
+    info = found_info(model_name, "model")
+    return sabath.fetch(info["name"], repo_type="model" if info["kind"] == "model" else None, **options)
 
 
 def run(task: str, model: Union[str, sabath.Asset], dataset_path: Any = None, *, log_dir: Any = None,
-        config: Optional[str] = None, **settings: Any) -> Dict[str, Any]:  # fmt: skip
-    """Trains a model ("train") or uses it ("inference") by its recipe; the record of the run, a directory below `log_dir`.
+        config: Optional[str] = None, input: Any = None, **settings: Any) -> Dict[str, Any]:  # fmt: skip
+    """Trains a model ("train") or uses it ("inference"); the record of the run, which is a directory below `log_dir`.
 
     `dataset_path`: what load_dataset() returned, or a dataset's name. `settings`: hyper-parameters of the recipe.
-    `config`: an engine, such as "trt" or "tflite": raises sabath.NotYet. Raises sabath.UsageError, sabath.ProgramFailed.
+    Inference takes the recipe's steps. Where it has none, for a file of one's own (`fromPath`), or with `config="onnx"`, the
+    model's ONNX graph runs in ONNX Runtime: `input` is the file of samples in the dataset, which needs no name if it is the
+    only one, or a dict of files by the graph's inputs; `settings` are batch, threads, optimise; the result is
+    `work/result.npy` of the run. Another engine, such as "trt" or "tflite", raises sabath.NotYet. Raises sabath.UsageError,
+    sabath.ProgramFailed.
     """
     if task not in MODES:
         raise sabath.UsageError(f"there is no task {task!r}", f"it is one of {', '.join(MODES)}")
-    if config is not None:
+    if config not in (None, *ENGINES):
         raise sabath.NotYet(f"convert to {config}")
     name = model if isinstance(model, str) else model.name
-    dataset = None if dataset_path is None else hpcfair_dataset.name_at(dataset_path)
-    if dataset_path is not None and dataset is None:
-        raise sabath.UsageError(f"{dataset_path} is no dataset that load_dataset() put there", "give what it returned")
+    data = None if dataset_path is None else hpcfair_dataset.loaded_at(dataset_path)
     options: Dict[str, Any] = {"set": settings, "mode": MODES[task]}
+    if task == "inference" and (config or input is not None or _only_a_graph(name, data)):
+        options.update(engine="ort", input=_samples(data, input))
+    elif config or input is not None:
+        raise sabath.UsageError("an engine and its input are of inference, not of training")
+    elif data is not None and data.name is None:
+        raise sabath.UsageError(f"{dataset_path} is a file of your own", "a recipe's steps run on datasets of recipes")
     if log_dir is not None:
         os.makedirs(log_dir, exist_ok=True)
         options["run_dir"] = _new_below(log_dir, name)
-    record = sabath.run(name, dataset, **options)
+    record = sabath.run(name, data.name if data else None, **options)
     done = "trained" if task == "train" else "run"
     print(f"Model successfully {done}. Check logs directory for more details.")
     return record
+
+
+def _only_a_graph(model: str, data: Optional[hpcfair_dataset.Loaded]) -> bool:
+    """True if no steps of a recipe can run the model on these data."""
+    return (data is not None and data.name is None) or not found_info(model, "model")["infer"]
+
+
+def _samples(data: Optional[hpcfair_dataset.Loaded], given: Any) -> Any:
+    """The files of samples, as `sabath.run` takes them."""
+    if given is not None:
+        return given
+    if data is None or data.file is None:
+        raise sabath.UsageError("no samples are named", "`input` names the file of samples in the dataset")
+    return data.file
 
 
 def _new_below(directory: Any, name: str) -> str:
@@ -79,11 +104,11 @@ def _new_below(directory: Any, name: str) -> str:
 def convert(from_format: str, to_format: str, src_path: Any, dest_path: Any, **options: Any) -> Dict[str, Any]:
     """Converts a model to ONNX, and copies it to `dest_path`; the record of the conversion.
 
-    `from_format`: "pytorch", "keras", "sklearn", "onnx". `options`: those of sabath.convert(), of which `data` or `dummy` is
+    `from_format`: "pytorch" ("pt"), "keras" ("tf"), "sklearn", "onnx". `options`: those of sabath.convert(), of which `data` or `dummy` is
     needed. Another format than ONNX raises sabath.NotYet; a model that is not equal sabath.HashMismatch.
     """
     if to_format != "onnx":
         raise sabath.NotYet(f"convert to {to_format}")
-    record = sabath.convert(src_path, from_format, **options)
+    record = sabath.convert(src_path, FORMATS.get(from_format, from_format), **options)
     shutil.copyfile(os.path.join(record["path"], record["models"][0]["file"]), dest_path)
     return record

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Iterator, List, Optional, Sequence, Tuple, Union
+from typing import TYPE_CHECKING, Any, Iterator, List, Optional, Sequence, Tuple, Union
 
 import sabath
+
+if TYPE_CHECKING:
+    _Mapping = Mapping[str, Any]
+else:
+    _Mapping = Mapping
 
 Names = Union[str, Sequence[str]]
 
 
-class Metadata(Mapping):
+class Metadata(_Mapping):
     """Keys: title, description, files, supporting_files, isTunable, stepsToRun, and all that `sabath info` tells. They are
     attributes, too. The recipe's facts ("metadata") say the middle four; None: it does not."""
 

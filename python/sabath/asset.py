@@ -12,8 +12,12 @@ from .locks import Lock
 if TYPE_CHECKING:
     from .session import Session
 
+    _PathLike = os.PathLike[str]
+else:
+    _PathLike = os.PathLike
 
-class Asset(os.PathLike):
+
+class Asset(_PathLike):
     """An asset that `fetch` brought. Any thread; it can be pickled, and stands for a path where one is wanted."""
 
     def __init__(self, session: Session, name: str, record: Optional[Dict[str, Any]] = None):

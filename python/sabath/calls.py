@@ -31,7 +31,7 @@ def _call_in(library: Library, session: int, verb: str, request: Dict[str, Any],
     heard = LISTENER(lambda user, event: listener.hear(event))  # lives as long as the library may call it
     library.listen(session, heard)
     try:
-        return interruptible(lambda: library.call(session, verb, request), stop)
+        return dict(interruptible(lambda: library.call(session, verb, request), stop))
     finally:
         library.listen(session, NO_LISTENER)
         if listener.failure is not None:

@@ -11,7 +11,7 @@ import io
 import os
 import weakref
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Dict, List, Optional, Tuple
+from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Optional, Tuple
 
 from . import errors
 from .locks import Lock
@@ -48,7 +48,7 @@ class AssetFiles:
         }
         self._descriptors = _Descriptors()
 
-    def __iter__(self) -> Any:
+    def __iter__(self) -> Iterator[str]:
         return iter(self._files)
 
     def __len__(self) -> int:
@@ -173,7 +173,7 @@ class AssetFile(io.BufferedIOBase):
 
     readinto1 = readinto
 
-    def readline(self, size: Optional[int] = -1) -> bytes:  # type: ignore[override]
+    def readline(self, size: Optional[int] = -1) -> bytes:
         length = self._size if size is None or size < 0 else size
         begin, line = self._at, b""
         while len(line) < length and not line.endswith(b"\n"):
@@ -237,7 +237,7 @@ class _Descriptors:
     """Files on disk, open while they are read often. A child made by fork reads by its parent's: pread has no position."""
 
     def __init__(self) -> None:
-        self._open: Any = collections.OrderedDict()
+        self._open: collections.OrderedDict[str, _Descriptor] = collections.OrderedDict()
         self._lock = Lock()
 
     def read(self, file: str, offset: int, length: int) -> bytes:

@@ -76,6 +76,11 @@ class SabathFileSystem(AbstractFileSystem):
         files, inner = self._file(path)
         return files.open(inner)
 
+    def _refused(self, path: Any, *_: Any, **__: Any) -> Any:
+        raise errors.UsageError(f"{path}: assets are read-only", "copy what is to be changed: `get`")
+
+    mkdir = makedirs = rmdir = rm = rm_file = cp_file = mv = touch = put_file = pipe_file = _refused
+
     def _stored(self) -> Set[str]:
         """The assets that the store has, as directories or in packs."""
         listed = self.session.list()

@@ -1,8 +1,8 @@
 """libsabath.so, found and opened: its C functions (include/sabath/sabath.h) with Python's types. Any thread may call.
 
 The first of these that is there is opened: what SABATH_LIBRARY names; a copy in this package; the library of the build
-or the installation that this package, the program (SABATH_PROGRAM, or `sabath` in PATH) or this Python lies in; the
-system's.
+or the installation that this package lies in; that of the build beside which pip installed it; that of the program
+(SABATH_PROGRAM, or `sabath` in PATH) or of this Python; the system's.
 """
 
 from __future__ import annotations
@@ -50,6 +50,15 @@ def _libraries_below(prefix: str) -> Iterator[str]:
         yield from sorted(glob.glob(os.path.join(glob.escape(prefix), folder, NAME)))
 
 
+def _noted_build(package: str) -> str:
+    """The build that python/setup.py noted."""
+    try:
+        with open(os.path.join(package, "beside.txt"), encoding="utf-8", errors="surrogateescape") as file:
+            return file.read().rstrip("\n")
+    except OSError:
+        return os.path.join(package, "no build")
+
+
 def candidates() -> Iterator[str]:
     """Files that may be the library, the best first."""
     if os.environ.get("SABATH_LIBRARY"):
@@ -60,6 +69,7 @@ def candidates() -> Iterator[str]:
     yield os.path.join(package, "lib", NAME)
     yield from _libraries_below(os.path.join(package, "..", "..", "build", "release"))
     yield from _libraries_below(os.path.join(package, "..", "..", "..", ".."))  # PREFIX/share/sabath/python/sabath
+    yield from _libraries_below(_noted_build(package))
     program = os.environ.get("SABATH_PROGRAM") or shutil.which("sabath")
     if program:
         yield from _libraries_below(os.path.dirname(os.path.dirname(os.path.realpath(program))))
@@ -103,13 +113,13 @@ class Library:
 
     @property
     def version(self) -> str:
-        return self._calls.sabath_version().decode()
+        return str(self._calls.sabath_version().decode())
 
     def verbs(self) -> List[str]:
-        return self._taken(self._calls.sabath_verbs())
+        return list(self._taken(self._calls.sabath_verbs()))
 
     def open(self, settings: Dict[str, Any]) -> int:
-        return self._checked(self._calls.sabath_open, json.dumps(settings).encode())
+        return int(self._checked(self._calls.sabath_open, json.dumps(settings).encode()))
 
     def close(self, session: int) -> None:
         self._calls.sabath_close(session)
@@ -125,10 +135,10 @@ class Library:
         self._calls.sabath_listen(session, listener, None)
 
     def open_asset(self, session: int, name: str) -> int:
-        return self._checked(self._calls.sabath_asset_open, session, name.encode())
+        return int(self._checked(self._calls.sabath_asset_open, session, name.encode()))
 
     def files_of(self, asset: int) -> Dict[str, Any]:
-        return self._taken(self._checked(self._calls.sabath_asset_files, asset))
+        return dict(self._taken(self._checked(self._calls.sabath_asset_files, asset)))
 
     def close_asset(self, asset: int) -> None:
         self._calls.sabath_asset_close(asset)

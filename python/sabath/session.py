@@ -13,7 +13,7 @@ import threading
 import weakref
 from typing import Any, Callable, Dict, List, Optional, Sequence, Union
 
-from . import calls, errors, program
+from . import calls, errors, patterns, program
 from .asset import Asset
 from .files import AssetFile, HeldAsset
 from .library import Library
@@ -81,16 +81,16 @@ class Session:
 
     def fetch(self, name: str, *, repo_type: Optional[str] = None, revision: Optional[str] = None,
               local_dir: Any = None, force_download: bool = False, allow_patterns: Optional[Names] = None,
-              local_files_only: bool = False, cache_dir: Any = None, max_workers: Optional[int] = None,
-              refresh: bool = False, sample: Optional[int] = None, local_copies: Sequence[Any] = (),
+              ignore_patterns: Optional[Names] = None, local_files_only: bool = False, cache_dir: Any = None,
+              max_workers: Optional[int] = None, refresh: bool = False, sample: Optional[int] = None, local_copies: Sequence[Any] = (),
               progress: Any = None, tqdm_class: Any = None) -> Asset:  # fmt: skip
         """Fetches an asset into the store, or finds it there, and checks every byte. A model brings its default dataset.
 
         `repo_type`: "model" fetches a model without its dataset, "dataset" a dataset. `revision`: the recipe's version.
         `local_dir`: the files are also copied there, as a plain directory. `force_download`: what is there is not
-        believed. `allow_patterns`: only these paths, by the globs of docs/recipes.md. `local_files_only`: no network.
-        `cache_dir`: another store. `max_workers`: connections. `refresh`: the source is asked whether it changed.
-        `sample`: the first N files of each archive and list. `local_copies`: files that are taken instead of the sources,
+        believed. `allow_patterns`, `ignore_patterns`: only these paths, and not those; `*` also matches `/`, and `DIR/` is
+        all below it. `local_files_only`: no network. `cache_dir`: another store. `max_workers`: connections. `refresh`: the
+        source is asked whether it changed. `sample`: the first N files of each archive and list. `local_copies`: files that are taken instead of the sources,
         once they are verified. `progress`: a function that hears a Progress, or True for a bar of tqdm; `tqdm_class`:
         that of a bar.
 
@@ -100,24 +100,30 @@ class Session:
         wanted = f"{name}@{revision}" if revision else name
         if repo_type not in (None, "model", "dataset"):
             raise errors.UsageError(f"repo_type is model or dataset, not {repo_type!r}")
+        allowed = None if allow_patterns is None else _list(allow_patterns)
         request = {f"{repo_type or 'name'}s": [wanted], "force": force_download, "refresh": refresh, "sample": sample,
                    "view": False,  # Asset.path makes one, once it is asked for
-                   "select": _list(allow_patterns), "path": [os.fspath(each) for each in local_copies]}  # fmt: skip
+                   "select": patterns.globs(allowed, _list(ignore_patterns)),
+                   "path": [os.fspath(each) for each in local_copies]}  # fmt: skip
         record = session._work("fetch", request, progress, tqdm_class)
-        found = next((each for each in record["assets"] if each["name"] == name.split("@")[0]), record["assets"][0])
+        asked, at, version = wanted.partition("@")
+        found = next((each for each in record["assets"] if each["name"].lower() == asked.lower()), None)
+        # Of a URL: the name of the recipe that was written for it.
+        known = f"{found['name']}{at}{version}" if found else record["assets"][0]["name"]
+        found = found or record["assets"][0]
         if local_dir is not None:
             found["path"] = session.view(found["manifest"], to=local_dir)
-        return Asset(session, wanted, found)
+        return Asset(session, known, found)
 
     def path(self, name: str, fragment: Optional[str] = None) -> str:
         """The directory of a fetched asset, or the path of one of its fragments. Nothing is fetched or made. Raises
         Offline if it is not in the store as a directory, NotFound."""
-        return self._ask("path", {"name": name, "fragment": fragment})["path"]
+        return str(self._ask("path", {"name": name, "fragment": fragment})["path"])
 
     def view(self, name: str, to: Any = None, files: Optional[str] = None) -> str:
         """Makes the directory of a fetched asset in the store, or a tree `to` elsewhere, whose `files` are "copy", "link"
         or "symlink"; its path. Raises Offline, NoSpace, StorageError, UsageError."""
-        return self._work("view", {"name": name, "to": to if to is None else os.fspath(to), "as": files})["path"]
+        return str(self._work("view", {"name": name, "to": to if to is None else os.fspath(to), "as": files})["path"])
 
     def plan(self, names: Names, **request: Any) -> Record:
         """The plan of a fetch: bytes, sources, and whether they fit (docs/planning.md). Nothing is moved."""
@@ -131,15 +137,15 @@ class Session:
     def list(self, kind: Optional[str] = None, stored: bool = False) -> List[Record]:
         """The assets of the recipes: name, kind ("dataset", "model", "workflow"), version, access, size (bytes, or None),
         present, title. `stored`: those in the store."""
-        return self._ask("list", {"kind": kind, "stored": stored})["assets"]
+        return _records(self._ask("list", {"kind": kind, "stored": stored})["assets"])
 
     def search(self, pattern: str, kind: Optional[str] = None) -> List[Record]:
         """As list(), those whose name, texts or facts match the regular expression (RE2, cases are alike)."""
-        return self._ask("search", {"pattern": pattern, "kind": kind}, raises=False)["assets"]
+        return _records(self._ask("search", {"pattern": pattern, "kind": kind}, raises=False)["assets"])
 
     def info(self, name: str, kind: Optional[str] = None) -> Record:
         """All that the recipe says, and what the store has of it. Raises NotFound."""
-        return self._ask("info", {"names": [name], "kind": kind})["assets"][0]
+        return _records(self._ask("info", {"names": [name], "kind": kind})["assets"])[0]
 
     def has(self, name: str) -> bool:
         """True if the store holds the asset, as a directory or in packs. Raises NotFound."""
@@ -176,7 +182,7 @@ class Session:
         """The scripts that apply() can run on an asset: its recipe's, then the built-in ones. Each has id, description,
         per ("file" or "asset"), inputs, built_in and arguments: name, type ("text", "int", "float", "bool"), default,
         required, choices, help. Raises NotFound."""
-        return self._ask("supporting", {"name": name})["scripts"]
+        return _records(self._ask("supporting", {"name": name})["scripts"])
 
     def apply(self, name: str, script: str, *, num_threads: Any = None, as_name: Optional[str] = None,
               in_place: Any = None, force: bool = False, no_fetch: bool = False, memory: Optional[int] = None,
@@ -222,9 +228,10 @@ class Session:
     def log_metrics(self, values: Optional[Dict[str, float]] = None, *, epoch: Optional[int] = None,
                     step: Optional[int] = None, **more: float) -> None:  # fmt: skip
         """Logs values as one line that every run record understands. It is appended to the file that
-        SABATH_METRICS names, as `sabath run` sets it; else it goes to standard output."""
+        SABATH_METRICS names, as `sabath run` sets it; else it goes to standard output. Values are what float() takes,
+        also tensors and arrays of one number. Raises UsageError."""
         where = {key: value for key, value in (("epoch", epoch), ("step", step)) if value is not None}
-        pairs = [f"{key}={value:.17g}" for key, value in {**where, **(values or {}), **more}.items()]
+        pairs = [_metric(key, value) for key, value in {**where, **(values or {}), **more}.items()]
         file = os.environ.get("SABATH_METRICS")
         told = self._ask("log", {"values": pairs, "file": file})
         if not file:
@@ -262,8 +269,19 @@ def _checked(record: Record, verb: str) -> Record:
     return record
 
 
+def _records(found: List[Record]) -> List[Record]:
+    return found
+
+
 def _list(names: Optional[Names]) -> List[str]:
     return [] if names is None else [names] if isinstance(names, str) else list(names)
+
+
+def _metric(key: str, value: Any) -> str:
+    try:
+        return f"{key}={float(value):.17g}"
+    except (TypeError, ValueError) as error:
+        raise errors.UsageError(f"the value of {key} is no number: {value!r}"[:200], "log what float() takes") from error
 
 
 def _word(value: Any) -> str:

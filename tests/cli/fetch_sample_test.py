@@ -89,6 +89,8 @@ class RemoteTar(Part):
         self.expect_tree(asset["path"], self.part(self.tree, ["train/001.h5", "train/002.h5"]))
         self.assertLessEqual(asset["fetched_bytes"], 2 * MIB + 512)  # the header between them
         self.assertLessEqual(len(self.server.new_requests(before)), 2)
+        asset = self.fetch("set", "--select", "train/00?.h5", "--select", "!**/00[3-9].h5")
+        self.expect_tree(asset["path"], self.part(self.tree, ["train/000.h5", "train/001.h5", "train/002.h5"]))
 
     def test_a_damaged_index_is_read_anew(self):
         self.fetch("set", "--select", "train/001.h5")

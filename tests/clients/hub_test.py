@@ -220,6 +220,29 @@ out["type"] = AutoConfig.from_pretrained("acme/net").model_type
 """, HF_HUB_CACHE=self.laid_out("net"), HF_HUB_OFFLINE="1")
         self.assertEqual(out["type"], "bert")
 
+    @clients.needs("transformers", "tokenizers")
+    def test_a_tokenizer(self):
+        """It looks for a dozen optional files; offline from a view, and from a served store."""
+        made = self.home / "made"
+        self.python(f"""
+import tokenizers, transformers
+words = tokenizers.Tokenizer(tokenizers.models.WordLevel({{"[UNK]": 0, "a": 1, "b": 2}}, unk_token="[UNK]"))
+words.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
+transformers.PreTrainedTokenizerFast(tokenizer_object=words, unk_token="[UNK]").save_pretrained({str(made)!r})
+""")
+        for file in made.iterdir():
+            self.files[file.name] = file.read_bytes()
+        self.fetch("hf://acme/net")
+        read = 'from transformers import AutoTokenizer\nout["ids"] = AutoTokenizer.from_pretrained("acme/net")("b a c")["input_ids"]'
+        self.assertEqual(self.python(read, HF_HUB_CACHE=self.laid_out("net"), HF_HUB_OFFLINE="1")["ids"], [2, 1, 0])
+        server, endpoint = self.start()
+        asked = len(self.hub.requests)
+        cache = self.home / "client"
+        self.assertEqual(self.python(read, HF_ENDPOINT=endpoint, HF_HUB_CACHE=str(cache))["ids"], [2, 1, 0])
+        self.assertEqual(len(self.hub.requests), asked)
+        self.end(server)
+        self.assertEqual(self.python(read, HF_HUB_CACHE=str(cache), HF_HUB_OFFLINE="1")["ids"], [2, 1, 0])
+
 
 if __name__ == "__main__":
     if why := clients.missing("huggingface_hub"):

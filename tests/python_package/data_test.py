@@ -147,6 +147,13 @@ class Protocol(PackageCase):
             system.cat("many/none")
         with self.assertRaises(sabath.UsageError):
             system.open("many/x", "wb")
+        for change in (system.mkdir, system.makedirs, system.rm, system.touch, lambda path: system.mv(path, "many/y"),
+                       lambda path: system.put(str(self.home / "files/list.txt"), path),
+                       lambda path: system.pipe(path, b"1"), lambda path: system.cp("many/list.txt", path)):  # fmt: skip
+            with self.assertRaisesRegex(sabath.UsageError, "read-only"):
+                change("many/x")
+        system.get("many/list.txt", str(self.home / "got"))
+        self.assertEqual((self.home / "got").read_bytes(), (self.home / "files/list.txt").read_bytes())
         with self.assertRaises(sabath.Offline):
             self.one()
             system.cat("one/d/one.bin")

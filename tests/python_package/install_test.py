@@ -35,10 +35,9 @@ class Install(PackageCase):
         subprocess.run([sys.executable, "-m", "venv", "--system-site-packages", "--without-pip", str(environment)], check=True)
         python = environment / "bin/python"
         clean = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "PYTHONDONTWRITEBYTECODE")}
-        subprocess.run([python, "-m", "pip", "-q", "install", "--no-index", "--no-deps", "--no-build-isolation", copy],
-                       check=True, env=clean, cwd=self.home)  # fmt: skip
         code = (
-            "import sabath, hpcfair, pathlib\n"
+            "import sabath, hpcfair, pathlib, sabath.program\n"
+            "assert sabath.program.find().endswith('/build/release/bin/sabath'), sabath.program.find()\n"
             "print(pathlib.Path(sabath.__file__).parent, sabath.path('one'))\n"
             "try:\n"
             "    import fsspec\n"
@@ -47,11 +46,19 @@ class Install(PackageCase):
             "else:\n"
             "    assert len(fsspec.filesystem('sabath').cat('one/d/one.bin')) == 1000\n"
         )
+        # In a tree beside a build, which the installed package then finds by itself.
+        (self.home / "build").mkdir()
+        (self.home / "build/release").symlink_to(pathlib.Path(os.environ["SABATH_LIBRARY"]).parents[1])
+        for name in ("SABATH_LIBRARY", "SABATH_PROGRAM"):
+            clean.pop(name, None)
+        subprocess.run([python, "-m", "pip", "-q", "install", "--no-index", "--no-deps", "--no-build-isolation", copy],
+                       check=True, env=clean, cwd=self.home)  # fmt: skip
         told = subprocess.run([python, "-c", code], check=True, env=clean, cwd=self.home, capture_output=True, text=True).stdout
         package, path = told.split()
         self.assertTrue(package.startswith(str(environment)), package)
         self.assertEqual(path, self.session.path("one"))
-        self.assertTrue((pathlib.Path(package) / "py.typed").is_file())
+        for typed in (pathlib.Path(package), pathlib.Path(package).parent / "hpcfair"):
+            self.assertTrue((typed / "py.typed").is_file())
 
 
 class Finding(PackageCase):

@@ -1,15 +1,28 @@
 #!/usr/bin/python3
 """The verbs of the package: what they return, what they raise, what they tell while they work."""
 
+import fnmatch
+import json
 import logging
 import os
 import pathlib
 import pickle
 
+import numpy
 import sabath
-from support.case import main
+from support.case import main, place
 from support.content import flip, fragment
 from support.package import PackageCase
+
+
+def of_the_hub(paths, allow, ignore):
+    """The paths that huggingface_hub.utils.filter_repo_objects takes."""
+
+    def matches(path, patterns):
+        patterns = [patterns] if isinstance(patterns, str) else patterns
+        return any(fnmatch.fnmatch(path, each + "*" if each.endswith("/") else each) for each in patterns)
+
+    return [path for path in paths if (allow is None or matches(path, allow)) and not (ignore and matches(path, ignore))]
 
 
 class Verbs(PackageCase):
@@ -30,6 +43,15 @@ class Verbs(PackageCase):
         self.assertEqual((again.root, again.provenance["fetched_bytes"], origin.new_requests(seen)), (asset.root, 0, []))
         with self.session.open("one", "d/one.bin") as file:
             self.assertEqual((file.seek(-5, os.SEEK_END), file.read(), file.read(1)), (len(data) - 5, data[-5:], b""))
+
+    def test_an_asset_has_the_name_of_its_recipe(self):
+        data, origin = self.one(size=1000)
+        self.sabath.add("net", [fragment(origin.url("one.bin"), data)], kind="model", default_dataset="one")
+        place(self.home / "solo.bin", data[::-1])
+        for asked, name in (("ONE", "one"), ("one@1.0", "one@1.0"), ("NET", "net"), (f"file://{self.home}/solo.bin", "solo.bin")):
+            asset = self.session.fetch(asked)
+            self.assertEqual((asset.name, self.session.info(name)["manifest"]), (name, asset.root))
+            self.assertEqual(self.session.path(asset.name), str(asset.path))
 
     def test_names_of_the_hub_mean_the_same(self):
         data, origin = self.one()
@@ -56,6 +78,22 @@ class Verbs(PackageCase):
         self.assertEqual(part.files.paths(), ["train/00001.bin", "train/00002.bin"])
         self.assertEqual(part.files.read("train/00002.bin"), b"2")
         self.assertEqual(sorted(file.name for file in (part.path / "train").iterdir()), ["00001.bin", "00002.bin"])
+
+    def test_patterns_are_the_hub_s(self):
+        paths = ("a.bin", "b.json", "sub/c.bin", "sub/deep/d.json", "sub/deep/e.bin")
+        for path in paths:
+            place(self.home / "tree" / path, path.encode())
+        place(self.home / "tree/list", "".join(f"{path}\n" for path in paths).encode())
+        self.sabath.add("tree", [{"id": "all", "type": "file_list", "urls": [f"file://{self.home}/tree/list"]}])
+        for allow, ignore in (("*.bin", None), (None, "*.bin"), (["*.json", "a*"], None), ("sub/", None), (None, ["sub/deep/"]),
+                              ("sub/*", "*/e*"), ("s*/d*", None), ("?.bin", None), ("[ab].*", ["*.json"])):  # fmt: skip
+            with self.subTest(allow=allow, ignore=ignore):
+                part = self.session.fetch("tree", allow_patterns=allow, ignore_patterns=ignore)
+                self.assertEqual(part.files.paths(), of_the_hub(self.session.fetch("tree").files.paths(), allow, ignore))
+        with self.assertRaises(sabath.NotFound):
+            self.session.fetch("tree", allow_patterns="*.h5")
+        with self.assertRaisesRegex(sabath.UsageError, "more than 4"):
+            self.session.fetch("tree", ignore_patterns="*a*b*c*d*e")
 
     def test_the_catalogue(self):
         self.one()
@@ -112,6 +150,16 @@ class Verbs(PackageCase):
         with self.assertRaises(sabath.ProgramFailed) as raised:
             self.session.run("broken", run_dir=self.home / "broken")
         self.assertEqual(raised.exception.exit_code, 11)
+
+    def test_what_is_no_number_is_not_logged(self):
+        for value in ("x", None, [1], numpy.zeros(2)):
+            with self.assertRaisesRegex(sabath.UsageError, "value of loss"):
+                self.session.log_metrics(epoch=1, loss=value)
+        os.environ["SABATH_METRICS"] = str(self.home / "metrics")
+        self.addCleanup(os.environ.pop, "SABATH_METRICS")
+        self.session.log_metrics(epoch=1, loss=numpy.float32(0.5), acc=numpy.array([0.25]).max(), right=True)
+        line = json.loads((self.home / "metrics").read_text().partition(" ")[2])
+        self.assertEqual(line["values"], {"loss": 0.5, "acc": 0.25, "right": 1})
 
     def test_a_dataset_is_staged(self):
         data, _ = self.one()

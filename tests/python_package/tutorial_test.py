@@ -1,15 +1,22 @@
 #!/usr/bin/python3
-"""docs/python.md, cell by cell: each prints what the page says."""
+"""docs/python.md, cell by cell: each prints what the page says; and the Python of README.md."""
 
+import contextlib
 import doctest
+import io
 import os
 import pathlib
 import re
+import textwrap
 
-from support.case import main
+import sabath
+from support.case import main, place
+from support.content import fragment
 from support.package import PackageCase
+from support.page import INDENTED
 
-PAGE = pathlib.Path(__file__).resolve().parents[2] / "docs/python.md"
+TREE = pathlib.Path(__file__).resolve().parents[2]
+PAGE = TREE / "docs/python.md"
 CELL = re.compile(r"^```pycon\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -33,6 +40,17 @@ class Tutorial(PackageCase):
             names = test.globs
         self.assertEqual(runner.summarize(verbose=False).failed, 0)
         self.assertGreater(runner.tries, 40)
+
+    def test_the_third_block_of_the_readme(self):
+        place(self.home / "x.csv", b"1,2\n")
+        self.sabath.add("nanoconfinement_4050", [fragment(f"file://{self.home}/x.csv")])
+        block = textwrap.dedent(INDENTED.findall((TREE / "README.md").read_text())[2])
+        names = {}
+        said = io.StringIO()
+        with contextlib.redirect_stdout(said):
+            exec(compile(block, "README.md", "exec"), names)
+        self.assertEqual(names["data"], b"1,2\n")
+        self.assertEqual(said.getvalue().split(), [sabath.path("nanoconfinement_4050"), names["asset"].root])
 
 
 if __name__ == "__main__":

@@ -14,6 +14,8 @@ namespace {
 
 constexpr std::size_t patterns_max = 1000;
 constexpr std::size_t pattern_length_max = 4095;
+constexpr char leaves_out = '!';  // in front of a pattern
+
 std::vector<std::string> components(std::string_view text) {
   std::vector<std::string> parts;
   for (;;) {
@@ -33,7 +35,7 @@ void check_selection(const Selection& selection) {
   if (selection.select.size() > patterns_max)
     throw Error(FailureKind::usage, fmt::format("more than {} patterns of {}", patterns_max, option_text("select")));
   for (const auto& pattern : selection.select) {
-    const auto parts = components(pattern);
+    const auto parts = components(pattern.substr(pattern.starts_with(leaves_out) ? 1 : 0));
     const bool path = std::none_of(parts.begin(), parts.end(),
                                    [](const std::string& p) { return p.empty() || p == "." || p == ".."; });
     if (path && pattern.size() <= pattern_length_max && pattern.find('\0') == std::string::npos) continue;
@@ -48,9 +50,16 @@ bool selects(const Selection& selection, const RelativePath& path) {
 }
 
 bool selects(const Selection& selection, std::string_view name) {
-  if (selection.select.empty()) return true;
-  return std::any_of(selection.select.begin(), selection.select.end(),
-                     [&](const std::string& pattern) { return glob_matches(pattern, name); });
+  bool asked = false, matched = false;
+  for (const std::string_view pattern : selection.select) {
+    if (pattern.starts_with(leaves_out)) {
+      if (glob_matches(pattern.substr(1), name)) return false;
+      continue;
+    }
+    asked = true;
+    matched = matched || glob_matches(pattern, name);
+  }
+  return matched || !asked;
 }
 
 void add_selected(ManifestBuilder& builder, const Manifest& whole, const Selection& selection) {

@@ -14,7 +14,7 @@ namespace sabath {
 // Throws Error{usage} for what can select nothing: a sample of none, a pattern that is no relative path.
 void check_selection(const Selection& selection);
 
-// True if one of the patterns matches, or there is none.
+// True if one of the patterns matches, or there is none, and no "!PATTERN" does, which leaves out.
 [[nodiscard]] bool selects(const Selection& selection, const RelativePath& path);
 [[nodiscard]] bool selects(const Selection& selection, std::string_view name);  // which need be no path
 

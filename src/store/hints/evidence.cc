@@ -21,6 +21,7 @@ using Clock = std::chrono::steady_clock;
 constexpr auto refresh_interval = std::chrono::milliseconds(50);
 constexpr std::size_t facts_pending_max = 4096 * fact_record_size;
 constexpr std::size_t fact_logs_max = 8;
+constexpr unsigned searches_max = 4;  // a few look-ups search the logs; for more of them all facts are read
 
 std::uint64_t size_of(const std::filesystem::path& file) {
   std::error_code error;
@@ -49,10 +50,17 @@ Evidence::Key Evidence::key_of(const Fact& fact) {
 
 bool Evidence::matches(const Digest& digest, const struct stat& file) {
   if (static_cast<std::uint64_t>(file.st_size) != digest.size_bytes) return false;
-  const Key key = key_of(Fact::of(digest, file));
+  const Fact fact = Fact::of(digest, file);
+  const Key key = key_of(fact);
   const std::lock_guard lock(mutex_);
   if (distrusted_.contains(digest.hash)) return false;
   if (facts_.contains(key)) return true;
+  if (!loaded_ && searched_ < searches_max) {
+    ++searched_;
+    const auto found = try_find(fact);
+    if (found == true) facts_.insert(key);
+    if (found) return *found;
+  }
   // Another process may have linked the file since, and said so.
   if (loaded_ && Clock::now() - refreshed_ < refresh_interval) return false;
   refresh();
@@ -85,6 +93,17 @@ void Evidence::tidy() {
   refresh();
   const auto dead = logs_.of_the_dead();
   if (dead.size() > 1) fold(dead);
+}
+
+std::optional<bool> Evidence::try_find(const Fact& wanted) {
+  std::size_t logs = 0;
+  bool found = false;
+  logs_.read([&, own = logs_.own()](const std::filesystem::path& path) {
+    if (found || path == own || ++logs > fact_logs_max) return;  // all of ours is in memory
+    const auto log = try_open_trusted(owners_, path);
+    found = log && has_fact(log->get(), path, wanted);
+  });
+  return found || logs <= fact_logs_max ? std::optional(found) : std::nullopt;
 }
 
 void Evidence::refresh() {

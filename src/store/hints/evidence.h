@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
@@ -43,6 +44,8 @@ class Evidence {
   };
   static Key key_of(const Fact& fact);
 
+  // Whether a log has the fact; nullopt: there are many logs, which are better read, and taken over.
+  [[nodiscard]] std::optional<bool> try_find(const Fact& wanted);
   void refresh();  // reads the facts that others have appended
   void fold(const std::vector<std::filesystem::path>& logs);
   void flush_locked();
@@ -51,6 +54,7 @@ class Evidence {
   std::mutex mutex_;      // of what follows
   WriterLogs logs_;
   bool loaded_ = false;
+  unsigned searched_ = 0;  // look-ups before that
   std::chrono::steady_clock::time_point refreshed_{};
   std::unordered_set<Key, KeyHash> facts_;
   std::unordered_set<Sha256> distrusted_;

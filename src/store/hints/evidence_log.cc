@@ -2,6 +2,9 @@
 
 #include <fcntl.h>
 
+#include <cstring>
+#include <span>
+
 #include "base/file.h"
 #include "manifest/wire.h"
 #include "store/leases/lease_file.h"
@@ -11,6 +14,13 @@ namespace {
 
 constexpr std::uint64_t fact_tag = 0x31'64'69'76'65'62'61'73;  // "sabevid1"
 constexpr std::size_t facts_per_read = 4096;
+constexpr std::size_t guard_size = 8, time_size = 8;  // in front of a record, and at its end
+
+// The records from `offset` on, as many as the buffer holds; fewer: the log ends there.
+std::string_view whole_records(int log, const std::filesystem::path& name, std::uint64_t offset, std::string& buffer) {
+  const std::size_t n = read_at(log, std::as_writable_bytes(std::span(buffer)), offset, name);
+  return std::string_view(buffer).substr(0, n - n % fact_record_size);
+}
 
 }  // namespace
 
@@ -54,14 +64,27 @@ std::uint64_t read_facts(int log, const std::filesystem::path& name, std::uint64
                          const std::function<void(const Fact&)>& visit) {
   std::string buffer(facts_per_read * fact_record_size, '\0');
   for (;;) {
-    const std::size_t n = read_at(log, std::as_writable_bytes(std::span(buffer)), offset, name);
-    const std::size_t records = n / fact_record_size;
-    for (std::size_t i = 0; i < records; ++i) {
-      const auto fact = try_parse_fact(std::string_view(buffer).substr(i * fact_record_size, fact_record_size));
-      if (fact) visit(*fact);
+    const std::string_view records = whole_records(log, name, offset, buffer);
+    for (std::size_t at = 0; at < records.size(); at += fact_record_size) {
+      if (const auto fact = try_parse_fact(records.substr(at, fact_record_size))) visit(*fact);
     }
-    offset += records * fact_record_size;
-    if (n < buffer.size()) return offset;
+    offset += records.size();
+    if (records.size() < buffer.size()) return offset;
+  }
+}
+
+bool has_fact(int log, const std::filesystem::path& name, const Fact& wanted) {
+  std::string record;
+  put_fact(record, wanted, 0);
+  const std::string_view said = std::string_view(record).substr(guard_size, fact_record_size - guard_size - time_size);
+  std::string buffer(facts_per_read * fact_record_size, '\0');
+  for (std::uint64_t offset = 0;; offset += buffer.size()) {
+    const std::string_view records = whole_records(log, name, offset, buffer);
+    for (std::size_t at = 0; at < records.size(); at += fact_record_size) {
+      if (std::memcmp(records.data() + at + guard_size, said.data(), said.size()) != 0) continue;
+      if (try_parse_fact(records.substr(at, fact_record_size))) return true;
+    }
+    if (records.size() < buffer.size()) return false;
   }
 }
 

@@ -119,6 +119,8 @@ Json description_record(const AssetDescription& asset) {
   record["env_vars"] = recipe.env_vars;
   record["run"] = Json::array();
   for (const auto& [dataset, steps] : recipe.run) record["run"].push_back(dataset);
+  record["infer"] = Json::array();
+  for (const auto& [dataset, steps] : recipe.infer) record["infer"].push_back(dataset);
   record["metadata"] = recipe.metadata;
   record.update(json_of(metadata_of(recipe)));
   record["supporting"] = Json::array();

@@ -9,6 +9,13 @@ import unittest
 
 PYTHON = pathlib.Path(os.environ.get("SABATH_CLIENTS") or pathlib.Path(__file__).parents[3] / "build/clients/bin/python")
 
+LIBRARY = os.environ.get("SABATH_LIBRARY", "")
+
+
+def no_library():
+    """Why the package `sabath` cannot be used; None if it can."""
+    return None if LIBRARY else "SABATH_LIBRARY does not name libsabath.so.0"
+
 
 @functools.lru_cache(maxsize=None)
 def missing(*modules):

@@ -347,11 +347,19 @@ TEST(SelectionTest, Patterns) {
                                          {"a", "a/b", false}}) {
     EXPECT_EQ(glob_matches(c.pattern, c.path), c.matches) << c.pattern << " " << c.path;
   }
-  for (const char* nothing : {"", "/a", "a//b", "../a", "a/"}) {
+  for (const char* nothing : {"", "/a", "a//b", "../a", "a/", "!", "!/a", "!../a"}) {
     EXPECT_THROW(check_selection({std::nullopt, {nothing}}), Error) << nothing;
   }
   EXPECT_THROW(check_selection({0, {}}), Error);
-  EXPECT_NO_THROW(check_selection({7, {"a/**"}}));
+  EXPECT_NO_THROW(check_selection({7, {"a/**", "!a/b"}}));
+  const Selection without{std::nullopt, {"a/*", "!**/*.bin", "b"}};
+  for (const auto& [path, taken] :
+       {std::pair{"a/x", true}, {"a/x.bin", false}, {"b", true}, {"c", false}, {"!b", false}}) {
+    EXPECT_EQ(selects(without, std::string_view(path)), taken) << path;
+  }
+  EXPECT_TRUE(selects({std::nullopt, {"!a"}}, std::string_view("b")));
+  EXPECT_FALSE(selects({std::nullopt, {"!a"}}, std::string_view("a")));
+  EXPECT_TRUE(selects({std::nullopt, {"\\!a"}}, std::string_view("!a")));
 }
 
 }  // namespace

@@ -93,6 +93,31 @@ TEST(EvidenceLog, SkipsDamage) {
   EXPECT_EQ(seen, 2);
 }
 
+TEST(EvidenceLog, AFactIsFoundInALongLog) {
+  const TempDir temp;
+  const Owners owners;
+  const Digest digest = tree_of("x").digest;
+  std::string bytes;
+  struct stat s {};
+  s.st_size = static_cast<off_t>(digest.size_bytes);
+  for (s.st_ino = 1; s.st_ino <= 10'000; ++s.st_ino) put_fact(bytes, Fact::of(digest, s), 1);
+  bytes[4999 * fact_record_size + 70] ^= 1;  // of the time: the guard is wrong, the rest is right
+  const auto log = temp / (WriterId::of_this_process().text() + ".log");
+  write_file(log, bytes + "torn");
+  const auto open = try_open_trusted(owners, log);
+  ASSERT_TRUE(open);
+  Evidence evidence(temp.path(), WriterId::of_this_process(), owners);
+  for (const ino_t inode : {ino_t{1}, ino_t{4097}, ino_t{5000}, ino_t{10'000}, ino_t{10'001}, ino_t{7}, ino_t{5000}}) {
+    s.st_ino = inode;
+    const bool there = inode <= 10'000 && inode != 5000;
+    EXPECT_EQ(has_fact(open->get(), log, Fact::of(digest, s)), there) << inode;
+    EXPECT_EQ(evidence.matches(digest, s), there) << inode;
+    s.st_mtim.tv_nsec = 1;
+    EXPECT_FALSE(has_fact(open->get(), log, Fact::of(digest, s)));
+    s.st_mtim.tv_nsec = 0;
+  }
+}
+
 TEST(EvidenceLog, LogsOfTheDeadAreFoldedAndNoFactIsLost) {
   const TempDir temp;
   const Owners owners;

@@ -119,8 +119,9 @@ Action declare(OptionSet& set) {
   set.option("-l,--link", "FILE", request.local_links, "the same, linked instead of copied");
   set.count("--sample", "N", UINT64_MAX, request.selection.sample,
             "only the first N files of each archive and list, and of the single files");
-  set.option("--select", "GLOB", request.selection.select,
-             "only files whose path in the asset matches; again for more; ** is any directories");
+  set.option(
+      "--select", "GLOB", request.selection.select,
+      "only files whose path in the asset matches, '!GLOB': that does not; again for more; ** is any directories");
   set.flag("--force", request.force, "fetch again what is there, too");
   set.flag("--refresh", request.refresh, "ask the sources of what is not pinned whether they changed");
   set.flag("--keep-archives", request.keep_archives, "keep the archive files too, not only what is in them");

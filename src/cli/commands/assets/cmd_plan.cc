@@ -53,8 +53,9 @@ Action declare(OptionSet& set) {
   set.option("-d,--dataset", "DATASET", fetch.datasets, "a dataset");
   set.count("--sample", "N", UINT64_MAX, fetch.selection.sample,
             "only the first N files of each archive and list, and of the single files");
-  set.option("--select", "GLOB", fetch.selection.select,
-             "only files whose path in the asset matches; again for more; ** is any directories");
+  set.option(
+      "--select", "GLOB", fetch.selection.select,
+      "only files whose path in the asset matches, '!GLOB': that does not; again for more; ** is any directories");
   set.flag("--force", fetch.force, "as for a fetch that believes nothing of what is there");
   set.option("--to", "DIR", options->request.to, "also whether `stage` could bring it to this directory of this node");
   set.option(
