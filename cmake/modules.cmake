@@ -63,7 +63,8 @@ function(sabath_module name)
   target_link_libraries(sabath_${name} PRIVATE sabath_options Threads::Threads nlohmann_json::nlohmann_json fmt::fmt ${arg_LIBRARIES})
   set(kind plain)
   if(SABATH_FUZZ AND NOT name MATCHES "^(cli|door|mpi|record|report|run|serve|session|settings|stage|verbs)(_|$)")  # what the targets link
-    target_compile_options(sabath_${name} PRIVATE -fsanitize=fuzzer-no-link)
+    target_compile_options(sabath_${name} PRIVATE -fsanitize=fuzzer-no-link
+      -fsanitize-coverage-ignorelist=${PROJECT_SOURCE_DIR}/cmake/not_covered.txt)
     set(kind covered)
   endif()
   # These look at each byte. The others call them and libraries, and the presets compile those in two thirds of the time.

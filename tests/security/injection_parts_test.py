@@ -22,6 +22,8 @@ from support.spoken import Spoken
 from support.ground import main
 from injection_test import InjectionCase, dataset, model, put
 
+# Each text at each place, or each place with a third of the texts, another third at the next one.
+EVERY = 1 if os.environ.get("SABATH_INJECTION_STRIDE") == "1" else 3
 SEED = int(os.environ.get("SABATH_SEED", random.SystemRandom().randrange(1 << 32)))
 HOSTILE = (
     "-oProxyCommand=mark${IFS}{X}", "-Fmark", "-v", "-emark {X}", "--rsh=mark {X}", "--upload-pack=mark${IFS}{X}",
@@ -104,7 +106,9 @@ mktemp {self.ground.directory}/X"$(printf %s "$1" | tr -dc a-z0-9)"-XXXXXX
         print(len(cases), "cases, ended with", dict(collections.Counter(codes)))
 
     def everywhere(self, case, templates):
-        return [case(t.replace("{}", quote(text))) for t in templates for text in HOSTILE for quote in (raw, encoded)]
+        texts = [quote(text) for text in HOSTILE for quote in (raw, encoded)]
+        return [case(template.replace("{}", text)) for place, template in enumerate(templates)
+                for number, text in enumerate(texts) if (number + place) % EVERY == 0]
 
     def start(self, command):
         subprocess.run(command, cwd=self.base, env=self.environment, capture_output=True, stdin=subprocess.DEVNULL,
@@ -182,7 +186,7 @@ mktemp {self.ground.directory}/X"$(printf %s "$1" | tr -dc a-z0-9)"-XXXXXX
                 at["rsync"] + "/{}", "{}")
         git = ("ssh://{}/r", "ssh://{}@h.invalid/r", at["ssh"] + "/{}", "{}")
         cases = []
-        for _ in range(300):
+        for _ in range(300 // EVERY):
             text = "".join(choose.choice(PIECES) for _ in range(choose.randint(1, 6)))
             text = choose.choice((raw, encoded))(text + choose.choice(PIECES[-3:]) + choose.choice(PIECES))
             case, templates = choose.choice(((self.url_case, urls), (self.git_case, git)))

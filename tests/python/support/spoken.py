@@ -21,6 +21,7 @@ class Spoken:
 
         class Handler(http.server.BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
+            disable_nagle_algorithm = True  # or a body waits 40 ms until its header is acknowledged
             cut = False
 
             def answer(self):
@@ -58,9 +59,12 @@ class Spoken:
             def log_message(self, *_):
                 pass
 
+        class Server(http.server.ThreadingHTTPServer):
+            request_queue_size = 256  # or the kernel lets some connect seconds late
+
         self.table = dict(answers_by_path)
         self.requests = []
-        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", port), Handler)
+        self.server = Server(("127.0.0.1", port), Handler)
         self.server.daemon_threads = True
         self.port = self.server.server_address[1]
         self.scheme = "https" if certificate else "http"
