@@ -60,7 +60,8 @@ std::string homepage_of(const std::vector<ConversionSource>& sources) {
   return std::ranges::all_of(sources, same) ? page : "";
 }
 
-std::vector<std::string> lines_of(const std::vector<ConversionSource>& sources, std::vector<std::string> Recipe::*member) {
+std::vector<std::string> lines_of(const std::vector<ConversionSource>& sources,
+                                  std::vector<std::string> Recipe::*member) {
   std::vector<std::string> lines;
   for (const ConversionSource& source : sources) {
     if (!source.recipe) continue;
