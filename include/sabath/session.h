@@ -25,7 +25,7 @@ namespace sabath {
 // A part of an asset: docs/recipes.md, "A part of an asset".
 struct Selection {
   std::optional<std::uint64_t> sample;  // the first N files of each archive and list, and of the single files
-  std::vector<std::string> select;      // patterns of paths in the asset; none: all
+  std::vector<std::string> select;      // patterns of paths in the asset, "!PATTERN": not these; none: all
   [[nodiscard]] bool empty() const { return !sample && select.empty(); }
   friend bool operator==(const Selection&, const Selection&) = default;
 };

@@ -256,7 +256,8 @@ Recipe Catalogue::find(const std::string& name, std::optional<AssetKind> kind) c
     if (has_version && (recipe->name == wanted || file.stem == wanted)) return std::move(*recipe);
     const bool alike = to_lower(recipe->name) == wanted_lower || to_lower(file.stem) == wanted_lower;
     names.push_back(recipe->name);
-    if (at != std::string::npos) names.push_back(fmt::format("{}@{}", recipe->name, recipe->version));
+    if (at != std::string::npos && !recipe->version.empty())
+      names.push_back(fmt::format("{}@{}", recipe->name, recipe->version));
     if (alike && has_version && !second_choice) second_choice = std::move(recipe);
   }
   if (second_choice) return std::move(*second_choice);

@@ -118,6 +118,14 @@ TEST_F(CatalogueTest, TellsVersionsApart) {
   EXPECT_NE(failure.hint.find("one@1"), std::string::npos) << failure.hint;
 }
 
+TEST_F(CatalogueTest, SuggestsNoEmptyVersion) {
+  write("r/models/one.json", model("one"));
+  const Catalogue catalogue({}, {directory_ / "r"});
+  const Failure failure = failure_of(catalogue, "one@3");
+  EXPECT_EQ(failure.kind, FailureKind::not_found);
+  EXPECT_EQ(failure.hint.find("one@"), std::string::npos) << failure.hint;
+}
+
 TEST_F(CatalogueTest, SuggestsTheNearest) {
   write("r/models/cosmoflow.json", model("cosmoflow"));
   const Catalogue catalogue({}, {directory_ / "r"});
