@@ -55,6 +55,10 @@ void for_each_pin(const std::filesystem::path& pins,
   }
 }
 
+void sort_by_name(std::vector<Pin>& pins) {
+  std::ranges::sort(pins, {}, [](const Pin& pin) { return std::pair(pin.name, pin.root); });
+}
+
 }  // namespace
 
 std::vector<Pin> remove_pins(Store& store, const std::function<bool(const Pin&)>& goes) {
@@ -69,6 +73,7 @@ std::vector<Pin> remove_pins(Store& store, const std::function<bool(const Pin&)>
     }
   });
   if (!gone.empty()) sync_directory(pins);
+  sort_by_name(gone);
   return gone;
 }
 
@@ -76,7 +81,7 @@ std::vector<Pin> read_pins(const Store& store) {
   std::vector<Pin> pins;
   for_each_pin(Layout(store.directory()).pins(),
                [&](const std::filesystem::path&, const Pin& pin) { pins.push_back(pin); });
-  std::ranges::sort(pins, {}, [](const Pin& pin) { return std::pair(pin.name, pin.root); });
+  sort_by_name(pins);
   return pins;
 }
 

@@ -23,7 +23,7 @@ struct Pin {
 [[nodiscard]] std::optional<Pin> try_decode_pin(std::string_view text);
 
 void put_pin(Store& store, const Pin& pin);  // durable when it returns
-// Removes those that `goes` says, and tells them.
+// Removes those that `goes` says, and tells them, in the order of read_pins().
 std::vector<Pin> remove_pins(Store& store, const std::function<bool(const Pin&)>& goes);
 // By name, then root; a root has as many as names pin it. A damaged pin still keeps the root that its file's name says.
 [[nodiscard]] std::vector<Pin> read_pins(const Store& store);
