@@ -196,6 +196,6 @@ def main():
 
 
 if __name__ == "__main__":
-    socket.setdefaulttimeout(30)
+    socket.setdefaulttimeout(300)  # a large object on a busy machine
     os.umask(0o22)
     main()
