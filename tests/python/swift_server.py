@@ -41,6 +41,8 @@ mount_check = false
 pipeline = {kind}-server
 [app:{kind}-server]
 use = egg:swift#{kind}
+conn_timeout = 30
+node_timeout = 60
 """
 PROXY_CONF = """[DEFAULT]
 swift_dir = {directory}
@@ -48,6 +50,10 @@ swift_dir = {directory}
 pipeline = catch_errors gatekeeper listing_formats s3api tempauth slo proxy-server
 [app:proxy-server]
 use = egg:swift#proxy
+# A busy machine is no failed one: by default half a second, ten, and ten errors.
+conn_timeout = 30
+node_timeout = 60
+error_suppression_limit = 1000
 allow_account_management = true
 account_autocreate = true
 [filter:catch_errors]
@@ -190,6 +196,6 @@ def main():
 
 
 if __name__ == "__main__":
-    socket.setdefaulttimeout(30)
+    socket.setdefaulttimeout(300)  # a large object on a busy machine
     os.umask(0o22)
     main()
