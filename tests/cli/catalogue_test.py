@@ -86,7 +86,7 @@ class Recipes(Keepers):
         site = self.home / "site"
         self.run_it("catalogue", "export", site)
         index = json.loads((site / "index.json").read_text())
-        self.assertEqual(sorted(each["kind"] for each in index["assets"]), ["executable", "library", "object"])
+        self.assertEqual(sorted(each["kind"] for each in index["assets"]), ["dataset", "executable", "library", "object"])
 
     def test_a_document_of_another_standard(self):
         document = {"@context": {"@vocab": "https://schema.org/", "cr": "http://mlcommons.org/croissant/"},

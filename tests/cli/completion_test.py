@@ -100,7 +100,7 @@ class Completion(Case):
             self.assertLessEqual(set(options), {*self.offer("-q", *verb.split(), "-")[1], "--"}, verb)
 
     def test_values(self):
-        self.assertEqual(self.offer("list", "--kind", ""), ("words", ["dataset", "model", "workflow"]))
+        self.assertEqual(self.offer("list", "--kind", ""), ("words", ["dataset", "model", "workflow", "library", "executable", "object"]))
         self.assertEqual(self.offer("list", "--kind", "=", "d"), ("words", ["dataset"]))  # as bash says it
         self.assertEqual(self.offer("fetch", "--lanes", ""), ("words", []))
         self.assertEqual(self.offer("serve", "--tls-cert", "x"), ("files", []))

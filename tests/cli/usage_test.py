@@ -52,7 +52,7 @@ class Usage(Case):
             [
                 "warning: there is no directory /nonexistent, which is to hold recipes",
                 f"warning: {deep} is one level too deep: recipes are found by the directory above it",
-                f"warning: {empty} holds no recipes: they stand in its folders datasets, models and workflows",
+                f"warning: {empty} holds no recipes: they stand in its folders datasets, models, workflows, libraries, executables, objects",
             ],
         )
         result = self.sabath.run("--root", empty, "where", "x")
