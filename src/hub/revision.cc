@@ -82,7 +82,7 @@ std::string hub_folder(const HubRevision& hub) {
 
 std::optional<HubRevision> try_parse_hub_folder(std::string_view name) {
   const std::size_t end = name.find("--");
-  if (end == name.npos) return std::nullopt;
+  if (end == name.npos || name.find('/') != name.npos) return std::nullopt;  // a slash is written "--"
   HubRevision hub;
   hub.kind = name.substr(0, end);
   hub.repository = name.substr(end + 2);

@@ -62,7 +62,8 @@ TEST(HubRevision, FoldersOfACache) {
   const auto parsed = try_parse_hub_folder("models--acme--net");
   ASSERT_TRUE(parsed);
   EXPECT_EQ(parsed->repository, "acme/net");
-  for (const char* bad : {"", "models", "models--", "models--a--b--c", "other--a--b", "models--..--x", ".locks"})
+  for (const char* bad :
+       {"datasets--acme-tree/t", "", "models", "models--", "models--a--b--c", "other--a--b", "models--..--x", ".locks"})
     EXPECT_FALSE(try_parse_hub_folder(bad)) << bad;
 }
 
