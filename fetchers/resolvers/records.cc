@@ -8,6 +8,7 @@
 #include "base/glob.h"
 #include "base/json_reader.h"
 #include "base/percent.h"
+#include "base/query.h"
 #include "base/text.h"
 #include "resolvers/directory.h"
 #include "sabath/error.h"
@@ -74,11 +75,9 @@ bool flag(JsonObject& object, std::string_view key) {
 
 // The value of one parameter of a query, decoded.
 std::string parameter(const Url& url, const std::string& name) {
-  for (std::string_view rest = url.query(); !rest.empty();) {
-    const std::string_view one = rest.substr(0, rest.find('&'));
-    rest.remove_prefix(std::min(one.size() + 1, rest.size()));
-    if (one.starts_with(name + "=")) return percent_decode(one.substr(name.size() + 1));
-  }
+  std::string_view rest = url.query();
+  while (const auto one = next_parameter(rest))
+    if (one->name == name && one->value) return percent_decode(*one->value);
   return {};
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/query.h"
 #include "base/text.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
@@ -61,12 +62,10 @@ bool flag_of(const Url& url, const std::string& name, const std::string& value) 
 
 UrlWords words_of(const Url& url) {
   UrlWords words;
-  for (std::string_view rest = url.query(); !rest.empty();) {
-    const std::string_view pair = rest.substr(0, rest.find('&'));
-    rest.remove_prefix(std::min(rest.size(), pair.size() + 1));
-    const std::size_t equals = std::min(pair.find('='), pair.size());
-    const std::string name = percent_decode(pair.substr(0, equals));
-    std::string value = percent_decode(pair.substr(std::min(equals + 1, pair.size())));
+  std::string_view rest = url.query();
+  while (const auto one = next_parameter(rest)) {
+    const std::string name = percent_decode(one->name);
+    std::string value = percent_decode(one->value.value_or(""));
     if (name == "versionId") {
       words.version = std::move(value);
     } else if (name == "endpoint_override") {

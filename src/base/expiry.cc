@@ -8,6 +8,7 @@
 #include <string>
 #include <system_error>
 
+#include "base/query.h"
 #include "base/text.h"
 #include "sabath/error.h"
 
@@ -61,13 +62,10 @@ std::optional<std::int64_t> try_seconds(std::string_view text) {
 
 std::map<std::string, std::string> parameters_of(const Url& url) {
   std::map<std::string, std::string> all;
-  for (std::string_view rest = url.query(); !rest.empty();) {
-    const std::string_view one = rest.substr(0, rest.find('&'));
-    rest.remove_prefix(std::min(rest.size(), one.size() + 1));
-    const std::size_t equals = std::min(one.find('='), one.size());
+  std::string_view rest = url.query();
+  while (const auto one = next_parameter(rest)) {
     try {
-      all.emplace(to_lower(percent_decode(one.substr(0, equals))),
-                  percent_decode(one.substr(std::min(one.size(), equals + 1))));
+      all.emplace(to_lower(percent_decode(one->name)), percent_decode(one->value.value_or("")));
     } catch (const Error&) {  // skip what cannot be decoded
     }
   }

@@ -8,6 +8,8 @@
 #include <cstring>
 #include <string>
 
+#include "base/query.h"
+
 namespace sabath {
 namespace {
 
@@ -75,12 +77,9 @@ Reach reach_of(const Url& url) {
   Reach reach = reach_of(std::string_view(url.host()));
   if (url.scheme() != "s3") return reach;
   std::string_view rest = url.query();
-  while (!rest.empty()) {
-    const std::string_view pair = rest.substr(0, rest.find('&'));
-    rest.remove_prefix(std::min(rest.size(), pair.size() + 1));
-    const std::size_t equals = pair.find('=');
-    if (equals == pair.npos || percent_decode(pair.substr(0, equals)) != "endpoint_override") continue;
-    const auto endpoint = Url::try_parse("https://" + percent_decode(pair.substr(equals + 1)));
+  while (const auto one = next_parameter(rest)) {
+    if (!one->value || percent_decode(one->name) != "endpoint_override") continue;
+    const auto endpoint = Url::try_parse("https://" + percent_decode(*one->value));
     reach = std::max(reach, endpoint ? reach_of(std::string_view(endpoint->host())) : Reach::host);
   }
   return reach;

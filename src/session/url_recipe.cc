@@ -12,6 +12,7 @@
 
 #include "base/file.h"
 #include "base/glob.h"
+#include "base/query.h"
 #include "base/text.h"
 #include "base/wording.h"
 #include "recipe/parse.h"
@@ -34,14 +35,12 @@ std::string key_in_query(std::string_view query) {
   constexpr std::array<std::string_view, 4> whole{"sig", "key", "auth", "pwd"};
   constexpr std::array<std::string_view, 9> parts{"signature", "token",   "secret",     "password", "passwd",
                                                   "apikey",    "api_key", "credential", "accesskey"};
-  while (!query.empty()) {
-    const std::string_view pair = query.substr(0, query.find('&'));
-    const std::string name = to_lower(pair.substr(0, pair.find('=')));
+  while (const auto one = next_parameter(query)) {
+    const std::string name = to_lower(one->name);
     const bool secret =
         std::ranges::find(whole, name) != whole.end() ||
         std::ranges::any_of(parts, [&](std::string_view part) { return name.find(part) != std::string::npos; });
-    if (secret) return std::string(pair.substr(0, pair.find('=')));
-    query.remove_prefix(std::min(query.size(), pair.size() + 1));
+    if (secret) return std::string(one->name);
   }
   return {};
 }
