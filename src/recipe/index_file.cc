@@ -6,8 +6,8 @@
 #include <nlohmann/json.hpp>
 
 #include "base/json_reader.h"
+#include "sabath/asset_kind.h"
 #include "sabath/error.h"
-#include "sabath/recipe.h"
 
 namespace sabath {
 namespace {

@@ -113,6 +113,12 @@ void for_each_piece(const std::vector<Step>& steps, const Visit& visit) {
   }
 }
 
+bool uses(const std::vector<Step>& steps, Kind kind) {
+  bool used = false;
+  for_each_piece(steps, [&](const TemplatePiece& piece) { used = used || piece.kind == kind; });
+  return used;
+}
+
 }  // namespace
 
 const std::pair<std::string, std::vector<Step>>& choose_set(const Recipe& model, const RunSets& sets,
@@ -173,18 +179,10 @@ std::vector<std::string> config_keys(const std::vector<Step>& steps) {
 }
 
 bool uses_model_files(const std::vector<Step>& steps) {
-  bool used = false;
-  for_each_piece(steps, [&](const TemplatePiece& piece) {
-    used = used || piece.kind == Kind::model_fragment || piece.kind == Kind::model_fragment_directory;
-  });
-  return used;
+  return uses(steps, Kind::model_fragment) || uses(steps, Kind::model_fragment_directory);
 }
 
-bool uses_source(const std::vector<Step>& steps) {
-  bool used = false;
-  for_each_piece(steps, [&](const TemplatePiece& piece) { used = used || piece.kind == Kind::source; });
-  return used;
-}
+bool uses_source(const std::vector<Step>& steps) { return uses(steps, Kind::source); }
 
 std::string shell_line(const std::vector<std::string>& argv) {
   std::string line;

@@ -7,9 +7,9 @@
 #include <utility>
 
 #include "base/text.h"
+#include "sabath/asset_kind.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
-#include "sabath/recipe.h"
 #include "verbs/request.h"
 
 namespace sabath::cli {
