@@ -170,7 +170,6 @@ void remove_view(Store::State& store, const fs::path& view, const std::optional<
 
 void Collector::empty(Batch& batch) {
   std::vector<fs::path> views, others;
-  constexpr std::uint64_t block_size = 512;  // stat(2): the unit of st_blocks
   Trash::for_each(batch, [&](const fs::path& file) {
     (file.parent_path() == batch.directory / "views" ? views : others).push_back(file);
   });
@@ -189,7 +188,7 @@ void Collector::empty(Batch& batch) {
   for (const auto& file : others) {
     const auto s = try_lstat(file);
     const bool last_link = s && !S_ISDIR(s->st_mode) && s->st_nlink == 1;
-    if (last_link) report_.deleted_bytes += static_cast<std::uint64_t>(s->st_blocks) * block_size;
+    if (last_link) report_.deleted_bytes += bytes_on_disk(*s);
     if (s && S_ISDIR(s->st_mode)) report_.deleted_bytes += look_at_partial(file, store_.writer.host).bytes;
     remove_tree(file);
   }
@@ -238,7 +237,7 @@ PartialState look_at_partial(const fs::path& directory, const HostId& here) {
     const auto s = try_lstat(path);
     if (!s) return;
     state.changed_ns = std::max(state.changed_ns, nanoseconds(s->st_mtim));  // a rename changes the ctime
-    if (!S_ISDIR(s->st_mode)) state.bytes += static_cast<std::uint64_t>(s->st_blocks) * 512;
+    if (!S_ISDIR(s->st_mode)) state.bytes += bytes_on_disk(*s);
     const std::string name = path.filename();
     std::string_view author = name;
     if (const auto journal = try_parse_journal_name(name)) author = *journal;
