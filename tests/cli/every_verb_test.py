@@ -145,8 +145,11 @@ class EveryVerb(Case):
 
     def models(self):
         """What runs a model is no package of Debian: without it these say what to get. tests/clients has it."""
-        for verb, more in (("infer", ["-i", self.home / "x.npy"]), ("convert", ["--merge", "--data", self.home / "x.npy"])):
-            self.do(verb, "one.onnx,two.onnx", *more, "-o", f"{verb}.npy", code=6, says="there is no ONNX Runtime")
+        for name in ("one.onnx", "two.onnx"):
+            place(self.home / name, b"")
+        inputs = ["--data", self.home / "x.npy"]
+        self.do("infer", "one.onnx,two.onnx", "-i", inputs[1], "-o", "y.npy", code=6, says="there is no ONNX Runtime")
+        self.do("convert", "one.onnx,two.onnx", "--merge", *inputs, "-o", "both", code=6, says="there is no ONNX Runtime")
         place(self.home / "search.yaml", b"general_args:\n  task: search\n  backend: any\n")
         self.do("task", self.home / "search.yaml", "-n")
 
