@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Every verb of the program once, in the order of a person's days: what says "this build works on this machine".
 
-The table of `sabath --help` is the list of verbs. Whatever stands in it and was not called here fails the test.
+The table of `sabath --help` is the list of verbs. A verb of it that was not called here fails the test.
 """
 
 import json
