@@ -12,8 +12,8 @@
 #include "sabath/error.h"
 #include "store/collect/collector.h"
 #include "store/disk/listing.h"
+#include "store/disk/note.h"
 #include "store/disk/ref_file.h"
-#include "store/disk/small_file.h"
 #include "store/lookup.h"
 #include "store/views/view.h"
 
@@ -31,7 +31,7 @@ std::optional<Sha256> manifest_at(const fs::path& file) {
 
 bool is_ref(const fs::path& file) {
   const auto directory = file.parent_path();
-  return directory.parent_path().filename() == "refs" &&
+  return directory.parent_path().stem() == "refs" &&
          try_parse_ref_name(directory.filename().native(), file.filename().native());
 }
 
@@ -46,7 +46,8 @@ InTrash contents(const Batch& batch) {
   Trash::for_each(batch, [&](const fs::path& file) {
     if (const auto root = manifest_at(file)) in.manifests.emplace(*root, file);
     if (is_ref(file)) {
-      if (const auto ref = try_decode_ref(try_read_small(file).value_or(""))) in.refs.emplace(ref->root, file);
+      const auto note = try_read_any_note(Layout(batch.directory), file);
+      if (const auto ref = note ? try_decode_ref(*note) : std::nullopt) in.refs.emplace(ref->root, file);
     }
     const auto object = file.parent_path().parent_path().filename() == "objects"
                             ? try_parse_object_name(file.parent_path().filename().native(), file.filename().native())
