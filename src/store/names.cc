@@ -173,9 +173,9 @@ std::optional<Manifest> Store::manifest(const Sha256& root) const {
     try {
       auto manifest = try_stat(file) ? open_manifest(file, root) : std::nullopt;
       if (manifest) return manifest;
-    } catch (const Error& error) {  // a fetch gets another in its place
-      const bool damaged = error.failure().kind == FailureKind::invalid;
-      if (!damaged || !state_->uses.any_open() || !state_->objects.quarantine(file)) throw;
+    } catch (const Error& error) {  // a member may have put another in its place: a fetch gets it again
+      const bool wrong = error.failure().kind == FailureKind::invalid && state_->layout.of_several_users();
+      if (!wrong || !state_->uses.any_open() || !state_->objects.quarantine(file)) throw;
     }
     // A fetch names it in its lease, now or soon; a collection may have been faster.
     if (!state_->uses.any_open()) break;

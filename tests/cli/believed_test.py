@@ -255,8 +255,9 @@ class Believed(Case):
         key = {"checksum": none, "limit": None, "path": "f", "size": None, "type": 0, "url": url}
         text = json.dumps([key] if selection is None else {"of": [key], "pin": None, "selection": selection}, **COMPACT)
         earlier = sha256((b"asset\n" if selection is None else b"part of asset\n") + text.encode())
-        refs = [p for p in (self.sabath.store / "refs").rglob("*.json") if json.loads(p.read_text())["root"] == root]
-        text = refs[0].read_bytes()
+        refs = {p: p.read_bytes().partition(b"\n")[2] for p in (self.sabath.store / "refs").rglob("*.json")}
+        refs = {p: body for p, body in refs.items() if json.loads(body)["root"] == root}
+        text = next(iter(refs.values()))  # it put no name of its own before it
         for ref in refs:
             ref.unlink()
         place(self.sabath.store / "refs" / earlier[:2] / f"{earlier[2:]}.json", text)

@@ -1,6 +1,7 @@
 #include "store/disk/listing.h"
 
 #include <dirent.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <memory>
@@ -26,6 +27,11 @@ std::vector<std::filesystem::path> list_directory(const std::filesystem::path& d
   }
   if (error && error.value() != ENOENT && error.value() != ENOTDIR) throw_errno("list", directory, error.value());
   return found;
+}
+
+bool is_open_directory(const std::filesystem::path& directory) {
+  const auto s = try_lstat(directory);
+  return s && S_ISDIR(s->st_mode) && ::access(directory.c_str(), R_OK | X_OK) == 0;
 }
 
 void for_each_file_below(const std::filesystem::path& directory,

@@ -60,7 +60,8 @@ void Members::make_directories(const fs::path& directory) const {
   if (!group_ || try_stat(directory)) return sabath::make_directories(directory);
   if (directory.has_parent_path() && directory.parent_path() != directory) make_directories(directory.parent_path());
   const auto above = try_stat(directory.parent_path());
-  const bool own = directory.extension() == fmt::format(".{}", ::geteuid()) || (above && (above->st_mode & S_IWGRP) == 0);
+  const bool in_own = above && (above->st_mode & 07777) == own_directory_mode;
+  const bool own = in_own || directory.extension() == fmt::format(".{}", ::geteuid());
   const mode_t mode = own ? own_directory_mode : shared_directory_mode;
   if (::mkdir(directory.c_str(), mode & 0777) != 0) return sabath::make_directories(directory);
   static_cast<void>(::chown(directory.c_str(), static_cast<uid_t>(-1), *group_));  // mostly inherited

@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 
 // "sabath note 1 <XXH3 of all that follows, 16 digits> <name>\n", and the body.
 constexpr std::string_view head = "sabath note 1 ";
-constexpr std::size_t sum_digits = 16;
+constexpr std::size_t sum_digits = 16, first_line_max = 512;
 
 std::string sum_of(std::string_view rest) { return fmt::format("{:016x}", xxh3_64(rest)); }
 
@@ -54,18 +54,18 @@ OpenedNote open_note(std::string_view name, std::string_view text) {
 }
 
 std::optional<std::string> try_read_any_note(const Layout& layout, const fs::path& file, std::uint64_t size_max) {
-  auto text = try_read_small(file, size_max);
+  auto text = try_read_small(file, size_max + first_line_max);
   if (!text) return std::nullopt;
   const auto note = open_note(note_name(layout, file), *text);
-  if (note.binding == Binding::wrong) return std::nullopt;
+  if (note.binding == Binding::wrong || note.body.size() > size_max) return std::nullopt;
   return take_body(std::move(*text), note.body);
 }
 
 std::optional<Note> try_read_note(const Disk& disk, const fs::path& file, std::uint64_t size_max) {
-  auto text = try_read_trusted(disk.owners, file, size_max);
+  auto text = try_read_trusted(disk.owners, file, size_max + first_line_max);
   if (!text) return std::nullopt;
   const auto note = open_note(note_name(disk.layout, file), *text);
-  if (note.binding == Binding::wrong) return std::nullopt;
+  if (note.binding == Binding::wrong || note.body.size() > size_max) return std::nullopt;
   const bool earlier = note.binding == Binding::none;
   if (earlier && !is_out_of_reach(disk, file)) return std::nullopt;
   return Note{take_body(std::move(*text), note.body), earlier};

@@ -75,6 +75,7 @@ bool try_move(const Members& members, const fs::path& from, const fs::path& to) 
 std::vector<Batch> Trash::batches(std::int64_t now_ns) const {
   std::vector<Batch> found;
   for (const auto& directory : list_directory(layout_.trash())) {
+    if (!is_open_directory(directory)) continue;
     const std::string name = directory.filename();
     const auto author = WriterId::try_parse(std::string_view(name).substr(0, name.find('+')));
     Batch batch{directory, Batch::State::filling, now_ns, false};
@@ -156,7 +157,7 @@ void Trash::recall(const fs::path& place) noexcept {
   try {
     const auto relative = place.lexically_relative(layout_.root());
     for (const auto& directory : list_directory(layout_.trash())) {
-      if (!try_lstat(directory / relative) || !move(directory / relative, place, object_at(place))) continue;
+      if (!is_open_directory(directory) || !try_lstat(directory / relative) || !move(directory / relative, place, object_at(place))) continue;
       evidence_.flush();
       return;
     }

@@ -152,7 +152,8 @@ void PackTable::refresh_locked() {
 
 // A file with a pack's name that is no pack gives no content; `verify` reports it.
 void PackTable::load_locked(const std::filesystem::path& file, const Digest& name) {
-  auto fd = try_open_file(file, O_RDONLY | O_NONBLOCK | O_NOFOLLOW);
+  const auto there = try_lstat(file);
+  auto fd = there && S_ISREG(there->st_mode) ? try_open_file(file, O_RDONLY | O_NONBLOCK | O_NOFOLLOW) : std::nullopt;
   if (!fd) return;
   const auto damaged = [&] { damaged_.emplace(name, file); };
   std::string end(pack_footer_size, '\0');

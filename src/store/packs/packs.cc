@@ -21,7 +21,10 @@ std::vector<fs::path> packs_alone(const fs::path& packs) { return {packs}; }
 
 std::vector<fs::path> packs_in_trash(const fs::path& trash) {
   std::vector<fs::path> found;
-  for (const auto& batch : list_directory(trash)) found.push_back(batch / "packs");
+  for (const auto& batch : list_directory(trash)) {
+    const bool open = is_open_directory(batch);
+    if (open && (!try_lstat(batch / "packs") || is_open_directory(batch / "packs"))) found.push_back(batch / "packs");
+  }
   std::ranges::sort(found);
   return found;
 }

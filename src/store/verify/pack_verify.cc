@@ -20,7 +20,10 @@ constexpr unsigned verify_threads_max = 256;
 
 void PackVerify::add_all() {
   for (const auto& file : list_directory(store_.layout.packs())) {
-    if (const auto name = try_parse_pack_name(file.filename().native())) {
+    const auto there = try_lstat(file);
+    if (!there || !S_ISREG(there->st_mode)) {
+      if (there && options_.part == 0) scrub_.note_stray(file);
+    } else if (const auto name = try_parse_pack_name(file.filename().native())) {
       if (!options_.is_ours(*name)) continue;
       Task& task = tasks_[*name];
       task.pack = std::make_shared<const Pack>(Pack{*name, file, {}});

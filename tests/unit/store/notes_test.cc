@@ -189,7 +189,8 @@ TEST_F(Notes, WhatIsNoRegularFileIsPassedOver) {
       directory / "manifests" / fan / rest,   directory / "verified" / "f.log",
       directory / "arrivals" / "f.log",       directory / "checked" / "f.log",
       directory / "quarantine" / (hex + "+"), directory / "trash" / "f+1",
-      directory / "records" / "f.jsonl",      directory / "packs" / (hex + ".5")};
+      directory / "records" / "f.jsonl",      directory / "packs" / (hex + ".5"),
+      directory / "packs" / (hex + ".50000")};
   const std::vector<std::function<void(const fs::path&)>> kinds = {
       [](const fs::path& at) { EXPECT_EQ(::mkfifo(at.c_str(), 0666), 0); },
       [](const fs::path& at) { fs::create_directory(at); },
