@@ -150,7 +150,7 @@ class EveryVerb(Case):
         inputs = ["--data", self.home / "x.npy"]
         self.do("infer", "one.onnx,two.onnx", "-i", inputs[1], "-o", "y.npy", code=6, says="there is no ONNX Runtime")
         self.do("convert", "one.onnx,two.onnx", "--merge", *inputs, "-o", "both", code=6, says="there is no ONNX Runtime")
-        place(self.home / "search.yaml", b"general_args:\n  task: search\n  backend: any\n")
+        place(self.home / "search.yaml", b"general_args:\n  task: search\nmodel_args:\n  query: set\n")
         self.do("task", self.home / "search.yaml", "-n")
 
     def service(self):
