@@ -29,6 +29,12 @@ def fail(text):
     sys.exit("parts.py: " + text)
 
 
+def need(*programs):
+    """Names all of them that are not here, before anything begins."""
+    if subprocess.call([os.path.join(HERE, "..", "scripts", "setup"), "--dry-run", "programs", *programs]) != 0:
+        sys.exit(1)
+
+
 def sha256_of(path):
     digest = hashlib.sha256()
     with open(path, "rb") as stream:
@@ -87,7 +93,7 @@ def by_packages(part, arch, work, state):
             state["apt"] = apt_options(tempfile.mkdtemp(dir=state["work"]))
         if state["apt"]:  # it may miss one file and get the others
             subprocess.call(["apt-get", *state["apt"], "-qq", "source", "--download-only", part["debian"]], **quiet)
-    if "npm" in part and shutil.which("npm"):
+    if "npm" in part:
         subprocess.call(["npm", "pack", "-s", part["npm"]], **quiet)
     if "pypi" in part:
         subprocess.call([sys.executable, "-m", "pip", "-q", "download", "--no-deps", "--only-binary=:all:",
@@ -96,13 +102,14 @@ def by_packages(part, arch, work, state):
 
 def fetch(directory, arch):
     os.makedirs(directory, exist_ok=True)
+    lacking = [part for part in PARTS.values() if not all(is_there(directory, file) for file in files_of(part, arch))]
+    need(*(["curl"] if lacking else []), *(["npm"] if any("npm" in part for part in lacking) else []),
+         *([sys.executable + "/pip"] if any("pypi" in part for part in lacking) else []))  # fmt: skip
     missing = []
     with tempfile.TemporaryDirectory() as work:
         state = {"work": work}
-        for part in PARTS.values():
+        for part in lacking:
             wanted = [file for file in files_of(part, arch) if not is_there(directory, file)]
-            if not wanted:
-                continue
             by_packages(part, arch, work, state)
             for file in wanted:
                 if not is_there(work, file):

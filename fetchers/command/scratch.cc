@@ -37,7 +37,7 @@ std::uint64_t Scratch::bytes() const {
   std::error_code error;
   std::uint64_t bytes = 0;
   for (const auto& entry : std::filesystem::directory_iterator(directory_, error)) {
-    if (const auto status = try_lstat(entry.path())) bytes += static_cast<std::uint64_t>(status->st_blocks) * 512;
+    if (const auto status = try_lstat(entry.path())) bytes += bytes_on_disk(*status);
   }
   return bytes;
 }

@@ -52,6 +52,9 @@ void rename_path(const std::filesystem::path& from, const std::filesystem::path&
 void write_text_atomically(const std::filesystem::path& path, std::string_view text, mode_t mode = 0644,
                            bool whatever_umask = false);
 
+// Bytes that a file takes on the disk: stat(2) counts blocks of 512 bytes.
+[[nodiscard]] inline std::uint64_t bytes_on_disk(const struct stat& s) { return static_cast<std::uint64_t>(s.st_blocks) * 512; }
+
 // `inner` is `outer` or lies in it, by their names alone; false if `outer` is empty.
 [[nodiscard]] bool is_below(const std::filesystem::path& inner, const std::filesystem::path& outer);
 void make_directories(const std::filesystem::path& path);

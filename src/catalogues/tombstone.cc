@@ -22,6 +22,19 @@ constexpr std::uint64_t size_max = 1 << 20;
 
 fs::path room_of(const fs::path& directory) { return directory / "removed"; }
 
+std::string stem_of(const Tombstone& stone, std::size_t number) {
+  const std::string base = stone.version.empty() ? stone.name : fmt::format("{}@{}", stone.name, stone.version);
+  return number == 1 ? base : fmt::format("{}.{}", base, number);
+}
+
+// Whether it stands under its own name: no user moved it over another.
+bool is_in_place(const Tombstone& stone) {
+  const std::string stem = stone.file.stem(), base = stem_of(stone, 1);
+  if (stem == base) return true;
+  const std::string_view number = std::string_view(stem).substr(std::min(stem.size(), base.size() + 1));
+  return stem.starts_with(base + ".") && !number.empty() && number.find_first_not_of("0123456789") == number.npos;
+}
+
 }  // namespace
 
 std::string text_of_tombstone(const Tombstone& stone) {
@@ -70,9 +83,8 @@ std::optional<Tombstone> try_parse_tombstone(std::string_view text, const fs::pa
 
 fs::path put_tombstone(const fs::path& directory, const Tombstone& stone) {
   make_directories(room_of(directory));
-  const std::string base = stone.version.empty() ? stone.name : fmt::format("{}@{}", stone.name, stone.version);
   for (std::size_t i = 1; i <= same_name_max; ++i) {
-    const fs::path file = room_of(directory) / (i == 1 ? base + ".json" : fmt::format("{}.{}.json", base, i));
+    const fs::path file = room_of(directory) / (stem_of(stone, i) + ".json");
     if (try_lstat(file)) continue;
     write_text_atomically(file, text_of_tombstone(stone), 0644, true);
     return file;
@@ -101,8 +113,8 @@ std::vector<Tombstone> tombstones_in(const std::vector<fs::path>& directories) {
       const auto status = try_stat(at->path());
       if (at->path().extension() != ".json" || !status || !S_ISREG(status->st_mode)) continue;
       const auto text = try_read_text(at->path(), size_max);
-      if (auto stone = text ? try_parse_tombstone(*text, at->path()) : std::nullopt)
-        stones.push_back(std::move(*stone));
+      auto stone = text ? try_parse_tombstone(*text, at->path()) : std::nullopt;
+      if (stone && is_in_place(*stone)) stones.push_back(std::move(*stone));
     }
   }
   std::ranges::stable_sort(stones, std::greater<>{}, &Tombstone::removed);

@@ -134,7 +134,8 @@ void FragmentPart::learn(ManifestBuilder& asset) {
                 outcome_.validators,
                 std::time(nullptr),
                 fragment().urls[outcome_.giver.value_or(0)].display(),
-                note()};
+                note(),
+                trusted_by_ == "checksum" ? proof_of(fragment()) : ""};
   store().put_ref(asked, ref);
   if (!note().empty()) store().put_ref(part_key(parts_key(fragment()), root), ref);
   if (!outcome_.giver || local_ || !given_key_tells()) return;

@@ -18,7 +18,7 @@ std::string_view maker(MpiFamily family) { return family == MpiFamily::openmpi ?
 
 }  // namespace
 
-MpiFamily launcher_family(const Variable& variable) {
+MpiFamily launcher_family(const EnvironmentVariable& variable) {
   if (variable("OMPI_COMM_WORLD_SIZE")) return MpiFamily::openmpi;
   // Slurm speaks PMI and PMIx with each of them.
   const bool by_hydra = variable("PMI_RANK") && !variable("PMIX_RANK") && !variable("SLURM_STEP_ID");
@@ -26,7 +26,7 @@ MpiFamily launcher_family(const Variable& variable) {
 }
 
 // libmpich.so.12 is Debian's name of MPICH. PMIx is what Open MPI is started by, and other MPIs seldom.
-std::vector<std::string> mpi_names(const Variable& variable) {
+std::vector<std::string> mpi_names(const EnvironmentVariable& variable) {
   if (variable("OMPI_COMM_WORLD_SIZE") || variable("PMIX_RANK"))
     return {"libmpi.so.40", "libmpi_abi.so.1", "libmpi_abi.so.0", "libmpi.so", "libmpi.so.12", "libmpich.so.12"};
   if (variable("PMI_RANK"))

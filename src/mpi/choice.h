@@ -15,10 +15,10 @@ enum class MpiFamily { any, openmpi, mpich };
 
 // Whose launcher has started this process, by its variables. any: no launcher, or one that serves several (PMIx,
 // Slurm).
-[[nodiscard]] MpiFamily launcher_family(const Variable& variable);
+[[nodiscard]] MpiFamily launcher_family(const EnvironmentVariable& variable);
 
 // What the dynamic linker is asked for, in this order: the launcher's own first.
-[[nodiscard]] std::vector<std::string> mpi_names(const Variable& variable);
+[[nodiscard]] std::vector<std::string> mpi_names(const EnvironmentVariable& variable);
 
 // What a library shows before MPI is started.
 struct MpiSigns {

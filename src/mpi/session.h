@@ -11,11 +11,11 @@
 
 namespace sabath {
 
-using Variable = std::function<std::optional<std::string>(const std::string& name)>;  // of the environment
+using EnvironmentVariable = std::function<std::optional<std::string>(const std::string& name)>;  // of the environment
 
 // What an MPI and its plug-in are searched by.
 struct MpiPlaces {
-  Variable variable;              // SABATH_LIBMPI, and those of launchers
+  EnvironmentVariable variable;              // SABATH_LIBMPI, and those of launchers
   std::filesystem::path data;     // the user's data directory, with `sabath/mpi` in it; empty: not known
   std::filesystem::path program;  // this one; plug-ins lie beside it
 };
@@ -33,6 +33,6 @@ class MpiSession {
 // How many ranks a launcher (mpirun, srun --mpi=pmix, mpiexec) says it has started, by the variables that it sets for
 // each rank; 1: no launcher, or one that starts no MPI. Slurm's own variables alone say nothing: a batch script has
 // them, too. Pure.
-[[nodiscard]] unsigned launched_ranks(const Variable& variable);
+[[nodiscard]] unsigned launched_ranks(const EnvironmentVariable& variable);
 
 }  // namespace sabath

@@ -218,6 +218,11 @@ Recipe Catalogue::read(const File& file) const {
                             printable(file.path.native(), 1000), kind_folder(file.kind)),
                 fmt::format("move it to {}/", kind_folder(recipe.kind)));
   }
+  if (file.registered && recipe.name != file.stem) {  // it was moved here, over another
+    throw Error(FailureKind::invalid,
+                fmt::format("{} is the recipe of \"{}\"", printable(file.path.native(), 1000), printable(recipe.name)),
+                fmt::format("move it to {}.json", printable(recipe.name)));
+  }
   // Another name than its file's would not be seen to be taken.
   if (!file.catalogue.empty() && (recipe.name != file.stem || !is_alone(file)))
     recipe.name = fmt::format("{}/{}", file.catalogue, recipe.name);

@@ -11,6 +11,7 @@
 #include "base/hash.h"
 #include "base/wording.h"
 #include "sabath/error.h"
+#include "store/disk/note.h"
 #include "store/disk/ref_file.h"
 #include "store/disk/small_file.h"
 #include "store/lookup.h"
@@ -30,9 +31,21 @@ auto first_of(const std::vector<std::unique_ptr<Store>>& stores, const Ask& ask)
   return std::nullopt;
 }
 
-std::optional<Ref> try_read_ref(const Store::State& store, const fs::path& file) {
-  const auto text = try_read_trusted(store.owners, file);
-  return text ? try_decode_ref(*text) : std::nullopt;
+// Of a trusted user's. This user's of an earlier SABATH is written anew.
+std::optional<Ref> try_read_ref(Store::State& store, const fs::path& file) {
+  const auto note = try_read_note(store, file);
+  auto ref = note ? try_decode_ref(note->body) : std::nullopt;
+  if (!ref || !note->earlier) return ref;
+  ref->proved = proved_by_name;
+  renew_note(store, file, encode_ref(*ref));
+  return ref;
+}
+
+std::optional<Digest> try_read_alias(Store::State& store, const fs::path& file) {
+  const auto note = try_read_note(store, file);
+  const auto digest = note ? try_decode_alias(note->body) : std::nullopt;
+  if (digest && note->earlier) renew_note(store, file, note->body);
+  return digest;
 }
 
 bool is_ours(const fs::path& file) {
@@ -40,23 +53,29 @@ bool is_ours(const fs::path& file) {
   return there && there->st_uid == ::geteuid();
 }
 
-// One plain name where one user writes; else each user has his own, so that no user replaces another's ref. A store
-// that several users write, though not made for it, may hold another user's ref under the plain name.
-fs::path own_ref(const Layout& layout, const Sha256& source_key) {
-  const auto plain = layout.ref(source_key);
-  const bool free = !layout.of_several_users() && (!try_lstat(plain) || is_ours(plain));
-  return free ? plain : layout.ref(source_key, ::geteuid());
+// A note's files that this user may believe, if their owners are trusted: his own, then those of trusted owners.
+template <class FileIn>
+std::vector<fs::path> believed_files(const Store::State& store, const FileIn& file_in) {
+  std::vector<fs::path> files{file_in(store.layout)};
+  if (!store.layout.of_several_users()) return files;
+  for (const uid_t owner : store.owners.trusted())
+    if (owner != ::geteuid()) files.push_back(file_in(store.layout.of_user(owner)));
+  return files;
 }
 
-std::optional<Ref> own_or_trusted_ref(const Store::State& store, const Sha256& source_key) {
+// In a store that several users write, though not made for it, another's ref may have the plain name.
+fs::path own_ref(const Layout& layout, const Sha256& source_key) {
+  const auto plain = layout.ref(source_key);
+  const bool free = layout.of_several_users() || !try_lstat(plain) || is_ours(plain);
+  return free ? plain : layout.of_user(::geteuid()).ref(source_key);
+}
+
+std::optional<Ref> own_or_trusted_ref(Store::State& store, const Sha256& source_key) {
   const auto own = own_ref(store.layout, source_key), plain = store.layout.ref(source_key);
   if (auto ref = try_read_ref(store, own)) return ref;
-  if (own != plain && is_ours(plain)) {  // an earlier SABATH's
-    if (auto ref = try_read_ref(store, plain)) return ref;
-  }
   std::optional<Ref> newest = own == plain ? std::nullopt : try_read_ref(store, plain);
   for (const uid_t owner : store.owners.trusted()) {
-    auto ref = owner == ::geteuid() ? std::nullopt : try_read_ref(store, store.layout.ref(source_key, owner));
+    auto ref = owner == ::geteuid() ? std::nullopt : try_read_ref(store, store.layout.of_user(owner).ref(source_key));
     if (ref && (!newest || ref->time > newest->time)) newest = std::move(ref);
   }
   return newest;
@@ -74,7 +93,7 @@ bool Store::has_ref(const Sha256& source_key) const {
 }
 
 void Store::put_ref(const Sha256& source_key, const Ref& ref) {
-  replace_file(state_->temporaries, own_ref(state_->layout, source_key), encode_ref(ref), true);
+  write_note(*state_, own_ref(state_->layout, source_key), encode_ref(ref), true);
 }
 
 std::vector<ForeignRef> Store::foreign_refs(const Sha256& source_key) const {
@@ -82,37 +101,40 @@ std::vector<ForeignRef> Store::foreign_refs(const Sha256& source_key) const {
   for (const auto& file : ref_files(state_->layout, source_key)) {
     const auto there = try_lstat(file);
     if (!there || !S_ISREG(there->st_mode) || state_->owners.trusts(*there)) continue;
-    try {
-      const auto ref = try_decode_ref(try_read_small(file).value_or(""));
-      if (ref) refs.push_back({there->st_uid, *ref});
-    } catch (const Error&) {  // not readable for us
-    }
+    const auto ref = try_decode_ref(try_read_any_note(state_->layout, file).value_or(""));
+    if (ref) refs.push_back({there->st_uid, *ref});
   }
   return refs;
 }
 
 std::optional<std::string> Store::index(const Sha256& key, std::uint64_t size_max) const {
-  return try_read_trusted(state_->owners, state_->layout.index(key), size_max);
+  for (const auto& file : believed_files(*state_, [&](const Layout& layout) { return layout.index(key); })) {
+    auto note = try_read_note(*state_, file, size_max);
+    if (!note) continue;
+    if (note->earlier && is_whole_index(note->body)) renew_note(*state_, file, note->body);
+    return std::move(note->body);
+  }
+  return std::nullopt;
 }
 
 void Store::put_index(const Sha256& key, const std::string& bytes) {
-  replace_file(state_->temporaries, state_->layout.index(key), bytes,
-               false);  // a torn one is seen, and is learnt again
+  write_note(*state_, state_->layout.index(key), bytes, false);  // a torn one is seen, and is learnt again
 }
 
 std::optional<Digest> Store::alias(std::string_view algorithm, const std::string& hex) const {
   check_alias_name(algorithm, hex);
-  const auto text = try_read_trusted(state_->owners, state_->layout.alias(algorithm, hex));
-  if (auto digest = text ? try_decode_alias(*text) : std::nullopt) return digest;
+  const auto file_in = [&](const Layout& layout) { return layout.alias(algorithm, hex); };
+  for (const auto& file : believed_files(*state_, file_in)) {
+    if (const auto digest = try_read_alias(*state_, file)) return digest;
+  }
   return first_of(state_->others, [&](const Store& other) { return other.alias(algorithm, hex); });
 }
 
 std::optional<Digest> Store::alias_hint(std::string_view algorithm, const std::string& hex) const {
   check_alias_name(algorithm, hex);
-  try {
-    const auto digest = try_decode_alias(try_read_small(state_->layout.alias(algorithm, hex)).value_or(""));
-    if (digest) return digest;
-  } catch (const Error&) {  // not readable for us
+  for (const Layout& layout : state_->as_all_see()) {
+    const auto note = try_read_any_note(layout, layout.alias(algorithm, hex));
+    if (const auto digest = note ? try_decode_alias(*note) : std::nullopt) return digest;
   }
   return first_of(state_->others, [&](const Store& other) { return other.alias_hint(algorithm, hex); });
 }
@@ -121,7 +143,7 @@ void Store::put_alias(std::string_view algorithm, const std::string& hex, const 
   check_alias_name(algorithm, hex);
   if (alias(algorithm, hex) == digest) return;
   // No fsync: there may be one for each of many files, and a torn one is seen and costs a fetch at most.
-  replace_file(state_->temporaries, state_->layout.alias(algorithm, hex), encode_alias(digest), false);
+  write_note(*state_, state_->layout.alias(algorithm, hex), encode_alias(digest), false);
 }
 
 namespace {
@@ -148,8 +170,12 @@ std::optional<Manifest> Store::manifest(const Sha256& root) const {
   constexpr int attempts = 3;
   const auto file = state_->layout.manifest(root);
   for (int attempt = 0; attempt < attempts; ++attempt) {
-    if (try_stat(file)) {
-      if (auto manifest = open_manifest(file, root)) return manifest;
+    try {
+      auto manifest = try_stat(file) ? open_manifest(file, root) : std::nullopt;
+      if (manifest) return manifest;
+    } catch (const Error& error) {  // a fetch gets another in its place
+      const bool damaged = error.failure().kind == FailureKind::invalid;
+      if (!damaged || !state_->uses.any_open() || !state_->objects.quarantine(file)) throw;
     }
     // A fetch names it in its lease, now or soon; a collection may have been faster.
     if (!state_->uses.any_open()) break;

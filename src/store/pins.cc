@@ -39,6 +39,12 @@ std::optional<Pin> try_decode_pin(std::string_view text) {
   }
 }
 
+bool is_pin_of(const Pin& pin, const std::filesystem::path& file) {
+  const std::string name = file.filename();
+  const bool nameless = pin.name.empty() || name == pin.root.hex();
+  return nameless ? try_parse_pin_name(name) == pin.root : name == Layout("").pin(pin.root, pin.name).filename();
+}
+
 void put_pin(Store& store, const Pin& pin) {
   replace_file(store.state().temporaries, store.state().layout.pin(pin.root, pin.name), encode_pin(pin), true);
 }
@@ -51,7 +57,7 @@ void for_each_pin(const std::filesystem::path& pins,
     const auto root = try_parse_pin_name(file.filename().native());
     if (!root) continue;
     const auto pin = try_decode_pin(try_read_small(file).value_or(""));
-    visit(file, pin && pin->root == *root ? *pin : Pin{*root, "", 0});
+    visit(file, pin && is_pin_of(*pin, file) ? *pin : Pin{*root, "", 0});
   }
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -21,6 +22,10 @@ struct Pin {
 
 [[nodiscard]] std::string encode_pin(const Pin& pin);
 [[nodiscard]] std::optional<Pin> try_decode_pin(std::string_view text);
+
+// Whether a file of pins/ has the name of this pin; or that of its root alone, as an earlier SABATH wrote it. (What a
+// damaged pin was called is lost: an empty name is that of any.)
+[[nodiscard]] bool is_pin_of(const Pin& pin, const std::filesystem::path& file);
 
 void put_pin(Store& store, const Pin& pin);  // durable when it returns
 // Removes those that `goes` says, and tells them, in the order of read_pins().

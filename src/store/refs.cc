@@ -3,8 +3,8 @@
 #include <ctime>
 
 #include "store/disk/listing.h"
+#include "store/disk/note.h"
 #include "store/disk/ref_file.h"
-#include "store/disk/small_file.h"
 #include "store/state.h"
 
 namespace sabath {
@@ -17,9 +17,9 @@ bool same(const struct timespec& a, const struct timespec& b) { return a.tv_sec 
 std::vector<Ref> refs_in(const Store::State& store, const std::filesystem::path& fan) {
   std::vector<Ref> refs;
   for (const auto& file : list_directory(fan)) {
-    if (!try_parse_ref_name(fan.filename().native(), file.filename().native())) continue;
-    const auto text = try_read_trusted(store.owners, file);
-    if (auto ref = text ? try_decode_ref(*text) : std::nullopt) refs.push_back(std::move(*ref));
+    if (!try_parse_hash_name(fan.filename().native(), file.filename().native(), ".json")) continue;
+    const auto note = try_read_note(store, file);
+    if (auto ref = note ? try_decode_ref(note->body) : std::nullopt) refs.push_back(std::move(*ref));
   }
   return refs;
 }
@@ -34,18 +34,21 @@ bool RefReader::read() {
 
 bool RefReader::read_one(Store& store) {
   bool news = false;
-  const std::time_t now = std::time(nullptr);
-  for (const auto& directory : list_directory(store.state().layout.refs())) {
-    const auto there = try_lstat(directory);
-    if (!there || !S_ISDIR(there->st_mode)) continue;
-    Fan& fan = fans_[directory.native()];
-    if (fan.settled && same(fan.changed, there->st_mtim)) continue;
-    fan.settled = now - there->st_mtim.tv_sec > settled_after_s;
-    fan.changed = there->st_mtim;
-    fan.refs = refs_in(store.state(), directory);
-    news = true;
+  for (const auto& room : believed_rooms(store.state().layout.refs(), store.state().owners)) {
+    for (const auto& directory : list_directory(room)) news |= read_fan(store, directory);
   }
   return news;
+}
+
+bool RefReader::read_fan(Store& store, const std::filesystem::path& directory) {
+  const auto there = try_lstat(directory);
+  if (!there || !S_ISDIR(there->st_mode)) return false;
+  Fan& fan = fans_[directory.native()];
+  if (fan.settled && same(fan.changed, there->st_mtim)) return false;
+  fan.settled = std::time(nullptr) - there->st_mtim.tv_sec > settled_after_s;
+  fan.changed = there->st_mtim;
+  fan.refs = refs_in(store.state(), directory);
+  return true;
 }
 
 std::vector<Ref> RefReader::refs() const {

@@ -4,6 +4,7 @@
 
 #include <sys/stat.h>
 
+#include <filesystem>
 #include <map>
 #include <string>
 #include <vector>
@@ -26,6 +27,7 @@ class RefReader {
     std::vector<Ref> refs;
   };
   bool read_one(Store& store);
+  bool read_fan(Store& store, const std::filesystem::path& directory);
 
   Store& store_;
   std::map<std::string, Fan> fans_;  // by directory

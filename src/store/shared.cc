@@ -8,6 +8,8 @@
 #include <cerrno>
 #include <cstdint>
 #include <nlohmann/json.hpp>
+#include <utility>
+#include <vector>
 
 #include "base/file.h"
 #include "sabath/error.h"
@@ -55,7 +57,7 @@ void make_shared(const std::filesystem::path& directory, std::optional<gid_t> gr
   set_default_acl(directory);
   if (::chmod(directory.c_str(), top_mode) != 0) throw_errno("set the mode of", directory, errno);
   const Layout layout(directory);
-  for (const auto& below : {layout.objects(), layout.manifests(), layout.refs(), layout.verified()}) {
+  for (const auto& below : {layout.objects(), layout.manifests()}) {
     make_directories(below);
     if (::chmod(below.c_str(), shared_mode) != 0) throw_errno("set the mode of", below, errno);
   }
@@ -87,12 +89,9 @@ Layout layout_for_user(const std::filesystem::path& store) {
   if (!format.is_object() || format.value("shared", nlohmann::json()) != true) return Layout(store);
   const auto top = try_stat(store);
   Layout own(store, ::geteuid(), top ? Members(top->st_gid) : Members());
-  make_own_room(own.partials(), 0700);  // no other user can open an unfinished file, and write to it later
-  make_own_room(own.temporaries(), 0700);
-  make_own_room(own.views(), 0755);
-  make_own_room(own.recipes(), 0755);
-  make_own_room(own.names(), 0755);
-  make_own_room(own.clones(), 0755);  // git runs what a clone's configuration says
+  for (const Room& room : rooms_of_store()) {
+    if (room.own_mode != 0) make_own_room(own.room(room), room.own_mode);
+  }
   return own;
 }
 
@@ -109,35 +108,49 @@ bool admits(const Layout& store, const std::filesystem::path& file) {
   return true;
 }
 
+namespace {
+
+// And whether one member owns it.
+std::vector<std::pair<std::filesystem::path, bool>> rooms_that_members_read(const Layout& store) {
+  std::vector<std::pair<std::filesystem::path, bool>> rooms{{store.leases(), false}, {store.reservations(), false}};
+  for (const Room& room : rooms_of_store()) {
+    if (room.holds == Room::Holds::content) rooms.emplace_back(store.room(room), false);
+    if (room.holds != Room::Holds::notes && room.holds != Room::Holds::records) continue;
+    for (const auto& each : rooms_of_all(store, store.room(room))) rooms.emplace_back(each, true);
+  }
+  return rooms;
+}
+
+}  // namespace
+
 Unreadable look_as_member(Store& of, std::uint64_t entries_max) {
   const Layout& store = of.state().layout;
   Unreadable result;
   const auto group = store.members().group();
   if (!group) return result;
   const Audience member{{}, {*group}};
-  const auto look_at = [&](const std::filesystem::path& path) {
+  const auto look_at = [&](const std::filesystem::path& path, bool own) {
     const auto s = try_lstat(path);
     if (!s) return;
     ++result.looked_at;
     std::error_code error;
     const auto target = S_ISLNK(s->st_mode) ? std::filesystem::canonical(path, error) : path;
-    const bool directory = S_ISDIR(s->st_mode);
-    const bool open = directory ? s->st_gid == *group && (s->st_mode & 0070) == 0070
-                                : !error && (target == path ? member.may_read(path) : member.can_read(target));
+    const mode_t access = own ? 0050 : 0070;  // into a member's own room only he writes
+    const bool open = S_ISDIR(s->st_mode) ? s->st_gid == *group && (s->st_mode & access) == access
+                                          : !error && (target == path ? member.may_read(path) : member.can_read(target));
     if (open) return;
     if (result.files++ > 0) return;
     result.first = path;
     result.owner = s->st_uid;
   };
-  for (const auto& room : {store.objects(), store.packs(), store.manifests(), store.refs(), store.indexes(),
-                           store.aliases(), store.verified(), store.arrivals(), store.leases(), store.reservations()}) {
-    look_at(room);
+  for (const auto& [room, own] : rooms_that_members_read(store)) {
+    look_at(room, own);
     std::error_code error;
     std::filesystem::recursive_directory_iterator it(room, std::filesystem::directory_options::skip_permission_denied,
                                                      error);
     for (const std::filesystem::recursive_directory_iterator end; !error && it != end; it.increment(error)) {
       if (result.looked_at >= entries_max) return result;
-      look_at(it->path());
+      look_at(it->path(), own);
     }
   }
   return result;

@@ -8,6 +8,7 @@
 #include <array>
 #include <ctime>
 #include <nlohmann/json.hpp>
+#include <string>
 #include <system_error>
 
 #include "base/wording.h"
@@ -26,6 +27,19 @@ namespace fs = std::filesystem;
 }  // namespace
 
 Store::State::State(const fs::path& directory) : Stock(layout_for_user(directory)), uses(writer) {}
+
+const std::vector<Layout>& Store::State::as_all_see() {
+  std::call_once(all_listed_, [this] {
+    as_all_see_.push_back(layout);
+    if (!layout.of_several_users()) return;
+    as_all_see_.emplace_back(layout.root());  // as an earlier SABATH saw it
+    for (const auto& room : rooms_of_all(layout, layout.aliases())) {
+      const auto user = static_cast<unsigned>(std::stoul(room.extension().native().substr(1)));
+      if (room != layout.aliases()) as_all_see_.push_back(layout.of_user(user));
+    }
+  });
+  return as_all_see_;
+}
 
 std::unique_ptr<Store> Store::open(const fs::path& directory, bool create) {
   std::error_code error;

@@ -46,7 +46,9 @@ bool may_become_store(const std::filesystem::path& directory) {
   std::error_code error;
   for (std::filesystem::directory_iterator it(directory, error), end; !error && it != end; it.increment(error)) {
     const std::string name = it->path().filename().native();
-    if (!name.starts_with("format.") && !Layout::has_directory(name)) return false;
+    const auto rooms = rooms_of_store();
+    const bool room = std::ranges::find(rooms, name, &Room::name) != rooms.end();
+    if (!name.starts_with("format.") && !room) return false;
   }
   if (error) throw_errno("list", directory, error.value());
   return true;

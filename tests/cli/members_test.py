@@ -82,8 +82,16 @@ class Accounts(OwnProgram):
         return ("one", "pinned", "many", "tar", "code")
 
     def expect_open(self):
-        """Who is a member reads all that is shared, and writes into its directories."""
-        rooms = ("objects", "packs", "manifests", "refs", "alias", "indexes", "verified", "arrivals", "records", "format")
+        """Who is a member reads all that is shared, and writes into its directories, but for the notes of another."""
+        own = [room for kind in ("refs", "alias", "verified", "arrivals") for room in self.store.glob(f"{kind}.*")]
+        self.assertEqual(len(own), 4 * len(self.NAMES))
+        for path in [p for room in own for p in [room, *room.rglob("*")]]:
+            status = path.lstat()
+            shown = f"{path} {oct(status.st_mode)} {status.st_gid}"
+            self.assertEqual((status.st_gid, status.st_uid), (self.group, int(path.relative_to(self.store).parts[0].split(".")[1])), shown)
+            self.assertEqual(status.st_mode & 0o777, 0o755 if path.is_dir() else 0o644, shown)
+        self.assertEqual([p.name for p in self.store.iterdir() if p.name in ("refs", "alias", "verified", "arrivals")], [])
+        rooms = ("objects", "packs", "manifests", "records", "format")
         for path in [p for room in rooms for p in [self.store / room, *(self.store / room).rglob("*")] if p.exists()]:
             status = path.lstat()
             shown = f"{path} {oct(status.st_mode)} {status.st_gid}"

@@ -244,10 +244,11 @@ class Users(OwnProgram):
         self.fetch_as(MALLORY, "evil")
         good = sha256(b"y" * 1000)
         text = f"sha256:{sha256(evil)} 1000"
-        line = f"{text} {xxh3(text.encode()):016x}\n".encode()
+        rest = f"alias/sha256/{good[:2]}/{good[2:]}\n{text} {xxh3(text.encode()):016x}\n".encode()
+        note = f"sabath note 1 {xxh3(rest):016x} ".encode() + rest
         self.sabath.add("wanted", [fragment(self.server.url("small"), b"y" * 1000)])
         for user in (MALLORY, BOB):
-            self.as_mallory(self.store / "alias" / "sha256" / good[:2] / good[2:], line)
+            self.as_mallory(self.store / f"alias.{MALLORY}" / "sha256" / good[:2] / good[2:], note)
             asset = self.fetch_as(user, "wanted", code=0)
             content = (pathlib.Path(asset["path"]) / "small").read_bytes()
             self.assertEqual(content, evil if user == MALLORY else b"y" * 1000)  # it fools its maker alone

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "store/disk/layout.h"
+#include "store/disk/note.h"
 #include "store/disk/ref_file.h"
 #include "store/disk/writer.h"
 #include "store/hints/arrivals.h"
@@ -55,6 +56,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (const auto writer = sabath::WriterId::try_parse(text)) check(writer->text() == text);
   if (const auto ref = sabath::try_decode_ref(text)) check(sabath::encode_ref(*ref) == text);
   if (const auto digest = sabath::try_decode_alias(text)) check(sabath::encode_alias(*digest) == text);
+  constexpr std::string_view name = "refs/ab/cd.json";
+  if (const auto note = sabath::open_note(name, text); note.binding == sabath::Binding::own)
+    check(sabath::bind_note(name, note.body) == text);
+  (void)sabath::is_whole_index(text);
   (void)sabath::try_parse_object_name(text.substr(0, 2), text.substr(std::min<std::size_t>(2, size)));
   (void)sabath::try_parse_scratch_name(text);
   return 0;

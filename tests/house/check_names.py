@@ -1,6 +1,7 @@
 #!/usr/bin/python3
-"""No two types of the program have one name: their inline functions, and what templates make of them, would be one,
-the one that the linker meets first, and no compiler says so. Usage: check_names.py [TREE]; check_names.py --self-test.
+"""No two types of the program have one name, and no alias has a type's: their inline functions, and what templates make
+of them, would be one, the one that the linker meets first, and no compiler says so.
+Usage: check_names.py [TREE]; check_names.py --self-test.
 
 What stands in an unnamed namespace is its file's own.
 """
@@ -13,7 +14,7 @@ import tempfile
 
 OPEN = re.compile(r"(?:inline )?namespace\s*([\w:]*)\s*\{$")
 CLOSE = re.compile(r"\}  // namespace")
-TYPE = re.compile(r"(?:class|struct|union|enum(?: class)?)\s+(\w+(?:::\w+)*)(?:\s+final)?(?:\s*:\s[^;{]*)?\s*\{")
+TYPE = re.compile(r"(?:class|struct|union|enum(?: class)?)\s+(\w+(?:::\w+)*)(?:\s+final)?(?:\s*:\s[^;{]*)?\s*\{|using (\w+) = ")
 
 
 def types_in(text):
@@ -25,7 +26,7 @@ def types_in(text):
         elif CLOSE.match(line) and names:
             names.pop()
         elif (match := TYPE.match(line)) and "" not in names:
-            yield "::".join([*names, match.group(1)]), number
+            yield "::".join([*names, match.group(1) or match.group(2)]), number
 
 
 def check(tree):
@@ -44,6 +45,7 @@ def self_test():
         ({"src/a/x.h": f"{begin}struct One {{\n}};\n{end}", "src/b/x.cc": f"{begin}class One final : public X {{\n}};\n{end}"}, 1),
         ({"src/a/x.h": f"{begin}struct One {{}};\nstruct One::Two {{}};\n{end}", "src/b/x.h": f"{begin}class One;\n{end}"}, 0),
         ({"src/a/x.cc": f"namespace {{\nstruct One {{}};\n}}  // namespace\n", "src/b/x.cc": "struct One {};\n"}, 0),
+        ({"src/a/x.h": f"{begin}struct One {{\n}};\n{end}", "src/b/x.h": f"{begin}using One = int;\n{end}"}, 1),
         ({"src/a/x.h": f"{begin}enum class One {{ a }};\n{end}", "src/b/x.h": "namespace sabath::b {\nstruct One {};\n"}, 0),
     )  # fmt: skip
     failures = 0

@@ -37,6 +37,10 @@ class Packaging(unittest.TestCase):
         self.assertTrue(easyconfig.name.startswith(f"SABATH-{VERSION}-"), easyconfig.name)
         self.assertEqual(set(re.findall(r"sabath-([\d.]+)-linux", text_of("apptainer/sabath.def"))), {VERSION})
 
+    def test_the_image_unpacks_what_is_packed(self):
+        packed = re.search(r'>"\$root/\$name(\.tar\.\w+)"', (TREE / "scripts/package").read_text()).group(1)
+        self.assertEqual(set(re.findall(r"x86_64(\.tar\.\w+)", text_of("apptainer/sabath.def"))), {packed})
+
     def test_floors_are_in_step(self):
         spack, page = text_of("spack/package.py"), text_of("README.md")
         cmake = re.search(r"cmake_minimum_required\(VERSION ([\d.]+)\)", CMAKE).group(1)

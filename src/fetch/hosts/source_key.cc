@@ -216,25 +216,57 @@ void note_part(Store& store, const Recipe& recipe, const Ref& ref) {
 
 Sha256 bundle_key(const Sha256& root) { return sha256("bundle\n" + root.hex()); }
 
+std::string proof_of(const Fragment& fragment) {
+  std::string proof;
+  for (const auto& algorithm : checksum_algorithms) {
+    const std::string& hex = fragment.checksum.*algorithm.value;
+    if (!hex.empty()) proof += fmt::format("{}{}:{}", proof.empty() ? "" : " ", algorithm.name, hex);
+  }
+  return proof;
+}
+
+// Of many fragments a hash, as a ref is a small file.
+std::string proof_of(const Recipe& recipe) {
+  if (recipe.fragments.size() == 1) return proof_of(recipe.fragments.front());
+  std::string all;
+  bool any = false;
+  for (const auto& fragment : recipe.fragments) {
+    const std::string proof = proof_of(fragment);
+    any |= !proof.empty();
+    all += proof + "\n";
+  }
+  return any ? fmt::format("all: {}", sha256(all).prefixed()) : "";
+}
+
+bool fits(const Ref& ref, const std::string& proof) {
+  return ref.trusted_by != "checksum" || proof.empty() || ref.proved == proof || ref.proved == proved_by_name;
+}
+
 std::optional<Learnt> learnt_of(const Store& store, const Recipe& recipe, const Selection& selection) {
   const Sha256 key = source_key(recipe, store.source_names(), selection), earlier = earlier_key(recipe, selection);
-  if (auto ref = store.ref(key)) return Learnt{std::move(*ref), {}};
+  const auto find = [&](const Sha256& name) {
+    auto ref = store.ref(name);
+    return ref && fits(*ref, proof_of(recipe)) ? std::move(ref) : std::nullopt;
+  };
+  if (auto ref = find(key)) return Learnt{std::move(*ref), {}};
   if (key == earlier) return std::nullopt;
   const auto doubt = [](Ref ref, const char* why) {
     const bool proven = !ref.trusted_by.starts_with("first use");
     return Learnt{std::move(ref), proven ? "" : why};
   };
-  if (auto ref = store.ref(said_key(recipe, selection)))
+  if (auto ref = find(said_key(recipe, selection)))
     return doubt(std::move(*ref), "it was learnt by other settings");
-  if (auto ref = store.ref(earlier))
+  if (auto ref = find(earlier))
     return doubt(std::move(*ref), "an earlier SABATH did not note which of its sources gave it");
   return std::nullopt;
 }
 
 void learn(Store& store, const Recipe& recipe, const Ref& ref, const Selection& selection) {
   const Sha256 key = source_key(recipe, store.source_names(), selection);
-  store.put_ref(key, ref);
-  if (key != source_key(recipe, {}, selection)) store.put_ref(said_key(recipe, selection), ref);
+  Ref own = ref;
+  if (ref.trusted_by == "checksum") own.proved = proof_of(recipe);
+  store.put_ref(key, own);
+  if (key != source_key(recipe, {}, selection)) store.put_ref(said_key(recipe, selection), own);
 }
 
 std::string text_of_doubt(const std::string& name, const Learnt& learnt) {

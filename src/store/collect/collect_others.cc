@@ -1,5 +1,7 @@
 // The part of Collector that bounds content of no asset: files in quarantine, bare clones, indexes of archives. All can
 // go without harm: a fetch makes clones and indexes anew, and quarantine is for people to look at.
+#include <unistd.h>
+
 #include <algorithm>
 
 #include "store/collect/collector.h"
@@ -38,7 +40,10 @@ void Collector::choose_others(const Survey& survey) {
       std::ranges::any_of(survey.leases, [](const FoundLease& lease) { return lease.live && lease.text.open; });
   if (!fetching) {
     for (const auto& clone : list_directory(store_.layout.clones())) look(clone);
-    for_each_file_below(store_.layout.indexes(), look);
+    for (const auto& room : note_rooms(store_.layout, store_.layout.indexes()))
+      for_each_file_below(room, [&](const fs::path& file) {
+        if (::access(file.parent_path().c_str(), W_OK) == 0) look(file);
+      });
   }
   std::ranges::sort(all, {}, [](const Idle& idle) { return std::pair(idle.state.changed_ns, idle.path); });
   std::uint64_t bytes = 0;

@@ -12,8 +12,8 @@
 #include "sabath/error.h"
 #include "store/collect/collector.h"
 #include "store/disk/listing.h"
+#include "store/disk/note.h"
 #include "store/disk/ref_file.h"
-#include "store/disk/small_file.h"
 #include "store/lookup.h"
 #include "store/views/view.h"
 
@@ -31,7 +31,7 @@ std::optional<Sha256> manifest_at(const fs::path& file) {
 
 bool is_ref(const fs::path& file) {
   const auto directory = file.parent_path();
-  return directory.parent_path().filename() == "refs" &&
+  return directory.parent_path().stem() == "refs" &&
          try_parse_ref_name(directory.filename().native(), file.filename().native());
 }
 
@@ -46,7 +46,8 @@ InTrash contents(const Batch& batch) {
   Trash::for_each(batch, [&](const fs::path& file) {
     if (const auto root = manifest_at(file)) in.manifests.emplace(*root, file);
     if (is_ref(file)) {
-      if (const auto ref = try_decode_ref(try_read_small(file).value_or(""))) in.refs.emplace(ref->root, file);
+      const auto note = try_read_any_note(Layout(batch.directory), file);
+      if (const auto ref = note ? try_decode_ref(*note) : std::nullopt) in.refs.emplace(ref->root, file);
     }
     const auto object = file.parent_path().parent_path().filename() == "objects"
                             ? try_parse_object_name(file.parent_path().filename().native(), file.filename().native())
@@ -170,7 +171,6 @@ void remove_view(Store::State& store, const fs::path& view, const std::optional<
 
 void Collector::empty(Batch& batch) {
   std::vector<fs::path> views, others;
-  constexpr std::uint64_t block_size = 512;  // stat(2): the unit of st_blocks
   Trash::for_each(batch, [&](const fs::path& file) {
     (file.parent_path() == batch.directory / "views" ? views : others).push_back(file);
   });
@@ -189,7 +189,7 @@ void Collector::empty(Batch& batch) {
   for (const auto& file : others) {
     const auto s = try_lstat(file);
     const bool last_link = s && !S_ISDIR(s->st_mode) && s->st_nlink == 1;
-    if (last_link) report_.deleted_bytes += static_cast<std::uint64_t>(s->st_blocks) * block_size;
+    if (last_link) report_.deleted_bytes += bytes_on_disk(*s);
     if (s && S_ISDIR(s->st_mode)) report_.deleted_bytes += look_at_partial(file, store_.writer.host).bytes;
     remove_tree(file);
   }
@@ -238,7 +238,7 @@ PartialState look_at_partial(const fs::path& directory, const HostId& here) {
     const auto s = try_lstat(path);
     if (!s) return;
     state.changed_ns = std::max(state.changed_ns, nanoseconds(s->st_mtim));  // a rename changes the ctime
-    if (!S_ISDIR(s->st_mode)) state.bytes += static_cast<std::uint64_t>(s->st_blocks) * 512;
+    if (!S_ISDIR(s->st_mode)) state.bytes += bytes_on_disk(*s);
     const std::string name = path.filename();
     std::string_view author = name;
     if (const auto journal = try_parse_journal_name(name)) author = *journal;

@@ -15,8 +15,8 @@
 #include "sabath/error.h"
 #include "store/disk/facts_names.h"
 #include "store/disk/listing.h"
+#include "store/disk/note.h"
 #include "store/disk/ref_file.h"
-#include "store/disk/small_file.h"
 #include "store/space/reservation.h"
 
 namespace sabath {
@@ -180,8 +180,9 @@ void Collector::discard_asset(const CollectPlan::Victim& victim, const Survey& s
   store_.trash.discard(batch(), store_.layout.view(victim.root));
   for (const auto& key : root.keys) {
     for (const auto& file : ref_files(store_.layout, key)) {
-      const auto ref = try_decode_ref(try_read_small(file).value_or(""));
-      if (ref && ref->root == victim.root) store_.trash.discard(batch(), file);
+      const auto ref = try_decode_ref(try_read_any_note(store_.layout, file).value_or(""));
+      const bool ours = ref && ::access(file.parent_path().c_str(), W_OK) == 0;  // another member's stays: it is a hint
+      if (ours && ref->root == victim.root) store_.trash.discard(batch(), file);
     }
   }
   store_.trash.discard(batch(), store_.layout.manifest(victim.root));

@@ -12,11 +12,10 @@ namespace sabath {
 namespace {
 
 namespace fs = std::filesystem;
-constexpr std::uint64_t block_size = 512;  // stat(2): the unit of st_blocks
 
 std::uint64_t blocks_of(const fs::path& file) {
   const auto s = try_lstat(file);
-  return s ? static_cast<std::uint64_t>(s->st_blocks) * block_size : 0;
+  return s ? bytes_on_disk(*s) : 0;
 }
 
 std::uint64_t room_on_disk(const Store::State& store, const ObjectTable& objects, std::uint32_t object) {
@@ -136,7 +135,7 @@ std::uint64_t Collector::content_bytes(const Batch& batch) {
     const auto s = try_lstat(file);
     const bool other = !s || S_ISDIR(s->st_mode);
     if (other || (s->st_nlink > 1 && !seen.insert(s->st_ino).second)) return;
-    bytes += static_cast<std::uint64_t>(s->st_blocks) * block_size;
+    bytes += bytes_on_disk(*s);
   };
   const fs::path views = batch.directory / store_.layout.views().filename();
   for (const char* room : {"objects", "packs"}) for_each_file_below(batch.directory / room, count);
@@ -167,7 +166,7 @@ AssetRoom room_of(Store& store, const RemovedAsset& asset) {
   for_each_file_below(state.layout.view(asset.root), [&](const fs::path& file) {
     const auto s = try_lstat(file);
     if (s && (s->st_nlink == 1 || !S_ISREG(s->st_mode)))
-      room.view_bytes += static_cast<std::uint64_t>(s->st_blocks) * block_size;
+      room.view_bytes += bytes_on_disk(*s);
   });
   return room;
 }

@@ -4,18 +4,30 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 
 #include "base/file.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
 #include "store/disk/listing.h"
+#include "store/disk/note.h"
 #include "store/disk/ref_file.h"
-#include "store/disk/small_file.h"
 
 namespace sabath {
 namespace {
 
 namespace fs = std::filesystem;
+
+// All users' refs of sources; damaged ones, which `verify` puts aside, are passed over.
+void for_each_ref(const Layout& layout, const std::function<void(const Sha256&, const Ref&, const fs::path&)>& visit) {
+  for (const auto& room : note_rooms(layout, layout.refs())) {
+    for_each_fanned(room, [&](const std::string& fan, const std::string& name, const fs::path& file) {
+      const auto key = try_parse_ref_name(fan, name);
+      const auto note = key ? try_read_any_note(layout, file) : std::nullopt;
+      if (const auto ref = note ? try_decode_ref(*note) : std::nullopt) visit(key->source_key, *ref, file);
+    });
+  }
+}
 
 }  // namespace
 
@@ -32,10 +44,7 @@ std::optional<Sha256> try_parse_root_name(std::string_view name) {
 
 std::map<Sha256, bool> roots_named(const Layout& layout) {
   std::map<Sha256, bool> roots;
-  for_each_fanned(layout.refs(), [&](const std::string& fan, const std::string& name, const fs::path& file) {
-    if (!try_parse_ref_name(fan, name)) return;
-    if (const auto ref = try_decode_ref(try_read_small(file).value_or(""))) roots.try_emplace(ref->root, false);
-  });
+  for_each_ref(layout, [&](const Sha256&, const Ref& ref, const fs::path&) { roots.try_emplace(ref.root, false); });
   const auto add = [&](std::string_view name, unsigned char) {
     if (const auto root = try_parse_root_name(name)) roots[*root] = true;
   };
@@ -68,17 +77,14 @@ class Surveyor {
   }
 
   void read_refs() {
-    for_each_fanned(store_.layout.refs(), [&](const std::string& fan, const std::string& name, const fs::path& file) {
-      const auto key = try_parse_ref_name(fan, name);
-      const auto ref = key ? try_decode_ref(try_read_small(file).value_or("")) : std::nullopt;
-      if (!ref) return;  // `verify` puts it aside
-      Root& root = survey_.roots[ref->root];
-      if (std::ranges::find(root.keys, key->source_key) == root.keys.end()) root.keys.push_back(key->source_key);
+    for_each_ref(store_.layout, [this](const Sha256& key, const Ref& ref, const fs::path& file) {
+      Root& root = survey_.roots[ref.root];
+      if (std::ranges::find(root.keys, key) == root.keys.end()) root.keys.push_back(key);
       use(root, file);
-      const bool elsewhere = is_restorable_from(*ref);
+      const bool elsewhere = is_restorable_from(ref);
       if (root.source.empty() || (elsewhere && !root.restorable)) {
-        root.source = ref->source;
-        root.trusted_by = ref->trusted_by;
+        root.source = ref.source;
+        root.trusted_by = ref.trusted_by;
       }
       root.restorable = root.restorable || elsewhere;
     });

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <iterator>
 
 #include "base/hash.h"
 #include "sabath/error.h"
@@ -47,29 +48,79 @@ std::optional<Sha256> try_parse_staged_link(const std::filesystem::path& target)
   return Sha256::try_parse(target.filename().native());
 }
 
-bool Layout::has_directory(std::string_view name) {
-  const Layout top("");
-  const std::filesystem::path all[] = {
-      top.objects(),     top.packs(),    top.manifests(),  top.refs(),     top.indexes(),  top.aliases(),
-      top.views(),       top.partials(), top.pins(),       top.verified(), top.arrivals(), top.records(),
-      top.temporaries(), top.trash(),    top.quarantine(), top.leases(),   top.used(),     top.reservations(),
-      top.checked(),     top.clones(),   top.recipes(),    top.names(),    facts_room(top)};
-  return std::ranges::find(all, std::filesystem::path(name)) != std::end(all);
+std::span<const Room> rooms_of_store() {
+  using enum Room::Holds;
+  // No other user can open an unfinished file, and write to it later; git runs what a clone's configuration says.
+  static constexpr std::array<Room, 23> rooms{{
+      {"objects", content},
+      {"packs", content},
+      {"manifests", content},
+      {"refs", notes, 0755},
+      {"indexes", notes, 0755},
+      {"alias", notes, 0755},
+      {"verified", records, 0755},
+      {"arrivals", records, 0755},
+      {"checked", records, 0755},
+      {"views", other, 0755},
+      {"partial", other, 0700},
+      {"tmp", other, 0700},
+      {"git", other, 0755},
+      {"recipes", other, 0755},
+      {"by-name", other, 0755},
+      {"pins"},
+      {"records"},
+      {"trash"},
+      {"quarantine"},
+      {"leases"},
+      {"used"},
+      {"reservations"},
+      {"facts"},
+  }};
+  return rooms;
+}
+
+std::filesystem::path Layout::room(const Room& room) const {
+  return root_ / (std::string(room.name) + (room.own_mode != 0 ? room_ : ""));
+}
+
+std::string note_name(const Layout& layout, const std::filesystem::path& file) {
+  const std::string& top = layout.root().native();
+  std::string name = file.native().substr(top.size() + (top.ends_with('/') ? 0 : 1));
+  const std::size_t slash = name.find('/'), dot = name.find('.');
+  if (dot < slash) name.erase(dot, slash - dot);  // whose room it stands in
+  return name;
 }
 
 std::filesystem::path facts_room(const Layout& layout) { return layout.root() / "facts"; }
 std::filesystem::path facts_file(const Layout& layout, const Sha256& root) { return facts_room(layout) / root.hex(); }
 
-std::vector<std::filesystem::path> rooms_of_all(const Layout& layout, const std::filesystem::path& own) {
-  std::vector<std::filesystem::path> all{own};
-  if (!layout.of_several_users()) return all;
+namespace {
+
+// ROOM.<uid> of others than `own`.
+std::vector<std::filesystem::path> rooms_of_others(const Layout& layout, const std::filesystem::path& own) {
+  std::vector<std::filesystem::path> rooms;
   const std::string prefix = own.stem().native() + ".";
   for (const auto& path : list_directory(layout.root())) {
     const std::string name = path.filename().native();
     const bool room = name.starts_with(prefix) && try_parse_decimal(std::string_view(name).substr(prefix.size()));
-    if (room && path != own) all.push_back(path);
+    if (room && path != own) rooms.push_back(path);
   }
-  std::sort(all.begin() + 1, all.end());
+  std::ranges::sort(rooms);
+  return rooms;
+}
+
+}  // namespace
+
+std::vector<std::filesystem::path> rooms_of_all(const Layout& layout, const std::filesystem::path& own) {
+  std::vector<std::filesystem::path> all{own};
+  if (layout.of_several_users()) std::ranges::move(rooms_of_others(layout, own), std::back_inserter(all));
+  return all;
+}
+
+std::vector<std::filesystem::path> note_rooms(const Layout& layout, const std::filesystem::path& own) {
+  std::vector<std::filesystem::path> all{own};
+  if (layout.of_several_users()) all.push_back(layout.root() / own.stem());
+  std::ranges::move(rooms_of_others(layout, own), std::back_inserter(all));  // also where several write unasked
   return all;
 }
 
@@ -86,10 +137,6 @@ std::filesystem::path Layout::pack(const Digest& name) const {
 std::filesystem::path Layout::manifest(const Sha256& root) const { return fanned(manifests(), root.hex(), ""); }
 
 std::filesystem::path Layout::ref(const Sha256& source_key) const { return fanned(refs(), source_key.hex(), ".json"); }
-
-std::filesystem::path Layout::ref(const Sha256& source_key, unsigned owner) const {
-  return fanned(refs(), source_key.hex(), fmt::format(".{}.json", owner));
-}
 
 std::filesystem::path Layout::index(const Sha256& key) const { return fanned(indexes(), key.hex(), ""); }
 

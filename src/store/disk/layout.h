@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,9 +16,20 @@
 
 namespace sabath {
 
+// A directory of a store's top, by its name in a store of one user.
+struct Room {
+  enum class Holds { content, notes, records, other };  // notes: store/disk/note.h; records: logs of writers
+  std::string_view name;
+  Holds holds = Holds::other;
+  // In a store of several users each has his own, ROOM.<uid>, of this mode; 0: one is for all.
+  std::uint16_t own_mode = 0;
+};
+// All that may stand in a store besides `format`.
+[[nodiscard]] std::span<const Room> rooms_of_store();
+
 class Layout {
  public:
-  // `user`: in a store of several users, each has own directories for partials, views, clones and temporaries.
+  // `user`: in a store of several users, each has own directories for what only its owner may change.
   explicit Layout(std::filesystem::path root, std::optional<unsigned> user = std::nullopt, Members members = {})
       : root_(std::move(root)), room_(user ? "." + std::to_string(*user) : ""), members_(std::move(members)) {}
   [[nodiscard]] const std::filesystem::path& root() const noexcept { return root_; }
@@ -25,8 +37,10 @@ class Layout {
     return members_;
   }  // who may read the files made under these names
 
-  // Whether one user's store has a directory of this name.
-  [[nodiscard]] static bool has_directory(std::string_view name);
+  // The same store as this user sees it.
+  [[nodiscard]] Layout of_user(unsigned user) const { return Layout(root_, user, members_); }
+  // In a store of several users a room that each has for himself is this user's.
+  [[nodiscard]] std::filesystem::path room(const Room& room) const;
 
   [[nodiscard]] std::filesystem::path format_file() const { return root_ / "format"; }
   [[nodiscard]] std::filesystem::path objects() const { return root_ / "objects"; }
@@ -35,22 +49,20 @@ class Layout {
   [[nodiscard]] std::filesystem::path pack(const Digest& name) const;  // packs/<64 hex>.<size>
   [[nodiscard]] std::filesystem::path manifests() const { return root_ / "manifests"; }
   [[nodiscard]] std::filesystem::path manifest(const Sha256& root) const;  // manifests/ab/<62 hex>
-  [[nodiscard]] std::filesystem::path refs() const { return root_ / "refs"; }
+  [[nodiscard]] std::filesystem::path refs() const { return root_ / ("refs" + room_); }
   [[nodiscard]] std::filesystem::path ref(const Sha256& source_key) const;  // refs/ab/<62 hex>.json
-  [[nodiscard]] std::filesystem::path ref(const Sha256& source_key,
-                                          unsigned owner) const;  // refs/ab/<62 hex>.<uid>.json
   [[nodiscard]] bool of_several_users() const noexcept { return !room_.empty(); }
-  [[nodiscard]] std::filesystem::path indexes() const { return root_ / "indexes"; }
+  [[nodiscard]] std::filesystem::path indexes() const { return root_ / ("indexes" + room_); }
   [[nodiscard]] std::filesystem::path index(const Sha256& key) const;  // indexes/ab/<62 hex>
-  [[nodiscard]] std::filesystem::path aliases() const { return root_ / "alias"; }
+  [[nodiscard]] std::filesystem::path aliases() const { return root_ / ("alias" + room_); }
   [[nodiscard]] std::filesystem::path alias(std::string_view algorithm, std::string_view hex) const;
   [[nodiscard]] std::filesystem::path partials() const { return root_ / ("partial" + room_); }
   [[nodiscard]] std::filesystem::path partial(const Digest& file) const;        // partial/<64 hex>.<size>
   [[nodiscard]] std::filesystem::path partial(const Sha256& source_key) const;  // partial/<64 hex>
   [[nodiscard]] std::filesystem::path views() const { return root_ / ("views" + room_); }
   [[nodiscard]] std::filesystem::path view(const Sha256& root) const { return views() / root.hex(); }
-  [[nodiscard]] std::filesystem::path verified() const { return root_ / "verified"; }
-  [[nodiscard]] std::filesystem::path arrivals() const { return root_ / "arrivals"; }
+  [[nodiscard]] std::filesystem::path verified() const { return root_ / ("verified" + room_); }
+  [[nodiscard]] std::filesystem::path arrivals() const { return root_ / ("arrivals" + room_); }
   [[nodiscard]] std::filesystem::path records() const { return root_ / "records"; }
   [[nodiscard]] std::filesystem::path clones() const { return root_ / ("git" + room_); }  // bare; git trusts them
   [[nodiscard]] std::filesystem::path git(const Sha256& source_key) const { return clones() / source_key.hex(); }
@@ -66,7 +78,7 @@ class Layout {
   [[nodiscard]] std::filesystem::path used(const Sha256& root) const { return used() / root.hex(); }
   [[nodiscard]] std::filesystem::path recipes() const { return root_ / ("recipes" + room_); }  // registered names
   [[nodiscard]] std::filesystem::path names() const { return root_ / ("by-name" + room_); }    // links for people
-  [[nodiscard]] std::filesystem::path checked() const { return root_ / "checked"; }
+  [[nodiscard]] std::filesystem::path checked() const { return root_ / ("checked" + room_); }
 
  private:
   std::filesystem::path root_;
@@ -74,8 +86,13 @@ class Layout {
   Members members_;
 };
 
+// The name that a note holds inside: that of its file below the store, without the owner of its room.
+[[nodiscard]] std::string note_name(const Layout& layout, const std::filesystem::path& file);
+
 // A room of this user, such as views(), and the same of all other users.
 [[nodiscard]] std::vector<std::filesystem::path> rooms_of_all(const Layout& layout, const std::filesystem::path& own);
+// The same of notes and records, with what an earlier SABATH, which had one room for all users, left.
+[[nodiscard]] std::vector<std::filesystem::path> note_rooms(const Layout& layout, const std::filesystem::path& own);
 
 // Whether a directory below objects/, manifests/ or refs/ has a name that is made here: two digits.
 [[nodiscard]] bool is_fan_name(std::string_view directory);
@@ -89,7 +106,7 @@ class Layout {
 
 struct RefName {
   Sha256 source_key;
-  std::optional<std::uint64_t> owner;  // in a store of several users
+  std::optional<std::uint64_t> owner;  // as an earlier SABATH named it in a store of several users
 };
 [[nodiscard]] std::optional<RefName> try_parse_ref_name(std::string_view directory, std::string_view name);
 

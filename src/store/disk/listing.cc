@@ -57,7 +57,7 @@ void for_each_name(const std::filesystem::path& directory,
     if (type == DT_UNKNOWN) {
       const auto s = try_lstat(directory / name);
       if (!s) continue;
-      type = S_ISDIR(s->st_mode) ? DT_DIR : S_ISLNK(s->st_mode) ? DT_LNK : DT_REG;
+      type = IFTODT(s->st_mode);
     }
     visit(name, type);
   }
@@ -71,7 +71,7 @@ void for_each_fanned(const std::filesystem::path& directory,
     if (fan_type != DT_DIR || !is_fan_name(fan_name)) return;
     const std::string fan(fan_name);
     for_each_name(directory / fan, [&](std::string_view name, unsigned char type) {
-      if (type != DT_DIR) visit(fan, std::string(name), directory / fan / name);
+      if (type == DT_REG) visit(fan, std::string(name), directory / fan / name);
     });
   });
 }

@@ -20,7 +20,7 @@ void for_each_file_below(const std::filesystem::path& directory,
 // of each. A missing directory is empty.
 void for_each_name(const std::filesystem::path& directory,
                    const std::function<void(std::string_view name, unsigned char type)>& visit);
-// Visits directory/XX/REST, where REST is no directory, as (XX, REST, path).
+// Visits directory/XX/REST, where REST is a regular file, as (XX, REST, path).
 void for_each_fanned(const std::filesystem::path& directory,
                      const std::function<void(const std::string& fan, const std::string& name,
                                               const std::filesystem::path& path)>& visit);

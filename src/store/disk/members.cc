@@ -1,6 +1,7 @@
 #include "store/disk/members.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <grp.h>
 #include <pwd.h>
 #include <sys/xattr.h>
@@ -16,7 +17,7 @@ namespace sabath {
 namespace {
 
 namespace fs = std::filesystem;
-constexpr mode_t shared_directory_mode = 02775;
+constexpr mode_t shared_directory_mode = 02775, own_directory_mode = 02755;
 constexpr unsigned may_read_bit = 4, may_enter_bit = 1;
 constexpr std::size_t acl_bytes_max = 4096;
 constexpr std::size_t acl_head_bytes = 4;  // the version
@@ -58,9 +59,12 @@ unsigned permissions_of(const Audience& audience, const fs::path& file) {
 void Members::make_directories(const fs::path& directory) const {
   if (!group_ || try_stat(directory)) return sabath::make_directories(directory);
   if (directory.has_parent_path() && directory.parent_path() != directory) make_directories(directory.parent_path());
-  if (::mkdir(directory.c_str(), shared_directory_mode) != 0) return sabath::make_directories(directory);
+  const auto above = try_stat(directory.parent_path());
+  const bool own = directory.extension() == fmt::format(".{}", ::geteuid()) || (above && (above->st_mode & S_IWGRP) == 0);
+  const mode_t mode = own ? own_directory_mode : shared_directory_mode;
+  if (::mkdir(directory.c_str(), mode & 0777) != 0) return sabath::make_directories(directory);
   static_cast<void>(::chown(directory.c_str(), static_cast<uid_t>(-1), *group_));  // mostly inherited
-  if (::chmod(directory.c_str(), shared_directory_mode) != 0) throw_errno("set the mode of", directory, errno);
+  if (::chmod(directory.c_str(), mode) != 0) throw_errno("set the mode of", directory, errno);
 }
 
 Fd Members::create(const fs::path& file, int flags, mode_t mode) const {

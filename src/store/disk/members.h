@@ -22,7 +22,8 @@ class Members {
   explicit Members(gid_t group) : group_(group) {}
 
   [[nodiscard]] std::optional<gid_t> group() const { return group_; }
-  void make_directories(const std::filesystem::path& directory) const;  // all members may write into it
+  // All members may write into them; but only this user into his own room, ROOM.<uid>, and what is below it.
+  void make_directories(const std::filesystem::path& directory) const;
   // As open_file(), but in a shared store a new file has exactly this mode.
   [[nodiscard]] Fd create(const std::filesystem::path& file, int flags, mode_t mode) const;
   // Opens the data of a partial for writing. Data for the group alone has the sticky bit, which later writers heed.

@@ -1,6 +1,7 @@
 #include "store/disk/owners.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 
 #include "sabath/error.h"
 
@@ -15,6 +16,16 @@ std::optional<Fd> try_open_trusted(const Owners& owners, const std::filesystem::
   } catch (const Error&) {  // another user's, or a symlink
     return std::nullopt;
   }
+}
+
+std::vector<std::filesystem::path> believed_rooms(const std::filesystem::path& own, const Owners& owners) {
+  std::vector<std::filesystem::path> rooms{own};
+  if (own.extension() != fmt::format(".{}", ::geteuid())) return rooms;
+  auto room = own;
+  rooms.push_back(room.replace_extension());
+  for (const uid_t owner : owners.trusted())
+    if (owner != ::geteuid()) rooms.push_back(room.replace_extension(fmt::format(".{}", owner)));
+  return rooms;
 }
 
 }  // namespace sabath

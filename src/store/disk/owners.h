@@ -31,6 +31,10 @@ class Owners {
 // Opens a regular file to read, if a trusted user owns it; does not follow a symlink at its name.
 [[nodiscard]] std::optional<Fd> try_open_trusted(const Owners& owners, const std::filesystem::path& file);
 
+// The rooms with notes that this user may believe: `own`; of a store of several users, where that is ROOM.<uid>, also
+// the ROOM of an earlier SABATH, which was for all, and those of trusted owners.
+[[nodiscard]] std::vector<std::filesystem::path> believed_rooms(const std::filesystem::path& own, const Owners& owners);
+
 // Only the owner appends to it, even where the group may write in its directory.
 inline constexpr mode_t own_file_mode = 0644;
 inline constexpr mode_t group_file_mode = 0664;  // any member may set its times; less the umask, in a store of one user

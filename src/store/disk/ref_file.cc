@@ -6,7 +6,9 @@
 #include <nlohmann/json.hpp>
 #include <system_error>
 
+#include "base/file.h"
 #include "base/hash.h"
+#include "store/disk/listing.h"
 
 namespace sabath {
 
@@ -18,6 +20,7 @@ std::string encode_ref(const Ref& ref) {
                               {"time", ref.time},
                               {"source", ref.source},
                               {"note", ref.note}};
+  if (!ref.proved.empty()) json["proved"] = ref.proved;
   const auto dump = [&] { return json.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace); };
   json["xxh3"] = fmt::format("{:016x}", xxh3_64(dump()));
   return dump() + "\n";
@@ -30,7 +33,7 @@ std::optional<Ref> try_decode_ref(std::string_view text) {
     const auto root = Sha256::try_parse(json.at("root").get<std::string>());
     if (!root) return std::nullopt;
     Ref ref{*root,           json.at("trusted_by"), {json.at("etag"), json.at("last_modified")},
-            json.at("time"), json.at("source"),     json.at("note")};
+            json.at("time"), json.at("source"),     json.at("note"), json.value("proved", "")};
     if (encode_ref(ref) != text) return std::nullopt;  // one spelling, and its checksum agrees
     return ref;
   } catch (const nlohmann::json::exception&) {
@@ -40,11 +43,14 @@ std::optional<Ref> try_decode_ref(std::string_view text) {
 
 std::vector<std::filesystem::path> ref_files(const Layout& layout, const Sha256& source_key) {
   std::vector<std::filesystem::path> files;
-  const auto fan = layout.ref(source_key).parent_path();
-  std::error_code error;
-  for (std::filesystem::directory_iterator it(fan, error), end; !error && it != end; it.increment(error)) {
-    const auto name = try_parse_ref_name(fan.filename().native(), it->path().filename().native());
-    if (name && name->source_key == source_key) files.push_back(it->path());
+  const auto relative = layout.ref(source_key).lexically_relative(layout.refs());
+  for (const auto& room : note_rooms(layout, layout.refs())) {
+    if (try_lstat(room / relative)) files.push_back(room / relative);
+  }
+  const auto fan = (layout.root() / layout.refs().stem() / relative).parent_path();
+  for (const auto& file : list_directory(fan)) {  // <62 hex>.<uid>.json: an earlier SABATH's
+    const auto name = try_parse_ref_name(fan.filename().native(), file.filename().native());
+    if (name && name->owner && name->source_key == source_key) files.push_back(file);
   }
   return files;
 }

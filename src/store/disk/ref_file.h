@@ -1,4 +1,4 @@
-// The texts of refs/ and alias/ files. Each has a checksum and exactly one spelling: any other text is damage. Pure but
+// The bodies of the notes in refs/ and alias/. Each has a checksum and exactly one spelling: any other text is damage. Pure but
 // for ref_files(); any thread.
 #pragma once
 

@@ -1,29 +1,41 @@
 #include "store/disk/small_file.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
+
+#include <cerrno>
 
 #include "base/file.h"
 #include "sabath/error.h"
 
 namespace sabath {
+namespace {
+
+std::optional<std::string> read_all(int fd, const struct stat& s, const std::filesystem::path& file,
+                                    std::uint64_t size_max) {
+  if (static_cast<std::uint64_t>(s.st_size) > size_max) return std::nullopt;
+  std::string text(static_cast<std::size_t>(s.st_size), '\0');
+  text.resize(read_at(fd, std::as_writable_bytes(std::span(text)), 0, file));
+  return text;
+}
+
+}  // namespace
 
 std::optional<std::string> try_read_small(const std::filesystem::path& file, std::uint64_t size_max) {
-  try {
-    return try_read_text(file, size_max);
-  } catch (const Error& error) {
-    if (error.failure().kind != FailureKind::invalid) throw;
-    return std::nullopt;
-  }
+  const Fd fd(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW));
+  if (!fd && (errno == EIO || errno == ESTALE || errno == ENOMEM || errno == EMFILE || errno == ENFILE))
+    throw_errno("open", file, errno);  // it may be there
+  struct stat s {};
+  if (!fd || ::fstat(fd.get(), &s) != 0 || !S_ISREG(s.st_mode)) return std::nullopt;
+  return read_all(fd.get(), s, file, size_max);
 }
 
 std::optional<std::string> try_read_trusted(const Owners& owners, const std::filesystem::path& file,
                                             std::uint64_t size_max) {
   const auto fd = try_open_trusted(owners, file);
   struct stat s {};
-  if (!fd || ::fstat(fd->get(), &s) != 0 || static_cast<std::uint64_t>(s.st_size) > size_max) return std::nullopt;
-  std::string text(static_cast<std::size_t>(s.st_size), '\0');
-  text.resize(read_at(fd->get(), std::as_writable_bytes(std::span(text)), 0, file));
-  return text;
+  if (!fd || ::fstat(fd->get(), &s) != 0) return std::nullopt;
+  return read_all(fd->get(), s, file, size_max);
 }
 
 void replace_file(Temporaries& temporaries, const std::filesystem::path& file, const std::string& text, bool sync) {

@@ -1,4 +1,4 @@
-// Small files, written whole and renamed into place: refs, aliases, indexes, pins, leases. Free functions; any thread.
+// Small files, written whole and renamed into place: notes (note.h), pins, leases. Free functions; any thread.
 // Throws Error{space}, Error{storage}.
 #pragma once
 
@@ -14,7 +14,7 @@ namespace sabath {
 
 inline constexpr std::uint64_t small_file_max = 64 * 1024;
 
-// nullopt for a file that is absent or too long: lost content is learnt again.
+// nullopt for a file that is absent, too long, no regular one, or not for us to read: what it said is learnt again.
 [[nodiscard]] std::optional<std::string> try_read_small(const std::filesystem::path& file,
                                                         std::uint64_t size_max = small_file_max);
 

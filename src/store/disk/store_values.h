@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -49,7 +50,10 @@ struct Ref {
   std::int64_t time = 0;   // seconds since 1970, for people
   std::string source;      // display URL, for people
   std::string note;        // e.g. the git commit
+  std::string proved{};    // of "checksum": what was compared, as its reader will state it
 };
+// Of a ref of an earlier SABATH, which did not note what it proved: its name is made of it.
+inline constexpr std::string_view proved_by_name = "its name";
 
 // A ref of another member of a shared store, which this user's settings do not trust.
 struct ForeignRef {

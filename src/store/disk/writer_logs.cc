@@ -2,8 +2,10 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <iterator>
 #include <span>
 #include <utility>
 
@@ -25,9 +27,11 @@ std::filesystem::path WriterLogs::own() const { return directory_ / fmt::format(
 
 std::vector<std::filesystem::path> WriterLogs::list() const {
   std::vector<std::filesystem::path> logs;
-  try {
-    logs = list_directory(directory_);
-  } catch (const Error&) {}  // none can be read
+  for (const auto& room : believed_rooms(directory_, owners_)) {
+    try {
+      std::ranges::move(list_directory(room), std::back_inserter(logs));
+    } catch (const Error&) {}  // none can be read
+  }
   std::erase_if(logs, [](const auto& file) { return !file.native().ends_with(log_suffix); });
   std::ranges::sort(logs);
   return logs;
@@ -52,6 +56,7 @@ std::vector<std::filesystem::path> WriterLogs::of_the_dead() const {
   for (auto& log : list()) {
     const auto writer = WriterId::try_parse(log.stem().native());
     if (!writer || life_of(*writer, writer_.host) != Life::dead) continue;
+    if (::access(log.parent_path().c_str(), W_OK) != 0) continue;  // another user's, who takes it over himself
     if (try_open_trusted(owners_, log)) dead.push_back(std::move(log));
   }
   return dead;

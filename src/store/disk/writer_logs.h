@@ -1,4 +1,5 @@
-// A directory in which each writer appends to its own log; all logs together are one set of hints. A writer takes over
+// A directory in which each writer appends to its own log; all logs together, and those of trusted owners' directories,
+// are one set of hints. A writer takes over
 // the hints of dead writers: it appends them to its own log before it removes theirs. Not thread-safe. Throws nothing
 // but std::bad_alloc.
 #pragma once

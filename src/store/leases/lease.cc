@@ -12,7 +12,7 @@
 
 #include "base/threads.h"
 #include "sabath/error.h"
-#include "store/disk/small_file.h"
+#include "store/disk/note.h"
 #include "store/leases/lease_file.h"
 #include "store/leases/uses.h"
 
@@ -71,7 +71,9 @@ class Lease::Holding {
     }
   }
 
-  void write() { replace_file(temporaries_, file_, encode_lease(text_), false); }
+  void write() {
+    replace_file(temporaries_, file_, bind_note(note_name(layout_, file_), encode_lease(text_)), false);
+  }
 
   void beat(const std::stop_token& stop) {
     std::unique_lock lock(mutex_);

@@ -8,7 +8,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "sabath/error.h"
-#include "store/disk/small_file.h"
+#include "store/disk/note.h"
 
 namespace sabath {
 namespace {
@@ -70,8 +70,8 @@ std::vector<FoundLease> read_leases(const Layout& layout, const HostId& here, st
     const std::string name = lease.file.filename();
     lease.writer = name.substr(0, name.find('+'));
     const auto there = try_lstat(lease.file);
-    const auto text = there ? try_read_small(lease.file) : std::nullopt;
-    if (!there || (!text && !try_lstat(lease.file))) continue;  // it has ended meanwhile
+    const auto text = there && S_ISREG(there->st_mode) ? try_read_any_note(layout, lease.file) : std::nullopt;
+    if (!there || !S_ISREG(there->st_mode) || (!text && !try_lstat(lease.file))) continue;  // ended meanwhile, or none
     const auto decoded = try_decode_lease(text.value_or(""));
     lease.damaged = !decoded;
     lease.text = decoded.value_or(worst_case());

@@ -53,6 +53,8 @@ std::optional<Digest> object_at(const fs::path& path) {
   return try_parse_object_name(directory.filename().native(), path.filename().native());
 }
 
+bool is_closed(const fs::path& directory) { return ::access(directory.c_str(), W_OK) != 0 && errno == EACCES; }
+
 // Other processes move the same file away and back: it may be missing in one moment and there in the next.
 bool try_move(const Members& members, const fs::path& from, const fs::path& to) {
   constexpr int attempts = 5;
@@ -62,6 +64,7 @@ bool try_move(const Members& members, const fs::path& from, const fs::path& to) 
       return rename_unless_there(from, to);
     } catch (const Error&) {
       if (!try_lstat(from)) return false;  // another was faster
+      if (is_closed(from.parent_path()) || is_closed(to.parent_path())) return false;  // another member's own room
       if (attempt == attempts) throw;
     }
   }

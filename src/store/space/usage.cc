@@ -10,7 +10,6 @@ namespace sabath {
 namespace {
 
 namespace fs = std::filesystem;
-constexpr std::uint64_t block_size = 512;  // stat(2): the unit of st_blocks
 
 class Tally {
  public:
@@ -39,7 +38,6 @@ class Tally {
   std::unordered_set<std::uint64_t> seen_;
 };
 
-std::uint64_t bytes_of(const struct stat& s) { return static_cast<std::uint64_t>(s.st_blocks) * block_size; }
 
 }  // namespace
 
@@ -50,24 +48,24 @@ Store::Usage Store::usage() const {
   tally.walk(layout.objects(), [&](const struct stat& s, int) {
     if (S_ISDIR(s.st_mode)) return;
     ++usage.objects;
-    usage.object_bytes += bytes_of(s);
+    usage.object_bytes += bytes_on_disk(s);
   });
-  tally.walk(layout.packs(), [&](const struct stat& s, int) { usage.pack_bytes += bytes_of(s); });
+  tally.walk(layout.packs(), [&](const struct stat& s, int) { usage.pack_bytes += bytes_on_disk(s); });
   for (const auto& pack : state_->packs.all()) {
     ++usage.packs;
     usage.packed_files += pack->footer.members;
   }
-  tally.walk(layout.partials(), [&](const struct stat& s, int) { usage.partial_bytes += bytes_of(s); });
+  tally.walk(layout.partials(), [&](const struct stat& s, int) { usage.partial_bytes += bytes_on_disk(s); });
   tally.walk(layout.manifests(), [&](const struct stat& s, int) { usage.manifests += S_ISREG(s.st_mode) ? 1 : 0; });
   const auto views = rooms_of_all(layout, layout.views());
   for (const auto& directory : views) {
     tally.walk(directory, [&](const struct stat& s, int depth) {
       usage.views += depth == 0 ? 1 : 0;
-      if (!S_ISDIR(s.st_mode)) usage.view_bytes += bytes_of(s);
+      if (!S_ISDIR(s.st_mode)) usage.view_bytes += bytes_on_disk(s);
     });
   }
   tally.walk(layout.trash(), [&](const struct stat& s, int) {
-    if (!S_ISDIR(s.st_mode)) usage.trash_bytes += bytes_of(s);
+    if (!S_ISDIR(s.st_mode)) usage.trash_bytes += bytes_on_disk(s);
   });
   tally.walk(layout.quarantine(), [&](const struct stat&, int) { ++usage.quarantined; });
   std::error_code error;

@@ -2,17 +2,16 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
-#include <cstring>
 #include <ctime>
 
 #include "base/file.h"
-#include "base/hash.h"
 #include "sabath/error.h"
 #include "store/collect/survey.h"
 #include "store/disk/listing.h"
+#include "store/disk/note.h"
 #include "store/disk/ref_file.h"
-#include "store/disk/small_file.h"
 #include "store/hints/arrivals.h"
 #include "store/hints/checked.h"
 #include "store/partials/journal.h"
@@ -22,7 +21,7 @@ namespace sabath {
 namespace {
 
 namespace fs = std::filesystem;
-constexpr std::uint64_t index_size_max = 1ULL << 30;
+constexpr std::uint64_t note_size_max = 1ULL << 30;
 
 class Names {
  public:
@@ -32,28 +31,21 @@ class Names {
     for_each_fanned(store_.layout.manifests(), [this](const auto& fan, const auto& name, const fs::path& file) {
       check_manifest(try_parse_hash_name(fan, name, ""), file);
     });
-    check_small(store_.layout.refs(), "ref", [](const auto& text) { return try_decode_ref(text).has_value(); });
-    check_aliases("git");
-    for (const auto& algorithm : checksum_algorithms)
-      if (algorithm.finds) check_aliases(algorithm.name);
-    check_small(store_.layout.indexes(), "index", is_index);
+    for (const Room& room : rooms_of_store()) {
+      if (room.holds != Room::Holds::notes && room.holds != Room::Holds::records) continue;
+      const fs::path own = store_.layout.room(room);
+      for (const fs::path& each : note_rooms(store_.layout, own)) {
+        if (each != own && ::access(each.c_str(), W_OK) != 0) continue;  // another member's: he looks himself
+        room.holds == Room::Holds::notes ? check_notes(room, each) : check_logs(room, each);
+      }
+    }
+    put_notes_back();
     check_pins();
-    check_logs(store_.layout.verified(), fact_record_size,
-               [](auto record) { return try_parse_fact(record).has_value(); });
-    check_logs(store_.layout.arrivals(), arrival_record_size,
-               [](auto record) { return try_parse_arrival(record).has_value(); });
-    check_logs(store_.layout.checked(), check_record_size,
-               [](auto record) { return try_parse_check(record).has_value(); });
     check_journals();
     return std::move(good_);
   }
 
  private:
-  void check_aliases(std::string_view algorithm) {
-    check_small(store_.layout.aliases() / algorithm, "alias",
-                [](const auto& text) { return try_decode_alias(text).has_value(); });
-  }
-
   [[nodiscard]] std::string shown(const fs::path& file) const { return file.lexically_relative(store_.layout.root()); }
 
   void check_manifest(const std::optional<Sha256>& root, const fs::path& file) {
@@ -70,28 +62,41 @@ class Names {
     }
   }
 
-  static bool is_index(const std::string& text) {  // its first eight bytes are the XXH3 of the rest
-    std::uint64_t sum = 0;
-    if (text.size() < sizeof sum) return false;
-    std::memcpy(&sum, text.data(), sizeof sum);
-    return sum == xxh3_64(std::string_view(text).substr(sizeof sum));
+  void check_notes(const Room& room, const fs::path& directory) {
+    for_each_file_below(directory, [&](const fs::path& file) {
+      const auto s = try_lstat(file);
+      if (!s || !S_ISREG(s->st_mode) || file.extension() == ".tmp") return;
+      const auto text = try_read_small(file, note_size_max);
+      if ((!text && !try_lstat(file)) || (text && is_right_note(room, file, *text))) return;
+      store_.objects.quarantine(file);
+      scrub_.blame({}, shown(file), 0, fmt::format("it is a damaged {}", what_it_is(room)));
+    });
   }
 
-  template <class Right>
-  void check_small(const fs::path& directory, std::string_view what, Right&& is_right) {
-    for_each_fanned(directory, [&](const std::string&, const std::string& name, const fs::path& file) {
-      if (name.ends_with(".tmp")) return;
-      bool right = false;
-      try {
-        const auto text = try_read_text(file, index_size_max);
-        right = !text || is_right(*text);
-      } catch (const Error& error) {
-        if (error.failure().kind != FailureKind::invalid) throw;
-      }
-      if (right) return;
-      store_.objects.quarantine(file);
-      scrub_.blame({}, shown(file), 0, fmt::format("it is a damaged {}", what));
-    });
+  static std::string_view what_it_is(const Room& room) {
+    return room.name == "refs" ? "ref" : room.name == "indexes" ? "index" : room.name;
+  }
+
+  bool is_right_note(const Room& room, const fs::path& file, std::string_view text) const {
+    const OpenedNote note = open_note(note_name(store_.layout, file), text);
+    if (note.binding == Binding::wrong) return false;
+    if (room.name == "refs") return try_decode_ref(note.body).has_value();
+    if (room.name == "alias") return try_decode_alias(note.body).has_value();
+    return note.binding == Binding::own || is_whole_index(note.body);
+  }
+
+  // SABATH 0.1 took notes of `run` and `apply` for damaged indexes, and put them aside: `<key>+<writer>+<n>`.
+  void put_notes_back() {
+    if (store_.layout.of_several_users()) return;  // there no note of it counts
+    for (const fs::path& file : list_directory(store_.layout.quarantine())) {
+      const std::string name = file.filename();
+      const auto key = Sha256::try_parse(std::string_view(name).substr(0, name.find('+')));
+      const auto text = key ? try_read_trusted(store_.owners, file, note_size_max) : std::nullopt;
+      if (!text || !is_whole_index(*text)) continue;
+      const fs::path place = store_.layout.index(*key);
+      if (!try_lstat(place)) write_note(store_, place, *text, false);
+      ::unlink(file.c_str());
+    }
   }
 
   void check_pins() {
@@ -100,7 +105,7 @@ class Names {
       const auto text = try_read_small(file);
       if (!root || (!text && !try_lstat(file))) continue;
       const auto pin = try_decode_pin(text.value_or(""));
-      if (pin && pin->root == *root) continue;
+      if (pin && is_pin_of(*pin, file)) continue;
       replace_file(store_.temporaries, file, encode_pin({*root, "", std::time(nullptr)}), true);
       scrub_.blame({}, shown(file), 0, "it is a damaged pin: what it was called is lost, and it keeps as before");
     }
@@ -122,6 +127,14 @@ class Names {
       for (std::size_t at = 0; at < n; at += size) visit(std::string_view(buffer).substr(at, size), number++);
       if (n < buffer.size()) return;
     }
+  }
+
+  void check_logs(const Room& room, const fs::path& directory) {
+    if (room.name == "arrivals")
+      return check_logs(directory, arrival_record_size, [](auto r) { return try_parse_arrival(r).has_value(); });
+    if (room.name == "checked")
+      return check_logs(directory, check_record_size, [](auto r) { return try_parse_check(r).has_value(); });
+    check_logs(directory, fact_record_size, [](auto r) { return try_parse_fact(r).has_value(); });
   }
 
   template <class Right>

@@ -77,7 +77,7 @@ bool Repair::is_mended(const BadChunk& bad) {
   const auto file = store_.directory() / bad.path;
   const auto name = try_parse_ref_name(file.parent_path().filename().native(), file.filename().native());
   const bool hint = name && hints_.contains(name->source_key);
-  return !bad.path.starts_with("refs/") || hint || try_lstat(file).has_value();
+  return !bad.path.starts_with("refs") || hint || try_lstat(file).has_value();
 }
 
 }  // namespace sabath

@@ -13,7 +13,7 @@
 namespace sabath {
 namespace {
 
-Variable variables(const std::map<std::string, std::string>& known) {
+EnvironmentVariable variables(const std::map<std::string, std::string>& known) {
   return [known](const std::string& name) {
     const auto found = known.find(name);
     return found == known.end() ? std::nullopt : std::optional(found->second);

@@ -1,0 +1,197 @@
+#!/usr/bin/python3
+"""Every verb of the program once, in the order of a person's days: what says "this build works on this machine".
+
+The table of `sabath --help` is the list of verbs. A verb of it that was not called here fails the test.
+"""
+
+import json
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+import sys
+
+import h5py
+import numpy
+from support import program, ranks
+from support.case import Case, main, place
+from support.content import fragment, seeded
+from support.universe import universe
+
+DATA = {"train/a.bin": seeded(5_000_001, 1), "train/b.bin": seeded(70_000, 2), "facts.csv": b"a,b\n1,2\n"}
+STEP = 'for epoch in 1 2 3; do echo "epoch=$epoch loss=0.$((9 - epoch))"; done'
+
+
+class EveryVerb(Case):
+    def setUp(self):
+        super().setUp()
+        self.called = set()
+        self.server = self.serve(DATA)
+        parts = [fragment(self.server.url(path), data, name=path.replace("/", "-"), path=path) for path, data in DATA.items()]
+        script = {"id": "upper", "description": "Capital letters", "argv": ["sh", "-c", 'tr a-z A-Z <"$0" >"$1"', "{input}",
+                  "{output}/{stem}.up"], "per": "file", "inputs": ["*.csv"], "outputs": ["*.up"]}  # fmt: skip
+        self.sabath.add("set", parts, licence="MIT", citation=["@misc{set}"], supporting=[script])
+        place(self.sabath.recipes / "models/net/step.sh", STEP.encode())
+        self.sabath.add("net", kind="model", source="net", default_dataset="set",
+                        run={"set": [{"argv": ["sh", "{source}/step.sh"]}]})  # fmt: skip
+
+    def do(self, verb, *arguments, code=0, says="", **options):
+        """`sabath VERB ARGUMENTS`, which ends with `code` and says `says`: its standard output."""
+        self.called.add(verb)
+        result = self.expect(self.sabath.run(*verb.split(), *arguments, **options), code)
+        self.assertIn(says, result.out + result.err)
+        return result.out
+
+    def test_every_verb(self):
+        for days in (self.data, self.bundles, self.nodes, self.catalogues, self.manifests, self.files, self.runs,
+                     self.models, self.service, self.machine, self.care):  # fmt: skip
+            with self.subTest(days.__name__):
+                days()
+        text = re.search(r"\nCommands\n(.*?)\n\n", self.do("help"), re.S).group(1)
+        verbs = set(re.findall(r"^  ([a-z][a-z0-9]*(?: [a-z]+)?)  ", text, re.M))
+        self.assertGreater(len(verbs), 30)
+        self.assertEqual(verbs, self.called)
+
+    def data(self):
+        self.do("list", says="set")
+        self.do("search", "set", says="set")
+        self.do("plan", "-d", "set", says="5.07 MB")
+        self.do("path", "set", code=9)
+        self.do("fetch", "-d", "set", says="verified")
+        self.expect_tree(pathlib.Path(self.do("path", "set").strip()), DATA)
+        self.do("fetch", "-d", "set", "--offline")
+        self.do("verify")
+        self.do("view", "set", "--to", self.home / "mine")
+        self.expect_tree(self.home / "mine", DATA)
+        self.do("where", "set", says=str(self.sabath.store))
+        self.do("info", "set", says="MIT")
+        self.do("cite", "set", says="@misc")
+        self.do("fair", "set")
+        for ranks_of_a_job in (1, 2):
+            if ranks_of_a_job > 1 and ranks.why_not():
+                continue
+            store = self.home / f"store-{ranks_of_a_job}"
+            launcher = [*ranks.MPIRUN, "-n", str(ranks_of_a_job)] if ranks_of_a_job > 1 else []
+            fetched = self.sabath.run("--store", store, "fetch", "-d", "set", prefix=launcher, **ranks.LIBMPI)
+            self.assertIn("verified", self.expect(fetched).err)
+            self.expect(self.sabath.run("--store", store, "verify"))
+
+    def bundles(self):
+        other = ["--store", self.home / "other"]
+        self.do("want", "set", "-o", self.home / "set.want", *other)
+        self.do("export", "--want", self.home / "set.want", "-o", self.home / "set.tar")
+        self.do("import", self.home / "set.tar", "set", *other)
+        self.do("fetch", "-d", "set", "--offline", *other)
+        self.expect_tree(pathlib.Path(self.do("path", "set", *other).strip()), DATA)
+
+    def nodes(self):
+        """Two pretended nodes where there is an MPI, else this one."""
+        to = self.home / "node{node}" if not ranks.why_not() else self.home / "node0"
+        options = ["--to", to, *(["--emulate-nodes", 2] if not ranks.why_not() else [])]
+        launcher = [*ranks.MPIRUN, "-n", "2"] if not ranks.why_not() else []
+        self.do("stage", "set", *options, prefix=launcher, **ranks.LIBMPI)
+        for node in range(2 if launcher else 1):
+            self.expect_tree(self.home / f"node{node}" / "set", DATA)
+        self.do("unstage", "set", *options, prefix=launcher, **ranks.LIBMPI)
+        self.assertFalse((self.home / "node0" / "set").exists())
+
+    def catalogues(self):
+        own = self.home / "lab"
+        own.mkdir()
+        self.do("catalogue new", "climate", "--url", self.server.url("facts.csv"), "licence=MIT", SABATH_RECIPES=str(own))
+        self.do("catalogue edit", "climate", "licence=CC0-1.0", SABATH_RECIPES=str(own))
+        self.do("catalogue export", self.home / "public", SABATH_RECIPES=str(own))
+        self.do("catalogue subscribe", f"file://{self.home}/public/index.json", "--as", "lab")
+        self.do("catalogue list", says="lab")
+        self.do("catalogue update")
+        self.do("info", "lab/climate", says="CC0-1.0")
+        self.do("catalogue unsubscribe", "lab")
+        self.do("catalogue rm", "climate", "--why", "a test", SABATH_RECIPES=str(own))
+
+    def manifests(self):
+        mine, manifest = self.home / "mine", self.home / "mine.manifest"
+        self.do("manifest create", mine, "-o", manifest)
+        self.do("manifest show", manifest, says="facts.csv")
+        self.do("manifest verify", manifest, mine)
+        self.do("manifest diff", manifest, "set")
+        self.do("manifest export", "set", "--metalink", self.home / "set.meta4", "--url", self.server.url())
+        (mine / "facts.csv").write_bytes(b"a,b\n1,3\n")
+        self.do("manifest verify", manifest, mine, code=7, says="facts.csv")
+
+    def files(self):
+        numpy.save(self.home / "x.npy", numpy.arange(12, dtype="<f4").reshape(3, 4))
+        self.do("inspect", self.home / "x.npy", says="<f4 (3, 4)")
+        file, part = self.home / "u.hdf5", self.home / "part.hdf5"
+        full = universe(file, 8)
+        self.do("hdf5 inspect", file, says="full")
+        self.do("hdf5 hash", file, says="hdf5-v1:")
+        self.do("hdf5 select", file, "full[:,:,:,0]", "-o", part)
+        with h5py.File(part) as selected:
+            numpy.testing.assert_array_equal(selected["full"][...], full[:, :, :, 0])
+
+    def runs(self):
+        self.do("supporting", "set", says="upper")
+        self.do("log", "epoch=3", "loss=0.125", says='"loss":0.125')
+        self.do("apply", "set", "upper", says="/")
+        self.do("run", "net", "--run-dir", self.home / "one")
+        self.do("trust add", "net")
+        self.do("trust list")
+        self.do("trust revoke", "net", code=3)  # code of one's own needs no decision
+        self.do("run", "net", "--run-dir", self.home / "two")
+        self.do("report", self.home / "one", says="loss")
+        self.do("compare", self.home / "one", self.home / "two", says="loss")
+        self.do("sample", "--to", self.home / "samples", "--", "sleep", "0.2")
+
+    def models(self):
+        """What runs a model is no package of Debian: without it these say what to get. tests/clients has it."""
+        for name in ("one.onnx", "two.onnx"):
+            place(self.home / name, b"")
+        inputs = ["--data", self.home / "x.npy"]
+        self.do("infer", "one.onnx,two.onnx", "-i", inputs[1], "-o", "y.npy", code=6, says="there is no ONNX Runtime")
+        self.do("convert", "one.onnx,two.onnx", "--merge", *inputs, "-o", "both", code=6, says="there is no ONNX Runtime")
+        place(self.home / "search.yaml", b"general_args:\n  task: search\n  backend: any\n")
+        self.do("task", self.home / "search.yaml", "-n")
+
+    def service(self):
+        self.called.add("serve")
+        process = self.sabath.start("serve", "--listen", "127.0.0.1:0")
+        url = re.search(r"sabath://\S+?:\d+", process.stderr.readline()).group()
+        self.sabath.add("served", [fragment(url, data, name=path.replace("/", "-"), path=path) for path, data in DATA.items()])
+        self.expect(self.sabath.run("--store", self.home / "third", "fetch", "-d", "served"))
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=300)
+
+    def machine(self):
+        self.do("fetchers", says="https")
+        self.do("config", says=str(self.sabath.store))
+        self.do("doctor")
+        self.do("demo", "-o", self.home / "demo", "--quiet")
+        library = pathlib.Path(program.BINARY).parent.parent / "lib/libsabath.so"
+        if library.exists():
+            called = subprocess.run([sys.executable, "-c", "import sabath; print(sabath.path('set'))"], text=True, check=True,
+                                    env={**self.sabath.environment, "SABATH_LIBRARY": str(library),
+                                         "PYTHONPATH": str(pathlib.Path(__file__).parents[2] / "python")}, capture_output=True)  # fmt: skip
+            self.expect_tree(pathlib.Path(called.stdout.strip()), DATA)
+
+    def care(self):
+        """The store is well, a flipped byte is found and mended, and what is removed is gone."""
+        self.do("verify")
+        self.do("init", "--store", self.home / "new")
+        self.do("adopt", self.home / "mine", "--name", "mine")
+        self.do("pin", "set")
+        self.do("unpin", "set")
+        self.do("du")
+        self.do("gc", "--dry-run")
+        wrong = max((self.sabath.store / "objects").rglob("*.*"), key=lambda file: file.stat().st_size)
+        wrong.chmod(0o644)
+        with open(wrong, "r+b") as file:
+            file.write(bytes([file.read(1)[0] ^ 1]))
+        self.do("verify", "--repair", code=0)
+        self.expect_tree(pathlib.Path(self.do("path", "set").strip()), DATA)
+        self.do("rm", "mine")
+        self.do("path", "mine", code=9)
+
+
+if __name__ == "__main__":
+    main()
