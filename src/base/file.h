@@ -53,7 +53,9 @@ void write_text_atomically(const std::filesystem::path& path, std::string_view t
                            bool whatever_umask = false);
 
 // Bytes that a file takes on the disk: stat(2) counts blocks of 512 bytes.
-[[nodiscard]] inline std::uint64_t bytes_on_disk(const struct stat& s) { return static_cast<std::uint64_t>(s.st_blocks) * 512; }
+[[nodiscard]] inline std::uint64_t bytes_on_disk(const struct stat& s) {
+  return static_cast<std::uint64_t>(s.st_blocks) * 512;
+}
 
 // `inner` is `outer` or lies in it, by their names alone; false if `outer` is empty.
 [[nodiscard]] bool is_below(const std::filesystem::path& inner, const std::filesystem::path& outer);

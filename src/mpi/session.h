@@ -15,7 +15,7 @@ using EnvironmentVariable = std::function<std::optional<std::string>(const std::
 
 // What an MPI and its plug-in are searched by.
 struct MpiPlaces {
-  EnvironmentVariable variable;              // SABATH_LIBMPI, and those of launchers
+  EnvironmentVariable variable;   // SABATH_LIBMPI, and those of launchers
   std::filesystem::path data;     // the user's data directory, with `sabath/mpi` in it; empty: not known
   std::filesystem::path program;  // this one; plug-ins lie beside it
 };

@@ -136,8 +136,9 @@ Unreadable look_as_member(Store& of, std::uint64_t entries_max) {
     std::error_code error;
     const auto target = S_ISLNK(s->st_mode) ? std::filesystem::canonical(path, error) : path;
     const mode_t access = own ? 0050 : 0070;  // into a member's own room only he writes
-    const bool open = S_ISDIR(s->st_mode) ? s->st_gid == *group && (s->st_mode & access) == access
-                                          : !error && (target == path ? member.may_read(path) : member.can_read(target));
+    const bool open = S_ISDIR(s->st_mode)
+                          ? s->st_gid == *group && (s->st_mode & access) == access
+                          : !error && (target == path ? member.may_read(path) : member.can_read(target));
     if (open) return;
     if (result.files++ > 0) return;
     result.first = path;

@@ -254,8 +254,7 @@ std::optional<Learnt> learnt_of(const Store& store, const Recipe& recipe, const 
     const bool proven = !ref.trusted_by.starts_with("first use");
     return Learnt{std::move(ref), proven ? "" : why};
   };
-  if (auto ref = find(said_key(recipe, selection)))
-    return doubt(std::move(*ref), "it was learnt by other settings");
+  if (auto ref = find(said_key(recipe, selection))) return doubt(std::move(*ref), "it was learnt by other settings");
   if (auto ref = find(earlier))
     return doubt(std::move(*ref), "an earlier SABATH did not note which of its sources gave it");
   return std::nullopt;

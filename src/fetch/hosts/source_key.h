@@ -51,7 +51,8 @@ void note_part(Store& store, const Recipe& recipe, const Ref& ref);
 [[nodiscard]] std::string source_of(const Recipe& recipe);  // its first, for people; may be empty
 [[nodiscard]] Sha256 tar_index_key(const Url& source, const SourceNames& names);
 
-// The checksums that a fragment states, or all fragments of a recipe; empty: none. A ref "checksum" holds what it proved.
+// The checksums that a fragment states, or all fragments of a recipe; empty: none. A ref "checksum" holds what it
+// proved.
 [[nodiscard]] std::string proof_of(const Fragment& fragment);
 [[nodiscard]] std::string proof_of(const Recipe& recipe);
 // False: the ref is of content that other checksums proved.

@@ -165,8 +165,7 @@ AssetRoom room_of(Store& store, const RemovedAsset& asset) {
   room.alone_bytes = sum(plan_removal(survey, asset).victims.front().objects);
   for_each_file_below(state.layout.view(asset.root), [&](const fs::path& file) {
     const auto s = try_lstat(file);
-    if (s && (s->st_nlink == 1 || !S_ISREG(s->st_mode)))
-      room.view_bytes += bytes_on_disk(*s);
+    if (s && (s->st_nlink == 1 || !S_ISREG(s->st_mode))) room.view_bytes += bytes_on_disk(*s);
   });
   return room;
 }

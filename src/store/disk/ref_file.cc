@@ -32,8 +32,13 @@ std::optional<Ref> try_decode_ref(std::string_view text) {
   try {
     const auto root = Sha256::try_parse(json.at("root").get<std::string>());
     if (!root) return std::nullopt;
-    Ref ref{*root,           json.at("trusted_by"), {json.at("etag"), json.at("last_modified")},
-            json.at("time"), json.at("source"),     json.at("note"), json.value("proved", "")};
+    Ref ref{*root,
+            json.at("trusted_by"),
+            {json.at("etag"), json.at("last_modified")},
+            json.at("time"),
+            json.at("source"),
+            json.at("note"),
+            json.value("proved", "")};
     if (encode_ref(ref) != text) return std::nullopt;  // one spelling, and its checksum agrees
     return ref;
   } catch (const nlohmann::json::exception&) {

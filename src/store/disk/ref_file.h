@@ -1,5 +1,5 @@
-// The bodies of the notes in refs/ and alias/. Each has a checksum and exactly one spelling: any other text is damage. Pure but
-// for ref_files(); any thread.
+// The bodies of the notes in refs/ and alias/. Each has a checksum and exactly one spelling: any other text is damage.
+// Pure but for ref_files(); any thread.
 #pragma once
 
 #include <filesystem>

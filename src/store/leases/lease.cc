@@ -71,9 +71,7 @@ class Lease::Holding {
     }
   }
 
-  void write() {
-    replace_file(temporaries_, file_, bind_note(note_name(layout_, file_), encode_lease(text_)), false);
-  }
+  void write() { replace_file(temporaries_, file_, bind_note(note_name(layout_, file_), encode_lease(text_)), false); }
 
   void beat(const std::stop_token& stop) {
     std::unique_lock lock(mutex_);

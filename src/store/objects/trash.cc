@@ -63,7 +63,7 @@ bool try_move(const Members& members, const fs::path& from, const fs::path& to) 
     try {
       return rename_unless_there(from, to);
     } catch (const Error&) {
-      if (!try_lstat(from)) return false;  // another was faster
+      if (!try_lstat(from)) return false;                                              // another was faster
       if (is_closed(from.parent_path()) || is_closed(to.parent_path())) return false;  // another member's own room
       if (attempt == attempts) throw;
     }
@@ -157,7 +157,9 @@ void Trash::recall(const fs::path& place) noexcept {
   try {
     const auto relative = place.lexically_relative(layout_.root());
     for (const auto& directory : list_directory(layout_.trash())) {
-      if (!is_open_directory(directory) || !try_lstat(directory / relative) || !move(directory / relative, place, object_at(place))) continue;
+      if (!is_open_directory(directory) || !try_lstat(directory / relative) ||
+          !move(directory / relative, place, object_at(place)))
+        continue;
       evidence_.flush();
       return;
     }

@@ -38,7 +38,6 @@ class Tally {
   std::unordered_set<std::uint64_t> seen_;
 };
 
-
 }  // namespace
 
 Store::Usage Store::usage() const {

@@ -1,5 +1,5 @@
-// Notes are bound to their names, those of an earlier SABATH count where no other user could have moved them, and what is
-// no regular file is passed over.
+// Notes are bound to their names, those of an earlier SABATH count where no other user could have moved them, and what
+// is no regular file is passed over.
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -76,10 +76,10 @@ TEST_F(Notes, TheNameIsThatOfTheFileOfAnyOwner) {
 TEST_F(Notes, AMovedOneCountsForNothing) {
   put_all();
   EXPECT_EQ(store->index(a, 100), "of a");
-  for (const auto& [from, to] : std::vector<std::pair<fs::path, fs::path>>{
-           {layout.ref(a), layout.ref(b)},
-           {layout.alias("md5", md5_a), layout.alias("md5", md5_b)},
-           {layout.index(a), layout.index(b)}})
+  for (const auto& [from, to] :
+       std::vector<std::pair<fs::path, fs::path>>{{layout.ref(a), layout.ref(b)},
+                                                  {layout.alias("md5", md5_a), layout.alias("md5", md5_b)},
+                                                  {layout.index(a), layout.index(b)}})
     fs::copy_file(from, to, fs::copy_options::overwrite_existing);
   EXPECT_FALSE(store->ref(b));
   EXPECT_FALSE(store->alias("md5", md5_b));
@@ -181,16 +181,23 @@ TEST_F(Notes, WhatIsNoRegularFileIsPassedOver) {
   put_all();
   put("content");
   const std::string hex = sha256("strange").hex(), rest = hex.substr(2), fan = hex.substr(0, 2);
-  const std::vector<fs::path> places = {
-      directory / "leases" / "f+1",           directory / "reservations" / "f+1",
-      directory / "pins" / (hex + ".12"),     directory / "used" / hex,
-      directory / "facts" / hex,              directory / "refs" / fan / (rest + ".json"),
-      directory / "indexes" / fan / rest,     directory / "alias" / "md5" / fan / hex.substr(2, 30),
-      directory / "manifests" / fan / rest,   directory / "verified" / "f.log",
-      directory / "arrivals" / "f.log",       directory / "checked" / "f.log",
-      directory / "quarantine" / (hex + "+"), directory / "trash" / "f+1",
-      directory / "records" / "f.jsonl",      directory / "packs" / (hex + ".5"),
-      directory / "packs" / (hex + ".50000")};
+  const std::vector<fs::path> places = {directory / "leases" / "f+1",
+                                        directory / "reservations" / "f+1",
+                                        directory / "pins" / (hex + ".12"),
+                                        directory / "used" / hex,
+                                        directory / "facts" / hex,
+                                        directory / "refs" / fan / (rest + ".json"),
+                                        directory / "indexes" / fan / rest,
+                                        directory / "alias" / "md5" / fan / hex.substr(2, 30),
+                                        directory / "manifests" / fan / rest,
+                                        directory / "verified" / "f.log",
+                                        directory / "arrivals" / "f.log",
+                                        directory / "checked" / "f.log",
+                                        directory / "quarantine" / (hex + "+"),
+                                        directory / "trash" / "f+1",
+                                        directory / "records" / "f.jsonl",
+                                        directory / "packs" / (hex + ".5"),
+                                        directory / "packs" / (hex + ".50000")};
   const std::vector<std::function<void(const fs::path&)>> kinds = {
       [](const fs::path& at) { EXPECT_EQ(::mkfifo(at.c_str(), 0666), 0); },
       [](const fs::path& at) { fs::create_directory(at); },
