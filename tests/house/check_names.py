@@ -9,8 +9,9 @@ What stands in an unnamed namespace is its file's own.
 import collections
 import pathlib
 import re
-import sys
 import tempfile
+
+import house_rule
 
 OPEN = re.compile(r"(?:inline )?namespace\s*([\w:]*)\s*\{$")
 CLOSE = re.compile(r"\}  // namespace")
@@ -63,13 +64,5 @@ def self_test():
     return failures
 
 
-def main():
-    if sys.argv[1:] == ["--self-test"]:
-        return 1 if self_test() else 0
-    findings = check(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parents[2])
-    print("\n".join(findings) if findings else "check_names: no findings")
-    return 1 if findings else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    house_rule.run("check_names", check, self_test)

@@ -8,8 +8,9 @@ What a variable names is not seen, nor what is in a string.
 
 import pathlib
 import re
-import sys
 import tempfile
+
+import house_rule
 
 # Of Debian's essential packages, and of bash.
 STANDARD = set(
@@ -306,13 +307,5 @@ def self_test():
     return failures
 
 
-def main():
-    if sys.argv[1:] == ["--self-test"]:
-        return 1 if self_test() else 0
-    findings = check(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parents[2])
-    print("\n".join(findings) if findings else "check_needs: no findings")
-    return 1 if findings else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    house_rule.run("check_needs", check, self_test)

@@ -8,8 +8,9 @@ classes, too. A macro that opens a brace is not understood.
 
 import pathlib
 import re
-import sys
 import tempfile
+
+import house_rule
 
 FILE_LINES_MAX, HEADER_LINES_MAX, FUNCTION_LINES_MAX, METHODS_MAX, FOLDER_SOURCES_MAX = 400, 150, 80, 40, 40
 ABOVE = {"ChunkTransfer": 46, "Store": 53}  # classes above the limit; their numbers may only fall
@@ -168,13 +169,5 @@ def self_test():
     return failures
 
 
-def main():
-    if sys.argv[1:] == ["--self-test"]:
-        return 1 if self_test() else 0
-    findings = Sizes(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parents[2]).check()
-    print("\n".join(findings) if findings else "check_sizes: no findings")
-    return 1 if findings else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    house_rule.run("check_sizes", lambda tree: Sizes(tree).check(), self_test)

@@ -6,8 +6,9 @@ Usage: check_wording.py [TREE]; check_wording.py --self-test. Each finding is on
 
 import pathlib
 import re
-import sys
 import tempfile
+
+import house_rule
 
 # What other programs are given, or what people are told to give them: the option, and the files that may name it.
 # A file without options starts a program: whole arguments of it are no texts.
@@ -136,13 +137,5 @@ def self_test():
     return failures
 
 
-def main():
-    if sys.argv[1:] == ["--self-test"]:
-        return 1 if self_test() else 0
-    findings = check(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parents[2])
-    print("\n".join(findings) if findings else "check_wording: no findings")
-    return 1 if findings else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    house_rule.run("check_wording", check, self_test)
