@@ -94,8 +94,7 @@ FragmentChoice FragmentChoices::of(const Fragment& fragment, bool local) const {
 // By the name of all its mirrors, or by that of one that gave it to this or another recipe.
 std::optional<Ref> FragmentChoices::learnt_of(const Fragment& fragment) const {
   const Store& store = *given_.store;
-  if (auto ref = store.ref(source_key(fragment, names_, request_.selection)); ref && fits(*ref, proof_of(fragment)))
-    return ref;
+  if (auto ref = store.ref(source_key(fragment, names_, request_.selection)); ref && fits(*ref, fragment)) return ref;
   if (!fragment.checksum.empty() || fragment.size_bytes) return std::nullopt;  // what is stated has to be compared
   for (std::size_t i = 0; i < fragment.urls.size(); ++i) {
     if (auto ref = store.ref(given_key(fragment, i, names_, request_.selection))) return ref;
@@ -119,7 +118,7 @@ void FragmentChoices::ask_whether_changed(FragmentChoice& choice) const {
   const Fragment& fragment = *choice.fragment;
   const auto ask = [&](const Sha256& key, std::size_t mirror) {
     const auto ref = given_.store->ref(key);
-    if (!ref || ref->validators.empty() || !fits(*ref, proof_of(fragment))) return false;
+    if (!ref || ref->validators.empty() || !fits(*ref, fragment)) return false;
     choice.before = given_.store->manifest(ref->root);
     if (!choice.before) return false;
     choice.unchanged = *ref;

@@ -18,7 +18,7 @@ std::uint64_t allocated_below(const std::filesystem::path& directory) {
   for (std::filesystem::recursive_directory_iterator it(directory, error), end; !error && it != end;
        it.increment(error)) {
     if (it->path().filename() != partial_data_name) continue;
-    if (const auto s = try_lstat(it->path())) sum += static_cast<std::uint64_t>(s->st_blocks) * 512;
+    if (const auto s = try_lstat(it->path())) sum += bytes_on_disk(*s);
   }
   return sum;
 }

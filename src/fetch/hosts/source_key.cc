@@ -238,15 +238,26 @@ std::string proof_of(const Recipe& recipe) {
   return any ? fmt::format("all: {}", sha256(all).prefixed()) : "";
 }
 
-bool fits(const Ref& ref, const std::string& proof) {
-  return ref.trusted_by != "checksum" || proof.empty() || ref.proved == proof || ref.proved == proved_by_name;
+namespace {
+
+// A recipe may state the checksums of many fragments: they are put together only for a ref that says it proved them.
+template <class Stating>
+bool fits_what_states(const Ref& ref, const Stating& stating) {
+  if (ref.trusted_by != "checksum" || ref.proved == proved_by_name) return true;
+  const std::string proof = proof_of(stating);
+  return proof.empty() || ref.proved == proof;
 }
+
+}  // namespace
+
+bool fits(const Ref& ref, const Fragment& fragment) { return fits_what_states(ref, fragment); }
+bool fits(const Ref& ref, const Recipe& recipe) { return fits_what_states(ref, recipe); }
 
 std::optional<Learnt> learnt_of(const Store& store, const Recipe& recipe, const Selection& selection) {
   const Sha256 key = source_key(recipe, store.source_names(), selection), earlier = earlier_key(recipe, selection);
   const auto find = [&](const Sha256& name) {
     auto ref = store.ref(name);
-    return ref && fits(*ref, proof_of(recipe)) ? std::move(ref) : std::nullopt;
+    return ref && fits(*ref, recipe) ? std::move(ref) : std::nullopt;
   };
   if (auto ref = find(key)) return Learnt{std::move(*ref), {}};
   if (key == earlier) return std::nullopt;

@@ -56,7 +56,8 @@ void note_part(Store& store, const Recipe& recipe, const Ref& ref);
 [[nodiscard]] std::string proof_of(const Fragment& fragment);
 [[nodiscard]] std::string proof_of(const Recipe& recipe);
 // False: the ref is of content that other checksums proved.
-[[nodiscard]] bool fits(const Ref& ref, const std::string& proof);
+[[nodiscard]] bool fits(const Ref& ref, const Fragment& fragment);
+[[nodiscard]] bool fits(const Ref& ref, const Recipe& recipe);
 
 // The store's knowledge of an asset, or of a part of it, without a pin.
 struct Learnt {

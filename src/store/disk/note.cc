@@ -32,8 +32,12 @@ bool is_out_of_reach(const Disk& disk, const fs::path& file) {
   }
 }
 
-std::string take_body(std::string text, std::string_view body) {
-  return body.size() == text.size() ? std::move(text) : std::string(body);
+// The note that a file of this text is; nullopt: it is another's, damaged, or too large.
+std::optional<Note> note_of(const Layout& layout, const fs::path& file, std::string text, std::uint64_t size_max) {
+  const auto note = open_note(note_name(layout, file), text);
+  if (note.binding == Binding::wrong || note.body.size() > size_max) return std::nullopt;
+  const bool earlier = note.binding == Binding::none;
+  return Note{earlier ? std::move(text) : std::string(note.body), earlier};
 }
 
 }  // namespace
@@ -55,20 +59,14 @@ OpenedNote open_note(std::string_view name, std::string_view text) {
 
 std::optional<std::string> try_read_any_note(const Layout& layout, const fs::path& file, std::uint64_t size_max) {
   auto text = try_read_small(file, size_max + first_line_max);
-  if (!text) return std::nullopt;
-  const auto note = open_note(note_name(layout, file), *text);
-  if (note.binding == Binding::wrong || note.body.size() > size_max) return std::nullopt;
-  return take_body(std::move(*text), note.body);
+  auto note = text ? note_of(layout, file, std::move(*text), size_max) : std::nullopt;
+  return note ? std::optional(std::move(note->body)) : std::nullopt;
 }
 
 std::optional<Note> try_read_note(const Disk& disk, const fs::path& file, std::uint64_t size_max) {
   auto text = try_read_trusted(disk.owners, file, size_max + first_line_max);
-  if (!text) return std::nullopt;
-  const auto note = open_note(note_name(disk.layout, file), *text);
-  if (note.binding == Binding::wrong || note.body.size() > size_max) return std::nullopt;
-  const bool earlier = note.binding == Binding::none;
-  if (earlier && !is_out_of_reach(disk, file)) return std::nullopt;
-  return Note{take_body(std::move(*text), note.body), earlier};
+  auto note = text ? note_of(disk.layout, file, std::move(*text), size_max) : std::nullopt;
+  return note && note->earlier && !is_out_of_reach(disk, file) ? std::nullopt : note;
 }
 
 void write_note(Disk& disk, const fs::path& file, std::string_view body, bool sync) {

@@ -91,7 +91,7 @@ KnownPartial::~KnownPartial() {
 std::shared_ptr<Fd> KnownPartial::open_data() {
   const auto there = try_lstat(data_path_);
   auto data = std::make_shared<Fd>(store_.layout.members().open_data(data_path_));
-  const auto allocated = there ? std::min(static_cast<std::uint64_t>(there->st_blocks) * 512, digest_.size_bytes) : 0;
+  const auto allocated = there ? std::min(bytes_on_disk(*there), digest_.size_bytes) : 0;
   promised_ = allocated == digest_.size_bytes;
   if (there && static_cast<std::uint64_t>(there->st_size) == digest_.size_bytes) return data;
   const auto size = static_cast<off_t>(digest_.size_bytes);
