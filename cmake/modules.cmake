@@ -1,8 +1,7 @@
-# One small object library for each folder and room. `sabath_module(NAME DEPS ... LIBRARIES ...)` makes sabath_NAME from the
-# folder's *.cc (EXCEPT some); `sabath_link(TARGET module... [WITHOUT module...] [ALONE])` links a target with these modules and all that
-# they need, but for those that it has something else in the place of, or ALONE with these. `sabath_room()` in a folder below
-# gives its *.cc to the module of the folder above: the fewer files the compiler is started for, the fewer times it reads
-# the same headers, which are a third of the work.
+# One object library for each folder. `sabath_module(NAME DEPS ... LIBRARIES ...)` makes sabath_NAME from the folder's *.cc
+# (EXCEPT some) and those of its rooms: a folder below that says `sabath_room()`. The fewer files the compiler is started for,
+# the fewer times it reads the same headers. `sabath_link(TARGET module... [WITHOUT module...] [ALONE])` links a target with
+# these modules and all that they need, but for those that it has something else in the place of, or ALONE with these.
 
 add_library(sabath_options INTERFACE)
 target_compile_options(sabath_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion)

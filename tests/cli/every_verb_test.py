@@ -4,10 +4,8 @@
 The table of `sabath --help` is the list of verbs. A verb of it that was not called here fails the test.
 """
 
-import json
 import pathlib
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -27,6 +25,7 @@ class EveryVerb(Case):
     def setUp(self):
         super().setUp()
         self.called = set()
+        self.two_ranks = [] if ranks.why_not() else [*ranks.MPIRUN, "-n", "2"]
         self.server = self.serve(DATA)
         parts = [fragment(self.server.url(path), data, name=path.replace("/", "-"), path=path) for path, data in DATA.items()]
         script = {"id": "upper", "description": "Capital letters", "argv": ["sh", "-c", 'tr a-z A-Z <"$0" >"$1"', "{input}",
@@ -68,11 +67,8 @@ class EveryVerb(Case):
         self.do("info", "set", says="MIT")
         self.do("cite", "set", says="@misc")
         self.do("fair", "set")
-        for ranks_of_a_job in (1, 2):
-            if ranks_of_a_job > 1 and ranks.why_not():
-                continue
-            store = self.home / f"store-{ranks_of_a_job}"
-            launcher = [*ranks.MPIRUN, "-n", str(ranks_of_a_job)] if ranks_of_a_job > 1 else []
+        for number, launcher in enumerate([[], self.two_ranks] if self.two_ranks else [[]]):
+            store = self.home / f"store-{number}"
             fetched = self.sabath.run("--store", store, "fetch", "-d", "set", prefix=launcher, **ranks.LIBMPI)
             self.assertIn("verified", self.expect(fetched).err)
             self.expect(self.sabath.run("--store", store, "verify"))
@@ -87,13 +83,11 @@ class EveryVerb(Case):
 
     def nodes(self):
         """Two pretended nodes where there is an MPI, else this one."""
-        to = self.home / "node{node}" if not ranks.why_not() else self.home / "node0"
-        options = ["--to", to, *(["--emulate-nodes", 2] if not ranks.why_not() else [])]
-        launcher = [*ranks.MPIRUN, "-n", "2"] if not ranks.why_not() else []
-        self.do("stage", "set", *options, prefix=launcher, **ranks.LIBMPI)
-        for node in range(2 if launcher else 1):
+        nodes = ["--to", self.home / "node{node}", "--emulate-nodes", 2] if self.two_ranks else ["--to", self.home / "node0"]
+        self.do("stage", "set", *nodes, prefix=self.two_ranks, **ranks.LIBMPI)
+        for node in range(2 if self.two_ranks else 1):
             self.expect_tree(self.home / f"node{node}" / "set", DATA)
-        self.do("unstage", "set", *options, prefix=launcher, **ranks.LIBMPI)
+        self.do("unstage", "set", *nodes, prefix=self.two_ranks, **ranks.LIBMPI)
         self.assertFalse((self.home / "node0" / "set").exists())
 
     def catalogues(self):
