@@ -55,7 +55,7 @@ class Sabath(CMakePackage):
             self.define("SABATH_TESTS", False),
             self.define("SABATH_BENCH", False),
             self.define("CMAKE_UNITY_BUILD", True),
-            self.define("CMAKE_UNITY_BUILD_BATCH_SIZE", 24),
+            self.define("CMAKE_UNITY_BUILD_BATCH_SIZE", 40),
         ]
 
     def test_demo(self):

@@ -21,7 +21,7 @@ namespace sabath {
 namespace {
 
 namespace fs = std::filesystem;
-constexpr std::uint64_t note_size_max = 1ULL << 30;
+constexpr std::uint64_t any_note_size_max = 1ULL << 30;
 
 class Names {
  public:
@@ -66,7 +66,7 @@ class Names {
     for_each_file_below(directory, [&](const fs::path& file) {
       const auto s = try_lstat(file);
       if (!s || !S_ISREG(s->st_mode) || file.extension() == ".tmp") return;
-      const auto text = try_read_small(file, note_size_max);
+      const auto text = try_read_small(file, any_note_size_max);
       if ((!text && !try_lstat(file)) || (text && is_right_note(room, file, *text))) return;
       store_.objects.quarantine(file);
       scrub_.blame({}, shown(file), 0, fmt::format("it is a damaged {}", what_it_is(room)));
@@ -91,7 +91,7 @@ class Names {
     for (const fs::path& file : list_directory(store_.layout.quarantine())) {
       const std::string name = file.filename();
       const auto key = Sha256::try_parse(std::string_view(name).substr(0, name.find('+')));
-      const auto text = key ? try_read_trusted(store_.owners, file, note_size_max) : std::nullopt;
+      const auto text = key ? try_read_trusted(store_.owners, file, any_note_size_max) : std::nullopt;
       if (!text || !is_whole_index(*text)) continue;
       const fs::path place = store_.layout.index(*key);
       if (!try_lstat(place)) write_note(store_, place, *text, false);
