@@ -33,7 +33,7 @@ class RelativePath {
 // stand only at its front, because behind a name it could climb from where another symlink leads.
 [[nodiscard]] bool symlink_stays_inside(const RelativePath& link, std::string_view target);
 
-// `text` with control bytes and invalid UTF-8 shown as \xNN, cut at `length_max` bytes: safe for a terminal.
+// `text`, cut at `length_max` bytes, with invalid UTF-8, control and hidden characters (bidi, ...) as \xNN, \uNNNN.
 [[nodiscard]] std::string printable(std::string_view text, std::size_t length_max = 200);
 
 }  // namespace sabath

@@ -2,6 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+#include <optional>
+
 #include "base/text.h"
 #include "sabath/error.h"
 
@@ -90,6 +94,32 @@ bool symlink_stays_inside(const RelativePath& link, std::string_view target) {
   return true;
 }
 
+namespace {
+
+// The character at the front, if it has no look of its own: it orders what follows otherwise (bidirectional controls),
+// joins, parts or annotates, or is a blank letter. Unicode 15: Cf, Zl, Zp, Default_Ignorable_Code_Point.
+std::optional<char32_t> hidden_character(std::string_view text) {
+  struct Range {
+    char32_t first, last;
+  };
+  static constexpr std::array<Range, 25> hidden{{
+      {0xAD, 0xAD},       {0x34F, 0x34F},     {0x600, 0x605},     {0x61C, 0x61C},     {0x6DD, 0x6DD},
+      {0x70F, 0x70F},     {0x890, 0x891},     {0x8E2, 0x8E2},     {0x115F, 0x1160},   {0x17B4, 0x17B5},
+      {0x180B, 0x180F},   {0x200B, 0x200F},   {0x2028, 0x202E},   {0x2060, 0x206F},   {0x3164, 0x3164},
+      {0xFE00, 0xFE0F},   {0xFEFF, 0xFEFF},   {0xFFA0, 0xFFA0},   {0xFFF0, 0xFFFB},   {0x110BD, 0x110BD},
+      {0x110CD, 0x110CD}, {0x13430, 0x1343F}, {0x1BCA0, 0x1BCA3}, {0x1D173, 0x1D17A}, {0xE0000, 0xE0FFF},
+  }};
+  const std::size_t length = utf8_sequence(text);
+  if (length < 2) return std::nullopt;
+  const auto byte = [&](std::size_t at) { return static_cast<unsigned char>(text[at]); };
+  char32_t code = byte(0) & (0x7FU >> length);
+  for (std::size_t i = 1; i < length; ++i) code = code << 6U | (byte(i) & 0x3FU);
+  const auto found = std::ranges::find_if(hidden, [&](const Range& range) { return code <= range.last; });
+  return found != hidden.end() && code >= found->first ? std::optional(code) : std::nullopt;
+}
+
+}  // namespace
+
 std::string printable(std::string_view text, std::size_t length_max) {
   constexpr std::string_view cut = "...";
   std::string shown;
@@ -100,6 +130,10 @@ std::string printable(std::string_view text, std::size_t length_max) {
       const std::size_t bytes = length == 0 ? 1 : length;
       for (std::size_t i = 0; i < bytes; ++i) shown += fmt::format("\\x{:02x}", static_cast<std::uint8_t>(text[i]));
       text.remove_prefix(bytes);
+    } else if (const auto hidden = hidden_character(text)) {
+      const auto code = static_cast<std::uint32_t>(*hidden);
+      shown += code > 0xFFFF ? fmt::format("\\U{:08x}", code) : fmt::format("\\u{:04x}", code);
+      text.remove_prefix(length);
     } else {
       shown += text.substr(0, length);
       text.remove_prefix(length);
