@@ -18,6 +18,8 @@ class ByteSource {
   virtual ~ByteSource() = default;
   // At least one byte, at most `into.size()`; 0 only at the end. Throws Error.
   [[nodiscard]] virtual std::size_t read(std::span<char> into) = 0;
+  // Passes over this number of bytes, or over those that are left; returns how many they were.
+  virtual std::uint64_t skip(std::uint64_t bytes);
 };
 
 class ByteSink {
@@ -32,13 +34,30 @@ class FileBytes final : public ByteSource {
   explicit FileBytes(const std::filesystem::path& path);
   FileBytes(const std::filesystem::path& path, std::uint64_t offset, std::uint64_t length);
   [[nodiscard]] std::size_t read(std::span<char> into) override;
+  std::uint64_t skip(std::uint64_t bytes) override;
   [[nodiscard]] std::uint64_t size_bytes() const noexcept { return end_; }  // of the file, when it was opened
   [[nodiscard]] int fd() const noexcept { return fd_.get(); }
+  [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
+  // Without moving: the bytes at an offset, fewer at the end.
+  [[nodiscard]] std::string at(std::uint64_t offset, std::uint64_t length) const;
 
  private:
   std::filesystem::path path_;
   Fd fd_;
   std::uint64_t at_ = 0, end_ = 0;
+};
+
+// A part of a file that its owner keeps open, and that outlives it.
+class FileSlice final : public ByteSource {
+ public:
+  FileSlice(const FileBytes& file, std::uint64_t offset,
+            std::uint64_t length);  // throws Error{content}: it ends before
+  [[nodiscard]] std::size_t read(std::span<char> into) override;
+  std::uint64_t skip(std::uint64_t bytes) override;
+
+ private:
+  const FileBytes& file_;
+  std::uint64_t at_, end_;
 };
 
 // A new file under a temporary name beside `path`, which finish() gives its name; without it the file is removed.

@@ -4,6 +4,7 @@ import gzip
 import io
 import lzma
 import pathlib
+import struct
 import tarfile
 import zipfile
 
@@ -62,6 +63,39 @@ def bomb(size):
     return out.getvalue()
 
 
+def listed(data):
+    """A zip's content, its list of members, and how many they are."""
+    end = data.rfind(b"PK\5\6")
+    count, size, at = struct.unpack("<HII", data[end + 10 : end + 20])
+    return data[:at], data[at : at + size], count
+
+
+def end_record(count, size, at, comment=b"", length=None):
+    return b"PK\5\6" + struct.pack("<HHHHIIH", 0, 0, count, count, size, at, len(comment) if length is None else length) + comment
+
+
+def two_zips(how):
+    """One archive with two lists of members, of which programs take one or the other."""
+    (content, shown, count), (other, meant, _) = listed(zipped(("a", b"good"))), listed(zipped(("b", b"evil")))
+    meant = meant[:42] + struct.pack("<I", len(content)) + meant[46:]  # moved behind `content`
+    body, at = content + other, len(content) + len(other)
+    if how == "comment":
+        inner = meant + end_record(1, len(meant), at + len(shown) + 22, length=7) + b"ZZ"
+        return body + shown + end_record(count, len(shown), at, inner)
+    if how == "both fit":
+        inner = meant + end_record(1, len(meant), at + len(shown) + 22)
+        return body + shown + end_record(count, len(shown), at, inner)
+    record = b"PK\6\6" + struct.pack("<QHHIIQQQQ", 44, 45, 45, 0, 0, 1, 1, len(meant), at + len(shown))
+    place = b"PK\6\7" + struct.pack("<IQI", 0, at + len(shown) + len(meant), 1)
+    return body + shown + meant + record + place + end_record(count, len(shown), at)
+
+
+def renamed(data, name, other, last):
+    """In the list (`last`), or in the header before the content."""
+    at = data.rfind(name) if last else data.find(name)
+    return data[:at] + other + data[at + len(name) :]
+
+
 LINK, HARD = tarfile.SYMTYPE, tarfile.LNKTYPE
 GOOD = tar(("f.bin", b"good"), ("d/g", b"also good"))
 HOSTILE = [
@@ -85,6 +119,12 @@ HOSTILE = [
     Case("a file that is a directory too", tar(("a", b"1"), ("a/b", b"2")), ["a"]),
     Case("zip with ..", zipped(("../evil", b"2")), ["../evil"]),
     Case("zip with an absolute name", zipped(("/tmp/evil", b"2")), ["/tmp/evil"]),
+    Case("zip with a list in its comment", two_zips("comment"), ["damaged"]),
+    Case("zip with two end records that fit", two_zips("both fit"), ["damaged", "two end records"]),
+    Case("zip64 beside plain numbers", two_zips("zip64"), ["damaged", "contradict"]),
+    Case("zip with another name in its list", renamed(zipped(("name", b"1")), b"name", b"evil", last=True), ["damaged", "another name"]),
+    Case("zip with another name before the content", renamed(zipped(("name", b"1")), b"name", b"evil", last=False), ["damaged"]),
+    Case("zip with a zero byte in a name", zipped(("x.npyAtxt", b"1")).replace(b"x.npyA", b"x.npy\0"), ["damaged", "zero byte"]),
     Case("cut", tar(("a", bytes(50_000)))[:20_000], ["cannot unpack"]),
     Case("cut, packed", gzip.compress(tar(("a", b"x" * 50_000)))[:-20], ["cannot unpack"]),
     Case("damaged, packed", bytes([*gzip.compress(GOOD)[:40], 0, 0, 0, *gzip.compress(GOOD)[43:]]), ["cannot unpack"]),

@@ -30,7 +30,7 @@ BELOW = {
     "manifest": {"base"},
     "store": {"base", "recipe", "manifest"},
     "hub": {"base", "manifest", "store"},
-    "fetch": {"base", "comm", "recipe", "manifest", "store", "hub"},
+    "fetch": {"base", "comm", "formats", "recipe", "manifest", "store", "hub"},
     "hdf5": {"base", "comm", "manifest"},
     "run": {"base", "comm", "metrics", "trackers", "record", "recipe", "manifest", "store"},
     "mpi": {"base", "comm"},
@@ -40,7 +40,7 @@ BELOW["builtin"] = {"base", "formats", "hdf5"}
 BELOW["companion"] = {"base", "comm", "hdf5", "run"}  # what the program does for the library
 BELOW["demo"] = {"base", "hdf5", "run"}  # of the program alone, for people who try it
 BELOW["settings"] = {"base", "recipe", "store"}
-BELOW["plugin"] = {"base", "fetch", "hdf5", "mpi", "serve"}  # no folder includes it: the program is linked with it
+BELOW["plugin"] = {"base", "fetch", "formats", "hdf5", "mpi", "serve"}  # no folder includes it: the program is linked with it
 BELOW["stage"] = BELOW["fetch"] | {"fetch", "hdf5", "run"}
 BELOW["session"] = BELOW["stage"] | {"stage", "mpi", "formats"}
 BELOW["harness"] = {"base", "metrics", "record", "recipe", "manifest", "store", "fetch", "run", "session"}
@@ -77,7 +77,7 @@ THIRD_PARTY = {
     r"xxhash\.h": {"src/base"},
     r"re2/.*": {"src/metrics", "src/index", "fetchers/command"},
     r"yaml\.h": {"src/run", "src/recipe"},
-    r"archive(_entry)?\.h": {"src/fetch"},
+    r"archive(_entry)?\.h": {"src/fetch", "src/formats"},
     r"microhttpd\.h": {"src/serve"},
     r"zlib\.h": {"src/formats"},
     r"zstd\.h": {"src/manifest", "src/store", "src/fetch"},

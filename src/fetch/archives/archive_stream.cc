@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include "fetch/remote_tar/remote_tar_header.h"
+#include "formats/zip_directory.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
 
@@ -22,6 +23,21 @@ namespace {
 
 constexpr std::size_t block_size = 1 << 20;
 constexpr std::uint64_t padding_max = 1ULL << 30;  // of what was packed: more is a bomb
+
+// The second byte of the flags of each name in UTF-8: in the directory, and in the header before the content. The names
+// in both are one.
+std::vector<std::uint64_t> marks_in(const ZipDirectory& directory) {
+  constexpr unsigned utf8 = 0x800;
+  std::vector<std::uint64_t> places;
+  directory.for_each([&](const ZipEntry& entry) {
+    static_cast<void>(directory.content_offset(entry.name, entry.method, entry.header_offset));
+    if ((entry.flags & utf8) == 0) return;
+    places.push_back(entry.entry_offset + 9);
+    places.push_back(entry.header_offset + 7);
+  });
+  std::ranges::sort(places);
+  return places;
+}
 
 bool is_padding(std::span<const std::byte> bytes) {
   return std::ranges::all_of(bytes, [](std::byte b) { return b == std::byte{0}; });
@@ -89,106 +105,6 @@ class ArchiveStream::CharacterSet {
   locale_t own_, before_ = nullptr;
 };
 
-// The end of a zip, which says where its directory is. What is malformed is left to libarchive.
-class ArchiveStream::ZipEnd {
- public:
-  ZipEnd(const ReadAt& read, std::uint64_t size) : read_(read), size_(size) { find(); }
-  [[nodiscard]] bool found() const { return end_ > 0; }
-  [[nodiscard]] std::uint64_t before() const { return base_; }  // bytes that stand before the zip, by its own count
-  [[nodiscard]] std::uint64_t after() const { return after_; }  // bytes that stand behind it and are no padding
-
-  // The second byte of the flags of each name in UTF-8: in the directory, and in the header before the content.
-  [[nodiscard]] std::vector<std::uint64_t> marks() const {
-    std::vector<std::uint64_t> places;
-    for (std::uint64_t at = base_ + directory_; at < end_;) {
-      const std::string header = bytes(at, 46);
-      if (header.size() < 46 || !header.starts_with("PK\1\2")) break;
-      const std::uint64_t name = number(header, 28, 2), extra = number(header, 30, 2), comment = number(header, 32, 2);
-      if ((number(header, 8, 2) & 0x800U) != 0) {
-        places.push_back(at + 9);
-        places.push_back(base_ + local_header(header, bytes(at + 46 + name, extra)) + 7);
-      }
-      at += 46 + name + extra + comment;
-    }
-    std::ranges::sort(places);
-    return places;
-  }
-
- private:
-  static constexpr std::size_t record_size = 22, comment_max = 65'535;
-  static constexpr std::uint64_t elsewhere = UINT32_MAX;  // the number stands in an extra field
-
-  static std::uint64_t number(std::string_view text, std::size_t at, std::size_t length) {
-    std::uint64_t value = 0;
-    for (std::size_t i = length; i > 0; --i) value = value << 8 | static_cast<unsigned char>(text[at + i - 1]);
-    return value;
-  }
-
-  // Sizes, where they are elsewhere too, stand before the place (APPNOTE 4.5.3).
-  static std::uint64_t local_header(std::string_view header, std::string_view extra) {
-    const std::uint64_t plain = number(header, 42, 4);
-    if (plain != elsewhere) return plain;
-    const std::size_t skip =
-        (number(header, 24, 4) == elsewhere ? 8 : 0) + (number(header, 20, 4) == elsewhere ? 8 : 0);
-    while (extra.size() >= 4) {
-      const std::size_t length = number(extra, 2, 2);
-      if (number(extra, 0, 2) == 1 && length >= skip + 8 && extra.size() >= 4 + length)
-        return number(extra, 4 + skip, 8);
-      extra.remove_prefix(std::min(extra.size(), 4 + length));
-    }
-    return plain;
-  }
-
-  [[nodiscard]] std::string bytes(std::uint64_t at, std::uint64_t length) const {
-    std::string text(length, '\0');
-    std::size_t have = 0;
-    while (have < text.size()) {
-      const std::size_t n = read_(at + have, std::as_writable_bytes(std::span(text)).subspan(have));
-      if (n == 0) break;
-      have += n;
-    }
-    text.resize(have);
-    return text;
-  }
-
-  void find() {
-    const std::uint64_t from = size_ - std::min<std::uint64_t>(size_, record_size + comment_max);
-    const std::string tail = bytes(from, size_ - from);
-    for (std::size_t i = tail.rfind("PK\5\6"); i != tail.npos; i = i == 0 ? tail.npos : tail.rfind("PK\5\6", i - 1)) {
-      if (tail.size() - i < record_size) continue;
-      const std::size_t end = i + record_size + number(tail, i + 20, 2);
-      if (end > tail.size()) continue;
-      const bool last = is_padding(std::as_bytes(std::span(tail)).subspan(end));
-      if (end_ > 0 && !last) continue;  // the one nearest to the end
-      after_ = last ? 0 : tail.size() - end;
-      take(from + i, std::string_view(tail).substr(i, record_size));
-      if (last) return;
-    }
-  }
-
-  void take(std::uint64_t at, std::string_view record) {
-    std::uint64_t length = number(record, 12, 4);
-    end_ = at;
-    directory_ = number(record, 16, 4);
-    base_ = 0;
-    const std::string locator = at >= 20 ? bytes(at - 20, 20) : "";
-    if (locator.starts_with("PK\6\7") && number(locator, 8, 8) < size_) {
-      const std::string large = bytes(number(locator, 8, 8), 56);
-      if (large.size() < 56 || !large.starts_with("PK\6\6")) return;
-      end_ = number(locator, 8, 8);
-      length = number(large, 40, 8);
-      directory_ = number(large, 48, 8);
-    }
-    if (length > end_ || directory_ > end_ - length) return;
-    base_ = end_ - length - directory_;
-    if (!bytes(base_ + directory_, 4).starts_with("PK\1\2")) base_ = 0;  // something stands behind the directory
-  }
-
-  const ReadAt& read_;
-  const std::uint64_t size_;
-  std::uint64_t end_ = 0, directory_ = 0, base_ = 0, after_ = 0;
-};
-
 void ArchiveStream::Free::operator()(archive* a) const noexcept { archive_read_free(a); }
 
 ArchiveStream::ArchiveStream(const std::string& name, const ReadAt& read)
@@ -216,15 +132,19 @@ ArchiveStream::ArchiveStream(const std::string& name, const ReadAt& read)
 ArchiveStream::~ArchiveStream() = default;
 
 // A zip's directory stands at its end. Members before it may be deleted ones; their headers lack symlinks and modes.
+// One that Python or others would read otherwise is refused: what is unpacked here is what they would have unpacked.
 void ArchiveStream::open_zip() {
   constexpr std::uint64_t marker_size = 4;  // "PK00" or "PK\7\8", of a zip that was to be split
-  const ZipEnd end(read_, drain());
-  if (end.found() && end.before() > marker_size)
-    refuse(fmt::format("begins with {} bytes that its directory does not know: another zip, it seems, joined to it",
-                       end.before()));
-  if (end.after() > 0)
-    refuse(fmt::format("holds {} bytes behind its end, which its directory does not know", end.after()));
-  if (end.found()) marks_ = end.marks();
+  const std::uint64_t size = drain();
+  const auto directory = ZipDirectory::find(read_, size, name_);
+  if (directory) {
+    if (directory->before() > marker_size)
+      refuse(fmt::format("begins with {} bytes that its directory does not know: another zip, it seems, joined to it",
+                         directory->before()));
+    if (directory->behind() > 0)
+      refuse(fmt::format("holds {} bytes behind its end, which its directory does not know", directory->behind()));
+    marks_ = marks_in(*directory);
+  }
   archive_.reset(archive_read_new());
   archive_read_support_format_zip_seekable(archive_.get());
   archive_read_set_seek_callback(archive_.get(), Callbacks::seek);

@@ -45,7 +45,6 @@ class ArchiveStream {
   using Handle = std::unique_ptr<archive, Free>;
   struct Callbacks;  // what libarchive calls
   class CharacterSet;
-  class ZipEnd;
 
   void open_zip();
   void open_packed();
