@@ -15,7 +15,7 @@
 #include "base/hash.h"
 #include "base/wording.h"
 #include "base/working_directory.h"
-#include "formats/pickle.h"
+#include "formats/find_code.h"
 #include "formats/zip.h"
 #include "harness/consent.h"
 #include "recipe/parse.h"

@@ -1,10 +1,14 @@
+#include "formats/find_code.h"
+
 #include <algorithm>
 #include <array>
+#include <optional>
 
 #include "base/text.h"
-#include "formats/gzip.h"
+#include "formats/keras.h"
 #include "formats/npy.h"
-#include "formats/pickle.h"
+#include "formats/packing.h"
+#include "formats/tar_members.h"
 #include "formats/zip.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
@@ -12,145 +16,210 @@
 namespace sabath {
 namespace {
 
-constexpr std::uint64_t config_bytes_max = 64 << 20;
-constexpr std::array<std::string_view, 8> pickle_endings{".pkl", ".pickle", ".pk",   ".joblib",
-                                                         ".pth", ".pt",     ".ckpt", ".p"};
-constexpr std::array<std::string_view, 3> packed_endings{"", ".gz", ".z"};
+constexpr std::size_t code_look_bytes = 4 << 10;
+constexpr std::size_t code_tar_members_max = 8;  // torch's old archives have four
+constexpr std::array<std::string_view, 12> pickle_endings{
+    ".pkl", ".pickle", ".pk", ".joblib", ".pth", ".pt", ".ckpt", ".p", ".pckl", ".pklz", ".dill", ".cloudpickle"};
+constexpr std::array<std::string_view, 9> packed_endings{"",      ".gz",  ".z",   ".bz2", ".xz",
+                                                         ".lzma", ".zst", ".lz4", ".tar"};
+// Formats that hold no code: a pickle under such a name is told apart.
+constexpr std::array<std::string_view, 22> innocent_endings{
+    ".safetensors", ".onnx", ".h5",  ".hdf5", ".nc",  ".json", ".jsonl", ".csv", ".tsv", ".txt",      ".md",
+    ".yaml",        ".yml",  ".xml", ".html", ".png", ".jpg",  ".jpeg",  ".gif", ".tif", ".tfrecord", ".gguf"};
 
-bool ends_as_pickle(const std::filesystem::path& file) {
-  const std::string name = to_lower(file.filename().string());
-  return std::ranges::any_of(pickle_endings, [&](std::string_view ending) {
-    return std::ranges::any_of(packed_endings, [&](std::string_view packed) {
-      return name.ends_with(std::string(ending) + std::string(packed));
-    });
-  });
+bool ends_with_any(std::string_view name, std::span<const std::string_view> endings) {
+  return std::ranges::any_of(endings, [&](std::string_view ending) { return name.ends_with(ending); });
 }
+
+// What a name, in lower case, says of the bytes.
+struct NamedAs {
+  explicit NamedAs(std::string_view name) : joblib(name.find(".joblib") != name.npos) {
+    std::string_view bare = name;
+    for (const std::string_view packed : packed_endings) {
+      if (!packed.empty() && name.ends_with(packed)) bare = name.substr(0, name.size() - packed.size());
+    }
+    pickle = ends_with_any(bare, pickle_endings);
+    innocent = ends_with_any(bare, innocent_endings);
+    // Their loaders ask zipfile, which looks at the end of the file alone.
+    zip = name.ends_with(".keras") || name.ends_with(".zip");
+  }
+  bool pickle = false, joblib = false, innocent = false, zip = false;
+};
 
 // PROTO of protocols 2 to 5, which their pickles begin with.
 bool has_pickle_mark(std::string_view begin) {
   return begin.size() >= 2 && begin[0] == '\x80' && begin[1] >= 2 && begin[1] <= 5;
 }
 
-// RFC 1950, 2.2: joblib packs so.
-bool is_zlib(std::string_view begin) {
-  const auto byte = [&](std::size_t at) { return static_cast<unsigned char>(begin[at]); };
-  return begin.size() >= 2 && byte(0) == 0x78 && (byte(0) * 256 + byte(1)) % 31 == 0;
-}
-
-bool has_packed_mark(std::string_view begin) {
-  return begin.starts_with("BZh") ||
-         begin.starts_with(
-             "\xfd"
-             "7zXZ") ||
-         begin.starts_with("\x04\x22\x4d\x18");
-}
-
 // Bytes that were read to look at them, then the others.
 class Rejoined final : public ByteSource {
  public:
-  Rejoined(std::string begin, ByteSource& rest) : begin_(std::move(begin)), rest_(rest) {}
+  Rejoined(std::string_view begin, ByteSource& rest) : begin_(begin), rest_(rest) {}
   std::size_t read(std::span<char> into) override {
-    if (at_ == begin_.size()) return rest_.read(into);
-    const std::size_t piece = begin_.copy(into.data(), into.size(), at_);
-    at_ += piece;
+    if (begin_.empty()) return rest_.read(into);
+    const std::size_t piece = begin_.copy(into.data(), into.size());
+    begin_.remove_prefix(piece);
     return piece;
+  }
+  std::uint64_t skip(std::uint64_t bytes) override {
+    const std::uint64_t piece = std::min<std::uint64_t>(bytes, begin_.size());
+    begin_.remove_prefix(static_cast<std::size_t>(piece));
+    return piece == bytes ? piece : piece + rest_.skip(bytes - piece);
   }
 
  private:
-  std::string begin_;
+  std::string_view begin_;
   ByteSource& rest_;
-  std::size_t at_ = 0;
 };
 
-std::optional<PickleFacts> objects_of(ByteSource& source, std::string_view name,
-                                      const std::function<void()>& progress) {
-  std::string begin(npy_header_bytes_max, '\0');
+std::string read_begin(ByteSource& source, std::uint64_t bytes_max = code_look_bytes) {
+  std::string begin(static_cast<std::size_t>(std::min<std::uint64_t>(bytes_max, code_look_bytes)), '\0');
   begin.resize(read_full(source, begin));
-  const Npy array = parse_npy_header(begin, name);
-  if (!array.objects) return std::nullopt;
-  Rejoined data(begin.substr(array.data_offset), source);
-  return walk_pickle(data, progress);
+  return begin;
 }
 
-// A Lambda layer holds marshalled bytecode; `config` is searched as text, as the file's own reader is not asked.
-std::optional<PickleFacts> lambda_of(ByteSource& source, std::uint64_t bytes) {
-  PickleFacts facts;
-  if (bytes > config_bytes_max) facts.trouble = "it is too long to be looked into";
-  std::string config(std::min(bytes, config_bytes_max), '\0');
-  config.resize(read_full(source, config));
-  std::erase_if(config, [](char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; });
-  const bool lambda =
-      config.find(R"("class_name":"Lambda")") != std::string::npos || config.find("__lambda__") != std::string::npos;
-  if (lambda) facts.imports = {"keras.layers.Lambda"};
-  facts.executes = facts.calls = lambda;
-  facts.bytes = config.size();
-  return lambda || !facts.complete() ? std::optional(facts) : std::nullopt;
-}
+class CodeFinder {
+ public:
+  CodeFinder(const std::filesystem::path& file, const std::function<void()>& on_progress)
+      : file_(file),
+        shown_(printable(file.native(), 4096)),
+        on_progress_(on_progress),
+        name_(to_lower(file.filename().string())),
+        named_(name_) {}
 
-std::vector<CodeInFile> in_archive(const std::filesystem::path& file, const std::function<void()>& progress) {
-  std::vector<CodeInFile> found;
-  const ZipArchive archive(file);
-  for (const ZipMember& member : archive.members()) {
-    const std::string name = to_lower(member.name);
-    const std::string where = printable(member.name);
-    const auto add = [&](std::string_view form, std::optional<PickleFacts> facts) {
-      if (facts) found.push_back({std::string(form), where, std::move(*facts)});
-    };
-    if (name.ends_with(".pkl") || name.ends_with(".pickle")) {
-      add("torch", walk_pickle(*archive.open(member), progress));
-    } else if (name.ends_with(".npy")) {
-      add("npz", objects_of(*archive.open(member), where, progress));
-    } else if (name == "config.json") {
-      add("keras", lambda_of(*archive.open(member), member.bytes));
+  // As each loader would take it: a file may be several things at once.
+  std::vector<CodeInFile> find() {
+    FileBytes source(file_);
+    on_progress_();
+    const std::string begin = read_begin(source, source.size_bytes());
+    const bool zip = is_zip(begin) || (named_.zip && ends_as_zip(source));
+    const Packing packing = packing_of(begin);
+    if (zip) look_into_zip();
+    if (packing != Packing::none) look_into_packed(packing);
+    const bool bare = !zip && packing == Packing::none;
+    if (is_tar(begin)) {
+      FileBytes whole(file_);
+      look_into_tar(whole, code_tar_members_max);
+    }
+    look_into(begin, source, bare ? named_ : NamedAs(""), "", pickle_form());
+    return std::move(found_);
+  }
+
+ private:
+  void add(std::string_view form, const std::string& where, PickleFacts facts, bool hidden) {
+    found_.push_back({std::string(form), printable(where), std::move(facts), hidden});
+  }
+
+  [[nodiscard]] std::string_view pickle_form() const { return named_.joblib ? "joblib" : "pickle"; }
+
+  // Bytes as they are: an array, or what may be a pickle; `where`: of which member.
+  void look_into(std::string_view begin, ByteSource& rest, const NamedAs& named, const std::string& where,
+                 std::string_view pickle_form) {
+    Rejoined whole(begin, rest);
+    if (is_npy(begin)) return look_into_array(begin, whole, named, where);
+    const bool certain = named.pickle || has_pickle_mark(begin);
+    if (!certain && !may_begin_pickle(begin)) return;
+    PickleFacts facts = walk_pickle(whole, certain ? PickleClaim::certain : PickleClaim::none, on_progress_);
+    if (certain || facts.executes || !facts.complete())
+      add(pickle_form, where, std::move(facts), named.innocent || named_.innocent);
+  }
+
+  // Of objects it is a pickle behind a header.
+  void look_into_array(std::string_view begin, ByteSource& whole, const NamedAs& named, const std::string& where) {
+    std::string head(npy_header_bytes(begin), '\0');
+    head.resize(read_full(whole, head));
+    const Npy array = parse_npy_header(head, where.empty() ? file_.native() : where);
+    if (!array.objects) return;
+    PickleFacts facts = walk_pickle(whole, PickleClaim::certain, on_progress_);
+    add(where.empty() ? "npy" : "npz", where, std::move(facts), named.innocent || named_.innocent);
+  }
+
+  void look_into_tar(ByteSource& whole, std::size_t members_max) {
+    for_each_tar_member(whole, members_max, [&](const std::string& name, ByteSource& content) {
+      on_progress_();
+      const std::string begin = read_begin(content);
+      look_into(begin, content, NamedAs(to_lower(name)), name, "pickle");
+    });
+  }
+
+  void look_into_packed(Packing packing) {
+    std::string begin;
+    try {
+      FileBytes packed(file_);
+      const std::unique_ptr<ByteSource> unpacked = make_unpacked(packed, packing, shown_);
+      begin = read_begin(*unpacked);
+      if (begin.empty()) return;
+      look_into(begin, *unpacked, named_, "", pickle_form());
+    } catch (const Error& error) {
+      // Texts, too, begin with zlib's mark. Python would get none of these bytes either.
+      const FailureKind kind = error.failure().kind;
+      const bool damaged = kind == FailureKind::invalid || kind == FailureKind::content;
+      if (damaged && begin.empty() && packing == Packing::zlib && !named_.pickle) return;
+      throw;
+    }
+    if (!is_tar(begin)) return;
+    FileBytes packed(file_);
+    const std::unique_ptr<ByteSource> unpacked = make_unpacked(packed, packing, shown_);
+    look_into_tar(*unpacked, 1);  // pandas reads the only member
+  }
+
+  void look_into_zip() {
+    const ZipArchive archive(file_);
+    for (const ZipMember& member : archive.members()) {
+      on_progress_();
+      const NamedAs named(to_lower(member.name));
+      const bool encrypted = (member.flags & 1U) != 0;  // no loader has the password
+      if ((member.bytes == 0 || encrypted) && !named.pickle) continue;
+      if (member.method != 0 && member.method != 8) {
+        look_at_method(member, named);
+        continue;
+      }
+      const std::unique_ptr<ByteSource> content = archive.open(member);
+      if (member.name == keras_config_name) {
+        look_into_keras(*content, member);
+        continue;
+      }
+      const std::string begin = read_begin(*content, member.bytes);
+      const bool of_torch = member.name.ends_with(".pkl") || member.name.ends_with(".pickle");
+      look_into(begin, *content, named, member.name, of_torch ? "torch" : "pickle");
     }
   }
-  return found;
-}
 
-// What a stream holds whose packing has been taken off: nothing, unless it is a pickle.
-std::vector<CodeInFile> in_stream(ByteSource& source, std::string_view form, bool sure,
-                                  const std::function<void()>& progress) {
-  std::string begin(2, '\0');
-  begin.resize(read_full(source, begin));
-  if (!sure && !has_pickle_mark(begin)) return {};
-  Rejoined whole(begin, source);
-  return {{std::string(form), "", walk_pickle(whole, progress)}};
-}
+  // Packed by a method that zip.h does not know. Of those that Python knows it is told; others no loader reads.
+  void look_at_method(const ZipMember& member, const NamedAs& named) {
+    constexpr std::array<unsigned, 3> of_python{12, 14, 93};  // bzip2, lzma, zstd
+    if (!named.pickle && std::ranges::find(of_python, member.method) == of_python.end()) return;
+    PickleFacts facts;
+    facts.trouble = "it is packed in a way that is not looked into";
+    add("pickle", member.name, std::move(facts), false);
+  }
+
+  void look_into_keras(ByteSource& content, const ZipMember& member) {
+    PickleFacts facts;
+    if (member.bytes > keras_config_bytes_max) {
+      facts.trouble = "it is too long to be looked into";
+    } else {
+      std::string config(static_cast<std::size_t>(member.bytes), '\0');
+      config.resize(read_full(content, config));
+      facts.bytes = config.size();
+      facts.imports = keras_code(config, shown_ + ":" + member.name);
+      facts.executes = facts.calls = !facts.imports.empty();
+    }
+    if (facts.executes || !facts.complete()) add("keras", member.name, std::move(facts), named_.innocent);
+  }
+
+  std::filesystem::path file_;
+  std::string shown_;
+  const std::function<void()>& on_progress_;
+  std::string name_;
+  NamedAs named_;
+  std::vector<CodeInFile> found_;
+};
 
 }  // namespace
 
-bool may_hold_code(const std::filesystem::path& file) {
-  const std::string begin = first_bytes(file, 8);
-  return has_pickle_mark(begin) || is_npy(begin) || is_zip(begin) || ends_as_pickle(file);
-}
-
 std::vector<CodeInFile> find_code(const std::filesystem::path& file, const std::function<void()>& on_progress) {
-  const std::string begin = first_bytes(file, 8);
-  if (is_zip(begin)) return in_archive(file, on_progress);
-  FileBytes source(file);
-  if (is_npy(begin)) {
-    auto facts = objects_of(source, file.native(), on_progress);
-    return facts ? std::vector<CodeInFile>{{"npy", "", std::move(*facts)}} : std::vector<CodeInFile>{};
-  }
-  const bool named = ends_as_pickle(file);
-  const bool joblib = to_lower(file.filename().string()).find(".joblib") != std::string::npos;
-  const std::string_view form = joblib ? "joblib" : "pickle";
-  if (!named && !has_pickle_mark(begin)) return {};
-  if (is_gzip(begin)) {
-    InflateSource unpacked(source, InflateSource::Form::gzip, printable(file.native(), 4096));
-    return in_stream(unpacked, form, true, on_progress);
-  }
-  if (is_zlib(begin)) {
-    InflateSource unpacked(source, InflateSource::Form::zlib, printable(file.native(), 4096));
-    return in_stream(unpacked, form, true, on_progress);
-  }
-  if (has_packed_mark(begin)) {
-    CodeInFile code{std::string(form), "", {}};
-    code.facts.executes = true;
-    code.facts.trouble = "it is packed in a way that is not looked into";
-    return {code};
-  }
-  return in_stream(source, form, named, on_progress);
+  return CodeFinder(file, on_progress).find();
 }
 
 }  // namespace sabath

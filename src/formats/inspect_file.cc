@@ -5,10 +5,10 @@
 #include <algorithm>
 
 #include "formats/crc32c.h"
+#include "formats/find_code.h"
 #include "formats/gzip.h"
 #include "formats/npy.h"
 #include "formats/onnx.h"
-#include "formats/pickle.h"
 #include "formats/protobuf.h"
 #include "formats/safetensors.h"
 #include "formats/tfrecord.h"
@@ -42,9 +42,11 @@ void take_archive(InspectRecord& record, const std::filesystem::path& file) {
   const ZipArchive archive(file);
   record.format = "zip";
   for (const ZipMember& member : archive.members()) {
-    if (!member.name.ends_with(".npy")) continue;
+    std::string begin(std::min<std::uint64_t>(look_bytes, member.bytes), '\0');
+    begin.resize(read_full(*archive.open(member), begin));
+    if (!is_npy(begin)) continue;  // NumPy, too, goes by the first bytes
     record.format = "npz";
-    std::string begin(std::min<std::uint64_t>(npy_header_bytes_max, member.bytes), '\0');
+    begin.resize(std::min<std::uint64_t>(npy_header_bytes(begin), member.bytes));
     begin.resize(read_full(*archive.open(member), begin));
     const Npy npy = parse_npy_header(begin, file.native() + ":" + member.name);
     if (!npy.objects && npy.data_offset + npy.data_bytes != member.bytes) {
@@ -53,7 +55,9 @@ void take_archive(InspectRecord& record, const std::filesystem::path& file) {
                               printable(file.native(), 4096), printable(member.name), npy.data_bytes,
                               member.bytes - npy.data_offset));
     }
-    add_array(record, array_of(npy, std::string_view(member.name).substr(0, member.name.size() - 4)));
+    std::string_view name = member.name;
+    if (name.ends_with(".npy")) name.remove_suffix(4);
+    add_array(record, array_of(npy, name));
   }
 }
 
@@ -117,7 +121,6 @@ void take_onnx(InspectRecord& record, const std::filesystem::path& file, const P
 }
 
 void take_code(InspectRecord& record, const std::filesystem::path& file, const Progress& progress) {
-  if (!may_hold_code(file)) return;
   for (CodeInFile& code : find_code(file, progress)) {
     if (record.format == "unknown") record.format = code.form;
     PickleFacts& facts = code.facts;

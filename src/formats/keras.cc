@@ -7,11 +7,13 @@
 #include "base/json_reader.h"
 #include "formats/bytes.h"
 #include "formats/zip.h"
+#include "sabath/path.h"
 
 namespace sabath {
 namespace {
 
 constexpr unsigned keras_depth_max = 64;  // of the JSON; a model inside a model takes four levels
+constexpr unsigned code_depth_max = 256;  // deeper ones cannot be looked into
 constexpr std::size_t layers_max = 100'000, inputs_max = 100, shape_axes_max = 64;
 
 const JsonValue* member_of(const JsonValue* value, std::string_view key) {
@@ -69,6 +71,42 @@ class Layers {
   std::size_t seen_ = 0;
 };
 
+bool is_of_keras(std::string_view module) {
+  for (const std::string_view package : {"keras", "tf_keras", "keras_hub", "keras_nlp", "keras_cv", "keras_core"}) {
+    if (module == package || (module.starts_with(package) && module[package.size()] == '.')) return true;
+  }
+  return module.empty();
+}
+
+// Functions of Python's own that run what they are given; Keras looks names like "relu" up there, too.
+bool is_builtin_that_runs(std::string_view name) {
+  for (const std::string_view one : {"eval", "exec", "compile", "open", "__import__", "getattr", "setattr",
+                                     "breakpoint", "input", "globals", "vars", "map", "filter"}) {
+    if (name == one) return true;
+  }
+  return false;
+}
+
+// A serialized object of Keras: {"module": ..., "class_name": ..., "config": ...}. A function's name is its config.
+void add_code_of(const JsonValue& object, std::set<std::string>& names) {
+  const std::string kind = text_in(&object, "class_name"), module = text_in(&object, "module");
+  if (kind == "Lambda" || kind == "__lambda__") names.insert("keras.layers.Lambda");
+  const std::string function = kind == "function" ? text_in(&object, "config") : "";
+  const std::string& name = function.empty() ? kind : function;
+  if (kind.empty() || is_of_keras(module) || (module == "builtins" && !is_builtin_that_runs(name))) return;
+  names.insert(printable(module + "." + name));
+}
+
+// Its depth is bounded by the reader.
+void add_code(const JsonValue& value, std::set<std::string>& names) {
+  if (const auto* const list = value.get<JsonValue::Array>()) {
+    for (const JsonValue& each : *list) add_code(each, names);
+  } else if (const auto* const object = value.get<JsonValue::Object>()) {
+    add_code_of(value, names);
+    for (const JsonMember& member : *object) add_code(member.value, names);
+  }
+}
+
 std::string whole_member(const ZipArchive& archive, const ZipMember& member) {
   std::string text(member.bytes, '\0');
   text.resize(read_full(*archive.open(member), text));
@@ -90,9 +128,16 @@ KerasModel parse_keras(std::string_view config, std::string_view metadata, std::
   return model;
 }
 
+std::vector<std::string> keras_code(std::string_view config, std::string_view file) {
+  const JsonValue described = parse_json(config, file, {keras_config_bytes_max, code_depth_max, 10'000'000});
+  std::set<std::string> names;
+  add_code(described, names);
+  return {names.begin(), names.end()};
+}
+
 std::optional<KerasModel> try_read_keras(const std::filesystem::path& file) {
   const ZipArchive archive(file);
-  const ZipMember* const config = archive.find("config.json");
+  const ZipMember* const config = archive.find(keras_config_name);
   if (config == nullptr || config->bytes > keras_config_bytes_max) return std::nullopt;
   const ZipMember* const metadata = archive.find("metadata.json");
   const bool has_metadata = metadata != nullptr && metadata->bytes <= keras_metadata_bytes_max;

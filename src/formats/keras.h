@@ -21,9 +21,13 @@ struct KerasModel {
 };
 
 inline constexpr std::size_t keras_config_bytes_max = 16 << 20, keras_metadata_bytes_max = 64 << 10;
+inline constexpr std::string_view keras_config_name = "config.json";
 
 // `config` and `metadata`: the texts of the two members; `metadata` may be empty.
 [[nodiscard]] KerasModel parse_keras(std::string_view config, std::string_view metadata, std::string_view file);
+// What loading a model of this config runs, by name, each once, sorted: "keras.layers.Lambda", whose bytecode it holds,
+// and functions and classes of modules that are none of Keras. Empty: layers of Keras only.
+[[nodiscard]] std::vector<std::string> keras_code(std::string_view config, std::string_view file);
 // nullopt: an archive without a config.json, or with one that is too long.
 [[nodiscard]] std::optional<KerasModel> try_read_keras(const std::filesystem::path& file);
 

@@ -151,6 +151,14 @@ float number_of(char kind, int bytes, std::uint64_t bits) {
 
 bool is_npy(std::string_view first_bytes) { return first_bytes.starts_with(magic); }
 
+std::size_t npy_header_bytes(std::string_view begin) {
+  const std::size_t length_at = magic.size() + 2;
+  const std::size_t length_bytes = begin.size() > magic.size() && begin[magic.size()] == 1 ? 2 : 4;
+  if (begin.size() < length_at + length_bytes) return npy_header_bytes_max;
+  const std::uint64_t length = little_endian(begin.substr(length_at, length_bytes), static_cast<int>(length_bytes));
+  return static_cast<std::size_t>(std::min<std::uint64_t>(npy_header_bytes_max, length_at + length_bytes + length));
+}
+
 Npy parse_npy_header(std::string_view begin, std::string_view name) {
   Npy array;
   if (!is_npy(begin)) refuse_npy(name, "it does not begin as an .npy file does");

@@ -27,7 +27,9 @@ struct Npy {
 inline constexpr std::size_t npy_header_bytes_max = 1 << 20;  // NumPy itself reads 10,000 at most unless it is told
 
 [[nodiscard]] bool is_npy(std::string_view first_bytes);
-// `begin`: the file's first bytes, of which npy_header_bytes_max are enough. `name` is for messages.
+// How many of a file's bytes parse_npy_header() needs, by the first 12; at most npy_header_bytes_max.
+[[nodiscard]] std::size_t npy_header_bytes(std::string_view begin);
+// `begin`: the file's first bytes, of which npy_header_bytes() are enough. `name` is for messages.
 [[nodiscard]] Npy parse_npy_header(std::string_view begin, std::string_view name);
 // Checks, too, that the data are there. What stands behind them is an error.
 [[nodiscard]] Npy read_npy_header(const std::filesystem::path& file);

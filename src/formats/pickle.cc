@@ -8,9 +8,9 @@
 #include <system_error>
 #include <unordered_map>
 
+#include "base/text.h"
+#include "formats/pickle_bytes.h"
 #include "formats/pickle_opcodes.h"
-#include "formats/protobuf.h"
-#include "sabath/error.h"
 #include "sabath/path.h"
 
 namespace sabath {
@@ -19,114 +19,62 @@ namespace {
 using pickle::Effect;
 using pickle::Operand;
 
-constexpr std::size_t stack_max = 4'000'000, memo_max = 4'000'000, line_bytes_max = 1 << 20, names_max = 1000;
-constexpr std::size_t text_kept_max = 1024, texts_max = 1'000'000;
+constexpr std::size_t stack_max = 4'000'000, memo_max = 4'000'000, names_max = 1000, texts_max = 1'000'000;
 constexpr std::uint64_t pickles_max = 10'000;
 
-// The walk ends here: why, in words.
-struct Trouble {
-  std::string why;
+// What one pickle does, or all of a file.
+struct PickleDeeds {
+  std::set<std::string> names;  // at most names_max
+  bool imports = false, calls = false, persistent_ids = false;
+
+  void import_name(std::string name) {
+    imports = true;
+    if (names.size() < names_max) names.insert(std::move(name));
+  }
+  void add(const PickleDeeds& other) {
+    for (const std::string& name : other.names) import_name(name);
+    imports = imports || other.imports;
+    calls = calls || other.calls;
+    persistent_ids = persistent_ids || other.persistent_ids;
+  }
 };
 
-// A buffered reader of the operands.
-class PickleBytes {
- public:
-  PickleBytes(ByteSource& source, const std::function<void()>& on_progress)
-      : source_(source), on_progress_(on_progress), buffer_(64 << 10, '\0') {}
+// What a module of a file system can be called. Python would look for any, and find none.
+bool is_import_name(std::string_view text) {
+  return !text.empty() && std::ranges::all_of(text, [](unsigned char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.' ||
+           c >= 0x80;
+  });
+}
 
-  [[nodiscard]] bool at_end() { return used_ == filled_ && !refill(); }
-  [[nodiscard]] std::uint64_t offset() const { return before_ + used_; }
+// As int() reads a line: blanks around it, a sign, underscores between digits; C's machine stops at a zero byte.
+std::string_view int_text(std::string_view line) { return trim(line.substr(0, line.find('\0'))); }
 
-  unsigned char byte() {
-    if (at_end()) throw Trouble{"it ends early"};
-    return static_cast<unsigned char>(buffer_[used_++]);
-  }
-  std::uint64_t number(int bytes) {
-    std::string text;
-    for (int i = 0; i < bytes; ++i) text += static_cast<char>(byte());
-    return little_endian(text, bytes);
-  }
-  // Without its line break.
-  std::string line() {
-    std::string text;
-    for (char c = 0; (c = static_cast<char>(byte())) != '\n'; text += c) {
-      if (text.size() == line_bytes_max) throw Trouble{"a line is too long"};
-    }
-    return text;
-  }
-  // The first text_kept_max of `length` bytes; whether that is all.
-  bool take(std::uint64_t length, std::string& text) {
-    const bool whole = length <= text_kept_max;
-    while (length > 0) {
-      if (at_end()) throw Trouble{"it ends early"};
-      const auto piece = static_cast<std::size_t>(std::min<std::uint64_t>(length, filled_ - used_));
-      if (whole) text.append(buffer_, used_, piece);
-      used_ += piece;
-      length -= piece;
-    }
-    return whole;
-  }
+bool has_only(std::string_view text, std::string_view characters) {
+  return text.find_first_not_of(characters) == text.npos;
+}
 
- private:
-  bool refill() {
-    on_progress_();
-    before_ += filled_;
-    used_ = 0;
-    filled_ = source_.read(buffer_);
-    return filled_ > 0;
-  }
-
-  ByteSource& source_;
-  const std::function<void()>& on_progress_;
-  std::string buffer_;
-  std::size_t used_ = 0, filled_ = 0;
-  std::uint64_t before_ = 0;
-};
-
-// The names that are imported, of all pickles of a file.
-class Imports {
- public:
-  // `doubtful`: bytes behind a pickle that may be none; only what looks like a name counts.
-  void add(std::string_view module, std::string_view name, bool doubtful) {
-    if (doubtful && !(is_name(module) && is_name(name))) return;
-    if (names_.size() < names_max) names_.insert(printable(fmt::format("{}.{}", module, name)));
-    any_ = true;
-  }
-  void add_unknown() {
-    names_.insert("?");
-    any_ = true;
-  }
-  [[nodiscard]] bool any() const { return any_; }
-  [[nodiscard]] std::vector<std::string> take() const { return {names_.begin(), names_.end()}; }
-
- private:
-  static bool is_name(std::string_view text) {
-    return !text.empty() && std::ranges::all_of(text, [](unsigned char c) {
-      return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.';
-    });
-  }
-  std::set<std::string> names_;
-  bool any_ = false;
-};
-
+// One pickle. With PickleClaim::none it stops where Python does for the values that it knows; else it goes on as far as
+// it can, because other machines than Python's may resolve what theirs does not.
 class PickleMachine {
  public:
-  PickleMachine(PickleBytes& bytes, Imports& imports, PickleFacts& facts, bool doubtful)
-      : bytes_(bytes), imports_(imports), facts_(facts), doubtful_(doubtful) {}
+  PickleMachine(PickleBytes& bytes, bool strict, int& protocol) : bytes_(bytes), strict_(strict), protocol_(protocol) {}
 
   void run() {
     for (;;) {
       const pickle::Opcode& code = pickle::opcodes[last_ = bytes_.byte()];
-      if (code.effect == Effect::unknown) throw Trouble{fmt::format("byte 0x{:02x} is no opcode", last_)};
+      if (code.effect == Effect::unknown) throw PickleTrouble{fmt::format("byte 0x{:02x} is no opcode", last_)};
       take_operand(code.operand);
-      if (code.effect == Effect::stop) return;
+      if (code.effect == Effect::stop) return static_cast<void>(pop());
       act(code.effect);
     }
   }
+  [[nodiscard]] const PickleDeeds& deeds() const { return deeds_; }
 
  private:
-  using Value = std::uint32_t;  // 0: a value that is no text, 1: a mark, 2 + i: texts_[i]
-  static constexpr Value other = 0, mark = 1, first_text = 2;
+  using Value = std::uint32_t;
+  // A number, list, ...; a mark; what was imported, or made by a call; a text that is not kept; from here on texts_.
+  static constexpr Value plain = 0, mark = 1, object = 2, some_text = 3, first_text = 4;
 
   void take_operand(Operand operand) {
     text_.clear();
@@ -142,10 +90,11 @@ class PickleMachine {
         number_ = bytes_.number(1 << (static_cast<int>(operand) - static_cast<int>(Operand::bytes1)));
         return;
       case Operand::lines:
-        module_ = bytes_.line();
-        [[fallthrough]];
+        known_ = bytes_.line(module_, true);
+        known_ = bytes_.line(text_, true) && known_;
+        return;
       case Operand::line:
-        text_ = bytes_.line();
+        known_ = bytes_.line(text_, false);
         return;
       case Operand::counted1:
         known_ = bytes_.take(bytes_.number(1), text_);
@@ -159,77 +108,130 @@ class PickleMachine {
     }
   }
 
+  [[noreturn]] static void underflow() { throw PickleTrouble{"it takes more from the stack than there is"}; }
+  [[nodiscard]] bool empty() const { return stack_.empty() || stack_.back() == mark; }  // above the last mark
+  Value& top() {
+    if (empty()) underflow();
+    return stack_.back();
+  }
   void push(Value value) {
-    if (stack_.size() == stack_max) throw Trouble{"its stack is too high"};
+    if (stack_.size() == stack_max) throw PickleTrouble{"its stack is too high", false};
     stack_.push_back(value);
   }
   Value pop() {
-    if (stack_.empty()) throw Trouble{"it takes more from the stack than there is"};
-    const Value value = stack_.back();
+    const Value value = top();
     stack_.pop_back();
     return value;
   }
-  void pop_to_mark() {
-    while (pop() != mark) continue;
+  // The lowest value above the mark; the mark itself, if there is none.
+  Value pop_to_mark() {
+    Value lowest = mark;
+    for (; !empty(); stack_.pop_back()) lowest = stack_.back();
+    if (stack_.empty()) underflow();
+    stack_.pop_back();
+    return lowest;
   }
   void replace(int count) {
     for (; count > 0; --count) static_cast<void>(pop());
-    push(other);
+    push(plain);
+  }
+
+  // A number as text. What int() or float() refuses ends the load.
+  void push_number() {
+    if (last_ == 'F' || last_ == 'I' || last_ == 'L') {
+      const std::string_view allowed = last_ == 'F' ? "0123456789.+-_eEinfatyINFATY" : "0123456789abcdefABCDEFxXoOL_+-";
+      if (known_ && !has_only(int_text(text_), allowed)) throw PickleTrouble{"a number of it is none"};
+    }
+    push(plain);
   }
 
   // STRING has quotes around it; another text is as it stands.
   void push_text() {
-    if (last_ == 'S' && text_.size() >= 2) text_ = text_.substr(1, text_.size() - 2);
-    const bool plain = text_.find('\\') == std::string::npos || (last_ != 'S' && last_ != 'V');
-    if (!known_ || !plain || text_.size() > text_kept_max || texts_.size() == texts_max) return push(other);
+    if (last_ == 'S' && known_) {
+      if (text_.size() < 2 || text_.front() != text_.back() || (text_[0] != '\'' && text_[0] != '"'))
+        throw PickleTrouble{"a text of it has no quotes"};
+      text_ = text_.substr(1, text_.size() - 2);
+    }
+    const bool as_it_is = text_.find('\\') == std::string::npos || (last_ != 'S' && last_ != 'V');
+    if (!known_ || !as_it_is || texts_.size() == texts_max) return push(some_text);
     texts_.push_back(text_);
     push(static_cast<Value>(texts_.size() - 1 + first_text));
   }
 
-  std::uint64_t memo_key() {
+  [[nodiscard]] std::uint64_t memo_key() const {
     if (last_ != 'p' && last_ != 'g') return number_;
+    std::string digits(int_text(text_));
+    if (digits.starts_with('+')) digits.erase(0, 1);
+    std::erase(digits, '_');
     std::uint64_t key = 0;
-    const auto [end, error] = std::from_chars(text_.data(), text_.data() + text_.size(), key);
-    if (error != std::errc()) throw Trouble{"a number of its memo is none"};
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), key);
+    if (error == std::errc::result_out_of_range || !known_)
+      throw PickleTrouble{"a key of its memo is too large", false};
+    if (error != std::errc() || end != digits.data() + digits.size())
+      throw PickleTrouble{"a key of its memo is no number"};
     return key;
   }
   void put(std::uint64_t key) {
-    if (stack_.empty()) throw Trouble{"it takes more from the stack than there is"};
-    if (memo_.size() == memo_max) throw Trouble{"its memo is too large"};
-    memo_[key] = stack_.back();
+    if (memo_.size() == memo_max) throw PickleTrouble{"its memo is too large", false};
+    memo_[key] = top();
+  }
+  void get(std::uint64_t key) {
+    const auto found = memo_.find(key);
+    if (found == memo_.end()) throw PickleTrouble{"it takes from its memo what is not there"};
+    push(found->second);
   }
 
+  void import_lines() {
+    if (strict_ && !(is_import_name(module_) && known_)) throw PickleTrouble{"it imports what has no name"};
+    deeds_.import_name(known_ ? printable(fmt::format("{}.{}", module_, text_)) : "?");
+  }
   void import_stack() {
     const Value name = pop(), module = pop();
-    if (name >= first_text && module >= first_text)
-      imports_.add(texts_[module - first_text], texts_[name - first_text], doubtful_);
-    else
-      imports_.add_unknown();
-    push(other);
+    if (strict_ && (name == plain || module == plain)) throw PickleTrouble{"it imports what is no name"};
+    const bool known = name >= first_text && module >= first_text;
+    deeds_.import_name(known ? printable(fmt::format("{}.{}", texts_[module - first_text], texts_[name - first_text]))
+                             : "?");
+    push(object);
+  }
+
+  void call(Value callee) {
+    if (strict_ && callee != object) throw PickleTrouble{"it calls what is no function"};
+    deeds_.calls = true;
+    push(object);
+  }
+  // The value on top grows by a method of its own.
+  void grow() {
+    if (top() == object) deeds_.calls = true;
   }
 
   void act(Effect effect) {
     switch (effect) {
       case Effect::push:
-        return push(other);
+        return push_number();
       case Effect::push_text:
         return push_text();
       case Effect::mark:
         return push(mark);
-      case Effect::pop:
+      case Effect::pop:  // also a mark
+        if (stack_.empty()) underflow();
+        return stack_.pop_back();
       case Effect::drop1:
-        return static_cast<void>(pop());
+        static_cast<void>(pop());
+        return grow();
       case Effect::drop2:
         static_cast<void>(pop());
-        return static_cast<void>(pop());
+        static_cast<void>(pop());
+        return grow();
       case Effect::pop_mark:
+        return static_cast<void>(pop_to_mark());
       case Effect::extend:
-        return pop_to_mark();
+        static_cast<void>(pop_to_mark());
+        return grow();
       case Effect::gather:
-        pop_to_mark();
-        return push(other);
+        static_cast<void>(pop_to_mark());
+        return push(plain);
       case Effect::duplicate:
-        return push(stack_.empty() ? pop() : stack_.back());
+        return push(top());
       case Effect::replace1:
         return replace(1);
       case Effect::replace2:
@@ -240,11 +242,8 @@ class PickleMachine {
         return put(memo_key());
       case Effect::memoize:
         return put(memo_.size());
-      case Effect::get: {
-        const auto found = memo_.find(memo_key());
-        if (found == memo_.end()) throw Trouble{"it takes from its memo what is not there"};
-        return push(found->second);
-      }
+      case Effect::get:
+        return get(memo_key());
       default:
         return act_on_code(effect);
     }
@@ -253,50 +252,56 @@ class PickleMachine {
   void act_on_code(Effect effect) {
     switch (effect) {
       case Effect::import_lines:
-        imports_.add(module_, text_, doubtful_);
-        return push(other);
+        import_lines();
+        return push(object);
       case Effect::import_stack:
         return import_stack();
       case Effect::instance:
-        imports_.add(module_, text_, doubtful_);
-        pop_to_mark();
-        facts_.calls = true;
-        return push(other);
+        import_lines();
+        static_cast<void>(pop_to_mark());
+        return call(object);
       case Effect::call2:
-        facts_.calls = true;
-        return replace(2);
+        static_cast<void>(pop());
+        return call(pop());
       case Effect::call3:
-        facts_.calls = true;
-        return replace(3);
+        static_cast<void>(pop());
+        static_cast<void>(pop());
+        return call(pop());
       case Effect::call_mark:
-        pop_to_mark();
-        facts_.calls = true;
-        return push(other);
+        return call(pop_to_mark());
       case Effect::build:
-        facts_.calls = true;
-        return static_cast<void>(pop());
+        static_cast<void>(pop());
+        deeds_.calls = deeds_.calls || !strict_ || top() == object;
+        return;
       case Effect::extension:
-        imports_.add_unknown();
-        return push(other);
+        if (strict_) throw PickleTrouble{"it takes from a registry that is empty"};
+        deeds_.import_name("?");
+        return push(object);
       case Effect::persistent:
-        facts_.persistent_ids = true;
-        return push(other);
+        return persistent();
       case Effect::persistent_top:
-        facts_.persistent_ids = true;
-        return replace(1);
+        static_cast<void>(pop());
+        return persistent();
       case Effect::protocol:
-        if (number_ > 5) throw Trouble{fmt::format("its protocol {} is unknown", number_)};
-        facts_.protocol = std::max(facts_.protocol, static_cast<int>(number_));
+        if (number_ > 5) throw PickleTrouble{fmt::format("its protocol {} is unknown", number_)};
+        protocol_ = std::max(protocol_, static_cast<int>(number_));
         return;
       default:
         return;
     }
   }
 
+  // What the loading program makes of an id; Python's machine has nothing to make of it, and torch's no text.
+  void persistent() {
+    if (strict_ && last_ == 'P') throw PickleTrouble{"it asks for an object of another program"};
+    deeds_.persistent_ids = true;
+    push(strict_ ? plain : object);
+  }
+
   PickleBytes& bytes_;
-  Imports& imports_;
-  PickleFacts& facts_;
-  bool doubtful_;
+  bool strict_;
+  int& protocol_;
+  PickleDeeds deeds_;
   unsigned char last_ = 0;
   std::string text_, module_;
   bool known_ = true;
@@ -306,26 +311,58 @@ class PickleMachine {
   std::unordered_map<std::uint64_t, Value> memo_;
 };
 
+// What counts of a pickle that broke off, and of which nothing says that it is one: no text of people, whose first
+// letters happen to import something, calls it.
+bool counts(const PickleDeeds& deeds, bool whole) { return whole || deeds.calls; }
+
 }  // namespace
 
-PickleFacts walk_pickle(ByteSource& source, const std::function<void()>& on_progress) {
+bool may_begin_pickle(std::string_view first_bytes) {
+  if (first_bytes.empty()) return false;
+  switch (pickle::opcodes[static_cast<unsigned char>(first_bytes.front())].effect) {
+    case Effect::push:
+    case Effect::push_text:
+    case Effect::mark:
+    case Effect::import_lines:
+    case Effect::protocol:
+    case Effect::none:
+      return true;
+    default:
+      return false;
+  }
+}
+
+PickleFacts walk_pickle(ByteSource& source, PickleClaim claim, const std::function<void()>& on_progress) {
   PickleFacts facts;
-  Imports imports;
+  PickleDeeds all;
   PickleBytes bytes(source, on_progress);
+  bool python_stops = false;
   try {
     do {
-      if (facts.pickles == pickles_max) throw Trouble{"more pickles follow each other than are looked at"};
-      PickleMachine(bytes, imports, facts, facts.pickles > 0).run();
+      if (facts.pickles == pickles_max) throw PickleTrouble{"more pickles follow each other than are looked at", false};
+      const bool strict = claim == PickleClaim::none || facts.pickles > 0;  // behind a pickle any bytes may stand
+      PickleMachine machine(bytes, strict, facts.protocol);
+      try {
+        machine.run();
+      } catch (const PickleTrouble&) {
+        if (!strict || counts(machine.deeds(), false)) all.add(machine.deeds());
+        throw;
+      }
+      all.add(machine.deeds());
       ++facts.pickles;
       facts.bytes = bytes.offset();
     } while (!bytes.at_end());
-  } catch (const Trouble& trouble) {
+  } catch (const PickleTrouble& trouble) {
+    python_stops = trouble.python_stops;
     facts.trouble = fmt::format("{} (at byte {}{})", trouble.why, bytes.offset(),
                                 facts.pickles > 0 ? ", behind the last whole pickle" : "");
     if (facts.pickles == 0) facts.bytes = bytes.offset();
   }
-  facts.imports = imports.take();
-  facts.executes = imports.any() || facts.calls;
+  facts.imports.assign(all.names.begin(), all.names.end());
+  facts.executes = all.imports || all.calls;
+  facts.calls = all.calls;
+  facts.persistent_ids = all.persistent_ids;
+  if (claim == PickleClaim::none && !facts.executes && (facts.complete() || python_stops)) return {};
   return facts;
 }
 

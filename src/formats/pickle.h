@@ -1,16 +1,15 @@
 // What a Python pickle would do if it were loaded, found without loading it: the modules and names that it imports, and
 // whether it calls them. The walker knows every opcode of protocols 0 to 5 and follows the stack and the memo as far as
-// names need it; it makes no object. Source: Lib/pickletools.py.
+// names need it; it makes no object. It reads as CPython's two machines read (Lib/pickle.py, Modules/_pickle.c), and
+// stops at nothing that neither of them stops at. Source of the opcodes: Lib/pickletools.py.
 //
 // A pickle is a program: what cannot be followed (a name that is computed, an extension code, bytes that are no opcode)
-// is told, never passed over. Bounded: opcodes, stack, memo, names. One thread at a time. Throws Error of the source;
+// is told, never passed over. Bounded: stack, memo, names, pickles. One thread at a time. Throws Error of the source;
 // damaged pickles are facts, not errors.
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <functional>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,24 +31,18 @@ struct PickleFacts {
   [[nodiscard]] bool complete() const { return trouble.empty(); }
 };
 
-// All pickles of `source`, one behind the other.
-[[nodiscard]] PickleFacts walk_pickle(
-    ByteSource& source, const std::function<void()>& on_progress = [] {});
-
-// A file that holds pickles, or code of another kind that loading it would run.
-struct CodeInFile {
-  std::string form;   // "pickle", "torch", "npy", "npz", "keras", "joblib"
-  std::string where;  // the member of an archive; empty: the file itself
-  PickleFacts facts;  // of keras: imports are "keras.layers.Lambda"
+// What says that bytes are a pickle.
+enum class PickleClaim : std::uint8_t {
+  certain,  // their first bytes, or the file's name: what cannot be followed is told
+  none,     // nothing: they are one only if Python's machine, which loads any bytes, would import or call something.
+            // If not, there are no facts: `executes` is false, and nothing is in trouble.
 };
 
-// Looks into a file by its content, and by its name's ending where a pickle of protocol 0 has no mark: .pkl, .pickle,
-// .pk, .joblib, .pth, .pt, .ckpt, .npy, .npz, .keras; also packed by gzip or zlib. Empty: none of these holds code.
-// Throws Error{invalid} or {content} for an archive that is damaged, {storage}.
-[[nodiscard]] std::vector<CodeInFile> find_code(
-    const std::filesystem::path& file, const std::function<void()>& on_progress = [] {});
+// All pickles of `source`, one behind the other.
+[[nodiscard]] PickleFacts walk_pickle(
+    ByteSource& source, PickleClaim claim = PickleClaim::certain, const std::function<void()>& on_progress = [] {});
 
-// False: neither the name nor the first bytes are those of a file that find_code looks into. Reads at most 8 bytes.
-[[nodiscard]] bool may_hold_code(const std::filesystem::path& file);
+// False: no pickle of any protocol begins so. Most files of other formats are told apart by that.
+[[nodiscard]] bool may_begin_pickle(std::string_view first_bytes);
 
 }  // namespace sabath

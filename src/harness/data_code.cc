@@ -9,7 +9,7 @@
 #include "base/hash.h"
 #include "base/text.h"
 #include "base/wording.h"
-#include "formats/pickle.h"
+#include "formats/find_code.h"
 #include "harness/assets.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
@@ -20,9 +20,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t lines_max = 100, names_shown_max = 6;
+constexpr std::size_t lines_max = 100, lines_bytes_max = 512 << 10;
 constexpr std::uint64_t note_bytes_max = 1 << 20;
-constexpr std::string_view note_head = "sabath code in data 1\n";
+// With the version of what is looked for: an older verdict counts for nothing.
+std::string note_head() { return fmt::format("sabath code in data {}\n", find_code_version); }
 
 void check_stop(const std::stop_token& stop) {
   if (stop.stop_requested()) throw Error(FailureKind::interrupted, "stopped while the data was looked into");
@@ -32,17 +33,16 @@ std::string line_of(const std::string& path, const CodeInFile& code) {
   const PickleFacts& facts = code.facts;
   std::string line = printable(path, 400);
   if (!code.where.empty()) line += fmt::format(", {}", printable(code.where, 200));
-  line += fmt::format(": {}", code.form);
-  std::vector<std::string> names;
-  for (const std::string& name : facts.imports) {
-    if (names.size() < names_shown_max) names.push_back(printable(name, 100));
-  }
-  if (!names.empty()) line += fmt::format(", imports {}", fmt::join(names, ", "));
-  if (names.size() < facts.imports.size()) line += fmt::format(" and {} more", facts.imports.size() - names.size());
+  line += fmt::format(": {}{}", code.form, code.hidden ? ", though its name says otherwise" : "");
+  if (!facts.imports.empty()) line += fmt::format(", imports {}", fmt::join(facts.imports, ", "));
   if (facts.calls) line += ", calls";
   if (!facts.complete()) line += fmt::format("; not followed to its end: {}", printable(facts.trouble, 200));
   return line;
 }
+
+// The last line, if not all findings have one. A finding's has a colon.
+std::string rest_line(std::size_t more) { return fmt::format("and {} more", more); }
+bool is_rest_line(const std::string& line) { return line.starts_with("and ") && line.find(':') == line.npos; }
 
 // Findings, of which the first are kept.
 class Findings {
@@ -53,7 +53,6 @@ class Findings {
     check_stop(stop_);
     const fs::path file = directory_ / path;
     try {
-      if (!may_hold_code(file)) return;
       for (const CodeInFile& code : find_code(file, [this] { check_stop(stop_); })) {
         if (code.facts.executes || code.facts.persistent_ids || !code.facts.complete()) add(line_of(path, code));
       }
@@ -66,13 +65,14 @@ class Findings {
 
   std::vector<std::string> take() {
     std::vector<std::string> lines = std::move(lines_);
-    if (more_ > 0) lines.push_back(fmt::format("and {} more", more_));
+    if (more_ > 0) lines.push_back(rest_line(more_));
     return lines;
   }
 
  private:
   void add(std::string line) {
-    if (lines_.size() < lines_max) {
+    if (lines_.size() < lines_max && bytes_ + line.size() <= lines_bytes_max) {
+      bytes_ += line.size();
       lines_.push_back(std::move(line));
     } else {
       ++more_;
@@ -82,7 +82,7 @@ class Findings {
   fs::path directory_;
   const std::stop_token& stop_;
   std::vector<std::string> lines_;
-  std::size_t more_ = 0;
+  std::size_t bytes_ = 0, more_ = 0;
 };
 
 std::vector<std::string> files_below(const fs::path& directory, const std::stop_token& stop) {
@@ -99,18 +99,18 @@ std::vector<std::string> files_below(const fs::path& directory, const std::stop_
   return paths;
 }
 
-Sha256 note_key(const std::string& root) { return sha256(std::string(note_head) + root); }
+Sha256 note_key(const std::string& root) { return sha256(note_head() + root); }
 
 std::string note_of(const std::vector<std::string>& lines) {
   const std::string body = lines.empty() ? "" : fmt::format("{}\n", fmt::join(lines, "\n"));
-  return fmt::format("{}{}\n{}", note_head, sha256(body).hex(), body);
+  return fmt::format("{}{}\n{}", note_head(), sha256(body).hex(), body);
 }
 
 // nullopt: there is none, or it is damaged.
 std::optional<std::vector<std::string>> try_noted(Store& store, const std::string& root) {
   const auto note = store.index(note_key(root), note_bytes_max);
-  if (!note || !note->starts_with(note_head)) return std::nullopt;
-  const std::string_view rest = std::string_view(*note).substr(note_head.size());
+  if (!note || !note->starts_with(note_head())) return std::nullopt;
+  const std::string_view rest = std::string_view(*note).substr(note_head().size());
   const std::size_t end = rest.find('\n');
   if (end == std::string_view::npos || sha256(rest.substr(end + 1)).hex() != rest.substr(0, end)) return std::nullopt;
   std::vector<std::string> lines;
@@ -186,10 +186,12 @@ AssetCode code_in_data(const SessionSettings& settings, const Recipe& recipe, co
   parts.fragments = recipe.fragments;
   parts.pinned = recipe.manifest.has_value();
   parts.words = {"code in data"};  // the root is a hash of all that it is
+  const bool whole = found.empty() || !is_rest_line(found.back());
   parts.commands = std::move(found);
   parts.commit = root;
   AssetCode code = code_of(settings, std::move(parts));
   code.in_data = true;
+  code.whole = whole;
   if (code.recipe_of != Ownership::shipped) code.fixed = is_own_place(recipe.fragments);
   return code;
 }

@@ -49,6 +49,10 @@ Extracted extract_into(const std::filesystem::path& source, const Hyperslab& sel
   return io_plugin().hdf5_extract(source, selection, out, offset, on_progress);
 }
 
+std::unique_ptr<ByteSource> unpack_stream(ByteSource& from, Packing packing, const std::string& name) {
+  return io_plugin().unpacked(from, packing, name);
+}
+
 void write_hdf5(const std::filesystem::path& file, const Hdf5Arrays& content) { io_plugin().hdf5_write(file, content); }
 
 }  // namespace sabath

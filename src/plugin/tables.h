@@ -4,6 +4,7 @@
 
 #include "fetch/archives/archive.h"
 #include "fetch/archives/bundle.h"
+#include "formats/unpack_stream.h"
 #include "hdf5/arrays.h"
 #include "hdf5/extract.h"
 #include "hdf5/inspect.h"
@@ -31,6 +32,7 @@ struct IoTable {
   decltype(&select_into) hdf5_select;
   decltype(&extract_into) hdf5_extract;
   decltype(&write_hdf5) hdf5_write;
+  decltype(&unpack_stream) unpacked;
 };
 
 }  // namespace sabath

@@ -2,6 +2,7 @@
 """Code that is not trusted does not run: recipes that others may write, code that moves, decisions and their end."""
 
 import gzip
+import hashlib
 import io
 import json
 import os
@@ -309,6 +310,18 @@ class InData(Runs):
                 self.offer(data, name=name)
                 self.assertIn(f"loads   {name}", self.go(code=4).err)
                 (self.others / name).unlink()
+
+
+    def test_an_older_verdict_counts_for_nothing(self):
+        """What an older gate did not see is looked at again."""
+        self.offer(self.evil())
+        self.go(code=4)
+        (note,) = [file for file in self.sabath.cache.rglob("*")
+                   if file.is_file() and not file.is_symlink() and b"code in data" in file.read_bytes()[:200]]  # fmt: skip
+        self.assertNotIn("code in data 1\n", note.read_text())
+        note.chmod(0o644)
+        note.write_text(f"sabath code in data 1\n{hashlib.sha256(b'').hexdigest()}\n")  # it found nothing
+        self.go(code=4)
 
 
 class Shipped(Runs):
