@@ -104,6 +104,7 @@ struct ForeseenTrust {
   std::string by;                      // as in run.json; empty: it is not trusted
   std::string origin, commit, digest;  // empty: there is none, or it is not known before the fetch
   std::string about;                   // recipe, origin, commit and commands as lines for people
+  std::vector<std::string> starts;     // all that the recipe can start
 };
 
 struct RunForecast {

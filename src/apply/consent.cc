@@ -5,7 +5,7 @@
 #include "base/wording.h"
 #include "harness/consent.h"
 #include "harness/data_code.h"
-#include "run/commands.h"
+#include "run/started.h"
 
 namespace sabath {
 namespace {
@@ -26,11 +26,9 @@ void ask_consent(const SessionSettings& settings, const ApplyRequest& request, c
   parts.recipe = recipe.origin;
   parts.source = script.source;
   parts.commit = chosen.step.script_root;
-  parts.commands = {shell_line(script.argv)};
-  parts.words = {"script"};
-  parts.words.insert(parts.words.end(), script.argv.begin(), script.argv.end());
-  for (const ScriptArgument& argument : script.arguments)
-    parts.words.insert(parts.words.end(), {"default", argument.name, argument.fallback.value_or("")});
+  const std::vector<Started> all = what_starts(recipe, script);
+  parts.words = words_of(all);
+  parts.commands = lines_of(all);
   ask(code_of(settings, std::move(parts)), request, recipe.name, script.id);
 }
 

@@ -78,11 +78,12 @@ std::string root_of(const fs::path& directory) {
 
 // "python3" stands for the caller's choice, else for the first Python that has what the recipe needs.
 std::string program_of(const std::string& word, const Recipe& recipe, const Environment& environment,
-                       const VariableMap& variables, const std::stop_token& stop) {
+                       const std::stop_token& stop) {
   if (word != "python3" && word != "python") return word;
   if (const auto named = environment.get("SABATH_PYTHON")) return *named;
   if (recipe.requirements.pip.empty() && recipe.requirements.python.empty()) return word;
-  const Python python = choose_python({word, "/usr/bin/python3"}, recipe.requirements, variables, stop);
+  // Without the recipe's variables, which may lead Python to code that the user has not been asked about yet.
+  const Python python = choose_python({word, "/usr/bin/python3"}, recipe.requirements, environment.variables, stop);
   return python.program.empty() ? word : python.program;
 }
 
@@ -96,7 +97,7 @@ void settle_program(ChosenScript& chosen, const Recipe& recipe, const ApplyReque
   chosen.environment = lines(variables);
   std::string& word = chosen.step.script.argv.front();
   if (word.find('{') != std::string::npos) return;  // code of the script or of the data: another root covers it
-  const std::string asked = word, program = program_of(word, recipe, request.environment, variables, stop);
+  const std::string asked = word, program = program_of(word, recipe, request.environment, stop);
   const auto path = variables.find("PATH");
   const std::string file = find_program(program, path == variables.end() ? "" : path->second);
   if (file.empty()) {

@@ -11,7 +11,7 @@
 #include "harness/assets.h"
 #include "recipe/catalogue.h"
 #include "recipe/shipped.h"
-#include "run/commands.h"
+#include "run/started.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
 #include "sabath/url.h"
@@ -50,24 +50,6 @@ std::string origin_of(const CodeParts& parts) {
   return parts.fragments.empty() ? "" : parts.fragments.front().urls.front().display();
 }
 
-std::vector<std::string> decisive_words(const Recipe& model, const std::vector<Step>& steps) {
-  std::vector<std::string> words;
-  for (const Step& step : steps) {
-    words.emplace_back(step.shell ? "shell" : step.parallel ? "ranks" : "step");
-    words.insert(words.end(), step.argv.begin(), step.argv.end());
-  }
-  const auto add = [&](const char* what, const auto& pairs) {
-    for (const auto& [key, value] : pairs) words.insert(words.end(), {what, key, value});
-  };
-  add("variable", model.env_vars);
-  add("config", model.config);
-  for (const auto* list : {&model.requirements.pip, &model.requirements.conda, &model.requirements.system_modules}) {
-    words.emplace_back("requirements");
-    words.insert(words.end(), list->begin(), list->end());
-  }
-  return words;
-}
-
 // Empty: there is none, and nothing came with it.
 fs::path program_of(const SessionSettings& settings) {
   try {
@@ -89,12 +71,9 @@ CodeParts parts_of(const Recipe& model, const std::vector<Step>& steps, const st
   parts.git = model.git;
   parts.fragments = model.fragments;
   parts.pinned = model.manifest.has_value();
-  parts.words = decisive_words(model, steps);
-  for (const auto& [name, value] : model.env_vars) parts.commands.push_back(fmt::format("export {}={}", name, value));
-  for (const Step& step : steps) {
-    parts.commands.push_back(
-        shell_line(step.shell ? std::vector<std::string>{"/bin/sh", "-c", step.argv.front()} : step.argv));
-  }
+  const std::vector<Started> all = what_starts(model, steps);
+  parts.words = words_of(all);
+  parts.commands = lines_of(all);
   if (tree) parts.commit = commit_of(*tree);
   return parts;
 }

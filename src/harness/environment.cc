@@ -124,7 +124,7 @@ std::string told_digest(const RunCall& call, const ResolvedRun& run, const Varia
 
 }  // namespace
 
-RunEnvironment prepare_environment(const RunCall& call, const ResolvedRun& run) {
+RunEnvironment prepare_environment(const RunCall& call, const ResolvedRun& run, bool trusted) {
   RunEnvironment environment;
   environment.variables = call.request.environment.variables;
   if (call.request.requirements == "none") {
@@ -146,7 +146,7 @@ RunEnvironment prepare_environment(const RunCall& call, const ResolvedRun& run) 
   // A container has a conda and a Python of its own, which are not visible from here.
   if (run.container_kind.empty()) {
     const bool in_conda = settle_conda(call, run, environment);
-    if (needs_python(run)) choose_interpreter(call, run, in_conda, environment);
+    if (needs_python(run) && trusted) choose_interpreter(call, run, in_conda, environment);
   }
   if (const auto image = try_stat(run.container_image); image && S_ISREG(image->st_mode) && !call.dry) {
     const Fd fd = open_file(run.container_image, O_RDONLY);

@@ -19,7 +19,9 @@ struct RunEnvironment {
   std::string container_digest;  // of the image, if it is a file
 };
 
-[[nodiscard]] RunEnvironment prepare_environment(const RunCall& call, const ResolvedRun& run);
+// `trusted`: what the recipe says may be started. Without it no Python is asked what it has, because the recipe's
+// variables may lead it to code of their own.
+[[nodiscard]] RunEnvironment prepare_environment(const RunCall& call, const ResolvedRun& run, bool trusted);
 // For run.json: the variables that differ from the caller's, and the installed packages.
 [[nodiscard]] nlohmann::ordered_json to_json(const RunEnvironment& environment, const Environment& caller,
                                              const ResolvedRun& run);

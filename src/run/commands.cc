@@ -184,10 +184,36 @@ bool uses_model_files(const std::vector<Step>& steps) {
 
 bool uses_source(const std::vector<Step>& steps) { return uses(steps, Kind::source); }
 
+namespace {
+
+// Within quotes, but for line breaks and tabs: whether a terminal would show something else than there is.
+bool is_seen(std::string_view word) {
+  std::string text(word);
+  std::erase_if(text, [](char c) { return c == '\n' || c == '\t'; });
+  return printable(text, text.size()) == text;
+}
+
+// As bash, zsh and POSIX of 2024 read it: every byte that is not plain by its number.
+std::string quoted_by_number(std::string_view word) {
+  std::string text = "$'";
+  for (const char c : word) {
+    const auto byte = static_cast<unsigned char>(c);
+    const bool plain = byte >= 0x20 && byte < 0x7F && c != '\'' && c != '\\';
+    text += plain ? std::string(1, c) : fmt::format("\\{:03o}", byte);
+  }
+  return text + "'";
+}
+
+}  // namespace
+
 std::string shell_line(const std::vector<std::string>& argv) {
   std::string line;
   for (const std::string& word : argv) {
     if (!line.empty()) line += ' ';
+    if (!is_seen(word)) {
+      line += quoted_by_number(word);
+      continue;
+    }
     if (!word.empty() && is_inert(word)) {
       line += word;
       continue;

@@ -46,7 +46,7 @@ struct Launch {
 [[nodiscard]] bool uses_model_files(const std::vector<Step>& steps);
 [[nodiscard]] bool uses_source(const std::vector<Step>& steps);
 
-// As a person would type it: words quoted where a shell needs it.
+// As a person would type it: words quoted where a shell needs it, hidden characters by their numbers ($'\342\200\256').
 [[nodiscard]] std::string shell_line(const std::vector<std::string>& argv);
 
 }  // namespace sabath

@@ -11,6 +11,7 @@ namespace {
 [[noreturn]] void refuse(const AssetCode& code, const TrustPolicy& policy, const std::string& doubt) {
   std::string hint = text_of(code);
   if (!doubt.empty()) hint += fmt::format("note    {}\n", doubt);
+  if (!shows_all(code)) hint += "note    a question would not show all of it, so there was none\n";
   hint += fmt::format("look at it, then say {} once, or commit (always this code){}", policy.remedy,
                       code.origin.empty() || code.subscribed ? "" : ", or origin (also what comes later)");
   const std::string_view what = code.in_data ? "was not read: its files hold code that you have not trusted"
@@ -37,7 +38,7 @@ TrustVerdict approve(const AssetCode& code, const TrustRegistry& registry, const
   TrustVerdict verdict = judge(code, registry);
   if (verdict.trusted) return verdict;
   std::string scope = policy.said;
-  if (scope.empty() && policy.ask) scope = policy.ask(code);
+  if (scope.empty() && policy.ask && shows_all(code)) scope = policy.ask(code);
   check(scope);
   if (scope.empty()) refuse(code, policy, verdict.doubt);
   if (scope == "origin" && code.subscribed) {

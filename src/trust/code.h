@@ -19,6 +19,7 @@ struct AssetCode {
   std::string commit;                 // the whole git commit, or "sha256:<root>" of the tree; empty: no tree
   bool fixed = false;                 // the recipe names these very bytes, or they stand in the user's own directory
   std::vector<std::string> commands;  // as a person would type them, placeholders as the recipe has them
+  bool whole = true;                  // commands are all there are
   bool in_data = false;               // it stands in files that are read: `commands` says in which, and what it imports
   bool subscribed = false;            // the recipe is of a catalogue of others: its origin is never trusted as such
   Sha256 digest;                      // of all that decides what the commands do: digest_of()
@@ -30,7 +31,10 @@ struct AssetCode {
 // No question is needed: the recipe is the user's own or came with the program, and says which bytes it means.
 [[nodiscard]] bool needs_no_trust(const AssetCode& code);
 
-// A sentence's worth of lines for people: recipe, origin, commit, each command. Printable, bounded.
+// Lines for people: recipe, origin, commit, each command whole. Printable, bounded: if not all fits, the last line says
+// how many commands there are.
 [[nodiscard]] std::string text_of(const AssetCode& code);
+// False: text_of() does not show all, so there is no question.
+[[nodiscard]] bool shows_all(const AssetCode& code);
 
 }  // namespace sabath

@@ -152,7 +152,7 @@ RunsRecord run(Session& session, const RunRequest& request, EventSink& events, s
   record.path = place_of(call, run);
   // A graph is data, and so are the samples that it is given: no code of theirs runs.
   const Consent consent = run.by_ort ? consent_to_graph() : ask_consent(call, run);
-  RunEnvironment environment = prepare_environment(call, run);
+  RunEnvironment environment = prepare_environment(call, run, true);
   RunAssets assets = bring_assets(call, run);
   if (!run.by_ort) {
     check_consent(call, run, consent, assets.all);
@@ -179,17 +179,17 @@ RunForecast foresee(Session& session, const RunRequest& request, EventSink& even
   const RunCall call{session, request, events, std::move(stop), true};
   const ResolvedRun run = resolve_alone(call);
   RunAssets assets = foresee_assets(call, run);
-  RunEnvironment environment = prepare_environment(call, run);
+  const Consent consent =
+      run.by_ort ? consent_to_graph() : foresee_consent(session.settings(), request.environment, run.model, run.steps);
+  RunEnvironment environment = prepare_environment(call, run, !consent.verdict.by.empty());
   if (!assets.from.empty()) environment.variables["SABATH_FROM"] = assets.from;
   const fs::path place = place_of(call, run);
   RunForecast forecast;
   forecast.to_fetch = assets.to_fetch;
   forecast.code = assets.source;
-  const Consent consent =
-      run.by_ort ? consent_to_graph() : foresee_consent(session.settings(), request.environment, run.model, run.steps);
   if (!run.by_ort) foresee_data_consent(call, run, consent, assets);
-  forecast.trust = {consent.verdict.by, consent.code.origin, consent.code.commit, consent.code.digest.prefixed(),
-                    text_of(consent.code)};
+  forecast.trust = {consent.verdict.by,    consent.code.origin,  consent.code.commit, consent.code.digest.prefixed(),
+                    text_of(consent.code), consent.code.commands};
   forecast.copies_code = !assets.source.empty() && uses_source(run.steps);
   for (const Variant& variant : run.variants) {
     const fs::path directory = directory_of(run, place, variant);
@@ -214,7 +214,8 @@ Json json_of(const RunForecast& record) {
            {{"by", text_or_null(record.trust.by)},
             {"origin", text_or_null(record.trust.origin)},
             {"commit", text_or_null(record.trust.commit)},
-            {"digest", text_or_null(record.trust.digest)}}},
+            {"digest", text_or_null(record.trust.digest)},
+            {"starts", record.trust.starts}}},
           {"runs", std::move(runs)},
           {"exit", record.exit}};
 }

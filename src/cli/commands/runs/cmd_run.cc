@@ -44,7 +44,13 @@ int show(Context& context, const RunForecast& forecast) {
     return forecast.exit;
   }
   std::string text;
-  if (forecast.trust.by.empty()) text = "# not trusted yet: sabath run asks before it does this\n\n";
+  if (forecast.trust.by.empty()) {
+    text = "# not trusted yet: sabath run asks before it does this\n";
+    std::string_view about = forecast.trust.about;
+    for (std::size_t end = 0; (end = about.find('\n')) != about.npos; about.remove_prefix(end + 1))
+      text += fmt::format("#   {}\n", about.substr(0, end));
+    text += "\n";
+  }
   for (const ForeseenAsset& asset : forecast.runs.front().assets) {
     if (!asset.code.empty() && asset.read_by.empty())
       text += fmt::format("# {} holds code that is not trusted yet: {}\n\n", asset.name, asset.code.front());
