@@ -127,7 +127,7 @@ void ZipDirectory::place_list(std::uint64_t end) {
   if (base_ == 0) return;
   const bool by_end = text_at(base_ + offset_, entry_mark.size()) == entry_mark;
   const bool by_number = text_at(offset_, entry_mark.size()) == entry_mark;
-  if (by_end && by_number) refuse("it has two lists of members");
+  if (by_end && by_number) refuse("it has two lists of members: another zip, it seems, is joined to it");
   if (by_end || members_ == 0) return;
   followed_ = true;
   base_ = 0;

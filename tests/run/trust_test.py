@@ -316,7 +316,7 @@ class InData(Runs):
         """What an older gate did not see is looked at again."""
         self.offer(self.evil())
         self.go(code=4)
-        (note,) = [file for file in self.sabath.cache.rglob("*")
+        (note,) = [file for file in self.sabath.store.rglob("*")
                    if file.is_file() and not file.is_symlink() and b"code in data" in file.read_bytes()[:200]]  # fmt: skip
         self.assertNotIn("code in data 1\n", note.read_text())
         note.chmod(0o644)
