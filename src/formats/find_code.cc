@@ -16,7 +16,7 @@
 namespace sabath {
 namespace {
 
-constexpr std::size_t code_look_bytes = 4 << 10;
+constexpr std::size_t code_look_bytes = 1 << 10;
 constexpr std::size_t code_tar_members_max = 8;  // torch's old archives have four
 constexpr std::array<std::string_view, 12> pickle_endings{
     ".pkl", ".pickle", ".pk", ".joblib", ".pth", ".pt", ".ckpt", ".p", ".pckl", ".pklz", ".dill", ".cloudpickle"};
@@ -81,11 +81,7 @@ std::string read_begin(ByteSource& source, std::uint64_t bytes_max = code_look_b
 class CodeFinder {
  public:
   CodeFinder(const std::filesystem::path& file, const std::function<void()>& on_progress)
-      : file_(file),
-        shown_(printable(file.native(), 4096)),
-        on_progress_(on_progress),
-        name_(to_lower(file.filename().string())),
-        named_(name_) {}
+      : file_(file), on_progress_(on_progress), name_(to_lower(file.filename().string())), named_(name_) {}
 
   // As each loader would take it: a file may be several things at once.
   std::vector<CodeInFile> find() {
@@ -110,6 +106,7 @@ class CodeFinder {
     found_.push_back({std::string(form), printable(where), std::move(facts), hidden});
   }
 
+  [[nodiscard]] std::string shown() const { return printable(file_.native(), 4096); }
   [[nodiscard]] std::string_view pickle_form() const { return named_.joblib ? "joblib" : "pickle"; }
 
   // Bytes as they are: an array, or what may be a pickle; `where`: of which member.
@@ -146,7 +143,7 @@ class CodeFinder {
     std::string begin;
     try {
       FileBytes packed(file_);
-      const std::unique_ptr<ByteSource> unpacked = make_unpacked(packed, packing, shown_);
+      const std::unique_ptr<ByteSource> unpacked = make_unpacked(packed, packing, shown());
       begin = read_begin(*unpacked);
       if (begin.empty()) return;
       look_into(begin, *unpacked, named_, "", pickle_form());
@@ -159,7 +156,7 @@ class CodeFinder {
     }
     if (!is_tar(begin)) return;
     FileBytes packed(file_);
-    const std::unique_ptr<ByteSource> unpacked = make_unpacked(packed, packing, shown_);
+    const std::unique_ptr<ByteSource> unpacked = make_unpacked(packed, packing, shown());
     look_into_tar(*unpacked, 1);  // pandas reads the only member
   }
 
@@ -202,14 +199,13 @@ class CodeFinder {
       std::string config(static_cast<std::size_t>(member.bytes), '\0');
       config.resize(read_full(content, config));
       facts.bytes = config.size();
-      facts.imports = keras_code(config, shown_ + ":" + member.name);
+      facts.imports = keras_code(config, shown() + ":" + member.name);
       facts.executes = facts.calls = !facts.imports.empty();
     }
     if (facts.executes || !facts.complete()) add("keras", member.name, std::move(facts), named_.innocent);
   }
 
   std::filesystem::path file_;
-  std::string shown_;
   const std::function<void()>& on_progress_;
   std::string name_;
   NamedAs named_;

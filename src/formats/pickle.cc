@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <optional>
 #include <set>
 #include <system_error>
 #include <unordered_map>
@@ -54,6 +55,9 @@ bool has_only(std::string_view text, std::string_view characters) {
   return text.find_first_not_of(characters) == text.npos;
 }
 
+// Of an operand that is a number.
+int operand_bytes(Operand operand) { return 1 << (static_cast<int>(operand) - static_cast<int>(Operand::bytes1)); }
+
 // One pickle. With PickleClaim::none it stops where Python does for the values that it knows; else it goes on as far as
 // it can, because other machines than Python's may resolve what theirs does not.
 class PickleMachine {
@@ -87,7 +91,7 @@ class PickleMachine {
       case Operand::bytes2:
       case Operand::bytes4:
       case Operand::bytes8:
-        number_ = bytes_.number(1 << (static_cast<int>(operand) - static_cast<int>(Operand::bytes1)));
+        number_ = bytes_.number(operand_bytes(operand));
         return;
       case Operand::lines:
         known_ = bytes_.line(module_, true);
@@ -313,13 +317,11 @@ class PickleMachine {
 
 // What counts of a pickle that broke off, and of which nothing says that it is one: no text of people, whose first
 // letters happen to import something, calls it.
-bool counts(const PickleDeeds& deeds, bool whole) { return whole || deeds.calls; }
+bool counts_broken_off(const PickleDeeds& deeds) { return deeds.calls; }
 
-}  // namespace
-
-bool may_begin_pickle(std::string_view first_bytes) {
-  if (first_bytes.empty()) return false;
-  switch (pickle::opcodes[static_cast<unsigned char>(first_bytes.front())].effect) {
+// Whether an opcode can be the first.
+bool stands_on_nothing(Effect effect) {
+  switch (effect) {
     case Effect::push:
     case Effect::push_text:
     case Effect::mark:
@@ -332,37 +334,50 @@ bool may_begin_pickle(std::string_view first_bytes) {
   }
 }
 
+unsigned char byte_in(std::string_view text, std::size_t at) { return static_cast<unsigned char>(text[at]); }
+
+}  // namespace
+
+bool may_begin_pickle(std::string_view first_bytes) {
+  if (first_bytes.empty() || !stands_on_nothing(pickle::opcodes[byte_in(first_bytes, 0)].effect)) return false;
+  for (std::size_t at = 0; at < first_bytes.size();) {
+    const pickle::Opcode& code = pickle::opcodes[byte_in(first_bytes, at)];
+    if (code.effect == Effect::unknown) return false;
+    if (code.operand > Operand::bytes8 || code.effect == Effect::stop) return true;
+    at += 1;
+    if (code.operand != Operand::none) at += static_cast<std::size_t>(operand_bytes(code.operand));
+  }
+  return true;
+}
+
 PickleFacts walk_pickle(ByteSource& source, PickleClaim claim, const std::function<void()>& on_progress) {
   PickleFacts facts;
   PickleDeeds all;
   PickleBytes bytes(source, on_progress);
-  bool python_stops = false;
-  try {
-    do {
+  std::optional<PickleTrouble> trouble;
+  while (!trouble && (facts.pickles == 0 || !bytes.at_end())) {
+    const bool strict = claim == PickleClaim::none || facts.pickles > 0;  // behind a pickle any bytes may stand
+    PickleMachine machine(bytes, strict, facts.protocol);
+    try {
       if (facts.pickles == pickles_max) throw PickleTrouble{"more pickles follow each other than are looked at", false};
-      const bool strict = claim == PickleClaim::none || facts.pickles > 0;  // behind a pickle any bytes may stand
-      PickleMachine machine(bytes, strict, facts.protocol);
-      try {
-        machine.run();
-      } catch (const PickleTrouble&) {
-        if (!strict || counts(machine.deeds(), false)) all.add(machine.deeds());
-        throw;
-      }
-      all.add(machine.deeds());
+      machine.run();
       ++facts.pickles;
       facts.bytes = bytes.offset();
-    } while (!bytes.at_end());
-  } catch (const PickleTrouble& trouble) {
-    python_stops = trouble.python_stops;
-    facts.trouble = fmt::format("{} (at byte {}{})", trouble.why, bytes.offset(),
+    } catch (const PickleTrouble& why) {
+      trouble = why;
+    }
+    if (!trouble || !strict || counts_broken_off(machine.deeds())) all.add(machine.deeds());
+  }
+  facts.executes = all.imports || all.calls;
+  if (claim == PickleClaim::none && !facts.executes && (!trouble || trouble->python_stops)) return {};
+  if (trouble) {
+    facts.trouble = fmt::format("{} (at byte {}{})", trouble->why, bytes.offset(),
                                 facts.pickles > 0 ? ", behind the last whole pickle" : "");
     if (facts.pickles == 0) facts.bytes = bytes.offset();
   }
   facts.imports.assign(all.names.begin(), all.names.end());
-  facts.executes = all.imports || all.calls;
   facts.calls = all.calls;
   facts.persistent_ids = all.persistent_ids;
-  if (claim == PickleClaim::none && !facts.executes && (facts.complete() || python_stops)) return {};
   return facts;
 }
 

@@ -24,13 +24,15 @@ std::uint64_t tar_number(std::string_view field) {
 
 bool is_header(std::string_view block) {
   if (block.size() < block_bytes || block[0] == '\0') return false;
+  const std::string_view sum = block.substr(sum_at, sum_bytes);
+  if (sum.find_first_not_of(std::string_view("01234567 \0", 10)) != sum.npos) return false;
   std::int64_t plain = 0, with_signs = 0;
   for (std::size_t i = 0; i < block_bytes; ++i) {
     const char c = i >= sum_at && i < sum_at + sum_bytes ? ' ' : block[i];
     plain += static_cast<unsigned char>(c);
     with_signs += static_cast<signed char>(c);
   }
-  const auto said = static_cast<std::int64_t>(tar_number(block.substr(sum_at, sum_bytes)));
+  const auto said = static_cast<std::int64_t>(tar_number(sum));
   return said == plain || said == with_signs;
 }
 

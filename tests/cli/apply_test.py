@@ -205,7 +205,7 @@ class Foreign(Derived):
         self.assertEqual(self.apply("words", "upper", "end=?")["processed"], 2)  # from a directory of one's own
         (self.home / "origin").chmod(0o777)
         refused = self.expect(self.sabath.run("apply", "words", "upper", "end=!"), 4)
-        found = "loads   train/evil.txt: pickle, imports posix.getcwd"
+        found = "loads   train/evil.txt: pickle, though its name says otherwise, imports posix.getcwd"
         for part in ("words was not read", found, "words upper --trust once"):
             self.assertIn(part, refused.err)
         self.assertNotIn("aside", refused.err)  # the script does not read it
