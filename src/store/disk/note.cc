@@ -82,8 +82,8 @@ void renew_note(Disk& disk, const fs::path& file, std::string_view body) noexcep
 }
 
 bool is_whole_index(std::string_view body) {
-  // The text of a note of work that is done, and of code in data: its head, then a SHA-256 of what follows.
-  constexpr std::string_view done = "sabath finished 1\n", code = "sabath code in data 1\n";
+  // The text of a note of work that is done, and of code in data in any version: a head, then a SHA-256 of the rest.
+  constexpr std::string_view done = "sabath finished 1\n", code = "sabath code in data ";
   if (body.starts_with(done)) {
     const std::string_view rest = body.substr(done.size());
     if (rest.size() < Sha256::size) return false;
@@ -91,7 +91,8 @@ bool is_whole_index(std::string_view body) {
     return std::memcmp(sum.bytes().data(), rest.data(), Sha256::size) == 0;
   }
   if (body.starts_with(code)) {
-    const std::string_view rest = body.substr(code.size());
+    const std::size_t head = body.find('\n');
+    const std::string_view rest = body.substr(head == body.npos ? body.size() : head + 1);
     const std::size_t end = rest.find('\n');
     return end != std::string_view::npos && sha256(rest.substr(end + 1)).hex() == rest.substr(0, end);
   }
