@@ -89,6 +89,18 @@ std::filesystem::path Courier::bring(const Caller& caller) {
   return file_;
 }
 
+void Courier::note_read(ByteRange asked, std::uint64_t got) {
+  const std::lock_guard lock(mutex_);
+  read_ = true;
+  asked_.add(asked);
+  got_.add({asked.begin, std::min(asked.begin + got, asked.end)});
+}
+
+bool Courier::is_read() const {
+  const std::lock_guard lock(mutex_);
+  return here_ && read_ && got_.size() == asked_.size();  // what was got was asked for
+}
+
 // False: it is not where it should be.
 bool Courier::try_bring(const FileFacts& facts, const Caller& caller) {
   const Ticket ticket = ticket_for(facts, caller);

@@ -4,13 +4,13 @@
 // Shared by all lanes that read the file; the first one waits for Globus, the others for it. Throws Error.
 #pragma once
 
-#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <filesystem>
 #include <mutex>
 #include <optional>
 
+#include "base/byte_set.h"
 #include "globus/service.h"
 
 namespace sabath::globus {
@@ -21,12 +21,10 @@ class Courier {
   [[nodiscard]] FileFacts facts(const Caller& caller);
   // The file, whole, in the directory that is ours. Blocks for as long as something happens.
   [[nodiscard]] std::filesystem::path bring(const Caller& caller);
-  void note_read(std::uint64_t bytes, bool failed) noexcept {
-    read_ += bytes;
-    last_failed_ = failed;
-  }
-  // No lane will ask for more: all of it was read, or all that an earlier run had left to read.
-  [[nodiscard]] bool is_read() const noexcept { return here_ && (read_ >= facts_->size_bytes || !last_failed_); }
+  // A lane was given `got` of the bytes that it `asked` for.
+  void note_read(ByteRange asked, std::uint64_t got);
+  // All that lanes asked for, one of them got: the whole file, or what an earlier run had left to read.
+  [[nodiscard]] bool is_read() const;
   void take_away() const noexcept;  // content and ticket
 
  private:
@@ -47,13 +45,13 @@ class Courier {
   const Place from_, to_;
   const std::filesystem::path file_, ticket_file_;
   const std::chrono::seconds patience_;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::condition_variable_any changed_;
   bool bringing_ = false, here_ = false;
   std::optional<FileFacts> facts_;
   std::optional<Failure> failure_;  // of the last lane that brought it, for those that waited meanwhile
-  std::atomic<std::uint64_t> read_{0};
-  std::atomic<bool> last_failed_{true};
+  bool read_ = false;  // a lane did
+  ByteSet asked_, got_;
 };
 
 }  // namespace sabath::globus

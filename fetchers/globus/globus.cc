@@ -3,6 +3,7 @@
 // come from the same API. docs/globus.md is for users.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <functional>
 #include <map>
 #include <mutex>
@@ -39,11 +40,12 @@ class Passage : public Sink {
     sink_.begin(own);
   }
   void write(std::span<const std::byte> bytes) override {
+    handed += bytes.size();
     sink_.write(bytes);
-    written += bytes.size();
+    written = handed;
   }
   bool begun = false;
-  std::uint64_t written = 0;
+  std::uint64_t handed = 0, written = 0;  // bytes given to the sink; those that it took without objection
 
  private:
   Sink& sink_;
@@ -179,18 +181,20 @@ class GlobusFetcher : public Fetcher, public Resolver {
                            .offset = request.offset,
                            .length = request.length,
                            .expected = {}};
+    const std::uint64_t rest = facts.size_bytes - request.offset;
+    const ByteRange asked{request.offset, request.offset + std::min(request.length.value_or(rest), rest)};
     try {
       local_->read(real, passage, caller.traffic, caller.stop);
     } catch (const Error& error) {
-      courier->note_read(passage.written, true);
+      courier->note_read(asked, passage.written);
       if (passage.begun || error.failure().kind != FailureKind::unavailable) throw;
       // Another process has read all of it, and taken it away.
       throw Error(FailureKind::network, error.failure().message);
     } catch (...) {  // the sink has enough: another lane reads the rest
-      courier->note_read(passage.written, false);
+      courier->note_read({asked.begin, std::min(asked.begin + passage.handed, asked.end)}, passage.handed);
       throw;
     }
-    courier->note_read(passage.written, false);
+    courier->note_read(asked, passage.written);
   }
 
   std::shared_ptr<Courier> courier_for(const Url& url) {

@@ -20,7 +20,7 @@
 #include <string>
 #include <vector>
 
-#include "fetch/decide/byte_set.h"
+#include "base/byte_set.h"
 
 namespace sabath {
 

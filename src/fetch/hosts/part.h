@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "fetch/decide/byte_set.h"
+#include "base/byte_set.h"
 #include "fetch/decide/job.h"
 #include "fetch/hosts/context.h"
 #include "manifest/file_tree.h"

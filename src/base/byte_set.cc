@@ -1,4 +1,4 @@
-#include "fetch/decide/byte_set.h"
+#include "base/byte_set.h"
 
 #include <algorithm>
 #include <iterator>

@@ -1,5 +1,5 @@
 // A set of bytes: a table, and random changes against a bitmap.
-#include "fetch/decide/byte_set.h"
+#include "base/byte_set.h"
 
 #include <gtest/gtest.h>
 
