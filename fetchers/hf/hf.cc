@@ -44,7 +44,8 @@ class HfFetcher : public Fetcher, public Resolver {
 
   void read(const ReadRequest& request, Sink& sink, Traffic& traffic, std::stop_token stop) override {
     WebPlace place{.url = Url::parse(hub_.origin() + hf::place_of(request.url).content_path()),
-                   .access_hint = hub_login_hint};
+                   .access_hint = hub_login_hint,
+                   .hub = true};
     add_token(place.private_headers);
     read_web(*transport_, place, request, sink, traffic, stop);
   }
@@ -125,7 +126,7 @@ class HfFetcher : public Fetcher, public Resolver {
     listing.files.push_back({std::move(*path),
                              {place.url_of(listing.version, file.path)},
                              file.size_bytes,
-                             {.md5 = {}, .sha1 = {}, .sha256 = file.sha256}});
+                             {.sha256 = file.sha256, .git = file.git}});
   }
 
   // A page that stands elsewhere would be asked with our token, or tell us of another repository: it is not believed.

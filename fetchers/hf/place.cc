@@ -103,11 +103,14 @@ std::vector<TreeFile> parse_tree(std::string_view body, const std::string& sourc
   for (const JsonValue& value : *array) {
     JsonObject object(value, source, "a file");
     if (object.text("type") != "file") continue;
-    TreeFile file{.path = name_in(object, "path"), .size_bytes = object.try_uint("size").value_or(0), .sha256 = {}};
+    TreeFile file{.path = name_in(object, "path"), .size_bytes = object.try_uint("size").value_or(0)};
     if (auto lfs = object.try_object("lfs", "\"lfs\"")) {
       file.sha256 = lfs->text("oid");
       if (!is_hexadecimal(file.sha256, 64)) lfs->fail("oid", "is no SHA-256");
       file.size_bytes = lfs->try_uint("size").value_or(file.size_bytes);
+    } else if (const auto oid = object.try_text("oid");
+               oid && git_blob.spells(*oid) && object.find("size") != nullptr) {
+      file.git = *oid;
     }
     files.push_back(std::move(file));
   }

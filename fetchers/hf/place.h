@@ -37,7 +37,8 @@ struct Place {
 struct TreeFile {
   std::string path;
   std::uint64_t size_bytes = 0;
-  std::string sha256;  // of content that lies in LFS; empty: the hub says only git's own hash
+  std::string sha256{};  // of content that lies in LFS
+  std::string git{};     // of other content: git's name of the blob; empty: the hub does not say
 };
 [[nodiscard]] std::vector<TreeFile> parse_tree(std::string_view body, const std::string& source);
 

@@ -5,10 +5,13 @@
 #include <algorithm>
 #include <ctime>
 #include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
+#include "base/hash.h"
 #include "base/text.h"
+#include "http/digests.h"
 #include "http/redirects.h"
 #include "http/response_head.h"
 #include "http/verdict.h"
@@ -70,12 +73,25 @@ class Hop : public Receiver {
     document.status = parser_.head().status;
     document.content_type = parser_.head().content_type;
     document.etag = parser_.head().etag;
+    document.digests = parser_.head().digests;
+    compare_body();
     return std::nullopt;
   }
 
   Document document;
 
  private:
+  // A document is believed as it comes: by what its own head says, at least, it must be whole.
+  void compare_body() const {
+    const ResponseHead& head = parser_.head();
+    if (question_.method == "HEAD" || head.status != 200 || !head.content_encoding.empty()) return;
+    for (const std::string* said : {&head.digests, &head.content_digests}) {
+      ChecksumSet sums(parse_digests(*said));
+      sums.update(std::as_bytes(std::span(document.body)));
+      (void)sums.finish_and_compare(source_, SaidBy::source);
+    }
+  }
+
   bool accepted() const {
     return complete_ && std::ranges::find(question_.accept, parser_.head().status) != question_.accept.end();
   }
@@ -98,8 +114,6 @@ class Hop : public Receiver {
     const std::string name = to_lower(line.substr(0, colon));
     const std::string value(trim(line.substr(colon + 1)));
     if (name == "link" && document.links.size() < fields_max) document.links.push_back(value);
-    if ((name == "digest" || name == "repr-digest") && document.digests.size() < fields_max)
-      document.digests.push_back(value);
     if (name == "www-authenticate") document.authenticate = value;
   }
 

@@ -31,11 +31,11 @@ struct Document {
   std::string body;
   std::string content_type;  // lower case, without parameters
   std::string etag;
-  std::vector<std::string> links;    // the values of Link headers (RFC 8288)
-  std::vector<std::string> digests;  // of Digest (RFC 3230) and Repr-Digest (RFC 9530)
-  std::string authenticate;          // WWW-Authenticate
-  Url url;                           // that gave it, after redirects
-  Reach reach = Reach::global;       // what it names may be no nearer: the bound of the next question
+  std::vector<std::string> links;  // the values of Link headers (RFC 8288)
+  std::string digests;             // of Digest (RFC 3230) and Repr-Digest (RFC 9530)
+  std::string authenticate;        // WWW-Authenticate
+  Url url;                         // that gave it, after redirects
+  Reach reach = Reach::global;     // what it names may be no nearer: the bound of the next question
 };
 
 [[nodiscard]] Document ask(Transport& transport, const Question& question, Traffic& traffic, std::stop_token stop);

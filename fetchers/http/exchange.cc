@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <ctime>
 
+#include "http/digests.h"
+
 namespace sabath {
 namespace {
 
@@ -13,11 +15,13 @@ constexpr std::uint64_t drain_max = 64 * 1024;  // bytes
 
 }  // namespace
 
-Exchange::Exchange(const ReadRequest& request, Redirects& redirects, Sink& sink, std::string_view access_hint)
+Exchange::Exchange(const ReadRequest& request, Redirects& redirects, Sink& sink, std::string_view access_hint,
+                   Checksums* by_etag)
     : request_(request),
       redirects_(redirects),
       sink_(sink),
       access_hint_(access_hint),
+      by_etag_(by_etag),
       source_(redirects.current().display()),
       parser_(source_) {}
 
@@ -30,11 +34,21 @@ void Exchange::connected(const Connected& connection) {
 void Exchange::header(std::string_view line) {
   if (verdict_ || !parser_.feed(line)) return;  // after the head come trailers: they say nothing that we need
   verdict_ = judge(request_, parser_.head(), source_, std::time(nullptr));
+  if (by_etag_ != nullptr) note_etag();
   if (!delivering()) return;
   limit_ = std::min(verdict_->wanted.value_or(UINT64_MAX), request_.length.value_or(UINT64_MAX));
   verdict_->info.final_url = source_;
   verdict_->info.shared = parser_.head().stream;
   sink_.begin(verdict_->info);
+}
+
+// Only the hub itself is heard; where it leads, an ETag is of another kind.
+void Exchange::note_etag() {
+  const ResponseHead& head = parser_.head();
+  const std::string& etag = head.linked_etag.empty() ? head.etag : head.linked_etag;
+  const Checksums said = redirects_.current().origin() == request_.url.origin() ? parse_hub_etag(etag) : Checksums{};
+  if (!said.empty()) *by_etag_ = said;
+  if (verdict_->info.said.empty()) verdict_->info.said = *by_etag_;
 }
 
 bool Exchange::body(std::span<const std::byte> bytes) {

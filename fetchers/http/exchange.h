@@ -18,7 +18,9 @@ namespace sabath {
 class Exchange : public Receiver {
  public:
   // `access_hint`: what to do where the first of all refuses access; empty: what HTTP says. Outlives this.
-  Exchange(const ReadRequest& request, Redirects& redirects, Sink& sink, std::string_view access_hint = {});
+  // `by_etag`: of a hub, whose ETags are hashes: what it has said so far, over all hops of one read; nullptr: no hub.
+  Exchange(const ReadRequest& request, Redirects& redirects, Sink& sink, std::string_view access_hint = {},
+           Checksums* by_etag = nullptr);
   void connecting() override { sink_.connecting(); }
   void connected(const Connected& connection) override;
   void header(std::string_view line) override;
@@ -32,11 +34,13 @@ class Exchange : public Receiver {
   [[nodiscard]] bool delivering() const { return verdict_ && verdict_->action == AnswerVerdict::Action::deliver; }
   [[nodiscard]] bool worth_draining() const;
   [[noreturn]] void refuse() const;
+  void note_etag();
 
   const ReadRequest& request_;
   Redirects& redirects_;
   Sink& sink_;
   std::string_view access_hint_;
+  Checksums* by_etag_;
   std::string source_;
   HeadParser parser_;
   std::optional<AnswerVerdict> verdict_;  // once the head is complete

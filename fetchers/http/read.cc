@@ -35,9 +35,10 @@ class Noting : public Sink {
 void follow(Transport& transport, const WebPlace& place, const ReadRequest& real, Sink& sink, Traffic& traffic,
             const std::stop_token& stop) {
   Redirects redirects(real.url, place.bound, transport.near_hosts());
+  Checksums by_etag;
   std::vector<std::string> cookies;  // of these redirects alone: they are no login that lasts
   for (;;) {
-    Exchange exchange(real, redirects, sink, place.access_hint);
+    Exchange exchange(real, redirects, sink, place.access_hint, place.hub ? &by_etag : nullptr);
     TransferRequest transfer = transfer_for(redirects.current(), real);
     const auto had = cookies;
     transfer.cookies = &cookies;

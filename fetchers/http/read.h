@@ -19,6 +19,7 @@ struct WebPlace {
   std::vector<std::string> private_headers = {};  // for the origin of `url` only: credentials
   std::optional<Reach> bound = {};                // `url` stands in a document of this reach, and may lead no nearer
   std::string access_hint = {};                   // what to do where access is refused; empty: what HTTP says
+  bool hub = false;                               // its ETags are hashes of the content
 };
 
 // request.url is what the user named.

@@ -14,6 +14,8 @@ namespace {
 
 constexpr std::size_t head_size_max = 64 * 1024;  // bytes, over all heads of one response
 
+void add_value(std::string& list, std::string_view value) { list += (list.empty() ? "" : ",") + std::string(value); }
+
 std::optional<std::uint64_t> try_parse_number(std::string_view text) {
   std::uint64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -108,10 +110,16 @@ void HeadParser::feed_field(std::string_view name, std::string_view value) {
     set_once(head_.last_modified, name, value);
   } else if (name == "content-type") {
     head_.content_type = printable(trim(to_lower(value.substr(0, value.find(';')))));
+  } else if (name == "digest" || name == "repr-digest") {
+    add_value(head_.digests, value);
+  } else if (name == "content-digest") {
+    add_value(head_.content_digests, value);
+  } else if (name == "x-linked-etag") {
+    head_.linked_etag = value;
   } else if (name == "retry-after") {
     head_.retry_after = value;
   } else if (name == "ratelimit") {
-    head_.quota += (head_.quota.empty() ? "" : ",") + std::string(value);
+    add_value(head_.quota, value);
   } else if (name == "ratelimit-remaining" || name == "x-ratelimit-remaining") {
     head_.quota_remaining = value;
   } else if (name == "ratelimit-reset" || name == "x-ratelimit-reset") {

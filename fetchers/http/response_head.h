@@ -23,6 +23,8 @@ struct ResponseHead {
   std::optional<std::uint64_t> content_length;  // absent too when the body is chunked
   std::string content_range, content_type, etag, last_modified, location, retry_after;
   std::string quota, quota_remaining, quota_reset;  // RateLimit, [X-]RateLimit-Remaining, [X-]RateLimit-Reset
+  std::string digests, content_digests;             // of the whole: Digest, Repr-Digest; of this answer: Content-Digest
+  std::string linked_etag;                          // X-Linked-Etag: a hub's, of what it redirects to
   std::string content_encoding, stored_encoding;    // Content-Encoding; X-Goog-Stored-Content-Encoding; "": identity
   bool transformed = false;                         // Warning: 214 (RFC 7234 section 5.5.6)
   bool accepts_ranges = false;

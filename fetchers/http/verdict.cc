@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "base/wording.h"
 #include "curl/transport.h"
+#include "http/digests.h"
 #include "http/quota.h"
 #include "sabath/path.h"
 
@@ -74,6 +75,7 @@ class Judge {
     if (verdict.action == AnswerVerdict::Action::refuse) return verdict;
     if (request_.offset > 0) return refuse(FailureKind::no_ranges, "the byte range was ignored");
     verdict.wanted = length;
+    say_hashes(verdict, !request_.length || (length && *length <= *request_.length));
     if (request_.length) verdict.wanted = std::min(*request_.length, length.value_or(*request_.length));
     // Without a length of its own a body may end before all that was asked has come, and still be whole.
     if (!length) verdict.wanted.reset();
@@ -99,7 +101,15 @@ class Judge {
     AnswerVerdict verdict = deliver(range->total);
     verdict.info.ranges = true;
     verdict.wanted = std::min(length, request_.length.value_or(length));
+    say_hashes(verdict, verdict.wanted == length);
     return verdict;
+  }
+
+  // What is packed has the hashes of the packed bytes. `all`: every byte of the answer is delivered.
+  void say_hashes(AnswerVerdict& verdict, bool all) const {
+    if (!head_.content_encoding.empty() || verdict.info.unpacked_on_the_way) return;
+    verdict.info.said = parse_digests(head_.digests);
+    if (all) verdict.info.said_of_answer = parse_digests(head_.content_digests);
   }
 
   AnswerVerdict redirect() const {

@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "base/metalink.h"
-#include "base/text.h"
+#include "http/digests.h"
 #include "http/document.h"
 #include "http/links.h"
 #include "sabath/error.h"
@@ -18,40 +18,6 @@ namespace {
 
 constexpr std::string_view prefix = "metalink+";
 constexpr std::size_t metalink_size_max = 256UL << 20;
-
-// The bytes of Base64 with its padding, as hexadecimal digits.
-std::optional<std::string> try_hex(std::string_view base64) {
-  constexpr std::string_view alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  if (base64.size() % 4 != 0) return std::nullopt;
-  std::vector<std::uint8_t> bytes;
-  std::uint32_t bits = 0, count = 0;
-  for (const char c : base64.substr(0, base64.find_last_not_of('=') + 1)) {
-    const std::size_t value = alphabet.find(c);
-    if (value == alphabet.npos) return std::nullopt;
-    bits = bits << 6 | static_cast<std::uint32_t>(value);
-    count += 6;
-    if (count < 8) continue;
-    count -= 8;
-    bytes.push_back(static_cast<std::uint8_t>(bits >> count));
-  }
-  return to_hex(bytes);
-}
-
-// "SHA-256=BASE64, SHA-512=BASE64" (RFC 3230), or "sha-512=:BASE64:" (RFC 9530). Only what is strong enough to tell a
-// mirror's content from another one counts; a digest that cannot be read is none.
-void take_digests(std::string_view rest, ListedFile& file) {
-  while (!rest.empty()) {
-    const std::string_view one = trim(rest.substr(0, rest.find(',')));
-    rest.remove_prefix(std::min(rest.find(','), rest.size() - 1) + 1);
-    const std::size_t equals = std::min(one.find('='), one.size());
-    const ChecksumAlgorithm* algorithm = find_checksum_algorithm(to_lower(one.substr(0, equals)));
-    if (algorithm == nullptr || !algorithm->name.starts_with("sha") || algorithm->name == "sha1") continue;
-    std::string_view base64 = one.substr(std::min(equals + 1, one.size()));
-    if (base64.starts_with(':') && base64.ends_with(':') && base64.size() > 1)
-      base64 = base64.substr(1, base64.size() - 2);
-    if (auto hex = try_hex(base64); hex && algorithm->spells(*hex)) file.checksum.*algorithm->value = std::move(*hex);
-  }
-}
 
 class Mirrors : public Resolver {
  public:
@@ -72,6 +38,7 @@ class Mirrors : public Resolver {
       const Document metalink = get(question, inquiry);
       listing.over_tls = listing.over_tls && metalink.url.scheme() == "https";
       listing.files = parse_metalink(metalink.body, *described);
+      compare_said(listing.files, file, parse_digests(head.digests));
     } else {
       listing.files.push_back(mirrors_in_head(head, file));
     }
@@ -84,6 +51,26 @@ class Mirrors : public Resolver {
     inquiry.attempt(question.url,
                     [&](Traffic& traffic) { document = ask(*transport_, question, traffic, inquiry.stop()); });
     return std::move(*document);
+  }
+
+  // The head and the metalink speak of one file: where both say a hash, it is the same.
+  static void compare_said(std::vector<ListedFile>& files, const Url& file, const Checksums& said) {
+    const auto listed = std::ranges::find(files, file.file_name(), [](const ListedFile& each) {
+      return each.path.text().substr(each.path.text().rfind('/') + 1);
+    });
+    if (listed == files.end() && files.size() != 1) return;
+    Checksums& published = (listed == files.end() ? files.front() : *listed).checksum;
+    for (const auto& algorithm : checksum_algorithms) {
+      const std::string& hex = said.*algorithm.value;
+      std::string& known = published.*algorithm.value;
+      if (!hex.empty() && !known.empty() && hex != known) {
+        throw Error(FailureKind::content,
+                    fmt::format("{}: its {} is {} by its own answer, and {} by its metalink", file.display(),
+                                algorithm.name, hex, known),
+                    "one of the two is out of date: ask the publisher");
+      }
+      if (!hex.empty()) known = hex;
+    }
   }
 
   static std::optional<Url> description(const Document& head) {
@@ -118,7 +105,7 @@ ListedFile mirrors_in_head(const Document& head, const Url& file) {
   std::ranges::stable_sort(mirrors, {}, &std::pair<std::uint64_t, Url>::first);
   for (auto& [priority, url] : mirrors) listed.urls.push_back(std::move(url));
   listed.urls.push_back(file);
-  for (const std::string_view digest : head.digests) take_digests(digest, listed);
+  listed.checksum = parse_digests(head.digests);
   // Without a digest nothing would tell a mirror's content from another.
   if (listed.checksum.empty()) listed.urls = {file};
   return listed;

@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "sabath/credentials.h"
+#include "sabath/recipe.h"
 #include "sabath/url.h"
 
 namespace sabath {
@@ -64,6 +65,9 @@ struct ContentInfo {
   std::chrono::duration<double> latency{0};
   std::string encoding{};            // "gzip": the bytes are named as packed for the way; with Coding::any
   bool unpacked_on_the_way = false;  // the server stores them packed
+  // The source's own word, which is compared where nothing else proves the content: of the whole (Repr-Digest, a hub's
+  // ETag), and of the bytes of this answer (Content-Digest).
+  Checksums said{}, said_of_answer{};
 };
 
 class Sink {

@@ -26,6 +26,7 @@ struct Metadata;  // sabath/metadata.h
 // Published whole-file checksums: lower-case hexadecimal, empty if not published.
 struct Checksums {
   std::string md5{}, sha1{}, sha256{}, sha224{}, sha384{}, sha512{};
+  std::string git{};  // git's name of a blob: SHA-1 of "blob SIZE", NUL and the bytes. Hubs say it; no recipe does
   [[nodiscard]] bool empty() const;
   friend bool operator==(const Checksums&, const Checksums&) = default;
 };
@@ -49,6 +50,9 @@ inline constexpr std::array<ChecksumAlgorithm, 6> checksum_algorithms{
      {"sha384", "sha-384", 96, &Checksums::sha384, false},
      {"sha224", "sha-224", 56, &Checksums::sha224, false}}};
 
+// Needs the file's size before its first byte, and stands in no recipe.
+inline constexpr ChecksumAlgorithm git_blob{"git blob", "git blob", 40, &Checksums::git, false};
+
 // By either name, in lower case; nullptr: it is not computed here.
 [[nodiscard]] constexpr const ChecksumAlgorithm* find_checksum_algorithm(std::string_view name) {
   const auto* found = std::ranges::find_if(
@@ -57,7 +61,8 @@ inline constexpr std::array<ChecksumAlgorithm, 6> checksum_algorithms{
 }
 
 inline bool Checksums::empty() const {
-  return std::ranges::all_of(checksum_algorithms, [&](const auto& each) { return (this->*each.value).empty(); });
+  const auto none = [&](const auto& each) { return (this->*each.value).empty(); };
+  return std::ranges::all_of(checksum_algorithms, none) && git.empty();
 }
 
 enum class FragmentType { file, archive, file_list };

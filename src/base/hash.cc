@@ -235,12 +235,20 @@ Sha256 StreamSha256::finish() {
 }
 #pragma GCC diagnostic pop
 
-ChecksumSet::ChecksumSet(const Checksums& expected)
+StreamHash git_blob_hash(std::uint64_t size_bytes) {
+  StreamHash hash("sha1");
+  const std::string head = fmt::format("blob {}", size_bytes) + '\0';
+  hash.update(std::as_bytes(std::span(head)));
+  return hash;
+}
+
+ChecksumSet::ChecksumSet(const Checksums& expected, std::optional<std::uint64_t> size_bytes)
     : expected_(expected), sha256_(expected.sha256.empty() ? nullptr : std::make_unique<StreamSha256>()) {
   for (const ChecksumAlgorithm& each : checksum_algorithms) {
     const bool other = each.value != &Checksums::sha256 && !(expected.*each.value).empty();
     if (other) others_.emplace_back(&each, StreamHash(each.name.data()));
   }
+  if (size_bytes && !expected.git.empty()) others_.emplace_back(&git_blob, git_blob_hash(*size_bytes));
 }
 
 void ChecksumSet::update(std::span<const std::byte> bytes) {
@@ -257,9 +265,14 @@ void ChecksumSet::update_others(std::span<const std::byte> bytes) {
   for (auto& [algorithm, hash] : others_) hash.update(bytes);
 }
 
-Checksums ChecksumSet::finish_and_compare(std::string_view what) {
+Checksums ChecksumSet::finish_and_compare(std::string_view what, SaidBy by) {
   const auto compare = [&](std::string_view algorithm, std::string computed, const std::string& expected) {
     if (computed == expected) return computed;
+    if (by == SaidBy::source) {
+      throw Error(FailureKind::content,
+                  fmt::format("{}: its {} is {}, its source says {}", what, algorithm, computed, expected),
+                  "the bytes were changed on their way or at the source: try again, or use another mirror");
+    }
     throw Error(FailureKind::content,
                 fmt::format("{}: its {} is {}, published is {}", what, algorithm, computed, expected),
                 "the source serves other bytes than the recipe describes: try another mirror, or ask the publisher");

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -68,15 +69,21 @@ class StreamSha256 {
   std::unique_ptr<void, Free> context_;
 };
 
-// The whole-file checksums that a recipe publishes, computed side by side as the bytes pass.
+// git's SHA-1 of a file: of "blob SIZE", a NUL and its bytes.
+[[nodiscard]] StreamHash git_blob_hash(std::uint64_t size_bytes);
+
+enum class SaidBy { recipe, source };  // who says which checksum a file has
+
+// The whole-file checksums that are published of it, computed side by side as the bytes pass.
 class ChecksumSet {
  public:
-  explicit ChecksumSet(const Checksums& expected);
+  // `size_bytes`: of the file. Without it git's name of it is not compared.
+  explicit ChecksumSet(const Checksums& expected, std::optional<std::uint64_t> size_bytes = std::nullopt);
   void update(std::span<const std::byte> bytes);
   // update(bytes) and sha256_pieces(bytes, piece_size, hashes).
   void update(std::span<const std::byte> bytes, std::size_t piece_size, std::span<Sha256> hashes);
   // Throws Error{content} naming the algorithm, both values and `what`; returns the computed checksums.
-  Checksums finish_and_compare(std::string_view what);
+  Checksums finish_and_compare(std::string_view what, SaidBy by = SaidBy::recipe);
   [[nodiscard]] bool empty() const { return expected_.empty(); }
 
  private:

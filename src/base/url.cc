@@ -193,7 +193,7 @@ Url Url::parse(std::string_view text) {
   }
   const bool file = url.scheme_ == "file";
   const bool hostless = url.host_.empty() && (c.authority || default_port(url.scheme_) || url.scheme_ == "s3");
-  if (hostless && !file) refuse("it names no host");
+  if (hostless && !file && url.scheme_ != "ni") refuse("it names no host");  // ni: RFC 6920: a hash says enough
   if (file && !c.path.starts_with('/')) refuse("its path is not absolute", "write file:///path");
   if (!c.authority && c.path.empty()) refuse("it names nothing");
   if (!try_percent_decode(c.path)) refuse("a % in its path is not followed by two hexadecimal digits");

@@ -4,6 +4,7 @@
 
 #include "base/checksum_list.h"
 #include "base/metalink.h"
+#include "base/named_checksum.h"
 #include "fetch/decide/selection.h"
 #include "fetch/hosts/source_key.h"
 #include "fetch/known_tree.h"
@@ -23,10 +24,12 @@ RelativePath place_in(const Fragment& fragment, const RelativePath& path) {
 
 std::vector<ListedFile> parse_list(const std::string& text, const Fragment& fragment) {
   const Url& source = fragment.urls.front();
-  const bool sums = is_checksum_list(text);
-  if (!sums && !is_metalink(text)) return parse_file_list(text, source, fragment.limit);
-  auto files = sums ? parse_checksum_list(text, source, source.resolve(".")) : parse_metalink(text, source);
-  check_listing(files, source);
+  const bool sums = is_checksum_list(text), plain = !sums && !is_metalink(text);
+  auto files = plain  ? parse_file_list(text, source, fragment.limit)
+               : sums ? parse_checksum_list(text, source, source.resolve("."))
+                      : parse_metalink(text, source);
+  if (!plain) check_listing(files, source);
+  for (ListedFile& file : files) add_named_checksums(file.urls, file.checksum);
   keep_first(files, fragment.limit);
   return files;
 }

@@ -14,6 +14,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "base/named_checksum.h"
 #include "base/reach.h"
 #include "base/text.h"
 #include "base/threads.h"
@@ -160,6 +161,7 @@ Listing resolve_one(FetchContext& context, const Url& named, std::chrono::millis
                 "check the path and the pattern; what is shown in a browser only, by a script, cannot be listed");
   }
   check_listing(listing.files, url, inquiry.reach());
+  for (ListedFile& file : listing.files) add_named_checksums(file.urls, file.checksum);
   return listing;
 }
 

@@ -156,7 +156,7 @@ FileTree CacheAdoption::read(const CachedFile& file) {
   const auto size = there ? static_cast<std::uint64_t>(there->st_size) : 0;
   const bool in_lfs = is_hex(file.name, 64), in_git = is_hex(file.name, 40);
   StreamHash sha256("sha256");
-  GitBlobHash git(size);
+  StreamHash git = git_blob_hash(size);
   std::uint64_t left = size;
   const auto compare = [&] {
     const std::string computed = in_lfs ? sha256.finish_hex() : in_git ? git.finish_hex() : file.name;

@@ -17,12 +17,6 @@ std::span<const std::byte> bytes_of(const std::string& text) { return std::as_by
 
 }  // namespace
 
-GitBlobHash::GitBlobHash(std::uint64_t size_bytes) : hash_("sha1") {
-  std::string head = fmt::format("blob {}", size_bytes);
-  head.push_back('\0');
-  hash_.update(bytes_of(head));
-}
-
 std::string lfs_pointer_text(const std::string& sha256, std::uint64_t size_bytes) {
   return fmt::format("version https://git-lfs.github.com/spec/v1\noid sha256:{}\nsize {}\n", sha256, size_bytes);
 }
@@ -38,7 +32,7 @@ std::string BlobNames::hash(const Digest& digest, bool in_lfs) {
                 fmt::format("`{}` brings it", verb_text("fetch")));
   }
   StreamHash sha256("sha256");
-  GitBlobHash git(digest.size_bytes);
+  StreamHash git = git_blob_hash(digest.size_bytes);
   std::vector<std::byte> room(std::min<std::uint64_t>(piece_size, digest.size_bytes));
   for (std::uint64_t at = 0; at < digest.size_bytes;) {
     const std::size_t n = content->read(at, room);
@@ -61,7 +55,7 @@ HubFile BlobNames::of(const HubRevision& hub, const Entry& entry, const Checksum
   }
   if (file.sha256.empty()) file.sha256 = hash(entry.digest, true);
   const std::string pointer = lfs_pointer_text(file.sha256, entry.digest.size_bytes);
-  GitBlobHash git(pointer.size());
+  StreamHash git = git_blob_hash(pointer.size());
   git.update(bytes_of(pointer));
   file.blob_id = git.finish_hex();
   return file;

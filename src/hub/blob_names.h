@@ -16,17 +16,6 @@
 
 namespace sabath {
 
-// git's SHA-1 of a file: of "blob SIZE", a NUL and its bytes.
-class GitBlobHash {
- public:
-  explicit GitBlobHash(std::uint64_t size_bytes);
-  void update(std::span<const std::byte> bytes) { hash_.update(bytes); }
-  [[nodiscard]] std::string finish_hex() { return hash_.finish_hex(); }  // once; 40 digits
-
- private:
-  StreamHash hash_;
-};
-
 // The text that git holds in the place of a file in LFS.
 [[nodiscard]] std::string lfs_pointer_text(const std::string& sha256, std::uint64_t size_bytes);
 

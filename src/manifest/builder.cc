@@ -229,8 +229,8 @@ void ManifestBuilder::add_symlink(const RelativePath& path, std::string target) 
 }
 
 void ManifestBuilder::add_checksums(const RelativePath& path, const Checksums& checksums) {
-  if (checksums.empty()) return;
   const std::string encoded = encode_checksums(checksums);
+  if (encoded.size() == 1) return;  // none, or git's alone, which no manifest holds
   Annotation& note = state_->annotations.emplace_back();
   note.text = state_->arena.size();
   note.path_size = static_cast<std::uint16_t>(path.text().size());

@@ -345,7 +345,7 @@ DocumentRecipe DatasetReader::read() {
     keep(std::move(fragment), document_.line);
   }
   if (recipe_.fragments.empty()) recipe_.access = access_by_hand(recipe_.homepage);
-  check_places(recipe_.fragments, lines_, origin_);
+  settle_fragments(recipe_.fragments, lines_, origin_);
   recipe_.about = std::make_shared<const Metadata>(std::move(data_));
   return std::move(out_);
 }

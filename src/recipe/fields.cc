@@ -6,6 +6,7 @@
 #include <optional>
 #include <unordered_map>
 
+#include "base/named_checksum.h"
 #include "base/text.h"
 #include "recipe/command_template.h"
 #include "sabath/error.h"
@@ -189,6 +190,8 @@ std::optional<RelativePath> default_file_path(const Fragment& fragment) {
   return RelativePath::try_parse(name);
 }
 
+namespace {
+
 void check_places(const std::vector<Fragment>& fragments, const std::vector<std::size_t>& lines,
                   std::string_view origin) {
   std::unordered_map<std::string_view, std::size_t> ids, paths;
@@ -218,6 +221,27 @@ void check_places(const std::vector<Fragment>& fragments, const std::vector<std:
                            fragments[found->second].id, above));
     }
   }
+}
+
+void add_named_checksums(std::vector<Fragment>& fragments, const std::vector<std::size_t>& lines,
+                         std::string_view origin) {
+  for (std::size_t i = 0; i < fragments.size(); ++i) {
+    if (fragments[i].type == FragmentType::file_list) continue;  // its checksum is of the list
+    try {
+      add_named_checksums(fragments[i].urls, fragments[i].checksum);
+    } catch (const Error& error) {
+      throw_at(origin, lines[i], fmt::format("fragment \"{}\": {}", fragments[i].id, error.failure().message),
+               error.failure().hint);
+    }
+  }
+}
+
+}  // namespace
+
+void settle_fragments(std::vector<Fragment>& fragments, const std::vector<std::size_t>& lines,
+                      std::string_view origin) {
+  check_places(fragments, lines, origin);
+  add_named_checksums(fragments, lines, origin);
 }
 
 }  // namespace sabath

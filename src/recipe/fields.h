@@ -33,9 +33,9 @@ void check_template(const JsonValue& value, std::string_view origin);
 // The name under which a file fragment stands if its recipe gives no path: the file name of its first URL.
 [[nodiscard]] std::optional<RelativePath> default_file_path(const Fragment& fragment);
 
-// Refuses equal ids, equal paths, and anything below a file. `lines` tells where each fragment stands in the text.
-void check_places(const std::vector<Fragment>& fragments, const std::vector<std::size_t>& lines,
-                  std::string_view origin);
+// Refuses equal ids, equal paths, and anything below a file; and takes along the checksums that stand in the names of
+// sources. `lines` tells where each fragment stands in the text.
+void settle_fragments(std::vector<Fragment>& fragments, const std::vector<std::size_t>& lines, std::string_view origin);
 
 // The readers themselves; `document` is the whole file.
 [[nodiscard]] Recipe read_schema_0(const JsonValue& document, std::string_view origin, AssetKind kind);

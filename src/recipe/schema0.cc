@@ -70,7 +70,7 @@ void read_fragments_0(JsonObject& object, Recipe& recipe) {
   }
   if (recipe.fragments.empty()) object.fail("fragments", "is empty");
   place(recipe.fragments);
-  check_places(recipe.fragments, lines, object.origin());
+  settle_fragments(recipe.fragments, lines, object.origin());
 }
 
 void read_git_and_forks_0(JsonObject& object, Recipe& recipe) {

@@ -136,7 +136,7 @@ void read_fragments(JsonObject& object, Recipe& recipe) {
       lines.push_back(value.line);
     }
   }
-  check_places(recipe.fragments, lines, object.origin());
+  settle_fragments(recipe.fragments, lines, object.origin());
   const bool by_hand = recipe.access.kind != AccessKind::open && !recipe.access.steps.empty();
   if (!is_code(recipe.kind) && recipe.fragments.empty() && !by_hand && !has_git(object, recipe.kind)) {
     object.fail("fragments", "must not be empty",

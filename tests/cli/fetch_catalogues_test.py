@@ -7,6 +7,7 @@ import unittest.mock
 
 from support.case import Case, main, place
 from support.content import fragment, seeded, sha256
+from support.hub import git_hash
 from support.spoken import Spoken
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
@@ -63,8 +64,7 @@ class Hub(Case):
         names = sorted(name for name in FILES if name.startswith(below))
         entries = [{"type": "directory", "oid": "0" * 40, "size": 0, "path": "data"}]
         for name in names:
-            oid = hashlib.sha1(FILES[name]).hexdigest()
-            entry = {"type": "file", "oid": oid, "size": len(FILES[name]), "path": name}
+            entry = {"type": "file", "oid": git_hash(FILES[name]), "size": len(FILES[name]), "path": name}
             if name.endswith(".parquet"):
                 entry["lfs"] = {"oid": sha256(FILES[name]), "size": len(FILES[name]), "pointerSize": 130}
             entries.append(entry)

@@ -26,6 +26,7 @@ void GuardedSink::connected(std::chrono::microseconds trip) {
 
 void GuardedSink::begin(const ContentInfo& info) {
   info_ = info;
+  if (compares_ && !info.said_of_answer.empty()) sums_.emplace(info.said_of_answer);
   if (host_ != nullptr) {
     const auto now = std::chrono::steady_clock::now();
     const std::chrono::duration<double> waited = now - asked_;
@@ -48,6 +49,7 @@ void GuardedSink::begin(const ContentInfo& info) {
 
 void GuardedSink::write(std::span<const std::byte> bytes) {
   received_ += bytes.size();
+  if (sums_) sums_->update(bytes);
   line_.received(bytes.size());
   if (on_wait_ && (context_.limiter.limits() || (host_ != nullptr && host_->limited()))) on_wait_();
   if (host_ != nullptr) host_->received(bytes.size(), context_.stop);
@@ -61,6 +63,11 @@ void GuardedSink::write(std::span<const std::byte> bytes) {
 void GuardedSink::finish() {
   const auto held = std::exchange(head_, {});
   if (!held.empty() || !begun_) pass(held);
+}
+
+void GuardedSink::compare() {
+  if (sums_) (void)sums_->finish_and_compare(url_.display(), SaidBy::source);
+  sums_.reset();
 }
 
 void GuardedSink::pass(std::span<const std::byte> bytes) {
@@ -88,6 +95,7 @@ void read_source(FetchContext& context, const ReadRequest& request, SourceLine& 
     throw;
   }
   sink.finish();
+  sink.compare();
 }
 
 }  // namespace sabath

@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/hash.h"
 #include "fetch/hosts/context.h"
 #include "fetch/hosts/hosts.h"
 #include "fetch/hosts/ledger.h"
@@ -32,12 +33,15 @@ class GuardedSink : public Sink {
   GuardedSink& operator=(const GuardedSink&) = delete;
   // Said before each wait for the rate limit: what comes late now is not the source's lateness.
   void on_wait(std::function<void()> tell) { on_wait_ = std::move(tell); }
+  // Nothing else proves what comes: the source's own hash of its answer is compared.
+  void compare_answer() { compares_ = true; }
   void start(std::uint64_t offset);
   void connecting() override;
   void connected(std::chrono::microseconds trip) override;
   void begin(const ContentInfo& info) override;
   void write(std::span<const std::byte> bytes) override;
-  void finish();  // there is no more: what was held back goes on
+  void finish();   // there is no more: what was held back goes on
+  void compare();  // after finish(): all has come. Throws Error{content}
   [[nodiscard]] const ContentInfo& info() const { return info_; }
   [[nodiscard]] std::uint64_t received() const { return received_; }
 
@@ -55,8 +59,9 @@ class GuardedSink : public Sink {
   std::chrono::steady_clock::time_point asked_{};
   ContentInfo info_;
   std::uint64_t offset_ = 0, received_ = 0;
-  bool may_be_page_ = true, begun_ = false;
-  std::vector<std::byte> head_;  // held back until it can be judged
+  bool may_be_page_ = true, begun_ = false, compares_ = false;
+  std::optional<ChecksumSet> sums_;  // of this answer
+  std::vector<std::byte> head_;      // held back until it can be judged
 };
 
 // Reads a range of `url` into `sink` with the fetcher of its scheme. Throws Error{unavailable} for an unknown scheme.

@@ -140,7 +140,8 @@ Sha256 source_key(const FileJob& job) {
   };
   const std::string sum = fmt::format(R"("md5":{},"sha1":{},{}"sha256":{},{}{})", quoted(sums.md5), quoted(sums.sha1),
                                       newer("sha224", sums.sha224), quoted(sums.sha256), newer("sha384", sums.sha384),
-                                      newer("sha512", sums.sha512));
+                                      newer("sha512", sums.sha512)) +
+                          newer("git", sums.git);
   const std::string size = job.size_bytes ? fmt::format("{}", *job.size_bytes) : "null";
   const bool proven = !sums.empty() || job.urls.empty();
   const auto url = [&] { return "\"url\":" + quoted(job.source ? job.source->text() : name_of(job, 0)); };

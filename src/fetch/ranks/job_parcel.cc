@@ -52,11 +52,13 @@ Validators get_validators(Parcel::Reader& parcel) {
 
 void put_checksums(Parcel& parcel, const Checksums& sums) {
   for (const auto& algorithm : checksum_algorithms) parcel.add(sums.*algorithm.value);
+  parcel.add(sums.git);
 }
 
 Checksums get_checksums(Parcel::Reader& parcel) {
   Checksums sums;
   for (const auto& algorithm : checksum_algorithms) sums.*algorithm.value = parcel.text();
+  sums.git = parcel.text();
   return sums;
 }
 

@@ -21,12 +21,17 @@ bool has_stronger(const Checksums& published, const ChecksumAlgorithm& than) {
   });
 }
 
+// By something that finds content in a store. git's name of a blob only judges what a source gives.
+bool is_stated(const Checksums& published) {
+  return std::ranges::any_of(checksum_algorithms, [&](const auto& each) { return !(published.*each.value).empty(); });
+}
+
 // By its own bytes: no source need be believed. False: it is fetched, and a source that gives it is reported as wrong.
 bool proves(const FetchContext& context, const Digest& digest, const FileJob& job, FileOutcome& outcome) {
   if (job.size_bytes && *job.size_bytes != digest.size_bytes) return false;
   const auto content = context.store.open_content(digest);
   if (!content) return false;
-  ChecksumSet sums(job.checksum);
+  ChecksumSet sums(job.checksum, digest.size_bytes);
   std::vector<std::byte> room(1 << 20);
   for (std::uint64_t at = 0; at < digest.size_bytes;) {
     if (context.stop.stop_requested()) throw Error(FailureKind::interrupted, "stopped");
@@ -47,7 +52,7 @@ bool proves(const FetchContext& context, const Digest& digest, const FileJob& jo
 // The content that one of the job's mirrors gave to a fetch before: where it states no checksum, to any recipe.
 std::optional<Arrival> arrived(const Store& store, const FileJob& job) {
   if (auto arrival = store.arrival(source_key(job))) return arrival;
-  for (std::size_t i = 0; job.checksum.empty() && i < job.urls.size(); ++i) {
+  for (std::size_t i = 0; !is_stated(job.checksum) && i < job.urls.size(); ++i) {
     const auto arrival = store.arrival(given_key(job, i));
     if (arrival && job.size_bytes.value_or(arrival->digest.size_bytes) == arrival->digest.size_bytes) return arrival;
   }
@@ -90,7 +95,7 @@ bool any_candidate(const Store& store, const FileJob& job, bool refresh,
   }
   if (const auto arrival = refresh ? std::nullopt : arrived(store, job))
     return take({arrival->digest, Reuse::source, false, arrival->over_tls});
-  if (job.checksum.empty()) return false;
+  if (!is_stated(job.checksum)) return false;
   return std::ranges::any_of(hints_of(store, job), [&](const Digest& hint) {
     const bool fits = job.size_bytes.value_or(hint.size_bytes) == hint.size_bytes;
     return fits && take({hint, Reuse::content, true});

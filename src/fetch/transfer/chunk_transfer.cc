@@ -234,6 +234,7 @@ void ChunkTransfer::read_into(Flow& flow, const ReadRequest& request, const Guar
   GuardedSink sink(
       own, *pick.line, *pick.url, provable_ ? std::optional(size_) : std::nullopt,
       [&](const ContentInfo& info) { on_begin(flow, info); }, write, pick.host);
+  if (!provable_) sink.compare_answer();
   sink.on_wait([&] {
     const std::lock_guard lock(mutex_);
     if (flow.has_run) flow.run->busy = true;

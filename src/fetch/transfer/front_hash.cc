@@ -16,24 +16,25 @@ FrontHash::FrontHash(const Checksums& expected, std::uint64_t size_bytes, ChunkB
       size_bytes_(size_bytes),
       buffers_(buffers),
       calls_(std::move(calls)),
-      takes_leaves_(takes_leaves && !expected.sha256.empty()),
-      sums_(expected) {
-  start();
+      sums_(expected, size_bytes),
+      may_take_leaves_(takes_leaves),
+      places_(chunk_count(size_bytes), Place::missing) {
+  if (!expected_.empty()) start();
 }
 
 FrontHash::~FrontHash() = default;
 
 void FrontHash::start() {
-  places_.assign(chunk_count(size_bytes_), Place::missing);
-  next_ = 0;
-  if (!expected_.empty()) thread_ = start_thread([this](std::stop_token stop) { run(stop); });
+  hashes_ = true;
+  takes_leaves_ = may_take_leaves_ && !expected_.sha256.empty();
+  thread_ = start_thread([this](std::stop_token stop) { run(stop); });
 }
 
-void FrontHash::restart() {
-  thread_ = {};  // asks it to stop, and waits
-  kept_.clear();
-  sums_ = ChecksumSet(expected_);
-  failure_ = nullptr;
+void FrontHash::expect(const Checksums& expected) {
+  const std::lock_guard lock(mutex_);
+  if (hashes_ || expected.empty()) return;
+  expected_ = expected;
+  sums_ = ChecksumSet(expected_, size_bytes_);
   start();
 }
 
@@ -46,8 +47,8 @@ void FrontHash::present(std::uint64_t index) {
 }
 
 FrontHash::Turn FrontHash::await_turn(std::uint64_t index, bool quick, std::stop_token stop) {
-  if (expected_.empty()) return {};
   std::unique_lock lock(mutex_);
+  if (!hashes_) return {};
   const auto near = [&] { return index < next_ + kept_max; };
   // While it has work, it is the slowest of all, and what is far ahead of it would be read back.
   const auto in_step = [&] { return near() || !ready() || failure_; };
@@ -58,10 +59,9 @@ FrontHash::Turn FrontHash::await_turn(std::uint64_t index, bool quick, std::stop
 }
 
 void FrontHash::offer(std::uint64_t index, ChunkBuffers::Buffer bytes, const Turn& turn) {
-  if (expected_.empty()) return;
   {
     const std::lock_guard lock(mutex_);
-    if (index >= next_) kept_.try_emplace(index, Kept{std::move(bytes), turn.unhashed});
+    if (hashes_ && index >= next_) kept_.try_emplace(index, Kept{std::move(bytes), turn.unhashed});
     // The last waits for an earlier one. Of more than kept_max it is far ahead, so it has its hash, and is read back.
     if (kept_.size() > kept_max) kept_.erase(std::prev(kept_.end()));
     places_[index] = Place::present;  // only now: else the thread may come to it and find it neither kept nor taken
@@ -130,16 +130,16 @@ void FrontHash::hash_from_disk(std::uint64_t index) {
   sums_.update({buffer.get(), length});
 }
 
-Checksums FrontHash::finish(std::string_view what, std::stop_token stop) {
-  if (expected_.empty()) return {};
+Checksums FrontHash::finish(std::string_view what, std::stop_token stop, SaidBy by) {
   {
     std::unique_lock lock(mutex_);
+    if (!hashes_) return {};
     if (!moved_.wait(lock, stop, [&] { return next_ == places_.size() || failure_; })) {
       throw Error(FailureKind::interrupted, "stopped");
     }
     if (failure_) std::rethrow_exception(failure_);
   }
-  return sums_.finish_and_compare(what);
+  return sums_.finish_and_compare(what, by);
 }
 
 std::uint64_t FrontHash::read_back() const {

@@ -1,7 +1,7 @@
 // The whole-file checksums of a file whose chunks arrive in any order: one thread follows the front. While the thread
 // keeps up, it hashes offered chunks from memory; it reads back chunks that an earlier process left, or that came too
 // early to be kept. At most `kept_max` chunks are kept. Where that costs less, the thread also hashes the leaves of the
-// kept chunks, together with the checksums. Thread-safe but for finish() and restart().
+// kept chunks, together with the checksums. Thread-safe but for finish().
 #pragma once
 
 #include <condition_variable>
@@ -34,6 +34,8 @@ class FrontHash {
             bool takes_leaves = StreamSha256::takes_pieces_along());
   ~FrontHash();
 
+  // Where nothing was expected yet, at any time: the front begins at the first chunk, and reads back what is there.
+  void expect(const Checksums& expected);
   void present(std::uint64_t index);  // the chunk can be read back
   // Before a chunk is written, and offered: waits while the thread has work and the chunk is too far ahead of it.
   struct Turn {
@@ -46,8 +48,7 @@ class FrontHash {
   void offer(std::uint64_t index, ChunkBuffers::Buffer bytes, const Turn& turn);
   // After the last chunk: waits for the thread and compares. Throws Error{content}, Error{interrupted}, what the calls
   // threw.
-  [[nodiscard]] Checksums finish(std::string_view what, std::stop_token stop);
-  void restart();                                 // the file begins anew; no call is under way when it returns
+  [[nodiscard]] Checksums finish(std::string_view what, std::stop_token stop, SaidBy by = SaidBy::recipe);
   [[nodiscard]] std::uint64_t read_back() const;  // bytes
 
   static constexpr std::size_t kept_max = 4;
@@ -69,15 +70,17 @@ class FrontHash {
   [[nodiscard]] KeptChunks::iterator unhashed();
   [[nodiscard]] bool ready() const { return next_ < places_.size() && places_[next_] == Place::present; }
 
-  const Checksums expected_;
+  Checksums expected_;
   const std::uint64_t size_bytes_;
   ChunkBuffers& buffers_;
   const Calls calls_;
-  const bool takes_leaves_;
   ChecksumSet sums_;
 
   mutable std::mutex mutex_;  // of what follows
   std::condition_variable_any moved_;
+  const bool may_take_leaves_;
+  bool takes_leaves_ = false;
+  bool hashes_ = false;        // something is expected
   std::vector<Place> places_;  // by chunk
   KeptChunks kept_;
   std::uint64_t next_ = 0, read_back_ = 0;

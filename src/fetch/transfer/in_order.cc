@@ -1,6 +1,7 @@
 #include "fetch/transfer/in_order.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -31,7 +32,7 @@ InOrder::InOrder(FetchContext& context, Publisher& publisher, Lane& lane, const 
       watch_(watch),
       alone_(alone),
       mirrors_(context, job, false),
-      checksums_(std::make_unique<ChecksumSet>(job.checksum)),
+      checksums_(std::make_unique<ChecksumSet>(job.checksum, size_expected())),
       kept_(context.events),
       mixable_(provable()),
       first_chunk_only_(!job.known && !job.inspect && job.size_bytes.value_or(UINT64_MAX) > chunk_size_bytes) {
@@ -64,6 +65,7 @@ FileOutcome InOrder::run() {
             on_bytes(bytes);
           },
           pick.host);
+      if (!provable()) sink.compare_answer();
       bool complete = false;
       try {
         attempt(pick, sink);
@@ -187,6 +189,7 @@ void InOrder::on_begin(const MirrorSet::Pick& pick, const ContentInfo& info) {
     throw NoShare{};
   }
   validators_ = info.validators;
+  hear(info);
   const bool several = length > chunk_size_bytes;
   if (length != UINT64_MAX && (several || (watch_ != nullptr && has_leader(context_, length)))) lead_or_give_way();
   if (!expected && info.size_bytes && reserved_ == 0) {
@@ -288,7 +291,8 @@ void InOrder::flush_chunk() {
 void InOrder::restart() {
   if (job_.follower != nullptr) job_.follower->restart();
   if (partial_) partial_->restart();
-  checksums_ = std::make_unique<ChecksumSet>(job_.checksum);
+  checksums_ = std::make_unique<ChecksumSet>(job_.checksum, size_expected());
+  said_ = {};
   lane_.buffer.clear();
   flushed_ = 0;
   adopted_ = 0;
@@ -302,7 +306,9 @@ void InOrder::restart() {
 
 void InOrder::finish(FileOutcome& outcome, std::size_t mirror) {
   if (job_.follower != nullptr) open_partial();  // a spool stands in a file, however short it is
-  outcome.computed = checksums_->finish_and_compare(source_ + how_sent_);
+  Checksums computed =
+      checksums_->finish_and_compare(source_ + how_sent_, said_.empty() ? SaidBy::recipe : SaidBy::source);
+  if (said_.empty()) outcome.computed = std::move(computed);
   if (job_.inspect && !job_.inspect(whole_text(), source_)) {
     if (partial_) partial_->discard();
     return;
@@ -325,16 +331,33 @@ void InOrder::finish(FileOutcome& outcome, std::size_t mirror) {
   context_.events.on(event::FileDone{job_.name, outcome.tree.digest.size_bytes});
 }
 
-std::string InOrder::whole_text() {
-  std::string text(position(), '\0');
-  const auto bytes = std::as_writable_bytes(std::span(text));
+void InOrder::for_held(const std::function<void(std::span<const std::byte>)>& take) const {
+  std::vector<std::byte> piece(std::min(flushed_, chunk_size_bytes));
   for (std::uint64_t at = 0; at < flushed_;) {
-    const std::size_t n = partial_->read(at, bytes.subspan(at, std::min(flushed_ - at, chunk_size_bytes)));
+    const auto room = std::span(piece).first(std::min(flushed_ - at, chunk_size_bytes));
+    const std::size_t n = partial_->read(at, room);
     if (n == 0) throw Error(FailureKind::internal, fmt::format("the partial of {} is cut", job_.name));
+    take(room.first(n));
     at += n;
   }
-  std::copy(lane_.buffer.begin(), lane_.buffer.end(), bytes.begin() + static_cast<std::ptrdiff_t>(flushed_));
+  take(lane_.buffer);
+}
+
+std::string InOrder::whole_text() {
+  std::string text;
+  text.reserve(position());
+  for_held([&](std::span<const std::byte> bytes) {
+    text.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  });
   return text;
+}
+
+// Bytes that are held already are of the same version.
+void InOrder::hear(const ContentInfo& info) {
+  if (provable() || job_.offset > 0 || info.said.empty() || info.said == said_) return;
+  said_ = info.said;
+  checksums_ = std::make_unique<ChecksumSet>(said_, info.size_bytes);
+  for_held([this](std::span<const std::byte> bytes) { checksums_->update(bytes); });
 }
 
 void InOrder::publish_small(FileOutcome& outcome) {

@@ -5,8 +5,10 @@
 // bytes pass. Used by one thread.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <set>
+#include <span>
 #include <utility>
 
 #include "base/hash.h"
@@ -54,6 +56,8 @@ class InOrder {
   void flush_chunk();
   void restart();
   void finish(FileOutcome& outcome, std::size_t mirror);
+  void hear(const ContentInfo& info);  // what the source says of the whole
+  void for_held(const std::function<void(std::span<const std::byte>)>& take) const;
   [[nodiscard]] std::string whole_text();
   void publish_small(FileOutcome& outcome);
   [[nodiscard]] std::uint64_t position() const { return flushed_ + lane_.buffer.size(); }
@@ -79,6 +83,7 @@ class InOrder {
   Validators validators_;              // of the version we hold bytes of
   std::optional<std::size_t> holder_;  // the mirror that gave them; nullopt: an earlier process, from any
   std::size_t mirror_ = 0;             // the one that is read
+  Checksums said_;                     // by the source, where nothing else proves the file
   std::string source_, how_sent_;      // the same, and what it does to its bytes; for messages
   std::set<std::size_t> givers_;       // mirrors whose bytes are held
   std::set<std::size_t> suspects_;     // mirrors whose bytes together were wrong

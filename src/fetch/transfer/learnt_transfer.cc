@@ -39,6 +39,13 @@ void LearntTransfer::open() {
   partial_ = context_.store.open_partial(source_key(job_));
   if (!leads()) return;
   adopt_earlier();
+  watch_front();
+  const std::lock_guard lock(mutex_);
+  plan();
+  phase_ = TransferPhase::open;
+}
+
+void LearntTransfer::watch_front() {
   front_hash_ = std::make_unique<FrontHash>(
       job_.checksum, size_, buffers_,
       FrontHash::Calls{
@@ -48,9 +55,6 @@ void LearntTransfer::open() {
                 partial_->note_hash(chunk, assembly_.length_of(chunk), hash);
                 show_front();
               }});
-  const std::lock_guard lock(mutex_);
-  plan();
-  phase_ = TransferPhase::open;
 }
 
 // Of several that began together, one goes on.
@@ -104,8 +108,9 @@ void LearntTransfer::show_front() {
 // The source has another version, or what was brought together was wrong. No request is under way.
 void LearntTransfer::begin_anew() {
   if (job_.follower != nullptr) job_.follower->restart();
-  front_hash_->restart();  // first: its thread tells the partial of what it has hashed
+  front_hash_.reset();  // first: its thread tells the partial of what it has hashed
   partial_->restart();
+  watch_front();
   const std::lock_guard lock(mutex_);
   trust_.restart();
   restart_ = false;
@@ -117,7 +122,8 @@ void LearntTransfer::begin_anew() {
 bool LearntTransfer::publish() {
   const std::string source = describe_outcome();
   try {
-    outcome_.computed = front_hash_->finish(source, context_.stop);
+    Checksums computed = front_hash_->finish(source, context_.stop, provable_ ? SaidBy::recipe : SaidBy::source);
+    if (provable_) outcome_.computed = std::move(computed);
   } catch (const Error& error) {
     if (error.failure().kind != FailureKind::content) throw;
     hear_each_alone(error.failure());
@@ -328,7 +334,9 @@ void LearntTransfer::on_begin(Flow& flow, const ContentInfo& info) {
   if (!trust_.same_version(flow.pick.index, info.validators)) {
     throw Error(FailureKind::changed, fmt::format("{} changed at its source while it was fetched", job_.name));
   }
-  if (trust_.leads(flow.pick.index)) note_version(flow.pick.index);
+  if (!trust_.leads(flow.pick.index)) return;
+  note_version(flow.pick.index);
+  if (!provable_ && job_.offset == 0) front_hash_->expect(info.said);  // its own word, where there is no better one
 }
 
 bool LearntTransfer::right(std::uint64_t chunk, std::span<const std::byte> bytes) const {

@@ -52,6 +52,7 @@ class LearntTransfer final : public ChunkTransfer {
   [[nodiscard]] bool leads();
   void adopt_earlier();
   void begin_anew();
+  void watch_front();
   [[nodiscard]] std::string describe_outcome();
   void hear_each_alone(const Failure& failure);
   void blame_suspects();

@@ -201,7 +201,7 @@ TEST_P(FrontHashes, OneFarAheadIsNotHeldBackWhileLittleIsKept) {
   expect_all_hashed();
 }
 
-TEST_P(FrontHashes, AWrongByteIsAContentFailureAndARestartForgetsIt) {
+TEST_P(FrontHashes, AWrongByteIsAContentFailure) {
   FrontHash hash(file().sums, size, buffers, calls(), GetParam());
   for (std::uint64_t i = 0; i < chunks; ++i) {
     auto bytes = file().chunk(buffers, i);
@@ -209,10 +209,25 @@ TEST_P(FrontHashes, AWrongByteIsAContentFailureAndARestartForgetsIt) {
     bring(hash, i, std::move(bytes));
   }
   EXPECT_THROW((void)hash.finish("f", {}), Error);
-  hash.restart();
-  noted.clear();
-  for (std::uint64_t i = 0; i < chunks; ++i) present(hash, i);
-  EXPECT_EQ(hash.finish("f", {}).sha256, file().sums.sha256);
+}
+
+// A source says its hash with an answer, when some of the file is there.
+TEST_P(FrontHashes, WhatIsExpectedLateIsComparedFromTheFirstByte) {
+  FrontHash hash({}, size, buffers, calls(), GetParam());
+  present(hash, 0);
+  for (std::uint64_t i = 1; i < 5; ++i) bring(hash, i);
+  hash.expect(file().sums);
+  for (std::uint64_t i = 5; i < chunks; ++i) bring(hash, i);
+  EXPECT_EQ(hash.finish("f", {}, SaidBy::source).sha256, file().sums.sha256);
+}
+
+TEST_P(FrontHashes, WhatIsExpectedLateAndWrongIsAContentFailure) {
+  Checksums wrong;
+  wrong.sha256 = std::string(64, 'a');
+  FrontHash hash({}, size, buffers, calls(), GetParam());
+  hash.expect(wrong);
+  for (std::uint64_t i = 0; i < chunks; ++i) bring(hash, i);
+  EXPECT_THROW((void)hash.finish("f", {}, SaidBy::source), Error);
 }
 
 TEST_P(FrontHashes, AFailureToReadEndsWhoeverWaits) {

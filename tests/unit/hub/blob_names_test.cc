@@ -8,10 +8,10 @@ namespace {
 // `printf 'hello\n' | git hash-object --stdin`, and of nothing.
 TEST(GitBlobHash, IsGits) {
   const std::string text = "hello\n";
-  GitBlobHash hash(text.size());
+  StreamHash hash = git_blob_hash(text.size());
   hash.update(std::as_bytes(std::span(text)));
   EXPECT_EQ(hash.finish_hex(), "ce013625030ba8dba906f756967f9e9ca394464a");
-  EXPECT_EQ(GitBlobHash(0).finish_hex(), "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391");
+  EXPECT_EQ(git_blob_hash(0).finish_hex(), "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391");
 }
 
 TEST(LfsPointer, IsTheSpecificationsText) {
