@@ -8,11 +8,13 @@
 #include <algorithm>
 #include <array>
 #include <span>
+#include <utility>
 
 #include "base/file.h"
 #include "base/glob.h"
 #include "base/machine/certificates.h"
 #include "base/reach.h"
+#include "base/text.h"
 #include "sabath/path.h"
 
 namespace sabath {
@@ -71,6 +73,19 @@ int on_connected(void* self, char* address, char*, int, int) {
   return CURL_PREREQFUNC_OK;
 }
 
+// A field may go on in lines that begin with white space (RFC 9112 section 5.2): a receiver hears one line.
+void hear_line(Transfer& transfer, std::string_view line) {
+  if (!transfer.request.url.scheme().starts_with("http")) return transfer.receiver.header(line);
+  const bool goes_on = (line.starts_with(' ') || line.starts_with('\t')) && !transfer.field.empty();
+  if (goes_on) {
+    transfer.field += fmt::format(" {}", trim(line));
+    return;
+  }
+  if (!transfer.field.empty()) transfer.receiver.header(std::exchange(transfer.field, {}));
+  if (line.empty() || line.starts_with("HTTP/")) return transfer.receiver.header(line);
+  transfer.field = line;
+}
+
 std::size_t on_header(char* data, std::size_t, std::size_t size, void* self) {
   auto& transfer = *static_cast<Transfer*>(self);
   std::string_view line(data, size);
@@ -81,7 +96,7 @@ std::size_t on_header(char* data, std::size_t, std::size_t size, void* self) {
       throw Error(FailureKind::unavailable, "cannot read " + transfer.source + ": its head, or its trailer, has no end",
                   "the server is broken or hostile; use another mirror");
     }
-    transfer.receiver.header(line);
+    hear_line(transfer, line);
   });
   return transfer.thrown ? 0 : size;
 }

@@ -62,6 +62,7 @@ struct Transfer {
   std::array<char, CURL_ERROR_SIZE> error_text{};
   std::chrono::milliseconds stall_timeout{};
   std::uint64_t head_bytes = 0;  // of all heads and the trailer
+  std::string field{};           // a line of the head, which may go on
   std::uint64_t body_bytes = 0;  // counted so far
   std::exception_ptr thrown{};
   std::function<bool()> has_room{};  // asked before each piece: false pauses the transfer; empty: always

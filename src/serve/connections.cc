@@ -1,5 +1,6 @@
 #include "serve/connections.h"
 
+#include <arpa/inet.h>
 #include <linux/tcp.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -12,6 +13,7 @@
 namespace sabath {
 namespace {
 
+constexpr std::chrono::milliseconds grace{500};            // of a new client, to send its request
 constexpr std::uint64_t fin = 1, tls_alert_size_max = 64;  // the kernel counts a FIN as a byte
 
 tcp_info info_of(int socket) {
@@ -21,18 +23,29 @@ tcp_info info_of(int socket) {
 }
 std::uint64_t bytes_acked(int socket) { return info_of(socket).tcpi_bytes_acked; }
 
-std::string_view address_of(std::string_view client) { return client.substr(0, client.rfind(':')); }
+// "192.0.2.1" of "192.0.2.1:4242"; of "[2001:db8::1]:4242" the network that one client has, as bytes.
+std::string address_of(std::string_view client) {
+  const std::string address(client.substr(0, client.rfind(':')));
+  constexpr std::size_t network_bytes = 8;
+  in6_addr v6{};
+  const bool is_v6 = address.starts_with('[') && address.ends_with(']') &&
+                     ::inet_pton(AF_INET6, address.substr(1, address.size() - 2).c_str(), &v6) == 1;
+  if (!is_v6 || IN6_IS_ADDR_V4MAPPED(&v6) != 0) return address;
+  return {reinterpret_cast<const char*>(&v6), network_bytes};
+}
 
 }  // namespace
 
-Connections::Connections(const ConnectionDeadlines& deadlines, bool tls)
-    : deadlines_(deadlines),
+Connections::Connections(const ConnectionPlaces& places, const ConnectionDeadlines& deadlines, bool tls)
+    : places_(places),
+      deadlines_(deadlines),
       farewell_(tls ? tls_alert_size_max : fin),
       sweeper_(start_thread([this](std::stop_token stop) { sweep(stop); })) {}
 
 void Connections::opened(int socket, std::string client) {
   const std::lock_guard lock(mutex_);
-  connections_[socket] = {.since = Clock::now(), .client = std::move(client)};
+  std::string address = address_of(client);
+  connections_[socket] = {.since = Clock::now(), .client = std::move(client), .address = std::move(address)};
 }
 
 Connections::Closed Connections::closed(int socket) {
@@ -50,10 +63,65 @@ Connections::Closed Connections::closed(int socket) {
   return closed;
 }
 
-unsigned Connections::of_address(std::string_view client) const {
+bool Connections::make_place(std::string_view client) {
+  const std::string address = address_of(client);
+  const Among all = [](const Connection&) { return true; };
+  const Among here = [&](const Connection& each) { return each.address == address; };
+  std::unique_lock lock(mutex_);
+  if (count(here) >= places_.of_address && !put_out(here, {})) return false;
+  const auto patience = Clock::now() + deadlines_.window;
+  while (open_ && count(all) >= places_.all) {
+    if (put_out(all, grace)) continue;
+    if (Clock::now() >= patience) return false;
+    changed_.wait_for(lock, grace / 10);
+  }
+  return open_;
+}
+
+void Connections::close() {
+  {
+    const std::lock_guard lock(mutex_);
+    open_ = false;
+  }
+  changed_.notify_all();
+}
+
+unsigned Connections::count(const Among& among) const {
+  return static_cast<unsigned>(
+      std::ranges::count_if(connections_, [&](const auto& each) { return !each.second.late && among(each.second); }));
+}
+
+// The library notices the shutdown as it would notice a client that left.
+bool Connections::put_out(const Among& among, std::chrono::milliseconds age_min) {
+  const auto now = Clock::now();
+  bool young = false;
+  std::map<std::string_view, unsigned> strangers;  // by address
+  for (const auto& [socket, each] : connections_)
+    if (!each.known && !each.late && each.phase == Phase::waiting) ++strangers[each.address];
+  const auto goes_before = [&](const Connection& a, const Connection& b) {
+    if (a.known != b.known) return b.known;
+    const unsigned of_a = a.known ? 0 : strangers[a.address], of_b = b.known ? 0 : strangers[b.address];
+    return of_a != of_b ? of_a > of_b : a.since < b.since;
+  };
+  auto first = connections_.end();
+  for (auto each = connections_.begin(); each != connections_.end(); ++each) {
+    const Connection& connection = each->second;
+    if (connection.late || connection.phase != Phase::waiting || !among(connection)) continue;
+    if (!connection.known && now - connection.since < age_min) {
+      young = true;
+      continue;
+    }
+    if (first == connections_.end() || goes_before(connection, first->second)) first = each;
+  }
+  if (first == connections_.end() || (first->second.known && young)) return false;
+  first->second.late = true;
+  ::shutdown(first->first, SHUT_RDWR);
+  return true;
+}
+
+void Connections::known(int socket) {
   const std::lock_guard lock(mutex_);
-  return static_cast<unsigned>(std::ranges::count_if(
-      connections_, [&](const auto& entry) { return address_of(entry.second.client) == address_of(client); }));
+  if (const auto found = connections_.find(socket); found != connections_.end()) found->second.known = true;
 }
 
 void Connections::working(int socket) { enter(socket, Phase::working); }
@@ -99,7 +167,6 @@ bool Connections::is_late(int socket, Connection& connection) const {
   return slow;
 }
 
-// The library notices the shutdown as it would notice a client that left.
 void Connections::sweep(std::stop_token stop) {
   const auto pause =
       std::min<std::chrono::milliseconds>({std::chrono::seconds(1), deadlines_.request / 4, deadlines_.window / 4});

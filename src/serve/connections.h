@@ -8,6 +8,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <stop_token>
@@ -23,9 +24,15 @@ struct ConnectionDeadlines {
   std::uint64_t window_bytes = 64 * 1024;     // ... this many bytes of an answer
 };
 
+// How many clients are served at once. Who says nothing holds a place only until another one wants it.
+struct ConnectionPlaces {
+  unsigned all = 256;
+  unsigned of_address = 128;  // of IPv6: of the first 64 bits
+};
+
 class Connections {
  public:
-  Connections(const ConnectionDeadlines& deadlines, bool tls);
+  Connections(const ConnectionPlaces& places, const ConnectionDeadlines& deadlines, bool tls);
   ~Connections() = default;
   Connections(const Connections&) = delete;
   Connections& operator=(const Connections&) = delete;
@@ -34,7 +41,7 @@ class Connections {
   enum class Rest {
     nothing,  // each request was answered
     broken,   // bytes came that were no whole request
-    silent,   // it was put out, because no whole request came in time
+    silent,   // it was put out, because no whole request came in time, or before another client wanted its place
   };
   struct Closed {
     Rest rest = Rest::nothing;
@@ -42,9 +49,15 @@ class Connections {
     std::chrono::duration<double> waited{0};
   };
 
+  // Before a client is accepted. Where no place is free, one that waits for a request is put out: of those that never
+  // asked for what they may have the oldest, of the address that holds most of them; then of the others the oldest. A
+  // new client has half a second to ask. While all are being answered, this waits, so that clients wait in the kernel's
+  // queue. False: there is no place for it.
+  [[nodiscard]] bool make_place(std::string_view client);
+  void close();  // there are no more places to wait for
   void opened(int socket, std::string client);
   Closed closed(int socket);
-  [[nodiscard]] unsigned of_address(std::string_view client) const;  // open ones from that address, at any port
+  void known(int socket);      // it has asked for what it may have
   void working(int socket);    // the request was read: the client need not send anything
   void answering(int socket);  // the answer is on its way
   void waiting(int socket);    // the answer has left: the next request may come
@@ -58,22 +71,30 @@ class Connections {
   enum class Phase { waiting, working, answering };
   struct Connection {
     Phase phase = Phase::waiting;
-    Clock::time_point since{};       // of the phase, or of the window
-    std::string client{};            // address:port
-    std::uint64_t received = 0;      // bytes, up to the last whole request
-    bool late = false;               // put out while it waited
+    Clock::time_point since{};   // of the phase, or of the window
+    std::string client{};        // address:port
+    std::uint64_t received = 0;  // bytes, up to the last whole request
+    std::string address{};       // without the port
+    bool known = false;
+    bool late = false;               // put out while it waited: its place is free
     std::uint64_t acked_before = 0;  // when the answer began
     std::uint64_t acked_window = 0;  // when the window began
   };
+  using Among = std::function<bool(const Connection&)>;
   void enter(int socket, Phase phase);
+  // The mutex is held.
+  [[nodiscard]] unsigned count(const Among& among) const;
+  [[nodiscard]] bool put_out(const Among& among, std::chrono::milliseconds age_min);
   void sweep(std::stop_token stop);
   [[nodiscard]] bool is_late(int socket, Connection& connection) const;
 
+  const ConnectionPlaces places_;
   const ConnectionDeadlines deadlines_;
   const std::uint64_t farewell_;  // bytes that end a connection and ask for nothing
   mutable std::mutex mutex_;
   std::condition_variable_any changed_;
   std::map<int, Connection> connections_;
+  bool open_ = true;
   std::jthread sweeper_;  // last: it uses the others
 };
 

@@ -12,12 +12,17 @@
 namespace sabath {
 namespace {
 
-// A list of entity tags has this one, or is "*". Weak tags never match: the client asks for bytes.
-bool lists(std::string_view tags, std::string_view etag) {
+// How two entity tags are compared (RFC 9110 section 8.8.3.2). Ours are strong.
+enum class Comparison { strong, weak };
+
+// A list of entity tags has this one, or is "*".
+bool lists(std::string_view tags, std::string_view etag, Comparison how) {
   if (trim(tags) == "*") return true;
   while (!tags.empty()) {
     const std::size_t comma = tags.find(',');
-    if (trim(tags.substr(0, comma)) == etag) return true;
+    std::string_view tag = trim(tags.substr(0, comma));
+    if (how == Comparison::weak && tag.starts_with("W/")) tag.remove_prefix(2);
+    if (tag == etag) return true;
     tags = comma == tags.npos ? std::string_view() : tags.substr(comma + 1);
   }
   return false;
@@ -33,7 +38,7 @@ std::optional<std::uint64_t> try_parse_position(std::string_view text) {
 // nullopt: not a range that we understand, so the header counts as absent.
 std::optional<Reply> try_range(std::string_view range, std::uint64_t size) {
   range = trim(range);
-  if (!range.starts_with("bytes=")) return std::nullopt;
+  if (to_lower(range.substr(0, 6)) != "bytes=") return std::nullopt;
   range.remove_prefix(6);
   const std::size_t dash = range.find('-');
   if (dash == range.npos) return std::nullopt;
@@ -52,8 +57,8 @@ std::optional<Reply> try_range(std::string_view range, std::uint64_t size) {
 }  // namespace
 
 Reply reply_to(const Conditions& conditions, std::uint64_t size_bytes, std::string_view etag) {
-  if (!conditions.if_match.empty() && !lists(conditions.if_match, etag)) return {412, 0, 0};
-  if (!conditions.if_none_match.empty() && lists(conditions.if_none_match, etag)) return {304, 0, 0};
+  if (!conditions.if_match.empty() && !lists(conditions.if_match, etag, Comparison::strong)) return {412, 0, 0};
+  if (!conditions.if_none_match.empty() && lists(conditions.if_none_match, etag, Comparison::weak)) return {304, 0, 0};
   const bool same = conditions.if_range.empty() || trim(conditions.if_range) == etag;
   if (!conditions.range.empty() && same) {
     if (const auto part = try_range(conditions.range, size_bytes)) return *part;

@@ -8,8 +8,10 @@
 
 namespace sabath {
 
-struct Conditions {  // header fields as the client sent them; empty: absent
-  std::string_view range, if_match, if_none_match, if_range;
+struct Conditions {                         // header fields as the client sent them; empty: absent
+  std::string_view range;                   // of a GET: of other methods it means nothing
+  std::string if_match{}, if_none_match{};  // all lines of that name, as one list
+  std::string_view if_range{};
 };
 
 struct Reply {

@@ -26,7 +26,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::size_t head_size_max = 16 * 1024, older_max = 8;  // of a request; daemons that only end
+constexpr std::size_t memory_max = 32 * 1024, older_max = 8;  // of a connection; daemons that only end
+constexpr unsigned ending_max = 1024;  // connections that were put out, until their threads have seen it
 
 std::int64_t now_ms() { return unix_time<std::chrono::milliseconds>(); }
 
@@ -38,10 +39,9 @@ struct Answer {
 // One request and its answer, from the request's first line on.
 struct Exchange {
   AccessEntry access;
+  RequestHead head;
   Clock::time_point begin = Clock::now();
-  const char* path_end = nullptr;  // where the first line's path ends, if it has no NUL inside
-  bool begun = false;              // the head has been read
-  bool sound = false;              // and is one
+  bool begun = false;  // the head has been read
   bool has_body = false;
 };
 
@@ -52,7 +52,7 @@ struct Daemon {
         hub(its_settings.hub ? std::make_unique<HubSource>(its_store, its_settings.allow) : nullptr),
         token(its_settings.token),
         on_access(std::move(its_log)),
-        connections(its_settings.deadlines, !its_settings.certificate.empty()) {}
+        connections(its_settings.places, its_settings.deadlines, !its_settings.certificate.empty()) {}
 
   Store& store;
   const ServeSettings settings;
@@ -74,10 +74,10 @@ struct Daemon {
   void stop();
   [[nodiscard]] bool allowed(MHD_Connection* connection) const;
   [[nodiscard]] Answer answer(MHD_Connection* connection, const char* path, const Exchange& exchange);
-  [[nodiscard]] Answer answer_hub(MHD_Connection* connection, const HubTarget& target);
-  [[nodiscard]] Answer send(MHD_Connection* connection, ServedContent content, const HubAnswer* of_hub = nullptr);
-  [[nodiscard]] Answer refuse(MHD_Connection* connection, int status, std::string_view why, const char* field = nullptr,
-                              const char* value = nullptr);
+  [[nodiscard]] Answer answer_hub(MHD_Connection* connection, const HubTarget& target, const RequestHead& head);
+  [[nodiscard]] Answer send(MHD_Connection* connection, const RequestHead& head, ServedContent content,
+                            const HubAnswer* of_hub = nullptr);
+  [[nodiscard]] Answer refuse(MHD_Connection* connection, const Refusal& refusal);
   void queue(MHD_Connection* connection, int status, Response& response) const;
   void begin(MHD_Connection* connection, Exchange& exchange, const char* version, const char* method);
   void finish(MHD_Connection* connection, Exchange& exchange, const char* path);
@@ -110,28 +110,24 @@ void Daemon::queue(MHD_Connection* connection, int status, Response& response) c
   MHD_queue_response(connection, static_cast<unsigned>(status), response.get());
 }
 
-Answer Daemon::refuse(MHD_Connection* connection, int status, std::string_view why, const char* field,
-                      const char* value) {
-  const std::string body = fmt::format("{{\"error\":\"{}\"}}\n", why);
+Answer Daemon::refuse(MHD_Connection* connection, const Refusal& refusal) {
+  const std::string body = fmt::format("{{\"error\":\"{}\"}}\n", refusal.why);
   Response response(text_response(body));
   response.add("Content-Type", "application/json");
-  if (field != nullptr) response.add(field, value);
-  queue(connection, status, response);
-  return {status, body.size()};
+  if (refusal.field != nullptr) response.add(refusal.field, refusal.value);
+  queue(connection, refusal.status, response);
+  return {refusal.status, body.size()};
 }
 
 Answer Daemon::answer(MHD_Connection* connection, const char* path, const Exchange& exchange) {
-  const std::string& method = exchange.access.method;
-  if (!exchange.sound) return refuse(connection, 400, "a path has no NUL", "Connection", "close");
-  if (head_size(connection) > head_size_max) return refuse(connection, 431, "a head has at most 16 KiB");
-  if (method != "GET" && method != "HEAD")
-    return refuse(connection, 405, "this source is read-only", "Allow", "GET, HEAD");
-  if (exchange.has_body) return refuse(connection, 413, "a request has no body here", "Connection", "close");
-  if (!allowed(connection)) return refuse(connection, 401, "a token is needed", "WWW-Authenticate", "Bearer");
-  const auto target = try_parse_target(path);
+  if (const auto refusal = refusal_of(connection, exchange.head)) return refuse(connection, *refusal);
+  if (!allowed(connection)) return refuse(connection, {401, "a token is needed", "WWW-Authenticate", "Bearer"});
+  connections.known(socket_of(connection));
+  const std::string asked_path(split_target(path).path);
+  const auto target = try_parse_target(asked_path);
   if (hub != nullptr && !target)
-    if (const auto asked = try_parse_hub_target(path)) return answer_hub(connection, *asked);
-  if (!target) return refuse(connection, 404, "no such path");
+    if (const auto asked = try_parse_hub_target(asked_path)) return answer_hub(connection, *asked, exchange.head);
+  if (!target) return refuse(connection, {404, "no such path"});
   if (target->kind == Target::Kind::about) {
     const std::string body = "{\"server\":\"sabath\",\"version\":\"" SABATH_VERSION "\",\"protocol\":1}\n";
     Response response(text_response(body));
@@ -140,15 +136,15 @@ Answer Daemon::answer(MHD_Connection* connection, const char* path, const Exchan
     return {200, body.size()};
   }
   auto content = open_content(store, *target);
-  if (!content) return refuse(connection, 404, "not in this store");
-  return send(connection, std::move(*content));
+  if (!content) return refuse(connection, {404, "not in this store"});
+  return send(connection, exchange.head, std::move(*content));
 }
 
-Answer Daemon::answer_hub(MHD_Connection* connection, const HubTarget& target) {
-  HubAnswer given = hub->answer(target, hub_query_of(connection, tls));
+Answer Daemon::answer_hub(MHD_Connection* connection, const HubTarget& target, const RequestHead& head) {
+  HubAnswer given = hub->answer(target, hub_query_of(connection, head.target, tls));
   if (given.content) {
     ServedContent content = std::move(*given.content);
-    return send(connection, std::move(content), &given);
+    return send(connection, head, std::move(content), &given);
   }
   Response response(text_response(given.body));
   response.add("Content-Type", "application/json");
@@ -158,14 +154,14 @@ Answer Daemon::answer_hub(MHD_Connection* connection, const HubTarget& target) {
   return {given.status, given.body.size()};
 }
 
-Answer Daemon::send(MHD_Connection* connection, ServedContent content, const HubAnswer* of_hub) {
-  const Conditions conditions{header(connection, "Range"), header(connection, "If-Match"),
-                              header(connection, "If-None-Match"), header(connection, "If-Range")};
+Answer Daemon::send(MHD_Connection* connection, const RequestHead& head, ServedContent content,
+                    const HubAnswer* of_hub) {
   const std::uint64_t size = content.size_bytes;
   const std::string etag = content.etag;
-  const Reply reply = reply_to(conditions, size, etag);
+  const Reply reply = reply_to(conditions_of(connection, head.method), size, etag);
+  const Reply body = reply.status == 304 ? Reply{200, 0, size} : reply;  // it is not sent, but its length is said
   Response response(
-      content_response(std::move(content), reply, tls || settings.rate_max > 0, settings.rate_max, ending));
+      content_response(std::move(content), body, tls || settings.rate_max > 0, settings.rate_max, ending));
   response.add("ETag", etag);
   response.add("Accept-Ranges", "bytes");
   response.add("Content-Type", "application/octet-stream");
@@ -197,7 +193,7 @@ MHD_Result Daemon::on_client(void* self, const sockaddr* address, socklen_t size
   auto& state = *static_cast<Daemon*>(self);
   try {
     AccessEntry access{.time_ms = now_ms(), .client = text_of(address, size), .method = {}, .path = {}};
-    if (state.connections.of_address(access.client) < state.settings.connections_per_address_max) return MHD_YES;
+    if (state.connections.make_place(access.client)) return MHD_YES;
     state.note(std::move(access), AccessEntry::Ending::refused);
   } catch (...) {  // out of memory: no place for one more
   }
@@ -210,7 +206,8 @@ void* Daemon::on_first_line(void*, const char* path, MHD_Connection* connection)
     exchange->access.time_ms = now_ms();
     exchange->access.client = peer_of(socket_of(connection));
     exchange->access.path = path;
-    exchange->path_end = path + std::string_view(path).size();
+    exchange->head.target = path;
+    exchange->head.target_end = path + std::string_view(path).size();
     return exchange.release();
   } catch (...) {
     return nullptr;
@@ -245,10 +242,11 @@ MHD_Result Daemon::on_request(void* self, MHD_Connection* connection, const char
 // The version stands behind the path, unless a NUL ended the path before it.
 void Daemon::begin(MHD_Connection* connection, Exchange& exchange, const char* version, const char* method) {
   connections.working(socket_of(connection));
-  const std::string_view length = header(connection, "Content-Length");
+  RequestHead& head = exchange.head;
   exchange.begun = true;
-  exchange.sound = version == exchange.path_end + 1 && exchange.access.path.find("%00") == std::string::npos;
-  exchange.has_body = (!length.empty() && length != "0") || !header(connection, "Transfer-Encoding").empty();
+  head.whole = version == head.target_end + 1 && head.target.find("%00") == std::string::npos;
+  head.method = method;
+  exchange.has_body = has_body(connection);
   exchange.access.time_ms = now_ms();
   exchange.access.method = method;
   exchange.begin = Clock::now();
@@ -260,7 +258,7 @@ void Daemon::finish(MHD_Connection* connection, Exchange& exchange, const char* 
   try {
     given = answer(connection, path, exchange);
   } catch (const Error& error) {  // the store's disk, mostly: the client may ask another source
-    given = refuse(connection, 503, name(error.failure().kind));
+    given = refuse(connection, {503, name(error.failure().kind)});
   }
   access.status = given.status;
   if (hub != nullptr) access.path.resize(std::min(access.path.find('?'), access.path.size()));  // it may hold a key
@@ -309,8 +307,8 @@ MHD_Daemon* Daemon::start(const std::string& certificate, const Secret& secret_k
   unsigned flags = MHD_USE_THREAD_PER_CONNECTION | MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL | MHD_USE_ITC;
   std::vector<MHD_OptionItem> options{
       {MHD_OPTION_LISTEN_SOCKET, socket, nullptr},
-      {MHD_OPTION_CONNECTION_LIMIT, static_cast<std::intptr_t>(settings.connections_max), nullptr},
-      {MHD_OPTION_CONNECTION_MEMORY_LIMIT, static_cast<std::intptr_t>(2 * head_size_max), nullptr},
+      {MHD_OPTION_CONNECTION_LIMIT, static_cast<std::intptr_t>(settings.places.all + ending_max), nullptr},
+      {MHD_OPTION_CONNECTION_MEMORY_LIMIT, static_cast<std::intptr_t>(memory_max), nullptr},
       {MHD_OPTION_STRICT_FOR_CLIENT, 1, nullptr},
       {MHD_OPTION_NOTIFY_COMPLETED, reinterpret_cast<std::intptr_t>(&Daemon::on_completed), this},
       {MHD_OPTION_NOTIFY_CONNECTION, reinterpret_cast<std::intptr_t>(&Daemon::on_connection), this},
@@ -354,6 +352,7 @@ void Daemon::renew(const Secret& new_token, const std::string& certificate, cons
 }
 
 bool Daemon::drain(std::chrono::milliseconds limit) {
+  connections.close();
   listener.reset();
   const Fd no_more_clients(MHD_quiesce_daemon(daemon));
   return connections.wait_until_idle(limit);
@@ -361,6 +360,7 @@ bool Daemon::drain(std::chrono::milliseconds limit) {
 
 void Daemon::stop() {
   ending = true;
+  connections.close();
   for (MHD_Daemon* each : older) MHD_stop_daemon(each);
   if (MHD_Daemon* last = daemon.exchange(nullptr)) MHD_stop_daemon(last);
 }

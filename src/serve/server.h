@@ -26,8 +26,7 @@ struct ServeSettings {
   Secret token;                    // empty: all clients may read
   std::string certificate;         // PEM; empty: plain HTTP
   Secret key;                      // PEM
-  unsigned connections_max = 256;
-  unsigned connections_per_address_max = 128;
+  ConnectionPlaces places{};
   std::uint64_t rate_max = 0;  // bytes a second of one connection; 0: none
   ConnectionDeadlines deadlines{};
   bool hub = false;                // it answers as a hub, too: hub_source.h

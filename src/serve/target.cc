@@ -4,6 +4,7 @@
 #include <charconv>
 #include <system_error>
 
+#include "base/text.h"
 #include "sabath/recipe.h"
 
 namespace sabath {
@@ -57,6 +58,15 @@ bool take(std::string_view& text, std::string_view prefix) {
 }
 
 }  // namespace
+
+RequestTarget split_target(std::string_view text) {
+  const std::size_t mark = text.find("://");
+  const std::string scheme = to_lower(text.substr(0, std::min(mark, text.size())));
+  if (mark == text.npos || (scheme != "http" && scheme != "https")) return {{}, text};
+  const std::string_view rest = text.substr(mark + 3);
+  const std::size_t end = std::min(rest.find_first_of("/?"), rest.size());
+  return {rest.substr(0, end), end == rest.size() || rest[end] == '?' ? "/" : rest.substr(end)};
+}
 
 std::optional<Target> try_parse_target(std::string_view path) {
   if (path == "/v1" || path == "/v1/") return Target{};

@@ -19,6 +19,13 @@ struct Target {
   std::string algorithm, hex;  // checksum: a published one, of a whole file
 };
 
+// A request names its target by a path alone, or by a whole address, as to a proxy (RFC 9112 section 3.2.2).
+struct RequestTarget {
+  std::string_view authority;  // empty: the Host field has it
+  std::string_view path;
+};
+[[nodiscard]] RequestTarget split_target(std::string_view text);
+
 [[nodiscard]] std::optional<Target> try_parse_target(std::string_view path);
 
 }  // namespace sabath

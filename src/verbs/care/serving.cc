@@ -105,7 +105,7 @@ ServeSettings serve_settings(const ServeRequest& request) {
     }
   }
   if (!request.key.empty()) settings.key = read_secret_file(request.key);
-  settings.connections_max = request.connections;
+  settings.places.all = request.connections;
   settings.hub = request.hub;
   settings.allow = request.allow;
   settings.rate_max = request.limit_rate;

@@ -73,9 +73,26 @@ TEST(Reply, Conditions) {
   EXPECT_EQ(status({{}, "\"x\"", {}, {}}), 412);
   EXPECT_EQ(status({{}, "W/\"e\"", {}, {}}), 412);
   EXPECT_EQ(status({{}, {}, "\"e\"", {}}), 304);
+  EXPECT_EQ(status({{}, {}, "W/\"e\"", {}}), 304) << "it compares weakly";
+  EXPECT_EQ(status({{}, {}, "\"x\", W/\"e\"", {}}), 304);
   EXPECT_EQ(status({{}, {}, "\"x\"", {}}), 200);
+  EXPECT_EQ(status({"bytes=0-1", {}, {}, "W/\"e\""}), 200) << "and this strongly";
   EXPECT_EQ(status({"bytes=0-1", {}, {}, "\"e\""}), 206);
   EXPECT_EQ(status({"bytes=0-1", {}, {}, "\"x\""}), 200);
+}
+
+TEST(RequestTarget, APathOrAWholeAddress) {
+  const auto split = [](std::string_view text) {
+    const RequestTarget target = split_target(text);
+    return std::pair(std::string(target.authority), std::string(target.path));
+  };
+  using Parts = std::pair<std::string, std::string>;
+  EXPECT_EQ(split("/v1/"), Parts("", "/v1/"));
+  EXPECT_EQ(split("http://h:1/v1/"), Parts("h:1", "/v1/"));
+  EXPECT_EQ(split("HTTPS://h"), Parts("h", "/"));
+  EXPECT_EQ(split("http://h?x"), Parts("h", "/"));
+  EXPECT_EQ(split("ftp://h/v1/"), Parts("", "ftp://h/v1/"));
+  EXPECT_EQ(split("*"), Parts("", "*"));
 }
 
 TEST(AccessLog, ALineCannotBeForged) {
