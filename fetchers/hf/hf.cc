@@ -175,7 +175,7 @@ class HfFetcher : public Fetcher, public Resolver {
     if (!facts) return {};
     if ((facts->st_mode & 077) != 0 && facts->st_uid == ::getuid()) {
       throw Error(FailureKind::access, fmt::format("{} is not used: others may read it", settings_.token_file.string()),
-                  fmt::format("chmod 600 {}", settings_.token_file.string()));
+                  fmt::format("chmod 600 {}", shell_word(settings_.token_file.string())));
     }
     return Secret(std::string(trim(try_read_text(settings_.token_file, 64UL * 1024).value_or(""))));
   }

@@ -78,7 +78,7 @@ void check_private(const std::filesystem::path& file) {
   const auto facts = file.empty() ? std::nullopt : try_stat(file);
   if (!facts || (facts->st_mode & 077) == 0 || facts->st_uid != ::getuid()) return;
   throw Error(FailureKind::access, fmt::format("{} is not used: others may read it", printable(file.string())),
-              fmt::format("chmod 600 {}", printable(file.string())));
+              fmt::format("chmod 600 {}", shell_word(file.string())));
 }
 
 class ProfileReader {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/text.h"
 #include "base/wording.h"
 #include "harness/consent.h"
 #include "harness/data_code.h"
@@ -11,8 +12,9 @@ namespace sabath {
 namespace {
 
 void ask(const AssetCode& code, const ApplyRequest& request, const std::string& name, const std::string& script) {
-  const TrustPolicy policy = trust_policy(
-      request.trust, request.ask, fmt::format("{} {} {} {}", verb_text("apply"), name, script, option_text("trust")));
+  const TrustPolicy policy =
+      trust_policy(request.trust, request.ask,
+                   fmt::format("{} {} {} {}", verb_text("apply"), name, shell_word(script), option_text("trust")));
   static_cast<void>(approve(code, trust_registry(request.environment), policy));
 }
 

@@ -7,6 +7,7 @@
 #include <cstdio>
 
 #include "base/file.h"
+#include "base/text.h"
 #include "base/wording.h"
 #include "base/working_directory.h"
 #include "sabath/error.h"
@@ -52,7 +53,7 @@ void check_tree_in_place(const Store& store, const fs::path& tree, const std::st
   const fs::path place = place_of(tree);
   const auto status = try_lstat(place);
   const std::string remedy =
-      fmt::format("`{} {} {} {}` makes one", verb_text("view"), name, option_text("to"), printable(place.native()));
+      fmt::format("`{} {} {} {}` makes one", verb_text("view"), name, option_text("to"), shell_word(place.native()));
   if (!status || !S_ISDIR(status->st_mode))
     throw Error(FailureKind::usage, fmt::format("{} is no directory", printable(place.native())), remedy);
   if (is_in(fs::weakly_canonical(place), fs::weakly_canonical(store.directory())))

@@ -31,7 +31,7 @@ Secret read_secret_file(const std::filesystem::path& file) {
   }
   if ((status.st_mode & 077) != 0 || (status.st_uid != ::getuid() && status.st_uid != 0)) {
     throw Error(FailureKind::access, fmt::format("{} is not used: others may read it, or it is not yours", shown),
-                fmt::format("chmod 600 {}", shown));
+                fmt::format("chmod 600 {}", shell_word(file.string())));
   }
   std::string text(static_cast<std::size_t>(status.st_size), '\0');
   text.resize(read_at(fd->get(), std::as_writable_bytes(std::span(text)), 0, file));

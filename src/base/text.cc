@@ -8,6 +8,8 @@
 #include <cmath>
 #include <system_error>
 
+#include "sabath/path.h"
+
 namespace sabath {
 namespace {
 
@@ -175,6 +177,19 @@ bool is_utf8(std::string_view text) {
     text.remove_prefix(length);
   }
   return true;
+}
+
+std::string shell_word(std::string_view text) {
+  constexpr std::size_t shown_max = 4096;
+  const std::string shown = printable(text, shown_max);
+  const bool plain = !shown.empty() && shown.front() != '-' && std::ranges::all_of(shown, [](char c) {
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+           std::string_view("_@%+:,./-").find(c) != std::string_view::npos;
+  });
+  if (plain) return shown;
+  std::string word = shown.starts_with('-') ? "./'" : "'";
+  for (const char c : shown) word += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return word + "'";
 }
 
 }  // namespace sabath

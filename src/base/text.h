@@ -19,6 +19,9 @@ namespace sabath {
 [[nodiscard]] constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
 [[nodiscard]] std::optional<std::uint64_t> try_whole_number(std::string_view digits);  // nothing but decimal digits
 [[nodiscard]] std::optional<std::uint64_t> parse_size(std::string_view text);  // "10", "4k" = 4000, "2.5MiB", "1GB"
+// One word of a POSIX shell, for commands in hints: in quotes where it must be, and nothing in it that a terminal
+// obeys.
+[[nodiscard]] std::string shell_word(std::string_view text);
 // The candidate nearest to `word` without regard to case (edit distance at most a third of its length, a swap of two
 // neighbours counts once), or nullopt. The first of equals.
 [[nodiscard]] std::optional<std::string> nearest(std::string_view word, std::span<const std::string> candidates);

@@ -9,6 +9,7 @@
 
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/text.h"
 #include "base/wording.h"
 #include "base/working_directory.h"
 #include "fetch/decide/rewrite.h"
@@ -115,9 +116,9 @@ class Bringer {
   RunAsset take_staged(const Recipe& recipe, const fs::path& stage) {
     const fs::path directory = absolute_path(stage / recipe.name);
     if (!try_stat(directory)) {
-      throw Error(
-          FailureKind::offline, fmt::format("{} is not staged at {}", recipe.name, stage.string()),
-          fmt::format("{} {} {} {}", verb_by_ranks_text("stage"), recipe.name, option_text("to"), stage.string()));
+      throw Error(FailureKind::offline, fmt::format("{} is not staged at {}", recipe.name, stage.string()),
+                  fmt::format("{} {} {} {}", verb_by_ranks_text("stage"), recipe.name, option_text("to"),
+                              shell_word(stage.string())));
     }
     LeasedStore* staged = lease(try_open(stage / ".sabath"));
     Holding holding = used_of(recipe, staged);

@@ -72,9 +72,12 @@ std::optional<Metric> try_metric_json(std::string_view line) {
   return metric;
 }
 
+// Spreadsheets take a text that begins like this for a formula, also in quotes; with an apostrophe it is a text.
 std::string csv_cell(std::string_view text) {
-  if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
-  std::string cell = "\"";
+  constexpr std::string_view begins_formula = "=+-@\t\r\n";
+  const std::string_view mark = !text.empty() && begins_formula.find(text.front()) != text.npos ? "'" : "";
+  if (text.find_first_of(",\"\r\n") == std::string_view::npos) return fmt::format("{}{}", mark, text);
+  std::string cell = fmt::format("\"{}", mark);
   for (const char c : text) {
     if (c == '"') cell += '"';
     cell += c;

@@ -22,7 +22,7 @@ inline constexpr std::string_view metric_csv_head = "time,epoch,step,rank,name,v
 [[nodiscard]] std::string number_text(double value);
 [[nodiscard]] std::string number_json(double value);  // the same, those three in quotes
 
-// A name for CSV: in quotes where it must be.
+// A name for CSV: in quotes where it must be, and with an apostrophe where a spreadsheet would run it.
 [[nodiscard]] std::string csv_cell(std::string_view text);
 
 }  // namespace sabath

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/text.h"
 #include "base/wording.h"
 #include "fetch/hosts/source_key.h"
 #include "hub/layout.h"
@@ -35,7 +36,7 @@ std::vector<HubAsset> hub_assets(Store& store, const Recipe* recipe, const Sha25
       FailureKind::usage, fmt::format("{} is not known to be a repository of the hub at a commit", printable(name)),
       from_hub ? fmt::format("an earlier SABATH fetched it, or it is a single file: `{} {} {}` notes the commit "
                              "of a repository; or say which repository it is to be",
-                             verb_text("fetch"), option_text("force"), printable(name))
+                             verb_text("fetch"), option_text("force"), shell_word(name))
                : "say which repository it is to be: OWNER/NAME, or datasets/OWNER/NAME");
 }
 

@@ -115,6 +115,19 @@ class Reports(Case):
             ]
         return found
 
+    def test_no_cell_of_csv_is_a_formula(self):
+        """A spreadsheet runs a text that begins so, also in quotes (CWE-1236)."""
+        names = ("=HYPERLINK(1)", "+x", "-x", "@x", "=a,b", "plain", "\tx")
+        run = self.home / "hostile"
+        (run / "output").mkdir(parents=True)
+        (run / "output/stdout").write_text("")
+        (run / "run.json").write_text(json.dumps(run_json()))
+        lines = [{"time": BEGIN, "epoch": 1, "step": None, "rank": None, "name": name, "value": 1} for name in names]
+        (run / "metrics.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+        out = self.report(run, "--format", "csv").out
+        cells = [row[4] for row in list(csv.reader(io.StringIO(out)))[1:]]
+        self.assertEqual(cells, ["'" + name if name != "plain" else name for name in names])
+
     def test_the_figure_shows_what_the_csv_says(self):
         self.make_run(nan_at=5)
         self.make_run("run_b", epochs=30, scale=2)

@@ -19,6 +19,7 @@
 #include "fetch/hosts/space_guard.h"
 #include "fetch/remote_tar/remote_tar_header.h"
 #include "fetch/transfer/publisher.h"
+#include "recipe/parse.h"
 #include "sabath/error.h"
 #include "store/chunk_index.h"
 #include "store/space/footprint.h"
@@ -161,8 +162,9 @@ std::vector<BundledAsset> parse_head(const std::string& text) {
     };
     const auto root = Sha256::try_parse(text_of("root", 2 * name_size_max));
     if (!root) refuse("a root of its list");
-    all.push_back({printable(text_of("name", name_size_max)), printable(text_of("trusted_by", name_size_max)),
-                   printable(text_of("source", 8192)), *root,
+    const std::string name = text_of("name", name_size_max);
+    if (!is_name(name) && name != root->prefixed()) refuse(fmt::format("the name {}", printable(name)));
+    all.push_back({name, printable(text_of("trusted_by", name_size_max)), printable(text_of("source", 8192)), *root,
                    asset.contains("kind") ? printable(text_of("kind", name_size_max)) : std::string()});
   }
   return all;

@@ -1,4 +1,5 @@
 #include "sabath/bundles.h"
+#include "base/text.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -58,7 +59,7 @@ std::vector<BundledAsset> chosen(const ExportRequest& request, const WantList* l
   for (const auto& asset : assets) {
     if (asset.root == Sha256{} || !store.manifest(asset.root)) {
       throw Error(FailureKind::offline, fmt::format("the store does not hold {}", printable(asset.name)),
-                  fmt::format("{} {}", verb_text("fetch"), printable(asset.name)));
+                  fmt::format("{} {}", verb_text("fetch"), shell_word(asset.name)));
     }
   }
   return assets;

@@ -1,4 +1,5 @@
 #include "sabath/pins.h"
+#include "base/text.h"
 
 #include <fmt/format.h>
 
@@ -52,7 +53,7 @@ PinRecord pin(Session& session, const PinRequest& request, EventSink&, std::stop
     const Lease lease = store->lease({root}, "pin " + name);
     if (!store->manifest(root)) {
       throw Error(FailureKind::offline, fmt::format("the store does not hold {}", printable(name)),
-                  fmt::format("{} {}", verb_text("fetch"), printable(name)));
+                  fmt::format("{} {}", verb_text("fetch"), shell_word(name)));
     }
     put_pin(*store, {root, name, std::time(nullptr)});
     record.pins.push_back({name, root.prefixed(), std::nullopt});

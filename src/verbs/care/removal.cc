@@ -1,4 +1,5 @@
 #include "sabath/removal.h"
+#include "base/text.h"
 
 #include <fmt/format.h>
 
@@ -20,7 +21,7 @@ namespace {
 [[noreturn]] void refuse_pinned(const std::string& name, const Sha256& root, const Store& store) {
   std::string as;
   for (const auto& pin : read_pins(store)) {
-    if (pin.root == root) as += (as.empty() ? "" : " ") + printable(pin.name.empty() ? root.prefixed() : pin.name);
+    if (pin.root == root) as += (as.empty() ? "" : " ") + shell_word(pin.name.empty() ? root.prefixed() : pin.name);
   }
   throw Error(FailureKind::usage, fmt::format("{} is pinned", printable(name)),
               fmt::format("`{} {}` lets it go", verb_text("unpin"), as.empty() ? root.prefixed() : as));

@@ -1,4 +1,5 @@
 #include "sabath/usage.h"
+#include "base/text.h"
 
 #include <fmt/format.h>
 
@@ -22,7 +23,7 @@ AssetUsage usage_of(const std::string& name, const SessionSettings& settings, St
   const Sha256 root = kept_root(name, settings, store);
   if (!store.manifest(root)) {
     throw Error(FailureKind::offline, fmt::format("the store does not hold {}", printable(name)),
-                fmt::format("{} {}", verb_text("fetch"), printable(name)));
+                fmt::format("{} {}", verb_text("fetch"), shell_word(name)));
   }
   const AssetRoom room = room_of(store, asset_of(name, root, settings));
   return {name, root.prefixed(), room.files, room.bytes, room.stored_bytes, room.alone_bytes, room.view_bytes};

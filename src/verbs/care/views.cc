@@ -106,7 +106,7 @@ ViewRecord view(Session& session, const ViewRequest& request, EventSink&, std::s
   const auto manifest = store->manifest(root);
   if (!manifest || !all_present(*store, *manifest)) {
     throw Error(FailureKind::offline, fmt::format("the store does not hold all of {}", printable(request.name)),
-                fmt::format("{} {}", verb_text("fetch"), printable(request.name)));
+                fmt::format("{} {}", verb_text("fetch"), shell_word(request.name)));
   }
   ViewRecord record;
   if (request.to) record.path = tidy(*request.to);

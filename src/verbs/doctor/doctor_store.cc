@@ -159,7 +159,7 @@ void check_members(Store& store, Examination& findings) {
       fmt::format("user {0} runs: cd {1} && find objects packs manifests refs indexes alias verified arrivals "
                   "-user {0} -exec chgrp {2} {{}} + '(' -type d -exec chmod 2775 {{}} + -o -exec chmod g+r {{}} + "
                   "')'; or the files are removed, and fetched anew",
-                  seen.owner, printable(store.directory().native()), *store.members().group()),
+                  seen.owner, shell_word(store.directory().native()), *store.members().group()),
       FailureKind::storage);
 }
 

@@ -111,5 +111,16 @@ TEST(Clock, MillisecondsOfWhatIsNoTimeAreNone) {
   EXPECT_EQ(to_milliseconds(std::nan("")), 0);
 }
 
+TEST(ShellWord, IsOneWord) {
+  EXPECT_EQ(shell_word("/a/b-c_1.json"), "/a/b-c_1.json");
+  EXPECT_EQ(shell_word("a b"), "'a b'");
+  EXPECT_EQ(shell_word("it's"), "'it'\\''s'");
+  EXPECT_EQ(shell_word("x; rm -rf ~"), "'x; rm -rf ~'");
+  EXPECT_EQ(shell_word("$(x)`y`"), "'$(x)`y`'");
+  EXPECT_EQ(shell_word("-rf"), "./'-rf'");
+  EXPECT_EQ(shell_word(""), "''");
+  EXPECT_EQ(shell_word("a\nb").find('\n'), std::string::npos);
+}
+
 }  // namespace
 }  // namespace sabath

@@ -2,6 +2,7 @@
 #include <unistd.h>
 #include <nlohmann/json.hpp>
 
+#include "base/text.h"
 #include "cli/verbs.h"
 #include "sabath/bundles.h"
 #include "sabath/path.h"
@@ -24,12 +25,12 @@ int run(Context& context, ImportRequest& request) {
     for (const auto& path : asset.missing) context.say(fmt::format("missing: {}", printable(path)));
     if (asset.missing_files > 0) {
       context.say(fmt::format("{} of {} files of {} are missing: `sabath want {} -o LIST`, and export by it",
-                              asset.missing_files, asset.files, asset.name, asset.name));
+                              asset.missing_files, asset.files, asset.name, shell_word(asset.name)));
     } else if (asset.known) {
-      context.say(fmt::format("next: `sabath fetch {} --offline` shows where it stands", printable(asset.name)));
+      context.say(fmt::format("next: `sabath fetch {} --offline` shows where it stands", shell_word(asset.name)));
     } else {
       context.say(fmt::format("next: `sabath import {} {}` trusts the bundle for it, as its recipe pins nothing",
-                              printable(request.file), printable(asset.name)));
+                              shell_word(request.file), shell_word(asset.name)));
     }
   }
   return record.exit;
