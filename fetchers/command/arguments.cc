@@ -30,8 +30,9 @@ void walk(std::string_view element, const std::function<void(std::string_view)>&
     const std::size_t open = element.find('{');
     const std::size_t close = open == element.npos ? open : element.find('}', open);
     if (close == element.npos) return literal(element);
-    if (open > 0) literal(element.substr(0, open));
-    placeholder(element.substr(open + 1, close - open - 1));
+    const bool own = open > 0 && element[open - 1] == '%';  // %{...}: a word of the program, curl's for one
+    if (open > 0) literal(element.substr(0, own ? close + 1 : open));
+    if (!own) placeholder(element.substr(open + 1, close - open - 1));
     element.remove_prefix(close + 1);
   }
 }

@@ -6,7 +6,9 @@
 
 #include <algorithm>
 #include <set>
+#include <string_view>
 #include <thread>
+#include <vector>
 
 #include "base/text.h"
 #include "command/arguments.h"
@@ -30,16 +32,35 @@ constexpr std::string_view passed_always[] = {"PATH",        "HOME",       "USER
                                               "TMPDIR",      "http_proxy", "https_proxy",  "no_proxy",
                                               "HTTPS_PROXY", "NO_PROXY",   "SSH_AUTH_SOCK"};
 
+constexpr std::string_view answer_mark = "answer: ";  // of a program's line that says what it was answered
+
+std::vector<std::string_view> lines_of(std::string_view text) {
+  std::vector<std::string_view> lines;
+  for (text = trim(text); !text.empty();) {
+    const std::size_t end = text.find('\n');
+    lines.push_back(trim(text.substr(0, end)));
+    text = end == text.npos ? std::string_view() : text.substr(end + 1);
+  }
+  return lines;
+}
+
 // The line that says what a rule looks for; else the last one.
 std::string telling_line(std::string_view text, const std::string& pattern) {
   std::string last;
-  for (text = trim(text); !text.empty();) {
-    const std::size_t end = text.find('\n');
-    last = trim(text.substr(0, end));
+  for (const std::string_view line : lines_of(text)) {
+    if (line.starts_with(answer_mark)) continue;
+    last = line;
     if (!pattern.empty() && RE2::PartialMatch(last, pattern)) break;
-    text = end == text.npos ? std::string_view() : text.substr(end + 1);
   }
   return printable(last);
+}
+
+// The last answer that it speaks of; empty: of none.
+std::string answer_in(std::string_view text) {
+  std::string answer;
+  for (const std::string_view line : lines_of(text))
+    if (line.starts_with(answer_mark)) answer = line.substr(answer_mark.size());
+  return answer;
 }
 
 // One read by one program.
@@ -70,6 +91,7 @@ class Run {
     info_.final_url = request_.url.display();
     last_progress_ = Clock::now();
     Program program(argv, environment(), scratch.directory());
+    accept_ = &invocation.accept;
     ++traffic_.requests;
     if (invocation.to_file) return take_file(program, scratch, !by_range);
     take_output(program);
@@ -171,6 +193,20 @@ class Run {
       if (program.output_ended()) std::this_thread::sleep_for(milliseconds(2));
     }
     if (*program.try_status() != 0) refuse(program);
+    check_answer(program);
+  }
+
+  // Programs end well with the body of a redirect, too, and of an answer that only says "later".
+  void check_answer(const Program& program) const {
+    const std::string answer = answer_in(program.complaints());
+    const auto is_this = [&](const std::string& each) { return to_lower(each) == to_lower(answer); };
+    if (accept_->empty() || std::ranges::any_of(*accept_, is_this)) return;
+    throw Error(
+        FailureKind::content,
+        fmt::format("{}: {}", what_,
+                    answer.empty() ? "it does not say what it was answered"
+                                   : fmt::format("the answer was {}, whose body is not the file", printable(answer))),
+        "a redirect, or an answer without the content: name the place that has the file itself");
   }
 
   [[noreturn]] void refuse(Program& program) const {
@@ -196,6 +232,7 @@ class Run {
   Traffic& traffic_;
   const std::stop_token& stop_;
   const std::string what_;
+  const std::vector<std::string>* accept_ = nullptr;  // of the invocation
   ContentInfo info_;
   bool begun_ = false;
   Clock::time_point begin_ = Clock::now(), last_progress_{};
@@ -233,7 +270,7 @@ class CommandFetcher : public Fetcher {
 
 // One for each description in the settings' directories, in their order; each serves the schemes that it names.
 void add_command(KnownFetchers& set, const FetcherParts& parts) {
-  for (Description& one : load_descriptions(parts.settings.commands.directories))
+  for (Description& one : load_descriptions(parts.settings.commands.directories, parts.settings.commands.program))
     set.add(std::make_unique<CommandFetcher>(std::move(one), parts.settings));
 }
 

@@ -10,6 +10,7 @@
 
 #include "base/file.h"
 #include "base/json_reader.h"
+#include "base/ownership.h"
 #include "command/arguments.h"
 #include "sabath/path.h"
 
@@ -90,6 +91,7 @@ class Parser {
     if (output != "stdout" && output != "file") object.fail("output", "is neither \"stdout\" nor \"file\"");
     result.to_file = output == "file";
     if (result.to_file != uses(result, "{file}")) object.fail("argv", "and output do not agree about {file}");
+    result.accept = object.texts("accept");
     if (const std::string why = fault_of(result.argv); !why.empty()) object.fail("argv", why);
     object.finish();
     return result;
@@ -140,14 +142,17 @@ class Parser {
   Description result_;
 };
 
-std::string read_trusted(const std::filesystem::path& file) {
-  const auto status = try_stat(file);
-  if (status && (!S_ISREG(status->st_mode) || (status->st_mode & 022) != 0 ||
-                 (status->st_uid != ::getuid() && status->st_uid != 0))) {
+// What is judged is what is read: no symlink is left in the name.
+std::string read_trusted(const std::filesystem::path& named, const std::filesystem::path& program) {
+  std::error_code absent;
+  const std::filesystem::path file = std::filesystem::canonical(named, absent);
+  if (absent) return "";
+  const auto why = why_not_own(file, program);
+  if (why || !std::filesystem::is_regular_file(file, absent)) {
     throw Error(FailureKind::access,
-                fmt::format("{} says what to run, and is not believed: others may write it, or it is not yours",
-                            printable(file.string())),
-                "chmod go-w it, or take it away");
+                fmt::format("{} says what to run, and is not believed: {}", printable(file.string()),
+                            why.value_or("it is no regular file")),
+                "make it, and its directories, yours alone, or take it away");
   }
   return try_read_text(file, file_size_max).value_or("");
 }
@@ -158,7 +163,8 @@ Description parse_description(std::string_view text, const std::string& origin) 
   return Parser(parse_json(text, origin), origin).parse();
 }
 
-std::vector<Description> load_descriptions(const std::vector<std::filesystem::path>& directories) {
+std::vector<Description> load_descriptions(const std::vector<std::filesystem::path>& directories,
+                                           const std::filesystem::path& program) {
   std::vector<Description> all;
   for (const auto& directory : directories) {
     std::error_code error;
@@ -168,7 +174,7 @@ std::vector<Description> load_descriptions(const std::vector<std::filesystem::pa
     }
     std::sort(files.begin(), files.end());
     for (const auto& file : files) {
-      Description one = parse_description(read_trusted(file), file.string());
+      Description one = parse_description(read_trusted(file, program), file.string());
       const auto same = [&](const Description& other) { return other.name == one.name; };
       if (std::none_of(all.begin(), all.end(), same)) all.push_back(std::move(one));
     }

@@ -26,6 +26,9 @@ struct ArgumentGroup {
 struct Invocation {
   std::vector<ArgumentGroup> argv;
   bool to_file = false;  // it writes {file}; else its standard output is the content
+  // What it must have been answered, "HTTP 200", for an end with exit status 0 to be a success. It says so in a line
+  // "answer: HTTP 200" on standard error. Empty: it is believed without.
+  std::vector<std::string> accept{};
 };
 
 // How an end that was no success is understood: the first rule that fits.
@@ -51,7 +54,8 @@ struct Description {
 
 [[nodiscard]] Description parse_description(std::string_view text, const std::string& origin);
 // All *.json of the directories, by name; of two with one name the first. A file that is wrong or that others may write
-// is an Error: what a site says must not be passed over in silence.
-[[nodiscard]] std::vector<Description> load_descriptions(const std::vector<std::filesystem::path>& directories);
+// is an Error: what a site says must not be passed over in silence. `program`: as why_not_own() has it.
+[[nodiscard]] std::vector<Description> load_descriptions(const std::vector<std::filesystem::path>& directories,
+                                                         const std::filesystem::path& program = {});
 
 }  // namespace sabath

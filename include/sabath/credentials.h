@@ -56,6 +56,7 @@ struct CommandSettings {
   std::map<std::string, std::string> prefer;       // scheme -> name of a description, or "native"
   std::map<std::string, std::string> environment;  // a description says which of it a program gets
   std::filesystem::path scratch;                   // of this process, for what programs write; empty: the system's
+  std::filesystem::path program;                   // this one: what came with it is believed as it is
   long deadline_s = 24L * 3600;                    // of one run
 };
 

@@ -19,6 +19,7 @@ struct StageRequest {
   // Directories of the nodes, tried in order; "A,B": both together, ",,": a comma; {node}, {rank}: their numbers.
   // "auto" alone: the usual places of SessionSettings.
   std::vector<std::string> to;
+  bool guessed = false;  // `to` holds usual places: one that another account may write is passed over
   StageMode mode = StageMode::replicate;
   std::uint64_t seed = 0;      // shard: of the dealing
   unsigned overlap = 1;        // shard: N nodes (ranks) get each file

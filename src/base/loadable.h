@@ -1,16 +1,21 @@
-// Whether code of a file may be loaded into this process. Pure.
+// Code of a file that is loaded into this process: opened once, judged, and loaded by the very descriptor that was
+// judged, so that no other account exchanges it in between. Any thread.
 #pragma once
 
-#include <sys/stat.h>
-
-#include <optional>
+#include <filesystem>
 #include <string>
+#include <variant>
+
+#include "base/file.h"
 
 namespace sabath {
 
-// Why a file of code, or the directory that it lies in, may not be trusted. Owned by root, by this user or by the
-// program's owner, and no more open to others than the program itself: a site installs by an account of its own.
-[[nodiscard]] std::optional<std::string> why_not_trusted(const struct stat& file, const struct stat& program,
-                                                         unsigned user);
+// Open, for load(); or why it may not be loaded: another account may write it, or a directory above it (why_not_own).
+// Empty: it is not there. `program`: the file of this program.
+[[nodiscard]] std::variant<Fd, std::string> open_loadable(const std::filesystem::path& file,
+                                                          const std::filesystem::path& program);
+
+// dlopen(3). nullptr: dlerror(3) says why.
+[[nodiscard]] void* load(const Fd& file, const std::filesystem::path& name, int flags);
 
 }  // namespace sabath

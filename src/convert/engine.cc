@@ -8,11 +8,11 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/json_reader.h"
+#include "base/ownership.h"
 #include "base/text.h"
 #include "recipe/parse.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
-#include "trust/ownership.h"
 
 namespace sabath {
 namespace {
@@ -82,14 +82,16 @@ ConversionEngine find_engine(const std::string& name, const Environment& environ
   const auto directories = engine_directories(environment, program);
   if (!is_name(name)) refuse_unknown(name, directories);
   for (const auto& [directory, shipped] : directories) {
-    const fs::path file = directory / (name + ".json");
-    const auto text = try_read_text(file, engine_bytes_max);
-    if (!text) continue;
+    std::error_code absent;
+    const fs::path file = fs::canonical(directory / (name + ".json"), absent);  // what is judged is what is read
+    if (absent) continue;
     if (!shipped && ownership_of(file) == Ownership::others) {
       throw Error(FailureKind::access,
                   fmt::format("others may write {}, which says what would run", printable(file.native(), 4096)),
                   "make it, and its directories, yours alone");
     }
+    const auto text = try_read_text(file, engine_bytes_max);
+    if (!text) continue;
     const JsonValue value = parse_json(*text, file.native());
     JsonObject object(value, file.native(), "an engine");
     ConversionEngine engine;

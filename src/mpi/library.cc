@@ -8,6 +8,7 @@
 #include <array>
 #include <set>
 #include <string_view>
+#include <variant>
 
 #include "base/file.h"
 #include "base/loadable.h"
@@ -57,19 +58,6 @@ fs::path file_of(void* library) {
   return ::dlinfo(library, RTLD_DI_LINKMAP, &map) == 0 ? fs::path(map->l_name) : fs::path();
 }
 
-// Why this file may not be loaded; empty: it is not there.
-std::optional<std::string> why_not_loaded(const fs::path& file, const fs::path& program) {
-  try {
-    const auto at = try_stat(file), in = try_stat(file.parent_path()), own = try_stat(program);
-    if (!at || !in || !own) return "";
-    if (auto why = why_not_trusted(*at, *own, ::geteuid())) return why;
-    if (const auto why = why_not_trusted(*in, *own, ::geteuid())) return "its directory: " + *why;
-    return std::nullopt;
-  } catch (const Error& error) {
-    return error.failure().message;
-  }
-}
-
 // One search: the libraries by their names, and for the first that can be used the plug-in of its ABI.
 class Search {
  public:
@@ -107,7 +95,7 @@ class Search {
     const MpiVerdict verdict = judge(signs, launcher_);
     if (verdict.abi.empty()) return pass_over(file, verdict.why_not);
     if (is_global_) return pass_over(file, first_words(signs.text) + " comes later");
-    const std::vector<fs::path> plugins = plugins_for(verdict.abi);
+    const std::vector<Plugin> plugins = plugins_for(verdict.abi);
     if (plugins.empty()) {
       result_.lacks_plugin = true;
       return pass_over(file, fmt::format("no plug-in for {}, whose ABI is `{}`", first_words(signs.text), verdict.abi));
@@ -115,37 +103,42 @@ class Search {
     // Global from here on: parts that Open MPI before 5 opens, and the plug-in, look for its functions and data there.
     is_global_ = ::dlopen(file.c_str(), RTLD_LAZY | RTLD_GLOBAL | RTLD_NOLOAD) != nullptr;
     if (!is_global_) return pass_over(file, why_not_opened(file.native()));
-    for (const fs::path& plugin : plugins) {
+    for (const Plugin& plugin : plugins) {
       const auto why_not = open_plugin(plugin, verdict.abi);
       if (why_not) {
-        pass_over(plugin, *why_not);
+        pass_over(plugin.name, *why_not);
         continue;
       }
-      result_.found = MpiLibrary{first_words(signs.text), verdict.abi, file, plugin};
+      result_.found = MpiLibrary{first_words(signs.text), verdict.abi, file, plugin.name};
       return;
     }
     result_.lacks_plugin = true;
   }
 
+  struct Plugin {
+    fs::path name;
+    Fd file;
+  };
+
   // One that the user has built comes first: it is there because the program's own would not do.
-  std::vector<fs::path> plugins_for(const std::string& abi) {
-    std::vector<fs::path> plugins;
+  std::vector<Plugin> plugins_for(const std::string& abi) {
+    std::vector<Plugin> plugins;
     for (const fs::path& directory : plugin_directories(places_)) {
       const fs::path file = directory / fmt::format("libsabath-mpi-{}.so", abi);
-      const auto why_not = why_not_loaded(file, places_.program);
-      if (!why_not) {
-        plugins.push_back(file);
-      } else if (!why_not->empty()) {
-        pass_over(file, *why_not);
+      auto opened = open_loadable(file, places_.program);
+      if (auto* const open = std::get_if<Fd>(&opened)) {
+        plugins.push_back({file, std::move(*open)});
+      } else if (const std::string& why_not = std::get<std::string>(opened); !why_not.empty()) {
+        pass_over(file, why_not);
       }
     }
     return plugins;
   }
 
   // Why not; nullopt: result_.calls is its table.
-  std::optional<std::string> open_plugin(const fs::path& file, const std::string& abi) {
-    void* const plugin = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (plugin == nullptr) return why_not_opened(file.native());
+  std::optional<std::string> open_plugin(const Plugin& opened, const std::string& abi) {
+    void* const plugin = load(opened.file, opened.name, RTLD_NOW | RTLD_LOCAL);
+    if (plugin == nullptr) return why_not_opened(opened.name.native());
     const auto* const calls = static_cast<const sabath_mpi_calls*>(::dlsym(plugin, SABATH_MPI_TABLE_NAME));
     if (calls == nullptr) return "no plug-in of this program";
     if (calls->version != SABATH_MPI_TABLE_VERSION)

@@ -2,9 +2,9 @@
 
 #include <dlfcn.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
+#include <variant>
 
 #include "base/file.h"
 #include "base/loadable.h"
@@ -61,19 +61,6 @@ std::vector<fs::path> candidates(const OrtPlaces& places) {
   return all;
 }
 
-std::optional<std::string> why_not_taken(const fs::path& file, const fs::path& program) {
-  if (!file.is_absolute()) return "not an absolute path";
-  try {
-    const auto at = try_stat(file), in = try_stat(file.parent_path()), own = try_stat(program);
-    if (!at || !in || !own) return "not there";
-    if (const auto why = why_not_trusted(*at, *own, ::geteuid())) return why;
-    if (const auto why = why_not_trusted(*in, *own, ::geteuid())) return "its directory: " + *why;
-  } catch (const Error& error) {
-    return error.failure().message;
-  }
-  return std::nullopt;
-}
-
 }  // namespace
 
 void check_ort(void* const* table, void* status, std::string_view what) {
@@ -87,12 +74,9 @@ void check_ort(void* const* table, void* status, std::string_view what) {
 std::shared_ptr<const OrtRuntime> OrtRuntime::open(const OrtPlaces& places) {
   std::string passed_over;
   for (const fs::path& file : candidates(places)) {
-    auto why_not = why_not_taken(file, places.program);
-    if (!why_not) {
-      const std::shared_ptr<OrtRuntime> runtime(new OrtRuntime);
-      why_not = runtime->try_open(file);
-      if (!why_not) return runtime;
-    }
+    const std::shared_ptr<OrtRuntime> runtime(new OrtRuntime);
+    const auto why_not = runtime->try_open(file, places.program);
+    if (!why_not) return runtime;
     passed_over += fmt::format("; {}: {}", printable(file.native()), *why_not);
   }
   throw Error(FailureKind::unavailable, "there is no ONNX Runtime that can be used" + passed_over,
@@ -100,8 +84,11 @@ std::shared_ptr<const OrtRuntime> OrtRuntime::open(const OrtPlaces& places) {
               "SABATH_ORT");
 }
 
-std::optional<std::string> OrtRuntime::try_open(const fs::path& file) {
-  void* const library = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+std::optional<std::string> OrtRuntime::try_open(const fs::path& file, const fs::path& program) {
+  if (!file.is_absolute()) return "not an absolute path";
+  const auto opened = open_loadable(file, program);
+  if (const auto* const why_not = std::get_if<std::string>(&opened)) return why_not->empty() ? "not there" : *why_not;
+  void* const library = load(std::get<Fd>(opened), file, RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
     const char* const said = ::dlerror();
     return printable(said != nullptr ? said : "unknown", 300);

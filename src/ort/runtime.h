@@ -32,7 +32,8 @@ class OrtRuntime {
   friend class OrtModel;
   OrtRuntime() = default;
   // Why not; nullopt: it is open.
-  [[nodiscard]] std::optional<std::string> try_open(const std::filesystem::path& file);
+  [[nodiscard]] std::optional<std::string> try_open(const std::filesystem::path& file,
+                                                    const std::filesystem::path& program);
 
   std::filesystem::path file_;
   std::string version_;

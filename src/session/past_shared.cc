@@ -78,9 +78,7 @@ class PastShared {
   }
 
  private:
-  [[nodiscard]] std::filesystem::path node_store() const {
-    return choose_target(request_.to, comm_).front() / ".sabath";
-  }
+  [[nodiscard]] std::filesystem::path node_store() const { return choose_target(request_, comm_).front() / ".sabath"; }
 
   // By the shared store, by what an earlier job left on rank 0's node, or where the recipe says that it is.
   StageJob know() {

@@ -149,6 +149,7 @@ StageRecord Session::stage(const StageRequest& request, EventSink& events, std::
   if (request.to == std::vector<std::string>{"auto"}) {
     StageRequest usual = request;
     usual.to = state.settings.local_places;
+    usual.guessed = true;
     if (usual.to.empty()) throw Error(FailureKind::usage, "no usual place of a node's own disk is known", "name one");
     return stage(usual, events, std::move(stop));
   }

@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cctype>
 
 #include "base/file.h"
 #include "base/json_reader.h"
+#include "base/ownership.h"
 #include "base/text.h"
 #include "base/working_directory.h"
 #include "sabath/error.h"
@@ -223,6 +225,15 @@ class Reader {
   JsonObject object_;
 };
 
+// Programs, where programs are described, whose configuration may name some, and whose notes are believed.
+std::string_view key_that_decides_what_runs(const ConfigFile& config) {
+  if (std::ranges::any_of(config.tokens, [](const TokenPlace& place) { return !place.command.empty(); }))
+    return "tokens";
+  if (!config.fetchers.empty()) return "fetchers";
+  if (config.ssh_config) return "ssh_config";
+  return config.trusted_owners.empty() ? "" : "trusted_owners";
+}
+
 }  // namespace
 
 ConfigFile parse_config_file(const std::string& text, const std::filesystem::path& file,
@@ -237,9 +248,20 @@ ConfigFile parse_settings(const std::string& text, const Environment& environmen
   return Reader(document, environment).read();
 }
 
-ConfigFile read_config_file(const std::filesystem::path& file, const Environment& environment) {
-  const auto text = try_read_text(file, file_size_max);
-  return text ? parse_config_file(*text, file, environment) : ConfigFile{};
+ConfigFile read_config_file(const std::filesystem::path& file, const Environment& environment,
+                            const std::filesystem::path& program) {
+  std::error_code absent;
+  const std::filesystem::path real = std::filesystem::canonical(file, absent);  // what is judged is what is read
+  const auto text = try_read_text(absent ? file : real, file_size_max);
+  if (!text) return {};
+  ConfigFile config = parse_config_file(*text, file, environment);
+  const std::string_view key = key_that_decides_what_runs(config);
+  const auto why = key.empty() ? std::nullopt : why_not_own(real, program);
+  if (!why) return config;
+  throw Error(FailureKind::access,
+              fmt::format("{} is not used: its `{}` decides what runs as you, and it is not yours alone: {}",
+                          printable(file.string()), key, *why),
+              fmt::format("chmod go-w {}, or its directory; or take the key away", shell_word(file.string())));
 }
 
 }  // namespace sabath

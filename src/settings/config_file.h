@@ -37,7 +37,9 @@ struct ConfigFile {
   std::optional<std::string> ssh_config, ssh_transport, s3_profile, s3_region, s3_endpoint, s3_addressing;
 };
 
-[[nodiscard]] ConfigFile read_config_file(const std::filesystem::path& file, const Environment& environment);
+// Throws Error{access} for one that another account may write (why_not_own), and that decides what runs as this user.
+[[nodiscard]] ConfigFile read_config_file(const std::filesystem::path& file, const Environment& environment,
+                                          const std::filesystem::path& program = {});
 [[nodiscard]] ConfigFile parse_config_file(const std::string& text, const std::filesystem::path& file,
                                            const Environment& environment);
 // The settings of ConfigurationSources::settings; their faults are Error{usage}.

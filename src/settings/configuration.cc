@@ -105,7 +105,7 @@ class Loader {
     const auto said = given_.config ? given_.config : sources_.config;
     const auto named = said ? said : environment_.get("SABATH_CONFIG");
     if (named) {
-      user_ = read_config_file(absolute_path(*named), environment_);
+      user_ = read_config_file(absolute_path(*named), environment_, program_);
       if (user_.name.empty()) {
         throw Error(FailureKind::usage,
                     fmt::format("cannot read the configuration {}: no such file", printable(*named)),
@@ -113,13 +113,13 @@ class Loader {
       }
     } else if (const fs::path directory = environment_.base_directory("XDG_CONFIG_HOME", ".config");
                !directory.empty()) {
-      user_ = read_config_file(directory / "sabath/config.json", environment_);
+      user_ = read_config_file(directory / "sabath/config.json", environment_, program_);
     }
     if (!program_.empty()) {
       const fs::path prefix = program_.parent_path().parent_path();
-      site_ = read_config_file(prefix / "etc/sabath/config.json", environment_);
+      site_ = read_config_file(prefix / "etc/sabath/config.json", environment_, program_);
     }
-    if (site_.name.empty()) site_ = read_config_file("/etc/sabath/config.json", environment_);
+    if (site_.name.empty()) site_ = read_config_file("/etc/sabath/config.json", environment_, program_);
     note("config", user_.name.empty() ? std::vector<std::string>{} : std::vector{user_.name},
          given_.config     ? given_.name
          : sources_.config ? option_name("config")

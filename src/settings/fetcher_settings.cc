@@ -110,6 +110,7 @@ CommandSettings command_settings(const Environment& environment, const std::vect
                                  const fs::path& store, std::vector<ConfigurationEntry>& settings) {
   CommandSettings commands;
   commands.environment = environment.variables;
+  commands.program = environment.executable;
   commands.scratch = store / "tmp" / WriterId::of_this_process().text();  // the name shows others when it is dead
   for (const ConfigFile* file : files) {
     commands.directories.insert(commands.directories.end(), file->fetchers.begin(), file->fetchers.end());

@@ -2,6 +2,8 @@
 
 #include <string_view>
 
+#include "base/file.h"
+
 namespace sabath {
 
 std::vector<std::string> local_places(const Environment& environment) {
@@ -16,7 +18,8 @@ std::vector<std::string> local_places(const Environment& environment) {
     places.push_back(std::move(*value));
   }
   const std::string user = environment.get("USER").value_or("sabath");
-  for (const char* place : {"/mnt/bb/", "/local/scratch/", "/local/", "/tmp/"}) places.push_back(place + user);
+  for (const std::string place : {"/mnt/bb", "/local/scratch", "/local", "/tmp"})
+    if (const auto there = try_stat(place); there && S_ISDIR(there->st_mode)) places.push_back(place + "/" + user);
   return places;
 }
 

@@ -1,4 +1,4 @@
-// The usual paths of a node's own disk. Pure; any thread.
+// The usual paths of a node's own disk, of those whose disk is there. Any thread.
 #pragma once
 
 #include <string>

@@ -118,7 +118,7 @@ void NodeStaging::hear_manifest() {
 }
 
 void NodeStaging::prepare() {
-  disks_ = std::make_unique<LocalDisks>(choose_target(request_.to, world_), "stage " + job_.name, job_.batch_job);
+  disks_ = std::make_unique<LocalDisks>(choose_target(request_, world_), "stage " + job_.name, job_.batch_job);
   disks_->use(manifest_->root());  // before anything is looked up
 }
 

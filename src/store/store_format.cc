@@ -54,8 +54,14 @@ bool may_become_store(const std::filesystem::path& directory) {
   return true;
 }
 
+// Below it stands content of files that others may not read where they came from.
+void make_private(const std::filesystem::path& top) {
+  if (top.has_parent_path() && top.parent_path() != top) make_directories(top.parent_path());
+  if (::mkdir(top.c_str(), 0700) != 0) make_directories(top);  // it is there, or this says why not
+}
+
 void make_store(const Layout& layout) {
-  make_directories(layout.root());
+  make_private(layout.root());
   if (may_become_store(layout.root())) return write_format(layout, false);
   if (try_lstat(layout.format_file())) return;  // another process has just made it
   const bool git = try_lstat(layout.root() / ".git").has_value();

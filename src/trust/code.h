@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "base/ownership.h"
 #include "sabath/digest.h"
-#include "trust/ownership.h"
 
 namespace sabath {
 

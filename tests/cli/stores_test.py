@@ -318,6 +318,7 @@ class Users(OwnProgram):
     def test_a_site_store_is_read_in_place(self):
         site = self.home / "site"
         self.expect(self.sabath.run("fetch", "pinned", SABATH_CACHE=str(site)))  # root's
+        site.chmod(0o755)  # as `init` says
         shutil.rmtree(site / "views")
         mine = self.home / f"home-{BOB}" / "store"
         seen = self.server.log()
@@ -334,6 +335,7 @@ class Users(OwnProgram):
     def test_a_store_of_a_stranger_is_copied_from(self):
         other = self.home / f"home-{MALLORY}" / "store"
         self.fetch_as(MALLORY, "pinned", store=other)
+        other.chmod(0o755)
         shutil.rmtree(other / "views")
         mine = self.home / f"home-{BOB}" / "store"
         seen = self.server.log()

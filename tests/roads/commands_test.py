@@ -14,6 +14,7 @@ from support.certificate import Certificate
 from support.origin import Nginx, find
 from support import ssh_origin
 from support.ground import Ground, checksums, main, seeded_bytes
+from support.spoken import Spoken
 
 DATA = seeded_bytes(5_000_001, 4)  # two chunks
 NAME = "dir with space/f,'\"$(touch X)`touch X`-ü.bin"
@@ -96,6 +97,18 @@ class Web(CommandCase):
     @needs("curl", "nginx")
     def test_curl(self):
         self.through("curl")
+
+    @needs("curl")
+    def test_curl_takes_200_and_206_only(self):
+        """As SABATH itself does: the body of another answer is not the file."""
+        status = {}
+        server = Spoken({"*": lambda _: (status["is"], {"Location": "/login"}, b"" if status["is"] in (204, 304) else b"not the file\n")})
+        self.addCleanup(server.stop)
+        self.ground.config["prefer"] = {"http": "curl"}
+        for code in (202, 203, 204, 300, 302, 304):
+            status["is"] = code
+            self.say(f"{server.url()}f-{code}", checksum={})
+            self.ground.refused(7, f"the answer was HTTP {code}")
 
     @needs("wget", "nginx")
     def test_wget(self):

@@ -11,6 +11,7 @@
 #include <system_error>
 
 #include "base/file.h"
+#include "base/ownership.h"
 #include "base/wording.h"
 #include "base/working_directory.h"
 #include "comm/agree.h"
@@ -62,6 +63,24 @@ void try_writing(const fs::path& directory) {
   ::unlink(probe.c_str());
 }
 
+// A place that no user has named may have been made, or be a link, by another account: below /tmp its name is no
+// secret.
+void take_own(const fs::path& named) {
+  const fs::path directory = named.has_filename() ? named : named.parent_path();
+  const std::string name = directory.filename().native();
+  make_directories(directory.parent_path());
+  const Fd above = open_file(directory.parent_path(), O_PATH | O_DIRECTORY);
+  if (::mkdirat(above.get(), name.c_str(), 0700) != 0 && errno != EEXIST)
+    throw_errno("make directory", directory, errno);
+  const Fd own(::openat(above.get(), name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (!own) throw_errno("open, as a directory and no symlink,", directory, errno);
+  if (const auto why = why_not_own(directory)) {
+    throw Error(FailureKind::storage,
+                fmt::format("{} is not taken, as it is not yours alone: {}", printable(directory.native()), *why),
+                "name a directory with " + option_text("to"));
+  }
+}
+
 // On one filesystem the room would be counted twice, and nothing be quicker; mostly a disk is not mounted.
 void check_filesystems(const Directories& directories) {
   std::map<dev_t, fs::path> known;
@@ -107,16 +126,17 @@ Directories expand_target(const std::string& pattern, const Comm& comm) {
   return directories;
 }
 
-Directories choose_target(const std::vector<std::string>& patterns, const Comm& comm) {
+Directories choose_target(const StageRequest& request, const Comm& comm) {
   std::string reasons;
-  for (const auto& pattern : patterns) {
+  for (const auto& pattern : request.to) {
     const Directories directories = expand_target(pattern, comm);
     const auto failure = failure_of([&] {
+      if (request.guessed) std::ranges::for_each(directories, take_own);
       std::ranges::for_each(directories, try_writing);
       check_filesystems(directories);
     });
     if (!failure) return directories;
-    if (patterns.size() == 1) throw Error(*failure);
+    if (request.to.size() == 1) throw Error(*failure);
     reasons += (reasons.empty() ? "" : "; ") + failure->message;
   }
   throw Error(FailureKind::storage, fmt::format("no directory for staged content: {}", reasons),

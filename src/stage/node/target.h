@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sabath/comm.h"
+#include "sabath/stage.h"
 
 namespace sabath {
 
@@ -16,9 +17,10 @@ using Directories = std::vector<std::filesystem::path>;
 // Throws Error{usage} for other braces, and unless several are absolute and different.
 [[nodiscard]] Directories expand_target(const std::string& pattern, const Comm& comm);
 
-// The first of `patterns` whose directories can all be written to: made if absent, tried with a file, each on a
-// filesystem of its own. Throws Error{storage} with what was wrong with each.
-[[nodiscard]] Directories choose_target(const std::vector<std::string>& patterns, const Comm& comm);
+// The first of the request's places whose directories can all be written to: made if absent, tried with a file, each on
+// a filesystem of its own. Those that were guessed must each be this user's alone, and no symlink. Throws
+// Error{storage} with what was wrong with each.
+[[nodiscard]] Directories choose_target(const StageRequest& request, const Comm& comm);
 
 struct TargetOwner {
   unsigned rank = 0;  // of `leaders`

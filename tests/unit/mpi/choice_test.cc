@@ -8,7 +8,7 @@
 #include <map>
 #include <set>
 
-#include "base/loadable.h"
+#include "base/ownership.h"
 
 namespace sabath {
 namespace {
@@ -88,14 +88,14 @@ struct stat file(unsigned owner, unsigned group, mode_t mode) {
 TEST(MpiChoice, APluginIsTrustedNoMoreThanTheProgram) {
   constexpr unsigned user = 1000, site = 500, stranger = 1001, group = 7;
   const struct stat program = file(site, group, 0755), shared = file(site, group, 0775);
-  EXPECT_FALSE(why_not_trusted(file(0, 0, 0755), program, user));
-  EXPECT_FALSE(why_not_trusted(file(user, 1, 0700), program, user));
-  EXPECT_FALSE(why_not_trusted(file(site, group, 0755), program, user)) << "the program's owner";
-  EXPECT_EQ(why_not_trusted(file(stranger, 1, 0755), program, user), "owned by uid 1001, and not by root or you");
-  EXPECT_EQ(why_not_trusted(file(user, 1, 0777), shared, user), "others may write it (mode 777)");
-  EXPECT_EQ(why_not_trusted(file(user, group, 0775), program, user), "others may write it (mode 775)");
-  EXPECT_EQ(why_not_trusted(file(site, 8, 0775), shared, user), "others may write it (mode 775)") << "another group";
-  EXPECT_FALSE(why_not_trusted(file(site, group, 0775), shared, user)) << "its group may write the program, too";
+  EXPECT_FALSE(why_not_own(file(0, 0, 0755), user, program));
+  EXPECT_FALSE(why_not_own(file(user, 1, 0700), user, program));
+  EXPECT_FALSE(why_not_own(file(site, group, 0755), user, program)) << "the program's owner";
+  EXPECT_EQ(why_not_own(file(stranger, 1, 0755), user, program), "owned by uid 1001, and not by root or you");
+  EXPECT_EQ(why_not_own(file(user, 1, 0777), user, shared), "others may write it (mode 777)");
+  EXPECT_EQ(why_not_own(file(user, group, 0775), user, program), "others may write it (mode 775)");
+  EXPECT_EQ(why_not_own(file(site, 8, 0775), user, shared), "others may write it (mode 775)") << "another group";
+  EXPECT_FALSE(why_not_own(file(site, group, 0775), user, shared)) << "its group may write the program, too";
 }
 
 }  // namespace

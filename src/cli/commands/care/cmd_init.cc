@@ -1,5 +1,8 @@
+#include <fmt/format.h>
+
 #include <nlohmann/json.hpp>
 
+#include "base/text.h"
 #include "cli/verbs.h"
 #include "sabath/error.h"
 #include "sabath/init.h"
@@ -29,6 +32,9 @@ int run(Context& context, const Options& options) {
       context.say(
           "each member believes what he or root fetched, and only checksums of others; to believe a member, name him "
           "by \"trusted_owners\": [\"USER\"] in the configuration (/etc/sabath/config.json is for all)");
+    } else {
+      context.say(fmt::format("only you can enter it; `chmod 755 {}` lets every account read what it holds",
+                              shell_word(record.store.string())));
     }
   }
   return record.exit;

@@ -1,5 +1,6 @@
-#include "trust/ownership.h"
+#include "base/ownership.h"
 
+#include <fmt/format.h>
 #include <grp.h>
 #include <pwd.h>
 #include <unistd.h>
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include "base/file.h"
+#include "sabath/path.h"
 
 namespace sabath {
 namespace {
@@ -42,17 +44,11 @@ bool is_private_group(gid_t group) {
   return true;
 }
 
-bool owned_here(const struct stat& status) { return status.st_uid == ::geteuid() || status.st_uid == 0; }
-
 // In a sticky directory (/tmp) others cannot rename or remove what is not theirs.
 bool others_may_write(const struct stat& status, bool is_above) {
   if (is_above && S_ISDIR(status.st_mode) && (status.st_mode & S_ISVTX) != 0) return false;
   if ((status.st_mode & S_IWOTH) != 0) return true;
   return (status.st_mode & S_IWGRP) != 0 && status.st_gid != 0 && !is_private_group(status.st_gid);
-}
-
-bool is_below(const fs::path& inner, const fs::path& outer) {
-  return !outer.empty() && std::ranges::mismatch(outer, inner).in1 == outer.end();
 }
 
 bool came_with_program(const fs::path& file, const fs::path& shipped, const fs::path& program) {
@@ -61,22 +57,45 @@ bool came_with_program(const fs::path& file, const fs::path& shipped, const fs::
   const auto status = try_stat(file);
   const auto of_program = program.empty() ? std::nullopt : try_stat(program);
   return status && (status->st_mode & S_IWOTH) == 0 &&
-         (owned_here(*status) || (of_program && of_program->st_uid == status->st_uid));
+         (status->st_uid == ::geteuid() || status->st_uid == 0 ||
+          (of_program && of_program->st_uid == status->st_uid));
 }
 
 }  // namespace
 
-Ownership ownership_of(const fs::path& file, const fs::path& shipped, const fs::path& program) {
+std::optional<std::string> why_not_own(const struct stat& status, unsigned user,
+                                       const std::optional<struct stat>& program, bool is_above) {
+  if (status.st_uid != user && status.st_uid != 0 && (!program || status.st_uid != program->st_uid))
+    return fmt::format("owned by uid {}, and not by root or you", status.st_uid);
+  const bool as_program = program && program->st_gid == status.st_gid && (program->st_mode & S_IWGRP) != 0 &&
+                          (status.st_mode & S_IWOTH) == 0;
+  if (others_may_write(status, is_above) && !as_program)
+    return fmt::format("others may write it (mode {:o})", status.st_mode & 07777U);
+  return std::nullopt;
+}
+
+std::optional<std::string> why_not_own(const fs::path& file, const fs::path& program) {
   std::error_code unknown;
   fs::path place = fs::canonical(file, unknown);  // no symlink is left in it: each directory above is one that counts
-  if (unknown) return Ownership::others;
-  if (came_with_program(place, shipped, program)) return Ownership::shipped;
+  if (unknown) return "there is no such file";
+  const fs::path beside = program.empty() ? fs::path() : fs::canonical(program, unknown);
+  const auto of_program = beside.empty() ? std::nullopt : try_stat(beside);
   for (bool is_above = false;; is_above = true) {
+    if (is_above && of_program && is_below(beside, place)) return std::nullopt;
     const auto status = try_stat(place);
-    if (!status || !owned_here(*status) || others_may_write(*status, is_above)) return Ownership::others;
-    if (place == place.root_path()) return Ownership::own;
+    const auto why = status ? why_not_own(*status, ::geteuid(), of_program, is_above) : "it is gone";
+    if (why) return is_above ? fmt::format("its directory {}: {}", printable(place.native(), 1000), *why) : *why;
+    if (place == place.root_path()) return std::nullopt;
     place = place.parent_path();
   }
+}
+
+Ownership ownership_of(const fs::path& file, const fs::path& shipped, const fs::path& program) {
+  std::error_code unknown;
+  const fs::path place = fs::canonical(file, unknown);
+  if (unknown) return Ownership::others;
+  if (came_with_program(place, shipped, program)) return Ownership::shipped;
+  return why_not_own(place) ? Ownership::others : Ownership::own;
 }
 
 }  // namespace sabath

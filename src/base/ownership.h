@@ -2,7 +2,11 @@
 // all directories above it, as the kernel does when it opens it. Any thread. Throws Error{storage}.
 #pragma once
 
+#include <sys/stat.h>
+
 #include <filesystem>
+#include <optional>
+#include <string>
 
 namespace sabath {
 
@@ -16,5 +20,14 @@ enum class Ownership {
 // came with.
 [[nodiscard]] Ownership ownership_of(const std::filesystem::path& file, const std::filesystem::path& shipped = {},
                                      const std::filesystem::path& program = {});
+
+// Why another account could have written the file, or may exchange it: of the file itself, or of a directory above it;
+// nullopt: only root and this user can. `program`: its owner counts as well, and its group, where that may write the
+// program; what stands above the program itself is not looked at, since who writes there can change the program.
+[[nodiscard]] std::optional<std::string> why_not_own(const std::filesystem::path& file,
+                                                     const std::filesystem::path& program = {});
+// The same of one file, or of one directory above it (`is_above`).
+[[nodiscard]] std::optional<std::string> why_not_own(const struct stat& status, unsigned user,
+                                                     const std::optional<struct stat>& program, bool is_above = false);
 
 }  // namespace sabath
