@@ -237,6 +237,8 @@ class Striped(Ranks):
     def test_lists_by_the_environment_and_by_no_mistake(self):
         self.asset(big=1, small=3)
         self.mount(40, 40, nodes=1)
+        for disk in range(2):  # a place of `auto` is its user's alone
+            self.directory(0, disk).chmod(0o700)
         out = self.run_ranks(1, "stage", "set", "--to", "auto", SABATH_LOCAL_DIR=self.to(node=0))
         self.assertEqual(out.strip(), str(self.directory(0, 0) / "set"))
         self.assertTrue(self.directory(0, 1).joinpath(".sabath").exists())
