@@ -29,7 +29,7 @@ SABATH_FETCHERS(SABATH_DECLARE)
 
 std::unique_ptr<FetcherSet> make_fetchers(const FetcherSettings& settings) {
   const FetcherParts parts{settings, std::make_shared<Transport>(settings)};
-  auto set = std::make_unique<KnownFetchers>();
+  auto set = std::make_unique<KnownFetchers>(settings);
 #define SABATH_ADD(name) add_##name(*set, parts);
   SABATH_FETCHERS(SABATH_ADD)
 #undef SABATH_ADD

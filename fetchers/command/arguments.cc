@@ -15,8 +15,9 @@ namespace {
 // Those that come from a URL: a path may begin with anything. `url`, `host`, `authority` and `file` cannot begin with
 // '-', numbers neither, and what the settings say is its user's own.
 constexpr std::array<std::string_view, 3> hostile{"path", "name", "literal_path"};
-constexpr std::array<std::string_view, 12> harmless{"url",    "origin", "host", "port",       "authority",   "offset",
-                                                    "length", "last",   "file", "ssh_config", "s3_endpoint", "ca_file"};
+constexpr std::array<std::string_view, 13> harmless{"url",    "origin", "host",       "port",        "authority",
+                                                    "offset", "length", "last",       "file",        "ssh_config",
+                                                    "s3_endpoint", "ca_file", "resolve"};
 
 bool is_hostile(std::string_view name) { return std::find(hostile.begin(), hostile.end(), name) != hostile.end(); }
 bool is_known(std::string_view name) {
@@ -61,7 +62,8 @@ std::string escape_pattern(std::string_view path) {
 
 }  // namespace
 
-Placeholders placeholders_of(const ReadRequest& request, const FetcherSettings& settings, const std::string& file) {
+Placeholders placeholders_of(const ReadRequest& request, const FetcherSettings& settings, const std::string& file,
+                             const std::string& resolve) {
   const Url& url = request.url;
   const std::string path = percent_decode(url.path());
   if (has_control(path)) refuse(url, "its path holds control characters");
@@ -92,6 +94,7 @@ Placeholders placeholders_of(const ReadRequest& request, const FetcherSettings& 
     if (!value.empty()) values[name] = value;
   };
   add("file", file);
+  add("resolve", resolve);
   add("ssh_config", settings.ssh.config.string());
   add("s3_endpoint", settings.s3.endpoint_url);
   add("ca_file", settings.ca_file);

@@ -10,12 +10,14 @@
 #include <thread>
 #include <vector>
 
+#include "base/reach.h"
 #include "base/text.h"
 #include "command/arguments.h"
 #include "command/description.h"
 #include "command/program.h"
 #include "command/scratch.h"
 #include "sabath/path.h"
+#include "set/addresses.h"
 #include "set/known_fetchers.h"
 
 namespace sabath {
@@ -86,7 +88,8 @@ class Run {
     const Invocation& invocation = by_range ? *description_.range : description_.read;
     const Scratch scratch(settings_.commands.scratch);
     const std::string file = invocation.to_file ? scratch.file().string() : "";
-    const auto argv = expand(invocation.argv, placeholders_of(request_, settings_, file), description_.name);
+    const auto argv =
+        expand(invocation.argv, placeholders_of(request_, settings_, file, judge()), description_.name);
     info_.ranges = description_.range.has_value() && description_.range_has_end;
     info_.final_url = request_.url.display();
     last_progress_ = Clock::now();
@@ -98,6 +101,21 @@ class Run {
   }
 
  private:
+  // Before it is started: what it may be told of the host's addresses; empty: nothing.
+  std::string judge() {
+    const Url& url = request_.url;
+    if (description_.address != AddressKind::given) {
+      admit_program(url, settings_);
+      return {};
+    }
+    const auto addresses = judged_addresses(url, settings_, stop_);
+    Reach farthest = addresses.empty() ? reach_of(url) : Reach::host;  // it goes to one of them
+    for (const std::string& address : addresses) farthest = std::min(farthest, reach_of(address));
+    info_.reach = farthest;
+    traffic_.reaches |= 1U << static_cast<unsigned>(farthest);
+    return resolve_entry(url, addresses);
+  }
+
   std::vector<std::pair<std::string, std::string>> environment() const {
     std::vector<std::pair<std::string, std::string>> result{{"LC_ALL", "C.UTF-8"}};
     std::set<std::string, std::less<>> names(std::begin(passed_always), std::end(passed_always));

@@ -27,6 +27,9 @@ const std::map<std::string, FailureKind, std::less<>> kinds = {{"network", Failu
                                                                {"no_ranges", FailureKind::no_ranges},
                                                                {"space", FailureKind::space}};
 
+const std::map<std::string, AddressKind, std::less<>> addresses = {
+    {"given", AddressKind::given}, {"own", AddressKind::own}, {"service", AddressKind::service}};
+
 class Parser {
  public:
   Parser(const JsonValue& document, const std::string& origin) : object_(document, origin, "a description") {
@@ -48,6 +51,7 @@ class Parser {
       result_.range_has_end = uses(*result_.range, "{last}") || uses(*result_.range, "{length}");
       if (!uses(*result_.range, "{offset}")) object_.fail("range", "does not use {offset}");
     }
+    address();
     environment();
     failures();
     result_.tried = object_.try_text("tried").value_or("");
@@ -95,6 +99,16 @@ class Parser {
     if (const std::string why = fault_of(result.argv); !why.empty()) object.fail("argv", why);
     object.finish();
     return result;
+  }
+
+  void address() {
+    const std::string kind = object_.try_text("address").value_or("own");
+    const auto known = addresses.find(kind);
+    if (known == addresses.end()) object_.fail("address", "is none of given, own, service");
+    result_.address = known->second;
+    const bool told = uses(result_.read, "{resolve}") && (!result_.range || uses(*result_.range, "{resolve}"));
+    const bool some = uses(result_.read, "{resolve}") || (result_.range && uses(*result_.range, "{resolve}"));
+    if (result_.address == AddressKind::given ? !told : some) object_.fail("address", "and {resolve} do not agree");
   }
 
   void environment() {

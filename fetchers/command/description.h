@@ -39,9 +39,17 @@ struct FailureRule {
   std::string hint;
 };
 
+// Who finds the host's address, and how the request is judged (base/reach.h).
+enum class AddressKind {
+  given,    // SABATH: the program is told the judged one, {resolve}
+  own,      // the program: it is not started for a host that others name
+  service,  // the same; the URL's host is a bucket or a collection, which is had from the program's own service
+};
+
 struct Description {
   std::string name, origin;  // its file
   std::vector<std::string> schemes;
+  AddressKind address = AddressKind::own;
   Invocation read;                                               // the whole
   std::optional<Invocation> range;                               // from {offset} on
   bool range_has_end = false;                                    // ... to {last}; else it is ended when there is enough

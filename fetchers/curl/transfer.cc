@@ -7,14 +7,16 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <span>
+#include <string>
 #include <utility>
 
 #include "base/file.h"
-#include "base/glob.h"
 #include "base/machine/certificates.h"
 #include "base/reach.h"
 #include "base/text.h"
+#include "curl/proxy.h"
 #include "sabath/path.h"
 
 namespace sabath {
@@ -59,7 +61,7 @@ std::string text_of(const curl_sockaddr& address) {
 // server's words.
 curl_socket_t on_open(void* self, curlsocktype, curl_sockaddr* address) {
   auto& transfer = *static_cast<Transfer*>(self);
-  guard(transfer, [&] { transfer.refuse_own_services(text_of(*address)); });
+  guard(transfer, [&] { static_cast<void>(transfer.judge(text_of(*address))); });
   if (transfer.thrown) return CURL_SOCKET_BAD;
   return ::socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
 }
@@ -67,7 +69,11 @@ curl_socket_t on_open(void* self, curlsocktype, curl_sockaddr* address) {
 int on_connected(void* self, char* address, char*, int, int) {
   auto& transfer = *static_cast<Transfer*>(self);
   transfer.connected = true;
-  guard(transfer, [&] { transfer.receiver.connected({address != nullptr ? address : "", trip_of(transfer.easy)}); });
+  guard(transfer, [&] {  // a kept connection is judged here alone
+    const Reach reach = transfer.judge(address != nullptr ? address : "");
+    transfer.traffic.reaches |= 1U << static_cast<unsigned>(reach);
+    transfer.receiver.connected({trip_of(transfer.easy), reach});
+  });
   if (transfer.ended()) return CURL_PREREQFUNC_ABORT;
   ++transfer.traffic.requests;
   return CURL_PREREQFUNC_OK;
@@ -179,6 +185,16 @@ void set_sharing(CURL* easy, bool shared) {
   curl_easy_setopt(easy, CURLOPT_BUFFERSIZE, (shared ? 64L : 512L) * 1024);
 }
 
+// What libcurl would choose by itself is chosen here: the proxy's address says nothing of the host's. A program that
+// uses the library without an environment leaves it to libcurl.
+void set_proxy(CURL* easy, const std::map<std::string, std::string>& environment, const Url& url, bool& by_proxy) {
+  if (environment.empty()) return;
+  const std::string proxy = proxy_for(url, environment);
+  by_proxy = !proxy.empty();
+  curl_easy_setopt(easy, CURLOPT_PROXY, proxy.c_str());
+  curl_easy_setopt(easy, CURLOPT_NOPROXY, "");
+}
+
 // In memory; those of this transfer's chain of redirects.
 void set_cookies(CURL* easy, const std::vector<std::string>* cookies) {
   if (cookies == nullptr) return;
@@ -202,7 +218,8 @@ void Transfer::prepare(CURL* handle, const FetcherSettings& settings, bool share
   for (const std::string& line : request.headers) headers.add(line);
   easy = handle;
   near_hosts = settings.web.near_hosts;
-  refuse_own_services(request.url.host());  // by a proxy, what it says is all that is known
+  set_proxy(easy, settings.commands.environment, request.url, by_proxy);
+  static_cast<void>(judge(""));
   stall_timeout = std::chrono::milliseconds(settings.stall_timeout_ms);
   set_request(easy, request, settings);
   set_sharing(easy, shared);
@@ -221,15 +238,8 @@ void Transfer::prepare(CURL* handle, const FetcherSettings& settings, bool share
   curl_easy_setopt(easy, CURLOPT_WRITEDATA, this);
 }
 
-void Transfer::refuse_own_services(std::string_view address) const {
-  if (reach_of(address) != Reach::link) return;
-  const auto is_this = [&](const std::string& host) { return glob_matches(host, request.url.host()); };
-  if (std::ranges::any_of(near_hosts, is_this)) return;
-  throw Error(FailureKind::unavailable,
-              fmt::format("cannot read {}: it leads to {}, a link-local or metadata address, where this machine's own "
-                          "secrets may be had",
-                          source, printable(address)),
-              "no source is asked there; if it is meant, name its host in `near_hosts` of the configuration");
+Reach Transfer::judge(std::string_view address) const {
+  return check_reach(request.url, by_proxy ? std::string_view() : address, near_hosts);
 }
 
 void Transfer::take_cookies() const {

@@ -48,8 +48,8 @@ struct Transfer {
   void count(std::uint64_t bytes);
   // Counts, once it is over, the bytes that the receiver never heard: those that libcurl had read, and `unread`.
   void count_rest(std::uint64_t unread);
-  // Throws Error{unavailable} for an address where no source is, unless the user has named the host.
-  void refuse_own_services(std::string_view address) const;
+  // check_reach() of this request; behind a proxy no address is the host's. Empty: before the look-up.
+  [[nodiscard]] Reach judge(std::string_view address) const;
 
   const TransferRequest& request;
   Receiver& receiver;
@@ -59,6 +59,7 @@ struct Transfer {
   CURL* easy = nullptr;
   HeaderList headers{};
   std::span<const std::string> near_hosts{};  // of the settings, which outlive it
+  bool by_proxy = false;
   std::array<char, CURL_ERROR_SIZE> error_text{};
   std::chrono::milliseconds stall_timeout{};
   std::uint64_t head_bytes = 0;  // of all heads and the trailer

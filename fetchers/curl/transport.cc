@@ -89,8 +89,6 @@ Transport::~Transport() = default;
 
 std::optional<Secret> Transport::authorization(const Url& url) { return state_->authorizations.header_for(url); }
 
-const std::vector<std::string>& Transport::near_hosts() const noexcept { return state_->settings.web.near_hosts; }
-
 std::optional<Failure> Transport::perform(const TransferRequest& request, Receiver& receiver, Traffic& traffic,
                                           std::stop_token stop) {
   const bool shared = request.one_of_many && state_->streams.serves(request.url);

@@ -22,7 +22,7 @@
 namespace sabath {
 
 struct TransferRequest {
-  const Url& url;                    // no other protocol than its scheme is spoken
+  const Url& url;                    // no other protocol than its scheme is spoken; judged by who named it
   std::vector<std::string> headers;  // "Name: value", without control bytes
   std::uint64_t resume_from = 0;     // for protocols that have no range header
   std::string method = {};           // instead of the protocol's own way to read: "PROPFIND", "POST", "MLSD"
@@ -35,8 +35,8 @@ struct TransferRequest {
 };
 
 struct Connected {
-  std::string_view address;          // of the proxy, if there is one
   std::chrono::microseconds trip{};  // how long TCP took to open it; 0: it stood already
+  Reach reach = Reach::global;       // of the host that is asked; behind a proxy: by its words
 };
 
 // Hears one transfer, on the thread that called perform() (connecting() and connected(): maybe on another, one at a
@@ -63,7 +63,6 @@ class Transport {
                                                std::stop_token stop);
   // The header of a request to this origin: "Authorization: ...", or nothing. Never sent to where a redirect leads.
   [[nodiscard]] std::optional<Secret> authorization(const Url& url);
-  [[nodiscard]] const std::vector<std::string>& near_hosts() const noexcept;  // of WebSettings
 
  private:
   struct State;

@@ -62,8 +62,12 @@ class FileFetcher : public Fetcher {
 
   void read(const ReadRequest& request, Sink& sink, Traffic& traffic, std::stop_token stop) override {
     const Url& url = request.url;
+    if (url.namer() && !url.namer()->user) {
+      fail(FailureKind::access, url, "what came over a network, or by a subscription, names no file of this machine",
+           "if it is meant, name the file in a recipe of your own");
+    }
     const Fd fd = open_source(url);
-    if (admit_) admit_(fmt::format("/proc/self/fd/{}", fd.get()), url.display());  // of the file that is open
+    if (admit_) admit_(fmt::format("/proc/self/fd/{}", fd.get()), url);  // of the file that is open
     ++traffic.requests;
     const struct stat facts = facts_of(fd, url);
     const std::string version = version_of(facts);
@@ -78,7 +82,8 @@ class FileFetcher : public Fetcher {
                 .ranges = true,
                 .validators = {.etag = version, .last_modified = {}},
                 .content_type = {},
-                .final_url = url.display()});
+                .final_url = url.display(),
+                .reach = Reach::host});
     const std::uint64_t end = request.offset + std::min(request.length.value_or(UINT64_MAX), size - request.offset);
     copy(fd, request.offset, end, url, sink, traffic, stop);
     if (version_of(facts_of(fd, url)) != version) fail(FailureKind::changed, url, "the file changed while it was read");

@@ -25,6 +25,7 @@ class Retrieval : public Receiver {
   void connecting() override { sink_.connecting(); }
   void connected(const Connected& connection) override {
     facts_ = {};
+    reach_ = connection.reach;
     sink_.connected(connection.trip);
   }
   void header(std::string_view line) override {
@@ -69,7 +70,8 @@ class Retrieval : public Receiver {
                  .ranges = facts_.size_bytes.has_value(),
                  .validators = found,
                  .content_type = {},
-                 .final_url = request_.url.display()});
+                 .final_url = request_.url.display(),
+                 .reach = reach_});
   }
 
   // MDTM counts whole seconds: the length tells apart what was written within one.
@@ -93,6 +95,7 @@ class Retrieval : public Receiver {
   const ReadRequest& request_;
   Sink& sink_;
   FtpFacts facts_;
+  std::optional<Reach> reach_;
   bool begun_ = false;
   std::uint64_t delivered_ = 0;
   std::uint64_t limit_ = 0;  // bytes that the sink may get, once begun

@@ -136,7 +136,7 @@ class GlobusFetcher : public Fetcher, public Resolver {
 
   void read_web(const ReadRequest& request, const Url& server, Sink& sink, const Caller& caller) {
     ReadRequest real = request;
-    real.url = Url::parse(server.origin() + request.url.path());
+    real.url = Url::parse(server.origin() + request.url.path()).named_by(server.namer());
     const std::string hint = globus_login_hint(request.url.host(), server);
     const std::string ours = "globus://" + request.url.host();
     Passage passage(sink, [&](ContentInfo& info) {

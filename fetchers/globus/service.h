@@ -8,6 +8,7 @@
 
 #include "curl/transport.h"
 #include "globus/words.h"
+#include "http/document.h"
 #include "sabath/credentials.h"
 
 namespace sabath::globus {
@@ -33,7 +34,7 @@ class Service {
   [[nodiscard]] const Url& url() const noexcept { return api_; }
 
  private:
-  [[nodiscard]] std::string ask(const std::string& call, const Caller& caller, const std::string& body = {}) const;
+  [[nodiscard]] Document ask(const std::string& call, const Caller& caller, const std::string& body = {}) const;
   const Url api_;
   const std::shared_ptr<Transport> transport_;
 };

@@ -91,7 +91,8 @@ class HfFetcher : public Fetcher, public Resolver {
     hf::Place place = hf::place_of(url);
     place.path = "README.md";
     const Url card = Url::parse(hub_.origin() + place.content_path());
-    return SourceDocument{get(card, inquiry).body, card};
+    Document document = get(card, inquiry);
+    return SourceDocument{std::move(document.body), document.names(card)};
   }
 
  private:

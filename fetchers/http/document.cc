@@ -34,7 +34,7 @@ class Hop : public Receiver {
         parser_(source_) {}
 
   void connected(const Connected& connection) override {
-    redirects_.check_address(connection.address);
+    redirects_.reached(connection.reach);
     parser_ = HeadParser(source_);
     document.links.clear();
     document.digests.clear();
@@ -127,7 +127,7 @@ class Hop : public Receiver {
 }  // namespace
 
 Document ask(Transport& transport, const Question& question, Traffic& traffic, std::stop_token stop) {
-  Redirects redirects(question.url, question.bound, transport.near_hosts());
+  Redirects redirects(question.url);
   std::vector<std::string> cookies;
   for (;;) {
     Hop hop(question, redirects);

@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "base/reach.h"
 #include "curl/transport.h"
 #include "sabath/fetcher.h"
 
@@ -22,7 +21,6 @@ struct Question {
   std::string body = {};
   std::size_t size_max = 64UL << 20;     // bytes of the answer: more is refused
   std::vector<int> accept = {200, 207};  // other statuses are failures
-  std::optional<Reach> bound = {};       // `url` stands in a document of this reach, and may lead no nearer
   std::string access_hint = {};          // what to do where access is refused; empty: what HTTP says
 };
 
@@ -35,7 +33,12 @@ struct Document {
   std::string digests;             // of Digest (RFC 3230) and Repr-Digest (RFC 9530)
   std::string authenticate;        // WWW-Authenticate
   Url url;                         // that gave it, after redirects
-  Reach reach = Reach::global;     // what it names may be no nearer: the bound of the next question
+  Reach reach = Reach::global;     // of the farthest host on the way to it
+
+  // A URL that it names: it leads no nearer.
+  [[nodiscard]] Url names(const Url& named) const {
+    return named.named_by(Namer{.reach = reach, .own_host = named.host() == url.host()});
+  }
 };
 
 [[nodiscard]] Document ask(Transport& transport, const Question& question, Traffic& traffic, std::stop_token stop);

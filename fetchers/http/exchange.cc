@@ -26,7 +26,7 @@ Exchange::Exchange(const ReadRequest& request, Redirects& redirects, Sink& sink,
       parser_(source_) {}
 
 void Exchange::connected(const Connected& connection) {
-  redirects_.check_address(connection.address);
+  redirects_.reached(connection.reach);
   sink_.connected(connection.trip);
   parser_ = HeadParser(source_);  // libcurl sends again, unasked, when a kept connection turns out to be dead
 }
@@ -39,6 +39,7 @@ void Exchange::header(std::string_view line) {
   limit_ = std::min(verdict_->wanted.value_or(UINT64_MAX), request_.length.value_or(UINT64_MAX));
   verdict_->info.final_url = source_;
   verdict_->info.shared = parser_.head().stream;
+  verdict_->info.reach = redirects_.reach();
   sink_.begin(verdict_->info);
 }
 

@@ -34,7 +34,7 @@ class Noting : public Sink {
 
 void follow(Transport& transport, const WebPlace& place, const ReadRequest& real, Sink& sink, Traffic& traffic,
             const std::stop_token& stop) {
-  Redirects redirects(real.url, place.bound, transport.near_hosts());
+  Redirects redirects(real.url);
   Checksums by_etag;
   std::vector<std::string> cookies;  // of these redirects alone: they are no login that lasts
   for (;;) {

@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "base/reach.h"
 #include "curl/transport.h"
 #include "sabath/error.h"
 #include "sabath/fetcher.h"
@@ -17,7 +16,6 @@ namespace sabath {
 struct WebPlace {
   Url url;
   std::vector<std::string> private_headers = {};  // for the origin of `url` only: credentials
-  std::optional<Reach> bound = {};                // `url` stands in a document of this reach, and may lead no nearer
   std::string access_hint = {};                   // what to do where access is refused; empty: what HTTP says
   bool hub = false;                               // its ETags are hashes of the content
 };

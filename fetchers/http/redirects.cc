@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <iterator>
 
-#include "base/glob.h"
 #include "base/percent.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
@@ -47,24 +46,12 @@ void Redirects::follow(const std::string& location, bool anew) {
     refuse(hops_.front(), fmt::format("more than {} in a row, the last to {}", redirects_max, to.display()),
            "the server is misconfigured or wants a login");
   }
-  bound_ = reach();
-  hops_.push_back(std::move(to));
+  const bool same_host = to.host() == from.host();
+  hops_.push_back(to.named_by(Namer{.reach = reach(), .own_host = same_host}));
 }
 
-void Redirects::check_address(std::string_view address) {
-  // The name's own reach counts too: through a proxy the address is the proxy's.
-  const Reach reach = std::max(reach_of(address), reach_of(current().host()));
-  const auto is_this = [&](const std::string& host) { return glob_matches(host, current().host()); };
-  if (bound_ && reach > *bound_ && std::ranges::none_of(near_hosts_, is_this)) {
-    const std::string hint =
-        "a public source may not point into this network; name the target itself if it is meant, or its host in "
-        "`near_hosts` of the configuration";
-    const std::string where = fmt::format("{} at the private address {}", current().display(), printable(address));
-    if (hops_.size() > 1) refuse(hops_[hops_.size() - 2], "it leads to " + where, hint);
-    throw Error(FailureKind::unavailable, fmt::format("refused: the answer of a public source leads to {}", where),
-                hint);
-  }
-  reach_ = reach;
+Reach Redirects::reach() const noexcept {
+  return current().namer() ? std::min(current().namer()->reach, reach_) : reach_;
 }
 
 }  // namespace sabath

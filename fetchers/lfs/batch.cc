@@ -67,7 +67,7 @@ std::vector<std::string> headers_of(JsonObject& download) {
 
 }  // namespace
 
-Url Object::batch_url() const { return Url::parse(server.text() + "/objects/batch"); }
+Url Object::batch_url() const { return Url::parse(server.text() + "/objects/batch").named_by(server.namer()); }
 
 std::string Object::question() const {
   return fmt::format(
@@ -84,7 +84,7 @@ Object parse_object(const Url& url) {
   const std::size_t query = std::min(text.find_first_of("?#"), text.size());
   const std::size_t slash = text.rfind('/', query);
   if (!text.starts_with(prefix) || slash == text.npos || slash < prefix.size() + 8) refuse();
-  Object object{.server = Url::parse(text.substr(prefix.size(), slash - prefix.size())),
+  Object object{.server = Url::parse(text.substr(prefix.size(), slash - prefix.size())).named_by(url.namer()),
                 .oid = text.substr(slash + 1, query - slash - 1),
                 .size_bytes = 0};
   const std::string size = url.query().starts_with("size=") ? url.query().substr(5) : "";

@@ -8,7 +8,6 @@
 #include <string_view>
 #include <vector>
 
-#include "base/reach.h"
 #include "sabath/url.h"
 
 namespace sabath::lfs {
@@ -27,7 +26,6 @@ struct Action {
   Url href;
   std::vector<std::string> headers;   // "Name: value": for the href's host only
   std::chrono::seconds lifetime{60};  // it may be used for so long
-  Reach reach = Reach::global;        // of the server that named it
 };
 [[nodiscard]] Action parse_batch(std::string_view body, const Object& object);
 

@@ -23,7 +23,8 @@ class LfsFetcher : public Fetcher {
   void read(const ReadRequest& request, Sink& sink, Traffic& traffic, std::stop_token stop) override {
     const lfs::Action action = named(request.url, [&] { return action_for(request.url, traffic, stop); });
     try {
-      const WebPlace place{.url = action.href, .private_headers = action.headers, .bound = action.reach};
+      // What an earlier asker was told is asked for by this one.
+      const WebPlace place{.url = action.href.named_by(request.url.namer()), .private_headers = action.headers};
       read_web(*transport_, place, request, sink, traffic, stop);
     } catch (const Error&) {
       forget(request.url);  // the place may have expired
@@ -53,7 +54,7 @@ class LfsFetcher : public Fetcher {
         .accept = {200}};
     const Document answer = ask(*transport_, question, traffic, stop);
     lfs::Action action = lfs::parse_batch(answer.body, object);
-    action.reach = answer.reach;
+    action.href = answer.names(action.href);
     const std::lock_guard lock(mutex_);
     if (known_.size() > known_max) known_.clear();
     known_.insert_or_assign(url.text(), Known{action, Clock::now() + action.lifetime});

@@ -101,7 +101,7 @@ class OciFetcher : public Fetcher, public Resolver {
   }
 
   Login log_in(const oci::Place& place, Traffic& traffic, const std::stop_token& stop) {
-    const Question front{.url = Url::parse(place.origin + "/v2/"), .size_max = 1UL << 20, .accept = {200, 401}};
+    const Question front{.url = place.front_url(), .size_max = 1UL << 20, .accept = {200, 401}};
     const Document answer = ask(*transport_, front, traffic, stop);
     if (answer.status == 200) return {Secret(), Clock::now() + std::chrono::hours(1)};
     const auto basic = oci::try_find_login(settings_, place);
@@ -114,10 +114,9 @@ class OciFetcher : public Fetcher, public Resolver {
       throw Error(FailureKind::access, fmt::format("{} wants a login that SABATH does not have for it", place.registry),
                   oci::how_to_log_in(place));
     }
-    Question question{.url = oci::token_url(*challenge, place),
+    Question question{.url = answer.names(oci::token_url(*challenge, place)),
                       .size_max = 1UL << 20,
                       .accept = {200},
-                      .bound = answer.reach,
                       .access_hint = oci::how_to_log_in(place)};
     if (basic) question.private_headers = {header};  // where a token is given, the registry says
     oci::Token token = oci::parse_token(ask(*transport_, question, traffic, stop).body, question.url.display());

@@ -49,17 +49,27 @@ std::string sha256_in(const std::string& digest, const JsonObject& object) {
 }  // namespace
 
 Url Place::manifest_url() const {
-  return Url::parse(fmt::format("{}/v2/{}/manifests/{}", origin, repository, tag.empty() ? "sha256:" + sha256 : tag));
+  return Url::parse(fmt::format("{}/v2/{}/manifests/{}", origin, repository, tag.empty() ? "sha256:" + sha256 : tag))
+      .named_by(namer);
 }
 
-Url Place::blob_url() const { return Url::parse(fmt::format("{}/v2/{}/blobs/sha256:{}", origin, repository, sha256)); }
+Url Place::blob_url() const {
+  return Url::parse(fmt::format("{}/v2/{}/blobs/sha256:{}", origin, repository, sha256)).named_by(namer);
+}
+
+Url Place::front_url() const { return Url::parse(origin + "/v2/").named_by(namer); }
 
 Place place_of(const Url& url) {
   const auto refuse = [&](const char* why) {
     throw Error(FailureKind::unavailable, fmt::format("{} names nothing in a registry: {}", url.display(), why),
                 "write oci://HOST/NAME:TAG or oci://HOST/NAME@sha256:DIGEST");
   };
-  Place place{.origin = {}, .registry = url.host(), .repository = {}, .tag = "latest", .sha256 = {}};
+  Place place{.origin = {},
+              .registry = url.host(),
+              .repository = {},
+              .tag = "latest",
+              .sha256 = {},
+              .namer = url.namer()};
   if (url.port()) place.registry += fmt::format(":{}", *url.port());
   place.origin = (is_this_machine(url.host()) ? "http://" : "https://") + place.registry;
   if (!url.query().empty() || url.path().size() < 2) refuse("a name is needed");

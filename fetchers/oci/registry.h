@@ -19,6 +19,8 @@ struct Place {
   std::string repository;  // "lab/data"
   std::string tag;         // empty: a digest is named
   std::string sha256;      // 64 hexadecimal digits; empty: a tag is
+  std::optional<Namer> namer{};
+  [[nodiscard]] Url front_url() const;
   [[nodiscard]] Url manifest_url() const;
   [[nodiscard]] Url blob_url() const;
 };

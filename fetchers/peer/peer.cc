@@ -15,7 +15,8 @@ constexpr std::uint16_t port_usual = 7777;
 
 Url web_url(const Url& url) {
   return Url::parse(fmt::format("{}://{}:{}{}", url.scheme() == "sabath" ? "http" : "https", url.host(),
-                                url.port().value_or(port_usual), url.path()));
+                                url.port().value_or(port_usual), url.path()))
+      .named_by(url.namer());
 }
 
 // Names the source as its user did.

@@ -109,7 +109,7 @@ DirectoryPattern parse_directory_pattern(const Url& url) {
   const std::string& path = url.path();
   const std::size_t glob = std::min(path.find_first_of("*["), path.size());
   const std::size_t end = glob == path.size() ? path.size() : path.rfind('/', glob) + 1;
-  DirectoryPattern parsed{.top = Url::parse(url.origin() + path.substr(0, end)),
+  DirectoryPattern parsed{.top = Url::parse(url.origin() + path.substr(0, end)).named_by(url.namer()),
                           .pattern = percent_decode(path.substr(end))};
   if (parsed.pattern.empty() && !path.ends_with('/')) refuse_directory(url, "it names no directory");
   if (parsed.pattern.ends_with('/')) parsed.pattern += "**";
@@ -121,7 +121,7 @@ std::vector<ListedFile> walk(const DirectoryPattern& at, const std::function<Dir
 }
 
 Url child_of(const Url& directory, std::string_view path) {
-  return Url::parse(directory.origin() + directory.path() + percent_encode_path(path));
+  return Url::parse(directory.origin() + directory.path() + percent_encode_path(path)).named_by(directory.namer());
 }
 
 }  // namespace sabath

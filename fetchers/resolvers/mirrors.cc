@@ -26,16 +26,15 @@ class Mirrors : public Resolver {
   bool lists(const Url&) const override { return true; }
 
   Listing resolve(const Url& url, Inquiry& inquiry) override {
-    const Url file = Url::parse(url.text().substr(prefix.size()));
+    const Url file = Url::parse(url.text().substr(prefix.size())).named_by(url.namer());
     // The first answer is the one that speaks: a server of mirrors redirects to one of them.
     const Document head =
         get({.url = inquiry.rewritten(file), .method = "HEAD", .accept = {200, 301, 302, 303, 307, 308}}, inquiry);
     Listing listing;
     listing.over_tls = head.url.scheme() == "https";
     if (const auto described = description(head)) {
-      Question question{.url = inquiry.rewritten(*described), .size_max = metalink_size_max, .accept = {200}};
-      if (question.url == *described) question.bound = head.reach;  // a rewrite rule is the user's own word
-      const Document metalink = get(question, inquiry);
+      const Document metalink =
+          get({.url = inquiry.rewritten(*described), .size_max = metalink_size_max, .accept = {200}}, inquiry);
       listing.over_tls = listing.over_tls && metalink.url.scheme() == "https";
       listing.files = parse_metalink(metalink.body, *described);
       compare_said(listing.files, file, parse_digests(head.digests));
@@ -77,7 +76,7 @@ class Mirrors : public Resolver {
     for (const auto& value : head.links) {
       for (const Link& link : parse_links(value)) {
         if (!link.is("describedby") || link.type != "application/metalink4+xml") continue;
-        Url url = head.url.resolve(link.target);
+        Url url = head.names(head.url.resolve(link.target));
         if (url.scheme() == "https" || url.scheme() == head.url.scheme()) return url;
       }
     }

@@ -202,7 +202,8 @@ RecordPlace record_place(const Url& page, const std::string& doi) {
   std::string record = number_after(path, "/records/");
   if (record.empty()) record = number_after(path, "/record/");
   if (!record.empty())
-    return {RecordPlace::Kind::zenodo, Url::parse(fmt::format("{}/api/records/{}", page.origin(), record))};
+    return {RecordPlace::Kind::zenodo,
+            Url::parse(fmt::format("{}/api/records/{}", page.origin(), record)).named_by(page.namer())};
   if (page.host() == "figshare.com" || page.host().ends_with(".figshare.com")) {
     // .../articles/dataset/Some_title/123/2 or .../articles/123
     std::vector<std::string> numbers;
@@ -228,7 +229,8 @@ RecordPlace record_place(const Url& page, const std::string& doi) {
     if (id.empty()) id = "doi:" + doi;
     return {RecordPlace::Kind::dataverse,
             Url::parse(fmt::format("{}/api/datasets/:persistentId/versions/:latest-published?persistentId={}",
-                                   page.origin(), percent_encode(id)))};
+                                   page.origin(), percent_encode(id)))
+                .named_by(page.namer())};
   }
   throw Error(FailureKind::unavailable,
               fmt::format("{} belongs to a repository whose files cannot be listed here", page.display()),

@@ -35,13 +35,12 @@ class Repository : public Resolver {
 
   Listing resolve(const Url& url, Inquiry& inquiry) override {
     const Named named = split(url);
-    std::optional<Reach> bound;  // of the host that named the repository
-    std::optional<Url> page;     // of what a DOI names, in a repository that has no reader here
+    std::optional<Url> page;  // of what a DOI names, in a repository that has no reader here
     const std::optional<RecordPlace> found =
-        url.scheme() == "zenodo" ? of_zenodo(url, named.id) : of_doi(url, named.id, inquiry, bound, page);
-    if (!found) return read_landing_page(*page, named.pattern, bound, *transport_, inquiry);
+        url.scheme() == "zenodo" ? of_zenodo(url, named.id) : of_doi(url, named.id, inquiry, page);
+    if (!found) return read_landing_page(*page, named.pattern, *transport_, inquiry);
     const RecordPlace& place = *found;
-    const Document answer = get(place.api, "application/json", inquiry, bound);
+    const Document answer = get(place.api, "application/json", inquiry);
     Listing listing =
         place.kind == RecordPlace::Kind::zenodo     ? parse_zenodo_record(answer.body, place.api, named.pattern)
         : place.kind == RecordPlace::Kind::figshare ? parse_figshare_article(answer.body, place.api, named.pattern)
@@ -54,8 +53,9 @@ class Repository : public Resolver {
   std::optional<SourceDocument> describe(const Url& url, Inquiry& inquiry) override {
     const std::string id = split(url).id;
     const std::string doi = url.scheme() == "zenodo" ? "10.5281/zenodo." + id : id;
-    if (auto record = ask_registry(url, doi, inquiry)) return SourceDocument{std::move(record->body), doi_url(doi)};
-    return read_description(doi_url(doi), {}, *transport_, inquiry);
+    if (auto record = ask_registry(url, doi, inquiry))
+      return SourceDocument{std::move(record->body), record->names(doi_url(doi))};
+    return read_description(doi_url(doi), *transport_, inquiry);
   }
 
  private:
@@ -85,15 +85,14 @@ class Repository : public Resolver {
 
   // nullopt: only the page of what it names can tell its files.
   std::optional<RecordPlace> of_doi(const Url& url, const std::string& doi, Inquiry& inquiry,
-                                    std::optional<Reach>& bound, std::optional<Url>& page) {
+                                    std::optional<Url>& page) {
     const Url question = doi_url(doi);
     const std::optional<Document> answer = ask_registry(url, doi, inquiry);
     if (!answer) {
       page = question;
       return std::nullopt;
     }
-    bound = answer->reach;
-    const Url said = parse_datacite_url(answer->body, question.display());
+    const Url said = answer->names(parse_datacite_url(answer->body, question.display()));
     try {
       return record_place(said, doi);
     } catch (const Error& error) {
@@ -103,9 +102,9 @@ class Repository : public Resolver {
     }
   }
 
-  Document get(const Url& url, const char* type, Inquiry& inquiry, std::optional<Reach> bound = {}) {
-    Question question{.url = inquiry.rewritten(url), .headers = {fmt::format("Accept: {}", type)}, .accept = {200}};
-    if (question.url == url) question.bound = bound;  // a rewrite rule is the user's own word
+  Document get(const Url& url, const char* type, Inquiry& inquiry) {
+    const Question question{
+        .url = inquiry.rewritten(url), .headers = {fmt::format("Accept: {}", type)}, .accept = {200}};
     std::optional<Document> document;
     inquiry.attempt(question.url,
                     [&](Traffic& traffic) { document = ask(*transport_, question, traffic, inquiry.stop()); });

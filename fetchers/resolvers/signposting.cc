@@ -34,12 +34,11 @@ std::optional<Url> try_resolve_link(const Url& page, const std::string& target) 
   return std::nullopt;
 }
 
-Document ask_for(const Url& url, const char* type, std::optional<Reach> bound, Transport& transport, Inquiry& inquiry) {
-  Question question{.url = inquiry.rewritten(url),
+Document ask_for(const Url& url, const char* type, Transport& transport, Inquiry& inquiry) {
+  const Question question{.url = inquiry.rewritten(url),
                     .headers = {fmt::format("Accept: {}", type)},
                     .size_max = page_bytes_max,
                     .accept = {200}};
-  if (question.url == url) question.bound = bound;  // a rewrite rule is the user's own word
   std::optional<Document> document;
   inquiry.attempt(question.url,
                   [&](Traffic& traffic) { document = ask(transport, question, traffic, inquiry.stop()); });
@@ -75,15 +74,13 @@ std::optional<Url> try_describing(const Url& page, const std::vector<Link>& link
 struct LandingPage {
   Url where;  // that its author means: rewrite rules come into it again when what it names is read
   std::vector<Link> links;
-  Reach reach = Reach::global;
   bool over_tls = false;
 };
 
-LandingPage ask_page(const Url& page, std::optional<Reach> bound, Transport& transport, Inquiry& inquiry) {
-  const Document head = ask_for(page, "text/html, */*;q=0.5", bound, transport, inquiry);
-  LandingPage landing{.where = head.url == inquiry.rewritten(page) ? page : head.url,
+LandingPage ask_page(const Url& page, Transport& transport, Inquiry& inquiry) {
+  const Document head = ask_for(page, "text/html, */*;q=0.5", transport, inquiry);
+  LandingPage landing{.where = head.names(head.url == inquiry.rewritten(page) ? page : head.url),
                       .links = {},
-                      .reach = head.reach,
                       .over_tls = head.url.scheme() == "https"};
   for (const std::string& value : head.links) add_some(landing.links, parse_links(value));
   if (is_page(head)) add_some(landing.links, links_of_page(head.body));
@@ -98,22 +95,23 @@ void add_link_set(LandingPage& landing, std::string_view relation, Transport& tr
       links, [](const Link& link) { return link.is("linkset") && link.type.find("json") != link.type.npos; });
   const auto url = set == links.end() ? std::nullopt : try_resolve_link(landing.where, set->target);
   if (!url) return;
-  const Document more = ask_for(*url, "application/linkset+json", landing.reach, transport, inquiry);
+  const Document more = ask_for(*url, "application/linkset+json", transport, inquiry);
   landing.over_tls = landing.over_tls && more.url.scheme() == "https";
   add_some(landing.links, parse_link_set(more.body, *url, landing.where));
+  landing.where = more.names(landing.where);
 }
 
-Url page_of(const Url& url) { return Url::parse(url.text().substr(landing_prefix.size())); }
+Url page_of(const Url& url) { return Url::parse(url.text().substr(landing_prefix.size())).named_by(url.namer()); }
 
 class LandingPages : public Resolver {
  public:
   explicit LandingPages(std::shared_ptr<Transport> transport) : transport_(std::move(transport)) {}
   bool lists(const Url&) const override { return true; }
   Listing resolve(const Url& url, Inquiry& inquiry) override {
-    return read_landing_page(page_of(url), {}, {}, *transport_, inquiry);
+    return read_landing_page(page_of(url), {}, *transport_, inquiry);
   }
   std::optional<SourceDocument> describe(const Url& url, Inquiry& inquiry) override {
-    return read_description(page_of(url), {}, *transport_, inquiry);
+    return read_description(page_of(url), *transport_, inquiry);
   }
 
  private:
@@ -178,9 +176,8 @@ std::vector<ListedFile> files_of_links(const std::vector<Link>& links, const Url
   return files;
 }
 
-Listing read_landing_page(const Url& page, std::string_view pattern, std::optional<Reach> bound, Transport& transport,
-                          Inquiry& inquiry) {
-  LandingPage landing = ask_page(page, bound, transport, inquiry);
+Listing read_landing_page(const Url& page, std::string_view pattern, Transport& transport, Inquiry& inquiry) {
+  LandingPage landing = ask_page(page, transport, inquiry);
   Listing listing;
   add_link_set(landing, "item", transport, inquiry);
   listing.over_tls = landing.over_tls;
@@ -189,14 +186,13 @@ Listing read_landing_page(const Url& page, std::string_view pattern, std::option
   return listing;
 }
 
-std::optional<SourceDocument> read_description(const Url& page, std::optional<Reach> bound, Transport& transport,
-                                               Inquiry& inquiry) {
-  LandingPage landing = ask_page(page, bound, transport, inquiry);
+std::optional<SourceDocument> read_description(const Url& page, Transport& transport, Inquiry& inquiry) {
+  LandingPage landing = ask_page(page, transport, inquiry);
   add_link_set(landing, "describedby", transport, inquiry);
   const auto url = try_describing(landing.where, landing.links);
   if (!url) return std::nullopt;
-  Document document = ask_for(*url, "application/ld+json, application/json;q=0.9", landing.reach, transport, inquiry);
-  return SourceDocument{std::move(document.body), *url};
+  Document document = ask_for(*url, "application/ld+json, application/json;q=0.9", transport, inquiry);
+  return SourceDocument{std::move(document.body), document.names(*url)};
 }
 
 void add_signposting(KnownFetchers& set, const FetcherParts& parts) {

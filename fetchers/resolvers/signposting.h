@@ -8,7 +8,6 @@
 #include <string_view>
 #include <vector>
 
-#include "base/reach.h"
 #include "curl/transport.h"
 #include "http/links.h"
 #include "sabath/resolver.h"
@@ -27,12 +26,10 @@ namespace sabath {
                                                      std::string_view pattern = {});
 
 // Asks a landing page, and a link set that it names. `pattern`: of the files' names.
-// `bound`: of the document that named the page; it may lead no nearer.
-[[nodiscard]] Listing read_landing_page(const Url& page, std::string_view pattern, std::optional<Reach> bound,
-                                        Transport& transport, Inquiry& inquiry);
+[[nodiscard]] Listing read_landing_page(const Url& page, std::string_view pattern, Transport& transport,
+                                        Inquiry& inquiry);
 
 // The document in JSON that the page names by `describedby`. nullopt: it names none.
-[[nodiscard]] std::optional<SourceDocument> read_description(const Url& page, std::optional<Reach> bound,
-                                                             Transport& transport, Inquiry& inquiry);
+[[nodiscard]] std::optional<SourceDocument> read_description(const Url& page, Transport& transport, Inquiry& inquiry);
 
 }  // namespace sabath

@@ -33,7 +33,7 @@ class WebDirectory : public Resolver {
     listing.over_tls = true;
     const bool dav = is_dav(url);
     // dav://host is http://host, as davs is https.
-    const Url plain = dav ? Url::parse("http" + url.text().substr(3)) : url;
+    const Url plain = dav ? Url::parse("http" + url.text().substr(3)).named_by(url.namer()) : url;
     const DirectoryPattern at = parse_directory_pattern(plain);
     bool marked = false;  // the server's links to directories end in '/', as far as was seen
     listing.files = walk(at, [&](const Url& directory) {
@@ -41,7 +41,7 @@ class WebDirectory : public Resolver {
       // Children are named by the URL that the recipe means: rewrite rules come into it again when they are read.
       const bool moved = page.url != inquiry.rewritten(directory);
       listing.over_tls = listing.over_tls && page.url.scheme() == "https";
-      DirectoryPage listed{moved ? page.url : directory, entries(page, dav)};
+      DirectoryPage listed{page.names(moved ? page.url : directory), entries(page, dav)};
       const bool says = page.content_type != html || dav;
       marked = marked || says || std::ranges::any_of(listed.entries, &DirectoryEntry::is_directory);
       if (!marked) listed.is_directory = [&](const Url& entry) { return is_directory(entry, inquiry); };

@@ -29,6 +29,7 @@ Exchange::Exchange(const ReadRequest& request, Sink& sink)
 
 void Exchange::connected(const Connected& connection) {
   parser_ = HeadParser(source_);
+  reach_ = connection.reach;
   sink_.connected(connection.trip);
 }
 
@@ -40,6 +41,7 @@ void Exchange::header(std::string_view line) {
   if (!delivering()) return;
   limit_ = std::min(verdict_->wanted.value_or(UINT64_MAX), request_.length.value_or(UINT64_MAX));
   verdict_->info.final_url = source_;
+  verdict_->info.reach = reach_;
   sink_.begin(verdict_->info);
 }
 

@@ -40,6 +40,7 @@ class Exchange : public Receiver {
   std::optional<AnswerVerdict> verdict_;  // once the head is complete
   std::string refusal_;                   // the body, if it is none
   std::string region_;                    // x-amz-bucket-region
+  std::optional<Reach> reach_;
   std::uint64_t received_ = 0, delivered_ = 0, limit_ = 0;
 };
 

@@ -102,6 +102,7 @@ Profile profile_of(const Url& url, const Profile& own) {
     const auto mine = Url::try_parse(own.endpoint_url);
     profile.endpoint_url = named->origin();
     if (!mine || mine->origin() != named->origin()) {
+      profile.endpoint_namer = url.namer();
       profile.keys = {};
       profile.elsewhere.clear();
       if (words.region.empty()) profile.region.clear();

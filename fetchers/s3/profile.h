@@ -5,11 +5,13 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "s3/sigv4.h"
 #include "sabath/credentials.h"
+#include "sabath/url.h"
 
 namespace sabath::s3 {
 
@@ -17,6 +19,7 @@ struct Profile {
   Keys keys;
   std::string region, endpoint_url, addressing;
   std::string elsewhere;  // the setting by which a program or a service would have to be asked for keys; empty: none
+  std::optional<Namer> endpoint_namer{};  // of an endpoint that a URL of others names
 };
 
 // section -> setting -> value; of a nested setting "outer.inner". `origin` names the file in messages.

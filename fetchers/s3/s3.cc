@@ -131,7 +131,7 @@ class S3Fetcher : public Fetcher, public Resolver {
                                  Sink& sink, Traffic& traffic, const std::stop_token& stop) {
     const s3::Unsigned to_sign{
         .host = place.host, .path = place.path, .query = place.query, .headers = {}, .region = place.region};
-    const Url url = place.url();
+    const Url url = place.url().named_by(profile.endpoint_namer);
     TransferRequest transfer = transfer_for(url, request);
     for (std::string& line : s3::sign(to_sign, profile.keys, std::time(nullptr))) {
       transfer.headers.push_back(std::move(line));

@@ -6,6 +6,7 @@
 #include "base/wording.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
+#include "set/addresses.h"
 
 namespace sabath {
 
@@ -72,6 +73,12 @@ std::string KnownFetchers::place(const Url& url) const {
   }
   return "";
 }
+
+std::string KnownFetchers::addresses_of(const Url& url, const std::stop_token& stop) const {
+  return resolve_entry(url, judged_addresses(url, settings_, stop));
+}
+
+void KnownFetchers::admit_program(const Url& url) const { sabath::admit_program(url, settings_); }
 
 std::vector<Scheme> KnownFetchers::schemes() const {
   std::vector<Scheme> all;

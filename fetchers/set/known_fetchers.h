@@ -5,6 +5,7 @@
 
 #include <concepts>
 #include <memory>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -24,6 +25,7 @@ struct FetcherParts {
 
 class KnownFetchers : public FetcherSet {
  public:
+  explicit KnownFetchers(const FetcherSettings& settings) : settings_(settings) { settings_.more.clear(); }
   // A fetcher for the schemes that it names; one that is a resolver, too, also lists them.
   template <std::derived_from<Fetcher> T>
   void add(std::unique_ptr<T> fetcher) {
@@ -44,6 +46,8 @@ class KnownFetchers : public FetcherSet {
   [[nodiscard]] Resolver* resolver_for(const Url& url) const override;
   [[nodiscard]] std::string place(const Url& url) const override;
   [[nodiscard]] std::vector<Scheme> schemes() const override;
+  [[nodiscard]] std::string addresses_of(const Url& url, const std::stop_token& stop) const override;
+  void admit_program(const Url& url) const override;
 
  private:
   struct Entry {
@@ -53,6 +57,7 @@ class KnownFetchers : public FetcherSet {
   };
   void add_both(std::unique_ptr<Fetcher> fetcher, Resolver* resolver);
 
+  FetcherSettings settings_;
   std::vector<std::unique_ptr<Fetcher>> fetchers_;
   std::vector<std::shared_ptr<Fetcher>> foreign_;
   std::vector<std::unique_ptr<Resolver>> resolvers_, for_all_;

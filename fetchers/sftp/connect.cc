@@ -10,9 +10,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <memory>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -72,10 +74,18 @@ int try_connect(const Fd& fd, const addrinfo& address, const Waiter& waiter) {
   return error;
 }
 
-Fd connect_tcp(const SshHost& host, const Waiter& waiter) {
+std::string host_text(const addrinfo& address) {
+  std::array<char, NI_MAXHOST> text{};
+  const int status = ::getnameinfo(address.ai_addr, address.ai_addrlen, text.data(), text.size(), nullptr, 0,
+                                   NI_NUMERICHOST);
+  return status == 0 ? text.data() : "";
+}
+
+Fd connect_tcp(const SshHost& host, const AddressJudge& judge, const Waiter& waiter) {
   const Addresses addresses = look_up(host, waiter);
   int error = 0;
   for (const addrinfo* address = addresses.get(); address != nullptr; address = address->ai_next) {
+    judge(host_text(*address));
     Fd fd(::socket(address->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
     if (!fd) {
       error = errno;
@@ -107,13 +117,14 @@ Child jump(const SshHost& host, const SshSettings& settings) {
 
 }  // namespace
 
-Connection connect_to(const SshHost& host, const SshSettings& settings, const Waiter& waiter) {
+Connection connect_to(const SshHost& host, const SshSettings& settings, const AddressJudge& judge,
+                      const Waiter& waiter) {
   if (host.proxy_command) {
     throw Error(FailureKind::unavailable,
                 fmt::format("{}: the ssh configuration wants a ProxyCommand, which libssh2 does not do", waiter.what()),
                 "let the ssh program do it (`ssh_transport` of the configuration), or name the gateway by ProxyJump");
   }
-  if (host.proxy_jump.empty()) return {connect_tcp(host, waiter), std::nullopt};
+  if (host.proxy_jump.empty()) return {connect_tcp(host, judge, waiter), std::nullopt};
   Connection connection{Fd(), jump(host, settings)};
   const int flags = ::fcntl(connection.fd(), F_GETFL);
   if (::fcntl(connection.fd(), F_SETFL, flags | O_NONBLOCK) != 0) throw_errno("set up a socket", "", errno);

@@ -2,7 +2,9 @@
 // Error{network} if no host answers, Error{unavailable} for a name that does not exist, Error{interrupted}.
 #pragma once
 
+#include <functional>
 #include <optional>
+#include <string_view>
 
 #include "base/file.h"
 #include "sftp/child.h"
@@ -17,6 +19,10 @@ struct Connection {
   [[nodiscard]] int fd() const noexcept { return child ? child->fd() : socket.get(); }
 };
 
-[[nodiscard]] Connection connect_to(const SshHost& host, const SshSettings& settings, const Waiter& waiter);
+// Asked before each connection of our own, with the address; it throws where that must not be.
+using AddressJudge = std::function<void(std::string_view address)>;
+
+[[nodiscard]] Connection connect_to(const SshHost& host, const SshSettings& settings, const AddressJudge& judge,
+                                    const Waiter& waiter);
 
 }  // namespace sabath

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 
+#include "base/reach.h"
 #include "sabath/error.h"
+#include "set/addresses.h"
 #include "set/known_fetchers.h"
 #include "sftp/pool.h"
 #include "sftp/ssh_config.h"
@@ -81,7 +83,7 @@ class SftpFetcher : public Fetcher {
   void read(const ReadRequest& request, Sink& sink, Traffic& traffic, std::stop_token stop) override {
     const std::string path = remote_path(request.url);
     const SshHost host = resolve_ssh_host(settings_.ssh, request.url);
-    const std::string login = login_of(host);
+    const std::string login = login_of(host, request.url);
     Waiter waiter("cannot read " + request.url.display(), stop, milliseconds(settings_.stall_timeout_ms));
     waiter.check_stop();
     Hearing hearing(request, sink);
@@ -103,19 +105,37 @@ class SftpFetcher : public Fetcher {
 
   void warm_up(const Url& url, std::stop_token stop) override {
     const SshHost host = resolve_ssh_host(settings_.ssh, url);
-    const std::string login = login_of(host);
+    const std::string login = login_of(host, url);
     Waiter waiter("cannot log in for " + url.display(), stop, milliseconds(settings_.stall_timeout_ms));
     pool_.give(login, log_in(host, login, url, waiter, stop));
   }
 
  private:
-  static std::string login_of(const SshHost& host) {
-    return fmt::format("{}@{}:{} {}", host.user, host.name, host.port, host.alias);
+  // A connection to a host that others name has been judged for them.
+  std::string login_of(const SshHost& host, const Url& url) const {
+    const bool others = is_of_others(host, url);
+    return fmt::format("{}@{}:{} {} {}", host.user, host.name, host.port, host.alias,
+                       others ? static_cast<int>(url.namer()->reach) : -1);
   }
 
+  // The user has not named the host: by a URL of his own, his ssh configuration, or near_hosts.
+  bool is_of_others(const SshHost& host, const Url& url) const {
+    const bool configured = host.name != host.alias || !host.proxy_jump.empty() || host.proxy_command;
+    return url.namer() && !url.namer()->own_host && !configured &&
+           !is_near_host(url.host(), settings_.web.near_hosts);
+  }
+
+  // The program looks up the address by itself: a host that others name is asked by the library.
   std::unique_ptr<Stream> stream_to(const SshHost& host, const Url& url, const Waiter& waiter) {
     const SshTransport transport = settings_.ssh.transport;
-    if (transport != SshTransport::library) {
+    const bool others = is_of_others(host, url);
+    if (others && transport == SshTransport::program) admit_program(url, settings_);
+    const Url asked = others ? url : Url::parse(url.text());
+    const auto judge = [&](std::string_view address) {
+      static_cast<void>(check_reach(asked, address, settings_.web.near_hosts));
+    };
+    judge({});
+    if (transport != SshTransport::library && !others) {
       try {
         return std::make_unique<SshProgram>(host, url, settings_.ssh);
       } catch (const Error& error) {  // there is none
@@ -123,7 +143,7 @@ class SftpFetcher : public Fetcher {
         if (needed || error.failure().kind != FailureKind::unavailable) throw;
       }
     }
-    return std::make_unique<SshSession>(host, settings_.ssh, waiter);
+    return std::make_unique<SshSession>(host, settings_.ssh, judge, waiter);
   }
 
   std::unique_ptr<sftp::Client> log_in(const SshHost& host, const std::string& login, const Url& url, Waiter& waiter,

@@ -33,8 +33,9 @@ std::string words_of(LIBSSH2_SESSION* session) {
 
 }  // namespace
 
-SshSession::SshSession(const SshHost& host, const SshSettings& settings, const Waiter& waiter)
-    : connection_(connect_to(host, settings, waiter)), session_(make_session(), Free{connection_.fd()}) {
+SshSession::SshSession(const SshHost& host, const SshSettings& settings, const AddressJudge& judge,
+                       const Waiter& waiter)
+    : connection_(connect_to(host, settings, judge, waiter)), session_(make_session(), Free{connection_.fd()}) {
   ::libssh2_session_set_blocking(session_.get(), 0);
   const KnownKeys known = read_known_keys(host.known_hosts, host.known_name());
   prefer_methods(known);

@@ -16,7 +16,7 @@ namespace sabath {
 
 class SshSession final : public Stream {
  public:
-  SshSession(const SshHost& host, const SshSettings& settings, const Waiter& waiter);
+  SshSession(const SshHost& host, const SshSettings& settings, const AddressJudge& judge, const Waiter& waiter);
   ~SshSession() override;
   std::size_t read_some(std::span<std::byte> bytes, const Waiter& waiter) override;
   void write_all(std::span<const std::byte> bytes, const Waiter& waiter) override;

@@ -99,6 +99,7 @@ struct Subscription {
   std::uint64_t recipes = 0;
   std::string updated;  // when: "2026-11-28T12:00:00Z"
   std::filesystem::path directory;
+  Reach reach = Reach::global;  // of the farthest host that it came from: its recipes lead no nearer
 };
 
 struct SubscribeRequest {

@@ -68,6 +68,7 @@ struct ContentInfo {
   // The source's own word, which is compared where nothing else proves the content: of the whole (Repr-Digest, a hub's
   // ETag), and of the bytes of this answer (Content-Digest).
   Checksums said{}, said_of_answer{};
+  std::optional<Reach> reach{};      // of the farthest host on the way; nullopt: not known. What it names is no nearer
 };
 
 class Sink {
@@ -87,6 +88,7 @@ class Sink {
 struct Traffic {
   std::atomic<std::uint64_t> requests{0};
   std::atomic<std::uint64_t> bytes{0};
+  std::atomic<unsigned> reaches{0};  // how near the hosts are that were asked: a bit for each Reach; 0: not known
 };
 
 struct Scheme {
@@ -124,8 +126,8 @@ struct FetcherSettings {
   WebSettings web{};
   CommandSettings commands{};
   GlobusSettings globus{};
-  // Asked before a local file is read on behalf of a recipe; it throws where that must not be. `name`: for people.
-  std::function<void(const std::filesystem::path& file, const std::string& name)> admit{};
+  // Asked before a local file is read on behalf of a recipe; it throws where that must not be. `url` names it.
+  std::function<void(const std::filesystem::path& file, const Url& url)> admit{};
   std::vector<std::shared_ptr<Fetcher>> more{};  // of the program that uses the library; they come before ours
 };
 
@@ -140,6 +142,11 @@ class FetcherSet {
   [[nodiscard]] virtual Resolver* resolver_for(const Url&) const { return nullptr; }
   // As Fetcher::place of the fetcher that serves the scheme.
   [[nodiscard]] virtual std::string place(const Url&) const { return ""; }
+  // For a program that asks the URL's host, and can be told where that is: "HOST:PORT:ADDRESS,ADDRESS", judged as for
+  // our own requests. Empty: the host is an address itself, or a proxy asks. Throws Error{unavailable}.
+  [[nodiscard]] virtual std::string addresses_of(const Url&, const std::stop_token&) const { return {}; }
+  // The same for a program that cannot be told an address: throws unless the user, or a setting, names the host.
+  virtual void admit_program(const Url&) const {}
 };
 
 [[nodiscard]] std::unique_ptr<FetcherSet> make_fetchers(const FetcherSettings& settings);

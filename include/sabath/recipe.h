@@ -93,6 +93,7 @@ struct Access {
 struct GitSource {
   std::string origin;               // https, http, ssh, git or file URL
   std::string branch, tag, commit;  // at most one is not empty; none: the default branch
+  std::optional<Namer> namer{};     // as of a URL
 };
 
 struct Step {
@@ -116,6 +117,7 @@ struct Recipe {
   std::vector<std::string> references, citation;
   Access access;
   HostLimits limits;                // of each host of its fragments
+  std::optional<Reach> reach;       // its URLs lead to no nearer hosts: a document that stands so far away named them
   std::vector<Fragment> fragments;  // may be empty for a dataset that is had by hand: access.steps
   std::optional<ManifestPin> manifest;
   std::optional<GitSource> git;

@@ -56,6 +56,7 @@ struct SourceRecord {
   bool demoted = false;
   std::string reason;     // the last failure
   bool believed = false;  // content that nothing proves is what it gave
+  std::optional<Reach> reach{};  // of the farthest host that was asked, on this rank; nullopt: not known
 };
 
 struct FileFailure {

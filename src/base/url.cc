@@ -6,6 +6,7 @@
 #include <array>
 #include <charconv>
 #include <system_error>
+#include <utility>
 
 #include "base/text.h"
 #include "sabath/error.h"
@@ -237,7 +238,21 @@ Url Url::resolve(std::string_view reference) const {
   text += path;
   if (t.query) text += fmt::format("?{}", *t.query);
   if (r.fragment) text += fmt::format("#{}", *r.fragment);
-  return parse(text);
+  return parse(text).named_by(namer_);
+}
+
+Url Url::named_by(const std::optional<Namer>& others) const {
+  Url url = *this;
+  url.add_namer(others);
+  return url;
+}
+
+void add_namer(std::optional<Namer>& namer, const std::optional<Namer>& others) noexcept {
+  if (!others) return;
+  const auto before = std::exchange(namer, others);
+  if (!before) return;
+  namer->reach = std::min(before->reach, others->reach);
+  namer->own_host = before->own_host && others->own_host;
 }
 
 std::string percent_decode(std::string_view text) {

@@ -7,16 +7,19 @@
 #include <array>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/json_reader.h"
 #include "base/percent.h"
+#include "base/reach.h"
 #include "base/text.h"
 #include "base/wording.h"
 #include "catalogues/stamp.h"
 #include "recipe/catalogue.h"
 #include "recipe/index_file.h"
+#include "recipe/naming.h"
 #include "recipe/parse.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
@@ -55,12 +58,14 @@ Subscription subscription_in(const fs::path& directory) {
   one.fixed = object.flag("fixed");
   one.recipes = object.try_uint("recipes").value_or(0);
   one.updated = object.try_text("updated").value_or("");
+  one.reach = reach_of_subscription(directory);
   return one;
 }
 
 std::string text_of(const Subscription& one) {
   const Json json = {{"schema", 1},        {"url", one.url},         {"pin", one.pin},
-                     {"fixed", one.fixed}, {"recipes", one.recipes}, {"updated", one.updated}};
+                     {"fixed", one.fixed}, {"recipes", one.recipes}, {"updated", one.updated},
+                     {"reach", reach_name(one.reach)}};
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
@@ -101,6 +106,7 @@ class Taking {
     lay_out(source, change);
     compare(recipes_below(target), recipes_below(scratch() / "tree"), change);
     change.subscription.recipes = recipes_below(scratch() / "tree").size();
+    change.subscription.reach = reach();
     if (change.subscription.recipes == 0) {
       throw Error(FailureKind::invalid, fmt::format("{} has no recipes", printable(wanted_.url, 1000)),
                   fmt::format("they stand in the folders {}, or in these below recipes", kind_folders_text()));
@@ -110,6 +116,15 @@ class Taking {
   }
 
  private:
+  // Of the farthest host that was asked; of none, by the words of the URL.
+  [[nodiscard]] Reach reach() const {
+    if (reach_) return *reach_;
+    const std::string plain = plain_git_url(wanted_.url);
+    const auto url = Url::try_parse(plain);
+    if (!url) return plain.starts_with('/') ? Reach::host : Reach::global;
+    return url->scheme() == "file" ? Reach::host : reach_of(*url);
+  }
+
   [[nodiscard]] fs::path scratch() const { return place_ / fmt::format(".{}.new", wanted_.name); }
 
   // Through a recipe of its own: it is an asset as any other.
@@ -132,6 +147,8 @@ class Taking {
       failure.message = fmt::format("cannot fetch {}: {}", printable(wanted_.url, 1000), failure.message);
       throw Error(failure);
     }
+    for (const SourceRecord& source : asset.sources)
+      if (source.reach) reach_ = std::min(reach_.value_or(*source.reach), *source.reach);
     if (asset.path.empty())
       throw Error(FailureKind::invalid, fmt::format("{} is too large for a catalogue", printable(wanted_.url, 1000)));
     return std::move(asset);
@@ -165,7 +182,9 @@ class Taking {
                            {"checksum", {{"sha256", file.sha256.hex()}}}});
     }
     if (fragments.empty()) return scratch() / "tree";
-    return fetch("recipes", {{"fragments", std::move(fragments)}}).path;
+    Json recipe{{"fragments", std::move(fragments)}};
+    if (reach() != Reach::host) recipe["reach"] = reach_name(reach());  // as of any other list
+    return fetch("recipes", recipe).path;
   }
 
   // Regular files alone, in the folders of recipes; each recipe under its own name.
@@ -251,6 +270,7 @@ class Taking {
   const std::stop_token stop_;
   const fs::path place_;
   std::uint64_t files_ = 0, bytes_ = 0;
+  std::optional<Reach> reach_;
 };
 
 }  // namespace

@@ -261,19 +261,15 @@ class AssetFetch {
     GitSource git = *recipe_.git;
     if (!request_.locals.empty()) {
       git.origin = std::filesystem::absolute(request_.locals.front().path).string();
+      git.namer.reset();  // the user's own word
       request_.locals.pop_front();
     } else {
-      git.origin = rewritten_origin(git.origin);
+      git = rewritten(std::move(git), context_.rewrites);
     }
     context_.events.on(event::PhaseChanged{"clone"});
     const std::string commit = fetch_git(context_, git, resolve_commit(context_, git), builder);
     record_.trusted_by = "git commit " + commit;
     commit_ = commit;
-  }
-
-  std::string rewritten_origin(const std::string& origin) const {
-    const auto url = Url::try_parse(origin);
-    return url ? rewritten(*url, context_.rewrites).text() : origin;
   }
 
   void learn(const Sha256& root) {

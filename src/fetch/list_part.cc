@@ -1,5 +1,6 @@
 #include "fetch/list_part.h"
 
+#include <algorithm>
 #include <set>
 #include <utility>
 
@@ -7,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "base/file.h"
+#include "base/reach.h"
 #include "base/text.h"
 #include "fetch/decide/selection.h"
 #include "fetch/hosts/source_key.h"
@@ -107,11 +109,20 @@ FileOutcome ListPart::read_local(const LocalFile& file, std::uint64_t size_bytes
   return FragmentPart::read_local(file, size_bytes);
 }
 
+// A rewrite rule leads to a copy of what the host says that the recipe names.
+std::optional<Reach> ListPart::heard() {
+  const std::size_t giver = outcome_.giver.value_or(0);
+  const Url& named = fragment().urls[giver];
+  const bool copied = outcome_.reach && own_job().urls[giver] != named;
+  return copied ? std::min(*outcome_.reach, reach_of(named)) : outcome_.reach;
+}
+
 bool ListPart::enter() {
   if (listed_.empty()) {  // the list was here already
     const Digest& digest = outcome_.tree.digest;
     own_job().inspect(store().text_of(digest, document_size_max).value_or(""), digest.hash.prefixed());
   }
+  name_listing(listed_, fragment().urls.front(), heard());
   // Where patterns choose, the list itself is there if they choose it, too; a sample has nothing but data.
   const Selection& selection = scope_.request.selection;
   const RelativePath path = list_path(fragment());

@@ -37,6 +37,7 @@ class ListPart final : public ListedPart {
 
  private:
   bool enter() override;
+  [[nodiscard]] std::optional<Reach> heard();  // of the farthest host that the list came from
   FileOutcome read_local(const LocalFile& file, std::uint64_t size_bytes) override;
 };
 

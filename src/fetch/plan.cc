@@ -10,6 +10,7 @@
 #include "fetch/fragment_choice.h"
 #include "fetch/hosts/source_key.h"
 #include "fetch/known_tree.h"
+#include "fetch/resolve.h"
 #include "fetch/transfer/at_hand.h"
 #include "store/arrived.h"
 #include "store/chunk_index.h"
@@ -193,6 +194,7 @@ class Planner {
       if (!text) return false;
       try {
         listed = parse_list(*text, *choice.fragment);
+        name_listing(listed, choice.fragment->urls.front(), candidate.reach);
       } catch (const Error& error) {
         if (error.failure().kind != FailureKind::invalid) throw;
         return false;

@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <chrono>
 #include <condition_variable>
 #include <functional>
@@ -14,6 +17,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "base/file.h"
 #include "base/named_checksum.h"
 #include "base/reach.h"
 #include "base/text.h"
@@ -59,7 +63,6 @@ class BoundedInquiry : public Inquiry {
 
   void attempt(const Url& url, const std::function<void(Traffic&)>& request) override {
     SourceLine& line = context_.ledger.line(url.origin() + "/");  // as that of listed files
-    if (!first_) first_ = reach_of(url);
     for (unsigned failures = 0;;) {
       check_end();
       try {
@@ -82,8 +85,10 @@ class BoundedInquiry : public Inquiry {
     }
   }
 
-  // Of the host that was asked first: the user's own words and rewrite rules have led there, and no answer.
-  [[nodiscard]] Reach reach() const { return first_.value_or(Reach::global); }
+  // Of the farthest host that answered; nullopt: none is known.
+  [[nodiscard]] std::optional<Reach> reach() const {
+    return reaches_ == 0 ? std::nullopt : std::optional(static_cast<Reach>(std::countr_zero(reaches_)));
+  }
 
   std::optional<std::string> document(const Url& named, std::size_t size_max) override {
     const Url url = this->rewritten(named);
@@ -109,6 +114,7 @@ class BoundedInquiry : public Inquiry {
       line.traffic.bytes += traffic.bytes;
       requests_ += traffic.requests;
       bytes_ += traffic.bytes;
+      reaches_ |= traffic.reaches;
     };
     try {
       request(traffic);
@@ -135,9 +141,11 @@ class BoundedInquiry : public Inquiry {
   const std::chrono::milliseconds time_max_;
   const Clock::time_point begin_ = Clock::now();
   std::uint64_t requests_ = 0, bytes_ = 0;
-  std::optional<Reach> first_;
+  unsigned reaches_ = 0;  // as in Traffic
   const TimedStop stop_;
 };
+
+bool is_keyed(const std::string& scheme) { return scheme == "sftp" || scheme == "scp"; }
 
 bool may_name(const std::string& from, const std::string& scheme) {
   constexpr std::array<std::string_view, 4> by_nobody_in_particular = {"https", "http", "ftp", "ftps"};
@@ -160,15 +168,15 @@ Listing resolve_one(FetchContext& context, const Url& named, std::chrono::millis
     throw Error(FailureKind::unavailable, fmt::format("{} lists no file", url.display()),
                 "check the path and the pattern; what is shown in a browser only, by a script, cannot be listed");
   }
-  check_listing(listing.files, url, inquiry.reach());
+  check_listing(listing.files, url);
+  name_listing(listing.files, url, inquiry.reach());
   for (ListedFile& file : listing.files) add_named_checksums(file.urls, file.checksum);
   return listing;
 }
 
 }  // namespace
 
-void check_listing(const std::vector<ListedFile>& files, const Url& from, Reach asked) {
-  const Reach reach = from.scheme() == "file" ? Reach::host : std::max(asked, reach_of(from));
+void check_listing(const std::vector<ListedFile>& files, const Url& from) {
   const auto refuse = [&](const ListedFile& file, std::string_view why) {
     throw Error(FailureKind::invalid, fmt::format("the listing of {} is refused: \"{}\" {}", from.display(),
                                                   printable(file.path.text()), why));
@@ -179,8 +187,6 @@ void check_listing(const std::vector<ListedFile>& files, const Url& from, Reach 
     if (!names.insert(file.path.text()).second) refuse(file, "stands twice");
     if (file.urls.empty()) refuse(file, "has no source");
     for (const auto& url : file.urls) {
-      if (reach_of(url) > reach)
-        refuse(file, fmt::format("is said to be at the private address {}", printable(url.host())));
       if (!may_name(from.scheme(), url.scheme())) refuse(file, fmt::format("is said to be at {}:", url.scheme()));
     }
   }
@@ -189,6 +195,28 @@ void check_listing(const std::vector<ListedFile>& files, const Url& from, Reach 
       if (names.contains(above)) refuse(file, "stands below a file");
       const auto slash = above.rfind('/');
       above = above.substr(0, slash == above.npos ? 0 : slash);
+    }
+  }
+}
+
+void name_listing(std::vector<ListedFile>& files, const Url& from, std::optional<Reach> heard) {
+  Namer namer{.reach = heard.value_or(reach_of(from))};
+  if (from.scheme() == "file") {
+    const auto facts = try_stat(percent_decode(from.path()));
+    const bool own = facts && (facts->st_uid == ::geteuid() || facts->st_uid == 0);
+    namer.reach = Reach::host;
+    if (facts) namer.user = facts->st_uid;
+    if (own && !from.namer()) return;
+  }
+  const bool own_words = !from.namer() || from.namer()->own_host;
+  for (ListedFile& file : files) {
+    for (Url& url : file.urls) {
+      const bool same = url.origin() == from.origin();
+      namer.own_host = own_words && url.host() == from.host();
+      url.add_namer(from.namer());
+      // A host's key says who it is, and of a listing that was here before its host is all that is known.
+      if (same && from.scheme() != "file" && (is_keyed(url.scheme()) || !heard)) continue;
+      url.add_namer(namer);
     }
   }
 }

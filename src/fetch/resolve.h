@@ -7,7 +7,6 @@
 #include <optional>
 #include <vector>
 
-#include "base/reach.h"
 #include "fetch/hosts/context.h"
 #include "sabath/resolver.h"
 
@@ -21,10 +20,13 @@ inline constexpr std::chrono::minutes listing_time_max(60);
                               std::chrono::milliseconds time_max = listing_time_max,
                               std::optional<std::size_t>* giver = nullptr);
 
-// Refuses names that stand twice or below a file, and sources that a listing from `from` may not name: local files;
-// protocols for which this user has keys of his own, unless the listing came by the same; addresses that are nearer
-// than both `from` and `asked`. Pure.
-void check_listing(const std::vector<ListedFile>& files, const Url& from, Reach asked = Reach::global);
+// Refuses names that stand twice or below a file, and sources that a listing from `from` may not name: local files, and
+// protocols for which this user has keys of his own, unless the listing came by the same. Pure.
+void check_listing(const std::vector<ListedFile>& files, const Url& from);
+
+// Notes in each URL of a listing from `from` who names it. `heard`: how near the farthest host stands that the listing
+// came from; nullopt: not known. Files of this user's own file are as if he named them himself.
+void name_listing(std::vector<ListedFile>& files, const Url& from, std::optional<Reach> heard);
 
 void keep_first(std::vector<ListedFile>& files, std::optional<std::uint64_t> limit);
 

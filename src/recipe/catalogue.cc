@@ -14,8 +14,11 @@
 #include <tuple>
 
 #include "base/file.h"
+#include "base/json_reader.h"
+#include "base/reach.h"
 #include "base/text.h"
 #include "base/wording.h"
+#include "recipe/naming.h"
 #include "recipe/parse.h"
 #include "sabath/error.h"
 
@@ -135,14 +138,27 @@ std::string kind_folders_text() {
   return text;
 }
 
-bool is_subscribed(const fs::path& recipe) {
+fs::path subscription_of(const fs::path& recipe) {
   std::error_code unknown;
   const fs::path real = fs::weakly_canonical(recipe, unknown);  // a link to it is of it, too
   fs::path place = (unknown ? fs::absolute(recipe).lexically_normal() : real).parent_path();
   for (int levels = 0; levels < 3 && place.has_relative_path(); ++levels, place = place.parent_path()) {
-    if (place.parent_path().filename() == "catalogues" && try_stat(place / subscription_file)) return true;
+    if (place.parent_path().filename() == "catalogues" && try_stat(place / subscription_file)) return place;
   }
-  return false;
+  return {};
+}
+
+Reach reach_of_subscription(const fs::path& directory) {
+  const fs::path file = directory / subscription_file;
+  try {
+    const JsonValue document = parse_json(try_read_text(file, 1 << 20).value_or(""), file.native(), {1 << 20, 4, 1000});
+    JsonObject object(document, file.native(), "a subscription");
+    if (const auto noted = try_parse_reach(object.try_text("reach").value_or(""))) return *noted;
+    const auto url = Url::try_parse(object.try_text("url").value_or(""));
+    return url && url->scheme() == "file" ? Reach::host : url ? reach_of(*url) : Reach::global;
+  } catch (const Error&) {  // `catalogue list` says what is wrong with it
+    return Reach::global;
+  }
 }
 
 std::string doubt_about_recipes(const fs::path& directory) {
@@ -162,8 +178,8 @@ std::string doubt_about_root(const fs::path& root) {
 }
 
 Catalogue::Catalogue(std::vector<fs::path> roots, std::vector<fs::path> recipe_directories,
-                     RegisteredRecipes registered)
-    : owners_(std::move(registered.owners)) {
+                     RegisteredRecipes registered, OtherOwner other_owner)
+    : owners_(std::move(registered.owners)), other_owner_(std::move(other_owner)) {
   std::size_t seen = 0;
   for (const fs::path& root : roots) {
     const fs::path all = root / "var" / "sabath" / "assets";
@@ -229,9 +245,21 @@ Recipe Catalogue::read(const File& file) const {
   return recipe;
 }
 
+void Catalogue::note_namer(Recipe& recipe) const {
+  if (const fs::path subscription = subscription_of(recipe.origin); !subscription.empty())
+    return name_sources(recipe, Namer{.reach = reach_of_subscription(subscription)});
+  const auto other = other_owner_ ? other_owner_(recipe.origin) : std::nullopt;
+  if (other) name_sources(recipe, Namer{.reach = Reach::host, .user = other});
+}
+
+Recipe Catalogue::named(Recipe recipe) const {
+  note_namer(recipe);
+  return recipe;
+}
+
 Recipe Catalogue::find(const std::string& name, std::optional<AssetKind> kind) const {
-  if (auto recipe = find_subscribed(name, kind)) return std::move(*recipe);
-  if (name.find('/') != std::string::npos || name.ends_with(".json")) return read_path(name, kind);
+  if (auto recipe = find_subscribed(name, kind)) return named(std::move(*recipe));
+  if (name.find('/') != std::string::npos || name.ends_with(".json")) return named(read_path(name, kind));
   const std::size_t at = name.find('@');
   const std::string wanted = name.substr(0, at), wanted_lower = to_lower(wanted);
   const std::string version = at == std::string::npos ? std::string() : name.substr(at + 1);
@@ -258,14 +286,14 @@ Recipe Catalogue::find(const std::string& name, std::optional<AssetKind> kind) c
       continue;
     }
     const bool has_version = at == std::string::npos || recipe->version == version;
-    if (has_version && (recipe->name == wanted || file.stem == wanted)) return std::move(*recipe);
+    if (has_version && (recipe->name == wanted || file.stem == wanted)) return named(std::move(*recipe));
     const bool alike = to_lower(recipe->name) == wanted_lower || to_lower(file.stem) == wanted_lower;
     names.push_back(recipe->name);
     if (at != std::string::npos && !recipe->version.empty())
       names.push_back(fmt::format("{}@{}", recipe->name, recipe->version));
     if (alike && has_version && !second_choice) second_choice = std::move(recipe);
   }
-  if (second_choice) return std::move(*second_choice);
+  if (second_choice) return named(std::move(*second_choice));
   if (!others.empty()) refuse_several(name, others);
   if (empty) throw EmptyRecipe(*empty);
   throw_not_found(name, names, problem);
@@ -311,7 +339,9 @@ std::optional<Recipe> Catalogue::try_find(const std::string& name, std::optional
 std::optional<Recipe> Catalogue::try_beside(const Recipe& model, const std::string& name) const {
   const auto file = std::ranges::find(files_, fs::path(model.origin), &File::path);
   if (file == files_.end() || file->catalogue.empty()) return std::nullopt;
-  return find_subscribed(fmt::format("{}/{}", file->catalogue, name), AssetKind::dataset);
+  auto dataset = find_subscribed(fmt::format("{}/{}", file->catalogue, name), AssetKind::dataset);
+  if (dataset) note_namer(*dataset);
+  return dataset;
 }
 
 std::optional<Recipe> Catalogue::dataset_of(const Recipe& model, const RunSets& sets) const {

@@ -14,6 +14,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -38,10 +39,17 @@ struct EmptyRecipe : Error {
   using Error::Error;
 };
 
+// The user whose file a recipe is, where that is another one: nullopt: it is this user's own, or the program's.
+using OtherOwner = std::function<std::optional<std::uint32_t>(const std::filesystem::path& recipe)>;
+
 class Catalogue {
  public:
   Catalogue(std::vector<std::filesystem::path> roots, std::vector<std::filesystem::path> recipe_directories,
-            RegisteredRecipes registered = {});
+            RegisteredRecipes registered = {}, OtherOwner other_owner = {});
+
+  // Notes in the URLs of a recipe of a subscribed catalogue, or of another user, that they are named by others. What
+  // find() and its like return has that noted.
+  void note_namer(Recipe& recipe) const;
 
   // A name, "name@version", or a path to a recipe file (it contains '/' or ends in .json). Without `kind`, datasets
   // come before models, models before workflows, within each directory. An unreadable recipe hides nothing but itself.
@@ -75,6 +83,7 @@ class Catalogue {
  private:
   void add(const std::filesystem::path& directory, bool registered, const std::string& catalogue, std::size_t& seen);
   void add_subscribed(const std::filesystem::path& directory, std::size_t& seen);
+  [[nodiscard]] Recipe named(Recipe recipe) const;
   [[nodiscard]] std::optional<Recipe> try_beside(const Recipe& model, const std::string& name) const;
   [[nodiscard]] bool is_alone(const File& file) const;  // no other file has its name
   [[nodiscard]] std::optional<Recipe> find_subscribed(const std::string& name, std::optional<AssetKind> kind) const;
@@ -84,13 +93,17 @@ class Catalogue {
 
   std::vector<File> files_;  // in the order of the search
   std::vector<std::uint32_t> owners_;
+  OtherOwner other_owner_;
   std::map<std::pair<AssetKind, std::string>, std::size_t> stems_;  // in lower case: how many files have it
 };
 
 // The mark of a subscribed catalogue, in DIR/catalogues/LAB.
 inline constexpr std::string_view subscription_file = "subscription.json";
-// True if the recipe's file belongs to a subscribed catalogue: what it says, others say.
-[[nodiscard]] bool is_subscribed(const std::filesystem::path& recipe);
+// The directory of the subscribed catalogue to which a recipe's file belongs: what it says, others say. Empty: none.
+[[nodiscard]] std::filesystem::path subscription_of(const std::filesystem::path& recipe);
+[[nodiscard]] inline bool is_subscribed(const std::filesystem::path& recipe) { return !subscription_of(recipe).empty(); }
+// How near the farthest host was that it came from; by its URL where an earlier SABATH did not note that.
+[[nodiscard]] Reach reach_of_subscription(const std::filesystem::path& directory);
 
 // Why a directory that a setting names has no recipes for a Catalogue: it is absent, it is one level too deep, or it
 // has none of the three folders. Empty: it has.

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "recipe/croissant.h"
 #include "recipe/document_readers.h"
+#include "recipe/naming.h"
 #include "recipe/parse.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
@@ -39,6 +40,25 @@ std::optional<DocumentRecipe> try_read_page(std::string_view html, const Documen
   return std::nullopt;
 }
 
+std::optional<DocumentRecipe> try_read(std::string_view text, const DocumentPlace& place) {
+  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
+  const std::string_view front = trim(text.substr(0, 4096));
+  if (text.size() > recipe_size_max || front.empty()) return std::nullopt;
+  if (front.front() == '<') return try_read_page(text, place);
+  if (is_card(text)) return read_card(text, place);
+  if (front.front() != '{' && front.front() != '[' && front.front() != '"') return std::nullopt;
+  std::optional<JsonValue> document;
+  try {
+    document = parse_json(text, place.origin, document_limits);
+  } catch (const Error& error) {
+    if (error.failure().kind != FailureKind::invalid || !is_key_list(text)) throw;
+    return read_key_list(parse_key_list(text, place.origin), place);
+  }
+  if (auto read = try_read_json(*document, place)) return read;
+  if (is_key_list(text) && document->get<JsonValue::Object>() != nullptr) return read_key_list(*document, place);
+  return std::nullopt;
+}
+
 bool matches_word(std::string_view text, std::size_t at, std::string_view word) {
   return to_lower(text.substr(at, word.size())) == word;
 }
@@ -67,22 +87,12 @@ std::vector<std::string_view> linked_data_of_page(std::string_view html) {
 }
 
 std::optional<DocumentRecipe> try_read_document(std::string_view text, const DocumentPlace& place) {
-  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
-  const std::string_view front = trim(text.substr(0, 4096));
-  if (text.size() > recipe_size_max || front.empty()) return std::nullopt;
-  if (front.front() == '<') return try_read_page(text, place);
-  if (is_card(text)) return read_card(text, place);
-  if (front.front() != '{' && front.front() != '[' && front.front() != '"') return std::nullopt;
-  std::optional<JsonValue> document;
-  try {
-    document = parse_json(text, place.origin, document_limits);
-  } catch (const Error& error) {
-    if (error.failure().kind != FailureKind::invalid || !is_key_list(text)) throw;
-    return read_key_list(parse_key_list(text, place.origin), place);
-  }
-  if (auto read = try_read_json(*document, place)) return read;
-  if (is_key_list(text) && document->get<JsonValue::Object>() != nullptr) return read_key_list(*document, place);
-  return std::nullopt;
+  auto read = try_read(text, place);
+  if (!read || !place.url || !place.url->namer()) return read;
+  const Namer& namer = *place.url->namer();
+  if (namer.reach < Reach::host) read->recipe.reach = namer.reach;
+  name_sources(read->recipe, namer);
+  return read;
 }
 
 }  // namespace sabath

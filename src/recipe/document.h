@@ -16,7 +16,9 @@ namespace sabath {
 
 struct DocumentPlace {
   std::string origin;           // its name, for messages
-  std::optional<Url> url = {};  // where it was read: relative URLs stand beside it; absent: a file of this machine
+  // Where it was read: relative URLs stand beside it; absent: a file of this machine. What it names is named by those
+  // who are noted in it.
+  std::optional<Url> url = {};
 };
 
 struct DocumentRecipe {
@@ -27,7 +29,7 @@ struct DocumentRecipe {
 
 // nullopt: the text is no such document (a recipe of our own, for one). Throws Error{invalid} with place and line for
 // one that is, and cannot be read: of another version, with a path that leaves its directory, with a file of this
-// machine or a private address in a document that came from elsewhere.
+// machine in a document that came from elsewhere.
 [[nodiscard]] std::optional<DocumentRecipe> try_read_document(std::string_view text, const DocumentPlace& place);
 
 // A recipe of schema 1 as the text of its file: parse_recipe() reads the same from it. For recipes of documents, so

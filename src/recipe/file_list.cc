@@ -6,7 +6,6 @@
 #include <unordered_map>
 
 #include "base/percent.h"
-#include "base/reach.h"
 #include "base/text.h"
 #include "sabath/error.h"
 
@@ -53,8 +52,6 @@ ListedFile parse_url_line(std::string_view line, const Place& place) {
   if (own != "file" && family(url.scheme()) != family(own)) {
     place.refuse(fmt::format("a list from {}: may not name a {}: URL", own, url.scheme()));
   }
-  if (own != "file" && reach_of(url) > reach_of(place.list))
-    place.refuse(fmt::format("a list from {} may not name the private address {}", place.list.origin(), url.host()));
   const std::string name = url.file_name();
   if (name.empty()) place.refuse("the URL ends in no file name");
   std::optional<RelativePath> path;

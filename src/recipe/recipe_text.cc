@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "recipe/document.h"
+#include "recipe/naming.h"
 #include "sabath/metadata.h"
 
 namespace sabath {
@@ -133,6 +134,7 @@ std::string text_of_recipe(const Recipe& recipe, const std::optional<Url>& page)
     out["access"] =
         Json{{"kind", recipe.access.kind == AccessKind::login ? "login" : "private"}, {"steps", recipe.access.steps}};
   }
+  if (recipe.reach) out["reach"] = reach_name(*recipe.reach);
   Json fragments = Json::array();
   for (const Fragment& fragment : recipe.fragments) fragments.push_back(fragment_json(fragment));
   if (!is_code(recipe.kind) || !fragments.empty()) out["fragments"] = std::move(fragments);

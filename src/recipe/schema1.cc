@@ -5,6 +5,7 @@
 
 #include "recipe/fields.h"
 #include "recipe/metadata.h"
+#include "recipe/naming.h"
 #include "recipe/run_sets.h"
 #include "recipe/supporting.h"
 #include "sabath/error.h"
@@ -66,6 +67,17 @@ Access take_access(JsonObject& object) {
     inner->finish();
   }
   return access;
+}
+
+std::optional<Reach> take_reach(JsonObject& object) {
+  const auto name = object.try_text("reach");
+  if (!name) return std::nullopt;
+  const auto reach = try_parse_reach(*name);
+  if (!reach) {
+    object.fail("reach",
+                fmt::format("is \"{}\", but must be \"public\", \"site\" or \"machine\"", printable(*name)));
+  }
+  return reach;
 }
 
 HostLimits take_limits(JsonObject& object) {
@@ -195,6 +207,8 @@ Recipe read_schema_1(const JsonValue& document, std::string_view origin) {
   read_fragments(object, recipe);
   recipe.manifest = take_manifest(object);
   read_git_and_forks(object, recipe);
+  recipe.reach = take_reach(object);
+  if (recipe.reach) name_sources(recipe, Namer{.reach = *recipe.reach});
   recipe.requirements = take_requirements(object, true);
   recipe.env_vars = take_env_vars(object);
   read_run_sets(object, recipe);

@@ -1,18 +1,46 @@
 #include "session/holding.h"
 
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
 #include "base/file.h"
 #include "fetch/hosts/source_key.h"
+#include "recipe/shipped.h"
 #include "sabath/error.h"
 #include "session/stores.h"
 #include "store/disk/owners.h"
 #include "store/lookup.h"
 #include "store/registered.h"
 #include "store/views/by_name.h"
+#include "trust/ownership.h"
 
 namespace sabath {
 
+namespace {
+
+// The user whose word a recipe is; nullopt: this user's own, root's, a trusted owner's, or the program's.
+std::optional<std::uint32_t> other_owner_of(const std::filesystem::path& recipe, const std::filesystem::path& program,
+                                            const std::vector<std::uint32_t>& trusted) {
+  const auto facts = try_stat(recipe);
+  if (!facts) return std::nullopt;
+  if ((facts->st_mode & S_IWOTH) != 0) return any_user;
+  const bool own = facts->st_uid == ::geteuid() || facts->st_uid == 0;
+  if (own || std::ranges::find(trusted, facts->st_uid) != trusted.end()) return std::nullopt;
+  if (ownership_of(recipe, shipped_recipes(program), program) == Ownership::shipped) return std::nullopt;
+  return facts->st_uid;
+}
+
+}  // namespace
+
 Catalogue make_catalogue(const SessionSettings& settings) {
-  return {settings.roots, settings.recipe_directories, registered_of(settings)};
+  return {settings.roots, settings.recipe_directories, registered_of(settings),
+          [program = settings.program, trusted = settings.trusted_owners](const std::filesystem::path& recipe) {
+            return other_owner_of(recipe, program, trusted);
+          }};
 }
 
 RegisteredRecipes registered_of(const SessionSettings& settings) {

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <mutex>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -21,6 +22,10 @@ class LateFetchers final : public FetcherSet {
   std::vector<Scheme> schemes() const override { return made().schemes(); }
   Resolver* resolver_for(const Url& url) const override { return made().resolver_for(url); }
   std::string place(const Url& url) const override { return made().place(url); }
+  std::string addresses_of(const Url& url, const std::stop_token& stop) const override {
+    return made().addresses_of(url, stop);
+  }
+  void admit_program(const Url& url) const override { made().admit_program(url); }
 
   FetcherSet& made() const {
     const std::lock_guard lock(mutex_);

@@ -15,6 +15,7 @@
 #include "session/stores.h"
 #include "session/url_recipe.h"
 #include "store/leases/lease.h"
+#include "store/named_file.h"
 #include "store/store.h"
 
 namespace sabath {
@@ -37,10 +38,12 @@ struct Session::State {
   // `team`: of rank 0, if there are others.
   FetchRecord fetch(const FetchRequest& request, EventSink& events, const std::stop_token& stop, Team* team);
 
-  // Local files are read for the store that is open: all users who read it must be able to read them.
+  // Local files are read for the store that is open: all users who read it must be able to read them, and so must those
+  // who named them.
   FetcherSettings guarded(FetcherSettings given) {
-    given.admit = [this](const std::filesystem::path& file, const std::string& name) {
-      if (store) store->admit(file, name);
+    given.admit = [this](const std::filesystem::path& file, const Url& url) {
+      check_named_file(url.namer(), file, url.display());
+      if (store) store->admit(file, url.display());
     };
     return given;
   }

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <span>
 
+#include "base/reach.h"
 #include "base/text.h"
 #include "recipe/parse.h"
 #include "sabath/error.h"
@@ -22,6 +23,7 @@ class DocumentSink final : public Sink {
     text.clear();
     if (info.size_bytes.value_or(0) > recipe_size_max) throw NoDocument();
     if (!info.final_url.empty()) final_url = info.final_url;
+    reach = info.reach;
   }
   void write(std::span<const std::byte> bytes) override {
     text.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
@@ -30,6 +32,7 @@ class DocumentSink final : public Sink {
     if (!like_one || text.size() > recipe_size_max) throw NoDocument();
   }
   std::string text, final_url;
+  std::optional<Reach> reach;
 };
 
 bool leads_on(const std::string& page) {
@@ -109,8 +112,11 @@ const UrlDocuments::Found& UrlDocuments::at(const Url& url, const FetcherSet& fe
   // Where a redirect led the document's own relative URLs stand; a rewrite rule leads there without its author's word.
   const auto led = there == url ? Url::try_parse(sink.final_url) : std::nullopt;
   found.leads_on = leads_on(sink.text);
+  const Url& stands = led && led->scheme() == url.scheme() ? *led : url;
+  const bool local = there.scheme() == "file";
+  const auto namer = local ? std::nullopt : std::optional(Namer{.reach = sink.reach.value_or(reach_of(there))});
   try {
-    found.recipe = try_read_document(sink.text, {url.display(), led && led->scheme() == url.scheme() ? *led : url});
+    found.recipe = try_read_document(sink.text, {url.display(), stands.named_by(namer)});
   } catch (const Error& error) {
     // JSON that describes no asset is data, also where it is malformed.
     const bool described = sink.text.find("mlcommons.org/croissant") != sink.text.npos ||

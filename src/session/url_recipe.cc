@@ -177,7 +177,11 @@ UrlRecipe recipe_for(std::string_view text, const std::string& name, const Catal
     if (!listed.recipe) continue;
     taken.insert(to_lower(listed.recipe->name));
     const bool wanted = name.empty() || listed.recipe->name == name;
-    if (wanted && is_of(*listed.recipe, url)) return {*listed.recipe, {}};
+    if (wanted && is_of(*listed.recipe, url)) {
+      Recipe recipe = *listed.recipe;
+      known.note_namer(recipe);
+      return {std::move(recipe), {}};
+    }
     if (!name.empty() && to_lower(listed.recipe->name) == to_lower(name)) {
       throw Error(FailureKind::usage,
                   fmt::format("{} is the name of another asset ({}), and cannot be that of {}", printable(name),
@@ -208,6 +212,7 @@ UrlRecipe recipe_for(std::string_view text, const std::string& name, const Catal
     if (!document.leads_on || !names_files(recipe)) {
       recipe.fragments = {listing_of(source)};
       recipe.access = {};  // the source itself says what it gives
+      recipe.reach.reset();
     }
     return of_document(*described.recipe, "is described by");
   }

@@ -122,7 +122,7 @@ class Metalink(Case):
                 for name, text in (("l.meta4", text), ("l.txt", target.encode())):
                     place(self.server.root / name, text)
                     self.sabath.add("m", [fragment(f"http://lists.example/{name}", kind="file_list")])
-                    asset = self.fetch("m", "--rewrite", f"http://lists.example/={self.server.url('')}", code=12)
+                    asset = self.fetch("m", "--rewrite", f"http://lists.example/={self.server.url('')}", code=6)
                     self.assertIn("private address", asset["failures"][0]["message"])
 
     def test_refused(self):

@@ -42,7 +42,7 @@ BELOW["demo"] = {"base", "hdf5", "run"}  # of the program alone, for people who 
 BELOW["settings"] = {"base", "recipe", "store"}
 BELOW["plugin"] = {"base", "fetch", "formats", "hdf5", "mpi", "serve"}  # no folder includes it: the program is linked with it
 BELOW["stage"] = BELOW["fetch"] | {"fetch", "hdf5", "run"}
-BELOW["session"] = BELOW["stage"] | {"stage", "mpi", "formats"}
+BELOW["session"] = BELOW["stage"] | {"stage", "mpi", "formats", "trust"}
 BELOW["harness"] = {"base", "metrics", "record", "recipe", "manifest", "store", "fetch", "run", "session"}
 BELOW["apply"] = {"harness", "trust", "base", "builtin", "comm", "hdf5", "manifest", "recipe", "store", "fetch", "run", "session"}
 BELOW["convert"] = BELOW["apply"] | {"apply", "formats", "infer", "ort", "record"}
@@ -100,6 +100,32 @@ HOSTS = (  # in src/ but for cli and companion, and in fetchers/: a host has thr
     (r"(?<!\w)::(umask|chdir|fchdir|sigaction|signal|sigprocmask|pthread_sigmask)\s*\(|\bsetlocale\s*\(",
      "this is the host's: src/cli or src/companion"),
 )
+# Who may begin a request: each judges by base/reach.h before a packet is sent. A program that asks a host is judged by
+# FetcherSet::addresses_of() or admit_program(); the others here ask none, or what this user's own settings name.
+REQUESTS = (
+    (r"\bgetaddrinfo\s*\(|::connect\s*\(|(?<!\w)::socket\s*\(", "a socket of its own goes around base/reach.h: ask by curl/transport.h",
+     {"fetchers/curl/transfer.cc", "fetchers/sftp/connect.cc", "fetchers/set/addresses.cc", "src/serve/listener.cc"}),
+    (r"\bcurl_(easy_perform|multi_add_handle)\s*\(", "goes around base/reach.h: ask by curl/transport.h",
+     {"fetchers/curl/transport.cc", "fetchers/curl/streams.cc"}),
+    (r"(?<![\w:.])(run_command|spawn)\s*\(|(?<!\w)Child\s*\(", "is a program that may ask a host: judge the host first, then name the file here",
+     {"fetchers/command/program.cc", "fetchers/curl/authorization.cc", "fetchers/sftp/child.cc", "fetchers/sftp/child.h",
+      "fetchers/sftp/connect.cc", "src/base/companion.cc", "src/base/machine/file_stripes.cc", "src/base/machine/quota.cc",
+      "src/base/process.cc", "src/base/process.h", "src/base/spawn.cc", "src/base/spawn.h", "src/fetch/git/git.cc",
+      "src/fetch/git/git_program.cc", "src/harness/environment.cc", "src/report/png_export.cc", "src/run/accelerators.cc",
+      "src/run/conda.cc", "src/run/environment.cc", "src/run/machine.cc", "src/run/python.cc", "src/run/source_copy.cc",
+      "src/settings/walltime.cc", "src/verbs/doctor/doctor_machine.cc"}),
+)
+# URLs in fetchers/ and src/fetch that are made of text without `named_by` or `names`: of a fixed host, of the user's settings, or of a
+# listing, which src/fetch/resolve.cc names. Any other knows who named it, or its request would be taken for the user's.
+UNNAMED = {
+    "fetchers/globus/globus.cc": 2, "fetchers/globus/service.cc": 2, "fetchers/globus/words.cc": 1, "fetchers/hf/hf.cc": 5,
+    "fetchers/hf/place.cc": 1, "fetchers/lfs/batch.cc": 1, "fetchers/oci/registry.cc": 3, "fetchers/resolvers/bag.cc": 1,
+    "fetchers/resolvers/checksum_lists.cc": 2, "fetchers/resolvers/mirrors.cc": 1, "fetchers/resolvers/records.cc": 3,
+    "fetchers/resolvers/repository.cc": 2, "fetchers/s3/place.cc": 6, "fetchers/s3/s3.cc": 3, "fetchers/sftp/sftp.cc": 1,
+    "src/fetch/decide/rewrite.cc": 1, "src/fetch/git/git.cc": 3, "src/fetch/git/git_program.cc": 1,
+    "src/fetch/git/lfs_pointer.cc": 1, "src/fetch/git/submodule.cc": 2, "src/fetch/hosts/source_key.cc": 1,
+    "src/fetch/ranks/job_parcel.cc": 2,
+}
 EVERYWHERE = (
     (r"\b(TODO|FIXME|XXX)\b", "say it in an issue, or do it"),
     (r"/work/(?:main|shared|\.library)", "a path of one machine"),
@@ -149,9 +175,24 @@ class House:
             self.check_words(path, lines, BANNED)
             if folder_of(path) != "src/companion" and path != pathlib.Path("src/base/threads.cc"):  # its own threads
                 self.check_words(path, lines, HOSTS)
+        if path.parts[0] in ("src", "fetchers"):
+            self.check_requests(path, lines)
         for number, line in enumerate(lines, 1):
             if match := INCLUDE.match(line):
                 self.check_include(path, number, match.group(1), match.group(2))
+
+    def check_requests(self, path, lines):
+        code = [re.sub(r'"(\\.|[^"\\])*"', '""', line).split("//")[0] for line in lines]
+        for pattern, advice, owners in REQUESTS:
+            for number, line in enumerate(code, 1):
+                if (match := re.search(pattern, line)) and str(path) not in owners and folder_of(path) != "src/companion":
+                    self.find(path, number, f"{match.group(0).strip()}: {advice}")
+        text = "\n".join(code)
+        found = [match.start() for match in re.finditer(r"\bUrl::(try_)?parse\(", text)] if str(path).startswith(("fetchers/", "src/fetch/")) else []
+        unnamed = [at for at in found if not re.search(r"\bnamed_by\(|\bnames\(", text[max(text.rfind(c, 0, at) for c in ";{}") + 1:text.find(";", at)])]
+        if len(unnamed) > UNNAMED.get(str(path), 0):
+            self.find(path, text.count("\n", 0, unnamed[-1]) + 1, "this URL does not know who named it: named_by(url.namer()), or say in"
+                      " tests/house/check_layers.py why the user did")
 
     def check_words(self, path, lines, bans):
         for number, line in enumerate(lines, 1):
@@ -256,6 +297,10 @@ SAMPLES = {  # path: (text, what the finding must say); None: a good one
     "fetchers/http/curl.cc": ("#include <curl/curl.h>\n", "belongs to fetchers/curl"),
     "fetchers/http/store.cc": ('#include "store/store.h"\n', "may not include"),
     "fetchers/http/other.cc": ('#include "ftp/ftp.h"\n', "may not include"),
+    "fetchers/http/socket.cc": ("int fd = ::socket(AF_INET, SOCK_STREAM, 0);\n", "goes around base/reach.h"),
+    "src/fetch/program.cc": ('auto result = run_command({"wget"}, stop);\n', "judge the host first"),
+    "fetchers/http/unnamed.cc": ('const Url url = Url::parse(text + ";");\n', "who named it"),
+    "fetchers/http/named.cc": ("const Url url = Url::parse(text)\n    .named_by(other.namer());\n", None),
     "src/base/print.cc": ('void f() { std::cerr << 1; }\n', "does not print"),
     "src/base/format.cc": ('// printf(x)\nvoid f() { snprintf(b, 2, "printf("); }\n', None),
     "src/base/environment.cc": ('auto x = std::getenv("HOME");\n', "environment"),

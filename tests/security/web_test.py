@@ -42,7 +42,7 @@ class Redirects(WebCase):
                 far = self.serve({"/f": redirect(near.url("/f"))})
                 self.say(far.url("/f"))
                 own = host.startswith("169.254.")  # where a machine's own secrets are
-                self.ground.refused(6, *(["link-local"] if own else ["redirect refused", "private address"]),
+                self.ground.refused(6, *(["link-local"] if own else ["farther away", "private address"]),
                                     hint="near_hosts" if own else "name the target itself")
                 self.assertEqual(near.heads, [], "the private server was asked")
                 if own:

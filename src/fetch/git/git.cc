@@ -3,7 +3,10 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <bit>
 #include <cerrno>
 #include <climits>
 #include <cstdio>
@@ -18,6 +21,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/process.h"
+#include "base/reach.h"
 #include "base/text.h"
 #include "base/wording.h"
 #include "fetch/decide/retry.h"
@@ -26,6 +30,7 @@
 #include "fetch/git/git_tree.h"
 #include "fetch/git/submodule.h"
 #include "fetch/hosts/guarded_sink.h"
+#include "store/named_file.h"
 #include "store/store.h"
 #include "store/submodule_clones.h"
 
@@ -48,8 +53,7 @@ std::uint64_t pack_bytes(const fs::path& bare) {
 }
 
 // A shallow clone of just this commit; where the server gives no commit by name, all its branches and tags.
-void clone_bare(FetchContext& context, const GitSource& git, const std::string& commit, const fs::path& bare,
-                bool follow) {
+void clone_bare(FetchContext& context, const GitSource& git, const std::string& commit, const fs::path& bare) {
   const std::string format = commit.size() == 64 ? "sha256" : "sha1";
   run_git(context, git,
           git_command({"init", "--quiet", "--bare", "--template=", "--object-format=" + format, bare.string()}), false);
@@ -57,8 +61,7 @@ void clone_bare(FetchContext& context, const GitSource& git, const std::string& 
   make_directories(bare / "info");
   write_text_atomically(bare / "info" / "attributes", "* -text -crlf !eol -ident -filter -working-tree-encoding\n");
   const auto fetch = [&](std::vector<std::string> what) {
-    std::vector<std::string> arguments = {"-c", follow ? "http.followRedirects=initial" : "http.followRedirects=false"};
-    arguments.insert(arguments.end(), {"--git-dir", bare.string(), "fetch", "--quiet", "--no-write-fetch-head"});
+    std::vector<std::string> arguments = {"--git-dir", bare.string(), "fetch", "--quiet", "--no-write-fetch-head"};
     arguments.insert(arguments.end(), what.begin(), what.end());
     run_git(context, git, git_command(arguments), true);
   };
@@ -98,34 +101,48 @@ std::optional<std::string> full_name(FetchContext& context, const std::string& c
   return name;
 }
 
-// The URL that a repository has moved to. We ask by our own requests, which no server can lead nearer than itself.
-// nullopt: its server does not redirect.
-std::optional<std::string> moved_to(FetchContext& context, const GitSource& git, const Failure& failure) {
+// Where a repository has moved to: asked by our own requests, which no server can lead nearer than itself. nullopt: its
+// server does not redirect.
+std::optional<GitSource> moved_to(FetchContext& context, const GitSource& git, const Failure& failure) {
   constexpr std::string_view what = "/info/refs";
   const auto url = Url::try_parse(fmt::format("{}{}?service=git-upload-pack", git.origin, what));
   if (!url || failure.message.find("returned error: 30") == std::string::npos) return std::nullopt;
-  std::string there;
+  const Url asked = url->named_by(git.namer);
+  ContentInfo found;
   SourceLine& line = context.ledger.line(git.origin);
-  GuardedSink sink(
-      context, line, *url, std::nullopt, [&](const ContentInfo& info) { there = info.final_url; }, [](auto) {});
-  read_source(context, {*url, 0, 1, {}}, line, sink);
-  if (!there.ends_with(what)) return std::nullopt;
-  return there.substr(0, there.size() - what.size());
+  GuardedSink sink(context, line, asked, std::nullopt, [&](const ContentInfo& info) { found = info; }, [](auto) {});
+  read_source(context, {asked, 0, 1, {}}, line, sink);
+  const auto there = Url::try_parse(found.final_url);
+  if (!there || !found.final_url.ends_with(what)) return std::nullopt;
+  GitSource moved = git;
+  moved.origin = found.final_url.substr(0, found.final_url.size() - what.size());
+  add_namer(moved.namer,
+            Namer{.reach = found.reach.value_or(Reach::global), .own_host = there->host() == asked.host()});
+  check_submodule(git.origin, moved.origin);
+  return moved;
 }
 
-// A URL that a repository names leads no nearer than the repository, not even by a redirect.
-void clone_submodule(FetchContext& context, const GitSource& git, const std::string& commit, const fs::path& bare) {
+// `act` with the repository, or with what it has moved to.
+void where_it_is(FetchContext& context, const GitSource& git, const std::function<void(const GitSource&)>& act) {
   try {
-    return clone_bare(context, git, commit, bare, false);
+    return act(git);
   } catch (const Error& error) {
-    const auto origin = moved_to(context, git, error.failure());
-    if (!origin) throw;
-    check_submodule(git.origin, *origin);
-    remove_tree(bare);
-    GitSource moved = git;
-    moved.origin = *origin;
-    clone_bare(context, moved, commit, bare, false);
+    const auto moved = moved_to(context, git, error.failure());
+    if (!moved) throw;
+    act(*moved);
   }
+}
+
+// How near the repository is, for what it names: by the addresses that our own requests and git were led to.
+Namer namer_of(FetchContext& context, const GitSource& git) {
+  if (const fs::path place = local_path(git.origin); !place.empty()) {
+    const auto facts = try_stat(place);
+    return {.reach = Reach::host, .user = facts ? std::optional<std::uint32_t>(facts->st_uid) : std::nullopt};
+  }
+  const auto url = url_of(git);
+  const unsigned reaches = context.ledger.line(git.origin).traffic.reaches;
+  if (reaches != 0) return {.reach = static_cast<Reach>(std::countr_zero(reaches))};
+  return {.reach = url ? reach_of(*url) : Reach::global};
 }
 
 using Admit = std::function<void(const fs::path&)>;
@@ -156,11 +173,13 @@ void admit_clone(const Admit& admit, fs::path git) {
 
 // A repository of this machine is a source as any file is: all users who read the store must be able to read it. Git
 // looks at several names, and takes a bundle, too.
-void admit_repository(const Store& store, const std::string& origin) {
-  const fs::path place = local_path(origin);
+void admit_repository(const Store& store, const GitSource& git) {
+  const fs::path place = local_path(git.origin);
   if (place.empty()) return;
   const Admit admit = [&](const fs::path& path) {
-    if (try_stat(path)) store.admit(path, printable(path.native()));
+    if (!try_stat(path)) return;
+    check_named_file(git.namer, path, printable(path.native()));
+    store.admit(path, printable(path.native()));
   };
   for (const char* more : {"", "/.git", ".git", ".git/.git"}) admit_clone(admit, place.native() + more);
 }
@@ -251,11 +270,24 @@ class TreeFetch {
       git.origin = here.string();
     } else {
       check_submodule(commit.git.origin, git.origin);
-      if (const auto url = Url::try_parse(git.origin)) git.origin = rewritten(*url, context_.rewrites).text();
+      name_submodule(commit.git, git);
     }
     git.commit = hex;
     static_cast<void>(take(git, hex, place, depth + 1));
     return {path.text(), context_.store.git_directory(clone_key(git, hex)), hex, git.origin};
+  }
+
+  // Its repository names it, unless a rule of the user leads elsewhere.
+  void name_submodule(const GitSource& of, GitSource& git) const {
+    const std::string said = git.origin;
+    git = rewritten(std::move(git), context_.rewrites);
+    if (git.origin != said) return;
+    Namer namer = namer_of(context_, of);
+    const auto url = url_of(git), parent = url_of(of);
+    namer.own_host = url && parent && url->host() == parent->host();
+    const bool own_file = namer.user && (*namer.user == ::geteuid() || *namer.user == 0);
+    git.namer = of.namer;
+    if (!own_file) add_namer(git.namer, namer);
   }
 
   FetchContext& context_;
@@ -266,13 +298,15 @@ class TreeFetch {
 std::string TreeFetch::take(const GitSource& git, const std::string& asked, const std::optional<RelativePath>& below,
                             unsigned depth) {
   FetchContext& context = context_;
-  admit_repository(context.store, git.origin);
+  admit_repository(context.store, git);
   const fs::path bare = context.store.git_directory(clone_key(git, asked));
   const fs::path work = context.store.make_temporary_directory();
   std::optional<std::string> commit = try_stat(bare) ? full_name(context, asked, bare) : std::nullopt;
   if (!commit) {  // there is none, or it lost something
-    depth == 0 ? clone_bare(context, git, asked, work / "bare", true)
-               : clone_submodule(context, git, asked, work / "bare");
+    where_it_is(context, git, [&](const GitSource& there) {
+      remove_tree(work / "bare");
+      clone_bare(context, there, asked, work / "bare");
+    });
     commit = full_name(context, asked, work / "bare");
     if (!commit) {
       throw Error(FailureKind::unavailable, fmt::format("{} has no commit {}", printable(git.origin), printable(asked)),
@@ -296,13 +330,23 @@ std::string TreeFetch::take(const GitSource& git, const std::string& asked, cons
   make_directories(work / "tree");
   with_tree({"read-tree", *commit});
   with_tree({"checkout-index", "--all"});
-  const auto empty = take_git_tree(context, git.origin, work / "tree", below, builder_);
+  const auto empty = take_git_tree(context, git, work / "tree", below, builder_);
   remove_tree(work);
   if (!empty.empty()) take_submodules({git, bare, *commit}, empty, below, depth);
   return *commit;
 }
 
 }  // namespace
+
+GitSource rewritten(GitSource git, const RewriteRules& rules) {
+  const auto url = Url::try_parse(git.origin);
+  if (!url) return git;
+  const Url there = rewritten(*url, rules);
+  if (there == *url) return git;
+  git.origin = there.text();
+  git.namer.reset();
+  return git;
+}
 
 std::string resolve_commit(FetchContext& context, const GitSource& git) {
   if (!git.commit.empty()) {
@@ -313,7 +357,10 @@ std::string resolve_commit(FetchContext& context, const GitSource& git) {
   const std::string ref = !git.branch.empty() ? "refs/heads/" + git.branch
                           : !git.tag.empty()  ? "refs/tags/" + git.tag
                                               : "HEAD";
-  const std::string out = run_git(context, git, git_command({"ls-remote", "--", git.origin, ref, ref + "^{}"}), true);
+  std::string out;
+  where_it_is(context, git, [&](const GitSource& there) {
+    out = run_git(context, there, git_command({"ls-remote", "--", there.origin, ref, ref + "^{}"}), true);
+  });
   std::string commit;  // of an annotated tag the peeled line comes last, and is the commit
   for (std::size_t begin = 0; begin < out.size();) {
     const std::size_t end = std::min(out.find('\n', begin), out.size());

@@ -12,6 +12,9 @@
 
 namespace sabath {
 
+// Where the rules lead to, which is the user's own word.
+[[nodiscard]] GitSource rewritten(GitSource git, const RewriteRules& rules);
+
 // The commit that branch, tag or nothing means at the origin now: one request. A commit, also an abbreviated one, is
 // returned as it is.
 [[nodiscard]] std::string resolve_commit(FetchContext& context, const GitSource& git);

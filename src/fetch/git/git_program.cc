@@ -5,10 +5,13 @@
 
 #include <fmt/format.h>
 
+#include "base/reach.h"
 #include "base/text.h"
 #include "base/wording.h"
+#include "fetch/git/submodule.h"
 #include "fetch/hosts/ledger.h"
 #include "sabath/error.h"
+#include "store/named_file.h"
 
 namespace sabath {
 namespace {
@@ -88,6 +91,24 @@ Failure classify(const GitSource& git, const std::string& err) {
   return {FailureKind::command, message, "see what git says; `git ls-remote` of this origin tells more", std::nullopt};
 }
 
+// Before git asks a host: it is told where that is, by an address that was judged. By ssh and its own protocol it
+// cannot be told. It follows no redirect.
+void judge_origin(FetchContext& context, const GitSource& git, Command& command) {
+  if (const auto place = local_path(git.origin); !place.empty())
+    return check_named_file(git.namer, place, printable(git.origin));
+  const auto url = url_of(git);
+  if (!url) return;
+  if (url->scheme() != "https" && url->scheme() != "http") return context.fetchers.admit_program(*url);
+  const std::string resolve = context.fetchers.addresses_of(*url, context.stop);
+  if (!resolve.empty()) command.argv.insert(command.argv.begin() + 1, {"-c", "http.curloptResolve=" + resolve});
+  auto& reaches = context.ledger.line(git.origin).traffic.reaches;
+  if (resolve.empty()) reaches |= 1U << static_cast<unsigned>(reach_of(*url));
+  std::string_view rest = resolve;
+  rest.remove_prefix(rest.rfind(':', rest.find('[')) + 1);
+  for (; !rest.empty(); rest.remove_prefix(std::min(rest.find(','), rest.size() - 1) + 1))
+    reaches |= 1U << static_cast<unsigned>(reach_of(rest.substr(0, rest.find(','))));
+}
+
 }  // namespace
 
 Command git_command(std::vector<std::string> arguments) {
@@ -97,7 +118,7 @@ Command git_command(std::vector<std::string> arguments) {
                   "-c", "core.attributesFile=/dev/null", "-c", "core.fsmonitor=false",
                   // No user is there to answer a question; a connection that is silent for a minute is dead.
                   "-c", "core.sshCommand=ssh -oBatchMode=yes -oServerAliveInterval=20", "-c", "http.lowSpeedLimit=1",
-                  "-c", "http.lowSpeedTime=60"};
+                  "-c", "http.lowSpeedTime=60", "-c", "http.followRedirects=false"};
   // Flaws that old tools wrote: git takes them, and they harm nothing. They are in words, or in the spelling of a mode.
   for (const char* harmless :
        {"zeroPaddedFilemode", "badFilemode", "missingSpaceBeforeDate", "missingSpaceBeforeEmail",
@@ -118,9 +139,21 @@ Command git_command(std::vector<std::string> arguments) {
   return command;
 }
 
+std::optional<Url> url_of(const GitSource& git) {
+  std::string text = git.origin;
+  constexpr std::string_view ssh = "ssh://";
+  if (const std::size_t at = text.find('@'); text.starts_with(ssh) && at < text.find('/', ssh.size()))
+    text.erase(ssh.size(), at + 1 - ssh.size());
+  const auto url = Url::try_parse(text);
+  return url ? std::optional(url->named_by(git.namer)) : std::nullopt;
+}
+
 std::string run_git(FetchContext& context, const GitSource& git, Command command, bool network) {
   SourceLine& line = context.ledger.line(git.origin);
-  if (network) ++line.traffic.requests;
+  if (network) {
+    judge_origin(context, git, command);
+    ++line.traffic.requests;
+  }
   const CommandResult result = run_command(command, context.stop);
   if (result.status == 0) return result.out;
   Failure failure = classify(git, result.err);

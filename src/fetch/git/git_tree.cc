@@ -39,15 +39,15 @@ Pointed pointed_at(const Url& url, const RelativePath& path, bool executable, st
   return {path, executable, std::move(job)};
 }
 
-std::optional<Pointed> try_pointed(const std::string& origin, const fs::directory_entry& entry,
+std::optional<Pointed> try_pointed(const GitSource& git, const fs::directory_entry& entry,
                                    const RelativePath& path, bool executable) {
   if (entry.file_size() >= lfs_pointer_size_max) return std::nullopt;
   const auto pointer = try_parse_lfs_pointer(try_read_text(entry.path(), lfs_pointer_size_max).value_or(""));
-  const auto url = pointer ? try_lfs_url(origin, *pointer) : std::nullopt;
+  const auto url = pointer ? try_lfs_url(git.origin, *pointer) : std::nullopt;
   if (!url) return std::nullopt;
   Checksums checksum;
   checksum.sha256 = pointer->sha256;
-  return pointed_at(*url, path, executable, pointer->size_bytes, checksum);
+  return pointed_at(url->named_by(git.namer), path, executable, pointer->size_bytes, checksum);
 }
 
 std::optional<AnnexKey> try_annexed(const fs::directory_entry& entry) {
@@ -59,12 +59,12 @@ std::optional<AnnexKey> try_annexed(const fs::directory_entry& entry) {
 // git-annex's part of a repository: the content itself where the origin is a clone that has it, else only names.
 class Annex {
  public:
-  explicit Annex(const std::string& origin) : origin_(origin) {}
+  explicit Annex(const GitSource& git) : git_(git) {}
 
   void take(const AnnexKey& key, const RelativePath& path, bool executable, std::vector<Pointed>& pointed) {
     const auto content = find(key.text);
     if (!content) return absent_.push_back(path.text());
-    const Url url = Url::parse("file://" + percent_encode_path(content->native()));
+    const Url url = Url::parse("file://" + percent_encode_path(content->native())).named_by(git_.namer);
     pointed.push_back(pointed_at(url, path, executable, key.size_bytes, key.checksum));
   }
 
@@ -73,7 +73,7 @@ class Annex {
     std::ranges::sort(absent_);
     throw Error(
         FailureKind::unavailable,
-        fmt::format("{}: git-annex keeps {} of its files elsewhere: {}", printable(origin_), absent_.size(),
+        fmt::format("{}: git-annex keeps {} of its files elsewhere: {}", printable(git_.origin), absent_.size(),
                     some_of(absent_)),
         fmt::format("clone it, get them (`git annex get .`, `datalad get .`), and give the clone with {}; or name them "
                     "by their URLs in a file_list",
@@ -92,7 +92,7 @@ class Annex {
   }
 
   void look() {
-    const fs::path origin = local_path(origin_);
+    const fs::path origin = local_path(git_.origin);
     if (origin.empty()) return;
     std::error_code ignored;
     for (const fs::path& objects : {origin / ".git/annex/objects", origin / "annex/objects"}) {
@@ -104,7 +104,7 @@ class Annex {
     }
   }
 
-  const std::string& origin_;
+  const GitSource& git_;
   bool looked_ = false;
   std::map<std::string, fs::path> content_;  // key -> its directory
   std::vector<std::string> absent_;
@@ -141,13 +141,13 @@ void take_pointed(FetchContext& context, const std::vector<Pointed>& files, Mani
 
 }  // namespace
 
-std::vector<RelativePath> take_git_tree(FetchContext& context, const std::string& origin, const fs::path& tree,
+std::vector<RelativePath> take_git_tree(FetchContext& context, const GitSource& git, const fs::path& tree,
                                         const std::optional<RelativePath>& below, ManifestBuilder& builder) {
   Publisher publisher(context.store, 1);  // a tree that programs are built and run from is no pack
   std::vector<std::byte> buffer(1 << 20);
   std::vector<Pointed> pointed;
   std::vector<RelativePath> empty;
-  Annex annex(origin);
+  Annex annex(git);
   for (const auto& entry : fs::recursive_directory_iterator(tree)) {
     if (context.stop.stop_requested()) throw Error(FailureKind::interrupted, "stopped");
     const RelativePath own = RelativePath::parse(entry.path().lexically_relative(tree).string());
@@ -166,7 +166,7 @@ std::vector<RelativePath> take_git_tree(FetchContext& context, const std::string
       if (fs::is_empty(entry.path())) empty.push_back(own);
       continue;
     }
-    if (auto found = try_pointed(origin, entry, path, executable)) {
+    if (auto found = try_pointed(git, entry, path, executable)) {
       pointed.push_back(std::move(*found));
       continue;
     }

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "base/reach.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
 #include "sabath/url.h"
@@ -65,11 +64,6 @@ void check_submodule(const std::string& origin, const std::string& url) {
   if (!local_path(origin).empty() && (url.starts_with('/') || (named && named->scheme() == "file"))) return;
   const bool known = named && std::ranges::find(schemes, named->scheme()) != std::end(schemes);
   if (!known) throw Error(FailureKind::invalid, fmt::format("\"{}\" is no place for a submodule", printable_url(url)));
-  const auto own = Url::try_parse(origin);
-  const Reach reach = !local_path(origin).empty() ? Reach::host : own ? reach_of(*own) : Reach::global;
-  if (reach_of(*named) > reach)
-    throw Error(FailureKind::invalid,
-                fmt::format("a submodule is said to be at the private address {}", printable(named->host())));
 }
 
 std::filesystem::path local_path(const std::string& origin) {

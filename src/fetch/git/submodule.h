@@ -19,7 +19,7 @@ struct Submodule {
 // origin is.
 [[nodiscard]] std::string submodule_origin(std::string origin, std::string url);
 
-// A repository leads no nearer than it stands, and to no program: throws for a submodule that would.
+// A repository leads to no program, and to no file unless it is one: throws for a submodule that would.
 void check_submodule(const std::string& origin, const std::string& url);
 
 // The directory of an origin of this machine; empty: it is elsewhere.

@@ -10,7 +10,7 @@ namespace {
 Url at(const Url& store, const std::string& path) {
   std::string text = store.text();
   if (text.ends_with('/')) text.pop_back();
-  return Url::parse(text + path);
+  return Url::parse(text + path).named_by(store.namer());
 }
 
 }  // namespace

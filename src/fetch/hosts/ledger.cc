@@ -1,5 +1,6 @@
 #include "fetch/hosts/ledger.h"
 
+#include <bit>
 #include <utility>
 
 #include "fetch/decide/retry.h"
@@ -64,7 +65,9 @@ void SourceLine::merge(const SourceRecord& other) {
 
 SourceRecord SourceLine::record() const {
   const std::lock_guard lock(mutex_);
-  return {label_, traffic.bytes.load(), traffic.requests.load(), failures_, demoted_, last_.message, believed_};
+  const unsigned reaches = traffic.reaches;
+  const auto reach = reaches == 0 ? std::nullopt : std::optional(static_cast<Reach>(std::countr_zero(reaches)));
+  return {label_, traffic.bytes.load(), traffic.requests.load(), failures_, demoted_, last_.message, believed_, reach};
 }
 
 SourceLine& Ledger::line(const std::string& label) {

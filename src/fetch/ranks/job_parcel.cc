@@ -13,6 +13,23 @@ std::optional<std::uint64_t> get_optional(Parcel::Reader& parcel) {
   return there ? std::optional(value) : std::nullopt;
 }
 
+// A URL with those who named it.
+void put_url(Parcel& parcel, const Url& url) {
+  const auto& namer = url.namer();
+  parcel.add(url.text()).add(std::uint64_t{namer.has_value()});
+  if (!namer) return;
+  parcel.add(static_cast<std::uint64_t>(namer->reach)).add(std::uint64_t{namer->own_host});
+  put_optional(parcel, namer->user ? std::optional<std::uint64_t>(*namer->user) : std::nullopt);
+}
+
+Url get_url(Parcel::Reader& parcel) {
+  Url url = Url::parse(parcel.text());
+  if (!parcel.flag()) return url;
+  Namer namer{.reach = static_cast<Reach>(parcel.number()), .own_host = parcel.flag()};
+  if (const auto user = get_optional(parcel)) namer.user = static_cast<std::uint32_t>(*user);
+  return url.named_by(namer);
+}
+
 void put_hash(Parcel& parcel, const Sha256& hash) {
   parcel.add_raw({reinterpret_cast<const char*>(hash.bytes().data()), Sha256::size});
 }
@@ -66,7 +83,7 @@ Checksums get_checksums(Parcel::Reader& parcel) {
 
 void put_job(Parcel& parcel, const FileJob& job) {
   parcel.add(job.name).add(std::uint64_t{job.urls.size()});
-  for (const auto& url : job.urls) parcel.add(url.text());
+  for (const auto& url : job.urls) put_url(parcel, url);
   parcel.add(job.source ? job.source->text() : std::string()).add(std::uint64_t{job.listed}).add(job.offset);
   parcel.add(std::uint64_t{job.known.has_value()});
   if (job.known) put_tree(parcel, *job.known);
@@ -85,7 +102,7 @@ FileJob get_job(Parcel::Reader& parcel) {
   FileJob job;
   job.name = parcel.text();
   const std::uint64_t urls = parcel.number();
-  for (std::uint64_t i = 0; i < urls; ++i) job.urls.push_back(Url::parse(parcel.text()));
+  for (std::uint64_t i = 0; i < urls; ++i) job.urls.push_back(get_url(parcel));
   if (const std::string source = parcel.text(); !source.empty()) job.source = Url::parse(source);
   job.listed = parcel.flag();
   job.offset = parcel.number();
@@ -111,6 +128,7 @@ void put_outcome(Parcel& parcel, const FileOutcome& outcome) {
   put_validators(parcel, outcome.validators);
   put_checksums(parcel, outcome.computed);
   put_optional(parcel, outcome.giver ? std::optional<std::uint64_t>(*outcome.giver) : std::nullopt);
+  put_optional(parcel, outcome.reach ? std::optional(static_cast<std::uint64_t>(*outcome.reach)) : std::nullopt);
 }
 
 FileOutcome get_outcome(Parcel::Reader& parcel) {
@@ -122,6 +140,7 @@ FileOutcome get_outcome(Parcel::Reader& parcel) {
   outcome.validators = get_validators(parcel);
   outcome.computed = get_checksums(parcel);
   outcome.giver = get_optional(parcel);
+  if (const auto reach = get_optional(parcel)) outcome.reach = static_cast<Reach>(*reach);
   return outcome;
 }
 

@@ -94,7 +94,7 @@ bool any_candidate(const Store& store, const FileJob& job, bool refresh,
     if (found) return take({*found, Reuse::content, has_stronger(job.checksum, algorithm)});
   }
   if (const auto arrival = refresh ? std::nullopt : arrived(store, job))
-    return take({arrival->digest, Reuse::source, false, arrival->over_tls});
+    return take({arrival->digest, Reuse::source, false, arrival->over_tls, arrival->reach});
   if (!is_stated(job.checksum)) return false;
   return std::ranges::any_of(hints_of(store, job), [&](const Digest& hint) {
     const bool fits = job.size_bytes.value_or(hint.size_bytes) == hint.size_bytes;
@@ -119,6 +119,7 @@ bool at_hand(FetchContext& context, const FileJob& job, bool refresh, FileOutcom
       return false;
     }
     outcome.over_tls = outcome.over_tls || candidate.over_tls;
+    outcome.reach = candidate.reach;
     context.events.on(event::BytesReused{digest.size_bytes, candidate.level});
     return true;
   });

@@ -16,6 +16,7 @@ struct Candidate {
   Reuse level = Reuse::content;
   bool unproven = false;  // its bytes are read before it is believed
   bool over_tls = false;  // it came so
+  std::optional<Reach> reach{};  // from so near
 };
 
 // Calls `take` with one candidate after the other, in the order in which they are believed, until it says true; false:

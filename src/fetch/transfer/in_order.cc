@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "base/reach.h"
 #include "base/text.h"
 #include "fetch/hosts/page_guard.h"
 #include "fetch/hosts/source_key.h"
@@ -21,6 +22,12 @@ bool is_wrong(FailureKind kind) { return kind == FailureKind::content || kind ==
 struct Unchanged {};  // ends a transfer whose first header said enough
 struct GaveWay {};    // one that another process is ahead with
 struct NoShare {};    // and one of which a part was asked for, where only the whole can be read
+
+void note_reach(FileOutcome& outcome, const Url& url, const ContentInfo& info) {
+  const Reach reach = info.reach.value_or(reach_of(url));
+  outcome.reach = std::min(outcome.reach.value_or(reach), reach);
+}
+
 }  // namespace
 
 InOrder::InOrder(FetchContext& context, Publisher& publisher, Lane& lane, const FileJob& job, LeaderWatch* watch,
@@ -70,6 +77,7 @@ FileOutcome InOrder::run() {
       try {
         attempt(pick, sink);
         complete = true;
+        note_reach(outcome, *pick.url, sink.info());
         outcome.validators = sink.info().validators;
         outcome.over_tls = pick.url->scheme() == "https";
         outcome.giver = mixed_ ? std::nullopt : position() == 0 ? std::optional(pick.index) : holder_;
@@ -80,6 +88,7 @@ FileOutcome InOrder::run() {
         mirrors_.blame_other(suspects_, pick.index, job_.name);
         return outcome;
       } catch (const Error& error) {
+        if (!complete && sink.received() > 0) note_reach(outcome, *pick.url, sink.info());
         if (is_wrong(error.failure().kind) && mirrors_.ask_otherwise(pick, sink.info())) {
           restart();
           mirrors_.released(pick);

@@ -18,7 +18,7 @@ void compare_digest(const FileJob& job, const Digest& digest, const std::string&
 
 void note_arrival(const FetchContext& context, const FileJob& job, const FileOutcome& outcome) {
   if (job.known) return;
-  const Arrival arrival{outcome.tree.digest, outcome.over_tls};
+  const Arrival arrival{outcome.tree.digest, outcome.over_tls, outcome.reach};
   const Sha256 asked = source_key(job);
   const auto given = outcome.giver ? std::optional(given_key(job, *outcome.giver)) : std::nullopt;
   // A follower waits for the name that it and its leader ask by.

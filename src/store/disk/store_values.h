@@ -65,6 +65,7 @@ struct ForeignRef {
 struct Arrival {
   Digest digest;
   bool over_tls = false;
+  std::optional<Reach> reach{};  // of the farthest host that gave some of it; nullopt: not known
   friend bool operator==(const Arrival&, const Arrival&) = default;
 };
 

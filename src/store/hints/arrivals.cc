@@ -16,7 +16,14 @@ constexpr std::uint64_t record_tag = 0x31'76'69'72'72'61'62'73;  // "sbarriv1"
 constexpr std::size_t records_per_read = 4096;
 constexpr std::size_t pending_max = 64 * arrival_record_size;  // a kill may lose the notes of this many files
 constexpr std::size_t logs_before_folding = 8;
-constexpr std::uint64_t flag_tls = 1;
+constexpr std::uint64_t flag_tls = 1, flag_reach = 2;
+constexpr unsigned reach_shift = 2;  // of its two bits
+
+std::uint64_t flags_of(const Arrival& arrival) {
+  std::uint64_t flags = arrival.over_tls ? flag_tls : 0;
+  if (arrival.reach) flags |= flag_reach | static_cast<std::uint64_t>(*arrival.reach) << reach_shift;
+  return flags;
+}
 
 std::uint64_t guard(std::string_view body) { return xxh3_64(body) ^ record_tag; }
 
@@ -49,7 +56,7 @@ void put_arrival(std::string& out, const ArrivalNote& note) {
   wire::put_hash(body, note.arrival.digest.hash);
   wire::put(body, note.arrival.digest.size_bytes);
   wire::put(body, static_cast<std::uint64_t>(note.time_ns));
-  wire::put(body, note.arrival.over_tls ? flag_tls : std::uint64_t{0});
+  wire::put(body, flags_of(note.arrival));
   wire::put(out, guard(body));
   out += body;
 }
@@ -63,7 +70,9 @@ std::optional<ArrivalNote> try_parse_arrival(std::string_view record) {
   note.arrival.digest.hash = reader.hash();
   note.arrival.digest.size_bytes = reader.get<std::uint64_t>();
   note.time_ns = static_cast<std::int64_t>(reader.get<std::uint64_t>());
-  note.arrival.over_tls = (reader.get<std::uint64_t>() & flag_tls) != 0;
+  const auto flags = reader.get<std::uint64_t>();
+  note.arrival.over_tls = (flags & flag_tls) != 0;
+  if ((flags & flag_reach) != 0) note.arrival.reach = static_cast<Reach>(flags >> reach_shift & 3);
   return note;
 }
 

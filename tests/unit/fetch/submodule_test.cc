@@ -19,11 +19,10 @@ TEST(Submodule, WhereItIs) {
   EXPECT_EQ(submodule_origin("/here/a", "/there/c"), "/there/c");
 }
 
-TEST(Submodule, LeadsNoNearer) {
+TEST(Submodule, LeadsToNoProgramAndNoFile) {
   for (const char* good : {"https://code.example/c", "ssh://git@code.example/c", "http://8.8.8.8/c"})
     EXPECT_NO_THROW(check_submodule("https://h.example/a", good)) << good;
-  for (const char* bad : {"file:///etc", "/etc", "ext::sh -c true", "--upload-pack=x", "http://127.0.0.1/c", "https:/c",
-                          "", "http://169.254.169.254/c", "ssh://git@192.168.0.1/c"})
+  for (const char* bad : {"file:///etc", "/etc", "ext::sh -c true", "--upload-pack=x", "https:/c", ""})
     EXPECT_THROW(check_submodule("https://h.example/a", bad), Error) << bad;
   EXPECT_NO_THROW(check_submodule("file:///here/a", "file:///there/c"));
 }

@@ -75,6 +75,20 @@ TEST(Descriptions, Whole) {
   EXPECT_TRUE(d.tried.empty());
 }
 
+TEST(Descriptions, SayWhoFindsTheAddress) {
+  const auto parsed = [](const std::string& address, const std::string& argv) {
+    return parse_description(R"({"schema": 1, "name": "p", "schemes": ["x"], )" + address +
+                                 R"("read": {"argv": ["p", )" + argv + R"("--", "{path}"], "output": "stdout"}})",
+                             "f.json");
+  };
+  EXPECT_EQ(parsed("", "").address, AddressKind::own) << "of which nothing is known";
+  EXPECT_EQ(parsed(R"("address": "service", )", "").address, AddressKind::service);
+  EXPECT_EQ(parsed(R"("address": "given", )", R"(["--resolve", "{resolve}"], )").address, AddressKind::given);
+  EXPECT_THROW(parsed(R"("address": "given", )", ""), Error) << "it is not told";
+  EXPECT_THROW(parsed("", R"(["--resolve", "{resolve}"], )"), Error);
+  EXPECT_THROW(parsed(R"("address": "any", )", ""), Error);
+}
+
 TEST(Netrc, ALoginBelongsToItsHost) {
   const char* text =
       "macdef init\nmachine h login evil password evil\n\n# x\ndefault login any password any\n"

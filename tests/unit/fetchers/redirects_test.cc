@@ -2,6 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/reach.h"
+#include "curl/proxy.h"
 #include "sabath/error.h"
 
 namespace sabath {
@@ -38,6 +44,10 @@ TEST(Reach, OfAddresses) {
       {"100.64.0.1", Reach::site},
       {"fd00::1", Reach::site},
       {"::ffff:10.0.0.1", Reach::site},
+      {"2002:0a00:0001::1", Reach::site},
+      {"64:ff9b:1::1", Reach::site},
+      {"fec0::1", Reach::site},
+      {"127.0.0.1.", Reach::host},
       {"8.8.8.8", Reach::global},
       {"172.32.0.1", Reach::global},
       {"172.15.0.1", Reach::global},
@@ -104,14 +114,21 @@ TEST(Redirects, TenAtMost) {
   EXPECT_THROW(redirects.follow("/10"), Error);
 }
 
+// As the transport does: the current hop is judged before it is asked, by its address.
+void ask_at(Redirects& redirects, std::string_view address, const std::vector<std::string>& near_hosts = {}) {
+  redirects.reached(check_reach(redirects.current(), address, near_hosts));
+}
+
 bool may_lead(std::string_view from, std::string_view to) {
   Redirects redirects(Url::parse("http://a.example/"));
-  redirects.check_address(from);
+  ask_at(redirects, from);
   redirects.follow("http://b.example/");
   try {
-    redirects.check_address(to);
+    ask_at(redirects, to);
     return true;
-  } catch (const Error&) {
+  } catch (const Error& error) {
+    EXPECT_EQ(error.failure().kind, FailureKind::unavailable);
+    EXPECT_NE(error.failure().hint.find("near_hosts"), std::string::npos) << error.failure().hint;
     return false;
   }
 }
@@ -136,41 +153,43 @@ TEST(Redirects, NearerWhereTheUserAllowsIt) {
                                   {"store.lab", false},
                                   {"evil-data.lab", false},
                                   {"data.lab.example", false}}) {
-    Redirects redirects(Url::parse("http://a.example/"), std::nullopt, allowed);
-    redirects.check_address("8.8.8.8");
+    Redirects redirects(Url::parse("http://a.example/"));
+    ask_at(redirects, "8.8.8.8", allowed);
     redirects.follow(std::string("http://") + host + "/");
     if (may) {
-      EXPECT_NO_THROW(redirects.check_address("10.0.0.1")) << host;
+      EXPECT_NO_THROW(ask_at(redirects, "10.0.0.1", allowed)) << host;
       EXPECT_EQ(redirects.reach(), Reach::global) << "what it says may lead no nearer than the first";
     } else {
-      EXPECT_THROW(redirects.check_address("10.0.0.1"), Error) << host;
+      EXPECT_THROW(ask_at(redirects, "10.0.0.1", allowed), Error) << host;
     }
   }
 }
 
 TEST(Redirects, NeverNearerThanTheFarthestHop) {
   Redirects redirects(Url::parse("http://a.example/"));
-  redirects.check_address("127.0.0.1");
+  ask_at(redirects, "127.0.0.1");
   redirects.follow("http://b.example/");
-  redirects.check_address("8.8.8.8");
+  ask_at(redirects, "8.8.8.8");
   EXPECT_EQ(redirects.reach(), Reach::global);
   redirects.follow("http://c.example/");
-  EXPECT_THROW(redirects.check_address("127.0.0.1"), Error);
+  EXPECT_THROW(ask_at(redirects, "127.0.0.1"), Error);
 }
 
-TEST(Redirects, NeverNearerThanTheDocumentThatNamedTheUrl) {
-  const auto may_be_at = [](std::optional<Reach> bound, std::string_view address) {
-    Redirects redirects(Url::parse("http://a.example/"), bound);
+TEST(CheckReach, NeverNearerThanThoseWhoNamedTheUrl) {
+  const Url url = Url::parse("http://a.example/");
+  const auto may_be_at = [&](std::optional<Reach> reach, std::string_view address) {
+    const auto namer = reach ? std::optional(Namer{.reach = *reach}) : std::nullopt;
     try {
-      redirects.check_address(address);
-      EXPECT_EQ(redirects.reach(), std::min(bound.value_or(Reach::host), reach_of(address)));
+      EXPECT_EQ(check_reach(url.named_by(namer), address, {}), reach_of(address));
       return true;
     } catch (const Error& error) {
       EXPECT_EQ(error.failure().kind, FailureKind::unavailable);
+      EXPECT_NE(error.failure().hint.find("near_hosts"), std::string::npos) << error.failure().hint;
       return false;
     }
   };
   EXPECT_TRUE(may_be_at(std::nullopt, "127.0.0.1"));
+  EXPECT_FALSE(may_be_at(std::nullopt, "169.254.169.254")) << "not even by the user's own word";
   EXPECT_TRUE(may_be_at(Reach::host, "127.0.0.1"));
   EXPECT_TRUE(may_be_at(Reach::site, "10.0.0.1"));
   EXPECT_TRUE(may_be_at(Reach::site, "8.8.8.8"));
@@ -179,11 +198,51 @@ TEST(Redirects, NeverNearerThanTheDocumentThatNamedTheUrl) {
   EXPECT_FALSE(may_be_at(Reach::global, "::1"));
 }
 
-TEST(Redirects, ThroughAProxyTheNameCounts) {
-  Redirects redirects(Url::parse("http://a.example/"));
-  redirects.check_address("10.0.0.8");  // the proxy
-  redirects.follow("http://169.254.169.254/latest/meta-data");
-  EXPECT_THROW(redirects.check_address("10.0.0.8"), Error);
+TEST(CheckReach, BehindAProxyTheWordsCount) {
+  const Namer others{.reach = Reach::global};
+  EXPECT_EQ(check_reach(Url::parse("http://inner.lab/").named_by(others), "", {}), Reach::global);
+  for (const char* words : {"http://169.254.169.254/latest/meta-data", "http://10.0.0.1/", "http://127.1./",
+                            "http://[2002:7f00:1::]/", "http://localhost./"})
+    EXPECT_THROW(static_cast<void>(check_reach(Url::parse(words).named_by(others), "", {})), Error) << words;
+}
+
+TEST(CheckReach, NearHostsAreAlsoAddresses) {
+  const Url url = Url::parse("http://[fd00::1]/").named_by(Namer{.reach = Reach::global});
+  for (const char* pattern : {"[fd00::1]", "fd00::1"})
+    EXPECT_EQ(check_reach(url, "fd00::1", std::vector<std::string>{pattern}), Reach::site) << pattern;
+  EXPECT_THROW(static_cast<void>(check_reach(url, "fd00::1", std::vector<std::string>{"fd00::2"})), Error);
+}
+
+TEST(Url, TheFarthestOfThoseWhoNameItCounts) {
+  const Url own = Url::parse("http://a.example/dir/list");
+  EXPECT_FALSE(own.namer());
+  const Url near = own.named_by(Namer{.reach = Reach::site, .own_host = true});
+  const Url far = near.named_by(Namer{.reach = Reach::global, .own_host = true});
+  const Url again = far.named_by(Namer{.reach = Reach::host, .own_host = false, .user = 1});
+  EXPECT_EQ(near.namer()->reach, Reach::site);
+  EXPECT_EQ(far.namer()->reach, Reach::global);
+  EXPECT_TRUE(far.namer()->own_host);
+  EXPECT_EQ(*again.namer(), (Namer{.reach = Reach::global, .own_host = false, .user = 1}));
+  EXPECT_EQ(far.resolve("x").namer(), far.namer());
+  EXPECT_EQ(far, own) << "who named it makes no other URL";
+}
+
+TEST(ProxyFor, IsAsLibcurlReadsTheVariables) {
+  const auto proxy = [](const char* url, const std::map<std::string, std::string>& environment) {
+    return proxy_for(Url::parse(url), environment);
+  };
+  EXPECT_EQ(proxy("http://h/", {{"http_proxy", "p:1"}}), "p:1");
+  EXPECT_EQ(proxy("http://h/", {{"HTTP_PROXY", "p:1"}}), "") << "a CGI program's client could set it";
+  EXPECT_EQ(proxy("https://h/", {{"HTTPS_PROXY", "p:1"}}), "p:1");
+  EXPECT_EQ(proxy("https://h/", {{"http_proxy", "p:1"}}), "");
+  EXPECT_EQ(proxy("ftp://h/", {{"ALL_PROXY", "p:1"}}), "p:1");
+  const std::map<std::string, std::string> with = {{"http_proxy", "p:1"}, {"no_proxy", ".lab, x.example,10.0.0.0/8 fd00::/16"}};
+  for (const char* without : {"http://lab/", "http://a.lab/", "http://x.example./", "http://a.x.example/", "http://10.1.2.3/",
+                              "http://[fd00::7]/"})
+    EXPECT_EQ(proxy(without, with), "") << without;
+  for (const char* by : {"http://alab/", "http://example/", "http://11.1.2.3/", "http://[fe00::7]/"})
+    EXPECT_EQ(proxy(by, with), "p:1") << by;
+  EXPECT_EQ(proxy("http://h/", {{"http_proxy", "p:1"}, {"NO_PROXY", "*"}}), "");
 }
 
 }  // namespace

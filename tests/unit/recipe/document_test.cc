@@ -127,13 +127,11 @@ TEST(Document, WithManySizesThatAreNone) {
   EXPECT_EQ(metadata_of(recipe).unknown.size(), 1000u);
 }
 
-TEST(Document, MayNotLeadWhereItsServerMayNot) {
+TEST(Document, MayNotNameFilesAndOtherSchemes) {
   const auto with = [](const std::string& url) {
     return R"({"@context":"https://schema.org","@type":"Dataset","name":"x","distribution":[{"contentUrl":")" + url +
            "\"}]}";
   };
-  EXPECT_NE(refusal_of(with("http://127.0.0.1/f")).find("private address"), std::string::npos);
-  EXPECT_NE(refusal_of(with("http://169.254.169.254/f")).find("private address"), std::string::npos);
   EXPECT_NE(refusal_of(with("file:///etc/passwd")).find("file of this machine"), std::string::npos);
   EXPECT_NE(refusal_of(with("scp://a.example/f")).find("may not name a scp: URL"), std::string::npos);
   for (const char* path : {"../f", "/etc/passwd", "a/../../b", "%2e%2e/b", "a\\u0000b"})
@@ -175,7 +173,6 @@ TEST(Document, OfDataCite) {
   EXPECT_TRUE(document.passed_over[0].ends_with(": geoLocations"));
   const Recipe two = written_again(read_as(with(R"(["https://b.example/a.csv","https://b.example/d/a.csv"])")).recipe);
   EXPECT_EQ(two.fragments.at(1).path->text(), "file-2/a.csv");
-  EXPECT_NE(refusal_of(with(R"("http://10.0.0.1/a.csv")")), "");
 }
 
 TEST(Document, OfHuggingFace) {

@@ -57,6 +57,30 @@ TEST_F(Subscribed, TheShortNameIsOursFirst) {
   EXPECT_EQ(catalogue().names(std::nullopt), (std::vector<std::string>{"lab/one", "one"}));
 }
 
+TEST_F(Subscribed, ItsSourcesAreNamedByOthers) {
+  subscribe("lab");
+  put("catalogues/lab/datasets/one.json", "one");
+  put("datasets/two.json", "two");
+  const auto namer = [&](const std::string& name) {
+    return catalogue().find(name, std::nullopt).fragments.front().urls.front().namer();
+  };
+  const std::string file = (top_ / "catalogues/lab/datasets/one.json").native();
+  EXPECT_EQ(namer("two"), std::nullopt);
+  for (const std::string& name : {std::string("lab/one"), std::string("one"), file})
+    EXPECT_EQ(namer(name), Namer{.reach = Reach::global}) << name;
+  const auto said = [&](const char* text) {
+    std::ofstream(top_ / "catalogues/lab" / subscription_file) << text;
+    return namer("lab/one")->reach;
+  };
+  EXPECT_EQ(said(R"({"url": "https://h.example/", "reach": "site"})"), Reach::site);
+  EXPECT_EQ(said(R"({"url": "http://127.0.0.1/index.json"})"), Reach::host) << "an earlier SABATH did not note it";
+  EXPECT_EQ(said(R"({"url": "file:///lab"})"), Reach::host);
+  EXPECT_EQ(said("nothing that is JSON"), Reach::global);
+  const Catalogue others({}, {top_}, {}, [](const fs::path&) { return std::optional<std::uint32_t>(7); });
+  EXPECT_EQ(others.find("two", std::nullopt).fragments.front().urls.front().namer(),
+            (Namer{.reach = Reach::host, .user = 7}));
+}
+
 TEST_F(Subscribed, OfTwoCataloguesNeitherIsMeant) {
   for (const char* lab : {"lab", "other"}) {
     subscribe(lab);

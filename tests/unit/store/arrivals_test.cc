@@ -37,6 +37,18 @@ TEST(ArrivalRecord, IsWhatWasPutOrNothing) {
   }
 }
 
+TEST(ArrivalRecord, SaysHowNearItCameFrom) {
+  for (const auto reach : {std::optional<Reach>(), std::optional(Reach::global), std::optional(Reach::link),
+                           std::optional(Reach::host)}) {
+    std::string bytes;
+    put_arrival(bytes, {source(1), {arrival_of("x").digest, reach == Reach::link, reach}, 7});
+    const auto note = try_parse_arrival(bytes);
+    ASSERT_TRUE(note);
+    EXPECT_EQ(note->arrival.reach, reach);
+    EXPECT_EQ(note->arrival.over_tls, reach == Reach::link);
+  }
+}
+
 TEST(Arrivals, AreFoundByTheNextProcess) {
   const TempDir temp;
   Arrivals(temp.path(), dead_writer(1), owners).add(source(1), arrival_of("x"));

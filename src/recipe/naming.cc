@@ -1,0 +1,35 @@
+#include "recipe/naming.h"
+
+#include <array>
+#include <utility>
+
+namespace sabath {
+namespace {
+
+constexpr std::array<std::pair<Reach, std::string_view>, 3> names = {
+    {{Reach::global, "public"}, {Reach::site, "site"}, {Reach::host, "machine"}}};
+
+}  // namespace
+
+void name_sources(Recipe& recipe, const Namer& namer) {
+  for (Fragment& fragment : recipe.fragments)
+    for (Url& url : fragment.urls) url.add_namer(namer);
+  if (recipe.manifest)
+    for (Url& url : recipe.manifest->urls) url.add_namer(namer);
+  if (recipe.git) add_namer(recipe.git->namer, namer);
+  for (GitSource& fork : recipe.forks) add_namer(fork.namer, namer);
+}
+
+std::string_view reach_name(Reach reach) {
+  for (const auto& [known, name] : names)
+    if (known == reach) return name;
+  return "site";  // of a link
+}
+
+std::optional<Reach> try_parse_reach(std::string_view name) {
+  for (const auto& [reach, known] : names)
+    if (known == name) return reach;
+  return std::nullopt;
+}
+
+}  // namespace sabath
