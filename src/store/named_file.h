@@ -1,5 +1,5 @@
-// Files of this machine that a recipe or a list names: others name none that they could not read themselves. Any thread.
-// Throws Error{access}, Error{storage}.
+// Files of this machine that a recipe or a list names: others name none that they could not read themselves.
+// Any thread. Throws Error{access}, Error{storage}.
 #pragma once
 
 #include <filesystem>

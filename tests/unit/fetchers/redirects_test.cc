@@ -236,9 +236,10 @@ TEST(ProxyFor, IsAsLibcurlReadsTheVariables) {
   EXPECT_EQ(proxy("https://h/", {{"HTTPS_PROXY", "p:1"}}), "p:1");
   EXPECT_EQ(proxy("https://h/", {{"http_proxy", "p:1"}}), "");
   EXPECT_EQ(proxy("ftp://h/", {{"ALL_PROXY", "p:1"}}), "p:1");
-  const std::map<std::string, std::string> with = {{"http_proxy", "p:1"}, {"no_proxy", ".lab, x.example,10.0.0.0/8 fd00::/16"}};
-  for (const char* without : {"http://lab/", "http://a.lab/", "http://x.example./", "http://a.x.example/", "http://10.1.2.3/",
-                              "http://[fd00::7]/"})
+  const std::map<std::string, std::string> with = {{"http_proxy", "p:1"},
+                                                   {"no_proxy", ".lab, x.example,10.0.0.0/8 fd00::/16"}};
+  for (const char* without : {"http://lab/", "http://a.lab/", "http://x.example./", "http://a.x.example/",
+                              "http://10.1.2.3/", "http://[fd00::7]/"})
     EXPECT_EQ(proxy(without, with), "") << without;
   for (const char* by : {"http://alab/", "http://example/", "http://11.1.2.3/", "http://[fe00::7]/"})
     EXPECT_EQ(proxy(by, with), "p:1") << by;
