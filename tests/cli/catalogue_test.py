@@ -184,6 +184,7 @@ class Recipes(Keepers):
 class Sharing(Keepers):
     def setUp(self):
         super().setUp()
+        self.url = self.serve({"f.bin": DATA}).url("f.bin")  # a subscribed recipe names no file of this machine
         self.sabath.add("held", [fragment(self.url, DATA)], id="urn:uuid:00000000-0000-4000-8000-000000000000", licence="MIT",
                         version="1.10")  # fmt: skip
         code = {"argv": ["sh", "-c", f"touch {self.home}/proof"]}
