@@ -160,7 +160,7 @@ class Unresolvable(CommandCase):
                 self.ground.config["prefer"] = {scheme: name}
                 self.say(f"{scheme}://nowhere.invalid/data/f.bin", size=1000)
                 (source,) = self.ground.refused(6, "nowhere.invalid").sources().values()
-                self.assertEqual(source["requests"], 1)
+                self.assertEqual(source["requests"], 0 if name == "curl" else 1)  # which is told addresses: it was not started
 
 
 class Files(CommandCase):

@@ -16,7 +16,8 @@ class Hostile:
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         self.listener = socket.create_server((host, 0), family=family)
         self.port = self.listener.getsockname()[1]
-        threading.Thread(target=self.accept, daemon=True).start()
+        self.acceptor = threading.Thread(target=self.accept, daemon=True)
+        self.acceptor.start()
 
     def accept(self):
         while True:
@@ -70,6 +71,12 @@ class Hostile:
         return f"http{'s' if self.tls else ''}://{'[%s]' % host if ':' in host else host}:{self.port}{path}"
 
     def stop(self):
+        """Its thread ends before its descriptor can become another server's."""
+        try:
+            self.listener.shutdown(socket.SHUT_RDWR)
+        except OSError:
+            pass
+        self.acceptor.join()
         self.listener.close()
 
 
