@@ -15,8 +15,8 @@ namespace {
 // Those that come from a URL: a path may begin with anything. `url`, `host`, `authority` and `file` cannot begin with
 // '-', numbers neither, and what the settings say is its user's own.
 constexpr std::array<std::string_view, 3> hostile{"path", "name", "literal_path"};
-constexpr std::array<std::string_view, 13> harmless{"url",    "origin", "host",       "port",        "authority",
-                                                    "offset", "length", "last",       "file",        "ssh_config",
+constexpr std::array<std::string_view, 13> harmless{"url",         "origin",  "host",   "port", "authority",
+                                                    "offset",      "length",  "last",   "file", "ssh_config",
                                                     "s3_endpoint", "ca_file", "resolve"};
 
 bool is_hostile(std::string_view name) { return std::find(hostile.begin(), hostile.end(), name) != hostile.end(); }

@@ -88,8 +88,7 @@ class Run {
     const Invocation& invocation = by_range ? *description_.range : description_.read;
     const Scratch scratch(settings_.commands.scratch);
     const std::string file = invocation.to_file ? scratch.file().string() : "";
-    const auto argv =
-        expand(invocation.argv, placeholders_of(request_, settings_, file, judge()), description_.name);
+    const auto argv = expand(invocation.argv, placeholders_of(request_, settings_, file, judge()), description_.name);
     info_.ranges = description_.range.has_value() && description_.range_has_end;
     info_.final_url = request_.url.display();
     last_progress_ = Clock::now();

@@ -50,7 +50,7 @@ class Courier {
   bool bringing_ = false, here_ = false;
   std::optional<FileFacts> facts_;
   std::optional<Failure> failure_;  // of the last lane that brought it, for those that waited meanwhile
-  bool read_ = false;  // a lane did
+  bool read_ = false;               // a lane did
   ByteSet asked_, got_;
 };
 

@@ -26,7 +26,8 @@ Url place_by_hash(const Url& url) {
   std::string name = url.path();
   name[name.find(';')] = '/';
   return Url::parse(fmt::format("{}://{}{}/.well-known/ni{}", reach_of(url) == Reach::host ? "http" : "https",
-                                url.host(), url.port() ? fmt::format(":{}", *url.port()) : "", name));
+                                url.host(), url.port() ? fmt::format(":{}", *url.port()) : "", name))
+      .named_by(url.namer());
 }
 
 class HttpFetcher : public Fetcher {

@@ -64,12 +64,8 @@ Place place_of(const Url& url) {
     throw Error(FailureKind::unavailable, fmt::format("{} names nothing in a registry: {}", url.display(), why),
                 "write oci://HOST/NAME:TAG or oci://HOST/NAME@sha256:DIGEST");
   };
-  Place place{.origin = {},
-              .registry = url.host(),
-              .repository = {},
-              .tag = "latest",
-              .sha256 = {},
-              .namer = url.namer()};
+  Place place{
+      .origin = {}, .registry = url.host(), .repository = {}, .tag = "latest", .sha256 = {}, .namer = url.namer()};
   if (url.port()) place.registry += fmt::format(":{}", *url.port());
   place.origin = (is_this_machine(url.host()) ? "http://" : "https://") + place.registry;
   if (!url.query().empty() || url.path().size() < 2) refuse("a name is needed");

@@ -36,9 +36,9 @@ std::optional<Url> try_resolve_link(const Url& page, const std::string& target) 
 
 Document ask_for(const Url& url, const char* type, Transport& transport, Inquiry& inquiry) {
   const Question question{.url = inquiry.rewritten(url),
-                    .headers = {fmt::format("Accept: {}", type)},
-                    .size_max = page_bytes_max,
-                    .accept = {200}};
+                          .headers = {fmt::format("Accept: {}", type)},
+                          .size_max = page_bytes_max,
+                          .accept = {200}};
   std::optional<Document> document;
   inquiry.attempt(question.url,
                   [&](Traffic& traffic) { document = ask(transport, question, traffic, inquiry.stop()); });

@@ -76,8 +76,8 @@ int try_connect(const Fd& fd, const addrinfo& address, const Waiter& waiter) {
 
 std::string host_text(const addrinfo& address) {
   std::array<char, NI_MAXHOST> text{};
-  const int status = ::getnameinfo(address.ai_addr, address.ai_addrlen, text.data(), text.size(), nullptr, 0,
-                                   NI_NUMERICHOST);
+  const int status =
+      ::getnameinfo(address.ai_addr, address.ai_addrlen, text.data(), text.size(), nullptr, 0, NI_NUMERICHOST);
   return status == 0 ? text.data() : "";
 }
 

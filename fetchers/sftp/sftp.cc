@@ -121,8 +121,7 @@ class SftpFetcher : public Fetcher {
   // The user has not named the host: by a URL of his own, his ssh configuration, or near_hosts.
   bool is_of_others(const SshHost& host, const Url& url) const {
     const bool configured = host.name != host.alias || !host.proxy_jump.empty() || host.proxy_command;
-    return url.namer() && !url.namer()->own_host && !configured &&
-           !is_near_host(url.host(), settings_.web.near_hosts);
+    return url.namer() && !url.namer()->own_host && !configured && !is_near_host(url.host(), settings_.web.near_hosts);
   }
 
   // The program looks up the address by itself: a host that others name is asked by the library.

@@ -7,7 +7,6 @@
 // Error{interrupted}.
 #pragma once
 
-#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -23,6 +22,7 @@
 
 #include "sabath/credentials.h"
 #include "sabath/recipe.h"
+#include "sabath/traffic.h"
 #include "sabath/url.h"
 
 namespace sabath {
@@ -68,7 +68,7 @@ struct ContentInfo {
   // The source's own word, which is compared where nothing else proves the content: of the whole (Repr-Digest, a hub's
   // ETag), and of the bytes of this answer (Content-Digest).
   Checksums said{}, said_of_answer{};
-  std::optional<Reach> reach{};      // of the farthest host on the way; nullopt: not known. What it names is no nearer
+  std::optional<Reach> reach{};  // of the farthest host on the way; nullopt: not known. What it names is no nearer
 };
 
 class Sink {
@@ -82,13 +82,6 @@ class Sink {
   virtual void begin(const ContentInfo& info) = 0;
   // Bytes in order. May throw to end the transfer.
   virtual void write(std::span<const std::byte> bytes) = 0;
-};
-
-// Counted where it happens: every request sent (redirects too) and every body byte received.
-struct Traffic {
-  std::atomic<std::uint64_t> requests{0};
-  std::atomic<std::uint64_t> bytes{0};
-  std::atomic<unsigned> reaches{0};  // how near the hosts are that were asked: a bit for each Reach; 0: not known
 };
 
 struct Scheme {

@@ -54,8 +54,8 @@ struct SourceRecord {
   std::string url;                                      // without query
   std::uint64_t bytes = 0, requests = 0, failures = 0;  // counted where they happened
   bool demoted = false;
-  std::string reason;     // the last failure
-  bool believed = false;  // content that nothing proves is what it gave
+  std::string reason;            // the last failure
+  bool believed = false;         // content that nothing proves is what it gave
   std::optional<Reach> reach{};  // of the farthest host that was asked, on this rank; nullopt: not known
 };
 

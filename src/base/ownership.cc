@@ -57,8 +57,7 @@ bool came_with_program(const fs::path& file, const fs::path& shipped, const fs::
   const auto status = try_stat(file);
   const auto of_program = program.empty() ? std::nullopt : try_stat(program);
   return status && (status->st_mode & S_IWOTH) == 0 &&
-         (status->st_uid == ::geteuid() || status->st_uid == 0 ||
-          (of_program && of_program->st_uid == status->st_uid));
+         (status->st_uid == ::geteuid() || status->st_uid == 0 || (of_program && of_program->st_uid == status->st_uid));
 }
 
 }  // namespace

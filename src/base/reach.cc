@@ -61,9 +61,9 @@ Reach reach_of_v6(const std::array<std::uint8_t, 16>& bytes) {
   if (bytes[0] == 0xfe && (bytes[1] & 0xc0) == 0x80) return Reach::link;  // fe80::/10
   constexpr std::array<std::uint8_t, 16> amazon = {0xfd, 0x00, 0x0e, 0xc2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x02, 0x54};
   constexpr std::array<std::uint8_t, 16> google = {0xfd, 0x20, 0x00, 0xce, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x02, 0x54};
-  if (bytes == amazon || bytes == google) return Reach::link;  // metadata: fd00:ec2::254, fd20:ce::254
-  if ((bytes[0] & 0xfe) == 0xfc) return Reach::site;                              // fc00::/7
-  if (bytes[0] == 0xfe && (bytes[1] & 0xc0) == 0xc0) return Reach::site;          // fec0::/10
+  if (bytes == amazon || bytes == google) return Reach::link;             // metadata: fd00:ec2::254, fd20:ce::254
+  if ((bytes[0] & 0xfe) == 0xfc) return Reach::site;                      // fc00::/7
+  if (bytes[0] == 0xfe && (bytes[1] & 0xc0) == 0xc0) return Reach::site;  // fec0::/10
   constexpr std::array<std::uint8_t, 6> local_nat64 = {0, 0x64, 0xff, 0x9b, 0, 1};  // 64:ff9b:1::/48
   if (std::memcmp(bytes.data(), local_nat64.data(), local_nat64.size()) == 0) return Reach::site;
   if (bytes[0] == 0x20 && bytes[1] == 0x02) return reach_of_v4(v4_at(bytes, 2));  // 2002::/16: 6to4

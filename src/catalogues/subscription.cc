@@ -21,6 +21,7 @@
 #include "recipe/index_file.h"
 #include "recipe/naming.h"
 #include "recipe/parse.h"
+#include "recipe/subscribed.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
 #include "sabath/url.h"
@@ -63,8 +64,12 @@ Subscription subscription_in(const fs::path& directory) {
 }
 
 std::string text_of(const Subscription& one) {
-  const Json json = {{"schema", 1},        {"url", one.url},         {"pin", one.pin},
-                     {"fixed", one.fixed}, {"recipes", one.recipes}, {"updated", one.updated},
+  const Json json = {{"schema", 1},
+                     {"url", one.url},
+                     {"pin", one.pin},
+                     {"fixed", one.fixed},
+                     {"recipes", one.recipes},
+                     {"updated", one.updated},
                      {"reach", reach_name(one.reach)}};
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

@@ -11,6 +11,7 @@
 #include "harness/assets.h"
 #include "recipe/catalogue.h"
 #include "recipe/shipped.h"
+#include "recipe/subscribed.h"
 #include "run/started.h"
 #include "sabath/error.h"
 #include "sabath/path.h"

@@ -97,14 +97,6 @@ class Catalogue {
   std::map<std::pair<AssetKind, std::string>, std::size_t> stems_;  // in lower case: how many files have it
 };
 
-// The mark of a subscribed catalogue, in DIR/catalogues/LAB.
-inline constexpr std::string_view subscription_file = "subscription.json";
-// The directory of the subscribed catalogue to which a recipe belongs: what it says, others say. Empty: to none.
-[[nodiscard]] std::filesystem::path subscription_of(const std::filesystem::path& recipe);
-[[nodiscard]] inline bool is_subscribed(const std::filesystem::path& recipe) { return !subscription_of(recipe).empty(); }
-// How near the farthest host was that it came from; by its URL where an earlier SABATH did not note that.
-[[nodiscard]] Reach reach_of_subscription(const std::filesystem::path& directory);
-
 // Why a directory that a setting names has no recipes for a Catalogue: it is absent, it is one level too deep, or it
 // has none of the three folders. Empty: it has.
 [[nodiscard]] std::string doubt_about_recipes(const std::filesystem::path& directory);

@@ -15,7 +15,7 @@
 namespace sabath {
 
 struct DocumentPlace {
-  std::string origin;           // its name, for messages
+  std::string origin;  // its name, for messages
   // Where it was read: relative URLs stand beside it; absent: a file of this machine. What it names is named by those
   // who are noted in it.
   std::optional<Url> url = {};

@@ -74,8 +74,7 @@ std::optional<Reach> take_reach(JsonObject& object) {
   if (!name) return std::nullopt;
   const auto reach = try_parse_reach(*name);
   if (!reach) {
-    object.fail("reach",
-                fmt::format("is \"{}\", but must be \"public\", \"site\" or \"machine\"", printable(*name)));
+    object.fail("reach", fmt::format("is \"{}\", but must be \"public\", \"site\" or \"machine\"", printable(*name)));
   }
   return reach;
 }

@@ -43,7 +43,7 @@ Started started(const Step& step) {
 std::vector<Started> what_starts(const Recipe& recipe, const std::vector<Step>& steps) {
   // What is not used here starts nothing: it describes, or it brings the bytes of the code, which have a commit.
   [[maybe_unused]] const auto& [schema, kind, name, version, title, abstract_text, description, homepage, licence,
-                                references, citation, access, limits, fragments, manifest, git, forks, source,
+                                references, citation, access, limits, reach, fragments, manifest, git, forks, source,
                                 default_dataset, requirements, env_vars, run, infer, config, metrics, metadata,
                                 supporting, derived, origin, about] = recipe;
   std::vector<Started> all;

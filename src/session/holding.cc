@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/file.h"
+#include "base/ownership.h"
 #include "fetch/hosts/source_key.h"
 #include "recipe/shipped.h"
 #include "sabath/error.h"
@@ -16,7 +17,6 @@
 #include "store/lookup.h"
 #include "store/registered.h"
 #include "store/views/by_name.h"
-#include "trust/ownership.h"
 
 namespace sabath {
 

@@ -56,7 +56,7 @@ struct FileOutcome {
   std::optional<std::size_t> giver;  // the mirror, where one gave all of it
   bool over_tls = false;
   std::optional<Reach> reach{};  // of the farthest host that gave some of it; nullopt: not known
-  bool unchanged = false;  // the source still has the version of `unless`
+  bool unchanged = false;        // the source still has the version of `unless`
   std::optional<Failure> failure;
 };
 

@@ -110,7 +110,8 @@ std::optional<GitSource> moved_to(FetchContext& context, const GitSource& git, c
   const Url asked = url->named_by(git.namer);
   ContentInfo found;
   SourceLine& line = context.ledger.line(git.origin);
-  GuardedSink sink(context, line, asked, std::nullopt, [&](const ContentInfo& info) { found = info; }, [](auto) {});
+  GuardedSink sink(
+      context, line, asked, std::nullopt, [&](const ContentInfo& info) { found = info; }, [](auto) {});
   read_source(context, {asked, 0, 1, {}}, line, sink);
   const auto there = Url::try_parse(found.final_url);
   if (!there || !found.final_url.ends_with(what)) return std::nullopt;

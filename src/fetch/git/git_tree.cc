@@ -39,8 +39,8 @@ Pointed pointed_at(const Url& url, const RelativePath& path, bool executable, st
   return {path, executable, std::move(job)};
 }
 
-std::optional<Pointed> try_pointed(const GitSource& git, const fs::directory_entry& entry,
-                                   const RelativePath& path, bool executable) {
+std::optional<Pointed> try_pointed(const GitSource& git, const fs::directory_entry& entry, const RelativePath& path,
+                                   bool executable) {
   if (entry.file_size() >= lfs_pointer_size_max) return std::nullopt;
   const auto pointer = try_parse_lfs_pointer(try_read_text(entry.path(), lfs_pointer_size_max).value_or(""));
   const auto url = pointer ? try_lfs_url(git.origin, *pointer) : std::nullopt;

@@ -14,8 +14,8 @@ namespace sabath {
 struct Candidate {
   Digest digest;
   Reuse level = Reuse::content;
-  bool unproven = false;  // its bytes are read before it is believed
-  bool over_tls = false;  // it came so
+  bool unproven = false;         // its bytes are read before it is believed
+  bool over_tls = false;         // it came so
   std::optional<Reach> reach{};  // from so near
 };
 

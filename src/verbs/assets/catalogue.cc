@@ -9,6 +9,7 @@
 #include "catalogues/tombstone.h"
 #include "harness/consent.h"
 #include "metadata/documents.h"
+#include "recipe/subscribed.h"
 #include "recipe/versions.h"
 #include "sabath/error.h"
 #include "sabath/metadata.h"

@@ -16,6 +16,7 @@
 #include "recipe/document.h"
 #include "recipe/edit.h"
 #include "recipe/parse.h"
+#include "recipe/subscribed.h"
 #include "sabath/catalogue.h"
 #include "sabath/error.h"
 #include "sabath/metadata.h"

@@ -122,6 +122,9 @@ def main():
         print(f"SABATH_BINARY names no program: {program.BINARY}")
         sys.exit(1)
     result = unittest.main(exit=False, verbosity=2).result
+    if not result.testsRun and not result.skipped:
+        print("this script has no test: nothing was run")
+        sys.exit(1)
     for _, reason in result.skipped:
         print(f"SKIP: {reason}")
     if not result.wasSuccessful():

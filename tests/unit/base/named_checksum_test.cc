@@ -11,7 +11,7 @@
 namespace sabath {
 namespace {
 
-const std::string digest = sha256("Hello World!").hex();                      // RFC 6920, section 8.1
+const std::string digest = sha256("Hello World!").hex();                  // RFC 6920, section 8.1
 const std::string as_ni = "f4OxZX_x_FO5LcGBSKHWXfwtSx-j1ncoSt3SABJtkGk";  // the same
 
 std::string sha256_of(const std::string& url) { return checksum_in_name(Url::parse(url)).sha256; }

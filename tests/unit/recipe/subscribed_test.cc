@@ -7,6 +7,7 @@
 
 #include "recipe/catalogue.h"
 #include "recipe/index_file.h"
+#include "recipe/subscribed.h"
 #include "recipe/versions.h"
 
 namespace sabath {

@@ -38,8 +38,8 @@ TEST(ArrivalRecord, IsWhatWasPutOrNothing) {
 }
 
 TEST(ArrivalRecord, SaysHowNearItCameFrom) {
-  for (const auto reach : {std::optional<Reach>(), std::optional(Reach::global), std::optional(Reach::link),
-                           std::optional(Reach::host)}) {
+  for (const auto reach :
+       {std::optional<Reach>(), std::optional(Reach::global), std::optional(Reach::link), std::optional(Reach::host)}) {
     std::string bytes;
     put_arrival(bytes, {source(1), {arrival_of("x").digest, reach == Reach::link, reach}, 7});
     const auto note = try_parse_arrival(bytes);
