@@ -15,8 +15,8 @@ SCHEMA = json.loads((TREE / "recipes/schema/recipe-1.schema.json").read_text())
 STEP = {"argv": ["python3", "{source}/train.py"]}
 # Each key of a recipe: what it says about itself, the bytes of the code (which have a commit), or a change of what it
 # starts, with the line that people see. A key that stands nowhere here fails: decide, and put it into run/started.cc.
-TEXT = """$schema schema kind name version title abstract description homepage licence citation references access limits fragments
-    manifest git forks source default_dataset infer metrics supporting derived id doi published creators submitter tags keywords
+TEXT = """$schema schema kind name version title abstract description homepage licence citation references access limits
+    reach fragments manifest git forks source default_dataset infer metrics supporting derived id doi published creators submitter tags keywords
     related format model experiment unknown read_from metadata""".split()
 STARTS = {
     "requirements": [

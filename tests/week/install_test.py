@@ -38,10 +38,10 @@ class Install(InstallCase):
         programs = ["bin/sabath", *(str(p.relative_to(BUILD)) for p in BUILD.glob("lib*/sabath"))]
         build = self.built(*programs)
         said = self.install(build)
-        self.assertEqual(said, f"-- Not installed: the library is not built: cmake --build {build} --target sabath-library;"
-                               " then install again")
+        self.assertEqual(said, f"-- Not installed: the library for C++ programs, as it is not built: cmake --build {build}"
+                               " --target sabath-library; then install again")
         self.assertFalse(list(self.prefix.glob("include/*")) + list(self.prefix.rglob("libsabath.*")))
-        self.assertIn("the library is not built", self.install(build, "--component", "library", code=1))
+        self.assertIn("it is not built", self.install(build, "--component", "library", code=1))
         listed = subprocess.run([self.prefix / "bin/sabath", "list"], capture_output=True, text=True, env={"HOME": "/"},
                                 check=True).stdout
         self.assertIn("cosmoflow", listed)
