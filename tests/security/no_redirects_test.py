@@ -108,17 +108,17 @@ class Programs(NoRedirects):
             self.skipTest(f"{program} is not installed")
         self.ground.config["prefer"] = {scheme: name}
 
-    def web(self, name):
+    def web(self, name, code):
         self.by("http", name, name)
         self.reads(self.far.url("/f"), "/f")
         self.assertNotIn("User-Agent: sabath", self.far.heads[0])
-        self.stays("/f", "/f", self.far.url("/f"), statuses=STATUSES[1::2])
+        self.stays("/f", "/f", self.far.url("/f"), statuses=STATUSES[1::2], code=code)
 
     def test_curl(self):
-        self.web("curl")
+        self.web("curl", 7)  # its description says what it must have been answered
 
     def test_wget(self):
-        self.web("wget")
+        self.web("wget", 6)
 
     def bucket(self, name, program):
         self.by("s3", name, program)

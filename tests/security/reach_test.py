@@ -199,7 +199,8 @@ class Programs(ReachCase):
         for file in files:
             described = json.loads(file.read_text())
             program = stands_in / described["read"]["argv"][0]
-            program.write_text(f"#!/bin/sh\necho \"$@\" >> {log}\nprintf x > content\nprintf x\n")
+            answers = "".join(f"echo 'answer: {said}' >&2\n" for said in described["read"].get("accept", [])[:1])
+            program.write_text(f"#!/bin/sh\necho \"$@\" >> {log}\nprintf x > content\nprintf x\n{answers}")
             program.chmod(0o755)
             given = described["address"] == "given"
             self.assertIn(described["address"], ("given", "own", "service"))
