@@ -219,6 +219,7 @@ class Permission(FaultCase):
                                                capture_output=True).returncode != 0:
             self.skipTest("needs root and setpriv, to become another user")
         self.ground.directory.chmod(0o755)
+        self.ground.store.chmod(0o755)  # its owner has opened it: a store is made for one user
         self.stranger = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"]
         self.ground.environment()
 

@@ -38,6 +38,7 @@ CASES = EVERY if os.environ.get("SABATH_HOUR") == "all" else SAMPLE
 LEFT_OUT = {
     "scripts/quickstart": "it is a test of its own: house.quickstart",
     "scripts/test": "this is it",
+    "cmake --install": "tests/week/install_test.py",
     "srun ": "Slurm: tests/slurm",
     "sabath serve --listen 0.0.0.0": "it listens to the world; tests/cli/serve_test.py runs it on loopback",
 }
