@@ -108,7 +108,10 @@ class Library:
                 tried.append(str(error))
             except AttributeError:
                 tried.append(f"{file}: an older version, without {INTERFACE}")
-        hint = "build SABATH, or let the environment variable SABATH_LIBRARY name libsabath.so.0"
+        hint = (
+            "build it (cmake --build DIR --target sabath-library), "
+            "or let the environment variable SABATH_LIBRARY name the file"
+        )
         raise errors.ProgramFailed(f"there is no {NAME}: {'; '.join(tried)}", hint)
 
     @property

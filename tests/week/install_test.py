@@ -33,8 +33,8 @@ class Install(InstallCase):
             os.symlink(BUILD / part, copy / part)
         return copy
 
-    def test_after_the_quickstart(self):
-        """It builds the program only: that is installed, and the library's absence is said."""
+    def test_the_program_alone(self):
+        """It is installed, and the library's absence is said."""
         programs = ["bin/sabath", *(str(p.relative_to(BUILD)) for p in BUILD.glob("lib*/sabath"))]
         build = self.built(*programs)
         said = self.install(build)
