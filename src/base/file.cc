@@ -256,6 +256,7 @@ std::optional<struct stat> try_stat(const std::filesystem::path& path) { return 
 std::optional<struct stat> try_lstat(const std::filesystem::path& path) { return stat_at(path, AT_SYMLINK_NOFOLLOW); }
 
 void remove_tree(const std::filesystem::path& path) noexcept { remove_entry(AT_FDCWD, path.c_str(), 0); }
+void remove_tree_at(int directory, const std::string& name) noexcept { remove_entry(directory, name.c_str(), 0); }
 
 void throw_errno(std::string_view what, const std::filesystem::path& path, int error) {
   const bool no_inodes = error == ENOSPC && out_of_inodes(path);

@@ -64,6 +64,7 @@ void make_directories(const std::filesystem::path& path);
     const std::filesystem::path& path);  // follows symlinks; nullopt: ENOENT, ENOTDIR
 [[nodiscard]] std::optional<struct stat> try_lstat(const std::filesystem::path& path);
 void remove_tree(const std::filesystem::path& path) noexcept;  // makes directories writable first; best effort
+void remove_tree_at(int directory, const std::string& name) noexcept;
 
 // The Error for errno after `what` failed on `path`.
 [[noreturn]] void throw_errno(std::string_view what, const std::filesystem::path& path, int error);

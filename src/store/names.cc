@@ -58,8 +58,11 @@ template <class FileIn>
 std::vector<fs::path> believed_files(const Store::State& store, const FileIn& file_in) {
   std::vector<fs::path> files{file_in(store.layout)};
   if (!store.layout.of_several_users()) return files;
-  for (const uid_t owner : store.owners.trusted())
-    if (owner != ::geteuid()) files.push_back(file_in(store.layout.of_user(owner)));
+  const fs::path& top = store.layout.root();
+  for (const uid_t owner : store.owners.trusted()) {
+    const fs::path file = file_in(store.layout.of_user(owner));
+    if (owner != ::geteuid() && is_room_of(top / *file.lexically_relative(top).begin(), owner)) files.push_back(file);
+  }
   return files;
 }
 
@@ -75,7 +78,9 @@ std::optional<Ref> own_or_trusted_ref(Store::State& store, const Sha256& source_
   if (auto ref = try_read_ref(store, own)) return ref;
   std::optional<Ref> newest = own == plain ? std::nullopt : try_read_ref(store, plain);
   for (const uid_t owner : store.owners.trusted()) {
-    auto ref = owner == ::geteuid() ? std::nullopt : try_read_ref(store, store.layout.of_user(owner).ref(source_key));
+    const Layout theirs = store.layout.of_user(owner);
+    auto ref = owner == ::geteuid() || !is_room_of(theirs.refs(), owner) ? std::nullopt
+                                                                         : try_read_ref(store, theirs.ref(source_key));
     if (ref && (!newest || ref->time > newest->time)) newest = std::move(ref);
   }
   return newest;

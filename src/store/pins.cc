@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "sabath/error.h"
+#include "store/disk/below.h"
 #include "store/disk/layout.h"
 #include "store/disk/listing.h"
 #include "store/disk/small_file.h"
@@ -72,7 +73,7 @@ std::vector<Pin> remove_pins(Store& store, const std::function<bool(const Pin&)>
   std::vector<Pin> gone;
   for_each_pin(pins, [&](const std::filesystem::path& file, const Pin& pin) {
     if (!goes(pin)) return;
-    if (::unlink(file.c_str()) == 0) {
+    if (unlink_below(store.state().layout.root(), file)) {
       gone.push_back(pin);
     } else if (errno != ENOENT) {
       throw_errno("remove", file, errno);

@@ -24,6 +24,21 @@ namespace sabath {
 namespace {
 
 namespace fs = std::filesystem;
+
+// A member may have put a symlink in the place of a room before it was made: what is written and collected there would
+// be files of the user who works with the store.
+void check_common_rooms(const Layout& layout) {
+  for (const Room& room : rooms_of_store()) {
+    if (room.own_mode != 0) continue;
+    const fs::path place = layout.room(room);
+    const auto s = try_lstat(place);
+    if (!s || S_ISDIR(s->st_mode)) continue;
+    throw Error(FailureKind::storage,
+                fmt::format("{} is no directory: user {} put it there", printable(place.native()), s->st_uid),
+                "its owner, the store's or root removes it; then the same command works");
+  }
+}
+
 }  // namespace
 
 Store::State::State(const fs::path& directory) : Stock(layout_for_user(directory)), uses(writer) {}
@@ -55,6 +70,7 @@ std::unique_ptr<Store> Store::open(const fs::path& directory, bool create) {
                 "fetch something into it first, or give another directory");
   }
   auto state = std::make_unique<State>(layout.root());
+  if (state->layout.of_several_users()) check_common_rooms(state->layout);
   state->pack_threshold = format->pack_threshold;
   return std::unique_ptr<Store>(new Store(std::move(state)));
 }

@@ -208,6 +208,29 @@ true
             self.as_user(ALICE, *command)
         self.assertEqual(self.as_user(ALICE, "verify", "--json", code=8).asset["bad"], [])  # 8: what was removed is missing
 
+    def test_a_symlink_in_the_place_of_a_room_leads_nowhere(self):
+        """A member plants them; the user who cares for the store loses no file."""
+        self.fill()
+        mine = self.home / "mine"
+        place(mine / "sub/thesis.txt", b"mine\n")
+        os.system(f"chown -R {ALICE}:{GROUP} {mine}; touch -d 2020-01-01 {mine}/sub/thesis.txt")
+        member = f"setpriv --reuid={MALLORY} --regid={GROUP} --clear-groups"
+        care = (("verify",), ("gc", "--grace", "0s", "--idle", "1s"), ("du",))
+        for room in ("refs.61099", "indexes.61099", "refs", "alias", "trash", "quarantine", "pins", "facts"):
+            with self.subTest(room):
+                self.assertFalse((self.store / room).is_symlink())
+                if (self.store / room).exists():
+                    continue
+                os.system(f"{member} ln -s {mine} {self.store / room}")
+                common = "." not in room and room not in ("refs", "alias")  # the rooms of all: they would be written
+                for command in care:
+                    result = self.as_user(ALICE, *command, code=70 if common else 0)
+                    if common:
+                        self.assertIn(f"{room} is no directory: user {MALLORY} put it there", result.err)
+                self.assertEqual((mine / "sub/thesis.txt").read_bytes(), b"mine\n")
+                (self.store / room).unlink()
+        self.expect_right()
+
     def test_a_ref_of_other_checksums_is_not_taken(self):
         """Its name would be right; the bytes are hashed again, and none moves."""
         self.fill()

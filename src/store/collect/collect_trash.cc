@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "sabath/error.h"
 #include "store/collect/collector.h"
+#include "store/disk/below.h"
 #include "store/disk/listing.h"
 #include "store/disk/note.h"
 #include "store/disk/ref_file.h"
@@ -166,7 +167,7 @@ void remove_view(Store::State& store, const fs::path& view, const std::optional<
     }
   } catch (const Error&) {  // files without evidence cost a re-hash
   }
-  remove_tree(view);
+  remove_tree_below(store.layout.root(), view);
 }
 
 void Collector::empty(Batch& batch) {
@@ -191,7 +192,7 @@ void Collector::empty(Batch& batch) {
     const bool last_link = s && !S_ISDIR(s->st_mode) && s->st_nlink == 1;
     if (last_link) report_.deleted_bytes += bytes_on_disk(*s);
     if (s && S_ISDIR(s->st_mode)) report_.deleted_bytes += look_at_partial(file, store_.writer.host).bytes;
-    remove_tree(file);
+    remove_tree_below(store_.layout.root(), file);
   }
   store_.trash.end_deletion(batch);
   ++report_.deleted_batches;
@@ -226,7 +227,7 @@ UndoReport undo_collection(Store& store) {
       if (try_lstat(view)) remove_view(state, view, try_open(state.layout.manifest(root)));
     }
     state.evidence.flush();
-    remove_tree(batch.directory);
+    remove_tree_below(state.layout.root(), batch.directory);
     ++report.batches;
   }
   return report;

@@ -13,6 +13,7 @@
 #include "base/file.h"
 #include "base/wording.h"
 #include "sabath/error.h"
+#include "store/disk/below.h"
 #include "store/disk/facts_names.h"
 #include "store/disk/listing.h"
 #include "store/disk/note.h"
@@ -228,7 +229,7 @@ void Collector::discard_partials() {
 // Removes what dead writers left and no process can want, without the trash.
 void Collector::remove_leftovers(const Survey& survey) {
   for (const auto& lease : survey.leases) {
-    if (!lease.live && ::unlink(lease.file.c_str()) == 0) ++report_.leftovers;
+    if (!lease.live && unlink_below(store_.layout.root(), lease.file)) ++report_.leftovers;
   }
   report_.leftovers += remove_dead_reservations(store_);
   std::error_code error;
@@ -246,11 +247,13 @@ void Collector::remove_leftovers(const Survey& survey) {
     const auto root = Sha256::try_parse(it->path().filename().native());
     if (!root || survey.roots.contains(*root)) continue;  // the mark of an asset in the trash says whether it is missed
     const auto mark = used_at(store_.layout, *root);
-    if (mark && now_ns_ - *mark > ns(policy_.undo_window) + ns(policy_.grace)) ::unlink(it->path().c_str());
+    if (mark && now_ns_ - *mark > ns(policy_.undo_window) + ns(policy_.grace))
+      unlink_below(store_.layout.root(), it->path());
   }
   for (fs::directory_iterator it(facts_room(store_.layout), error), end; !error && it != end; it.increment(error)) {
     const auto root = Sha256::try_parse(it->path().filename().native());
-    if (root && !survey.roots.contains(*root) && !used_at(store_.layout, *root)) ::unlink(it->path().c_str());
+    if (root && !survey.roots.contains(*root) && !used_at(store_.layout, *root))
+      unlink_below(store_.layout.root(), it->path());
   }
   store_.evidence.tidy();
   store_.arrivals.tidy();

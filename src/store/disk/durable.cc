@@ -48,19 +48,25 @@ void SyncGroup::sync() {
 }
 
 bool rename_unless_there(const std::filesystem::path& from, const std::filesystem::path& to) {
-  if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) return true;
+  return rename_unless_there_at(AT_FDCWD, from, AT_FDCWD, to);
+}
+
+bool rename_unless_there_at(int from_directory, const std::filesystem::path& from, int to_directory,
+                            const std::filesystem::path& to) {
+  if (::renameat2(from_directory, from.c_str(), to_directory, to.c_str(), RENAME_NOREPLACE) == 0) return true;
   if (errno == EEXIST) return false;
   if (errno != EINVAL && errno != ENOSYS) throw_errno("publish as", to, errno);
   // This filesystem has no such rename (NFS): a hard link never replaces either.
-  if (::link(from.c_str(), to.c_str()) == 0) {
-    ::unlink(from.c_str());
+  if (::linkat(from_directory, from.c_str(), to_directory, to.c_str(), 0) == 0) {
+    ::unlinkat(from_directory, from.c_str(), 0);
     return true;
   }
   if (errno == EEXIST) return false;
   if (errno != EPERM && errno != EOPNOTSUPP && errno != EMLINK) throw_errno("publish as", to, errno);
   // No hard links either: replacing is harmless, as both have the same content.
-  if (try_lstat(to)) return false;
-  rename_path(from, to);
+  struct stat there {};
+  if (::fstatat(to_directory, to.c_str(), &there, AT_SYMLINK_NOFOLLOW) == 0) return false;
+  if (::renameat(from_directory, from.c_str(), to_directory, to.c_str()) != 0) throw_errno("rename to", to, errno);
   return true;
 }
 

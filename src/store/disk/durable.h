@@ -37,6 +37,9 @@ class SyncGroup {
 // rename(2) that never replaces; false if `to` is there. Error{storage} with ENOENT's text if `from` or a directory is
 // not.
 [[nodiscard]] bool rename_unless_there(const std::filesystem::path& from, const std::filesystem::path& to);
+// Both are relative to directories that are held open, or to the working directory (AT_FDCWD).
+[[nodiscard]] bool rename_unless_there_at(int from_directory, const std::filesystem::path& from, int to_directory,
+                                          const std::filesystem::path& to);
 
 // The same for an open file that other processes may rename or replace: exactly this inode gets the name, or nothing
 // happens. `from` is the name that it should have, and may keep.

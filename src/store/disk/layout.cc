@@ -7,6 +7,7 @@
 #include <charconv>
 #include <iterator>
 
+#include "base/file.h"
 #include "base/hash.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
@@ -91,6 +92,20 @@ std::string note_name(const Layout& layout, const std::filesystem::path& file) {
   return name;
 }
 
+namespace {
+
+bool is_real_directory(const std::filesystem::path& path) {  // and no symlink to one
+  const auto s = try_lstat(path);
+  return s && S_ISDIR(s->st_mode);
+}
+
+}  // namespace
+
+bool is_room_of(const std::filesystem::path& room, uid_t user) {
+  const auto s = try_lstat(room);
+  return s && S_ISDIR(s->st_mode) && s->st_uid == user && (s->st_mode & (S_IWGRP | S_IWOTH)) == 0;
+}
+
 std::filesystem::path facts_room(const Layout& layout) { return layout.root() / "facts"; }
 std::filesystem::path facts_file(const Layout& layout, const Sha256& root) { return facts_room(layout) / root.hex(); }
 
@@ -102,8 +117,9 @@ std::vector<std::filesystem::path> rooms_of_others(const Layout& layout, const s
   const std::string prefix = own.stem().native() + ".";
   for (const auto& path : list_directory(layout.root())) {
     const std::string name = path.filename().native();
-    const bool room = name.starts_with(prefix) && try_parse_decimal(std::string_view(name).substr(prefix.size()));
-    if (room && path != own) rooms.push_back(path);
+    const auto user =
+        name.starts_with(prefix) ? try_parse_decimal(std::string_view(name).substr(prefix.size())) : std::nullopt;
+    if (user && path != own && is_room_of(path, static_cast<uid_t>(*user))) rooms.push_back(path);
   }
   std::ranges::sort(rooms);
   return rooms;
@@ -119,7 +135,8 @@ std::vector<std::filesystem::path> rooms_of_all(const Layout& layout, const std:
 
 std::vector<std::filesystem::path> note_rooms(const Layout& layout, const std::filesystem::path& own) {
   std::vector<std::filesystem::path> all{own};
-  if (layout.of_several_users()) all.push_back(layout.root() / own.stem());
+  if (layout.of_several_users() && is_real_directory(layout.root() / own.stem()))
+    all.push_back(layout.root() / own.stem());
   std::ranges::move(rooms_of_others(layout, own), std::back_inserter(all));  // also where several write unasked
   return all;
 }

@@ -89,6 +89,10 @@ class Layout {
 // The name that a note holds inside: that of its file below the store, without the owner of its room.
 [[nodiscard]] std::string note_name(const Layout& layout, const std::filesystem::path& file);
 
+// Whether what stands there is a directory of this user's that no other user may write: any member may make anything of
+// this name before its user does.
+[[nodiscard]] bool is_room_of(const std::filesystem::path& room, uid_t user);
+
 // A room of this user, such as views(), and the same of all other users.
 [[nodiscard]] std::vector<std::filesystem::path> rooms_of_all(const Layout& layout, const std::filesystem::path& own);
 // The same of notes and records, with what an earlier SABATH, which had one room for all users, left.

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "sabath/error.h"
+#include "store/disk/layout.h"
 
 namespace sabath {
 
@@ -22,9 +23,12 @@ std::vector<std::filesystem::path> believed_rooms(const std::filesystem::path& o
   std::vector<std::filesystem::path> rooms{own};
   if (own.extension() != fmt::format(".{}", ::geteuid())) return rooms;
   auto room = own;
-  rooms.push_back(room.replace_extension());
-  for (const uid_t owner : owners.trusted())
-    if (owner != ::geteuid()) rooms.push_back(room.replace_extension(fmt::format(".{}", owner)));
+  room.replace_extension();
+  if (const auto s = try_lstat(room); s && S_ISDIR(s->st_mode)) rooms.push_back(room);
+  for (const uid_t owner : owners.trusted()) {
+    room.replace_extension(fmt::format(".{}", owner));
+    if (owner != ::geteuid() && is_room_of(room, owner)) rooms.push_back(room);
+  }
   return rooms;
 }
 

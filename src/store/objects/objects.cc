@@ -6,6 +6,7 @@
 
 #include "manifest/file_tree.h"
 #include "sabath/error.h"
+#include "store/disk/below.h"
 #include "store/disk/durable.h"
 
 namespace sabath {
@@ -129,7 +130,7 @@ std::optional<std::filesystem::path> Objects::quarantine(const std::filesystem::
     layout_.members().make_directories(layout_.quarantine());
     auto to = layout_.quarantine() / fmt::format("{}{}+{}+{}", path.parent_path().filename().native(),
                                                  path.filename().native(), writer_.text(), quarantined_++);
-    rename_path(path, to);
+    rename_below(layout_.root(), path, to);
     return to;
   } catch (const std::exception&) {
     return std::nullopt;

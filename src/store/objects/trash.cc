@@ -9,6 +9,7 @@
 
 #include "base/file.h"
 #include "sabath/error.h"
+#include "store/disk/below.h"
 #include "store/disk/durable.h"
 #include "store/disk/listing.h"
 #include "store/disk/owners.h"
@@ -56,12 +57,12 @@ std::optional<Digest> object_at(const fs::path& path) {
 bool is_closed(const fs::path& directory) { return ::access(directory.c_str(), W_OK) != 0 && errno == EACCES; }
 
 // Other processes move the same file away and back: it may be missing in one moment and there in the next.
-bool try_move(const Members& members, const fs::path& from, const fs::path& to) {
+bool try_move(const Layout& layout, const fs::path& from, const fs::path& to) {
   constexpr int attempts = 5;
   for (int attempt = 1;; ++attempt) {
-    if (!try_lstat(to.parent_path())) members.make_directories(to.parent_path());
+    if (!try_lstat(to.parent_path())) layout.members().make_directories(to.parent_path());
     try {
-      return rename_unless_there(from, to);
+      return rename_unless_there_below(layout.root(), from, to);
     } catch (const Error&) {
       if (!try_lstat(from)) return false;                                              // another was faster
       if (is_closed(from.parent_path()) || is_closed(to.parent_path())) return false;  // another member's own room
@@ -121,10 +122,10 @@ bool Trash::begin_deletion(Batch& batch) {
 void Trash::end_deletion(const Batch& batch) {
   const auto state = state_file(batch, batch.state);
   for (const auto& entry : list_directory(batch.directory)) {
-    if (entry != state) remove_tree(entry);
+    if (entry != state) remove_tree_below(layout_.root(), entry);
   }
   sync_if_there(batch.directory);  // the state outlives all else
-  remove_tree(batch.directory);
+  remove_tree_below(layout_.root(), batch.directory);
 }
 
 // Several processes may take one batch back at once, and a later one may go on.
@@ -135,7 +136,7 @@ bool Trash::begin_undoing(Batch& batch) {
 bool Trash::move(const fs::path& from, const fs::path& to, const std::optional<Digest>& object) {
   const auto before = object ? try_lstat(from) : std::nullopt;
   const bool known = before && S_ISREG(before->st_mode) && evidence_.matches(*object, *before);
-  if (!try_move(layout_.members(), from, to)) return false;
+  if (!try_move(layout_, from, to)) return false;
   // A rename changes the ctime and nothing else.
   const auto after = known ? try_lstat(to) : std::nullopt;
   if (after && after->st_ino == before->st_ino && after->st_size == before->st_size &&
@@ -179,6 +180,6 @@ void Trash::for_each(const Batch& batch, const std::function<void(const fs::path
   }
 }
 
-void Trash::remove_empty(const Batch& batch) noexcept { remove_tree(batch.directory); }
+void Trash::remove_empty(const Batch& batch) noexcept { remove_tree_below(layout_.root(), batch.directory); }
 
 }  // namespace sabath

@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "base/threads.h"
 #include "sabath/error.h"
+#include "store/disk/below.h"
 #include "store/disk/small_file.h"
 #include "store/leases/lease_file.h"
 #include "store/leases/uses.h"
@@ -60,7 +61,7 @@ std::uint64_t remove_dead_reservations(Store::State& store) {
   std::uint64_t removed = 0;
   for (const auto& one :
        read_reservations(store.layout, store.writer.host, [&] { return server_now_or_ours(store.temporaries); })) {
-    if (!one.live && ::unlink(one.file.c_str()) == 0) ++removed;
+    if (!one.live && unlink_below(store.layout.root(), one.file)) ++removed;
   }
   return removed;
 }
