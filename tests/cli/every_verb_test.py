@@ -187,7 +187,7 @@ class EveryVerb(Case):
         self.do("path", "mine", code=9)
 
     def expect_well(self, store):
-        """Whatever was done with it: what cares for a store finds it well, twice, and moves nothing."""
+        """After all verbs: those that care for a store find it well, twice, and move nothing."""
         notes = sorted(file for room in ("refs", "indexes", "alias") for file in (store / room).rglob("*"))
         self.assertNotEqual(notes, [])
         for verb, *options in 2 * (("verify",), ("gc", "--dry-run"), ("doctor",), ("du",)):

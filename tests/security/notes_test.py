@@ -208,7 +208,7 @@ true
             self.as_user(ALICE, *command)
         self.assertEqual(self.as_user(ALICE, "verify", "--json", code=8).asset["bad"], [])  # 8: what was removed is missing
 
-    def test_a_symlink_in_the_place_of_a_room_leads_nowhere(self):
+    def test_a_symlink_instead_of_a_room_leads_nowhere(self):
         """A member plants them; the user who cares for the store loses no file."""
         self.fill()
         mine = self.home / "mine"
