@@ -165,7 +165,8 @@ class PickleMachine {
   [[nodiscard]] std::uint64_t memo_key() const {
     if (last_ != 'p' && last_ != 'g') return number_;
     std::string digits(int_text(text_));
-    if (digits.starts_with('+')) digits.erase(0, 1);
+    const bool below_zero = digits.starts_with('-');  // or at it: Python reads "-0" as 0
+    if (below_zero || digits.starts_with('+')) digits.erase(0, 1);
     std::erase(digits, '_');
     std::uint64_t key = 0;
     const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), key);
@@ -173,6 +174,7 @@ class PickleMachine {
       throw PickleTrouble{"a key of its memo is too large", false};
     if (error != std::errc() || end != digits.data() + digits.size())
       throw PickleTrouble{"a key of its memo is no number"};
+    if (below_zero && key > 0) throw PickleTrouble{"a key of its memo is below zero"};
     return key;
   }
   void put(std::uint64_t key) {

@@ -68,7 +68,7 @@ class Maker:
             if opcode.name in ("GLOBAL", "INST"):
                 return r.choice([b"os\nsystem\n", b"builtins\neval\n", b"a b\nc\n", b"posix\nsystem\n", b"\xc3\xa9\nx\n", b"o\n\n"])
             if opcode.name in ("PUT", "GET"):
-                return r.choice([b"0", b"1", b"2", b" 1", b"+1", b"0_1", b"-1", b"x"]) + b"\n"
+                return r.choice([b"0", b"1", b"2", b" 1", b"+1", b"0_1", b"-1", b"-0", b"x"]) + b"\n"
             return self.line() + b"\n"
         if argument.n >= 0:
             return bytes(r.choice([0, 0, 1, 2, 3, r.randrange(256)]) if i == 0 else 0 for i in range(argument.n))
@@ -304,6 +304,7 @@ class Gate(Case):
             "i.zip": before, "j.safetensors": evil, "k.png": before, "l.keras": keras.getvalue(), "m.zip": b"#!/bin/sh\n" + before,
             "n.txt": b"(S'true'\nios\nsystemX", "o.model": b"L" + b"1" * 2000 + b"L\n0" + evil, "p.bin": b"\x80\x00" + old,
             "q.npy": old, "r.pkl.zst": b"\x28\xb5\x2f\xfd\x20" + bytes([len(evil)]) + (1 | len(evil) << 3).to_bytes(3, "little") + evil,
+            "s.bin": b"cposix\nsystem\np-0\n0g-0\n(S'true'\ntR.", "t.bin": b"cposix\nsystem\np -0_0\n0g+0\n(S'true'\ntR.",
         }  # fmt: skip
         told = self.told(files)
         named = "imports posix.system, calls"
