@@ -305,6 +305,7 @@ class Gate(Case):
             "n.txt": b"(S'true'\nios\nsystemX", "o.model": b"L" + b"1" * 2000 + b"L\n0" + evil, "p.bin": b"\x80\x00" + old,
             "q.npy": old, "r.pkl.zst": b"\x28\xb5\x2f\xfd\x20" + bytes([len(evil)]) + (1 | len(evil) << 3).to_bytes(3, "little") + evil,
             "s.bin": b"cposix\nsystem\np-0\n0g-0\n(S'true'\ntR.", "t.bin": b"cposix\nsystem\np -0_0\n0g+0\n(S'true'\ntR.",
+            "u.bin": b"N0\x80\x04cbuiltins\n" + b"eval.__self__." * 100 + b"eval\n(S'1'\ntR", "v.bin": b"N." + old.replace(b"system", b"a." * 600 + b"b"),
         }  # fmt: skip
         told = self.told(files)
         named = "imports posix.system, calls"
@@ -312,6 +313,7 @@ class Gate(Case):
         want["l.keras"] = "keras, imports os.system, calls"
         want["m.zip"] = "cannot be looked into"
         want["n.txt"] = "imports os.system, calls"
+        want["u.bin"] = want["v.bin"] = "imports ?, calls"
         for name, part in want.items():
             with self.subTest(name):
                 self.assertIn(part, told.get(name, "nothing"))
