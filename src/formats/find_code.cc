@@ -132,11 +132,16 @@ class CodeFinder {
   }
 
   void look_into_tar(ByteSource& whole, std::size_t members_max) {
-    for_each_tar_member(whole, members_max, [&](const std::string& name, ByteSource& content) {
+    const auto look = [&](const std::string& name, ByteSource& content) {
       on_progress_();
       const std::string begin = read_begin(content);
       look_into(begin, content, NamedAs(to_lower(name)), name, "pickle");
-    });
+    };
+    const bool all = for_each_tar_member(whole, members_max, shown(), look);
+    if (all || !named_.pickle || members_max == 1) return;
+    PickleFacts facts;  // torch asks for its members by name
+    facts.trouble = "it may have more members than are looked into";
+    add("pickle", "", std::move(facts), false);
   }
 
   void look_into_packed(Packing packing) {

@@ -221,6 +221,21 @@ class Maker:
         return f"f{number}{self.random.choice(endings[kind])}", data or b"N."
 
 
+def tar_of(*members, form=tarfile.USTAR_FORMAT, end=True):
+    """`members`: (name, type, data, the size that it says, or its own)."""
+    archive = b""
+    for name, kind, data, *said in members:
+        info = tarfile.TarInfo(name)
+        info.type, info.size = kind, said[0] if said else len(data)
+        archive += info.tobuf(form) + data + bytes(-len(data) % 512)
+    return archive + bytes(1024 if end else 0)
+
+
+def with_sum(archive, field):
+    return archive[:148] + field + archive[156:]
+
+
+FILE, DIRECTORY = tarfile.REGTYPE, tarfile.DIRTYPE
 # None of them imports anything, though some begin with an opcode.
 INNOCENT = {
     "labels.txt": b"cat\ndog\nbird\n", "classes.csv": b"class,Name\nNa,1\n", "inches.txt": b"(in inches)\nwidth\n", "x.csv": b"x y\n1 2\n",
@@ -320,6 +335,41 @@ class Gate(Case):
         for name in ("j.safetensors", "k.png", "n.txt"):
             self.assertIn("though its name says otherwise", told[name])
         self.assertNotIn("otherwise", told["a.bin"])
+
+    def test_tars(self):
+        """What tarfile reads out of an archive is looked into; where it could read something else, that is told."""
+        old = pickle.dumps(Evil(), 2)
+        code = ("pickle", FILE, old)
+        plain = tar_of(code)
+        counted = sum(plain[:148]) + 256 + sum(plain[156:512])
+
+        def pax(text, kind=tarfile.XHDTYPE):
+            return "pax", kind, b"%d %s" % (len(text) + 3, text)
+
+        files = {
+            "plain": plain, "unknown": tar_of(("pickle", b"Z", old)), "oldest": tar_of(("pickle", tarfile.AREGTYPE, old)),
+            "sum256": with_sum(plain, b"\x80" + counted.to_bytes(7, "big")), "sum0o": with_sum(plain, (b"0o%05o\0" % counted)[:8]),
+            "sumzz": with_sum(plain, (b"%05o\0zz" % counted)[:8]), "sum_": with_sum(plain, b" +%05o\x1f" % counted),
+            "directories": tar_of(*((f"d{i}", DIRECTORY, b"") for i in range(70)), code),
+            **{f"size{kind.decode()}": tar_of(("a", kind, b"", 4096), code) for kind in (b"1", b"2", b"3", b"4", b"5", b"6")},
+            "gnu_size": tar_of(("a", FILE, b"a" * 600), code, form=tarfile.GNU_FORMAT).replace(b"00000001130\0", b"\x80" + (600).to_bytes(11, "big")),
+        }  # fmt: skip
+        files["gnu_size"] = files["gnu_size"][:148] + b"%06o\0 " % (sum(files["gnu_size"][:148]) + 256 + sum(files["gnu_size"][156:512])) + files["gnu_size"][156:]
+        unclear = {
+            "pax_size": tar_of(pax(b"size=0\n"), ("a", FILE, b"", 4096), code), "all_size": tar_of(pax(b"size=1\n", tarfile.XGLTYPE), ("a", FILE, b"")),
+            "two_sizes": tar_of(pax(b"size=9\n"), pax(b"size=8\n"), ("a", FILE, b"a" * 9)), "pieces": tar_of(("a", tarfile.GNUTYPE_SPARSE, b"")),
+            "pieces_pax": tar_of(pax(b"GNU.sparse.major=1\n"), ("a", FILE, b"")), "junk": tar_of(("a", FILE, b"a"), end=False) + b"junk" * 256,
+            "both": tar_of(("a/", tarfile.AREGTYPE, b"", 512), code), "minus": tar_of(("a", FILE, b"a"), ("b", DIRECTORY, b"", -1), form=tarfile.GNU_FORMAT),
+            "headers": tar_of(*((f"d{i}", DIRECTORY, b"") for i in range(10_001)), code),
+            "many.pth": tar_of(*((f"f{i}", FILE, b"text") for i in range(8)), code),
+        }  # fmt: skip
+        told = self.told(files | unclear)
+        for name in files:
+            with self.subTest(name):
+                self.assertIn("imports posix.system, calls", told.get(name, "nothing"))
+        for name in unclear:
+            with self.subTest(name):
+                self.assertRegex(told.get(name, "nothing"), "cannot be looked into|not followed")
 
 
 if __name__ == "__main__":
