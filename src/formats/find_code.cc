@@ -42,8 +42,9 @@ struct NamedAs {
     innocent = ends_with_any(bare, innocent_endings);
     // Their loaders ask zipfile, which looks at the end of the file alone.
     zip = name.ends_with(".keras") || name.ends_with(".zip");
+    lzma = name.ends_with(".lzma") || name.ends_with(".xz");
   }
-  bool pickle = false, joblib = false, innocent = false, zip = false;
+  bool pickle = false, joblib = false, innocent = false, zip = false, lzma = false;
 };
 
 // PROTO of protocols 2 to 5, which their pickles begin with.
@@ -89,7 +90,8 @@ class CodeFinder {
     on_progress_();
     const std::string begin = read_begin(source, source.size_bytes());
     const bool zip = is_zip(begin) || (named_.zip && ends_as_zip(source));
-    const Packing packing = packing_of(begin);
+    Packing packing = packing_of(begin);
+    if (packing == Packing::none && named_.lzma && may_be_lzma(begin)) packing = Packing::lzma;
     if (zip) look_into_zip();
     if (packing != Packing::none) look_into_packed(packing);
     const bool bare = !zip && packing == Packing::none;

@@ -322,11 +322,19 @@ class Gate(Case):
             "s.bin": b"cposix\nsystem\np-0\n0g-0\n(S'true'\ntR.", "t.bin": b"cposix\nsystem\np -0_0\n0g+0\n(S'true'\ntR.",
             "u.bin": b"N0\x80\x04cbuiltins\n" + b"eval.__self__." * 100 + b"eval\n(S'1'\ntR", "v.bin": b"N." + old.replace(b"system", b"a." * 600 + b"b"),
         }  # fmt: skip
+        for number, (properties, dictionary) in enumerate(((0, 1 << 16), (0x5d, 3 << 15), (180, 1 << 12), (0x5d, 1 << 27))):
+            packer = {"id": lzma.FILTER_LZMA1, "lc": properties % 9, "lp": properties // 9 % 5, "pb": properties // 45, "dict_size": dictionary}
+            files[f"w{number}.xz"] = lzma.compress(evil, lzma.FORMAT_ALONE, filters=[packer])
+        files["x.dat"] = b"ZF" + hex(len(evil)).encode().ljust(19) + zlib.compress(evil)
+        files["y.dat"] = b"ZF" + hex(len(evil)).encode().ljust(20) + zlib.compress(evil)
+        raw = b"LZIP\1\x10" + lzma.compress(evil, lzma.FORMAT_RAW, filters=[{"id": lzma.FILTER_LZMA1, "dict_size": 1 << 16}])
+        files["z.xz"] = raw + struct.pack("<IQQ", zlib.crc32(evil), len(evil), len(raw) + 20)
         told = self.told(files)
         named = "imports posix.system, calls"
         want = {name: named for name in files}
         want["l.keras"] = "keras, imports os.system, calls"
-        want["m.zip"] = "cannot be looked into"
+        want["m.zip"] = want["y.dat"] = "cannot be looked into"
+        want["w1.xz"] = want["w3.xz"] = ""  # libarchive takes some sizes only
         want["n.txt"] = "imports os.system, calls"
         want["u.bin"] = want["v.bin"] = "imports ?, calls"
         for name, part in want.items():
