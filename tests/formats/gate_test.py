@@ -8,6 +8,7 @@ the machines get stand-ins. SABATH_GATE_CASES: how many files, 1,500 by default;
 import bz2
 import gzip
 import io
+import json
 import lzma
 import os
 import pickle
@@ -343,6 +344,48 @@ class Gate(Case):
         for name in ("j.safetensors", "k.png", "n.txt"):
             self.assertIn("though its name says otherwise", told[name])
         self.assertNotIn("otherwise", told["a.bin"])
+
+    def test_arrays_behind_each_other(self):
+        def array(descr, data):
+            head = b"{'descr': '%s', 'fortran_order': False, 'shape': (1,), }" % descr
+            return b"\x93NUMPY\1\0" + struct.pack("<H", len(head)) + head + data
+
+        number, objects = array(b"<f8", bytes(8)), array(b"|O", pickle.dumps(Evil()))
+        files = {"a.npy": number + objects, "b.npy": number * 100 + objects, "c.npy": number + pickle.dumps(Evil(), 0), "d.bin": number + objects}
+        told = self.told(files | {"clean.npy": number * 3, "padded.npy": number + bytes(2000), "short.npy": number[:-4]})
+        self.assertEqual(sorted(told), sorted(files))
+        for line in told.values():
+            self.assertIn("imports posix.system, calls", line)
+
+    def test_keras(self):
+        """Of a model's config: what is no layer and no function that only computes."""
+
+        def config(*layers):
+            return json.dumps({"module": "keras", "class_name": "Sequential", "config": {"layers": layers}}).encode()
+
+        def function(module, name):
+            return {"module": module, "class_name": "function", "config": name, "registered_name": name}
+
+        code = {
+            "get_file": function("keras.utils", "get_file"), "func_load": function("keras.src.utils.python_utils", "func_load"),
+            "TFOpLambda": {"class_name": "TFOpLambda", "config": {"function": "io.write_file"}}, "SlicingOpLambda": {"class_name": "SlicingOpLambda"},
+            "Lambda": {"module": "keras.layers", "class_name": "Lambda", "config": {}}, "load_model": function("keras.saving", "load_model"),
+            "deserialize": function("keras.losses", "deserialize"), "a.get_file": {"module": "keras.utils", "class_name": "get_file", "config": {}},
+        }  # fmt: skip
+        plain = config(function("keras.losses", "mean_squared_error"), function("keras.src.activations.activations", "relu"), function("builtins", "relu"),
+                       function("keras_hub.src.utils.keras_utils", "gelu_approximate"), function("keras.ops", "softmax"),
+                       {"module": "keras.layers", "class_name": "Dense", "config": {"value": {"class_name": "__tensor__", "config": {}}}},
+                       {"module": "keras.initializers", "class_name": "GlorotUniform", "config": {"seed": None}, "registered_name": None})  # fmt: skip
+        files = {f"{name}/config.json": config(layer) for name, layer in code.items()}
+        clean = {
+            "plain/config.json": plain, "hub/config.json": b'{"architectures": ["Bert"], "eps": Infinity, "id2label": {"0": "a"}}',
+            "yaml/config.json": b"a: 1\n", "none/config.json": b"", "other/settings.json": config(code["Lambda"]),
+        }  # fmt: skip
+        told = self.told(files | clean | {"broken/config.json": config(code["Lambda"])[:-1]})
+        self.assertIn("cannot be looked into", told.pop("broken/config.json", ""))
+        self.assertEqual(sorted(told), sorted(files))
+        for name in code:
+            self.assertIn(name.split(".")[-1], told[f"{name}/config.json"])
 
     def test_tars(self):
         """What tarfile reads out of an archive is looked into; where it could read something else, that is told."""
