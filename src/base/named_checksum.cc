@@ -25,27 +25,52 @@ Checksums of(std::string_view algorithm, std::string_view hex) {
 
 std::string_view last_segment(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
-// "sha256:HEX", as registries name it.
-Checksums of_oci(std::string_view digest) {
-  const std::size_t colon = std::min(digest.find(':'), digest.size());
-  return of(digest.substr(0, colon), digest.substr(std::min(colon + 1, digest.size())));
+// "sha256:HEX", as registries name it, or "sha256=HEX".
+Checksums of_pair(std::string_view digest, std::string_view between = ":") {
+  const std::size_t mark = std::min(digest.find_first_of(between), digest.size());
+  return of(digest.substr(0, mark), digest.substr(std::min(mark + 1, digest.size())));
 }
 
-// "#sha256=HEX", as indexes of packages write it.
-Checksums of_mark(const std::string& text) {
-  const std::size_t mark = text.find('#');
-  if (mark == std::string::npos) return {};
-  const std::string_view said = std::string_view(text).substr(mark + 1);
-  const std::size_t equals = std::min(said.find('='), said.size());
-  return of(said.substr(0, equals), said.substr(std::min(equals + 1, said.size())));
+[[noreturn]] void refuse(const Url& url, std::string_view why) {
+  throw Error(FailureKind::invalid, fmt::format("{} names its content by a hash, and {}", url.display(), why),
+              "write the address without it, and the checksum into the recipe");
+}
+
+// "#sha256=HEX", as indexes of packages write it, among other words: "#egg=x&sha256=HEX".
+Checksums of_mark(const Url& url) {
+  const std::string& text = url.text();
+  std::string_view rest = std::string_view(text).substr(std::min(text.find('#'), text.size()));
+  Checksums sums;
+  while (!rest.empty()) {
+    rest.remove_prefix(1);
+    const std::string_view word = rest.substr(0, rest.find('&'));
+    rest.remove_prefix(word.size());
+    const Checksums named = of_pair(word, "=:");
+    for (const auto& algorithm : checksum_algorithms) {
+      std::string& known = sums.*algorithm.value;
+      const std::string& hex = named.*algorithm.value;
+      if (!known.empty() && !hex.empty() && known != hex) refuse(url, "there are two");
+      if (known.empty()) known = hex;
+    }
+  }
+  return sums;
+}
+
+Checksums of_well_known(const Url& url) {
+  const std::string name = percent_decode(url.path()).substr(well_known.size());
+  if (name.empty()) return {};
+  const auto sums = try_parse_ni(name);
+  if (!sums) refuse(url, "it is none that is computed here");
+  return *sums;
 }
 
 Checksums of_web(const Url& url) {
   const std::string& path = url.path();
-  if (path.starts_with(well_known))
-    return try_parse_ni(percent_decode(path).substr(well_known.size())).value_or(Checksums{});
-  const bool blob = path.starts_with("/v2/") && path.find("/blobs/") != path.npos;
-  return blob ? of_oci(percent_decode(last_segment(path))) : of_mark(url.text());
+  if (path.starts_with(well_known)) return of_well_known(url);
+  const bool by_digest = path.find("/blobs/") != path.npos || path.find("/manifests/") != path.npos;
+  const Checksums in_path =
+      path.starts_with("/v2/") && by_digest ? of_pair(percent_decode(last_segment(path))) : Checksums{};
+  return in_path.empty() ? of_mark(url) : in_path;
 }
 
 // /v1/checksums/sha256/HEX
@@ -74,7 +99,7 @@ std::optional<Checksums> try_parse_ni(std::string_view text) {
 Checksums checksum_in_name(const Url& url) {
   const std::string& scheme = url.scheme();
   const std::string& path = url.path();
-  if (scheme == "oci") return of_oci(path.substr(std::min(path.find('@'), path.size() - 1) + 1));
+  if (scheme == "oci") return of_pair(path.substr(std::min(path.find('@'), path.size() - 1) + 1));
   if (scheme == "lfs+http" || scheme == "lfs+https") return of("sha256", last_segment(path));
   if (scheme == "ni") return try_parse_ni(std::string_view(path).substr(path.starts_with('/'))).value_or(Checksums{});
   if (scheme == "sabath" || scheme == "sabath+tls") return of_store(path);

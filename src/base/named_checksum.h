@@ -1,6 +1,6 @@
 // The hash that stands in the name of content: oci://HOST/NAME@sha256:HEX, lfs+https://HOST/REPOSITORY/info/lfs/OID,
-// ni://HOST/sha-256;BASE64 (RFC 6920), also as https://HOST/.well-known/ni/sha-256/BASE64, a blob of a registry by
-// https, content of a store by its checksum, and #sha256=HEX behind a web address. The bytes are compared with it, from
+// ni://HOST/sha-256;BASE64 (RFC 6920), also as https://HOST/.well-known/ni/sha-256/BASE64, a blob or
+// manifest of a registry by https, content of a store by its checksum, and #sha256=HEX behind a web address. The bytes are compared with it, from
 // any source, as with a checksum of the recipe. Pure; any thread.
 #pragma once
 
@@ -13,7 +13,7 @@
 
 namespace sabath {
 
-// Empty: its name says nothing of what it holds.
+// Empty: its name says nothing of what it holds. Throws Error{invalid} for a hash that is not computed here, or two.
 [[nodiscard]] Checksums checksum_in_name(const Url& url);
 
 // Takes along what the names of a file's sources say. Throws Error{invalid} where two of them, or one and what is

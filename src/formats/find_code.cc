@@ -42,8 +42,9 @@ struct NamedAs {
     innocent = ends_with_any(bare, innocent_endings);
     // Their loaders ask zipfile, which looks at the end of the file alone.
     zip = name.ends_with(".keras") || name.ends_with(".zip");
+    lzma = name.ends_with(".lzma") || name.ends_with(".xz");
   }
-  bool pickle = false, joblib = false, innocent = false, zip = false;
+  bool pickle = false, joblib = false, innocent = false, zip = false, lzma = false;
 };
 
 // PROTO of protocols 2 to 5, which their pickles begin with.
@@ -88,8 +89,10 @@ class CodeFinder {
     FileBytes source(file_);
     on_progress_();
     const std::string begin = read_begin(source, source.size_bytes());
+    if (name_ == keras_config_name) look_into_keras_file();
     const bool zip = is_zip(begin) || (named_.zip && ends_as_zip(source));
-    const Packing packing = packing_of(begin);
+    Packing packing = packing_of(begin);
+    if (packing == Packing::none && named_.lzma && may_be_lzma(begin)) packing = Packing::lzma;
     if (zip) look_into_zip();
     if (packing != Packing::none) look_into_packed(packing);
     const bool bare = !zip && packing == Packing::none;
@@ -112,8 +115,13 @@ class CodeFinder {
   // Bytes as they are: an array, or what may be a pickle; `where`: of which member.
   void look_into(std::string_view begin, ByteSource& rest, const NamedAs& named, const std::string& where,
                  std::string_view pickle_form) {
+    std::string behind;
+    if (is_npy(begin)) {
+      behind = begin;
+      if (!pass_arrays(behind, rest, named, where)) return;
+      begin = behind;
+    }
     Rejoined whole(begin, rest);
-    if (is_npy(begin)) return look_into_array(begin, whole, named, where);
     const bool certain = named.pickle || has_pickle_mark(begin);
     if (!certain && !may_begin_pickle(begin)) return;
     PickleFacts facts = walk_pickle(whole, certain ? PickleClaim::certain : PickleClaim::none, on_progress_);
@@ -121,22 +129,37 @@ class CodeFinder {
       add(pickle_form, where, std::move(facts), named.innocent || named_.innocent);
   }
 
-  // Of objects it is a pickle behind a header.
-  void look_into_array(std::string_view begin, ByteSource& whole, const NamedAs& named, const std::string& where) {
-    std::string head(npy_header_bytes(begin), '\0');
-    head.resize(read_full(whole, head));
-    const Npy array = parse_npy_header(head, where.empty() ? file_.native() : where);
-    if (!array.objects) return;
-    PickleFacts facts = walk_pickle(whole, PickleClaim::certain, on_progress_);
-    add(where.empty() ? "npy" : "npz", where, std::move(facts), named.innocent || named_.innocent);
+  // One array behind the other, as numpy.save() to an open file leaves them: `begin` is then what stands behind them.
+  // Of objects it is a pickle behind a header, and all that follows belongs to it: false.
+  bool pass_arrays(std::string& begin, ByteSource& rest, const NamedAs& named, const std::string& where) {
+    while (is_npy(begin)) {
+      on_progress_();
+      Rejoined whole(begin, rest);
+      std::string head(npy_header_bytes(begin), '\0');
+      head.resize(read_full(whole, head));
+      const Npy array = parse_npy_header(head, where.empty() ? file_.native() : where);
+      if (array.objects) {
+        PickleFacts facts = walk_pickle(whole, PickleClaim::certain, on_progress_);
+        add(where.empty() ? "npy" : "npz", where, std::move(facts), named.innocent || named_.innocent);
+        return false;
+      }
+      static_cast<void>(whole.skip(array.data_bytes));
+      begin = read_begin(whole);  // no shorter than what is left of the one before
+    }
+    return true;
   }
 
   void look_into_tar(ByteSource& whole, std::size_t members_max) {
-    for_each_tar_member(whole, members_max, [&](const std::string& name, ByteSource& content) {
+    const auto look = [&](const std::string& name, ByteSource& content) {
       on_progress_();
       const std::string begin = read_begin(content);
       look_into(begin, content, NamedAs(to_lower(name)), name, "pickle");
-    });
+    };
+    const bool all = for_each_tar_member(whole, members_max, shown(), look);
+    if (all || !named_.pickle || members_max == 1) return;
+    PickleFacts facts;  // torch asks for its members by name
+    facts.trouble = "it may have more members than are looked into";
+    add("pickle", "", std::move(facts), false);
   }
 
   void look_into_packed(Packing packing) {
@@ -173,7 +196,9 @@ class CodeFinder {
       }
       const std::unique_ptr<ByteSource> content = archive.open(member);
       if (member.name == keras_config_name) {
-        look_into_keras(*content, member);
+        std::string config(static_cast<std::size_t>(std::min<std::uint64_t>(member.bytes, keras_config_bytes_max + 1)), '\0');
+        config.resize(read_full(*content, config));
+        look_into_keras(config, member.bytes, member.name);
         continue;
       }
       const std::string begin = read_begin(*content, member.bytes);
@@ -191,18 +216,24 @@ class CodeFinder {
     add("pickle", member.name, std::move(facts), false);
   }
 
-  void look_into_keras(ByteSource& content, const ZipMember& member) {
+  // Keras 3 loads a directory as it loads an archive. Other programs, too, call files so, and not all hold JSON.
+  void look_into_keras_file() {
+    FileBytes content(file_);
+    std::string config(static_cast<std::size_t>(std::min<std::uint64_t>(content.size_bytes(), keras_config_bytes_max + 1)), '\0');
+    config.resize(read_full(content, config));
+    if (may_be_keras_config(config)) look_into_keras(config, content.size_bytes(), "");
+  }
+
+  void look_into_keras(const std::string& config, std::uint64_t bytes, const std::string& where) {
     PickleFacts facts;
-    if (member.bytes > keras_config_bytes_max) {
+    if (bytes > keras_config_bytes_max) {
       facts.trouble = "it is too long to be looked into";
     } else {
-      std::string config(static_cast<std::size_t>(member.bytes), '\0');
-      config.resize(read_full(content, config));
       facts.bytes = config.size();
-      facts.imports = keras_code(config, shown() + ":" + member.name);
+      facts.imports = keras_code(config, where.empty() ? shown() : shown() + ":" + where);
       facts.executes = facts.calls = !facts.imports.empty();
     }
-    if (facts.executes || !facts.complete()) add("keras", member.name, std::move(facts), named_.innocent);
+    if (facts.executes || !facts.complete()) add("keras", where, std::move(facts), !where.empty() && named_.innocent);
   }
 
   std::filesystem::path file_;

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <set>
 
 #include "base/json_reader.h"
@@ -72,11 +74,32 @@ class Layers {
 };
 
 bool is_of_keras(std::string_view module) {
-  for (const std::string_view package : {"keras", "tf_keras", "keras_hub", "keras_nlp", "keras_cv", "keras_core"}) {
-    if (module == package || (module.starts_with(package) && module[package.size()] == '.')) return true;
-  }
-  return module.empty();
+  constexpr std::array<std::string_view, 6> packages{"keras", "tf_keras", "keras_hub", "keras_nlp", "keras_cv", "keras_core"};
+  return std::ranges::find(packages, module.substr(0, module.find('.'))) != packages.end();
 }
+
+// A function of Keras that only computes. Others fetch files (keras.utils.get_file) or make code (func_load).
+bool only_computes(std::string_view module, std::string_view name) {
+  constexpr std::array<std::string_view, 9> modules{"activations", "constraints", "initializers", "losses",      "metrics",
+                                                    "ops",         "optimizers",  "random",       "regularizers"};
+  if (name == "gelu_approximate" || name == "quick_gelu") return true;  // of keras_hub
+  if (name == "get" || name.find("deserialize") != name.npos || name.find("load") != name.npos) return false;
+  while (!module.empty()) {
+    const std::string_view part = module.substr(0, module.find('.'));
+    if (std::ranges::find(modules, part) != modules.end()) return true;
+    module.remove_prefix(std::min(part.size() + 1, module.size()));
+  }
+  return false;
+}
+
+// Layers whose config names code, or a file that holds some.
+bool is_layer_that_runs(std::string_view kind) {
+  constexpr std::array<std::string_view, 4> layers{"TFOpLambda", "SlicingOpLambda", "TFSMLayer", "TorchModuleWrapper"};
+  return std::ranges::find(layers, kind) != layers.end();
+}
+
+// A class of Keras begins with a capital, or is one of its own for values: "__tensor__".
+bool is_class_name(std::string_view name) { return (name[0] >= 'A' && name[0] <= 'Z') || name.starts_with("__"); }
 
 // Functions of Python's own that run what they are given; Keras looks names like "relu" up there, too.
 bool is_builtin_that_runs(std::string_view name) {
@@ -91,9 +114,12 @@ bool is_builtin_that_runs(std::string_view name) {
 void add_code_of(const JsonValue& object, std::set<std::string>& names) {
   const std::string kind = text_in(&object, "class_name"), module = text_in(&object, "module");
   if (kind == "Lambda" || kind == "__lambda__") names.insert("keras.layers.Lambda");
+  if (is_layer_that_runs(kind)) names.insert("keras.layers." + kind);
   const std::string function = kind == "function" ? text_in(&object, "config") : "";
   const std::string& name = function.empty() ? kind : function;
-  if (kind.empty() || is_of_keras(module) || (module == "builtins" && !is_builtin_that_runs(name))) return;
+  if (kind.empty() || module.empty() || (module == "builtins" && !is_builtin_that_runs(name))) return;
+  const bool harmless = (function.empty() && is_class_name(kind)) || only_computes(module, name);
+  if (is_of_keras(module) && harmless) return;
   names.insert(printable(module + "." + name));
 }
 
@@ -133,6 +159,11 @@ std::vector<std::string> keras_code(std::string_view config, std::string_view fi
   std::set<std::string> names;
   add_code(described, names);
   return {names.begin(), names.end()};
+}
+
+bool may_be_keras_config(std::string_view config) {
+  return config.size() > keras_config_bytes_max || config.find("class_name") != config.npos ||
+         config.find("\\u") != config.npos;
 }
 
 std::optional<KerasModel> try_read_keras(const std::filesystem::path& file) {

@@ -11,10 +11,12 @@
 
 namespace sabath {
 
-inline constexpr std::size_t packing_look_bytes = 16;
+inline constexpr std::size_t packing_look_bytes = 22;
 
 // `begin`: packing_look_bytes, or all there are. By the marks that Python's readers and joblib go by.
 [[nodiscard]] Packing packing_of(std::string_view begin);
+// Under a name that says so: lzma's old form with any properties that liblzma takes.
+[[nodiscard]] bool may_be_lzma(std::string_view begin);
 // `from` outlives it; `name`, printable, is for messages. `packing` is not none.
 [[nodiscard]] std::unique_ptr<ByteSource> make_unpacked(ByteSource& from, Packing packing, const std::string& name);
 

@@ -94,9 +94,7 @@ class PickleMachine {
         number_ = bytes_.number(operand_bytes(operand));
         return;
       case Operand::lines:
-        known_ = bytes_.line(module_, true);
-        known_ = bytes_.line(text_, true) && known_;
-        return;
+        return take_import();
       case Operand::line:
         known_ = bytes_.line(text_, false);
         return;
@@ -110,6 +108,13 @@ class PickleMachine {
         known_ = bytes_.take(bytes_.number(8), text_);
         return;
     }
+  }
+
+  // Only a module that cannot be ends it: a name has any length, "eval.__self__.eval".
+  void take_import() {
+    const bool module_known = bytes_.line(module_, true);
+    if (strict_ && !is_import_name(module_)) throw PickleTrouble{"it imports what has no name"};
+    known_ = bytes_.line(text_, false) && module_known;
   }
 
   [[noreturn]] static void underflow() { throw PickleTrouble{"it takes more from the stack than there is"}; }
@@ -165,7 +170,8 @@ class PickleMachine {
   [[nodiscard]] std::uint64_t memo_key() const {
     if (last_ != 'p' && last_ != 'g') return number_;
     std::string digits(int_text(text_));
-    if (digits.starts_with('+')) digits.erase(0, 1);
+    const bool below_zero = digits.starts_with('-');  // or at it: Python reads "-0" as 0
+    if (below_zero || digits.starts_with('+')) digits.erase(0, 1);
     std::erase(digits, '_');
     std::uint64_t key = 0;
     const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), key);
@@ -173,6 +179,7 @@ class PickleMachine {
       throw PickleTrouble{"a key of its memo is too large", false};
     if (error != std::errc() || end != digits.data() + digits.size())
       throw PickleTrouble{"a key of its memo is no number"};
+    if (below_zero && key > 0) throw PickleTrouble{"a key of its memo is below zero"};
     return key;
   }
   void put(std::uint64_t key) {
@@ -186,7 +193,6 @@ class PickleMachine {
   }
 
   void import_lines() {
-    if (strict_ && !(is_import_name(module_) && known_)) throw PickleTrouble{"it imports what has no name"};
     deeds_.import_name(known_ ? printable(fmt::format("{}.{}", module_, text_)) : "?");
   }
   void import_stack() {

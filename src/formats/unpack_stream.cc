@@ -22,6 +22,8 @@ int support_of(archive* reader, Packing packing) {
       return archive_read_support_filter_xz(reader);
     case Packing::lzma:
       return archive_read_support_filter_lzma(reader);
+    case Packing::lzip:
+      return archive_read_support_filter_lzip(reader);
     case Packing::zstd:
       return archive_read_support_filter_zstd(reader);
     case Packing::lz4:

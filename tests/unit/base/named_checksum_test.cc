@@ -25,6 +25,11 @@ TEST(NamedChecksum, StandsInManyNames) {
   EXPECT_EQ(sha256_of("https://h/v2/lab/n/blobs/sha256:" + digest), digest);
   EXPECT_EQ(sha256_of("https://h/v2/lab/n/blobs/sha256%3A" + digest), digest);
   EXPECT_EQ(sha256_of("https://h/f.whl?x#sha256=" + digest), digest);
+  EXPECT_EQ(sha256_of("https://h/f.whl#sha256=" + digest + "&egg=x"), digest);
+  EXPECT_EQ(sha256_of("https://h/f.whl#egg=x&sha256=" + digest), digest);
+  EXPECT_EQ(sha256_of("https://h/f.whl#sha256:" + digest), digest);
+  EXPECT_EQ(sha256_of("https://h/v2/lab/n/manifests/sha256:" + digest), digest);
+  EXPECT_EQ(sha256_of("https://h/v2/lab/n/manifests/v1#sha256=" + digest), digest);
   EXPECT_EQ(sha256_of("sabath://h/v1/checksums/sha256/" + digest), digest);
   EXPECT_EQ(checksum_in_name(Url::parse("https://h/f#md5=" + std::string(32, 'A'))).md5, std::string(32, 'a'));
 }
@@ -32,9 +37,19 @@ TEST(NamedChecksum, StandsInManyNames) {
 TEST(NamedChecksum, OthersSayNone) {
   for (const std::string url :
        {"oci://h/n:latest", "https://h/f", "https://h/f#top", "https://h/f#sha256=12", "ni:///sha-256-32;f4OxZQ",
-        "ni:///sha-256;not*base64", "https://h/.well-known/ni/", "https://h/v2/n/blobs/", "https://h/#=", "ni:x",
+        "ni:///sha-256;not*base64", "https://h/.well-known/ni/", "https://h/v2/n/blobs/", "https://h/#=", "https://h/v2/n/manifests/latest", "https://h/f#a&b=&&", "https://h/#", "ni:x",
         "lfs+https://h/r.git/info/lfs/1", "sabath://h/v1/checksums/sha256/", "file:///a#sha256=1", "ni:///;"}) {
     EXPECT_TRUE(checksum_in_name(Url::parse(url)).empty()) << url;
+  }
+}
+
+TEST(NamedChecksum, OneThatIsNotComputedIsRefused) {
+  const std::string other(64, '0');
+  for (const std::string& url : {std::string("https://h/.well-known/ni/sha-256-128/AAAAAAAAAAAAAAAAAAAAAA"),
+                                 std::string("https://h/.well-known/ni/sha3-256/" + as_ni),
+                                 std::string("https://h/.well-known/ni/sha-256/not*base64"),
+                                 "https://h/f#sha256=" + digest + "&sha256=" + other}) {
+    EXPECT_THROW(static_cast<void>(checksum_in_name(Url::parse(url))), Error) << url;
   }
 }
 
