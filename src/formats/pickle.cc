@@ -192,9 +192,7 @@ class PickleMachine {
     push(found->second);
   }
 
-  void import_lines() {
-    deeds_.import_name(known_ ? printable(fmt::format("{}.{}", module_, text_)) : "?");
-  }
+  void import_lines() { deeds_.import_name(known_ ? printable(fmt::format("{}.{}", module_, text_)) : "?"); }
   void import_stack() {
     const Value name = pop(), module = pop();
     if (strict_ && (name == plain || module == plain)) throw PickleTrouble{"it imports what is no name"};
