@@ -280,6 +280,7 @@ class Gate(GateCase):
             "q.npy": old, "r.pkl.zst": b"\x28\xb5\x2f\xfd\x20" + bytes([len(evil)]) + (1 | len(evil) << 3).to_bytes(3, "little") + evil,
             "s.bin": b"cposix\nsystem\np-0\n0g-0\n(S'true'\ntR.", "t.bin": b"cposix\nsystem\np -0_0\n0g+0\n(S'true'\ntR.",
             "u.bin": b"N0\x80\x04cbuiltins\n" + b"eval.__self__." * 100 + b"eval\n(S'1'\ntR", "v.bin": b"N." + old.replace(b"system", b"a." * 600 + b"b"),
+            "memo.bin": b"\x8c\x05posix\x94\x8c\x06system\x94." + b"h\x00h\x01\x93\x8c\x04true\x85R.",
         }  # fmt: skip
         for number, (properties, dictionary) in enumerate(((0, 1 << 16), (0x5d, 3 << 15), (180, 1 << 12), (0x5d, 1 << 27))):
             packer = {"id": lzma.FILTER_LZMA1, "lc": properties % 9, "lp": properties // 9 % 5, "pb": properties // 45, "dict_size": dictionary}
@@ -294,7 +295,7 @@ class Gate(GateCase):
         want["l.keras"] = "keras, imports os.system, calls"
         want["m.zip"] = want["y.dat"] = want["w1.xz"] = "cannot be looked into"  # libarchive takes no such dictionary
         want["n.txt"] = "imports os.system, calls"
-        want["u.bin"] = want["v.bin"] = "imports ?, calls"
+        want["u.bin"] = want["v.bin"] = want["memo.bin"] = "imports ?, calls"
         for name, part in want.items():
             with self.subTest(name):
                 self.assertIn(part, told.get(name, "nothing"))
