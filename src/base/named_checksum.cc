@@ -31,7 +31,7 @@ Checksums of_pair(std::string_view digest, std::string_view between = ":") {
   return of(digest.substr(0, mark), digest.substr(std::min(mark + 1, digest.size())));
 }
 
-[[noreturn]] void refuse_hash(const Url& url, std::string_view why) {
+[[noreturn]] void refuse_name(const Url& url, std::string_view why) {
   throw Error(FailureKind::invalid, fmt::format("{} names its content by a hash, and {}", url.display(), why),
               "write the address without it, and the checksum into the recipe");
 }
@@ -49,7 +49,7 @@ Checksums of_mark(const Url& url) {
     for (const auto& algorithm : checksum_algorithms) {
       std::string& known = sums.*algorithm.value;
       const std::string& hex = named.*algorithm.value;
-      if (!known.empty() && !hex.empty() && known != hex) refuse_hash(url, "there are two");
+      if (!known.empty() && !hex.empty() && known != hex) refuse_name(url, "there are two");
       if (known.empty()) known = hex;
     }
   }
@@ -60,7 +60,7 @@ Checksums of_well_known(const Url& url) {
   const std::string name = percent_decode(url.path()).substr(well_known.size());
   if (name.empty()) return {};
   const auto sums = try_parse_ni(name);
-  if (!sums) refuse_hash(url, "it is none that is computed here");
+  if (!sums) refuse_name(url, "it is none that is computed here");
   return *sums;
 }
 

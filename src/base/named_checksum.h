@@ -1,7 +1,7 @@
 // The hash that stands in the name of content: oci://HOST/NAME@sha256:HEX, lfs+https://HOST/REPOSITORY/info/lfs/OID,
 // ni://HOST/sha-256;BASE64 (RFC 6920), also as https://HOST/.well-known/ni/sha-256/BASE64, a blob or
-// manifest of a registry by https, content of a store by its checksum, and #sha256=HEX behind a web address. The bytes are compared with it, from
-// any source, as with a checksum of the recipe. Pure; any thread.
+// manifest of a registry by https, content of a store by its checksum, and #sha256=HEX behind a web address. The bytes
+// are compared with it, from any source, as with a checksum of the recipe. Pure; any thread.
 #pragma once
 
 #include <optional>

@@ -196,7 +196,8 @@ class CodeFinder {
       }
       const std::unique_ptr<ByteSource> content = archive.open(member);
       if (member.name == keras_config_name) {
-        std::string config(static_cast<std::size_t>(std::min<std::uint64_t>(member.bytes, keras_config_bytes_max + 1)), '\0');
+        std::string config(static_cast<std::size_t>(std::min<std::uint64_t>(member.bytes, keras_config_bytes_max + 1)),
+                           '\0');
         config.resize(read_full(*content, config));
         look_into_keras(config, member.bytes, member.name);
         continue;
@@ -219,7 +220,8 @@ class CodeFinder {
   // Keras 3 loads a directory as it loads an archive. Other programs, too, call files so, and not all hold JSON.
   void look_into_keras_file() {
     FileBytes content(file_);
-    std::string config(static_cast<std::size_t>(std::min<std::uint64_t>(content.size_bytes(), keras_config_bytes_max + 1)), '\0');
+    std::string config(
+        static_cast<std::size_t>(std::min<std::uint64_t>(content.size_bytes(), keras_config_bytes_max + 1)), '\0');
     config.resize(read_full(content, config));
     if (may_be_keras_config(config)) look_into_keras(config, content.size_bytes(), "");
   }

@@ -74,14 +74,15 @@ class Layers {
 };
 
 bool is_of_keras(std::string_view module) {
-  constexpr std::array<std::string_view, 6> packages{"keras", "tf_keras", "keras_hub", "keras_nlp", "keras_cv", "keras_core"};
+  constexpr std::array<std::string_view, 6> packages{"keras",     "tf_keras", "keras_hub",
+                                                     "keras_nlp", "keras_cv", "keras_core"};
   return std::ranges::find(packages, module.substr(0, module.find('.'))) != packages.end();
 }
 
 // A function of Keras that only computes. Others fetch files (keras.utils.get_file) or make code (func_load).
 bool only_computes(std::string_view module, std::string_view name) {
-  constexpr std::array<std::string_view, 9> modules{"activations", "constraints", "initializers", "losses",      "metrics",
-                                                    "ops",         "optimizers",  "random",       "regularizers"};
+  constexpr std::array<std::string_view, 9> modules{
+      "activations", "constraints", "initializers", "losses", "metrics", "ops", "optimizers", "random", "regularizers"};
   if (name == "gelu_approximate" || name == "quick_gelu") return true;  // of keras_hub
   if (name == "get" || name.find("deserialize") != name.npos || name.find("load") != name.npos) return false;
   while (!module.empty()) {

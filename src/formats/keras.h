@@ -26,8 +26,8 @@ inline constexpr std::string_view keras_config_name = "config.json";
 // `config` and `metadata`: the texts of the two members; `metadata` may be empty.
 [[nodiscard]] KerasModel parse_keras(std::string_view config, std::string_view metadata, std::string_view file);
 // What loading a model of this config runs, by name, each once, sorted: "keras.layers.Lambda", whose bytecode it holds,
-// functions and classes of modules that are none of Keras, and those of Keras that run code, read or write files. Empty:
-// layers, losses and the like of Keras only.
+// functions and classes of modules that are none of Keras, and those of Keras that do more than compute. Empty: layers,
+// losses and the like of Keras only.
 [[nodiscard]] std::vector<std::string> keras_code(std::string_view config, std::string_view file);
 // False: no model is made of this text, which may be none of Keras, or no JSON.
 [[nodiscard]] bool may_be_keras_config(std::string_view config);

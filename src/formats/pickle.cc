@@ -62,7 +62,9 @@ int operand_bytes(Operand operand) { return 1 << (static_cast<int>(operand) - st
 // it can, because other machines than Python's may resolve what theirs does not.
 class PickleMachine {
  public:
-  PickleMachine(PickleBytes& bytes, bool strict, int& protocol) : bytes_(bytes), strict_(strict), protocol_(protocol) {}
+  // `follows`: another pickle stands before it, whose memo an Unpickler that reads both keeps.
+  PickleMachine(PickleBytes& bytes, bool strict, bool follows, int& protocol)
+      : bytes_(bytes), strict_(strict), follows_(follows), protocol_(protocol) {}
 
   void run() {
     for (;;) {
@@ -188,13 +190,12 @@ class PickleMachine {
   }
   void get(std::uint64_t key) {
     const auto found = memo_.find(key);
-    if (found == memo_.end()) throw PickleTrouble{"it takes from its memo what is not there"};
-    push(found->second);
+    if (found == memo_.end() && !follows_) throw PickleTrouble{"it takes from its memo what is not there"};
+    const Value value = found == memo_.end() ? plain : found->second;
+    push(follows_ && value == plain ? some_text : value);
   }
 
-  void import_lines() {
-    deeds_.import_name(known_ ? printable(fmt::format("{}.{}", module_, text_)) : "?");
-  }
+  void import_lines() { deeds_.import_name(known_ ? printable(fmt::format("{}.{}", module_, text_)) : "?"); }
   void import_stack() {
     const Value name = pop(), module = pop();
     if (strict_ && (name == plain || module == plain)) throw PickleTrouble{"it imports what is no name"};
@@ -309,7 +310,7 @@ class PickleMachine {
   }
 
   PickleBytes& bytes_;
-  bool strict_;
+  bool strict_, follows_;
   int& protocol_;
   PickleDeeds deeds_;
   unsigned char last_ = 0;
@@ -363,7 +364,7 @@ PickleFacts walk_pickle(ByteSource& source, PickleClaim claim, const std::functi
   std::optional<PickleTrouble> trouble;
   while (!trouble && (facts.pickles == 0 || !bytes.at_end())) {
     const bool strict = claim == PickleClaim::none || facts.pickles > 0;  // behind a pickle any bytes may stand
-    PickleMachine machine(bytes, strict, facts.protocol);
+    PickleMachine machine(bytes, strict, facts.pickles > 0, facts.protocol);
     try {
       if (facts.pickles == pickles_max) throw PickleTrouble{"more pickles follow each other than are looked at", false};
       machine.run();

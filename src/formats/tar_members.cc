@@ -150,7 +150,7 @@ class TarWalk {
     return *pax_size_;
   }
 
-  // Its records, wherever they begin and end: "SIZE KEYWORD=VALUE\n".
+  // Its records, without counting where each begins: "SIZE KEYWORD=VALUE\n".
   void take_pax(ByteSource& content, char type) {
     std::string records(pax_bytes_max + 1, '\0');
     records.resize(read_full(content, records));
@@ -163,7 +163,8 @@ class TarWalk {
       std::uint64_t size = 0;
       const auto [stop, error] = std::from_chars(begin, end, size);
       const bool plain = error == std::errc() && stop != end && *stop == '\n' && size >> 60 == 0;
-      if (!plain || type == 'g' || pax_size_.value_or(size) != size) refuse("a header of it says a size that is unclear");
+      if (!plain || type == 'g' || pax_size_.value_or(size) != size)
+        refuse("a header of it says a size that is unclear");
       pax_size_ = size;
     }
   }

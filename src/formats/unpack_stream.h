@@ -1,6 +1,7 @@
-// Bytes unpacked as they pass, by libarchive, which reads bzip2, xz, lzma, lzip, zstd and lz4. Several streams behind each
-// other are one. No program is started for a packing that libarchive was built without. One thread at a time. Throws
-// Error{invalid} where the bytes are damaged, end early, or are not packed so; what `from` throws passes unchanged.
+// Bytes unpacked as they pass, by libarchive, which reads bzip2, xz, lzma, lzip, zstd and lz4. Several streams behind
+// each other are one. No program is started for a packing that libarchive was built without. One thread at a time.
+// Throws Error{invalid} where the bytes are damaged, end early, or are not packed so; what `from` throws passes
+// unchanged.
 #pragma once
 
 #include <cstdint>

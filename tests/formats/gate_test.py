@@ -8,7 +8,6 @@ the machines get stand-ins. SABATH_GATE_CASES: how many files, 1,500 by default;
 import bz2
 import gzip
 import io
-import json
 import lzma
 import os
 import pickle
@@ -21,18 +20,13 @@ import warnings
 import zipfile
 import zlib
 
-from support.case import Case, main, place
-from support.content import fragment
+from support.case import main
+from support.data_gate import Evil, GateCase
 from support.loaders import judge
 
 CASES = int(os.environ.get("SABATH_GATE_CASES", "1500"))
 SEED = int(os.environ.get("SABATH_SEED", "0")) or random.SystemRandom().randrange(1, 1 << 32)
 BATCH = 90  # findings, of which the gate shows a hundred
-
-
-class Evil:
-    def __reduce__(self):
-        return os.system, ("true",)
 
 
 class Maker:
@@ -222,21 +216,6 @@ class Maker:
         return f"f{number}{self.random.choice(endings[kind])}", data or b"N."
 
 
-def tar_of(*members, form=tarfile.USTAR_FORMAT, end=True):
-    """`members`: (name, type, data, the size that it says, or its own)."""
-    archive = b""
-    for name, kind, data, *said in members:
-        info = tarfile.TarInfo(name)
-        info.type, info.size = kind, said[0] if said else len(data)
-        archive += info.tobuf(form) + data + bytes(-len(data) % 512)
-    return archive + bytes(1024 if end else 0)
-
-
-def with_sum(archive, field):
-    return archive[:148] + field + archive[156:]
-
-
-FILE, DIRECTORY = tarfile.REGTYPE, tarfile.DIRTYPE
 # None of them imports anything, though some begin with an opcode.
 INNOCENT = {
     "labels.txt": b"cat\ndog\nbird\n", "classes.csv": b"class,Name\nNa,1\n", "inches.txt": b"(in inches)\nwidth\n", "x.csv": b"x y\n1 2\n",
@@ -246,33 +225,12 @@ INNOCENT = {
     "empty.txt": b"", "quoted.csv": b"'a','b'\n", "long.txt": b"V" + b"a" * 70000, "table.csv.gz": gzip.compress(b"a,b\n1,2\n" * 1000),
     "table.csv.xz": lzma.compress(b"a,b\n1,2\n"), "table.csv.bz2": bz2.compress(b"a,b\n1,2\n"), "I.txt": b"I am here\n", "p.txt": b"p\n",
     "code.py": b"class A:\n    pass\n", "cfg.txt": b"c = 1\nd = 2\n",
+    "text.xz": b"no such packing at all", "zf.txt": b"ZF 12 cafe 00 0x5\n and more text",
+    "word.txt": b"class\n" + b"a" * 2000 + b"\n",
 }  # fmt: skip
 
 
-class Gate(Case):
-    def setUp(self):
-        super().setUp()
-        self.others = self.home / "others"
-        self.others.mkdir()
-        self.others.chmod(0o777)
-        self.sabath.add("model", kind="model", run={"set": [{"argv": ["true"]}]})
-
-    def told(self, files):
-        """What the gate says of these files: path -> line."""
-        for name, data in files.items():
-            place(self.others / name, data)
-        self.sabath.add("set", [fragment(f"file://{self.others}/{name}", data, name=f"f{i}", path=name)
-                                for i, (name, data) in enumerate(files.items())])  # fmt: skip
-        self.expect(self.sabath.run("fetch", "set"))
-        run = self.expect(self.sabath.run("run", "model", "set", "-n", "--json")).record["runs"][0]
-        told = {}
-        for line in run["assets"][-1].get("loads", {}).get("found", []):
-            name = re.split("[,:]", line)[0]
-            told[name] = told.get(name, "") + line + "\n"
-        for name in files:
-            (self.others / name).unlink()
-        return told
-
+class Gate(GateCase):
     def test_what_loaders_would_run_is_named(self):
         print(f"SABATH_SEED={SEED} SABATH_GATE_CASES={CASES}")
         maker = Maker(SEED)
@@ -322,6 +280,7 @@ class Gate(Case):
             "q.npy": old, "r.pkl.zst": b"\x28\xb5\x2f\xfd\x20" + bytes([len(evil)]) + (1 | len(evil) << 3).to_bytes(3, "little") + evil,
             "s.bin": b"cposix\nsystem\np-0\n0g-0\n(S'true'\ntR.", "t.bin": b"cposix\nsystem\np -0_0\n0g+0\n(S'true'\ntR.",
             "u.bin": b"N0\x80\x04cbuiltins\n" + b"eval.__self__." * 100 + b"eval\n(S'1'\ntR", "v.bin": b"N." + old.replace(b"system", b"a." * 600 + b"b"),
+            "memo.bin": b"\x8c\x05posix\x94\x8c\x06system\x94." + b"h\x00h\x01\x93\x8c\x04true\x85R.",
         }  # fmt: skip
         for number, (properties, dictionary) in enumerate(((0, 1 << 16), (0x5d, 3 << 15), (180, 1 << 12), (0x5d, 1 << 27))):
             packer = {"id": lzma.FILTER_LZMA1, "lc": properties % 9, "lp": properties // 9 % 5, "pb": properties // 45, "dict_size": dictionary}
@@ -336,90 +295,13 @@ class Gate(Case):
         want["l.keras"] = "keras, imports os.system, calls"
         want["m.zip"] = want["y.dat"] = want["w1.xz"] = "cannot be looked into"  # libarchive takes no such dictionary
         want["n.txt"] = "imports os.system, calls"
-        want["u.bin"] = want["v.bin"] = "imports ?, calls"
+        want["u.bin"] = want["v.bin"] = want["memo.bin"] = "imports ?, calls"
         for name, part in want.items():
             with self.subTest(name):
                 self.assertIn(part, told.get(name, "nothing"))
         for name in ("j.safetensors", "k.png", "n.txt"):
             self.assertIn("though its name says otherwise", told[name])
         self.assertNotIn("otherwise", told["a.bin"])
-
-    def test_arrays_behind_each_other(self):
-        def array(descr, data):
-            head = b"{'descr': '%s', 'fortran_order': False, 'shape': (1,), }" % descr
-            return b"\x93NUMPY\1\0" + struct.pack("<H", len(head)) + head + data
-
-        number, objects = array(b"<f8", bytes(8)), array(b"|O", pickle.dumps(Evil()))
-        files = {"a.npy": number + objects, "b.npy": number * 100 + objects, "c.npy": number + pickle.dumps(Evil(), 0), "d.bin": number + objects}
-        told = self.told(files | {"clean.npy": number * 3, "padded.npy": number + bytes(2000), "short.npy": number[:-4]})
-        self.assertEqual(sorted(told), sorted(files))
-        for line in told.values():
-            self.assertIn("imports posix.system, calls", line)
-
-    def test_keras(self):
-        """Of a model's config: what is no layer and no function that only computes."""
-
-        def config(*layers):
-            return json.dumps({"module": "keras", "class_name": "Sequential", "config": {"layers": layers}}).encode()
-
-        def function(module, name):
-            return {"module": module, "class_name": "function", "config": name, "registered_name": name}
-
-        code = {
-            "get_file": function("keras.utils", "get_file"), "func_load": function("keras.src.utils.python_utils", "func_load"),
-            "TFOpLambda": {"class_name": "TFOpLambda", "config": {"function": "io.write_file"}}, "SlicingOpLambda": {"class_name": "SlicingOpLambda"},
-            "Lambda": {"module": "keras.layers", "class_name": "Lambda", "config": {}}, "load_model": function("keras.saving", "load_model"),
-            "deserialize": function("keras.losses", "deserialize"), "a.get_file": {"module": "keras.utils", "class_name": "get_file", "config": {}},
-        }  # fmt: skip
-        plain = config(function("keras.losses", "mean_squared_error"), function("keras.src.activations.activations", "relu"), function("builtins", "relu"),
-                       function("keras_hub.src.utils.keras_utils", "gelu_approximate"), function("keras.ops", "softmax"),
-                       {"module": "keras.layers", "class_name": "Dense", "config": {"value": {"class_name": "__tensor__", "config": {}}}},
-                       {"module": "keras.initializers", "class_name": "GlorotUniform", "config": {"seed": None}, "registered_name": None})  # fmt: skip
-        files = {f"{name}/config.json": config(layer) for name, layer in code.items()}
-        clean = {
-            "plain/config.json": plain, "hub/config.json": b'{"architectures": ["Bert"], "eps": Infinity, "id2label": {"0": "a"}}',
-            "yaml/config.json": b"a: 1\n", "none/config.json": b"", "other/settings.json": config(code["Lambda"]),
-        }  # fmt: skip
-        told = self.told(files | clean | {"broken/config.json": config(code["Lambda"])[:-1]})
-        self.assertIn("cannot be looked into", told.pop("broken/config.json", ""))
-        self.assertEqual(sorted(told), sorted(files))
-        for name in code:
-            self.assertIn(name.split(".")[-1], told[f"{name}/config.json"])
-
-    def test_tars(self):
-        """What tarfile reads out of an archive is looked into; where it could read something else, that is told."""
-        old = pickle.dumps(Evil(), 2)
-        code = ("pickle", FILE, old)
-        plain = tar_of(code)
-        counted = sum(plain[:148]) + 256 + sum(plain[156:512])
-
-        def pax(text, kind=tarfile.XHDTYPE):
-            return "pax", kind, b"%d %s" % (len(text) + 3, text)
-
-        files = {
-            "plain": plain, "unknown": tar_of(("pickle", b"Z", old)), "oldest": tar_of(("pickle", tarfile.AREGTYPE, old)),
-            "sum256": with_sum(plain, b"\x80" + counted.to_bytes(7, "big")), "sum0o": with_sum(plain, (b"0o%05o\0" % counted)[:8]),
-            "sumzz": with_sum(plain, (b"%05o\0zz" % counted)[:8]), "sum_": with_sum(plain, b" +%05o\x1f" % counted),
-            "directories": tar_of(*((f"d{i}", DIRECTORY, b"") for i in range(70)), code),
-            **{f"size{kind.decode()}": tar_of(("a", kind, b"", 4096), code) for kind in (b"1", b"2", b"3", b"4", b"5", b"6")},
-            "gnu_size": tar_of(("a", FILE, b"a" * 600), code, form=tarfile.GNU_FORMAT).replace(b"00000001130\0", b"\x80" + (600).to_bytes(11, "big")),
-        }  # fmt: skip
-        files["gnu_size"] = files["gnu_size"][:148] + b"%06o\0 " % (sum(files["gnu_size"][:148]) + 256 + sum(files["gnu_size"][156:512])) + files["gnu_size"][156:]
-        unclear = {
-            "pax_size": tar_of(pax(b"size=0\n"), ("a", FILE, b"", 4096), code), "all_size": tar_of(pax(b"size=1\n", tarfile.XGLTYPE), ("a", FILE, b"")),
-            "two_sizes": tar_of(pax(b"size=9\n"), pax(b"size=8\n"), ("a", FILE, b"a" * 9)), "pieces": tar_of(("a", tarfile.GNUTYPE_SPARSE, b"")),
-            "pieces_pax": tar_of(pax(b"GNU.sparse.major=1\n"), ("a", FILE, b"")), "junk": tar_of(("a", FILE, b"a"), end=False) + b"junk" * 256,
-            "both": tar_of(("a/", tarfile.AREGTYPE, b"", 512), code), "minus": tar_of(("a", FILE, b"a"), ("b", DIRECTORY, b"", -1), form=tarfile.GNU_FORMAT),
-            "headers": tar_of(*((f"d{i}", DIRECTORY, b"") for i in range(10_001)), code),
-            "many.pth": tar_of(*((f"f{i}", FILE, b"text") for i in range(8)), code),
-        }  # fmt: skip
-        told = self.told(files | unclear)
-        for name in files:
-            with self.subTest(name):
-                self.assertIn("imports posix.system, calls", told.get(name, "nothing"))
-        for name in unclear:
-            with self.subTest(name):
-                self.assertRegex(told.get(name, "nothing"), "cannot be looked into|not followed")
 
 
 if __name__ == "__main__":

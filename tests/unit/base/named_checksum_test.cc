@@ -37,7 +37,8 @@ TEST(NamedChecksum, StandsInManyNames) {
 TEST(NamedChecksum, OthersSayNone) {
   for (const std::string url :
        {"oci://h/n:latest", "https://h/f", "https://h/f#top", "https://h/f#sha256=12", "ni:///sha-256-32;f4OxZQ",
-        "ni:///sha-256;not*base64", "https://h/.well-known/ni/", "https://h/v2/n/blobs/", "https://h/#=", "https://h/v2/n/manifests/latest", "https://h/f#a&b=&&", "https://h/#", "ni:x",
+        "ni:///sha-256;not*base64", "https://h/.well-known/ni/", "https://h/v2/n/blobs/",
+        "https://h/#=", "https://h/v2/n/manifests/latest", "https://h/f#a&b=&&", "https://h/#", "ni:x",
         "lfs+https://h/r.git/info/lfs/1", "sabath://h/v1/checksums/sha256/", "file:///a#sha256=1", "ni:///;"}) {
     EXPECT_TRUE(checksum_in_name(Url::parse(url)).empty()) << url;
   }
