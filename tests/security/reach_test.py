@@ -158,6 +158,15 @@ class Proxy(ReachCase):
         if shutil.which("curl"):
             self.ground.recipe("bad", self.ground.fragment("http://no-dns.example/f", size=len(DATA)))
             self.ground.succeeds("bad", DATA)
+            del self.ground.variables["http_proxy"]
+            self.forget()
+            self.ground.variables["ALL_PROXY"] = self.proxy.url("")  # who is judged as behind it asks it
+            site = self.near["site.example"]
+            site.answers = {"/f": body(b"near")}
+            self.ground.recipe("bad", self.ground.fragment(site.url("/f", "site.example")), reach="public")
+            self.assertNotEqual(self.ground.fetch("bad").exit, 0)
+            self.assertEqual(self.asked(), [])
+            self.assertTrue(any("site.example" in head for head in self.proxy.heads))
         self.proxy.heads.clear()
         self.ground.recipe("bad", git={"origin": "http://none.example/r"}, access={"kind": "private", "steps": ["x"]})
         self.ground.recipes.joinpath("models/m.json").write_text(json.dumps(

@@ -253,8 +253,9 @@ TEST(ProxyFor, IsAsLibcurlReadsTheVariables) {
   EXPECT_EQ(proxy("https://h/", {{"HTTPS_PROXY", "p:1"}}), "p:1");
   EXPECT_EQ(proxy("https://h/", {{"http_proxy", "p:1"}}), "");
   EXPECT_EQ(proxy("ftp://h/", {{"ALL_PROXY", "p:1"}}), "p:1");
+  EXPECT_EQ(proxy("sftp://h/", {{"sftp_proxy", "p:1"}}), "") << "no program is given it";
   const std::map<std::string, std::string> with = {{"http_proxy", "p:1"},
-                                                   {"no_proxy", ".lab, x.example,10.0.0.0/8 fd00::/16"}};
+                                                   {"no_proxy", ".lab, x.example\t10.0.0.0/8 fd00::/16"}};
   for (const char* without : {"http://lab/", "http://a.lab/", "http://x.example./", "http://a.x.example/",
                               "http://10.1.2.3/", "http://[fd00::7]/"})
     EXPECT_EQ(proxy(without, with), "") << without;
