@@ -102,10 +102,9 @@ class Run {
   // Before it is started: what it may be told of the host's addresses; empty: nothing.
   std::string judge() {
     const Url& url = request_.url;
-    if (description_.address != AddressKind::given) {
-      admit_program(url, settings_);
-      return {};
-    }
+    if (description_.address == AddressKind::service) admit_program(url, settings_);
+    if (description_.address == AddressKind::own) admit_look_up(url, settings_, stop_);
+    if (description_.address != AddressKind::given) return {};
     const auto addresses = judged_addresses(url, settings_, stop_);
     Reach farthest = addresses.empty() ? reach_of(url) : Reach::host;  // it goes to one of them
     for (const std::string& address : addresses) farthest = std::min(farthest, reach_of(address));

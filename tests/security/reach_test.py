@@ -246,6 +246,19 @@ class Programs(ReachCase):
         self.assertEqual(self.ground.fetch("bad").exit, 0)
         self.assertNotEqual(other.heads, [])
 
+    def test_wget_asks_no_metadata_address(self):
+        self.by("wget")
+        metadata = self.serve(HOSTS["metadata.example"], {"/f.bin": body(DATA)})
+        self.ground.recipe("bad", self.ground.fragment(metadata.url("/f.bin", "metadata.example")))
+        for proxy in ({}, {"all_proxy": "http://192.0.2.1:9"}):  # wget does not heed this one
+            self.ground.variables |= proxy
+            result = self.ground.fetch("bad")
+            self.assertEqual(result.exit, 6, result)
+            self.assertIn("metadata address", result.err)
+        self.assertEqual(metadata.heads, [])
+        self.ground.config["near_hosts"] = ["metadata.example"]
+        self.assertEqual(self.ground.fetch("bad").exit, 0)
+
 
 if __name__ == "__main__":
     enter_namespace(HOSTS)
