@@ -16,6 +16,7 @@
 #include "command/description.h"
 #include "command/program.h"
 #include "command/scratch.h"
+#include "curl/proxy.h"
 #include "sabath/path.h"
 #include "set/addresses.h"
 #include "set/known_fetchers.h"
@@ -29,10 +30,8 @@ using std::chrono::milliseconds;
 constexpr std::size_t piece_size = 1 << 20;
 constexpr milliseconds look_again{50};
 
-// The variables that every program gets; more only by its description.
-constexpr std::string_view passed_always[] = {"PATH",        "HOME",       "USER",         "LOGNAME",
-                                              "TMPDIR",      "http_proxy", "https_proxy",  "no_proxy",
-                                              "HTTPS_PROXY", "NO_PROXY",   "SSH_AUTH_SOCK"};
+// The variables that every program gets, with those that name its proxies; more only by its description.
+constexpr std::string_view passed_always[] = {"PATH", "HOME", "USER", "LOGNAME", "TMPDIR", "SSH_AUTH_SOCK"};
 
 constexpr std::string_view answer_mark = "answer: ";  // of a program's line that says what it was answered
 
@@ -103,10 +102,9 @@ class Run {
   // Before it is started: what it may be told of the host's addresses; empty: nothing.
   std::string judge() {
     const Url& url = request_.url;
-    if (description_.address != AddressKind::given) {
-      admit_program(url, settings_);
-      return {};
-    }
+    if (description_.address == AddressKind::service) admit_program(url, settings_);
+    if (description_.address == AddressKind::own) admit_look_up(url, settings_, stop_);
+    if (description_.address != AddressKind::given) return {};
     const auto addresses = judged_addresses(url, settings_, stop_);
     Reach farthest = addresses.empty() ? reach_of(url) : Reach::host;  // it goes to one of them
     for (const std::string& address : addresses) farthest = std::min(farthest, reach_of(address));
@@ -118,6 +116,7 @@ class Run {
   std::vector<std::pair<std::string, std::string>> environment() const {
     std::vector<std::pair<std::string, std::string>> result{{"LC_ALL", "C.UTF-8"}};
     std::set<std::string, std::less<>> names(std::begin(passed_always), std::end(passed_always));
+    names.insert(proxy_variables.begin(), proxy_variables.end());
     names.insert(description_.pass.begin(), description_.pass.end());
     for (const auto& [name, value] : description_.environment) {
       result.emplace_back(name, value);

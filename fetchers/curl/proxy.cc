@@ -16,8 +16,9 @@ namespace {
 using Environment = std::map<std::string, std::string>;
 
 std::string variable_of(const Environment& environment, const std::string& name) {
+  const bool read = std::ranges::find(proxy_variables, name) != proxy_variables.end();
   const auto found = environment.find(name);
-  return found == environment.end() ? "" : found->second;
+  return !read || found == environment.end() ? "" : found->second;
 }
 
 std::string to_upper(std::string text) {
@@ -70,7 +71,7 @@ bool goes_without(const std::string& entries, std::string host) {
   if (host.starts_with('[')) host = host.substr(1, host.size() - 2);
   if (host.ends_with('.')) host.pop_back();
   for (std::string_view rest = entries; !rest.empty();) {
-    const std::size_t end = std::min(rest.find_first_of(", "), rest.size());
+    const std::size_t end = std::min(rest.find_first_of(", \t"), rest.size());
     if (stands_for(rest.substr(0, end), host)) return true;
     rest.remove_prefix(std::min(end + 1, rest.size()));
   }
@@ -81,7 +82,7 @@ bool goes_without(const std::string& entries, std::string host) {
 
 std::string proxy_for(const Url& url, const Environment& environment) {
   const std::string own = url.scheme() + "_proxy";
-  std::string proxy = url.scheme() == "http" ? variable_of(environment, own) : either(environment, own);
+  std::string proxy = either(environment, own);  // no client of a CGI program can set http_proxy: it has no twin
   if (proxy.empty()) proxy = either(environment, "all_proxy");
   return goes_without(either(environment, "no_proxy"), url.host()) ? "" : proxy;
 }

@@ -108,6 +108,21 @@ void admit_program(const Url& url, const FetcherSettings& settings) {
               "let SABATH read it itself (`prefer` of the configuration), or name its host in `near_hosts`");
 }
 
+void admit_look_up(const Url& url, const FetcherSettings& settings, const std::stop_token& stop) {
+  admit_program(url, settings);
+  if (is_literal_address(url.host())) return;
+  std::vector<std::string> addresses;
+  try {
+    addresses = ask_names(url, stop);
+  } catch (const Error& error) {
+    if (error.failure().kind == FailureKind::interrupted) throw;
+  }
+  const bool by_proxy = !proxy_for(url, settings.commands.environment).empty();  // not every program heeds it
+  for (const std::string& address : addresses)
+    if (!by_proxy || reach_of(address) == Reach::link)
+      static_cast<void>(check_reach(url, address, settings.web.near_hosts));
+}
+
 std::string resolve_entry(const Url& url, const std::vector<std::string>& addresses) {
   if (addresses.empty()) return {};
   std::vector<std::string> texts;

@@ -17,6 +17,10 @@ namespace sabath {
 // As FetcherSet::admit_program().
 void admit_program(const Url& url, const FetcherSettings& settings);
 
+// The same just before a program asks, by the addresses that the host has now: the program looks them up again, and may
+// find others. A name that is not known here is the program's matter, or its proxy's.
+void admit_look_up(const Url& url, const FetcherSettings& settings, const std::stop_token& stop);
+
 // "HOST:PORT:ADDRESS,ADDRESS", as curl and git take it; empty: there is nothing to tell.
 [[nodiscard]] std::string resolve_entry(const Url& url, const std::vector<std::string>& addresses);
 

@@ -22,10 +22,10 @@ inline constexpr std::uint32_t any_user = 0xffffffff;
 struct Namer {
   Reach reach = Reach::global;          // of the farthest host that led to it: it may lead no nearer
   bool own_host = false;                // the user named the same host, in the URL that led to it
-  std::optional<std::uint32_t> user{};  // whose file of this machine named it; nullopt: it came over a network
+  std::optional<std::uint32_t> user{};  // whose file named it; 0: root's or ours, any_user: several; nullopt: a network
   friend bool operator==(const Namer&, const Namer&) = default;
 };
-// `others` named it as well, the last to do so: the farthest of all of them counts.
+// `others` named it as well: the farthest of all of them counts, and all of their users must be able to read a file.
 void add_namer(std::optional<Namer>& namer, const std::optional<Namer>& others) noexcept;
 
 class Url {

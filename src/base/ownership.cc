@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <deque>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -14,6 +15,7 @@
 
 #include "base/file.h"
 #include "sabath/path.h"
+#include "sabath/url.h"
 
 namespace sabath {
 namespace {
@@ -21,6 +23,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t entry_bytes_max = 1 << 20;  // of the system's lists of users and groups
+constexpr uid_t unmapped_user = 65534;            // in a container, root of its host is that as well
+constexpr unsigned links_max = 40;                // as the kernel's
 
 // Many systems give each user a group of that name without other members; group permissions then give nothing away.
 bool is_private_group(gid_t group) {
@@ -60,6 +64,13 @@ bool came_with_program(const fs::path& file, const fs::path& shipped, const fs::
          (status->st_uid == ::geteuid() || status->st_uid == 0 || (of_program && of_program->st_uid == status->st_uid));
 }
 
+std::uint32_t other_user(const struct stat& status, std::span<const std::uint32_t> trusted, bool is_above) {
+  const bool sticky = S_ISDIR(status.st_mode) && (status.st_mode & S_ISVTX) != 0;
+  if (!S_ISLNK(status.st_mode) && (status.st_mode & S_IWOTH) != 0 && !sticky) return any_user;
+  const bool own = status.st_uid == ::geteuid() || status.st_uid == 0 || (is_above && status.st_uid == unmapped_user);
+  return own || std::ranges::find(trusted, status.st_uid) != trusted.end() ? 0 : status.st_uid;
+}
+
 }  // namespace
 
 std::optional<std::string> why_not_own(const struct stat& status, unsigned user,
@@ -87,6 +98,31 @@ std::optional<std::string> why_not_own(const fs::path& file, const fs::path& pro
     if (place == place.root_path()) return std::nullopt;
     place = place.parent_path();
   }
+}
+
+std::uint32_t other_writer(const fs::path& file, std::span<const std::uint32_t> trusted) {
+  std::optional<Namer> writer = Namer{.user = 0};
+  std::error_code unknown;
+  const fs::path whole = fs::absolute(file, unknown);
+  std::deque<fs::path> ahead(whole.begin(), whole.end());
+  fs::path place;
+  for (unsigned links = 0; !ahead.empty() && !unknown;) {
+    const fs::path name = ahead.front();
+    ahead.pop_front();
+    const fs::path next = name == ".." ? place.parent_path() : place / name;
+    const auto status = try_lstat(next);
+    if (!status) return any_user;
+    const bool link = S_ISLNK(status->st_mode);
+    add_namer(writer, Namer{.user = other_user(*status, trusted, link || !ahead.empty())});
+    if (!link) {
+      place = next;
+      continue;
+    }
+    if (++links > links_max) return any_user;
+    const fs::path target = fs::read_symlink(next, unknown);
+    ahead.insert(ahead.begin(), target.begin(), target.end());
+  }
+  return unknown ? any_user : writer->user.value_or(any_user);
 }
 
 Ownership ownership_of(const fs::path& file, const fs::path& shipped, const fs::path& program) {

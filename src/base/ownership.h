@@ -4,8 +4,10 @@
 
 #include <sys/stat.h>
 
+#include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <string>
 
 namespace sabath {
@@ -29,5 +31,11 @@ enum class Ownership {
 // The same of one file, or of one directory above it (`is_above`).
 [[nodiscard]] std::optional<std::string> why_not_own(const struct stat& status, unsigned user,
                                                      const std::optional<struct stat>& program, bool is_above = false);
+
+// The other user who decides what stands at the path, by all that it leads through, symlinks too: where a directory is
+// his, he may have led it to any file. 0: none but root, this user and `trusted`; any_user: several, or anyone. What a
+// group may write counts as its owner's.
+[[nodiscard]] std::uint32_t other_writer(const std::filesystem::path& file,
+                                         std::span<const std::uint32_t> trusted = {});
 
 }  // namespace sabath

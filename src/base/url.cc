@@ -154,6 +154,13 @@ std::string remove_dot_segments(std::string_view path) {  // RFC 3986, section 5
   return out;
 }
 
+// What both of them may name: of two users, what all users may.
+std::optional<std::uint32_t> both_users(std::optional<std::uint32_t> a, std::optional<std::uint32_t> b) {
+  if (!a || !b) return std::nullopt;
+  if (*a == 0 || *b == 0) return std::max(*a, *b);
+  return *a == *b ? *a : any_user;
+}
+
 }  // namespace
 
 std::string printable_url(std::string_view text) {
@@ -253,6 +260,7 @@ void add_namer(std::optional<Namer>& namer, const std::optional<Namer>& others) 
   if (!before) return;
   namer->reach = std::min(before->reach, others->reach);
   namer->own_host = before->own_host && others->own_host;
+  namer->user = both_users(before->user, others->user);
 }
 
 std::string percent_decode(std::string_view text) {

@@ -122,7 +122,7 @@ bool ListPart::enter() {
     const Digest& digest = outcome_.tree.digest;
     own_job().inspect(store().text_of(digest, document_size_max).value_or(""), digest.hash.prefixed());
   }
-  name_listing(listed_, fragment().urls.front(), heard());
+  name_listing(listed_, fragment().urls[outcome_.giver.value_or(0)], heard());
   // Where patterns choose, the list itself is there if they choose it, too; a sample has nothing but data.
   const Selection& selection = scope_.request.selection;
   const RelativePath path = list_path(fragment());

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -17,8 +15,8 @@
 #include <unordered_set>
 #include <utility>
 
-#include "base/file.h"
 #include "base/named_checksum.h"
+#include "base/ownership.h"
 #include "base/reach.h"
 #include "base/text.h"
 #include "base/threads.h"
@@ -202,11 +200,9 @@ void check_listing(const std::vector<ListedFile>& files, const Url& from) {
 void name_listing(std::vector<ListedFile>& files, const Url& from, std::optional<Reach> heard) {
   Namer namer{.reach = heard.value_or(reach_of(from))};
   if (from.scheme() == "file") {
-    const auto facts = try_stat(percent_decode(from.path()));
-    const bool own = facts && (facts->st_uid == ::geteuid() || facts->st_uid == 0);
     namer.reach = Reach::host;
-    if (facts) namer.user = facts->st_uid;
-    if (own && !from.namer()) return;
+    namer.user = other_writer(percent_decode(from.path()));
+    if (namer.user == 0 && !from.namer()) return;
   }
   const bool own_words = !from.namer() || from.namer()->own_host;
   for (ListedFile& file : files) {

@@ -45,7 +45,8 @@ Connections::Connections(const ConnectionPlaces& places, const ConnectionDeadlin
 void Connections::opened(int socket, std::string client) {
   const std::lock_guard lock(mutex_);
   std::string address = address_of(client);
-  connections_[socket] = {.since = Clock::now(), .client = std::move(client), .address = std::move(address)};
+  const auto now = Clock::now();
+  connections_[socket] = {.opened = now, .since = now, .client = std::move(client), .address = std::move(address)};
 }
 
 Connections::Closed Connections::closed(int socket) {
@@ -101,13 +102,13 @@ bool Connections::put_out(const Among& among, std::chrono::milliseconds age_min)
   const auto goes_before = [&](const Connection& a, const Connection& b) {
     if (a.known != b.known) return b.known;
     const unsigned of_a = a.known ? 0 : strangers[a.address], of_b = b.known ? 0 : strangers[b.address];
-    return of_a != of_b ? of_a > of_b : a.since < b.since;
+    return of_a != of_b ? of_a > of_b : a.idle_since() < b.idle_since();
   };
   auto first = connections_.end();
   for (auto each = connections_.begin(); each != connections_.end(); ++each) {
     const Connection& connection = each->second;
     if (connection.late || connection.phase != Phase::waiting || !among(connection)) continue;
-    if (!connection.known && now - connection.since < age_min) {
+    if (!connection.known && now - connection.idle_since() < age_min) {
       young = true;
       continue;
     }

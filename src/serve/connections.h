@@ -71,6 +71,7 @@ class Connections {
   enum class Phase { waiting, working, answering };
   struct Connection {
     Phase phase = Phase::waiting;
+    Clock::time_point opened{};
     Clock::time_point since{};   // of the phase, or of the window
     std::string client{};        // address:port
     std::uint64_t received = 0;  // bytes, up to the last whole request
@@ -79,6 +80,8 @@ class Connections {
     bool late = false;               // put out while it waited: its place is free
     std::uint64_t acked_before = 0;  // when the answer began
     std::uint64_t acked_window = 0;  // when the window began
+    // Since when it holds its place for nothing: an answer that refuses makes no stranger younger.
+    [[nodiscard]] Clock::time_point idle_since() const { return known ? since : opened; }
   };
   using Among = std::function<bool(const Connection&)>;
   void enter(int socket, Phase phase);

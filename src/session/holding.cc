@@ -1,7 +1,6 @@
 #include "session/holding.h"
 
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -28,10 +27,10 @@ std::optional<std::uint32_t> other_owner_of(const std::filesystem::path& recipe,
   const auto facts = try_stat(recipe);
   if (!facts) return std::nullopt;
   if ((facts->st_mode & S_IWOTH) != 0) return any_user;
-  const bool own = facts->st_uid == ::geteuid() || facts->st_uid == 0;
-  if (own || std::ranges::find(trusted, facts->st_uid) != trusted.end()) return std::nullopt;
+  const std::uint32_t other = other_writer(recipe, trusted);
+  if (other == 0) return std::nullopt;
   if (ownership_of(recipe, shipped_recipes(program), program) == Ownership::shipped) return std::nullopt;
-  return facts->st_uid;
+  return other;
 }
 
 }  // namespace

@@ -171,6 +171,47 @@ class OthersRecipes(ReachCase):
         self.assertEqual(result.exit, 4, result)
         self.assertIn("could not read it", result.err)
 
+    def refused(self, *recipe):
+        result = self.ground.fetch(*recipe)
+        self.assertEqual(result.exit, 4, result)
+        self.assertIn("could not read it", result.err)
+
+    def test_by_a_list_of_mine(self):
+        """His recipe stays his word, also where I wrote the list that it names."""
+        self.mine.chmod(0o600)
+        mine = self.ground.directory / "l.txt"
+        mine.write_text(f"file://{self.mine}\n")
+        recipe = self.ground.recipe("bad", {"id": "l", "type": "file_list", "urls": [f"file://{mine}"]})
+        self.assertEqual(self.ground.fetch("bad").exit, 0)
+        self.forget()
+        place = self.theirs / "r.json"
+        shutil.move(recipe, place)
+        for path in (self.theirs, place):
+            os.chown(path, self.OTHER_USER, self.OTHER_USER)
+        self.refused(place)
+
+    def test_by_what_he_leads_to(self):
+        """Where he decides what stands at a name, its content is his word, also if it lies in a file of mine."""
+        self.mine.chmod(0o600)
+        copy = self.ground.directory / "copy"
+        copy.write_text(f"file://{self.mine}\n")
+        his = self.theirs / "l.txt"
+        os.chown(self.theirs, self.OTHER_USER, self.OTHER_USER)
+        self.ground.recipe("own", {"id": "l", "type": "file_list", "urls": [f"file://{his}"]})
+        his.symlink_to(copy)
+        self.refused("own")
+        recipe = self.ground.recipe("bad", self.ground.fragment(f"file://{self.mine}"))
+        (self.theirs / "r.json").symlink_to(recipe)
+        self.refused(self.theirs / "r.json")
+
+    def test_by_a_list_that_all_may_write(self):
+        self.mine.chmod(0o600)
+        listing = self.ground.directory / "l.txt"
+        listing.write_text(f"file://{self.mine}\n")
+        listing.chmod(0o666)
+        self.ground.recipe("own", {"id": "l", "type": "file_list", "urls": [f"file://{listing}"]})
+        self.refused("own")
+
     def test_a_repository(self):
         if not shutil.which("git"):
             self.skipTest("git is not installed")

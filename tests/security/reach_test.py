@@ -158,6 +158,15 @@ class Proxy(ReachCase):
         if shutil.which("curl"):
             self.ground.recipe("bad", self.ground.fragment("http://no-dns.example/f", size=len(DATA)))
             self.ground.succeeds("bad", DATA)
+            del self.ground.variables["http_proxy"]
+            self.forget()
+            self.ground.variables["ALL_PROXY"] = self.proxy.url("")  # who is judged as behind it asks it
+            site = self.near["site.example"]
+            site.answers = {"/f": body(b"near")}
+            self.ground.recipe("bad", self.ground.fragment(site.url("/f", "site.example")), reach="public")
+            self.assertNotEqual(self.ground.fetch("bad").exit, 0)
+            self.assertEqual(self.asked(), [])
+            self.assertTrue(any("site.example" in head for head in self.proxy.heads))
         self.proxy.heads.clear()
         self.ground.recipe("bad", git={"origin": "http://none.example/r"}, access={"kind": "private", "steps": ["x"]})
         self.ground.recipes.joinpath("models/m.json").write_text(json.dumps(
@@ -236,6 +245,19 @@ class Programs(ReachCase):
         self.ground.config["near_hosts"] = ["other.example"]
         self.assertEqual(self.ground.fetch("bad").exit, 0)
         self.assertNotEqual(other.heads, [])
+
+    def test_wget_asks_no_metadata_address(self):
+        self.by("wget")
+        metadata = self.serve(HOSTS["metadata.example"], {"/f.bin": body(DATA)})
+        self.ground.recipe("bad", self.ground.fragment(metadata.url("/f.bin", "metadata.example")))
+        for proxy in ({}, {"all_proxy": "http://192.0.2.1:9"}):  # wget does not heed this one
+            self.ground.variables |= proxy
+            result = self.ground.fetch("bad")
+            self.assertEqual(result.exit, 6, result)
+            self.assertIn("metadata address", result.err)
+        self.assertEqual(metadata.heads, [])
+        self.ground.config["near_hosts"] = ["metadata.example"]
+        self.assertEqual(self.ground.fetch("bad").exit, 0)
 
 
 if __name__ == "__main__":

@@ -3,8 +3,6 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <bit>
 #include <cerrno>
@@ -20,6 +18,7 @@
 
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/ownership.h"
 #include "base/process.h"
 #include "base/reach.h"
 #include "base/text.h"
@@ -136,10 +135,8 @@ void where_it_is(FetchContext& context, const GitSource& git, const std::functio
 
 // How near the repository is, for what it names: by the addresses that our own requests and git were led to.
 Namer namer_of(FetchContext& context, const GitSource& git) {
-  if (const fs::path place = local_path(git.origin); !place.empty()) {
-    const auto facts = try_stat(place);
-    return {.reach = Reach::host, .user = facts ? std::optional<std::uint32_t>(facts->st_uid) : std::nullopt};
-  }
+  if (const fs::path place = local_path(git.origin); !place.empty())
+    return {.reach = Reach::host, .user = other_writer(place)};
   const auto url = url_of(git);
   const unsigned reaches = context.ledger.line(git.origin).traffic.reaches;
   if (reaches != 0) return {.reach = static_cast<Reach>(std::countr_zero(reaches))};
@@ -286,9 +283,8 @@ class TreeFetch {
     Namer namer = namer_of(context_, of);
     const auto url = url_of(git), parent = url_of(of);
     namer.own_host = url && parent && url->host() == parent->host();
-    const bool own_file = namer.user && (*namer.user == ::geteuid() || *namer.user == 0);
     git.namer = of.namer;
-    if (!own_file) add_namer(git.namer, namer);
+    if (namer.user != 0) add_namer(git.namer, namer);
   }
 
   FetchContext& context_;

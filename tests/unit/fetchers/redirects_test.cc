@@ -216,8 +216,8 @@ TEST(CheckReach, NearHostsAreAlsoAddresses) {
 TEST(Url, TheFarthestOfThoseWhoNameItCounts) {
   const Url own = Url::parse("http://a.example/dir/list");
   EXPECT_FALSE(own.namer());
-  const Url near = own.named_by(Namer{.reach = Reach::site, .own_host = true});
-  const Url far = near.named_by(Namer{.reach = Reach::global, .own_host = true});
+  const Url near = own.named_by(Namer{.reach = Reach::site, .own_host = true, .user = 0});
+  const Url far = near.named_by(Namer{.reach = Reach::global, .own_host = true, .user = 1});
   const Url again = far.named_by(Namer{.reach = Reach::host, .own_host = false, .user = 1});
   EXPECT_EQ(near.namer()->reach, Reach::site);
   EXPECT_EQ(far.namer()->reach, Reach::global);
@@ -225,6 +225,23 @@ TEST(Url, TheFarthestOfThoseWhoNameItCounts) {
   EXPECT_EQ(*again.namer(), (Namer{.reach = Reach::global, .own_host = false, .user = 1}));
   EXPECT_EQ(far.resolve("x").namer(), far.namer());
   EXPECT_EQ(far, own) << "who named it makes no other URL";
+}
+
+TEST(Url, AllUsersWhoNameItCount) {
+  constexpr std::optional<std::uint32_t> network = std::nullopt;
+  const auto chain = [](const std::vector<std::optional<std::uint32_t>>& users) {
+    Url url = Url::parse("file:///a");
+    for (const auto& user : users) url.add_namer(Namer{.user = user});
+    return url.namer()->user;
+  };
+  EXPECT_EQ(chain({0, 0}), 0U);
+  EXPECT_EQ(chain({1, 1, 0}), 1U) << "a list of mine makes no other's word mine";
+  EXPECT_EQ(chain({0, 1}), 1U);
+  EXPECT_EQ(chain({1, 2}), any_user);
+  EXPECT_EQ(chain({any_user, 1}), any_user);
+  EXPECT_EQ(chain({1, any_user, 0}), any_user);
+  EXPECT_EQ(chain({network, 0}), network);
+  EXPECT_EQ(chain({1, network, 1}), network);
 }
 
 TEST(ProxyFor, IsAsLibcurlReadsTheVariables) {
@@ -236,8 +253,9 @@ TEST(ProxyFor, IsAsLibcurlReadsTheVariables) {
   EXPECT_EQ(proxy("https://h/", {{"HTTPS_PROXY", "p:1"}}), "p:1");
   EXPECT_EQ(proxy("https://h/", {{"http_proxy", "p:1"}}), "");
   EXPECT_EQ(proxy("ftp://h/", {{"ALL_PROXY", "p:1"}}), "p:1");
+  EXPECT_EQ(proxy("sftp://h/", {{"sftp_proxy", "p:1"}}), "") << "no program is given it";
   const std::map<std::string, std::string> with = {{"http_proxy", "p:1"},
-                                                   {"no_proxy", ".lab, x.example,10.0.0.0/8 fd00::/16"}};
+                                                   {"no_proxy", ".lab, x.example\t10.0.0.0/8 fd00::/16"}};
   for (const char* without : {"http://lab/", "http://a.lab/", "http://x.example./", "http://a.x.example/",
                               "http://10.1.2.3/", "http://[fd00::7]/"})
     EXPECT_EQ(proxy(without, with), "") << without;

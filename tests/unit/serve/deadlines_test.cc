@@ -9,9 +9,11 @@
 #include <atomic>
 #include <chrono>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "base/file.h"
+#include "serve/connections.h"
 #include "serve/server.h"
 #include "support/process.h"
 #include "support/seeded.h"
@@ -136,6 +138,28 @@ TEST_F(Deadlines, OthersAreServedMeanwhile) {
   const Fd good = connect();
   say(good, question());
   EXPECT_EQ(drink(good, 1 << 20, milliseconds{0}), size_bytes);
+}
+
+// A client who asks again and again for what he may not have is no newcomer each time.
+TEST(Places, AreNotHeldByRefusals) {
+  Connections connections({.all = 2, .of_address = 2}, {.window = milliseconds{2000}}, false);
+  std::vector<Fd> strangers;
+  for (const char* client : {"192.0.2.1:1", "192.0.2.2:1"}) {
+    strangers.emplace_back(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    connections.opened(strangers.back().get(), client);
+  }
+  std::atomic<bool> done = false;
+  std::jthread asking([&] {
+    for (; !done; ::poll(nullptr, 0, 5)) {
+      for (const Fd& each : strangers) {
+        connections.working(each.get());
+        connections.answering(each.get());
+        connections.waiting(each.get());
+      }
+    }
+  });
+  EXPECT_TRUE(connections.make_place("192.0.2.3:1"));
+  done = true;
 }
 
 }  // namespace
