@@ -1,5 +1,7 @@
 """Servers that do not answer as HTTP means it, and have the file nevertheless: it is had, or refused; a part is never it."""
-from support.content import checksums, seeded
+import pathlib
+
+from support.content import checksums, seeded, tar_bytes
 from support.ground import FaultCase, main
 from support.spoken import Spoken, page
 
@@ -50,6 +52,35 @@ class OddServers(FaultCase):
             for proof in ("nothing", "size") if name == "named" else ("nothing", "sum"):
                 with self.subTest(name, proof=proof):
                     self.had(answer, LARGE, **self.proofs(LARGE)[proof])
+
+    def test_a_mirror_whose_file_has_another_length(self):
+        """Where only the checksum is published it decides, in any order of mirrors, and who was wrong is named."""
+        sums, longer = {"sha256": checksums(LARGE)["sha256"]}, LARGE + seeded(6_000_000, 13)
+        for name, wrong in (("short", [LARGE[:6_000_000]]), ("longer", [longer]), ("small", [SMALL]),
+                            ("two", [LARGE[:6_000_000], longer]), ("one length twice", [longer, longer[::-1]])):
+            for order in (1, -1) if name == "short" else (1,):
+                with self.subTest(name, order=order):
+                    ground = self.new_ground()
+                    origins = [self.serve(lambda _, body=body: page(body)) for body in (*wrong, LARGE)][::order]
+                    ground.recipe("odd", ground.fragment([origin.url("/f") for origin in origins], checksum=sums))
+                    sources = ground.succeeds("odd", LARGE).record["assets"][0]["sources"]
+                    demoted = {source["url"]: source["demoted"] for source in sources}
+                    self.assertEqual(demoted[origins[0].url("/f")], order > 0, sources)
+                    self.assertFalse(demoted[origins[-1 if order > 0 else 0].url("/f")], sources)
+
+    def test_no_mirror_is_right(self):
+        ground, sums = self.new_ground(), {"sha256": checksums(LARGE)["sha256"]}
+        origins = [self.serve(lambda _, body=body: page(body)) for body in (LARGE[:6_000_000], LARGE[:8_000_000])]
+        ground.recipe("bad", ground.fragment([origin.url("/f") for origin in origins], checksum=sums))
+        ground.refused(7)
+
+    def test_an_archive_comes_from_the_mirror_that_has_it(self):
+        packed = tar_bytes({"a.bin": LARGE, "b.bin": SMALL})
+        ground, sums = self.new_ground(), {"sha256": checksums(packed)["sha256"]}
+        origins = [self.serve(lambda _, body=body: page(body)) for body in (packed[:6_000_000], packed)]
+        ground.recipe("odd", ground.fragment([origin.url("/f") for origin in origins], kind="archive", checksum=sums))
+        path = pathlib.Path(ground.succeeds("odd").record["assets"][0]["path"])
+        self.assertEqual((path / "a.bin").read_bytes(), LARGE)
 
 
 if __name__ == "__main__":

@@ -167,6 +167,14 @@ void MirrorSet::demote(std::size_t index, const Failure& failure) {
   lied(mirrors_[index]);
 }
 
+void MirrorSet::leave_out(const Heard& heard) {
+  const std::lock_guard lock(mutex_);
+  for (const auto& [index, failure] : heard) {
+    mirrors_[index].last = failure;
+    mirrors_[index].state.dead = true;
+  }
+}
+
 void MirrorSet::lied(Mirror& mirror) { hosts_.judge(*mirror.host, mirror.subject, Hosts::Word::wrong); }
 
 void MirrorSet::proved(std::size_t index) {

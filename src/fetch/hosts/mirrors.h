@@ -4,6 +4,7 @@
 #include <atomic>
 #include <chrono>
 #include <functional>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <set>
@@ -51,6 +52,8 @@ class MirrorSet {
   [[nodiscard]] bool dear(const Pick& pick) const;
   // The bytes of this mirror turned out to be wrong when another had given the whole.
   void demote(std::size_t index, const Failure& failure);
+  using Heard = std::map<std::size_t, Failure>;
+  void leave_out(const Heard& heard);  // these have been heard for this file before, and failed so
   // The bytes that several mirrors gave of file `name` were wrong together, and one of them has proved to be right: if
   // there was just one other, that one was wrong.
   void blame_other(std::set<std::size_t> suspects, std::size_t right, const std::string& name);

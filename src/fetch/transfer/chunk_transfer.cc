@@ -278,7 +278,8 @@ void ChunkTransfer::on_begin(Flow& flow, const ContentInfo& info) {
     throw Error(FailureKind::no_ranges,
                 fmt::format("{} is not as it is stored{}", flow.pick.url->display(), how_sent(info, flow.pick.coding)));
   }
-  if (job_.offset == 0 && info.size_bytes && *info.size_bytes != size_) {
+  flow.other_size = job_.offset == 0 && info.size_bytes && *info.size_bytes != size_;
+  if (flow.other_size) {
     throw Error(FailureKind::content,
                 fmt::format("{} is {} bytes long at {}{}, and {} were expected", job_.name, *info.size_bytes,
                             flow.pick.url->display(), how_sent(info, flow.pick.coding), size_),

@@ -30,7 +30,9 @@ class InOrder {
   // `alone`: a small file is hashed and published here, not left to be so with others.
   InOrder(FetchContext& context, Publisher& publisher, Lane& lane, const FileJob& job, LeaderWatch* watch, bool alone);
   ~InOrder();
-  void distrust(std::size_t mirror, const Failure& failure) { mirrors_.demote(mirror, failure); }  // before run()
+  // Before run():
+  void distrust(std::size_t mirror, const Failure& failure) { mirrors_.demote(mirror, failure); }
+  void leave_out(const MirrorSet::Heard& heard) { mirrors_.leave_out(heard); }
   FileOutcome run();  // throws what is fatal; the file's own failure is in the outcome
   // After run(): the file has several chunks and its source has ranges, so that the lanes may share it. The bytes
   // that were read stand in the partial.
