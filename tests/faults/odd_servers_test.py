@@ -82,6 +82,16 @@ class OddServers(FaultCase):
         path = pathlib.Path(ground.succeeds("odd").record["assets"][0]["path"])
         self.assertEqual((path / "a.bin").read_bytes(), LARGE)
 
+    def test_words_that_name_no_coding(self):
+        for word in ("aws-chunked", "UTF-8", "", "aws-chunked,"):
+            for data in (SMALL, LARGE):
+                with self.subTest(word, size=len(data)):
+                    self.had(lambda _, word=word, data=data: page(data, Content_Encoding=word), data)
+        for word in ("br", "aws-chunked, zstd"):
+            origin, ground = self.serve(lambda _, word=word: page(SMALL, Content_Encoding=word)), self.new_ground()
+            ground.recipe("bad", ground.fragment(origin.url("/f")))
+            ground.refused(6, "Content-Encoding")
+
 
 if __name__ == "__main__":
     main()
