@@ -1,4 +1,5 @@
 """Servers that do not answer as HTTP means it, and have the file nevertheless: it is had, or refused; a part is never it."""
+import collections
 import pathlib
 
 from support.content import checksums, seeded, tar_bytes
@@ -91,6 +92,40 @@ class OddServers(FaultCase):
             origin, ground = self.serve(lambda _, word=word: page(SMALL, Content_Encoding=word)), self.new_ground()
             ground.recipe("bad", ground.fragment(origin.url("/f")))
             ground.refused(6, "Content-Encoding")
+
+    def test_parts_are_refused_and_the_whole_is_given(self):
+        def strict(status):
+            def answer(request):
+                if byte_range(request, len(LARGE)) is not None:
+                    return page(status=status)
+                return page(LARGE)
+
+            return answer
+
+        def check(case):
+            origin = self.had(strict(case.status), LARGE, **case.keys)
+            whole = [headers for _, headers, _ in origin.requests if "Range" not in headers]
+            self.assertEqual(len(whole), 1, origin.requests)
+
+        Case = collections.namedtuple("Case", "name status keys")
+        proofs = list(self.proofs(LARGE).items())
+        self.side_by_side([Case(f"{status} {name}", status, keys) for number, status in enumerate((400, 403, 404, 416, 500))
+                           for name, keys in (proofs[number % 4], proofs[(number + 2) % 4])], check)
+
+    def test_a_host_is_asked_once_for_a_whole_in_vain(self):
+        origin, ground = self.serve(lambda _: page(status=403)), self.new_ground()
+        ground.recipe("bad", *(ground.fragment(origin.url(f"/{i}"), id=f"f{i}", path=f"f{i}") for i in range(40)))
+        ground.refused(4, "HTTP 403")
+        self.assertLess(len(origin.requests), 40 + 20, "two requests for each file")
+
+    def test_a_host_that_gave_wholes_is_asked_for_them(self):
+        def answer(request):
+            return page(status=403) if byte_range(request, len(SMALL)) is not None else page(SMALL)
+
+        origin, ground = self.serve(answer), self.new_ground()
+        ground.recipe("odd", *(ground.fragment(origin.url(f"/{i}"), id=f"f{i}", path=f"f{i}") for i in range(200)))
+        ground.succeeds("odd")
+        self.assertLess(len(origin.requests), 200 + 40)
 
 
 if __name__ == "__main__":

@@ -35,7 +35,7 @@ class GuardedSink : public Sink {
   void on_wait(std::function<void()> tell) { on_wait_ = std::move(tell); }
   // Nothing else proves what comes: the source's own hash of its answer is compared.
   void compare_answer() { compares_ = true; }
-  void start(std::uint64_t offset);
+  void start(const ReadRequest& request);
   void connecting() override;
   void connected(std::chrono::microseconds trip) override;
   void begin(const ContentInfo& info) override;
@@ -59,7 +59,7 @@ class GuardedSink : public Sink {
   std::chrono::steady_clock::time_point asked_{};
   ContentInfo info_;
   std::uint64_t offset_ = 0, received_ = 0;
-  bool may_be_page_ = true, begun_ = false, compares_ = false;
+  bool may_be_page_ = true, begun_ = false, compares_ = false, part_ = false;
   std::optional<ChecksumSet> sums_;  // of this answer
   std::vector<std::byte> head_;      // held back until it can be judged
 };

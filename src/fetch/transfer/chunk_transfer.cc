@@ -327,7 +327,13 @@ void ChunkTransfer::refuse_chunk(Flow& flow, std::uint64_t chunk, const Flight& 
   died(giver, true);
 }
 
-void ChunkTransfer::after_failure(Flow& flow, const Error& error) {
+void ChunkTransfer::after_failure(Flow& flow, const Error& said) {
+  bool of_part = flow.has_run && job_.offset == 0;
+  if (of_part && !provable_) {
+    const std::lock_guard lock(mutex_);
+    of_part = !assembly_.any_done();  // or the whole would take the place of what is held
+  }
+  const Error error = of_part ? mirrors_.of_part(flow.pick, said) : said;
   const FailureKind kind = error.failure().kind;
   if (flow.stop.stop_requested() && !context_.stop.stop_requested() && verdict(kind) == Verdict::fatal) {
     return mirrors_.released(flow.pick);  // it was ended from here
