@@ -93,6 +93,30 @@ class OddServers(FaultCase):
             ground.recipe("bad", ground.fragment(origin.url("/f")))
             ground.refused(6, "Content-Encoding")
 
+    def test_data_under_the_type_of_pages(self):
+        """The checksum decides, or the size; where neither is known, what looks like a page is none."""
+        rows, tags = b"a,b\n1,2\n" * 100, b"<html> is a tag. " * 100
+        for name, data, kind in (("rows", rows, "text/html"), ("tags", tags, "text/plain"), ("page", tags, "text/html")):
+            for proof, keys in self.proofs(data).items():
+                if keys or name == "rows":
+                    with self.subTest(name, proof=proof):
+                        self.had(lambda _, data=data, kind=kind: page(data, Content_Type=kind), data, **keys)
+
+    def test_a_page_is_still_told_as_one(self):
+        text = b"<!DOCTYPE html><title>Sign in</title><form><input type=password></form>"
+        sums = {"sha256": checksums(SMALL)["sha256"]}
+        for size in (0, 300_000):
+            body = text + b" " * size
+            for keys in ({}, {"checksum": sums}, {"checksum": sums, "size": len(SMALL)}):
+                with self.subTest(size, keys=keys):
+                    origin, ground = self.serve(lambda _, body=body: page(body, Content_Type="text/html")), self.new_ground()
+                    ground.recipe("bad", ground.fragment(origin.url("/f"), **keys))
+                    ground.refused(4, "a web page instead of data", hint="login")
+                    good = self.serve(lambda _: page(SMALL))
+                    ground.recipe("odd", ground.fragment([origin.url("/f"), good.url("/f")], **keys))
+                    sources = ground.succeeds("odd", SMALL).record["assets"][0]["sources"]
+                    self.assertFalse(any(source["demoted"] for source in sources), sources)
+
     def test_parts_are_refused_and_the_whole_is_given(self):
         def strict(status):
             def answer(request):

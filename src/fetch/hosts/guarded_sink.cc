@@ -14,6 +14,7 @@ constexpr std::size_t head_size = 512;  // enough to know a page by; a server ma
 void GuardedSink::start(const ReadRequest& request) {
   offset_ = request.offset;
   part_ = request.offset > 0 || request.length;
+  begun_ = false;
   asked_ = std::chrono::steady_clock::now();
 }
 
@@ -74,7 +75,8 @@ void GuardedSink::compare() {
 
 void GuardedSink::pass(std::span<const std::byte> bytes) {
   if (may_be_page_) {
-    if (auto failure = refuse_page(url_, info_, bytes)) throw Error(*failure);
+    page_ = refuse_page(url_, info_, bytes);
+    if (page_ && !proves_later_) throw Error(*page_);
     may_be_page_ = false;
   }
   if (!std::exchange(begun_, true)) on_begin_(info_);

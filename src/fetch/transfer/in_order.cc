@@ -63,7 +63,7 @@ FileOutcome InOrder::run() {
       source_ = pick.url->display();
       mirror_ = pick.index;
       GuardedSink sink(
-          context_, *pick.line, *pick.url, provable() ? size_expected() : std::nullopt,
+          context_, *pick.line, *pick.url, size_expected(),
           [this, &pick](const ContentInfo& info) { on_begin(pick, info); },
           [this, &pick](std::span<const std::byte> bytes) {
             mixed_ = mixed_ || (position() > 0 && holder_ != pick.index);
@@ -73,6 +73,7 @@ FileOutcome InOrder::run() {
           },
           pick.host);
       if (!provable()) sink.compare_answer();
+      if (provable() && !size_expected()) sink.prove_later();
       bool complete = false;
       try {
         attempt(pick, sink);
@@ -94,7 +95,7 @@ FileOutcome InOrder::run() {
           mirrors_.released(pick);
           continue;
         }
-        after_failure(pick, taken(pick, error), complete, sink.received() > 0);
+        after_failure(pick, taken(pick, sink, error), complete, sink.received() > 0);
       }
     }
   } catch (const Error& error) {
@@ -106,8 +107,12 @@ FileOutcome InOrder::run() {
   }
 }
 
-// What a failure says by what was asked for.
-Error InOrder::taken(const MirrorSet::Pick& pick, const Error& error) {
+// What a failure says by what came, and by what was asked for.
+Error InOrder::taken(const MirrorSet::Pick& pick, const GuardedSink& sink, const Error& error) {
+  if (sink.page() && is_wrong(error.failure().kind)) {
+    restart();  // all that is held is the page: one is known by its start
+    return Error(*sink.page());
+  }
   const bool of_part = first_chunk_only_ && job_.offset == 0 && position() == 0;
   return of_part ? mirrors_.of_part(pick, error) : error;
 }

@@ -45,7 +45,7 @@ class InOrder {
 
  private:
   void attempt(const MirrorSet::Pick& pick, GuardedSink& sink);
-  [[nodiscard]] Error taken(const MirrorSet::Pick& pick, const Error& error);
+  [[nodiscard]] Error taken(const MirrorSet::Pick& pick, const GuardedSink& sink, const Error& error);
   void after_failure(const MirrorSet::Pick& pick, const Error& error, bool complete, bool received);
   void on_begin(const MirrorSet::Pick& pick, const ContentInfo& info);
   void check_document(std::uint64_t size_bytes) const;
