@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <array>
 #include <charconv>
 #include <system_error>
 
@@ -15,6 +17,16 @@ namespace {
 constexpr std::size_t head_size_max = 64 * 1024;  // bytes, over all heads of one response
 
 void add_value(std::string& list, std::string_view value) { list += (list.empty() ? "" : ",") + std::string(value); }
+
+// The registered codings, and others that change bytes. People and stores also write there what is none: a character
+// set, a media type, "none", "aws-chunked" (how the bytes were sent to the store).
+bool names_coding(std::string_view word) {
+  constexpr std::array<std::string_view, 26> codings = {
+      "aes128gcm", "br",     "brotli", "bz2", "bzip2", "compress", "dcb",          "dcz",       "deflate",
+      "exi",       "gz",     "gzip",   "lz4", "lzma",  "lzip",     "pack200-gzip", "sdch",      "snappy",
+      "x-bzip2",   "x-bzip", "x-gzip", "xz",  "zip",   "zlib",     "zstd",         "x-compress"};
+  return std::ranges::find(codings, to_lower(word)) != codings.end();
+}
 
 std::optional<std::uint64_t> try_parse_number(std::string_view text) {
   std::uint64_t value = 0;
@@ -92,10 +104,9 @@ void HeadParser::feed_field(std::string_view name, std::string_view value) {
     if (to_lower(value) != "chunked") refuse("it uses an unknown Transfer-Encoding: " + printable(value, 60));
     chunked_ = true;
   } else if (name == "content-encoding") {
-    if (value.empty() || to_lower(value) == "identity") return;
-    head_.content_encoding += (head_.content_encoding.empty() ? "" : ", ") + printable(value, 60);
+    add_codings(value);
   } else if (name == "x-goog-stored-content-encoding") {
-    head_.stored_encoding = to_lower(value) == "identity" ? "" : printable(value, 60);
+    head_.stored_encoding = names_coding(value) ? printable(value, 60) : "";
   } else if (name == "warning") {
     head_.transformed = head_.transformed || value.starts_with("214 ");
   } else if (name == "accept-ranges") {
@@ -124,6 +135,16 @@ void HeadParser::feed_field(std::string_view name, std::string_view value) {
     head_.quota_remaining = value;
   } else if (name == "ratelimit-reset" || name == "x-ratelimit-reset") {
     head_.quota_reset = value;
+  }
+}
+
+void HeadParser::add_codings(std::string_view list) {
+  while (!list.empty()) {
+    const std::size_t end = std::min(list.find(','), list.size());
+    const std::string_view word = trim(list.substr(0, end));
+    list.remove_prefix(std::min(end + 1, list.size()));
+    if (!names_coding(word)) continue;
+    head_.content_encoding += (head_.content_encoding.empty() ? "" : ", ") + printable(word, 60);
   }
 }
 

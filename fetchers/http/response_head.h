@@ -40,6 +40,7 @@ class HeadParser {
 
  private:
   void feed_status_line(std::string_view line);
+  void add_codings(std::string_view list);
   void feed_field(std::string_view name, std::string_view value);
   void set_once(std::string& field, std::string_view name, std::string_view value);
   [[noreturn]] void refuse(std::string_view why) const;

@@ -52,7 +52,7 @@ class Judge {
   AnswerVerdict verdict() const {
     switch (head_.status) {
       case 200:
-        return whole();
+        return is_slice() ? part() : whole();
       case 206:
         return part();
       case 301:
@@ -69,17 +69,32 @@ class Judge {
   }
 
  private:
+  // Some servers send the slice that was asked for, name it in Content-Range, and yet call it 200.
+  [[nodiscard]] bool is_slice() const {
+    const auto range = try_parse_content_range(head_.content_range);
+    if (!range || !range->first) return false;
+    if (!range->total) return *range->first > 0 || asks_range(request_);
+    return head_.content_length.value_or(*range->last - *range->first + 1) != *range->total;
+  }
+
   AnswerVerdict whole() const {
     const auto length = unpacking() ? std::nullopt : head_.content_length;
     AnswerVerdict verdict = deliver(length);
     if (verdict.action == AnswerVerdict::Action::refuse) return verdict;
     if (request_.offset > 0) return refuse(FailureKind::no_ranges, "the byte range was ignored");
     verdict.wanted = length;
+    // As many as were asked for may be all, or the slice, by a server that does not say so: its size is not known.
+    if (length && length == length_asked()) verdict.info.size_bytes.reset();
     say_hashes(verdict, !request_.length || (length && *length <= *request_.length));
     if (request_.length) verdict.wanted = std::min(*request_.length, length.value_or(*request_.length));
     // Without a length of its own a body may end before all that was asked has come, and still be whole.
     if (!length) verdict.wanted.reset();
     return verdict;
+  }
+
+  [[nodiscard]] std::optional<std::uint64_t> length_asked() const {
+    const auto last = last_asked(request_);
+    return last ? std::optional(*last - request_.offset + 1) : std::nullopt;
   }
 
   [[nodiscard]] bool unpacking() const {

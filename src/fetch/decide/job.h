@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -58,6 +59,8 @@ struct FileOutcome {
   std::optional<Reach> reach{};  // of the farthest host that gave some of it; nullopt: not known
   bool unchanged = false;        // the source still has the version of `unless`
   std::optional<Failure> failure;
+  // With a failure: mirrors whose file has another length than the one that was tried, which another mirror had named.
+  std::set<std::size_t> of_other_size{};
 };
 
 }  // namespace sabath

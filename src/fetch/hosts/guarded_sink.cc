@@ -11,8 +11,10 @@ namespace {
 constexpr std::size_t head_size = 512;  // enough to know a page by; a server may send it byte by byte
 }
 
-void GuardedSink::start(std::uint64_t offset) {
-  offset_ = offset;
+void GuardedSink::start(const ReadRequest& request) {
+  offset_ = request.offset;
+  part_ = request.offset > 0 || request.length;
+  begun_ = false;
   asked_ = std::chrono::steady_clock::now();
 }
 
@@ -28,6 +30,7 @@ void GuardedSink::begin(const ContentInfo& info) {
   info_ = info;
   if (compares_ && !info.said_of_answer.empty()) sums_.emplace(info.said_of_answer);
   if (host_ != nullptr) {
+    if (part_) host_->parts.part_came();
     const auto now = std::chrono::steady_clock::now();
     const std::chrono::duration<double> waited = now - asked_;
     host_->answered(info.latency.count() > 0 ? info.latency : waited, waited, {context_.many, info.shared});
@@ -72,7 +75,8 @@ void GuardedSink::compare() {
 
 void GuardedSink::pass(std::span<const std::byte> bytes) {
   if (may_be_page_) {
-    if (auto failure = refuse_page(url_, info_, bytes)) throw Error(*failure);
+    page_ = refuse_page(url_, info_, bytes);
+    if (page_ && !proves_later_) throw Error(*page_);
     may_be_page_ = false;
   }
   if (!std::exchange(begun_, true)) on_begin_(info_);
@@ -87,7 +91,7 @@ void read_source(FetchContext& context, const ReadRequest& request, SourceLine& 
                 fmt::format("`{}` lists the schemes; or fetch the file by hand and give it with {}",
                             verb_text("fetchers"), option_text("path")));
   }
-  sink.start(request.offset);
+  sink.start(request);
   try {
     fetcher->read(request, sink, line.traffic, context.stop);
   } catch (const Error& error) {

@@ -18,7 +18,7 @@ class GuardedSink : public Sink {
  public:
   using Begin = std::function<void(const ContentInfo&)>;
   using Write = std::function<void(std::span<const std::byte>)>;
-  // `proved_size`: the length of content whose hash is compared later: a page of just this length is what was asked.
+  // `proved_size`: the length that is published of the content: a page of just this length is what was asked.
   GuardedSink(FetchContext& context, SourceLine& line, const Url& url, std::optional<std::uint64_t> proved_size,
               Begin on_begin, Write on_write, Host* host = nullptr)
       : context_(context),
@@ -35,7 +35,9 @@ class GuardedSink : public Sink {
   void on_wait(std::function<void()> tell) { on_wait_ = std::move(tell); }
   // Nothing else proves what comes: the source's own hash of its answer is compared.
   void compare_answer() { compares_ = true; }
-  void start(std::uint64_t offset);
+  // A checksum of the whole is compared later: it decides what a page is, and page() is the reason if it fails.
+  void prove_later() { proves_later_ = true; }
+  void start(const ReadRequest& request);
   void connecting() override;
   void connected(std::chrono::microseconds trip) override;
   void begin(const ContentInfo& info) override;
@@ -43,6 +45,7 @@ class GuardedSink : public Sink {
   void finish();   // there is no more: what was held back goes on
   void compare();  // after finish(): all has come. Throws Error{content}
   [[nodiscard]] const ContentInfo& info() const { return info_; }
+  [[nodiscard]] const std::optional<Failure>& page() const { return page_; }
   [[nodiscard]] std::uint64_t received() const { return received_; }
 
  private:
@@ -59,7 +62,8 @@ class GuardedSink : public Sink {
   std::chrono::steady_clock::time_point asked_{};
   ContentInfo info_;
   std::uint64_t offset_ = 0, received_ = 0;
-  bool may_be_page_ = true, begun_ = false, compares_ = false;
+  bool may_be_page_ = true, begun_ = false, compares_ = false, proves_later_ = false, part_ = false;
+  std::optional<Failure> page_;
   std::optional<ChecksumSet> sums_;  // of this answer
   std::vector<std::byte> head_;      // held back until it can be judged
 };

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "fetch/decide/connections.h"
+#include "fetch/decide/part_manners.h"
 #include "fetch/decide/schedule.h"
 #include "fetch/hosts/rate_limit.h"
 #include "sabath/event.h"
@@ -35,10 +36,8 @@ class Host {
   [[nodiscard]] bool open() const;   // try_connect() would succeed now
   void disconnect();                 // gives it back
   void disconnect_unused();          // the same, but wakes no lane to look for work
-  // Returns when `bytes` more may come from it; early on a stop request.
-  void received(std::uint64_t bytes, const std::stop_token& stop);
-  void connecting();  // a connection begins to be opened
-  // It is open; `trip`, the time that took, is a round trip.
+  void received(std::uint64_t bytes, const std::stop_token& stop);  // waits until `bytes` may come, or for a stop
+  void connecting();  // a connection begins to be opened; connected(): it is open, `trip` is a round trip
   void connected(std::chrono::duration<double> trip);
   // From a request to its first byte, and from the start of what may have needed a connection first.
   void answered(std::chrono::duration<double> latency, std::chrono::duration<double> waited,
@@ -46,8 +45,8 @@ class Host {
   void held_back() { held_back_ = true; }  // what came of it had to wait for us
   // Retry-After and the like: for every lane, file and rank. `crowded`: it has too many of us.
   void pause_until(Clock::time_point time, bool crowded);
-  // A request or a connection failed without a reason from the host. Once, or while nothing comes of the host, that is
-  // a hiccup; again, while others are served, it has too many of us: some servers and firewalls refuse without a word.
+  // A request failed without a reason from the host. Once, or while nothing comes of it, that is a hiccup; again, while
+  // others are served, it has too many of us: some servers refuse without a word.
   void left_out();
   [[nodiscard]] Clock::time_point paused_until() const;
   [[nodiscard]] unsigned in_use() const;
@@ -58,6 +57,7 @@ class Host {
   [[nodiscard]] bool limited() const { return limiter_.limits(); }
   [[nodiscard]] bool by_login() const;    // each connection costs one
   [[nodiscard]] bool by_program() const;  // each request is the start of one
+  PartManners parts;
 
  private:
   friend class Hosts;

@@ -30,11 +30,13 @@ MirrorSet::MirrorSet(FetchContext& context, const FileJob& job, bool ranges_need
     Host& host = host_of(context, url);
     const std::string content = job.known ? job.known->digest.hash.hex() : job.checksum.sha256 + job.name;
     mirrors_.push_back({url, &line, &host, content + " " + url.text(), {}, Clock::now(), {}, std::nullopt});
+    mirrors_.back().rangeless = !ranges_needed && host.parts.wholes_only();
   }
 }
 
 std::optional<MirrorSet::Pick> MirrorSet::try_pick(const Filter& allowed) {
   const std::lock_guard lock(mutex_);
+  if (!ranges_needed_ && count_alive() == 0) hear_wholes();
   const auto now = Clock::now();
   std::vector<MirrorState> states;
   bool alive = false, honest = false;
@@ -95,6 +97,30 @@ void MirrorSet::succeeded(const Pick& pick) {
   auto& mirror = mirrors_[pick.index];
   give_back(mirror);
   mirror.state.failures = 0;
+  if (mirror.part_refused && mirror.rangeless) mirror.host->parts.whole_came();
+}
+
+Error MirrorSet::of_part(const Pick& pick, const Error& error) {
+  const Failure& failure = error.failure();
+  const std::lock_guard lock(mutex_);
+  Mirror& mirror = mirrors_[pick.index];
+  const bool by_http = mirror.url.scheme().starts_with("http") || mirror.url.scheme().starts_with("dav");
+  const bool refused = failure.kind == FailureKind::access || failure.kind == FailureKind::unavailable;
+  const bool last = failure.kind == FailureKind::network &&
+                    (mirror.state.failures + 1 >= attempts_max || mirror.host->parts.wholes_only());
+  if (!by_http || !(refused || last) || asks_for_later(failure)) return error;
+  const bool news = !mirror.part_refused;  // or other lanes have heard the same
+  if (news && (mirror.rangeless || !mirror.host->parts.may_mean_the_part())) return error;
+  mirror.part_refused = true;
+  return ranges_needed_ ? Error(FailureKind::no_ranges, failure.message, failure.hint) : error;
+}
+
+void MirrorSet::hear_wholes() {
+  for (Mirror& mirror : mirrors_) {
+    if (!mirror.part_refused || std::exchange(mirror.rangeless, true)) continue;
+    mirror.state.dead = false;
+    mirror.ready_at = Clock::now();
+  }
 }
 
 void MirrorSet::failed(const Pick& pick, const Error& error, bool progress) {
@@ -122,6 +148,8 @@ void MirrorSet::failed(const Pick& pick, const Error& error, bool progress) {
   const bool later = asks_for_later(failure);
   mirror.state.dead = mirror.state.dead || what == Verdict::give_up || hopeless || later ||
                       mirror.restarts >= attempts_max || (failure.kind == FailureKind::no_ranges && ranges_needed_);
+  const bool was_whole = mirror.part_refused && mirror.rangeless && failure.kind != FailureKind::no_ranges;
+  if (mirror.state.dead && was_whole) mirror.host->parts.whole_refused();
   if (failure.kind == FailureKind::content) lied(mirror);
   if (failure.kind == FailureKind::changed || failure.kind == FailureKind::no_ranges || later) return;
   const auto ready_at = mirror.failed_at + pause_after(mirror.state.failures, failure.retry_after, random_jitter());
@@ -165,6 +193,14 @@ void MirrorSet::demote(std::size_t index, const Failure& failure) {
   mirrors_[index].last = failure;
   mirrors_[index].state.dead = true;
   lied(mirrors_[index]);
+}
+
+void MirrorSet::leave_out(const Heard& heard) {
+  const std::lock_guard lock(mutex_);
+  for (const auto& [index, failure] : heard) {
+    mirrors_[index].last = failure;
+    mirrors_[index].state.dead = true;
+  }
 }
 
 void MirrorSet::lied(Mirror& mirror) { hosts_.judge(*mirror.host, mirror.subject, Hosts::Word::wrong); }
@@ -267,7 +303,7 @@ void MirrorSet::revive_rangeless() {
   for (auto& mirror : mirrors_) {
     if (mirror.rangeless && mirror.last && mirror.last->kind == FailureKind::no_ranges) {
       mirror.state.dead = false;
-      mirror.state.failures = 0;
+      if (!mirror.part_refused) mirror.state.failures = 0;  // else it is asked once
     }
   }
 }

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <chrono>
 #include <functional>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <set>
@@ -38,6 +39,10 @@ class MirrorSet {
   // Waits for one: for `alone`, as long as that is alive. Throws Error{interrupted} on a stop request.
   [[nodiscard]] Pick pick(std::stop_token stop, std::optional<std::size_t> alone = std::nullopt);
   void succeeded(const Pick& pick);
+  // A request for a part failed. Where the mirror would be given up, perhaps the part alone was refused: before the
+  // file is, the mirror is asked for the whole. Returns what to take the failure as: Error{no_ranges} where ranges are
+  // needed.
+  [[nodiscard]] Error of_part(const Pick& pick, const Error& error);
   // `progress`: bytes were kept, so the row of failures starts anew. Rethrows what is fatal.
   void failed(const Pick& pick, const Error& error, bool progress);
   void released(const Pick& pick);                           // neither: it was ended from here
@@ -51,6 +56,8 @@ class MirrorSet {
   [[nodiscard]] bool dear(const Pick& pick) const;
   // The bytes of this mirror turned out to be wrong when another had given the whole.
   void demote(std::size_t index, const Failure& failure);
+  using Heard = std::map<std::size_t, Failure>;
+  void leave_out(const Heard& heard);  // these have been heard for this file before, and failed so
   // The bytes that several mirrors gave of file `name` were wrong together, and one of them has proved to be right: if
   // there was just one other, that one was wrong.
   void blame_other(std::set<std::size_t> suspects, std::size_t right, const std::string& name);
@@ -81,12 +88,13 @@ class MirrorSet {
     unsigned restarts = 0;  // counted whether or not it made progress between them
     Coding coding = Coding::any;
     std::string sent{};  // what it does to the bytes, for messages
-    bool rangeless = false;
+    bool rangeless = false, part_refused = false;
     std::uint64_t host_bytes = 0;  // received from the host when it refused last
   };
   [[nodiscard]] std::size_t count_alive() const;  // the mutex is held
   void give_back(Mirror& mirror);                 // the mutex is held
   void lied(Mirror& mirror);                      // the mutex is held
+  void hear_wholes();                             // the mutex is held; no mirror is alive
   static bool serves_others(Mirror& mirror);      // something came of its host since it refused last
   [[noreturn]] void throw_most_telling() const;
 

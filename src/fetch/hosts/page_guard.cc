@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 
 #include <fmt/format.h>
 
@@ -23,10 +24,16 @@ bool begins_like_a_page(std::string_view text) {
   return head.starts_with("<!doctype html") || head.starts_with("<html") || head.starts_with("<head");
 }
 
-// Scripts that hand out files often leave the type that pages have. No page holds a NUL, but in UTF-16.
-bool is_binary(std::string_view text) {
-  if (text.starts_with("\xFF\xFE") || text.starts_with("\xFE\xFF")) return false;
-  return text.substr(0, 512).find('\0') != std::string_view::npos;
+// Scripts that hand out files often leave the type that pages have. No page holds a NUL, but in UTF-16, or goes on for
+// lines without a tag. One line alone is what a program says when it fails.
+bool may_be_a_page(std::string_view text) {
+  if (text.starts_with("\xFF\xFE") || text.starts_with("\xFE\xFF")) return true;
+  if (text.substr(0, 512).find('\0') != text.npos) return false;
+  for (std::size_t at = text.find('<'); at != text.npos; at = text.find('<', at + 1)) {
+    const char next = at + 1 < text.size() ? text[at + 1] : ' ';
+    if (std::isalpha(static_cast<unsigned char>(next)) != 0 || next == '!' || next == '/' || next == '?') return true;
+  }
+  return trim(text).find('\n') == text.npos;
 }
 
 std::string hint_for(const Url& url, const std::string& final_url, std::string_view body) {
@@ -92,7 +99,7 @@ std::optional<Failure> refuse_page(const Url& url, const ContentInfo& info, std:
   if (first.empty() || names_a_page(url)) return std::nullopt;
   const std::string_view body(reinterpret_cast<const char*>(first.data()), std::min<std::size_t>(first.size(), 16384));
   const bool declared = info.content_type == "text/html" || info.content_type == "application/xhtml+xml";
-  if (!begins_like_a_page(body) && (!declared || is_binary(body))) return std::nullopt;
+  if (!begins_like_a_page(body) && !(declared && may_be_a_page(body))) return std::nullopt;
   return Failure{FailureKind::access, fmt::format("{} sent a web page instead of data", url.display()),
                  hint_for(url, info.final_url, body), std::nullopt};
 }

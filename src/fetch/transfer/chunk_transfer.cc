@@ -278,7 +278,8 @@ void ChunkTransfer::on_begin(Flow& flow, const ContentInfo& info) {
     throw Error(FailureKind::no_ranges,
                 fmt::format("{} is not as it is stored{}", flow.pick.url->display(), how_sent(info, flow.pick.coding)));
   }
-  if (job_.offset == 0 && info.size_bytes && *info.size_bytes != size_) {
+  flow.other_size = job_.offset == 0 && info.size_bytes && *info.size_bytes != size_;
+  if (flow.other_size) {
     throw Error(FailureKind::content,
                 fmt::format("{} is {} bytes long at {}{}, and {} were expected", job_.name, *info.size_bytes,
                             flow.pick.url->display(), how_sent(info, flow.pick.coding), size_),
@@ -326,7 +327,13 @@ void ChunkTransfer::refuse_chunk(Flow& flow, std::uint64_t chunk, const Flight& 
   died(giver, true);
 }
 
-void ChunkTransfer::after_failure(Flow& flow, const Error& error) {
+void ChunkTransfer::after_failure(Flow& flow, const Error& said) {
+  bool of_part = flow.has_run && job_.offset == 0;
+  if (of_part && !provable_) {
+    const std::lock_guard lock(mutex_);
+    of_part = !assembly_.any_done();  // or the whole would take the place of what is held
+  }
+  const Error error = of_part ? mirrors_.of_part(flow.pick, said) : said;
   const FailureKind kind = error.failure().kind;
   if (flow.stop.stop_requested() && !context_.stop.stop_requested() && verdict(kind) == Verdict::fatal) {
     return mirrors_.released(flow.pick);  // it was ended from here

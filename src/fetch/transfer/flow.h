@@ -36,7 +36,8 @@ struct Flow {  // one request
   Schedule::Place run;
   bool check = false;  // compares samples only; has no run, as one that reads the whole has none
   bool has_run = false;
-  bool versioned = false;  // its source is asked for a version
+  bool versioned = false;   // its source is asked for a version
+  bool other_size = false;  // and says that the file has another length
   std::stop_source stop{};
   std::uint64_t request_end = 0;               // of the run when it was asked for
   std::uint64_t start_end = 0;                 // of what came in a row from a chunk's start on

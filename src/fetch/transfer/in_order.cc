@@ -63,7 +63,7 @@ FileOutcome InOrder::run() {
       source_ = pick.url->display();
       mirror_ = pick.index;
       GuardedSink sink(
-          context_, *pick.line, *pick.url, provable() ? size_expected() : std::nullopt,
+          context_, *pick.line, *pick.url, size_expected(),
           [this, &pick](const ContentInfo& info) { on_begin(pick, info); },
           [this, &pick](std::span<const std::byte> bytes) {
             mixed_ = mixed_ || (position() > 0 && holder_ != pick.index);
@@ -73,6 +73,7 @@ FileOutcome InOrder::run() {
           },
           pick.host);
       if (!provable()) sink.compare_answer();
+      if (provable() && !size_expected()) sink.prove_later();
       bool complete = false;
       try {
         attempt(pick, sink);
@@ -94,7 +95,7 @@ FileOutcome InOrder::run() {
           mirrors_.released(pick);
           continue;
         }
-        after_failure(pick, error, complete, sink.received() > 0);
+        after_failure(pick, taken(pick, sink, error), complete, sink.received() > 0);
       }
     }
   } catch (const Error& error) {
@@ -106,10 +107,19 @@ FileOutcome InOrder::run() {
   }
 }
 
+// What a failure says by what came, and by what was asked for.
+Error InOrder::taken(const MirrorSet::Pick& pick, const GuardedSink& sink, const Error& error) {
+  if (sink.page() && is_wrong(error.failure().kind)) {
+    restart();  // all that is held is the page: one is known by its start
+    return Error(*sink.page());
+  }
+  const bool of_part = first_chunk_only_ && job_.offset == 0 && position() == 0;
+  return of_part ? mirrors_.of_part(pick, error) : error;
+}
+
 // Decides whether the bytes held are still of use, and tells the mirrors.
 void InOrder::after_failure(const MirrorSet::Pick& pick, const Error& error, bool complete, bool received) {
   const FailureKind kind = error.failure().kind;
-  if (kind == FailureKind::no_ranges) first_chunk_only_ = false;
   const bool several = position() > 0 && (mixed_ || doubted_ || holder_ != pick.index);
   if (is_wrong(kind) && complete && several) {
     // Any of them may have given the wrong bytes: each source is heard alone from here on.
@@ -134,7 +144,7 @@ void InOrder::attempt(const MirrorSet::Pick& pick, GuardedSink& sink) {
   // Bytes of two mirrors stand together only where the whole can be proved; bytes of two versions never do.
   const bool others = holder_ && holder_ != pick.index;
   if (position() > 0 && ((others && !mixable_) || mirrors_.rangeless(pick))) restart();
-  if (pick.coding != Coding::any) first_chunk_only_ = false;
+  if (pick.coding != Coding::any || mirrors_.rangeless(pick)) first_chunk_only_ = false;
   // Of a provable file, an earlier process left bytes of any mirror: another mirror's validators say nothing.
   const bool same_source = holder_ == pick.index || (!holder_ && job_.urls.size() == 1);
   const bool same_version = position() > 0 && same_source && !doubted_;

@@ -30,7 +30,9 @@ class InOrder {
   // `alone`: a small file is hashed and published here, not left to be so with others.
   InOrder(FetchContext& context, Publisher& publisher, Lane& lane, const FileJob& job, LeaderWatch* watch, bool alone);
   ~InOrder();
-  void distrust(std::size_t mirror, const Failure& failure) { mirrors_.demote(mirror, failure); }  // before run()
+  // Before run():
+  void distrust(std::size_t mirror, const Failure& failure) { mirrors_.demote(mirror, failure); }
+  void leave_out(const MirrorSet::Heard& heard) { mirrors_.leave_out(heard); }
   FileOutcome run();  // throws what is fatal; the file's own failure is in the outcome
   // After run(): the file has several chunks and its source has ranges, so that the lanes may share it. The bytes
   // that were read stand in the partial.
@@ -43,6 +45,7 @@ class InOrder {
 
  private:
   void attempt(const MirrorSet::Pick& pick, GuardedSink& sink);
+  [[nodiscard]] Error taken(const MirrorSet::Pick& pick, const GuardedSink& sink, const Error& error);
   void after_failure(const MirrorSet::Pick& pick, const Error& error, bool complete, bool received);
   void on_begin(const MirrorSet::Pick& pick, const ContentInfo& info);
   void check_document(std::uint64_t size_bytes) const;

@@ -30,7 +30,13 @@ LearntTransfer::LearntTransfer(FetchContext& context, ChunkBuffers& buffers, con
 // A thread that reads the archive as it arrives must not read a partial that is gone, nor be told of it after that.
 LearntTransfer::~LearntTransfer() {
   front_hash_.reset();
-  if (job_.follower != nullptr) job_.follower->abandon();
+  if (job_.follower == nullptr) return;
+  if (!outcome_.failure || of_other_size_.empty()) {
+    job_.follower->abandon();
+  } else {  // another mirror is heard next
+    job_.follower->restart();
+    job_.follower->let_go();
+  }
 }
 
 // --- phases --------------------------------------------------------------------------------------------------------
@@ -176,6 +182,7 @@ void LearntTransfer::blame_suspects() {
 void LearntTransfer::fail(const Failure& failure) {
   const bool wrong = failure.kind == FailureKind::content || failure.kind == FailureKind::invalid;
   if (wrong) partial_->discard();
+  outcome_.of_other_size = of_other_size_;
   ChunkTransfer::fail(failure);
 }
 
@@ -279,7 +286,8 @@ void LearntTransfer::ended(const Flow& flow, ByteRange) {
 
 // Mirrors that only differed from the others may yet be right.
 bool LearntTransfer::tries_again() {
-  const auto differing = trust_.hear_differing_alone();
+  auto differing = trust_.hear_differing_alone();
+  std::erase_if(differing, [this](const auto& one) { return of_other_size_.contains(one.first); });
   if (differing.empty()) return false;
   for (const auto& [mirror, failure] : differing) mirrors_.revive(mirror);
   want_restart();
@@ -365,10 +373,15 @@ bool LearntTransfer::store(Lane& lane, const Whole& whole, const std::stop_token
 
 void LearntTransfer::after_failure(Flow& flow, const Error& error) {
   const FailureKind kind = error.failure().kind;
-  if (flow.check && kind == FailureKind::content) {
+  const bool other_size = flow.other_size && provable_ && !job_.size_bytes;
+  if (kind == FailureKind::content && (flow.check || other_size)) {
     mirrors_.set_aside(flow.pick, error.failure());
     const std::lock_guard lock(mutex_);
     trust_.differs(flow.pick.index, error.failure());
+    if (other_size) {
+      of_other_size_.insert(flow.pick.index);
+      died(flow.pick.index, false);
+    }
     return stop_flows([&](const Flow& other) { return other.pick.index == flow.pick.index; });
   }
   if (kind == FailureKind::changed && flow.versioned) {

@@ -1,12 +1,13 @@
 // A file whose chunk hashes are learnt as it comes. How mirrors are believed:
 // - provable (a published checksum): mirrors whose size, validators and samples agree are read together, and the whole
 //   is hashed in order as it comes. If it is wrong, each is heard alone. A chunk from a mirror that is still compared
-//   is held, and kept later.
+//   is held, and kept later. Those that name another size wait: where no recipe says the size, they may be right.
 // - not provable: one source, one version; another takes over from the start.
 #pragma once
 
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "fetch/transfer/chunk_transfer.h"
@@ -24,6 +25,7 @@ class LearntTransfer final : public ChunkTransfer {
   LearntTransfer(FetchContext& context, ChunkBuffers& buffers, const FileJob& job, std::uint64_t size_bytes,
                  std::optional<std::uint64_t> begun, LeaderWatch* watch);
   ~LearntTransfer() override;
+  void leave_out(const MirrorSet::Heard& heard) { mirrors_.leave_out(heard); }  // before the first work()
 
  private:
   void open() override;
@@ -75,6 +77,7 @@ class LearntTransfer final : public ChunkTransfer {
   std::uint64_t reused_ = 0;  // adopted bytes: said at the end
   Kept kept_;                 // the same, as the display knows it
   bool restart_ = false;
+  std::set<std::size_t> of_other_size_;  // mirrors: to be heard when this size turns out to be wrong
 };
 
 }  // namespace sabath

@@ -128,14 +128,17 @@ class Swarm {
     std::optional<std::size_t> index;
     {
       std::unique_lock lock(mutex_);
-      if (next_ == jobs_.size() && open_.empty() && reading_ == 0 && followed_.empty()) {
+      if (next_ == jobs_.size() && open_.empty() && reading_ == 0 && followed_.empty() && again_.empty()) {
         if (!std::exchange(over_, true)) context_.hosts.wake();
         return false;
       }
-      if (next_ < jobs_.size()) {
+      if (!again_.empty()) {
+        index = again_.front();
+        again_.pop_front();
+      } else if (next_ < jobs_.size()) {
         index = next_++;
-        ++reading_;
       }
+      if (index) ++reading_;
     }
     if (!index) {
       lane.small.empty() ? rest() : settle(lane);
@@ -173,6 +176,7 @@ class Swarm {
     lane.small.expect();
     {
       InOrder reader(context_, publisher_, lane, jobs_[index], watch.get(), !context_.many);
+      reader.leave_out(heard_of(index));
       outcomes_[index] = reader.run();
       small = reader.take_small();
       size = reader.size_to_share();
@@ -245,7 +249,9 @@ class Swarm {
     if (job.known) {
       transfer = std::make_shared<PinnedTransfer>(context_, buffers_, index_, job);
     } else {
-      transfer = std::make_shared<LearntTransfer>(context_, buffers_, job, size, begun, watch.get());
+      auto learnt = std::make_shared<LearntTransfer>(context_, buffers_, job, size, begun, watch.get());
+      learnt->leave_out(heard_of(index));
+      transfer = std::move(learnt);
     }
     const std::lock_guard lock(mutex_);
     open_.push_back({index, std::move(watch), std::move(transfer)});
@@ -264,6 +270,7 @@ class Swarm {
           followed_.push_back({entry.index, std::move(entry.watch), {}});
         } else {
           outcomes_[entry.index] = std::move(entry.transfer->outcome());
+          if (may_come_yet(entry.index)) again_.push_back(entry.index);
         }
         return true;
       });
@@ -272,6 +279,25 @@ class Swarm {
     }
     if (!open.empty()) settle(lane);  // it may be at work for long
     return std::any_of(open.begin(), open.end(), [&](const auto& transfer) { return transfer->work(lane, last); });
+  }
+
+  // Of a file whose size a mirror named that turned out to be wrong: those that named another are heard next, alone.
+  // The mutex is held.
+  bool may_come_yet(std::size_t index) {
+    const FileOutcome& outcome = outcomes_[index];
+    if (!outcome.failure || outcome.of_other_size.empty()) return false;
+    MirrorSet::Heard& heard = heard_[index];
+    const std::size_t before = heard.size();
+    for (std::size_t mirror = 0; mirror < jobs_[index].urls.size(); ++mirror) {
+      if (!outcome.of_other_size.contains(mirror)) heard.emplace(mirror, *outcome.failure);
+    }
+    return heard.size() > before;
+  }
+
+  MirrorSet::Heard heard_of(std::size_t index) {
+    const std::lock_guard lock(mutex_);
+    const auto found = heard_.find(index);
+    return found == heard_.end() ? MirrorSet::Heard{} : found->second;
   }
 
   FetchContext& context_;
@@ -288,6 +314,8 @@ class Swarm {
   std::size_t next_ = 0;
   std::deque<Open> open_;
   std::deque<Followed> followed_;
+  std::deque<std::size_t> again_;                            // files that some mirrors are still to be heard for ...
+  std::unordered_map<std::size_t, MirrorSet::Heard> heard_;  // ... and the mirrors that have been
   std::vector<FileOutcome> outcomes_;
   std::exception_ptr fatal_;
 };

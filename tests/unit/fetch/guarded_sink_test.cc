@@ -22,7 +22,7 @@ unsigned waits_told(std::uint64_t limit, std::uint64_t limit_of_host) {
       context, bench.ledger->line("a"), url, std::nullopt, [](const ContentInfo&) {}, [](std::span<const std::byte>) {},
       &bench.hosts->of("https://a.example"));
   sink.on_wait([&] { ++told; });
-  sink.start(0);
+  sink.start({url, 0, std::nullopt, {}});
   sink.begin({});
   sink.write(bytes);
   sink.write(bytes);

@@ -81,11 +81,17 @@ TEST(HeadParser, EqualLengthsTwiceAreHarmless) {
 TEST(HeadParser, WhatIsDoneToTheBytes) {
   EXPECT_EQ(parsed({"HTTP/1.1 200 OK", "Content-Encoding: Identity"}).content_encoding, "");
   EXPECT_EQ(parsed({"HTTP/1.1 200 OK", "Content-Encoding: x-gzip"}).content_encoding, "x-gzip");
-  EXPECT_EQ(parsed({"HTTP/1.1 200 OK", "Content-Encoding: a", "Content-Encoding: b"}).content_encoding, "a, b");
+  EXPECT_EQ(parsed({"HTTP/1.1 200 OK", "Content-Encoding: br", "Content-Encoding: GZIP"}).content_encoding, "br, GZIP");
+  EXPECT_EQ(parsed({"HTTP/1.1 200 OK", "Content-Encoding: aws-chunked, gzip,"}).content_encoding, "gzip");
+  for (const char* none : {"", ",", "aws-chunked", "aws-chunked,", "UTF-8", "binary", "none", "7bit", "text/plain"}) {
+    const auto head = parsed({"HTTP/1.1 200 OK", "Content-Encoding: " + std::string(none)});
+    EXPECT_EQ(head.content_encoding, "") << none << ": is how no bytes are coded";
+  }
   EXPECT_TRUE(parsed({"HTTP/1.1 200 OK", "Warning: 214 UploadServer gunzipped"}).transformed);
   EXPECT_FALSE(parsed({"HTTP/1.1 200 OK", "Warning: 110 - stale"}).transformed);
   EXPECT_EQ(parsed({"HTTP/1.1 200 OK", "X-Goog-Stored-Content-Encoding: gzip"}).stored_encoding, "gzip");
   EXPECT_EQ(parsed({"HTTP/1.1 200 OK", "X-Goog-Stored-Content-Encoding: identity"}).stored_encoding, "");
+  EXPECT_EQ(parsed({"HTTP/1.1 200 OK", "X-Goog-Stored-Content-Encoding: UTF-8"}).stored_encoding, "");
 }
 
 TEST(HeadParser, RefusesContradictions) {

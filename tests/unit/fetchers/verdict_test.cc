@@ -53,6 +53,38 @@ TEST(AnswerVerdict, Delivers) {
   }
 }
 
+// A slice is one by what its head says of it, under any number. As much as was asked for, and no word more, may be
+// either.
+TEST(AnswerVerdict, TakesNoSliceForTheWhole) {
+  struct Case {
+    ReadRequest asked;
+    ResponseHead said;
+    std::optional<std::uint64_t> wanted, size;
+    bool ranges;
+  };
+  const Case cases[] = {
+      {request(0, 10), head(200, "bytes 0-9/100", 10), 10, 100, true},
+      {request(90, 20), head(200, "bytes 90-99/100", 10), 10, 100, true},
+      {request(5, 0), head(200, "bytes 5-5/100", 1), 0, 100, true},
+      {request(0, 10), head(200, "bytes 0-9/100"), 10, 100, true},
+      {request(0, 10), head(200, "bytes 0-9/*", 10), 10, none, true},
+      {request(0, 10), head(200, "bytes 0-9/100", 100), 10, 100, false},  // it says so, and sends all
+      {request(0, 10), head(200, "bytes 0-99/100", 100), 10, 100, false},
+      {request(0, none), head(200, "bytes 0-99/100", 100), 100, 100, false},
+      {request(0, none), head(200, "bytes 0-99/*", 100), 100, 100, false},
+      {request(0, none), head(200, "items 0-9/100", 10), 10, 10, false},
+      {request(0, 10), head(200, "", 10), 10, none, false},
+      {request(0, 0), head(200, "", 1), 0, none, false},
+  };
+  for (const Case& c : cases) {
+    const AnswerVerdict v = verdict(c.asked, c.said);
+    EXPECT_EQ(v.action, Action::deliver) << c.said.content_range << v.failure.message;
+    EXPECT_EQ(v.wanted, c.wanted) << c.said.content_range;
+    EXPECT_EQ(v.info.size_bytes, c.size) << c.said.content_range;
+    EXPECT_EQ(v.info.ranges, c.ranges) << c.said.content_range;
+  }
+}
+
 TEST(AnswerVerdict, Refuses) {
   struct Case {
     ReadRequest asked;
@@ -62,6 +94,10 @@ TEST(AnswerVerdict, Refuses) {
   const Validators begun{"\"a\"", ""};
   const Case cases[] = {
       {request(1, none), head(200, "", 100), FailureKind::no_ranges},
+      {request(1, none), head(200, "bytes 0-99/100", 100), FailureKind::no_ranges},
+      {request(0, 10), head(200, "bytes 10-19/100", 10), FailureKind::no_ranges},
+      {request(0, 10), head(200, "bytes 0-9/100", 50), FailureKind::no_ranges},
+      {request(0, none), head(200, "bytes 0-9/100", 10), FailureKind::unavailable},
       {request(0, none), head(206, "bytes 0-9/100"), FailureKind::unavailable},
       {request(0, 10), head(206), FailureKind::no_ranges},
       {request(0, 10), head(206, "bytes 1-10/100"), FailureKind::no_ranges},
