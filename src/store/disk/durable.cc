@@ -47,6 +47,10 @@ void SyncGroup::sync() {
   throw_errno("sync the filesystem of", directory_, error);
 }
 
+bool has_no_such_link(int error) noexcept {
+  return error == EPERM || error == EOPNOTSUPP || error == ENOSYS || error == EMLINK || error == EXDEV;
+}
+
 bool rename_unless_there(const std::filesystem::path& from, const std::filesystem::path& to) {
   if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_NOREPLACE) == 0) return true;
   if (errno == EEXIST) return false;
@@ -57,8 +61,8 @@ bool rename_unless_there(const std::filesystem::path& from, const std::filesyste
     return true;
   }
   if (errno == EEXIST) return false;
-  if (errno != EPERM && errno != EOPNOTSUPP && errno != EMLINK) throw_errno("publish as", to, errno);
-  // No hard links either: replacing is harmless, as both have the same content.
+  if (!has_no_such_link(errno)) throw_errno("publish as", to, errno);
+  // No such hard links either: replacing is harmless, as both have the same content.
   if (try_lstat(to)) return false;
   rename_path(from, to);
   return true;

@@ -8,6 +8,7 @@
 
 #include "sabath/error.h"
 #include "store/disk/clone.h"
+#include "store/disk/durable.h"
 #include "store/views/view.h"
 
 namespace sabath {
@@ -144,7 +145,7 @@ bool ViewEntries::try_link(const Place& place, const Entry& entry, const std::fi
                            const struct stat& before) {
   const bool known = store_.evidence.matches(entry.digest, before);
   if (::linkat(AT_FDCWD, object.c_str(), place.directory, place.name.c_str(), 0) != 0) {
-    if (errno == EMLINK || errno == EXDEV || errno == EPERM || errno == EOPNOTSUPP) return false;
+    if (has_no_such_link(errno)) return false;
     throw_errno("link", path_of(entry), errno);
   }
   // The link changed the ctime and nothing else did: the earlier evidence still holds.
