@@ -60,8 +60,12 @@ bool ViewEntries::right(const Entry& entry) {
     case EntryType::executable:
       break;
   }
+  const auto object = store_.layout.object(entry.digest);
+  if (files_ == TreeFiles::copies) {  // what is the user's is neither a link to an object nor the object
+    const auto there = try_lstat(object);
+    if (S_ISLNK(s->st_mode) || (there && there->st_ino == s->st_ino && there->st_dev == s->st_dev)) return false;
+  }
   if (S_ISLNK(s->st_mode)) {  // an adopted file is seen through its object's own target
-    const auto object = store_.layout.object(entry.digest);
     const auto target = target_at(*directory, name.c_str());
     const bool leads_to_it = target && (target == target_at(AT_FDCWD, object.c_str()) || target == object.native());
     const auto there = try_lstat(object);
