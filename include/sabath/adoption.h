@@ -24,6 +24,7 @@ struct AdoptionRecord {
   std::uint64_t files = 0, bytes = 0;
   std::string recipe;    // the text of a recipe file; empty: no name, or a recipe of a directory pins this very root
   std::string known_by;  // the file of the recipe that gives the name this root; empty: another recipe has the name
+  std::filesystem::path path;  // the view, where a fetch would make one; empty: none
   int exit = 0;
 };
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -48,7 +49,8 @@ struct TakenAsset {
   std::uint64_t files = 0, bytes = 0;
   std::uint64_t missing_files = 0;   // neither in the bundle nor in the store
   std::vector<std::string> missing;  // the first of them
-  bool known = false;                // all of it is here, and a fetch of its name takes it
+  bool known = false;                // all of it is here, and its name leads to it
+  std::filesystem::path path;        // its view, if it is known and not kept in packs
 };
 
 struct ImportRecord {

@@ -273,11 +273,7 @@ class Deriver {
     register_text(settings_, *store_, record_.name, *root_,
                   derived_recipe(recipe_, record_.name, *root_, record_.derivation));
     record_.packed = store_->packed(*manifest);
-    if (!record_.packed) {
-      record_.path = show_input(*store_, *manifest, record_.name, stop_);
-      const Catalogue catalogue = make_catalogue(settings_);
-      show_by_name(*store_, catalogue, catalogue.find(record_.name, std::nullopt), *root_);
-    }
+    if (!record_.packed) record_.path = show_asset(settings_, *store_, record_.name, *root_, stop_);
     if (in_place()) record_.path = replace_tree(*store_, *manifest, request_.in_place);
   }
 

@@ -326,9 +326,7 @@ class Converter {
     if (request_.dry_run) return;
     register_text(settings_, *store_, record_.name, root,
                   conversion_recipe(sources_, request_, record_.name, root, derivation(record_.verdict)));
-    record_.path = show_input(*store_, *manifest, record_.name, stop_);
-    const Catalogue catalogue = make_catalogue(settings_);
-    show_by_name(*store_, catalogue, catalogue.find(record_.name, std::nullopt), root);
+    record_.path = show_asset(settings_, *store_, record_.name, root, stop_);
   }
 
   [[nodiscard]] DerivationStep derivation(const std::string& verdict) const {

@@ -41,6 +41,21 @@ TensorType tensor_type(std::uint64_t number) {
   return number < tensor_types.size() ? tensor_types[number] : TensorType{"unknown", 0};
 }
 
+// As a path in the model's own directory: "./w.bin" and "a//w.bin" are read there, too.
+std::string path_beside(std::string_view location) {
+  if (location.starts_with('/')) return std::string(location);
+  std::string path;
+  while (!location.empty()) {
+    const std::size_t end = std::min(location.find('/'), location.size());
+    const std::string_view name = location.substr(0, end);
+    location.remove_prefix(std::min(end + 1, location.size()));
+    if (name.empty() || name == ".") continue;
+    path += path.empty() ? "" : "/";
+    path += name;
+  }
+  return path;
+}
+
 class OnnxWalk {
  public:
   OnnxWalk(const std::filesystem::path& path, const std::function<void()>& on_progress)
@@ -178,8 +193,9 @@ class OnnxWalk {
       std::vector<std::pair<std::string, std::string>> entries;
       entry(field, entries);
       if (entries[0].first != "location" || files_.size() == files_max) return;
-      files_.insert(entries[0].second);
-      graph_.external_outside |= !RelativePath::try_parse(entries[0].second);
+      const std::string path = path_beside(entries[0].second);
+      graph_.external_outside |= !RelativePath::try_parse(path);
+      files_.insert(path);
     });
   }
 

@@ -35,22 +35,23 @@ bool split(std::string_view line, char separator, std::vector<std::string>& cell
       cells.back() += c;
     }
   }
+  for (std::string& cell : cells) cell = trim(cell);  // some writers pad each cell to a width
   return !quoted && cells.size() > 1;
 }
 
 bool is_header(const std::vector<std::string>& cells) {
   const auto has = [&](std::string_view name) { return std::find(cells.begin(), cells.end(), name) != cells.end(); };
   const bool positioned =
-      std::any_of(cells.begin(), cells.end(), [](const auto& cell) { return position_of_name(trim(cell)) != '\0'; });
+      std::any_of(cells.begin(), cells.end(), [](const auto& cell) { return position_of_name(cell) != '\0'; });
   const bool words = std::none_of(cells.begin(), cells.end(), [](const std::string& cell) {
-    return cell.size() > 128 || try_number(trim(cell)) || cell.find_first_of("=:{") != std::string::npos;
+    return cell.size() > 128 || try_number(cell) || cell.find_first_of("=:{") != std::string::npos;
   });
   return words && (positioned || (has("name") && has("value")));
 }
 
 bool are_numbers(const std::vector<std::string>& cells) {
   return std::all_of(cells.begin(), cells.end(),
-                     [](const std::string& cell) { return trim(cell).empty() || try_number(trim(cell)); });
+                     [](const std::string& cell) { return cell.empty() || try_number(cell); });
 }
 
 bool take_position(char position, std::string_view cell, Reading& reading) {
@@ -67,8 +68,8 @@ void take_named(const std::vector<std::string>& columns, const std::vector<std::
   std::optional<double> value;
   for (std::size_t i = 0; i < cells.size(); ++i) {
     if (columns[i] == "name") name = cells[i];
-    if (columns[i] == "value") value = try_number(trim(cells[i]));
-    if (columns[i] == "time") reading.time = try_number(trim(cells[i])).value_or(reading.time);
+    if (columns[i] == "value") value = try_number(cells[i]);
+    if (columns[i] == "time") reading.time = try_number(cells[i]).value_or(reading.time);
   }
   if (value) reading.add_made(std::move(name), *value);
 }
@@ -80,7 +81,7 @@ bool take_row(const Trace& trace, const std::vector<std::string>& cells, Reading
   };
   const bool named = has("name") && has("value");
   for (std::size_t i = 0; i < cells.size(); ++i) {
-    const std::string_view cell = trim(cells[i]);
+    const std::string_view cell = cells[i];
     if (const char position = position_of_name(columns[i])) {
       if (!take_position(position, cell, reading)) return false;
     } else if (!named && !columns[i].empty()) {
@@ -142,7 +143,9 @@ void read_csv(std::string_view line, Trace& trace, Reading& reading) {
   const std::size_t mark = may_be_row ? 0 : line.find_first_of(",\t;");
   if (mark == std::string_view::npos) return;
   const char separator = may_be_row ? trace.separator : line[mark];
-  const char front = line.front();
+  std::string_view text = line;
+  skip_blanks(text);
+  const char front = text.empty() ? '\0' : text.front();
   const bool may_be_header =
       (is_letter(front) || front == '_' || front == '"' || front == separator) && line.size() < 65536;
   if (!may_be_row && !may_be_header) return;
@@ -156,7 +159,6 @@ void read_csv(std::string_view line, Trace& trace, Reading& reading) {
   reading.doubtful = reading.doubtful || (may_be_row && cells.size() > trace.columns.size() && are_numbers(cells));
   reading.clear();
   if (!may_be_header || !is_header(cells)) return;
-  for (std::string& cell : cells) cell = trim(cell);
   trace.columns = std::move(cells);
   trace.separator = separator;
   reading.kind = Reading::Kind::state;

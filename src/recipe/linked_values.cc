@@ -16,6 +16,56 @@ constexpr std::string_view vocabularies[] = {
     "", "sc:", "cr:", "dct:", "schema:", "dcterms:", "https://schema.org/", "http://schema.org/"};
 constexpr std::size_t line_bytes_max = 4096, text_bytes_max = 64 * 1024;
 
+struct SaidText {
+  std::string_view language;  // empty: none is named
+  const std::string* text;
+};
+
+// A tag of BCP 47 with a code of ISO 639: "en", "pt-BR".
+bool is_language(std::string_view tag) {
+  const std::string_view code = tag.substr(0, tag.find('-'));
+  return (code.size() == 2 || code.size() == 3) &&
+         std::ranges::all_of(code, [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); });
+}
+
+void add_said(const JsonValue& value, std::string_view language, std::vector<SaidText>& said) {
+  if (const auto* text = value.get<std::string>()) said.push_back({language, text});
+}
+
+// A plain text, {"@language": "en", "@value": ...}, or a map of languages.
+void add_said(const JsonValue& value, std::vector<SaidText>& said) {
+  add_said(value, "", said);
+  const auto* object = value.get<JsonValue::Object>();
+  if (object == nullptr) return;
+  if (const JsonValue* text = member_of(value, "@value")) {
+    const JsonValue* language = member_of(value, "@language");
+    const std::string* tag = language == nullptr ? nullptr : language->get<std::string>();
+    return add_said(*text, tag == nullptr ? std::string_view() : *tag, said);
+  }
+  const auto names_language = [](const JsonMember& each) { return each.key == "@none" || is_language(each.key); };
+  if (!std::ranges::all_of(*object, names_language)) return;
+  for (const JsonMember& each : *object) {
+    const std::string_view language = each.key == "@none" ? std::string_view() : each.key;
+    for (const JsonValue* one : each_of(&each.value)) add_said(*one, language, said);
+  }
+}
+
+// The texts of a value; of those in languages the English ones, else those of the first language.
+std::vector<const std::string*> texts_in(const JsonValue* value) {
+  std::vector<SaidText> said;
+  for (const JsonValue* each : each_of(value)) add_said(*each, said);
+  const auto english = [](std::string_view tag) { return to_lower(tag.substr(0, tag.find('-'))) == "en"; };
+  std::string_view chosen;
+  for (const SaidText& each : said) {
+    const bool better = each.language == "en" || (english(each.language) && !english(chosen));
+    if (chosen.empty() || better) chosen = each.language;
+  }
+  std::vector<const std::string*> texts;
+  for (const SaidText& each : said)
+    if (each.language.empty() || each.language == chosen) texts.push_back(each.text);
+  return texts;
+}
+
 }  // namespace
 
 bool means_key(std::string_view written, std::string_view key) {
@@ -36,10 +86,8 @@ const JsonValue* member_of(const JsonValue& value, std::string_view key) {
 }
 
 std::string text_of_member(const JsonValue& value, std::string_view key) {
-  const JsonValue* found = member_of(value, key);
-  if (found != nullptr && found->get<JsonValue::Object>() != nullptr) found = member_of(*found, "@value");
-  const std::string* text = found == nullptr ? nullptr : found->get<std::string>();
-  return text == nullptr ? "" : *text;
+  const auto texts = texts_in(member_of(value, key));
+  return texts.size() == 1 ? *texts.front() : "";
 }
 
 std::vector<const JsonValue*> each_of(const JsonValue* value) {
@@ -55,8 +103,7 @@ std::vector<const JsonValue*> each_of(const JsonValue* value) {
 
 std::vector<std::string> texts_of_member(const JsonValue& value, std::string_view key) {
   std::vector<std::string> texts;
-  for (const JsonValue* each : each_of(member_of(value, key)))
-    if (const auto* text = each->get<std::string>()) texts.push_back(*text);
+  for (const std::string* text : texts_in(member_of(value, key))) texts.push_back(*text);
   return texts;
 }
 

@@ -17,8 +17,10 @@ namespace sabath {
 [[nodiscard]] const JsonValue* member_of(const JsonValue& value, std::string_view key);
 // Whether a document's key is this one, with or without such a prefix.
 [[nodiscard]] bool means_key(std::string_view written, std::string_view key);
-[[nodiscard]] std::string text_of_member(const JsonValue& value, std::string_view key);  // "" if it is no text
-[[nodiscard]] std::vector<const JsonValue*> each_of(const JsonValue* value);             // one value, or a list of them
+// One text; "" if it is none. Of a text in languages ({"en": ...}, or {"@language": "en", "@value": ...} and others)
+// the English one, else the first.
+[[nodiscard]] std::string text_of_member(const JsonValue& value, std::string_view key);
+[[nodiscard]] std::vector<const JsonValue*> each_of(const JsonValue* value);  // one value, or a list of them
 [[nodiscard]] std::vector<std::string> texts_of_member(const JsonValue& value, std::string_view key);
 [[nodiscard]] bool has_type(const JsonValue& value, std::string_view name);  // "Dataset": also sc:Dataset, or a URI
 

@@ -4,15 +4,19 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "base/file.h"
 #include "base/ownership.h"
 #include "fetch/hosts/source_key.h"
+#include "fetch/hosts/space_guard.h"
+#include "fetch/shown_view.h"
 #include "recipe/shipped.h"
 #include "sabath/error.h"
 #include "session/stores.h"
 #include "store/disk/owners.h"
+#include "store/leases/lease.h"
 #include "store/lookup.h"
 #include "store/registered.h"
 #include "store/views/by_name.h"
@@ -73,6 +77,18 @@ void show_by_name(Store& store, const Catalogue& catalogue, const Recipe& recipe
     }
   }
   if (const auto manifest = store.manifest(root)) link_by_name(store, recipe.name, *manifest);
+}
+
+std::filesystem::path show_asset(const SessionSettings& settings, Store& store, const std::string& name,
+                                 const Sha256& root, std::stop_token stop) {
+  const Lease lease = store.lease({root}, "view " + name);
+  const auto manifest = store.manifest(root);
+  if (!manifest || store.packed(*manifest)) return {};
+  SpaceGuard space(store, "view " + name, {}, std::move(stop));
+  std::filesystem::path view = show_view(store, space, *manifest, name);
+  const Catalogue catalogue = make_catalogue(settings);
+  show_by_name(store, catalogue, catalogue.find(name, std::nullopt), root);
+  return view;
 }
 
 Holding holding_of(const Recipe& recipe, Store* store) {

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
 
 #include "manifest/manifest.h"
@@ -22,6 +23,10 @@ namespace sabath {
 
 // The link by-name/NAME leads to what `path NAME` prints: a dataset goes before a model of its name.
 void show_by_name(Store& store, const Catalogue& catalogue, const Recipe& recipe, const Sha256& root);
+// What came under a name by another way than a fetch stands as if it had been fetched: the view, and its link by name.
+// Empty: it is kept in packs. Throws Error{space} where there is no room for the view.
+std::filesystem::path show_asset(const SessionSettings& settings, Store& store, const std::string& name,
+                                 const Sha256& root, std::stop_token stop);
 
 // A store's knowledge of a recipe's asset.
 struct Holding {

@@ -303,13 +303,46 @@ void Session::State::keep_recipes(const FetchRecord& record, EventSink& events) 
   made.clear();
 }
 
+namespace {
+
+// What brings the content of an asset that is not here.
+std::string remedy_of(const Recipe& recipe) {
+  if (recipe.fragments.empty() && !recipe.git && !recipe.access.steps.empty()) return recipe.access.steps.front();
+  return fmt::format("`{} {}` brings it", verb_text("fetch"), recipe.name);
+}
+
+// Its manifest is here, and no view of it that is right.
+[[noreturn]] void refuse_path(Store& store, const Recipe& recipe, const Manifest& manifest) {
+  if (store.packed(manifest)) {
+    throw Error(FailureKind::offline, fmt::format("{} is kept in packs, and has no view", recipe.name),
+                fmt::format("`{} {}` makes one, of {} inodes; `{}` expands it on nodes", verb_text("view"), recipe.name,
+                            view_inodes(manifest), verb_text("stage")));
+  }
+  std::uint64_t missing = 0;
+  std::string first;
+  manifest.for_each([&](const Entry& entry) {
+    if (!entry.is_file() || store.present(entry.digest)) return;
+    if (missing++ == 0) first = entry.path.text();
+  });
+  if (missing > 0) {
+    throw Error(FailureKind::offline,
+                fmt::format("{} is not whole in the store: it lacks {} of {} files, the first is {}", recipe.name,
+                            missing, manifest.totals().files, printable(first)),
+                remedy_of(recipe));
+  }
+  throw Error(FailureKind::offline, fmt::format("{} is in the store, and has no view", recipe.name),
+              fmt::format("`{} {}` makes one", verb_text("view"), recipe.name));
+}
+
+}  // namespace
+
 std::filesystem::path Session::path(const std::string& name) {
   const Catalogue catalogue = state_->catalogue();
   const auto dataset = catalogue.try_find(name, AssetKind::dataset);
   const Recipe recipe = dataset ? *dataset : catalogue.find(name, std::nullopt);
   const Failure missing{FailureKind::offline,
                         fmt::format("{} is not in the store {}", name, state_->settings.store.string()),
-                        fmt::format("`{} {}` brings it", verb_text("fetch"), name), std::nullopt};
+                        remedy_of(recipe), std::nullopt};
   std::unique_ptr<Store> opened;
   try {
     opened = open_store_of(state_->settings, false);
@@ -324,12 +357,8 @@ std::filesystem::path Session::path(const std::string& name) {
   if (manifest && !seen) {
     if (const auto view = view_of_another(*opened, *manifest)) return *view;
   }
-  if (manifest && !seen && opened->packed(*manifest)) {
-    throw Error(FailureKind::offline, fmt::format("{} is kept in packs, and has no view", name),
-                fmt::format("`{} {}` makes one, of {} inodes; `{}` expands it on nodes", verb_text("view"), name,
-                            view_inodes(*manifest), verb_text("stage")));
-  }
-  if (!seen) throw Error(missing);
+  if (!manifest) throw Error(missing);
+  if (!seen) refuse_path(*opened, recipe, *manifest);
   mark_used(Layout(opened->directory()), *root);
   return opened->view_path(*root);
 }

@@ -3,6 +3,7 @@
 
 import json
 import os
+import shutil
 import socket
 
 from support.case import Case, main, place
@@ -44,6 +45,14 @@ class Adopt(Case):
         self.expect(self.sabath.run("verify", "mine"))
         self.assertEqual(self.expect(self.sabath.run("path", "mine")).out.strip(), asset["path"])
 
+    def test_what_has_lost_its_view_is_in_the_store_all_the_same(self):
+        self.adopt("--name", "mine")
+        shutil.rmtree(self.expect(self.sabath.run("path", "mine")).out.strip())
+        told = self.expect(self.sabath.run("path", "mine"), 9).err
+        self.assertIn("mine is in the store, and has no view", told)
+        self.expect(self.sabath.run("view", "mine"))  # the hint
+        self.expect_tree(self.expect(self.sabath.run("path", "mine")).out.strip(), self.tree)
+
     def test_the_root_is_that_of_a_manifest_of_the_directory(self):
         made = self.expect(self.sabath.run("manifest", "create", self.data, "-o", self.home / "m", "--json")).record
         adopted = json.loads(self.adopt("--json", "-j", "3").out)
@@ -71,7 +80,9 @@ class Adopt(Case):
         for change in (same_size_and_time, replaced, removed):
             with self.subTest(change.__name__):
                 change()
-                self.expect(self.sabath.run("path", "mine"), 9)
+                lacks = self.expect(self.sabath.run("path", "mine"), 9).err
+                self.assertIn(f"mine is not whole in the store: it lacks 1 of {len(self.tree) - 1} files, the first is train/leaf+1", lacks)
+                self.assertIn(f"hint: sabath adopt {self.data} --name mine", lacks)
                 self.expect(self.sabath.fetch("mine"), 4)  # nothing can bring it: the recipe says what to do
         place(file, self.tree["train/leaf+1"])
         self.adopt()

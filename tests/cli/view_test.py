@@ -63,11 +63,23 @@ class View(Fetched):
         record = self.view(to).record
         self.assertEqual((pathlib.Path(record["path"]), record["files"]), (to, len(TREE)))
         self.expect_whole(to)
+        before = snapshot(to)
+        self.assertEqual(self.view(to).record, record)  # the same call finds its own tree
+        self.assertEqual(snapshot(to), before)
         for name in TREE:
             self.assertNotIn((to / name).lstat().st_ino, self.objects())
             (to / name).write_bytes(b"mine now")
         self.expect(self.sabath.run("verify"))
-        self.view(to, code=2)
+        self.assertIn("is there already, and is another tree", self.view(to, code=2).err)
+        self.assertEqual((to / "data/big").read_bytes(), b"mine now")
+
+    def test_a_tree_of_links_is_no_copy(self):
+        for kind in ("link", "symlink"):
+            to = self.home / kind
+            self.view(to, "--as", kind)
+            self.view(to, "--as", kind)
+            if (to / "data/big").is_symlink() or (to / "data/big").stat().st_nlink > 1:  # else it shares blocks
+                self.view(to, code=2)
 
     def test_links_cost_nothing_and_are_known(self):
         to = self.home / "linked"

@@ -47,6 +47,10 @@ void SyncGroup::sync() {
   throw_errno("sync the filesystem of", directory_, error);
 }
 
+bool has_no_such_link(int error) noexcept {
+  return error == EPERM || error == EOPNOTSUPP || error == ENOSYS || error == EMLINK || error == EXDEV;
+}
+
 bool rename_unless_there(const std::filesystem::path& from, const std::filesystem::path& to) {
   return rename_unless_there_at(AT_FDCWD, from, AT_FDCWD, to);
 }
@@ -62,8 +66,8 @@ bool rename_unless_there_at(int from_directory, const std::filesystem::path& fro
     return true;
   }
   if (errno == EEXIST) return false;
-  if (errno != EPERM && errno != EOPNOTSUPP && errno != EMLINK) throw_errno("publish as", to, errno);
-  // No hard links either: replacing is harmless, as both have the same content.
+  if (!has_no_such_link(errno)) throw_errno("publish as", to, errno);
+  // No such hard links either: replacing is harmless, as both have the same content.
   struct stat there {};
   if (::fstatat(to_directory, to.c_str(), &there, AT_SYMLINK_NOFOLLOW) == 0) return false;
   if (::renameat(from_directory, from.c_str(), to_directory, to.c_str()) != 0) throw_errno("rename to", to, errno);

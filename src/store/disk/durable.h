@@ -34,6 +34,10 @@ class SyncGroup {
   bool failed_ = false;
 };
 
+// Whether link(2) failed with this errno because such a link cannot be made here: the filesystem has no hard links,
+// this file no more of them, or none may lead to another directory (AFS). A copy or a rename does instead.
+[[nodiscard]] bool has_no_such_link(int error) noexcept;
+
 // rename(2) that never replaces; false if `to` is there. Error{storage} with ENOENT's text if `from` or a directory is
 // not.
 [[nodiscard]] bool rename_unless_there(const std::filesystem::path& from, const std::filesystem::path& to);

@@ -69,9 +69,7 @@ Move ViewPlace::link_as(const std::filesystem::path& object, const Digest& diges
     return Move::done;
   }
   if (errno == EEXIST) return Move::occupied;
-  if (errno != EPERM && errno != EOPNOTSUPP && errno != EMLINK && errno != ENOSYS) {
-    throw_errno("publish as", object, errno);
-  }
+  if (!has_no_such_link(errno)) throw_errno("publish as", object, errno);
   return rename_unless_there(name(), object) ? Move::done : Move::occupied;  // no links here: it leaves the tree
 }
 

@@ -8,6 +8,7 @@
 
 #include "sabath/error.h"
 #include "store/disk/clone.h"
+#include "store/disk/durable.h"
 #include "store/views/view.h"
 
 namespace sabath {
@@ -59,8 +60,12 @@ bool ViewEntries::right(const Entry& entry) {
     case EntryType::executable:
       break;
   }
+  const auto object = store_.layout.object(entry.digest);
+  if (files_ == TreeFiles::copies) {  // what is the user's is neither a link to an object nor the object
+    const auto there = try_lstat(object);
+    if (S_ISLNK(s->st_mode) || (there && there->st_ino == s->st_ino && there->st_dev == s->st_dev)) return false;
+  }
   if (S_ISLNK(s->st_mode)) {  // an adopted file is seen through its object's own target
-    const auto object = store_.layout.object(entry.digest);
     const auto target = target_at(*directory, name.c_str());
     const bool leads_to_it = target && (target == target_at(AT_FDCWD, object.c_str()) || target == object.native());
     const auto there = try_lstat(object);
@@ -144,7 +149,7 @@ bool ViewEntries::try_link(const Place& place, const Entry& entry, const std::fi
                            const struct stat& before) {
   const bool known = store_.evidence.matches(entry.digest, before);
   if (::linkat(AT_FDCWD, object.c_str(), place.directory, place.name.c_str(), 0) != 0) {
-    if (errno == EMLINK || errno == EXDEV || errno == EPERM || errno == EOPNOTSUPP) return false;
+    if (has_no_such_link(errno)) return false;
     throw_errno("link", path_of(entry), errno);
   }
   // The link changed the ctime and nothing else did: the earlier evidence still holds.

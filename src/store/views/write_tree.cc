@@ -12,7 +12,8 @@
 namespace sabath {
 
 bool tree_stands(Store& store, const Manifest& manifest, const std::filesystem::path& to, TreeFiles files) {
-  if (!try_lstat(to)) return false;
+  const auto top = try_lstat(to);
+  if (!top || !S_ISDIR(top->st_mode)) return false;
   ViewEntries entries(store.state(), to, files);
   bool right = true;
   manifest.for_each([&](const Entry& entry) { right = right && entries.right(entry); });
@@ -24,7 +25,7 @@ void write_tree(Store& store, const Manifest& manifest, const std::filesystem::p
   const auto there = try_lstat(to);
   std::error_code error;
   if (there && (!S_ISDIR(there->st_mode) || !std::filesystem::is_empty(to, error))) {
-    throw Error(FailureKind::usage, fmt::format("{} is there already", printable(to.native())),
+    throw Error(FailureKind::usage, fmt::format("{} is there already, and is another tree", printable(to.native())),
                 "name a directory that does not exist yet, or is empty");
   }
   const auto parent = std::filesystem::absolute(to).lexically_normal().parent_path();

@@ -46,6 +46,7 @@ AdoptionRecord adopt(Session& session, const AdoptionRequest& request, EventSink
   Registration known = register_name(settings, *store, request.name, tree.root, steps);
   if (known.leads_here) {
     record.known_by = std::move(known.file);
+    record.path = show_asset(settings, *store, request.name, tree.root, stop);
     harvest(*store, tree.root, record.directory, request.name, AssetKind::dataset, settings.program, events, stop);
   }
   // A recipe of a directory that pins nothing has the name: its user may want this text instead.
@@ -111,6 +112,7 @@ HubAdoptionRecord adopt_hub(Session& session, const HubAdoptionRequest& request,
       asset.unchecked = adopted.unchecked;
       const bool alone = std::ranges::count_if(revisions, same) == 1;
       asset.name = register_hub(session.settings(), *store, revision.hub, alone, adopted.root, record.directory);
+      show_asset(session.settings(), *store, asset.name, adopted.root, stop);
     } catch (const Error& error) {
       if (error.failure().kind == FailureKind::interrupted) throw;
       asset.failure = error.failure();
@@ -150,6 +152,7 @@ Json json_of(const AdoptionRecord& record) {
           {"bytes", record.bytes},
           {"recipe", record.recipe.empty() ? Json() : Json::parse(record.recipe)},
           {"known_by", text_or_null(record.known_by)},
+          {"path", text_or_null(record.path.native())},
           {"exit", record.exit}};
 }
 

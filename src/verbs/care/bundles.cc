@@ -108,9 +108,14 @@ AssetKind kind_of(const BundledAsset& asset) {
   return try_parse_kind(asset.kind) == AssetKind::model ? AssetKind::model : AssetKind::dataset;
 }
 
+// Its recipe pins nothing, and the user may have said that he trusts the bundle.
+bool leads_to(const SessionSettings& settings, Store& store, const std::string& name, const Sha256& root) {
+  return holding_of(make_catalogue(settings).find(name, std::nullopt), &store).root == root;
+}
+
 // All of it is here: its name leads to it, if no recipe of a directory has the name for something else.
 void make_known(const SessionSettings& settings, Store& store, const std::string& file, const Imported& imported,
-                ImportRecord& record) {
+                ImportRecord& record, const std::stop_token& stop) {
   const std::string steps = fmt::format("import the bundle {} again", file.empty() ? "that had it" : file);
   std::optional<Error> refused;
   for (std::size_t i = 0; i < record.assets.size(); ++i) {
@@ -119,13 +124,12 @@ void make_known(const SessionSettings& settings, Store& store, const std::string
     const Sha256 root = Sha256::parse(asset.manifest);
     try {
       const AssetKind kind = kind_of(imported.assets[i].asset);
-      asset.known = register_name(settings, store, asset.name, root, steps, kind).leads_here;
+      asset.known = register_name(settings, store, asset.name, root, steps, kind).leads_here ||
+                    leads_to(settings, store, asset.name, root);
+      if (asset.known) asset.path = show_asset(settings, store, asset.name, root, stop);
     } catch (const Error& error) {  // the names of the others are known all the same
       if (!refused) refused = error;
-      continue;
     }
-    if (asset.known) continue;  // else its recipe pins nothing, and the user may have said that he trusts the bundle
-    asset.known = holding_of(make_catalogue(settings).find(asset.name, std::nullopt), &store).root == root;
   }
   if (refused) throw Error(*refused);
 }
@@ -134,7 +138,7 @@ ImportRecord record_of(const Imported& imported) {
   ImportRecord record;
   for (const auto& one : imported.assets) {
     record.assets.push_back(
-        {one.asset.name, one.asset.root.prefixed(), one.files, one.bytes, one.missing_files, one.missing, false});
+        {one.asset.name, one.asset.root.prefixed(), one.files, one.bytes, one.missing_files, one.missing, false, {}});
     if (one.missing_files > 0) record.exit = exit_code(FailureKind::partial);
   }
   record.bundle_bytes = imported.bundle_bytes;
@@ -189,7 +193,7 @@ ImportRecord import_bundle(Session& session, const ImportRequest& request, Event
   events.on(event::AssetFinished{"import"});
   ImportRecord record = record_of(imported);
   make_known(session.settings(), *store, by_name ? std::filesystem::absolute(request.file).native() : "", imported,
-             record);
+             record, stop);
   return record;
 }
 
@@ -209,7 +213,8 @@ Json json_of(const ImportRecord& record) {
                    {"bytes", asset.bytes},
                    {"missing_files", asset.missing_files},
                    {"missing", asset.missing},
-                   {"known", asset.known}});
+                   {"known", asset.known},
+                   {"path", text_or_null(asset.path.native())}});
   }
   return {{"schema", 1},
           {"assets", std::move(all)},

@@ -118,7 +118,8 @@ ViewRecord view(Session& session, const ViewRequest& request, EventSink&, std::s
     hub = hub_assets(*store, recipe ? &*recipe : nullptr, root, request.repository);
   record.repositories = spelled_all(hub);
   if (request.to && hub.empty()) {
-    write_tree(*store, *manifest, record.path, tree_files(request.files));
+    const TreeFiles files = tree_files(request.files);  // the same call again finds its own tree
+    if (!tree_stands(*store, *manifest, record.path, files)) write_tree(*store, *manifest, record.path, files);
   } else if (request.to) {
     for (const HubAsset& asset : hub) write_hub_folder(*store, asset, record.path, tree_files(request.files));
   } else {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/counted.h"
 #include "base/text.h"
 
 namespace sabath {
@@ -25,6 +26,14 @@ TEST(Text, FormatsBytes) {
                                                          {1'700'000'000'000, "1.70 TB"},
                                                          {std::numeric_limits<std::uint64_t>::max(), "18.4 EB"}};
   for (const auto& [bytes, text] : table) EXPECT_EQ(format_bytes(bytes), text) << bytes;
+}
+
+TEST(Text, Counts) {
+  EXPECT_EQ(counted(0, "file"), "0 files");
+  EXPECT_EQ(counted(1, "file"), "1 file");
+  EXPECT_EQ(counted(2, "bad chunk"), "2 bad chunks");
+  EXPECT_EQ(counted(1, "repository", "repositories"), "1 repository");
+  EXPECT_EQ(counted(2, "repository", "repositories"), "2 repositories");
 }
 
 TEST(Text, FormatsDurations) {

@@ -168,6 +168,12 @@ std::vector<Case> other_cases() {
        "epoch,loss,lr,val_loss\n0,0.5,1e-3,0.25\n1,nan,,\"[1, 2]\"\nnot,a,row\n2,0.4,0.1,0.2,9\n3,0.1,0.1,0.1\n",
        {"e0 loss=0.5", "e0 lr=0.001", "e0 val_loss=0.25", "e1 loss=nan", "e3 loss=0.1", "e3 lr=0.1",
         "e3 val_loss=0.1"}},
+      {"CsvPadded",
+       "                  epoch,         train/box_loss,       metrics/mAP50(B)\n"
+       "                      1,                    3.1,                  0.016\n"
+       "                      2,                    2.9,                       \n",
+       {"e1 train/box_loss=3.1", "e1 metrics/mAP50(B)=0.016", "e2 train/box_loss=2.9"}},
+      {"CsvOfARunPadded", " epoch, name, value\n 3, a, 0.5\n", {"e3 a=0.5"}},
       {"CsvOfARun", "time,epoch,step,rank,name,value\n12.5,3,,0,\"a,b\",NaN\n", {"e3 r0 a,b=nan"}},
       {"Json",
        "{\"epoch\": 3, \"loss\": NaN, \"train\": {\"acc\": 0.5}, \"betas\": [1, 2], \"time\": 12.5}\n{\"seed\": "

@@ -5,6 +5,8 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <string>
+#include <vector>
 
 #include "recipe/catalogue.h"
 #include "recipe/parse.h"
@@ -93,6 +95,23 @@ TEST(Croissant, ThatIsContainedInItselfHasNoFile) {
     {"@type":"cr:FileObject","@id":"b","containedIn":{"@id":"a"},"contentUrl":"y"})");
   EXPECT_TRUE(recipe.fragments.empty());
   EXPECT_EQ(recipe.access.kind, AccessKind::restricted);
+}
+
+// Croissant 1.1 allows them as a map, and JSON-LD as a list, too.
+TEST(Croissant, InLanguagesIsReadInEnglish) {
+  std::string text = document(R"({"@type":"cr:FileObject","@id":"a","contentUrl":"a","name":{"fr":"un"}})");
+  const std::string name = R"x("name":"A set (1)",)x";
+  text.replace(text.find(name), name.size(),
+               R"x("name":{"de":"eine Menge","en":"a set"},"alternateName":{"fr":"jeu","pt-BR":"conjunto"},
+    "description":[{"@language":"de","@value":"klein"},{"@language":"en-GB","@value":"small"}],
+    "keywords":{"de":["klein","neu"],"en":["small","new"]},"citeAs":["in print"],)x");
+  const Recipe recipe = parse_recipe(text, "/data/set/croissant.json", AssetKind::dataset);
+  EXPECT_EQ(recipe.name, "a-set");
+  EXPECT_EQ(recipe.title, "jeu");
+  EXPECT_EQ(recipe.description, "small");
+  EXPECT_EQ(metadata_of(recipe).keywords, (std::vector<std::string>{"small", "new"}));
+  EXPECT_EQ(recipe.citation, std::vector<std::string>{"in print"});
+  EXPECT_EQ(recipe.licence, "MIT");
 }
 
 TEST(Croissant, OfManyFilesIsReadInTime) {

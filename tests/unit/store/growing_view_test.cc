@@ -1,14 +1,37 @@
 // A view that is made while its files arrive: tests of store/views/growing_view.h.
 #include "store/views/growing_view.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <map>
 
 #include "base/file.h"
 #include "store/hints/evidence.h"
 #include "store/state.h"
 #include "store_fixture.h"
+
+// Stand before those of the C library, and fail while a test says so.
+namespace {
+int links_fail_with = 0;  // an errno; 0: they work
+}  // namespace
+
+extern "C" int linkat(int from, const char* name, int to, const char* link, int flags) noexcept {
+  if (links_fail_with == 0) return static_cast<int>(::syscall(SYS_linkat, from, name, to, link, flags));
+  errno = links_fail_with;
+  return -1;
+}
+
+extern "C" int link(const char* name, const char* link) noexcept { return ::linkat(AT_FDCWD, name, AT_FDCWD, link, 0); }
+
+extern "C" int renameat2(int from, const char* name, int to, const char* other, unsigned flags) noexcept {
+  if (links_fail_with == 0) return static_cast<int>(::syscall(SYS_renameat2, from, name, to, other, flags));
+  errno = EINVAL;
+  return -1;
+}
 
 namespace sabath::test {
 namespace {
@@ -154,6 +177,20 @@ TEST_F(GrowingViews, AreNotShownWhileSomethingLacks) {
   EXPECT_FALSE(fs::exists(store->view_path(manifest.root())));
   EXPECT_TRUE(files_below(directory / "tmp").empty());
   EXPECT_TRUE(store->present(tree_of(plain.at("a.bin")).digest));
+}
+
+// As on AFS, whose links lead to no other directory; the kernel there has no rename that replaces nothing.
+TEST_F(GrowingViews, StandWhereNoFileCanHaveTwoDirectories) {
+  const auto manifest = asset();
+  for (const int error : {EXDEV, EPERM, EMLINK, EOPNOTSUPP}) {
+    fs::remove_all(directory);
+    store = Store::open(directory, true);
+    ASSERT_EQ(asset().root(), manifest.root());
+    links_fail_with = error;
+    grow(manifest);
+    links_fail_with = 0;
+    expect_shown(manifest);
+  }
 }
 
 TEST_F(GrowingViews, ThatAreGivenUpLeaveTheirObjects) {

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/counted.h"
 #include "base/text.h"
 #include "cli/show/render.h"
 #include "cli/verbs.h"
@@ -37,9 +38,10 @@ int run_hub(Context& context, const Options& options) {
       continue;
     }
     if (asset.unchecked > 0)
-      context.warn(
-          fmt::format("{}: {} files have no hash in the cache, and are taken as they are", what, asset.unchecked));
-    context.say(fmt::format("{}: {} files, {}, copied: nothing", what, asset.files, format_bytes(asset.bytes)));
+      context.warn(fmt::format("{}: {} no hash in the cache: what stands there is taken", what,
+                               counted(asset.unchecked, "file has", "files have")));
+    context.say(
+        fmt::format("{}: {}, {}, copied: nothing", what, counted(asset.files, "file"), format_bytes(asset.bytes)));
     context.out.print(asset.name + "\n");
   }
   return record.exit;
@@ -56,11 +58,12 @@ int run(Context& context, const Options& options) {
     return record.exit;
   }
   context.out.print((record.recipe.empty() ? record.manifest : record.recipe) + "\n");
-  context.say(fmt::format("{}: {} files, {}, copied: nothing", printable(record.directory.native()), record.files,
-                          format_bytes(record.bytes)));
+  context.say(fmt::format("{}: {}, {}, copied: nothing", printable(record.directory.native()),
+                          counted(record.files, "file"), format_bytes(record.bytes)));
   if (!record.known_by.empty()) {
-    context.say(fmt::format("all who use this store know it as {}: `sabath fetch {}` shows where it stands",
-                            request.name, request.name));
+    context.say(fmt::format("all who use this store know it as {0}: `sabath {1} {0}` {2}", request.name,
+                            record.path.empty() ? "view" : "path",
+                            record.path.empty() ? "makes its tree" : "prints where it stands"));
   } else if (!request.name.empty()) {
     context.warn(
         fmt::format("another recipe has the name {} and does not pin this: keep what was printed instead of "
@@ -86,7 +89,7 @@ Action declare(OptionSet& set) {
 constexpr Verb adopt_verb{
     "adopt",
     "know data that is here already, without copying it",
-    "sabath adopt /project/data/climate --name climate && sabath fetch climate\n"
+    "sabath adopt /project/data/climate --name climate && sabath path climate\n"
     "sabath adopt /project/data/climate --name climate > ~/recipes/datasets/climate.json   a recipe for others\n"
     "sabath adopt /project/data/climate          its root, for a recipe that you write\n"
     "sabath adopt --layout hf ~/.cache/huggingface/hub      what transformers and others have downloaded",

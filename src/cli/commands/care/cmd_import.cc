@@ -27,7 +27,8 @@ int run(Context& context, ImportRequest& request) {
       context.say(fmt::format("{} of {} files of {} are missing: `sabath want {} -o LIST`, and export by it",
                               asset.missing_files, asset.files, asset.name, shell_word(asset.name)));
     } else if (asset.known) {
-      context.say(fmt::format("next: `sabath fetch {} --offline` shows where it stands", shell_word(asset.name)));
+      context.say(fmt::format("next: `sabath {} {}` {}", asset.path.empty() ? "view" : "path", shell_word(asset.name),
+                              asset.path.empty() ? "makes its tree" : "prints where it stands"));
     } else {
       context.say(fmt::format("next: `sabath import {} {}` trusts the bundle for it, as its recipe pins nothing",
                               shell_word(request.file), shell_word(asset.name)));
@@ -40,7 +41,7 @@ Action declare(OptionSet& set) {
   const auto request = std::make_shared<ImportRequest>();
   set.argument("FILE", request->file, "a bundle, - for standard input");
   set.arguments("NAME", request->names, false,
-                "assets of the bundle that it is trusted for: what `sabath fetch NAME` takes from now on");
+                "assets of the bundle that it is trusted for: what NAME means from now on");
   return [request](Context& context) { return run(context, *request); };
 }
 
@@ -50,7 +51,7 @@ Action declare(OptionSet& set) {
 constexpr Verb import_verb{
     "import",
     "take a bundle into the store, verified",
-    "sabath import climate.tar && sabath fetch climate --offline\n"
+    "sabath import climate.tar && sabath path climate\n"
     "sabath import climate.tar climate        a recipe here has the name and pins nothing: trust the bundle\n"
     "zstd -dc climate.tar.zst | sabath import -",
     "Nothing is published but what its hash proves; chunks that are not in the bundle and stand in other objects are "
