@@ -21,7 +21,12 @@ constexpr std::uint64_t ratio_free = 1ULL << 30;  // ... once more than this cam
 class Unpacker {
  public:
   Unpacker(const std::string& name, const ReadAt& read, Store& store, SpaceGuard& space, std::stop_token stop)
-      : name_(name), stream_(name, read), store_(store), space_(space), stop_(std::move(stop)), names_(name) {}
+      : name_(name),
+        stream_(name, read),
+        store_(store),
+        space_(space),
+        stop_(std::move(stop)),
+        names_(name, stream_.is_tar()) {}
   ~Unpacker() { space_.give_back(reserved_bytes_, reserved_inodes_); }
   Unpacker(const Unpacker&) = delete;
   Unpacker& operator=(const Unpacker&) = delete;
@@ -71,11 +76,11 @@ class Unpacker {
     const EntryType type = executable ? EntryType::executable : EntryType::file;
     if (result_.packs &&
         says_at_most(entry, std::min<std::uint64_t>(HashGroup::content_max, store_.pack_threshold()))) {
+      const std::size_t number = add({path, type, {}, {}});
       small_.expect();
       auto content = small_.spare();
       read_file(entry, path, [&](auto bytes) { content.insert(content.end(), bytes.begin(), bytes.end()); });
-      small_.add(result_.entries.size(), std::move(content));
-      add({path, type, {}, {}});
+      small_.add(number, std::move(content));
       if (small_.due()) settle_small();
       return;
     }
@@ -176,8 +181,15 @@ class Unpacker {
     add(std::move(same));
   }
 
-  void add(UnpackedEntry entry) {
-    if (names_.add(entry.path, entry.type, result_.entries.size())) result_.entries.push_back(std::move(entry));
+  std::size_t add(UnpackedEntry entry) {
+    const std::size_t number = names_.add(entry.path, entry.type, result_.entries.size());
+    if (number == result_.entries.size()) {
+      result_.entries.push_back(std::move(entry));
+    } else if (entry.type != EntryType::directory) {
+      settle_small();  // the older one may be one of them
+      result_.entries[number] = std::move(entry);
+    }
+    return number;
   }
 
   [[noreturn]] void refuse(const std::string& why) const { names_.refuse(why); }

@@ -2,8 +2,9 @@
 // flags.
 //
 // Taken: regular files, directories, relative symlinks inside the archive, hard links to files and symlinks before
-// them. Anything else, a name that leaves (docs: RelativePath), a file twice, or a bomb is Error{invalid}. Nothing is
-// ever written under a name from the archive. One thread.
+// them. Of a name that a tar holds twice the later one counts, as it does for tar. Anything else, a name that leaves
+// (docs: RelativePath), a file twice in a zip, or a bomb is Error{invalid}. Nothing is ever written under a name from
+// the archive. One thread.
 #pragma once
 
 #include <cstdint>

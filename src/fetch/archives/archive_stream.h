@@ -29,6 +29,7 @@ class ArchiveStream {
   ArchiveStream(const ArchiveStream&) = delete;
   ArchiveStream& operator=(const ArchiveStream&) = delete;
 
+  [[nodiscard]] bool is_tar() const { return !tar_block_.empty(); }
   [[nodiscard]] archive_entry* next();  // valid until the next call; nullptr at the end
   struct Block {
     std::uint64_t offset = 0;

@@ -67,7 +67,7 @@ std::optional<std::size_t> ArchiveNames::linked(const RelativePath& path, std::s
   return found->second.number;
 }
 
-bool ArchiveNames::add(const RelativePath& path, EntryType type, std::size_t number) {
+std::size_t ArchiveNames::add(const RelativePath& path, EntryType type, std::size_t number) {
   for (std::string_view above = path.parent(); !above.empty(); above = parent_of(above)) {
     const auto [found, fresh] = places_.try_emplace(std::string(above));
     if (found->second.type != EntryType::directory) {
@@ -76,13 +76,14 @@ bool ArchiveNames::add(const RelativePath& path, EntryType type, std::size_t num
     if (!fresh) break;
   }
   const auto [found, fresh] = places_.try_emplace(path.text(), Place{number, type});
-  if (fresh) return true;
-  if (type != EntryType::directory || found->second.type != EntryType::directory) {
-    refuse(fmt::format("holds {} twice", printable(path.text())));
-  }
-  if (found->second.number != implied) return false;
-  found->second.number = number;
-  return true;
+  if (fresh) return number;
+  Place& place = found->second;
+  const bool both = type == EntryType::directory && place.type == EntryType::directory;
+  const bool neither = type != EntryType::directory && place.type != EntryType::directory;
+  if (!both && !(grows_ && neither)) refuse(fmt::format("holds {} twice", printable(path.text())));
+  if (place.number == implied) place.number = number;
+  place.type = type;
+  return place.number;
 }
 
 void ArchiveNames::refuse(const std::string& why) const {

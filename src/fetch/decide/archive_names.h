@@ -1,7 +1,8 @@
 // Which names an archive may hold, for both readers: of a whole stream (archive.h) and of headers (remote_tar.h).
 //
-// Each name stands for one thing; only directories have names below them; a hard link stands for a file or symlink
-// before it; and no name leads out of the archive. Other names are refused: Error{invalid}. One thread.
+// Each name stands for one thing, in a tar for the last that has it; only directories have names below them; a hard
+// link stands for a file or symlink before it; and no name leads out of the archive. Other names are refused:
+// Error{invalid}. One thread.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +26,8 @@ inline constexpr std::size_t archive_entries_max = 20'000'000;
 
 class ArchiveNames {
  public:
-  explicit ArchiveNames(std::string archive) : archive_(std::move(archive)) {}  // its name, for messages
+  // `archive`: its name, for messages. `grows`: a tar, at whose end `tar -r` and `tar -u` put what is newer.
+  ArchiveNames(std::string archive, bool grows) : archive_(std::move(archive)), grows_(grows) {}
 
   // archive_path, with the archive named in what it refuses.
   [[nodiscard]] std::optional<RelativePath> path(std::string_view raw) const;
@@ -33,8 +35,9 @@ class ArchiveNames {
   // The number of the file or symlink that a hard link stands for; nullopt: it names itself, as tar writes a name given
   // twice.
   [[nodiscard]] std::optional<std::size_t> linked(const RelativePath& path, std::string_view target) const;
-  // Takes the name for entry `number`. False: a directory that has been here already.
-  [[nodiscard]] bool add(const RelativePath& path, EntryType type, std::size_t number);
+  // Takes the name for entry `number`. Returns the number under which it stands: that of a directory that has been here
+  // already, or of the older file or symlink whose place it takes.
+  [[nodiscard]] std::size_t add(const RelativePath& path, EntryType type, std::size_t number);
   [[noreturn]] void refuse(const std::string& why) const;  // "the archive NAME `why`"
 
  private:
@@ -44,6 +47,7 @@ class ArchiveNames {
     EntryType type = EntryType::directory;
   };
   std::string archive_;
+  bool grows_;
   std::unordered_map<std::string, Place> places_;
 };
 

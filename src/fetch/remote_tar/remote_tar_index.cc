@@ -22,7 +22,7 @@ std::string sealed(const std::string& body) {
 }  // namespace
 
 TarIndex::TarIndex(const std::string& archive, std::uint64_t size_bytes, Validators version)
-    : names_(archive), size_(size_bytes), version_(std::move(version)) {}
+    : names_(archive, true), size_(size_bytes), version_(std::move(version)) {}
 
 void TarIndex::add(const TarMember& member) {
   next_ = member.next;
@@ -58,7 +58,12 @@ void TarIndex::add(TarEntry entry) {
                 fmt::format("an archive has more names than an index of it may hold: {} so far", entries_.size()),
                 fetch_it_whole());
   }
-  if (names_.add(entry.path, entry.type, entries_.size())) entries_.push_back(std::move(entry));
+  const std::size_t number = names_.add(entry.path, entry.type, entries_.size());
+  if (number == entries_.size()) {
+    entries_.push_back(std::move(entry));
+  } else if (entry.type != EntryType::directory) {
+    entries_[number] = std::move(entry);
+  }
 }
 
 std::string TarIndex::encode() const {

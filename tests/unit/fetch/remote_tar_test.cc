@@ -87,6 +87,23 @@ TEST(RemoteTarHeaders, NamesSizesAndPlaces) {
   EXPECT_TRUE(index.complete());
 }
 
+TEST(RemoteTarHeaders, OfANameTwiceTheLaterCounts) {
+  const std::string tar = tar_of({{.name = "a", .content = "old"},
+                                  {.name = "b", .content = "b"},
+                                  {.name = "h", .type = '1', .link = "a"},
+                                  {.name = "./a", .content = "newer", .mode = 0755},
+                                  {.name = "b", .type = '2', .link = "a"}});
+  const TarIndex walked = Memory(tar).walk();
+  const auto index = TarIndex::try_decode("a.tar", walked.encode());
+  ASSERT_TRUE(index);
+  const auto& entries = index->entries();
+  ASSERT_EQ(entries.size(), 3U);
+  EXPECT_EQ(entries[0].type, EntryType::executable);
+  EXPECT_EQ(tar.substr(entries[0].offset, entries[0].size_bytes), "newer");
+  EXPECT_EQ(entries[1].type, EntryType::symlink);
+  EXPECT_EQ(tar.substr(entries[2].offset, entries[2].size_bytes), "old");  // a link to what was there then
+}
+
 TEST(RemoteTarHeaders, EveryWriterOfTheTestsAgreesWithTheUnpacker) {
   for (const char* format : {"pax", "ustar"}) {
     const std::string tar = archive_of(small_members(), format, "");
@@ -124,7 +141,7 @@ TEST(RemoteTarHeaders, WhatNoHonestArchiveHolds) {
   expect_invalid(good.substr(0, 514), "cut off");
   expect_invalid(tar_of({{.name = "../a"}}), "unsafe path");
   expect_invalid(tar_of({{.name = "/a"}}), "unsafe path");
-  expect_invalid(tar_of({{.name = "a"}, {.name = "a"}}), "twice");
+  expect_invalid(tar_of({{.name = "a"}, {.name = "a", .type = '5'}}), "twice");
   expect_invalid(tar_of({{.name = "a"}, {.name = "a/b"}}), "below what is no directory");
   expect_invalid(tar_of({{.name = "l", .type = '2', .link = "../x"}}), "symlink that leaves");
   expect_invalid(tar_of({{.name = "h", .type = '1', .link = "later"}}), "hard link");
