@@ -5,6 +5,7 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 
+#include "base/counted.h"
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/percent.h"
@@ -129,7 +130,7 @@ class Story {
       record_.bytes += static_cast<std::uint64_t>(try_stat(file).value().st_size);
     }
     record_.universes = files_.size();
-    say(fmt::format("{} files, {}, in {}\n", files_.size(), format_bytes(record_.bytes), place.string()));
+    say(fmt::format("{}, {}, in {}\n", counted(files_.size(), "file"), format_bytes(record_.bytes), place.string()));
     return place;
   }
 

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <iterator>
 
+#include "base/counted.h"
 #include "metrics/record.h"
 #include "report/axis.h"
 #include "report/curves.h"
@@ -158,7 +159,8 @@ void Drawing::draw_legend() {
   for (const LegendEntry& one : made_.legend) entry(one.label, one.colour, one.dash, one.marker);
   if (made_.runs_left_out > 0) {
     const std::string by = made_.left_out_by.empty() ? "" : fmt::format("; these have the best {}", made_.left_out_by);
-    entry(fmt::format("({} more runs are not drawn{})", made_.runs_left_out, by), "", "", {});
+    entry(fmt::format("({} not drawn{})", counted(made_.runs_left_out, "more run is", "more runs are"), by), "", "",
+          {});
   }
   put("</g>\n");
   top_ = y + 18;

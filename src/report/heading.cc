@@ -1,4 +1,5 @@
 #include "report/heading.h"
+#include "base/counted.h"
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
@@ -65,8 +66,8 @@ std::string machine_of(const RunRecord& record) {
 
 std::string ranks_of(const RunRecord& record) {
   if (record.ranks.value_or(1) < 2) return {};
-  const int nodes = record.nodes.value_or(1);
-  return fmt::format("{} ranks on {} node{}", *record.ranks, nodes, nodes == 1 ? "" : "s");
+  return fmt::format("{} ranks on {}", *record.ranks,
+                     counted(static_cast<std::uint64_t>(record.nodes.value_or(1)), "node"));
 }
 
 std::string date_of(const RunRecord& record) {

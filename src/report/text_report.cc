@@ -6,6 +6,7 @@
 #include <cmath>
 #include <map>
 
+#include "base/counted.h"
 #include "base/text.h"
 #include "metrics/record.h"
 #include "metrics/sparkline.h"
@@ -69,7 +70,7 @@ std::string state_line(const Run& run) {
   if (run.record && run.record->exit) line += fmt::format(", exit {}", *run.record->exit);
   if (run.record && run.record->signal) line += fmt::format(", signal {}", *run.record->signal);
   if (const auto seconds = duration_of(run)) line += ", " + format_duration(*seconds);
-  return shown(line + fmt::format(", {} values", run.metrics));
+  return shown(line + ", " + counted(run.metrics, "value"));
 }
 
 std::string head_of(const Run& run) {

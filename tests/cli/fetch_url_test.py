@@ -35,7 +35,7 @@ class FetchUrl(Case):
         requests = len(self.server.log())
         again = self.expect(self.sabath.run("fetch", url))
         self.assertEqual(again.lines, first.lines)
-        self.assertIn("f.bin: 300 kB in 1 files, nothing moved", again.err)
+        self.assertIn("f.bin: 300 kB in 1 file, nothing moved", again.err)
         self.assertNotIn("recipe:", again.err)
         self.assertEqual(self.expect(self.sabath.run("fetch", "f.bin")).lines, first.lines)
         self.assertEqual(self.expect(self.sabath.run("path", "f.bin")).lines, first.lines)

@@ -30,22 +30,43 @@ class Names(Case):
 
     def test_a_registered_name_is_known_to_every_verb(self):
         adopted = self.adopt()
-        self.assertIn("all who use this store know it as mine: `sabath fetch mine` shows where it stands", adopted.err)
+        self.assertIn("all who use this store know it as mine: `sabath path mine` prints where it stands", adopted.err)
         root = json.loads(adopted.out)["manifest"]["digest"]
         again = self.adopt()  # nothing new
         self.assertEqual(again.out, adopted.out)
         self.assertIn("mine", self.expect(self.sabath.run("list", "--names")).lines)
         self.assertIn("mine", self.expect(self.sabath.run("search", "mine")).out)
         self.assertIn(root, self.expect(self.sabath.run("info", "mine")).out)
-        path = self.expect(self.sabath.run("fetch", "mine", "--offline")).lines[-1]
+        path = self.expect(self.sabath.run("path", "mine")).lines[-1]  # at once: nothing fetched it
         self.expect_tree(path, self.tree)
-        for verb in ("path", "view"):
-            self.assertEqual(self.expect(self.sabath.run(verb, "mine")).lines[-1], path)
+        self.assertEqual(self.expect(self.sabath.run("list", "--stored", "--names")).lines, ["mine"])
+        self.assertEqual(os.path.realpath(self.sabath.store / "by-name/mine"), os.path.realpath(path))
+        for verb in (("fetch", "mine", "--offline"), ("view", "mine")):
+            self.assertEqual(self.expect(self.sabath.run(*verb)).lines[-1], path)
         self.sabath.add("reader", kind="model", run={"mine": [{"argv": ["ls", "{dataset}"]}]})
         self.expect(self.sabath.run("run", "reader", "mine", "--no-fetch", "--run-dir", self.home / "run"))
         other = Sabath(self.home / "other")  # another user of the store, with recipes of his own
         other.environment["SABATH_CACHE"] = str(self.sabath.store)
         self.assertEqual(self.expect(other.run("path", "mine")).lines, [path])
+
+    def test_a_list_of_nothing_says_why(self):
+        """Nothing on standard output, for scripts; where it looked, and the next step, for people."""
+        bare = self.home / "bare"  # no recipes lie beside this program
+        bare.mkdir()
+        shutil.copy(program.BINARY, bare / "sabath")
+        (self.home / "no recipes").mkdir()
+        self.sabath.environment.update(SABATH_RECIPES=f"{self.home}/no recipes:{self.home}/gone")
+
+        def told(*arguments):
+            done = subprocess.run([bare / "sabath", "list", *arguments], env=self.sabath.environment, capture_output=True, text=True)
+            self.assertEqual((done.returncode, done.stdout), (0, ""))
+            return done.stderr
+
+        self.assertIn(f"there are no recipes: SABATH looked in {self.home}/no recipes, {self.home}/gone (not there); "
+                      "name a directory that has some in SABATH_RECIPES", told())  # fmt: skip
+        self.assertIn(f"{self.sabath.store} holds nothing that a recipe names", told("--stored"))
+        self.assertIn("no recipe is of this sort: `sabath list` shows all", told("--kind", "model"))
+        self.assertNotIn("there are no recipes", told("-q"))
 
     def test_the_same_name_with_another_root_is_refused_with_both_shown(self):
         old = json.loads(self.adopt().out)["manifest"]["digest"]
@@ -90,7 +111,7 @@ class Names(Case):
         other = Sabath(self.home / "other")
         for _ in range(2):
             taken = self.expect(other.run("import", tar))
-            self.assertIn("next: `sabath fetch mine --offline` shows where it stands", taken.err)
+            self.assertIn("next: `sabath path mine` prints where it stands", taken.err)
         path = self.expect(other.run("fetch", "mine", "--offline")).lines[-1]
         self.expect_tree(path, self.tree)
         self.assertEqual(self.expect(other.run("import", tar, "--json")).record["assets"][0]["known"], True)

@@ -146,7 +146,7 @@ class Progress(Case):
         self.server.allow(2 * SIZE)
         code, text = again.end()
         self.assertEqual(code, 0, text)
-        self.assertRegex(text, r"one: 41.9 MB in 1 files, 2[0-9.]+ MB fetched, [12][0-9.]+ MB were here")
+        self.assertRegex(text, r"one: 41.9 MB in 1 file, 2[0-9.]+ MB fetched, [12][0-9.]+ MB were here")
 
     def test_what_an_earlier_try_left_counts(self):
         self.resume(pinned=True)

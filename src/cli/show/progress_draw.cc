@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/counted.h"
 #include "base/text.h"
 #include "cli/frame/presentation.h"
 #include "cli/show/progress_state.h"
@@ -46,8 +47,8 @@ std::string remaining_text(const ProgressState& state) {
 }
 
 std::string files_text(const ProgressState& state) {
-  if (state.files_total > 0) return fmt::format("{} of {} files", state.files_done, state.files_total);
-  return state.files_done > 0 ? fmt::format("{} files", state.files_done) : "";
+  if (state.files_total > 0) return fmt::format("{} of {}", state.files_done, counted(state.files_total, "file"));
+  return state.files_done > 0 ? counted(state.files_done, "file") : "";
 }
 
 // The host whose pause lasts longest, and how many more there are; empty: none.
@@ -158,7 +159,7 @@ std::vector<std::string> draw_block(const ProgressState& state, const DrawStyle&
   if (const std::string waiting = waiting_text(state); !waiting.empty()) {
     lines.push_back(paint(shorten("  " + waiting, columns, style.utf8), Colour::yellow, style.color));
   }
-  if (hidden > 0) lines.push_back(shorten(fmt::format("  and {} more sources", hidden), columns, style.utf8));
+  if (hidden > 0) lines.push_back(shorten("  and " + counted(hidden, "more source"), columns, style.utf8));
   return lines;
 }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "base/counted.h"
 #include "base/text.h"
 #include "cli/show/render.h"
 #include "sabath/metadata.h"
@@ -52,7 +53,7 @@ class Facts {
 void add_fragment(Facts& facts, const Fragment& fragment) {
   std::string what = fmt::format("{} ({}", fragment.id, fragment_type_name(fragment.type));
   if (fragment.size_bytes) what += ", " + format_bytes(*fragment.size_bytes);
-  if (fragment.limit) what += fmt::format(", first {} files", *fragment.limit);
+  if (fragment.limit) what += fmt::format(", first {}", counted(*fragment.limit, "file"));
   what += ")";
   if (fragment.path) what += " at " + fragment.path->text();
   facts.add("fragment", what);

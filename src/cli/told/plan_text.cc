@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/counted.h"
 #include "base/text.h"
 #include "cli/show/render.h"
 #include "sabath/catalogue.h"
@@ -12,10 +13,6 @@
 
 namespace sabath::cli {
 namespace {
-
-std::string counted(std::uint64_t count, std::string_view one, std::string_view many) {
-  return fmt::format("{} {}", count, count == 1 ? one : many);
-}
 
 std::string files_and_bytes(const FilesAndBytes& sum) {
   return fmt::format("{}, {}", counted(sum.files, "file", "files"), format_bytes(sum.bytes));

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <filesystem>
 
+#include "base/counted.h"
 #include "base/text.h"
 #include "sabath/path.h"
 
@@ -77,15 +78,15 @@ void RunDisplay::end(const event::RunEnded& ended) {
   }
   if (ended.unwritten_lines > 0) {
     context_.warn(
-        fmt::format("{} line{} of the run could not be written ({}): free room there, and name a place with "
+        fmt::format("{} of the run could not be written ({}): free room there, and name a place with "
                     "more by --run-dir next time",
-                    ended.unwritten_lines, ended.unwritten_lines == 1 ? "" : "s", ended.unwritten_why));
+                    counted(ended.unwritten_lines, "line"), ended.unwritten_why));
   }
   if (ended.stopped) {
-    context_.say(fmt::format("stopped after {}; {} epochs are in the record", took, epochs));
+    context_.say(fmt::format("stopped after {}; the record has {}", took, counted(epochs, "epoch")));
   } else if (ended.exit.value_or(0) == 0) {
-    context_.say(fmt::format("{}: {} epoch{}, {} values in {}", ended.model, epochs, epochs == 1 ? "" : "s",
-                             ended.metrics, took));
+    context_.say(
+        fmt::format("{}: {}, {} in {}", ended.model, counted(epochs, "epoch"), counted(ended.metrics, "value"), took));
   } else {
     const std::string how =
         ended.signal ? fmt::format("was ended by signal {}", *ended.signal) : fmt::format("ended with {}", *ended.exit);

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/counted.h"
 #include "base/text.h"
 #include "cli/show/render.h"
 #include "cli/verbs.h"
@@ -43,16 +44,15 @@ std::string summary(const AssetRecord& asset, bool dry_run) {
   std::string moved = asset.fetched_bytes == 0 ? "nothing moved" : format_bytes(asset.fetched_bytes) + " fetched";
   if (asset.reused_bytes() > 0) moved += ", " + format_bytes(asset.reused_bytes()) + " were here";
   const std::string part = asset.selection.empty() ? "" : ", a part of it";
-  return fmt::format("{}{}: {} in {} files, {} in {}, verified ({})", asset.name, part, format_bytes(asset.bytes),
-                     asset.files, moved, format_duration(asset.seconds), asset.trusted_by);
+  return fmt::format("{}{}: {} in {}, {} in {}, verified ({})", asset.name, part, format_bytes(asset.bytes),
+                     counted(asset.files, "file"), moved, format_duration(asset.seconds), asset.trusted_by);
 }
 
 // A script takes the last line: a path, or nothing where there is none.
 void print_path(Context& context, const AssetRecord& asset) {
   if (asset.packed) {
-    context.say(
-        fmt::format("{} is kept in packs: `sabath view {}` makes its tree, which takes {} inodes, and prints its path",
-                    printable(asset.name), printable(asset.name), asset.view_inodes));
+    context.say(fmt::format("{} is kept in packs: `sabath view {}` makes its tree, which takes {}, and prints its path",
+                            printable(asset.name), printable(asset.name), counted(asset.view_inodes, "inode")));
   }
   if (!asset.path.empty() || asset.packed) context.out.print(asset.path + "\n");
 }

@@ -1,7 +1,9 @@
 #include <fmt/format.h>
 
+#include "base/file.h"
 #include "cli/told/asset_table.h"
 #include "cli/verbs.h"
+#include "sabath/path.h"
 
 namespace sabath::cli {
 namespace {
@@ -12,12 +14,37 @@ struct Options {
   bool names = false, stored = false, newer = false;
 };
 
+std::string listed(const std::vector<std::filesystem::path>& directories) {
+  std::string text;
+  for (const auto& directory : directories)
+    text +=
+        (text.empty() ? "" : ", ") + printable(directory.native(), 4096) + (try_stat(directory) ? "" : " (not there)");
+  return text.empty() ? "no directory" : text;
+}
+
+// Why the table is empty, and what fills it.
+std::string why_nothing(const SessionSettings& settings, const Options& options) {
+  if (options.newer)
+    return "no subscribed catalogue that was asked has a later version: `sabath catalogue update` asks";
+  if (options.stored) {
+    return fmt::format("{} holds nothing that a recipe names: `sabath list` shows what can be fetched",
+                       printable(settings.store.native(), 4096));
+  }
+  if (!options.kind.empty() || !options.access.empty()) return "no recipe is of this sort: `sabath list` shows all";
+  std::vector<std::filesystem::path> places = settings.roots;
+  places.insert(places.end(), settings.recipe_directories.begin(), settings.recipe_directories.end());
+  return fmt::format("there are no recipes: SABATH looked in {}; name a directory that has some in SABATH_RECIPES",
+                     listed(places));
+}
+
 int run(Context& context, const Options& options) {
   Session session(context.configuration.session);
   NoEvents unheard;
   const ListRequest request{try_parse_kind(options.kind), try_parse_access(options.access), options.stored,
                             options.newer};
   const ListRecord record = list(session, request, unheard, context.stop);
+  if (record.assets.empty() && record.problems.empty() && !context.presentation.json)
+    context.say(why_nothing(session.settings(), options));
   if (options.newer && !options.names && !context.presentation.json) {
     for (const AssetSummary& asset : record.assets)
       context.out.print(fmt::format("{}@{}  {}\n", asset.name, asset.version, asset.newer));

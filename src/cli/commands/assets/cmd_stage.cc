@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <memory>
 
+#include "base/counted.h"
 #include "base/text.h"
 #include "cli/show/hub_exports.h"
 #include "cli/show/render.h"
@@ -35,9 +36,8 @@ std::string summary(const StagedAsset& asset) {
       moved == 0 ? "nothing moved"
                  : fmt::format("{} read from the shared store, {} between nodes", format_bytes(asset.bytes_from_shared),
                                format_bytes(asset.bytes_from_peers));
-  return fmt::format("{}: {} in {} files on {} {}, {}, in {}, verified", asset.name, format_bytes(asset.bytes),
-                     asset.files, asset.nodes, asset.nodes == 1 ? "node" : "nodes", how,
-                     format_duration(asset.seconds));
+  return fmt::format("{}: {} in {} on {}, {}, in {}, verified", asset.name, format_bytes(asset.bytes),
+                     counted(asset.files, "file"), counted(asset.nodes, "node"), how, format_duration(asset.seconds));
 }
 
 void tell(Context& context, const StagedAsset& asset) {

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/counted.h"
 #include "cli/verbs.h"
 #include "comm/emulated_nodes.h"
 #include "comm/solo_comm.h"
@@ -29,11 +30,8 @@ int run(Context& context, const Options& options) {
   NoEvents unheard;
   const UnstageRecord record = unstage(session, options.request, unheard, context.stop);
   if (!context.speaks()) return record.exit;
-  const auto plural = [](std::uint64_t n, const char* what) {
-    return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
-  };
-  context.say(fmt::format("{} and {} removed, on {}", plural(record.views, "view"), plural(record.stores, "store"),
-                          plural(record.nodes, "node")));
+  context.say(fmt::format("{} and {} removed, on {}", counted(record.views, "view"), counted(record.stores, "store"),
+                          counted(record.nodes, "node")));
   if (record.stores == 0 && !options.request.all)
     context.say("hint: the content stays for the next job; --all removes it");
   if (context.presentation.json) context.out.record(json_of(record));

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/counted.h"
 #include "base/text.h"
 #include "cli/show/hub_exports.h"
 #include "cli/verbs.h"
@@ -38,7 +39,7 @@ int run(Context& context, const Options& options) {
   if (context.presentation.json) {
     context.out.record(json_of(record));
   } else {
-    context.say(fmt::format("{} files, {}", record.files, format_bytes(record.bytes)));
+    context.say(fmt::format("{}, {}", counted(record.files, "file"), format_bytes(record.bytes)));
     for (const std::string& repository : record.repositories) context.say(repository);
     context.out.print((hub ? hub_exports(record.path) : record.path.string()) + "\n");
   }

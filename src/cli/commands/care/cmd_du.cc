@@ -2,6 +2,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "base/counted.h"
 #include "base/text.h"
 #include "cli/show/render.h"
 #include "cli/verbs.h"
@@ -37,8 +38,8 @@ int run(Context& context, const UsageRequest& request) {
   context.out.print(fmt::format("{}{}\n", record.store.string(), record.made ? "" : " (not made yet)"));
   Table table({"WHAT", "COUNT", "BYTES"});
   table.add({"objects", fmt::format("{}", record.objects), format_bytes(record.object_bytes)});
-  table.add(
-      {"packs", fmt::format("{} of {} files", record.packs, record.packed_files), format_bytes(record.pack_bytes)});
+  table.add({"packs", fmt::format("{} of {}", record.packs, counted(record.packed_files, "file")),
+             format_bytes(record.pack_bytes)});
   table.add({"partials", "", format_bytes(record.partial_bytes)});
   table.add({"manifests", fmt::format("{}", record.manifests), ""});
   table.add({"views", fmt::format("{}", record.views), format_bytes(record.view_bytes)});

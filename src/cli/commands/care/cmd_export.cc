@@ -2,6 +2,7 @@
 #include <unistd.h>
 #include <nlohmann/json.hpp>
 
+#include "base/counted.h"
 #include "base/text.h"
 #include "cli/show/render.h"
 #include "cli/verbs.h"
@@ -22,7 +23,7 @@ int run(Context& context, ExportRequest& request) {
   Session session(context.configuration.session);
   const ExportRecord record = export_bundle(session, request, *context.make_progress(), context.stop);
   if (context.presentation.json && !standard) context.out.record(json_of(record));
-  context.say(fmt::format("{} of content in {} members", format_bytes(record.bytes), record.members));
+  context.say(fmt::format("{} of content in {}", format_bytes(record.bytes), counted(record.members, "member")));
   return record.exit;
 }
 

@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/clock.h"
+#include "base/counted.h"
 #include "base/text.h"
 #include "cli/show/age.h"
 #include "cli/show/render.h"
@@ -34,15 +35,12 @@ void print(Context& context, const CollectionRecord& record) {
         {other.name, format_bytes(other.bytes), format_bytes(other.bytes), format_ago(other.used_ns, now), other.why});
   }
   if (!table.empty()) context.out.print(table.text({1, 2}, 0));
-  const auto plural = [](std::uint64_t n, const char* what) {
-    return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
-  };
   context.say(fmt::format("{} of {} in the store; {} {} of {}, of them {} that no asset names; {}, {}",
-                          plural(record.objects, "object"), format_bytes(record.object_bytes),
-                          dry_run ? "would collect" : "collected", plural(record.collected_objects, "object"),
+                          counted(record.objects, "object"), format_bytes(record.object_bytes),
+                          dry_run ? "would collect" : "collected", counted(record.collected_objects, "object"),
                           format_bytes(record.collected_bytes), format_bytes(record.unnamed_bytes),
-                          plural(record.partials, "stale partial"), format_bytes(record.partial_bytes)));
-  if (record.restored > 0) context.say(fmt::format("{} taken back: in use again", plural(record.restored, "file")));
+                          counted(record.partials, "stale partial"), format_bytes(record.partial_bytes)));
+  if (record.restored > 0) context.say(fmt::format("{} taken back: in use again", counted(record.restored, "file")));
   if (record.deleted_batches > 0)
     context.say(fmt::format("deleted from the trash: {}", format_bytes(record.deleted_bytes)));
   for (const auto& why : record.waiting) context.say("note: " + why);
@@ -56,7 +54,7 @@ int undo(Context& context, Session& session) {
   NoEvents unheard;
   const UndoRecord record = undo_collection(session, {}, unheard, context.stop);
   if (context.presentation.json) context.out.record(json_of(record));
-  context.say(fmt::format("taken back: {} objects, {} assets", record.objects, record.assets));
+  context.say(fmt::format("taken back: {}, {}", counted(record.objects, "object"), counted(record.assets, "asset")));
   return record.exit;
 }
 

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/counted.h"
 #include "cli/verbs.h"
 #include "sabath/serving.h"
 #include "verbs/records.h"
@@ -38,8 +39,8 @@ int run(Context& context, const Options& options) {
     context.say(fmt::format("serving {} as {} (read-only, {})", serving.store.string(), serving.url,
                             serving.by_token ? "with a token" : "to all who reach it"));
     if (!serving.hub_endpoint.empty())
-      context.say(
-          fmt::format("{} repositories of a hub: export HF_ENDPOINT={}", serving.repositories, serving.hub_endpoint));
+      context.say(fmt::format("{} of a hub: export HF_ENDPOINT={}",
+                              counted(serving.repositories, "repository", "repositories"), serving.hub_endpoint));
     if (serving.in_clear)
       context.warn("the token and the content travel in clear: --tls-cert and --tls-key encrypt them");
   };
@@ -63,7 +64,8 @@ int run(Context& context, const Options& options) {
   const ServeRecord record = serve(session, request, unheard, context.stop);
   if (!record.drained) context.warn("answers on their way were cut off; --grace SECONDS waits longer");
   if (record.lines_dropped > 0)
-    context.warn(fmt::format("{} lines of the log were dropped: their reader was too slow", record.lines_dropped));
+    context.warn(counted(record.lines_dropped, "line of the log was", "lines of the log were") +
+                 " dropped: their reader was too slow");
   if (context.presentation.json) context.out.record(json_of(record));
   return record.exit;
 }

@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "base/counted.h"
 #include "base/text.h"
 #include "cli/show/age.h"
 #include "cli/show/render.h"
@@ -40,16 +41,17 @@ void tell(const Context& context, const VerifiedAsset& asset) {
   }
   std::string result = "verified";
   if (!asset.bad.empty() || asset.missing > 0) {
-    result = fmt::format("{} bad chunks, {} files missing", chunks, asset.missing);
+    result = fmt::format("{}, {} missing", counted(chunks, "bad chunk"), counted(asset.missing, "file"));
     if (asset.repaired.empty())
       context.say(
           fmt::format("hint: bad content was put aside; sabath verify --repair, or sabath fetch {}, gets again "
                       "what lacks",
                       name.empty() ? "NAME" : name));
   }
-  if (asset.remembered > 0) result += fmt::format("; {} files were read lately, and not again", asset.remembered);
-  context.say(fmt::format("{}: {} files, {} read{}: {}", name.empty() ? "the store" : printable(name), asset.files,
-                          format_bytes(asset.bytes_read),
+  if (asset.remembered > 0)
+    result += fmt::format("; {} read lately, and not again", counted(asset.remembered, "file was", "files were"));
+  context.say(fmt::format("{}: {}, {} read{}: {}", name.empty() ? "the store" : printable(name),
+                          counted(asset.files, "file"), format_bytes(asset.bytes_read),
                           asset.quick > 0 ? fmt::format(", {} compared by XXH3", asset.quick) : "", result));
   for (const auto& repaired : asset.repaired) {
     if (repaired.failures.empty())

@@ -4,6 +4,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "base/counted.h"
 #include "cli/verbs.h"
 #include "sabath/catalogue.h"
 #include "sabath/catalogues.h"
@@ -105,7 +106,7 @@ Action declare_export(OptionSet& set) {
     if (context.presentation.json) {
       context.out.record(json_of(record));
     } else {
-      context.say(fmt::format("{} assets, {} tombstones", record.assets, record.tombstones));
+      context.say(fmt::format("{}, {}", counted(record.assets, "asset"), counted(record.tombstones, "tombstone")));
       context.out.print(record.index.string() + "\n");
     }
     return record.exit;

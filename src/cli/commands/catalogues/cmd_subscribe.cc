@@ -4,6 +4,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "base/counted.h"
 #include "cli/verbs.h"
 #include "sabath/catalogues.h"
 #include "sabath/path.h"
@@ -31,9 +32,10 @@ int told(const Context& context, const SubscriptionsRecord& record) {
   }
   for (const SubscriptionChange& change : record.catalogues) {
     const Subscription& one = change.subscription;
-    context.out.print(fmt::format("{}  {} recipes  {}{}  {}{}{}{}\n", one.name, one.recipes, printable(one.pin, 100),
-                                  one.fixed ? " (fixed)" : "", printable(one.url, 1000), listed("new", change.added),
-                                  listed("changed", change.changed), listed("gone", change.removed)));
+    context.out.print(fmt::format("{}  {}  {}{}  {}{}{}{}\n", one.name, counted(one.recipes, "recipe"),
+                                  printable(one.pin, 100), one.fixed ? " (fixed)" : "", printable(one.url, 1000),
+                                  listed("new", change.added), listed("changed", change.changed),
+                                  listed("gone", change.removed)));
   }
   return record.exit;
 }

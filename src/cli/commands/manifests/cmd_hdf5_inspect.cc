@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/counted.h"
 #include "base/text.h"
 #include "cli/verbs.h"
 #include "sabath/hdf5.h"
@@ -77,10 +78,10 @@ void print_text(Context& context, const Hdf5InspectRecord& record) {
     for (const Hdf5Attribute& attribute : object.attributes)
       context.out.print(printable(attribute_text(attribute), 8192) + "\n");
     if (const std::uint64_t hidden = object.attributes_total - object.attributes.size(); hidden > 0)
-      context.out.print(fmt::format("    and {} more attributes\n", hidden));
+      context.out.print(fmt::format("    and {}\n", counted(hidden, "more attribute")));
   }
   if (const std::uint64_t hidden = record.objects_total - record.objects.size(); hidden > 0)
-    context.out.print(fmt::format("and {} more objects\n", hidden));
+    context.out.print(fmt::format("and {}\n", counted(hidden, "more object")));
 }
 
 int run(Context& context, const Options& options) {

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/counted.h"
 #include "base/text.h"
 #include "cli/verbs.h"
 #include "sabath/inspect.h"
@@ -57,8 +58,8 @@ class Lines {
     std::string operators;
     for (const auto& [name, count] : graph.operators)
       operators += fmt::format("{}{} {}", operators.empty() ? "" : ", ", count, name);
-    add(fmt::format("{} nodes: {}", graph.nodes, operators));
-    add(fmt::format("{} initializers, {}", graph.initializers, format_bytes(graph.initializer_bytes)));
+    add(fmt::format("{}: {}", counted(graph.nodes, "node"), operators));
+    add(fmt::format("{}, {}", counted(graph.initializers, "initializer"), format_bytes(graph.initializer_bytes)));
     if (graph.external_data.empty()) return;
     add(fmt::format("external data, NOT OPENED{}: {}", graph.external_outside ? ", OUTSIDE ITS DIRECTORY" : "",
                     fmt::join(graph.external_data, ", ")));

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/counted.h"
 #include "base/text.h"
 #include "cli/verbs.h"
 #include "sabath/error.h"
@@ -27,8 +28,8 @@ int run(Context& context, const Options& options) {
     return record.exit;
   }
   context.out.print(record.manifest.prefixed() + "\n");
-  context.say(
-      fmt::format("{}: {} files, {}", record.file.string(), record.totals.files, format_bytes(record.totals.bytes)));
+  context.say(fmt::format("{}: {}, {}", record.file.string(), counted(record.totals.files, "file"),
+                          format_bytes(record.totals.bytes)));
   return record.exit;
 }
 

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/counted.h"
 #include "cli/verbs.h"
 #include "sabath/error.h"
 #include "sabath/manifests.h"
@@ -38,7 +39,7 @@ int run(Context& context, const Options& options) {
     context.out.record(json_of(record));
     return record.exit;
   }
-  context.say(fmt::format("{}: {} files", record.written.string(), record.files));
+  context.say(fmt::format("{}: {}", record.written.string(), counted(record.files, "file")));
   return record.exit;
 }
 

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/counted.h"
 #include "base/text.h"
 #include "cli/verbs.h"
 #include "sabath/manifests.h"
@@ -39,10 +40,10 @@ int run(Context& context, const Options& options) {
   tell(context, record, options.allow_extra);
   if (context.presentation.json) context.out.record(json_of(record));
   const std::string directory = printable(options.directory, 4096);
-  context.say(record.exit == 0
-                  ? fmt::format("{}: {} files, {}: verified", directory, record.files, format_bytes(record.bytes))
-                  : fmt::format("{}: {} bad, {} missing, {} extra", directory, record.bad.size(), record.missing.size(),
-                                record.extra.size()));
+  context.say(record.exit == 0 ? fmt::format("{}: {}, {}: verified", directory, counted(record.files, "file"),
+                                             format_bytes(record.bytes))
+                               : fmt::format("{}: {} bad, {} missing, {} extra", directory, record.bad.size(),
+                                             record.missing.size(), record.extra.size()));
   return record.exit;
 }
 

@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
+#include "base/counted.h"
 #include "base/text.h"
 #include "cli/show/age.h"
 #include "cli/show/render.h"
@@ -55,15 +56,15 @@ void tell_failures(const Context& context, const ApplyRecord& record) {
     if (failed.last_lines.empty() && !failed.failure.hint.empty()) context.say("  " + failed.failure.hint);
   }
   if (record.failures.size() > shown) context.say(fmt::format("  and {} more", record.failures.size() - shown));
-  context.say(fmt::format("{} of {} files are done and kept; the same command goes on with the others",
-                          record.processed + record.resumed, record.inputs));
+  context.say(fmt::format("done and kept: {} of {}; the same command goes on with the others",
+                          record.processed + record.resumed, counted(record.inputs, "file")));
 }
 
 std::string summary(const ApplyRecord& record, bool dry) {
-  const std::string what = fmt::format("{}: {} in {} {}", record.name, format_bytes(record.bytes), record.files,
-                                       record.files == 1 ? "file" : "files");
+  const std::string what =
+      fmt::format("{}: {} in {}", record.name, format_bytes(record.bytes), counted(record.files, "file"));
   if (record.was_there) return what + ", was there: nothing was done";
-  if (dry) return fmt::format("{}: is not there; {} files would be read", record.name, record.inputs);
+  if (dry) return fmt::format("{}: is not there; it would read {}", record.name, counted(record.inputs, "file"));
   std::string how = fmt::format(", made of {} in {}", record.inputs, format_duration(record.seconds));
   if (record.resumed > 0) how += fmt::format("; {} were done before", record.resumed);
   if (record.ranks > 1) how += fmt::format("; by {} ranks", record.ranks);

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/counted.h"
 #include "base/text.h"
 #include "cli/verbs.h"
 #include "sabath/error.h"
@@ -60,9 +61,9 @@ int run(Context& context, const Options& options) {
     context.out.record(json_of(record));
     return record.exit;
   }
-  context.say(fmt::format("{}: {} samples, {} at a time, in {:.3g} s ({:.3g} s in ONNX Runtime {})",
-                          printable(record.result), record.samples, record.batch,
-                          record.load_seconds + record.run_seconds, record.run_seconds, record.runtime_version));
+  context.say(fmt::format("{}: {}, {} at a time, in {:.3g} s ({:.3g} s in ONNX Runtime {})", printable(record.result),
+                          counted(record.samples, "sample"), record.batch, record.load_seconds + record.run_seconds,
+                          record.run_seconds, record.runtime_version));
   context.out.print(printable(record.output.native(), 4096) + "\n");
   return record.exit;
 }

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/counted.h"
 #include "cli/told/trust_question.h"
 #include "cli/verbs.h"
 #include "sabath/path.h"
@@ -25,7 +26,7 @@ void tell(Context& context, const TaskRecord& record) {
     }
   }
   if (record.inferred)
-    context.say(fmt::format("{}: {} samples", printable(record.inferred->result), record.inferred->samples));
+    context.say(fmt::format("{}: {}", printable(record.inferred->result), counted(record.inferred->samples, "sample")));
   for (const std::string& name : record.found) context.out.print(name + "\n");
   for (const auto& file : record.written) context.out.print(printable(file.native(), 4096) + "\n");
   if (record.written.empty() && record.converted && record.converted->exit == 0)
