@@ -87,7 +87,8 @@ class Session:
         """Fetches an asset into the store, or finds it there, and checks every byte. A model brings its default dataset.
 
         `repo_type`: "model" fetches a model without its dataset, "dataset" a dataset. `revision`: the recipe's version.
-        `local_dir`: the files are also copied there, as a plain directory. `force_download`: what is there is not
+        `local_dir`: the files are also copied there, as a plain directory; the same call again finds them there, and what
+        was changed in it is an error. `force_download`: what is there is not
         believed. `allow_patterns`, `ignore_patterns`: only these paths, and not those; `*` also matches `/`, and `DIR/` is
         all below it. `local_files_only`: no network. `cache_dir`: another store. `max_workers`: connections. `refresh`: the
         source is asked whether it changed. `sample`: the first N files of each archive and list. `local_copies`: files that are taken instead of the sources,

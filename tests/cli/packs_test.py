@@ -69,7 +69,7 @@ class Packs(Case):
         viewed = self.expect(self.sabath.run("view", "many", "--to", out, "--json")).record
         self.assertEqual(pathlib.Path(viewed["path"]), out)
         self.expect_tree(out, self.files)
-        self.expect(self.sabath.run("view", "many", "--to", out), 2)
+        self.expect(self.sabath.run("view", "many", "--to", out))  # its own tree
         self.assertLess(self.inodes(), 60)
         path = self.expect(self.sabath.run("view", "many")).out.strip()
         self.expect_tree(path, self.files)

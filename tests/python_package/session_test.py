@@ -60,6 +60,14 @@ class Verbs(PackageCase):
         )
         self.assertEqual((self.home / "mine/d/one.bin").read_bytes(), data)
         self.assertEqual(asset.path, self.home / "mine")
+        again = self.session.fetch("one", local_dir=self.home / "mine", cache_dir=self.home / "other")
+        self.assertEqual((again.path, again.root), (asset.path, asset.root))
+        place(self.home / "mine/notes", b"mine")
+        self.session.fetch("one", local_dir=self.home / "mine", cache_dir=self.home / "other")
+        place(self.home / "mine/d/one.bin", b"changed")
+        with self.assertRaisesRegex(sabath.UsageError, "is another tree"):
+            self.session.fetch("one", local_dir=self.home / "mine", cache_dir=self.home / "other")
+        self.assertEqual((self.home / "mine/d/one.bin").read_bytes(), b"changed")
         self.assertTrue((self.home / "other/objects").is_dir())
         self.assertFalse((self.home / "store/objects").exists())
         with self.assertRaises(sabath.NotFound):
