@@ -214,6 +214,7 @@ class Foreign(Derived):
         self.assertEqual(self.apply("words", "upper", "end=:")["processed"], 2)
 
     def test_what_others_may_have_written_runs_when_it_is_trusted(self):
+        self.home.chmod(0o755)  # such a recipe names only files that others could read
         (self.sabath.recipes / "datasets").chmod(0o777)
         error = self.apply("words", "upper", "end=!", code=4)["error"]
         self.assertEqual(error["kind"], "access")

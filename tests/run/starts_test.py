@@ -63,6 +63,7 @@ class Starts(Runs):
 
     def test_nothing_starts_before_the_question(self):
         """A forecast asks no Python what it has, if the recipe could lead it to code; nor does `apply`."""
+        self.home.chmod(0o755)  # a recipe that others may write names only files that they could read
         proof = self.home / "proof"
         place(self.home / "evil/sitecustomize.py", f"open({str(proof)!r}, 'w')\n".encode())
         place(self.home / "bin/python3", f"#!/bin/sh\n: > {proof}\n".encode())
