@@ -92,15 +92,6 @@ std::string note_name(const Layout& layout, const std::filesystem::path& file) {
   return name;
 }
 
-namespace {
-
-bool is_real_directory(const std::filesystem::path& path) {  // and no symlink to one
-  const auto s = try_lstat(path);
-  return s && S_ISDIR(s->st_mode);
-}
-
-}  // namespace
-
 bool is_room_of(const std::filesystem::path& room, uid_t user) {
   const auto s = try_lstat(room);
   return s && S_ISDIR(s->st_mode) && s->st_uid == user && (s->st_mode & (S_IWGRP | S_IWOTH)) == 0;

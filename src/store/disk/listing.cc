@@ -29,9 +29,13 @@ std::vector<std::filesystem::path> list_directory(const std::filesystem::path& d
   return found;
 }
 
+bool is_real_directory(const std::filesystem::path& path) {
+  const auto s = try_lstat(path);
+  return s && S_ISDIR(s->st_mode);
+}
+
 bool is_open_directory(const std::filesystem::path& directory) {
-  const auto s = try_lstat(directory);
-  return s && S_ISDIR(s->st_mode) && ::access(directory.c_str(), R_OK | X_OK) == 0;
+  return is_real_directory(directory) && ::access(directory.c_str(), R_OK | X_OK) == 0;
 }
 
 void for_each_file_below(const std::filesystem::path& directory,

@@ -12,6 +12,8 @@ namespace sabath {
 
 // Lists this directory alone; a missing directory is empty.
 [[nodiscard]] std::vector<std::filesystem::path> list_directory(const std::filesystem::path& directory);
+// A directory, and no symlink to one.
+[[nodiscard]] bool is_real_directory(const std::filesystem::path& path);
 // A real directory that this user may list and enter: a member of a shared store may have put something else there.
 [[nodiscard]] bool is_open_directory(const std::filesystem::path& directory);
 // Visits everything below that is no directory; does not follow symlinks.

@@ -5,6 +5,7 @@
 
 #include "sabath/error.h"
 #include "store/disk/layout.h"
+#include "store/disk/listing.h"
 
 namespace sabath {
 
@@ -24,7 +25,7 @@ std::vector<std::filesystem::path> believed_rooms(const std::filesystem::path& o
   if (own.extension() != fmt::format(".{}", ::geteuid())) return rooms;
   auto room = own;
   room.replace_extension();
-  if (const auto s = try_lstat(room); s && S_ISDIR(s->st_mode)) rooms.push_back(room);
+  if (is_real_directory(room)) rooms.push_back(room);
   for (const uid_t owner : owners.trusted()) {
     room.replace_extension(fmt::format(".{}", owner));
     if (owner != ::geteuid() && is_room_of(room, owner)) rooms.push_back(room);
