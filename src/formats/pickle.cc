@@ -207,9 +207,8 @@ class PickleMachine {
 
   // Where Python's machine finds no function, pandas tries again with a class that is an argument.
   void call(Value callee) {
-    const bool called = !strict_ || callee == object;
-    if (!called && deeds_.names.empty()) throw PickleTrouble{"it calls what is no function"};
-    deeds_.calls = deeds_.calls || called;
+    if (strict_ && callee != object && deeds_.names.empty()) throw PickleTrouble{"it calls what is no function"};
+    deeds_.calls = true;
     push(object);
   }
   // The value on top grows by a method of its own.
