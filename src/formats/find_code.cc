@@ -73,6 +73,26 @@ class Rejoined final : public ByteSource {
   ByteSource& rest_;
 };
 
+// The bytes that come before a source says that they are damaged or end early.
+class UpToDamage final : public ByteSource {
+ public:
+  explicit UpToDamage(ByteSource& source) : source_(source) {}
+  std::size_t read(std::span<char> into) override {
+    try {
+      return damaged_ ? 0 : source_.read(into);
+    } catch (const Error& error) {
+      const FailureKind kind = error.failure().kind;
+      damaged_ = kind == FailureKind::invalid || kind == FailureKind::content;
+      if (!damaged_) throw;
+      return 0;
+    }
+  }
+
+ private:
+  ByteSource& source_;
+  bool damaged_ = false;
+};
+
 std::string read_begin(ByteSource& source, std::uint64_t bytes_max = code_look_bytes) {
   std::string begin(static_cast<std::size_t>(std::min<std::uint64_t>(bytes_max, code_look_bytes)), '\0');
   begin.resize(read_full(source, begin));
@@ -163,21 +183,19 @@ class CodeFinder {
   }
 
   void look_into_packed(Packing packing) {
-    std::string begin;
-    try {
-      FileBytes packed(file_);
-      const std::unique_ptr<ByteSource> unpacked = make_unpacked(packed, packing, shown());
-      begin = read_begin(*unpacked);
-      if (begin.empty()) return;
-      look_into(begin, *unpacked, named_, "", pickle_form());
-    } catch (const Error& error) {
-      // Texts, too, begin with zlib's mark. Python would get none of these bytes either.
-      const FailureKind kind = error.failure().kind;
-      const bool damaged = kind == FailureKind::invalid || kind == FailureKind::content;
-      if (damaged && begin.empty() && packing == Packing::zlib && !named_.pickle) return;
-      throw;
-    }
-    if (!is_tar(begin)) return;
+    FileBytes packed(file_);
+    const std::unique_ptr<ByteSource> unpacked = make_unpacked(packed, packing, shown());
+    // Texts, too, begin with zlib's mark; what came before the damage is what its loaders would get.
+    const bool may_be_text = packing == Packing::zlib || packing == Packing::zfile || packing == Packing::zfile_wide;
+    UpToDamage some(*unpacked);
+    ByteSource& content = may_be_text && !named_.pickle ? some : *unpacked;
+    const std::string begin = read_begin(content);
+    if (begin.empty()) return;
+    look_into(begin, content, named_, "", pickle_form());
+    if (is_tar(begin)) look_into_packed_tar(packing);
+  }
+
+  void look_into_packed_tar(Packing packing) {
     FileBytes packed(file_);
     const std::unique_ptr<ByteSource> unpacked = make_unpacked(packed, packing, shown());
     look_into_tar(*unpacked, 1);  // pandas reads the only member

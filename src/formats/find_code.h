@@ -20,7 +20,7 @@ struct CodeInFile {
 };
 
 // What is found here is judged anew when this number changes: an older verdict did not see what a newer one sees.
-inline constexpr int find_code_version = 3;
+inline constexpr int find_code_version = 4;
 
 // Empty: loading the file runs no code that is known here. Reads a few kilobytes of a file that has none. Throws
 // Error{invalid} or {content} for a file that is damaged, of which other readers may read more; {storage}.

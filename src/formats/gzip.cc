@@ -108,6 +108,7 @@ std::size_t InflateSource::read(std::span<char> into) {
       state_->between = state_->form == Form::gzip;
       state_->ended = state_->form != Form::gzip;
     } else if (result != Z_OK && result != Z_BUF_ERROR) {
+      if (stream.avail_out < room) break;  // zlib says it again
       throw Error(FailureKind::invalid,
                   fmt::format("cannot unpack {}: {}", state_->name,
                               stream.msg != nullptr ? stream.msg : "the packed bytes are damaged"),

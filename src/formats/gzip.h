@@ -27,7 +27,7 @@ class GzipSink final : public ByteSink {
 };
 
 // Unpacks. Of gzip several members may follow each other. Throws Error{invalid} where the bytes are damaged, and
-// Error{content} where they end early; `name` is for these messages.
+// Error{content} where they end early, behind all that came out before; `name` is for these messages.
 class InflateSource final : public ByteSource {
  public:
   enum class Form { gzip, zlib, deflate };

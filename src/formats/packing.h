@@ -11,7 +11,7 @@
 
 namespace sabath {
 
-inline constexpr std::size_t packing_look_bytes = 22;
+inline constexpr std::size_t packing_look_bytes = 24;
 
 // `begin`: packing_look_bytes, or all there are. By the marks that Python's readers and joblib go by.
 [[nodiscard]] Packing packing_of(std::string_view begin);

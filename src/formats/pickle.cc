@@ -10,6 +10,7 @@
 #include <unordered_map>
 
 #include "base/text.h"
+#include "formats/import_name.h"
 #include "formats/pickle_bytes.h"
 #include "formats/pickle_opcodes.h"
 #include "sabath/path.h"
@@ -33,20 +34,13 @@ struct PickleDeeds {
     if (names.size() < names_max) names.insert(std::move(name));
   }
   void add(const PickleDeeds& other) {
+    const bool counts = imports || other.imports;
     for (const std::string& name : other.names) import_name(name);
-    imports = imports || other.imports;
+    imports = counts;
     calls = calls || other.calls;
     persistent_ids = persistent_ids || other.persistent_ids;
   }
 };
-
-// What a module of a file system can be called. Python would look for any, and find none.
-bool is_import_name(std::string_view text) {
-  return !text.empty() && std::ranges::all_of(text, [](unsigned char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.' ||
-           c >= 0x80;
-  });
-}
 
 // As int() reads a line: blanks around it, a sign, underscores between digits; C's machine stops at a zero byte.
 std::string_view int_text(std::string_view line) { return trim(line.substr(0, line.find('\0'))); }
@@ -112,11 +106,13 @@ class PickleMachine {
     }
   }
 
-  // Only a module that cannot be ends it: a name has any length, "eval.__self__.eval".
+  // A name has any length, "eval.__self__.eval".
   void take_import() {
     const bool module_known = bytes_.line(module_, true);
-    if (strict_ && !is_import_name(module_)) throw PickleTrouble{"it imports what has no name"};
-    known_ = bytes_.line(text_, false) && module_known;
+    const bool named = !strict_ || is_program_name(module_);
+    if (strict_ && !may_be_module(module_)) throw PickleTrouble{"it imports what has no name"};
+    known_ = bytes_.line(text_, !named) && module_known;
+    if (!named && !is_program_name(text_)) throw PickleTrouble{"it imports what has no name"};
   }
 
   [[noreturn]] static void underflow() { throw PickleTrouble{"it takes more from the stack than there is"}; }
@@ -195,7 +191,11 @@ class PickleMachine {
     push(follows_ && value == plain ? some_text : value);
   }
 
-  void import_lines() { deeds_.import_name(known_ ? printable(fmt::format("{}.{}", module_, text_)) : "?"); }
+  void import_lines() {
+    const bool before = deeds_.imports;
+    deeds_.import_name(known_ ? printable(fmt::format("{}.{}", module_, text_)) : "?");
+    if (strict_ && reads_as_words(module_)) deeds_.imports = before;
+  }
   void import_stack() {
     const Value name = pop(), module = pop();
     if (strict_ && (name == plain || module == plain)) throw PickleTrouble{"it imports what is no name"};
@@ -205,8 +205,9 @@ class PickleMachine {
     push(object);
   }
 
+  // Where Python's machine finds no function, pandas tries again with a class that is an argument.
   void call(Value callee) {
-    if (strict_ && callee != object) throw PickleTrouble{"it calls what is no function"};
+    if (strict_ && callee != object && deeds_.names.empty()) throw PickleTrouble{"it calls what is no function"};
     deeds_.calls = true;
     push(object);
   }
@@ -289,10 +290,10 @@ class PickleMachine {
         deeds_.import_name("?");
         return push(object);
       case Effect::persistent:
-        return persistent();
+        return persistent(plain);
       case Effect::persistent_top:
         static_cast<void>(pop());
-        return persistent();
+        return persistent(object);
       case Effect::protocol:
         if (number_ > 5) throw PickleTrouble{fmt::format("its protocol {} is unknown", number_)};
         protocol_ = std::max(protocol_, static_cast<int>(number_));
@@ -302,11 +303,11 @@ class PickleMachine {
     }
   }
 
-  // What the loading program makes of an id; Python's machine has nothing to make of it, and torch's no text.
-  void persistent() {
-    if (strict_ && last_ == 'P') throw PickleTrouble{"it asks for an object of another program"};
+  // What the loading program makes of an id. Python's machine makes nothing of it; torch's old loaders give back what
+  // is in it, also a function, and of a text a tensor.
+  void persistent(Value value) {
     deeds_.persistent_ids = true;
-    push(strict_ ? plain : object);
+    push(strict_ ? value : object);
   }
 
   PickleBytes& bytes_;
@@ -333,6 +334,7 @@ bool stands_on_nothing(Effect effect) {
     case Effect::push_text:
     case Effect::mark:
     case Effect::import_lines:
+    case Effect::persistent:
     case Effect::protocol:
     case Effect::none:
       return true;

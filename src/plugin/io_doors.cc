@@ -49,7 +49,7 @@ Extracted extract_into(const std::filesystem::path& source, const Hyperslab& sel
   return io_plugin().hdf5_extract(source, selection, out, offset, on_progress);
 }
 
-std::unique_ptr<ByteSource> unpack_stream(ByteSource& from, Packing packing, const std::string& name) {
+std::unique_ptr<PackedStream> unpack_stream(ByteSource& from, Packing packing, const std::string& name) {
   return io_plugin().unpacked(from, packing, name);
 }
 

@@ -61,7 +61,7 @@ class Maker:
             return b""
         if argument.n == pickletools.UP_TO_NEWLINE:
             if opcode.name in ("GLOBAL", "INST"):
-                return r.choice([b"os\nsystem\n", b"builtins\neval\n", b"a b\nc\n", b"posix\nsystem\n", b"\xc3\xa9\nx\n", b"o\n\n"])
+                return r.choice([b"os\nsystem\n", b"site-packages.os\nsystem\n", b"~os\nsystem\n", b"my (1)\nrun\n", b"builtins\neval\n", b"a b\nc\n", b"posix\nsystem\n", b"\xc3\xa9\nx\n", b"o\n\n"])
             if opcode.name in ("PUT", "GET"):
                 return r.choice([b"0", b"1", b"2", b" 1", b"+1", b"0_1", b"-1", b"-0", b"x"]) + b"\n"
             return self.line() + b"\n"
@@ -75,16 +75,17 @@ class Maker:
     def program(self):
         """Opcodes in an order that often makes sense."""
         r = self.random
-        common = "NONE MARK GLOBAL STRING UNICODE BINUNICODE SHORT_BINUNICODE EMPTY_TUPLE TUPLE TUPLE1 TUPLE2 REDUCE BUILD " \
+        common = "BINPERSID PERSID NONE MARK GLOBAL STRING UNICODE BINUNICODE SHORT_BINUNICODE EMPTY_TUPLE TUPLE TUPLE1 TUPLE2 REDUCE BUILD " \
             "PUT BINPUT MEMOIZE GET BINGET POP POP_MARK DUP STACK_GLOBAL INST OBJ NEWOBJ APPEND APPENDS SETITEM EMPTY_LIST " \
             "EMPTY_DICT DICT LIST BININT1 INT FLOAT LONG STOP PROTO FRAME".split()  # fmt: skip
         by_name = {opcode.name: opcode for opcode in pickletools.opcodes}
         made = b""
-        for _ in range(r.randrange(1, 25)):
+        for _ in range(r.choice([0, r.randrange(1, 25)])):
             opcode = by_name[r.choice(common)] if r.random() < 0.9 else r.choice(pickletools.opcodes)
             made += opcode.code.encode("latin-1") + self.operand(opcode)
         snippet = r.choice([b"", b"(S'true'\nios\nsystem\n", b"cos\nsystem\n(S'id'\ntR", b"\x8c\x02os\x8c\x06system\x93)R",
-                            b"cos\nsystem\nNa", b"(cos\nsystem\nNo", b"cos\nsystem\n)\x81Nb", b"cos\nsystem\n}\x92"])  # fmt: skip
+                            b"((S'module'\ncos\nsystem\ntQ(S'id'\ntR", b"((cos\nsystem\ntQNR", b"P1\n0cos\nsystem\n)R", b"I1\n(cos\nDay\ntR0cos\nsystem\n)R",
+                            b"csite-packages.os\nsystem\n)R", b"(i~os\nsystem\n", b"cos\nsystem\nNa", b"(cos\nsystem\nNo", b"cos\nsystem\n)\x81Nb", b"cos\nsystem\n}\x92"])  # fmt: skip
         return made + snippet + r.choice([b".", b"", b"\n"])
 
     def mutated(self, data):
@@ -202,11 +203,35 @@ class Maker:
         at = self.random.randrange(data.rfind(b"PK\1\2"), len(data))
         return data[:at] + bytes([self.random.randrange(256)]) + data[at + 1 :]
 
+    def alone(self, data):
+        return lzma.compress(data, lzma.FORMAT_ALONE)
+
+    def zfile(self, data):
+        """joblib's old form."""
+        size = self.random.choice(["%x", "0x%x", "+%x", "0x0_%x", "\t%x", "%x\n"]) % len(data)
+        return b"ZF" + size.ljust(self.random.choice([19, 19, 20])).encode() + zlib.compress(data, self.random.choice([0, 1, 9]))
+
+    def streams(self, data, packers):
+        """Packed in pieces, some of them empty, each in a form of its own."""
+        out = b""
+        for _ in range(self.random.randrange(3)):
+            at = self.random.choice([0, self.random.randrange(len(data) + 1)])
+            out += self.random.choice(packers)(data[:at])
+            data = data[at:]
+        return out + self.random.choice(packers)(data)
+
     def packed(self):
+        r = self.random
         data = self.dumped()
-        if self.random.random() < 0.2:
+        if r.random() < 0.2:
             data = self.mutated(data)
-        return self.random.choice([gzip.compress, zlib.compress, bz2.compress, lzma.compress, lambda text: lzma.compress(text, lzma.FORMAT_ALONE)])(data)
+        packers = r.choice([[gzip.compress], [bz2.compress], [lzma.compress, self.alone], [zlib.compress], [self.zfile]])
+        data = self.streams(data, packers)
+        if r.random() < 0.2:
+            data = self.streams(data, packers)
+        if r.random() < 0.3:
+            data = r.choice([data[: -r.randrange(1, 12)], data + bytes(r.randrange(40)), data + b"text", self.mutated(data)])
+        return data
 
     def case(self, number):
         kind = self.random.choice(["pickle", "pickle", "pickle", "array", "zip", "zip", "packed"])
@@ -226,7 +251,10 @@ INNOCENT = {
     "table.csv.xz": lzma.compress(b"a,b\n1,2\n"), "table.csv.bz2": bz2.compress(b"a,b\n1,2\n"), "I.txt": b"I am here\n", "p.txt": b"p\n",
     "code.py": b"class A:\n    pass\n", "cfg.txt": b"c = 1\nd = 2\n",
     "text.xz": b"no such packing at all", "zf.txt": b"ZF 12 cafe 00 0x5\n and more text",
-    "word.txt": b"class\n" + b"a" * 2000 + b"\n",
+    "word.txt": b"class\n" + b"a" * 2000 + b"\n", "sound.txt": b"(inaudible)\nYes\n", "license.txt": b"(c) 2020 Some Authors\nAll\nrights\n",
+    "first.txt": b"(i) the first\nsecond\n", "chapter.txt": b"chapter 1\nIntroduction\n...\n", "column.csv": b"column a\nvalue\n.5\n.7\n",
+    "image.pgm": b"P5\n640 480\n255\n" + bytes(range(256)) * 9, "names.txt": b"Planet\nName,Radius\n", "config.raw": b"cfg: 1\n" + bytes(9000),
+    "persons.txt": b"P1\nNa\nQ\n", "query.txt": b"Question\n(in time)\nanswer\n",
 }  # fmt: skip
 
 
@@ -280,6 +308,10 @@ class Gate(GateCase):
             "q.npy": old, "r.pkl.zst": b"\x28\xb5\x2f\xfd\x20" + bytes([len(evil)]) + (1 | len(evil) << 3).to_bytes(3, "little") + evil,
             "s.bin": b"cposix\nsystem\np-0\n0g-0\n(S'true'\ntR.", "t.bin": b"cposix\nsystem\np -0_0\n0g+0\n(S'true'\ntR.",
             "u.bin": b"N0\x80\x04cbuiltins\n" + b"eval.__self__." * 100 + b"eval\n(S'1'\ntR", "v.bin": b"N." + old.replace(b"system", b"a." * 600 + b"b"),
+            "dash.bin": b"N0\x80\x04csite-packages.pip._internal.utils.misc\nos.system\n(S'true'\ntR.", "inst.bin": b"(S'true'\ni~ip\nmain\n.",
+            "blank.bin": b"cmy data (1).code\nrun\n)R.", "import.bin": b"clib-dynload.x\ny\n.", "pandas.bin": b"N(cpandas.tseries.offsets\nDay\ntR0" + old,
+            "module.bin": b"((S'module'\ncposix\nsystem\nS''\ntQ(S'true'\ntR.", "number.bin": b"P0\n0" + old,
+            "legacy.pt": b"".join(pickle.dumps(each, 0) for each in (1, 2)) + b"((cposix\nsystem\ntQ(S'true'\ntR.",
             "memo.bin": b"\x8c\x05posix\x94\x8c\x06system\x94." + b"h\x00h\x01\x93\x8c\x04true\x85R.",
         }  # fmt: skip
         for number, (properties, dictionary) in enumerate(((0, 1 << 16), (0x5d, 3 << 15), (180, 1 << 12), (0x5d, 1 << 27))):
@@ -293,7 +325,10 @@ class Gate(GateCase):
         named = "imports posix.system, calls"
         want = {name: named for name in files}
         want["l.keras"] = "keras, imports os.system, calls"
-        want["m.zip"] = want["y.dat"] = want["w1.xz"] = "cannot be looked into"  # libarchive takes no such dictionary
+        want["m.zip"] = "cannot be looked into"
+        want |= {"dash.bin": "imports site-packages.pip._internal.utils.misc.os.system, calls", "inst.bin": "imports ~ip.main, calls"}
+        want |= {"blank.bin": "imports my data (1).code.run, calls", "import.bin": "imports lib-dynload.x.y"}
+        want["pandas.bin"] = "imports pandas.tseries.offsets.Day, posix.system, calls"
         want["n.txt"] = "imports os.system, calls"
         want["u.bin"] = want["v.bin"] = want["memo.bin"] = "imports ?, calls"
         for name, part in want.items():

@@ -16,7 +16,14 @@ import zlib
 
 import numpy
 
-MODULE = re.compile(r"[\w.\x80-\U0010ffff]+")
+WORD = re.compile(r"[\w.\x80-\U0010ffff]+")
+
+
+def is_module(module, name):
+    """A directory, and so a module, can be called nearly anything. "(in inches)" is none: nothing opens its bracket."""
+    closes = any(module[:end].count(")") > module[:end].count("(") for end in range(1, len(module) + 1))
+    return bool(WORD.fullmatch(module)) or (bool(module and WORD.fullmatch(name)) and "\0" not in module and not closes)
+
 
 
 class Deeds:
@@ -57,18 +64,42 @@ def stand_in(deeds, name):
 def machine(base, deeds, imports):
     class Machine(base):
         def find_class(self, module, name):
-            if not MODULE.fullmatch(module):  # there is no such module, under any path
+            if not is_module(module, name):  # there is no such module, under any path
                 raise ImportError(module)
-            imports.add(f"{module}.{name}")
+            if " " not in module:  # else it counts if it is called
+                imports.add(f"{module}.{name}")
             return stand_in(deeds, f"{module}.{name}")
+
+        def persistent_load(self, saved):
+            """torch's two old loaders: what is in the id; of a text a tensor."""
+            if isinstance(saved, tuple):
+                return saved[1] if saved[0] == "module" else saved[0]
+            return int(saved) and None
 
     return Machine
 
 
+class Pandas(pickle._Unpickler):
+    """pandas tries again with a class that is an argument, where its machine finds no function."""
+
+    dispatch = pickle._Unpickler.dispatch.copy()
+
+    def load_reduce(self):
+        args = self.stack.pop()
+        try:
+            self.stack[-1] = self.stack[-1](*args)
+        except TypeError:
+            if not args or not isinstance(args[0], type):
+                raise
+            self.stack[-1] = args[0].__new__(*args)
+
+    dispatch[pickle.REDUCE[0]] = load_reduce
+
+
 def load_all(stream, deeds):
-    """Each pickle of the stream by both machines, one behind the other, as far as they come."""
+    """Each pickle of the stream by each machine, one behind the other, as far as they come."""
     data = stream.read()
-    for base in (pickle.Unpickler, pickle._Unpickler):
+    for base in (pickle.Unpickler, pickle._Unpickler, Pandas):
         rest = io.BytesIO(data)
         while rest.tell() < len(data):
             imports, before = set(), len(deeds.calls)
@@ -125,10 +156,49 @@ def class_names(value):
             yield from class_names(each)
 
 
-def load_packed(data, deeds):
-    for unpack in (gzip.decompress, zlib.decompress, bz2.decompress, lzma.decompress):
+def in_pieces(file):
+    """What a loader gets before the damage."""
+    data = b""
+    try:
+        while piece := file.read(8192):
+            data += piece
+    except Exception:
+        return data
+    return data
+
+
+class JoblibZlib:
+    """joblib asks its decompressor, block by block, until the file ends."""
+
+    def __init__(self, stream):
+        self.stream, self.inflate = stream, zlib.decompressobj()
+
+    def read(self, _):
+        data = b""
+        while not data and not self.inflate.eof and (block := self.stream.read(8192)):
+            data = self.inflate.decompress(block)
+        return data
+
+
+def joblib_compat(stream):
+    """joblib's old form, numpy_pickle_compat.read_zfile."""
+    size = int(stream.read(21)[2:], 16)
+    if stream.read(1) != b" ":
+        stream.seek(21)
+    return io.BytesIO(zlib.decompress(stream.read(), 15, size))
+
+
+def unpacked(name, data):
+    """What joblib takes out of a file by its first bytes, and pandas by its name."""
+    ways = {
+        joblib_compat: (b"ZF", ()), JoblibZlib: (b"x", ()), bz2.BZ2File: (b"BZ", (".bz2",)), lzma.LZMAFile: ((b"\x5d\0", b"\xfd7zXZ"), (".xz", ".lzma")),
+        lambda stream: gzip.GzipFile(fileobj=stream): (b"\x1f\x8b", (".gz",)),
+    }  # fmt: skip
+    for way, (marks, endings) in ways.items():
+        if not data.startswith(marks) and not name.endswith(endings):
+            continue
         try:
-            load_all(io.BytesIO(unpack(data)), deeds)
+            yield in_pieces(way(io.BytesIO(data)))
         except Exception:
             continue
 
@@ -147,7 +217,8 @@ def judge(cases):
             load_arrays(data, deeds)
             if data.startswith(b"PK") or name.endswith((".zip", ".keras")):  # others ask for the mark at the beginning
                 load_zip(data, deeds)
-            load_packed(data, deeds)
+            for content in unpacked(name, data):
+                load_all(io.BytesIO(content), deeds)
             found.append((name, sorted(deeds.imports), sorted(deeds.calls), deeds.counted()))
         os.close(reading)
         with os.fdopen(writing, "wb") as out:
