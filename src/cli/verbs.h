@@ -38,8 +38,8 @@
   NAME(du)                     \
   NAME(gc)                     \
   NAME(rm)                     \
-  NAME(pin)                    \
-  NAME(unpin)                  \
+  NAME(keep)                   \
+  NAME(unkeep)                 \
   NAME(adopt)                  \
   NAME(init)                   \
   NAME(want)                   \
