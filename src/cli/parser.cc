@@ -231,8 +231,9 @@ class Line {
     if (now.empty()) return;
     std::string line = fmt::format("sabath {}", now);
     for (std::size_t i = 1; i < extras.size(); ++i) line += " " + shell_word(extras[i]);
-    throw Error(FailureKind::usage, fmt::format("no such command: '{}'", extras.front()),
-                fmt::format("its name is `{}` now", line));
+    throw Error(
+        FailureKind::usage, fmt::format("no such command: '{}'", extras.front()),
+        fmt::format("its name is `{}` now{}", line, now == "keep" ? "; `sabath catalogue pin` is for recipes" : ""));
   }
 
   [[noreturn]] void explain_extras() const {

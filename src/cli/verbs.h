@@ -24,6 +24,7 @@
   NAME(fair)                   \
   NAME(catalogue_new)          \
   NAME(catalogue_edit)         \
+  NAME(catalogue_pin)          \
   NAME(catalogue_rm)           \
   NAME(catalogue_export)       \
   NAME(catalogue_subscribe)    \

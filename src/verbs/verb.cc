@@ -13,6 +13,7 @@
   verb("catalogue export", call_catalogue_export) \
   verb("catalogue list", call_catalogue_list) \
   verb("catalogue new", call_catalogue_new) \
+  verb("catalogue pin", call_catalogue_pin) \
   verb("catalogue rm", call_catalogue_rm) \
   verb("catalogue subscribe", call_catalogue_subscribe) \
   verb("catalogue unsubscribe", call_catalogue_unsubscribe) \

@@ -95,6 +95,8 @@ class EveryVerb(Case):
         own.mkdir()
         self.do("catalogue new", "climate", "--url", self.server.url("facts.csv"), "licence=MIT", SABATH_RECIPES=str(own))
         self.do("catalogue edit", "climate", "licence=CC0-1.0", SABATH_RECIPES=str(own))
+        self.do("fetch", "climate", SABATH_RECIPES=str(own))
+        self.do("catalogue pin", "climate", SABATH_RECIPES=str(own))
         self.do("catalogue export", self.home / "public", SABATH_RECIPES=str(own))
         self.do("catalogue subscribe", f"file://{self.home}/public/index.json", "--as", "lab")
         self.do("catalogue list", says="lab")

@@ -32,7 +32,7 @@ class Usage(Case):
 
     def test_suggestions(self):
         self.refused("fecth", "one", says="no such command: 'fecth'", hint="did you mean fetch?")
-        self.refused("pin", "--json", "one", says="no such command: 'pin'", hint="its name is `sabath keep one` now")
+        self.refused("pin", "one", says="no such command: 'pin'", hint="its name is `sabath keep one` now; `sabath catalogue pin` is for recipes")
         self.refused("unpin", says="no such command: 'unpin'", hint="its name is `sabath unkeep` now")
         self.refused("help", "pin", says="no such command: 'pin'", hint="see: sabath help keep")
         self.refused("manifest", "creat", says="no such command: 'creat'", hint="did you mean create?")

@@ -196,7 +196,7 @@ class EveryCall(StoreCase):
 
         self.sweep(("init", "-q", "--shared"), check=check, again_codes=(0, 2))  # 2: it is done
 
-    def test_pin_and_unpin(self):
+    def test_keep_and_unkeep(self):
         template = self.fetched("pins")
         self.sweep(("keep", "-q", "mixed"), template, check=self.expect_pinned)
         self.expect(template.run("keep", "mixed"))
