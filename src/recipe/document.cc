@@ -9,6 +9,7 @@
 #include "recipe/croissant.h"
 #include "recipe/document_readers.h"
 #include "recipe/enclosed.h"
+#include "recipe/linked_values.h"
 #include "recipe/naming.h"
 #include "recipe/parse.h"
 #include "sabath/error.h"
@@ -58,8 +59,10 @@ std::optional<DocumentRecipe> try_read(std::string_view text, const DocumentPlac
   if (text.find("\"sabath:sum\"") != text.npos) {
     if (auto read = try_read_enclosed(text, place)) return read;
   }
+  const bool is_paper = has_paper_keys(*document);
+  if (is_paper && member_of(*document, "name") == nullptr) return read_key_list(*document, place);
   if (auto read = try_read_json(*document, place)) return read;
-  if (has_paper_keys(*document)) return read_key_list(*document, place);
+  if (is_paper) return read_key_list(*document, place);
   return std::nullopt;
 }
 

@@ -167,7 +167,8 @@ std::string text_of_recipe(const Recipe& recipe, const std::optional<Url>& page)
   put(out, "metadata", recipe.metadata);
   put(out, "unknown", data.unknown);
   Json pages = Json::object();
-  for (const auto& [key, each] : data.read_from) pages[key] = each;
+  for (const auto& [key, each] : data.read_from)
+    if (out.contains(key.substr(0, key.find('.')))) pages[key] = each;
   if (page && (page->scheme() == "https" || page->scheme() == "http")) pages["name"] = page->text();
   put_json(out, "read_from", std::move(pages));
   return out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
