@@ -79,12 +79,15 @@ struct ExportCatalogueRequest {
   std::filesystem::path directory;  // absent or empty, or an earlier export
   std::vector<std::string> names;   // assets; empty: all of the user's own directories
   bool all = false;                 // also what came with the program
+  bool pin = false;                 // what is written, as pin_recipe() would
 };
 
 struct ExportedCatalogueRecord {
   std::filesystem::path index;
   std::uint64_t assets = 0, tombstones = 0;
   std::vector<std::string> left_out;  // recipes that cannot be read, and why
+  std::vector<std::string> unpinned;  // that were to be pinned, and why they are as they were
+  std::vector<std::string> doubts;    // what subscribers cannot use, and why
   int exit = 0;
 };
 

@@ -14,7 +14,7 @@ namespace sabath {
 // The FAIR principles (Wilkinson et al. 2016), as far as they can be seen in a recipe.
 struct FairPrinciple {
   std::string name;    // "F1"
-  std::string answer;  // "yes", "part", "no"
+  std::string answer;  // "yes", "part", "no"; "not asked": its sources were not
   std::string by;      // what says so; or what lacks
   std::string remedy;  // the change that would mend it, as `catalogue edit` takes it; empty: there is none
 };
@@ -26,7 +26,7 @@ struct FairAsset {
 };
 
 struct FairRequest {
-  std::vector<std::string> names;  // empty: all
+  std::vector<std::string> names;  // whose sources are asked, unless offline; empty: all, and none is asked
 };
 
 struct FairRecord {

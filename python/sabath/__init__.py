@@ -44,6 +44,8 @@ path = default_session.path
 view = default_session.view
 plan = default_session.plan
 verify = default_session.verify
+keep = default_session.keep
+unkeep = default_session.unkeep
 list = default_session.list
 search = default_session.search
 info = default_session.info
@@ -61,5 +63,5 @@ __all__ = [
     "Asset", "AssetFile", "AssetFiles", "FileInfo", "HashMismatch", "Incomplete", "InternalError", "Interrupted", "Invalid",
     "Library", "NeedsLogin", "NoSpace", "NodesFailed", "NotFound", "NotYet", "Offline", "Plan", "ProgramFailed", "Progress",
     "RankSampler", "SabathError", "Session", "StorageError", "Unreachable", "UsageError", "apply", "call", "convert", "default_session", "fetch",
-    "infer", "info", "log_metrics", "path", "plan", "report", "run", "search", "stage", "supporting", "verify", "view",
+    "infer", "info", "keep", "log_metrics", "path", "plan", "report", "run", "search", "stage", "supporting", "unkeep", "verify", "view",
 ]  # fmt: skip

@@ -135,6 +135,15 @@ class Session:
         (bytes a second), `repair`, `threads` as in docs/library.md. Raises HashMismatch, Incomplete, Offline."""
         return self._work("verify", {"names": _list(names), **request}, progress, tqdm_class)
 
+    def keep(self, names: Names = ()) -> List[Record]:
+        """Assets of the store that no collection takes from now on: name, manifest. Without names those that are kept, with
+        the time. Raises NotFound, Offline."""
+        return _records(self._ask("keep", {"names": _list(names)})["kept"])
+
+    def unkeep(self, names: Names) -> List[Record]:
+        """Lets assets go that keep() named: a collection may take them. Deletes nothing. Raises NotFound."""
+        return _records(self._ask("unkeep", {"names": _list(names)})["unkept"])
+
     def list(self, kind: Optional[str] = None, stored: bool = False) -> List[Record]:
         """The assets of the recipes: name, kind ("dataset", "model", "workflow"), version, access, size (bytes, or None),
         present, title. `stored`: those in the store."""

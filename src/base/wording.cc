@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <atomic>
+#include <iterator>
+#include <utility>
 
 namespace sabath {
 namespace {
@@ -32,5 +35,11 @@ std::string verb_text(VerbName verb) { return wording_in_use().verb(verb.name); 
 std::string verb_by_ranks_text(VerbName verb) { return wording_in_use().by_ranks(verb.name); }
 
 std::string record_text(VerbName verb) { return wording_in_use().record(verb.name); }
+
+std::string_view renamed_verb(std::string_view former) noexcept {
+  static constexpr std::pair<std::string_view, std::string_view> renamed[] = {{"pin", "keep"}, {"unpin", "unkeep"}};
+  const auto found = std::ranges::find(renamed, former, &std::pair<std::string_view, std::string_view>::first);
+  return found == std::end(renamed) ? std::string_view() : found->second;
+}
 
 }  // namespace sabath

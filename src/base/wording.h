@@ -26,9 +26,9 @@ inline constexpr std::array<std::string_view, 66> option_names{
     "want",         "within"};
 
 inline constexpr std::array<std::string_view, 26> verb_names{
-    "apply",  "config", "convert", "doctor",     "export",          "fetch",  "fetchers", "gc",     "hdf5 inspect",
-    "import", "info",   "list",    "log",        "manifest create", "path",   "pin",      "report", "rm",
-    "run",    "serve",  "stage",   "supporting", "unpin",           "verify", "view",     "want"};
+    "apply",  "config", "convert", "doctor",     "export", "fetch",           "fetchers", "gc",     "hdf5 inspect",
+    "import", "info",   "keep",    "list",       "log",    "manifest create", "path",     "report", "rm",
+    "run",    "serve",  "stage",   "supporting", "unkeep", "verify",          "view",     "want"};
 
 // A name of a list; another one is an error of the compiler.
 template <const auto& list>
@@ -58,5 +58,8 @@ void use_wording(const Wording& wording) noexcept;  // `wording` lives as long a
 [[nodiscard]] std::string verb_text(VerbName verb);        // its arguments follow
 [[nodiscard]] std::string verb_by_ranks_text(VerbName verb);
 [[nodiscard]] std::string record_text(VerbName verb);
+
+// What a verb is called now that was called `former`; empty: none was.
+[[nodiscard]] std::string_view renamed_verb(std::string_view former) noexcept;
 
 }  // namespace sabath

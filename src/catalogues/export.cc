@@ -10,10 +10,12 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/json_reader.h"
+#include "catalogues/pin.h"
 #include "catalogues/tombstone.h"
 #include "catalogues/unique.h"
 #include "metadata/documents.h"
 #include "recipe/index_file.h"
+#include "recipe/naming.h"
 #include "recipe/parse.h"
 #include "sabath/catalogue.h"
 #include "sabath/error.h"
@@ -41,8 +43,10 @@ class Export {
   Export(const SessionSettings& settings, const fs::path& directory)
       : settings_(settings), directory_(directory), catalogue_(make_catalogue(settings)) {}
 
-  ExportedCatalogueRecord run(const ExportCatalogueRequest& request) {
+  ExportedCatalogueRecord run(const ExportCatalogueRequest& request, const std::stop_token& stop) {
     check_place();
+    pins_ = request.pin;
+    stop_ = stop;
     if (request.names.empty()) add_all(request.all);
     for (const std::string& name : request.names) add(catalogue_.find(name, std::nullopt));
     for (const Tombstone& stone : tombstones_in(settings_.recipe_directories)) add(stone);
@@ -53,6 +57,7 @@ class Export {
     write_text_atomically(record_.index, text, 0644, true);  // last: until then the earlier export counts
     record_.assets = index_.assets.size();
     record_.tombstones = index_.tombstones.size();
+    if (!record_.unpinned.empty()) record_.exit = 8;  // some is done
     return std::move(record_);
   }
 
@@ -79,15 +84,20 @@ class Export {
     }
   }
 
-  void add(const Recipe& recipe) {
-    const std::string path = fmt::format("{}/{}.json", kind_folder(recipe.kind), recipe.name);
-    if (recipe.name.find('/') != std::string::npos || !is_name(recipe.name) || !taken_.insert(path).second) return;
-    const auto text = try_read_text(recipe.origin, recipe_size_max);
+  void add(const Recipe& found) {
+    const std::string path = fmt::format("{}/{}.json", kind_folder(found.kind), found.name);
+    if (found.name.find('/') != std::string::npos || !is_name(found.name) || !taken_.insert(path).second) return;
+    auto text = try_read_text(found.origin, recipe_size_max);
     if (!text) return;
-    if (const std::string why = doubt_about(*text, recipe); !why.empty()) {
+    if (const std::string why = doubt_about(*text, found); !why.empty()) {
       record_.left_out.push_back(why);
       return;
     }
+    if (pins_ && has_content(found)) pin(found, *text);
+    Recipe recipe = parse_recipe(*text, found.origin, found.kind);
+    recipe.origin = found.origin;
+    if (const auto part = part_of_this_machine(recipe))
+      record_.doubts.push_back(fmt::format("{}: no other machine can read {}", recipe.name, part->url));
     put(path, *text);
     add_code(recipe);
     const std::string document = fmt::format("{}/{}.jsonld", kind_folder(recipe.kind), recipe.name);
@@ -95,6 +105,17 @@ class Export {
     write(document, find_metadata_format("jsonld").write({recipe, root}));
     index_.assets.push_back({std::string(kind_name(recipe.kind)), recipe.name, recipe.version, recipe.title,
                              metadata_of(recipe).id, recipe.licence, path, document});
+  }
+
+  // What the store does not hold stays as it is.
+  void pin(const Recipe& recipe, std::string& text) {
+    try {
+      text = pinned_text(settings_, recipe, text, {}, stop_).text;
+    } catch (const Error& error) {
+      const FailureKind kind = error.failure().kind;
+      if (kind != FailureKind::offline && kind != FailureKind::invalid) throw;
+      if (!recipe.manifest) record_.unpinned.push_back(fmt::format("{}: {}", recipe.name, error.failure().message));
+    }
   }
 
   // A document of another standard, and a recipe of the original, mean something only where they stand.
@@ -133,13 +154,13 @@ class Export {
   void add(const Tombstone& stone) {
     const std::string path = fmt::format("removed/{}", stone.file.filename().native());
     if (!taken_.insert(path).second) return;
-    write(path, text_of_tombstone(stone));
-    index_.tombstones.push_back(path);
+    put(path, text_of_tombstone(stone), index_.tombstones);
   }
 
-  void put(const std::string& path, const std::string& text) {
+  void put(const std::string& path, const std::string& text) { put(path, text, index_.files); }
+  void put(const std::string& path, const std::string& text, std::vector<CatalogueFile>& list) {
     write(path, text);
-    index_.files.push_back({RelativePath::parse(path), text.size(), sha256(text)});
+    list.push_back({RelativePath::parse(path), text.size(), sha256(text)});
   }
 
   void write(const std::string& path, const std::string& text) {
@@ -168,6 +189,8 @@ class Export {
   const SessionSettings& settings_;
   const fs::path directory_;
   const Catalogue catalogue_;
+  bool pins_ = false;
+  std::stop_token stop_;
   CatalogueIndexFile index_;
   ExportedCatalogueRecord record_;
   std::set<std::string> taken_;
@@ -176,8 +199,9 @@ class Export {
 
 }  // namespace
 
-ExportedCatalogueRecord write_catalogue(const SessionSettings& settings, const ExportCatalogueRequest& request) {
-  return Export(settings, request.directory).run(request);
+ExportedCatalogueRecord write_catalogue(const SessionSettings& settings, const ExportCatalogueRequest& request,
+                                        const std::stop_token& stop) {
+  return Export(settings, request.directory).run(request, stop);
 }
 
 }  // namespace sabath

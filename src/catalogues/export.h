@@ -3,11 +3,14 @@
 // directory that holds something else, Error{storage}, Error{space}.
 #pragma once
 
+#include <stop_token>
+
 #include "sabath/catalogues.h"
 
 namespace sabath {
 
 [[nodiscard]] ExportedCatalogueRecord write_catalogue(const SessionSettings& settings,
-                                                      const ExportCatalogueRequest& request);
+                                                      const ExportCatalogueRequest& request,
+                                                      const std::stop_token& stop);
 
 }  // namespace sabath

@@ -17,6 +17,7 @@
 #include "base/text.h"
 #include "base/wording.h"
 #include "catalogues/stamp.h"
+#include "catalogues/tombstone.h"
 #include "recipe/catalogue.h"
 #include "recipe/index_file.h"
 #include "recipe/naming.h"
@@ -200,6 +201,7 @@ class Taking {
                                  [&](const KindName& kind) { return try_stat(directory / kind.folder).has_value(); });
     };
     if (!has_folder(top)) top /= "recipes";
+    for (const Tombstone& stone : tombstones_in({top})) put_tombstone_of(stone);
     for (const auto& [kind, word, folder] : kind_names) {
       std::error_code error;
       fs::recursive_directory_iterator at(top / folder, error);
@@ -210,6 +212,13 @@ class Taking {
         take_file(at->path(), below, *status, change);
       }
     }
+  }
+
+  // As it is read here: what else its file may hold stays behind.
+  void put_tombstone_of(const Tombstone& stone) const {
+    const fs::path target = scratch() / "tree" / "removed" / stone.file.filename();
+    make_directories(target.parent_path());
+    write_text_atomically(target, text_of_tombstone(stone));
   }
 
   void take_file(const fs::path& file, const std::string& below, const struct stat& status,

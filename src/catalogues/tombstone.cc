@@ -8,7 +8,9 @@
 #include "base/file.h"
 #include "base/json_reader.h"
 #include "base/text.h"
+#include "recipe/identifier.h"
 #include "recipe/parse.h"
+#include "recipe/subscribed.h"
 #include "sabath/catalogue.h"
 #include "sabath/error.h"
 
@@ -33,6 +35,15 @@ bool is_in_place(const Tombstone& stone) {
   if (stem == base) return true;
   const std::string_view number = std::string_view(stem).substr(std::min(stem.size(), base.size() + 1));
   return stem.starts_with(base + ".") && !number.empty() && number.find_first_not_of("0123456789") == number.npos;
+}
+
+bool is_called(const Tombstone& stone, const std::string& name) {
+  const std::string wanted = to_lower(name), plain = to_lower(stone.name);
+  if (wanted == plain || wanted == plain + "@" + to_lower(stone.version)) return true;
+  if (!is_identifier(name)) return false;
+  const std::string identifier = plain_identifier(name);
+  return (!stone.id.empty() && plain_identifier(stone.id) == identifier) ||
+         (!stone.doi.empty() && plain_identifier(stone.doi) == identifier);
 }
 
 }  // namespace
@@ -123,11 +134,18 @@ std::vector<Tombstone> tombstones_in(const std::vector<fs::path>& directories) {
 
 std::vector<Tombstone> tombstones_of(const std::vector<fs::path>& directories, const std::string& name) {
   std::vector<Tombstone> stones = tombstones_in(directories);
-  const std::string wanted = to_lower(name);
-  std::erase_if(stones, [&](const Tombstone& stone) {
-    const std::string plain = to_lower(stone.name);
-    return wanted != plain && wanted != plain + "@" + to_lower(stone.version) && (stone.id.empty() || name != stone.id);
-  });
+  std::erase_if(stones, [&](const Tombstone& stone) { return !is_called(stone, name); });
+  if (!stones.empty()) return stones;
+  for (const fs::path& directory : directories) {
+    std::error_code error;
+    for (const auto& entry : fs::directory_iterator(directory / "catalogues", error)) {
+      if (!is_name(entry.path().filename().native()) || !try_stat(entry.path() / subscription_file)) continue;
+      for (Tombstone& stone : tombstones_in({entry.path()})) {
+        stone.name = fmt::format("{}/{}", entry.path().filename().native(), stone.name);
+        if (is_called(stone, name)) stones.push_back(std::move(stone));
+      }
+    }
+  }
   return stones;
 }
 

@@ -24,7 +24,8 @@ std::filesystem::path put_tombstone(const std::filesystem::path& directory, cons
 [[nodiscard]] std::vector<std::filesystem::path> tombstone_places(const std::vector<std::filesystem::path>& roots,
                                                                   std::vector<std::filesystem::path> directories);
 [[nodiscard]] std::vector<Tombstone> tombstones_in(const std::vector<std::filesystem::path>& directories);
-// By name, "name@version" or id; the newest first.
+// By name, "name@version", id or DOI; the newest first. Where our own have none, those of the catalogues that are
+// subscribed in `directories`, which are called LAB/NAME.
 [[nodiscard]] std::vector<Tombstone> tombstones_of(const std::vector<std::filesystem::path>& directories,
                                                    const std::string& name);
 

@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "base/text.h"
+#include "base/wording.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
 
@@ -224,11 +225,23 @@ class Line {
     for (std::string& name : CLI::detail::split_names(option.names)) names.push_back(std::move(name));
   }
 
+  // The same line with the name that the command has now.
+  static void refuse_renamed(const std::vector<std::string>& extras) {
+    const std::string_view now = extras.empty() ? "" : renamed_verb(extras.front());
+    if (now.empty()) return;
+    std::string line = fmt::format("sabath {}", now);
+    for (std::size_t i = 1; i < extras.size(); ++i) line += " " + shell_word(extras[i]);
+    throw Error(
+        FailureKind::usage, fmt::format("no such command: '{}'", extras.front()),
+        fmt::format("its name is `{}` now{}", line, now == "keep" ? "; `sabath catalogue pin` is for recipes" : ""));
+  }
+
   [[noreturn]] void explain_extras() const {
     const std::vector<std::string> extras = app_.remaining(true);
     const std::string word = extras.empty() ? "" : extras.front();
     const bool dashed = word.starts_with("-");
     const bool surplus = !dashed && chosen() != nullptr;
+    if (!dashed && !surplus && group().empty()) refuse_renamed(extras);
     const std::string option = word.substr(0, word.find('='));
     const char* what = dashed ? "no such option" : surplus ? "one argument too many" : "no such command";
     const auto meant = surplus ? std::nullopt : nearest(dashed ? option : word, candidates(dashed));

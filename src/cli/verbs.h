@@ -24,6 +24,7 @@
   NAME(fair)                   \
   NAME(catalogue_new)          \
   NAME(catalogue_edit)         \
+  NAME(catalogue_pin)          \
   NAME(catalogue_rm)           \
   NAME(catalogue_export)       \
   NAME(catalogue_subscribe)    \
@@ -38,8 +39,8 @@
   NAME(du)                     \
   NAME(gc)                     \
   NAME(rm)                     \
-  NAME(pin)                    \
-  NAME(unpin)                  \
+  NAME(keep)                   \
+  NAME(unkeep)                 \
   NAME(adopt)                  \
   NAME(init)                   \
   NAME(want)                   \

@@ -17,6 +17,7 @@
 
 #include "base/json_reader.h"
 #include "base/threads.h"
+#include "base/wording.h"
 #include "sabath/asset_file.h"
 #include "sabath/configuration.h"
 #include "sabath/dealing.h"
@@ -206,8 +207,9 @@ const sabath::LibraryVerb& verb_named(const std::string& name) {
   const auto verbs = sabath::library_verbs();
   const auto found = std::ranges::find(verbs, name, &sabath::LibraryVerb::name);
   if (found != verbs.end()) return *found;
+  const std::string now(sabath::renamed_verb(name));
   throw sabath::Error(FailureKind::usage, "there is no verb \"" + name.substr(0, 100) + "\"",
-                      "sabath_verbs() lists them");
+                      now.empty() ? "sabath_verbs() lists them" : "its name is \"" + now + "\" now");
 }
 
 }  // namespace

@@ -8,7 +8,11 @@
 #include <string_view>
 
 #include "base/text.h"
+#include "metadata/documents.h"
 #include "metadata/terms.h"
+#include "recipe/document.h"
+#include "recipe/naming.h"
+#include "sabath/error.h"
 #include "sabath/metadata.h"
 
 namespace sabath {
@@ -21,9 +25,8 @@ constexpr auto open_formats = std::to_array<std::string_view>(
      "text",    "txt",    "lmdb",     "arrow",    "grib", "cif",  "mmcif",      "fasta", "pdb",  "safetensors", "tar",
      "zip",     "idx",    "arff",     "dicom",    "wav",  "mp4",  "webdataset", "vtk",   "xyz",  "mrc"});
 constexpr auto open_protocols = std::to_array<std::string_view>(
-    {"http", "https",  "ftp",    "ftps",     "sftp",      "ssh", "git",    "file", "s3",
-     "gs",   "hf",     "zenodo", "figshare", "dataverse", "oci", "docker", "osf",  "gdrive",
-     "doi",  "sabath", "webdav", "dav",      "davs",      "lfs", "ia"});
+    {"http",      "https", "ftp",    "ftps", "sftp",   "ssh", "git",    "s3",     "gs",  "hf",   "zenodo", "figshare",
+     "dataverse", "oci",   "docker", "osf",  "gdrive", "doi", "sabath", "webdav", "dav", "davs", "lfs",    "ia"});
 
 FairPrinciple answer(std::string_view name, std::string_view said, std::string by, std::string remedy = {}) {
   return {std::string(name), std::string(said), std::move(by), said == "yes" ? "" : std::move(remedy)};
@@ -48,8 +51,8 @@ FairPrinciple by_wishes(std::string_view name, const std::vector<Wish>& wishes, 
 
 class Questions {
  public:
-  Questions(const Recipe& recipe, bool is_catalogued)
-      : recipe_(recipe), data_(metadata_of(recipe)), is_catalogued_(is_catalogued) {}
+  Questions(const Recipe& recipe, const FairTrials& trials)
+      : recipe_(recipe), data_(metadata_of(recipe)), trials_(trials) {}
 
   std::vector<FairPrinciple> run() const {
     return {f1(), f2(), f3(), f4(), a1(), a2(), a3(), a4(), i1(), i2(), i3(), r1(), r2(), r3()};
@@ -90,21 +93,39 @@ class Questions {
   }
 
   [[nodiscard]] FairPrinciple f4() const {
-    if (is_catalogued_) return answer("F4", "yes", "search finds it; an export has it in index.json");
+    if (trials_.is_catalogued) return answer("F4", "yes", "search finds it; an export has it in index.json");
     return answer("F4", "part", "its file is in no directory of recipes", "");
   }
 
   [[nodiscard]] FairPrinciple a1() const {
-    const bool is_open = recipe_.access.kind == AccessKind::open;
-    if (has_sources() && is_open) return answer("A1", "yes", "its name and id lead to its bytes");
-    if (has_sources()) return answer("A1", "part", "its name and id lead to its bytes, after a login");
+    if (has_sources()) return a1_by_sources();
     if (const std::string* why = reason("fragments")) return answer("A1", "part", "by hand: " + *why);
     if (!recipe_.access.steps.empty()) return answer("A1", "part", "by hand: " + recipe_.access.steps.front());
     if (recipe_.manifest) return answer("A1", "part", "only where its bytes are already", "fragments=[...]");
     return answer("A1", "no", "it has no source", "fragments=[...]");
   }
 
+  [[nodiscard]] static std::string other_source(const std::string& fragment) {
+    return fragment.empty() ? "git.origin=URL" : fmt::format("fragments.{}.urls=[\"URL\"]", fragment);
+  }
+
+  [[nodiscard]] FairPrinciple a1_by_sources() const {
+    if (const auto part = part_of_this_machine(recipe_))
+      return answer("A1", "part", "on this machine alone, by " + part->url, other_source(part->fragment));
+    if (trials_.answers == false)
+      return answer("A1", "no", fmt::format("no source gives {}: {}", trials_.silent, trials_.asked),
+                    other_source(trials_.silent));
+    if (recipe_.access.kind != AccessKind::open) return answer("A1", "part", "its sources ask for a login");
+    if (data_.id.empty() && data_.doi.empty())
+      return answer("A1", "part", "by its name alone: it has no identifier", "id=URI");
+    if (!trials_.id_leads_here) return answer("A1", "part", "here its identifier means another asset", "id=URI");
+    if (!trials_.answers) return answer("A1", "not asked", "its identifier leads to it; its sources were not asked");
+    return answer("A1", "yes", "its identifier leads to it; " + trials_.asked);
+  }
+
   [[nodiscard]] FairPrinciple a2() const {
+    if (const auto part = part_of_this_machine(recipe_))
+      return answer("A2", "no", part->url + " is of this machine alone", other_source(part->fragment));
     std::vector<std::string> closed;
     const auto look = [&](const std::string& scheme) {
       if (std::ranges::find(open_protocols, scheme) == open_protocols.end()) closed.push_back(scheme);
@@ -137,7 +158,22 @@ class Questions {
     return answer("A4", "part", "a tombstone would have its name alone", "id=URI");
   }
 
-  [[nodiscard]] static FairPrinciple i1() { return answer("I1", "yes", "JSON-LD, Croissant, DataCite, RO-Crate"); }
+  [[nodiscard]] FairPrinciple i1() const {
+    if (comes_back()) return answer("I1", "yes", "its JSON-LD is read back equal; Croissant, DataCite, RO-Crate");
+    return answer("I1", "part", "JSON-LD, from which not all comes back");
+  }
+
+  [[nodiscard]] bool comes_back() const {
+    Recipe plain = recipe_;
+    plain.name = plain.name.substr(plain.name.rfind('/') + 1);  // LAB/NAME of a subscribed catalogue
+    try {
+      const auto read =
+          try_read_document(find_metadata_format("jsonld").write({plain, ""}), {plain.origin, std::nullopt});
+      return read && text_of_recipe(read->recipe) == text_of_recipe(plain);
+    } catch (const Error&) {
+      return false;
+    }
+  }
 
   [[nodiscard]] FairPrinciple i2() const {
     std::vector<std::string> names = data_.format.names;
@@ -196,13 +232,13 @@ class Questions {
 
   const Recipe& recipe_;
   const Metadata& data_;
-  const bool is_catalogued_;
+  const FairTrials& trials_;
 };
 
 }  // namespace
 
-std::vector<FairPrinciple> fair_principles(const Recipe& recipe, bool is_catalogued) {
-  return Questions(recipe, is_catalogued).run();
+std::vector<FairPrinciple> fair_principles(const Recipe& recipe, const FairTrials& trials) {
+  return Questions(recipe, trials).run();
 }
 
 }  // namespace sabath

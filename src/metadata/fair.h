@@ -2,6 +2,9 @@
 // on, and the change that would mend it. Pure; any thread. Reference: docs/fair.md.
 #pragma once
 
+#include <cstddef>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "sabath/fair.h"
@@ -9,7 +12,15 @@
 
 namespace sabath {
 
-// `is_catalogued`: a search finds it.
-[[nodiscard]] std::vector<FairPrinciple> fair_principles(const Recipe& recipe, bool is_catalogued);
+// What was tried before: an answer is `yes` where it was done.
+struct FairTrials {
+  bool is_catalogued = false;     // a search finds it
+  bool id_leads_here = false;     // the recipe was found by its identifier
+  std::optional<bool> answers{};  // its sources; nullopt: they were not asked
+  std::string silent{};           // the fragment that none of them gives
+  std::string asked{};            // how many answered; or why that one did not
+};
+
+[[nodiscard]] std::vector<FairPrinciple> fair_principles(const Recipe& recipe, const FairTrials& trials);
 
 }  // namespace sabath

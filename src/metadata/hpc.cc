@@ -66,6 +66,7 @@ std::string write_hpc(const DescribedAsset& asset) {
   put(document, "hpc:sysConfig", keyed(experiment.system, "sysConfig"));
   put(document, "hpc:associatedDataset", experiment.datasets);
   put(document, "hpc:associatedModel", experiment.models);
+  linked::enclose(document, recipe);
   return terms::text_of_document(document);
 }
 

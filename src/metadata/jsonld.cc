@@ -157,6 +157,7 @@ std::string write_jsonld(const DescribedAsset& asset) {
   put_model(document, data.model);
   put_experiment(document, data.experiment);
   put_sources(document, asset);
+  linked::enclose(document, recipe);
   return terms::text_of_document(document);
 }
 

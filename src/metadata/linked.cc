@@ -1,7 +1,9 @@
 #include "metadata/linked.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "recipe/enclosed.h"
 #include "recipe/metadata.h"
 
 namespace sabath::linked {
@@ -19,6 +21,17 @@ Json head(const Recipe& recipe) {
   Json document{{"@context", context()}};
   terms::put(document, "@id", terms::identity(recipe));
   return document;
+}
+
+void enclose(Json& document, const Recipe& recipe) {
+  Recipe shown = recipe;
+  shown.name = shown.name.substr(shown.name.rfind('/') + 1);  // LAB/NAME of a subscribed catalogue
+  for (Fragment& fragment : shown.fragments) {
+    const std::vector<std::string> places = terms::places(fragment);
+    std::erase_if(fragment.urls, [&](const Url& url) { return std::ranges::find(places, url.text()) == places.end(); });
+    if (fragment.urls.empty()) return;  // no recipe could be read without them
+  }
+  enclose_recipe(document, shown);
 }
 
 Json types(AssetKind kind) {

@@ -3,7 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "metadata/terms.h"
+#include "metadata/linked.h"
 #include "recipe/metadata.h"
 
 namespace sabath {
@@ -68,6 +68,7 @@ std::string write_schema_org(const DescribedAsset& asset) {
   for (const Fragment& fragment : recipe.fragments) downloads.push_back(download(fragment, data));
   put(document, dataset ? "distribution" : "associatedMedia", std::move(downloads));
   if (recipe.git) document["codeRepository"] = recipe.git->origin;
+  linked::enclose(document, recipe);
   return terms::text_of_document(document);
 }
 

@@ -17,6 +17,7 @@
 #include "base/reach.h"
 #include "base/text.h"
 #include "base/wording.h"
+#include "recipe/identifier.h"
 #include "recipe/naming.h"
 #include "recipe/parse.h"
 #include "recipe/subscribed.h"
@@ -142,6 +143,7 @@ std::string doubt_about_recipes(const fs::path& directory) {
   const std::string shown = printable(directory.native(), 1000);
   if (!stands(directory)) return fmt::format("there is no directory {}, which is to hold recipes", shown);
   if (std::ranges::any_of(kind_names, [&](const auto& kind) { return stands(directory / kind.folder); })) return {};
+  if (stands(directory / "catalogues") || stands(directory / "removed")) return {};  // of others; of what was here
   if (is_kind_folder(directory.filename())) {
     return fmt::format("{} is one level too deep: recipes are found by the directory above it", shown);
   }
@@ -236,7 +238,12 @@ Recipe Catalogue::named(Recipe recipe) const {
 
 Recipe Catalogue::find(const std::string& name, std::optional<AssetKind> kind) const {
   if (auto recipe = find_subscribed(name, kind)) return named(std::move(*recipe));
-  if (name.find('/') != std::string::npos || name.ends_with(".json")) return named(read_path(name, kind));
+  if (is_identifier(name)) {
+    if (auto recipe = try_identified(name, kind)) return named(std::move(*recipe));
+  }
+  const bool is_path = name.find('/') != std::string::npos || name.ends_with(".json");
+  if ((is_path || is_identifier(name)) && !try_stat(name)) refuse_unless_path(name);
+  if (is_path) return named(read_path(name, kind));
   const std::size_t at = name.find('@');
   const std::string wanted = name.substr(0, at), wanted_lower = to_lower(wanted);
   const std::string version = at == std::string::npos ? std::string() : name.substr(at + 1);

@@ -51,9 +51,16 @@ class Catalogue {
   // find() and its like return has that noted.
   void note_namer(Recipe& recipe) const;
 
-  // A name, "name@version", or a path to a recipe file (it contains '/' or ends in .json). Without `kind`, datasets
-  // come before models, models before workflows, within each directory. An unreadable recipe hides nothing but itself.
+  // A name, "name@version", an id, a DOI, or a path to a recipe file (it contains '/' or ends in .json). Without
+  // `kind`, datasets come before models, models before workflows, within each directory. An unreadable recipe hides
+  // nothing but itself.
   [[nodiscard]] Recipe find(const std::string& name, std::optional<AssetKind> kind) const;
+
+  // By its id or DOI, which find() takes as well. Our own come first: what a subscribed catalogue claims counts only
+  // where none of ours does, and not at all with `ours_only`. Throws Error{not_found} that names all where several have
+  // it.
+  [[nodiscard]] std::optional<Recipe> try_identified(const std::string& identifier, std::optional<AssetKind> kind,
+                                                     bool ours_only = false) const;
 
   // nullopt: not found, or in an empty file only.
   [[nodiscard]] std::optional<Recipe> try_find(const std::string& name, std::optional<AssetKind> kind) const;
@@ -88,6 +95,7 @@ class Catalogue {
   [[nodiscard]] bool is_alone(const File& file) const;  // no other file has its name
   [[nodiscard]] std::optional<Recipe> find_subscribed(const std::string& name, std::optional<AssetKind> kind) const;
   [[nodiscard]] Recipe read(const File& file) const;
+  void refuse_unless_path(const std::string& name) const;  // LAB/NAME that is not there, an id that no recipe has
   [[noreturn]] void throw_not_found(const std::string& name, const std::vector<std::string>& names,
                                     const std::string& problem) const;
 

@@ -95,7 +95,11 @@ void read_record_facts(const JsonValue& record, Recipe& recipe, Metadata& data) 
     if (data.doi.empty()) data.doi = doi_out_of(text_of_member(record, key));
   for (const std::string& text : inner_texts(record, "identifiers", "identifier"))
     if (data.doi.empty()) data.doi = doi_out_of(text);
-  if (!data.doi.empty()) data.id = "https://doi.org/" + data.doi;
+  for (const JsonValue* each : each_of(member_of(record, "alternateIdentifiers"))) {
+    const std::string text = text_of_member(*each, "alternateIdentifier");
+    if (data.id.empty() && text_of_member(*each, "alternateIdentifierType") == "URI" && is_uri(text)) data.id = text;
+  }
+  if (!data.doi.empty() && data.id.empty()) data.id = "https://doi.org/" + data.doi;
 }
 
 void add_files(const JsonValue& record, const DocumentPlace& place, Recipe& recipe) {

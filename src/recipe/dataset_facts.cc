@@ -53,11 +53,14 @@ void read_identifiers(const JsonValue& document, Metadata& data) {
     for (const char* key : {"value", "@id", "url"})
       if (std::string text = text_of_member(*each, key); !text.empty()) all.push_back(std::move(text));
   }
+  const std::vector<std::string> said = all;
   for (const char* key : {"@id", "url", "sameAs"})
     for (std::string& text : texts_of_member(document, key)) all.push_back(std::move(text));
   for (const std::string& text : all)
     if (data.doi.empty()) data.doi = doi_out_of(text);
   if (const std::string id = text_of_member(document, "@id"); is_uri(id)) data.id = id;
+  for (const std::string& text : said)  // of a node that is called by its place in the document
+    if (data.id.empty() && is_uri(text) && !text.starts_with("sha256:") && doi_out_of(text).empty()) data.id = text;
 }
 
 void read_variables(const JsonValue& document, Metadata& data) {

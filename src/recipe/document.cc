@@ -8,6 +8,8 @@
 #include "base/text.h"
 #include "recipe/croissant.h"
 #include "recipe/document_readers.h"
+#include "recipe/enclosed.h"
+#include "recipe/linked_values.h"
 #include "recipe/naming.h"
 #include "recipe/parse.h"
 #include "sabath/error.h"
@@ -54,8 +56,13 @@ std::optional<DocumentRecipe> try_read(std::string_view text, const DocumentPlac
     if (error.failure().kind != FailureKind::invalid || !is_key_list(text)) throw;
     return read_key_list(parse_key_list(text, place.origin), place);
   }
+  if (text.find("\"sabath:sum\"") != text.npos) {
+    if (auto read = try_read_enclosed(text, place)) return read;
+  }
+  const bool is_paper = has_paper_keys(*document);
+  if (is_paper && member_of(*document, "name") == nullptr) return read_key_list(*document, place);
   if (auto read = try_read_json(*document, place)) return read;
-  if (is_key_list(text) && document->get<JsonValue::Object>() != nullptr) return read_key_list(*document, place);
+  if (is_paper) return read_key_list(*document, place);
   return std::nullopt;
 }
 

@@ -32,8 +32,9 @@ struct DocumentRecipe {
 // machine in a document that came from elsewhere.
 [[nodiscard]] std::optional<DocumentRecipe> try_read_document(std::string_view text, const DocumentPlace& place);
 
-// A recipe of schema 1 as the text of its file: parse_recipe() reads the same from it. For recipes of documents, so
-// without run sets, git and scripts. `pages`: where it was read, noted as such.
+// A recipe of schema 1 as the text of its file: parse_recipe() reads the same from it, but for how it runs and how its
+// hosts may be asked: run sets, scripts, code beside it, requirements, configuration and limits are not written.
+// `pages`: where it was read, noted as such.
 [[nodiscard]] std::string text_of_recipe(const Recipe& recipe, const std::optional<Url>& page = {});
 
 }  // namespace sabath

@@ -23,6 +23,7 @@ namespace sabath {
 // The key lists that the papers on HPCFAIR print. They are no JSON: braces and commas are missing, a text may run over
 // lines, and arrays hold pairs, which here become objects. Proper JSON of the same keys is read, too.
 [[nodiscard]] bool is_key_list(std::string_view text);
+[[nodiscard]] bool has_paper_keys(const JsonValue& document);  // the same, of JSON
 [[nodiscard]] JsonValue parse_key_list(std::string_view text, std::string_view origin);
 [[nodiscard]] DocumentRecipe read_key_list(const JsonValue& document, const DocumentPlace& place);
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "base/json_reader.h"
 #include "base/text.h"
@@ -81,6 +82,28 @@ std::vector<Member> members_of(std::string_view text, Span object) {
   return members;
 }
 
+std::vector<Span> elements_of(std::string_view text, Span array) {
+  std::vector<Span> elements;
+  for (std::size_t at = past_space(text, array.begin + 1); at < array.end && text[at] != ']';) {
+    elements.push_back({at, past_value(text, at)});
+    at = past_space(text, elements.back().end);
+    if (at < array.end && text[at] == ',') at = past_space(text, at + 1);
+  }
+  return elements;
+}
+
+// The object of a list whose "id" this is.
+std::optional<Span> element_named(std::string_view text, Span array, const std::string& id) {
+  for (const Span element : elements_of(text, array)) {
+    if (text[element.begin] != '{') continue;
+    for (const Member& member : members_of(text, element)) {
+      const std::string_view value = text.substr(member.value.begin, member.value.end - member.value.begin);
+      if (member.key == "id" && value.starts_with('"') && Json::parse(value) == Json(id)) return element;
+    }
+  }
+  return std::nullopt;
+}
+
 // Spaces before the first thing on the line of `at`.
 std::size_t indent_at(std::string_view text, std::size_t at) {
   const std::size_t line = at == 0 ? 0 : text.rfind('\n', at - 1) + 1;  // npos + 1 is 0
@@ -122,6 +145,22 @@ void take_away(std::string& text, const std::vector<Member>& members, std::size_
   text.erase(begin, end - begin);
 }
 
+void change(std::string& text, Span object, const std::string& origin, const RecipeEdit& edit, std::size_t level);
+
+// Inside a list: "fragments.main.size". An id may have dots.
+void change_element(std::string& text, Span array, const std::string& origin, const RecipeEdit& edit,
+                    std::size_t level) {
+  std::string id;
+  for (std::size_t end = level; end + 1 < edit.key.size(); ++end) {
+    id += (end == level ? "" : ".") + edit.key[end];
+    if (const auto element = element_named(text, array, id)) return change(text, *element, origin, edit, end + 1);
+  }
+  throw Error(FailureKind::usage,
+              fmt::format("{}: \"{}\" has no \"{}\"", printable(origin, 1000), printable(edit.key[level - 1]),
+                          printable(id.empty() ? edit.key[level] : id)),
+              "say LIST.ID.KEY=VALUE, or the list as a whole, by a value in JSON");
+}
+
 void change(std::string& text, Span object, const std::string& origin, const RecipeEdit& edit, std::size_t level) {
   const std::vector<Member> members = members_of(text, object);
   const std::string& key = edit.key[level];
@@ -140,6 +179,7 @@ void change(std::string& text, Span object, const std::string& origin, const Rec
     return;
   }
   if (text[value.begin] == '{') return change(text, value, origin, edit, level + 1);
+  if (text[value.begin] == '[') return change_element(text, value, origin, edit, level + 1);
   if (text.compare(value.begin, 4, "null") != 0) {
     throw Error(FailureKind::usage, fmt::format("{}: \"{}\" is no object", printable(origin, 1000), printable(key)),
                 "set it as a whole, by a value in JSON");
@@ -167,7 +207,9 @@ RecipeEdit parse_recipe_edit(const std::string& text) {
   const std::string value = text.substr(equals + 1);
   const Json json = Json::parse(value, nullptr, false);
   // Elsewhere a recipe has texts: the version 1.0 is one.
-  const bool has_numbers = std::ranges::find(keys_with_numbers, edit.key.front()) != keys_with_numbers.end();
+  const bool has_numbers =
+      std::ranges::find(keys_with_numbers, edit.key.front()) != keys_with_numbers.end() ||
+      (edit.key.front() == "fragments" && (edit.key.back() == "size" || edit.key.back() == "limit"));
   const bool is_text = json.is_discarded() || ((json.is_number() || json.is_boolean()) && !has_numbers);
   edit.value = value.empty() ? "null" : is_text ? "" : json.dump();
   if (edit.value.empty()) edit.value = Json(value).dump(-1, ' ', false, Json::error_handler_t::replace);

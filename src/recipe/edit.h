@@ -10,8 +10,10 @@
 namespace sabath {
 
 struct RecipeEdit {
-  std::vector<std::string> key;  // "tags.task" is {"tags", "task"}: objects that are not there are made
-  std::string value;             // as JSON; empty: the key is taken away
+  // "tags.task" is {"tags", "task"}: objects that are not there are made. In a list the object of this id:
+  // {"fragments", "main", "size"}.
+  std::vector<std::string> key;
+  std::string value;  // as JSON; empty: the key is taken away
 };
 
 // "KEY=VALUE", where KEY may have dots. A value that is JSON is taken as it is, all else as a text; "KEY=" is null.

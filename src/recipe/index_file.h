@@ -25,15 +25,16 @@ struct CatalogueAsset {
 
 struct CatalogueIndexFile {
   std::vector<CatalogueAsset> assets;
-  std::vector<CatalogueFile> files;     // recipes and their code
-  std::vector<std::string> tombstones;  // paths
+  std::vector<CatalogueFile> files;       // recipes and their code
+  std::vector<CatalogueFile> tombstones;  // "removed/x.json"
 };
 
 inline constexpr std::size_t catalogue_files_max = 20'000;
 inline constexpr std::uint64_t catalogue_bytes_max = 256 << 20;
 
 [[nodiscard]] std::string text_of_index(const CatalogueIndexFile& index);
-// What a subscription needs of it: the files. Refuses paths outside the folders of recipes, too many, too large ones.
+// What a subscription needs of it: the files, the tombstones last. Refuses paths outside the folders of recipes, too
+// many, too large ones.
 [[nodiscard]] std::vector<CatalogueFile> parse_index(std::string_view text, const std::string& origin);
 
 }  // namespace sabath

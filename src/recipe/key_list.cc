@@ -190,6 +190,7 @@ void facts_in(const JsonValue& value, const std::string& prefix, std::map<std::s
   const auto* object = value.get<JsonValue::Object>();
   if (object == nullptr) return;
   for (const JsonMember& each : *object) {
+    if (each.key.starts_with('@')) continue;  // JSON-LD's own
     const std::string key = prefix + each.key;
     if (each.value.get<JsonValue::Object>() != nullptr) {
       facts_in(each.value, key + ".", facts);
@@ -356,6 +357,13 @@ bool is_key_list(std::string_view text) {
   const std::string_view front = trim(text);
   if (front.empty() || (front.front() != '{' && front.front() != '"')) return false;
   return text.find("\"hpc:") != text.npos && text.find("\"schema\"") == text.npos;
+}
+
+bool has_paper_keys(const JsonValue& document) {
+  const auto* object = document.get<JsonValue::Object>();
+  const auto is = [](const JsonMember& each) { return each.key.starts_with("hpc:"); };
+  const auto is_schema = [](const JsonMember& each) { return each.key == "schema"; };
+  return object != nullptr && std::ranges::any_of(*object, is) && std::ranges::none_of(*object, is_schema);
 }
 
 JsonValue parse_key_list(std::string_view text, std::string_view origin) { return KeyListParser(text, origin).read(); }

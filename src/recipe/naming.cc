@@ -1,7 +1,12 @@
 #include "recipe/naming.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
+
+#include "base/reach.h"
+#include "sabath/path.h"
+#include "sabath/url.h"
 
 namespace sabath {
 namespace {
@@ -18,6 +23,16 @@ void name_sources(Recipe& recipe, const Namer& namer) {
     for (Url& url : recipe.manifest->urls) url.add_namer(namer);
   if (recipe.git) add_namer(recipe.git->namer, namer);
   for (GitSource& fork : recipe.forks) add_namer(fork.namer, namer);
+}
+
+std::optional<LocalPart> part_of_this_machine(const Recipe& recipe) {
+  const auto is_here = [](const Url& url) { return url.scheme() == "file" || reach_of(url) == Reach::host; };
+  for (const Fragment& fragment : recipe.fragments) {
+    if (!fragment.urls.empty() && std::ranges::all_of(fragment.urls, is_here))
+      return LocalPart{fragment.id, printable(fragment.urls.front().display(), 1000)};
+  }
+  const auto git = recipe.git ? Url::try_parse(recipe.git->origin) : std::nullopt;
+  return git && is_here(*git) ? std::optional(LocalPart{"", printable(git->display(), 1000)}) : std::nullopt;
 }
 
 std::string_view reach_name(Reach reach) {

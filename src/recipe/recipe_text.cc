@@ -101,6 +101,33 @@ void put_metadata(Json& recipe, const Metadata& data) {
   put_json(recipe, "experiment", experiment_json(data.experiment));
 }
 
+Json git_json(const GitSource& git) {
+  Json node{{"origin", git.origin}};
+  put(node, "branch", git.branch);
+  put(node, "tag", git.tag);
+  put(node, "commit", git.commit);
+  return node;
+}
+
+void put_sources(Json& out, const Recipe& recipe) {
+  if (recipe.git) out["git"] = git_json(*recipe.git);
+  Json forks = Json::array();
+  for (const GitSource& fork : recipe.forks) forks.push_back(git_json(fork));
+  put_json(out, "forks", std::move(forks));
+  if (!recipe.manifest) return;
+  Json urls = Json::array();
+  for (const Url& url : recipe.manifest->urls) urls.push_back(url.text());
+  out["manifest"] = Json{{"digest", recipe.manifest->digest.prefixed()}};
+  put_json(out["manifest"], "urls", std::move(urls));
+}
+
+Json access_json(const Access& access) {
+  constexpr const char* kinds[] = {"public", "login", "private"};
+  Json node{{"kind", kinds[static_cast<std::size_t>(access.kind)]}};
+  put(node, "steps", access.steps);
+  return node;
+}
+
 Json fragment_json(const Fragment& fragment) {
   constexpr const char* types[] = {"file", "archive", "file_list"};
   Json node{{"id", fragment.id}, {"type", types[static_cast<std::size_t>(fragment.type)]}};
@@ -130,18 +157,18 @@ std::string text_of_recipe(const Recipe& recipe, const std::optional<Url>& page)
   put(out, "citation", recipe.citation);
   put(out, "references", recipe.references);
   put_metadata(out, data);
-  if (recipe.access.kind != AccessKind::open) {
-    out["access"] =
-        Json{{"kind", recipe.access.kind == AccessKind::login ? "login" : "private"}, {"steps", recipe.access.steps}};
-  }
+  if (recipe.access.kind != AccessKind::open || !recipe.access.steps.empty())
+    out["access"] = access_json(recipe.access);
   if (recipe.reach) out["reach"] = reach_name(*recipe.reach);
   Json fragments = Json::array();
   for (const Fragment& fragment : recipe.fragments) fragments.push_back(fragment_json(fragment));
   if (!is_code(recipe.kind) || !fragments.empty()) out["fragments"] = std::move(fragments);
+  put_sources(out, recipe);
   put(out, "metadata", recipe.metadata);
   put(out, "unknown", data.unknown);
   Json pages = Json::object();
-  for (const auto& [key, each] : data.read_from) pages[key] = each;
+  for (const auto& [key, each] : data.read_from)
+    if (out.contains(key.substr(0, key.find('.')))) pages[key] = each;
   if (page && (page->scheme() == "https" || page->scheme() == "http")) pages["name"] = page->text();
   put_json(out, "read_from", std::move(pages));
   return out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";

@@ -165,6 +165,8 @@ std::optional<ManifestPin> take_manifest(JsonObject& object) {
   if (!parsed) inner->fail("digest", "must be \"sha256:\" and 64 hexadecimal digits");
   pin.digest = *parsed;
   pin.urls = take_urls(*inner);
+  const std::string date = inner->try_text("date").value_or("");  // for people: when it was pinned
+  if (!date.empty() && !is_date(date)) inner->fail("date", fmt::format("\"{}\" is no date", printable(date)));
   inner->finish();
   return pin;
 }

@@ -148,8 +148,13 @@ std::vector<Recipe> Session::State::wanted(const FetchRequest& request, EventSin
     const auto same = [&](const Recipe& other) { return other.kind == recipe.kind && other.name == recipe.name; };
     if (std::none_of(recipes.begin(), recipes.end(), same)) recipes.push_back(std::move(recipe));
   };
+  // A claim of ours to a URL counts before what stands there; another's does not, since it would lead elsewhere. What
+  // no source can answer, a URN, is any recipe's. With a name of the user's choice a new recipe is wanted.
+  const auto is_known = [&](const std::string& word, std::optional<AssetKind> kind) {
+    return word.starts_with("urn:") || (request.name.empty() && known.try_identified(word, kind, true));
+  };
   for (const auto& name : request.names) {
-    if (names_source(name)) {
+    if (names_source(name) && !is_known(name, std::nullopt)) {
       add(of_source(name));
     } else if (auto model = known.try_find(name, AssetKind::model)) {
       auto dataset = request.datasets.empty() ? known.dataset_of(*model, model->run) : std::nullopt;
@@ -167,7 +172,8 @@ std::vector<Recipe> Session::State::wanted(const FetchRequest& request, EventSin
   }
   for (const auto& name : request.models) add(known.find(name, AssetKind::model));
   for (const auto& name : request.datasets) {
-    add(names_source(name) ? of_source(name) : known.find(name, AssetKind::dataset));
+    const bool is_source = names_source(name) && !is_known(name, AssetKind::dataset);
+    add(is_source ? of_source(name) : known.find(name, AssetKind::dataset));
   }
   if (recipes.empty())
     throw Error(FailureKind::usage, "nothing was named to fetch",

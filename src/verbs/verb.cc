@@ -13,6 +13,7 @@
   verb("catalogue export", call_catalogue_export) \
   verb("catalogue list", call_catalogue_list) \
   verb("catalogue new", call_catalogue_new) \
+  verb("catalogue pin", call_catalogue_pin) \
   verb("catalogue rm", call_catalogue_rm) \
   verb("catalogue subscribe", call_catalogue_subscribe) \
   verb("catalogue unsubscribe", call_catalogue_unsubscribe) \
@@ -37,6 +38,7 @@
   verb("info", call_info) \
   verb("init", call_init) \
   verb("inspect", call_inspect) \
+  verb("keep", call_keep) \
   verb("list", call_list) \
   verb("log", call_log) \
   verb("manifest create", call_manifest_create) \
@@ -46,7 +48,6 @@
   verb("manifest verify", call_manifest_verify) \
   verb("metrics", call_metrics) \
   verb("path", call_path) \
-  verb("pin", call_pin) \
   verb("plan", call_plan) \
   verb("report", call_report) \
   verb("rm", call_remove) \
@@ -60,7 +61,7 @@
   verb("trust add", call_trust_add) \
   verb("trust list", call_trust_list) \
   verb("trust revoke", call_trust_revoke) \
-  verb("unpin", call_unpin) \
+  verb("unkeep", call_unkeep) \
   verb("unstage", call_unstage) \
   verb("verify", call_verify) \
   verb("view", call_view) \

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""gc, pin and unpin as people use them: names and sizes, what stays, and taking it back."""
+"""gc, keep and unkeep as people use them: names and sizes, what stays, and taking it back."""
 
 import os
 import pathlib
@@ -84,48 +84,48 @@ class Collect(Case):
         asset = self.fetch("two")
         self.assertEqual(asset["fetched_bytes"], MIB)
 
-    def test_a_pin_keeps(self):
+    def test_what_is_kept_stays(self):
         paths = self.fetch_all()
-        self.expect(self.sabath.run("pin", "one", "two"))
-        listed = self.expect(self.sabath.run("pin", "--json")).record["pins"]
+        self.expect(self.sabath.run("keep", "one", "two"))
+        listed = self.expect(self.sabath.run("keep", "--json")).record["kept"]
         self.assertEqual([pin["name"] for pin in listed], ["one", "two"])
         record = self.gc("--older-than", "0s")
         self.assertEqual({asset["name"] for asset in record["kept"]}, {"one", "two"})
-        self.assertEqual({asset["why"] for asset in record["kept"]}, {"pinned"})
+        self.assertEqual({asset["why"] for asset in record["kept"]}, {"kept"})
         self.assertEqual([name for name, path in paths.items() if path.exists()], ["one", "two"])
-        self.expect(self.sabath.run("unpin", "one"))
-        self.expect(self.sabath.run("unpin", listed[1]["manifest"]))
-        self.expect(self.sabath.run("unpin", "one"), 3)
+        self.expect(self.sabath.run("unkeep", "one"))
+        self.expect(self.sabath.run("unkeep", listed[1]["manifest"]))
+        self.expect(self.sabath.run("unkeep", "one"), 3)
         self.gc("--older-than", "0s")
         self.assertFalse(any(path.exists() for path in paths.values()))
 
-    def test_two_names_of_one_content_are_pinned_each(self):
+    def test_two_names_of_one_content_are_kept_each(self):
         self.sabath.add("twin", [fragment(self.server.url("one.bin"), self.files["one.bin"])])
         root = self.fetch("one")["manifest"]
         self.assertEqual(self.fetch("twin")["manifest"], root)
-        self.expect(self.sabath.run("pin", "one"))
-        self.expect(self.sabath.run("pin", "twin"))
-        listed = self.expect(self.sabath.run("pin", "--json")).record["pins"]
+        self.expect(self.sabath.run("keep", "one"))
+        self.expect(self.sabath.run("keep", "twin"))
+        listed = self.expect(self.sabath.run("keep", "--json")).record["kept"]
         self.assertEqual([(pin["name"], pin["manifest"]) for pin in listed], [("one", root), ("twin", root)])
-        self.assertEqual({one["why"] for one in self.gc("--older-than", "0s")["kept"]}, {"pinned"})
-        self.assertIn("unpin one twin", self.expect(self.sabath.run("rm", "one"), 2).err)
-        self.expect(self.sabath.run("unpin", "one"))
-        listed = self.expect(self.sabath.run("pin", "--json")).record["pins"]
+        self.assertEqual({one["why"] for one in self.gc("--older-than", "0s")["kept"]}, {"kept"})
+        self.assertIn("unkeep one twin", self.expect(self.sabath.run("rm", "one"), 2).err)
+        self.expect(self.sabath.run("unkeep", "one"))
+        listed = self.expect(self.sabath.run("keep", "--json")).record["kept"]
         self.assertEqual([pin["name"] for pin in listed], ["twin"])
         self.gc("--older-than", "0s")
         self.expect(self.sabath.run("path", "twin"))
-        self.expect(self.sabath.run("pin", "one"))
-        gone = self.expect(self.sabath.run("unpin", "--json", root)).record["unpinned"]
+        self.expect(self.sabath.run("keep", "one"))
+        gone = self.expect(self.sabath.run("unkeep", "--json", root)).record["unkept"]
         self.assertEqual([pin["name"] for pin in gone], ["one", "twin"])
 
-    def test_pins_of_what_is_not_there(self):
-        self.expect(self.sabath.run("pin", "one"), 9)
+    def test_keep_what_is_not_there(self):
+        self.expect(self.sabath.run("keep", "one"), 9)
         self.fetch("one")
-        self.expect(self.sabath.run("pin", "two"), 9)
-        self.expect(self.sabath.run("pin", "nosuch"), 3)
-        self.expect(self.sabath.run("pin", "sha256:" + 64 * "0"), 9)
-        self.expect(self.sabath.run("pin", "sha256:zz"), 12)
-        self.assertEqual(self.expect(self.sabath.run("pin", "--json")).record["pins"], [])
+        self.expect(self.sabath.run("keep", "two"), 9)
+        self.expect(self.sabath.run("keep", "nosuch"), 3)
+        self.expect(self.sabath.run("keep", "sha256:" + 64 * "0"), 9)
+        self.expect(self.sabath.run("keep", "sha256:zz"), 12)
+        self.assertEqual(self.expect(self.sabath.run("keep", "--json")).record["kept"], [])
 
     def test_local_copies_are_not_lost(self):
         local = self.home / "mine.bin"

@@ -105,7 +105,7 @@ class Completion(Case):
         self.assertEqual(self.offer("fetch", "--lanes", ""), ("words", []))
         self.assertEqual(self.offer("serve", "--tls-cert", "x"), ("files", []))
         self.assertEqual(self.offer("--store", ""), ("directories", []))
-        self.assertEqual(self.offer("help", "unp"), ("words", ["unpin"]))
+        self.assertEqual(self.offer("help", "unk"), ("words", ["unkeep"]))
         self.assertEqual(self.offer("nonsense", ""), ("words", []))
         self.assertEqual(self.offer("-d"), ("words", []))
         self.assertEqual(self.offer("--sample", "3", "fetch", "zebra_t")[1], ["zebra_two"])

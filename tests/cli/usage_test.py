@@ -32,6 +32,9 @@ class Usage(Case):
 
     def test_suggestions(self):
         self.refused("fecth", "one", says="no such command: 'fecth'", hint="did you mean fetch?")
+        self.refused("pin", "one", says="no such command: 'pin'", hint="its name is `sabath keep one` now; `sabath catalogue pin` is for recipes")
+        self.refused("unpin", says="no such command: 'unpin'", hint="its name is `sabath unkeep` now")
+        self.refused("help", "pin", says="no such command: 'pin'", hint="see: sabath help keep")
         self.refused("manifest", "creat", says="no such command: 'creat'", hint="did you mean create?")
         self.refused("list", "--knd=model", says="no such option: '--knd'", hint="did you mean --kind?")
         self.refused("list", "--kind", "models", says="--kind cannot be 'models'", hint="did you mean model?")

@@ -150,7 +150,7 @@ class Flips(Ground):
     def fill(self):
         self.fetch("large")
         self.fetch("small")
-        self.expect(self.sabath.run("pin", "small"))
+        self.expect(self.sabath.run("keep", "small"))
         self.many = {f"{n:04}.txt": f"content {n}\n".encode() * (1 + n % 9) for n in range(1100)}
         packed = self.serve({"many.tar": tar_bytes(self.many)}, name="packed")
         self.sabath.add("many", [fragment(packed.url("many.tar"), kind="archive", name="many")])

@@ -249,7 +249,7 @@ class Documents(Words):
         deep.mkdir(parents=True)
         places = {"SABATH_RECIPES": f"{self.home}/absent:{deep}"}
         for verb in (["list"], ["search", "x"], ["info", "x"], ["path", "x"], ["where", "x"], ["fetch", "x"], ["plan", "x"],
-                     ["run", "x"], ["stage", "x", "--to", self.home / "node"], ["verify", "x"], ["view", "x"], ["pin", "x"],
+                     ["run", "x"], ["stage", "x", "--to", self.home / "node"], ["verify", "x"], ["view", "x"], ["keep", "x"],
                      ["cite", "x"], ["doctor"], ["config"], ["du"]):  # fmt: skip
             err = self.sabath.run(*verb, **places).err
             self.assertIn(f"warning: there is no directory {self.home}/absent, which is to hold recipes\n", err, verb)
@@ -315,11 +315,11 @@ class Lists(Words):
         for name in ("first", "second"):
             self.sabath.add(name, [fragment(f"file://{self.home}/origin/f.bin", name="f.bin")])
             self.fetch(name)
-        self.expect(self.sabath.run("pin", "second"))
+        self.expect(self.sabath.run("keep", "second"))
         out = self.expect(self.sabath.run("gc", "--older-than", "0s", "--dry-run")).out
-        self.assertRegex(out, r"first .* stays: it is the content of second, which is pinned\n")
-        self.expect(self.sabath.run("pin", "first"))
-        self.assertRegex(self.sabath.run("gc", "--older-than", "0s", "--dry-run").out, r"first .* stays: pinned\n")
+        self.assertRegex(out, r"first .* stays: it is the content of second, which is kept\n")
+        self.expect(self.sabath.run("keep", "first"))
+        self.assertRegex(self.sabath.run("gc", "--older-than", "0s", "--dry-run").out, r"first .* stays: kept\n")
 
 
 if __name__ == "__main__":

@@ -151,7 +151,7 @@ class EveryCall(StoreCase):
         flip(bent.store / "packs" / pack.name, 5000)
         self.sweep(("verify", "-q", "--repair"), bent, verify_codes=(0, CONTENT, PARTIAL), again_codes=(0, PARTIAL),
                    check=both, at_most=100)
-        self.expect(template.run("pin", "second"))
+        self.expect(template.run("keep", "second"))
         how = ("--older-than", "0s", "--grace", "0s", "--partials", "0s", "--force-local")
         self.sweep(("gc", "-q", *how), template, check=both)
         self.sweep(("gc", "-q", *how, "--now"), template, check=both)
@@ -196,11 +196,11 @@ class EveryCall(StoreCase):
 
         self.sweep(("init", "-q", "--shared"), check=check, again_codes=(0, 2))  # 2: it is done
 
-    def test_pin_and_unpin(self):
+    def test_keep_and_unkeep(self):
         template = self.fetched("pins")
-        self.sweep(("pin", "-q", "mixed"), template, check=self.expect_pinned)
-        self.expect(template.run("pin", "mixed"))
-        self.sweep(("unpin", "-q", "mixed"), template, again_codes=(0, 3))
+        self.sweep(("keep", "-q", "mixed"), template, check=self.expect_pinned)
+        self.expect(template.run("keep", "mixed"))
+        self.sweep(("unkeep", "-q", "mixed"), template, again_codes=(0, 3))
 
     def expect_pinned(self, user):
         self.expect(user.run("gc", "-q", "--older-than", "0s", "--grace", "0s", "--now", "--force-local"))

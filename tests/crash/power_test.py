@@ -120,7 +120,7 @@ class Power(StoreCase):
         self.expect(bent.run("verify", "-q"), CONTENT)
         both = ("first", "second")
         self.lose_power("packs-repaired", ("verify", "-q", "--repair"), bent, kept=True, assets=both, moments=few)
-        self.expect(template.run("pin", "second"))
+        self.expect(template.run("keep", "second"))
         how = ("gc", "-q", "--older-than", "0s", "--grace", "0s", "--partials", "0s", "--force-local")
         self.lose_power("repacked", how, template, assets=both, moments=few)
         self.lose_power("repacked-now", (*how, "--now"), template, assets=("second",), moments=few)

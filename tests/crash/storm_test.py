@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""16 processes at once on one store: fetch, verify, collect, pin, stage. Nothing is wrong, and nothing is left.
+"""16 processes at once on one store: fetch, verify, collect, keep, stage. Nothing is wrong, and nothing is left.
 
 20 seconds; SABATH_STORM_SECONDS says how many else. SABATH_SEED repeats a run's choices.
 """
@@ -93,9 +93,9 @@ class Storm(Case):
 
     def pin_one(self, choose):
         name = choose.choice(sorted(self.assets))
-        self.note("pin", self.run_one("pin", name), {0, NOT_THERE})
+        self.note("keep", self.run_one("keep", name), {0, NOT_THERE})
         self.note("path", self.run_one("path", name), {0, NOT_THERE})
-        self.note("unpin", self.run_one("unpin", name), {0, 3})
+        self.note("unkeep", self.run_one("unkeep", name), {0, 3})
 
     def stage_one(self, choose):
         name, node = choose.choice(sorted(self.assets)), self.home / f"node{choose.randrange(NODES)}"
@@ -124,7 +124,7 @@ class Storm(Case):
         print({f"{verb}:{code}": count for (verb, code), count in sorted(self.codes.items())}, flush=True)
         print(f"the slowest: {self.slowest[1]}, {self.slowest[0]:.2f} s", flush=True)
         self.assertEqual(self.wrong, [], "\n".join(self.wrong[:3]))
-        for verb in ("fetch", "verify", "gc", "pin", "stage"):
+        for verb in ("fetch", "verify", "gc", "keep", "stage"):
             self.assertGreater(self.codes[verb, 0], 0, verb)
         self.expect(self.sabath.run("verify"))
         for name, files in self.assets.items():

@@ -31,7 +31,7 @@ class Clock(Case):
 
     def test_the_library_is_heard(self):
         self.fetch("asset")
-        self.expect(self.sabath.run("pin", "asset", **self.shifted(-DAY)))
+        self.expect(self.sabath.run("keep", "asset", **self.shifted(-DAY)))
         (pin,) = (self.sabath.store / "pins").iterdir()
         self.assertLess(int(pin.read_text().split('"time":')[1].split(",")[0]), pin.stat().st_mtime - DAY / 2)
 

@@ -73,7 +73,7 @@ class Flips(StoreCase):
         template = self.fetched("template", "other", "first")
         self.expect(template.fetch(*self.part))
         self.expect(template.run("verify", "-q"))
-        self.expect(template.run("pin", "mixed"))
+        self.expect(template.run("keep", "mixed"))
         self.interrupt(template, ("fetch", "-q", "known", "--manifest", self.manifest, "--lanes", 1))
         self.interrupt(template, ("fetch", "-q", "unknown", "--lanes", 1))
         kinds = []

@@ -104,7 +104,7 @@ class Matrix(StoreCase):
         self.add_packed()
         template = self.fetched("damaged", "other", "first")
         self.expect(template.run("verify", "-q"))
-        self.expect(template.run("pin", "mixed"))
+        self.expect(template.run("keep", "mixed"))
         for pattern in DAMAGED:
             damage(sorted(template.store.glob(pattern))[0])
         verify = ("verify", "--json")
@@ -132,7 +132,7 @@ class Matrix(StoreCase):
     def test_a_pin_keeps_though_it_cannot_be_read(self):
         """A collection that cannot see what is kept collects nothing of it."""
         template = self.fetched("pinned", "other")
-        self.expect(template.run("pin", "mixed"))
+        self.expect(template.run("keep", "mixed"))
         for kinds in ("list", "open,read,stat"):
             self.fail_at_each("EIO", kinds, 1, COLLECT, template, kept="mixed")
 

@@ -69,7 +69,7 @@ class Verify(Ranks):
             flip(victim, 500)
         (pack,) = (self.sabath.store / "packs").iterdir()
         flip(pack, 700)
-        self.expect(self.sabath.run("pin", "small"))
+        self.expect(self.sabath.run("keep", "small"))
         flip(next((self.sabath.store / "pins").iterdir()), 3)
         asset = self.verify(3, code=7)
         sizes = sorted(bad["size"] for bad in asset["bad"] if bad["path"].startswith("large"))

@@ -143,6 +143,18 @@ class Verbs(PackageCase):
             self.session.call("fetch", nmes=["one"])
         self.assertIn("stage", self.session.library.verbs())
 
+    def test_what_is_kept_stays(self):
+        self.one(size=1000)
+        asset = self.session.fetch("one")
+        self.assertEqual(self.session.keep("one"), [{"name": "one", "manifest": asset.root}])
+        self.assertEqual([each["name"] for each in self.session.keep()], ["one"])
+        self.assertEqual([each["why"] for each in self.session.call("gc", max_size=0, force_local=True)["kept"]], ["kept"])
+        self.assertEqual(self.session.unkeep("one"), [{"name": "one", "manifest": asset.root}])
+        with self.assertRaisesRegex(sabath.NotFound, "one is not kept"):
+            self.session.unkeep("one")
+        with self.assertRaisesRegex(sabath.UsageError, 'its name is "keep" now'):
+            self.session.call("pin", names=["one"])
+
     def test_runs_are_made_and_reported(self):
         step = {"argv": ["python3", "-c", "import sabath; sabath.log_metrics({'val loss': 0.5}, epoch=1, loss=0.25)"]}
         self.one(size=1000)

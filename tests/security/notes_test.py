@@ -84,8 +84,8 @@ class Notes(OwnProgram):
             self.as_user(ALICE, "fetch", name)
         for number in (1, 2):
             self.as_user(ALICE, "fetch", f"part{number}", "--select", "a/*")
-        self.as_user(ALICE, "pin", "one")
-        self.as_user(ALICE, "pin", "two")
+        self.as_user(ALICE, "keep", "one")
+        self.as_user(ALICE, "keep", "two")
         for name in ("free1", "free2"):
             self.as_user(ALICE, "apply", name, "gzip", "--as", f"{name}-gz")
         self.expect_runs()

@@ -89,7 +89,7 @@ class Week(InstallCase):
         result = self.as_user(BOB, "fetch", "ice", code=5)
         self.assertIn(f" in {self.store}, and 16.7 MB (", result.err)
         self.assertFalse([request for request in self.origin.new_requests(seen) if request.uri == "/ice"])
-        self.as_user(ALICE, "pin", "climate")
+        self.as_user(ALICE, "keep", "climate")
         told = self.as_user(0, "gc", "--max-size", "20M", "--now", "--dry-run").out
         self.assertRegex(told, rf"(?m)^ocean .*stays: in use by the view of uid {BOB}$")
         self.as_user(BOB, "gc", "--max-size", "20M", "--now")  # runuser -u bob

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "base/text.h"
+#include "base/wording.h"
 #include "cli/completion.h"
 #include "cli/help.h"
 #include "cli/verbs.h"
@@ -60,6 +61,10 @@ int run(Context& context, const Options& options) {
   if (std::ranges::any_of(names, [&name](const std::string& other) { return other.starts_with(name + " "); })) {
     context.out.print(help_of_group(name, verbs(), help_width(context.environment)));
     return 0;
+  }
+  if (const auto now = renamed_verb(name); !now.empty()) {
+    throw Error(FailureKind::usage, fmt::format("no such command: '{}'", name),
+                fmt::format("see: sabath help {}", now));
   }
   const auto meant = nearest(name, names);
   throw Error(FailureKind::usage, fmt::format("no such command: '{}'", printable(name)),

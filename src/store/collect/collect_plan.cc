@@ -46,7 +46,7 @@ class Planner {
   }
 
   [[nodiscard]] std::string why_kept(const Root& root) const {
-    if (root.pinned) return "pinned";
+    if (root.pinned) return "kept";
     if (!root.in_use.empty()) return "in use by " + root.in_use;
     if (root.young) return "just made";
     const bool lost = std::ranges::any_of(

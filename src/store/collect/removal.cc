@@ -73,7 +73,7 @@ RemovalPlan plan_removal(const Survey& survey, const RemovedAsset& asset) {
 }
 
 std::string why_it_stays(const Root& root, const RemovedAsset& asset) {
-  if (root.pinned) return "pinned";
+  if (root.pinned) return "kept";
   if (!root.in_use.empty()) return "in use by " + root.in_use;
   return asset.pinned_elsewhere || knows_any(root, asset.others) ? "another asset is the same content" : "";
 }

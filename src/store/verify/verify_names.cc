@@ -107,7 +107,8 @@ class Names {
       const auto pin = try_decode_pin(text.value_or(""));
       if (pin && is_pin_of(*pin, file)) continue;
       replace_file(store_.temporaries, file, encode_pin({*root, "", std::time(nullptr)}), true);
-      scrub_.blame({}, shown(file), 0, "it is a damaged pin: what it was called is lost, and it keeps as before");
+      scrub_.blame({}, shown(file), 0,
+                   "it is damaged: by which name it keeps an asset is lost, and it keeps as before");
     }
   }
 

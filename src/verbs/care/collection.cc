@@ -57,15 +57,15 @@ std::vector<CollectedAsset> named(std::vector<CollectReport::Asset>& assets, con
   return all;
 }
 
-// Two assets of the same content have one root: the one that was not pinned stays for the other's pin.
+// Two assets of the same content have one root: one that no name of its own keeps stays for the other's pin.
 void name_pins(std::vector<CollectedAsset>& kept, const std::vector<Pin>& pins) {
   for (auto& asset : kept) {
-    if (asset.why != "pinned") continue;
+    if (asset.why != "kept") continue;
     const auto pins_it = [&](const Pin& pin) { return pin.root.prefixed() == asset.manifest; };
     const auto own = [&](const Pin& pin) { return pins_it(pin) && (pin.name.empty() || pin.name == asset.name); };
     const auto pin = std::ranges::find_if(pins, pins_it);
     if (pin != pins.end() && std::ranges::none_of(pins, own))
-      asset.why = fmt::format("it is the content of {}, which is pinned", printable(pin->name));
+      asset.why = fmt::format("it is the content of {}, which is kept", printable(pin->name));
   }
 }
 

@@ -18,13 +18,13 @@
 namespace sabath {
 namespace {
 
-[[noreturn]] void refuse_pinned(const std::string& name, const Sha256& root, const Store& store) {
+[[noreturn]] void refuse_kept(const std::string& name, const Sha256& root, const Store& store) {
   std::string as;
   for (const auto& pin : read_pins(store)) {
     if (pin.root == root) as += (as.empty() ? "" : " ") + shell_word(pin.name.empty() ? root.prefixed() : pin.name);
   }
-  throw Error(FailureKind::usage, fmt::format("{} is pinned", printable(name)),
-              fmt::format("`{} {}` lets it go", verb_text("unpin"), as.empty() ? root.prefixed() : as));
+  throw Error(FailureKind::usage, fmt::format("{} is kept", printable(name)),
+              fmt::format("`{} {}` lets it go", verb_text("unkeep"), as.empty() ? root.prefixed() : as));
 }
 
 // The asset; where only parts of it are here, one of them, with which the others go.
@@ -51,7 +51,7 @@ RemovedContent remove_content(const SessionSettings& settings, Store& store, con
   const RemovedAsset asset = asset_or_part(settings, store, name);
   const Sha256& root = asset.root;
   RemovalReport report = remove_asset(store, asset, now, stop);
-  if (report.pinned) refuse_pinned(name, root, store);
+  if (report.pinned) refuse_kept(name, root, store);
   if (report.why_kept.starts_with("in use")) {
     throw Error(FailureKind::storage, fmt::format("{} is {}", printable(name), report.why_kept),
                 "say it again when that has ended");

@@ -3,11 +3,13 @@
 
 #include "sabath/catalogues.h"
 #include "sabath/fair.h"
+#include "sabath/pinning.h"
 #include "verbs/verb.h"
 
 namespace sabath {
 
 [[nodiscard]] Json json_of(const RecipeRecord& record);
+[[nodiscard]] Json json_of(const PinnedRecipeRecord& record);
 [[nodiscard]] Json json_of(const Tombstone& stone);
 [[nodiscard]] Json json_of(const RemovedRecipeRecord& record);
 [[nodiscard]] Json json_of(const ExportedCatalogueRecord& record);

@@ -25,6 +25,7 @@
 #include "session/url_document.h"
 #include "session/url_recipe.h"
 #include "verbs/catalogues/catalogue_records.h"
+#include "verbs/catalogues/own_recipe.h"
 #include "verbs/records.h"
 #include "verbs/request.h"
 
@@ -79,29 +80,35 @@ std::string text_of_file(const std::string& path, const std::string& shown, cons
   return *text;
 }
 
-// The text that a new recipe begins with.
-std::string first_text(const SessionSettings& settings, const NewRecipeRequest& request, RecipeRecord& record,
-                       const std::stop_token& stop) {
+struct FirstText {
+  std::string text;
+  bool is_document = false;  // which says this asset's id; a recipe is another asset's
+};
+
+// What a new recipe begins with.
+FirstText first_text(const SessionSettings& settings, const NewRecipeRequest& request, RecipeRecord& record,
+                     const std::stop_token& stop) {
   if (request.from.empty()) {
     const Json recipe{{"schema", 1},
                       {"kind", kind_name(request.kind.value_or(AssetKind::dataset))},
                       {"name", request.name},
                       {"fragments", Json::array()}};
-    return recipe.dump(2) + "\n";
+    return {recipe.dump(2) + "\n"};
   }
-  if (names_source(request.from)) return text_of_source(settings, Url::parse(request.from), record, stop);
+  if (names_source(request.from) && !request.from.starts_with("urn:"))
+    return {text_of_source(settings, Url::parse(request.from), record, stop), true};
   std::string path = request.from;
   if (!try_stat(path)) path = make_catalogue(settings).find(request.from, request.kind).origin;
   const Url place = Url::parse("file://" + percent_encode_path(fs::absolute(path).native()));
-  if (names_checksum_list(place)) return text_of_source(settings, place, record, stop);
+  if (names_checksum_list(place)) return {text_of_source(settings, place, record, stop), true};
   const std::string shown = printable(request.from, 1000), text = text_of_file(path, shown, place);
   if (auto document = try_read_document(text, {fs::absolute(path).native(), {}})) {
     record.passed_over = std::move(document->passed_over);
-    return text_of_recipe(document->recipe) + "\n";
+    return {text_of_recipe(document->recipe) + "\n", true};
   }
   if (!trim(text).starts_with('{')) refuse_data(shown, place);
   const Recipe recipe = parse_recipe(text, path, request.kind.value_or(AssetKind::dataset));
-  if (recipe.schema == 1) return text;
+  if (recipe.schema == 1) return {text};
   throw Error(FailureKind::invalid, fmt::format("{} is of the original's schema", printable(request.from, 1000)),
               "recipes of schema 1 can be edited");
 }
@@ -119,38 +126,6 @@ Json fragments_of(const std::vector<std::string>& urls) {
   return fragments;
 }
 
-// Reads it as a recipe of this file, which it then is.
-Recipe parsed(const std::string& text, const fs::path& file, AssetKind kind) {
-  Recipe recipe = parse_recipe(text, file.native(), kind);
-  recipe.origin = file.native();
-  return recipe;
-}
-
-// The file of an asset that its user may change.
-fs::path own_file(const SessionSettings& settings, const Recipe& recipe) {
-  const fs::path file = fs::absolute(recipe.origin);
-  for (const fs::path& room : registered_of(settings).rooms) {
-    if (is_below(file, room)) {
-      throw Error(FailureKind::usage, fmt::format("{} is a name that stands in the store", recipe.name),
-                  fmt::format("{} {} {} frees it", verb_text("rm"), option_text("forget"), recipe.name));
-    }
-  }
-  if (is_subscribed(file)) {
-    throw Error(FailureKind::usage, fmt::format("{} is of a subscribed catalogue", recipe.name),
-                "make a recipe of your own from it");
-  }
-  const fs::path shipped = shipped_place(settings);
-  if (!shipped.empty() && is_below(fs::weakly_canonical(file), fs::weakly_canonical(shipped))) {
-    throw Error(FailureKind::access, fmt::format("{} came with the program", recipe.name),
-                "make a recipe of your own from it");
-  }
-  if (::access(file.parent_path().c_str(), W_OK) != 0 || ::access(file.c_str(), W_OK) != 0) {
-    throw Error(FailureKind::access, fmt::format("{} is not yours to change", printable(file.native(), 1000)),
-                "make a recipe of your own from it");
-  }
-  return file;
-}
-
 }  // namespace
 
 RecipeRecord new_recipe(Session& session, const NewRecipeRequest& request, EventSink&, std::stop_token stop) {
@@ -160,23 +135,24 @@ RecipeRecord new_recipe(Session& session, const NewRecipeRequest& request, Event
                 "names begin with a letter or digit, go on with these and . _ + -, and have at most 128 characters");
   }
   RecipeRecord record;
-  std::string text = first_text(settings, request, record, stop);
+  FirstText first = first_text(settings, request, record, stop);
+  std::string text = std::move(first.text);
   const auto set = [&](std::vector<std::string> key, const std::string& value) {
     text = edited_recipe(std::move(text), request.name, {std::move(key), value});
   };
   set({"name"}, as_json(request.name));
   AssetKind kind = request.kind.value_or(AssetKind::dataset);
   if (!request.from.empty()) {
-    kind = parsed(text, request.name + ".json", kind).kind;
-    set({"id"}, "");  // another asset has another
+    kind = recipe_of_text(text, request.name + ".json", kind).kind;
+    if (!first.is_document) set({"id"}, "");
   }
   if (!request.urls.empty()) set({"fragments"}, fragments_of(request.urls).dump());
   for (const std::string& change : request.changes)
     text = edited_recipe(std::move(text), request.name, parse_recipe_edit(change));
-  Recipe recipe = parsed(text, request.name + ".json", kind);
+  Recipe recipe = recipe_of_text(text, request.name + ".json", kind);
   if (metadata_of(recipe).id.empty()) {
     set({"id"}, as_json(new_asset_id()));
-    recipe = parsed(text, request.name + ".json", kind);
+    recipe = recipe_of_text(text, request.name + ".json", kind);
   }
   const fs::path home = request.directory.empty() ? home_for_recipes(settings.recipe_homes) : request.directory;
   record.file = home / kind_folder(recipe.kind) / (recipe.name + ".json");
@@ -196,12 +172,10 @@ RecipeRecord edit_recipe(Session& session, const EditRecipeRequest& request, Eve
   const SessionSettings& settings = session.settings();
   if (request.changes.empty() && request.unset.empty())
     throw Error(FailureKind::usage, "what to change is not said", "say KEY=VALUE, as licence=MIT");
-  const Recipe before = make_catalogue(settings).find(request.name, std::nullopt);
+  const OwnRecipe own = own_recipe(settings, request.name);
   RecipeRecord record;
-  record.file = own_file(settings, before);
-  const auto text = try_read_text(record.file, recipe_size_max);
-  if (!text) throw Error(FailureKind::not_found, fmt::format("{} has gone", printable(record.file.native(), 1000)));
-  record.text = *text;
+  record.file = own.file;
+  record.text = own.text;
   for (const std::string& change : request.changes)
     record.text = edited_recipe(std::move(record.text), record.file.native(), parse_recipe_edit(change));
   for (const std::string& key : request.unset) {
@@ -209,21 +183,23 @@ RecipeRecord edit_recipe(Session& session, const EditRecipeRequest& request, Eve
     edit.value.clear();
     record.text = edited_recipe(std::move(record.text), record.file.native(), edit);
   }
-  const Recipe after = parsed(record.text, record.file, before.kind);
-  if (after.kind != before.kind)
+  const Recipe after = recipe_of_text(record.text, record.file, own.recipe.kind);
+  if (after.kind != own.recipe.kind)
     throw Error(FailureKind::usage, "the kind of an asset stays what it is", "make a new recipe from it");
   check_unique(settings, after, record.file);
-  if (!request.dry_run && record.text != *text) {
-    const auto status = try_stat(record.file);
-    write_text_atomically(record.file, record.text, status ? status->st_mode & 0777U : 0644U, true);
-  }
+  if (!request.dry_run) write_own_recipe(settings, own, record.text);
   return record;
 }
 
 RemovedRecipeRecord remove_recipe(Session& session, const RemoveRecipeRequest& request, EventSink&, std::stop_token) {
   const SessionSettings& settings = session.settings();
-  const Recipe recipe = make_catalogue(settings).find(request.name, std::nullopt);
-  const fs::path file = own_file(settings, recipe);
+  const OwnRecipe own = own_recipe(settings, request.name);
+  const Recipe& recipe = own.recipe;
+  const fs::path& file = own.file;
+  if (own.registered) {
+    throw Error(FailureKind::usage, fmt::format("{} is a name that stands in the store", recipe.name),
+                fmt::format("`{} {} {}` frees it", verb_text("rm"), option_text("forget"), recipe.name));
+  }
   const auto store = try_open_store(settings);
   const Holding holding = holding_of(recipe, store.get());
   const Metadata& data = metadata_of(recipe);

@@ -62,8 +62,8 @@ Json json_of_change(const SubscriptionChange& change) {
 }  // namespace
 
 ExportedCatalogueRecord export_catalogue(Session& session, const ExportCatalogueRequest& request, EventSink&,
-                                         std::stop_token) {
-  return write_catalogue(session.settings(), request);
+                                         std::stop_token stop) {
+  return write_catalogue(session.settings(), request, stop);
 }
 
 SubscriptionsRecord subscribe(Session& session, const SubscribeRequest& request, EventSink& events,
@@ -142,6 +142,8 @@ Json json_of(const ExportedCatalogueRecord& record) {
           {"assets", record.assets},
           {"tombstones", record.tombstones},
           {"left_out", record.left_out},
+          {"unpinned", record.unpinned},
+          {"doubts", record.doubts},
           {"exit", record.exit}};
 }
 
@@ -155,7 +157,8 @@ std::string to_json(const ExportedCatalogueRecord& record) { return text_of(json
 std::string to_json(const SubscriptionsRecord& record) { return text_of(json_of(record)); }
 
 Json call_catalogue_export(Session& session, JsonObject& asked, EventSink& events, std::stop_token stop) {
-  const ExportCatalogueRequest request{asked.text("directory"), asked.texts("names"), asked.flag("all")};
+  const ExportCatalogueRequest request{asked.text("directory"), asked.texts("names"), asked.flag("all"),
+                                       asked.flag("pin")};
   asked.finish();
   return json_of(export_catalogue(session, request, events, std::move(stop)));
 }

@@ -122,6 +122,10 @@ struct Wrong {
 TEST(Parser, SaysWhatIsWrongAndWhatWasMeant) {
   const Wrong wrong[] = {
       {{"fech"}, "no such command: 'fech'", "did you mean fetch?"},
+      {{"pin", "a b"},
+       "no such command: 'pin'",
+       "its name is `sabath keep 'a b'` now; `sabath catalogue pin` is for recipes"},
+      {{"unpin", "one", "two"}, "no such command: 'unpin'", "its name is `sabath unkeep one two` now"},
       {{"manifest", "shwo"}, "sabath manifest: no such command: 'shwo'", "did you mean show?"},
       {{"qqqq"}, "no such command: 'qqqq'", "see: sabath --help"},
       {{"fetch", "--datset", "x"}, "sabath fetch: no such option: '--datset'", "did you mean --dataset?"},

@@ -43,6 +43,23 @@ TEST(RecipeEdit, TakesAway) {
   EXPECT_EQ(without("{\"a\": 1}", {"z"}), "{\"a\": 1}");
 }
 
+TEST(RecipeEdit, ReachesIntoListsById) {
+  const std::string text =
+      R"({"fragments": [ {"id": "a", "size": 1}, [], 3, {"x": {"id": "c"}, "id":"b.c" } ], "z": []})";
+  EXPECT_EQ(edited(text, "fragments.a.size=2"),
+            R"({"fragments": [ {"id": "a", "size": 2}, [], 3, {"x": {"id": "c"}, "id":"b.c" } ], "z": []})");
+  EXPECT_EQ(edited(text, "fragments.b.c.size=2"),
+            R"({"fragments": [ {"id": "a", "size": 1}, [], 3, {"x": {"id": "c"}, "id":"b.c", "size": 2 } ], "z": []})");
+  EXPECT_EQ(
+      edited_recipe(text, "x.json", {{"fragments", "b.c", "checksum", "sha256"}, "\"0\""}),
+      R"({"fragments": [ {"id": "a", "size": 1}, [], 3, {"x": {"id": "c"}, "id":"b.c", "checksum": {"sha256":"0"} } ], "z": []})");
+  EXPECT_EQ(without(text, {"fragments", "a", "size"}),
+            R"({"fragments": [ {"id": "a"}, [], 3, {"x": {"id": "c"}, "id":"b.c" } ], "z": []})");
+  for (const char* none : {"fragments.c.size=1", "fragments.a=1", "z.a.size=1"})
+    EXPECT_THROW(edited(text, none), Error) << none;
+  EXPECT_EQ(parse_recipe_edit("fragments.a.path=7").value, "\"7\"") << "a text, as elsewhere";
+}
+
 TEST(RecipeEdit, ValuesAreJsonOrTexts) {
   EXPECT_EQ(parse_recipe_edit("version=1.0").value, "\"1.0\"");
   EXPECT_EQ(parse_recipe_edit("tags.n=1.5").value, "1.5");

@@ -140,8 +140,10 @@ TEST(IndexFile, ComesBack) {
   CatalogueIndexFile index;
   index.assets.push_back({"dataset", "x", "1", "", "urn:x", "MIT", "datasets/x.json", "datasets/x.jsonld"});
   index.files.push_back({RelativePath::parse("datasets/x.json"), 3, Sha256{}});
+  index.tombstones.push_back({RelativePath::parse("removed/y@1.json"), 4, Sha256{}});
   const auto files = parse_index(text_of_index(index), "index.json");
-  ASSERT_EQ(files.size(), 1U);
+  ASSERT_EQ(files.size(), 2U);
+  EXPECT_EQ(files.back().path.text(), "removed/y@1.json");
   EXPECT_EQ(files.front().path.text(), "datasets/x.json");
   EXPECT_EQ(files.front().size_bytes, 3U);
 }
@@ -151,6 +153,10 @@ TEST(IndexFile, RefusesWhatLeavesItsFolders) {
     const std::string text = std::string(R"({"schema": 1, "catalogue": "sabath", "files": [{"path": ")") + path +
                              R"(", "size": 1, "sha256": ")" + std::string(64, '0') + "\"}]}";
     EXPECT_THROW(static_cast<void>(parse_index(text, "index.json")), Error) << path;
+    const std::string stone = std::string(path) == "removed/x.json" ? "removed/a/x.json" : path;
+    const std::string stones = std::string(R"({"schema": 1, "catalogue": "sabath", "tombstones": [{"path": ")") +
+                               stone + R"(", "size": 1, "sha256": ")" + std::string(64, '0') + "\"}]}";
+    EXPECT_THROW(static_cast<void>(parse_index(stones, "index.json")), Error) << stone;
   }
 }
 

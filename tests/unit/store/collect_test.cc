@@ -104,7 +104,7 @@ TEST_F(Collect, KeepsWhatIsPinnedAndWhatIsInUse) {
   EXPECT_EQ(report.collected[0].root, other);
   ASSERT_EQ(report.kept.size(), 2U);
   for (const auto& kept : report.kept) {
-    EXPECT_NE(kept.why.find(kept.root == pinned ? "pinned" : "a run"), std::string::npos) << kept.why;
+    EXPECT_NE(kept.why.find(kept.root == pinned ? "kept" : "a run"), std::string::npos) << kept.why;
   }
   EXPECT_TRUE(whole(pinned) && whole(used));
   remove_pins(*store, [&](const Pin& pin) { return pin.root == pinned; });

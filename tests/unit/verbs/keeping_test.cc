@@ -1,4 +1,4 @@
-// The assets that stay in a store, and those that go: pins, collections, adopted data, staged data.
+// The assets that stay in a store, and those that go: by name, collections, adopted data, staged data.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 #include "ask.h"
 #include "sabath/adoption.h"
 #include "sabath/collection.h"
-#include "sabath/pins.h"
+#include "sabath/keeping.h"
 #include "sabath/removal.h"
 #include "sabath/unstage.h"
 #include "sabath/usage.h"
@@ -57,26 +57,26 @@ FailureKind kind_of(Call call) {
 
 using Names = std::vector<std::string>;
 
-TEST_F(Keeping, PinsAreMadeListedAndTakenAway) {
-  const PinRecord made = pin(session, {{"clouds", "rain"}}, unheard);
-  EXPECT_EQ(names_of(made.pins), (Names{"clouds", "rain"}));
-  EXPECT_EQ(ask(session, "pin", {{"names", {"clouds", "rain"}}}), to_json(made));
-  const PinRecord all = pin(session, {}, unheard);
-  ASSERT_EQ(all.pins.size(), 2U);
-  EXPECT_TRUE(all.pins[0].time);
-  EXPECT_EQ(ask(session, "pin", Json::object()), to_json(all));
+TEST_F(Keeping, WhatIsKeptIsListedAndLetGo) {
+  const KeepRecord made = keep(session, {{"clouds", "rain"}}, unheard);
+  EXPECT_EQ(names_of(made.kept), (Names{"clouds", "rain"}));
+  EXPECT_EQ(ask(session, "keep", {{"names", {"clouds", "rain"}}}), to_json(made));
+  const KeepRecord all = keep(session, {}, unheard);
+  ASSERT_EQ(all.kept.size(), 2U);
+  EXPECT_TRUE(all.kept[0].time);
+  EXPECT_EQ(ask(session, "keep", Json::object()), to_json(all));
 
-  const UnpinRecord gone = unpin(session, {{"clouds"}}, unheard);
-  ASSERT_EQ(gone.unpinned.size(), 1U);
-  EXPECT_EQ(gone.unpinned[0].manifest, made.pins[0].manifest);
-  EXPECT_EQ(names_of(pin(session, {}, unheard).pins), Names{"rain"});
-  (void)pin(session, {{"clouds"}}, unheard);
-  EXPECT_EQ(ask(session, "unpin", {{"names", {"clouds"}}}), to_json(gone));
-  EXPECT_EQ(kind_of([&] { (void)unpin(session, {{"clouds"}}, unheard); }), FailureKind::not_found);
+  const UnkeepRecord gone = unkeep(session, {{"clouds"}}, unheard);
+  ASSERT_EQ(gone.unkept.size(), 1U);
+  EXPECT_EQ(gone.unkept[0].manifest, made.kept[0].manifest);
+  EXPECT_EQ(names_of(keep(session, {}, unheard).kept), Names{"rain"});
+  (void)keep(session, {{"clouds"}}, unheard);
+  EXPECT_EQ(ask(session, "unkeep", {{"names", {"clouds"}}}), to_json(gone));
+  EXPECT_EQ(kind_of([&] { (void)unkeep(session, {{"clouds"}}, unheard); }), FailureKind::not_found);
 }
 
 TEST_F(Keeping, ACollectionSaysFirstAndCanBeTakenBack) {
-  (void)pin(session, {{"rain"}}, unheard);
+  (void)keep(session, {{"rain"}}, unheard);
   CollectionRequest request{.size_max = 0, .force_local = true, .dry_run = true};
   const CollectionRecord would = collect(session, request, unheard);
   EXPECT_EQ(names_of(would.collected), Names{"clouds"});
@@ -112,7 +112,7 @@ TEST_F(Keeping, WhatIsRemovedIsFreed) {
 
   EXPECT_EQ(site.fetch("clouds").exit, 0);
   EXPECT_EQ(ask(session, "rm", {{"names", {"clouds"}}, {"now", true}}), to_json(gone));
-  (void)pin(session, {{"rain"}}, unheard);
+  (void)keep(session, {{"rain"}}, unheard);
   EXPECT_EQ(refusal(session, "rm", {{"names", {"rain"}}}).kind, FailureKind::usage);
   EXPECT_EQ(refusal(session, "rm", Json::object()).kind, FailureKind::usage);
 }
@@ -172,8 +172,8 @@ TEST_F(Keeping, WhatWasStagedGoesByNameOrAltogether) {
 TEST_F(Keeping, RequestsThatMakeNoSenseAreRefused) {
   const std::string place = (site / "node").string();
   for (const auto& [verb, request] :
-       std::vector<std::pair<const char*, Json>>{{"pin", {{"name", "clouds"}}},
-                                                 {"unpin", Json::object()},
+       std::vector<std::pair<const char*, Json>>{{"keep", {{"name", "clouds"}}},
+                                                 {"unkeep", Json::object()},
                                                  {"gc", {{"low", 1}}},
                                                  {"gc", {{"low", 2}, {"max_size", 1}}},
                                                  {"gc", {{"dry_run", 1}}},
@@ -190,7 +190,7 @@ TEST_F(Keeping, RequestsThatMakeNoSenseAreRefused) {
   SessionSettings elsewhere = site.settings;
   elsewhere.store = site / "nowhere";
   Session empty(elsewhere);
-  EXPECT_EQ(refusal(empty, "pin", {{"names", {"clouds"}}}).kind, FailureKind::offline);
+  EXPECT_EQ(refusal(empty, "keep", {{"names", {"clouds"}}}).kind, FailureKind::offline);
   EXPECT_EQ(refusal(empty, "gc", Json::object()).kind, FailureKind::offline);
   EXPECT_FALSE(fs::exists(elsewhere.store)) << "asking makes no store";
 }

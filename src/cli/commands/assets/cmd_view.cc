@@ -74,8 +74,9 @@ constexpr Verb view_verb{
     "million small ones. Then fetch makes no view of it without --view, and this does, if its inodes are free. On "
     "compute nodes `sabath stage` expands packs "
     "on the node's own disk instead.\n\n"
-    "A tree outside the store is not known to `gc`. Copies and links outlive the asset there; pin the "
-    "asset while symlinks to it are in use, and see that a container has the store at the same path. --as link makes "
+    "A tree outside the store is not known to `gc`. Copies and links outlive the asset there; `sabath "
+    "keep` the asset while symlinks to it are in use, and see that a container has the store at the same path. --as "
+    "link makes "
     "clones or hard links, copies on another filesystem, and symlinks to what another user put into the store. "
     "Executables, and files out of packs, are copies in any case.\n\n"
     "Exit code 9 when the asset, or a part of it, is not in the store.",

@@ -110,7 +110,8 @@ constexpr Verb gc_verb{
     "sabath gc --max-size 2TB --low 1.5TB      let them go\n"
     "sabath gc --older-than 60d --now          what was not used for 60 days, and free the room at once\n"
     "sabath gc --undo                          take the last collection back",
-    "Pinned assets, and those that a fetch, a stage or a run uses, never go; nor does the last copy of what no source "
+    "Kept assets (`sabath keep`), and those that a fetch, a stage or a run uses, never go; nor does the last copy of "
+    "what no source "
     "can restore (a local copy, a file:// source), but with --force-local. What goes is moved to the store's trash and "
     "deleted by a later gc, when the window is over, unless --undo took it back. It is safe to run beside everything "
     "else.",

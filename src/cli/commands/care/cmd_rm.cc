@@ -66,7 +66,7 @@ constexpr Verb rm_verb{
     "sabath rm cosmoflow_mini              its content; its recipe stays, and `sabath fetch` brings it again\n"
     "sabath du cosmoflow_mini              what that would free\n"
     "sabath rm --forget climate            also the name that `sabath adopt` made known",
-    "What other assets need stays, and so do recipes. A pinned asset is refused until `sabath unpin` lets it go, and "
+    "What other assets need stays, and so do recipes. A kept asset is refused until `sabath unkeep` lets it go, and "
     "one "
     "that a fetch, a stage or a run uses until that has ended. What a source can bring again is deleted at once; what "
     "no source can restore (a local copy, a bundle, a file:// source) goes to the trash for a day, unless --now says "

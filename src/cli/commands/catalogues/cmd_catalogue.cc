@@ -1,4 +1,4 @@
-// `catalogue new`, `edit`, `rm`, `export`: recipes as their keeper sees them.
+// `catalogue new`, `edit`, `pin`, `rm`, `export`: recipes as their keeper sees them.
 #include <fmt/format.h>
 
 #include <memory>
@@ -9,6 +9,7 @@
 #include "sabath/catalogue.h"
 #include "sabath/catalogues.h"
 #include "sabath/path.h"
+#include "sabath/pinning.h"
 #include "verbs/catalogues/catalogue_records.h"
 
 namespace sabath::cli {
@@ -86,10 +87,32 @@ Action declare_rm(OptionSet& set) {
   };
 }
 
+Action declare_pin(OptionSet& set) {
+  const auto request = std::make_shared<PinRecipeRequest>();
+  set.argument("NAME", request->name, "an asset whose recipe is yours, and whose content is in the store");
+  set.option("--url", "URL", request->urls, "where others find its manifest (`sabath manifest create` writes it)");
+  set.flag("-n,--dry-run", request->dry_run, "print the recipe as it would be, and write nothing");
+  return [request](Context& context) {
+    Session session(context.configuration.session);
+    NoEvents unheard;
+    const PinnedRecipeRecord record = pin_recipe(session, *request, unheard, context.stop);
+    for (const std::string& part : record.root_only)
+      context.say(fmt::format("{} is no single file: the root alone says what it holds", printable(part)));
+    context.say(fmt::format("{} is {}pinned: {}, {} with size and SHA-256", record.name,
+                            request->dry_run ? "not yet " : "", record.manifest, counted(record.files, "file")));
+    if (context.presentation.json) {
+      context.out.record(json_of(record));
+    } else {
+      context.out.print(request->dry_run ? record.text : record.file.string() + "\n");
+    }
+    return record.exit;
+  };
+}
+
 struct ExportOptions {
   std::string directory;
   std::vector<std::string> names;
-  bool all = false;
+  bool all = false, pin = false;
 };
 
 Action declare_export(OptionSet& set) {
@@ -97,12 +120,15 @@ Action declare_export(OptionSet& set) {
   set.argument("DIR", options->directory, "absent or empty, or an earlier export");
   set.arguments("NAME", options->names, false, "assets (default: all of your own)");
   set.flag("--all", options->all, "also what came with the program");
+  set.flag("--pin", options->pin, "write what the store holds of each into what is exported, as `catalogue pin` does");
   return [options](Context& context) {
     Session session(context.configuration.session);
     NoEvents unheard;
-    const ExportedCatalogueRecord record =
-        export_catalogue(session, {options->directory, options->names, options->all}, unheard, context.stop);
+    const ExportedCatalogueRecord record = export_catalogue(
+        session, {options->directory, options->names, options->all, options->pin}, unheard, context.stop);
     for (const std::string& line : record.left_out) context.say(fmt::format("left out: {}", printable(line, 1000)));
+    for (const std::string& line : record.doubts) context.warn(printable(line, 1000));
+    for (const std::string& line : record.unpinned) context.warn(fmt::format("not pinned: {}", printable(line, 1000)));
     if (context.presentation.json) {
       context.out.record(json_of(record));
     } else {
@@ -140,6 +166,19 @@ constexpr Verb catalogue_edit_verb{
     cmd_catalogue::declare_edit,
 };
 
+constexpr Verb catalogue_pin_verb{
+    "catalogue pin",
+    "write into a recipe what the store holds: root, sizes, SHA-256",
+    "sabath catalogue pin climate                           from now on it means these bytes\n"
+    "sabath catalogue pin climate --url https://host/climate.manifest\n"
+    "sabath catalogue pin climate -n                        what would be written",
+    "The root of the content, the size and SHA-256 of each file, the commit of a source tree, and the day, in the "
+    "recipe's own file, whose other bytes stay as they are. What the recipe says already is compared, and stays. "
+    "`sabath keep` is another matter: no collection takes what it names.",
+    false,
+    cmd_catalogue::declare_pin,
+};
+
 constexpr Verb catalogue_rm_verb{
     "catalogue rm",
     "remove a recipe, and leave a tombstone",
@@ -155,7 +194,8 @@ constexpr Verb catalogue_export_verb{
     "catalogue export",
     "write your recipes as a static catalogue",
     "sabath catalogue export public/catalogue    index.json, recipes, a JSON-LD document each\n"
-    "sabath catalogue export DIR climate --all",
+    "sabath catalogue export DIR climate --all\n"
+    "sabath catalogue export DIR --pin           with the roots, sizes and SHA-256 of what the store holds",
     "Any web server or git repository can offer the directory; `sabath catalogue subscribe URL` reads it. The index is "
     "written last, so that a reader finds the earlier catalogue or the new one.",
     false,

@@ -22,10 +22,15 @@ struct Options {
 std::string text_of(const FairAsset& asset) {
   std::string text = asset.name + "\n";
   for (const FairPrinciple& one : asset.principles) {
-    text += fmt::format("  {}  {:4}  {}\n", one.name, one.answer, printable(one.by, 200));
-    if (!one.remedy.empty()) text += fmt::format("            sabath catalogue edit {} '{}'\n", asset.name, one.remedy);
+    text += fmt::format("  {}  {:9}  {}\n", one.name, one.answer, printable(one.by, 200));
+    if (!one.remedy.empty())
+      text += fmt::format("                 sabath catalogue edit {} '{}'\n", asset.name, one.remedy);
   }
   return text;
+}
+
+const char* mark_of(const std::string& answer) {
+  return answer == "yes" ? "   +" : answer == "part" ? "   ~" : answer == "no" ? "   -" : "   ?";
 }
 
 std::string table_of(const std::vector<FairAsset>& assets) {
@@ -36,11 +41,10 @@ std::string table_of(const std::vector<FairAsset>& assets) {
   text += "\n";
   for (const FairAsset& asset : assets) {
     text += fmt::format("{:{}}", asset.name, width);
-    for (const FairPrinciple& one : asset.principles)
-      text += one.answer == "yes" ? "   +" : one.answer == "part" ? "   ~" : "   -";
+    for (const FairPrinciple& one : asset.principles) text += mark_of(one.answer);
     text += "\n";
   }
-  return text + "+ yes, ~ part, - no\n";
+  return text + "+ yes, ~ part, - no, ? not asked\n";
 }
 
 int run(Context& context, const Options& options) {
@@ -73,8 +77,11 @@ constexpr Verb fair_verb{
     "fair",
     "how findable, accessible, interoperable and reusable an asset is",
     "sabath fair cosmoflow      F1 to R3: yes, part or no, by what, and what would mend it\n"
-    "sabath fair --all          a table",
-    "The principles are asked of the recipe; docs/fair.md says how each is answered.",
+    "sabath fair --all          a table; no source is asked",
+    "Answers are tried: the identifier is looked up, the sources are asked whether they have the files, the document "
+    "is "
+    "read back. With --offline, and in the table, no source is asked, and the answer says so. docs/fair.md has the "
+    "rules.",
     false,
     cmd_fair::declare,
     false,
