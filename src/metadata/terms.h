@@ -12,8 +12,7 @@ namespace sabath::terms {
 
 using Json = nlohmann::ordered_json;
 
-inline constexpr std::string_view sabath_namespace =
-    "https://github.com/icl-utk-edu/sabath/terms#";                                        // no page is there
+inline constexpr std::string_view sabath_namespace = "https://sabath.example/terms#";      // no page is there
 inline constexpr std::string_view hpc_namespace = "https://hpc-fair.github.io/ontology#";  // HPC Ontology 1.0.0
 
 // The recipe's id, else its DOI as a URL, else nothing.

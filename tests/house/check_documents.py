@@ -37,6 +37,11 @@ class Documents:
     def check(self):
         for file in documents(self.tree):
             self.check_one(file.relative_to(self.tree), file.read_text(encoding="utf-8"))
+        index = self.tree / "docs/README.md"
+        if index.is_file():
+            named = set(LINK.findall(index.read_text(encoding="utf-8")))
+            pages = {file.name for file in index.parent.glob("*.md")} - {index.name}
+            self.findings += [f"docs/README.md:1: {page} is not among the pages" for page in sorted(pages - named)]
         return self.findings
 
     def check_one(self, path, text):
@@ -93,6 +98,8 @@ SAMPLES = (  # file, text, findings
     ("docs/a.md", "`users.py`, src/fetch/gone.cc, [gone](gone.md)\n", 2),
     ("HACKING.md", "`gone.cc`, `cmd_NAME.cc`\n", 1),
     ("docs/a.md", "For who" "ever asks, so\nma" "ny, what" "ever, in pla" "ce of it.\n", 4),
+    ("docs/README.md", "[a](a.md)\n", 0),
+    ("docs/README.md", "a.md\n", 1),
     ("docs/testing.md", "| unit | `src/*/*/*.cc` | 1 | x |\n| cli | `docs/*` | 3 | x |\n", 1),
     ("CHANGELOG.md", "word " * 901, 1),
 )

@@ -19,7 +19,7 @@ except ImportError as missing:
 
 SCHEMA = rdflib.Namespace("https://schema.org/")
 HPC = rdflib.Namespace("https://hpc-fair.github.io/ontology#")
-SABATH = rdflib.Namespace("https://github.com/icl-utk-edu/sabath/terms#")
+SABATH = rdflib.Namespace("https://sabath.example/terms#")
 DCTERMS = rdflib.DCTERMS
 PROV = rdflib.Namespace("http://www.w3.org/ns/prov#")
 CR = rdflib.Namespace("http://mlcommons.org/croissant/")

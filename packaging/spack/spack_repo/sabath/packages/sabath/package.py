@@ -1,14 +1,16 @@
 # Copyright 2026 The SABATH authors. BSD-3-Clause.
+# For Spack 1.0 or newer: spack repo add packaging/spack/spack_repo/sabath && spack install sabath
+from spack_repo.builtin.build_systems.cmake import CMakePackage, generator
+
 from spack.package import *
-from spack_repo.builtin.build_systems.cmake import CMakePackage
 
 
 class Sabath(CMakePackage):
     """Fetches, verifies and stages datasets and models of scientific machine learning, and runs benchmarks by recipe.
     MPI is loaded when a launcher starts it, and is not linked."""
 
-    homepage = "https://github.com/sabath/sabath"
-    git = "https://github.com/sabath/sabath.git"
+    homepage = "https://sabath.example"  # not public yet: spack develop --path CHECKOUT sabath@main
+    git = "https://sabath.example/sabath.git"
 
     license("BSD-3-Clause")
 
@@ -35,10 +37,11 @@ class Sabath(CMakePackage):
     depends_on("re2+shared")
     depends_on("libarchive")
     depends_on("libssh2")
-    depends_on("libmicrohttpd")
+    depends_on("libmicrohttpd+https")
     depends_on("libyaml")
     depends_on("hdf5@1.10.7:1.14 ~mpi")
     depends_on("mpi", when="+mpi")
+    depends_on("git", type="run")
 
     conflicts("%gcc@:10", msg="SABATH is C++20: gcc 11 or newer")
     conflicts("%clang@:13", msg="SABATH is C++20: clang 14 or newer")
@@ -54,10 +57,11 @@ class Sabath(CMakePackage):
             self.define_from_variant("SABATH_MPI", "mpi"),
             self.define("SABATH_TESTS", False),
             self.define("SABATH_BENCH", False),
+            self.define("CMAKE_SKIP_INSTALL_ALL_DEPENDENCY", True),  # or ~library builds the library, too
             self.define("CMAKE_UNITY_BUILD", True),
             self.define("CMAKE_UNITY_BUILD_BATCH_SIZE", 40),
         ]
 
     def test_demo(self):
         """fetch, verify, stage and run what `sabath demo` makes"""
-        Executable(self.prefix.bin.sabath)("demo", "-o", "sabath-demo", "--json")
+        which(self.prefix.bin.sabath, required=True)("demo", "-o", "sabath-demo", "--json")
