@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "sabath/digest.h"
 #include "sabath/error.h"
+#include "sabath/path.h"
 
 namespace sabath {
 namespace {
@@ -46,6 +47,9 @@ Checksums of_mark(const Url& url) {
     const std::string_view word = rest.substr(0, rest.find('&'));
     rest.remove_prefix(word.size());
     const Checksums named = of_pair(word, "=:");
+    const std::string_view before = word.substr(0, std::min(word.find_first_of("=:"), word.size()));
+    if (named.empty() && before.size() < word.size() && find_checksum_algorithm(to_lower(before)) != nullptr)
+      refuse_name(url, fmt::format("what it says is no {}", printable(before)));
     for (const auto& algorithm : checksum_algorithms) {
       std::string& known = sums.*algorithm.value;
       const std::string& hex = named.*algorithm.value;
@@ -74,8 +78,14 @@ Checksums of_web(const Url& url) {
 }
 
 // /v1/checksums/sha256/HEX
-Checksums of_store(const std::string& path) {
+Checksums of_store(const Url& url) {
   constexpr std::string_view checksums = "/v1/checksums/";
+  const std::string& path = url.path();
+  if (path.starts_with("/v1/objects/")) {  // a fetch compares it, where a manifest says that it is this file's
+    throw Error(FailureKind::invalid,
+                fmt::format("{} names a file by a digest that stands in manifests alone", url.display()),
+                "write sabath://HOST/v1/checksums/sha256/HEX, or pin the asset to its manifest");
+  }
   if (!path.starts_with(checksums)) return {};
   const std::string_view rest = std::string_view(path).substr(checksums.size());
   return of(rest.substr(0, rest.find('/')), last_segment(rest));
@@ -102,7 +112,7 @@ Checksums checksum_in_name(const Url& url) {
   if (scheme == "oci") return of_pair(path.substr(std::min(path.find('@'), path.size() - 1) + 1));
   if (scheme == "lfs+http" || scheme == "lfs+https") return of("sha256", last_segment(path));
   if (scheme == "ni") return try_parse_ni(std::string_view(path).substr(path.starts_with('/'))).value_or(Checksums{});
-  if (scheme == "sabath" || scheme == "sabath+tls") return of_store(path);
+  if (scheme == "sabath" || scheme == "sabath+tls") return of_store(url);
   return scheme == "http" || scheme == "https" ? of_web(url) : Checksums{};
 }
 

@@ -50,6 +50,19 @@ std::uint32_t v4_at(const std::array<std::uint8_t, 16>& bytes, std::size_t at) {
          std::uint32_t{bytes[at + 3]};
 }
 
+// Private prefixes in which clouds answer with credentials: all that stands below them is theirs.
+bool is_metadata_v6(const std::array<std::uint8_t, 16>& bytes) {
+  constexpr std::array<std::array<std::uint8_t, 4>, 5> prefixes{{
+      {0xfd, 0x00, 0x0e, 0xc2},  // Amazon: fd00:ec2::254, ::23
+      {0xfd, 0x20, 0x00, 0xce},  // Google: fd20:ce::254
+      {0xfd, 0x00, 0x00, 0x42},  // Scaleway: fd00:42::42
+      {0xfd, 0x00, 0x00, 0xc1},  // Oracle: fd00:c1::a9fe:a9fe
+      {0xfd, 0x00, 0xa9, 0xfe},  // Linode: fd00:a9fe:a9fe::1
+  }};
+  return std::ranges::any_of(
+      prefixes, [&](const auto& prefix) { return std::memcmp(bytes.data(), prefix.data(), prefix.size()) == 0; });
+}
+
 Reach reach_of_v6(const std::array<std::uint8_t, 16>& bytes) {
   constexpr std::array<std::uint8_t, 12> mapped = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};  // ::ffff:0:0/96
   constexpr std::array<std::uint8_t, 12> nat64 = {0x00, 0x64, 0xff, 0x9b};                     // 64:ff9b::/96
@@ -59,11 +72,9 @@ Reach reach_of_v6(const std::array<std::uint8_t, 16>& bytes) {
                         std::memcmp(bytes.data(), zeros.data(), 12) == 0;
   if (holds_v4) return reach_of_v4(v4_at(bytes, 12));
   if (bytes[0] == 0xfe && (bytes[1] & 0xc0) == 0x80) return Reach::link;  // fe80::/10
-  constexpr std::array<std::uint8_t, 16> amazon = {0xfd, 0x00, 0x0e, 0xc2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x02, 0x54};
-  constexpr std::array<std::uint8_t, 16> google = {0xfd, 0x20, 0x00, 0xce, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x02, 0x54};
-  if (bytes == amazon || bytes == google) return Reach::link;             // metadata: fd00:ec2::254, fd20:ce::254
-  if ((bytes[0] & 0xfe) == 0xfc) return Reach::site;                      // fc00::/7
-  if (bytes[0] == 0xfe && (bytes[1] & 0xc0) == 0xc0) return Reach::site;  // fec0::/10
+  if (is_metadata_v6(bytes)) return Reach::link;
+  if ((bytes[0] & 0xfe) == 0xfc) return Reach::site;                                // fc00::/7
+  if (bytes[0] == 0xfe && (bytes[1] & 0xc0) == 0xc0) return Reach::site;            // fec0::/10
   constexpr std::array<std::uint8_t, 6> local_nat64 = {0, 0x64, 0xff, 0x9b, 0, 1};  // 64:ff9b:1::/48
   if (std::memcmp(bytes.data(), local_nat64.data(), local_nat64.size()) == 0) return Reach::site;
   if (bytes[0] == 0x20 && bytes[1] == 0x02) return reach_of_v4(v4_at(bytes, 2));  // 2002::/16: 6to4

@@ -39,10 +39,17 @@ bool is_own_place(const std::string& origin) {
   }
 }
 
-bool names_its_bytes(const Fragment& fragment) {
-  const Checksums& sum = fragment.checksum;
-  return !sum.sha256.empty() || !sum.sha384.empty() || !sum.sha512.empty() ||
+// A list may stand in a directory of the user's, and name what others have.
+bool is_own_place(const Fragment& fragment) {
+  return fragment.type != FragmentType::file_list &&
          std::ranges::all_of(fragment.urls, [](const Url& url) { return is_own_place(url.text()); });
+}
+
+// The checksum of a list is of the list alone.
+bool names_its_bytes(const Fragment& fragment) {
+  if (fragment.type == FragmentType::file_list) return false;
+  const Checksums& sum = fragment.checksum;
+  return !sum.sha256.empty() || !sum.sha384.empty() || !sum.sha512.empty() || is_own_place(fragment);
 }
 
 std::string origin_of(const CodeParts& parts) {
@@ -89,9 +96,8 @@ RunRecord::Trust Consent::recorded() const {
 }
 
 bool is_own_place(const std::vector<Fragment>& fragments) {
-  return !fragments.empty() && std::ranges::all_of(fragments, [](const Fragment& fragment) {
-    return std::ranges::all_of(fragment.urls, [](const Url& url) { return is_own_place(url.text()); });
-  });
+  return !fragments.empty() &&
+         std::ranges::all_of(fragments, [](const Fragment& fragment) { return is_own_place(fragment); });
 }
 
 bool is_fixed(const CodeParts& parts, Ownership recipe_of) {

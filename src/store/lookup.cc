@@ -123,6 +123,8 @@ bool take_trusted(Store::State& store, Store::State& other, const Standing& from
   }
   std::array<char, PATH_MAX> target{};
   const bool symlink = S_ISLNK(from.name.st_mode);
+  // Any member of that store may replace the name of an object.
+  if (!symlink && other.layout.of_several_users()) return copy_checked(store, from, digest);
   if (symlink && ::readlink(from.path.c_str(), target.data(), target.size() - 1) < 0) return false;
   const std::string to = symlink ? target.data() : from.path.native();
   return try_take_link(store, digest, [&](const fs::path& name) { return ::symlink(to.c_str(), name.c_str()); });

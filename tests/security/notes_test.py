@@ -8,12 +8,11 @@ import pickle
 import shutil
 import stat
 
-from support.accounts import GROUP, OwnProgram
+from support.accounts import ALICE, GROUP, MALLORY, Members
 from support.bare import TREE
 from support.case import main, place
 from support.content import fragment, sha256, tar_bytes
 
-ALICE, MALLORY = 64001, 64003
 KEPT_BY_ALL = ("objects", "packs", "manifests", "pins", "used", "facts", "leases", "reservations", "records", "trash",
                "quarantine")  # fmt: skip
 NO_NOTES = ("objects", "packs", "views", "tmp", "partial", "git", "format", "records")
@@ -27,23 +26,10 @@ class Touches:
         return os.system, (f"touch {self.file}",)
 
 
-class Notes(OwnProgram):
+class Notes(Members):
     def setUp(self):
         super().setUp()
         self.proof = self.home / f"home-{ALICE}/proof"
-        shutil.copytree(TREE / "etc/sites", self.home / "program/share/sabath/sites")
-        self.as_user(ALICE, "init", "--shared")
-
-    def as_user(self, user, *arguments, code=0):
-        home = self.home / f"home-{user}"
-        if not home.exists():
-            home.mkdir()
-            os.chown(home, user, GROUP)
-        prefix = ["setpriv", f"--reuid={user}", f"--regid={GROUP}", "--clear-groups", "--"]
-        result = self.sabath.run(*arguments, prefix=prefix, HOME=str(home), SABATH_CACHE=str(self.store))
-        if code is not None:
-            self.expect(result, code)
-        return result
 
     def fill(self):
         """Two assets of each kind that leaves notes, and what each must be."""

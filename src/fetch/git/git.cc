@@ -29,6 +29,7 @@
 #include "fetch/git/git_tree.h"
 #include "fetch/git/submodule.h"
 #include "fetch/hosts/guarded_sink.h"
+#include "store/clones.h"
 #include "store/named_file.h"
 #include "store/store.h"
 #include "store/submodule_clones.h"
@@ -298,7 +299,8 @@ std::string TreeFetch::take(const GitSource& git, const std::string& asked, cons
   admit_repository(context.store, git);
   const fs::path bare = context.store.git_directory(clone_key(git, asked));
   const fs::path work = context.store.make_temporary_directory();
-  std::optional<std::string> commit = try_stat(bare) ? full_name(context, asked, bare) : std::nullopt;
+  std::optional<std::string> commit =
+      has_own_clone(context.store, clone_key(git, asked)) ? full_name(context, asked, bare) : std::nullopt;
   if (!commit) {  // there is none, or it lost something
     where_it_is(context, git, [&](const GitSource& there) {
       remove_tree(work / "bare");
@@ -309,6 +311,7 @@ std::string TreeFetch::take(const GitSource& git, const std::string& asked, cons
       throw Error(FailureKind::unavailable, fmt::format("{} has no commit {}", printable(git.origin), printable(asked)),
                   "check the commit in the recipe");
     }
+    close_to_members(context.store, work / "bare");
     make_directories(bare.parent_path());
     if (::rename(bare.c_str(), (work / "lost").c_str()) != 0 && errno != ENOENT) throw_errno("replace", bare, errno);
     // Another process may have been first: its clone serves as well.

@@ -162,7 +162,7 @@ void Collector::restore_used(const Batch& batch) {
 void remove_view(Store::State& store, const fs::path& view, const std::optional<Manifest>& manifest) {
   try {
     if (manifest) {
-      ViewEntries entries(store, view);
+      ViewEntries entries(store, *manifest, view);
       manifest->for_each([&](const Entry& entry) { entries.remove_file(entry); });
     }
   } catch (const Error&) {  // files without evidence cost a re-hash

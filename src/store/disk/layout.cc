@@ -97,6 +97,16 @@ bool is_room_of(const std::filesystem::path& room, uid_t user) {
   return s && S_ISDIR(s->st_mode) && s->st_uid == user && (s->st_mode & (S_IWGRP | S_IWOTH)) == 0;
 }
 
+std::optional<uid_t> owner_of_room(const Layout& layout, const std::filesystem::path& path) {
+  if (!layout.of_several_users()) return std::nullopt;
+  const std::filesystem::path room = *path.lexically_relative(layout.root()).begin();
+  const std::string digits = room.extension().native();
+  const bool own = std::ranges::any_of(
+      rooms_of_store(), [&](const Room& each) { return each.own_mode != 0 && room.stem() == each.name; });
+  const auto user = own && digits.size() > 1 ? try_parse_decimal(std::string_view(digits).substr(1)) : std::nullopt;
+  return user ? std::optional(static_cast<uid_t>(*user)) : std::nullopt;
+}
+
 std::filesystem::path facts_room(const Layout& layout) { return layout.root() / "facts"; }
 std::filesystem::path facts_file(const Layout& layout, const Sha256& root) { return facts_room(layout) / root.hex(); }
 

@@ -93,6 +93,9 @@ class Layout {
 // this name before its user does.
 [[nodiscard]] bool is_room_of(const std::filesystem::path& room, uid_t user);
 
+// The user whose own room a path of a store of several users is in; nullopt: it is in none.
+[[nodiscard]] std::optional<uid_t> owner_of_room(const Layout& layout, const std::filesystem::path& path);
+
 // A room of this user, such as views(), and the same of all other users.
 [[nodiscard]] std::vector<std::filesystem::path> rooms_of_all(const Layout& layout, const std::filesystem::path& own);
 // The same of notes and records, with what an earlier SABATH, which had one room for all users, left.

@@ -20,6 +20,15 @@ std::optional<Fd> try_open_trusted(const Owners& owners, const std::filesystem::
   }
 }
 
+bool belongs_to(const std::filesystem::path& tree, uid_t user) {
+  const auto s = try_lstat(tree);
+  if (!s || s->st_uid != user) return false;
+  if (S_ISLNK(s->st_mode)) return true;
+  if ((s->st_mode & (S_IWGRP | S_IWOTH)) != 0) return false;
+  if (!S_ISDIR(s->st_mode)) return S_ISREG(s->st_mode);
+  return std::ranges::all_of(list_directory(tree), [&](const auto& entry) { return belongs_to(entry, user); });
+}
+
 std::vector<std::filesystem::path> believed_rooms(const std::filesystem::path& own, const Owners& owners) {
   std::vector<std::filesystem::path> rooms{own};
   if (own.extension() != fmt::format(".{}", ::geteuid())) return rooms;

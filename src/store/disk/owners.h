@@ -35,6 +35,9 @@ class Owners {
 // the ROOM of an earlier SABATH, which was for all, and those of trusted owners.
 [[nodiscard]] std::vector<std::filesystem::path> believed_rooms(const std::filesystem::path& own, const Owners& owners);
 
+// Whether all of a tree, or a file, is this user's, and no other user may write into its directories and files.
+[[nodiscard]] bool belongs_to(const std::filesystem::path& tree, uid_t user);
+
 // Only the owner appends to it, even where the group may write in its directory.
 inline constexpr mode_t own_file_mode = 0644;
 inline constexpr mode_t group_file_mode = 0664;  // any member may set its times; less the umask, in a store of one user

@@ -28,7 +28,7 @@ fs::path state_file(const Batch& batch, Batch::State state) {
 // The file's mtime is the moment of the step; the rename is the step.
 bool try_enter(Batch& batch, Batch::State state) {
   const auto before = state_file(batch, batch.state), after = state_file(batch, state);
-  ::utimensat(AT_FDCWD, before.c_str(), nullptr, 0);
+  ::utimensat(AT_FDCWD, before.c_str(), nullptr, AT_SYMLINK_NOFOLLOW);  // any member may have made it
   if (::rename(before.c_str(), after.c_str()) != 0) {
     if (errno == ENOENT) return false;
     throw_errno("rename", before, errno);
@@ -108,7 +108,7 @@ bool Trash::end(Batch& batch) {
   if (!try_lstat(batch.directory)) return false;
   if (batch.state == Batch::State::filling && !try_lstat(file) &&
       !try_lstat(state_file(batch, Batch::State::whole))) {  // its writer died while making it
-    const Fd made(::open(file.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666));
+    const Fd made(::open(file.c_str(), O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666));
   }
   return try_enter(batch, Batch::State::whole);
 }
@@ -151,15 +151,25 @@ bool Trash::discard(const Batch& batch, const fs::path& path) {
 }
 
 bool Trash::restore(const Batch& batch, const fs::path& in_batch) {
-  return move(in_batch, layout_.root() / in_batch.lexically_relative(batch.directory), object_at(in_batch));
+  return bring_back(in_batch, layout_.root() / in_batch.lexically_relative(batch.directory));
+}
+
+// Any member may make a batch. Into the room of a user goes back only what is that user's alone, looked at once more
+// where no other user can exchange it.
+bool Trash::bring_back(const fs::path& from, const fs::path& place) {
+  const auto user = owner_of_room(layout_, place);
+  if (user && !belongs_to(from, *user)) return false;
+  if (!move(from, place, object_at(place))) return false;
+  if (!user || belongs_to(place, *user)) return true;
+  remove_tree_below(layout_.root(), place);
+  return false;
 }
 
 void Trash::recall(const fs::path& place) noexcept {
   try {
     const auto relative = place.lexically_relative(layout_.root());
     for (const auto& directory : list_directory(layout_.trash())) {
-      if (!is_open_directory(directory) || !try_lstat(directory / relative) ||
-          !move(directory / relative, place, object_at(place)))
+      if (!is_open_directory(directory) || !try_lstat(directory / relative) || !bring_back(directory / relative, place))
         continue;
       evidence_.flush();
       return;

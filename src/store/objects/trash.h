@@ -50,6 +50,7 @@ class Trash {
   void remove_empty(const Batch& batch) noexcept;
 
  private:
+  bool bring_back(const std::filesystem::path& from, const std::filesystem::path& place);
   bool move(const std::filesystem::path& from, const std::filesystem::path& to, const std::optional<Digest>& object);
 
   const Layout& layout_;

@@ -21,16 +21,16 @@ constexpr unsigned verify_threads_max = 256;
 void PackVerify::add_all() {
   for (const auto& file : list_directory(store_.layout.packs())) {
     const auto there = try_lstat(file);
-    if (!there || !S_ISREG(there->st_mode)) {
+    const bool regular = there && S_ISREG(there->st_mode);
+    const auto name = regular ? try_parse_pack_name(file.filename().native()) : std::nullopt;
+    if (!name) {
       if (there && options_.part == 0) scrub_.note_stray(file);
-    } else if (const auto name = try_parse_pack_name(file.filename().native())) {
-      if (!options_.is_ours(*name)) continue;
-      Task& task = tasks_[*name];
-      task.pack = std::make_shared<const Pack>(Pack{*name, file, {}});
-      task.all = true;
-    } else if (options_.part == 0) {
-      scrub_.blame({}, file.lexically_relative(store_.layout.root()), 0, "it has no pack's name: left where it is");
+      continue;
     }
+    if (!options_.is_ours(*name)) continue;
+    Task& task = tasks_[*name];
+    task.pack = std::make_shared<const Pack>(Pack{*name, file, {}});
+    task.all = true;
   }
 }
 

@@ -15,11 +15,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The object where the asset is one plain file at the top, else the view; where it stands.
+// The view; in a store of one user the object, where the asset is one plain file at the top.
 fs::path target_of(const Layout& layout, const Manifest& manifest) {
   const Totals totals = manifest.totals();
   fs::path target = layout.view(manifest.root());
   if (totals.files != 1 || totals.directories + totals.symlinks > 0) return target;
+  if (layout.of_several_users()) return target;  // any member may replace the name of an object
   manifest.for_each([&](const Entry& entry) {
     const fs::path object = layout.object(entry.digest);
     if (entry.type == EntryType::file && try_lstat(object)) target = object;

@@ -1,6 +1,7 @@
 #include "store/views/view.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include "sabath/error.h"
 
@@ -22,6 +23,11 @@ void check_all_present(Store::State& store, const Manifest& manifest) {
               "fetch again: only these are fetched anew");
 }
 
+// In a store of several users a view is in its user's own room; a member may still have had it put there.
+bool is_ours_alone(const Store::State& store, const std::filesystem::path& view) {
+  return !store.layout.of_several_users() || is_room_of(view, ::geteuid());
+}
+
 // The tree gets the view's name; false if a view has appeared meanwhile.
 bool try_name(Store::State& store, const std::filesystem::path& tree, const Sha256& root) {
   const auto view = store.layout.view(root);
@@ -35,7 +41,7 @@ bool try_name(Store::State& store, const std::filesystem::path& tree, const Sha2
 bool try_make_whole(Store::State& store, const Manifest& manifest) {
   const auto tree = store.temporaries.new_directory();
   try {
-    ViewEntries entries(store, tree);
+    ViewEntries entries(store, manifest, tree);
     manifest.for_each([&](const Entry& entry) { entries.make(entry); });
     entries.finish();
     if (try_name(store, tree, manifest.root())) return true;
@@ -51,7 +57,7 @@ bool try_make_whole(Store::State& store, const Manifest& manifest) {
 
 void unmake(Store::State& store, const Manifest& manifest, const std::filesystem::path& tree) noexcept {
   try {
-    ViewEntries entries(store, tree);
+    ViewEntries entries(store, manifest, tree);
     manifest.for_each([&](const Entry& entry) { entries.remove_file(entry); });
   } catch (const std::exception&) {  // the rest costs a re-hash
   }
@@ -61,7 +67,7 @@ void unmake(Store::State& store, const Manifest& manifest, const std::filesystem
 bool try_show_grown(Store::State& store, const Manifest& manifest, const std::filesystem::path& tree,
                     GrownFiles& grown) {
   if (try_lstat(store.layout.view(manifest.root()))) return false;
-  ViewEntries entries(store, tree);
+  ViewEntries entries(store, manifest, tree);
   std::uint64_t stood = 0;
   manifest.for_each([&](const Entry& entry) {
     const bool stands = entry.type == EntryType::file && grown.has(entry.path.text(), entry.digest);
@@ -76,8 +82,8 @@ bool Store::view_present(const Manifest& manifest) {
   state_->uses.use(manifest.root(), true);
   const auto view = view_path(manifest.root());
   const auto there = try_lstat(view);
-  if (!there || !S_ISDIR(there->st_mode)) return false;
-  ViewEntries entries(*state_, view);
+  if (!there || !S_ISDIR(there->st_mode) || !is_ours_alone(*state_, view)) return false;
+  ViewEntries entries(*state_, manifest, view);
   bool right = true;
   manifest.for_each([&](const Entry& entry) { right = right && entries.right(entry); });
   state_->evidence.flush();
@@ -90,8 +96,12 @@ std::filesystem::path Store::make_view(const Manifest& manifest) {
   check_all_present(*state_, manifest);
   const auto there = try_lstat(view);
   if (there && !S_ISDIR(there->st_mode)) remove_tree(view);
+  if (there && S_ISDIR(there->st_mode) && !is_ours_alone(*state_, view)) {
+    throw Error(FailureKind::invalid, view.native() + " is not this user's own",
+                "its owner, or the store's, must remove it: nothing in it can be believed");
+  }
   if ((!there || !S_ISDIR(there->st_mode)) && try_make_whole(*state_, manifest)) return view;
-  ViewEntries entries(*state_, view);
+  ViewEntries entries(*state_, manifest, view);
   manifest.for_each([&](const Entry& entry) {
     if (!entries.right(entry)) entries.mend(entry);
   });

@@ -12,16 +12,18 @@
 #include "store/disk/open_directories.h"
 #include "store/state.h"
 #include "store/views/grown_files.h"
+#include "store/views/trusted_views.h"
 
 namespace sabath {
 
 // Checks and makes the entries of one tree.
 class ViewEntries {
  public:
-  ViewEntries(Store::State& store, const std::filesystem::path& root) : store_(store), at_(root) {}
+  ViewEntries(Store::State& store, const Manifest& manifest, const std::filesystem::path& top)
+      : store_(store), at_(top), root_(manifest.root()) {}
   // For a tree outside the store: perhaps on another filesystem, and from a store that cannot be written to.
-  ViewEntries(Store::State& store, const std::filesystem::path& root, TreeFiles files)
-      : store_(store), at_(root), outside_(true), files_(files) {}
+  ViewEntries(Store::State& store, const Manifest& manifest, const std::filesystem::path& top, TreeFiles files)
+      : store_(store), at_(top), root_(manifest.root()), outside_(true), files_(files) {}
 
   [[nodiscard]] bool right(const Entry& entry);
   void make(const Entry& entry);  // where nothing stands
@@ -41,6 +43,8 @@ class ViewEntries {
   void make_file(const Place& place, const Entry& entry);
   void make_file_once(const Place& place, const Entry& entry);
   [[nodiscard]] bool clones(const std::filesystem::path& object);
+  // Where a symlink in the place of a copy leads: to a name that no other user replaces. nullopt: there is none.
+  [[nodiscard]] std::optional<std::filesystem::path> target_of(const Entry& entry);
   void link_to(const Place& place, const Entry& entry, const std::filesystem::path& target);
   [[nodiscard]] bool try_link(const Place& place, const Entry& entry, const std::filesystem::path& object,
                               const struct stat& before);
@@ -60,6 +64,8 @@ class ViewEntries {
 
   Store::State& store_;
   OpenDirectories at_;
+  const Sha256 root_;
+  std::optional<TrustedViews> others_;
   const bool outside_ = false;
   const TreeFiles files_ = TreeFiles::shared;
   std::optional<bool> clones_;  // outside: tried with the first object

@@ -53,7 +53,8 @@ bool ViewEntries::right(const Entry& entry) {
   if (!s) return false;
   switch (entry.type) {
     case EntryType::directory:
-      return S_ISDIR(s->st_mode);
+      return S_ISDIR(s->st_mode) && (outside_ || !store_.layout.of_several_users() ||
+                                     (s->st_uid == ::geteuid() && (s->st_mode & (S_IWGRP | S_IWOTH)) == 0));
     case EntryType::symlink:
       return S_ISLNK(s->st_mode) && target_at(*directory, name.c_str()) == entry.target;
     case EntryType::file:
@@ -66,11 +67,13 @@ bool ViewEntries::right(const Entry& entry) {
     if (S_ISLNK(s->st_mode) || (there && there->st_ino == s->st_ino && there->st_dev == s->st_dev)) return false;
   }
   if (S_ISLNK(s->st_mode)) {  // an adopted file is seen through its object's own target
+    if (is_executable(entry) || !store_.owners.trusts(*s)) return false;
     const auto target = target_at(*directory, name.c_str());
-    const bool leads_to_it = target && (target == target_at(AT_FDCWD, object.c_str()) || target == object.native());
     const auto there = try_lstat(object);
-    const bool trusted = store_.owners.trusts(*s) && there && store_.owners.trusts(*there);
-    return !is_executable(entry) && leads_to_it && trusted && store_.present(entry.digest);
+    const bool adopted = there && S_ISLNK(there->st_mode) && store_.owners.trusts(*there) &&
+                         target == target_at(AT_FDCWD, object.c_str());
+    if (adopted) return store_.present(entry.digest);
+    return target && target == target_of(entry) && store_.present(entry.digest);
   }
   if (!S_ISREG(s->st_mode) || ((s->st_mode & S_IXUSR) != 0) != is_executable(entry)) return false;
   if (!store_.owners.trusts(*s)) return false;  // its owner may write to it at any time
@@ -121,14 +124,30 @@ void ViewEntries::make_file_once(const Place& place, const Entry& entry) {
   const auto adopted = own || !trusted || !is_link ? std::nullopt : target_at(AT_FDCWD, object.c_str());
   if (adopted) return link_to(place, entry, *adopted);
   if (!there && !store_.packs.none_seen() && store_.packs.find(entry.digest)) return copy_packed(place, entry);
-  if (!own && trusted && files_ == TreeFiles::symlinks) return link_to(place, entry, object);
+  const auto target = !own && trusted && files_ == TreeFiles::symlinks ? target_of(entry) : std::nullopt;
+  if (target) return link_to(place, entry, *target);
   // A link shares its object's mode, so an executable is never a link. Clones come first: no user can write through a
   // clone into the store. An owner who is not trusted could write to his object after it was linked.
   if (own || !trusted || clones(object)) return copy(place, entry, object, trusted);
   if (try_link(place, entry, object, *there)) return;
   // Another user's object: systems let no user hard-link a file that he may not write.
-  const bool ours = there->st_uid == ::geteuid();
-  if (ours || ::symlinkat(object.c_str(), place.directory, place.name.c_str()) != 0) copy(place, entry, object, true);
+  const auto shown = there->st_uid == ::geteuid() ? std::nullopt : target_of(entry);
+  if (!shown || ::symlinkat(shown->c_str(), place.directory, place.name.c_str()) != 0) copy(place, entry, object, true);
+}
+
+std::optional<std::filesystem::path> ViewEntries::target_of(const Entry& entry) {
+  const Layout& layout = store_.layout;
+  if (!layout.of_several_users()) {
+    const auto object = layout.object(entry.digest);
+    const auto there = try_lstat(object);
+    return there && store_.owners.trusts(*there) ? std::optional(object) : std::nullopt;
+  }
+  if (files_ != TreeFiles::shared) {
+    auto own = layout.view(root_) / entry.path.text();
+    return holds(store_.evidence, own, entry.digest) ? std::optional(std::move(own)) : std::nullopt;
+  }
+  if (!others_) others_.emplace(store_, root_);
+  return others_->find(entry);
 }
 
 bool ViewEntries::clones(const std::filesystem::path& object) {

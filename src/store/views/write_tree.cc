@@ -14,7 +14,7 @@ namespace sabath {
 bool tree_stands(Store& store, const Manifest& manifest, const std::filesystem::path& to, TreeFiles files) {
   const auto top = try_lstat(to);
   if (!top || !S_ISDIR(top->st_mode)) return false;
-  ViewEntries entries(store.state(), to, files);
+  ViewEntries entries(store.state(), manifest, to, files);
   bool right = true;
   manifest.for_each([&](const Entry& entry) { right = right && entries.right(entry); });
   return right;
@@ -22,6 +22,9 @@ bool tree_stands(Store& store, const Manifest& manifest, const std::filesystem::
 
 void write_tree(Store& store, const Manifest& manifest, const std::filesystem::path& to, TreeFiles files) {
   Store::State& state = store.state();
+  if (files == TreeFiles::symlinks && state.layout.of_several_users()) {
+    static_cast<void>(store.make_view(manifest));  // any member may replace the name of an object
+  }
   const auto there = try_lstat(to);
   std::error_code error;
   if (there && (!S_ISDIR(there->st_mode) || !std::filesystem::is_empty(to, error))) {
@@ -35,7 +38,7 @@ void write_tree(Store& store, const Manifest& manifest, const std::filesystem::p
   const auto beside = parent / fmt::format(".{}.sabath-{:x}", name, state.writer.nonce);
   try {
     make_directories(beside);
-    ViewEntries entries(state, beside, files);
+    ViewEntries entries(state, manifest, beside, files);
     manifest.for_each([&](const Entry& entry) { entries.make(entry); });
     entries.finish();
     if (there) ::rmdir(to.c_str());

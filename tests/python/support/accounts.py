@@ -4,13 +4,16 @@ import json
 import os
 import pathlib
 import shutil
+import subprocess
 
 from support import program
+from support.bare import TREE
 from support.case import Case, place
 from support.content import fragment, seeded
 
 BIG = seeded(9_000_000, 7)
 GROUP, OWNER = 64000, 64001
+ALICE, MALLORY = 64001, 64003
 
 
 def object_of(store, data_size):
@@ -43,3 +46,28 @@ class OwnProgram(Case):
         recipe = json.loads((self.sabath.recipes / "datasets/one.json").read_text())
         self.sabath.add("pinned", recipe["fragments"], manifest={"digest": made.record["manifest"], "urls": []})
         self.store = self.shared / "store"
+
+
+class Members(OwnProgram):
+    """A shared store that Alice made, and another member of its group, Mallory."""
+
+    def setUp(self):
+        super().setUp()
+        shutil.copytree(TREE / "etc/sites", self.home / "program/share/sabath/sites")
+        self.as_user(ALICE, "init", "--shared")
+
+    def as_user(self, user, *arguments, code=0, **variables):
+        home = self.home / f"home-{user}"
+        if not home.exists():
+            home.mkdir()
+            os.chown(home, user, GROUP)
+        prefix = ["setpriv", f"--reuid={user}", f"--regid={GROUP}", "--clear-groups", "--"]
+        result = self.sabath.run(*arguments, prefix=prefix, HOME=str(home), **{"SABATH_CACHE": str(self.store), **variables})
+        if code is not None:
+            self.expect(result, code)
+        return result
+
+    def as_mallory(self, script, *arguments):
+        """Python that works in the store, as it stands there."""
+        prefix = ["setpriv", f"--reuid={MALLORY}", f"--regid={GROUP}", "--clear-groups", "--", "/usr/bin/python3", "-c"]
+        subprocess.run([*prefix, script, *map(str, arguments)], cwd=self.store, check=True)
