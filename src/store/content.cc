@@ -5,38 +5,43 @@
 
 #include <algorithm>
 
+#include "sabath/error.h"
+#include "store/disk/below.h"
 #include "store/disk/clone.h"
+#include "store/disk/durable.h"
 #include "store/state.h"
+#include "store/views/trusted_views.h"
 
 namespace sabath {
 namespace {
 
-// A member who is not trusted may write into his file after it was compared.
-bool may_change(const Store::State& store, const struct stat& file) {
-  return store.layout.of_several_users() && !store.owners.trusts(file);
-}
-
-bool may_change(const Store::State& store, int fd) {
+// In a store of several users a member may write into his file after it was compared, and give any file its name.
+bool is_right(Store::State& store, int fd, const Digest& digest) {
   struct stat s {};
-  return ::fstat(fd, &s) != 0 || may_change(store, s);
+  if (!store.layout.of_several_users()) return true;
+  return ::fstat(fd, &s) == 0 && store.owners.trusts(s) && store.evidence.matches(digest, s);
 }
 
-// Any member may also give another file its name.
-bool may_change(const Store::State& store, const std::filesystem::path& name) {
-  const auto s = try_stat(name);
-  return !s || may_change(store, *s);
-}
-
-// A copy without a name, of which each byte was compared; nullopt: the file does not hold the content.
+// A copy of which each byte was compared; it takes the name of the object, so that it is copied once. nullopt: the file
+// does not hold the content.
 std::optional<Fd> own_copy(Store::State& store, int from, const std::filesystem::path& name, const Digest& digest) {
-  Temporaries::File to = store.temporaries.new_file();
-  ::unlink(to.path.c_str());
   struct stat s {};
   const bool regular = ::fstat(from, &s) == 0 && S_ISREG(s.st_mode);
   if (!regular || static_cast<std::uint64_t>(s.st_size) != digest.size_bytes) return std::nullopt;
+  Temporaries::File to = store.temporaries.new_file();
   const bool cloned = store.reflinks() && try_clone(from, to.fd.get(), to.path);
   const Digest found = cloned ? hash_file(to.fd.get(), digest.size_bytes, to.path).digest
                               : copy_hashed(from, name, to.fd.get(), to.path).digest;
+  try {
+    if (found != digest) throw Error(FailureKind::storage, "it is other content");
+    store.layout.members().heed(from);
+    store.layout.members().seal(to.fd.get(), to.path);
+    sync_file(to.fd.get(), to.path);
+    rename_below(store.layout.root(), to.path, name);
+    store.objects.attest(digest, name);
+  } catch (const Error&) {  // a store that cannot be written: the copy serves without a name
+    ::unlink(to.path.c_str());
+  }
   return found == digest ? std::optional(std::move(to.fd)) : std::nullopt;
 }
 
@@ -55,7 +60,7 @@ std::optional<Content> Store::open_content(const Digest& digest) const {
   for (int attempt = 0; attempt < attempts; ++attempt) {
     const auto object = state_->layout.object(digest);
     if (auto fd = try_open_file(object, O_RDONLY | O_NONBLOCK)) {
-      if (!may_change(*state_, fd->get())) return Content(std::move(*fd), object);
+      if (is_right(*state_, fd->get(), digest)) return Content(std::move(*fd), object);
       if (auto own = own_copy(*state_, fd->get(), object, digest)) return Content(std::move(*own), object);
       state_->objects.quarantine(object);
       continue;
@@ -76,13 +81,16 @@ std::optional<std::string> Store::text_of(const Digest& digest, std::uint64_t si
   return text;
 }
 
-std::optional<ContentPlace> Store::place_of(const Digest& digest) const {
-  const auto object = state_->layout.object(digest);
-  if (try_stat(object)) {
-    return may_change(*state_, object) ? std::nullopt : std::optional(ContentPlace{object, 0, digest.size_bytes});
+std::optional<ContentPlace> Store::place_of(const Sha256& root, const Entry& entry) const {
+  const Digest& digest = entry.digest;
+  if (state_->layout.of_several_users()) {
+    auto shown = TrustedViews::of_user(*state_, root).find(entry);
+    return shown ? std::optional(ContentPlace{std::move(*shown), 0, digest.size_bytes}) : std::nullopt;
   }
+  const auto object = state_->layout.object(digest);
+  if (try_stat(object)) return ContentPlace{object, 0, digest.size_bytes};
   const auto place = state_->packs.find(digest);
-  if (!place || place->member.codec != PackCodec::raw || may_change(*state_, place->pack->file)) return std::nullopt;
+  if (!place || place->member.codec != PackCodec::raw) return std::nullopt;
   return ContentPlace{place->pack->file, place->member.offset, digest.size_bytes};
 }
 

@@ -52,7 +52,9 @@ class Store {
   // The content, from an object or a pack; nullopt if it is not here. The reader must check what it reads.
   [[nodiscard]] std::optional<Content> open_content(const Digest& file) const;
   [[nodiscard]] std::optional<std::string> text_of(const Digest& file, std::uint64_t size_max) const;  // of a small one
-  [[nodiscard]] std::optional<ContentPlace> place_of(const Digest& file) const;  // nullopt: not here, or compressed
+  // Of a file of the asset with this root; nullopt: not here, compressed, or under no name that its user alone may
+  // change.
+  [[nodiscard]] std::optional<ContentPlace> place_of(const Sha256& root, const Entry& entry) const;
   [[nodiscard]] bool has(const Digest& file) const;  // it stands there; its bytes are not checked
   [[nodiscard]] std::filesystem::path object_path(const Digest& file) const;  // present or not
   // Content whose digest is not known yet. `of_files`: how many files belong together, as far as is known.

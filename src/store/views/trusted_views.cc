@@ -9,10 +9,23 @@ namespace sabath {
 
 namespace fs = std::filesystem;
 
-TrustedViews::TrustedViews(Store::State& store, const Sha256& root) : store_(store) {
+namespace {
+
+std::vector<uid_t> others(const Owners& owners) {
+  std::vector<uid_t> all = owners.trusted();
+  std::erase(all, ::geteuid());
+  return all;
+}
+
+}  // namespace
+
+TrustedViews::TrustedViews(Store::State& store, const Sha256& root) : TrustedViews(store, root, others(store.owners)) {}
+
+TrustedViews TrustedViews::of_user(Store::State& store, const Sha256& root) { return {store, root, {::geteuid()}}; }
+
+TrustedViews::TrustedViews(Store::State& store, const Sha256& root, const std::vector<uid_t>& owners) : store_(store) {
   if (!store.layout.of_several_users()) return;
-  for (const uid_t owner : store.owners.trusted()) {
-    if (owner == ::geteuid()) continue;
+  for (const uid_t owner : owners) {
     const Layout theirs = store.layout.of_user(owner);
     const View view{theirs.view(root), owner};
     if (is_room_of(theirs.views(), owner) && is_owners_alone(view, view.directory)) views_.push_back(view);

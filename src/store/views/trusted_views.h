@@ -15,11 +15,14 @@ namespace sabath {
 
 class TrustedViews {
  public:
+  // Those of others; of_user: this user's own.
   TrustedViews(Store::State& store, const Sha256& root);
+  [[nodiscard]] static TrustedViews of_user(Store::State& store, const Sha256& root);
   // A regular file with the entry's content, in directories that only its owner writes; nullopt: none has it.
   [[nodiscard]] std::optional<std::filesystem::path> find(const Entry& entry);
 
  private:
+  TrustedViews(Store::State& store, const Sha256& root, const std::vector<uid_t>& owners);
   struct View {
     std::filesystem::path directory;
     uid_t owner;

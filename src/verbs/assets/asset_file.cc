@@ -59,8 +59,8 @@ struct OpenAsset::Held {
     const std::lock_guard lock(mutex);
     return entry_at(manifest, name, path);
   }
-  [[nodiscard]] std::optional<FilePlace> place(const Digest& digest) const {
-    auto found = store->place_of(digest);
+  [[nodiscard]] std::optional<FilePlace> place(const Entry& of) const {
+    auto found = store->place_of(manifest.root(), of);
     if (!found) return std::nullopt;
     return FilePlace{std::move(found->file), found->offset, found->size_bytes};
   }
@@ -76,7 +76,7 @@ std::vector<PlacedFile> OpenAsset::files() const {
   std::vector<PlacedFile> files;
   const std::lock_guard lock(held_->mutex);
   held_->manifest.for_each([&](const Entry& entry) {
-    if (entry.is_file()) files.push_back({entry.path.text(), entry.digest, held_->place(entry.digest)});
+    if (entry.is_file()) files.push_back({entry.path.text(), entry.digest, held_->place(entry)});
   });
   return files;
 }
@@ -97,7 +97,7 @@ AssetFile::AssetFile(const OpenAsset& asset, const std::string& path) {
                 fmt::format("the store does not hold {} of {}", printable(path), printable(held->name)),
                 "the asset must be fetched again");
   }
-  open_.reset(new Open{held, std::move(*content), entry.digest.size_bytes, held->place(entry.digest)});
+  open_.reset(new Open{held, std::move(*content), entry.digest.size_bytes, held->place(entry)});
 }
 
 AssetFile::AssetFile(Session& session, const std::string& asset, const std::string& path)
