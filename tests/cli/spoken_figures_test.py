@@ -129,6 +129,22 @@ class SpokenFigures(Case):
             with self.subTest(" ".join(arguments)):
                 self.walk(*arguments)
 
+    def test_what_is_there_is_not_called_absent(self):
+        place(self.home / "plain.log", b"FoM: 0.125\n")
+        text = self.walk("report", "plain.log")
+        self.assertIn("0.125", text)
+        self.assertNotIn("no metric", text)
+
+    def test_a_record_says_what_ran(self):
+        """Two ranks of a step that is started once are none."""
+        for ranks in (1, 2):
+            done = self.sabath.run("run", "net", "--run-dir", f"ranks-{ranks}", "--ranks", ranks)
+            if done.exit != 0:
+                self.assertEqual((done.exit, ranks), (2, 2), done.err)
+                continue
+            record = json.loads((self.home / f"ranks-{ranks}/run.json").read_text())
+            self.assertEqual(record["ranks"], max(step["ranks"] for step in record["steps"]))
+
     def test_a_file_that_was_changed(self):
         self.expect(self.sabath.run("fetch", "set"))
         wrong = max((self.sabath.store / "objects").rglob("*.*"), key=lambda file: file.stat().st_size)
