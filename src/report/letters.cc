@@ -37,7 +37,10 @@ bool continues(char c) { return (static_cast<unsigned char>(c) & 0xc0U) == 0x80U
 std::string without_middle(const std::string& text, std::size_t begin, std::size_t end) {
   while (begin > 0 && continues(text[begin])) --begin;
   while (end < text.size() && continues(text[end])) ++end;
-  return text.substr(0, begin).append(ellipsis).append(text.substr(end));
+  std::string_view front = std::string_view(text).substr(0, begin), back = std::string_view(text).substr(end);
+  if (front.ends_with(ellipsis)) front.remove_suffix(ellipsis.size());
+  if (back.starts_with(ellipsis)) back.remove_prefix(ellipsis.size());
+  return std::string(front).append(ellipsis).append(back);
 }
 
 std::size_t common_front(const std::vector<const std::string*>& names) {

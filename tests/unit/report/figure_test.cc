@@ -118,7 +118,7 @@ double width_of(const std::string& text) {
   const auto letters =
       std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; });
   const auto wide = std::ranges::count(text, 'W');
-  return 13 * (0.989 * static_cast<double>(wide) + 0.63 * static_cast<double>(letters - wide));
+  return 13 * (0.989 * static_cast<double>(wide) + 0.55 * static_cast<double>(letters - wide));
 }
 
 TEST(Figure, NoNameRunsIntoItsNeighbourOrOffThePaper) {
@@ -138,7 +138,9 @@ TEST(Figure, NoNameRunsIntoItsNeighbourOrOffThePaper) {
     for (std::sregex_iterator at(legend.begin(), legend.end(), text), end; at != end; ++at) {
       const double x = std::stod((*at)[1]);
       constexpr double swatch = 38;
-      if (ends.contains((*at)[2])) EXPECT_GE(x - swatch, ends[(*at)[2]]) << size.width << ": " << (*at)[3];
+      if (ends.contains((*at)[2])) {
+        EXPECT_GE(x - swatch, ends[(*at)[2]]) << size.width << ": " << (*at)[3];
+      }
       ends[(*at)[2]] = x + width_of((*at)[3]);
       EXPECT_LE(ends[(*at)[2]], size.width) << (*at)[3];
       EXPECT_TRUE(names.insert((*at)[3]).second) << "twice: " << (*at)[3];
