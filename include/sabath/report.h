@@ -53,6 +53,7 @@ struct ReportedRun {
   bool by_step = false;              // x is the step, not the epoch
   std::uint64_t values = 0;          // told in all
   std::uint64_t not_understood = 0;  // lines that look like metrics and are none
+  bool too_large = false;            // for its values to be kept: `series` and `figures` are empty
   std::vector<ReportedSeries> series;
   std::vector<std::pair<std::string, double>> figures;  // of no epoch
 };

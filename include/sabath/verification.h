@@ -46,6 +46,7 @@ struct RepairedAsset {
 struct VerifiedAsset {
   std::string name, manifest;  // both are empty for the whole store; manifest: "sha256:<hex>"
   std::uint64_t files = 0, bytes_read = 0;
+  std::uint64_t copies = 0;                 // of these files in a view of their own, which were read as well
   std::uint64_t quick = 0, remembered = 0;  // files: of those read, by XXH3; and not read, for they were lately
   std::uint64_t missing = 0;
   std::vector<std::string> missing_paths;

@@ -23,10 +23,14 @@ std::string_view take_component(std::string_view& rest) {
   return component;
 }
 
+constexpr std::string_view too_long = "it is longer than 4095 bytes";
+constexpr std::string_view name_too_long = "a component is longer than 255 bytes";
+constexpr std::string_view too_deep = "it has more than 128 components";
+
 // Why `text` is no relative path, or "" if it is one.
 std::string_view fault(std::string_view text) {
   if (text.empty()) return "it is empty";
-  if (text.size() > path_length_max) return "it is longer than 4095 bytes";
+  if (text.size() > path_length_max) return too_long;
   if (text.front() == '/') return "it is absolute";
   if (text.back() == '/') return "it ends with '/'";
   for (std::string_view rest = text; !rest.empty();) {
@@ -40,8 +44,8 @@ std::string_view fault(std::string_view text) {
     const std::string_view component = take_component(rest);
     if (component.empty()) return "it has an empty component";
     if (component == "." || component == "..") return "it has a \".\" or \"..\" component";
-    if (component.size() > name_length_max) return "a component is longer than 255 bytes";
-    if (++count > component_count_max) return "it has more than 128 components";
+    if (component.size() > name_length_max) return name_too_long;
+    if (++count > component_count_max) return too_deep;
   }
   return {};
 }
@@ -50,8 +54,11 @@ std::string_view fault(std::string_view text) {
 
 RelativePath RelativePath::parse(std::string_view text) {
   if (const std::string_view why = fault(text); !why.empty()) {
-    throw Error(FailureKind::invalid, fmt::format("unsafe path \"{}\": {}", printable(text), why),
-                "a path inside an asset is relative, without \"..\", in UTF-8 without control characters");
+    const bool harmless = why == too_long || why == name_too_long || why == too_deep;
+    throw Error(FailureKind::invalid,
+                fmt::format("{} \"{}\": {}", harmless ? "overlong path" : "unsafe path", printable(text), why),
+                harmless ? "shorten its names, or pack its directory into a tar file, which an asset holds as one file"
+                         : "a path inside an asset is relative, without \"..\", in UTF-8 without control characters");
   }
   return RelativePath(std::string(text));
 }

@@ -92,8 +92,8 @@ std::string answer_to(std::string_view request) {
   } catch (const Error& error) {
     return failed(error.failure());
   } catch (const std::bad_alloc&) {
-    return failed({FailureKind::invalid, "cannot read it within the memory that is allowed",
-                   "a size in the file is absurd, or too large for this program", std::nullopt});
+    return failed({FailureKind::invalid, "reading it takes more memory than a reader of HDF5 may have",
+                   hdf5_memory_hint, std::nullopt});
   } catch (const std::exception& error) {
     return failed({FailureKind::internal, fmt::format("internal error: {}", error.what()), "", std::nullopt});
   }

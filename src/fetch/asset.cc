@@ -3,20 +3,19 @@
 #include <algorithm>
 #include <chrono>
 #include <ctime>
-#include <mutex>
 
 #include <fmt/format.h>
 
 #include "base/file.h"
 #include "base/text.h"
 #include "base/wording.h"
+#include "fetch/asset_meter.h"
 #include "fetch/decide/selection.h"
 #include "fetch/fragments.h"
 #include "fetch/git/git.h"
 #include "fetch/hosts/by_digest.h"
 #include "fetch/hosts/ledger.h"
 #include "fetch/hosts/other_version.h"
-#include "fetch/hosts/reuse_meter.h"
 #include "fetch/hosts/source_key.h"
 #include "fetch/hosts/warm_up.h"
 #include "fetch/known_tree.h"
@@ -26,37 +25,6 @@
 
 namespace sabath {
 namespace {
-
-// Counts what is reused where it is said, tells the total as soon as every size is known, and passes everything on.
-class AssetMeter : public EventSink {
- public:
-  explicit AssetMeter(EventSink& next) : next_(next) {}
-
-  void expect(std::uint64_t known_bytes, std::uint64_t files_of_unknown_size, std::uint64_t files) {
-    const std::lock_guard lock(mutex_);
-    total_ = known_bytes;
-    unknown_ = files_of_unknown_size;
-    files_ = files;
-  }
-
-  void on(const Event& event) override {
-    reused.on(event);
-    next_.on(event);
-    if (const auto* learnt = std::get_if<event::SizeLearnt>(&event)) add(learnt->bytes);
-  }
-  ReuseMeter reused;
-
- private:
-  void add(std::uint64_t bytes) {
-    const std::lock_guard lock(mutex_);
-    total_ += bytes;
-    if (unknown_ > 0 && --unknown_ == 0) next_.on(event::TotalKnown{total_, files_});
-  }
-
-  EventSink& next_;
-  std::mutex mutex_;
-  std::uint64_t total_ = 0, unknown_ = 0, files_ = 0;
-};
 
 class AssetFetch {
  public:
@@ -241,6 +209,7 @@ class AssetFetch {
   void announce(const Manifest* expected) {
     std::uint64_t known = 0, unknown = 0, files = recipe_.fragments.size();
     if (!selection_.empty()) {
+      meter_.expect(0, 0, files, false);
       context_.events.on(event::AssetStarted{recipe_.name, std::nullopt, selection_.sample.value_or(0)});
       return;
     }
@@ -253,7 +222,7 @@ class AssetFetch {
         unknown += fragment.size_bytes ? 0 : 1;
       }
     }
-    meter_.expect(known, unknown, files);
+    meter_.expect(known, unknown, files, true);
     context_.events.on(event::AssetStarted{recipe_.name, unknown == 0 ? std::optional(known) : std::nullopt, files});
   }
 

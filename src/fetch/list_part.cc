@@ -40,6 +40,14 @@ struct ListedPart::Files {
   std::vector<FileOutcome> outcomes;  // of each
   std::vector<FileJob> missing;
   std::vector<std::size_t> places;  // of each that is missing
+
+  // With `more`; nullopt where a size is not known.
+  [[nodiscard]] std::optional<std::uint64_t> bytes(std::uint64_t more) const {
+    if (!std::ranges::all_of(missing, [](const FileJob& job) { return job.size_bytes.has_value(); })) return {};
+    for (const FileJob& job : missing) more += *job.size_bytes;
+    for (const FileOutcome& outcome : outcomes) more += outcome.tree.digest.size_bytes;
+    return more;
+  }
 };
 
 ListedPart::Files ListedPart::jobs() {
@@ -58,11 +66,12 @@ ListedPart::Files ListedPart::jobs() {
   return files;
 }
 
-bool ListedPart::enter_files(bool over_tls) {
+bool ListedPart::enter_files(bool over_tls, std::optional<std::uint64_t> list_bytes) {
   scope_.choices.choose(fragment(), listed_);
   tell_of_unchecked(scope_.context.events, fragment(), listed_);
   Files files = jobs();
-  scope_.context.events.on(event::TotalKnown{std::nullopt, listed_.size()});
+  scope_.context.events.on(
+      event::TotalKnown{files.bytes(list_bytes.value_or(0)), listed_.size() + (list_bytes ? 1 : 0)});
   auto fetched = scope_.fetch(files.missing);
   for (std::size_t i = 0; i < fetched.size(); ++i) {
     note_giver(files.missing[i], fetched[i]);
@@ -128,7 +137,7 @@ bool ListPart::enter() {
   const RelativePath path = list_path(fragment());
   const bool kept = selection.empty() || (!selection.select.empty() && selects(selection, path));
   if (kept) entries_.add_file(path, outcome_.tree.digest, outcome_.tree.chunks);
-  const bool all = enter_files(false);
+  const bool all = enter_files(false, outcome_.tree.digest.size_bytes);
   if (kept) ++scope_.files_done;
   return all;
 }

@@ -17,8 +17,8 @@ class ListedPart : public FragmentPart {
 
  protected:
   // False: some of them failed. `over_tls`: the listing came so; by one protocol from one source, a file came as it
-  // did.
-  [[nodiscard]] bool enter_files(bool over_tls);
+  // did. `list_bytes`: of the list, where it is a file itself.
+  [[nodiscard]] bool enter_files(bool over_tls, std::optional<std::uint64_t> list_bytes = {});
   [[nodiscard]] bool from_hub() const { return from_hub_; }  // a hub's fetcher gave one of its files, whole
   std::vector<ListedFile> listed_;
 

@@ -63,7 +63,7 @@ void MembersPart::fetch_from(std::size_t mirror, bool fresh) {
   std::vector<std::size_t> numbers;
   for (const std::size_t i : chosen)
     numbers.push_back(entries[i].is_file() ? add(members, entries[i], source, tar.index().version()) : 0);
-  if (scope_.recipe.fragments.size() == 1) context.events.on(event::TotalKnown{members.bytes(), chosen.size()});
+  context.events.on(event::TotalKnown{members.bytes(), chosen.size()});
   members.fetch();
   outcome_.over_tls = url.scheme() == "https";
   outcome_.giver = mirror;

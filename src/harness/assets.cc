@@ -320,6 +320,12 @@ RunAssets bring_assets(const RunCall& call, const ResolvedRun& run) {
     assets.from = assets.all.back().path;
     note_lineage(*run.from);
   }
+  for (const auto& [name, recipe] : run.used) {
+    assets.all.push_back(bringer.bring(recipe));
+    assets.all.back().role = "used";
+    assets.used[name] = assets.all.back().path;
+    note_lineage(recipe);
+  }
   if (run.dataset) {
     const fs::path stage = stage_of(call);
     assets.all.push_back(stage.empty() ? bringer.bring(*run.dataset) : bringer.take_staged(*run.dataset, stage));
@@ -353,6 +359,11 @@ RunAssets foresee_assets(const RunCall& call, const ResolvedRun& run) {
     assets.all.push_back(foresee_asset(call, *run.from, assets.to_fetch));
     assets.all.back().role = "from";
     assets.from = assets.all.back().path;
+  }
+  for (const auto& [name, recipe] : run.used) {
+    assets.all.push_back(foresee_asset(call, recipe, assets.to_fetch));
+    assets.all.back().role = "used";
+    assets.used[name] = assets.all.back().path;
   }
   if (!run.dataset) return assets;
   if (const fs::path stage = stage_of(call); !stage.empty()) {

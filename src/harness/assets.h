@@ -4,6 +4,7 @@
 
 #include <deque>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,8 +16,9 @@
 namespace sabath {
 
 struct RunAssets {
-  std::vector<RunAsset> all;  // the model's code or graph, its own files, what it starts from, the dataset
+  std::vector<RunAsset> all;  // the model's code or graph, its own files, what it starts from and uses, the dataset
   std::string source, model, dataset, from;  // directories; empty: there is none. `model`: of the model's own files
+  std::map<std::string, std::string> used;   // directories of those that steps name, by name
   std::vector<std::string> to_fetch;         // dry run: what is not here
   RunTimes times;
   std::deque<LeasedStore> stores;  // that hold them, kept from collection; dry run: none

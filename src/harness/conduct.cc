@@ -73,12 +73,10 @@ class Conductor {
     record_.source = recorded_source(assets.all, run.model);
     record_.trust = consent.recorded();
     record_.config.assign(variant.config.begin(), variant.config.end());
-    record_.launcher = run.launcher;
-    record_.ranks = static_cast<int>(run.ranks);
-    record_.nodes = static_cast<int>(run.nodes);
     record_.times = assets.times;
     for (const RunStep& step : steps_) record_.steps.push_back({step.argv, step.ranks, {}, {}, {}});
     if (!steps_.empty()) record_.command = steps_.back().argv;
+    note_spread(steps_.size());
     own_variables_ = own_variables(environment, steps_, path);
     nlohmann::ordered_json described = to_json(environment, call.request.environment, run);
     for (const char* name : {"PYTHONUNBUFFERED", "HDF5_USE_FILE_LOCKING"}) {
@@ -143,7 +141,23 @@ class Conductor {
     close(end);
   }
 
+  // What these first steps are spread over; a number that is not known is none.
+  void note_spread(std::size_t count) {
+    record_.launcher = "direct";
+    record_.ranks = record_.nodes = 1;
+    for (std::size_t i = 0; i < count; ++i) {
+      const RunStep& step = steps_[i];
+      if (step.starts_ranks) record_.ranks = record_.nodes = std::nullopt;
+      if (step.launcher.empty()) continue;
+      record_.launcher = step.launcher;
+      record_.ranks = step.ranks;
+      record_.nodes = step.nodes ? step.nodes : nodes_seen(samples_of(directory_.path(), i));
+      return;
+    }
+  }
+
   void close(const ExecutionEnd& end) {
+    note_spread(end.steps.size());
     for (std::size_t i = 0; i < end.steps.size(); ++i) {
       RunRecord::Step& step = record_.steps[i];
       step.exit = record_.exit = end.steps[i].end.exit;
@@ -212,6 +226,13 @@ class Conductor {
   int exit_ = 0;
 };
 
+// The nodes that the launcher was told to use.
+std::optional<int> nodes_of(const ResolvedRun& run) {
+  const auto says_nodes = [](const std::string& word) { return word.find("{nodes}") != std::string::npos; };
+  const bool told = std::ranges::any_of(run.site.launchers.at(run.launcher).argv, says_nodes);
+  return told || run.launcher == "direct" ? std::optional(static_cast<int>(run.nodes)) : std::nullopt;
+}
+
 // The programs of containers take "from:to" and lists with commas, and not all of them can quote these characters.
 void refuse_unbindable(const std::vector<std::string>& paths) {
   for (const std::string& path : paths) {
@@ -248,6 +269,7 @@ std::vector<RunStep> steps_of(const RunCall& call, const ResolvedRun& run, const
   places.from = assets.from;
   if (run.dataset) places.fragments = fragment_places(run.origin ? *run.origin : *run.dataset, assets.dataset);
   if (!assets.model.empty()) places.model_files = fragment_places(run.model, assets.model);
+  places.assets = assets.used;
   places.config = variant.config;
   places.nodes = run.nodes;
   places.ranks = run.ranks;
@@ -255,13 +277,15 @@ std::vector<RunStep> steps_of(const RunCall& call, const ResolvedRun& run, const
   if (!assets.dataset.empty()) values.binds.push_back(assets.dataset);
   if (!assets.from.empty()) values.binds.push_back(assets.from);
   if (!assets.model.empty()) values.binds.push_back(assets.model);
+  for (const auto& [name, path] : assets.used) values.binds.push_back(path);
   if (!run.container_kind.empty()) refuse_unbindable(values.binds);
   std::vector<RunStep> steps;
   for (Launch& launch : expand(run.steps, places, call.request.arguments)) {
     std::string& program = launch.argv.front();
     if ((program == "python" || program == "python3") && !environment.python.program.empty())
       program = environment.python.program;
-    RunStep step{std::move(launch.argv), false, 1};
+    RunStep step{std::move(launch.argv)};
+    step.starts_ranks = launch.told_ranks && !launch.parallel;
     if (!run.container_kind.empty()) step.argv = wrap(run.site.containers.at(run.container_kind), values, step.argv);
     if (launch.parallel) {
       if (run.nodes > 1) step.argv = sampled(run.sampler, samples_of(directory, steps.size()), step.argv);
@@ -269,6 +293,8 @@ std::vector<RunStep> steps_of(const RunCall& call, const ResolvedRun& run, const
       step.argv = wrap(launcher, values, step.argv);
       step.tagged = launcher.tags_output;
       step.ranks = static_cast<int>(run.ranks);
+      step.launcher = run.launcher;
+      step.nodes = nodes_of(run);
     }
     steps.push_back(std::move(step));
   }

@@ -157,6 +157,13 @@ Consent ask_consent(const RunCall& call, const ResolvedRun& run) {
       trust_policy(call.request.trust, call.request.ask,
                    fmt::format("{} {} {}", verb_text("run"), run.model.name, option_text("trust")));
   consent.verdict = approve(consent.code, trust_registry(call.request.environment), policy);
+  // What the steps use of other assets is code as well.
+  for (const auto& [name, used] : run.used) {
+    AssetCode code = code_of(call.session.settings(), used, {}, std::nullopt);
+    if (needs_no_trust(code)) continue;
+    code = code_of(call.session.settings(), used, {}, bring_code(call, used));
+    static_cast<void>(approve(code, trust_registry(call.request.environment), policy));
+  }
   return consent;
 }
 

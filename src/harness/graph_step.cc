@@ -99,7 +99,7 @@ bool optimises(const Variant& variant) {
 RunStep graph_step(const RunCall& call, const ResolvedRun& run, const Variant& variant, const RunAssets& assets,
                    const fs::path& directory) {
   const fs::path graph = call.dry && !try_stat(assets.source) ? fs::path(assets.source) : graph_in(run, assets.source);
-  RunStep step{{run.sampler, "infer", graph.native()}, false, 1};
+  RunStep step{{run.sampler, "infer", graph.native()}};
   for (const GraphInput& input : inputs_of(call, run, assets)) {
     step.argv.push_back(argument_name("input"));
     step.argv.push_back(input.name.empty() ? input.file.native() : input.name + "=" + input.file.native());

@@ -30,7 +30,8 @@ constexpr std::uint64_t profile_size_max = 1 << 20;
     throw Error(FailureKind::usage,
                 fmt::format("{} is content of the kind {}, and no model: it has no way to run", dataset.name,
                             kind_name(dataset.kind)),
-                fmt::format("`{} {}` shows where its files are", verb_text("path"), dataset.name));
+                fmt::format("a step of a model's recipe uses it as {{asset.{0}}}; `{1} {0}` shows where its files are",
+                            dataset.name, verb_text("path")));
   }
   std::vector<std::string> models;
   for (const Catalogue::Listed& listed : catalogue.all(AssetKind::model)) {
@@ -206,6 +207,16 @@ Site choose_site(const Environment& environment, const fs::path& program, const 
   return merged(std::move(*generic), std::move(*site));
 }
 
+// Ranks that no step would have.
+void refuse_idle_ranks(const RunCall& call, const ResolvedRun& run) {
+  if ((run.ranks == 1 && run.nodes == 1) || takes_ranks(run.steps)) return;
+  throw Error(FailureKind::usage,
+              fmt::format("{} would start one process, not {}: no step of its recipe is parallel", run.model.name,
+                          std::max(run.ranks, run.nodes)),
+              fmt::format("leave {} out, or write \"parallel\": true into the step that ranks run",
+                          call.request.ranks.value_or(1) > 1 ? option_text("ranks") : option_text("nodes")));
+}
+
 std::string choose_launcher(const RunCall& call, const ResolvedRun& run) {
   std::string launcher = call.request.launcher;
   if (launcher == "auto") {
@@ -292,6 +303,8 @@ ResolvedRun resolve_run(const RunCall& call) {
     const RunSets& sets = call.request.mode == "infer" ? run.model.infer : run.model.run;
     choose_dataset(catalogue, call, sets, run);
   }
+  for (const std::string& name : asset_names(run.steps))
+    run.used.emplace_back(name, catalogue.used_by(run.model, name));
   if (!call.request.from.empty()) run.from = catalogue.find(call.request.from, std::nullopt);
   run.variants = choose_variants(call, run);
   const fs::path program = find_companion(call.session.settings().program);
@@ -299,6 +312,7 @@ ResolvedRun resolve_run(const RunCall& call) {
   run.site = choose_site(call.request.environment, program, call.request.site);
   run.nodes = at_least_one(call.request.nodes, option_text("nodes"));
   run.ranks = call.request.ranks ? at_least_one(call.request.ranks, option_text("ranks")) : run.nodes;
+  if (!run.by_ort) refuse_idle_ranks(call, run);
   run.launcher = choose_launcher(call, run);
   choose_container(call, run);
   return run;

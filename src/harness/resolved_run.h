@@ -5,6 +5,7 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "run/commands.h"
@@ -30,10 +31,11 @@ struct RunCall {
 struct ResolvedRun {
   Recipe model;
   std::optional<Recipe> dataset;
-  std::optional<Recipe> from;    // the asset that the program starts from
-  bool by_ort = false;           // the model's ONNX graph is run, and no step of a recipe
-  std::string graph;             // where it stands in the model's asset; empty: it is the only one
-  std::optional<Recipe> origin;  // of a derived dataset: that with which its lineage began
+  std::optional<Recipe> from;                        // the asset that the program starts from
+  std::vector<std::pair<std::string, Recipe>> used;  // the assets that steps name by {asset.NAME}, by NAME
+  bool by_ort = false;                               // the model's ONNX graph is run, and no step of a recipe
+  std::string graph;                                 // where it stands in the model's asset; empty: it is the only one
+  std::optional<Recipe> origin;                      // of a derived dataset: that with which its lineage began
   std::vector<Step> steps;
   std::vector<Variant> variants;
   Site site;

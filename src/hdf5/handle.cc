@@ -8,6 +8,7 @@
 #include <mutex>
 
 #include "base/wording.h"
+#include "hdf5/messages.h"
 #include "sabath/path.h"
 
 namespace sabath::h5 {
@@ -94,7 +95,8 @@ void throw_failure(std::string_view what, std::string_view name, FailureKind kin
                 fmt::format("name an object that it has: `{}` lists them", verb_text("hdf5 inspect")));
   }
   if (story.no_memory) {
-    throw Error(kind, message(reason + " (out of memory)"), "a size in the file is absurd, or the machine too small");
+    throw Error(kind, message(reason + " (reading it takes more memory than a reader of HDF5 may have)"),
+                hdf5_memory_hint);
   }
   throw Error(
       kind, message(reason),

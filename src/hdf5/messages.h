@@ -12,6 +12,12 @@
 
 namespace sabath {
 
+// Of a read for which the memory of that process does not suffice.
+inline constexpr const char* hdf5_memory_hint =
+    "select less of it at a time, such as x[0:N] and then x[N:M]; a file that is small itself states an absurd size: "
+    "do "
+    "not trust it";
+
 struct Hdf5Request {
   enum class What { inspect, hash, select, extract };
   What what = What::inspect;

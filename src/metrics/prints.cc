@@ -1,6 +1,7 @@
 // Lines of hand-written prints: the epoch with pairs behind it, and Python's logging with one pair:
 //   Epoch: 3 | FT | Train Loss: 0.72994 | Val Loss: 0.66021
 //   Train Epoch: 1 [640/60000 (1%)]  Loss: 2.300
+//   Epoch[1] Iteration[20/100] Loss: 2.31
 //   2020-09-26 03:13:12,345 INFO   val_loss: 0.123
 //   FoM: 0.123
 //   Epoch 001 loss 22.07 | Acc 13.5%
@@ -48,6 +49,23 @@ bool take_logging(std::string_view& text) {
   return false;
 }
 
+// "[640/60000 (1%)]", " Iteration[20/100]", ", Step [100/600]".
+void take_place(std::string_view& text, Reading& reading) {
+  std::string_view rest = text;
+  while (!rest.empty() && (rest.front() == ' ' || rest.front() == ',' || rest.front() == '|')) rest.remove_prefix(1);
+  const std::size_t bracket = rest.find('[');
+  if (bracket == std::string_view::npos) return;
+  const std::string_view word = trim(rest.substr(0, bracket));
+  if (!word.empty() && position_of_name(word) != 's') return;
+  rest.remove_prefix(bracket + 1);
+  skip_blanks(rest);
+  const auto step = take_count(rest);
+  const std::size_t end = rest.find(']');
+  if (!step || !rest.starts_with('/') || end == std::string_view::npos) return;
+  reading.step = static_cast<std::int64_t>(*step);
+  text = rest.substr(end + 1);
+}
+
 bool take_epoch_line(std::string_view text, Trace& trace, Reading& reading) {
   skip_blanks(text);
   for (const std::string_view word : {"Train ", "Training ", "Test ", "Valid ", "Validation ", "End of "}) {
@@ -56,25 +74,16 @@ bool take_epoch_line(std::string_view text, Trace& trace, Reading& reading) {
   const auto epoch = take_epoch(text);
   if (!epoch) return false;
   trace.epoch = reading.epoch = epoch->epoch;
-  skip_blanks(text);
-  std::string_view rest = text;
-  if (take_word(rest, "[")) {  // "[640/60000 (1%)]"
-    const auto step = take_count(rest);
-    const std::size_t end = rest.find(']');
-    if (step && rest.starts_with('/') && end != std::string_view::npos) {
-      reading.step = static_cast<std::int64_t>(*step);
-      text = rest.substr(end + 1);
-    }
-  }
+  take_place(text, reading);
   if (!take_words(text, reading)) take_pairs(text, reading);
   reading.kind = reading.values.empty() ? Reading::Kind::state : Reading::Kind::values;
   return true;
 }
 
-// "val_loss: 0.123" and nothing else.
+// "val_loss: 0.123" and nothing else; "cuda version: 12.6" measures nothing.
 void take_only_pair(std::string_view text, Reading& reading) {
   const std::size_t colon = text.rfind(": ");
-  if (colon == std::string_view::npos) return;
+  if (colon == std::string_view::npos || to_lower(trim(text.substr(0, colon))).ends_with("version")) return;
   std::string_view number = trim(text.substr(colon + 2));
   const Quantity quantity = take_quantity(number, writes_points(text));
   reading.doubtful = reading.doubtful || quantity.doubtful;

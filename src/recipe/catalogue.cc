@@ -320,24 +320,31 @@ std::optional<Recipe> Catalogue::try_find(const std::string& name, std::optional
 }
 
 // A model of a subscribed catalogue means the datasets of that catalogue first.
-std::optional<Recipe> Catalogue::try_beside(const Recipe& model, const std::string& name) const {
+std::optional<Recipe> Catalogue::try_beside(const Recipe& model, const std::string& name,
+                                            std::optional<AssetKind> kind) const {
   const auto file = std::ranges::find(files_, fs::path(model.origin), &File::path);
   if (file == files_.end() || file->catalogue.empty()) return std::nullopt;
-  auto dataset = find_subscribed(fmt::format("{}/{}", file->catalogue, name), AssetKind::dataset);
-  if (dataset) note_namer(*dataset);
-  return dataset;
+  auto asset = find_subscribed(fmt::format("{}/{}", file->catalogue, name), kind);
+  if (asset) note_namer(*asset);
+  return asset;
+}
+
+Recipe Catalogue::used_by(const Recipe& model, const std::string& name) const {
+  auto beside = try_beside(model, name, std::nullopt);
+  return beside ? std::move(*beside) : find(name, std::nullopt);
 }
 
 std::optional<Recipe> Catalogue::dataset_of(const Recipe& model, const RunSets& sets) const {
   if (!model.default_dataset.empty()) {
-    if (auto beside = try_beside(model, model.default_dataset)) return beside;
+    if (auto beside = try_beside(model, model.default_dataset, AssetKind::dataset)) return beside;
     return find(model.default_dataset, AssetKind::dataset);
   }
   for (const auto& [name, steps] : sets) {
-    if (auto beside = try_beside(model, name)) return beside;
+    if (auto beside = try_beside(model, name, AssetKind::dataset)) return beside;
     if (auto dataset = try_find(name, AssetKind::dataset)) return dataset;
   }
-  if (auto beside = try_beside(model, model.name.substr(model.name.rfind('/') + 1))) return beside;
+  const std::string plain = model.name.substr(model.name.rfind('/') + 1);
+  if (auto beside = try_beside(model, plain, AssetKind::dataset)) return beside;
   return try_find(model.name, AssetKind::dataset);
 }
 

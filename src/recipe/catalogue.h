@@ -67,6 +67,8 @@ class Catalogue {
   // The dataset that a model brings: as its recipe says, else the first of `sets` that is one, else the one of its
   // name.
   [[nodiscard]] std::optional<Recipe> dataset_of(const Recipe& model, const RunSets& sets) const;
+  // What a model's steps name: of its own catalogue where it is in one, else of any. Throws as find() does.
+  [[nodiscard]] Recipe used_by(const Recipe& model, const std::string& name) const;
   // Of all files, as they may be asked for by their own names; no file is read. Each once, in byte order.
   [[nodiscard]] std::vector<std::string> names(std::optional<AssetKind> kind) const;
 
@@ -91,7 +93,8 @@ class Catalogue {
   void add(const std::filesystem::path& directory, bool registered, const std::string& catalogue, std::size_t& seen);
   void add_subscribed(const std::filesystem::path& directory, std::size_t& seen);
   [[nodiscard]] Recipe named(Recipe recipe) const;
-  [[nodiscard]] std::optional<Recipe> try_beside(const Recipe& model, const std::string& name) const;
+  [[nodiscard]] std::optional<Recipe> try_beside(const Recipe& model, const std::string& name,
+                                                 std::optional<AssetKind> kind) const;
   [[nodiscard]] bool is_alone(const File& file) const;  // no other file has its name
   [[nodiscard]] std::optional<Recipe> find_subscribed(const std::string& name, std::optional<AssetKind> kind) const;
   [[nodiscard]] Recipe read(const File& file) const;

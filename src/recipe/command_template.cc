@@ -40,7 +40,7 @@ std::optional<TemplatePiece> try_fragment(std::string_view name, std::string_vie
 }
 
 TemplatePiece parse_placeholder(std::string_view name) {
-  constexpr std::string_view config = "config.";
+  constexpr std::string_view config = "config.", asset = "asset.";
   if (name == "source") return {Kind::source, {}};
   if (name == "dataset") return {Kind::dataset, {}};
   if (name == "nodes") return {Kind::nodes, {}};
@@ -49,19 +49,22 @@ TemplatePiece parse_placeholder(std::string_view name) {
   if (name.starts_with(config) && name.size() > config.size()) {
     return {Kind::config, std::string(name.substr(config.size()))};
   }
+  if (name.starts_with(asset) && name.size() > asset.size())
+    return {Kind::asset, std::string(name.substr(asset.size()))};
   if (auto piece = try_fragment(name, "dataset.", Kind::dataset_fragment, Kind::dataset_fragment_directory))
     return std::move(*piece);
   if (auto piece = try_fragment(name, "model.", Kind::model_fragment, Kind::model_fragment_directory))
     return std::move(*piece);
-  static const std::array<std::string, 7> known{"source", "dataset", "nodes", "ranks", "config", "from", "model"};
+  static const std::array<std::string, 8> known{"source", "dataset", "nodes", "ranks",
+                                                "config", "from",    "model", "asset"};
   const std::string_view head = name.substr(0, name.find('.'));
   const auto meant = nearest(head, known);
-  throw Error(
-      FailureKind::invalid,
-      fmt::format("unknown placeholder {{{}}}{}", printable(name),
-                  meant && *meant != head ? fmt::format(" (did you mean {{{}}}?)", *meant) : ""),
-      "known are {source} {dataset} {dataset.ID} {dataset.ID.dir} {model.ID} {model.ID.dir} {config.KEY} {nodes} "
-      "{ranks} {from.path}; write {{name}} for a literal {name}");
+  throw Error(FailureKind::invalid,
+              fmt::format("unknown placeholder {{{}}}{}", printable(name),
+                          meant && *meant != head ? fmt::format(" (did you mean {{{}}}?)", *meant) : ""),
+              "known are {source} {dataset} {dataset.ID} {dataset.ID.dir} {model.ID} {model.ID.dir} {asset.NAME} "
+              "{config.KEY} {nodes} "
+              "{ranks} {from.path}; write {{name}} for a literal {name}");
 }
 
 }  // namespace

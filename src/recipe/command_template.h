@@ -1,5 +1,5 @@
 // The placeholders of run commands: {source} {dataset} {dataset.ID} {dataset.ID.dir} {model.ID}
-// {model.ID.dir} {config.KEY} {nodes} {ranks} {from.path}.
+// {model.ID.dir} {asset.NAME} {config.KEY} {nodes} {ranks} {from.path}.
 // Any other {identifier} is refused, so that a typing error never reaches a command; braces that hold no identifier
 // (shell, awk) and ${NAME} are literal, and {{name}} stands for a literal {name}. Plain values; any thread. Throws
 // Error{invalid}.
@@ -21,13 +21,14 @@ struct TemplatePiece {
     dataset_fragment_directory,
     model_fragment,
     model_fragment_directory,
+    asset,
     config,
     nodes,
     ranks,
     from
   };
   Kind kind = Kind::literal;
-  std::string text;  // literal: the text; *_fragment*: the fragment's id; config: the key
+  std::string text;  // literal: the text; *_fragment*: the fragment's id; config: the key; asset: its name
 
   friend bool operator==(const TemplatePiece&, const TemplatePiece&) = default;
 };

@@ -10,6 +10,7 @@ namespace sabath {
 namespace {
 
 constexpr double huge = 1e300;  // what is beyond is drawn on the frame
+constexpr int decades_ticked_max = 30;
 
 struct Range {
   double low = 0, high = 1;
@@ -86,6 +87,7 @@ Axis logarithmic_axis(const Range& range, int count) {
       const double value = factor * std::pow(10, exponent);
       if (value < axis.low || value > axis.high || (factor > 1 && every > 1)) continue;
       const bool labelled = (factor == 1 && (exponent - first) % every == 0) || (few && (factor == 2 || factor == 5));
+      if (!labelled && last - first > decades_ticked_max) continue;
       axis.ticks.push_back({value, labelled ? power_label(value, exponent, plain) : std::string{}});
     }
   }

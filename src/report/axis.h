@@ -16,7 +16,9 @@ struct Axis {
   bool logarithmic = false;
   std::vector<Tick> ticks;
 
-  [[nodiscard]] double share(double value) const;  // 0 at `low`, 1 at `high`; not finite if the value is not
+  // 0 at `low` and below, 1 at `high` and above; not finite if the value is not.
+  [[nodiscard]] double share(double value) const;
+  [[nodiscard]] bool holds(double value) const { return !(value < low || value > high); }
 };
 
 // For these values, of which at least one is finite: logarithmic when all are above zero and span more than two

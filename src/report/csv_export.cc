@@ -19,6 +19,6 @@ void write_csv(std::span<const Run> runs, const ExportOptions& options, ExportSi
 
 }  // namespace
 
-extern constexpr Exporter csv_exporter{.name = "csv", .endings = {".csv"}, .write = write_csv};
+extern constexpr Exporter csv_exporter{.name = "csv", .endings = {".csv"}, .reads_again = true, .write = write_csv};
 
 }  // namespace sabath

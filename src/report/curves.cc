@@ -1,9 +1,12 @@
 #include "report/curves.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
+#include <map>
 
 namespace sabath {
 namespace {
@@ -33,14 +36,16 @@ std::vector<const Run*> drawn_of(std::span<const Run> runs, const Shown& shown, 
   std::vector<const Run*> drawn;
   for (const Run& run : runs) drawn.push_back(&run);
   if (drawn.size() <= colours.size()) return drawn;
-  made.runs_left_out = drawn.size() - colours.size();
   if (!shown.left.empty()) {
     const auto judge = std::ranges::find_if(shown.left, is_validation);
     made.left_out_by = judge == shown.left.end() ? shown.left.front() : *judge;
     std::ranges::stable_sort(drawn, {}, [&](const Run* run) { return reached(*run, made.left_out_by); });
   }
-  drawn.resize(colours.size());
-  std::ranges::sort(drawn);  // as they came
+  const auto left_out = drawn.begin() + colours.size();
+  std::ranges::sort(left_out, drawn.end());  // as they came
+  for (auto run = left_out; run != drawn.end(); ++run) made.runs_left_out.push_back((*run)->label);
+  drawn.erase(left_out, drawn.end());
+  std::ranges::sort(drawn);
   return drawn;
 }
 
@@ -81,6 +86,59 @@ void style_several(std::span<const Run* const> runs, const Shown& shown, Curves&
   if (time_drawn) made.legend.push_back({shown.right + " (right)", grey, time_dash, {}});
 }
 
+void note_metrics_left_out(std::span<const Run> runs, Curves& made) {
+  const auto is_drawn = [&](const std::string& name) {
+    return std::ranges::any_of(made.curves, [&](const Curve& curve) { return curve.series->name == name; });
+  };
+  for (const std::string& name : metric_names(runs)) {
+    if (!is_drawn(name)) made.metrics_left_out.push_back(name);
+  }
+}
+
+std::vector<double> sizes_of(const Series& series) {
+  std::vector<double> sizes;
+  for (const double value : series.y) {
+    if (std::isfinite(value)) sizes.push_back(std::abs(value));
+  }
+  return sizes;
+}
+
+double quantile(std::vector<double> values, std::size_t parts) {
+  const auto at = values.begin() + static_cast<std::ptrdiff_t>((values.size() - 1) / parts);
+  std::ranges::nth_element(values, at);
+  return *at;
+}
+
+// A thousand times what the runs' first values are, or a quarter of their values, in the middle run.
+double limit_of(std::span<const Curve> curves) {
+  constexpr double growth_max = 1000;
+  std::map<std::string, std::vector<double>> usual;  // of each metric, by run
+  double limit = 0;
+  for (const Curve& curve : curves) {
+    const std::vector<double> sizes = curve.right ? std::vector<double>{} : sizes_of(*curve.series);
+    const Role role = role_of(curve.series->name);
+    if (sizes.empty()) continue;
+    if (role == Role::loss || role == Role::error) {
+      usual[curve.series->name].push_back(std::max(sizes.front(), quantile(sizes, 4)));
+    } else {
+      limit = std::max(limit, *std::ranges::max_element(sizes));
+    }
+  }
+  for (const auto& [metric, values] : usual) limit = std::max(limit, growth_max * quantile(values, 2));
+  return limit > 0 ? limit : std::numeric_limits<double>::infinity();
+}
+
+void note_beyond(bool several, Curves& made) {
+  made.limit = limit_of(made.curves);
+  const auto of = [&](const Curve& curve) { return several ? " of " + curve.run->label : ""; };
+  for (const Curve& curve : made.curves) {
+    const std::vector<double> sizes = curve.right ? std::vector<double>{} : sizes_of(*curve.series);
+    const double greatest = sizes.empty() ? 0 : *std::ranges::max_element(sizes);
+    if (greatest > made.limit)
+      made.beyond.push_back(fmt::format("{}{} to {:.3g}", curve.series->name, of(curve), greatest));
+  }
+}
+
 }  // namespace
 
 Curves style_curves(std::span<const Run> runs, const Shown& shown) {
@@ -90,12 +148,14 @@ Curves style_curves(std::span<const Run> runs, const Shown& shown) {
   } else {
     style_several(drawn_of(runs, shown, made), shown, made);
   }
+  if (!shown.asked) note_metrics_left_out(runs, made);
+  note_beyond(runs.size() > 1, made);
   return made;
 }
 
 std::vector<Point> points_of(const Series& series, const Axis& x, const Axis& y, double width, double height) {
   const auto point = [&](std::size_t i) {
-    return Point{x.share(series.x[i]) * width, (1 - y.share(series.y[i])) * height};
+    return Point{x.share(series.x[i]) * width, (1 - y.share(series.y[i])) * height, !y.holds(series.y[i])};
   };
   std::vector<Point> points;
   const std::size_t size = series.x.size();

@@ -50,6 +50,7 @@ struct Exporter {
   Target target = Target::any;
   bool one_run_only = false;
   bool takes_fields = false;
+  bool reads_again = false;  // for_each_metric(): it takes runs that are too large
   void (*write)(std::span<const Run> runs, const ExportOptions& options, ExportSink& sink);
 };
 

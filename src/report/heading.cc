@@ -66,8 +66,9 @@ std::string machine_of(const RunRecord& record) {
 
 std::string ranks_of(const RunRecord& record) {
   if (record.ranks.value_or(1) < 2) return {};
-  return fmt::format("{} ranks on {}", *record.ranks,
-                     counted(static_cast<std::uint64_t>(record.nodes.value_or(1)), "node"));
+  const std::string ranks = fmt::format("{} ranks", *record.ranks);
+  if (!record.nodes) return ranks;
+  return fmt::format("{} on {}", ranks, counted(static_cast<std::uint64_t>(*record.nodes), "node"));
 }
 
 std::string date_of(const RunRecord& record) {

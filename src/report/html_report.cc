@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <map>
 
+#include "base/counted.h"
 #include "base/text.h"
 #include "report/exporter.h"
 #include "report/figure.h"
 #include "report/summary.h"
+#include "report/svg_canvas.h"
 #include "report/text_report.h"
 
 namespace sabath {
@@ -23,14 +25,16 @@ body{margin:0 auto;padding:2rem 1.25rem 4rem;max-width:64rem;background:var(--pa
 font:15px/1.5 system-ui,"Segoe UI","DejaVu Sans",sans-serif}
 h1{font-size:1.5rem;margin:0 0 1rem}h2{font-size:1.15rem;margin:2.25rem 0 .5rem;overflow-wrap:anywhere}
 .quiet{color:var(--quiet)}
-figure{margin:0}svg{width:100%;height:auto}
+figure{margin:0;overflow-x:auto}svg{width:100%;min-width:40rem;height:auto}
 svg .paper{fill:var(--paper)}svg .ink{fill:var(--ink)}svg .grid{stroke:var(--faint)}svg .axis{stroke:var(--ink)}
-@media(prefers-color-scheme:dark){svg [stroke="#0072B2"]{stroke:#56a8e0}svg [fill="#0072B2"]{fill:#56a8e0}}
+@media(prefers-color-scheme:dark){svg [stroke="#0072B2"]{stroke:#4a9be8}svg [fill="#0072B2"]{fill:#4a9be8}
+svg [stroke="#5B4B8A"]{stroke:#a594dc}svg [fill="#5B4B8A"]{fill:#a594dc}
+svg [stroke="#8C6D31"]{stroke:#b8995a}svg [fill="#8C6D31"]{fill:#b8995a}}
 .wide{overflow-x:auto}
 table{border-collapse:collapse;font-variant-numeric:tabular-nums}
 th,td{padding:.2rem .9rem .2rem 0;text-align:right;border-bottom:1px solid var(--faint);white-space:nowrap}
 th:first-child,td:first-child{text-align:left}th{font-weight:600}
-table.results th:nth-child(2),table.results td:nth-child(2){text-align:left}
+table.results .run{padding-top:.8rem;white-space:normal;overflow-wrap:anywhere}
 table.facts td{text-align:left;white-space:normal;overflow-wrap:anywhere;vertical-align:top}
 table.facts td:first-child{white-space:nowrap;color:var(--quiet)}
 details{margin:.75rem 0;background:var(--soft);border-radius:6px;padding:.5rem .9rem}
@@ -43,19 +47,19 @@ std::string cell(std::string_view text, std::string_view tag = "td") {
 
 std::string results(std::span<const Run> runs, const Shown& shown) {
   std::string out =
-      "<div class=\"wide\"><table class=\"results\"><thead><tr><th>run</th><th>metric</th><th>first</th><th>last</th>"
+      "<div class=\"wide\"><table class=\"results\"><thead><tr><th>metric</th><th>first</th><th>last</th>"
       "<th>least</th><th>at</th><th>greatest</th><th>at</th></tr></thead><tbody>\n";
   std::vector<std::string> names = shown.left;
   if (!shown.right.empty()) names.push_back(shown.right);
   for (const Run& run : runs) {
+    if (runs.size() > 1) out += fmt::format("<tr><th class=\"run\" colspan=\"7\">{}</th></tr>\n", xml_text(run.label));
     for (const std::string& name : names) {
       const Series* const series = run.find(name);
       if (series == nullptr) continue;
       const Summary summary = summarize(*series);
-      out += "<tr>" + cell(run.label) + cell(name) + cell(short_number(summary.first)) +
-             cell(short_number(summary.last)) + cell(short_number(summary.least)) +
-             cell(fmt::format("{}", summary.least_at)) + cell(short_number(summary.greatest)) +
-             cell(fmt::format("{}", summary.greatest_at)) + "</tr>\n";
+      out += "<tr>" + cell(name) + cell(short_number(summary.first)) + cell(short_number(summary.last)) +
+             cell(short_number(summary.least)) + cell(fmt::format("{}", summary.least_at)) +
+             cell(short_number(summary.greatest)) + cell(fmt::format("{}", summary.greatest_at)) + "</tr>\n";
     }
   }
   return out + "</tbody></table></div>\n";
@@ -84,7 +88,11 @@ std::string epochs(const Run& run) {
     for (const std::string& text : cells) out += cell(text);
     out += "</tr>\n";
   }
-  return out + "</tbody></table></div></details>\n";
+  out += "</tbody></table></div>";
+  if (run.series.size() > columns.size())
+    out += fmt::format("<p class=\"quiet\">{} not shown here: the csv has all.</p>",
+                       counted(run.series.size() - columns.size(), "metric is", "metrics are"));
+  return out + "</details>\n";
 }
 
 std::string facts_table(const Run& run) {

@@ -47,6 +47,7 @@ ReportedRun reported_run(Run run) {
   reported.by_step = run.by_step;
   reported.values = run.metrics;
   reported.not_understood = run.not_understood;
+  reported.too_large = run.too_large;
   for (Series& series : run.series) {
     const Summary summary = summarize(series);
     reported.series.push_back({std::move(series.name), std::move(series.x), std::move(series.y), summary.first,
@@ -79,8 +80,8 @@ Json json_report(const ReportedRun& run) {
               {"by", run.by_step ? "step" : "epoch"},
               {"values", run.values},
               {"not_understood", run.not_understood},
-              {"metrics", std::move(metrics)},
-              {"figures", std::move(figures)}};
+              {"metrics", run.too_large ? Json(nullptr) : std::move(metrics)},
+              {"figures", run.too_large ? Json(nullptr) : std::move(figures)}};
 }
 
 Json json_report(std::span<const Run> runs) {

@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <tuple>
 
 #include "base/text.h"
+#include "metrics/words.h"
 #include "sabath/error.h"
 #include "sabath/path.h"
 
@@ -19,22 +21,46 @@ bool has_any(const std::string& name, std::initializer_list<std::string_view> pa
                      [&](std::string_view part) { return name.find(part) != std::string::npos; });
 }
 
-// Of all runs, each name once, in the order of appearance.
-std::vector<std::string> all_names(std::span<const Run> runs) {
-  std::vector<std::string> names;
-  for (const Run& run : runs) {
-    for (const Series& series : run.series) {
-      if (std::find(names.begin(), names.end(), series.name) == names.end()) names.push_back(series.name);
-    }
-  }
-  return names;
-}
-
 [[noreturn]] void throw_unknown(const std::string& name, const std::vector<std::string>& names) {
   const auto like = nearest(name, names);
   throw Error(FailureKind::not_found, fmt::format("no run has a metric '{}'", printable(name)),
               like ? fmt::format("did you mean '{}'?", printable(*like))
                    : "there are: " + printable(fmt::format("{}", fmt::join(names, ", ")), 1000));
+}
+
+// "loss" of "val_loss", "train_loss", "Validation/loss".
+std::string without_split(std::string_view text) {
+  std::string name = to_lower(text);
+  for (const std::string_view split : {"validation", "training", "train", "valid", "val", "eval", "test"}) {
+    if (!name.starts_with(split) || name.size() == split.size() || is_letter(name[split.size()])) continue;
+    return name.substr(split.size() + 1);
+  }
+  return name;
+}
+
+// The shortest names are the totals: "loss" before "conv2d_20_loss". The first loss is followed by the first error, and
+// each of them is a validation with its training, then what else there is of them.
+void rank(std::vector<std::string>& names) {
+  std::map<Role, std::vector<std::string>> totals;  // without their splits, the shortest first
+  for (const std::string& name : names) totals[role_of(name)].push_back(without_split(name));
+  for (auto& [role, of_role] : totals) {
+    std::ranges::stable_sort(of_role, {}, &std::string::size);
+    std::vector<std::string> once;
+    for (std::string& name : of_role) {
+      if (std::ranges::find(once, name) == once.end()) once.push_back(std::move(name));
+    }
+    of_role = std::move(once);
+  }
+  std::map<std::string, int> validations;
+  std::vector<std::pair<std::tuple<std::ptrdiff_t, Role, int>, std::string>> all;
+  for (const std::string& name : names) {
+    const auto& of_role = totals[role_of(name)];
+    const std::string total = without_split(name);
+    const int place = !is_validation(name) ? 1 : validations[total]++ == 0 ? 0 : 2;
+    all.push_back({{std::ranges::find(of_role, total) - of_role.begin(), role_of(name), place}, name});
+  }
+  std::ranges::stable_sort(all, {}, &decltype(all)::value_type::first);
+  std::ranges::transform(all, names.begin(), &decltype(all)::value_type::second);
 }
 
 }  // namespace
@@ -50,8 +76,18 @@ Role role_of(std::string_view text) {
   return Role::other;
 }
 
+std::vector<std::string> metric_names(std::span<const Run> runs) {
+  std::vector<std::string> names;
+  for (const Run& run : runs) {
+    for (const Series& series : run.series) {
+      if (std::find(names.begin(), names.end(), series.name) == names.end()) names.push_back(series.name);
+    }
+  }
+  return names;
+}
+
 Shown choose_shown(std::span<const Run> runs, const std::vector<std::string>& wanted, std::size_t most) {
-  const std::vector<std::string> names = all_names(runs);
+  const std::vector<std::string> names = metric_names(runs);
   Shown shown;
   for (const char* const name : {"epoch_time", "time"}) {
     if (shown.right.empty() && std::find(names.begin(), names.end(), name) != names.end()) shown.right = name;
@@ -60,7 +96,8 @@ Shown choose_shown(std::span<const Run> runs, const std::vector<std::string>& wa
     if (std::find(names.begin(), names.end(), name) == names.end()) throw_unknown(name, names);
     shown.left.push_back(name);
   }
-  if (!wanted.empty()) return shown;
+  shown.asked = !wanted.empty();
+  if (shown.asked) return shown;
   for (const auto& roles : {std::array{Role::loss, Role::error}, std::array{Role::score, Role::score},
                             std::array{Role::other, Role::other}}) {
     for (const std::string& name : names) {
@@ -69,14 +106,8 @@ Shown choose_shown(std::span<const Run> runs, const std::vector<std::string>& wa
     }
     if (!shown.left.empty()) break;
   }
-  // Several runs are compared by their validation.
-  if (runs.size() > 1 && shown.left.size() > most && std::any_of(shown.left.begin(), shown.left.end(), is_validation))
-    std::erase_if(shown.left, [](const std::string& name) { return !is_validation(name); });
-  // The shortest names are the totals: "val_loss" before "val_conv2d_20_loss". Validation and errors come first when
-  // not all can be shown.
-  const auto rank = [](const std::string& name) { return std::tuple(name.size(), !is_validation(name)); };
   std::vector<std::string> ranked = shown.left;
-  std::stable_sort(ranked.begin(), ranked.end(), [&](const auto& a, const auto& b) { return rank(a) < rank(b); });
+  rank(ranked);
   if (ranked.size() > most) ranked.resize(most);
   std::erase_if(shown.left,
                 [&](const std::string& name) { return std::find(ranked.begin(), ranked.end(), name) == ranked.end(); });

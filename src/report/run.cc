@@ -53,20 +53,20 @@ struct Gathered {
 
 class Gatherer {
  public:
-  explicit Gatherer(const fs::path& path) : path_(path) {}
-
   void take(const Metric& metric) {
+    ++metrics_;
+    if (!std::isnan(metric.time)) {
+      first_time_ = std::isnan(first_time_) ? metric.time : std::min(first_time_, metric.time);
+      last_time_ = std::isnan(last_time_) ? metric.time : std::max(last_time_, metric.time);
+    }
+    if (too_large_) return;
     auto [found, is_new] = places_.try_emplace(metric.name, names_.size());
     if (is_new) {
       names_.push_back(metric.name);
       values_.emplace_back();
     }
     values_[found->second].take(metric);
-    if (names_.size() > names_max || ++metrics_ % 65536 == 0) check_size();
-    if (!std::isnan(metric.time)) {
-      first_time_ = std::isnan(first_time_) ? metric.time : std::min(first_time_, metric.time);
-      last_time_ = std::isnan(last_time_) ? metric.time : std::max(last_time_, metric.time);
-    }
+    if (names_.size() > names_max || metrics_ % 65536 == 0) check_size();
   }
 
   void put(Run& run) const {
@@ -92,21 +92,22 @@ class Gatherer {
     run.first_time = first_time_;
     run.last_time = last_time_;
     run.metrics = metrics_;
+    run.too_large = too_large_;
   }
 
  private:
-  void check_size() const {
+  // A log beyond every bound is counted on, and its values are let go.
+  void check_size() {
     std::size_t points = 0;
     for (const Gathered& one : values_) points += one.by_epoch.size() + one.by_step.size();
     if (points <= points_max && names_.size() <= names_max) return;
-    throw Error(
-        FailureKind::invalid,
-        fmt::format("{} has more than {} different names or {} values", printable(path_.string()), names_max,
-                    points_max),
-        fmt::format("such a log can still be written out: {} {} csv", verb_text("report"), option_text("format")));
+    too_large_ = true;
+    places_.clear();
+    names_.clear();
+    values_.clear();
   }
 
-  const fs::path& path_;
+  bool too_large_ = false;
   std::unordered_map<std::string, std::size_t> places_;
   std::vector<std::string> names_;
   std::vector<Gathered> values_;
@@ -262,7 +263,7 @@ Run load_run(const fs::path& path, const MetricReaderOptions& options) {
   run.label = label_of(path);
   const auto status = try_stat(path);
   run.is_directory = status && S_ISDIR(status->st_mode);
-  Gatherer gatherer(path);
+  Gatherer gatherer;
   if (const auto places = tracker_places(path); !places.empty()) {
     const TrackedMetrics tracked = read_tracked(path, places, [&](const Metric& metric) { gatherer.take(metric); });
     gatherer.put(run);
@@ -289,6 +290,15 @@ std::string doubts_of(const Run& run) {
       printable(run.label), run.metrics == 0 ? " has no metric" : "", run.not_understood,
       run.not_understood == 1 ? " looks" : "s look", run.not_understood == 1 ? "is" : "are", run.first_not_understood,
       printable(run.not_understood_line), option_text("pattern"));
+}
+
+void refuse_too_large(const Run& run) {
+  if (!run.too_large) return;
+  throw Error(
+      FailureKind::invalid,
+      fmt::format("{} has more than {} different names or {} values", printable(run.path.string()), names_max,
+                  points_max),
+      fmt::format("such a log can still be written out: {} {} csv", verb_text("report"), option_text("format")));
 }
 
 std::vector<Run> load_runs(const std::vector<std::string>& paths, const MetricReaderOptions& options) {

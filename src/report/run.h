@@ -35,6 +35,7 @@ struct Run {
   std::vector<std::pair<std::string, double>> figures;  // of no epoch: the last value of each name
   double first_time = 0, last_time = 0;                 // of all metrics; NaN: not known
   std::uint64_t metrics = 0;                            // told in all
+  bool too_large = false;                               // beyond every bound: `series` and `figures` are empty
   std::uint64_t not_understood = 0;  // lines that look like metrics and are not read (MetricReaderCounts)
   std::uint64_t first_not_understood = 0;
   std::string not_understood_line;
@@ -51,6 +52,8 @@ MetricReaderCounts for_each_metric(const std::filesystem::path& path, const Metr
 [[nodiscard]] Run load_run(const std::filesystem::path& path, const MetricReaderOptions& options);
 // A warning for the user: the run has no metric, or lines were not understood; empty: none.
 [[nodiscard]] std::string doubts_of(const Run& run);
+// What needs the values of a run refuses one that is too large. Throws Error{invalid}.
+void refuse_too_large(const Run& run);
 // Labels are made unique.
 [[nodiscard]] std::vector<Run> load_runs(const std::vector<std::string>& paths, const MetricReaderOptions& options);
 

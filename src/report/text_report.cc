@@ -4,13 +4,16 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
 
 #include "base/counted.h"
 #include "base/text.h"
+#include "base/wording.h"
 #include "metrics/record.h"
 #include "metrics/sparkline.h"
 #include "report/exporter.h"
+#include "report/letters.h"
 #include "report/summary.h"
 #include "report/text_table.h"
 #include "sabath/path.h"
@@ -19,6 +22,8 @@ namespace sabath {
 namespace {
 
 constexpr std::size_t rows_max = 40, rows_at_the_ends = 15, columns_shown_max = 8, sparkline_width = 40;
+constexpr std::size_t name_columns_max = 24, figures_shown_max = 40;
+constexpr double list_width = 560;  // as figures count it: about 70 columns
 
 std::string short_digest(const std::string& digest) {
   constexpr std::size_t length = 7 + 12;  // "sha256:" and twelve digits
@@ -91,6 +96,38 @@ std::vector<const Series*> columns_for(const Run& run, const Shown& chosen) {
   return columns;
 }
 
+std::vector<std::string> names_of(const std::vector<const Series*>& columns) {
+  std::vector<std::string> names;
+  for (const Series* const column : columns) names.push_back(column->name);
+  return short_names(names, name_columns_max);
+}
+
+// The metrics that have no column.
+std::string left_out_of(const Run& run, const std::vector<const Series*>& columns) {
+  std::vector<std::string> names;
+  for (const Series& series : run.series) {
+    if (std::ranges::find(columns, &series) == columns.end()) names.push_back(series.name);
+  }
+  if (names.empty()) return {};
+  return fmt::format("  not shown: {}; {} shows one\n", listed(short_names(names, 48), list_width),
+                     option_text("metric"));
+}
+
+// The values of no epoch and no step.
+std::string figures_of(const Run& run, const TextOptions& options) {
+  if (run.figures.empty()) return {};
+  TextTable table(1);
+  std::vector<std::string> names;
+  for (const auto& [name, value] : run.figures) names.push_back(name);
+  names = short_names(names, 48);
+  const std::size_t shown = options.all_rows ? names.size() : std::min(names.size(), figures_shown_max);
+  for (std::size_t i = 0; i < shown; ++i) table.add({"  " + names[i], short_number(run.figures[i].second)});
+  std::string text = "  of no epoch:\n" + table.text();
+  if (shown < names.size())
+    text += fmt::format("  {}: {} shows all\n", counted(names.size() - shown, "more", "more"), option_text("all"));
+  return text;
+}
+
 std::string table_of(const Run& run, const std::vector<const Series*>& columns, const TextOptions& options) {
   std::map<double, std::vector<std::string>> rows;
   for (std::size_t i = 0; i < columns.size(); ++i) {
@@ -102,7 +139,7 @@ std::string table_of(const Run& run, const std::vector<const Series*>& columns, 
   }
   TextTable table(0);
   std::vector<std::string> head{run.by_step ? "step" : "epoch"};
-  for (const Series* const column : columns) head.push_back(printable(column->name, 24));
+  std::ranges::move(names_of(columns), std::back_inserter(head));
   table.add(std::move(head));
   const bool shortened = !options.all_rows && rows.size() > rows_max;
   std::size_t number = 0;
@@ -119,9 +156,11 @@ std::string table_of(const Run& run, const std::vector<const Series*>& columns, 
 
 std::string lines_of(const Run& run, const std::vector<const Series*>& columns, const TextOptions& options) {
   TextTable table(2);
-  for (const Series* const series : columns) {
+  const std::vector<std::string> names = names_of(columns);
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    const Series* const series = columns[i];
     const Summary summary = summarize(*series);
-    std::vector<std::string> row{printable(series->name, 24), sparkline(series->y, sparkline_width, options.utf8),
+    std::vector<std::string> row{names[i], sparkline(series->y, sparkline_width, options.utf8),
                                  short_number(summary.first) + " -> " + short_number(summary.last)};
     if (summary.count > 0 && role_of(series->name) == Role::time) {
       row.push_back("mean " + short_number(summary.mean) + " s");
@@ -140,12 +179,15 @@ std::string side_by_side(std::span<const Run> runs, const Shown& chosen) {
   std::vector<std::string> head{"run", "epochs"};
   std::vector<std::string> names = chosen.left;
   if (!chosen.right.empty()) names.push_back(chosen.right);
-  for (const std::string& name : names) head.push_back(printable(name, 24));
+  std::ranges::move(short_names(names, name_columns_max), std::back_inserter(head));
   table.add(std::move(head));
+  std::vector<std::string> labels;
+  for (const Run& run : runs) labels.push_back(run.label);
+  labels = short_names(labels, 48);
   for (const Run& run : runs) {
     std::size_t epochs = 0;
     for (const Series& series : run.series) epochs = std::max(epochs, series.x.size());
-    std::vector<std::string> row{printable(run.label, 48), fmt::format("{}", epochs)};
+    std::vector<std::string> row{labels[&run - runs.data()], fmt::format("{}", epochs)};
     for (const std::string& name : names) {
       const Series* const series = run.find(name);
       const bool mean = name == chosen.right;
@@ -171,10 +213,12 @@ std::string text_report(std::span<const Run> runs, const std::vector<std::string
     const Shown chosen = choose_shown(runs.size() == 1 ? one : runs, names, columns_shown_max);
     const auto columns = columns_for(run, chosen);
     if (columns.empty()) {
-      out += "  no metric of any epoch or step\n";
+      if (run.figures.empty()) out += "  no metric of any epoch or step\n";
     } else {
       out += table_of(run, columns, options) + "\n" + lines_of(run, columns, options);
     }
+    if (!chosen.asked) out += left_out_of(run, columns);
+    out += figures_of(run, options);
   }
   if (runs.size() > 1) out += "\n" + side_by_side(runs, choose_shown(runs, names, columns_shown_max));
   return out;

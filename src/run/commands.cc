@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <span>
 
 #include "base/text.h"
 #include "base/wording.h"
@@ -67,6 +68,9 @@ std::string value_of(const TemplatePiece& piece, const Places& places) {
       if (const auto found = places.config.find(piece.text); found != places.config.end()) return found->second;
       throw Error(FailureKind::usage, fmt::format("the recipe needs a value of '{}'", piece.text),
                   fmt::format("give it with {} {}=VALUE", option_text("set"), piece.text));
+    case Kind::asset:
+      if (const auto found = places.assets.find(piece.text); found != places.assets.end()) return found->second;
+      throw Error(FailureKind::internal, fmt::format("the asset {} was not brought", piece.text));
     case Kind::nodes:
       return fmt::to_string(places.nodes);
     case Kind::from:
@@ -105,7 +109,7 @@ std::string expand_word(const std::string& word, const Places& places, bool shel
 }
 
 template <typename Visit>
-void for_each_piece(const std::vector<Step>& steps, const Visit& visit) {
+void for_each_piece(std::span<const Step> steps, const Visit& visit) {
   for (const Step& step : steps) {
     for (const std::string& word : step.argv) {
       for (const TemplatePiece& piece : parse_template(word)) visit(piece);
@@ -113,11 +117,22 @@ void for_each_piece(const std::vector<Step>& steps, const Visit& visit) {
   }
 }
 
-bool uses(const std::vector<Step>& steps, Kind kind) {
+bool uses(std::span<const Step> steps, Kind kind) {
   bool used = false;
   for_each_piece(steps, [&](const TemplatePiece& piece) { used = used || piece.kind == kind; });
   return used;
 }
+
+// What stands in placeholders of this kind, each once, in order.
+std::vector<std::string> texts_of(const std::vector<Step>& steps, Kind kind) {
+  std::vector<std::string> texts;
+  for_each_piece(steps, [&](const TemplatePiece& piece) {
+    if (piece.kind == kind && std::ranges::find(texts, piece.text) == texts.end()) texts.push_back(piece.text);
+  });
+  return texts;
+}
+
+bool is_told_ranks(std::span<const Step> steps) { return uses(steps, Kind::ranks) || uses(steps, Kind::nodes); }
 
 }  // namespace
 
@@ -157,6 +172,7 @@ std::vector<Launch> expand(const std::vector<Step>& steps, const Places& places,
   for (const Step& step : steps) {
     Launch launch;
     launch.parallel = step.parallel;
+    launch.told_ranks = is_told_ranks(std::span(&step, 1));
     if (step.shell) launch.argv = {"/bin/sh", "-c"};
     for (const std::string& word : step.argv) launch.argv.push_back(expand_word(word, places, step.shell));
     launches.push_back(std::move(launch));
@@ -170,16 +186,16 @@ std::vector<Launch> expand(const std::vector<Step>& steps, const Places& places,
   return launches;
 }
 
-std::vector<std::string> config_keys(const std::vector<Step>& steps) {
-  std::vector<std::string> keys;
-  for_each_piece(steps, [&](const TemplatePiece& piece) {
-    if (piece.kind == Kind::config && std::ranges::find(keys, piece.text) == keys.end()) keys.push_back(piece.text);
-  });
-  return keys;
-}
+std::vector<std::string> config_keys(const std::vector<Step>& steps) { return texts_of(steps, Kind::config); }
+
+std::vector<std::string> asset_names(const std::vector<Step>& steps) { return texts_of(steps, Kind::asset); }
 
 bool uses_model_files(const std::vector<Step>& steps) {
   return uses(steps, Kind::model_fragment) || uses(steps, Kind::model_fragment_directory);
+}
+
+bool takes_ranks(const std::vector<Step>& steps) {
+  return std::ranges::any_of(steps, &Step::parallel) || is_told_ranks(steps);
 }
 
 bool uses_source(const std::vector<Step>& steps) { return uses(steps, Kind::source); }

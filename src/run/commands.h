@@ -20,6 +20,7 @@ struct Places {
     std::string path, directory;
   };
   std::map<std::string, Fragment> fragments, model_files;  // of the dataset; of the model itself
+  std::map<std::string, std::string> assets;               // directories, by name
   Config config;
   unsigned nodes = 1, ranks = 1;
 };
@@ -27,6 +28,7 @@ struct Places {
 struct Launch {
   std::vector<std::string> argv;  // of a shell step: /bin/sh -c TEXT
   bool parallel = false;
+  bool told_ranks = false;  // by {ranks} or {nodes}: it may start ranks by itself
 };
 
 // The set whose key names the dataset, in any case. Recipes of schema 0 have other keys as well: the id of a fragment,
@@ -42,8 +44,10 @@ struct Launch {
 [[nodiscard]] std::vector<Launch> expand(const std::vector<Step>& steps, const Places& places,
                                          const std::vector<std::string>& extra);
 
+[[nodiscard]] std::vector<std::string> asset_names(const std::vector<Step>& steps);  // of {asset.NAME}, likewise
 [[nodiscard]] std::vector<std::string> config_keys(const std::vector<Step>& steps);  // each once, in order
 [[nodiscard]] bool uses_model_files(const std::vector<Step>& steps);
+[[nodiscard]] bool takes_ranks(const std::vector<Step>& steps);  // a step is parallel, or is told how many there are
 [[nodiscard]] bool uses_source(const std::vector<Step>& steps);
 
 // As a person would type it: words quoted where a shell needs it, hidden characters by their numbers ($'\342\200\256').

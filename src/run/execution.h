@@ -6,6 +6,7 @@
 #include <chrono>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -19,7 +20,10 @@ namespace sabath {
 struct RunStep {
   std::vector<std::string> argv;  // as it is launched
   bool tagged = false;            // its output's lines begin with their rank
-  int ranks = 1;
+  int ranks = 1;                  // processes that its launcher starts
+  std::string launcher = {};      // empty: none
+  std::optional<int> nodes = 1;   // nullopt: its launcher decides, and does not say
+  bool starts_ranks = false;      // it was told how many there are, and may start them by itself
 };
 
 struct ExecutionOptions {

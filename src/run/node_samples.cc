@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <iterator>
 
 #include "sabath/error.h"
 
@@ -37,6 +38,13 @@ void claim_node(const std::filesystem::path& directory, const std::string& node)
     make_directories(directory);
     [[maybe_unused]] const int made = ::symlink("../../resources.jsonl", file_of(directory, node).c_str());
   } catch (const Error&) {}
+}
+
+std::optional<int> nodes_seen(const std::filesystem::path& directory) {
+  std::error_code error;
+  const auto files = std::filesystem::directory_iterator(directory, error);
+  const auto seen = error ? 0 : std::distance(begin(files), end(files));
+  return seen > 1 ? std::optional(static_cast<int>(seen)) : std::nullopt;
 }
 
 std::optional<std::filesystem::path> try_claim_node(const std::filesystem::path& directory, const std::string& node) {

@@ -19,6 +19,8 @@ namespace sabath {
 [[nodiscard]] std::vector<std::string> sampled(const std::string& sabath, const std::filesystem::path& directory,
                                                const std::vector<std::string>& program);
 
+// How many nodes left a file there; nullopt: only one, which says nothing of the others.
+[[nodiscard]] std::optional<int> nodes_seen(const std::filesystem::path& directory);
 // Marks this node as sampled already. A failure is ignored: nothing depends on the mark.
 void claim_node(const std::filesystem::path& directory, const std::string& node);
 // Creates the node's file; nullopt if it exists already.

@@ -12,7 +12,8 @@ namespace {
 
 std::string packed(const VerifyReport& report) {
   Parcel parcel;
-  for (const auto number : {report.files, report.bytes_read, report.missing, report.quick, report.remembered}) {
+  for (const auto number :
+       {report.files, report.copies, report.bytes_read, report.missing, report.quick, report.remembered}) {
     parcel.add(number);
   }
   parcel.add(std::uint64_t{report.missing_paths.size()});
@@ -28,7 +29,8 @@ std::string packed(const VerifyReport& report) {
 
 void add_packed(VerifyReport& report, const std::string& bytes) {
   Parcel::Reader parcel(bytes);
-  for (auto* number : {&report.files, &report.bytes_read, &report.missing, &report.quick, &report.remembered}) {
+  for (auto* number :
+       {&report.files, &report.copies, &report.bytes_read, &report.missing, &report.quick, &report.remembered}) {
     *number += parcel.number();
   }
   for (auto paths = parcel.number(); paths > 0; --paths) report.missing_paths.push_back(parcel.text());

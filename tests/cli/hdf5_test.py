@@ -253,6 +253,29 @@ class Select(Hdf5):
         self.assertEqual(process.returncode, 130, err)
         self.assertEqual(list(self.home.glob("out.h5*")), [])
 
+    def test_inspect_of_any_file_names_the_datasets(self):
+        with h5py.File(self.home / "two.h5", "w") as file:
+            file["a/x"] = numpy.zeros((3, 4), "<f4")
+            file["y"] = numpy.zeros(5, "<i8")
+        record = self.expect(self.sabath.run("inspect", "--json", "two.h5")).record
+        self.assertEqual([(one["name"], one["shape"], one["bytes"]) for one in record["arrays"]],
+                         [("/a/x", [3, 4], 48), ("/y", [5], 40)])  # fmt: skip
+        self.assertRegex(self.expect(self.sabath.run("inspect", "two.h5")).out, r"(?m)^/a/x  float32.* \(3, 4\)  48 B$")
+        whole = (self.home / "two.h5").read_bytes()
+        (self.home / "cut.h5").write_bytes(whole[: len(whole) - 40])
+        self.assertIn("cut off", self.expect(self.sabath.run("inspect", "cut.h5"), 7).err)
+
+    def test_a_chunk_beyond_the_memory(self):
+        """What is too large is said to be that, and no damage of a file that is right."""
+        if "ASAN_OPTIONS" in self.sabath.environment:
+            self.skipTest("AddressSanitizer takes more address space than that")
+        with h5py.File(self.home / "wide.h5", "w") as file:
+            side = 256 * MIB
+            file.create_dataset("x", (2, side), "u1", chunks=(1, side), compression=1)[0, :1] = 1
+        run = self.sabath.run("hdf5", "select", "wide.h5", "x[0:1,0:1]", "-o", "one.h5", prefix=["prlimit", f"--as={200 * MIB}"])
+        self.assertIn("takes more memory", self.expect(run, 12).err)
+        self.assertIn("select less of it at a time", run.err)
+
     def test_memory_is_bounded(self):
         with h5py.File(self.home / "big.h5", "w") as file:
             file.create_dataset("rows", (256, MIB), "i1", fillvalue=1)

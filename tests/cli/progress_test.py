@@ -82,6 +82,29 @@ class Holding:
             begin += count
 
 
+class Directory(BaseHTTPRequestHandler):
+    """An index page without sizes, and its files; the last one waits until it is asked to come."""
+
+    protocol_version = "HTTP/1.1"
+    files = [f"f{number:02}.bin" for number in range(40)]
+    last = threading.Event()
+
+    def do_GET(self):
+        name = self.path.rpartition("/")[2]
+        page = "".join(f'<a href="{file}">{file}</a>\n' for file in self.files)
+        data = name.encode() * 7 if name else f"<html><title>Index of /</title><pre>{page}</pre></html>".encode()
+        if name == self.files[-1]:
+            self.last.wait(SECONDS)
+        self.send_response(200)
+        self.send_header("Content-Type", "application/octet-stream" if name else "text/html")
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+    def log_message(self, *_):
+        pass
+
+
 class Terminal:
     """A fetch whose standard error is a terminal."""
 
@@ -153,6 +176,26 @@ class Progress(Case):
 
     def test_the_same_of_a_file_without_a_checksum(self):
         self.resume(pinned=False)
+
+    def test_no_more_files_are_done_than_there_are(self):
+        """Sizes that no listing says are learnt one by one: they make no total."""
+        server = ThreadingHTTPServer(("127.0.0.1", 0), Directory)
+        server.daemon_threads = True
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        self.addCleanup(server.server_close)
+        self.addCleanup(server.shutdown)
+        self.addCleanup(Directory.last.set)
+        url = f"http://127.0.0.1:{server.server_port}/set/"
+        self.sabath.add("many", [{"id": "all", "type": "file_list", "urls": [url]}])
+        drawn = Terminal(self.sabath, "fetch", "many")
+        drawn.read_to(r"(?:[12][0-9]|3[0-9]) of 40 files")
+        Directory.last.set()
+        code, text = drawn.end()
+        self.assertEqual(code, 0, text)
+        self.assertEqual(set(re.findall(r"[0-9]+ of ([0-9]+ files?)", text)) - {"1 file"}, {"40 files"})
+        for done, total in re.findall(r"([0-9]+) of ([0-9]+) file", text):
+            self.assertLessEqual(int(done), int(total))
+        self.assertNotRegex(text, r"[0-9]%")  # of a total that is not known
 
     def test_a_pause_is_said(self):
         self.sabath.add("one", [fragment(f"http://{self.server.host}/f.bin")])

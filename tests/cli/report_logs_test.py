@@ -132,6 +132,16 @@ class MadeLogs(Case):
         done = self.report("own.log", "--pattern", r"round (?P<step>\d+) we have (?P<values>.*)", "--expect", "test loss=0.25")
         self.assertNotIn("not understood", done.err)
 
+    def test_a_log_beyond_every_bound_is_written_out(self):
+        names = [f"loss_{i}" for i in range(20_001)]
+        (self.home / "many.jsonl").write_text("".join(json.dumps({"epoch": 1, name: 0.5}) + "\n" for name in names))
+        refused = self.expect(self.sabath.run("report", "many.jsonl"), 12)
+        self.assertIn("sabath report --format csv", refused.err)
+        rows = list(csv.DictReader(io.StringIO(self.expect(self.sabath.run("report", "many.jsonl", "--format", "csv")).out)))
+        self.assertEqual([row["name"] for row in rows], names)
+        record = self.expect(self.sabath.run("report", "many.jsonl", "--format", "csv", "-o", "all.csv", "--json")).record
+        self.assertEqual((record["runs"][0]["values"], record["runs"][0]["metrics"]), (len(names), None))
+
     def test_a_summary_replaces_no_epoch(self):
         """It may count from 0 where the epochs were counted from 1."""
         stamp = "2026-01-02 03:04:05,678 INFO "

@@ -41,6 +41,17 @@ class Ground(Case):
         return file
 
 
+class Copies(Ground):
+    def test_a_copy_in_a_view_is_no_further_file(self):
+        """An executable's file in a view is one of its own, since it has another mode than its object."""
+        (self.sabath.recipes / "executables").mkdir()
+        self.sabath.add("tool", [fragment(self.server.url("small.bin"), self.small)], kind="executable")
+        self.expect(self.sabath.run("fetch", "tool"))
+        found = self.verify("tool")
+        self.assertEqual((found["files"], found["copies"], found["bytes_read"]), (1, 1, 2 * len(self.small)))
+        self.assertIn("tool: 1 file and 1 copy, 140 kB read: verified", self.sabath.run("verify", "tool").err)
+
+
 class Verify(Ground):
     def bytes_read(self, *arguments):
         """What the kernel gave of files below objects/, as strace saw it, and what the program says."""

@@ -86,6 +86,7 @@ struct Stray {
 
 struct VerifyReport {
   std::uint64_t files = 0, bytes_read = 0, missing = 0;
+  std::uint64_t copies = 0;  // of these files in a view: read as well
   std::vector<BadChunk> bad;
   std::vector<std::string> missing_paths;
   std::vector<Stray> strays;                // left where they are

@@ -184,7 +184,7 @@ void Scrub::judge(Reading& reading) {
   }
   {
     const std::lock_guard lock(mutex_);
-    ++report_.files;
+    ++(reading.item.in_view ? report_.copies : report_.files);
     if (reading.last && whole) ++report_.quick;
   }
   const bool right = whole && (reading.last || digest_of_chunks(digest.size_bytes, reading.hashes) == digest);

@@ -27,6 +27,7 @@ VerifiedAsset verified(const std::string& name, const Manifest* manifest, Verify
   asset.name = name;
   asset.manifest = manifest != nullptr ? manifest->root().prefixed() : "";
   asset.files = report.files;
+  asset.copies = report.copies;
   asset.bytes_read = report.bytes_read;
   asset.quick = report.quick;
   asset.remembered = report.remembered;
@@ -165,6 +166,7 @@ Json json_of(const VerifiedAsset& asset) {
   Json record{{"name", text_or_null(asset.name)},
               {"manifest", text_or_null(asset.manifest)},
               {"files", asset.files},
+              {"copies", asset.copies},
               {"bytes_read", asset.bytes_read},
               {"quick", asset.quick},
               {"remembered", asset.remembered},

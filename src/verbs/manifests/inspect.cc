@@ -6,6 +6,7 @@
 
 #include "formats/inspect_file.h"
 #include "sabath/error.h"
+#include "sabath/hdf5.h"
 #include "sabath/path.h"
 #include "verbs/records.h"
 #include "verbs/verb.h"
@@ -68,15 +69,29 @@ Json json_of(const FileCode& code) {
           {"protocol", code.protocol}, {"trouble", text_or_null(code.trouble)}};
 }
 
+// The rest of what HDF5 has is for `hdf5 inspect`.
+void take_datasets(InspectRecord& record, const Hdf5InspectRecord& told) {
+  constexpr std::size_t arrays_max = 10'000;
+  for (const Hdf5Object& object : told.objects) {
+    if (object.kind != "dataset") continue;
+    ++record.arrays_total;
+    if (record.arrays.size() >= arrays_max) continue;
+    record.arrays.push_back(
+        {object.path, object.type, object.shape.value_or(std::vector<std::uint64_t>{}), false, false, object.bytes});
+  }
+}
+
 }  // namespace
 
-InspectRecord inspect(Session&, const InspectRequest& request, EventSink&, std::stop_token stop) {
+InspectRecord inspect(Session& session, const InspectRequest& request, EventSink& events, std::stop_token stop) {
   if (request.file.empty()) throw Error(FailureKind::usage, "no file is named");
-  return inspect_file(request.file, [&] {
+  InspectRecord record = inspect_file(request.file, [&] {
     if (!stop.stop_requested()) return;
     throw Error(FailureKind::interrupted,
                 fmt::format("interrupted while reading {}", printable(request.file.native(), 4096)));
   });
+  if (record.format == "hdf5") take_datasets(record, hdf5_inspect(session, {request.file}, events, std::move(stop)));
+  return record;
 }
 
 Json json_of(const InspectRecord& record) {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -39,6 +40,7 @@ CompareRecord compare(Session&, const CompareRequest& request, EventSink& events
   MetricReaderOptions reader;
   reader.patterns = request.patterns;
   const std::vector<Run> runs = load_runs({request.a.string(), request.b.string()}, reader);
+  std::ranges::for_each(runs, refuse_too_large);
   for (const Run& one : runs) {
     if (std::string doubts = doubts_of(one); !doubts.empty()) events.on(event::Warning{std::move(doubts)});
   }

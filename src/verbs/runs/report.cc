@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "base/file.h"
@@ -97,6 +98,7 @@ ReportRecord report(Session& session, const ReportRequest& request, EventSink& e
   options.all_rows = request.all_rows;
   options.stop = std::move(stop);
   std::vector<Run> runs = load_runs(request.runs, options.reader);
+  if (!exporter.reads_again || !expectations.empty()) std::ranges::for_each(runs, refuse_too_large);
   for (const Run& one : runs) {
     if (std::string doubts = doubts_of(one); !doubts.empty()) events.on(event::Warning{std::move(doubts)});
   }

@@ -25,6 +25,21 @@ TEST(RelativePath, TakesWhatStaysInside) {
   }
 }
 
+TEST(RelativePath, SaysALimitWhereThatIsTheReason) {
+  for (const auto& [text, why] : {std::pair{repeat("d/", 128) + "f", "more than 128 components"},
+                                  {repeat("abcdefg/", 512) + "f", "longer than 4095 bytes"},
+                                  {std::string(256, 'x'), "longer than 255 bytes"}}) {
+    try {
+      static_cast<void>(RelativePath::parse(text));
+      ADD_FAILURE() << text;
+    } catch (const Error& error) {
+      EXPECT_NE(error.failure().message.find(why), std::string::npos) << error.failure().message;
+      EXPECT_EQ(error.failure().message.find("unsafe"), std::string::npos);
+      EXPECT_NE(error.failure().hint.find("tar"), std::string::npos) << error.failure().hint;
+    }
+  }
+}
+
 TEST(RelativePath, RefusesTheHostile) {
   for (const std::string& text : {""s,
                                   "/"s,

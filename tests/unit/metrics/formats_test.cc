@@ -146,13 +146,21 @@ std::vector<Case> other_cases() {
        "Epoch [3/10], Step [10/20], Loss: 0.25\nTrain Epoch: 1 [640/60000 (1%)]\tLoss: 2.300\nepoch=4 loss=0.5 "
        "acc=97.5% t=3.2s\n"
        "Epoch 5 done in 12:30:05, time: 12:30:05, date: 2020-01-01, v: 1.2.3\n",
-       {"e3 Loss=0.25", "e1 s640 Loss=2.3", "e4 loss=0.5", "e4 acc=97.5", "e4 t=3.2"}},
+       {"e3 s10 Loss=0.25", "e1 s640 Loss=2.3", "e4 loss=0.5", "e4 acc=97.5", "e4 t=3.2"}},
       {"CosmoFlow",
        "2020-09-26 03:13:12,345 INFO Staging 8 files to /tmp\n2020-09-26 03:13:12,345 INFO Total epoch time: 12.500\n"
        "2020-09-26 03:13:12,345 INFO Best result:\n2020-09-26 03:13:12,345 INFO   epoch: 7\n2020-09-26 03:13:12,345 "
        "INFO   val_loss: 0.123\n"
        "2020-09-26 03:13:12,345 INFO Mean epoch time: 1.5\nFoM: 0.123\n",
        {"Total epoch time=12.5", "best epoch=7", "best val_loss=0.123", "Mean epoch time=1.5", "FoM=0.123"}},
+      {"Ignite",
+       "Epoch[1] Iteration[20/100] Loss: 2.31\nEpoch[1] Iteration[40/100] Loss: 2.125\n"
+       "2020-09-26 03:13:12,345 INFO Epoch[2/20] Iteration[10/100], Loss: 0.5\n",
+       {"e1 s20 Loss=2.31", "e1 s40 Loss=2.125", "e2 s10 Loss=0.5"}},
+      {"Versions",
+       "2020-09-26 03:13:12,345 INFO cuda version: 12.6\nINFO:root:PyTorch Version: 2.1\ncuda version: 12.6\n"
+       "2020-09-26 03:13:12,345 INFO val_loss: 0.5\n",
+       {"val_loss=0.5"}},
       {"Sciml",
        "<BEGIN> Running benchmark slstr_cloud in training mode\n....<BEGIN> Epoch 1\n........<MESSG> Batch: 0, Train "
        "Loss:  0.69315\n"

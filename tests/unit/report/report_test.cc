@@ -89,7 +89,7 @@ TEST(Roles, LossesAndErrorsComeFirst) {
   EXPECT_EQ(shown.right, "epoch_time");
   EXPECT_EQ(choose_shown(runs, {"lr"}, 6).left, Labels{"lr"});
   const auto one = run_of({series("loss", {1}), series("mae", {1}), series("val_loss", {1}), series("val_mae", {1})});
-  EXPECT_EQ(choose_shown(std::vector{one, one}, {}, 2).left, (Labels{"val_loss", "val_mae"}));
+  EXPECT_EQ(choose_shown(std::vector{one, one}, {}, 2).left, (Labels{"loss", "val_loss"}));
   EXPECT_EQ(choose_shown(std::vector{one}, {}, 6).left.size(), 4U);
   EXPECT_THROW((void)choose_shown(runs, {"los"}, 6), Error);
 }
@@ -226,7 +226,7 @@ TEST(Curves, OfManyRunsTheBestAreDrawn) {
   }
   const Curves made = style_curves(runs, shown_in_figure(runs, {}));
   ASSERT_EQ(made.curves.size(), 8U);
-  EXPECT_EQ(made.runs_left_out, 3U);
+  EXPECT_EQ(made.runs_left_out.size(), 3U);
   EXPECT_EQ(made.left_out_by, "val_loss");
   for (std::size_t i = 0; i < 8; ++i) {
     EXPECT_EQ(made.curves[i].run->label, fmt::format("run {}", i + 3));

@@ -50,9 +50,11 @@ void tell(const Context& context, const VerifiedAsset& asset) {
   }
   if (asset.remembered > 0)
     result += fmt::format("; {} read lately, and not again", counted(asset.remembered, "file was", "files were"));
-  context.say(fmt::format("{}: {}, {} read{}: {}", name.empty() ? "the store" : printable(name),
-                          counted(asset.files, "file"), format_bytes(asset.bytes_read),
-                          asset.quick > 0 ? fmt::format(", {} compared by XXH3", asset.quick) : "", result));
+  context.say(fmt::format(
+      "{}: {}, {} read{}: {}", name.empty() ? "the store" : printable(name),
+      counted(asset.files, "file") + (asset.copies > 0 ? " and " + counted(asset.copies, "copy", "copies") : ""),
+      format_bytes(asset.bytes_read), asset.quick > 0 ? fmt::format(", {} compared by XXH3", asset.quick) : "",
+      result));
   for (const auto& repaired : asset.repaired) {
     if (repaired.failures.empty())
       context.say(
