@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <filesystem>
 #include <optional>
+#include <set>
+#include <string>
 #include <vector>
 
 #include "base/file.h"
@@ -34,6 +36,14 @@ class Owners {
 // The rooms with notes that this user may believe: `own`; of a store of several users, where that is ROOM.<uid>, also
 // the ROOM of an earlier SABATH, which was for all, and those of trusted owners.
 [[nodiscard]] std::vector<std::filesystem::path> believed_rooms(const std::filesystem::path& own, const Owners& owners);
+
+// The member whose room ROOM.<uid> this is; nullopt: this user, or it is for all.
+[[nodiscard]] std::optional<unsigned> other_of(const std::filesystem::path& room);
+// Another member's view, note or link goes by root's hand alone, where the filesystem lets root write.
+[[nodiscard]] bool may_remove_from(const std::filesystem::path& room);
+
+// "user alice", "users alice and 64001", for people: by name where this machine knows it.
+[[nodiscard]] std::string users_text(const std::set<unsigned>& users);
 
 // Only the owner appends to it, even where the group may write in its directory.
 inline constexpr mode_t own_file_mode = 0644;
